@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/problem.hpp"
+#include "model/units.hpp"
+
+namespace tilerail {
+
+/// Rate of square (s x s x s) GEMMs by size, for one dtype and one pair of transposes ("" = any).
+/// Sizes ascend; rates are flop/s of 2 s^3.
+struct GemmCurve {
+  DType dtype = DType::f64;
+  std::string trans;  // "NN", "NT", "TN", "TT", or "" for every pair that has no curve of its own
+  struct Point {
+    double size;
+    FlopRate rate;
+  };
+  std::vector<Point> points;
+  std::string source = {};  // provenance key
+};
+
+/// What a kernel costs on one kind of device. Built by the topology reader from a `[kernels.NAME]` table.
+struct KernelTimes {
+  std::string name;
+  std::string source;                      // provenance key
+  Seconds launch{0};                       // fixed cost of any kernel
+  double multiprocessors = 1;              // how many thread blocks run at once
+  double block_m = 128, block_n = 128;     // rows and columns of C that one thread block computes
+  double k_overhead = 0;                   // pipeline fill of a GEMM's k loop, in units of k
+  std::optional<Rate> memory_bandwidth;    // device memory, for memory-bound kernels
+  std::vector<GemmCurve> gemm;
+
+  /// Time of one m x n x k GEMM alone on the device (rule: docs/model.md#kernel-times). Zero when m or n is zero.
+  /// Throws InputError when the table has no curve for the dtype.
+  Seconds gemm_time(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
+
+  /// Time of y = alpha x + beta y on m x n elements, bound by device memory; `reads` and `writes` of m x n elements.
+  Seconds axpby_time(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const;
+
+  /// Share of the device that a kernel with an m x n result fills, in (0, 1]: min(1, thread blocks / multiprocessors).
+  double occupancy(std::int64_t m, std::int64_t n) const;
+};
+
+}  // namespace tilerail

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/ids.hpp"
+#include "model/units.hpp"
+
+namespace tilerail {
+
+/// When one operation ran: seconds since the start of the execution.
+struct OpTime {
+  double start = 0, end = 0;
+};
+
+/// What an executor returns: one OpTime for each operation of the plan, in the order of the plan.
+struct Timeline {
+  std::string backend;      // "sim", "host", ...
+  std::string plan_hash;    // of the plan that was executed
+  std::vector<OpTime> ops;  // indexed by OpId
+  Seconds makespan() const {
+    double last = 0;
+    for (const OpTime& t : ops) last = t.end > last ? t.end : last;
+    return Seconds{last};
+  }
+};
+
+}  // namespace tilerail

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <compare>
+
+namespace tilerail {
+
+/// A physical quantity in SI units. Quantities of different dimensions do not mix: bytes / rate is seconds, and
+/// anything else does not compile.
+template <class Dimension>
+struct Quantity {
+  double value = 0;
+
+  constexpr Quantity() = default;
+  constexpr explicit Quantity(double v) : value{v} {}
+  auto operator<=>(const Quantity&) const = default;
+
+  constexpr Quantity& operator+=(Quantity other) { return value += other.value, *this; }
+  constexpr Quantity& operator-=(Quantity other) { return value -= other.value, *this; }
+  constexpr Quantity& operator*=(double factor) { return value *= factor, *this; }
+
+  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity{a.value + b.value}; }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity{a.value - b.value}; }
+  friend constexpr Quantity operator*(Quantity a, double f) { return Quantity{a.value * f}; }
+  friend constexpr Quantity operator*(double f, Quantity a) { return Quantity{a.value * f}; }
+  friend constexpr Quantity operator/(Quantity a, double f) { return Quantity{a.value / f}; }
+  friend constexpr double operator/(Quantity a, Quantity b) { return a.value / b.value; }
+};
+
+using Bytes = Quantity<struct BytesTag>;        // B
+using Seconds = Quantity<struct SecondsTag>;    // s
+using Rate = Quantity<struct RateTag>;          // B/s
+using Flops = Quantity<struct FlopsTag>;        // floating-point operations
+using FlopRate = Quantity<struct FlopRateTag>;  // flop/s
+using Watts = Quantity<struct WattsTag>;        // W
+using Joules = Quantity<struct JoulesTag>;      // J
+
+constexpr Seconds operator/(Bytes b, Rate r) { return Seconds{b.value / r.value}; }
+constexpr Rate operator/(Bytes b, Seconds s) { return Rate{b.value / s.value}; }
+constexpr Bytes operator*(Rate r, Seconds s) { return Bytes{r.value * s.value}; }
+constexpr Seconds operator/(Flops f, FlopRate r) { return Seconds{f.value / r.value}; }
+constexpr FlopRate operator/(Flops f, Seconds s) { return FlopRate{f.value / s.value}; }
+constexpr Joules operator*(Watts w, Seconds s) { return Joules{w.value * s.value}; }
+
+}  // namespace tilerail

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilerail {
+
+enum class GridChoice { square, automatic };
+enum class Routing { initial, bandwidth, eta, link_eta };
+enum class CTiles { eager, lazy, automatic };
+enum class Order { fifo, fewest_fetches, eta };
+enum class MemoryChoice { cubes, evict };
+enum class TileChoice { thesis, search };
+
+/// A policy is a value. Presets are rows of one table (policy.cpp); any field can be overridden by "key=value".
+struct Policy {
+  std::string name;  // preset, then "+key=value" for every override
+  GridChoice grid = GridChoice::square;
+  TileChoice tile_choice = TileChoice::thesis;
+  std::int64_t tile = 0;  // 0: chosen by tile_choice
+  Routing routing = Routing::initial;
+  bool batch = false;     // read-only tiles go to all GPUs that need them in one chain
+  int chunks = 8;         // pieces of a tile in a chain
+  std::int64_t min_chunk_bytes = 0;  // fewer pieces where they would be smaller than this
+  CTiles c_tiles = CTiles::eager;
+  Order order = Order::fifo;
+  bool caching = true;
+  bool overlap = true;
+  int compute_streams = 8;
+  MemoryChoice memory = MemoryChoice::cubes;
+  double memory_fraction = 0.8;  // share of a GPU's memory that tiles may take
+  bool single_issuer = false;    // one host thread issues every operation
+};
+
+/// Throws InputError naming the presets there are.
+Policy preset(std::string_view name);
+std::vector<std::string> preset_names();
+
+/// Applies "key=value" (keys and values: docs/model.md#policies). Throws InputError naming the key or the values there are.
+void apply_override(Policy& policy, std::string_view assignment);
+
+}  // namespace tilerail
