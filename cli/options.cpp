@@ -1,0 +1,186 @@
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "cli/locate.hpp"
+#include "cli/parse.hpp"
+#include "cli/progress.hpp"
+#include "model/error.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+/// "h" or "h0" is the first host domain, "h1" the second; a number is a GPU; anything else is a memory's name.
+MemoryId place_of(std::string_view text, const Topology& topology, std::string_view what) {
+  std::vector<std::string> names;
+  for (const Memory& memory : topology.memories()) names.push_back(memory.name);
+  if (const auto named = topology.find_memory(text)) return *named;
+  if (text == "h" && !topology.hosts().empty()) return topology.hosts().front();
+  const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  if (is_number && text.size() < 5) {
+    if (const auto gpu = topology.find_gpu(static_cast<int>(parse_integer(text, what, 0, 9999)))) return *gpu;
+  }
+  if (text.size() == 2 && text[0] == 'h' && text[1] >= '0' && text[1] <= '9') {
+    const auto host = static_cast<std::size_t>(text[1] - '0');
+    if (host < topology.hosts().size()) return topology.hosts()[host];
+  }
+  throw InputError{fmt::format("{}: '{}' is no memory of {}; write h, h1, a GPU number or one of: {}", what, text,
+                               topology.name(), fmt::join(names, ", "))};
+}
+
+std::vector<int> gpu_numbers(const Topology& machine) {
+  std::vector<int> numbers;
+  for (MemoryId gpu : machine.gpus()) numbers.push_back(machine.memory(gpu).device);
+  return numbers;
+}
+
+Job load_job(const JobOptions& options) {
+  Plan plan = plan_from_json(read_file(options.plan_file, "--plan"), options.plan_file);
+  MachineOptions machine = options.machine;
+  if (machine.topology.empty()) machine.topology = plan.machine;
+  return {machine.load(), std::move(plan), 0};
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path, const std::string& what) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw InputError{fmt::format("{}: '{}' is a folder", what, path)};
+  std::ifstream file{path, std::ios::binary};
+  if (!file) throw InputError{fmt::format("{}: there is no readable file '{}'", what, path)};
+  return {std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
+}
+
+void ProblemOptions::add_to(CLI::App& app) {
+  const std::string group = "PROBLEM: C = alpha op(A) op(B) + beta C";
+  app.add_option("--gemm", gemm, "Sizes M,N,K, or one size for a cube; 16K is 16384")->group(group);
+  app.add_option("--dtype", dtype, "f64, f32, f16 or bf16 [f64]")->group(group);
+  app.add_option("--transa", trans_a, "N or T [N]")->group(group);
+  app.add_option("--transb", trans_b, "N or T [N]")->group(group);
+  app.add_option("--alpha", alpha, "Scalar of the product [1]")->group(group);
+  app.add_option("--beta", beta, "Scalar of C; 0 never reads C [1]")->group(group);
+  app.add_option("--place", place, "Memories of A:B:C, each h, h1, a GPU number or a name [h:h:h]")->group(group);
+  const std::array<std::pair<const char*, const char*>, 3> names = {
+      {{"--lda", "Leading dimension of A in elements [rows]"},
+       {"--ldb", "Leading dimension of B in elements [rows]"},
+       {"--ldc", "Leading dimension of C in elements [rows]"}}};
+  for (std::size_t i = 0; i < 3; ++i) app.add_option(names[i].first, leading[i], names[i].second)->group(group);
+}
+
+GemmProblem ProblemOptions::resolve(const Topology& topology) const {
+  if (gemm.empty()) throw InputError{"--gemm: sizes are missing; write --gemm M,N,K or one size for a cube"};
+  GemmProblem problem;
+  const auto shape = parse_shape(gemm, "--gemm");
+  problem.m = shape[0], problem.n = shape[1], problem.k = shape[2];
+  problem.dtype = dtype_from_string(dtype, "--dtype");
+  problem.trans_a = trans_from_string(trans_a, "--transa");
+  problem.trans_b = trans_from_string(trans_b, "--transb");
+  problem.alpha = parse_real(alpha, "--alpha");
+  problem.beta = parse_real(beta, "--beta");
+  const auto places = split(place, ':');
+  if (places.size() != 3) {
+    throw InputError{fmt::format("--place: '{}' is not A:B:C, such as h:h:h or 0:1:h", place)};
+  }
+  problem.place_a = place_of(places[0], topology, "--place");
+  problem.place_b = place_of(places[1], topology, "--place");
+  problem.place_c = place_of(places[2], topology, "--place");
+  problem.lda = parse_size(leading[0], "--lda");
+  problem.ldb = parse_size(leading[1], "--ldb");
+  problem.ldc = parse_size(leading[2], "--ldc");
+  return checked(problem);
+}
+
+void MachineOptions::add_to(CLI::App& app) {
+  const std::string group = "MACHINE";
+  app.add_option("--topology", topology, "A machine's .toml file or name ('tilerail topo list')")->group(group);
+  app.add_option("--devices", devices, "GPUs to use: all, or numbers such as 0,2,4-6 [all]")->group(group);
+}
+
+Topology MachineOptions::load() const {
+  if (topology.empty()) {
+    throw InputError{fmt::format("--topology: the machine is missing; give a .toml file or one of: {}",
+                                 fmt::join(topology_names(), ", "))};
+  }
+  const std::string file = find_topology(topology, "--topology").string();
+  spdlog::debug("machine {}", file);
+  return load_topology(file);
+}
+
+std::vector<MemoryId> MachineOptions::resolve_devices(const Topology& machine) const {
+  if (devices == "all") return machine.gpus();
+  std::vector<MemoryId> gpus;
+  auto numbers = parse_numbers(devices, "--devices");
+  std::sort(numbers.begin(), numbers.end());
+  for (int number : numbers) {
+    const auto gpu = machine.find_gpu(number);
+    if (!gpu) {
+      throw InputError{fmt::format("--devices: {} has no GPU {}; it has: {}", machine.name(), number,
+                                   fmt::join(gpu_numbers(machine), ", "))};
+    }
+    gpus.push_back(*gpu);
+  }
+  return gpus;
+}
+
+void PolicyOptions::add_to(CLI::App& app) {
+  const std::string group = "POLICY";
+  app.add_option("--policy", name, "A preset ('tilerail policies') [tilerail]")->group(group);
+  app.add_option("--tile", tile, "Tile size, or auto [auto]")->group(group);
+  app.add_option("--set", overrides, "KEY=VALUE overrides one field of the preset; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group(group);
+}
+
+Policy PolicyOptions::resolve() const {
+  Policy policy = preset(name);
+  if (tile != "auto") {
+    const std::int64_t size = parse_size(tile, "--tile");
+    if (size == 0) throw InputError{"--tile: '0' is not a tile size; write a positive size or auto"};
+    apply_override(policy, fmt::format("tile={}", size));
+  }
+  for (const std::string& assignment : overrides) apply_override(policy, assignment);
+  return policy;
+}
+
+void JobOptions::add_to(CLI::App& app, bool plan_file_allowed) {
+  problem.add_to(app);
+  machine.add_to(app);
+  policy.add_to(app);
+  if (!plan_file_allowed) return;
+  CLI::Option* plan = app.add_option("--plan", plan_file, "Take this plan instead of planning")->group("PLAN");
+  for (const char* name : {"--gemm", "--dtype", "--transa", "--transb", "--alpha", "--beta", "--place", "--lda",
+                           "--ldb", "--ldc", "--devices", "--policy", "--tile", "--set"}) {
+    plan->excludes(app.get_option(name));
+  }
+}
+
+Job make_job(const JobOptions& options) {
+  if (!options.plan_file.empty()) {
+    Job job = load_job(options);
+    validate(job.plan);
+    validate(job.plan, job.topology);
+    return job;
+  }
+  Topology topology = options.machine.load();
+  const GemmProblem problem = options.problem.resolve(topology);
+  const std::vector<MemoryId> devices = options.machine.resolve_devices(topology);
+  const Policy policy = options.policy.resolve();
+  const Progress progress{"planning"};
+  const auto begin = std::chrono::steady_clock::now();
+  Plan plan = plan_gemm(problem, topology, devices, policy);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  spdlog::debug("planned {} operations in {:.3f} s", plan.ops.size(), spent.count());
+  return {std::move(topology), std::move(plan), spent.count()};
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/problem.hpp"
+#include "model/topology.hpp"
+#include "sched/plan.hpp"
+#include "sched/policy.hpp"
+
+namespace tilerail::cli {
+
+/// PROBLEM: --gemm --dtype --transa --transb --alpha --beta --place --lda --ldb --ldc.
+struct ProblemOptions {
+  std::string gemm, dtype = "f64", trans_a = "N", trans_b = "N", alpha = "1", beta = "1", place = "h:h:h";
+  std::array<std::string, 3> leading = {"0", "0", "0"};
+
+  void add_to(CLI::App& app);
+  /// The checked problem, with its matrices in memories of `topology`. Throws InputError naming the option.
+  GemmProblem resolve(const Topology& topology) const;
+};
+
+/// MACHINE: --topology --devices.
+struct MachineOptions {
+  std::string topology, devices = "all";
+
+  void add_to(CLI::App& app);
+  Topology load() const;
+  /// The GPUs of --devices, by ascending number. Throws InputError naming the GPUs there are.
+  std::vector<MemoryId> resolve_devices(const Topology& machine) const;
+};
+
+/// POLICY: --policy --tile --set.
+struct PolicyOptions {
+  std::string name = "tilerail", tile = "auto";
+  std::vector<std::string> overrides;
+
+  void add_to(CLI::App& app);
+  Policy resolve() const;
+};
+
+/// What plan, simulate and run all work on: PROBLEM MACHINE POLICY, or a plan that was saved before.
+struct JobOptions {
+  ProblemOptions problem;
+  MachineOptions machine;
+  PolicyOptions policy;
+  std::string plan_file;
+
+  /// `plan_file_allowed`: also adds --plan FILE, which excludes PROBLEM, POLICY and --devices.
+  void add_to(CLI::App& app, bool plan_file_allowed);
+};
+
+struct Job {
+  Topology topology;
+  Plan plan;
+  double plan_s = 0;  // seconds spent planning; 0 for a plan from a file
+};
+
+/// Reads, plans and validates. Throws InputError.
+Job make_job(const JobOptions& options);
+
+/// The whole file. Throws InputError "WHAT: ...".
+std::string read_file(const std::string& path, const std::string& what);
+
+}  // namespace tilerail::cli

@@ -1,0 +1,6 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/command.hpp"
+#include "sched/policy.hpp"

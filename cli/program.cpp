@@ -1,0 +1,102 @@
+#include "cli/program.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "model/error.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+constexpr const char* footer = R"(Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 the hardware asked for is not there.
+
+Examples:
+  tilerail topo show karolina-hgx-a100
+  tilerail simulate --gemm 16K --topology karolina-hgx-a100 --policy gemmex --gantt gemm.svg
+  tilerail calibrate --backend host --devices 2 -o machine.toml
+  tilerail run --backend host --gemm 2K --topology machine.toml --check --timeline measured.csv
+  tilerail compare predicted.csv measured.csv
+'tilerail COMMAND --help' explains one command.)";
+
+/// Whatever an error quotes, it stays one line: control characters of the input are shown escaped.
+std::string one_line(std::string_view text) {
+  std::string line;
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  for (char c : text) {
+    if (c == '\n') {
+      line += "; ";
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+int fail(int code, std::string_view message) {
+  std::fputs(fmt::format("tilerail: error: {}\n", one_line(message)).c_str(), stderr);
+  return code;
+}
+
+void log_to_stderr(bool verbose) {
+  auto logger = spdlog::stderr_logger_mt("tilerail");
+  logger->set_pattern("%n: %v");
+  logger->set_level(verbose ? spdlog::level::debug : spdlog::level::info);
+  spdlog::set_default_logger(logger);
+}
+
+/// Parses and runs; every error leaves as an exception.
+int parse_and_run(int argc, char** argv) {
+  CLI::App root{"TileRail plans a multi-GPU matrix multiplication once, and simulates or executes that same plan.",
+                "tilerail"};
+  root.footer(footer);
+  root.set_version_flag("--version", "tilerail " TILERAIL_VERSION);
+  root.require_subcommand(1);
+  bool verbose = false;
+  root.add_flag("-v,--verbose", verbose, "Log what is done, on stderr");
+  const std::vector<Command> commands{add_topo(root),    add_plan(root),      add_simulate(root), add_run(root),
+                                      add_compare(root), add_calibrate(root), add_policies(root)};
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return root.exit(error);  // --help and --version
+    const auto chosen = root.get_subcommands();
+    const std::string name = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+    return fail(exit_bad_input, fmt::format("{} (see 'tilerail {}--help')", error.what(), name));
+  }
+  log_to_stderr(verbose);
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return command.run();
+  }
+  return exit_internal;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) noexcept {
+  try {
+    const int code = parse_and_run(argc, argv);
+    if (std::fflush(stdout) != 0) return fail(exit_bad_input, "standard output could not be written");
+    return code;
+  } catch (const InputError& error) {
+    return fail(exit_bad_input, error.what());
+  } catch (const HardwareError& error) {
+    return fail(exit_no_hardware, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(exit_bad_input, "the problem does not fit in the memory of this machine");
+  } catch (const std::exception& error) {
+    return fail(exit_internal, fmt::format("internal error: {}", error.what()));
+  } catch (...) {
+    return fail(exit_internal, "internal error of an unknown type");
+  }
+}
+
+}  // namespace tilerail::cli

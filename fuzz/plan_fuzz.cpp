@@ -1,0 +1,28 @@
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "model/error.hpp"
+#include "sched/plan.hpp"
+
+namespace {
+
+std::optional<tilerail::Plan> accepted(const std::string& text) {
+  try {
+    tilerail::Plan plan = tilerail::plan_from_json(text, "fuzz.json");
+    tilerail::validate(plan);
+    return plan;
+  } catch (const tilerail::InputError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+/// Any text is refused with an InputError, or is a plan that can be written and read again.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto plan = accepted({reinterpret_cast<const char*>(data), size});
+  if (plan) tilerail::plan_from_json(tilerail::to_json(*plan), "again.json");
+  return 0;
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Builds the libFuzzer targets with clang 14 and runs each for a while, as many at a time as there are cores.
+#   scripts/fuzz.sh [--seconds N]    60 by default; findings are left in build/fuzz/findings
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/setup.sh
+
+seconds=60
+if [ "${1:-}" = --seconds ]; then seconds=$2; fi
+
+setup --no-install
+build_preset fuzz
+build=build/fuzz
+tilerail=$build/tilerail
+findings=$build/findings
+corpus=$build/corpus
+mkdir -p "$findings" "$corpus"/{topology,plan,timeline}
+
+# The seeds are files of the repository, and what the command makes of them.
+cp topologies/*.toml "$corpus/topology/"
+for size in 64 100,70,30; do
+  for policy in baseline gemmex; do
+    seed=${size//,/x}-$policy
+    "$tilerail" simulate --gemm "$size" --tile 32 --topology two-gpu --policy "$policy" \
+      --timeline "$corpus/timeline/$seed.csv" >/dev/null
+    "$tilerail" plan --gemm "$size" --tile 32 --topology two-gpu --policy "$policy" -o "$corpus/plan/$seed.json" >/dev/null
+  done
+done
+
+run_target() {
+  "$build/fuzz/$1_fuzz" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="$findings/$1-" "$corpus/$1" >"$findings/$1.log" 2>&1 || {
+    tail -n 60 "$findings/$1.log" >&2
+    echo "fuzz: $1: a finding, see $findings" >&2
+    return 1
+  }
+  echo "fuzz: $1: $(sed -n 's/stat::number_of_executed_units: *//p' "$findings/$1.log") inputs, no crash"
+}
+
+failed=0
+pids=()
+for target in topology plan timeline; do
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do sleep 1; done
+  run_target "$target" &
+  pids+=($!)
+done
+for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+exit "$failed"

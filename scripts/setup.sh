@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Installs what TileRail needs on Debian 12 or Ubuntu 24.04. Run it, or source it for the functions:
+#   scripts/setup.sh [--no-install] [PACKAGE...]    PACKAGEs are wanted besides the usual ones
+set -euo pipefail
+
+tilerail_packages=(
+  g++ cmake ninja-build ccache                                                      # to build
+  libboost-dev libtomlplusplus-dev nlohmann-json3-dev libsimgrid-dev libopenblas-dev # libraries
+  libcli11-dev libfmt-dev libspdlog-dev                                             # the command
+  libgtest-dev librapidcheck-dev libbenchmark-dev                                   # tests and benchmarks
+  python3 python3-matplotlib                                                        # figures
+)
+
+# missing_packages PACKAGE...: those that are not installed.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
+  done
+}
+
+# setup [--no-install] [PACKAGE...]: installs what is missing, and says so first.
+setup() {
+  local install=yes
+  if [ "${1:-}" = --no-install ]; then
+    install=no
+    shift
+  fi
+  if [ "$install" = yes ] && command -v dpkg-query >/dev/null; then
+    local missing
+    mapfile -t missing < <(missing_packages "${tilerail_packages[@]}" "$@")
+    if [ "${#missing[@]}" -gt 0 ]; then
+      local as_root=()
+      [ "$(id -u)" = 0 ] || as_root=(sudo)
+      echo "Installing with apt-get (--no-install skips this): ${missing[*]}" >&2
+      "${as_root[@]}" apt-get update -qq >&2
+      DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}" >&2
+    fi
+  elif [ "$install" = yes ]; then
+    echo "This is no Debian or Ubuntu; install these yourself and pass --no-install: ${tilerail_packages[*]}" >&2
+    return 1
+  fi
+  if command -v ccache >/dev/null; then
+    export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  fi
+}
+
+# build_preset PRESET [CMAKE OPTION...]: configures and builds with all cores.
+build_preset() {
+  cmake --preset "$1" "${@:2}" >&2
+  cmake --build --preset "$1" --parallel "$(nproc)" >&2
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+  setup "$@"
+fi
