@@ -76,6 +76,9 @@ struct CapacityGroup {
   std::vector<LinkId> forward, backward;
   std::optional<CapacityCurve> capacity, both_busy;
   std::string source;
+
+  /// Bound of the sum while `flows` copies load the group, on these sides; infinite where the file gives none.
+  Rate bound(double flows, bool on_forward, bool on_backward) const;
 };
 
 /// Rate cap of a 2-D copy by the bytes of one column, relative to the same bytes packed.
@@ -162,7 +165,6 @@ class Topology {
 
  private:
   std::size_t pair(MemoryId src, MemoryId dst) const { return src.index() * d_.memories.size() + dst.index(); }
-  void resolve_routes();
   void resolve_group_uses();
 
   Description d_;

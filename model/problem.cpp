@@ -1,0 +1,79 @@
+#include "model/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/error.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr std::int64_t max_size = std::int64_t{1} << 40;   // rows, columns and leading dimensions
+constexpr std::int64_t max_bytes = std::int64_t{1} << 60;  // of one matrix, so that byte offsets never overflow
+
+void check_size(const char* field, std::int64_t value) {
+  if (value < 0 || value > max_size)
+    throw InputError{std::string{field} + " = " + std::to_string(value) + " is out of range; expected 0 to 2^40"};
+}
+
+void check_scalar(const char* field, double value) {
+  if (!std::isfinite(value))
+    throw InputError{std::string{field} + " = " + std::to_string(value) + " is not finite; expected a finite number"};
+}
+
+/// The leading dimension of a `rows` x `cols` matrix: `given`, or the smallest legal one when that is zero.
+std::int64_t checked_ld(const char* field, std::int64_t given, std::int64_t rows, std::int64_t cols, DType dtype) {
+  const std::int64_t least = std::max<std::int64_t>(1, rows);
+  const std::int64_t ld = given == 0 ? least : given;
+  if (ld < least || ld > max_size)
+    throw InputError{std::string{field} + " = " + std::to_string(ld) + " is out of range; expected " +
+                     std::to_string(least) + " (the stored rows) to 2^40"};
+  if (cols > 0 && ld > max_bytes / element_size(dtype) / cols)
+    throw InputError{std::string{field} + " = " + std::to_string(ld) + " times " + std::to_string(cols) +
+                     " columns is too large; expected a matrix of at most 2^60 bytes"};
+  return ld;
+}
+
+}  // namespace
+
+std::string_view to_string(DType type) {
+  switch (type) {
+    case DType::f64:
+      return "f64";
+    case DType::f32:
+      return "f32";
+    case DType::f16:
+      return "f16";
+    case DType::bf16:
+      return "bf16";
+  }
+  return "?";
+}
+
+std::string_view to_string(Trans trans) { return trans == Trans::no ? "N" : "T"; }
+
+DType dtype_from_string(std::string_view text, std::string_view what) {
+  for (DType type : {DType::f64, DType::f32, DType::f16, DType::bf16})
+    if (text == to_string(type)) return type;
+  throw InputError{std::string{what} + " '" + std::string{text} + "' is unknown; expected f64, f32, f16 or bf16"};
+}
+
+Trans trans_from_string(std::string_view text, std::string_view what) {
+  for (Trans trans : {Trans::no, Trans::yes})
+    if (text == to_string(trans)) return trans;
+  throw InputError{std::string{what} + " '" + std::string{text} + "' is unknown; expected N or T"};
+}
+
+GemmProblem checked(GemmProblem p) {
+  check_size("m", p.m);
+  check_size("n", p.n);
+  check_size("k", p.k);
+  check_scalar("alpha", p.alpha);
+  check_scalar("beta", p.beta);
+  p.lda = checked_ld("lda", p.lda, p.rows_a(), p.cols_a(), p.dtype);
+  p.ldb = checked_ld("ldb", p.ldb, p.rows_b(), p.cols_b(), p.dtype);
+  p.ldc = checked_ld("ldc", p.ldc, p.m, p.n, p.dtype);
+  return p;
+}
+
+}  // namespace tilerail
