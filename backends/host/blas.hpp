@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/problem.hpp"
+
+namespace tilerail::host {
+
+/// Operands of one GEMM in memory, column-major; leading dimensions in elements.
+struct GemmCall {
+  DType dtype = DType::f64;
+  Trans trans_a = Trans::no, trans_b = Trans::no;
+  std::int64_t m = 0, n = 0, k = 0;
+  double alpha = 1, beta = 0;
+  const void *a = nullptr, *b = nullptr;
+  void* c = nullptr;
+  std::int64_t lda = 1, ldb = 1, ldc = 1;
+};
+
+/// C = alpha * op(A) * op(B) + beta * C by the BLAS library; beta == 0 overwrites C without reading it. Rounds the
+/// scalars to the dtype. Throws InputError when the dtype is not f64 or f32, or a size does not fit 32 bits.
+void gemm(const GemmCall& call);
+
+/// Throws InputError unless the dtype is one that this backend can compute with (f64, f32).
+void require_executable(DType dtype);
+
+/// Threads that one BLAS call may use; does nothing where the library has no such setting.
+void set_blas_threads(int threads);
+
+/// Lets the BLAS calls of a scope use all cores and restores the setting after it.
+class ParallelBlas {
+ public:
+  ParallelBlas();
+  ~ParallelBlas();
+  ParallelBlas(const ParallelBlas&) = delete;
+  ParallelBlas& operator=(const ParallelBlas&) = delete;
+
+ private:
+  int before_;
+};
+
+/// Name and build of the BLAS library, as far as it tells.
+std::string blas_name();
+
+}  // namespace tilerail::host
