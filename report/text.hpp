@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilerail {
+
+/// Quantities as people read them, four significant digits: "12.35 ms", "8.59 GB", "93.1%", "+4.2%".
+std::string seconds_text(double seconds);
+std::string bytes_text(double bytes);
+std::string share_text(double share);
+std::string error_text(std::optional<double> relative_error);  // "-" when there is none
+
+/// Lines of cells whose columns are two spaces apart and as wide as their widest cell. `align` has one letter a
+/// column: 'l' or 'r'; the last one holds for all further columns. Each line starts with `indent` spaces.
+std::string aligned(const std::vector<std::vector<std::string>>& lines, const std::string& align,
+                    std::size_t indent = 0);
+
+}  // namespace tilerail

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace tilerail::timeline_csv {
+
+/// What the writer and the reader of timelines agree on.
+constexpr std::string_view schema = "1";
+constexpr std::array<std::string_view, 11> metadata_keys = {
+    "schema", "version", "plan_hash", "machine", "policy", "problem", "tile", "backend", "devices", "hosts", "ops"};
+constexpr std::array<std::string_view, 13> columns = {"op",    "kind",  "queue", "device",  "src",     "dst",  "bytes",
+                                                      "flops", "route", "label", "ready_s", "start_s", "end_s"};
+enum Column { op, kind, queue, device, src, dst, bytes, flops, route, label, ready, start, end };
+constexpr char list_separator = ';';
+
+}  // namespace tilerail::timeline_csv
