@@ -6,14 +6,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "cli/locate.hpp"
 #include "cli/parse.hpp"
 #include "cli/progress.hpp"
 #include "model/error.hpp"
+#include "report/files.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tilerail::cli {
@@ -44,21 +42,13 @@ std::vector<int> gpu_numbers(const Topology& machine) {
 }
 
 Job load_job(const JobOptions& options) {
-  Plan plan = plan_from_json(read_file(options.plan_file, "--plan"), options.plan_file);
+  Plan plan = plan_from_json(read_file(options.plan_file), options.plan_file);
   MachineOptions machine = options.machine;
   if (machine.topology.empty()) machine.topology = plan.machine;
   return {machine.load(), std::move(plan), 0};
 }
 
 }  // namespace
-
-std::string read_file(const std::string& path, const std::string& what) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw InputError{fmt::format("{}: '{}' is a folder", what, path)};
-  std::ifstream file{path, std::ios::binary};
-  if (!file) throw InputError{fmt::format("{}: there is no readable file '{}'", what, path)};
-  return {std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
-}
 
 void ProblemOptions::add_to(CLI::App& app) {
   const std::string group = "PROBLEM: C = alpha op(A) op(B) + beta C";

@@ -63,7 +63,4 @@ struct Job {
 /// Reads, plans and validates. Throws InputError.
 Job make_job(const JobOptions& options);
 
-/// The whole file. Throws InputError "WHAT: ...".
-std::string read_file(const std::string& path, const std::string& what);
-
 }  // namespace tilerail::cli

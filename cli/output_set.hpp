@@ -19,8 +19,9 @@ class OutputSet {
   /// To be called before any work: throws InputError "OPTION: ..." when `path` could not be written later.
   void expect(const std::string& path, const std::string& option);
 
-  /// Writes `content` beside `path`. Throws InputError when that fails.
-  void add(const std::string& path, std::string_view content);
+  /// Writes `content` beside `path`; into a device or a pipe, not before commit(). Returns where it was
+  /// written. Throws InputError when that fails.
+  std::filesystem::path add(const std::string& path, std::string_view content);
 
   /// A file beside `path`, with its extension, that someone else writes before commit().
   std::filesystem::path stage(const std::string& path);
@@ -29,8 +30,8 @@ class OutputSet {
 
  private:
   struct File {
-    std::filesystem::path place, staged;
-    bool moved = false;
+    std::filesystem::path place, staged;  // staged: empty for a device or a pipe, and once it was moved
+    std::string content = {};             // of a device or a pipe
   };
   std::vector<std::filesystem::path> expected_;
   std::vector<File> files_;

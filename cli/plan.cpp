@@ -5,3 +5,46 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/output_set.hpp"
+#include "cli/plan_text.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+constexpr const char* footer = R"(Examples:
+  tilerail plan --gemm 16K --topology karolina-hgx-a100 --policy gemmex -o plan.json
+  tilerail plan --gemm 8K,2K,4K --transa T --beta 0 --place 0:0:0 --topology clx-ai --devices 0-3 -o -)";
+
+struct PlanOptions {
+  JobOptions job;
+  std::string output;
+};
+
+int run_plan(const PlanOptions& options) {
+  OutputSet outputs;
+  const bool to_stdout = options.output == "-";
+  if (!to_stdout && !options.output.empty()) outputs.expect(options.output, "-o");
+  const Job job = make_job(options.job);
+  if (to_stdout) {
+    std::puts(to_json(job.plan).c_str());
+    return exit_ok;
+  }
+  if (!options.output.empty()) outputs.add(options.output, to_json(job.plan));
+  outputs.commit();
+  std::fputs(plan_text(job).c_str(), stdout);
+  return exit_ok;
+}
+
+}  // namespace
+
+Command add_plan(CLI::App& root) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* app = root.add_subcommand("plan", "Plan a problem and save the plan");
+  app->footer(footer);
+  options->job.add_to(*app, false);
+  app->add_option("-o,--output", options->output, "Where the plan goes, - for stdout; absent: only its summary")
+      ->group("OUTPUT");
+  return {app, [options] { return run_plan(*options); }};
+}
+
+}  // namespace tilerail::cli

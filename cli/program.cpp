@@ -15,7 +15,8 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer = R"(Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 the hardware asked for is not there.
+constexpr const char* footer =
+    R"(Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 the hardware asked for is not there.
 
 Examples:
   tilerail topo show karolina-hgx-a100

@@ -5,14 +5,17 @@
 
 #include <utility>
 
-#include "cli/format.hpp"
-#include "cli/table.hpp"
+#include "report/text.hpp"
 
 namespace tilerail::cli {
 namespace {
 
+using Lines = std::vector<std::vector<std::string>>;
 using Flows = std::vector<std::pair<MemoryId, MemoryId>>;
 
+std::string text_of(Rate rate) { return bytes_text(rate.value) + "/s"; }
+std::string text_of(FlopRate rate) { return fmt::format("{:.4g} TFLOP/s", rate.value / 1e12); }
+std::string gigabytes(Rate rate) { return fmt::format("{:.1f}", rate.value / 1e9); }
 std::string or_dash(const std::optional<int>& limit) { return limit ? std::to_string(*limit) : "-"; }
 
 std::string curve_text(const std::optional<CapacityCurve>& curve) {
@@ -30,16 +33,17 @@ std::string link_names(const Topology& topology, const std::vector<LinkId>& link
 }
 
 std::string memories_text(const Topology& topology) {
-  Table table{{"memory", "kind", "GPU", "capacity", "kernels", "h2d", "d2h", "peer", "total", "source"}, "llrrlrrrrl"};
+  Lines lines{{"memory", "kind", "GPU", "capacity", "kernels", "h2d", "d2h", "peer", "total", "source"}};
   for (const Memory& memory : topology.memories()) {
     const bool is_gpu = memory.kind == NodeKind::gpu;
-    table.rows.push_back({memory.name, is_gpu ? "gpu" : "host", is_gpu ? std::to_string(memory.device) : "-",
-                          memory.capacity ? text_of(*memory.capacity) : "unbounded",
-                          is_gpu ? topology.description().kernels[memory.kernels].name : "-",
-                          or_dash(memory.engines.h2d), or_dash(memory.engines.d2h), or_dash(memory.engines.peer),
-                          or_dash(memory.engines.total), memory.source});
+    lines.push_back({memory.name, is_gpu ? "gpu" : "host", is_gpu ? std::to_string(memory.device) : "-",
+                     memory.capacity ? bytes_text(memory.capacity->value) : "unbounded",
+                     is_gpu ? topology.description().kernels[memory.kernels].name : "-", or_dash(memory.engines.h2d),
+                     or_dash(memory.engines.d2h), or_dash(memory.engines.peer), or_dash(memory.engines.total),
+                     memory.source});
   }
-  std::string text = "\nMemories (copy engines a role: copies at once, - for no limit)\n" + table.text(2);
+  std::string text =
+      "\nMemories (copy engines a role: copies at once, - for no limit)\n" + aligned(lines, "llrrlrrrrl", 2);
   std::vector<std::string> switches;
   for (const Node& node : topology.description().nodes) {
     if (node.kind == NodeKind::network_switch) switches.push_back(node.name);
@@ -49,21 +53,21 @@ std::string memories_text(const Topology& topology) {
 }
 
 std::string links_text(const Topology& topology) {
-  Table table{{"link", "bandwidth", "latency", "a copy alone", "source"}, "lrrrl"};
+  Lines lines{{"link", "bandwidth", "latency", "a copy alone", "source"}};
   for (const Link& link : topology.links()) {
-    table.rows.push_back({link.name, text_of(link.bandwidth), text_of(link.latency),
-                          link.per_flow ? text_of(*link.per_flow) : "-", link.source});
+    lines.push_back({link.name, text_of(link.bandwidth), seconds_text(link.latency.value),
+                     link.per_flow ? text_of(*link.per_flow) : "-", link.source});
   }
-  return "\nLinks, one direction each\n" + table.text(2);
+  return "\nLinks, one direction each\n" + aligned(lines, "lrrrl", 2);
 }
 
 std::string groups_text(const Topology& topology) {
   if (topology.groups().empty()) return "";
   std::string text = "\nCapacity groups (bound of the sum; N: when N copies share it)\n";
   for (const CapacityGroup& group : topology.groups()) {
-    text += fmt::format("  {} [{}]\n    capacity {}; both directions busy {}\n    forward  {}\n", group.name,
-                        group.source, curve_text(group.capacity), curve_text(group.both_busy),
-                        link_names(topology, group.forward));
+    text +=
+        fmt::format("  {} [{}]\n    capacity {}; both directions busy {}\n    forward  {}\n", group.name, group.source,
+                    curve_text(group.capacity), curve_text(group.both_busy), link_names(topology, group.forward));
     if (!group.backward.empty()) text += fmt::format("    backward {}\n", link_names(topology, group.backward));
   }
   return text;
@@ -72,9 +76,8 @@ std::string groups_text(const Topology& topology) {
 std::string kernels_text(const Topology& topology) {
   std::string text = "\nKernels (FLOP/s of square GEMMs by size)\n";
   for (const KernelTimes& kernels : topology.description().kernels) {
-    text += fmt::format("  {} [{}]: launch {}, {:g} multiprocessors, block {:g} x {:g}\n", kernels.name,
-                        kernels.source, text_of(kernels.launch), kernels.multiprocessors, kernels.block_m,
-                        kernels.block_n);
+    text += fmt::format("  {} [{}]: launch {}, {:g} multiprocessors, block {:g} x {:g}\n", kernels.name, kernels.source,
+                        seconds_text(kernels.launch.value), kernels.multiprocessors, kernels.block_m, kernels.block_n);
     for (const GemmCurve& curve : kernels.gemm) {
       text += fmt::format("    gemm {} {}", to_string(curve.dtype), curve.trans.empty() ? "any" : curve.trans);
       for (const auto& point : curve.points) text += fmt::format("  {:g}: {}", point.size, text_of(point.rate));
@@ -88,13 +91,14 @@ std::string costs_text(const Topology& topology) {
   const IssueCost& issue = topology.description().issue;
   std::string text;
   if (issue.per_op.value > 0 || issue.per_dependency.value > 0) {
-    text += fmt::format("\nIssue cost: {} an operation, {} a dependency\n", text_of(issue.per_op),
-                        text_of(issue.per_dependency));
+    text += fmt::format("\nIssue cost: {} an operation, {} a dependency\n", seconds_text(issue.per_op.value),
+                        seconds_text(issue.per_dependency.value));
   }
   const auto& strided = topology.description().strided.points;
   if (!strided.empty()) {
     text += "\nRate of a 2-D copy by bytes a column, relative to packed:";
-    for (const auto& point : strided) text += fmt::format("  {}: {:g}", text_of(point.column), point.efficiency);
+    for (const auto& point : strided)
+      text += fmt::format("  {}: {:g}", bytes_text(point.column.value), point.efficiency);
     text += "\n";
   }
   return text;
@@ -102,24 +106,24 @@ std::string costs_text(const Topology& topology) {
 
 std::string sources_text(const Topology& topology) {
   constexpr const char* kinds[] = {"measured", "published", "assumed"};
-  Table table{{"source", "kind", "text"}, "lll"};
+  Lines lines{{"source", "kind", "text"}};
   for (const Source& source : topology.description().sources) {
-    table.rows.push_back({source.key, kinds[static_cast<int>(source.kind)], source.text});
+    lines.push_back({source.key, kinds[static_cast<int>(source.kind)], source.text});
   }
-  return "\nProvenance\n" + table.text(2);
+  return "\nProvenance\n" + aligned(lines, "l", 2);
 }
 
 /// One row a source, one column a destination, GB/s; `rate` gives the cell or "-".
 template <class CellOf>
 std::string matrix(const Topology& topology, const std::vector<MemoryId>& memories, CellOf cell_of) {
-  Table table{{"from \\ to"}, "l"};
-  for (MemoryId dst : memories) table.header.push_back(topology.memory(dst).name);
+  Lines lines{{"from \\ to"}};
+  for (MemoryId dst : memories) lines.front().push_back(topology.memory(dst).name);
   for (MemoryId src : memories) {
     std::vector<std::string> row{topology.memory(src).name};
     for (MemoryId dst : memories) row.push_back(src == dst ? "-" : cell_of(src, dst));
-    table.rows.push_back(std::move(row));
+    lines.push_back(std::move(row));
   }
-  return table.text(2);
+  return aligned(lines, "lr", 2);
 }
 
 std::string alone_text(const Topology& topology) {
@@ -154,9 +158,9 @@ std::string all_peers_text(const Topology& topology) {
 
 /// A row of what each GPU gets from (or to) one host domain while all of them copy.
 std::string host_text(const Topology& topology, MemoryId host) {
-  Table table{{"copies"}, "l"};
-  for (MemoryId gpu : topology.gpus()) table.header.push_back(topology.memory(gpu).name);
-  table.header.push_back("total");
+  Lines lines{{"copies"}};
+  for (MemoryId gpu : topology.gpus()) lines.front().push_back(topology.memory(gpu).name);
+  lines.front().push_back("total");
   const auto add_rows = [&](bool in, bool out, const std::string& in_name, const std::string& out_name) {
     Flows flows;
     for (MemoryId gpu : topology.gpus()) {
@@ -174,14 +178,14 @@ std::string host_text(const Topology& topology, MemoryId host) {
         total += rates[i];
       }
       row.push_back(gigabytes(total));
-      table.rows.push_back(std::move(row));
+      lines.push_back(std::move(row));
     }
   };
   add_rows(true, false, "all h2d", "");
   add_rows(false, true, "", "all d2h");
   add_rows(true, true, "both: h2d", "both: d2h");
   return fmt::format("\nBandwidth, GB/s, between '{}' and all GPUs at once\n", topology.memory(host).name) +
-         table.text(2);
+         aligned(lines, "lr", 2);
 }
 
 }  // namespace

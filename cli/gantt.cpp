@@ -1,0 +1,44 @@
+#include "cli/gantt.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "cli/locate.hpp"
+#include "cli/process.hpp"
+#include "model/error.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+constexpr const char* has_matplotlib =
+    "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
+
+std::string last_line(std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  return std::string{text.substr(text.find_last_of('\n') + 1)};
+}
+
+}  // namespace
+
+GanttPainter::GanttPainter() : package_{find_python_package().string()} {
+  for (const char* candidate : {"python3", "/usr/bin/python3"}) {
+    if (run_process({candidate, "-c", has_matplotlib}, {}).exit_code == 0) {
+      python_ = candidate;
+      return;
+    }
+  }
+  throw InputError{"--gantt: no python3 with matplotlib; install the package python3-matplotlib"};
+}
+
+void GanttPainter::draw(const std::vector<std::string>& timelines, const std::string& figure) const {
+  std::vector<std::string> command{python_, "-m", "tilerail", "gantt"};
+  command.insert(command.end(), timelines.begin(), timelines.end());
+  command.insert(command.end(), {"-o", figure});
+  const ProcessResult result = run_process(command, {"PYTHONPATH=" + package_, "PYTHONDONTWRITEBYTECODE=1"});
+  spdlog::debug("{} -m tilerail gantt: exit code {}", python_, result.exit_code);
+  if (result.exit_code != 0) {
+    throw InputError{fmt::format("--gantt: the figure could not be drawn: {}", last_line(result.errors))};
+  }
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,95 @@
+#include "cli/output.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <initializer_list>
+
+#include "cli/progress.hpp"
+#include "model/error.hpp"
+#include "report/chrome_json.hpp"
+#include "report/perfetto.hpp"
+#include "report/timeline_csv.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+using Extensions = std::initializer_list<std::string_view>;
+
+std::string extension_of(const std::string& path) { return std::filesystem::path{path}.extension().string(); }
+
+void check_extension(const std::string& path, const std::string& option, Extensions known) {
+  std::string expected;
+  for (std::string_view extension : known) {
+    if (extension_of(path) == extension) return;
+    expected += fmt::format("{}{}", expected.empty() ? "" : ", ", extension);
+  }
+  throw InputError{fmt::format("{}: '{}' has no extension that is known; there are: {}", option, path, expected)};
+}
+
+}  // namespace
+
+void OutputOptions::add_to(CLI::App& app) {
+  const std::string group = "OUTPUT";
+  app.add_option("--json", json, "Result as JSON into a file, or - for stdout")->group(group);
+  app.add_option("--timeline", traces, "Timeline as .csv, .json (Chrome, Perfetto) or .pftrace; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group(group);
+  app.add_option("--gantt", gantts, "Figure of the timeline as .png or .svg; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group(group);
+}
+
+void OutputOptions::add_to_comparison(CLI::App& app) {
+  add_to(app);
+  app.remove_option(app.get_option("--timeline"));
+  app.add_option("--trace", traces, "Both timelines in one trace, .json (Chrome, Perfetto) or .pftrace; repeatable")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group("OUTPUT");
+}
+
+Outputs::Outputs(const OutputOptions& options, TraceKind kind) : options_{options} {
+  const bool single = kind == TraceKind::one_timeline;
+  for (const std::string& path : options.traces) {
+    const char* option = single ? "--timeline" : "--trace";
+    check_extension(path, option, single ? Extensions{".csv", ".json", ".pftrace"} : Extensions{".json", ".pftrace"});
+    files_.expect(path, option);
+  }
+  for (const std::string& path : options.gantts) {
+    check_extension(path, "--gantt", {".png", ".svg"});
+    files_.expect(path, "--gantt");
+  }
+  if (!options.json.empty() && options.json != "-") files_.expect(options.json, "--json");
+  if (!options.gantts.empty()) painter_.emplace();
+}
+
+void Outputs::add_trace(const std::string& path, const std::vector<NamedTimeline>& timelines) {
+  const std::string extension = extension_of(path);
+  if (extension == ".csv") files_.add(path, to_csv(*timelines.front().timeline));
+  if (extension == ".json") files_.add(path, to_chrome_json(timelines));
+  if (extension == ".pftrace") files_.add(path, to_pftrace(timelines));
+}
+
+void Outputs::draw(const std::string& path, const std::vector<NamedTimeline>& timelines) {
+  OutputSet scratch;  // never committed: its files vanish with it
+  std::vector<std::string> inputs;
+  for (const NamedTimeline& named : timelines) {
+    inputs.push_back(scratch.add(fmt::format("{}.{}.csv", path, named.name), to_csv(*named.timeline)).string());
+  }
+  painter_->draw(inputs, files_.stage(path).string());
+}
+
+void Outputs::write(const std::vector<NamedTimeline>& timelines, const std::string& text, const std::string& json) {
+  const Progress progress{"writing"};
+  for (const std::string& path : options_.traces) add_trace(path, timelines);
+  for (const std::string& path : options_.gantts) draw(path, timelines);
+  if (!options_.json.empty() && options_.json != "-") files_.add(options_.json, json);
+  files_.commit();
+  std::fputs((options_.json == "-" ? json : text).c_str(), stdout);
+}
+
+}  // namespace tilerail::cli

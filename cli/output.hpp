@@ -1,0 +1,45 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/gantt.hpp"
+#include "cli/output_set.hpp"
+#include "report/tracks.hpp"
+
+namespace tilerail::cli {
+
+/// OUTPUT of simulate, run and compare.
+struct OutputOptions {
+  std::string json;                 // a file, "-" for stdout, or "" for none
+  std::vector<std::string> traces;  // --timeline (.csv, .json, .pftrace), or --trace of compare (.json, .pftrace)
+  std::vector<std::string> gantts;
+
+  void add_to(CLI::App& app);
+  void add_to_comparison(CLI::App& app);
+};
+
+enum class TraceKind { one_timeline, comparison };
+
+/// Writes what was asked for, all or nothing. Constructed before any work, so that a wrong extension or a folder that
+/// is missing is told at once.
+class Outputs {
+ public:
+  /// Throws InputError "OPTION: ...".
+  Outputs(const OutputOptions& options, TraceKind kind);
+
+  /// The files, and then the result to stdout: `json` when --json is "-", else `text`.
+  void write(const std::vector<NamedTimeline>& timelines, const std::string& text, const std::string& json);
+
+ private:
+  void add_trace(const std::string& path, const std::vector<NamedTimeline>& timelines);
+  void draw(const std::string& path, const std::vector<NamedTimeline>& timelines);
+
+  const OutputOptions& options_;
+  OutputSet files_;
+  std::optional<GanttPainter> painter_;
+};
+
+}  // namespace tilerail::cli

@@ -1,6 +1,0 @@
-#include <fmt/format.h>
-
-#include <cstdio>
-
-#include "cli/command.hpp"
-#include "sched/policy.hpp"
