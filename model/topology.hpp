@@ -33,9 +33,9 @@ struct Memory {
   std::string name;
   NodeKind kind = NodeKind::gpu;
   NodeId node;
-  int device = -1;                 // GPU number; -1 for host domains
-  std::optional<Bytes> capacity;   // absent: unbounded
-  std::size_t kernels = 0;         // index into Topology::kernels, GPUs only
+  int device = -1;                // GPU number; -1 for host domains
+  std::optional<Bytes> capacity;  // absent: unbounded
+  std::size_t kernels = 0;        // index into Topology::kernels, GPUs only
   Engines engines;
   std::optional<Watts> idle_watts, busy_watts;
   std::string source;

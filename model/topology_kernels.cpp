@@ -1,0 +1,85 @@
+#include "model/topology_reader.hpp"
+
+namespace tilerail {
+namespace {
+
+/// Sizes ascend and are sane: 2 s^3 must stay far inside a double.
+double next_size(const TomlValue& value, const GemmCurve& curve) {
+  const double size = value.positive_number();
+  if (size >= 1e9) value.fail("is out of range; expected a size below 1e9");
+  if (!curve.points.empty() && size <= curve.points.back().size)
+    value.fail("does not ascend; expected a larger size than in the point before");
+  return size;
+}
+
+void read_efficiency(const TomlTable& table, GemmCurve& curve) {
+  const FlopRate peak = table.need("peak").flop_rate();
+  for (const TomlValue& point : table.need("efficiency").list(TopologyLimits::points)) {
+    const auto parts = point.pair();
+    const double size = next_size(parts[0], curve), share = parts[1].positive_number();
+    if (share > 1) parts[1].fail("is out of range; expected an efficiency of at most 1");
+    curve.points.push_back({size, peak * share});
+  }
+}
+
+}  // namespace
+
+GemmCurve TopologyReader::read_gemm(TomlTable& table) {
+  table.allow_only({"dtype", "trans", "square", "rates", "peak", "efficiency", "source"});
+  GemmCurve curve;
+  const TomlValue dtype = table.need("dtype");
+  try {
+    curve.dtype = dtype_from_string(dtype.text(), "dtype");
+  } catch (const InputError&) {
+    dtype.fail("is unknown; expected f64, f32, f16 or bf16");
+  }
+  if (const auto trans = table.find("trans")) {
+    curve.trans = trans->text();
+    if (curve.trans != "NN" && curve.trans != "NT" && curve.trans != "TN" && curve.trans != "TT")
+      trans->fail("is unknown; expected NN, NT, TN or TT");
+  }
+  const auto square = table.find("square"), rates = table.find("rates"), peak = table.find("peak");
+  if (int{square.has_value()} + int{rates.has_value()} + int{peak.has_value()} != 1)
+    table.fail("expected exactly one of 'square', 'rates' and 'peak' with 'efficiency'");
+  if (!peak && table.find("efficiency"))
+    table.need("efficiency").fail("has no meaning here; expected it beside 'peak'");
+
+  if (peak) read_efficiency(table, curve);
+  if (square)
+    for (const TomlValue& point : square->list(TopologyLimits::points)) {
+      const auto parts = point.pair();
+      const double size = next_size(parts[0], curve);
+      curve.points.push_back({size, Flops{2 * size * size * size} / parts[1].duration()});
+    }
+  if (rates)
+    for (const TomlValue& point : rates->list(TopologyLimits::points)) {
+      const auto parts = point.pair();
+      const double size = next_size(parts[0], curve);
+      curve.points.push_back({size, parts[1].flop_rate()});
+    }
+  if (curve.points.empty()) table.fail("has no points; expected at least one");
+  curve.source = source_of(table);
+  return curve;
+}
+
+void TopologyReader::read_kernels(const std::string& name, const TomlTable& table) {
+  table.allow_only({"launch", "multiprocessors", "block", "k_overhead", "memory_bandwidth", "source", "gemm"});
+  KernelTimes kernels;
+  kernels.name = name;
+  kernels.launch = table.need("launch").seconds();
+  kernels.multiprocessors = table.need("multiprocessors").positive_number();
+  const auto block = table.need("block").pair();
+  kernels.block_m = block[0].positive_number();
+  kernels.block_n = block[1].positive_number();
+  const TomlValue k_overhead = table.need("k_overhead");
+  kernels.k_overhead = k_overhead.number();
+  if (kernels.k_overhead < 0) k_overhead.fail("is negative; expected zero or more");
+  if (const auto bandwidth = table.find("memory_bandwidth")) kernels.memory_bandwidth = bandwidth->rate();
+  kernels.source = source_of(table);
+  if (const auto gemm = table.find("gemm"))
+    for (TomlTable& curve : gemm->tables("kernels." + name + ".gemm")) kernels.gemm.push_back(read_gemm(curve));
+  d_.kernels.push_back(kernels);
+  places_[TopologyDefect::Table::kernels].push_back(table.place());
+}
+
+}  // namespace tilerail
