@@ -1,0 +1,70 @@
+#include "cli/host_run.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "backends/host/host_executor.hpp"
+#include "cli/progress.hpp"
+#include "model/error.hpp"
+#include "report/text.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+/// A, B and C, what the check needs besides, and the arenas of all devices.
+double bytes_needed(const Plan& plan, bool check) {
+  const GemmProblem& p = plan.problem;
+  const auto matrix = [&](std::int64_t ld, std::int64_t cols) {
+    return static_cast<double>(ld) * static_cast<double>(cols) * static_cast<double>(element_size(p.dtype));
+  };
+  const double c = matrix(p.ldc, p.n);
+  double bytes = matrix(p.lda, p.cols_a()) + matrix(p.ldb, p.cols_b()) + (check ? 2 * c : c);
+  for (std::int64_t peak : plan.peak_bytes) bytes += static_cast<double>(peak);
+  return bytes;
+}
+
+void check_memory(const Plan& plan, bool check) {
+  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double needed = bytes_needed(plan, check);
+  if (needed <= there) return;
+  throw InputError{fmt::format("--gemm: matrices and tiles need {}, this machine has {}; take smaller sizes",
+                               bytes_text(needed), bytes_text(there))};
+}
+
+std::size_t median_of(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  return order[(order.size() - 1) / 2];
+}
+
+}  // namespace
+
+RunResult run_on_host(const Job& job, const RunSettings& settings) {
+  check_memory(job.plan, settings.check);
+  const Progress progress{"running"};
+  GemmData data{job.plan.problem, settings.seed};
+  HostExecutor executor{job.topology};
+  executor.set_matrices(data.matrices());
+  const auto execute = [&] {
+    data.reset_c();
+    return executor.execute(job.plan);
+  };
+  for (int i = 0; i < settings.warmup; ++i) execute();
+
+  std::vector<Timeline> timelines;
+  RunResult result;
+  for (int i = 0; i < settings.iterations; ++i) {
+    timelines.push_back(execute());
+    result.makespans.push_back(timelines.back().makespan().value);
+    spdlog::debug("iteration {}: {}", i + 1, seconds_text(result.makespans.back()));
+  }
+  result.timeline = std::move(timelines[median_of(result.makespans)]);
+  if (settings.check) result.check = data.check();
+  return result;
+}
+
+}  // namespace tilerail::cli

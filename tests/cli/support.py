@@ -1,0 +1,60 @@
+"""Runs the real `tilerail` (environment variable TILERAIL) in a folder of its own."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+TILERAIL = os.environ.get("TILERAIL", "tilerail")
+SOURCE = pathlib.Path(os.environ.get("TILERAIL_SOURCE", pathlib.Path(__file__).parents[2]))
+TOPOLOGIES = SOURCE / "topologies"
+
+# A problem that is planned and simulated in milliseconds: 2 x 2 x 2 tiles on two GPUs.
+SMALL = ["--gemm", "64", "--tile", "32", "--policy", "gemmex", "--topology", "two-gpu"]
+
+OLD = "what was there before\n"
+
+
+class CommandTest(unittest.TestCase):
+    """Each test has an empty folder of its own, the current one of the command."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tilerail-cli-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_command(self, *arguments, **environment):
+        return subprocess.run(
+            [TILERAIL, *map(str, arguments)],
+            cwd=self.folder,
+            env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    def succeed(self, *arguments, **environment):
+        """Runs and expects exit code 0 and a silent stderr; returns stdout."""
+        done = self.run_command(*arguments, **environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), f"{arguments}: {done.stderr}")
+        return done.stdout
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def assert_refused(self, arguments, quoted, code=2):
+        """One clear line on stderr that quotes the value, nothing on stdout, no file made or touched."""
+        before = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
+        done = self.run_command(*arguments)
+        self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr or done.stdout}")
+        self.assertEqual(done.stdout, "", arguments)
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), 1, f"{arguments}: {done.stderr}")
+        self.assertTrue(lines[0].startswith("tilerail: error: "), lines[0])
+        self.assertIn(quoted, lines[0])
+        after = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
+        self.assertEqual(before, after, arguments)

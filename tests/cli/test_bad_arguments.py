@@ -1,0 +1,119 @@
+"""Arguments that are refused: exit code 2, one line that names the value, nothing written."""
+
+import unittest
+
+from support import OLD, SMALL, CommandTest
+
+
+def problem(**changes):
+    """A good `simulate`, with options replaced or added; None removes one."""
+    options = {"gemm": "64", "tile": "32", "policy": "gemmex", "topology": "two-gpu"}
+    options.update({key.replace("_", "-"): value for key, value in changes.items()})
+    arguments = ["simulate"]
+    for key, value in options.items():
+        if value is not None:
+            arguments += [f"--{key}", value]
+    return arguments
+
+
+# What is asked, and what the error must quote.
+CASES = {
+    "no command": ([], "--help"),
+    "unknown command": (["simulte"], "simulte"),
+    "unknown option": (["simulate", "--gem", "64"], "--gem"),
+    "option without value": (["simulate", "--gemm"], "--gemm"),
+    "option twice": (problem() + ["--gemm", "32"], "--gemm"),
+    "no problem": (problem(gemm=None), "--gemm"),
+    "empty sizes": (problem(gemm=""), "''"),
+    "two sizes": (problem(gemm="64,64"), "64,64"),
+    "four sizes": (problem(gemm="1,2,3,4"), "1,2,3,4"),
+    "size that is a word": (problem(gemm="big"), "big"),
+    "negative size": (problem(gemm="64,-3,64"), "-3"),
+    "fractional size": (problem(gemm="1.5K"), "1.5K"),
+    "unknown suffix": (problem(gemm="16G"), "16G"),
+    "size with space": (problem(gemm="64 "), "64 "),
+    "size above 64 bits": (problem(gemm="99999999999999999999"), "99999999999999999999"),
+    "size above 64 bits by its suffix": (problem(gemm="9223372036854775807M"), "9223372036854775807M"),
+    "size above 2^40": (problem(gemm="1048577M,1,1"), "1099512676352"),
+    "unknown dtype": (problem(dtype="f8"), "f8"),
+    "unknown transpose": (problem(transa="C"), "'C'"),
+    "unknown second transpose": (problem(transb="X"), "'X'"),
+    "alpha that is a word": (problem(alpha="one"), "one"),
+    "alpha not a number": (problem(alpha="nan"), "nan"),
+    "infinite beta": (problem(beta="inf"), "inf"),
+    "beta out of range": (problem(beta="1e999"), "1e999"),
+    "two places": (problem(place="h:h"), "h:h"),
+    "four places": (problem(place="h:h:h:h"), "h:h:h:h"),
+    "place of no GPU": (problem(place="h:h:7"), "'7'"),
+    "place of no host": (problem(place="h9:h:h"), "'h9'"),
+    "place of no name": (problem(place="h:attic:h"), "attic"),
+    "empty place": (problem(place="h::h"), "''"),
+    "short lda": (problem(lda="63"), "63"),
+    "short ldb of a transposed B": (problem(gemm="8,16,8", transb="T", ldb="15"), "15"),
+    "ldc that is a word": (problem(ldc="wide"), "wide"),
+    "no machine": (problem(topology=None), "--topology"),
+    "unknown machine": (problem(topology="two-gpus"), "two-gpus"),
+    "missing machine file": (problem(topology="absent.toml"), "absent.toml"),
+    "no device": (problem(devices=""), "''"),
+    "unknown device": (problem(devices="0,5"), "5"),
+    "device twice": (problem(devices="0,0"), "0,0"),
+    "device twice by a range": (problem(devices="0-1,1"), "0-1,1"),
+    "range upside down": (problem(devices="1-0"), "1-0"),
+    "open range": (problem(devices="0-"), "0-"),
+    "device that is a word": (problem(devices="some"), "some"),
+    "unknown policy": (problem(policy="best"), "best"),
+    "tile of zero": (problem(tile="0"), "0"),
+    "negative tile": (problem(tile="-32"), "-32"),
+    "tile that is a word": (problem(tile="small"), "small"),
+    "unknown field": (problem(set="speed=max"), "speed"),
+    "field without value": (problem(set="routing"), "routing"),
+    "unknown value of a field": (problem(set="routing=fast"), "fast"),
+    "number of a field out of range": (problem(set="chunks=0"), "0"),
+    "plan and problem": (problem(plan="plan.json"), "--plan"),
+    "missing plan": (["simulate", "--plan", "absent.json"], "absent.json"),
+    "timeline without extension": (problem(timeline="timeline"), "timeline"),
+    "unknown timeline": (problem(timeline="timeline.xml"), "timeline.xml"),
+    "unknown figure": (problem(gantt="figure.gif"), "figure.gif"),
+    "output in no folder": (problem(json="absent/out.json"), "absent/out.json"),
+    "output that is a folder": (problem(timeline="."), "'.'"),
+    "one file for two outputs": (problem(json="out.json", timeline="out.json"), "out.json"),
+    "no backend": (["run", *SMALL], "--backend"),
+    "unknown backend": (["run", "--backend", "gpu", *SMALL], "gpu"),
+    "no iteration": (["run", "--backend", "host", "--iters", "0", *SMALL], "'0'"),
+    "negative warmup": (["run", "--backend", "host", "--warmup", "-1", *SMALL], "-1"),
+    "seed that is a word": (["run", "--backend", "host", "--seed", "lucky", *SMALL], "lucky"),
+    "dtype that the host has not": (["run", "--backend", "host", "--dtype", "bf16", *SMALL], "bf16"),
+    "one timeline to compare": (["compare", "a.csv"], "measured"),
+    "missing timeline": (["compare", "a.csv", "b.csv"], "a.csv"),
+    "trace of a comparison as CSV": (["compare", "a.csv", "b.csv", "--trace", "both.csv"], "both.csv"),
+    "no calibrated file": (["calibrate", "--backend", "host"], "-o"),
+    "no calibrated device": (["calibrate", "--backend", "host", "--devices", "0", "-o", "m.toml"], "'0'"),
+    "negative workers": (["calibrate", "--backend", "host", "--workers", "-2", "-o", "m.toml"], "-2"),
+    "unknown machine to show": (["topo", "show", "nowhere"], "nowhere"),
+    "no machine to show": (["topo", "show"], "machine"),
+    "unknown topo action": (["topo", "draw"], "draw"),
+}
+
+
+class BadArguments(CommandTest):
+    def test_each_is_refused(self):
+        for name, (arguments, quoted) in CASES.items():
+            with self.subTest(name):
+                self.assert_refused(arguments, quoted)
+
+    def test_outputs_keep_their_old_content(self):
+        for name in ("result.json", "timeline.csv", "figure.svg"):
+            self.write(name, OLD)
+        outputs = ["--json", "result.json", "--timeline", "timeline.csv", "--gantt", "figure.svg"]
+        self.assert_refused(problem(place="h:h:7") + outputs, "'7'")
+        self.assert_refused(problem(set="chunks=0") + outputs, "0")
+
+    def test_control_characters_of_the_input_do_not_break_the_line(self):
+        self.assert_refused(problem(topology="two\ngpu\x1b[31m.toml"), "two; gpu\\x1b[31m.toml")
+
+    def test_the_cuda_backend_is_hardware_that_is_absent(self):
+        self.assert_refused(["run", "--backend", "cuda", *SMALL], "this build has no CUDA backend", code=3)
+
+
+if __name__ == "__main__":
+    unittest.main()
