@@ -1,0 +1,101 @@
+// The two eight-GPU HGX machines against their link grids and probes.
+#include "tests/model/machine_rates.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace machine_rates;
+
+// ----------------------------------------------------------------------------------------------------- Karolina
+
+TEST(Karolina, HostRatesFallWithTheBusyGpusAsInTheGrids) {
+  const Topology t = machine("karolina-hgx-a100");
+  expect_near(alone(t, "host", "gpu5"), 22, 0.001);
+  expect_near(alone(t, "gpu5", "host"), 24, 0.001);
+  expect_each_near(together(t, fetches({2, 4})), 18, 0.001);        // grid 20
+  expect_each_near(together(t, fetches({0, 2, 4, 6})), 18, 0.001);  // grid 85
+  expect_each_near(together(t, fetches({0, 1, 2, 3})), 12, 0.001);  // grid 15: two whole pairs
+  expect_each_near(together(t, fetches(all_eight)), 11, 0.001);     // grid 255
+  expect_each_near(together(t, write_backs({0, 2})), 22, 0.001);    // grid 5
+  expect_each_near(together(t, write_backs({1, 3, 5, 7})), 22, 0.001);
+  expect_each_near(together(t, write_backs(all_eight)), 12, 0.001);
+}
+
+TEST(Karolina, APairMovesAbout35GigabytesInBothDirectionsTogether) {
+  const Topology t = machine("karolina-hgx-a100");
+  expect_near(total(t, both_ways({0}, {0})), 19 + 16, 0.03);
+  expect_near(total(t, both_ways({0, 2}, {0, 2})), 2 * (16 + 18), 0.05);
+  expect_near(total(t, both_ways({0, 1, 2, 3}, {0, 2})), 2 * (10 + 10 + 16), 0.03);   // grid 15_5
+  expect_near(total(t, both_ways(all_eight, {0, 2, 4, 6})), 4 * (9 + 9 + 18), 0.03);  // grid 255_85
+}
+
+TEST(Karolina, GpuPairsGet150AndLittleLessBothWays) {
+  const Topology t = machine("karolina-hgx-a100");
+  for (int g = 1; g < 8; ++g) expect_near(alone(t, "gpu0", gpu(g)), 150, 0.001);
+  Copies ring;
+  for (int g = 0; g < 8; ++g) ring.emplace_back(gpu(g), gpu((g + 1) % 8));
+  expect_each_near(together(t, ring), 136, 0.001);
+  const auto mixed = together(t, {{"gpu7", "gpu0"}, {"host", "gpu0"}});  // NVLink and PCIe are apart
+  expect_near(mixed[0], 150, 0.001);
+  expect_near(mixed[1], 22, 0.001);
+}
+
+TEST(Karolina, KernelsRunAtTheSustainedRate) {
+  // Thesis 4.3.1: 17.2 TFLOP/s; 2 x 32768^3 in 4.009 s with T = 8192 is 17.55 with all overheads. FP32 has that peak
+  // too.
+  const Topology t = machine("karolina-hgx-a100");
+  for (std::int64_t tile : {2048, 4096, 8192}) {
+    expect_near(tflops(t, 0, tile, DType::f64), 17.4, 0.015);
+    expect_near(tflops(t, 0, tile, DType::f32), 17.4, 0.015);
+  }
+  EXPECT_LT(tflops(t, 0, 512, DType::f64), 8);
+}
+
+// --------------------------------------------------------------------------------------------------------- H200
+
+TEST(HgxH200, HostRatesAreThoseOfSpreadPages) {
+  const Topology t = machine("hgx-h200");
+  for (int g = 0; g < 8; ++g) {
+    expect_near(alone(t, "host", gpu(g)), 55.4, 0.002);
+    expect_near(alone(t, gpu(g), "host"), 55.3, 0.002);
+  }
+  expect_each_near(together(t, fetches({0, 1})), 46.4, 0.02);   // h2d 0+1
+  expect_each_near(together(t, fetches({0, 4})), 55.4, 0.002);  // h2d 0+4: the halves are independent
+  expect_near(total(t, fetches(all_eight)), 266, 0.001);
+  expect_near(total(t, write_backs(all_eight)), 158, 0.001);
+  expect_near(total(t, both_ways(all_eight, all_eight)), 188, 0.001);
+  expect_near(total(t, both_ways({0}, {0})), 102, 0.001);
+}
+
+TEST(HgxH200, ManyPeerCopiesPerGpuCostHalfTheBandwidth) {
+  const Topology t = machine("hgx-h200");
+  Copies ring, scatter, gather, all_pairs;
+  for (int a = 0; a < 8; ++a) {
+    ring.emplace_back(gpu(a), gpu((a + 1) % 8));
+    if (a > 0) scatter.emplace_back("gpu0", gpu(a)), gather.emplace_back(gpu(a), "gpu0");
+    for (int b = 0; b < 8; ++b)
+      if (a != b) all_pairs.emplace_back(gpu(a), gpu(b));
+  }
+  expect_near(alone(t, "gpu3", "gpu6"), 388.5, 0.01);
+  expect_each_near(together(t, {{"gpu0", "gpu1"}, {"gpu1", "gpu0"}}), 385, 0.02);
+  expect_each_near(together(t, ring), 380, 0.01);
+  expect_near(total(t, scatter), 441.8, 0.01);
+  expect_near(total(t, gather), 399.6, 0.01);
+  expect_near(total(t, all_pairs), 1356.7, 0.01);
+  const auto mixed = together(t, {{"host", "gpu0"}, {"gpu1", "gpu0"}});
+  expect_near(mixed[0], 54.6, 0.02);
+  expect_near(mixed[1], 389.4, 0.01);
+}
+
+TEST(HgxH200, KernelTimesAreTheMeasuredSquares) {
+  const Topology t = machine("hgx-h200");
+  expect_near(tflops(t, 0, 1024, DType::f64), 38.02, 0.01);
+  expect_near(tflops(t, 0, 2048, DType::f64), 54.20, 0.01);
+  expect_near(tflops(t, 0, 4096, DType::f64), 62.21, 0.01);
+  expect_near(tflops(t, 0, 4096, DType::f32), 48.05, 0.01);
+  expect_near(tflops(t, 0, 4096, DType::bf16), 775.1, 0.01);
+  EXPECT_NEAR(t.description().strided.at(Bytes{8192}), 48.8 / 53.6, 0.01);  // tile 1024, strided over packed
+}
+
+}  // namespace
+}  // namespace tilerail
