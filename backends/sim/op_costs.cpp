@@ -1,0 +1,84 @@
+#include "backends/sim/op_costs.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tilerail {
+namespace {
+
+/// Everything that the time of a kernel depends on, besides the plan's data type.
+struct Shape {
+  std::int64_t m, n, k;
+  std::uint32_t kernels;
+  OpKind kind;
+  Trans trans_a, trans_b;
+  std::uint8_t reads;
+
+  bool operator==(const Shape&) const = default;
+};
+
+struct ShapeHash {
+  std::size_t operator()(const Shape& s) const {
+    std::uint64_t hash = 0;
+    for (auto part :
+         {static_cast<std::uint64_t>(s.m), static_cast<std::uint64_t>(s.n), static_cast<std::uint64_t>(s.k),
+          std::uint64_t{s.kernels} << 8 | std::uint64_t{s.reads} << 4 | static_cast<std::uint64_t>(s.kind) << 2 |
+              static_cast<std::uint64_t>(s.trans_a) << 1 | static_cast<std::uint64_t>(s.trans_b)})
+      hash = (hash ^ part) * 0x9E3779B97F4A7C15u + (hash >> 29);  // odd multiplier of Fibonacci hashing, 2^64 / phi
+    return static_cast<std::size_t>(hash);
+  }
+};
+
+Shape shape_of(const Plan& plan, const Op& op, const Topology& topology) {
+  const MemoryId gpu = plan.buffer(op.y.buffer).memory;
+  Shape shape{op.y.rows, op.y.cols, 0,         static_cast<std::uint32_t>(topology.memory(gpu).kernels),
+              op.kind,   Trans::no, Trans::no, 0};
+  if (op.kind == OpKind::gemm) {
+    shape.k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
+    shape.trans_a = op.trans_a;
+    shape.trans_b = op.trans_b;
+  } else {
+    shape.reads = static_cast<std::uint8_t>((op.alpha != 0 ? 1 : 0) + (op.beta != 0 ? 1 : 0));
+  }
+  return shape;
+}
+
+KernelCost cost_of(const Shape& s, DType dtype, const KernelTimes& kernels) {
+  const Seconds time = s.kind == OpKind::gemm ? kernels.gemm_time(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b)
+                                              : kernels.axpby_time(s.m, s.n, dtype, s.reads, 1);
+  return {time.value, kernels.occupancy(s.m, s.n)};
+}
+
+bool contiguous(const Plan& plan, const View& view) {
+  return view.cols <= 1 || view.rows == plan.buffer(view.buffer).ld;
+}
+
+}  // namespace
+
+KernelCosts::KernelCosts(const Plan& plan, const Topology& topology) : index_(plan.ops.size()) {
+  std::unordered_map<Shape, std::uint32_t, ShapeHash> known;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i];
+    if (op.kind != OpKind::gemm && op.kind != OpKind::axpby) continue;
+    const Shape shape = shape_of(plan, op, topology);
+    const auto [entry, is_new] = known.try_emplace(shape, static_cast<std::uint32_t>(costs_.size()));
+    if (is_new) costs_.push_back(cost_of(shape, plan.problem.dtype, topology.description().kernels[shape.kernels]));
+    index_[i] = entry->second;
+  }
+}
+
+std::optional<Rate> copy_rate_cap(const Plan& plan, const Op& op, const Topology& topology) {
+  const MemoryId src = plan.buffer(op.a.buffer).memory, dst = plan.buffer(op.y.buffer).memory;
+  if (src == dst) return std::nullopt;
+  std::optional<Rate> cap;
+  const auto lower_to = [&cap](Rate rate) { cap = std::min(cap.value_or(rate), rate); };
+  for (LinkId id : topology.route(src, dst))
+    if (topology.link(id).per_flow) lower_to(*topology.link(id).per_flow);
+  if (!contiguous(plan, op.a) || !contiguous(plan, op.y)) {
+    const Bytes column{static_cast<double>(op.y.rows * element_size(plan.problem.dtype))};
+    lower_to(topology.pair_rate(src, dst) * topology.description().strided.at(column));
+  }
+  return cap;
+}
+
+}  // namespace tilerail

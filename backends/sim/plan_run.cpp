@@ -1,0 +1,148 @@
+#include "backends/sim/plan_run.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+
+namespace tilerail {
+namespace {
+
+template <class T>
+void push(std::vector<T>& heap, T value) {
+  heap.push_back(value);
+  std::push_heap(heap.begin(), heap.end(), std::greater<>{});
+}
+
+template <class T>
+T pop(std::vector<T>& heap) {
+  std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
+  const T value = heap.back();
+  heap.pop_back();
+  return value;
+}
+
+/// The picosecond or, for very long plans, a few units in the last place of the latest time that may occur: the time
+/// of all operations one after another, times 16 for what they may lose by sharing badly.
+double time_resolution(const Plan& plan, const KernelCosts& kernels, const QueueRoutes& routes,
+                       const std::vector<OpTime>& issued) {
+  double sum = 0;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i];
+    sum = std::max(sum, issued[i].start);
+    if (op.kind == OpKind::gemm || op.kind == OpKind::axpby) sum += kernels.of(OpId{i}).seconds;
+    if (const auto& route = routes.of(op.queue); op.kind == OpKind::copy && route)
+      sum += route->latency + copy_bytes(plan, op).value / route->rate;
+  }
+  return std::max(1e-12, 16 * sum * 4 * std::numeric_limits<double>::epsilon());
+}
+
+}  // namespace
+
+PlanRun::PlanRun(const Plan& plan, const Topology& topology, std::vector<OpTime>& ops)
+    : plan_{plan},
+      topology_{topology},
+      times_{ops},
+      graph_{plan},
+      kernels_{plan, topology},
+      limits_{plan, topology},
+      routes_{plan, topology},
+      resolution_{time_resolution(plan, kernels_, routes_, ops)},
+      waits_for_{PlanGraph::predecessor_counts(plan)},
+      running_(plan.queues.size()),
+      machine_{topology, {routes_.pairs(), plan.queues.size(), resolution_}, *this} {}
+
+void PlanRun::run() {
+  for (std::size_t i = 0; i < plan_.ops.size(); ++i)
+    if (waits_for_[i] == 0) make_ready(OpId{i});
+  instant();
+  machine_.run();
+  if (ended_ != plan_.ops.size()) throw std::logic_error{"simulation stopped before the end of the plan"};
+}
+
+void PlanRun::instant() {
+  take_due_events();
+  while (!ready_.empty()) start(pop(ready_));
+  if (!events_.empty()) machine_.wake_at(events_.front().date);
+}
+
+void PlanRun::take_due_events() {
+  while (!events_.empty() && !is_future(events_.front().date)) {
+    const TimedEvent due = pop(events_);
+    if (due.event == Event::issued) push(ready_, due.op);
+    if (due.event == Event::latency_paid) start_flow(due.op);
+  }
+}
+
+void PlanRun::add_event(double date, OpId op, Event event) { push(events_, {date, op, event}); }
+
+void PlanRun::make_ready(OpId op) {
+  const double issued = times_[op.index()].start;
+  if (is_future(issued))
+    add_event(issued, op, Event::issued);
+  else
+    push(ready_, op);
+}
+
+void PlanRun::start(OpId id) {
+  const Op& op = plan_.op(id);
+  if (op.kind != OpKind::join && !limits_.take_or_wait(id, op.queue)) {
+    limits_.pass_on(op.queue, retry_);
+    return retry_waiting();
+  }
+  times_[id.index()].start = machine_.now();
+  running_[op.queue.index()] = id;
+  switch (op.kind) {
+    case OpKind::join:
+      return finish(id);
+    case OpKind::copy:
+      return start_copy(id);
+    case OpKind::gemm:
+    case OpKind::axpby:
+      return start_kernel(id);
+  }
+}
+
+void PlanRun::start_copy(OpId id) {
+  const auto& route = routes_.of(plan_.op(id).queue);
+  if (!route) return finish(id);
+  const double first_byte = machine_.now() + route->latency;
+  if (is_future(first_byte)) return add_event(first_byte, id, Event::latency_paid);
+  start_flow(id);
+}
+
+void PlanRun::start_flow(OpId id) {
+  const Op& op = plan_.op(id);
+  const auto& route = routes_.of(op.queue);
+  const auto bytes = static_cast<std::uint64_t>(copy_bytes(plan_, op).value);
+  if (bytes == 0) return finish(id);
+  machine_.start_flow(static_cast<SimGridMachine::Slot>(op.queue.value), route->index, bytes * route->traffic,
+                      copy_rate_cap(plan_, op, topology_));
+}
+
+void PlanRun::start_kernel(OpId id) {
+  const Op& op = plan_.op(id);
+  const KernelCost& cost = kernels_.of(id);
+  if (cost.seconds <= 0) return finish(id);
+  machine_.start_kernel(static_cast<SimGridMachine::Slot>(op.queue.value), plan_.queue(op.queue).dst, cost.seconds,
+                        cost.share);
+}
+
+void PlanRun::finish(OpId id) {
+  const Op& op = plan_.op(id);
+  times_[id.index()].end = machine_.now();
+  ++ended_;
+  if (op.kind != OpKind::join) {
+    limits_.release(op.queue, retry_);
+    retry_waiting();
+  }
+  for (OpId next : graph_.successors(id))
+    if (--waits_for_[next.index()] == 0) make_ready(next);
+}
+
+void PlanRun::retry_waiting() {
+  for (OpId op : retry_) push(ready_, op);
+  retry_.clear();
+}
+
+}  // namespace tilerail

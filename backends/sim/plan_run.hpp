@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/sim/engine_limits.hpp"
+#include "backends/sim/op_costs.hpp"
+#include "backends/sim/plan_graph.hpp"
+#include "backends/sim/queue_routes.hpp"
+#include "backends/sim/simgrid_machine.hpp"
+#include "model/timeline.hpp"
+#include "sched/plan.hpp"
+
+namespace tilerail {
+
+/// One simulation of one plan. An operation goes through
+///   waiting -> (issued) -> ready -> (engines free) -> started -> [latency -> flow] | kernel -> ended.
+class PlanRun : private SimGridMachine::Listener {
+ public:
+  /// `ops[i].start` holds when op i is issued. Everything must outlive the run.
+  PlanRun(const Plan& plan, const Topology& topology, std::vector<OpTime>& ops);
+
+  /// Overwrites the times.
+  void run();
+
+ private:
+  enum class Event : std::uint8_t { issued, latency_paid };
+  struct TimedEvent {
+    double date;
+    OpId op;
+    Event event;
+    bool operator>(const TimedEvent& o) const { return date != o.date ? date > o.date : op > o.op; }
+  };
+
+  void activity_ended(SimGridMachine::Slot slot) override { finish(running_[slot]); }
+  void instant() override;
+
+  bool is_future(double date) const { return date > machine_.now() + resolution_; }
+  void take_due_events();
+  void add_event(double date, OpId op, Event event);
+  void make_ready(OpId op);
+  void start(OpId op);
+  void start_copy(OpId op);
+  void start_flow(OpId op);
+  void start_kernel(OpId op);
+  void finish(OpId op);
+  void retry_waiting();
+
+  const Plan& plan_;
+  const Topology& topology_;
+  std::vector<OpTime>& times_;
+  PlanGraph graph_;
+  KernelCosts kernels_;
+  EngineLimits limits_;
+  QueueRoutes routes_;
+  double resolution_;                     // seconds; events closer together are simultaneous
+  std::vector<std::uint32_t> waits_for_;  // by operation: predecessors that have not ended
+  std::vector<OpId> running_;             // by queue
+  std::vector<OpId> ready_;               // heap, lowest operation first
+  std::vector<OpId> retry_;               // operations whose engine has come free
+  std::vector<TimedEvent> events_;        // heap, earliest first
+  std::size_t ended_ = 0;
+  SimGridMachine machine_;
+};
+
+}  // namespace tilerail

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "backends/executor.hpp"
+#include "model/topology.hpp"
+
+namespace tilerail {
+
+struct SimOptions {
+  bool issue_cost = true;  // false: handing an operation to a device costs nothing
+};
+
+/// Runs plans on a described machine, in simulated time (equations: docs/model.md#simulator).
+/// One executor simulates any number of plans; executors of different machines may be used alternately. SimGrid has
+/// one engine a process: simulations of several threads wait for each other, and nothing else in the process may
+/// have a SimGrid engine while execute() runs. The same plan gives the same timeline, bit for bit.
+class SimExecutor : public Executor {
+ public:
+  /// The executor keeps its own copy of the machine.
+  explicit SimExecutor(Topology topology, SimOptions options = {});
+
+  /// Timeline::backend is "sim". Throws InputError when the plan does not fit the machine.
+  Timeline execute(const Plan& plan) override;
+
+ private:
+  Topology topology_;
+  SimOptions options_;
+};
+
+}  // namespace tilerail

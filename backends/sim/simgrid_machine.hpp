@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "model/topology.hpp"
+
+namespace tilerail {
+
+/// A machine in SimGrid: flows that share links and groups, kernels that share GPUs, and a clock that starts at zero.
+///
+/// SimGrid weighs the shares of a link by route latency, so its links here have none: whoever starts a flow has paid
+/// the latency by then. Each activity is created only when it may start, since SimGrid is slow on prepared graphs.
+///
+/// At most one activity runs in a slot. SimGrid has one engine a process, so only one machine may exist at a time.
+class SimGridMachine {
+ public:
+  using Slot = std::uint32_t;
+
+  /// Told what happens while the machine runs; must not throw.
+  class Listener {
+   public:
+    virtual void activity_ended(Slot slot) = 0;
+    /// Everything that ends at this instant has ended, and nothing has started yet; also called at the wake-up time.
+    virtual void instant() = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  struct Options {
+    std::span<const std::pair<MemoryId, MemoryId>> routes;  // pairs that flows will use
+    std::size_t slots = 0;
+    double resolution = 0;  // seconds; events closer together are one instant
+  };
+
+  /// The topology must outlive the machine.
+  SimGridMachine(const Topology& topology, const Options& options, Listener& listener);
+  ~SimGridMachine();
+
+  double now() const;  // seconds
+
+  /// Moves bytes (> 0) along routes[route] at no more than `rate_cap`. Within one memory the bytes cross its memory
+  /// bandwidth, which must be known.
+  void start_flow(Slot slot, std::size_t route, std::uint64_t bytes, std::optional<Rate> rate_cap);
+
+  /// Runs a kernel that takes `seconds` (> 0) when it gets `share` (in (0, 1]) of the GPU, longer when it gets less.
+  void start_kernel(Slot slot, MemoryId gpu, double seconds, double share);
+
+  /// Calls instant() at `date`, or earlier if an earlier wake-up is still to come.
+  void wake_at(double date);
+
+  /// Returns when nothing runs and no wake-up is left.
+  void run();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tilerail
