@@ -18,8 +18,9 @@ struct GemmCall {
   std::int64_t lda = 1, ldb = 1, ldc = 1;
 };
 
-/// C = alpha * op(A) * op(B) + beta * C by the BLAS library; beta == 0 overwrites C without reading it. Rounds the
-/// scalars to the dtype. Throws InputError when the dtype is not f64 or f32, or a size does not fit 32 bits.
+/// C = alpha * op(A) * op(B) + beta * C by the BLAS library; beta == 0 overwrites C without reading it, alpha == 0
+/// never reads A or B. Rounds the scalars to the dtype. Throws InputError when the dtype is not f64 or f32, or a size
+/// does not fit 32 bits.
 void gemm(const GemmCall& call);
 
 /// Throws InputError unless the dtype is one that this backend can compute with (f64, f32).
