@@ -184,7 +184,8 @@ std::vector<Rate> concurrent_rates(const Topology& topology, std::span<const std
 Topology read_topology(std::string_view toml, const std::string& file);
 Topology load_topology(const std::string& path);
 
-/// The inverse of read_topology: reading the result gives an equal topology. Used by calibration.
+/// The inverse of read_topology: reading the result gives an equal topology. Throws InputError when an entry names a
+/// source that the description has not. Used by calibration.
 std::string to_toml(const Topology::Description& description);
 
 }  // namespace tilerail

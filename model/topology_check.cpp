@@ -169,7 +169,7 @@ std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::v
   for (const Link& link : links) {
     const int number = ++count[{link.from, link.to}];
     names.push_back(nodes[link.from.index()].name + "->" + nodes[link.to.index()].name);
-    if (number > 1) names.back() += "#" + std::to_string(number);
+    if (number > 1) names.back().append("#").append(std::to_string(number));
   }
   return names;
 }
