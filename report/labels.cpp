@@ -44,9 +44,8 @@ std::optional<RegionLabels::Region> RegionLabels::result_of(const Op& op) const 
   if (is_matrix(plan_.buffer(op.y.buffer))) return region_of(op.y);
   if (op.kind == OpKind::copy) return region_of(op.a);
   if (op.kind == OpKind::axpby) {
-    const bool from_x = op.beta == 0 && op.alpha != 0;
-    const auto region = region_of(from_x ? op.a : op.y);
-    return region ? region : region_of(op.a);
+    const auto own = op.beta != 0 ? region_of(op.y) : std::nullopt;
+    return own || op.alpha == 0 ? own : region_of(op.a);
   }
   const auto a = region_of(op.a), b = region_of(op.b);
   if (!a || !b) return region_of(op.y);
