@@ -1,0 +1,53 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "sched/plan_context.hpp"
+#include "sched/tile_cache.hpp"
+
+namespace tilerail {
+
+/// What happens to a tile of C around its chain of kernels (thesis 4.2.6):
+///   in place  C lives on the device: C = alpha A B + beta C where it is.
+///   eager     C_in is fetched before the first kernel, which scales it by beta.
+///   lazy      C' = alpha A B without C_in; then C_in is fetched and C' += beta C_in.
+/// Either way a tile whose home is elsewhere is written back. With beta = 0, C_in is never read.
+class CTileLife {
+ public:
+  struct Shape {
+    std::int64_t rows = 0, cols = 0;
+  };
+
+  /// `largest` bounds every tile of C; `evict` makes room on a device (pooled arenas).
+  CTileLife(PlanContext& context, bool lazy, double beta, Shape largest, TileCache& cache);
+
+  /// A tile of C between its first and its last kernel.
+  struct Open {
+    View home, work;
+    bool in_place = false;
+    double beta = 0;             // of the first kernel
+    std::optional<OpId> loaded;  // eager: the fetch of C_in
+    double eta = 0;              // when the first kernel may start, as far as C goes
+    Arena::Slot slot;
+  };
+
+  Open begin(const View& home, std::size_t device);
+  /// Finishes the tile; `kernels_end` is the estimated end of its last kernel. Returns the estimated end of all.
+  double end(const Open& tile, std::size_t device, QueueId compute, OpId last_kernel, double kernels_end);
+
+ private:
+  Arena::Slot take(std::size_t device, std::int64_t rows, std::int64_t cols);
+  Arena::Slot take_c_in(std::size_t device, std::int64_t rows, std::int64_t cols);
+  double copy_c(std::size_t device, const View& from, const View& to, Deps& deps, double ready, OpId& id);
+
+  PlanContext& context_;
+  bool lazy_;
+  double beta_;
+  Shape largest_;
+  TileCache& cache_;
+  std::vector<std::deque<std::pair<Arena::Slot, LastUses>>> c_in_slots_;  // by device; ample arenas
+};
+
+}  // namespace tilerail

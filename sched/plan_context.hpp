@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "sched/arena.hpp"
+#include "sched/link_clock.hpp"
+#include "sched/plan_builder.hpp"
+#include "sched/policy.hpp"
+#include "sched/resources.hpp"
+
+namespace tilerail {
+
+/// What every part of planning one (sub-)problem shares. Devices are counted 0 .. devices.size() - 1 ("slots").
+struct PlanContext {
+  const GemmProblem& problem;
+  const Topology& topology;
+  const Policy& policy;
+  std::span<const MemoryId> devices;
+  PlanBuilder& builder;
+  LinkClock& clock;
+  std::vector<Arena>& arenas;  // one a device
+  BufferId matrix_a, matrix_b, matrix_c;
+
+  double bytes(std::int64_t rows, std::int64_t cols) const {
+    return static_cast<double>(rows * cols * element_size(problem.dtype));
+  }
+
+  /// Adds an operation on behalf of a device. Without overlap a device does one thing after another.
+  OpId emit(std::size_t device, const Op& op, Deps& deps) {
+    if (!policy.overlap) deps.after(last_of_device[device]);
+    const OpId id = builder.add(op, deps);
+    if (!policy.overlap) last_of_device[device] = id;
+    return id;
+  }
+  std::vector<std::optional<OpId>> last_of_device{devices.size()};
+};
+
+}  // namespace tilerail

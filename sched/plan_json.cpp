@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "model/error.hpp"
+#include "sched/plan.hpp"
+
+namespace tilerail {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int schema = 1;
+constexpr std::array<std::string_view, 4> op_names = {"copy", "gemm", "axpby", "join"};
+constexpr std::array<std::string_view, 4> buffer_names = {"A", "B", "C", "tile"};
+constexpr std::array<std::string_view, 2> queue_names = {"compute", "copy"};
+
+Json view_json(const View& v) { return Json::array({v.buffer.value, v.row, v.col, v.rows, v.cols}); }
+
+Json problem_json(const GemmProblem& p) {
+  return {{"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"dtype", to_string(p.dtype)},
+          {"transa", to_string(p.trans_a)},
+          {"transb", to_string(p.trans_b)},
+          {"alpha", p.alpha},
+          {"beta", p.beta},
+          {"place", {p.place_a.value, p.place_b.value, p.place_c.value}},
+          {"ld", {p.lda, p.ldb, p.ldc}}};
+}
+
+Json op_json(const Plan& plan, std::size_t i) {
+  const Op& op = plan.ops[i];
+  Json j = {{"op", op_names[static_cast<std::size_t>(op.kind)]}, {"queue", op.queue.value}};
+  if (op.kind != OpKind::join) {
+    j["a"] = view_json(op.a);
+    if (op.kind == OpKind::gemm) {
+      j["b"] = view_json(op.b);
+      j["trans"] = std::string{to_string(op.trans_a)} + std::string{to_string(op.trans_b)};
+    }
+    j["y"] = view_json(op.y);
+    if (op.kind != OpKind::copy) j["alpha"] = op.alpha, j["beta"] = op.beta;
+  }
+  Json deps = Json::array();
+  for (const OpId dep : plan.deps_of(OpId{i})) deps.push_back(dep.value);
+  if (!deps.empty()) j["deps"] = std::move(deps);
+  return j;
+}
+
+/// A JSON value together with where it stands, so that every message names the place.
+class Reader {
+ public:
+  Reader(const Json& json, const std::string& file, std::string path)
+      : json_{json}, file_{file}, path_{std::move(path)} {}
+
+  [[noreturn]] void fail(const std::string& expected) const {
+    std::string value = json_.dump(-1, ' ', true, Json::error_handler_t::replace);
+    if (value.size() > 60) value = value.substr(0, 57) + "...";
+    throw InputError{file_ + ": " + (path_.empty() ? "/" : path_) + ": " + value + ": expected " + expected};
+  }
+
+  Reader at(const char* key) const {
+    if (!json_.is_object()) fail("an object");
+    const auto found = json_.find(key);
+    if (found == json_.end()) throw InputError{file_ + ": " + path_ + "/" + key + ": missing"};
+    return {*found, file_, path_ + "/" + key};
+  }
+  bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
+  std::size_t size() const {
+    if (!json_.is_array()) fail("an array");
+    return json_.size();
+  }
+  Reader entry(std::size_t i) const { return {json_.at(i), file_, path_ + "/" + std::to_string(i)}; }
+  Reader sized(std::size_t count) const {
+    if (!json_.is_array() || json_.size() != count) fail("an array of " + std::to_string(count));
+    return *this;
+  }
+  /// No keys but these: a misspelt field must not be ignored.
+  void only(std::initializer_list<std::string_view> keys) const {
+    if (!json_.is_object()) fail("an object");
+    for (const auto& [key, value] : json_.items())
+      if (std::find(keys.begin(), keys.end(), key) == keys.end())
+        throw InputError{file_ + ": " + path_ + "/" + key + ": unknown field"};
+  }
+
+  std::int64_t integer(std::int64_t low, std::int64_t high) const {
+    const bool fits = json_.is_number_unsigned() ? json_.get<std::uint64_t>() <= static_cast<std::uint64_t>(high)
+                                                 : json_.is_number_integer();
+    if (!fits || json_.get<std::int64_t>() < low || json_.get<std::int64_t>() > high)
+      fail("an integer from " + std::to_string(low) + " to " + std::to_string(high));
+    return json_.get<std::int64_t>();
+  }
+  std::int32_t index() const { return static_cast<std::int32_t>(integer(0, (std::int64_t{1} << 31) - 2)); }
+  std::int64_t extent() const { return integer(0, std::int64_t{1} << 40); }
+  double real() const {
+    if (!json_.is_number() || !std::isfinite(json_.get<double>())) fail("a finite number");
+    return json_.get<double>();
+  }
+  std::string text() const {
+    if (!json_.is_string()) fail("a string");
+    return json_.get<std::string>();
+  }
+  bool boolean() const {
+    if (!json_.is_boolean()) fail("true or false");
+    return json_.get<bool>();
+  }
+  template <std::size_t N>
+  std::size_t one_of(const std::array<std::string_view, N>& names) const {
+    std::string expected = "one of";
+    if (json_.is_string())
+      for (std::size_t i = 0; i < N; ++i)
+        if (json_.get_ref<const std::string&>() == names[i]) return i;
+    for (const auto name : names) expected += " " + std::string{name};
+    fail(expected);
+  }
+  std::string where() const { return file_ + ": " + path_; }
+
+ private:
+  const Json& json_;
+  const std::string& file_;
+  std::string path_;
+};
+
+View read_view(const Reader& r) {
+  r.sized(5);
+  return {BufferId{r.entry(0).index()}, r.entry(1).extent(), r.entry(2).extent(), r.entry(3).extent(), r.entry(4).extent()};
+}
+
+GemmProblem read_problem(const Reader& r) {
+  r.only({"m", "n", "k", "dtype", "transa", "transb", "alpha", "beta", "place", "ld"});
+  GemmProblem p;
+  p.m = r.at("m").extent(), p.n = r.at("n").extent(), p.k = r.at("k").extent();
+  p.dtype = dtype_from_string(r.at("dtype").text(), r.at("dtype").where());
+  p.trans_a = trans_from_string(r.at("transa").text(), r.at("transa").where());
+  p.trans_b = trans_from_string(r.at("transb").text(), r.at("transb").where());
+  p.alpha = r.at("alpha").real(), p.beta = r.at("beta").real();
+  const Reader place = r.at("place").sized(3), ld = r.at("ld").sized(3);
+  p.place_a = MemoryId{place.entry(0).index()};
+  p.place_b = MemoryId{place.entry(1).index()};
+  p.place_c = MemoryId{place.entry(2).index()};
+  p.lda = ld.entry(0).extent(), p.ldb = ld.entry(1).extent(), p.ldc = ld.entry(2).extent();
+  return p;
+}
+
+Op read_op(const Reader& r) {
+  r.only({"op", "queue", "a", "b", "y", "trans", "alpha", "beta", "deps"});
+  Op op;
+  op.kind = static_cast<OpKind>(r.at("op").one_of(op_names));
+  op.queue = QueueId{r.at("queue").index()};
+  if (op.kind == OpKind::join) return op;
+  op.a = read_view(r.at("a")), op.y = read_view(r.at("y"));
+  if (op.kind != OpKind::copy) op.alpha = r.at("alpha").real(), op.beta = r.at("beta").real();
+  if (op.kind == OpKind::gemm) {
+    op.b = read_view(r.at("b"));
+    const std::string trans = r.at("trans").text();
+    if (trans.size() != 2) r.at("trans").fail("two letters, each N or T");
+    op.trans_a = trans_from_string(trans.substr(0, 1), r.at("trans").where());
+    op.trans_b = trans_from_string(trans.substr(1, 1), r.at("trans").where());
+  }
+  return op;
+}
+
+void read_ops(const Reader& ops, Plan& plan) {
+  plan.ops.reserve(ops.size());
+  plan.dep_begin.assign(1, 0);
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const Reader r = ops.entry(i);
+    plan.ops.push_back(read_op(r));
+    if (r.has("deps")) {
+      const Reader deps = r.at("deps");
+      for (std::size_t d = 0; d < deps.size(); ++d) plan.deps.push_back(OpId{deps.entry(d).index()});
+    }
+    plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
+  }
+}
+
+void read_tables(const Reader& root, Plan& plan) {
+  const Reader memories = root.at("memories"), peaks = root.at("peak_bytes"), devices = root.at("devices");
+  for (std::size_t i = 0; i < memories.size(); ++i) plan.memories.push_back(memories.entry(i).text());
+  for (std::size_t i = 0; i < peaks.size(); ++i) plan.peak_bytes.push_back(peaks.entry(i).integer(0, INT64_MAX));
+  for (std::size_t i = 0; i < devices.size(); ++i) plan.devices.push_back(MemoryId{devices.entry(i).index()});
+  const Reader queues = root.at("queues"), buffers = root.at("buffers");
+  for (std::size_t i = 0; i < queues.size(); ++i) {
+    const Reader q = queues.entry(i).sized(4);
+    plan.queues.push_back({static_cast<Queue::Kind>(q.entry(0).one_of(queue_names)), MemoryId{q.entry(1).index()},
+                           MemoryId{q.entry(2).index()}, q.entry(3).index()});
+  }
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const Reader b = buffers.entry(i).sized(6);
+    plan.buffers.push_back({static_cast<Buffer::Kind>(b.entry(0).one_of(buffer_names)), MemoryId{b.entry(1).index()},
+                            b.entry(2).extent(), b.entry(3).extent(), b.entry(4).extent(), b.entry(5).integer(0, INT64_MAX)});
+  }
+}
+
+}  // namespace
+
+std::string to_json(const Plan& plan) {
+  Json j = {{"schema", schema},
+            {"hash", content_hash(plan)},
+            {"problem", problem_json(plan.problem)},
+            {"machine", plan.machine},
+            {"policy", plan.policy},
+            {"tile", plan.tile},
+            {"single_issuer", plan.single_issuer},
+            {"memories", plan.memories},
+            {"peak_bytes", plan.peak_bytes}};
+  j["devices"] = Json::array();
+  for (const MemoryId device : plan.devices) j["devices"].push_back(device.value);
+  j["queues"] = Json::array();
+  for (const Queue& q : plan.queues)
+    j["queues"].push_back({queue_names[static_cast<std::size_t>(q.kind)], q.src.value, q.dst.value, q.index});
+  j["buffers"] = Json::array();
+  for (const Buffer& b : plan.buffers)
+    j["buffers"].push_back(
+        {buffer_names[static_cast<std::size_t>(b.kind)], b.memory.value, b.rows, b.cols, b.ld, b.offset});
+  j["ops"] = Json::array();
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) j["ops"].push_back(op_json(plan, i));
+  return j.dump();
+}
+
+Plan plan_from_json(const std::string& json, const std::string& file) {
+  Json j;
+  try {
+    j = Json::parse(json);
+  } catch (const Json::exception& error) {
+    throw InputError{file + ": not JSON: " + error.what()};
+  }
+  const Reader root{j, file, ""};
+  root.only({"schema", "hash", "problem", "machine", "policy", "tile", "single_issuer", "memories", "peak_bytes",
+             "devices", "queues", "buffers", "ops"});
+  root.at("schema").integer(schema, schema);
+  Plan plan;
+  plan.problem = read_problem(root.at("problem"));
+  plan.machine = root.at("machine").text();
+  plan.policy = root.at("policy").text();
+  plan.tile = root.at("tile").extent();
+  plan.single_issuer = root.at("single_issuer").boolean();
+  read_tables(root, plan);
+  read_ops(root.at("ops"), plan);
+  try {
+    validate(plan);
+  } catch (const InputError& error) {
+    throw InputError{file + ": " + error.what()};
+  }
+  const std::string stated = root.at("hash").text(), found = content_hash(plan);
+  if (stated != found)
+    throw InputError{file + ": /hash: '" + stated + "' is not the hash of the contents, '" + found +
+                     "': the plan was changed after it was written"};
+  return plan;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,248 @@
+#include "sched/region_planner.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "sched/c_tiles.hpp"
+#include "sched/order.hpp"
+#include "sched/tile_cache.hpp"
+
+namespace tilerail {
+namespace {
+
+/// The stored region of op(X)[rows, cols].
+View stored(BufferId buffer, Trans trans, Interval rows, Interval cols) {
+  return trans == Trans::no ? View{buffer, rows.begin, cols.begin, rows.size(), cols.size()}
+                            : View{buffer, cols.begin, rows.begin, cols.size(), rows.size()};
+}
+
+/// Tiles of A, used by the GPUs of their grid row, then of B, used by those of their grid column.
+std::vector<TileCache::Tile> input_tiles(const PlanContext& context, const Tiling& tiling) {
+  const GemmProblem& p = context.problem;
+  std::vector<TileCache::Tile> tiles;
+  tiles.reserve(InputIndex{tiling}.count());
+  const auto columns = static_cast<std::size_t>(tiling.grid.cols);
+  for (std::size_t r = 0; r < tiling.rows_of.size(); ++r) {
+    std::vector<std::size_t> users;
+    for (std::size_t c = 0; c < columns; ++c)
+      if (tiling.cols_of[c].size() > 0) users.push_back(r * columns + c);
+    for (std::int64_t i = tiling.rows_of[r].begin; i < tiling.rows_of[r].end; ++i)
+      for (const Interval k : tiling.k)
+        tiles.push_back({stored(context.matrix_a, p.trans_a, tiling.m[static_cast<std::size_t>(i)], k), p.place_a, users});
+  }
+  for (std::size_t c = 0; c < tiling.cols_of.size(); ++c) {
+    std::vector<std::size_t> users;
+    for (std::size_t r = 0; r < tiling.rows_of.size(); ++r)
+      if (tiling.rows_of[r].size() > 0) users.push_back(r * columns + c);
+    for (std::int64_t j = tiling.cols_of[c].begin; j < tiling.cols_of[c].end; ++j)
+      for (const Interval k : tiling.k)
+        tiles.push_back({stored(context.matrix_b, p.trans_b, k, tiling.n[static_cast<std::size_t>(j)]), p.place_b, users});
+  }
+  return tiles;
+}
+
+std::int64_t largest(const std::vector<Interval>& tiles) {
+  std::int64_t size = 0;
+  for (const Interval t : tiles) size = std::max(size, t.size());
+  return size;
+}
+
+/// Everything that one region needs while it is planned.
+class RegionPlanner {
+ public:
+  RegionPlanner(PlanContext& context, const Tiling& tiling, double beta, bool lazy)
+      : context_{context},
+        tiling_{tiling},
+        index_{tiling},
+        cache_{context, input_tiles(context, tiling)},
+        c_tiles_{context, lazy, beta, {largest(tiling.m), largest(tiling.n)}, cache_},
+        devices_(tiling.devices()) {}
+
+  void run() {
+    const bool pooled = context_.policy.caching && context_.arenas.front().pooled();
+    pooled ? run_blocked() : run_dynamic();
+  }
+
+ private:
+  struct OpenTile {
+    CTileLife::Open tile;
+    QueueId stream;
+  };
+  struct Device {
+    std::map<std::pair<std::int64_t, std::int64_t>, OpenTile> open;  // by (i, j)
+    int tiles_started = 0;
+    double kernels_end = 0;
+    std::vector<DynamicOrder::Choice> sequence;  // blocked order only
+    std::vector<std::vector<std::int64_t>> uses;  // blocked order only: positions by tile, latest first
+  };
+
+  void run_dynamic() {
+    DynamicOrder order{tiling_, context_.policy.order, cache_};
+    for (bool any = true; any;) {
+      any = false;
+      for (std::size_t d = 0; d < devices_.size(); ++d)
+        if (const auto choice = order.next(d)) {
+          plan(d, *choice);
+          any = true;
+        }
+    }
+  }
+
+  /// Every device follows an order of its own that is fixed beforehand, so that evictions know every future use.
+  void run_blocked() {
+    std::size_t longest = 0;
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      Device& device = devices_[d];
+      device.sequence = blocked_order(tiling_, d, context_.arenas[d].slots()).sequence;
+      longest = std::max(longest, device.sequence.size());
+      device.uses.resize(index_.count());
+      for (std::size_t at = device.sequence.size(); at-- > 0;) {
+        const SubProblem& sub = device.sequence[at].sub;
+        for (const std::size_t tile : {index_.a(sub.i, sub.k), index_.b(sub.k, sub.j)})
+          device.uses[tile].push_back(static_cast<std::int64_t>(at));
+      }
+      for (std::size_t tile = 0; tile < device.uses.size(); ++tile)
+        if (!device.uses[tile].empty()) cache_.set_next_use(tile, d, device.uses[tile].back());
+    }
+    for (std::size_t at = 0; at < longest; ++at)
+      for (std::size_t d = 0; d < devices_.size(); ++d) {
+        Device& device = devices_[d];
+        if (at >= device.sequence.size()) continue;
+        const SubProblem& sub = device.sequence[at].sub;
+        plan(d, device.sequence[at]);
+        for (const std::size_t tile : {index_.a(sub.i, sub.k), index_.b(sub.k, sub.j)}) {
+          device.uses[tile].pop_back();
+          cache_.set_next_use(tile, d, device.uses[tile].empty() ? TileCache::never : device.uses[tile].back());
+        }
+      }
+  }
+
+  OpenTile& open_tile(std::size_t d, const SubProblem& sub, bool first) {
+    Device& device = devices_[d];
+    const std::pair key{sub.i, sub.j};
+    if (first) {
+      const int stream = device.tiles_started++ % context_.policy.compute_streams;
+      const View home = stored(context_.matrix_c, Trans::no, tiling_.m[static_cast<std::size_t>(sub.i)],
+                               tiling_.n[static_cast<std::size_t>(sub.j)]);
+      const QueueId queue = context_.builder.compute_queue(context_.devices[d], stream);
+      device.open[key] = {c_tiles_.begin(home, d), queue};
+    }
+    return device.open.at(key);
+  }
+
+  void plan(std::size_t d, const DynamicOrder::Choice& choice) {
+    const SubProblem& sub = choice.sub;
+    Device& device = devices_[d];
+    const std::size_t a = index_.a(sub.i, sub.k), b = index_.b(sub.k, sub.j);
+    const TileCache::Input in_a = cache_.fetch(a, d);
+    cache_.pin(a, d, true);
+    const TileCache::Input in_b = cache_.fetch(b, d);
+    cache_.pin(b, d, true);
+    OpenTile& c = open_tile(d, sub, choice.first);
+
+    Op gemm;
+    gemm.kind = OpKind::gemm;
+    gemm.queue = c.stream;
+    gemm.trans_a = context_.problem.trans_a, gemm.trans_b = context_.problem.trans_b;
+    gemm.a = in_a.view, gemm.b = in_b.view, gemm.y = c.tile.work;
+    gemm.alpha = context_.problem.alpha;
+    gemm.beta = choice.first ? c.tile.beta : 1.0;
+    Deps deps;
+    deps.after(in_a.arrival).after(in_b.arrival);
+    if (choice.first) {
+      deps.after(c.tile.loaded);
+      if (!c.tile.in_place) deps.after(c.tile.slot.former);
+    }
+    const OpId kernel = context_.emit(d, gemm, deps);
+    cache_.pin(a, d, false);
+    cache_.pin(b, d, false);
+    cache_.used(a, d, kernel);
+    cache_.used(b, d, kernel);
+
+    const double start = std::max({device.kernels_end, in_a.eta, in_b.eta, choice.first ? c.tile.eta : 0.0});
+    device.kernels_end = start + kernel_time(d, gemm, tiling_.k[static_cast<std::size_t>(sub.k)].size());
+    if (choice.last) {
+      c_tiles_.end(c.tile, d, c.stream, kernel, device.kernels_end);
+      device.open.erase({sub.i, sub.j});
+    }
+  }
+
+  double kernel_time(std::size_t d, const Op& gemm, std::int64_t depth) const {
+    return context_.topology.kernels_of(context_.devices[d])
+        .gemm_time(gemm.y.rows, gemm.y.cols, depth, context_.problem.dtype, gemm.trans_a, gemm.trans_b)
+        .value;
+  }
+
+  PlanContext& context_;
+  const Tiling& tiling_;
+  InputIndex index_;
+  TileCache cache_;
+  CTileLife c_tiles_;
+  std::vector<Device> devices_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
+                                      std::span<const MemoryId> devices, const Policy& policy, bool lazy) {
+  const std::int64_t element = element_size(problem.dtype), padding = 256;
+  std::int64_t k = 0;
+  for (const Interval piece : tiling.k) k += piece.size();
+  const auto extent = [](const std::vector<Interval>& tiles, Interval range) {
+    std::int64_t sum = 0;
+    for (std::int64_t t = range.begin; t < range.end; ++t) sum += tiles[static_cast<std::size_t>(t)].size();
+    return sum;
+  };
+  std::vector<std::int64_t> bytes;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const Interval rows = tiling.tile_rows(d), cols = tiling.tile_cols(d);
+    const std::int64_t m = extent(tiling.m, rows), n = extent(tiling.n, cols);
+    const auto depth = static_cast<std::int64_t>(tiling.k.size());
+    std::int64_t need = 0;
+    if (problem.place_a != devices[d]) need += m * k * element + rows.size() * depth * padding;
+    if (problem.place_b != devices[d]) need += k * n * element + cols.size() * depth * padding;
+    if (problem.place_c != devices[d]) {
+      need += m * n * element + rows.size() * cols.size() * padding;
+      if (lazy)
+        need += std::min<std::int64_t>(policy.compute_streams, rows.size() * cols.size()) *
+                (largest(tiling.m) * largest(tiling.n) * element + padding);
+    }
+    bytes.push_back(need);
+  }
+  return bytes;
+}
+
+std::int64_t slot_bytes(const Tiling& tiling, const GemmProblem& problem) {
+  const std::int64_t m = largest(tiling.m), n = largest(tiling.n), k = largest(tiling.k), padding = 256;
+  const std::int64_t bytes = std::max({m * k, k * n, m * n, std::int64_t{1}}) * element_size(problem.dtype);
+  return (bytes + padding - 1) / padding * padding;
+}
+
+void plan_region(PlanContext& context, const Tiling& tiling, double beta, bool lazy) {
+  RegionPlanner{context, tiling, beta, lazy}.run();
+}
+
+void plan_scaling(PlanContext& context, const Tiling& tiling, double beta) {
+  if (beta == 1) return;
+  TileCache no_inputs{context, {}};
+  CTileLife c_tiles{context, false, beta, {largest(tiling.m), largest(tiling.n)}, no_inputs};
+  for (std::size_t d = 0; d < tiling.devices(); ++d)
+    for (std::int64_t i = tiling.tile_rows(d).begin; i < tiling.tile_rows(d).end; ++i)
+      for (std::int64_t j = tiling.tile_cols(d).begin; j < tiling.tile_cols(d).end; ++j) {
+        const View home = stored(context.matrix_c, Trans::no, tiling.m[static_cast<std::size_t>(i)],
+                                 tiling.n[static_cast<std::size_t>(j)]);
+        const CTileLife::Open tile = c_tiles.begin(home, d);
+        Op scale;
+        scale.kind = OpKind::axpby;
+        scale.queue = context.builder.compute_queue(context.devices[d], 0);
+        scale.y = tile.work;
+        scale.alpha = 0, scale.beta = beta;
+        Deps deps;
+        deps.after(tile.loaded);
+        if (!tile.in_place) deps.after(tile.slot.former);
+        const OpId done = context.emit(d, scale, deps);
+        c_tiles.end(tile, d, scale.queue, done, 0);
+      }
+}
+
+}  // namespace tilerail

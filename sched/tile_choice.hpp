@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sched/decomposition.hpp"
+
+namespace tilerail {
+
+/// Cost of a tile size by the thesis' heuristic (4.2.1), for blocks of m_r x n_c and depth k on `gpus` GPUs:
+///   C_padding = sum over d in {m_r, n_c, k} with d mod T != 0 of 1 / floor(d / T)
+///   C_overlap = gpus / (all sub-problems)
+///   C_latency = 0.2 T_min / T for T < T_min = 2048
+/// The thesis prints d / T for the padding, which would reward the largest T whatever it wastes. A dimension below T is
+/// one ragged tile and wastes nothing. docs/model.md#tile
+double thesis_tile_cost(std::int64_t m_r, std::int64_t n_c, std::int64_t k, int gpus, Grid grid, std::int64_t tile);
+
+/// The T that minimises thesis_tile_cost among `largest` and the multiples of 64 from 128 up to
+/// max(min(m_r, n_c, k), min(2048, max(m_r, n_c, k))), and no larger than `largest`; ties take the larger.
+std::int64_t thesis_tile(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid, std::int64_t largest);
+
+/// Tile sizes worth planning and judging for this problem, ascending: powers of two and one and a half times them,
+/// such that there are neither too few sub-problems to overlap nor more than `most_kernels`.
+std::vector<std::int64_t> tile_candidates(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid,
+                                          std::int64_t largest, std::int64_t most_kernels);
+
+}  // namespace tilerail
