@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "model/error.hpp"
 #include "report/intervals.hpp"
@@ -15,6 +14,7 @@ namespace tilerail {
 namespace {
 
 constexpr std::size_t worst_count = 10;
+constexpr double rounding = 1e-12;  // s; smaller differences are none
 
 /// The same operations on the same queues: with one hash, anything else means that a file was changed.
 void require_same_plan(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured) {
@@ -88,13 +88,15 @@ std::vector<Comparison::Named> merged(const std::map<std::string, double>& predi
   return result;
 }
 
-/// The operations with the largest `size(op)`, largest first; ties by lowest number.
+/// The operations with the largest `size(op)` above rounding, largest first; ties by lowest number.
 template <class Size>
 std::vector<std::uint32_t> largest(std::size_t ops, Size size) {
-  std::vector<std::uint32_t> numbers(ops);
-  std::iota(numbers.begin(), numbers.end(), 0u);
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t i = 0; i < ops; ++i) {
+    if (size(i) > rounding) numbers.push_back(i);
+  }
   const auto before = [&](std::uint32_t a, std::uint32_t b) { return size(a) != size(b) ? size(a) > size(b) : a < b; };
-  const auto kept = static_cast<std::ptrdiff_t>(std::min(worst_count, ops));
+  const auto kept = static_cast<std::ptrdiff_t>(std::min(worst_count, numbers.size()));
   std::ranges::partial_sort(numbers, numbers.begin() + kept, before);
   numbers.resize(static_cast<std::size_t>(kept));
   return numbers;

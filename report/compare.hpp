@@ -43,8 +43,8 @@ struct Comparison {
   Figures idle;                               // sum over queues of the makespan without an operation
   std::vector<Named> queues;                  // sum of durations; by display order
   std::vector<Named> links;                   // time with at least one copy; by name
-  std::vector<OpDifference> worst_durations;  // the ten largest differences of duration, largest first
-  std::vector<OpDifference> worst_shifts;     // the ten largest differences of start, largest first
+  std::vector<OpDifference> worst_durations;  // at most ten, largest difference of duration first
+  std::vector<OpDifference> worst_shifts;     // at most ten, largest difference of start first
 };
 
 /// Throws InputError when the two timelines are not of the same plan.

@@ -55,7 +55,9 @@ std::string named_section(const char* title, const std::vector<Comparison::Named
   return items.empty() ? "" : fmt::format("\n{}", aligned(lines, "lr"));
 }
 
-std::string signed_seconds(double seconds) { return fmt::format("{}{}", seconds > 0 ? "+" : "", seconds_text(seconds)); }
+std::string signed_seconds(double seconds) {
+  return fmt::format("{}{}", seconds > 0 ? "+" : "", seconds_text(seconds));
+}
 
 std::string differences_section(const char* title, const std::vector<Comparison::OpDifference>& items, bool of_start) {
   Lines lines = {{title, "kind", "queue", "region", "predicted", "measured", "difference"}};

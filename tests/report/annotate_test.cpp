@@ -1,0 +1,129 @@
+#include "report/annotate.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/error.hpp"
+#include "tests/report/sample.hpp"
+
+namespace tilerail {
+namespace {
+
+using test::sample_machine;
+using test::sample_timeline;
+using test::SamplePlan;
+
+TEST(Annotate, TheSamplePlanIsValid) { EXPECT_NO_THROW(validate(SamplePlan{}.plan(), sample_machine())); }
+
+TEST(Annotate, NamesQueuesDevicesAndRoutes) {
+  const AnnotatedTimeline timeline = sample_timeline();
+  // Queues by first operation: ops 0, 2, 3, 5, 6, 7, 8, 9, 10.
+  const std::vector<AnnotatedQueue> expected = {{"host->gpu0", "gpu0", "host", "gpu0", "host->pcie;pcie->gpu0"},
+                                                {"gpu0->gpu1", "gpu1", "gpu0", "gpu1", "gpu0->gpu1"},
+                                                {"gpu0 compute 0", "gpu0", "gpu0", "gpu0", ""},
+                                                {"gpu0 compute 1", "gpu0", "gpu0", "gpu0", ""},
+                                                {"gpu0->host", "gpu0", "gpu0", "host", "gpu0->pcie;pcie->host"},
+                                                {"host->gpu1", "gpu1", "host", "gpu1", "host->pcie;pcie->gpu1"},
+                                                {"host->gpu1 #2", "gpu1", "host", "gpu1", "host->pcie;pcie->gpu1"},
+                                                {"gpu1 compute 0", "gpu1", "gpu1", "gpu1", ""},
+                                                {"gpu1->host", "gpu1", "gpu1", "host", "gpu1->pcie;pcie->host"}};
+  EXPECT_EQ(timeline.queues, expected);
+  EXPECT_EQ(timeline.queue_of(timeline.ops[8]).name, "host->gpu1 #2");
+}
+
+TEST(Annotate, FollowsTilesToTheRegionsOfTheMatrices) {
+  const AnnotatedTimeline timeline = sample_timeline();
+  // Op 2 sends on what op 1 fetched; op 3 computes rows of A by columns of B into a tile that never held C.
+  const std::vector<std::string> expected = {"A[0:100,0:100]",   "B[0:100,0:100]",   "B[0:100,0:100]",
+                                             "C[0:100,0:100]",   "C[0:100,0:100]",   "C[0:100,0:100]",
+                                             "C[0:100,0:100]",   "A[100:200,0:100]", "C[100:200,0:100]",
+                                             "C[100:200,0:100]", "C[100:200,0:100]", ""};
+  ASSERT_EQ(timeline.ops.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(timeline.label_of(timeline.ops[i]), expected[i]) << i;
+}
+
+TEST(Annotate, CountsBytesOfCopiesAndFlopsOfProducts) {
+  const AnnotatedTimeline timeline = sample_timeline();
+  EXPECT_EQ(timeline.ops[0].bytes, 100 * 100 * 8);
+  EXPECT_EQ(timeline.ops[0].flops, 0);
+  EXPECT_EQ(timeline.ops[3].bytes, 0);
+  EXPECT_EQ(timeline.ops[3].flops, 2.0 * 100 * 100 * 100);
+}
+
+TEST(Annotate, AnOperationIsReadyWhenItsQueueAndItsDependenciesHaveEnded) {
+  const AnnotatedTimeline timeline = sample_timeline();
+  EXPECT_DOUBLE_EQ(timeline.ops[0].ready, 0);       // first of its queue, no dependencies
+  EXPECT_DOUBLE_EQ(timeline.ops[1].ready, 10e-3);   // op 0 in its queue
+  EXPECT_DOUBLE_EQ(timeline.ops[2].ready, 20e-3);   // op 1; it started 2 ms later
+  EXPECT_DOUBLE_EQ(timeline.ops[5].ready, 50e-3);   // the later of ops 3 and 4
+  EXPECT_DOUBLE_EQ(timeline.ops[11].ready, 90e-3);  // op 10; op 9 in its queue ended at 70
+  EXPECT_DOUBLE_EQ(timeline.makespan(), 90e-3);
+}
+
+TEST(Annotate, MetadataSaysWhatWasRun) {
+  const TimelineMetadata metadata = sample_timeline().metadata;
+  EXPECT_EQ(metadata.plan_hash, content_hash(SamplePlan{}.plan()));
+  EXPECT_EQ(metadata.machine, "sample");
+  EXPECT_EQ(metadata.policy, "gemmex+tile=100");
+  EXPECT_EQ(metadata.problem, "gemm m=200 n=100 k=100 dtype=f64 trans=NN alpha=1 beta=2 place=host:host:host");
+  EXPECT_EQ(metadata.tile, 100);
+  EXPECT_EQ(metadata.backend, "sim");
+  EXPECT_EQ(metadata.devices, (std::vector<std::string>{"gpu0", "gpu1"}));
+  EXPECT_EQ(metadata.hosts, std::vector<std::string>{"host"});
+  EXPECT_FALSE(metadata.version.empty());
+}
+
+/// C (4 x 6) = op(A) op(B) with both transposed: A is stored k x m, B is stored n x k.
+TEST(Annotate, TransposedOperandsGiveRowsAndColumnsTheOtherWayRound) {
+  const MemoryId gpu{1};
+  Plan plan;
+  plan.problem = checked({4, 6, 8, DType::f64, Trans::yes, Trans::yes, 1, 0, gpu, gpu, MemoryId{0}, 0, 0, 0});
+  plan.machine = "sample";
+  plan.memories = {"host", "gpu0", "gpu1"};
+  plan.devices = {gpu};
+  plan.queues = {{Queue::Kind::compute, gpu, gpu, 0}, {Queue::Kind::copy, gpu, MemoryId{0}, 0}};
+  plan.buffers = {{Buffer::Kind::matrix_a, gpu, 8, 4, 8, 0},
+                  {Buffer::Kind::matrix_b, gpu, 6, 8, 6, 0},
+                  {Buffer::Kind::matrix_c, MemoryId{0}, 4, 6, 4, 0},
+                  {Buffer::Kind::tile, gpu, 2, 3, 2, 0}};
+  // Rows 2 and 3 of op(A) are columns 2 and 3 of A; columns 3 to 5 of op(B) are rows 3 to 5 of B.
+  const View a{BufferId{0}, 0, 2, 8, 2}, b{BufferId{1}, 3, 0, 3, 8}, tile{BufferId{3}, 0, 0, 2, 3};
+  plan.ops = {{OpKind::gemm, Trans::yes, Trans::yes, QueueId{0}, a, b, tile, 1, 0},
+              {OpKind::copy, Trans::no, Trans::no, QueueId{1}, tile, {}, {BufferId{2}, 2, 3, 2, 3}, 1, 0}};
+  plan.dep_begin = {0, 0, 1};
+  plan.deps = {OpId{0}};
+  plan.peak_bytes = {0, 48, 0};
+  validate(plan);
+  const AnnotatedTimeline timeline =
+      annotate(plan, sample_machine(), Timeline{"sim", content_hash(plan), {{0, 1}, {1, 2}}});
+  EXPECT_EQ(timeline.label_of(timeline.ops[0]), "C[2:4,3:6]");
+  EXPECT_EQ(timeline.label_of(timeline.ops[1]), "C[2:4,3:6]");
+}
+
+TEST(Annotate, ChunksOfATileKeepTheirOwnRows) {
+  SamplePlan sample;
+  Plan plan = sample.plan();
+  // The last two columns of tile 4, which holds B[0:100,0:100], go on to tile 5.
+  plan.ops[2].a = {BufferId{4}, 0, 98, 100, 2};
+  plan.ops[2].y = {BufferId{5}, 0, 98, 100, 2};
+  const AnnotatedTimeline timeline = annotate(plan, sample_machine(), SamplePlan::timeline(plan));
+  EXPECT_EQ(timeline.label_of(timeline.ops[2]), "B[0:100,98:100]");
+}
+
+TEST(Annotate, RefusesATimelineOfAnotherPlan) {
+  const SamplePlan sample;
+  Timeline other = SamplePlan::timeline(sample.plan());
+  other.plan_hash = "0000000000000000";
+  EXPECT_THROW(annotate(sample.plan(), sample_machine(), other), InputError);
+  Timeline shorter = SamplePlan::timeline(sample.plan());
+  shorter.ops.pop_back();
+  EXPECT_THROW(annotate(sample.plan(), sample_machine(), shorter), InputError);
+}
+
+TEST(Annotate, RefusesAMachineWithOtherMemories) {
+  Plan plan = SamplePlan{}.plan();
+  plan.memories[1] = "gpu7";
+  EXPECT_THROW(annotate(plan, sample_machine(), SamplePlan::timeline(plan)), InputError);
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,161 @@
+#include "report/compare.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "model/error.hpp"
+#include "report/timeline_csv.hpp"
+#include "tests/report/sample.hpp"
+
+namespace tilerail {
+namespace {
+
+using test::delayed;
+using test::sample_timeline;
+
+/// Measured: op 3, the product on gpu0, takes 40 ms instead of 30, and ops 5, 6, 10 and 11 come 10 ms later.
+Comparison sample_comparison() {
+  const AnnotatedTimeline predicted = sample_timeline();
+  return compare(predicted, delayed(predicted, 3, 10e-3));
+}
+
+const Figures& busy_of(const std::vector<Comparison::Named>& items, const std::string& name) {
+  for (const auto& item : items) {
+    if (item.name == name) return item.busy;
+  }
+  throw std::out_of_range{name};
+}
+
+TEST(Figures, ErrorIsSignedAndRelativeToTheMeasuredValue) {
+  EXPECT_DOUBLE_EQ((Figures{90, 100}.error().value()), -0.1);
+  EXPECT_DOUBLE_EQ((Figures{3, 2}.error().value()), 0.5);
+  EXPECT_EQ((Figures{0, 0}.error()), 0.0);
+  EXPECT_EQ((Figures{1, 0}.error()), std::nullopt);
+}
+
+TEST(Compare, ATimelineAgreesWithItself) {
+  const Comparison same = compare(sample_timeline(), sample_timeline());
+  EXPECT_EQ(same.makespan.error(), 0.0);
+  EXPECT_EQ(same.kernels.error(), 0.0);
+  EXPECT_EQ(same.waiting.error(), 0.0);
+  for (const auto& queue : same.queues) EXPECT_EQ(queue.busy.error(), 0.0) << queue.name;
+  EXPECT_TRUE(same.worst_durations.empty());
+  EXPECT_TRUE(same.worst_shifts.empty());
+}
+
+TEST(Compare, TotalsByKind) {
+  const Comparison comparison = sample_comparison();
+  EXPECT_NEAR(comparison.makespan.error().value(), (90.0 - 100) / 100, 1e-12);
+  // Kernels 3, 5, 9: 30 + 5 + 25 ms and 10 ms more.
+  EXPECT_NEAR(comparison.kernels.predicted, 60e-3, 1e-12);
+  EXPECT_NEAR(comparison.kernels.measured, 70e-3, 1e-12);
+  // Copies: 10 + 10 + 4 + 10 + 20 + 10 + 10 + 20 ms both times.
+  EXPECT_NEAR(comparison.copies.predicted, 94e-3, 1e-12);
+  EXPECT_NEAR(comparison.copies.measured, 94e-3, 1e-12);
+}
+
+TEST(Compare, WaitingIsFromReadyToStartAndIdleIsTheRestOfTheQueues) {
+  const Comparison comparison = sample_comparison();
+  // Op 2 waits from 20 to 22 ms, op 6 from 55 to 60, op 7 from 0 to 30, op 8 from 0 to 35; later ones move as a whole.
+  EXPECT_NEAR(comparison.waiting.predicted, 72e-3, 1e-12);
+  EXPECT_NEAR(comparison.waiting.measured, 72e-3, 1e-12);
+  // Nine queues, busy for 60 + 94 ms together.
+  EXPECT_NEAR(comparison.idle.predicted, (9 * 90 - 154) * 1e-3, 1e-12);
+  EXPECT_NEAR(comparison.idle.measured, (9 * 100 - 164) * 1e-3, 1e-12);
+}
+
+TEST(Compare, QueuesAndLinks) {
+  const Comparison comparison = sample_comparison();
+  EXPECT_EQ(comparison.queues.size(), 9u);
+  EXPECT_NEAR(busy_of(comparison.queues, "gpu0 compute 0").predicted, 30e-3, 1e-12);
+  EXPECT_NEAR(busy_of(comparison.queues, "gpu0 compute 0").measured, 40e-3, 1e-12);
+  // Ops 6 and 10 overlap for 10 ms on it.
+  EXPECT_EQ(comparison.links.size(), 7u);
+  EXPECT_NEAR(busy_of(comparison.links, "pcie->host").predicted, 30e-3, 1e-12);
+  EXPECT_NEAR(busy_of(comparison.links, "pcie->host").error().value(), 0, 1e-12);
+}
+
+TEST(Compare, TheWorstOperationsComeFirst) {
+  const Comparison comparison = sample_comparison();
+  ASSERT_EQ(comparison.worst_durations.size(), 1u);
+  EXPECT_EQ(comparison.worst_durations[0].op, 3u);
+  EXPECT_NEAR(comparison.worst_durations[0].duration_difference(), -10e-3, 1e-12);
+  EXPECT_EQ(comparison.worst_durations[0].queue, "gpu0 compute 0");
+  EXPECT_EQ(comparison.worst_durations[0].label, "C[0:100,0:100]");
+  ASSERT_EQ(comparison.worst_shifts.size(), 4u);
+  std::set<std::uint32_t> shifted;
+  for (const auto& op : comparison.worst_shifts) {
+    shifted.insert(op.op);
+    EXPECT_NEAR(op.start_shift(), -10e-3, 1e-12);
+  }
+  EXPECT_EQ(shifted, (std::set<std::uint32_t>{5, 6, 10, 11}));
+}
+
+TEST(Compare, OnlyTheTenWorstAreKept) {
+  const AnnotatedTimeline predicted = sample_timeline();
+  AnnotatedTimeline measured = predicted;
+  for (std::size_t i = 0; i < measured.ops.size(); ++i) measured.ops[i].end += 1e-3 * static_cast<double>(i);
+  const Comparison comparison = compare(predicted, measured);
+  ASSERT_EQ(comparison.worst_durations.size(), 10u);
+  EXPECT_EQ(comparison.worst_durations.front().op, 11u);  // 11 ms longer
+  EXPECT_EQ(comparison.worst_durations.back().op, 2u);
+}
+
+TEST(Compare, WorksFromCsvAlone) {
+  const AnnotatedTimeline predicted = sample_timeline(), measured = delayed(predicted, 3, 10e-3);
+  const AnnotatedTimeline p = timeline_from_csv(to_csv(predicted), "p.csv"),
+                          m = timeline_from_csv(to_csv(measured), "m.csv");
+  EXPECT_EQ(to_json(compare(p, m)), to_json(compare(predicted, measured)));
+}
+
+std::string refusal(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured) {
+  try {
+    compare(predicted, measured);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Compare, RefusesTimelinesOfDifferentPlans) {
+  const AnnotatedTimeline predicted = sample_timeline();
+  AnnotatedTimeline other = predicted;
+  other.metadata.plan_hash = "ffff";
+  EXPECT_EQ(refusal(predicted, other), "plan_hash: predicted '" + predicted.metadata.plan_hash +
+                                           "', measured 'ffff'; expected timelines of one plan");
+  AnnotatedTimeline shorter = predicted;
+  shorter.ops.pop_back();
+  EXPECT_EQ(refusal(predicted, shorter), "ops: predicted 12, measured 11; expected timelines of one plan");
+  AnnotatedTimeline changed = predicted;
+  changed.ops[5].kind = OpKind::gemm;
+  EXPECT_EQ(refusal(predicted, changed),
+            "op 5: predicted axpby on 'gpu0 compute 1', measured gemm on 'gpu0 compute 1'; expected timelines of one "
+            "plan");
+}
+
+TEST(Compare, JsonAndTableHoldTheFigures) {
+  const auto json = nlohmann::json::parse(to_json(sample_comparison()));
+  EXPECT_NEAR(json["makespan"]["error"].get<double>(), -0.1, 1e-12);
+  EXPECT_EQ(json["predicted"]["backend"], "sim");
+  EXPECT_EQ(json["measured"]["backend"], "host");
+  EXPECT_EQ(json["queues"].size(), 9u);
+  EXPECT_EQ(json["worst_durations"][0]["op"], 3);
+  const std::string table = comparison_table(sample_comparison());
+  EXPECT_NE(table.find("makespan                   90.00 ms  100.0 ms  -10.0%"), std::string::npos) << table;
+  EXPECT_NE(table.find("gpu0 compute 0"), std::string::npos);
+}
+
+TEST(Compare, EmptyTimelinesAgree) {
+  AnnotatedTimeline empty;
+  empty.metadata = sample_timeline().metadata;
+  const Comparison comparison = compare(empty, empty);
+  EXPECT_EQ(comparison.makespan.error(), 0.0);
+  EXPECT_TRUE(comparison.worst_durations.empty());
+  EXPECT_EQ(nlohmann::json::parse(to_json(comparison))["ops"], 0);
+  EXPECT_FALSE(comparison_table(comparison).empty());
+}
+
+}  // namespace
+}  // namespace tilerail

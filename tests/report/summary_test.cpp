@@ -1,0 +1,169 @@
+#include "report/summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "report/intervals.hpp"
+#include "report/text.hpp"
+#include "tests/report/sample.hpp"
+
+namespace tilerail {
+namespace {
+
+using test::sample_machine;
+using test::sample_timeline;
+using test::SamplePlan;
+
+Summary sample_summary() { return summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {0.001, 0.25}); }
+
+template <class Items>
+const auto& named(const Items& items, const std::string& name) {
+  for (const auto& item : items) {
+    if (item.name == name) return item;
+  }
+  throw std::out_of_range{name};
+}
+
+TEST(Intervals, TheUnionCountsOverlapsOnceAndGapsNot) {
+  // [0, 2) and [1, 3) and [1, 1.5) cover 3; [5, 6) adds 1; [6, 7) touches it and adds 1; an empty one adds nothing.
+  EXPECT_DOUBLE_EQ(union_length({{5, 6}, {0, 2}, {1, 3}, {1, 1.5}, {6, 7}, {9, 9}}), 5);
+  EXPECT_DOUBLE_EQ(union_length({}), 0);
+}
+
+// The times are those of the table in sample.hpp; the makespan is 90 ms.
+TEST(Summary, RateIsTheProblemOverTheMakespan) {
+  const Summary summary = sample_summary();
+  EXPECT_DOUBLE_EQ(summary.makespan_s, 90e-3);
+  EXPECT_NEAR(summary.tflops, 2.0 * 200 * 100 * 100 / 90e-3 / 1e12, 1e-12);
+  EXPECT_EQ(summary.ops, 12);
+  EXPECT_EQ(summary.plan_s, 0.001);
+  EXPECT_EQ(summary.execute_s, 0.25);
+}
+
+TEST(Summary, BytesMovedAreThoseOfCopiesByDirection) {
+  const Summary summary = sample_summary();
+  EXPECT_EQ(summary.bytes_in, 5 * 80'000);   // ops 0, 1, 4, 7, 8
+  EXPECT_EQ(summary.bytes_out, 2 * 80'000);  // ops 6, 10
+  EXPECT_EQ(summary.bytes_peer, 80'000);     // op 2
+  EXPECT_EQ(summary.bytes_moved, 8 * 80'000);
+}
+
+TEST(Summary, AQueueIsBusyForTheSumOfItsOperations) {
+  const auto& queue = named(sample_summary().queues, "host->gpu0");
+  EXPECT_NEAR(queue.busy_s, 30e-3, 1e-15);
+  EXPECT_EQ(queue.bytes, 3 * 80'000);
+  EXPECT_EQ(queue.ops, 3);
+  EXPECT_EQ(sample_summary().queues.size(), 9u);
+}
+
+TEST(Summary, ALinkIsBusyWhileAnyCopyIsOnIt) {
+  const Summary summary = sample_summary();
+  // Ops 0, 1, 4, 7 from 0 to 40 ms without a gap, op 8 from 35 to 45 ms; 400 kB of the 900 MB that 10 GB/s allow.
+  const auto& uplink = named(summary.links, "host->pcie");
+  EXPECT_NEAR(uplink.busy_s, 45e-3, 1e-15);
+  EXPECT_EQ(uplink.bytes, 400'000);
+  EXPECT_NEAR(uplink.utilisation, 4e5 / 9e8, 1e-12);
+  // One queue crosses it, so that per_flow = 4 GB/s bounds it.
+  EXPECT_NEAR(named(summary.links, "gpu0->gpu1").utilisation, 8e4 / (4e9 * 90e-3), 1e-12);
+  EXPECT_EQ(named(summary.links, "gpu1->gpu0").busy_s, 0);
+}
+
+TEST(Summary, AGroupIsMeasuredAgainstTheBoundThatApplied) {
+  // Both directions were used, so 12 GB/s; 5 copies in and 2 copies out.
+  const auto& uplink = named(sample_summary().groups, "uplink");
+  EXPECT_EQ(uplink.bytes, 7 * 80'000);
+  EXPECT_NEAR(uplink.utilisation.value(), 5.6e5 / (12e9 * 90e-3), 1e-12);
+}
+
+TEST(Summary, ADeviceIsBusyWhileAnyKernelRunsOnIt) {
+  const Summary summary = sample_summary();
+  EXPECT_NEAR(named(summary.devices, "gpu0").busy_s, 35e-3, 1e-15);  // 20 to 50 and 50 to 55
+  EXPECT_NEAR(named(summary.devices, "gpu0").idle_s, 55e-3, 1e-15);
+  EXPECT_NEAR(named(summary.devices, "gpu1").busy_s, 25e-3, 1e-15);  // 45 to 70; a join is no work
+  EXPECT_EQ(named(summary.memories, "gpu0").peak_bytes, 4 * 80'000);
+}
+
+TEST(Summary, TheBottleneckIsTheResourceUsedMost) {
+  EXPECT_EQ(sample_summary().bottleneck.kind, "compute");
+  EXPECT_EQ(sample_summary().bottleneck.name, "gpu0");
+  EXPECT_NEAR(sample_summary().bottleneck.share, 35.0 / 90, 1e-12);
+  // The same in a millionth of the time, with kernels that take none: the links carry 400 kB at 10 GB/s in 90 ns
+  // = 44400%, the group 560 kB at 12 GB/s = 51900%.
+  AnnotatedTimeline fast = sample_timeline();
+  for (AnnotatedOp& op : fast.ops) {
+    op.start *= 1e-6;
+    op.end = op.kind == OpKind::copy ? op.end * 1e-6 : op.start;
+  }
+  const auto most = summarize(SamplePlan{}.plan(), sample_machine(), fast, {}).bottleneck;
+  EXPECT_EQ(most.kind, "group");
+  EXPECT_EQ(most.name, "uplink");
+}
+
+TEST(Summary, ARunThatTakesNoTimeHasNoRatesAndNoBottleneck) {
+  AnnotatedTimeline still = sample_timeline();
+  for (AnnotatedOp& op : still.ops) op.ready = op.start = op.end = 0;
+  const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), still, {});
+  EXPECT_EQ(summary.tflops, 0);
+  EXPECT_EQ(summary.bottleneck.kind, "none");
+  EXPECT_EQ(nlohmann::json::parse(to_json(summary))["makespan_s"], 0);
+  EXPECT_FALSE(summary_table(summary).empty());
+}
+
+TEST(Summary, JsonHoldsWhatScriptsNeed) {
+  const auto json = nlohmann::json::parse(to_json(sample_summary()));
+  EXPECT_EQ(json["makespan_s"], sample_summary().makespan_s);
+  EXPECT_EQ(json["ops"], 12);
+  EXPECT_EQ(json["plan_hash"], content_hash(SamplePlan{}.plan()));
+  EXPECT_EQ(json["policy"], "gemmex+tile=100");
+  EXPECT_EQ(json["tile"], 100);
+  EXPECT_EQ(json["devices"], (std::vector<std::string>{"gpu0", "gpu1"}));
+  EXPECT_EQ(json["problem"]["m"], 200);
+  EXPECT_EQ(json["problem"]["trans_a"], "N");
+  EXPECT_EQ(json["problem"]["place"], (std::vector<std::string>{"host", "host", "host"}));
+  EXPECT_EQ(json["machine"], "sample");
+  EXPECT_EQ(json["backend"], "sim");
+  EXPECT_EQ(json["peak_bytes"]["gpu1"], 240'000);
+  EXPECT_EQ(json["queues"].size(), 9u);
+  EXPECT_EQ(json["queues"][0]["name"], "host->gpu0");
+  EXPECT_EQ(json["links"].size(), 8u);
+  EXPECT_EQ(json["bottleneck"]["name"], "gpu0");
+  for (const char* key : {"tflops", "plan_s", "execute_s", "bytes_moved"}) EXPECT_TRUE(json[key].is_number()) << key;
+}
+
+TEST(Summary, TableColumnsAreAligned) {
+  std::istringstream table{summary_table(sample_summary())};
+  std::string line;
+  std::size_t links = 0, width = 0;
+  for (bool inside = false; std::getline(table, line);) {
+    inside = line.starts_with("link") || (inside && !line.empty());
+    if (!inside) continue;
+    if (line.starts_with("link")) width = line.size();
+    EXPECT_EQ(line.size(), width) << line;  // the last column is right-aligned
+    ++links;
+  }
+  EXPECT_EQ(links, 8u);  // the header and the 7 links that carried something: all but gpu1->gpu0
+}
+
+TEST(Text, QuantitiesHaveFourDigitsAndAUnit) {
+  EXPECT_EQ(seconds_text(0.0123456), "12.35 ms");
+  EXPECT_EQ(seconds_text(2.5e-6), "2.500 us");
+  EXPECT_EQ(seconds_text(3.2e-9), "3.200 ns");
+  EXPECT_EQ(seconds_text(1234), "1234 s");
+  EXPECT_EQ(seconds_text(-0.5), "-500.0 ms");
+  EXPECT_EQ(seconds_text(0), "0 s");
+  EXPECT_EQ(bytes_text(8589934592.0), "8.590 GB");
+  EXPECT_EQ(bytes_text(512), "512 B");
+  EXPECT_EQ(share_text(0.931), "93.1%");
+  EXPECT_EQ(error_text(-0.042), "-4.2%");
+  EXPECT_EQ(error_text(std::nullopt), "-");
+}
+
+TEST(Text, ColumnsAreAsWideAsTheirWidestCell) {
+  EXPECT_EQ(aligned({{"a", "long", "x"}, {"bcd", "1", "22"}}, "lr"), "a    long   x\nbcd     1  22\n");
+  EXPECT_EQ(aligned({{"a", "b"}, {"cc", ""}}, "l", 2), "  a   b\n  cc\n");
+}
+
+}  // namespace
+}  // namespace tilerail

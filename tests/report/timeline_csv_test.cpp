@@ -1,0 +1,222 @@
+#include "report/timeline_csv.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "model/error.hpp"
+#include "tests/report/sample.hpp"
+
+namespace tilerail {
+namespace {
+
+using test::sample_timeline;
+
+/// The message of the InputError that reading gives.
+std::string error_of(const std::string& csv) {
+  try {
+    timeline_from_csv(csv, "t.csv");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+/// Two operations, so that a test sees what it changes: lines 1 to 11 metadata, 12 header, 13 and 14 rows.
+std::string small_csv() {
+  return "# schema=1\n# version=0.1.0\n# plan_hash=0123456789abcdef\n# machine=m\n# policy=p+a=b\n# problem=gemm m=1\n"
+         "# tile=64\n# backend=sim\n# devices=gpu0;gpu1\n# hosts=host\n# ops=2\n"
+         "op,kind,queue,device,src,dst,bytes,flops,route,label,ready_s,start_s,end_s\n"
+         "0,copy,host->gpu0,gpu0,host,gpu0,512,0,host->gpu0,\"A[0:8,0:8]\",0,0,0.5\n"
+         "1,gemm,gpu0 compute 0,gpu0,gpu0,gpu0,0,1024,,\"C[0:8,0:8]\",0.5,0.625,0.75\n";
+}
+
+TEST(TimelineCsv, ReadsBackExactlyWhatItWrote) {
+  const AnnotatedTimeline timeline = sample_timeline();
+  const std::string csv = to_csv(timeline);
+  EXPECT_TRUE(timeline_from_csv(csv, "t.csv") == timeline);
+  EXPECT_EQ(to_csv(timeline_from_csv(csv, "t.csv")), csv);
+}
+
+TEST(TimelineCsv, WritesOneRowAnOperationInPlainText) {
+  const std::string csv = to_csv(timeline_from_csv(small_csv(), "t.csv"));
+  EXPECT_EQ(csv, small_csv());
+}
+
+TEST(TimelineCsv, ReadsMetadataAndColumns) {
+  const AnnotatedTimeline timeline = timeline_from_csv(small_csv(), "t.csv");
+  EXPECT_EQ(timeline.metadata.policy, "p+a=b");  // only the first '=' separates
+  EXPECT_EQ(timeline.metadata.devices, (std::vector<std::string>{"gpu0", "gpu1"}));
+  ASSERT_EQ(timeline.ops.size(), 2u);
+  EXPECT_EQ(timeline.ops[1].kind, OpKind::gemm);
+  EXPECT_EQ(timeline.ops[1].flops, 1024);
+  EXPECT_EQ(timeline.ops[1].ready, 0.5);
+  EXPECT_EQ(timeline.ops[1].start, 0.625);
+  EXPECT_EQ(timeline.ops[1].end, 0.75);
+  EXPECT_EQ(timeline.label_of(timeline.ops[0]), "A[0:8,0:8]");
+  EXPECT_EQ(timeline.queue_of(timeline.ops[0]).route, "host->gpu0");
+}
+
+TEST(TimelineCsv, RowsMayComeInAnyOrder) {
+  std::string csv = small_csv();
+  const std::size_t second = csv.find("\n0,copy") + 1, third = csv.find("\n1,gemm") + 1;
+  const std::string shuffled = csv.substr(0, second) + csv.substr(third) + csv.substr(second, third - second);
+  const AnnotatedTimeline timeline = timeline_from_csv(shuffled, "t.csv");
+  EXPECT_EQ(timeline.ops[0].kind, OpKind::copy);
+  EXPECT_EQ(timeline.ops[1].kind, OpKind::gemm);
+  EXPECT_EQ(to_csv(timeline), csv);
+}
+
+TEST(TimelineCsv, QuotesWhatHoldsCommasAndQuotes) {
+  AnnotatedTimeline timeline = timeline_from_csv(small_csv(), "t.csv");
+  timeline.queues[0].name = "a \"b\", c";
+  EXPECT_TRUE(timeline_from_csv(to_csv(timeline), "t.csv") == timeline);
+}
+
+TEST(TimelineCsv, RefusesToWriteControlCharacters) {
+  AnnotatedTimeline timeline = timeline_from_csv(small_csv(), "t.csv");
+  timeline.metadata.machine = "a\nb";
+  EXPECT_THROW(to_csv(timeline), InputError);
+  timeline.metadata.machine = "m";
+  timeline.queues[0].name = "a\tb";
+  EXPECT_THROW(to_csv(timeline), InputError);
+}
+
+TEST(TimelineCsv, AnEmptyPlanHasAnEmptyTimeline) {
+  std::string csv = replaced(small_csv(), "# ops=2", "# ops=0");
+  csv.resize(csv.find("\n0,copy") + 1);
+  EXPECT_TRUE(timeline_from_csv(csv, "t.csv").ops.empty());
+  EXPECT_EQ(to_csv(timeline_from_csv(csv, "t.csv")), csv);
+}
+
+struct BadCase {
+  const char* name;
+  const char* from;
+  const char* to;
+  const char* message;  // its beginning
+};
+
+void PrintTo(const BadCase& bad, std::ostream* out) { *out << bad.name; }
+
+class BadTimelineCsv : public testing::TestWithParam<BadCase> {};
+
+TEST_P(BadTimelineCsv, IsRefusedWithItsPlace) {
+  const std::string message = error_of(replaced(small_csv(), GetParam().from, GetParam().to));
+  EXPECT_EQ(message.substr(0, std::string{GetParam().message}.size()), GetParam().message);
+}
+
+// Columns count characters. In line 14, `1,gemm,gpu0 compute 0,gpu0,gpu0,gpu0,0,1024,,"C[0:8,0:8]",0.5,0.625,0.75`,
+// kind starts at 3, queue at 8, device at 23, flops at 40, label at 46, ready_s at 59, start_s at 63, end_s at 69.
+INSTANTIATE_TEST_SUITE_P(
+    All, BadTimelineCsv,
+    testing::Values(
+        BadCase{"MissingMetadata", "# plan_hash=0123456789abcdef\n", "", "t.csv:11:1: no '# plan_hash=' before"},
+        BadCase{"MissingOps", "# ops=2\n", "", "t.csv:11:1: no '# ops=' before"},
+        BadCase{"UnknownMetadata", "# tile=64", "# tiles=64",
+                "t.csv:7:3: unknown key 'tiles'; expected one of: schema,"},
+        BadCase{"DoubledMetadata", "# tile=64", "# machine=n", "t.csv:7:3: 'machine' is given twice"},
+        BadCase{"MetadataWithoutValue", "# tile=64", "# tile", "t.csv:7:1: expected '# key=value'"},
+        BadCase{"OtherSchema", "# schema=1", "# schema=2", "t.csv:1:10: schema: '2'; expected 1"},
+        BadCase{"BadTile", "# tile=64", "# tile=-64", "t.csv:7:8: tile: '-64'; expected a whole number from 0"},
+        BadCase{"OtherColumns", "flops,route", "route,flops", "t.csv:12:1: other columns than expected: op,kind,"},
+        BadCase{"FewerCells", "0,copy,host->gpu0,", "0,copy,", "t.csv:13:1: 12 columns; expected 13"},
+        BadCase{"MoreCells", "0,copy,", "0,copy,,", "t.csv:13:1: 14 columns; expected 13"},
+        BadCase{"EmptyLine", "\n1,gemm", "\n\n1,gemm", "t.csv:14:1: 1 columns; expected 13"},
+        BadCase{"UnknownKind", "1,gemm", "1,trsm", "t.csv:14:3: kind: 'trsm'; expected copy, gemm, axpby or join"},
+        BadCase{"EmptyQueue", "host->gpu0,gpu0", ",gpu0", "t.csv:13:8: queue: expected a name"},
+        BadCase{"BytesNotANumber", ",512,", ",512B,",
+                "t.csv:13:34: bytes: '512B'; expected a whole number from 0 to 9"},
+        BadCase{"NegativeBytes", ",512,", ",-1,", "t.csv:13:34: bytes: '-1'; expected a whole number"},
+        BadCase{"HugeBytes", ",512,", ",99999999999999999999,", "t.csv:13:34: bytes: '99999999999999999999'; expected"},
+        BadCase{"FlopsNan", ",1024,", ",nan,", "t.csv:14:40: flops: 'nan'; expected a number from 0 to 1e+30"},
+        BadCase{"TimeNan", ",0.75\n", ",nan\n", "t.csv:14:69: end_s: 'nan'; expected a number from 0 to"},
+        BadCase{"TimeInfinite", ",0.75\n", ",inf\n", "t.csv:14:69: end_s: 'inf'; expected a number from 0 to"},
+        BadCase{"TimeNegative", ",0.5,0.625", ",-0.5,0.625", "t.csv:14:59: ready_s: '-0.5'; expected"},
+        BadCase{"TimeTooLarge", ",0.75\n", ",1e300\n", "t.csv:14:69: end_s: '1e300'; expected a number from 0"},
+        BadCase{"TimeWithRest", "0.625", "0.625s", "t.csv:14:63: start_s: '0.625s'; expected"},
+        BadCase{"TimeEmpty", "0.625", "", "t.csv:14:63: start_s: ''; expected"},
+        BadCase{"EndBeforeStart", ",0.75\n", ",0.5\n", "t.csv:14:69: end_s: 0.5 is before start_s 0.625"},
+        BadCase{"DoubledOp", "\n1,gemm", "\n0,gemm", "t.csv:14:1: op: 0 was already on line 13"},
+        BadCase{"MissingOp", "\n1,gemm", "\n2,gemm", "t.csv:14:1: op: 2 of 2 operations; expected ids from 0 to 1"},
+        BadCase{"HugeOp", "\n1,gemm", "\n999999999,gemm", "t.csv:14:1: op: 999999999 of 2 operations"},
+        BadCase{"OpNotANumber", "\n1,gemm", "\nx,gemm", "t.csv:14:1: op: 'x'; expected a whole number"},
+        BadCase{"FewerOps", "# ops=2", "# ops=3", "t.csv:14:1: 2 operations up to here; '# ops=' says 3"},
+        BadCase{"QueueOnAnotherDevice", "gpu0 compute 0,gpu0,gpu0,gpu0", "host->gpu0,gpu1,host,gpu0",
+                "t.csv:14:19: device: 'gpu1'; queue 'host->gpu0' had 'gpu0' before"},
+        BadCase{"QuoteNeverClosed", "\"C[0:8,0:8]\"", "\"C[0:8", "t.csv:14:46: this quote is never closed"},
+        BadCase{"TextAfterQuote", "\"C[0:8,0:8]\"", "\"C\"8", "t.csv:14:49: expected ',' after the closing quote"},
+        BadCase{"ControlCharacter", "compute 0", "compute\t0", "t.csv:14:20: control character 0x09; expected text"},
+        BadCase{"WindowsLineEnd", "0.75\n", "0.75\r\n", "t.csv:14:73: control character 0x0d"},
+        BadCase{"CutOffRow", "0.75\n", "0.7", "t.csv:14:72: the line is cut off; expected a line break"}),
+    [](const auto& bad) { return std::string{bad.param.name}; });
+
+TEST(TimelineCsv, AFileCutOffAnywhereIsRefused) {
+  const std::string csv = small_csv();
+  for (std::size_t length = 0; length < csv.size(); ++length) {
+    EXPECT_THROW(timeline_from_csv(csv.substr(0, length), "t.csv"), InputError) << length;
+  }
+}
+
+TEST(TimelineCsv, DamagedFilesGiveInputErrorsOnly) {
+  const std::string csv = small_csv();
+  std::mt19937 random{7};
+  const std::string alphabet = ",\"\n#=0-9eE.ngpu;\t\\";
+  for (int round = 0; round < 20'000; ++round) {
+    std::string damaged = csv;
+    for (int change = 0; change < 3; ++change) {
+      const std::size_t at = random() % damaged.size();
+      const char c = alphabet[random() % alphabet.size()];
+      switch (random() % 3) {
+        case 0:
+          damaged[at] = c;
+          break;
+        case 1:
+          damaged.insert(at, 1, c);
+          break;
+        default:
+          damaged.erase(at, 1 + random() % 5);
+      }
+    }
+    try {
+      const AnnotatedTimeline timeline = timeline_from_csv(damaged, "t.csv");
+      EXPECT_EQ(timeline_from_csv(to_csv(timeline), "t.csv").ops.size(), 2u);
+    } catch (const InputError&) {
+    }
+  }
+}
+
+TEST(TimelineCsv, AHundredThousandOperationsComeBack) {
+  AnnotatedTimeline timeline;
+  timeline.metadata = sample_timeline().metadata;
+  timeline.queues = {{"gpu0 compute 0", "gpu0", "gpu0", "gpu0", ""},
+                     {"host->gpu0", "gpu0", "host", "gpu0", "host->pcie;pcie->gpu0"}};
+  std::mt19937_64 random{1};
+  std::uniform_real_distribution<double> unit;
+  double now = 0;
+  for (std::uint32_t i = 0; i < 100'000; ++i) {
+    const double end = now + 1e-6 * unit(random);
+    const std::uint32_t label = timeline.labels.intern("A[" + std::to_string(i % 1000) + "]");
+    timeline.ops.push_back(
+        {i % 2 ? OpKind::copy : OpKind::gemm, i % 2, label, i % 2, 1e9 * unit(random), now, now, end});
+    now = end;
+  }
+  EXPECT_TRUE(timeline_from_csv(to_csv(timeline), "t.csv").ops == timeline.ops);
+}
+
+TEST(TimelineCsv, AFileThatIsNotThereIsNamed) {
+  try {
+    load_timeline("no/such/timeline.csv");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string{error.what()}, "cannot read 'no/such/timeline.csv': No such file or directory");
+  }
+}
+
+}  // namespace
+}  // namespace tilerail
