@@ -24,15 +24,15 @@ T pop(std::vector<T>& heap) {
 
 /// The picosecond or, for very long plans, a few units in the last place of the latest time that may occur: the time
 /// of all operations one after another, times 16 for what they may lose by sharing badly.
-double time_resolution(const Plan& plan, const KernelCosts& kernels, const QueueRoutes& routes,
+double time_resolution(const Plan& plan, const KernelCosts& kernels, const CopyRoutes& copies,
                        const std::vector<OpTime>& issued) {
   double sum = 0;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     sum = std::max(sum, issued[i].start);
     if (op.kind == OpKind::gemm || op.kind == OpKind::axpby) sum += kernels.of(OpId{i}).seconds;
-    if (const auto& route = routes.of(op.queue); op.kind == OpKind::copy && route)
-      sum += route->latency + copy_bytes(plan, op).value / route->rate;
+    if (const CopyRoute* route = copies.of(OpId{i}))
+      sum += route->latency + copy_bytes(plan, op).value * static_cast<double>(route->traffic) / route->rate;
   }
   return std::max(1e-12, 16 * sum * 4 * std::numeric_limits<double>::epsilon());
 }
@@ -41,16 +41,15 @@ double time_resolution(const Plan& plan, const KernelCosts& kernels, const Queue
 
 PlanRun::PlanRun(const Plan& plan, const Topology& topology, std::vector<OpTime>& ops)
     : plan_{plan},
-      topology_{topology},
       times_{ops},
       graph_{plan},
       kernels_{plan, topology},
+      copies_{plan, topology},
       limits_{plan, topology},
-      routes_{plan, topology},
-      resolution_{time_resolution(plan, kernels_, routes_, ops)},
+      resolution_{time_resolution(plan, kernels_, copies_, ops)},
       waits_for_{PlanGraph::predecessor_counts(plan)},
       running_(plan.queues.size()),
-      machine_{topology, {routes_.pairs(), plan.queues.size(), resolution_}, *this} {}
+      machine_{topology, {copies_.flow_routes(), plan.queues.size(), resolution_}, *this} {}
 
 void PlanRun::run() {
   for (std::size_t i = 0; i < plan_.ops.size(); ++i)
@@ -104,7 +103,7 @@ void PlanRun::start(OpId id) {
 }
 
 void PlanRun::start_copy(OpId id) {
-  const auto& route = routes_.of(plan_.op(id).queue);
+  const CopyRoute* route = copies_.of(id);
   if (!route) return finish(id);
   const double first_byte = machine_.now() + route->latency;
   if (is_future(first_byte)) return add_event(first_byte, id, Event::latency_paid);
@@ -113,11 +112,10 @@ void PlanRun::start_copy(OpId id) {
 
 void PlanRun::start_flow(OpId id) {
   const Op& op = plan_.op(id);
-  const auto& route = routes_.of(op.queue);
+  const CopyRoute* route = copies_.of(id);
   const auto bytes = static_cast<std::uint64_t>(copy_bytes(plan_, op).value);
   if (bytes == 0) return finish(id);
-  machine_.start_flow(static_cast<SimGridMachine::Slot>(op.queue.value), route->index, bytes * route->traffic,
-                      copy_rate_cap(plan_, op, topology_));
+  machine_.start_flow(static_cast<SimGridMachine::Slot>(op.queue.value), route->flow, bytes * route->traffic);
 }
 
 void PlanRun::start_kernel(OpId id) {

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "backends/sim/copy_routes.hpp"
 #include "backends/sim/engine_limits.hpp"
-#include "backends/sim/op_costs.hpp"
+#include "backends/sim/kernel_costs.hpp"
 #include "backends/sim/plan_graph.hpp"
-#include "backends/sim/queue_routes.hpp"
 #include "backends/sim/simgrid_machine.hpp"
 #include "model/timeline.hpp"
 #include "sched/plan.hpp"
@@ -47,12 +47,12 @@ class PlanRun : private SimGridMachine::Listener {
   void retry_waiting();
 
   const Plan& plan_;
-  const Topology& topology_;
   std::vector<OpTime>& times_;
   PlanGraph graph_;
   KernelCosts kernels_;
+  CopyRoutes copies_;
   EngineLimits limits_;
-  QueueRoutes routes_;
+
   double resolution_;                     // seconds; events closer together are simultaneous
   std::vector<std::uint32_t> waits_for_;  // by operation: predecessors that have not ended
   std::vector<OpId> running_;             // by queue

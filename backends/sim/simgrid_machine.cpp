@@ -7,6 +7,7 @@
 #include <simgrid/kernel/resource/Model.hpp>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -37,7 +38,7 @@ double largest_bound(const CapacityGroup& group) {
   return largest;
 }
 
-void add_route(s4u::NetZone& zone, s4u::Host& src, s4u::Host& dst, const std::vector<s4u::LinkInRoute>& links) {
+void connect_hosts(s4u::NetZone& zone, s4u::Host& src, s4u::Host& dst, const std::vector<s4u::LinkInRoute>& links) {
 #if SIMGRID_VERSION >= 33500
   zone.add_route(&src, &dst, links, false);
 #else
@@ -48,6 +49,10 @@ void add_route(s4u::NetZone& zone, s4u::Host& src, s4u::Host& dst, const std::ve
 }  // namespace
 
 struct SimGridMachine::Impl {
+  struct Route {
+    s4u::Host *from, *to;
+    std::span<const Topology::GroupUse> groups;
+  };
   struct Activity {
     s4u::ActivityPtr running;  // SimGrid does not keep it alive
     std::uint32_t route = no_route;
@@ -55,19 +60,22 @@ struct SimGridMachine::Impl {
   static constexpr std::uint32_t no_route = 0xFFFFFFFF;
 
   Impl(const Topology& t, const Options& options, Listener& l)
-      : topology{t}, engine{options.resolution}, listener{l}, routes(options.routes.begin(), options.routes.end()) {
-    activities.resize(options.slots);
+      : topology{t}, engine{options.resolution}, listener{l}, activities(options.slots) {
     build_platform();
+    for (const FlowRoute& route : options.routes) add_route(route);
+    seal();
     connect();
     current = this;
   }
   ~Impl() { current = nullptr; }
 
   void build_platform();
-  s4u::Link* new_link(const std::string& name, double bandwidth) {
-    return zone->create_link(name, bandwidth)->set_latency(0.0);
+  s4u::Link* new_link(double bandwidth) {
+    return zone->create_link("link " + std::to_string(link_count++), bandwidth)->set_latency(0.0);
   }
-  void build_routes();
+  void add_route(const FlowRoute& route);
+  s4u::Host* end_of_route(MemoryId memory, int number);
+  void seal();
   static void connect();
   void time_advanced();
   void activity_completed(const s4u::Activity& activity);
@@ -79,49 +87,59 @@ struct SimGridMachine::Impl {
   const Topology& topology;
   SimGridEngine engine;
   Listener& listener;
-  std::vector<std::pair<MemoryId, MemoryId>> routes;
+  std::vector<Route> routes;
   s4u::NetZone* zone = nullptr;
-  std::vector<s4u::Host*> hosts;               // by memory
-  std::vector<s4u::Link*> links, group_links;  // by link, by group
-  std::vector<GroupLoad> loads;                // by group
-  std::vector<Activity> activities;            // by slot; freed before the engine
-  std::vector<s4u::ActivityPtr> ended;         // in use by SimGrid until the next instant
-  std::size_t still_to_end = 0;                // activities that end at this instant and are not yet reported
-  std::optional<double> wake_up;               // the earliest one set
+  int link_count = 0;
+  std::map<std::pair<MemoryId, MemoryId>, int> routes_between;
+  std::map<std::pair<MemoryId, int>, s4u::Host*> more_hosts;  // of a memory, beyond the first
+  std::vector<s4u::Host*> hosts;                              // by memory
+  std::vector<s4u::Link*> links, group_links;                 // by link, by group
+  std::vector<GroupLoad> loads;                               // by group
+  std::vector<Activity> activities;                           // by slot; freed before the engine
+  std::vector<s4u::ActivityPtr> ended;                        // in use by SimGrid until the next instant
+  std::size_t still_to_end = 0;   // activities that end at this instant and are not yet reported
+  std::optional<double> wake_up;  // the earliest one set
 };
 
 void SimGridMachine::Impl::build_platform() {
   zone = s4u::create_full_zone("machine");
   for (const Memory& memory : topology.memories()) hosts.push_back(zone->create_host(memory.name, 1.0));
-  for (const Link& link : topology.links()) links.push_back(new_link(link.name, link.bandwidth.value));
+  for (const Link& link : topology.links()) links.push_back(new_link(link.bandwidth.value));
   loads.resize(topology.groups().size());
   for (std::size_t i = 0; i < loads.size(); ++i) {
     loads[i].group = &topology.groups()[i];
     const GroupLoad* load = &loads[i];
-    group_links.push_back(new_link("group " + std::to_string(i), largest_bound(*load->group)));
+    group_links.push_back(new_link(largest_bound(*load->group)));
     group_links[i]->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR,
                                        [load](double, int) { return load->bound(); });
   }
-  build_routes();
-  // SimGrid seals the platform of a process's first engine only.
-  for (s4u::Link* link : links) link->seal();
-  for (s4u::Link* link : group_links) link->seal();
-  zone->seal();
 }
 
-void SimGridMachine::Impl::build_routes() {
-  for (const auto& [src, dst] : routes) {
-    std::vector<s4u::LinkInRoute> path;
-    for (LinkId id : topology.route(src, dst)) path.emplace_back(links[id.index()]);
-    for (const auto& use : topology.groups_on(src, dst)) path.emplace_back(group_links[use.group.index()]);
-    if (src == dst) {
-      const double bandwidth = topology.kernels_of(src).memory_bandwidth.value().value;
-      s4u::Link* memory = new_link("memory " + std::to_string(src.value), bandwidth);
-      memory->seal();
-      path.emplace_back(memory);
-    }
-    add_route(*zone, *hosts[src.index()], *hosts[dst.index()], path);
-  }
+/// SimGrid knows one route between two hosts and no rate of a single flow. Hence a route with a cap of its own leaves
+/// from a host of its own, over a link that bounds each flow instead of their sum.
+void SimGridMachine::Impl::add_route(const FlowRoute& route) {
+  const auto [src, dst, cap] = route;
+  std::vector<s4u::LinkInRoute> path;
+  for (LinkId id : topology.route(src, dst)) path.emplace_back(links[id.index()]);
+  for (const auto& use : topology.groups_on(src, dst)) path.emplace_back(group_links[use.group.index()]);
+  if (cap) path.emplace_back(new_link(cap->value)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE));
+  if (src == dst) path.emplace_back(new_link(topology.kernels_of(src).memory_bandwidth.value().value));
+  s4u::Host *from = end_of_route(src, routes_between[{src, dst}]++), *to = hosts[dst.index()];
+  connect_hosts(*zone, *from, *to, path);
+  routes.push_back({from, to, topology.groups_on(src, dst)});
+}
+
+s4u::Host* SimGridMachine::Impl::end_of_route(MemoryId memory, int number) {
+  if (number == 0) return hosts[memory.index()];
+  s4u::Host*& host = more_hosts[{memory, number}];
+  if (!host) host = zone->create_host(topology.memory(memory).name + " #" + std::to_string(number + 1), 1.0);
+  return host;
+}
+
+/// SimGrid seals the platform of a process's first engine only.
+void SimGridMachine::Impl::seal() {
+  for (s4u::Link* link : engine.get().get_all_links()) link->seal();
+  zone->seal();
 }
 
 /// SimGrid's signals live as long as the process and cannot be disconnected, so they are connected once.
@@ -162,8 +180,7 @@ void SimGridMachine::Impl::woken(double date) {
 }
 
 void SimGridMachine::Impl::count(std::uint32_t route, int change) {
-  const auto& [src, dst] = routes[route];
-  for (const auto& use : topology.groups_on(src, dst)) {
+  for (const auto& use : routes[route].groups) {
     GroupLoad& load = loads[use.group.index()];
     load.flows += change;
     load.forward += use.forward ? change : 0;
@@ -178,26 +195,27 @@ SimGridMachine::~SimGridMachine() = default;
 
 double SimGridMachine::now() const { return impl_->engine.now(); }
 
-void SimGridMachine::start_flow(Slot slot, std::size_t route, std::uint64_t bytes, std::optional<Rate> rate_cap) {
-  const auto& [src, dst] = impl_->routes[route];
-  s4u::CommPtr comm = s4u::Comm::sendto_init(impl_->hosts[src.index()], impl_->hosts[dst.index()]);
+void SimGridMachine::start_flow(Slot slot, std::size_t route, std::uint64_t bytes) {
+  s4u::CommPtr comm = s4u::Comm::sendto_init();
   comm->set_payload_size(bytes);
-  if (rate_cap) comm->set_rate(rate_cap->value);
   comm->set_data(reinterpret_cast<void*>(std::uintptr_t{slot}));
   impl_->count(static_cast<std::uint32_t>(route), +1);
   impl_->activities[slot] = {comm, static_cast<std::uint32_t>(route)};
-  comm->start();
+  // Last, since some versions of SimGrid start a communication as soon as they know its ends.
+  comm->set_source(impl_->routes[route].from);
+  comm->set_destination(impl_->routes[route].to);
+  if (comm->get_state() != s4u::Activity::State::STARTED) comm->start();
 }
 
 void SimGridMachine::start_kernel(Slot slot, MemoryId gpu, double seconds, double share) {
   // A GPU does one unit of work a second; at most `share` of it goes to this kernel.
   s4u::ExecPtr exec = s4u::Exec::init();
-  exec->set_host(impl_->hosts[gpu.index()]);
   exec->set_flops_amount(seconds * share);
   exec->set_bound(share);
   exec->set_data(reinterpret_cast<void*>(std::uintptr_t{slot}));
   impl_->activities[slot] = {exec, Impl::no_route};
-  exec->start();
+  exec->set_host(impl_->hosts[gpu.index()]);
+  if (exec->get_state() != s4u::Activity::State::STARTED) exec->start();
 }
 
 void SimGridMachine::wake_at(double date) {

@@ -4,11 +4,16 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "model/topology.hpp"
 
 namespace tilerail {
+
+/// Where flows go: from memory to memory, or within one, each at no more than `cap`.
+struct FlowRoute {
+  MemoryId src, dst;
+  std::optional<Rate> cap;
+};
 
 /// A machine in SimGrid: flows that share links and groups, kernels that share GPUs, and a clock that starts at zero.
 ///
@@ -32,7 +37,7 @@ class SimGridMachine {
   };
 
   struct Options {
-    std::span<const std::pair<MemoryId, MemoryId>> routes;  // pairs that flows will use
+    std::span<const FlowRoute> routes;  // that flows will use
     std::size_t slots = 0;
     double resolution = 0;  // seconds; events closer together are one instant
   };
@@ -43,9 +48,8 @@ class SimGridMachine {
 
   double now() const;  // seconds
 
-  /// Moves bytes (> 0) along routes[route] at no more than `rate_cap`. Within one memory the bytes cross its memory
-  /// bandwidth, which must be known.
-  void start_flow(Slot slot, std::size_t route, std::uint64_t bytes, std::optional<Rate> rate_cap);
+  /// Moves bytes (> 0) along routes[route]. Within one memory they cross its memory bandwidth, which must be known.
+  void start_flow(Slot slot, std::size_t route, std::uint64_t bytes);
 
   /// Runs a kernel that takes `seconds` (> 0) when it gets `share` (in (0, 1]) of the GPU, longer when it gets less.
   void start_kernel(Slot slot, MemoryId gpu, double seconds, double share);

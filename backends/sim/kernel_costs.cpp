@@ -1,6 +1,5 @@
-#include "backends/sim/op_costs.hpp"
+#include "backends/sim/kernel_costs.hpp"
 
-#include <algorithm>
 #include <unordered_map>
 
 namespace tilerail {
@@ -49,10 +48,6 @@ KernelCost cost_of(const Shape& s, DType dtype, const KernelTimes& kernels) {
   return {time.value, kernels.occupancy(s.m, s.n)};
 }
 
-bool contiguous(const Plan& plan, const View& view) {
-  return view.cols <= 1 || view.rows == plan.buffer(view.buffer).ld;
-}
-
 }  // namespace
 
 KernelCosts::KernelCosts(const Plan& plan, const Topology& topology) : index_(plan.ops.size()) {
@@ -65,20 +60,6 @@ KernelCosts::KernelCosts(const Plan& plan, const Topology& topology) : index_(pl
     if (is_new) costs_.push_back(cost_of(shape, plan.problem.dtype, topology.description().kernels[shape.kernels]));
     index_[i] = entry->second;
   }
-}
-
-std::optional<Rate> copy_rate_cap(const Plan& plan, const Op& op, const Topology& topology) {
-  const MemoryId src = plan.buffer(op.a.buffer).memory, dst = plan.buffer(op.y.buffer).memory;
-  if (src == dst) return std::nullopt;
-  std::optional<Rate> cap;
-  const auto lower_to = [&cap](Rate rate) { cap = std::min(cap.value_or(rate), rate); };
-  for (LinkId id : topology.route(src, dst))
-    if (topology.link(id).per_flow) lower_to(*topology.link(id).per_flow);
-  if (!contiguous(plan, op.a) || !contiguous(plan, op.y)) {
-    const Bytes column{static_cast<double>(op.y.rows * element_size(plan.problem.dtype))};
-    lower_to(topology.pair_rate(src, dst) * topology.description().strided.at(column));
-  }
-  return cap;
 }
 
 }  // namespace tilerail

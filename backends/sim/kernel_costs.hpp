@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "model/topology.hpp"
@@ -29,9 +28,5 @@ class KernelCosts {
   std::vector<KernelCost> costs_;
   std::vector<std::uint32_t> index_;  // by operation
 };
-
-/// The rate that a copy cannot exceed whatever else runs: the per-flow caps of its links and, when a side is not
-/// contiguous, strided efficiency (by the bytes of one column) times the rate of the pair.
-std::optional<Rate> copy_rate_cap(const Plan& plan, const Op& op, const Topology& topology);
 
 }  // namespace tilerail

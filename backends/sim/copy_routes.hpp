@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backends/sim/simgrid_machine.hpp"
+#include "sched/plan.hpp"
+
+namespace tilerail {
+
+/// How a copy goes.
+struct CopyRoute {
+  std::size_t flow = 0;  // index of its FlowRoute
+  double latency = 0;    // seconds before the first byte flows
+  double rate = 0;       // B/s with nothing else running
+  std::uint64_t traffic =
+      1;  // bytes that cross the route for each byte copied: a copy within one memory reads and writes
+};
+
+/// The routes that the copies of a plan take. Copies between the same memories differ only by the rate that they
+/// cannot exceed, whatever else runs: the per-flow caps of the links and, when a side is not contiguous, strided
+/// efficiency (by the bytes of one column) times the rate of the pair. Memory: 4 bytes an operation.
+class CopyRoutes {
+ public:
+  CopyRoutes(const Plan& plan, const Topology& topology);
+
+  /// Of a copy; null when it takes no time (within a memory of unknown bandwidth).
+  const CopyRoute* of(OpId op) const {
+    const std::uint32_t i = index_[op.index()];
+    return i == none ? nullptr : &routes_[i];
+  }
+
+  std::span<const FlowRoute> flow_routes() const { return flows_; }
+
+ private:
+  static constexpr std::uint32_t none = 0xFFFFFFFF;
+
+  std::vector<CopyRoute> routes_;
+  std::vector<FlowRoute> flows_;      // by route
+  std::vector<std::uint32_t> index_;  // by operation, into routes_
+};
+
+}  // namespace tilerail

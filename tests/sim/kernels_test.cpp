@@ -1,0 +1,94 @@
+// Exact times of kernels on two-gpu: m x n x k in double precision takes 2 m n k / (1 TFLOP/s) alone; 256 x 256
+// results fill a quarter of a GPU, 512 x 512 and larger ones all of it; axpby moves its operands at 1 TB/s.
+
+#include "tests/sim/plan_helper.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+constexpr double large = 2.0 * 1024 * 1024 * 1024 / 1e12;  // s, a 1024^3 GEMM alone
+constexpr double small = 2.0 * 256 * 256 * 8192 / 1e12;    // s, a 256 x 256 x 8192 GEMM alone: half of `large`
+
+OpId add_small(HandPlan& p, int queue) { return p.gemm(gpu0, 256, 256, 8192, {}, queue); }
+
+TEST(SimKernels, AKernelAloneTakesItsTime) {
+  const Topology machine = two_gpu();
+  HandPlan p{machine};
+  const OpId whole = p.gemm(gpu0, 1024, 1024, 1024), quarter = p.gemm(gpu0, 256, 256, 8192);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, whole, 0, large);
+  expect_times(t, quarter, large, large + small);
+}
+
+TEST(SimKernels, FourQuartersRunAtOnceAndAFifthSlowsAll) {
+  const Topology machine = two_gpu();
+  for (int kernels : {4, 5, 8}) {
+    HandPlan p{machine};
+    for (int i = 0; i < kernels; ++i) add_small(p, i);
+    // Each gets min(1/4, 1/kernels) of the GPU, and needs a quarter to run at full speed.
+    const double end = small * std::max(1.0, kernels / 4.0);
+    const Timeline t = SimExecutor{machine}.execute(p.plan);
+    for (int i = 0; i < kernels; ++i) expect_times(t, OpId{i}, 0, end);
+  }
+}
+
+TEST(SimKernels, WholeKernelsShareTheGpuEqually) {
+  const Topology machine = two_gpu();
+  HandPlan p{machine};
+  p.gemm(gpu0, 1024, 1024, 1024, {}, 0), p.gemm(gpu0, 1024, 1024, 1024, {}, 1), p.gemm(gpu1, 1024, 1024, 1024, {}, 0);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, OpId{0}, 0, 2 * large);
+  expect_times(t, OpId{1}, 0, 2 * large);
+  expect_times(t, OpId{2}, 0, large);  // another GPU
+}
+
+TEST(SimKernels, AWholeKernelGetsWhatAQuarterLeaves) {
+  const Topology machine = two_gpu();
+  HandPlan p{machine};
+  const OpId whole = p.gemm(gpu0, 1024, 1024, 1024, {}, 0), quarter = add_small(p, 1);
+  // The quarter keeps its full speed; the whole one runs at 3/4 meanwhile and loses small/4.
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, quarter, 0, small);
+  expect_times(t, whole, 0, large + small / 4);
+}
+
+TEST(SimKernels, AxpbyReadsOnlyWhatItUses) {
+  const Topology machine = two_gpu();
+  constexpr double pass = 2048.0 * 2048 * 8 / 1e12;  // s, one operand at 1 TB/s
+  HandPlan p{machine};
+  p.axpby(gpu0, 2048, 2048, 1, 1), p.axpby(gpu0, 2048, 2048, 1, 0), p.axpby(gpu0, 2048, 2048, 0, 2);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, OpId{0}, 0, 3 * pass);         // x, y -> y
+  expect_times(t, OpId{1}, 3 * pass, 5 * pass);  // x -> y
+  expect_times(t, OpId{2}, 5 * pass, 7 * pass);  // y -> y
+}
+
+TEST(SimKernels, EmptyKernelsAndJoinsTakeNoTime) {
+  const Topology machine = two_gpu();
+  HandPlan p{machine};
+  const OpId copy = p.copy(host, gpu0, 10 * MB), work = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
+  const OpId empty = p.gemm(gpu0, 0, 1024, 1024, {copy}), join = p.join(gpu0, {copy, work});
+  const OpId after = p.gemm(gpu1, 1024, 1024, 1024, {join});
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, empty, 1.01 * ms, 1.01 * ms);
+  expect_times(t, join, large, large);
+  expect_times(t, after, large, 2 * large);
+}
+
+TEST(SimKernels, TransposesAndTypesHaveTheirOwnTimes) {
+  const Topology machine = two_gpu([](auto& d) {
+    GemmCurve transposed = d.kernels[0].gemm[1];  // f32, 2 TFLOP/s
+    transposed.trans = "TN";
+    transposed.points[0].rate = FlopRate{0.5e12};
+    d.kernels[0].gemm.push_back(transposed);
+  });
+  HandPlan p{machine, DType::f32};
+  p.gemm(gpu0, 1024, 1024, 1024), p.gemm(gpu0, 1024, 1024, 1024);
+  p.plan.ops[1].trans_a = Trans::yes;
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, OpId{0}, 0, large / 2);
+  expect_times(t, OpId{1}, large / 2, large / 2 + 2 * large);
+}
+
+}  // namespace
+}  // namespace tilerail::testing

@@ -1,0 +1,141 @@
+// Copy engines, shared engines and what it costs to hand over operations. On two-gpu each GPU runs one copy of each
+// role at a time; 10 MB between host and GPU take 1.01 ms, between the GPUs 0.255 ms.
+
+#include "tests/sim/plan_helper.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+constexpr double c = 1.01 * ms, peer = 0.255 * ms;
+
+TEST(SimEngines, CopiesOfOneRoleWaitForTheEngineLowestIdFirst) {
+  const Topology machine = two_gpu();
+  HandPlan p{machine};
+  // Queue 2 gets the lower id of the two that wait.
+  p.copy(host, gpu0, 10 * MB, {}, 1), p.copy(host, gpu0, 10 * MB, {}, 2), p.copy(host, gpu0, 10 * MB, {}, 0);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  for (int i = 0; i < 3; ++i) expect_times(t, OpId{i}, i * c, (i + 1) * c);
+}
+
+TEST(SimEngines, AnOperationThatWaitsGoesBeforeALaterOneThatBecomesReadyWithTheEngine) {
+  const Topology machine = two_gpu();
+  HandPlan p{machine};
+  // When 0 ends, 1 has waited for its engine and 2 becomes ready by it: 1 goes first, although 2's queue came first.
+  const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0);
+  const OpId waited = p.copy(host, gpu0, 10 * MB, {}, 1), later = p.copy(host, gpu0, 10 * MB, {first}, 0);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, waited, c, 2 * c);
+  expect_times(t, later, 2 * c, 3 * c);
+}
+
+TEST(SimEngines, AnEarlierOperationThatBecomesReadyGoesBeforeOneThatWaits) {
+  const Topology machine = two_gpu();
+  HandPlan p{machine};
+  const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0), next = p.copy(host, gpu0, 10 * MB, {}, 0);
+  const OpId waits = p.copy(host, gpu0, 10 * MB, {}, 1);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, first, 0, c);
+  expect_times(t, next, c, 2 * c);
+  expect_times(t, waits, 2 * c, 3 * c);
+}
+
+TEST(SimEngines, RolesDoNotDisturbEachOther) {
+  const Topology machine = two_gpu();
+  HandPlan p{machine};
+  const OpId in = p.copy(host, gpu0, 10 * MB), out = p.copy(gpu0, host, 10 * MB);
+  const OpId to_peer = p.copy(gpu0, gpu1, 10 * MB), from_peer = p.copy(gpu1, gpu0, 10 * MB);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, in, 0, c);
+  expect_times(t, out, 0, c);
+  expect_times(t, to_peer, 0, peer);
+  expect_times(t, from_peer, 0, peer);
+}
+
+TEST(SimEngines, CopiesOutCountOnTheGpuTheyLeave) {
+  const Topology machine = two_gpu();
+  HandPlan p{machine};
+  p.copy(gpu0, host, 10 * MB, {}, 0), p.copy(gpu0, host, 10 * MB, {}, 1);
+  p.copy(gpu0, gpu1, 10 * MB, {}, 0), p.copy(gpu0, gpu1, 10 * MB, {}, 1);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, OpId{1}, c, 2 * c);
+  expect_times(t, OpId{3}, peer, 2 * peer);
+}
+
+TEST(SimEngines, TwoEnginesRunTwoCopiesAtOnce) {
+  const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.h2d = 2; });
+  HandPlan p{machine};
+  for (int i = 0; i < 3; ++i) p.copy(host, gpu0, 10 * MB, {}, i);
+  // Two at 5 GB/s until 10 us + 2 ms, then the third alone.
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, OpId{0}, 0, 2.01 * ms);
+  expect_times(t, OpId{1}, 0, 2.01 * ms);
+  expect_times(t, OpId{2}, 2.01 * ms, 3.02 * ms);
+}
+
+TEST(SimEngines, TotalCountsCopiesAndKernelsTogether) {
+  const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 1; });
+  constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
+  HandPlan p{machine};
+  p.copy(host, gpu0, 10 * MB), p.gemm(gpu0, 1024, 1024, 1024), p.copy(gpu0, host, 10 * MB);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, OpId{0}, 0, c);
+  expect_times(t, OpId{1}, c, c + g);
+  expect_times(t, OpId{2}, c + g, 2 * c + g);
+}
+
+TEST(SimEngines, AnOperationUnderTwoLimitsHoldsNeitherWhileItWaits) {
+  const Topology machine = two_gpu([](auto& d) { d.memories[2].engines.total = 1; });
+  HandPlan p{machine};
+  // Copy 1 needs gpu0's peer engine, which is free, and gpu1's only slot, which copy 0 holds until c. Copy 2 has no
+  // use for gpu1's slot (it ends on gpu0 ... from gpu0 to the host) and runs; copy 1 starts when both are free.
+  const OpId holds = p.copy(host, gpu1, 10 * MB), blocked = p.copy(gpu0, gpu1, 10 * MB, {}, 0);
+  const OpId free = p.copy(gpu0, host, 10 * MB), again = p.copy(gpu0, gpu1, 10 * MB, {}, 1);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, holds, 0, c);
+  expect_times(t, blocked, c, c + peer);
+  expect_times(t, free, 0, c);
+  expect_times(t, again, c + peer, c + 2 * peer);
+}
+
+/// Every operation costs its host thread 1 ms, and 2 ms more for each dependency on another queue.
+Topology slow_issue() {
+  return two_gpu([](auto& d) {
+    d.issue.per_op = Seconds{1e-3};
+    d.issue.per_dependency = Seconds{2e-3};
+  });
+}
+
+TEST(SimIssue, OperationsStartNoEarlierThanTheyAreIssued) {
+  const Topology machine = slow_issue();
+  HandPlan p{machine};
+  const OpId a = p.copy(host, gpu0, 1 * MB);                       // issued at 1 ms, takes 0.11 ms
+  const OpId other = p.copy(host, gpu1, 1 * MB);                   // gpu1's thread: 1 ms
+  const OpId b = p.copy(host, gpu0, 1 * MB, {a});                  // same queue, costs no waiting: 2 ms
+  const OpId kernel = p.gemm(gpu0, 1024, 1024, 1024, {b, other});  // two other queues: 2 + 1 + 4 = 7 ms
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  constexpr double shared = 10 * us + 1.0 / 6 * ms;  // 1 MB at 6 GB/s: both copies share the uplink
+  expect_times(t, a, 1 * ms, 1 * ms + shared);
+  expect_times(t, other, 1 * ms, 1 * ms + shared);
+  expect_times(t, b, 2 * ms, 2.11 * ms);
+  expect_times(t, kernel, 7 * ms, 7 * ms + 2.0 * 1024 * 1024 * 1024 / 1e12);
+}
+
+TEST(SimIssue, ASingleIssuerHandsOverEverything) {
+  const Topology machine = slow_issue();
+  HandPlan p{machine};
+  const OpId a = p.copy(host, gpu0, 1 * MB), b = p.copy(host, gpu1, 1 * MB);
+  p.plan.single_issuer = true;
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, a, 1 * ms, 1.11 * ms);
+  expect_times(t, b, 2 * ms, 2.11 * ms);
+}
+
+TEST(SimIssue, CanBeLeftOut) {
+  const Topology machine = slow_issue();
+  HandPlan p{machine};
+  const OpId a = p.copy(host, gpu0, 1 * MB);
+  expect_times(SimExecutor(machine, SimOptions{.issue_cost = false}).execute(p.plan), a, 0, 0.11 * ms);
+}
+
+}  // namespace
+}  // namespace tilerail::testing
