@@ -40,9 +40,9 @@ void TomlValue::fail(const std::string& message) const {
 }
 
 std::string TomlValue::shown() const {
-  if (const auto* value = node_->as_string()) return quoted(value->get());
-  if (const auto* value = node_->as_integer()) return quoted(std::to_string(value->get()));
-  if (const auto* value = node_->as_floating_point()) return quoted(shortest(value->get()));
+  if (const auto* value = node_->as_string()) return in_quotes(value->get());
+  if (const auto* value = node_->as_integer()) return in_quotes(std::to_string(value->get()));
+  if (const auto* value = node_->as_floating_point()) return in_quotes(shortest(value->get()));
   if (const auto* value = node_->as_boolean()) return value->get() ? "'true'" : "'false'";
   return std::string{"("} + type_name(*node_) + ")";
 }
@@ -153,7 +153,7 @@ void TomlTable::allow_only(std::initializer_list<std::string_view> keys) const {
   std::string expected;
   for (std::string_view key : keys) expected += (expected.empty() ? "" : ", ") + std::string{key};
   throw InputError{TomlPlace{*file_, first->source().begin}.prefix() + (what_.empty() ? "" : what_ + ": ") +
-                   "unknown key " + quoted(first->str()) + "; expected one of " + expected};
+                   "unknown key " + in_quotes(first->str()) + "; expected one of " + expected};
 }
 
 std::optional<TomlValue> TomlTable::find(std::string_view key) const {

@@ -19,7 +19,7 @@ struct TopologyDefect : InputError {
 
 /// Bounds that keep a hostile file from exhausting time or memory, and route times inside 64-bit picoseconds.
 struct TopologyLimits {
-  static constexpr std::size_t memories = 256, nodes = 4096, links = 65536, groups = 4096, routes = 65536;
+  static constexpr std::size_t memories = 256, nodes = 4096, links = 65536, groups = 1024, routes = 65536;
   static constexpr std::size_t points = 4096;      // of one curve
   static constexpr std::size_t name_length = 128;  // characters
   static constexpr Rate slowest{1e6}, fastest{1e15};

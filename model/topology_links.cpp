@@ -48,9 +48,10 @@ void TopologyReader::read_links(TomlTable& table) {
   table.allow_only({"from", "to", "bandwidth", "latency", "per_flow", "both", "source"});
   const TomlValue from = table.need("from"), to = table.need("to");
   const auto sources = nodes(from), targets = nodes(to);
+  if (sources.size() == 1 && targets == sources) to.fail("is where the link comes from; expected another node");
   const auto first = d_.nodes[sources.front().index()].name, last = d_.nodes[targets.front().index()].name;
   table.rename("link " +
-               quoted(first + (sources.size() > 1 ? ",...->" : "->") + last + (targets.size() > 1 ? ",..." : "")));
+               in_quotes(first + (sources.size() > 1 ? ",...->" : "->") + last + (targets.size() > 1 ? ",..." : "")));
 
   Link link;
   link.bandwidth = table.need("bandwidth").rate();
@@ -62,10 +63,9 @@ void TopologyReader::read_links(TomlTable& table) {
 
   if (d_.links.size() + sources.size() * targets.size() * (both ? 2 : 1) > TopologyLimits::links)
     table.fail("too many links; expected at most " + std::to_string(TopologyLimits::links) + " in the file");
-  const bool lists = !from.is_text() || !to.is_text();
   std::set<std::pair<NodeId, NodeId>> added;
   const auto add = [&](NodeId a, NodeId b) {
-    if ((lists && a == b) || !added.emplace(a, b).second) return;
+    if (a == b || !added.emplace(a, b).second) return;
     link.from = a;
     link.to = b;
     d_.links.push_back(link);

@@ -112,7 +112,7 @@ NodeId TopologyReader::add_node(const TomlTable& table, NodeKind kind) {
 }
 
 void TopologyReader::read_memory(TomlTable& table) {
-  table.rename("memory " + quoted(table.need("name").text()));
+  table.rename("memory " + in_quotes(table.need("name").text()));
   const TomlValue kind = table.need("kind");
   Memory memory;
   if (kind.text() == "host") {
@@ -147,7 +147,7 @@ void TopologyReader::read_memory(TomlTable& table) {
 
 void TopologyReader::read_switch(TomlTable& table) {
   table.allow_only({"name", "source"});
-  table.rename("switch " + quoted(table.need("name").text()));
+  table.rename("switch " + in_quotes(table.need("name").text()));
   add_node(table, NodeKind::network_switch);
 }
 
@@ -155,7 +155,7 @@ void TopologyReader::read_group(TomlTable& table) {
   table.allow_only({"name", "forward", "backward", "capacity", "both_busy", "source"});
   CapacityGroup group;
   group.name = table.need("name").text();
-  table.rename("group " + quoted(group.name));
+  table.rename("group " + in_quotes(group.name));
   group.forward = links(table.need("forward"));
   if (const auto backward = table.find("backward")) group.backward = links(*backward);
   if (const auto capacity = table.find("capacity")) group.capacity = read_capacity(*capacity);
@@ -168,7 +168,7 @@ void TopologyReader::read_group(TomlTable& table) {
 void TopologyReader::read_route(TomlTable& table) {
   table.allow_only({"from", "to", "links", "source"});
   const TomlValue from = table.need("from"), to = table.need("to");
-  table.rename("route " + quoted(from.text()) + " to " + quoted(to.text()));
+  table.rename("route " + in_quotes(from.text()) + " to " + in_quotes(to.text()));
   d_.routes.push_back({memory(from), memory(to), links(table.need("links")), source_of(table)});
   places_[Table::route].push_back(table.place());
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 
 #include "model/topology.hpp"
@@ -46,8 +47,10 @@ std::optional<Seconds> square_time(const GemmCurve::Point& p) {
   const Flops flops{2 * p.size * p.size * p.size};
   for (int digits = 1; digits <= 17; ++digits) {
     std::array<char, 40> decimal;
-    std::snprintf(decimal.data(), decimal.size(), "%.*g s", digits, (flops / p.rate).value);
-    const Seconds time = parse_seconds(decimal.data());
+    const auto end = std::to_chars(decimal.data(), decimal.data() + decimal.size(), (flops / p.rate).value,
+                                   std::chars_format::general, digits)
+                         .ptr;
+    const Seconds time = parse_seconds(std::string{decimal.data(), end} + " s");
     if (flops / time == p.rate) return time;
   }
   return std::nullopt;
@@ -98,7 +101,7 @@ class Writer {
   void line(const std::string& key, const std::string& value) { out_ += key + " = " + value + "\n"; }
   void source(const std::string& key) {
     if (std::none_of(d_.sources.begin(), d_.sources.end(), [&](const Source& s) { return s.key == key; }))
-      throw InputError{where_ + ": source " + quoted(key) + " is unknown; expected a key of the sources"};
+      throw InputError{where_ + ": source " + in_quotes(key) + " is unknown; expected a key of the sources"};
     line("source", text(key));
   }
   std::string link_list(const std::vector<LinkId>& links) const {

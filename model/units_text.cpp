@@ -35,13 +35,13 @@ double parse(std::string_view text, std::span<const Unit> units, std::string_vie
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || !std::isfinite(number))
-    throw InputError{quoted(text) + " is not a number with a unit; write " + std::string{advice}};
+    throw InputError{in_quotes(text) + " is not a number with a unit; write " + std::string{advice}};
   std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   const auto known = std::find_if(units.begin(), units.end(), [=](const Unit& u) { return u.name == unit; });
-  if (known == units.end()) throw InputError{quoted(text) + " has no known unit; write " + std::string{advice}};
+  if (known == units.end()) throw InputError{in_quotes(text) + " has no known unit; write " + std::string{advice}};
   const double value = number * known->times / known->over;
-  if (!std::isfinite(value)) throw InputError{quoted(text) + " is too large; expected a finite value"};
+  if (!std::isfinite(value)) throw InputError{in_quotes(text) + " is too large; expected a finite value"};
   return value;
 }
 
@@ -77,7 +77,7 @@ std::string shortest(double value) {
   return {digits.data(), end};
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 80;
   std::string result = "'";
   for (char c : text.substr(0, longest)) result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;

@@ -27,6 +27,6 @@ std::string to_text(Watts value);
 std::string shortest(double value);
 
 /// `text` in single quotes, cut and without control characters, for messages.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace tilerail

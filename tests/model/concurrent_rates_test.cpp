@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+
+#include "expect_error.hpp"
+#include "small_machine.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace small_machine;
+
+/// Rates in GB/s of copies given by names.
+std::vector<double> rates(const Topology::Description& d,
+                          std::initializer_list<std::pair<std::string, std::string>> copies) {
+  const Topology t{d};
+  std::vector<std::pair<MemoryId, MemoryId>> flows;
+  for (const auto& [from, to] : copies) flows.emplace_back(memory(t, from), memory(t, to));
+  std::vector<double> result;
+  for (Rate rate : concurrent_rates(t, flows)) result.push_back(rate.value / giga);
+  return result;
+}
+
+void expect_rates(const std::vector<double>& actual, const std::vector<double>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-9) << "copy " << i;
+}
+
+/// h -12- s0 -10- g0, g1, g2
+Topology::Description tree() {
+  auto d = memories_and_switches(3, 1);
+  add_links(d, "h", "s0", 12);
+  for (const char* gpu : {"g0", "g1", "g2"}) add_links(d, "s0", gpu, 10);
+  return d;
+}
+
+TEST(ConcurrentRates, NoCopiesHaveNoRates) { expect_rates(rates(tree(), {}), {}); }
+
+TEST(ConcurrentRates, ACopyAloneGetsItsPairRate) { expect_rates(rates(tree(), {{"h", "g0"}}), {10}); }
+
+TEST(ConcurrentRates, ASharedUplinkIsHalved) { expect_rates(rates(tree(), {{"h", "g0"}, {"h", "g1"}}), {6, 6}); }
+
+TEST(ConcurrentRates, OppositeDirectionsDoNotShare) {
+  expect_rates(rates(tree(), {{"h", "g0"}, {"g0", "h"}}), {10, 10});
+}
+
+// s0->g0 (10) carries the copies from h and from g1: 5 each. The uplink (12) has room: g1 gets the other 12 - 5 = 7.
+TEST(ConcurrentRates, WhatAStoppedCopyLeavesGoesToTheOthers) {
+  expect_rates(rates(tree(), {{"h", "g0"}, {"g2", "g0"}, {"h", "g1"}}), {5, 5, 7});
+}
+
+TEST(ConcurrentRates, AFlowCapBindsEachCopyAlone) {
+  auto d = tree();
+  d.links[0].per_flow = Rate{5e9};  // h->s0
+  expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}}), {5, 5});
+  expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}, {"h", "g2"}}), {4, 4, 4});
+}
+
+// Cap 2 on the way to g0 only: the uplink's other 10 go to g1.
+TEST(ConcurrentRates, ACappedCopyLeavesTheRestOfTheLink) {
+  auto d = tree();
+  d.links[2].per_flow = Rate{2e9};  // s0->g0
+  expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}}), {2, 10});
+}
+
+/// Every GPU has its own 10 GB/s to the host; a group bounds all of them.
+Topology::Description grouped(std::optional<CapacityCurve> bound, std::optional<CapacityCurve> both_busy) {
+  auto d = memories_and_switches(3, 0);
+  CapacityGroup group;
+  group.name = "host memory";
+  group.capacity = std::move(bound);
+  group.both_busy = std::move(both_busy);
+  for (const char* gpu : {"g0", "g1", "g2"}) {
+    const auto [there, back] = add_links(d, "h", gpu, 10);
+    group.forward.push_back(there);
+    group.backward.push_back(back);
+  }
+  d.groups.push_back(group);
+  return d;
+}
+
+TEST(ConcurrentRates, AGroupBoundsTheSumOfItsLinks) {
+  const auto d = grouped(capacity(15), std::nullopt);
+  expect_rates(rates(d, {{"h", "g0"}}), {10});
+  expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}}), {7.5, 7.5});
+  expect_rates(rates(d, {{"h", "g0"}, {"g1", "h"}, {"g2", "h"}}), {5, 5, 5});
+}
+
+TEST(ConcurrentRates, TheCapacityOfAGroupIsThatForItsNumberOfCopies) {
+  const auto d = grouped(CapacityCurve{{{1, Rate{8e9}}, {2, Rate{14e9}}, {3, Rate{12e9}}}}, std::nullopt);
+  expect_rates(rates(d, {{"h", "g0"}}), {8});
+  expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}}), {7, 7});
+  expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}, {"h", "g2"}}), {4, 4, 4});
+}
+
+TEST(ConcurrentRates, BothBusyBoundsOnlyOppositeCopies) {
+  const auto d = grouped(capacity(18), capacity(12));
+  expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}}), {9, 9});
+  expect_rates(rates(d, {{"g0", "h"}, {"g1", "h"}}), {9, 9});
+  expect_rates(rates(d, {{"h", "g0"}, {"g1", "h"}}), {6, 6});
+  const auto unbounded_one_way = grouped(std::nullopt, capacity(12));
+  expect_rates(rates(unbounded_one_way, {{"h", "g0"}, {"h", "g1"}}), {10, 10});
+  expect_rates(rates(unbounded_one_way, {{"h", "g0"}, {"g0", "h"}}), {6, 6});
+}
+
+// The copy g0 -> g1 loads two links of the group, one of each side, and counts once: with the copy h -> g2 the group
+// has two copies, so 16 is for two, and both sides are busy.
+TEST(ConcurrentRates, ACopyOverSeveralLinksOfAGroupCountsOnce) {
+  auto d = tree();
+  CapacityGroup group;
+  group.name = "switch";
+  group.forward = {LinkId{2}, LinkId{4}, LinkId{6}};   // s0->g0, s0->g1, s0->g2
+  group.backward = {LinkId{3}, LinkId{5}, LinkId{7}};  // and back
+  group.both_busy = CapacityCurve{{{1, Rate{9e9}}, {2, Rate{16e9}}, {3, Rate{3e9}}}};
+  d.groups.push_back(group);
+  expect_rates(rates(d, {{"g0", "g1"}}), {9});
+  expect_rates(rates(d, {{"g0", "g1"}, {"h", "g2"}}), {8, 8});
+}
+
+TEST(ConcurrentRates, EqualCopiesGetEqualRates) {
+  const auto seven =
+      rates(tree(), {{"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}});
+  for (double rate : seven) EXPECT_DOUBLE_EQ(rate, 10.0 / 7);
+}
+
+TEST(ConcurrentRates, ACopyWithinAMemoryIsUnbounded) {
+  EXPECT_GT(rates(tree(), {{"g0", "g0"}, {"h", "g0"}})[0], 1e300);
+  expect_rates({rates(tree(), {{"g0", "g0"}, {"h", "g0"}})[1]}, {10});
+}
+
+TEST(ConcurrentRates, APairWithoutARouteIsAnError) {
+  auto d = memories_and_switches(2, 0);
+  add_links(d, "h", "g0", 10);
+  add_links(d, "h", "g1", 10);
+  expect_input_error([&] { rates(d, {{"g0", "g1"}}); }, {"small: no route from 'g0' to 'g1'"});
+}
+
+// Many copies on a machine where every bound is met somewhere: no link is over its bandwidth, and no copy could have
+// more.
+TEST(ConcurrentRates, AllPairsAtOnceFillSomeLinkOfEveryCopy) {
+  auto d = tree();
+  add_links(d, "g0", "g1", 3);
+  const Topology t{d};
+  std::vector<std::pair<MemoryId, MemoryId>> flows;
+  for (std::size_t a = 0; a < 4; ++a)
+    for (std::size_t b = 0; b < 4; ++b)
+      if (a != b) flows.emplace_back(MemoryId{a}, MemoryId{b});
+  const auto shares = concurrent_rates(t, flows);
+  std::vector<double> load(t.links().size());
+  for (std::size_t f = 0; f < flows.size(); ++f)
+    for (LinkId link : t.route(flows[f].first, flows[f].second)) load[link.index()] += shares[f].value;
+  for (std::size_t l = 0; l < load.size(); ++l) EXPECT_LE(load[l], t.links()[l].bandwidth.value * (1 + 1e-9));
+  for (const auto& [a, b] : flows) {
+    bool full = false;
+    for (LinkId link : t.route(a, b)) full = full || load[link.index()] > t.link(link).bandwidth.value * (1 - 1e-9);
+    EXPECT_TRUE(full);
+  }
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,88 @@
+#include "model/problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "expect_error.hpp"
+
+namespace tilerail {
+namespace {
+
+GemmProblem three_by_four_by_five() {
+  GemmProblem p;
+  p.m = 3;
+  p.n = 4;
+  p.k = 5;
+  return p;
+}
+
+TEST(GemmProblem, LeadingDimensionsDefaultToTheStoredRows) {
+  GemmProblem p = three_by_four_by_five();
+  EXPECT_EQ(checked(p).lda, 3);  // A is m x k
+  EXPECT_EQ(checked(p).ldb, 5);  // B is k x n
+  EXPECT_EQ(checked(p).ldc, 3);
+  p.trans_a = p.trans_b = Trans::yes;
+  EXPECT_EQ(checked(p).lda, 5);  // k x m
+  EXPECT_EQ(checked(p).ldb, 4);  // n x k
+}
+
+TEST(GemmProblem, AnEmptyMatrixHasLeadingDimensionOne) {
+  const GemmProblem p = checked(GemmProblem{});
+  EXPECT_EQ(p.lda, 1);
+  EXPECT_EQ(p.ldb, 1);
+  EXPECT_EQ(p.ldc, 1);
+}
+
+TEST(GemmProblem, LargerLeadingDimensionsAreKept) {
+  GemmProblem p = three_by_four_by_five();
+  p.lda = 7;
+  EXPECT_EQ(checked(p).lda, 7);
+}
+
+TEST(GemmProblem, SizesOutOfRangeAreRefusedByName) {
+  GemmProblem p = three_by_four_by_five();
+  p.m = -1;
+  expect_input_error([&] { checked(p); }, {"m = -1", "0 to 2^40"});
+  p = three_by_four_by_five();
+  p.n = (std::int64_t{1} << 40) + 1;
+  expect_input_error([&] { checked(p); }, {"n = 1099511627777", "0 to 2^40"});
+  p = three_by_four_by_five();
+  p.k = -5;
+  expect_input_error([&] { checked(p); }, {"k = -5"});
+}
+
+TEST(GemmProblem, LeadingDimensionsBelowTheRowsAreRefused) {
+  GemmProblem p = three_by_four_by_five();
+  p.ldb = 4;
+  expect_input_error([&] { checked(p); }, {"ldb = 4", "5 (the stored rows)"});
+  p = three_by_four_by_five();
+  p.ldc = -3;
+  expect_input_error([&] { checked(p); }, {"ldc = -3"});
+}
+
+TEST(GemmProblem, AMatrixWhoseBytesOverflowIsRefused) {
+  GemmProblem p;
+  p.m = p.k = std::int64_t{1} << 40;  // 2^80 elements
+  expect_input_error([&] { checked(p); }, {"lda", "2^60 bytes"});
+}
+
+TEST(GemmProblem, ScalarsMustBeFinite) {
+  GemmProblem p = three_by_four_by_five();
+  p.alpha = std::numeric_limits<double>::quiet_NaN();
+  expect_input_error([&] { checked(p); }, {"alpha", "finite"});
+  p = three_by_four_by_five();
+  p.beta = -std::numeric_limits<double>::infinity();
+  expect_input_error([&] { checked(p); }, {"beta", "finite"});
+}
+
+TEST(GemmProblem, NamesReadBack) {
+  for (DType type : {DType::f64, DType::f32, DType::f16, DType::bf16})
+    EXPECT_EQ(dtype_from_string(to_string(type), "--dtype"), type);
+  for (Trans trans : {Trans::no, Trans::yes}) EXPECT_EQ(trans_from_string(to_string(trans), "--transa"), trans);
+  expect_input_error([] { dtype_from_string("double", "--dtype"); }, {"--dtype 'double'", "f64, f32, f16 or bf16"});
+  expect_input_error([] { trans_from_string("C", "--transa"); }, {"--transa 'C'", "N or T"});
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,220 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "expect_error.hpp"
+#include "small_machine.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace small_machine;
+
+const std::string machines = std::string{TILERAIL_SOURCE_DIR} + "/topologies/";
+
+/// A host and `gpus` GPUs named gpu0, gpu1, ...; `rest` may add tables.
+std::string machine(int gpus, const std::string& rest) {
+  std::string text = R"(schema = 1
+name = "m"
+[sources]
+s = { kind = "published", text = "a \"paper\"\n" }
+[kernels.k]
+launch = "1 us"
+multiprocessors = 1
+block = [1, 1]
+k_overhead = 0
+source = "s"
+[[memory]]
+name = "host"
+kind = "host"
+source = "s"
+)";
+  for (int i = 0; i < gpus; ++i) {
+    const std::string number = std::to_string(i);
+    text.append("[[memory]]\nname = \"gpu").append(number).append("\"\nkind = \"gpu\"\ndevice = ").append(number);
+    text.append("\nkernels = \"k\"\nsource = \"s\"\n");
+  }
+  return text + rest;
+}
+
+std::vector<std::string> link_names_of(const Topology& t) {
+  std::vector<std::string> names;
+  for (const Link& link : t.links()) names.push_back(link.name);
+  return names;
+}
+
+const std::string figures = "bandwidth = \"10 GB/s\"\nlatency = \"1 us\"\nsource = \"s\"\n";
+
+TEST(TopologyToml, BothAddsTheOppositeDirectionWithTheSameFigures) {
+  const auto t = read_topology(machine(1, "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures), "m");
+  EXPECT_EQ(link_names_of(t), (std::vector<std::string>{"host->gpu0", "gpu0->host"}));
+  EXPECT_EQ(t.links()[1].bandwidth, Rate{10e9});
+  EXPECT_EQ(t.links()[1].latency, Seconds{1e-6});
+}
+
+TEST(TopologyToml, ListsLinkEveryPairOnceAndNothingToItself) {
+  const std::string all = "[\"host\", \"gpu0\", \"gpu1\"]";
+  const std::vector<std::string> expected{"host->gpu0", "gpu0->host", "host->gpu1",
+                                          "gpu1->host", "gpu0->gpu1", "gpu1->gpu0"};
+  const auto both =
+      read_topology(machine(2, "[[link]]\nfrom = " + all + "\nto = " + all + "\nboth = true\n" + figures), "m");
+  EXPECT_EQ(link_names_of(both), expected);
+  const auto one = read_topology(machine(2, "[[link]]\nfrom = " + all + "\nto = " + all + "\n" + figures), "m");
+  EXPECT_EQ(one.links().size(), expected.size());
+}
+
+TEST(TopologyToml, ParallelLinksCanBeNamedInRoutes) {
+  const std::string link = "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
+  const auto t = read_topology(
+      machine(1,
+              link + link + "[[route]]\nfrom = \"host\"\nto = \"gpu0\"\nlinks = [\"host->gpu0#2\"]\nsource = \"s\"\n"),
+      "m");
+  EXPECT_EQ(route(t, "host", "gpu0"), std::vector<std::string>{"host->gpu0#2"});
+}
+
+TEST(TopologyToml, GpuPairsWithoutARouteAreAllowed) {
+  const auto t =
+      read_topology(machine(2, "[[link]]\nfrom = \"host\"\nto = [\"gpu0\", \"gpu1\"]\nboth = true\n" + figures), "m");
+  EXPECT_FALSE(t.has_route(memory(t, "gpu0"), memory(t, "gpu1")));
+}
+
+TEST(TopologyToml, AGpuThatNoHostReachesIsRefusedAtItsTable) {
+  const std::string text = machine(2, "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures);
+  const auto line = std::to_string(
+      1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(text.rfind("[[memory]]")), '\n'));
+  expect_input_error([&] { read_topology(text, "m"); }, {"m:" + line + ":1: memory 'gpu1': unreachable memory"});
+}
+
+TEST(TopologyToml, AGpuThatReachesNoHostIsRefused) {
+  const std::string text = machine(1, "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\n" + figures);
+  expect_input_error([&] { read_topology(text, "m"); }, {"memory 'gpu0': no path from it to a host"});
+}
+
+TEST(TopologyToml, TheThreeFormsOfGemmTimesAgree) {
+  // 2 * 1000^3 flop in 1 ms, as 2 TFLOP/s, as half of 4 TFLOP/s
+  const std::string head = "[[kernels.k.gemm]]\nsource = \"s\"\ndtype = ";
+  const std::string links = "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
+  const auto t = read_topology(machine(1, links + head + "\"f64\"\nsquare = [[1000, \"1 ms\"]]\n" +  //
+                                              head + "\"f32\"\nrates = [[1000, \"2 TFLOP/s\"]]\n" + head +
+                                              "\"f16\"\npeak = \"4 TFLOP/s\"\nefficiency = [[1000, 0.5]]\n"),
+                               "m");
+  for (const GemmCurve& curve : t.kernels_of(memory(t, "gpu0")).gemm) {
+    EXPECT_EQ(curve.points.at(0).size, 1000);
+    EXPECT_DOUBLE_EQ(curve.points.at(0).rate.value, 2e12);
+  }
+}
+
+// The figures that the comment of the file promises.
+TEST(TopologyToml, TwoGpuIsWhatItsCommentSays) {
+  const Topology t = load_topology(machines + "two-gpu.toml");
+  const MemoryId host = memory(t, "host"), gpu0 = memory(t, "gpu0"), gpu1 = memory(t, "gpu1");
+  EXPECT_EQ(t.gpus(), (std::vector{gpu0, gpu1}));
+  for (const auto& [from, to] : {std::pair{host, gpu0}, {gpu0, host}, {host, gpu1}, {gpu1, host}}) {
+    EXPECT_EQ(t.pair_rate(from, to), Rate{10e9});
+    EXPECT_DOUBLE_EQ(t.latency(from, to).value, 10e-6);
+  }
+  EXPECT_EQ(t.pair_rate(gpu0, gpu1), Rate{40e9});
+  EXPECT_DOUBLE_EQ(t.latency(gpu1, gpu0).value, 5e-6);
+  const std::pair<MemoryId, MemoryId> fetches[] = {{host, gpu0}, {host, gpu1}};
+  for (Rate rate : concurrent_rates(t, fetches)) EXPECT_EQ(rate, Rate{6e9});
+  const auto time = [&](auto m, auto n, auto k) {
+    return t.kernels_of(gpu0).gemm_time(m, n, k, DType::f64, Trans::no, Trans::no).value;
+  };
+  EXPECT_DOUBLE_EQ(time(1024, 512, 256), 2.0 * 1024 * 512 * 256 / 1e12);
+  EXPECT_DOUBLE_EQ(time(128, 128, 128), 10e-6);  // 4.2 us of work
+  EXPECT_DOUBLE_EQ(t.kernels_of(gpu0).occupancy(256, 256), 0.25);
+}
+
+void expect_same(const Topology& a, const Topology& b) {
+  const auto &x = a.description(), &y = b.description();
+  EXPECT_EQ(x.name, y.name);
+  EXPECT_EQ(x.description, y.description);
+  ASSERT_EQ(x.sources.size(), y.sources.size());
+  for (std::size_t i = 0; i < x.sources.size(); ++i) {
+    EXPECT_EQ(x.sources[i].key, y.sources[i].key);
+    EXPECT_EQ(x.sources[i].kind, y.sources[i].kind);
+    EXPECT_EQ(x.sources[i].text, y.sources[i].text);
+  }
+  ASSERT_EQ(x.memories.size(), y.memories.size());
+  for (std::size_t i = 0; i < x.memories.size(); ++i) {
+    EXPECT_EQ(x.memories[i].name, y.memories[i].name);
+    EXPECT_EQ(x.memories[i].device, y.memories[i].device);
+    EXPECT_EQ(x.memories[i].capacity, y.memories[i].capacity);
+    EXPECT_EQ(x.memories[i].engines.h2d, y.memories[i].engines.h2d);
+    EXPECT_EQ(x.memories[i].engines.total, y.memories[i].engines.total);
+    EXPECT_EQ(x.memories[i].idle_watts, y.memories[i].idle_watts);
+    EXPECT_EQ(x.memories[i].source, y.memories[i].source);
+  }
+  ASSERT_EQ(x.links.size(), y.links.size());
+  for (std::size_t i = 0; i < x.links.size(); ++i) {
+    EXPECT_EQ(x.links[i].name, y.links[i].name);
+    EXPECT_EQ(x.links[i].bandwidth, y.links[i].bandwidth);
+    EXPECT_EQ(x.links[i].latency, y.links[i].latency);
+    EXPECT_EQ(x.links[i].per_flow, y.links[i].per_flow);
+  }
+  EXPECT_EQ(x.issue.per_op, y.issue.per_op);
+  EXPECT_EQ(x.issue.per_dependency, y.issue.per_dependency);
+  for (double column : {1e3, 1e4, 2e4, 1e5}) EXPECT_EQ(x.strided.at(Bytes{column}), y.strided.at(Bytes{column}));
+  for (std::size_t from = 0; from < x.memories.size(); ++from)
+    for (std::size_t to = 0; to < x.memories.size(); ++to) {
+      const MemoryId src{from}, dst{to};
+      const auto p = a.route(src, dst), q = b.route(src, dst);
+      EXPECT_TRUE(std::equal(p.begin(), p.end(), q.begin(), q.end()));
+      if (a.has_route(src, dst)) {
+        EXPECT_EQ(a.pair_rate(src, dst), b.pair_rate(src, dst));
+      }
+    }
+  for (MemoryId gpu : a.gpus())
+    for (const GemmCurve& curve : a.kernels_of(gpu).gemm)
+      for (std::int64_t size : {1, 100, 1000, 5000, 20000}) {
+        const auto time = [&](const Topology& t) {
+          return t.kernels_of(gpu).gemm_time(size, size, 1000, curve.dtype, Trans::no, Trans::yes);
+        };
+        if (curve.trans.empty() || curve.trans == "NT") {
+          EXPECT_EQ(time(a), time(b));
+        }
+      }
+}
+
+// Also that the text is stable: written, read and written again it is the same.
+TEST(TopologyToml, EveryShippedMachineSurvivesWritingAndReading) {
+  int count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(machines)) {
+    SCOPED_TRACE(file.path().filename().string());
+    const Topology original = load_topology(file.path().string());
+    const std::string text = to_toml(original.description());
+    const Topology again = read_topology(text, "again.toml");
+    expect_same(original, again);
+    EXPECT_EQ(to_toml(again.description()), text);
+    ++count;
+  }
+  EXPECT_GE(count, 9);
+}
+
+TEST(TopologyToml, MeasuredTimesAreWrittenAsTheyWere) {
+  const std::string links = "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
+  const std::string gemm = "[[kernels.k.gemm]]\ndtype = \"f64\"\nsource = \"s\"\nsquare = [[1536, \"1.7 ms\"]]\n";
+  const std::string text = to_toml(read_topology(machine(1, links + gemm), "m").description());
+  EXPECT_NE(text.find("square = [[1536, \"1.7 ms\"]]"), std::string::npos) << text;
+}
+
+TEST(TopologyToml, WritingRefusesASourceThatIsNotThere) {
+  auto d = memories_and_switches(1, 0);
+  add_links(d, "h", "g0", 10);
+  d.links[1].source = "rumour";
+  expect_input_error([&] { to_toml(d); }, {"[[link]]", "source 'rumour'", "expected a key"});
+}
+
+TEST(Topology, ADescriptionBuiltInCodeIsCheckedToo) {
+  auto d = memories_and_switches(1, 0);
+  add_links(d, "h", "g0", 10);
+  d.links[1].bandwidth = Rate{0};
+  expect_input_error([&] { Topology{d}; }, {"link 'g0->h'", "bandwidth", "1 MB/s to 1 PB/s"});
+  d = memories_and_switches(1, 0);
+  expect_input_error([&] { Topology{d}; }, {"memory 'g0'", "unreachable"});
+  d.memories[1].kernels = 3;
+  expect_input_error([&] { Topology{d}; }, {"memory 'g0'", "no kernel times"});
+}
+
+}  // namespace
+}  // namespace tilerail
