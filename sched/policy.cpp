@@ -1,45 +1,16 @@
 #include "sched/policy.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "model/error.hpp"
 
 namespace tilerail {
 namespace {
-
-template <class Enum>
-using Names = std::initializer_list<std::pair<std::string_view, Enum>>;
-
-[[noreturn]] void reject(std::string_view key, std::string_view value, const std::string& expected) {
-  throw InputError{"--set " + std::string{key} + "=" + std::string{value} + ": expected " + expected};
-}
-
-template <class Enum>
-Enum pick(std::string_view key, std::string_view value, Names<Enum> names) {
-  std::string expected = "one of";
-  for (const auto& [name, choice] : names) {
-    if (name == value) return choice;
-    expected += " " + std::string{name};
-  }
-  reject(key, value, expected);
-}
-
-bool on_off(std::string_view key, std::string_view value) {
-  return pick<bool>(key, value, {{"on", true}, {"off", false}});
-}
-
-template <class Number>
-Number number(std::string_view key, std::string_view value, Number low, Number high) {
-  Number result{};
-  const auto [end, failure] = std::from_chars(value.data(), value.data() + value.size(), result);
-  if (failure != std::errc{} || end != value.data() + value.size() || !(result >= low && result <= high))
-    reject(key, value, "a number from " + std::to_string(low) + " to " + std::to_string(high));
-  return result;
-}
 
 /// The presets: one row a policy (docs/model.md#policies). Fields in the order of struct Policy.
 const std::array<Policy, 3>& presets() {
@@ -65,61 +36,99 @@ const std::array<Policy, 3>& presets() {
   return table;
 }
 
-using Setter = void (*)(Policy&, std::string_view key, std::string_view value);
-
-/// Every field that can be overridden.
-constexpr std::pair<std::string_view, Setter> setters[] = {
-    {"grid",
-     [](Policy& p, std::string_view k, std::string_view v) {
-       p.grid = pick<GridChoice>(k, v, {{"square", GridChoice::square}, {"auto", GridChoice::automatic}});
-     }},
-    {"tile-choice",
-     [](Policy& p, std::string_view k, std::string_view v) {
-       p.tile_choice = pick<TileChoice>(k, v, {{"thesis", TileChoice::thesis}, {"search", TileChoice::search}});
-     }},
-    {"tile",
-     [](Policy& p, std::string_view k, std::string_view v) {
-       p.tile = v == "auto" ? 0 : number<std::int64_t>(k, v, 1, std::int64_t{1} << 20);
-     }},
-    {"routing",
-     [](Policy& p, std::string_view k, std::string_view v) {
-       p.routing = pick<Routing>(k, v,
-                                 {{"initial", Routing::initial},
-                                  {"bandwidth", Routing::bandwidth},
-                                  {"eta", Routing::eta},
-                                  {"link-eta", Routing::link_eta}});
-     }},
-    {"batch", [](Policy& p, std::string_view k, std::string_view v) { p.batch = on_off(k, v); }},
-    {"chunks", [](Policy& p, std::string_view k, std::string_view v) { p.chunks = number<int>(k, v, 1, 1024); }},
-    {"min-chunk-bytes",
-     [](Policy& p, std::string_view k, std::string_view v) {
-       p.min_chunk_bytes = number<std::int64_t>(k, v, 0, std::int64_t{1} << 40);
-     }},
-    {"c-tiles",
-     [](Policy& p, std::string_view k, std::string_view v) {
-       p.c_tiles =
-           pick<CTiles>(k, v, {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}});
-     }},
-    {"order",
-     [](Policy& p, std::string_view k, std::string_view v) {
-       p.order =
-           pick<Order>(k, v, {{"fifo", Order::fifo}, {"fewest-fetches", Order::fewest_fetches}, {"eta", Order::eta}});
-     }},
-    {"caching", [](Policy& p, std::string_view k, std::string_view v) { p.caching = on_off(k, v); }},
-    {"overlap", [](Policy& p, std::string_view k, std::string_view v) { p.overlap = on_off(k, v); }},
-    {"compute-streams",
-     [](Policy& p, std::string_view k, std::string_view v) { p.compute_streams = number<int>(k, v, 1, 64); }},
-    {"memory",
-     [](Policy& p, std::string_view k, std::string_view v) {
-       p.memory = pick<MemoryChoice>(k, v, {{"cubes", MemoryChoice::cubes}, {"evict", MemoryChoice::evict}});
-     }},
-    {"memory-fraction",
-     [](Policy& p, std::string_view k, std::string_view v) { p.memory_fraction = number<double>(k, v, 0.001, 1.0); }},
-    {"issue",
-     [](Policy& p, std::string_view k, std::string_view v) {
-       p.single_issuer = pick<bool>(k, v, {{"single", true}, {"per-device", false}});
-     }},
+/// A field that can be overridden.
+struct Field {
+  std::string_view key;
+  std::string accepted;                                // "on, off" or "1 to 64"
+  std::function<bool(Policy&, std::string_view)> set;  // false: the text is not accepted
+  std::function<std::string(const Policy&)> get;
 };
+
+template <class Value>
+using Names = std::vector<std::pair<std::string_view, Value>>;
+
+template <class Value>
+Field choice(std::string_view key, Value Policy::*member, const Names<Value>& names) {
+  std::string accepted;
+  for (const auto& [name, value] : names) accepted += (accepted.empty() ? "" : ", ") + std::string{name};
+  const auto set = [=](Policy& policy, std::string_view text) {
+    for (const auto& [name, value] : names) {
+      if (name == text) return policy.*member = value, true;
+    }
+    return false;
+  };
+  const auto get = [=](const Policy& policy) {
+    for (const auto& [name, value] : names) {
+      if (policy.*member == value) return std::string{name};
+    }
+    return std::string{};
+  };
+  return {key, accepted, set, get};
+}
+
+template <class Number>
+std::string number_text(Number value) {
+  if constexpr (std::is_integral_v<Number>) return std::to_string(value);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g", static_cast<double>(value));
+  return text.data();
+}
+
+template <class Number>
+Field number(std::string_view key, Number Policy::*member, Number low, Number high) {
+  const auto set = [=](Policy& policy, std::string_view text) {
+    Number value{};
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failure != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) return false;
+    return policy.*member = value, true;
+  };
+  return {key, number_text(low) + " to " + number_text(high), set,
+          [=](const Policy& policy) { return number_text(policy.*member); }};
+}
+
+Field on_off(std::string_view key, bool Policy::*member) {
+  return choice<bool>(key, member, {{"on", true}, {"off", false}});
+}
+
+/// The tile size, for which "auto" stands for 0.
+Field tile_field() {
+  Field field = number<std::int64_t>("tile", &Policy::tile, 1, std::int64_t{1} << 20);
+  field.accepted = "auto, " + field.accepted;
+  field.set = [set = field.set](Policy& policy, std::string_view text) {
+    if (text != "auto") return set(policy, text);
+    return policy.tile = 0, true;
+  };
+  field.get = [get = field.get](const Policy& policy) { return policy.tile == 0 ? "auto" : get(policy); };
+  return field;
+}
+
+const std::vector<Field>& fields() {
+  static const std::vector<Field> table{
+      choice<GridChoice>("grid", &Policy::grid, {{"square", GridChoice::square}, {"auto", GridChoice::automatic}}),
+      choice<TileChoice>("tile-choice", &Policy::tile_choice,
+                         {{"thesis", TileChoice::thesis}, {"search", TileChoice::search}}),
+      tile_field(),
+      choice<Routing>("routing", &Policy::routing,
+                      {{"initial", Routing::initial},
+                       {"bandwidth", Routing::bandwidth},
+                       {"eta", Routing::eta},
+                       {"link-eta", Routing::link_eta}}),
+      on_off("batch", &Policy::batch),
+      number<int>("chunks", &Policy::chunks, 1, 1024),
+      number<std::int64_t>("min-chunk-bytes", &Policy::min_chunk_bytes, 0, std::int64_t{1} << 40),
+      choice<CTiles>("c-tiles", &Policy::c_tiles,
+                     {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}}),
+      choice<Order>("order", &Policy::order,
+                    {{"fifo", Order::fifo}, {"fewest-fetches", Order::fewest_fetches}, {"eta", Order::eta}}),
+      on_off("caching", &Policy::caching),
+      on_off("overlap", &Policy::overlap),
+      number<int>("compute-streams", &Policy::compute_streams, 1, 64),
+      choice<MemoryChoice>("memory", &Policy::memory, {{"cubes", MemoryChoice::cubes}, {"evict", MemoryChoice::evict}}),
+      number<double>("memory-fraction", &Policy::memory_fraction, 0.001, 1.0),
+      choice<bool>("issue", &Policy::single_issuer, {{"single", true}, {"per-device", false}}),
+  };
+  return table;
+}
 
 }  // namespace
 
@@ -140,19 +149,26 @@ std::vector<std::string> preset_names() {
 
 void apply_override(Policy& policy, std::string_view assignment) {
   const auto equals = assignment.find('=');
-  if (equals == std::string_view::npos)
-    throw InputError{"--set " + std::string{assignment} + ": expected key=value"};
+  if (equals == std::string_view::npos) throw InputError{"--set " + std::string{assignment} + ": expected key=value"};
   const auto key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
   std::string known;
-  for (const auto& [name, set] : setters) {
-    if (name == key) {
-      set(policy, key, value);
+  for (const Field& field : fields()) {
+    if (field.key == key) {
+      if (!field.set(policy, value)) {
+        throw InputError{"--set " + std::string{assignment} + ": expected " + field.accepted};
+      }
       policy.name += "+" + std::string{assignment};
       return;
     }
-    known += " " + std::string{name};
+    known += " " + std::string{field.key};
   }
   throw InputError{"--set " + std::string{key} + ": no such field; there are:" + known};
+}
+
+std::vector<PolicyField> fields_of(const Policy& policy) {
+  std::vector<PolicyField> result;
+  for (const Field& field : fields()) result.push_back({std::string{field.key}, field.get(policy), field.accepted});
+  return result;
 }
 
 }  // namespace tilerail

@@ -22,8 +22,8 @@ struct Policy {
   TileChoice tile_choice = TileChoice::thesis;
   std::int64_t tile = 0;  // 0: chosen by tile_choice
   Routing routing = Routing::initial;
-  bool batch = false;     // read-only tiles go to all GPUs that need them in one chain
-  int chunks = 8;         // pieces of a tile in a chain
+  bool batch = false;                // read-only tiles go to all GPUs that need them in one chain
+  int chunks = 8;                    // pieces of a tile in a chain
   std::int64_t min_chunk_bytes = 0;  // fewer pieces where they would be smaller than this
   CTiles c_tiles = CTiles::eager;
   Order order = Order::fifo;
@@ -39,7 +39,14 @@ struct Policy {
 Policy preset(std::string_view name);
 std::vector<std::string> preset_names();
 
-/// Applies "key=value" (keys and values: docs/model.md#policies). Throws InputError naming the key or the values there are.
+/// Applies "key=value" (keys and values: docs/model.md#policies). Throws InputError naming the key or the values there
+/// are.
 void apply_override(Policy& policy, std::string_view assignment);
+
+/// A field that can be overridden, as text: its key, its value in a policy, and the values that it accepts.
+struct PolicyField {
+  std::string key, value, accepted;
+};
+std::vector<PolicyField> fields_of(const Policy& policy);
 
 }  // namespace tilerail
