@@ -1,8 +1,6 @@
-#include "cli/command.hpp"
-
-#include <algorithm>
 #include <cstdio>
 
+#include "cli/command.hpp"
 #include "report/text.hpp"
 #include "sched/policy.hpp"
 
