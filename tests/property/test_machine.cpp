@@ -1,0 +1,62 @@
+#include "random_cases.hpp"
+
+namespace tilerail::testing {
+
+/// host -- sw0 -- gpu0, gpu2 ...        every GPU pair has a route over the switches; GPUs i and i + 1 also a
+///      \- sw1 -- gpu1, gpu3 ...        direct link, which is the faster route.
+Topology test_machine(const std::vector<std::int64_t>& capacities) {
+  std::string toml = R"(schema = 1
+name = "test-machine"
+description = "for random tests"
+[sources]
+made = { kind = "assumed", text = "made up" }
+[[memory]]
+name = "host"
+kind = "host"
+source = "made"
+[[switch]]
+name = "sw0"
+source = "made"
+[[switch]]
+name = "sw1"
+source = "made"
+[[link]]
+from = "host"
+to = ["sw0", "sw1"]
+bandwidth = "20 GB/s"
+latency = "2 us"
+both = true
+source = "made"
+[[link]]
+from = "sw0"
+to = "sw1"
+bandwidth = "10 GB/s"
+latency = "1 us"
+both = true
+source = "made"
+[kernels.k]
+launch = "3 us"
+multiprocessors = 8
+block = [16, 16]
+k_overhead = 8
+memory_bandwidth = "500 GB/s"
+source = "made"
+)";
+  for (const char* dtype : {"f64", "f32", "f16", "bf16"})
+    toml += std::string{"[[kernels.k.gemm]]\ndtype = \""} + dtype +
+            "\"\npeak = \"1 TFLOP/s\"\nefficiency = [[8, 0.2], [64, 0.9]]\nsource = \"made\"\n";
+  const auto name = [](int i) { return "gpu" + std::to_string(i); };
+  for (int i = 0; i < static_cast<int>(capacities.size()); ++i) {
+    toml += "[[memory]]\nname = \"" + name(i) + "\"\nkind = \"gpu\"\ndevice = " + std::to_string(i) +
+            "\ncapacity = \"" + std::to_string(capacities[static_cast<std::size_t>(i)]) +
+            " B\"\nkernels = \"k\"\nengines = { h2d = 1, d2h = 1, peer = 2 }\nsource = \"made\"\n";
+    toml += "[[link]]\nfrom = \"" + name(i) + "\"\nto = \"sw" + std::to_string(i % 2) +
+            "\"\nbandwidth = \"12 GB/s\"\nlatency = \"1 us\"\nboth = true\nsource = \"made\"\n";
+    if (i > 0)
+      toml += "[[link]]\nfrom = \"" + name(i) + "\"\nto = \"" + name(i - 1) +
+              "\"\nbandwidth = \"50 GB/s\"\nlatency = \"1 us\"\nboth = true\nsource = \"made\"\n";
+  }
+  return read_topology(toml, "test-machine.toml");
+}
+
+}  // namespace tilerail::testing
