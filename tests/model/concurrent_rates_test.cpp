@@ -54,6 +54,14 @@ TEST(ConcurrentRates, AFlowCapBindsEachCopyAlone) {
   expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}, {"h", "g2"}}), {4, 4, 4});
 }
 
+TEST(ConcurrentRates, TheLeastFlowCapOfARouteBinds) {
+  auto d = tree();
+  d.links[0].per_flow = Rate{3e9};  // h->s0
+  d.links[2].per_flow = Rate{4e9};  // s0->g0
+  d.links[4].per_flow = Rate{2e9};  // s0->g1
+  expect_rates(rates(d, {{"h", "g0"}, {"h", "g1"}}), {3, 2});
+}
+
 // Cap 2 on the way to g0 only: the uplink's other 10 go to g1.
 TEST(ConcurrentRates, ACappedCopyLeavesTheRestOfTheLink) {
   auto d = tree();

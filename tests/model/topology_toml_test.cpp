@@ -141,8 +141,11 @@ void expect_same(const Topology& a, const Topology& b) {
     EXPECT_EQ(x.memories[i].device, y.memories[i].device);
     EXPECT_EQ(x.memories[i].capacity, y.memories[i].capacity);
     EXPECT_EQ(x.memories[i].engines.h2d, y.memories[i].engines.h2d);
+    EXPECT_EQ(x.memories[i].engines.d2h, y.memories[i].engines.d2h);
+    EXPECT_EQ(x.memories[i].engines.peer, y.memories[i].engines.peer);
     EXPECT_EQ(x.memories[i].engines.total, y.memories[i].engines.total);
     EXPECT_EQ(x.memories[i].idle_watts, y.memories[i].idle_watts);
+    EXPECT_EQ(x.memories[i].busy_watts, y.memories[i].busy_watts);
     EXPECT_EQ(x.memories[i].source, y.memories[i].source);
   }
   ASSERT_EQ(x.links.size(), y.links.size());
