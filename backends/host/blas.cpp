@@ -65,7 +65,9 @@ void set_blas_threads(int threads) {
   if (openblas_set_num_threads != nullptr) openblas_set_num_threads(threads);
 }
 
-ParallelBlas::ParallelBlas() : before_{openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1} {
+int blas_threads() { return openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1; }
+
+ParallelBlas::ParallelBlas() : before_{blas_threads()} {
   set_blas_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
 }
 

@@ -28,6 +28,7 @@ void require_executable(DType dtype);
 
 /// Threads that one BLAS call may use; does nothing where the library has no such setting.
 void set_blas_threads(int threads);
+int blas_threads();
 
 /// Lets the BLAS calls of a scope use all cores and restores the setting after it.
 class ParallelBlas {

@@ -26,7 +26,7 @@ KernelTimes one_worker_kernels(int workers, const std::string& source) {
   kernels.multiprocessors = workers;
   kernels.block_m = kernels.block_n = larger_than_any_result;
   kernels.memory_bandwidth = copy_rate;
-  for (const DType dtype : {DType::f64, DType::f32}) kernels.gemm.push_back({dtype, "", {{1024, gemm_rate}}});
+  for (const DType dtype : {DType::f64, DType::f32}) kernels.gemm.push_back({dtype, "", {{1024, gemm_rate}}, source});
   return kernels;
 }
 
@@ -40,6 +40,7 @@ Topology::Description host_machine(int devices, int workers) {
   d.name = "host-threads";
   d.description = std::to_string(devices) + " devices of " + std::to_string(workers) + " CPU threads each";
   d.sources.push_back({source, Source::Kind::assumed, "round numbers, to run plans without a calibration"});
+  d.strided.source = d.issue.source = source;
   d.kernels.push_back(one_worker_kernels(workers, source));
   for (int i = -1; i < devices; ++i) {
     Memory memory;
