@@ -20,6 +20,9 @@ class Writer {
   std::string finish() && { return std::move(json_) + "\n],\n\"displayTimeUnit\":\"ns\"}\n"; }
 
   void process(std::size_t pid, const NamedTimeline& named) {
+    labels_.clear();
+    for (std::uint32_t i = 0; i < named.timeline->labels.size(); ++i)
+      labels_.push_back(quoted(named.timeline->labels[i]));
     metadata("process_name", pid, 0, "name", quoted(trace_title(named)));
     metadata("process_sort_index", pid, 0, "sort_index", std::to_string(pid));
     const std::vector<Track> tracks = tracks_of(*named.timeline);
@@ -36,10 +39,16 @@ class Writer {
       fmt::format_to(std::back_inserter(json_),
                      R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}",)"
                      R"("args":{{"op":{},"bytes":{},"flops":{},"label":{},"ready_us":{}}}}})",
-                     pid, tid, microseconds(slice.begin_ns), microseconds(slice.end_ns - slice.begin_ns),
-                     quoted(slice_name(timeline, op)), to_string(op.kind), slice.op, op.bytes, op.flops,
-                     quoted(timeline.label_of(op)), op.ready * 1e6);
+                     pid, tid, microseconds(slice.begin_ns), microseconds(slice.end_ns - slice.begin_ns), name_of(op),
+                     to_string(op.kind), slice.op, op.bytes, op.flops, labels_[op.label],
+                     microseconds(nanoseconds(op.ready)));
     }
+  }
+
+  /// slice_name, quoted, from the quoted label.
+  std::string name_of(const AnnotatedOp& op) const {
+    const std::string& label = labels_[op.label];
+    return fmt::format("\"{}{}{}", to_string(op.kind), label.size() > 2 ? " " : "", std::string_view{label}.substr(1));
   }
 
   void metadata(const char* name, std::size_t pid, std::size_t tid, const char* key, const std::string& value) {
@@ -55,6 +64,7 @@ class Writer {
 
   std::string json_ = "{\"traceEvents\":[";
   bool first_ = true;
+  std::vector<std::string> labels_;  // of the current timeline, quoted
 };
 
 }  // namespace

@@ -69,6 +69,7 @@ class Writer {
     descriptor.varint(descriptor_field::child_ordering, explicit_order);
     add_descriptor(descriptor);
 
+    name_iids_.assign(kinds.size() * named.timeline->labels.size(), 0);
     const std::vector<Track> tracks = tracks_of(*named.timeline);
     for (std::size_t i = 0; i < tracks.size(); ++i) {
       ProtoMessage track;
@@ -104,15 +105,18 @@ class Writer {
   }
 
   /// A name is written out in the packet that uses it first and is a number from then on.
-  std::uint64_t name_iid(std::string_view name, ProtoMessage& packet) {
+  std::uint64_t name_iid(const AnnotatedTimeline& timeline, const AnnotatedOp& op, ProtoMessage& packet) {
+    std::uint64_t& iid = name_iids_[op.label * kinds.size() + static_cast<std::size_t>(op.kind)];
+    if (iid != 0) return iid;
     const std::size_t known = names_.size();
-    const std::uint32_t number = names_.intern(name);
-    if (number == known) {
+    const std::string name = slice_name(timeline, op);
+    iid = names_.intern(name) + 1u;
+    if (names_.size() > known) {
       ProtoMessage interned;
-      add_entry(interned, interned_field::event_names, number + 1u, name);
+      add_entry(interned, interned_field::event_names, iid, name);
       packet.block(packet_field::interned_data, interned);
     }
-    return number + 1u;
+    return iid;
   }
 
   void add_slice(std::uint64_t track, const AnnotatedTimeline& timeline, const Slice& slice) {
@@ -122,7 +126,7 @@ class Writer {
     event_.varint(event_field::type, slice_begin);
     event_.varint(event_field::track_uuid, track);
     event_.varint(event_field::category_iids, category_iid(op.kind));
-    event_.varint(event_field::name_iid, name_iid(slice_name(timeline, op), packet_));
+    event_.varint(event_field::name_iid, name_iid(timeline, op, packet_));
     annotate(op_number, annotation_field::uint_value, slice.op);
     annotate(bytes, annotation_field::uint_value, static_cast<std::uint64_t>(op.bytes));
     annotate(flops, annotation_field::double_value, op.flops);
@@ -153,7 +157,8 @@ class Writer {
   }
 
   ProtoMessage trace_, packet_, event_, annotation_;  // the last three are reused for every slice
-  StringTable names_;
+  StringTable names_;                                 // of slices, in all timelines
+  std::vector<std::uint64_t> name_iids_;  // of the current timeline, by label and kind; 0: not looked up yet
 };
 
 }  // namespace

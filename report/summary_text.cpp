@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report/summary.hpp"
 #include "report/text.hpp"
+#include "report/tracks.hpp"
 
 namespace tilerail {
 namespace {
@@ -119,7 +121,9 @@ std::string summary_table(const Summary& summary) {
   append_section(text, devices);
 
   Lines queues = {{"copy queue", "ops", "busy", "of makespan", "bytes"}};
-  for (const auto& queue : summary.queues) {
+  std::vector<Summary::QueueUse> by_name = summary.queues;
+  std::ranges::sort(by_name, natural_less, &Summary::QueueUse::name);
+  for (const auto& queue : by_name) {
     if (queue.bytes == 0) continue;
     queues.push_back({queue.name, std::to_string(queue.ops), seconds_text(queue.busy_s),
                       of_makespan(summary, queue.busy_s), bytes_text(queue.bytes)});

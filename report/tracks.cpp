@@ -32,8 +32,6 @@ bool shown_before(const AnnotatedQueue& a, const AnnotatedQueue& b) {
   return natural_less(a.name, b.name);
 }
 
-std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
-
 /// Sorts the slices and takes overlaps away.
 void lay_out(std::vector<Slice>& slices) {
   const auto earlier = [](const Slice& a, const Slice& b) {
@@ -49,6 +47,8 @@ void lay_out(std::vector<Slice>& slices) {
 }
 
 }  // namespace
+
+std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
 bool natural_less(const std::string& a, const std::string& b) {
   std::string_view left = a, right = b;

@@ -37,6 +37,9 @@ std::vector<Track> tracks_of(const AnnotatedTimeline& timeline);
 /// "gemm C[0:2048,0:2048]", or the kind alone.
 std::string slice_name(const AnnotatedTimeline& timeline, const AnnotatedOp& op);
 
+/// Rounded to whole nanoseconds.
+std::int64_t nanoseconds(double seconds);
+
 /// Compares names with their runs of digits taken as numbers: "gpu2" before "gpu10".
 bool natural_less(const std::string& a, const std::string& b);
 
