@@ -60,7 +60,6 @@ int parse_and_run(int argc, char** argv) {
                 "tilerail"};
   root.footer(footer);
   root.set_version_flag("--version", "tilerail " TILERAIL_VERSION);
-  root.require_subcommand(1);
   bool verbose = false;
   root.add_flag("-v,--verbose", verbose, "Log what is done, on stderr");
   const std::vector<Command> commands{add_topo(root),    add_plan(root),      add_simulate(root), add_run(root),
@@ -77,7 +76,7 @@ int parse_and_run(int argc, char** argv) {
   for (const Command& command : commands) {
     if (command.app->parsed()) return command.run();
   }
-  return exit_internal;
+  return fail(exit_bad_input, "a command is missing (see 'tilerail --help')");
 }
 
 }  // namespace

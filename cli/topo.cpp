@@ -29,6 +29,9 @@ int list_machines() {
 
 int run_topo(const TopoOptions& options) {
   if (options.list->parsed()) return list_machines();
+  if (!options.show->parsed() && !options.validate->parsed()) {
+    throw InputError{"topo: an action is missing: list, show or validate (see 'tilerail topo --help')"};
+  }
   const std::string file = find_topology(options.machine, "topo").string();
   const Topology topology = load_topology(file);
   if (options.show->parsed()) {
@@ -47,7 +50,6 @@ Command add_topo(CLI::App& root) {
   auto options = std::make_shared<TopoOptions>();
   CLI::App* app = root.add_subcommand("topo", "Show or check a machine description");
   app->footer(footer);
-  app->require_subcommand(1);
   options->list = app->add_subcommand("list", "Names of the machines that need no path");
   options->show = app->add_subcommand("show", "Nodes, links, groups, kernels and the pair bandwidth matrices");
   options->validate = app->add_subcommand("validate", "Check the file; every error names line and column");

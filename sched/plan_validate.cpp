@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <cstdio>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/error.hpp"
 #include "sched/plan.hpp"
@@ -7,7 +10,7 @@
 namespace tilerail {
 namespace {
 
-/// Collects the place of what is being looked at, so that every message names it.
+/// Keeps the place of what is being looked at, so that every message names it.
 class Checker {
  public:
   explicit Checker(const Plan& plan) : plan_{plan} {}
@@ -21,14 +24,19 @@ class Checker {
   }
 
  private:
-  void require(bool holds, const std::string& what) const {
-    if (!holds) throw InputError{"plan: " + place_ + ": " + what};
+  /// Texts are put together only for a plan that fails: a million operations are checked in a blink.
+  [[noreturn]] void fail(std::string_view what) const {
+    throw InputError{"plan: " + place() + ": " + std::string{what}};
+  }
+  void require(bool holds, std::string_view what) const {
+    if (!holds) fail(what);
   }
 
+  std::string place() const { return index_ ? std::string{kind_} + " " + std::to_string(*index_) : kind_; }
   bool is_memory(MemoryId id) const { return id.value >= 0 && id.index() < plan_.memories.size(); }
 
   void sizes() {
-    place_ = "header";
+    kind_ = "header", index_.reset();
     constexpr std::size_t limit = std::size_t{1} << 31;
     require(plan_.ops.size() < limit && plan_.deps.size() < limit, "more than 2^31 operations or dependencies");
     require(plan_.dep_begin.size() == plan_.ops.size() + 1, "dep_begin must have one entry more than ops");
@@ -43,7 +51,7 @@ class Checker {
   }
 
   void queue(std::size_t i) {
-    place_ = "queue " + std::to_string(i);
+    kind_ = "queue", index_ = i;
     const Queue& q = plan_.queues[i];
     require(is_memory(q.src) && is_memory(q.dst), "memory out of range");
     require(q.kind == Queue::Kind::copy || q.src == q.dst, "a compute queue belongs to one GPU");
@@ -51,7 +59,7 @@ class Checker {
   }
 
   void buffer(std::size_t i) {
-    place_ = "buffer " + std::to_string(i);
+    kind_ = "buffer", index_ = i;
     const Buffer& b = plan_.buffers[i];
     constexpr std::int64_t limit = std::int64_t{1} << 40;
     require(is_memory(b.memory), "memory out of range");
@@ -61,10 +69,11 @@ class Checker {
     require(b.offset >= 0, "offset must not be negative");
     require(b.cols == 0 || b.ld <= limit / b.cols, "a tile of more than 2^40 elements");
     const std::int64_t bytes = b.ld * b.cols * element_size(plan_.problem.dtype);
-    require(bytes <= plan_.peak_bytes[b.memory.index()] &&
-                b.offset <= plan_.peak_bytes[b.memory.index()] - bytes,
-            "a tile of " + std::to_string(bytes) + " bytes at " + std::to_string(b.offset) +
-                " lies outside the stated peak of " + std::to_string(plan_.peak_bytes[b.memory.index()]) + " bytes");
+    const std::int64_t peak = plan_.peak_bytes[b.memory.index()];
+    if (bytes > peak || b.offset > peak - bytes) {
+      fail("a tile of " + std::to_string(bytes) + " bytes at " + std::to_string(b.offset) +
+           " lies outside the stated peak of " + std::to_string(peak) + " bytes");
+    }
   }
 
   void matrix(const Buffer& b) {
@@ -78,21 +87,32 @@ class Checker {
   }
 
   void view(const View& v, const char* name) const {
-    require(v.buffer.value >= 0 && v.buffer.index() < plan_.buffers.size(), std::string{name} + ": buffer out of range");
+    if (v.buffer.value < 0 || v.buffer.index() >= plan_.buffers.size()) {
+      fail(std::string{name} + ": buffer " + std::to_string(v.buffer.value) + ": expected one of the plan's " +
+           std::to_string(plan_.buffers.size()));
+    }
     const Buffer& b = plan_.buffer(v.buffer);
-    require(v.row >= 0 && v.col >= 0 && v.rows >= 0 && v.cols >= 0 && v.rows <= b.rows && v.cols <= b.cols &&
-                v.row <= b.rows - v.rows && v.col <= b.cols - v.cols,
-            std::string{name} + ": view lies outside its buffer");
+    if (v.row < 0 || v.col < 0 || v.rows < 0 || v.cols < 0 || v.rows > b.rows || v.cols > b.cols ||
+        v.row > b.rows - v.rows || v.col > b.cols - v.cols) {
+      fail(std::string{name} + ": view of " + std::to_string(v.rows) + " x " + std::to_string(v.cols) + " from (" +
+           std::to_string(v.row) + ", " + std::to_string(v.col) + ") lies outside its buffer of " +
+           std::to_string(b.rows) + " x " + std::to_string(b.cols));
+    }
   }
 
   MemoryId memory_of(const View& v) const { return plan_.buffer(v.buffer).memory; }
 
   void op(std::size_t i) {
-    place_ = "operation " + std::to_string(i);
+    kind_ = "operation", index_ = i;
     const Op& o = plan_.ops[i];
-    require(o.queue.value >= 0 && o.queue.index() < plan_.queues.size(), "queue out of range");
-    for (const OpId dep : plan_.deps_of(OpId{i}))
-      require(dep.value >= 0 && dep.index() < i, "depends on " + std::to_string(dep.value) + ", which is not before it");
+    require(o.queue.value >= 0 && o.queue.index() < plan_.queues.size(), "queue " + std::to_string(o.queue.value) +
+                                                                             ": expected one of the plan's " +
+                                                                             std::to_string(plan_.queues.size()));
+    for (const OpId dep : plan_.deps_of(OpId{i})) {
+      if (dep.value < 0 || dep.index() >= i) {
+        fail("depends on " + std::to_string(dep.value) + ", which is not before it");
+      }
+    }
     const Queue& q = plan_.queue(o.queue);
     switch (o.kind) {
       case OpKind::join:
@@ -129,7 +149,8 @@ class Checker {
   }
 
   const Plan& plan_;
-  std::string place_;
+  const char* kind_ = "header";  // the place of what is being checked
+  std::optional<std::size_t> index_;
 };
 
 std::string gigabytes(double bytes) {

@@ -24,7 +24,7 @@ CASES = {
     "option without value": (["simulate", "--gemm"], "--gemm"),
     "option twice": (problem() + ["--gemm", "32"], "--gemm"),
     "no problem": (problem(gemm=None), "--gemm"),
-    "empty sizes": (problem(gemm=""), "''"),
+    "empty sizes": (problem(gemm=""), "--gemm"),
     "two sizes": (problem(gemm="64,64"), "64,64"),
     "four sizes": (problem(gemm="1,2,3,4"), "1,2,3,4"),
     "size that is a word": (problem(gemm="big"), "big"),
@@ -91,6 +91,7 @@ CASES = {
     "negative workers": (["calibrate", "--backend", "host", "--workers", "-2", "-o", "m.toml"], "-2"),
     "unknown machine to show": (["topo", "show", "nowhere"], "nowhere"),
     "no machine to show": (["topo", "show"], "machine"),
+    "no topo action": (["topo"], "validate"),
     "unknown topo action": (["topo", "draw"], "draw"),
 }
 

@@ -36,7 +36,7 @@ MACHINES = {
     "engine that never copies": ("h2d = 1", "h2d = 0", "0"),
     "unknown dtype": ('dtype = "f64"', 'dtype = "f8"', "f8"),
     "efficiency above one": ("efficiency = [[1, 1.0]]", "efficiency = [[1, 1.5]]", "1.5"),
-    "efficiency without points": ("efficiency = [[1, 1.0]]", "efficiency = []", "efficiency"),
+    "efficiency without points": ("efficiency = [[1, 1.0]]", "efficiency = []", "points"),
     "no multiprocessor": ("multiprocessors = 16", "multiprocessors = 0", "0"),
     "block of one side": ("block = [128, 128]", "block = [128]", "block"),
     "route over a missing link": (
@@ -106,24 +106,23 @@ PLANS = {
     "alpha that is no number": (put(["problem", "alpha"], None), "/problem/alpha"),
     "unknown kind of operation": (of_first("copy", "op", "teleport"), "teleport"),
     "queue that is not there": (of_first("copy", "queue", 12345), "12345"),
-    "dependency on itself": (lambda d: d["ops"][first(d, "gemm")].update({"deps": [first(d, "gemm")]}), "deps"),
+    "dependency on itself": (lambda d: d["ops"][first(d, "gemm")].update({"deps": [first(d, "gemm")]}), "depends on"),
     "dependency on what is not there": (of_first("gemm", "deps", [99999]), "99999"),
     "buffer that is not there": (lambda d: put(["ops", first(d, "gemm"), "a", 0], 777)(d), "777"),
-    "view outside its buffer": (wider_view, "y"),
+    "view outside its buffer": (wider_view, "1032"),
     "peak that is too small": (lambda d: d["peak_bytes"].__setitem__(slice(None), [1] * len(d["peak_bytes"])), "peak"),
     "changed after it was written": (put(["policy"], "mine"), "hash"),
-    "memory of another machine": (lambda d: d["memories"].__setitem__(1, "gpu7"), "gpu7"),
 }
 
 
-def edit_row(column, value, row=0):
-    """Replaces one cell of a timeline's CSV."""
+def edit_row(column, value):
+    """Replaces one cell of the last row of a timeline's CSV."""
 
     def edit(lines):
-        header = next(i for i, line in enumerate(lines) if not line.startswith("#"))
-        cells = lines[header + 1 + row].split(",")
-        cells[lines[header].split(",").index(column)] = value
-        lines[header + 1 + row] = ",".join(cells)
+        header = next(line for line in lines if not line.startswith("#"))
+        cells = lines[-1].split(",")
+        cells[header.split(",").index(column)] = value
+        lines[-1] = ",".join(cells)
 
     return edit
 
@@ -146,7 +145,7 @@ TIMELINES = {
     "negative start": (edit_row("start_s", "-1"), "-1"),
     "end before start": (edit_row("end_s", "0"), "end"),
     "unknown kind": (edit_row("kind", "teleport"), "teleport"),
-    "operation twice": (edit_row("op", "0", row=1), "0"),
+    "operation twice": (edit_row("op", "0"), "0"),
     "operation that is not there": (edit_row("op", "99999"), "99999"),
     "negative bytes": (edit_row("bytes", "-5"), "-5"),
     "another plan": (edit_metadata("plan_hash", "0123456789abcdef"), "0123456789abcdef"),
@@ -182,6 +181,10 @@ class BadPlans(CommandTest):
                 outputs = ["--json", "out.json", "--timeline", "out.csv"]
                 self.assert_refused(["simulate", "--plan", "bad.json", *outputs], quoted)
                 self.assert_refused(["run", "--backend", "host", "--plan", "bad.json", *outputs], quoted)
+
+    def test_a_plan_for_another_machine(self):
+        self.succeed("plan", *SMALL, "-o", "plan.json")
+        self.assert_refused(["simulate", "--plan", "plan.json", "--topology", "clx-ai"], "two-gpu")
 
     def test_not_json(self):
         self.succeed("plan", *SMALL, "-o", "good.json")

@@ -219,16 +219,16 @@ class Compare(CommandTest):
         result = json.loads((self.folder / "c.json").read_text())
         predicted = max(float(row["end_s"]) for row in rows(self.folder / "p.csv"))
         measured = max(float(row["end_s"]) for row in rows(self.folder / "m.csv"))
-        self.assertEqual(result["makespan"]["predicted"], predicted)
-        self.assertEqual(result["makespan"]["measured"], measured)
+        self.assertEqual(result["makespan"]["predicted_s"], predicted)
+        self.assertEqual(result["makespan"]["measured_s"], measured)
         events = json.loads((self.folder / "both.json").read_text())["traceEvents"]
         self.assertEqual(len({event["pid"] for event in events if event["ph"] == "X"}), 2)
         self.assertIn("<svg", (self.folder / "both.svg").read_text())
 
     def test_a_timeline_equals_itself(self):
         result = json.loads(self.succeed("compare", "p.csv", "p.csv", "--json", "-"))
-        self.assertEqual(result["makespan"]["predicted"], result["makespan"]["measured"])
-        self.assertTrue(all(item["duration"]["predicted"] == item["duration"]["measured"] for item in result["worst_durations"]))
+        self.assertEqual(result["makespan"]["predicted_s"], result["makespan"]["measured_s"])
+        self.assertTrue(all(item["duration_difference_s"] == 0 for item in result["worst_durations"]))
 
 
 class Calibrate(CommandTest):
