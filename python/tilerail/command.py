@@ -22,7 +22,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="python3 -m tilerail", description="Figures and tables of TileRail's timelines.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    draw = commands.add_parser("gantt", help="draw a timeline, or a predicted one above a measured one of the same plan")
+    draw = commands.add_parser("gantt", help="draw a timeline, or a prediction above a measurement")
     draw.add_argument("timeline", nargs="+", metavar="TIMELINE.csv", help="one file, or PREDICTED MEASURED")
     draw.add_argument("-o", "--output", required=True, metavar="FILE", help="the figure, .png or .svg")
     draw.add_argument("--rows", choices=("auto", "queues", "devices"), default="auto",
@@ -72,8 +72,7 @@ def draw_figure(paths: list[str], output: str, rows: str = "auto") -> None:
     timelines = [read_timeline(path) for path in paths]
     content = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "tilerail"}):
-        size = (figures.WIDTH, figures.figure_height(timelines, rows))
-        figure = Figure(figsize=size, dpi=figures.DPI, layout="constrained")
+        figure = Figure(**figures.figure_shape(timelines, rows))
         if len(timelines) == 1:
             figures.gantt(timelines[0], figure.add_subplot(), rows=rows)
         else:

@@ -27,9 +27,10 @@ def _rows(timeline: Timeline, rows: str) -> list[Row]:
     return rows_of(timeline, rows == "devices" or (rows == "auto" and len(timeline.queues) > MOST_QUEUE_ROWS))
 
 
-def figure_height(timelines: list[Timeline], rows: str = "auto") -> float:
-    """Inches that one panel below the other takes."""
-    return sum(MARGINS + ROW_HEIGHT * max(4, len(_rows(timeline, rows))) for timeline in timelines)
+def figure_shape(timelines: list[Timeline], rows: str = "auto") -> dict:
+    """Arguments for a matplotlib Figure that holds a panel for each timeline, one below the other."""
+    height = sum(MARGINS + ROW_HEIGHT * max(4, len(_rows(timeline, rows))) for timeline in timelines)
+    return {"figsize": (WIDTH, height), "dpi": DPI, "layout": "constrained"}
 
 
 def _draw_bars(ax, rows: list[Row], span: float, scale: float) -> list[str]:
@@ -96,7 +97,7 @@ def gantt(timeline: Timeline | str | os.PathLike, ax=None, *, rows: str = "auto"
     if ax is None:
         from matplotlib import pyplot
 
-        ax = pyplot.figure(figsize=(WIDTH, figure_height([timeline], rows)), dpi=DPI, layout="constrained").add_subplot()
+        ax = pyplot.figure(**figure_shape([timeline], rows)).add_subplot()
     scale, unit = time_unit(span)
     used = _draw_bars(ax, chart, span, scale)
     _draw_devices(ax, chart)
@@ -120,18 +121,19 @@ def compare_gantt(predicted: Timeline | str | os.PathLike, measured: Timeline | 
     Raises TimelineError when the timelines are of different plans.
     """
     predicted, measured = _loaded(predicted), _loaded(measured)
-    hashes = predicted.metadata["plan_hash"], measured.metadata["plan_hash"]
-    if hashes[0] != hashes[1]:
-        raise TimelineError(f"plan_hash: predicted {hashes[0]!r}, measured {hashes[1]!r}; expected timelines of one plan")
+    predicted_hash, measured_hash = predicted.metadata["plan_hash"], measured.metadata["plan_hash"]
+    if predicted_hash != measured_hash:
+        raise TimelineError(f"plan_hash: predicted {predicted_hash!r}, measured {measured_hash!r}; expected one plan")
     if figure is None:
         from matplotlib import pyplot
 
-        figure = pyplot.figure(figsize=(WIDTH, figure_height([predicted, measured], rows)), dpi=DPI, layout="constrained")
+        figure = pyplot.figure(**figure_shape([predicted, measured], rows))
     span = max(predicted.makespan, measured.makespan)
     upper, lower = figure.subplots(2, 1, sharex=True)
     error = f", {predicted.makespan / measured.makespan - 1:+.1%}" if measured.makespan else ""
+    result = f"{seconds_text(predicted.makespan)}{error}"
     gantt(predicted, upper, rows=rows, span=span,
-          title=f"{problem_title(predicted)}\npredicted: {seconds_text(predicted.makespan)}{error}, {run_title(predicted)}")
+          title=f"{problem_title(predicted)}\npredicted: {result}, {run_title(predicted)}")
     gantt(measured, lower, rows=rows, span=span, legend=False,
           title=f"measured: {result_title(measured)}, {run_title(measured)}")
     upper.set_xlabel("")

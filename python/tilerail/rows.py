@@ -36,12 +36,23 @@ def natural(name: str) -> list:
 
 
 def role(queue: Queue, hosts: list[str]) -> str:
-    """kernel or local (both within a memory: see `copies`), in, out or peer."""
+    """kernel or local (both within one memory), in, peer or out."""
     if queue.src == queue.dst:
         return "local" if "->" in queue.name else "kernel"
     if queue.dst in hosts:
         return "out"
     return "in" if queue.src in hosts else "peer"
+
+
+def display_order(timeline: Timeline) -> list[int]:
+    """Numbers of the queues by device; on each its kernels, copies within it, in, between GPUs and out."""
+    hosts, order = timeline.hosts, list(_ROLES)
+
+    def key(number: int):
+        queue = timeline.queues[number]
+        return natural(queue.device), order.index(role(queue, hosts)), natural(queue.name)
+
+    return sorted(range(len(timeline.queues)), key=key)
 
 
 def _label(queue: Queue, kind: str) -> str:
@@ -53,17 +64,11 @@ def _label(queue: Queue, kind: str) -> str:
 
 
 def rows_of(timeline: Timeline, merged: bool) -> list[Row]:
-    """Rows by device; on each its kernels, copies within it, in, between GPUs and out. `merged`: one row a role."""
-    hosts = timeline.hosts
-    order = list(_ROLES)
-    roles = [role(queue, hosts) for queue in timeline.queues]
-    numbers = sorted(
-        range(len(roles)),
-        key=lambda q: (natural(timeline.queues[q].device), order.index(roles[q]), natural(timeline.queues[q].name)),
-    )
+    """Rows in display order. `merged`: all queues of one role on a device share a row."""
+    roles = [role(queue, timeline.hosts) for queue in timeline.queues]
     rows: dict[tuple, Row] = {}
     row_of: list[Row | None] = [None] * len(roles)
-    for q in numbers:
+    for q in display_order(timeline):
         queue = timeline.queues[q]
         label = _ROLES[roles[q]] if merged else _label(queue, roles[q])
         key = (queue.device, roles[q]) if merged else (queue.device, queue.name)

@@ -2,7 +2,7 @@
 
 import os
 
-from .rows import natural, role
+from .rows import display_order
 from .timeline import Timeline, read_timeline
 from .units import bytes_text, problem_title, result_title, run_title, seconds_text
 
@@ -31,19 +31,11 @@ def summary_table(timeline: Timeline | str | os.PathLike) -> str:
         moved[q] += size
         busy[q] += end - start
         waited[q] += max(0.0, start - ready)
-    order = ["kernel", "local", "in", "peer", "out"]
-    hosts, makespan = timeline.hosts, timeline.makespan
-    numbers = sorted(
-        range(count),
-        key=lambda q: (
-            natural(timeline.queues[q].device), order.index(role(timeline.queues[q], hosts)), natural(timeline.queues[q].name)
-        ),
-    )
+    makespan = timeline.makespan
     lines = [["queue", "ops", "busy", "of makespan", "waited", "bytes"]]
-    for q in numbers:
+    for q in display_order(timeline):
         share = f"{busy[q] / makespan:.1%}" if makespan else "-"
-        lines.append(
-            [timeline.queues[q].name, str(ops[q]), seconds_text(busy[q]), share, seconds_text(waited[q]), bytes_text(moved[q])]
-        )
+        name = timeline.queues[q].name
+        lines.append([name, str(ops[q]), seconds_text(busy[q]), share, seconds_text(waited[q]), bytes_text(moved[q])])
     head = f"{problem_title(timeline)}\n{run_title(timeline)}\n{len(timeline)} operations, {result_title(timeline)}\n\n"
     return head + aligned(lines)

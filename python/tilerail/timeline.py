@@ -6,8 +6,8 @@ import os
 import re
 from dataclasses import dataclass, field
 
-COLUMNS = ["op", "kind", "queue", "device", "src", "dst", "bytes", "flops", "route", "label", "ready_s", "start_s", "end_s"]
-METADATA = ["schema", "version", "plan_hash", "machine", "policy", "problem", "tile", "backend", "devices", "hosts", "ops"]
+COLUMNS = "op kind queue device src dst bytes flops route label ready_s start_s end_s".split()
+METADATA = "schema version plan_hash machine policy problem tile backend devices hosts ops".split()
 KINDS = ("copy", "gemm", "axpby", "join")
 SCHEMA = "1"
 
