@@ -1,6 +1,8 @@
 """Machines, plans and timelines that are refused. Each bad file is a good one with one edit, so that nothing but the
 edit can be the reason."""
 
+import csv
+import io
 import json
 import unittest
 
@@ -120,9 +122,11 @@ def edit_row(column, value):
 
     def edit(lines):
         header = next(line for line in lines if not line.startswith("#"))
-        cells = lines[-1].split(",")
+        cells = next(csv.reader([lines[-1]]))
         cells[header.split(",").index(column)] = value
-        lines[-1] = ",".join(cells)
+        row = io.StringIO()
+        csv.writer(row, lineterminator="").writerow(cells)
+        lines[-1] = row.getvalue()
 
     return edit
 
