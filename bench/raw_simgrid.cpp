@@ -1,0 +1,168 @@
+#include "bench/raw_simgrid.hpp"
+
+#include <simgrid/s4u.hpp>
+
+#include <simgrid/version.h>
+#include <xbt/config.hpp>
+
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tilerail::bench {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+#if SIMGRID_VERSION >= 33300
+constexpr const char* sharing_precision = "precision/work-amount";
+#else
+constexpr const char* sharing_precision = "maxmin/precision";
+#endif
+
+class RawRun {
+ public:
+  RawRun(const Plan& plan, const Topology& topology, bool latency) : plan_{plan}, topology_{topology} {
+    build_platform(latency);
+    link_operations();
+  }
+
+  double run() {
+    const double origin = s4u::Engine::get_clock();
+    std::vector<std::uint32_t> first;
+    for (std::uint32_t i = 0; i < plan_.ops.size(); ++i)
+      if (waits_for_[i] == 0) first.push_back(i);
+    for (std::uint32_t i : first) start(i);
+    engine_.run();
+    return last_ - origin;
+  }
+
+  void completed(std::uint32_t i) {
+    last_ = s4u::Engine::get_clock();
+    ended_ = std::move(running_[plan_.ops[i].queue.index()]);
+    for (std::uint32_t at = begin_[i]; at < begin_[i + 1]; ++at)
+      if (--waits_for_[next_[at]] == 0) start(next_[at]);
+  }
+
+ private:
+  void build_platform(bool latency);
+  void link_operations();
+  void start(std::uint32_t i);
+
+  const Plan& plan_;
+  const Topology& topology_;
+  s4u::Engine engine_{"raw"};
+  std::vector<s4u::Host*> hosts_;
+  std::vector<std::uint32_t> begin_, next_, waits_for_;
+  std::vector<s4u::ActivityPtr> running_{plan_.queues.size()};  // by queue
+  s4u::ActivityPtr ended_;                                      // in use by SimGrid until its callback has returned
+  double last_ = 0;
+};
+
+void RawRun::build_platform(bool latency) {
+  if (simgrid::config::get_value<std::string>("network/model") != "CM02")
+    s4u::Engine::set_config("network/model", std::string{"CM02"});
+  s4u::Engine::set_config("network/TCP-gamma", -1.0);
+  s4u::Engine::set_config("network/crosstraffic", false);
+  s4u::Engine::set_config(sharing_precision, 1e-5);  // SimGrid's default; its solver fails on finer weighted shares
+  s4u::NetZone* zone = s4u::create_full_zone("machine");
+  for (const Memory& memory : topology_.memories()) hosts_.push_back(zone->create_host(memory.name, 1.0));
+  std::vector<s4u::Link*> links, groups;
+  for (const Link& link : topology_.links()) {
+    links.push_back(zone->create_link(link.name, link.bandwidth.value));
+    links.back()->set_latency(latency ? link.latency.value : 0.0)->seal();
+  }
+  for (const CapacityGroup& group : topology_.groups()) {
+    const auto& curve = group.capacity ? group.capacity : group.both_busy;
+    groups.push_back(zone->create_link("group " + group.name, curve->saturated().value)->set_latency(0.0)->seal());
+  }
+  const std::size_t n = topology_.memories().size();
+  for (std::size_t pair = 0; pair < n * n; ++pair) {
+    const MemoryId src{pair / n}, dst{pair % n};
+    if (src == dst) continue;
+    std::vector<s4u::LinkInRoute> path;
+    for (LinkId id : topology_.route(src, dst)) path.emplace_back(links[id.index()]);
+    for (const auto& use : topology_.groups_on(src, dst)) path.emplace_back(groups[use.group.index()]);
+    zone->add_route(hosts_[src.index()]->get_netpoint(), hosts_[dst.index()]->get_netpoint(), nullptr, nullptr, path,
+                    false);
+  }
+  zone->seal();
+}
+
+void RawRun::link_operations() {
+  const std::size_t n = plan_.ops.size();
+  begin_.assign(n + 1, 0), waits_for_.assign(n, 0);
+  const auto for_each_edge = [&](auto visit) {
+    std::vector<std::int32_t> last(plan_.queues.size(), -1);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      for (OpId dep : plan_.deps_of(OpId{std::size_t{i}})) visit(static_cast<std::uint32_t>(dep.value), i);
+      auto& previous = last[plan_.ops[i].queue.index()];
+      if (previous >= 0) visit(static_cast<std::uint32_t>(previous), i);
+      previous = static_cast<std::int32_t>(i);
+    }
+  };
+  for_each_edge([&](std::uint32_t before, std::uint32_t after) { ++begin_[before], ++waits_for_[after]; });
+  for (std::size_t i = 1; i <= n; ++i) begin_[i] += begin_[i - 1];
+  next_.resize(begin_.back());
+  for_each_edge([&](std::uint32_t before, std::uint32_t after) { next_[--begin_[before]] = after; });
+}
+
+void RawRun::start(std::uint32_t i) {
+  const Op& op = plan_.ops[i];
+  const Queue& queue = plan_.queue(op.queue);
+  s4u::ActivityPtr& here = running_[op.queue.index()];
+  if (op.kind == OpKind::copy && queue.src != queue.dst) {
+    s4u::CommPtr comm = s4u::Comm::sendto_init();
+    comm->set_payload_size(static_cast<std::uint64_t>(copy_bytes(plan_, op).value));
+    comm->set_data(reinterpret_cast<void*>(std::uintptr_t{i}));
+    here = comm;
+    comm->set_source(hosts_[queue.src.index()]);
+    comm->set_destination(hosts_[queue.dst.index()]);
+    if (comm->get_state() != s4u::Activity::State::STARTED) comm->start();
+    return;
+  }
+  const KernelTimes& kernels = topology_.kernels_of(queue.dst);
+  const double share = kernels.occupancy(op.y.rows, op.y.cols);
+  const double seconds =
+      op.kind == OpKind::gemm ? kernels
+                                    .gemm_time(op.y.rows, op.y.cols, op.trans_a == Trans::no ? op.a.cols : op.a.rows,
+                                               plan_.problem.dtype, op.trans_a, op.trans_b)
+                                    .value
+      : op.kind == OpKind::axpby ? kernels.axpby_time(op.y.rows, op.y.cols, plan_.problem.dtype, 2, 1).value
+                                 : 1e-9;
+  s4u::ExecPtr exec = s4u::Exec::init();
+  exec->set_flops_amount(seconds * share)->set_bound(share)->set_data(reinterpret_cast<void*>(std::uintptr_t{i}));
+  here = exec;
+  exec->set_host(hosts_[queue.dst.index()]);
+  if (exec->get_state() != s4u::Activity::State::STARTED) exec->start();
+}
+
+RawRun* current = nullptr;  // SimGrid's signals cannot be disconnected
+
+void connect() {
+  static bool connected = false;
+  if (std::exchange(connected, true)) return;
+  const auto completed = [](const auto& activity) {
+    if (current)
+      current->completed(
+          static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(activity.template get_data<void>())));
+  };
+  s4u::Comm::on_completion_cb(completed);
+  if constexpr (!std::is_same_v<decltype(&s4u::Comm::on_completion_cb), decltype(&s4u::Exec::on_completion_cb)>)
+    s4u::Exec::on_completion_cb(completed);
+}
+
+}  // namespace
+
+double run_raw(const Plan& plan, const Topology& topology, bool latency) {
+  xbt_log_control_set("root.thresh:critical");
+  RawRun run{plan, topology, latency};
+  connect();
+  current = &run;
+  const double makespan = run.run();
+  current = nullptr;
+  return makespan;
+}
+
+}  // namespace tilerail::bench
