@@ -20,22 +20,21 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-constexpr double unbounded = 1e30;  // B/s; SimGrid wants a finite number
-
 /// Flows on a capacity group now. A flow counts once, whatever number of the group's links it crosses.
 struct GroupLoad {
   const CapacityGroup* group = nullptr;
+  double most = 0;  // B/s that the group never exceeds; SimGrid wants a finite number
   int flows = 0, forward = 0, backward = 0;
 
-  double bound() const { return std::min(unbounded, group->bound(flows, forward > 0, backward > 0).value); }
+  double bound() const { return std::min(most, group->bound(flows, forward > 0, backward > 0).value); }
 };
 
-double largest_bound(const CapacityGroup& group) {
-  double largest = group.capacity ? 0 : unbounded;
-  for (const auto* curve : {&group.capacity, &group.both_busy})
-    if (*curve)
-      for (const auto& point : (*curve)->points) largest = std::max(largest, point.rate.value);
-  return largest;
+/// What the links of a group carry together.
+double link_sum(const CapacityGroup& group, const Topology& topology) {
+  double sum = 0;
+  for (const auto* side : {&group.forward, &group.backward})
+    for (LinkId id : *side) sum += topology.link(id).bandwidth.value;
+  return sum;
 }
 
 void connect_hosts(s4u::NetZone& zone, s4u::Host& src, s4u::Host& dst, const std::vector<s4u::LinkInRoute>& links) {
@@ -108,8 +107,9 @@ void SimGridMachine::Impl::build_platform() {
   loads.resize(topology.groups().size());
   for (std::size_t i = 0; i < loads.size(); ++i) {
     loads[i].group = &topology.groups()[i];
+    loads[i].most = link_sum(topology.groups()[i], topology);
     const GroupLoad* load = &loads[i];
-    group_links.push_back(new_link(largest_bound(*load->group)));
+    group_links.push_back(new_link(load->most));
     group_links[i]->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR,
                                        [load](double, int) { return load->bound(); });
   }
