@@ -31,9 +31,11 @@ std::string percent(double share) {
   return text;
 }
 
-constexpr std::int64_t packed_columns = 64;  // of 32 KiB each: copies of 2 MiB
-constexpr std::int64_t axpby_size = 512;     // tiles of 2 MiB
-constexpr double element = 8;                // bytes: copies and axpby are measured in f64
+constexpr std::int64_t packed_columns = 64;                // of 32 KiB each: copies of 2 MiB
+constexpr std::int64_t axpby_size = 512;                   // tiles of 2 MiB
+constexpr std::int64_t thin_size = 1024, thin_share = 16;  // s and s / k of a GEMM whose k loop hardly fills
+constexpr double runs_in_budget = 400;                     // 10 rounds of 40 figures
+constexpr double element = 8;                              // bytes: copies and axpby are measured in f64
 
 /// Adds every figure to the runs first, lets them be measured in turns, then writes them into the description.
 class Calibration {
@@ -43,7 +45,7 @@ class Calibration {
         all_workers_{devices * workers},
         devices_{devices},
         d_{host_machine(devices, workers)},
-        runs_{devices, workers} {}
+        runs_{devices, workers, options.budget_seconds / runs_in_budget} {}
 
   Topology::Description run();
 
@@ -68,6 +70,7 @@ class Calibration {
   void write_links(CopyRole role, double single, double saturated);
   void write_strided(double packed_rate);
   void write_kernels();
+  double k_overhead();
 
   double seconds(std::size_t figure) {
     const Estimate estimate = runs_.of(figure);
@@ -87,7 +90,7 @@ class Calibration {
   int all_workers_, devices_;
   Topology::Description d_;
   CalibrationRuns runs_;
-  std::size_t empty_ = 0, axpby_ = 0;  // figures
+  std::size_t empty_ = 0, axpby_ = 0, thin_ = 0, square_ = 0;  // figures
   std::vector<int> at_once_;
   std::vector<Copies> copies_;
   std::vector<Strided> strided_;
@@ -104,6 +107,9 @@ Topology::Description Calibration::run() {
   tell("warming up");
   add_copies();
   for (const DType dtype : {DType::f64, DType::f32}) add_gemms(dtype);
+  const std::int64_t s = std::min(thin_size, options_.largest_gemm);
+  thin_ = runs_.add_gemm(s, s / thin_share, DType::f64);
+  square_ = runs_.add_gemm(s, s, DType::f64);
   tell("measuring");
   runs_.measure(std::max(0.0, options_.budget_seconds - (now() - start)));
   d_.name = options_.name;
@@ -209,6 +215,14 @@ void Calibration::write_strided(double packed_rate) {
   d_.strided.points.push_back({Bytes{element * CalibrationRuns::matrix_rows}, 1.0});
 }
 
+/// From t(s, s, k) / t(s, s, s) = (k + k0) / (s + k0), the rule of docs/model.md#kernel-times:
+///   k0 = (s t_k - k t_s) / (t_s - t_k).
+double Calibration::k_overhead() {
+  const double s = static_cast<double>(std::min(thin_size, options_.largest_gemm)), k = s / thin_share;
+  const double thin = seconds(thin_), square = seconds(square_);
+  return square > thin ? std::clamp((s * thin - k * square) / (square - thin), 0.0, s) : 0.0;
+}
+
 void Calibration::write_kernels() {
   KernelTimes& kernels = d_.kernels[0];
   kernels.source = "kernels";
@@ -216,6 +230,7 @@ void Calibration::write_kernels() {
   widest_ = 0;
   constexpr double reads_and_writes = 3;
   kernels.memory_bandwidth = Rate{reads_and_writes * element * axpby_size * axpby_size / seconds(axpby_)};
+  kernels.k_overhead = k_overhead();
   for (const Gemms& gemms : gemms_) {
     GemmCurve curve;
     curve.dtype = gemms.dtype;

@@ -11,8 +11,8 @@
 namespace tilerail::host {
 namespace {
 
-constexpr std::int64_t bytes_in_rotation = 16 << 20;  // of one queue's operands
-constexpr double run_seconds = 0.05;                  // what one plan is to take
+// Bytes of one queue's operands: a plan's kernels find some of their tiles in the inner caches, its copies none.
+constexpr std::int64_t kernel_rotation = 4 << 20, copy_rotation = 16 << 20;
 constexpr double target_half_width = 0.05;
 constexpr std::size_t least_batches = 5;
 constexpr MemoryId host_memory{0};
@@ -20,8 +20,10 @@ constexpr std::int64_t matrix_columns = 2048;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// How many operand sets of `bytes` a queue goes round.
-int sets(std::int64_t bytes) { return static_cast<int>(std::clamp<std::int64_t>(bytes_in_rotation / bytes, 1, 64)); }
+/// How many operand sets of `bytes` each a queue goes round to cover `rotation` bytes.
+int sets(std::int64_t rotation, std::int64_t bytes) {
+  return static_cast<int>(std::clamp<std::int64_t>(rotation / bytes, 1, 64));
+}
 
 /// The i-th of the disjoint rows x cols views of a matrix, going round.
 View piece(const View& matrix, std::int64_t i, std::int64_t rows, std::int64_t cols) {
@@ -40,9 +42,10 @@ GemmProblem problem_of(DType dtype) {
 
 }  // namespace
 
-CalibrationRuns::CalibrationRuns(int devices, int workers)
+CalibrationRuns::CalibrationRuns(int devices, int workers, double run_seconds)
     : devices_{devices},
       workers_{workers},
+      run_seconds_{run_seconds},
       executor_{Topology{host_machine(devices, workers)}},
       doubles_{matrix_rows, matrix_columns, matrix_rows, DType::f64, 1},
       floats_{matrix_rows, matrix_columns, matrix_rows, DType::f32, 2},
@@ -75,7 +78,7 @@ double CalibrationRuns::run(const Draft& draft) {
 std::size_t CalibrationRuns::add(const std::function<Draft(int count)>& draft) {
   run(draft(1));
   const double each = run(draft(1));
-  const int count = static_cast<int>(std::clamp(run_seconds / std::max(each, 1e-7), 1.0, 2000.0));
+  const int count = static_cast<int>(std::clamp(run_seconds_ / std::max(each, 1e-7), 1.0, 2000.0));
   figures_.push_back({draft(count), {each}, true});
   return figures_.size() - 1;
 }
@@ -108,7 +111,7 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t 
   };
   std::vector<Operands> operands;
   PlanDraft::Deps filled;
-  const int rotation = std::min(sets((2 * s * k + s * s) * element_size(dtype)), count);
+  const int rotation = std::min(sets(kernel_rotation, (2 * s * k + s * s) * element_size(dtype)), count);
   for (int i = 0; i < rotation * all_workers(); ++i) {
     const MemoryId device = gpu(i % all_workers());
     operands.push_back({draft.tile(device, s, k), draft.tile(device, k, s), draft.tile(device, s, s)});
@@ -134,7 +137,7 @@ std::size_t CalibrationRuns::add_axpby(std::int64_t s) {
 
 CalibrationRuns::Draft CalibrationRuns::axpby_draft(std::int64_t s, int count) const {
   PlanDraft draft{executor_.topology(), problem_of(DType::f64)};
-  const int rotation = sets(2 * s * s * element_size(DType::f64));
+  const int rotation = sets(copy_rotation, 2 * s * s * element_size(DType::f64));
   std::vector<View> x, y;
   for (int i = 0; i < rotation * all_workers(); ++i) {
     x.push_back(draft.tile(gpu(i % all_workers()), s, s));
@@ -156,7 +159,7 @@ std::size_t CalibrationRuns::add_copy(CopyRole role, std::int64_t rows, std::int
 CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, std::int64_t rows, std::int64_t cols, int at_once,
                                                    int count) const {
   PlanDraft draft{executor_.topology(), problem_of(DType::f64)};
-  const int rotation = sets(rows * cols * element_size(DType::f64));
+  const int rotation = sets(copy_rotation, rows * cols * element_size(DType::f64));
   std::vector<View> near, far;  // tiles on the queue's device, and on the next one
   for (int i = 0; i < rotation * at_once; ++i) {
     near.push_back(draft.tile(gpu(i % at_once), rows, cols));

@@ -18,7 +18,8 @@ enum class CopyRole { h2d, d2h, peer };
 /// spends between two. Operands go round several tiles, more than the inner caches hold.
 class CalibrationRuns {
  public:
-  CalibrationRuns(int devices, int workers);
+  /// `run_seconds`: about how long each run of a plan of equal operations is to take.
+  CalibrationRuns(int devices, int workers, double run_seconds);
 
   /// Each `add` runs a small plan to warm up and returns the index of a figure to be measured, in seconds.
   /// One s x s x k GEMM with all workers busy:
@@ -57,6 +58,7 @@ class CalibrationRuns {
   int all_workers() const { return devices_ * workers_; }
 
   int devices_, workers_;
+  double run_seconds_;
   HostExecutor executor_;
   RandomMatrix doubles_, floats_, sink_;  // A and B by dtype, and C
   std::vector<Figure> figures_;

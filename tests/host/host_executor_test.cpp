@@ -9,6 +9,7 @@
 
 #include "backends/host/reference.hpp"
 #include "model/error.hpp"
+#include "tests/host/allocations.hpp"
 #include "tests/host/tiled_plan.hpp"
 
 namespace tilerail {
@@ -198,6 +199,24 @@ TEST(HostExecutor, ASecondRunGivesTheSameBytes) {
   EXPECT_EQ(one.plan_hash, two.plan_hash);
   EXPECT_EQ(one.plan_hash, content_hash(plan));
   EXPECT_EQ(one.backend, "host");
+}
+
+TEST(HostExecutor, ASecondRunAllocatesNothingButTheResult) {
+  // 1 and 64 tiles of C: were there an allocation for each operation or queue, the counts would differ.
+  const Topology topology = machine(2, 2);
+  HostExecutor executor{topology};
+  std::vector<int> counts;
+  for (const std::int64_t size : {16, 128}) {
+    const Plan plan = tiled_plan(topology, on_host(size, size, 16), 16);
+    const GemmData data{plan.problem, 18};
+    executor.set_matrices(data.matrices());
+    executor.execute(plan);
+    const int before = test::allocations();
+    const Timeline timeline = executor.execute(plan);
+    counts.push_back(test::allocations() - before);
+  }
+  EXPECT_EQ(counts[0], counts[1]);
+  EXPECT_LE(counts[1], 4);  // the timeline's operations and hash
 }
 
 TEST(HostExecutor, ArenasGrowAndAreKept) {

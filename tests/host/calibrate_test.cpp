@@ -1,0 +1,134 @@
+#include "backends/host/calibrate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "backends/host/estimate.hpp"
+#include "backends/host/host_machine.hpp"
+#include "model/error.hpp"
+
+namespace tilerail {
+namespace {
+
+TEST(HostEstimate, MeanAndStudentsInterval) {
+  // 1, 2, 3: mean 2, deviation 1, t(0.975; 2) = 4.30, half width 4.30 / sqrt(3) = 2.483, relative to 2.
+  const std::array<double, 3> samples{1, 2, 3};
+  const host::Estimate estimate = host::mean_of(samples);
+  EXPECT_DOUBLE_EQ(estimate.mean, 2);
+  EXPECT_NEAR(estimate.half_width, 4.30 / std::sqrt(3.0) / 2, 1e-12);
+  EXPECT_EQ(estimate.samples, 3U);
+}
+
+TEST(HostEstimate, OneSampleTellsNoWidth) {
+  const std::array<double, 1> sample{5};
+  EXPECT_EQ(host::mean_of(sample).mean, 5);
+  EXPECT_TRUE(std::isinf(host::mean_of(sample).half_width));
+}
+
+TEST(HostMachine, JoinsEveryTwoMemoriesDirectly) {
+  const Topology topology{host_machine(3, 2)};
+  ASSERT_EQ(topology.gpus().size(), 3U);
+  ASSERT_EQ(topology.memories().size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t j = 0; j < 4; ++j) {
+      if (i == j) continue;
+      EXPECT_EQ(topology.route(MemoryId{i}, MemoryId{j}).size(), 1U);
+      EXPECT_EQ(topology.groups_on(MemoryId{i}, MemoryId{j}).size(), 1U);  // one RAM
+    }
+  }
+  for (const MemoryId gpu : topology.gpus()) EXPECT_EQ(topology.memory(gpu).engines.total, 2);
+}
+
+TEST(HostMachine, AKernelTakesOneWorker) {
+  // Of 4 workers one kernel, large or small, takes a quarter; 10 GFLOP/s a worker: 2 x 1024^3 in 0.2147 s.
+  const Topology topology{host_machine(1, 4)};
+  const KernelTimes& kernels = topology.kernels_of(topology.gpus()[0]);
+  EXPECT_DOUBLE_EQ(kernels.occupancy(10000, 10000), 0.25);
+  EXPECT_DOUBLE_EQ(kernels.occupancy(1, 1), 0.25);
+  EXPECT_NEAR(kernels.gemm_time(1024, 1024, 1024, DType::f64, Trans::no, Trans::no).value, 2.0 * (1 << 30) / 10e9,
+              1e-9);
+}
+
+TEST(HostMachine, RefusesSizesOutOfRange) {
+  EXPECT_THROW(host_machine(0, 1), InputError);
+  EXPECT_THROW(host_machine(65, 1), InputError);
+  EXPECT_THROW(host_machine(1, 0), InputError);
+  EXPECT_THROW(host_machine(1, 1025), InputError);
+}
+
+/// With no budget every figure is measured once: the shape can be tested without a long run.
+Topology::Description quick(int devices, int workers) {
+  HostCalibrationOptions options;
+  options.devices = devices, options.workers = workers;
+  options.budget_seconds = 0;
+  options.largest_gemm = 128;
+  options.name = "quick";
+  return calibrate_host(options);
+}
+
+TEST(CalibrateHost, DescribesAMachineThatCanBeBuiltAndReadBack) {
+  const Topology::Description measured = quick(2, 1);
+  const Topology topology{measured};
+  EXPECT_EQ(topology.name(), "quick");
+  EXPECT_EQ(topology.gpus().size(), 2U);
+  const Topology again = read_topology(to_toml(measured), "quick.toml");
+  EXPECT_EQ(to_toml(again.description()), to_toml(measured));
+}
+
+TEST(CalibrateHost, MeasuresBothDTypesAndAllRoles) {
+  const Topology topology{quick(2, 1)};
+  const KernelTimes& kernels = topology.kernels_of(topology.gpus()[0]);
+  ASSERT_EQ(kernels.gemm.size(), 2U);
+  for (const GemmCurve& curve : kernels.gemm) {
+    ASSERT_EQ(curve.points.size(), 2U);  // 64 and 128
+    EXPECT_EQ(curve.points[0].size, 64);
+    EXPECT_EQ(curve.points[1].size, 128);
+    for (const auto& point : curve.points) EXPECT_GT(point.rate.value, 1e6);
+  }
+  ASSERT_TRUE(kernels.memory_bandwidth);
+  for (const Link& link : topology.links()) {
+    ASSERT_TRUE(link.per_flow);
+    EXPECT_LE(*link.per_flow, link.bandwidth);
+    EXPECT_GT(link.latency.value, 0);
+    EXPECT_EQ(link.source, "copies");
+  }
+  ASSERT_EQ(topology.groups().size(), 1U);
+  const auto& points = topology.groups()[0].capacity->points;
+  ASSERT_EQ(points.size(), 2U);  // one copy, and two at once
+  EXPECT_EQ(points[1].flows, 2);
+}
+
+TEST(CalibrateHost, StatesSourcesAndMeasuresOnlyWhatItClaims) {
+  const Topology::Description d = quick(1, 2);
+  const auto source = [&](const std::string& key) {
+    const auto found = std::find_if(d.sources.begin(), d.sources.end(), [&](const Source& s) { return s.key == key; });
+    return found == d.sources.end() ? Source{} : *found;
+  };
+  EXPECT_EQ(source("copies").kind, Source::Kind::measured);
+  EXPECT_EQ(source("kernels").kind, Source::Kind::measured);
+  EXPECT_EQ(source("shape").kind, Source::Kind::assumed);  // how many devices is a choice
+  EXPECT_NE(source("kernels").text.find("2 kernels at once"), std::string::npos) << source("kernels").text;
+  for (const StridedEfficiency::Point& point : d.strided.points) {
+    EXPECT_GT(point.efficiency, 0);
+    EXPECT_LE(point.efficiency, 1);
+  }
+}
+
+TEST(CalibrateHost, RefusesOptionsOutOfRange) {
+  HostCalibrationOptions options;
+  options.budget_seconds = -1;
+  EXPECT_THROW(calibrate_host(options), InputError);
+  options = {};
+  options.largest_gemm = 63;
+  EXPECT_THROW(calibrate_host(options), InputError);
+  options = {};
+  options.devices = -3;
+  EXPECT_THROW(calibrate_host(options), InputError);
+}
+
+}  // namespace
+}  // namespace tilerail
