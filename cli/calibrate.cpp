@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/option_group.hpp"
 #include "cli/output_set.hpp"
 #include "cli/parse.hpp"
 #include "cli/progress.hpp"
@@ -62,12 +63,13 @@ Command add_calibrate(CLI::App& root) {
   auto options = std::make_shared<CalibrateOptions>();
   CLI::App* app = root.add_subcommand("calibrate", "Measure this machine and write its description");
   app->footer(footer);
-  app->add_option("--backend", options->backend, "host: CPU threads and memory; cuda")->required();
-  app->add_option("-o,--output", options->output, "The .toml file to write")->required();
-  app->add_option("--name", options->name, "Name of the machine [this-host]");
-  app->add_option("--devices", options->devices, "Devices that its cores are shared by, or auto [auto]");
-  app->add_option("--workers", options->workers, "Threads of each device, or auto [auto]");
-  app->add_option("--seconds", options->seconds, "About what it may take [20]");
+  OptionGroup group{*app};
+  group.add("--backend", "NAME", options->backend, "host: CPU threads and memory; cuda")->required();
+  group.add("-o,--output", "FILE", options->output, "The .toml file to write")->required();
+  group.add("--name", "NAME", options->name, "Name of the machine [this-host]");
+  group.add("--devices", "N", options->devices, "Devices that its cores are shared by, or auto [auto]");
+  group.add("--workers", "N", options->workers, "Threads of each device, or auto [auto]");
+  group.add("--seconds", "X", options->seconds, "About what it may take [20]");
   return {app, [options] { return run_calibrate(*options); }};
 }
 

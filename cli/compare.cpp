@@ -36,7 +36,7 @@ Command add_compare(CLI::App& root) {
   app->footer(footer);
   app->add_option("predicted", options->predicted, "Timeline CSV of the prediction")->required();
   app->add_option("measured", options->measured, "Timeline CSV of the measurement")->required();
-  options->output.add_to_comparison(*app);
+  options->output.add_to(*app, TraceKind::comparison);
   return {app, [options] { return run_compare(*options); }};
 }
 

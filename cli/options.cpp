@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "cli/locate.hpp"
+#include "cli/option_group.hpp"
 #include "cli/parse.hpp"
 #include "cli/progress.hpp"
 #include "model/error.hpp"
@@ -51,19 +52,17 @@ Job load_job(const JobOptions& options) {
 }  // namespace
 
 void ProblemOptions::add_to(CLI::App& app) {
-  const std::string group = "PROBLEM: C = alpha op(A) op(B) + beta C";
-  app.add_option("--gemm", gemm, "Sizes M,N,K, or one size for a cube; 16K is 16384")->group(group);
-  app.add_option("--dtype", dtype, "f64, f32, f16 or bf16 [f64]")->group(group);
-  app.add_option("--transa", trans_a, "N or T [N]")->group(group);
-  app.add_option("--transb", trans_b, "N or T [N]")->group(group);
-  app.add_option("--alpha", alpha, "Scalar of the product [1]")->group(group);
-  app.add_option("--beta", beta, "Scalar of C; 0 never reads C [1]")->group(group);
-  app.add_option("--place", place, "Memories of A:B:C, each h, h1, a GPU number or a name [h:h:h]")->group(group);
-  const std::array<std::pair<const char*, const char*>, 3> names = {
-      {{"--lda", "Leading dimension of A in elements [rows]"},
-       {"--ldb", "Leading dimension of B in elements [rows]"},
-       {"--ldc", "Leading dimension of C in elements [rows]"}}};
-  for (std::size_t i = 0; i < 3; ++i) app.add_option(names[i].first, leading[i], names[i].second)->group(group);
+  OptionGroup group{app, "PROBLEM: C = alpha op(A) op(B) + beta C"};
+  group.add("--gemm", "M,N,K", gemm, "Sizes, or one size for a cube; 16K is 16384");
+  group.add("--dtype", "TYPE", dtype, "f64, f32, f16 or bf16 [f64]");
+  group.add("--transa", "N|T", trans_a, "op(A) [N]");
+  group.add("--transb", "N|T", trans_b, "op(B) [N]");
+  group.add("--alpha", "X", alpha, "Scalar of the product [1]");
+  group.add("--beta", "X", beta, "Scalar of C; 0 never reads C [1]");
+  group.add("--place", "A:B:C", place, "Their memories, each h, h1, a GPU number or a name [h:h:h]");
+  group.add("--lda", "N", leading[0], "Leading dimension of A in elements [its rows]");
+  group.add("--ldb", "N", leading[1], "Leading dimension of B in elements [its rows]");
+  group.add("--ldc", "N", leading[2], "Leading dimension of C in elements [its rows]");
 }
 
 GemmProblem ProblemOptions::resolve(const Topology& topology) const {
@@ -90,9 +89,9 @@ GemmProblem ProblemOptions::resolve(const Topology& topology) const {
 }
 
 void MachineOptions::add_to(CLI::App& app) {
-  const std::string group = "MACHINE";
-  app.add_option("--topology", topology, "A machine's .toml file or name ('tilerail topo list')")->group(group);
-  app.add_option("--devices", devices, "GPUs to use: all, or numbers such as 0,2,4-6 [all]")->group(group);
+  OptionGroup group{app, "MACHINE"};
+  group.add("--topology", "FILE|NAME", topology, "A machine's .toml file or name ('tilerail topo list')");
+  group.add("--devices", "LIST", devices, "GPUs to use: all, or numbers such as 0,2,4-6 [all]");
 }
 
 Topology MachineOptions::load() const {
@@ -122,13 +121,10 @@ std::vector<MemoryId> MachineOptions::resolve_devices(const Topology& machine) c
 }
 
 void PolicyOptions::add_to(CLI::App& app) {
-  const std::string group = "POLICY";
-  app.add_option("--policy", name, "A preset ('tilerail policies') [tilerail]")->group(group);
-  app.add_option("--tile", tile, "Tile size, or auto [auto]")->group(group);
-  app.add_option("--set", overrides, "KEY=VALUE overrides one field of the preset; repeatable")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->group(group);
+  OptionGroup group{app, "POLICY"};
+  group.add("--policy", "NAME", name, "A preset ('tilerail policies') [tilerail]");
+  group.add("--tile", "T", tile, "Tile size, or auto [auto]");
+  group.add("--set", "KEY=VALUE", overrides, "Overrides one field of the preset");
 }
 
 Policy PolicyOptions::resolve() const {
@@ -147,7 +143,8 @@ void JobOptions::add_to(CLI::App& app, bool plan_file_allowed) {
   machine.add_to(app);
   policy.add_to(app);
   if (!plan_file_allowed) return;
-  CLI::Option* plan = app.add_option("--plan", plan_file, "Take this plan instead of planning")->group("PLAN");
+  CLI::Option* plan =
+      OptionGroup{app, "PLAN"}.add("--plan", "FILE", plan_file, "Take this plan instead of PROBLEM and POLICY");
   for (const char* name : {"--gemm", "--dtype", "--transa", "--transb", "--alpha", "--beta", "--place", "--lda",
                            "--ldb", "--ldc", "--devices", "--policy", "--tile", "--set"}) {
     plan->excludes(app.get_option(name));

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <initializer_list>
 
+#include "cli/option_group.hpp"
 #include "cli/progress.hpp"
 #include "model/error.hpp"
 #include "report/chrome_json.hpp"
@@ -30,26 +31,15 @@ void check_extension(const std::string& path, const std::string& option, Extensi
 
 }  // namespace
 
-void OutputOptions::add_to(CLI::App& app) {
-  const std::string group = "OUTPUT";
-  app.add_option("--json", json, "Result as JSON into a file, or - for stdout")->group(group);
-  app.add_option("--timeline", traces, "Timeline as .csv, .json (Chrome, Perfetto) or .pftrace; repeatable")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->group(group);
-  app.add_option("--gantt", gantts, "Figure of the timeline as .png or .svg; repeatable")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->group(group);
-}
-
-void OutputOptions::add_to_comparison(CLI::App& app) {
-  add_to(app);
-  app.remove_option(app.get_option("--timeline"));
-  app.add_option("--trace", traces, "Both timelines in one trace, .json (Chrome, Perfetto) or .pftrace; repeatable")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->group("OUTPUT");
+void OutputOptions::add_to(CLI::App& app, TraceKind kind) {
+  OptionGroup group{app, "OUTPUT"};
+  group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
+  if (kind == TraceKind::one_timeline) {
+    group.add("--timeline", "FILE", traces, "Timeline as .csv, .json (Chrome, Perfetto) or .pftrace");
+  } else {
+    group.add("--trace", "FILE", traces, "Both timelines in one .json (Chrome, Perfetto) or .pftrace");
+  }
+  group.add("--gantt", "FILE", gantts, "Figure as .png or .svg");
 }
 
 Outputs::Outputs(const OutputOptions& options, TraceKind kind) : options_{options} {

@@ -11,17 +11,16 @@
 
 namespace tilerail::cli {
 
+enum class TraceKind { one_timeline, comparison };
+
 /// OUTPUT of simulate, run and compare.
 struct OutputOptions {
   std::string json;                 // a file, "-" for stdout, or "" for none
   std::vector<std::string> traces;  // --timeline (.csv, .json, .pftrace), or --trace of compare (.json, .pftrace)
   std::vector<std::string> gantts;
 
-  void add_to(CLI::App& app);
-  void add_to_comparison(CLI::App& app);
+  void add_to(CLI::App& app, TraceKind kind);
 };
-
-enum class TraceKind { one_timeline, comparison };
 
 /// Writes what was asked for, all or nothing. Constructed before any work, so that a wrong extension or a folder that
 /// is missing is told at once.

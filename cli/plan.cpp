@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/option_group.hpp"
 #include "cli/options.hpp"
 #include "cli/output_set.hpp"
 #include "cli/plan_text.hpp"
@@ -42,8 +43,8 @@ Command add_plan(CLI::App& root) {
   CLI::App* app = root.add_subcommand("plan", "Plan a problem and save the plan");
   app->footer(footer);
   options->job.add_to(*app, false);
-  app->add_option("-o,--output", options->output, "Where the plan goes, - for stdout; absent: only its summary")
-      ->group("OUTPUT");
+  OptionGroup{*app, "OUTPUT"}.add("-o,--output", "FILE", options->output,
+                                  "Where the plan goes, - for stdout; absent: only its summary");
   return {app, [options] { return run_plan(*options); }};
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/host_run.hpp"
+#include "cli/option_group.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
 #include "model/error.hpp"
@@ -90,15 +91,13 @@ Command add_run(CLI::App& root) {
   CLI::App* app = root.add_subcommand("run", "Execute a plan on real memory and measure it");
   app->footer(footer);
   options->job.add_to(*app, true);
-  const std::string group = "RUN";
-  app->add_option("--backend", options->backend, "host: CPU threads and memory of this machine; cuda")
-      ->required()
-      ->group(group);
-  app->add_flag("--check", options->check, "Compare the result with a one-call reference")->group(group);
-  app->add_option("--iters", options->iterations, "Measured iterations [3]")->group(group);
-  app->add_option("--warmup", options->warmup, "Iterations before them [1]")->group(group);
-  app->add_option("--seed", options->seed, "Of the random matrices [1]")->group(group);
-  options->output.add_to(*app);
+  OptionGroup group{*app, "RUN"};
+  group.add("--backend", "NAME", options->backend, "host: CPU threads and memory of this machine; cuda")->required();
+  app->add_flag("--check", options->check, "Compare the result with a one-call reference")->group(group.heading);
+  group.add("--iters", "N", options->iterations, "Measured iterations [3]");
+  group.add("--warmup", "N", options->warmup, "Iterations before them [1]");
+  group.add("--seed", "N", options->seed, "Of the random matrices [1]");
+  options->output.add_to(*app, TraceKind::one_timeline);
   return {app, [options] { return run_run(*options); }};
 }
 

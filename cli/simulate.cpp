@@ -54,7 +54,7 @@ Command add_simulate(CLI::App& root) {
   CLI::App* app = root.add_subcommand("simulate", "Predict how a plan runs on a described machine");
   app->footer(footer);
   options->job.add_to(*app, true);
-  options->output.add_to(*app);
+  options->output.add_to(*app, TraceKind::one_timeline);
   return {app, [options] { return run_simulate(*options); }};
 }
 
