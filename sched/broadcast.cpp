@@ -10,15 +10,24 @@
 namespace tilerail {
 namespace {
 
-/// How good a chain is: last arrival, then sum of arrivals. Differences below a picosecond are ties.
+/// How good a chain is: last arrival; then, where a resource shared by all decides that, last arrival by pairs alone;
+/// then pressure on the links; then sum of arrivals. Differences below a billionth are ties.
 struct Score {
-  double last = 0, sum = 0;
+  double last = 0, pair = 0, pressure = 0, sum = 0;
+
   bool better_than(const Score& other) const {
-    constexpr double tie = 1e-12;
-    if (last < other.last - tie) return true;
-    return last < other.last + tie && sum < other.sum - tie;
+    for (const auto& [mine, theirs] : {std::pair{last, other.last}, std::pair{pair, other.pair},
+                                       std::pair{pressure, other.pressure}, std::pair{sum, other.sum}}) {
+      const double tie = 1e-9 * theirs;
+      if (mine < theirs - tie) return true;
+      if (mine > theirs + tie) return false;
+    }
+    return false;
   }
-  Score with(LinkClock::Arrival arrival) const { return {std::max(last, arrival.last), sum + arrival.last}; }
+  Score with(LinkClock::Arrival arrival) const {
+    return {std::max(last, arrival.last), std::max(pair, arrival.pair), pressure + arrival.pressure,
+            sum + arrival.last};
+  }
 };
 
 [[noreturn]] void no_way(const Topology& topology, std::span<const MemoryId> destinations) {

@@ -37,7 +37,7 @@ double CTileLife::copy_c(std::size_t device, const View& from, const View& to, D
   const MemoryId src = context_.builder.plan().buffer(from.buffer).memory;
   const MemoryId dst = context_.builder.plan().buffer(to.buffer).memory;
   const double bytes = context_.bytes(from.rows, from.cols);
-  const LinkClock::Arrival available{ready, ready};
+  const LinkClock::Arrival available{ready, ready, ready, 0};
   const auto arrival = context_.clock.estimate(src, dst, bytes, 1, available);
   context_.clock.commit(src, dst, bytes, arrival);
   Op op;

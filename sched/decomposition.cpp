@@ -1,7 +1,6 @@
 #include "sched/decomposition.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sched/resources.hpp"
 
@@ -109,6 +108,7 @@ GridTraffic grid_traffic(const GemmProblem& problem, const Topology& topology, s
 
 Grid automatic_grid(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
                     bool batch) {
+  constexpr double alike = 0.1;  // the traffic model is no better than this: closer bottlenecks count as equal
   const Resources resources{topology};
   const int gpus = static_cast<int>(devices.size());
   Grid best = square_grid(gpus);
@@ -117,8 +117,9 @@ Grid automatic_grid(const GemmProblem& problem, const Topology& topology, std::s
     if (gpus % rows != 0) continue;
     const Grid grid{rows, gpus / rows};
     const GridTraffic here = traffic(problem, resources, devices, grid, batch);
-    const double gain = least.bottleneck.value - here.bottleneck.value, tie = 1e-9 * least.bottleneck.value;
-    if (gain > tie || (std::abs(gain) <= tie && here.total < least.total)) best = grid, least = here;
+    const double gain = least.bottleneck.value - here.bottleneck.value;
+    const double even = alike * std::max(least.bottleneck.value, here.bottleneck.value);
+    if (gain > even || (gain >= -even && here.total < least.total)) best = grid, least = here;
   }
   return best;
 }

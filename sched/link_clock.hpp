@@ -27,6 +27,8 @@ class LinkClock {
   /// Arrival at the far end of the first and of the last of `chunks` equal pieces.
   struct Arrival {
     double first = 0, last = 0;
+    double pair = 0;      // of the last piece, if only pairs counted
+    double pressure = 0;  // how loaded the resources on the way are: sum of load_r size / capacity_r
   };
 
   /// When `bytes` in `chunks` pieces would arrive if sent now; the pieces are at src from `available`.

@@ -14,6 +14,14 @@ TileCache::TileCache(PlanContext& context, std::vector<Tile> tiles)
       copies_(tiles_.size() * devices_),
       victims_(devices_) {}
 
+namespace {
+/// A copy in one piece starts only when all of its source is there.
+LinkClock::Arrival whole(LinkClock::Arrival available) {
+  available.first = available.last;
+  return available;
+}
+}  // namespace
+
 bool TileCache::present(TileIndex tile, std::size_t device) const {
   return in_place(tile, device) || copy(tile, device).present;
 }
@@ -56,8 +64,7 @@ Holder TileCache::best_source(TileIndex tile, std::size_t device) const {
     if (!context_.topology.has_route(holder.memory, dst)) continue;
     const double cost = context_.policy.routing == Routing::bandwidth
                             ? 1.0 / context_.topology.pair_rate(holder.memory, dst).value
-                            : context_.clock.estimate(holder.memory, dst, size(tile), 1, {holder.available.last,
-                                                                                         holder.available.last}).last;
+                            : context_.clock.estimate(holder.memory, dst, size(tile), 1, whole(holder.available)).last;
     if (cost < best_cost) best = holder, best_cost = cost;
   }
   if (!best)
@@ -71,8 +78,7 @@ double TileCache::eta(TileIndex tile, std::size_t device) const {
   if (in_place(tile, device)) return 0;
   if (const Copy& c = copy(tile, device); c.present) return c.available.last;
   const Holder from = best_source(tile, device);
-  const LinkClock::Arrival whole{from.available.last, from.available.last};
-  return context_.clock.estimate(from.memory, context_.devices[device], size(tile), 1, whole).last;
+  return context_.clock.estimate(from.memory, context_.devices[device], size(tile), 1, whole(from.available)).last;
 }
 
 TileCache::Input TileCache::fetch(TileIndex tile, std::size_t device) {
@@ -87,7 +93,7 @@ TileCache::Input TileCache::fetch(TileIndex tile, std::size_t device) {
 
 void TileCache::fetch_alone(TileIndex tile, std::size_t device) {
   Holder from = best_source(tile, device);
-  from.available.first = from.available.last;  // in one piece: only when all of it is there
+  from.available = whole(from.available);
   const auto arrival = context_.clock.estimate(from.memory, context_.devices[device], size(tile), 1, from.available);
   send(tile, from, device, 1, arrival, device);
 }
