@@ -56,6 +56,7 @@ class Scheduler {
   }
 
   Plan plan(std::int64_t tile, Grid grid_shape) const {
+    check_kernels(tile);
     Plan plan;
     plan.problem = problem_;
     plan.machine = topology_.name();
@@ -96,6 +97,17 @@ class Scheduler {
   }
 
  private:
+  /// A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
+  void check_kernels(std::int64_t tile) const {
+    constexpr double most = 1 << 23;
+    const auto tiles = [&](std::int64_t extent) { return static_cast<double>((extent + tile - 1) / tile); };
+    const double kernels = tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k));
+    if (kernels > most)
+      throw InputError{"--tile " + std::to_string(tile) + ": cuts the problem into " +
+                       std::to_string(static_cast<std::int64_t>(std::min(kernels, 1e18))) +
+                       " kernels; a plan holds at most " + std::to_string(static_cast<std::int64_t>(most))};
+  }
+
   /// What the policy lets tiles take, and no more than the matrices that live there leave.
   std::int64_t capacity_for_tiles(MemoryId device) const {
     const Memory& memory = topology_.memory(device);

@@ -64,6 +64,7 @@ CASES = {
     "unknown policy": (problem(policy="best"), "best"),
     "tile of zero": (problem(tile="0"), "0"),
     "negative tile": (problem(tile="-32"), "-32"),
+    "tile that makes too many kernels": (problem(gemm="1M", tile="32"), "35184372088832 kernels"),
     "tile that is a word": (problem(tile="small"), "small"),
     "unknown field": (problem(set="speed=max"), "speed"),
     "field without value": (problem(set="routing"), "routing"),
