@@ -60,6 +60,7 @@ int parse_and_run(int argc, char** argv) {
                 "tilerail"};
   root.footer(footer);
   root.set_version_flag("--version", "tilerail " TILERAIL_VERSION);
+  root.fallthrough();  // also for the commands: -v may stand anywhere
   bool verbose = false;
   root.add_flag("-v,--verbose", verbose, "Log what is done, on stderr");
   const std::vector<Command> commands{add_topo(root),    add_plan(root),      add_simulate(root), add_run(root),
