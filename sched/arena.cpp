@@ -32,8 +32,8 @@ Arena::Slot Arena::take(std::int64_t rows, std::int64_t cols, std::int64_t eleme
 }
 
 void Arena::reshape(Slot& slot, std::int64_t rows, std::int64_t cols) {
-  slot.buffer = builder_->add_buffer(
-      {Buffer::Kind::tile, memory_, rows, cols, std::max<std::int64_t>(1, rows), slot.offset});
+  slot.buffer =
+      builder_->add_buffer({Buffer::Kind::tile, memory_, rows, cols, std::max<std::int64_t>(1, rows), slot.offset});
 }
 
 void Arena::give_back(const Slot& slot, const LastUses& uses) {

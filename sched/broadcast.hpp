@@ -15,8 +15,8 @@ struct Holder {
 
 struct Chain {
   MemoryId source;
-  std::vector<MemoryId> hops;                 // destinations in order: source -> hops[0] -> hops[1] ...
-  std::vector<LinkClock::Arrival> arrivals;   // one a hop
+  std::vector<MemoryId> hops;                // destinations in order: source -> hops[0] -> hops[1] ...
+  std::vector<LinkClock::Arrival> arrivals;  // one a hop
 };
 
 /// The order in which a batched fetch visits its destinations: the one whose last arrival is earliest by the link

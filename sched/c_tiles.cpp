@@ -84,10 +84,10 @@ double CTileLife::end(const Open& tile, std::size_t device, QueueId compute, OpI
     add_deps.after(fetch).after(last_kernel);
     last = context_.emit(device, add, add_deps);
     const int reads = 2, writes = 1;
-    ready = std::max(ready, arrival) + context_.topology.kernels_of(context_.devices[device])
-                                           .axpby_time(tile.home.rows, tile.home.cols, context_.problem.dtype, reads,
-                                                       writes)
-                                           .value;
+    ready = std::max(ready, arrival) +
+            context_.topology.kernels_of(context_.devices[device])
+                .axpby_time(tile.home.rows, tile.home.cols, context_.problem.dtype, reads, writes)
+                .value;
     LastUses uses;
     uses.add(compute, last);
     if (context_.arenas[device].pooled())

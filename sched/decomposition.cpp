@@ -56,8 +56,7 @@ class TrafficSum {
       if (!batch) {
         add(home, members[i], bytes);
       } else if (holder != members.end()) {  // the home is a member: its panel goes round once
-        if (members[(i + 1) % members.size()] != home)
-          add(members[i], members[(i + 1) % members.size()], bytes);
+        if (members[(i + 1) % members.size()] != home) add(members[i], members[(i + 1) % members.size()], bytes);
       } else {
         add(home, members[i], bytes / g);
         add(members[i], members[(i + 1) % members.size()], bytes * (g - 1) / g);

@@ -33,8 +33,9 @@ std::vector<Interval> split_tiles(Interval range, std::int64_t tile);
 Grid square_grid(int gpus);
 
 /// Of all factor pairs, the one whose traffic takes the scarcest link or capacity group the least time for this shape
-/// and placement; where those times are within a tenth, the one that moves the fewest bytes; then the most square. With `batch`, a tile enters the row (A) or column (B)
-/// once and is passed on; without, every GPU fetches it from its home. docs/model.md#grid
+/// and placement; where those times are within a tenth, the one that moves the fewest bytes; then the most square. With
+/// `batch`, a tile enters the row (A) or column (B) once and is passed on; without, every GPU fetches it from its home.
+/// docs/model.md#grid
 Grid automatic_grid(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
                     bool batch);
 

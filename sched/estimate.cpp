@@ -58,10 +58,9 @@ class Pass {
     const KernelTimes& times = topology_.kernels_of(gpu);
     const DType type = plan_.problem.dtype;
     const std::int64_t depth = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
-    const Seconds alone =
-        op.kind == OpKind::gemm
-            ? times.gemm_time(op.y.rows, op.y.cols, depth, type, op.trans_a, op.trans_b)
-            : times.axpby_time(op.y.rows, op.y.cols, type, (op.alpha != 0) + (op.beta != 0), 1);
+    const Seconds alone = op.kind == OpKind::gemm
+                              ? times.gemm_time(op.y.rows, op.y.cols, depth, type, op.trans_a, op.trans_b)
+                              : times.axpby_time(op.y.rows, op.y.cols, type, (op.alpha != 0) + (op.beta != 0), 1);
     double& load = device_load_[gpu.index()];
     load = std::max(load, start) + alone.value * times.occupancy(op.y.rows, op.y.cols);
     return std::max(start + alone.value, load);

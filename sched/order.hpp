@@ -49,8 +49,8 @@ class DynamicOrder {
     int missing = 0;
   };
   struct Device {
-    std::deque<SubProblem> waiting;     // tiles of C not started, k unused
-    std::vector<std::int64_t> open_k;   // of the started tile, ascending
+    std::deque<SubProblem> waiting;    // tiles of C not started, k unused
+    std::vector<std::int64_t> open_k;  // of the started tile, ascending
     SubProblem open;
   };
   Rank rank(std::size_t device, const SubProblem& sub) const;

@@ -57,15 +57,15 @@ struct Queue {
 /// dependencies and queue predecessors always have lower ids.
 struct Plan {
   GemmProblem problem;
-  std::string machine;           // topology name
+  std::string machine;                // topology name
   std::vector<std::string> memories;  // names by MemoryId, so that a plan file is readable by itself
-  std::string policy;            // preset name, with "+key=value" for every override
+  std::string policy;                 // preset name, with "+key=value" for every override
   std::int64_t tile = 0;
-  std::vector<MemoryId> devices; // GPUs that take part
-  bool single_issuer = false;    // one host thread issues to all devices, instead of one for each
+  std::vector<MemoryId> devices;  // GPUs that take part
+  bool single_issuer = false;     // one host thread issues to all devices, instead of one for each
 
   std::vector<Queue> queues;
-  std::vector<Buffer> buffers;   // at most one of each matrix kind, then tiles
+  std::vector<Buffer> buffers;  // at most one of each matrix kind, then tiles
   std::vector<Op> ops;
   std::vector<std::uint32_t> dep_begin;  // ops.size() + 1 offsets into deps
   std::vector<OpId> deps;
@@ -90,7 +90,8 @@ Flops op_flops(const Op& op);
 std::string content_hash(const Plan& plan);
 
 /// Checks structure: ids in range, dependencies and queues in order, views inside buffers, kernel operands on the
-/// queue's GPU, copies between the queue's memories, matching shapes, tiles inside the stated peak. Throws InputError naming the operation.
+/// queue's GPU, copies between the queue's memories, matching shapes, tiles inside the stated peak. Throws InputError
+/// naming the operation.
 void validate(const Plan& plan);
 /// Also that the memories of the plan are the topology's, its copies have routes and its peaks fit the capacities.
 void validate(const Plan& plan, const Topology& topology);

@@ -15,8 +15,9 @@ void LastUses::add(QueueId queue, OpId op) {
 }
 
 QueueId PlanBuilder::queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index) {
-  const std::uint64_t key = (static_cast<std::uint64_t>(src.value) << 40) | (static_cast<std::uint64_t>(dst.value) << 16) |
-                            (static_cast<std::uint64_t>(index) << 1) | (kind == Queue::Kind::copy ? 1 : 0);
+  const std::uint64_t key = (static_cast<std::uint64_t>(src.value) << 40) |
+                            (static_cast<std::uint64_t>(dst.value) << 16) | (static_cast<std::uint64_t>(index) << 1) |
+                            (kind == Queue::Kind::copy ? 1 : 0);
   const auto [entry, is_new] = queues_.try_emplace(key, QueueId{plan_.queues.size()});
   if (is_new) {
     plan_.queues.push_back({kind, src, dst, index});

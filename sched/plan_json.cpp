@@ -126,7 +126,8 @@ class Reader {
 
 View read_view(const Reader& r) {
   r.sized(5);
-  return {BufferId{r.entry(0).index()}, r.entry(1).extent(), r.entry(2).extent(), r.entry(3).extent(), r.entry(4).extent()};
+  return {BufferId{r.entry(0).index()}, r.entry(1).extent(), r.entry(2).extent(), r.entry(3).extent(),
+          r.entry(4).extent()};
 }
 
 GemmProblem read_problem(const Reader& r) {
@@ -191,7 +192,8 @@ void read_tables(const Reader& root, Plan& plan) {
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const Reader b = buffers.entry(i).sized(6);
     plan.buffers.push_back({static_cast<Buffer::Kind>(b.entry(0).one_of(buffer_names)), MemoryId{b.entry(1).index()},
-                            b.entry(2).extent(), b.entry(3).extent(), b.entry(4).extent(), b.entry(5).integer(0, INT64_MAX)});
+                            b.entry(2).extent(), b.entry(3).extent(), b.entry(4).extent(),
+                            b.entry(5).integer(0, INT64_MAX)});
   }
 }
 

@@ -28,7 +28,8 @@ std::vector<TileCache::Tile> input_tiles(const PlanContext& context, const Tilin
       if (tiling.cols_of[c].size() > 0) users.push_back(r * columns + c);
     for (std::int64_t i = tiling.rows_of[r].begin; i < tiling.rows_of[r].end; ++i)
       for (const Interval k : tiling.k)
-        tiles.push_back({stored(context.matrix_a, p.trans_a, tiling.m[static_cast<std::size_t>(i)], k), p.place_a, users});
+        tiles.push_back(
+            {stored(context.matrix_a, p.trans_a, tiling.m[static_cast<std::size_t>(i)], k), p.place_a, users});
   }
   for (std::size_t c = 0; c < tiling.cols_of.size(); ++c) {
     std::vector<std::size_t> users;
@@ -36,7 +37,8 @@ std::vector<TileCache::Tile> input_tiles(const PlanContext& context, const Tilin
       if (tiling.rows_of[r].size() > 0) users.push_back(r * columns + c);
     for (std::int64_t j = tiling.cols_of[c].begin; j < tiling.cols_of[c].end; ++j)
       for (const Interval k : tiling.k)
-        tiles.push_back({stored(context.matrix_b, p.trans_b, k, tiling.n[static_cast<std::size_t>(j)]), p.place_b, users});
+        tiles.push_back(
+            {stored(context.matrix_b, p.trans_b, k, tiling.n[static_cast<std::size_t>(j)]), p.place_b, users});
   }
   return tiles;
 }
@@ -72,7 +74,7 @@ class RegionPlanner {
     std::map<std::pair<std::int64_t, std::int64_t>, OpenTile> open;  // by (i, j)
     int tiles_started = 0;
     double kernels_end = 0;
-    std::vector<DynamicOrder::Choice> sequence;  // blocked order only
+    std::vector<DynamicOrder::Choice> sequence;   // blocked order only
     std::vector<std::vector<std::int64_t>> uses;  // blocked order only: positions by tile, latest first
   };
 

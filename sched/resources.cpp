@@ -25,8 +25,7 @@ Resources::Resources(const Topology& topology) : memories_{topology.memories().s
         uses_[pair].push_back({link.index(), 1.0 / topology.link(link).bandwidth.value});
       for (const auto& use : topology.groups_on(src, dst)) {
         const CapacityGroup& group = topology.group(use.group);
-        if (group.capacity)
-          uses_[pair].push_back({links + use.group.index(), 1.0 / group.capacity->saturated().value});
+        if (group.capacity) uses_[pair].push_back({links + use.group.index(), 1.0 / group.capacity->saturated().value});
         if (group.both_busy)
           uses_[pair].push_back({links + groups + use.group.index(), 1.0 / group.both_busy->saturated().value});
       }

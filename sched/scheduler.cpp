@@ -51,7 +51,8 @@ class Scheduler {
   std::int64_t largest_tile() const {
     constexpr double comfortable_slots = 12;
     const std::int64_t least = *std::min_element(capacities_.begin(), capacities_.end());
-    const double elements = static_cast<double>(least) / comfortable_slots / static_cast<double>(element_size(problem_.dtype));
+    const double elements =
+        static_cast<double>(least) / comfortable_slots / static_cast<double>(element_size(problem_.dtype));
     return std::max<std::int64_t>(64, static_cast<std::int64_t>(std::sqrt(elements)) / 64 * 64);
   }
 
@@ -73,10 +74,13 @@ class Scheduler {
 
     BufferId a{}, b{};
     if (!scaling) {
-      a = builder.add_buffer({Buffer::Kind::matrix_a, problem_.place_a, problem_.rows_a(), problem_.cols_a(), problem_.lda, 0});
-      b = builder.add_buffer({Buffer::Kind::matrix_b, problem_.place_b, problem_.rows_b(), problem_.cols_b(), problem_.ldb, 0});
+      a = builder.add_buffer(
+          {Buffer::Kind::matrix_a, problem_.place_a, problem_.rows_a(), problem_.cols_a(), problem_.lda, 0});
+      b = builder.add_buffer(
+          {Buffer::Kind::matrix_b, problem_.place_b, problem_.rows_b(), problem_.cols_b(), problem_.ldb, 0});
     }
-    const BufferId c = builder.add_buffer({Buffer::Kind::matrix_c, problem_.place_c, problem_.m, problem_.n, problem_.ldc, 0});
+    const BufferId c =
+        builder.add_buffer({Buffer::Kind::matrix_c, problem_.place_c, problem_.m, problem_.n, problem_.ldc, 0});
 
     const std::vector<Region> regions = scaling ? std::vector<Region>{all} : cut_to_memory(all, tile, grid_shape);
     for (const Region& region : regions) {
@@ -191,8 +195,8 @@ class Scheduler {
 };
 
 /// Plans with every candidate tile and keeps the plan whose estimated makespan is least; ties take the larger tile.
-Plan search_tile(const Scheduler& scheduler, const GemmProblem& p, const Topology& topology,
-                 const Resources& resources, Grid grid) {
+Plan search_tile(const Scheduler& scheduler, const GemmProblem& p, const Topology& topology, const Resources& resources,
+                 Grid grid) {
   constexpr std::int64_t most_kernels = 16384;
   std::optional<Plan> best;
   Seconds least{0};

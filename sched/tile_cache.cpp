@@ -105,8 +105,7 @@ void TileCache::fetch_chain(TileIndex tile, std::size_t device) {
     if (!present(tile, user)) destinations.push_back(context_.devices[user]);
   if (destinations.size() == 1) return fetch_alone(tile, device);
   const int pieces = chunks_of(tile);
-  const Chain chain =
-      best_chain(context_.clock, context_.topology, holders(tile), destinations, size(tile), pieces);
+  const Chain chain = best_chain(context_.clock, context_.topology, holders(tile), destinations, size(tile), pieces);
   Holder from{chain.source, {}};
   if (const auto source = device_index(chain.source); source && copy(tile, *source).present)
     from.available = copy(tile, *source).available;

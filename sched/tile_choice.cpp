@@ -50,7 +50,8 @@ std::vector<std::int64_t> tile_candidates(std::int64_t m, std::int64_t n, std::i
   std::vector<std::int64_t> tiles;
   for (std::int64_t power = 256; power <= 2 * longest; power *= 2)
     for (const std::int64_t tile : {power, power + power / 2}) {
-      const std::int64_t kernels = grid.rows * ceil_div(m_r, tile) * grid.cols * ceil_div(n_c, tile) * ceil_div(k, tile);
+      const std::int64_t kernels =
+          grid.rows * ceil_div(m_r, tile) * grid.cols * ceil_div(n_c, tile) * ceil_div(k, tile);
       if (tile <= largest && kernels <= most_kernels && (tile <= longest || tiles.empty())) tiles.push_back(tile);
     }
   if (tiles.empty()) tiles.push_back(std::max<std::int64_t>(1, std::min(longest, largest)));

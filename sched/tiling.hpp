@@ -22,8 +22,8 @@ struct Region {
 ///      2    d2 d2 | d3 d3
 struct Tiling {
   Grid grid;
-  std::vector<Interval> m, n, k;            // tile boundaries in the problem
-  std::vector<Interval> rows_of, cols_of;   // tile rows of each grid row, tile columns of each grid column
+  std::vector<Interval> m, n, k;           // tile boundaries in the problem
+  std::vector<Interval> rows_of, cols_of;  // tile rows of each grid row, tile columns of each grid column
 
   Tiling(const Region& region, Grid grid, std::int64_t tile);
 

@@ -10,9 +10,7 @@
 namespace tilerail::testing {
 namespace {
 
-std::size_t at(std::int64_t row, std::int64_t col, std::int64_t ld) {
-  return static_cast<std::size_t>(row + col * ld);
-}
+std::size_t at(std::int64_t row, std::int64_t col, std::int64_t ld) { return static_cast<std::size_t>(row + col * ld); }
 
 std::vector<double> filled(std::int64_t ld, std::int64_t cols, std::mt19937_64& random) {
   std::vector<double> data(static_cast<std::size_t>(ld * std::max<std::int64_t>(cols, 1)));
@@ -55,10 +53,14 @@ class Machine {
     const Buffer& b = plan_.buffer(v.buffer);
     const std::size_t i = at(v.row + row, v.col + col, b.ld);
     switch (b.kind) {
-      case Buffer::Kind::matrix_a: return matrices_.a.at(i);
-      case Buffer::Kind::matrix_b: return matrices_.b.at(i);
-      case Buffer::Kind::matrix_c: return matrices_.c.at(i);
-      case Buffer::Kind::tile: break;
+      case Buffer::Kind::matrix_a:
+        return matrices_.a.at(i);
+      case Buffer::Kind::matrix_b:
+        return matrices_.b.at(i);
+      case Buffer::Kind::matrix_c:
+        return matrices_.c.at(i);
+      case Buffer::Kind::tile:
+        break;
     }
     return arenas_[b.memory.index()].at(static_cast<std::size_t>(b.offset / 8) + i);
   }

@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "../model/expect_error.hpp"
+#include "machines.hpp"
+#include "sched/broadcast.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
+
+/// two-gpu: 10 GB/s after 10 us from the host to a GPU, 12 GB/s shared by both, 40 GB/s after 5 us between the GPUs.
+class TwoGpu : public ::testing::Test {
+ protected:
+  Topology machine = shipped("two-gpu");
+  Resources resources{machine};
+  LinkClock pairs{resources, 3, false}, links{resources, 3, true};
+
+  double send(LinkClock& clock, MemoryId src, MemoryId dst, double bytes) {
+    const auto arrival = clock.estimate(src, dst, bytes, 1, {});
+    clock.commit(src, dst, bytes, arrival);
+    return arrival.last;
+  }
+};
+
+TEST_F(TwoGpu, TwoTilesOnOnePairArriveOneTransferApart) {
+  EXPECT_NEAR(send(pairs, host, gpu0, 10e6), 1e-3 + 10e-6, 1e-12);
+  EXPECT_NEAR(send(pairs, host, gpu0, 10e6), 2e-3 + 20e-6, 1e-12);
+}
+
+TEST_F(TwoGpu, PairsBelieveInBandwidthThatASharedUplinkDoesNotHave) {
+  send(pairs, host, gpu0, 12e6);
+  EXPECT_NEAR(send(pairs, host, gpu1, 12e6), 1.2e-3 + 10e-6, 1e-12);  // alone on its pair
+  send(links, host, gpu0, 12e6);
+  EXPECT_NEAR(send(links, host, gpu1, 12e6), 2e-3, 1e-12);  // 24 MB over 12 GB/s
+}
+
+TEST_F(TwoGpu, PiecesArePassedOnAsTheyArrive) {
+  // 8 pieces of 1 MB: each takes 10 us + 0.1 ms to gpu0 and 5 us + 25 us on to gpu1.
+  const auto first_hop = pairs.estimate(host, gpu0, 8e6, 8, {});
+  EXPECT_NEAR(first_hop.first, 110e-6, 1e-12);
+  EXPECT_NEAR(first_hop.last, 8 * 110e-6, 1e-12);
+  const auto second_hop = pairs.estimate(gpu0, gpu1, 8e6, 8, first_hop);
+  EXPECT_NEAR(second_hop.last, 8 * 110e-6 + 30e-6, 1e-12);  // the last piece, one short hop later
+}
+
+TEST_F(TwoGpu, ChainTakesThePeerLinkInsteadOfTheUplinkTwice) {
+  const std::vector<Holder> home{{host, {}}};
+  const std::vector<MemoryId> both{gpu0, gpu1};
+  const Chain chain = best_chain(pairs, machine, home, both, 8e6, 8);
+  EXPECT_EQ(chain.source, host);
+  EXPECT_EQ(chain.hops, (std::vector<MemoryId>{gpu0, gpu1}));  // both orders cost the same: the lower id first
+}
+
+TEST_F(TwoGpu, ChainEntersWhereTheLinkIsFree) {
+  send(pairs, host, gpu0, 50e6);
+  const std::vector<Holder> home{{host, {}}};
+  const std::vector<MemoryId> both{gpu0, gpu1};
+  EXPECT_EQ(best_chain(pairs, machine, home, both, 8e6, 8).hops, (std::vector<MemoryId>{gpu1, gpu0}));
+}
+
+TEST_F(TwoGpu, SearchLeavesTheClockAsItWas) {
+  const std::vector<Holder> home{{host, {}}};
+  const std::vector<MemoryId> both{gpu0, gpu1};
+  best_chain(links, machine, home, both, 8e6, 8);
+  EXPECT_NEAR(links.estimate(host, gpu0, 10e6, 1, {}).last, 1e-3 + 10e-6, 1e-12);
+}
+
+/// Every order, without cutting branches short: what the exhaustive search must equal.
+double best_of_all_orders(LinkClock clock, const Holder& home, std::vector<MemoryId> order, double bytes, int chunks) {
+  std::sort(order.begin(), order.end());
+  double best = 1e300;
+  do {
+    LinkClock trial = clock;
+    Holder at = home;
+    double last = 0;
+    for (const MemoryId next : order) {
+      const auto arrival = trial.estimate(at.memory, next, bytes, chunks, at.available);
+      trial.commit(at.memory, next, bytes, arrival);
+      at = {next, arrival};
+      last = std::max(last, arrival.last);
+    }
+    best = std::min(best, last);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return best;
+}
+
+TEST(Broadcast, ExhaustiveSearchFindsTheBestOfAllOrders) {
+  const Topology machine = shipped("clx-ai");
+  const Resources resources{machine};
+  std::mt19937_64 random{7};
+  for (int round = 0; round < 20; ++round) {
+    LinkClock clock{resources, machine.memories().size(), round % 2 == 0};
+    std::vector<MemoryId> gpus = machine.gpus();
+    for (int i = 0; i < 30; ++i) {  // some load
+      const MemoryId src = gpus[random() % 8], dst = gpus[random() % 8];
+      const double bytes = static_cast<double>(random() % 50) * 1e6;
+      if (src != dst) clock.commit(src, dst, bytes, clock.estimate(src, dst, bytes, 1, {}));
+    }
+    std::shuffle(gpus.begin(), gpus.end(), random);
+    gpus.resize(2 + random() % 4);
+    const Holder home{machine.hosts()[0], {}};
+    const Chain chain = exhaustive_chain(clock, machine, std::vector{home}, gpus, 32e6, 8);
+    double last = 0;
+    for (const auto& arrival : chain.arrivals) last = std::max(last, arrival.last);
+    EXPECT_NEAR(last, best_of_all_orders(clock, home, gpus, 32e6, 8), 1e-12);
+  }
+}
+
+TEST(Broadcast, BeamSearchIsWithinATenthOfExhaustiveForSixAndSevenHops) {
+  const Topology machine = shipped("clx-ai");
+  const Resources resources{machine};
+  std::mt19937_64 random{11};
+  for (int round = 0; round < 10; ++round) {
+    LinkClock clock{resources, machine.memories().size(), false};
+    std::vector<MemoryId> gpus = machine.gpus();
+    for (int i = 0; i < 40; ++i) {
+      const MemoryId src = gpus[random() % 8], dst = gpus[random() % 8];
+      const double bytes = static_cast<double>(random() % 50) * 1e6;
+      if (src != dst) clock.commit(src, dst, bytes, clock.estimate(src, dst, bytes, 1, {}));
+    }
+    gpus.resize(6 + random() % 2);
+    const std::vector<Holder> home{{machine.hosts()[0], {}}};
+    const auto last = [](const Chain& chain) {
+      double latest = 0;
+      for (const auto& arrival : chain.arrivals) latest = std::max(latest, arrival.last);
+      return latest;
+    };
+    const double exact = last(exhaustive_chain(clock, machine, home, gpus, 32e6, 8));
+    const double beam = last(beam_chain(clock, machine, home, gpus, 32e6, 8));
+    EXPECT_GE(beam, exact - 1e-12);
+    EXPECT_LE(beam, 1.1 * exact);
+  }
+}
+
+TEST(Broadcast, SixtyThreeDestinationsAreAllReached) {
+  Topology::Description d;
+  d.name = "star";
+  d.nodes = {{"host", NodeKind::host, "s"}, {"sw", NodeKind::network_switch, "s"}};
+  d.kernels.push_back({});
+  d.kernels[0].name = "k";
+  d.kernels[0].gemm.push_back({DType::f64, "", {{1, FlopRate{1e12}}}});
+  Memory memory;
+  memory.name = "host", memory.kind = NodeKind::host, memory.node = NodeId{0};
+  d.memories.push_back(memory);
+  std::vector<MemoryId> gpus;
+  for (int i = 0; i < 63; ++i) {
+    memory.name = "gpu" + std::to_string(i), memory.kind = NodeKind::gpu;
+    memory.node = NodeId{d.nodes.size()}, memory.device = i;
+    d.nodes.push_back({memory.name, NodeKind::gpu, "s"});
+    d.memories.push_back(memory);
+    gpus.push_back(MemoryId{i + 1});
+  }
+  for (std::size_t node = 0; node < d.nodes.size(); ++node) {
+    if (node == 1) continue;
+    d.links.push_back({"", NodeId{node}, NodeId{1}, Rate{1e10}, Seconds{1e-6}, {}, "s"});
+    d.links.push_back({"", NodeId{1}, NodeId{node}, Rate{1e10}, Seconds{1e-6}, {}, "s"});
+  }
+  const Topology machine{d};
+  const Resources resources{machine};
+  LinkClock clock{resources, machine.memories().size(), true};
+  Chain chain = best_chain(clock, machine, std::vector<Holder>{{MemoryId{0}, {}}}, gpus, 8e6, 8);
+  std::sort(chain.hops.begin(), chain.hops.end());
+  EXPECT_EQ(chain.hops, gpus);
+}
+
+}  // namespace
+}  // namespace tilerail::testing

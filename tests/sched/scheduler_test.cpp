@@ -1,0 +1,227 @@
+#include "sched/scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "../model/expect_error.hpp"
+#include "machines.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
+
+Policy policy(std::string_view name, std::initializer_list<std::string_view> overrides = {}) {
+  Policy p = preset(name);
+  for (const std::string_view o : overrides) apply_override(p, o);
+  return p;
+}
+
+/// One word an operation: what it is, between which memories, on which matrix or tile.
+std::vector<std::string> words(const Plan& plan) {
+  std::vector<std::string> all;
+  for (const Op& op : plan.ops) {
+    const Queue& q = plan.queue(op.queue);
+    const auto name = [&](MemoryId m) { return plan.memories[m.index()]; };
+    switch (op.kind) {
+      case OpKind::copy:
+        all.push_back(name(q.src) + ">" + name(q.dst));
+        break;
+      case OpKind::gemm:
+        all.push_back("gemm@" + name(q.dst) + (op.beta == 0 ? " b0" : op.beta == 1 ? " b1" : " b"));
+        break;
+      case OpKind::axpby:
+        all.push_back("axpby@" + name(q.dst));
+        break;
+      case OpKind::join:
+        all.push_back("join");
+        break;
+    }
+  }
+  return all;
+}
+
+int count(const Plan& plan, OpKind kind) {
+  return static_cast<int>(
+      std::count_if(plan.ops.begin(), plan.ops.end(), [&](const Op& op) { return op.kind == kind; }));
+}
+
+double moved(const Plan& plan, MemoryId src, MemoryId dst) {
+  double bytes = 0;
+  for (const Op& op : plan.ops)
+    if (op.kind == OpKind::copy && plan.queue(op.queue).src == src && plan.queue(op.queue).dst == dst)
+      bytes += copy_bytes(plan, op).value;
+  return bytes;
+}
+
+class OnTwoGpu : public ::testing::Test {
+ protected:
+  Topology machine = shipped("two-gpu");
+  Plan plan(const GemmProblem& p, const Policy& how, std::vector<MemoryId> devices = {gpu0}) {
+    return plan_gemm(p, machine, devices, how);
+  }
+};
+
+TEST_F(OnTwoGpu, EagerFetchesCBeforeTheFirstKernel) {
+  GemmProblem p = cube(256);
+  p.k = 512;
+  p.beta = 2;
+  // One tile of C, two k: A_0, B_0, C_in, kernel (beta 2), A_1, B_1, kernel (beta 1), write-back.
+  EXPECT_EQ(words(plan(p, policy("gemmex", {"tile=256", "c-tiles=eager", "order=fifo"}))),
+            (std::vector<std::string>{"host>gpu0", "host>gpu0", "host>gpu0", "gemm@gpu0 b", "host>gpu0", "host>gpu0",
+                                      "gemm@gpu0 b1", "gpu0>host"}));
+}
+
+TEST_F(OnTwoGpu, LazyFetchesCAfterTheLastKernelAndAddsIt) {
+  GemmProblem p = cube(256);
+  p.k = 512;
+  const Plan lazy = plan(p, policy("gemmex", {"tile=256", "c-tiles=lazy"}));
+  EXPECT_EQ(words(lazy), (std::vector<std::string>{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "host>gpu0", "host>gpu0",
+                                                   "gemm@gpu0 b1", "host>gpu0", "axpby@gpu0", "gpu0>host"}));
+  const Op& add = lazy.ops[7];  // C' = beta C_in + C'
+  EXPECT_EQ(add.alpha, 1);
+  EXPECT_EQ(add.beta, 1);
+}
+
+TEST_F(OnTwoGpu, AutoIsLazyOnlyWhereCSharesItsHomeWithAOrB) {
+  GemmProblem p = cube(256);
+  EXPECT_EQ(count(plan(p, policy("gemmex")), OpKind::axpby), 1);
+  p.place_c = gpu1;
+  EXPECT_EQ(count(plan(p, policy("gemmex")), OpKind::axpby), 0);
+}
+
+TEST_F(OnTwoGpu, BetaZeroNeverFetchesC) {
+  GemmProblem p = cube(256);
+  p.beta = 0;
+  for (const char* c : {"c-tiles=eager", "c-tiles=lazy"})
+    EXPECT_EQ(words(plan(p, policy("gemmex", {c}))),
+              (std::vector<std::string>{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "gpu0>host"}));
+}
+
+TEST_F(OnTwoGpu, MatricesOnTheDeviceAreUsedInPlace) {
+  GemmProblem p = cube(512);
+  p.place_a = p.place_b = p.place_c = gpu0;
+  const Plan local = plan(p, policy("tilerail", {"tile=256"}));
+  EXPECT_EQ(count(local, OpKind::copy), 0);
+  EXPECT_EQ(count(local, OpKind::gemm), 8);
+  EXPECT_EQ(local.peak_bytes[gpu0.index()], 0);
+}
+
+TEST_F(OnTwoGpu, CachingFetchesEveryTileOnceAndItsAbsenceEveryTime) {
+  const GemmProblem p = cube(1024);  // 4 x 4 x 4 tiles: 64 kernels, 16 tiles each of A, B and C
+  EXPECT_DOUBLE_EQ(moved(plan(p, policy("gemmex", {"tile=256"})), host, gpu0), 3 * 8.0 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(moved(plan(p, policy("gemmex", {"tile=256", "caching=off"})), host, gpu0),
+                   (64 + 64 + 16) * 8.0 * 256 * 256);
+}
+
+TEST_F(OnTwoGpu, BatchSendsEachSharedTileOverTheUplinkOnce) {
+  const GemmProblem p = cube(1024);
+  const Plan batched = plan(p, policy("gemmex", {"tile=256", "routing=eta"}), {gpu0, gpu1});
+  const double matrix = 8.0 * 1024 * 1024;
+  EXPECT_DOUBLE_EQ(moved(batched, host, gpu0) + moved(batched, host, gpu1), 3 * matrix);
+  EXPECT_DOUBLE_EQ(moved(batched, gpu0, gpu1) + moved(batched, gpu1, gpu0), matrix);  // A: both GPUs share the rows
+  const Plan alone = plan(p, policy("gemmex", {"tile=256", "routing=initial", "batch=off"}), {gpu0, gpu1});
+  EXPECT_DOUBLE_EQ(moved(alone, host, gpu0) + moved(alone, host, gpu1), 4 * matrix);
+}
+
+TEST_F(OnTwoGpu, AChainIsCopiesInPiecesThatFollowEachOther) {
+  GemmProblem p = cube(256);
+  p.n = 512;
+  const Plan batched = plan(p, policy("gemmex", {"tile=256", "chunks=4", "order=fifo"}), {gpu0, gpu1});
+  // A goes host -> gpu0 in operations 0..3 and gpu0 -> gpu1 in 4..7; piece j of the second hop waits for piece j.
+  for (int j = 0; j < 4; ++j) {
+    ASSERT_EQ(batched.deps_of(OpId{4 + j}).size(), 1u);
+    EXPECT_EQ(batched.deps_of(OpId{4 + j})[0], OpId{j});
+    EXPECT_EQ(batched.ops[static_cast<std::size_t>(4 + j)].y.cols, 64);
+  }
+}
+
+TEST_F(OnTwoGpu, WithoutOverlapADeviceDoesOneThingAfterAnother) {
+  const Plan serial = plan(cube(512), policy("baseline", {"tile=256"}));
+  for (std::size_t i = 1; i < serial.ops.size(); ++i) {
+    const auto deps = serial.deps_of(OpId{i});
+    const bool same_queue = serial.ops[i].queue == serial.ops[i - 1].queue;
+    EXPECT_TRUE(same_queue || std::count(deps.begin(), deps.end(), OpId{i - 1}) == 1) << i;
+  }
+}
+
+TEST_F(OnTwoGpu, NothingToDoIsAnEmptyPlan) {
+  GemmProblem p = cube(256);
+  p.m = 0;
+  EXPECT_TRUE(plan(p, policy("tilerail")).ops.empty());
+  p = cube(256);
+  p.alpha = 0;
+  EXPECT_TRUE(plan(p, policy("tilerail")).ops.empty());  // beta = 1: C stays as it is
+}
+
+TEST_F(OnTwoGpu, NoProductOnlyScales) {
+  GemmProblem p = cube(256);
+  p.k = 0;
+  p.beta = 3;
+  EXPECT_EQ(words(plan(p, policy("tilerail"))), (std::vector<std::string>{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
+  p.beta = 0;  // zeros are written, nothing is read
+  EXPECT_EQ(words(plan(p, policy("tilerail"))), (std::vector<std::string>{"axpby@gpu0", "gpu0>host"}));
+}
+
+/// f64 needs 3 x 800 MB at side 10000; two-gpu's GPUs have 1 GB.
+TEST_F(OnTwoGpu, ProblemsBeyondMemoryAreEvictedOrCutInCubes) {
+  const GemmProblem p = cube(10000);
+  const Plan evicted = plan(p, policy("tilerail", {"tile=1000"}));
+  const Plan cubes = plan(p, policy("gemmex", {"tile=1000"}));
+  EXPECT_GT(count(cubes, OpKind::join), 0);
+  EXPECT_EQ(count(evicted, OpKind::join), 0);
+  for (const Plan* which : {&evicted, &cubes}) {
+    EXPECT_LE(static_cast<double>(which->peak_bytes[gpu0.index()]), 1e9);
+    EXPECT_NO_THROW(validate(*which, machine));
+  }
+  EXPECT_LT(moved(evicted, host, gpu0), moved(cubes, host, gpu0));
+  // Evicting knows the future: with 112 slots of 8 MB, C stays in blocks of mb x nb tiles while k runs, mb nb +
+  // 2 (mb + nb) + 2 <= 112, so 8 x 8 on this 10 x 10 grid of tiles, at best 10 x 7: A and B enter at most
+  // 2 x 10 x 10 times a tile each.
+  EXPECT_LE(moved(evicted, host, gpu0), (2 * 100 + 2 * 100 + 100) * 8e6);
+}
+
+TEST_F(OnTwoGpu, TheSameInputsGiveTheSameBytes) {
+  for (const std::string& name : preset_names()) {
+    const std::string once = to_json(plan(cube(2000), preset(name), {gpu0, gpu1}));
+    EXPECT_EQ(once, to_json(plan(cube(2000), preset(name), {gpu0, gpu1})));
+  }
+}
+
+TEST_F(OnTwoGpu, BadDevicesAndPlacesAreNamed) {
+  expect_input_error([&] { plan(cube(10), policy("gemmex"), {}); }, {"devices", "none given"});
+  expect_input_error([&] { plan(cube(10), policy("gemmex"), {gpu0, gpu0}); }, {"gpu0", "twice"});
+  expect_input_error([&] { plan(cube(10), policy("gemmex"), {host}); }, {"memory 0", "not a GPU"});
+  GemmProblem p = cube(10);
+  p.place_b = MemoryId{9};
+  expect_input_error([&] { plan(p, policy("gemmex")); }, {"--place", "memory 9"});
+  p = cube(20000);
+  p.place_a = gpu0;  // 3.2 GB
+  expect_input_error([&] { plan(p, policy("gemmex")); }, {"gpu0", "3.2", "1.0"});
+  expect_input_error([&] { plan(cube(20000), policy("gemmex", {"tile=8000"})); }, {"8000", "512000000", "gpu0"});
+}
+
+TEST(Scheduler, PlansForSixtyFourGpus) {
+  Topology::Description d = shipped("two-gpu").description();
+  for (int i = 2; i < 64; ++i) {
+    Memory gpu = d.memories[1];
+    gpu.name = "gpu" + std::to_string(i), gpu.device = i, gpu.node = NodeId{d.nodes.size()};
+    d.nodes.push_back({gpu.name, NodeKind::gpu, gpu.source});
+    d.memories.push_back(gpu);
+    Link down = d.links[2], up = d.links[3];  // pcie0 -> gpu0 and back
+    ASSERT_EQ(d.nodes[down.from.index()].name, "pcie0");
+    down.to = up.from = gpu.node;
+    down.name = up.name = "";
+    d.links.push_back(down), d.links.push_back(up);
+  }
+  const Topology machine{d};
+  const Plan plan = plan_gemm(cube(4096), machine, machine.gpus(), policy("tilerail", {"tile=256"}));
+  EXPECT_NO_THROW(validate(plan, machine));
+  EXPECT_EQ(count(plan, OpKind::gemm), 16 * 16 * 16);
+}
+
+}  // namespace
+}  // namespace tilerail::testing
