@@ -21,5 +21,6 @@ Command add_run(CLI::App& root);
 Command add_compare(CLI::App& root);
 Command add_calibrate(CLI::App& root);
 Command add_policies(CLI::App& root);
+Command add_experiment(CLI::App& root);
 
 }  // namespace tilerail::cli

@@ -80,7 +80,6 @@ int run(const RunOptions& options) {
 
 Command add_experiment(CLI::App& root) {
   CLI::App* app = root.add_subcommand("experiment", "Repeat an experiment of a paper and compare with what it reports");
-  app->require_subcommand(1);
   app->footer(footer);
   CLI::App* list_app = app->add_subcommand("list", "List the experiments");
   CLI::App* run_app = app->add_subcommand("run", "Run one: tables to stdout, CSV and figure into a folder");
@@ -88,7 +87,11 @@ Command add_experiment(CLI::App& root) {
   run_app->add_option("NAME", options->name, "An experiment ('tilerail experiment list')")->required();
   run_app->add_option("-o,--output", options->folder, "Folder of the results [out/NAME]")->type_name("DIR");
   run_app->add_option("ARGUMENTS", options->extra, "After '--': arguments of the experiment; try -- --help");
-  return {app, [options, list_app] { return list_app->parsed() ? list() : run(*options); }};
+  return {app, [options, list_app, run_app] {
+            if (list_app->parsed()) return list();
+            if (run_app->parsed()) return run(*options);
+            throw InputError{"experiment: an action is missing: list or run (see 'tilerail experiment --help')"};
+          }};
 }
 
 }  // namespace tilerail::cli

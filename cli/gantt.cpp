@@ -5,13 +5,11 @@
 
 #include "cli/locate.hpp"
 #include "cli/process.hpp"
+#include "cli/python.hpp"
 #include "model/error.hpp"
 
 namespace tilerail::cli {
 namespace {
-
-constexpr const char* has_matplotlib =
-    "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
 
 std::string last_line(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
@@ -21,13 +19,9 @@ std::string last_line(std::string_view text) {
 }  // namespace
 
 GanttPainter::GanttPainter() : package_{find_python_package().string()} {
-  for (const char* candidate : {"python3", "/usr/bin/python3"}) {
-    if (run_process({candidate, "-c", has_matplotlib}, {}).exit_code == 0) {
-      python_ = candidate;
-      return;
-    }
-  }
-  throw InputError{"--gantt: no python3 with matplotlib; install the package python3-matplotlib"};
+  const auto python = python_with_matplotlib();
+  if (!python) throw InputError{"--gantt: no python3 with matplotlib; install the package python3-matplotlib"};
+  python_ = *python;
 }
 
 void GanttPainter::draw(const std::vector<std::string>& timelines, const std::string& figure) const {

@@ -14,11 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path executable_folder() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path{"."} : program.parent_path();
-}
+fs::path executable_folder() { return executable().parent_path(); }
 
 bool is_file(const fs::path& path) {
   std::error_code error;
@@ -39,6 +35,12 @@ std::vector<fs::path> topology_folders() {
 }
 
 }  // namespace
+
+fs::path executable() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path{"./tilerail"} : program;
+}
 
 std::vector<std::string> topology_names() {
   std::set<std::string> names;
@@ -69,6 +71,19 @@ fs::path find_python_package() {
     if (is_file(folder / "tilerail/__main__.py")) return folder.lexically_normal();
   }
   throw InputError{fmt::format("--gantt: the 'tilerail' Python package is not beside '{}'", program.string())};
+}
+
+std::vector<fs::path> experiment_scripts() {
+  const fs::path program = executable_folder();
+  for (const fs::path& folder : {program / "../share/tilerail/experiments", program / "../../experiments"}) {
+    std::set<fs::path> scripts;
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator{folder, error}) {
+      if (entry.path().extension() == ".py") scripts.insert(entry.path().lexically_normal());
+    }
+    if (!scripts.empty()) return {scripts.begin(), scripts.end()};
+  }
+  throw InputError{fmt::format("experiment: the scripts are not beside '{}'", program.string())};
 }
 
 }  // namespace tilerail::cli

@@ -1,0 +1,66 @@
+"""The command line of an experiment and its exit codes: those of the `tilerail` command."""
+
+import argparse
+import os
+import re
+import shlex
+import sys
+
+
+class Failure(Exception):
+    """Ends the experiment with one line on stderr and this exit code."""
+
+    def __init__(self, message: str, code: int = 2):
+        super().__init__(message)
+        self.code = code
+
+
+class Parser(argparse.ArgumentParser):
+    """Has the options of every experiment; reports one line, like the `tilerail` command."""
+
+    def __init__(self, description: str):
+        super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter,
+                         allow_abbrev=False)
+        self.add_argument("--tilerail", default=os.environ.get("TILERAIL", "tilerail"), metavar="FILE",
+                          help="the tilerail program [$TILERAIL, else on the PATH]")
+        self.add_argument("-o", "--output", default=".", metavar="DIR", help="folder of the results [.]")
+        self.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N",
+                          help="simulations at once [one a core]")
+
+    def error(self, message: str):
+        raise Failure(f"{message} (see {self.prog} --help)")
+
+
+def _positive(text: str) -> int:
+    if not re.fullmatch(r"[1-9][0-9]{0,6}", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
+    return int(text)
+
+
+def sizes(text: str) -> list[int]:
+    """Sizes such as 8192,16K; K is 1024. Ascending, each once."""
+    found = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"([1-9][0-9]{0,6})(K?)", part.strip())
+        if not match:
+            raise argparse.ArgumentTypeError(f"'{part}' in '{text}' is no size; expected for example 8192,16K")
+        found.add(int(match[1]) * (1024 if match[2] else 1))
+    return sorted(found)
+
+
+def command_text() -> str:
+    """The command that makes these results again."""
+    return shlex.join(["python3", *sys.argv])
+
+
+def run_experiment(main) -> None:
+    """Calls main() and exits: 0, or the code of the Failure; 2 when a file cannot be read or written."""
+    try:
+        code = main() or 0
+    except Failure as failure:
+        print(f"tilerail: error: {failure}", file=sys.stderr)
+        code = failure.code
+    except OSError as error:
+        print(f"tilerail: error: {error.filename}: {error.strerror}", file=sys.stderr)
+        code = 2
+    sys.exit(code)

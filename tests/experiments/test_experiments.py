@@ -1,0 +1,179 @@
+"""`tilerail experiment` and the scripts behind it, on a few small problems."""
+
+import csv
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+TILERAIL = os.environ.get("TILERAIL", "tilerail")
+SOURCE = pathlib.Path(os.environ.get("TILERAIL_SOURCE", pathlib.Path(__file__).parents[2]))
+STEPS = ["baseline", "cache+overlap", "bandwidth", "eta+batch", "lazy+order"]
+MEASURED_HEADER = "library,gpus,devices,M,N,K,loc_A,loc_B,loc_C,tile,median_s\n"
+
+
+def csv_rows(path):
+    """The remarks of the header as a dictionary, and the rows as dictionaries."""
+    lines = path.read_text().splitlines()
+    remarks = dict(line.removeprefix("# ").split(": ", 1) for line in lines if line.startswith("#"))
+    return remarks, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def table_after(text, title):
+    """Cells of the lines below the one that begins with `title`, up to an empty line."""
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith(title)) + 1
+    table = []
+    for line in lines[first:]:
+        if not line:
+            break
+        table.append(line.split())
+    return table
+
+
+class ExperimentTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tilerail-experiment-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_command(self, *arguments):
+        environment = {**os.environ, "TILERAIL_TOPOLOGIES": str(SOURCE / "topologies")}
+        return subprocess.run([TILERAIL, "experiment", *map(str, arguments)], cwd=self.folder, env=environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
+
+    def succeed(self, *arguments):
+        done = self.run_command(*arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), arguments)
+        return done.stdout
+
+    def assert_refused(self, arguments, quoted):
+        before = sorted(self.folder.rglob("*"))
+        done = self.run_command(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), f"{arguments}: {done.stderr}")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("tilerail: error: "), done.stderr)
+        self.assertIn(quoted, done.stderr)
+        self.assertEqual(sorted(self.folder.rglob("*")), before)
+
+
+class Command(ExperimentTest):
+    def test_list_names_every_script_with_the_first_line_of_its_docstring(self):
+        lines = self.succeed("list").splitlines()
+        scripts = sorted((SOURCE / "experiments").glob("*.py"))
+        self.assertEqual([line.split()[0] for line in lines], [script.stem for script in scripts])
+        for line, script in zip(lines, scripts):
+            title = script.read_text().splitlines()[0].removeprefix('"""')
+            self.assertTrue(line.endswith("  " + title), line)
+        self.assertLessEqual({"thesis_fig_4_8", "karolina_gemmex"}, {script.stem for script in scripts})
+
+    def test_an_unknown_name_is_refused_with_the_names_there_are(self):
+        self.assert_refused(["run", "no-such"], "'no-such'; the names are: karolina_gemmex, ")
+
+    def test_a_missing_action_or_name_is_refused(self):
+        self.assert_refused([], "list or run")
+        self.assert_refused(["run"], "NAME")
+
+    def test_arguments_after_the_dashes_reach_the_script_and_so_do_its_refusals(self):
+        for name in ("thesis_fig_4_8", "karolina_gemmex"):
+            self.assertIn("--sizes LIST", self.succeed("run", name, "--", "--help"))
+            self.assert_refused(["run", name, "--", "--sizes", "8K,big"], "'big'")
+            self.assert_refused(["run", name, "--", "--sizes", "0"], "'0'")
+            self.assert_refused(["run", name, "--", "--jobs", "-1"], "'-1'")
+            self.assert_refused(["run", name, "--", "--no-such"], "--no-such")
+
+    def test_a_program_that_is_not_there_is_refused(self):
+        self.assert_refused(["run", "thesis_fig_4_8", "--", "--tilerail", self.folder / "none"], "none")
+
+    def test_a_folder_that_cannot_be_made_is_refused(self):
+        (self.folder / "file").write_text("")
+        done = self.run_command("run", "karolina_gemmex", "-o", "file/x", "--", "--sizes", "8K")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+class Figure48(ExperimentTest):
+    def test_factors_of_one_size_are_the_ratios_of_its_makespans(self):
+        text = self.succeed("run", "thesis_fig_4_8", "-o", "results", "--", "--sizes", "5120")
+        remarks, rows = csv_rows(self.folder / "results/thesis_fig_4_8.csv")
+        self.assertTrue(remarks["version"].startswith("tilerail "))
+        self.assertIn("karolina-hgx-a100", remarks["machine"])
+        self.assertIn("--sizes 5120", remarks["command"])
+        self.assertEqual([(row["size"], row["place"], row["step"]) for row in rows],
+                         [("5120", place, step) for place in ("h:h:h", "0:0:0") for step in STEPS])
+
+        seconds = {(row["place"], row["step"]): float(row["makespan_s"]) for row in rows}
+        for row in rows:
+            self.assertAlmostEqual(float(row["tflops"]), 2 * 5120**3 / float(row["makespan_s"]) / 1e12, delta=1e-3)
+        factors = {line[0]: line[1:] for line in table_after(text, "mean speed-up")[1:]}
+        for before, step in zip(STEPS, STEPS[1:]):
+            gains = [seconds[place, before] / seconds[place, step] for place in ("h:h:h", "0:0:0")]
+            gains.append(sum(gains) / 2)
+            self.assertEqual(factors[step], [f"{gain:.2f}" for gain in gains], step)
+
+    def test_factors_are_compared_with_the_published_ones(self):
+        text = self.succeed("run", "thesis_fig_4_8", "--", "--sizes", "5K,6K")
+        self.assertTrue((self.folder / "out/thesis_fig_4_8/thesis_fig_4_8.csv").is_file())
+        table = table_after(text, "against the thesis")
+        published = [(line[0], line[1], line[3]) for line in table[1:]]
+        self.assertEqual(published, [("cache+overlap", "both", "2.00"), ("bandwidth", "h:h:h", "1.33"),
+                                     ("bandwidth", "0:0:0", "1.00"), ("eta+batch", "both", "1.18"),
+                                     ("lazy+order", "both", "1.10")])
+        for _, _, simulated, reference, difference, verdict in table[1:]:
+            off = float(simulated) - float(reference)
+            self.assertAlmostEqual(off, float(difference), delta=0.0101)
+            if abs(abs(off) - 0.15) > 0.006:  # else the two decimals do not tell
+                self.assertEqual(verdict, "within" if abs(off) < 0.15 else "outside")
+
+
+class Karolina(ExperimentTest):
+    def rows(self, *arguments):
+        text = self.succeed("run", "karolina_gemmex", "-o", ".", "--", *arguments)
+        return text, csv_rows(self.folder / "karolina_gemmex.csv")[1]
+
+    def test_reference_rows_are_simulated_with_the_measured_and_the_chosen_tile(self):
+        text, rows = self.rows("--sizes", "8K")
+        self.assertEqual([(row["devices"], row["m"], row["tile"]) for row in rows],
+                         [("0", "8192", "4096"), ("0-7", "8192", "2048")])
+        for row in rows:
+            for prefix in ("", "chosen_"):
+                ratio = float(row[prefix + "simulated_s"]) / float(row["measured_s"])
+                self.assertAlmostEqual(float(row[prefix + "error"]), ratio - 1, delta=6e-5)
+        summary = table_after(text, "|error|")
+        for line, column in zip(summary, ("error", "chosen_error")):
+            errors = [abs(float(row[column])) for row in rows]
+            median, largest = sum(errors) / 2, max(errors)
+            self.assertAlmostEqual(float(line[2].rstrip("%")), 100 * median, delta=0.1)
+            self.assertAlmostEqual(float(line[4].rstrip("%")), 100 * largest, delta=0.1)
+
+    def test_a_mean_over_runs_of_two_tiles_stands_for_the_nearer_one(self):
+        # (2 x 2048 + 4096) / 3 = 2730.67 is nearer to 2048, (2048 + 2 x 4096) / 3 = 3413.33 to 4096.
+        rows = [f"PARALiA-GEMMex,1,0,4096,4096,4096,h,h,h,{tile},0.02\n" for tile in ("2730.67", "3413.33")]
+        (self.folder / "m.csv").write_text(MEASURED_HEADER + "".join(rows))
+        self.assertEqual([row["tile"] for row in self.rows("--measured", "m.csv")[1]], ["2048", "4096"])
+
+    def test_rows_of_other_libraries_are_left_out(self):
+        (self.folder / "m.csv").write_text(MEASURED_HEADER + "XKBLAS,1,0,4096,4096,4096,h,h,h,1600.0,0.03\n"
+                                           "PARALiA-GEMMex,2,0-1,2048,4096,1024,0,h,1,512,0.02\n")
+        rows = self.rows("--measured", "m.csv")[1]
+        self.assertEqual([[row[key] for key in ("devices", "m", "n", "k", "place", "tile")] for row in rows],
+                         [["0-1", "2048", "4096", "1024", "0:h:1", "512"]])
+
+    def test_an_absent_measurement_is_skipped(self):
+        self.assertIn("skipped", self.succeed("run", "karolina_gemmex", "--", "--measured", "none.csv"))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_bad_measurements_are_refused_with_their_place(self):
+        for content, quoted in (("a,b\n", "the columns are 'a,b'"), ("", "expected 'library,gpus,"),
+                                (MEASURED_HEADER, "no PARALiA-GEMMex rows"),
+                                (MEASURED_HEADER + "PARALiA-GEMMex,1\n", "m.csv:2: 2 cells; expected 11"),
+                                (MEASURED_HEADER + "PARALiA-GEMMex,1,0,8,8,8,h,h,h,4,-1\n", "m.csv:2: median_s: '-1'"),
+                                (MEASURED_HEADER + "PARALiA-GEMMex,1,0,8,x,8,h,h,h,4,1\n", "m.csv:2: N: 'x'"),
+                                (MEASURED_HEADER + "PARALiA-GEMMex,1,0,8,8,8,h,moon,h,4,1\n", "moon")):
+            (self.folder / "m.csv").write_text(content)
+            self.assert_refused(["run", "karolina_gemmex", "--", "--measured", "m.csv"], quoted)
+
+
+if __name__ == "__main__":
+    unittest.main()
