@@ -11,8 +11,8 @@
 namespace tilerail::host {
 namespace {
 
-// Bytes of one queue's operands: a plan's kernels find some of their tiles in the inner caches, its copies none.
-constexpr std::int64_t kernel_rotation = 4 << 20, copy_rotation = 16 << 20;
+constexpr std::int64_t bytes_in_rotation = 16 << 20;  // of one queue's operands
+constexpr int products_of_a_tile = 8;                 // squares, before the next tile of C: a plan's k loop
 constexpr double target_half_width = 0.05;
 constexpr std::size_t least_batches = 5;
 constexpr MemoryId host_memory{0};
@@ -20,10 +20,8 @@ constexpr std::int64_t matrix_columns = 2048;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// How many operand sets of `bytes` each a queue goes round to cover `rotation` bytes.
-int sets(std::int64_t rotation, std::int64_t bytes) {
-  return static_cast<int>(std::clamp<std::int64_t>(rotation / bytes, 1, 64));
-}
+/// How many operand sets of `bytes` each a queue goes round.
+int sets(std::int64_t bytes) { return static_cast<int>(std::clamp<std::int64_t>(bytes_in_rotation / bytes, 1, 64)); }
 
 /// The i-th of the disjoint rows x cols views of a matrix, going round.
 View piece(const View& matrix, std::int64_t i, std::int64_t rows, std::int64_t cols) {
@@ -111,7 +109,7 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t 
   };
   std::vector<Operands> operands;
   PlanDraft::Deps filled;
-  const int rotation = std::min(sets(kernel_rotation, (2 * s * k + s * s) * element_size(dtype)), count);
+  const int rotation = std::min(sets((2 * s * k + s * s) * element_size(dtype)), count);
   for (int i = 0; i < rotation * all_workers(); ++i) {
     const MemoryId device = gpu(i % all_workers());
     operands.push_back({draft.tile(device, s, k), draft.tile(device, k, s), draft.tile(device, s, s)});
@@ -121,11 +119,14 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t 
     }
   }
   const OpId ready = draft.join(draft.copy_queue(host_memory, gpu(0)), filled);
+  const int products = k == s ? products_of_a_tile : 1;  // thin ones are all of their tile's
   const std::size_t first = draft.size();
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
-      const Operands& o = operands[static_cast<std::size_t>(i % rotation * all_workers() + w)];
-      draft.gemm(draft.compute_queue(gpu(w), w / devices_), o.a, o.b, o.c, {1.0, 1.0}, {ready});
+      const auto turn = [&](int number) { return static_cast<std::size_t>(number % rotation * all_workers() + w); };
+      const Operands& factors = operands[turn(i)];
+      draft.gemm(draft.compute_queue(gpu(w), w / devices_), factors.a, factors.b, operands[turn(i / products)].c,
+                 {1.0, 1.0}, {ready});
     }
   }
   return {std::move(draft), first};
@@ -137,7 +138,7 @@ std::size_t CalibrationRuns::add_axpby(std::int64_t s) {
 
 CalibrationRuns::Draft CalibrationRuns::axpby_draft(std::int64_t s, int count) const {
   PlanDraft draft{executor_.topology(), problem_of(DType::f64)};
-  const int rotation = sets(copy_rotation, 2 * s * s * element_size(DType::f64));
+  const int rotation = sets(2 * s * s * element_size(DType::f64));
   std::vector<View> x, y;
   for (int i = 0; i < rotation * all_workers(); ++i) {
     x.push_back(draft.tile(gpu(i % all_workers()), s, s));
@@ -159,7 +160,7 @@ std::size_t CalibrationRuns::add_copy(CopyRole role, std::int64_t rows, std::int
 CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, std::int64_t rows, std::int64_t cols, int at_once,
                                                    int count) const {
   PlanDraft draft{executor_.topology(), problem_of(DType::f64)};
-  const int rotation = sets(copy_rotation, rows * cols * element_size(DType::f64));
+  const int rotation = sets(rows * cols * element_size(DType::f64));
   std::vector<View> near, far;  // tiles on the queue's device, and on the next one
   for (int i = 0; i < rotation * at_once; ++i) {
     near.push_back(draft.tile(gpu(i % at_once), rows, cols));
