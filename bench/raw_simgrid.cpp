@@ -3,7 +3,6 @@
 #include <simgrid/s4u.hpp>
 
 #include <simgrid/version.h>
-#include <xbt/config.hpp>
 
 #include <string>
 #include <type_traits>
@@ -34,7 +33,7 @@ class RawRun {
     for (std::uint32_t i = 0; i < plan_.ops.size(); ++i)
       if (waits_for_[i] == 0) first.push_back(i);
     for (std::uint32_t i : first) start(i);
-    engine_.run();
+    s4u::Engine::get_instance()->run();
     return last_ - origin;
   }
 
@@ -52,7 +51,6 @@ class RawRun {
 
   const Plan& plan_;
   const Topology& topology_;
-  s4u::Engine engine_{"raw"};
   std::vector<s4u::Host*> hosts_;
   std::vector<std::uint32_t> begin_, next_, waits_for_;
   std::vector<s4u::ActivityPtr> running_{plan_.queues.size()};  // by queue
@@ -61,21 +59,20 @@ class RawRun {
 };
 
 void RawRun::build_platform(bool latency) {
-  if (simgrid::config::get_value<std::string>("network/model") != "CM02")
-    s4u::Engine::set_config("network/model", std::string{"CM02"});
-  s4u::Engine::set_config("network/TCP-gamma", -1.0);
-  s4u::Engine::set_config("network/crosstraffic", false);
   s4u::Engine::set_config(sharing_precision, 1e-5);  // SimGrid's default; its solver fails on finer weighted shares
-  s4u::NetZone* zone = s4u::create_full_zone("machine");
-  for (const Memory& memory : topology_.memories()) hosts_.push_back(zone->create_host(memory.name, 1.0));
+  static int zones = 0;
+  const std::string prefix = "raw " + std::to_string(zones++) + " ";
+  s4u::NetZone* zone = s4u::create_full_zone(prefix)->set_parent(s4u::Engine::get_instance()->get_netzone_root());
+  for (const Memory& memory : topology_.memories()) hosts_.push_back(zone->create_host(prefix + memory.name, 1.0));
   std::vector<s4u::Link*> links, groups;
   for (const Link& link : topology_.links()) {
-    links.push_back(zone->create_link(link.name, link.bandwidth.value));
+    links.push_back(zone->create_link(prefix + link.name, link.bandwidth.value));
     links.back()->set_latency(latency ? link.latency.value : 0.0)->seal();
   }
   for (const CapacityGroup& group : topology_.groups()) {
     const auto& curve = group.capacity ? group.capacity : group.both_busy;
-    groups.push_back(zone->create_link("group " + group.name, curve->saturated().value)->set_latency(0.0)->seal());
+    groups.push_back(
+        zone->create_link(prefix + "group " + group.name, curve->saturated().value)->set_latency(0.0)->seal());
   }
   const std::size_t n = topology_.memories().size();
   for (std::size_t pair = 0; pair < n * n; ++pair) {
@@ -156,7 +153,6 @@ void connect() {
 }  // namespace
 
 double run_raw(const Plan& plan, const Topology& topology, bool latency) {
-  xbt_log_control_set("root.thresh:critical");
   RawRun run{plan, topology, latency};
   connect();
   current = &run;

@@ -24,6 +24,7 @@ double seconds(Work work) {
 
 void against_raw(benchmark::State& state, const Topology& topology, const Plan& plan) {
   SimExecutor sim{topology}, sim_no_issue{topology, {.issue_cost = false}};
+  sim.execute(plan);  // makes the engine
   double sim_s = 0, no_issue_s = 0, raw_s = 0, raw_0_s = 0;
   for (auto _ : state) {
     raw_s += seconds([&] { benchmark::DoNotOptimize(run_raw(plan, topology, true)); });

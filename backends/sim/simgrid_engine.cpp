@@ -6,10 +6,12 @@
 #include <simgrid/s4u.hpp>
 
 #include <simgrid/version.h>
-#include <xbt/config.hpp>
 
+#include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tilerail {
 namespace {
@@ -45,47 +47,74 @@ class SignalGuard {
   stack_t stack_;
 };
 
-std::unique_ptr<s4u::Engine> new_engine() {
-  if (s4u::Engine::has_instance()) throw std::logic_error{"another SimGrid engine is alive in this process"};
-  const SignalGuard guard;
-  // The first engine of a process reads SimGrid's own options here; the program's arguments are never seen.
+/// The first engine of a process reads SimGrid's own options from its arguments; the program's are never seen.
+s4u::Engine* new_engine() {
   char name[] = "tilerail", no_exit_handler[] = "--cfg=debug/clean-atexit:0";
   char* arguments[] = {name, no_exit_handler, nullptr};
   int count = 2;
-  return std::make_unique<s4u::Engine>(&count, arguments);
+  return new s4u::Engine(&count, arguments);
 }
 
-/// Options of the network model are fixed once the first engine is set up.
-void set_once(const char* option, const std::string& value) {
-  if (simgrid::config::get_value<std::string>(option) != value) s4u::Engine::set_config(option, value);
-}
-
-void configure(double resolution) {
-  set_once("network/model", "CM02");
+/// The network model is fixed with the first zone.
+void configure() {
+  s4u::Engine::set_config("network/model", std::string{"CM02"});
   s4u::Engine::set_config("network/TCP-gamma", -1.0);      // the default bounds a flow by gamma / (2 latency)
   s4u::Engine::set_config("network/crosstraffic", false);  // no acknowledgements against the flow
-  s4u::Engine::set_config(timing_precision, resolution);
-  s4u::Engine::set_config(sharing_precision, 1e-12);  // relative; the default of 1e-5 shows in the times
 }
 
-/// SimGrid's clock goes on from one engine to the next. Sums of times round differently far from zero, so that a
+/// SimGrid seals the platform of the first run of a process, and of no other: after a run of an empty platform, zones
+/// can be added at any time.
+void run_empty_platform() {
+  s4u::Engine* first = new_engine();
+  configure();
+  s4u::create_full_zone("empty");
+  first->run();
+  delete first;
+}
+
+/// SimGrid's clock goes on from one simulation to the next. Sums of times round differently far from zero, so that a
 /// plan's second simulation would differ from its first in the last bits; hence back to zero where the library
 /// exposes its clock. Where it does not, only those bits are lost.
 void rewind_clock() {
-  if (void* clock = dlsym(RTLD_DEFAULT, "_ZN7simgrid6kernel10EngineImpl4now_E")) *static_cast<double*>(clock) = 0.0;
+  static void* const clock = dlsym(RTLD_DEFAULT, "_ZN7simgrid6kernel10EngineImpl4now_E");
+  if (clock) *static_cast<double*>(clock) = 0.0;
 }
 
 }  // namespace
 
-SimGridEngine::SimGridEngine(double resolution) {
-  xbt_log_control_set("root.thresh:critical");
-  engine_ = new_engine();
-  configure(resolution);
-  rewind_clock();
-  origin_ = s4u::Engine::get_clock();
+SimGridEngine& SimGridEngine::get() {
+  static SimGridEngine* const engine = new SimGridEngine;  // never deleted: SimGrid's statics may be gone by then
+  return *engine;
 }
 
-SimGridEngine::~SimGridEngine() = default;
+SimGridEngine::SimGridEngine() {
+  if (s4u::Engine::has_instance()) throw std::logic_error{"the process already has a SimGrid engine of its own"};
+  const SignalGuard guard;
+  xbt_log_control_set("root.thresh:critical");
+  run_empty_platform();
+  engine_ = new_engine();
+  root_ = s4u::create_full_zone("machines");
+  s4u::Engine::on_time_advance_cb([this](double) {
+    if (at_each_time_) at_each_time_();
+  });
+}
+
+s4u::NetZone& SimGridEngine::new_zone() {
+  s4u::NetZone* zone = s4u::create_full_zone("machine " + std::to_string(zones_++));
+  zone->set_parent(root_);
+  return *zone;
+}
+
+void SimGridEngine::start(double resolution, std::function<void()> at_each_time) {
+  rewind_clock();
+  origin_ = s4u::Engine::get_clock();
+  const double last_place = origin_ * std::numeric_limits<double>::epsilon();
+  s4u::Engine::set_config(timing_precision, std::max(resolution, 4 * last_place));
+  s4u::Engine::set_config(sharing_precision, 1e-12);  // relative; the default of 1e-5 shows in the times
+  at_each_time_ = std::move(at_each_time);
+}
+
+void SimGridEngine::run() { engine_->run(); }
 
 double SimGridEngine::now() const { return s4u::Engine::get_clock() - origin_; }
 

@@ -1,29 +1,44 @@
 #pragma once
 
-#include <memory>
+#include <functional>
 
 namespace simgrid::s4u {
 class Engine;
-}
+class NetZone;
+}  // namespace simgrid::s4u
 
 namespace tilerail {
 
-/// The one SimGrid engine of the process, set up for machines (network model CM02: max-min fair sharing, no protocol
-/// effects) and silent. It leaves the program's signal handlers, arguments and exit handlers alone.
+/// The one SimGrid engine of the process: network model CM02 (max-min fair sharing, no protocol effects), silent, and
+/// without effect on the program's signal handlers, arguments and exit handlers. SimGrid slows down with every
+/// engine that a process makes, so this one is made on first use and kept; machines become zones of it.
+///
+/// Not for several threads at once; any thread may use it in turn.
 class SimGridEngine {
  public:
-  /// `resolution` in seconds: events closer together happen at the same instant.
-  explicit SimGridEngine(double resolution);
-  ~SimGridEngine();
-  SimGridEngine(const SimGridEngine&) = delete;
-  SimGridEngine& operator=(const SimGridEngine&) = delete;
+  static SimGridEngine& get();
 
-  simgrid::s4u::Engine& get() { return *engine_; }
-  double now() const;  // seconds since construction
+  /// A zone for a new platform; it lives as long as the process. The caller seals it.
+  simgrid::s4u::NetZone& new_zone();
+
+  /// Starts a simulation: the clock stands at zero. Events closer together than `resolution` (s) are simultaneous.
+  /// `at_each_time` is called whenever the clock has moved on, after SimGrid has marked what ends then.
+  void start(double resolution, std::function<void()> at_each_time);
+  /// Returns when nothing is left to happen.
+  void run();
+  void stop() { at_each_time_ = nullptr; }
+
+  double now() const;  // seconds since start()
+  simgrid::s4u::Engine& engine() { return *engine_; }
 
  private:
-  std::unique_ptr<simgrid::s4u::Engine> engine_;
-  double origin_ = 0;  // SimGrid's clock at construction
+  SimGridEngine();
+
+  simgrid::s4u::Engine* engine_;
+  simgrid::s4u::NetZone* root_;
+  std::function<void()> at_each_time_;
+  int zones_ = 0;
+  double origin_ = 0;  // SimGrid's clock at start()
 };
 
 }  // namespace tilerail

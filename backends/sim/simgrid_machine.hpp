@@ -2,25 +2,17 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 
+#include "backends/sim/simgrid_platform.hpp"
 #include "model/topology.hpp"
 
 namespace tilerail {
 
-/// Where flows go: from memory to memory, or within one, each at no more than `cap`.
-struct FlowRoute {
-  MemoryId src, dst;
-  std::optional<Rate> cap;
-};
-
-/// A machine in SimGrid: flows that share links and groups, kernels that share GPUs, and a clock that starts at zero.
+/// One simulation of a machine in SimGrid: flows that share links and groups, kernels that share GPUs, and a clock
+/// that starts at zero. Each activity is created only when it may start, since SimGrid is slow on prepared graphs.
 ///
-/// SimGrid weighs the shares of a link by route latency, so its links here have none: whoever starts a flow has paid
-/// the latency by then. Each activity is created only when it may start, since SimGrid is slow on prepared graphs.
-///
-/// At most one activity runs in a slot. SimGrid has one engine a process, so only one machine may exist at a time.
+/// At most one activity runs in a slot, and one simulation in the process.
 class SimGridMachine {
  public:
   using Slot = std::uint32_t;
@@ -29,7 +21,7 @@ class SimGridMachine {
   class Listener {
    public:
     virtual void activity_ended(Slot slot) = 0;
-    /// Everything that ends at this instant has ended, and nothing has started yet; also called at the wake-up time.
+    /// Everything that ends at this instant has been reported; also called at the wake-up time.
     virtual void instant() = 0;
 
    protected:
@@ -42,7 +34,6 @@ class SimGridMachine {
     double resolution = 0;  // seconds; events closer together are one instant
   };
 
-  /// The topology must outlive the machine.
   SimGridMachine(const Topology& topology, const Options& options, Listener& listener);
   ~SimGridMachine();
 

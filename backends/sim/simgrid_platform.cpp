@@ -1,0 +1,138 @@
+#include "backends/sim/simgrid_platform.hpp"
+
+#include <simgrid/s4u.hpp>
+
+#include <simgrid/version.h>
+
+#include <algorithm>
+#include <string>
+
+#include "backends/sim/simgrid_engine.hpp"
+
+namespace tilerail {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+void connect(s4u::NetZone& zone, s4u::Host& src, s4u::Host& dst, const std::vector<s4u::LinkInRoute>& links) {
+#if SIMGRID_VERSION >= 33500
+  zone.add_route(&src, &dst, links, false);
+#else
+  zone.add_route(src.get_netpoint(), dst.get_netpoint(), nullptr, nullptr, links, false);
+#endif
+}
+
+/// Everything that a platform is made from, as a list of numbers.
+class Fingerprint {
+ public:
+  Fingerprint(const Topology& topology, const std::set<FlowRoute>& routes) {
+    add(topology.memories().size()), add(topology.links().size());
+    for (const Link& link : topology.links()) add(link.bandwidth.value);
+    for (const CapacityGroup& group : topology.groups()) {
+      add(group.forward), add(group.backward);
+      add(group.capacity), add(group.both_busy);
+    }
+    for (const FlowRoute& route : routes) {
+      add(route.src.value), add(route.dst.value), add(route.cap.value_or(Rate{-1}).value);
+      const auto path = topology.route(route.src, route.dst);
+      add(std::vector(path.begin(), path.end()));
+      add(route.src == route.dst ? topology.kernels_of(route.src).memory_bandwidth.value().value : 0);
+    }
+  }
+  auto operator<=>(const Fingerprint&) const = default;
+
+ private:
+  template <class Number>
+  void add(Number number) {
+    numbers_.push_back(static_cast<double>(number));
+  }
+  void add(const std::vector<LinkId>& links) {
+    add(links.size());
+    for (LinkId id : links) add(id.value);
+  }
+  void add(const std::optional<CapacityCurve>& curve) {
+    add(curve ? curve->points.size() : 0);
+    if (curve)
+      for (const auto& point : curve->points) add(point.flows), add(point.rate.value);
+  }
+
+  std::vector<double> numbers_;
+};
+
+}  // namespace
+
+SimGridPlatform& SimGridPlatform::of(const Topology& topology, std::span<const FlowRoute> routes) {
+  static auto& known = *new std::map<Fingerprint, std::unique_ptr<SimGridPlatform>>;  // as lasting as the engine
+  const std::set<FlowRoute> distinct(routes.begin(), routes.end());
+  auto& platform = known[Fingerprint{topology, distinct}];
+  if (!platform) platform.reset(new SimGridPlatform{topology, distinct});
+  for (auto& load : platform->loads_) load->flows = load->forward = load->backward = 0;
+  return *platform;
+}
+
+SimGridPlatform::SimGridPlatform(const Topology& topology, const std::set<FlowRoute>& routes)
+    : zone_{SimGridEngine::get().new_zone()} {
+  for (const Memory& memory : topology.memories()) hosts_.push_back(new_host(memory));
+  for (const Link& link : topology.links()) links_.push_back(new_link(link.bandwidth.value));
+  for (const CapacityGroup& group : topology.groups()) groups_.push_back(new_group(group, topology));
+  for (const FlowRoute& route : routes) add_route(route, topology);
+  zone_.seal();
+}
+
+s4u::Host* SimGridPlatform::new_host(const Memory& memory) {
+  // One unit of work a second: the work of a kernel is its seconds times its share of the GPU.
+  return zone_.create_host(zone_.get_name() + " " + memory.name + " " + std::to_string(names_++), 1.0);
+}
+
+s4u::Link* SimGridPlatform::new_link(double bandwidth) {
+  const std::string name = zone_.get_name() + " link " + std::to_string(names_++);
+  return zone_.create_link(name, bandwidth)->set_latency(0.0)->seal();
+}
+
+s4u::Link* SimGridPlatform::new_group(const CapacityGroup& group, const Topology& topology) {
+  double most = 0;
+  for (const auto* side : {&group.forward, &group.backward})
+    for (LinkId id : *side) most += topology.link(id).bandwidth.value;
+  loads_.push_back(std::make_unique<GroupLoad>(GroupLoad{group, most}));
+  const GroupLoad* load = loads_.back().get();
+  return new_link(most)->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR,
+                                            [load](double, int) { return load->bound(); });
+}
+
+double SimGridPlatform::GroupLoad::bound() const {
+  return std::min(most, group.bound(flows, forward > 0, backward > 0).value);
+}
+
+/// SimGrid knows one route between two hosts, so the routes of a pair leave from different hosts of the memory.
+s4u::Host* SimGridPlatform::start_of(const FlowRoute& route, const Topology& topology) {
+  const std::size_t number = routes_between_[{route.src, route.dst}]++;
+  if (number == 0) return hosts_[route.src.index()];
+  auto& more = more_hosts_[route.src];
+  if (more.size() < number) more.push_back(new_host(topology.memory(route.src)));
+  return more[number - 1];
+}
+
+void SimGridPlatform::add_route(const FlowRoute& route, const Topology& topology) {
+  const auto [src, dst, cap] = route;
+  const auto uses = topology.groups_on(src, dst);
+  std::vector<s4u::LinkInRoute> path;
+  for (LinkId id : topology.route(src, dst)) path.emplace_back(links_[id.index()]);
+  for (const auto& use : uses) path.emplace_back(groups_[use.group.index()]);
+  if (src == dst) path.emplace_back(new_link(topology.kernels_of(src).memory_bandwidth.value().value));
+  // SimGrid ignores the rate of a flow between hosts; a FATPIPE link bounds each flow instead of their sum.
+  if (cap) path.emplace_back(new_link(cap->value)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE));
+  s4u::Host *from = start_of(route, topology), *to = hosts_[dst.index()];
+  connect(zone_, *from, *to, path);
+  routes_.emplace(route, Route{from, to, {uses.begin(), uses.end()}});
+}
+
+void SimGridPlatform::count(const Route& route, int change) {
+  for (const auto& use : route.groups) {
+    GroupLoad& load = *loads_[use.group.index()];
+    load.flows += change;
+    load.forward += use.forward ? change : 0;
+    load.backward += use.backward ? change : 0;
+  }
+}
+
+}  // namespace tilerail

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <compare>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "model/topology.hpp"
+
+namespace simgrid::s4u {
+class Host;
+class Link;
+class NetZone;
+}  // namespace simgrid::s4u
+
+namespace tilerail {
+
+/// Where flows go: from memory to memory, or within one, each at no more than `cap`.
+struct FlowRoute {
+  MemoryId src, dst;
+  std::optional<Rate> cap;
+  auto operator<=>(const FlowRoute&) const = default;
+};
+
+/// A machine as hosts, links and routes of SimGrid. Links have no latency there, because SimGrid weighs their shares
+/// by it: whoever starts a flow has paid the latency by then.
+class SimGridPlatform {
+ public:
+  struct Route {
+    simgrid::s4u::Host *from, *to;
+    std::vector<Topology::GroupUse> groups;
+  };
+
+  /// The platform of this machine with these routes; made when there is none like it, and kept, since SimGrid cannot
+  /// take it back. Machines that differ in nothing that SimGrid sees share a platform. No flow is counted on it.
+  static SimGridPlatform& of(const Topology& topology, std::span<const FlowRoute> routes);
+
+  simgrid::s4u::Host* gpu(MemoryId memory) const { return hosts_[memory.index()]; }
+  const Route& route(const FlowRoute& route) const { return routes_.at(route); }
+
+  /// Flows on a route begin (+1) and end (-1): the load of its capacity groups.
+  void count(const Route& route, int change);
+
+ private:
+  /// Flows on a capacity group now. A flow counts once, whatever number of the group's links it crosses.
+  struct GroupLoad {
+    CapacityGroup group;
+    double most;  // B/s, what its links carry together; SimGrid wants a finite number
+    int flows = 0, forward = 0, backward = 0;
+
+    double bound() const;
+  };
+
+  SimGridPlatform(const Topology& topology, const std::set<FlowRoute>& routes);
+  simgrid::s4u::Link* new_link(double bandwidth);
+  simgrid::s4u::Link* new_group(const CapacityGroup& group, const Topology& topology);
+  simgrid::s4u::Host* new_host(const Memory& memory);
+  simgrid::s4u::Host* start_of(const FlowRoute& route, const Topology& topology);
+  void add_route(const FlowRoute& route, const Topology& topology);
+
+  simgrid::s4u::NetZone& zone_;
+  std::vector<simgrid::s4u::Host*> hosts_;           // by memory
+  std::vector<simgrid::s4u::Link*> links_, groups_;  // by link, by group
+  std::vector<std::unique_ptr<GroupLoad>> loads_;    // by group
+  std::map<FlowRoute, Route> routes_;
+  std::map<std::pair<MemoryId, MemoryId>, std::size_t> routes_between_;  // how many
+  std::map<MemoryId, std::vector<simgrid::s4u::Host*>> more_hosts_;      // beyond the first
+  int names_ = 0;
+};
+
+}  // namespace tilerail
