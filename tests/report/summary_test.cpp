@@ -19,7 +19,7 @@ using test::SamplePlan;
 Summary sample_summary() { return summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {0.001, 0.25}); }
 
 template <class Items>
-const auto& named(const Items& items, const std::string& name) {
+auto named(const Items& items, const std::string& name) {
   for (const auto& item : items) {
     if (item.name == name) return item;
   }
@@ -51,7 +51,7 @@ TEST(Summary, BytesMovedAreThoseOfCopiesByDirection) {
 }
 
 TEST(Summary, AQueueIsBusyForTheSumOfItsOperations) {
-  const auto& queue = named(sample_summary().queues, "host->gpu0");
+  const auto queue = named(sample_summary().queues, "host->gpu0");
   EXPECT_NEAR(queue.busy_s, 30e-3, 1e-15);
   EXPECT_EQ(queue.bytes, 3 * 80'000);
   EXPECT_EQ(queue.ops, 3);
@@ -61,7 +61,7 @@ TEST(Summary, AQueueIsBusyForTheSumOfItsOperations) {
 TEST(Summary, ALinkIsBusyWhileAnyCopyIsOnIt) {
   const Summary summary = sample_summary();
   // Ops 0, 1, 4, 7 from 0 to 40 ms without a gap, op 8 from 35 to 45 ms; 400 kB of the 900 MB that 10 GB/s allow.
-  const auto& uplink = named(summary.links, "host->pcie");
+  const auto uplink = named(summary.links, "host->pcie");
   EXPECT_NEAR(uplink.busy_s, 45e-3, 1e-15);
   EXPECT_EQ(uplink.bytes, 400'000);
   EXPECT_NEAR(uplink.utilisation, 4e5 / 9e8, 1e-12);
@@ -72,7 +72,7 @@ TEST(Summary, ALinkIsBusyWhileAnyCopyIsOnIt) {
 
 TEST(Summary, AGroupIsMeasuredAgainstTheBoundThatApplied) {
   // Both directions were used, so 12 GB/s; 5 copies in and 2 copies out.
-  const auto& uplink = named(sample_summary().groups, "uplink");
+  const auto uplink = named(sample_summary().groups, "uplink");
   EXPECT_EQ(uplink.bytes, 7 * 80'000);
   EXPECT_NEAR(uplink.utilisation.value(), 5.6e5 / (12e9 * 90e-3), 1e-12);
 }
