@@ -87,8 +87,8 @@ source = "s"
   return read_topology(toml, "sample.toml");
 }
 
-/// C (200 x 100) = A (200 x 100) B (100 x 100) + 2 C in f64; A, B, C on the host; C cut in two tiles of 100 x 100, both
-/// computed on gpu0, the second from A sent on to gpu1 and back is not needed: gpu1 only gets B, over its GPU link.
+/// C (200 x 100) = A (200 x 100) B (100 x 100) + 2 C in f64, all on the host, in two tiles of 100 x 100: the upper on
+/// gpu0 with C fetched late, the lower on gpu1, which gets B from gpu0.
 ///
 ///   op  queue            what                                 after     time in ms
 ///   0   host->gpu0       A[0:100,0:100]   -> tile 3                      0 to 10
