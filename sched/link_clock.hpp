@@ -31,6 +31,8 @@ class LinkClock {
     double pressure = 0;  // how loaded the resources on the way are: sum of load_r size / capacity_r
   };
 
+  double seconds_per_byte(MemoryId src, MemoryId dst) const { return resources_.seconds_per_byte(src, dst); }
+
   /// When `bytes` in `chunks` pieces would arrive if sent now; the pieces are at src from `available`.
   Arrival estimate(MemoryId src, MemoryId dst, double bytes, int chunks, Arrival available) const;
   /// Charges that transfer to its pair and its resources.

@@ -70,10 +70,15 @@ class RegionPlanner {
     CTileLife::Open tile;
     QueueId stream;
   };
+  struct KernelTime {
+    std::int64_t rows = -1, cols = -1, depth = -1;
+    double seconds = 0;
+  };
   struct Device {
     std::map<std::pair<std::int64_t, std::int64_t>, OpenTile> open;  // by (i, j)
     int tiles_started = 0;
     double kernels_end = 0;
+    KernelTime last_kernel;
     std::vector<DynamicOrder::Choice> sequence;   // blocked order only
     std::vector<std::vector<std::int64_t>> uses;  // blocked order only: positions by tile, latest first
   };
@@ -169,10 +174,15 @@ class RegionPlanner {
     }
   }
 
-  double kernel_time(std::size_t d, const Op& gemm, std::int64_t depth) const {
-    return context_.topology.kernels_of(context_.devices[d])
-        .gemm_time(gemm.y.rows, gemm.y.cols, depth, context_.problem.dtype, gemm.trans_a, gemm.trans_b)
-        .value;
+  /// Few shapes occur, and neighbours mostly have the same: the last one of each device is remembered.
+  double kernel_time(std::size_t d, const Op& gemm, std::int64_t depth) {
+    KernelTime& last = devices_[d].last_kernel;
+    if (last.rows != gemm.y.rows || last.cols != gemm.y.cols || last.depth != depth)
+      last = {gemm.y.rows, gemm.y.cols, depth,
+              context_.topology.kernels_of(context_.devices[d])
+                  .gemm_time(gemm.y.rows, gemm.y.cols, depth, context_.problem.dtype, gemm.trans_a, gemm.trans_b)
+                  .value};
+    return last.seconds;
   }
 
   PlanContext& context_;

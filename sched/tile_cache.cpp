@@ -46,12 +46,13 @@ std::optional<std::size_t> TileCache::device_index(MemoryId memory) const {
   return static_cast<std::size_t>(found - context_.devices.begin());
 }
 
-std::vector<Holder> TileCache::holders(TileIndex tile) const {
-  std::vector<Holder> all{{tiles_[tile].home_memory, {}}};
-  if (context_.policy.routing == Routing::initial || !context_.policy.caching) return all;
+/// Every memory that a copy may start from: the home, then the devices that have or will have the tile, ascending.
+template <class Function>
+void TileCache::each_holder(TileIndex tile, Function&& f) const {
+  f(Holder{tiles_[tile].home_memory, {}});
+  if (context_.policy.routing == Routing::initial || !context_.policy.caching) return;
   for (const std::size_t user : tiles_[tile].users)
-    if (const Copy& c = copy(tile, user); c.present) all.push_back({context_.devices[user], c.available});
-  return all;
+    if (const Copy& c = copy(tile, user); c.present) f(Holder{context_.devices[user], c.available});
 }
 
 /// initial: the home. bandwidth: of all holders, the fastest pair. eta: of all holders, the earliest arrival.
@@ -60,13 +61,13 @@ Holder TileCache::best_source(TileIndex tile, std::size_t device) const {
   const MemoryId dst = context_.devices[device];
   std::optional<Holder> best;
   double best_cost = std::numeric_limits<double>::infinity();
-  for (const Holder& holder : holders(tile)) {
-    if (!context_.topology.has_route(holder.memory, dst)) continue;
+  each_holder(tile, [&](const Holder& holder) {
+    if (!context_.topology.has_route(holder.memory, dst)) return;
     const double cost = context_.policy.routing == Routing::bandwidth
-                            ? 1.0 / context_.topology.pair_rate(holder.memory, dst).value
+                            ? context_.clock.seconds_per_byte(holder.memory, dst)
                             : context_.clock.estimate(holder.memory, dst, size(tile), 1, whole(holder.available)).last;
     if (cost < best_cost) best = holder, best_cost = cost;
-  }
+  });
   if (!best)
     throw InputError{"machine '" + context_.topology.name() + "' has no route from '" +
                      context_.topology.memory(tiles_[tile].home_memory).name + "' to '" +
@@ -105,7 +106,9 @@ void TileCache::fetch_chain(TileIndex tile, std::size_t device) {
     if (!present(tile, user)) destinations.push_back(context_.devices[user]);
   if (destinations.size() == 1) return fetch_alone(tile, device);
   const int pieces = chunks_of(tile);
-  const Chain chain = best_chain(context_.clock, context_.topology, holders(tile), destinations, size(tile), pieces);
+  std::vector<Holder> sources;
+  each_holder(tile, [&](const Holder& holder) { sources.push_back(holder); });
+  const Chain chain = best_chain(context_.clock, context_.topology, sources, destinations, size(tile), pieces);
   Holder from{chain.source, {}};
   if (const auto source = device_index(chain.source); source && copy(tile, *source).present)
     from.available = copy(tile, *source).available;

@@ -65,7 +65,8 @@ class TileCache {
   View view_on(TileIndex tile, std::size_t device) const;
   double size(TileIndex tile) const { return context_.bytes(tiles_[tile].home.rows, tiles_[tile].home.cols); }
   int chunks_of(TileIndex tile) const;
-  std::vector<Holder> holders(TileIndex tile) const;
+  template <class Function>
+  void each_holder(TileIndex tile, Function&& f) const;
   Holder best_source(TileIndex tile, std::size_t device) const;
   void fetch_alone(TileIndex tile, std::size_t device);
   void fetch_chain(TileIndex tile, std::size_t device);
