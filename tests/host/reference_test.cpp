@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
-#include <set>
 
-#include "backends/host/blas.hpp"
 #include "model/error.hpp"
 
 namespace tilerail {
@@ -104,12 +103,6 @@ TEST(GemmCheck, ToleranceIsTwiceGammaOfKPlusTwo) {
   EXPECT_NEAR(GemmData(problem(1, 1, 98), 0).check().tolerance, 200 * 0x1p-53, 1e-12 * 200 * 0x1p-53);
   EXPECT_NEAR(GemmData(problem(1, 1, 98, DType::f32), 0).check().tolerance, 200 * 0x1p-24, 1e-4 * 200 * 0x1p-24);
 }
-
-struct Damage {
-  const char* what;
-  std::int64_t index;  // into C, 8 x 8 with ld 9
-  double value;
-};
 
 TEST(GemmCheck, RejectsOneWrongElement) {
   GemmProblem p = problem(8, 8, 50);

@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "backends/host/host_executor.hpp"
+#include "backends/host/reference.hpp"
+#include "model/error.hpp"
+#include "tests/host/tiled_plan.hpp"
+
+namespace tilerail {
+namespace {
+
+using test::machine;
+using test::tiled_plan;
+
+GemmProblem on_host(std::int64_t m, std::int64_t n, std::int64_t k) {
+  GemmProblem p;
+  p.m = m, p.n = n, p.k = k;
+  return p;
+}
+
+std::string error_of(HostExecutor& executor, const Plan& plan) {
+  try {
+    executor.execute(plan);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(HostExecutorErrors, RefusesHalfPrecisionNamingIt) {
+  const Topology topology = machine(1, 1);
+  HostExecutor executor{topology};
+  GemmProblem p = on_host(8, 8, 8);
+  p.dtype = DType::f16;
+  const std::string error = error_of(executor, tiled_plan(topology, p, 8));
+  EXPECT_NE(error.find("f16"), std::string::npos) << error;
+  EXPECT_NE(error.find("expected f64 or f32"), std::string::npos) << error;
+}
+
+TEST(HostExecutorErrors, RefusesMissingMatrices) {
+  const Topology topology = machine(1, 1);
+  HostExecutor executor{topology};
+  const Plan plan = tiled_plan(topology, on_host(8, 8, 8), 8);
+  const GemmData data{plan.problem, 20};
+  HostMatrices matrices = data.matrices();
+  matrices.b = nullptr;
+  executor.set_matrices(matrices);
+  const std::string error = error_of(executor, plan);
+  EXPECT_NE(error.find("matrix b"), std::string::npos) << error;
+}
+
+TEST(HostExecutorErrors, RefusesPlansOfOtherMachinesAndBrokenPlans) {
+  HostExecutor executor{machine(1, 1)};
+  EXPECT_NE(error_of(executor, tiled_plan(machine(2, 1), on_host(8, 8, 8), 8)), "");
+  Plan broken = tiled_plan(machine(1, 1), on_host(8, 8, 8), 8);
+  broken.ops.back().y.rows = 9;
+  EXPECT_NE(error_of(executor, broken).find("operation"), std::string::npos);
+}
+
+TEST(HostExecutorErrors, AFailingOperationIsNamedAndTheExecutorStaysUsable) {
+  // C is one column whose leading dimension no BLAS integer holds: the plan is valid, but its kernel must refuse it.
+  const Topology topology = machine(2, 2);
+  GemmProblem p = on_host(4, 1, 4);
+  p.place_a = p.place_b = p.place_c = MemoryId{1};
+  p.ldc = std::int64_t{1} << 33;
+  PlanDraft draft{topology, p};
+  const MemoryId gpu = topology.gpus()[0];
+  const View spare = draft.tile(gpu, 4, 4);
+  const OpId before = draft.axpby(draft.compute_queue(gpu), draft.a(), spare, {});
+  draft.gemm(draft.compute_queue(gpu, 1), draft.a(), draft.b(), draft.c(), {1.0, 0.0}, {before});
+  for (int i = 0; i < 50; ++i) draft.axpby(draft.compute_queue(gpu, 1), draft.a(), spare, {});
+  HostExecutor executor{topology};
+  std::vector<double> a(16, 1.0), b(4, 1.0), c(4, 0.0);
+  executor.set_matrices({a.data(), b.data(), c.data()});
+  const std::string error = error_of(executor, draft.plan());
+  EXPECT_NE(error.find("operation 1 (gemm, queue 1: compute on device0)"), std::string::npos) << error;
+  EXPECT_NE(error.find("8589934592"), std::string::npos) << error;
+
+  const Plan good = tiled_plan(topology, on_host(40, 40, 40), 16);
+  const GemmData data{good.problem, 21};
+  executor.set_matrices(data.matrices());
+  executor.execute(good);
+  EXPECT_TRUE(data.check().passed()) << data.check().summary();
+}
+
+}  // namespace
+}  // namespace tilerail
