@@ -2,8 +2,6 @@
 
 #include <simgrid/s4u.hpp>
 
-#include <simgrid/version.h>
-
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -14,12 +12,6 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-#if SIMGRID_VERSION >= 33300
-constexpr const char* sharing_precision = "precision/work-amount";
-#else
-constexpr const char* sharing_precision = "maxmin/precision";
-#endif
-
 class RawRun {
  public:
   RawRun(const Plan& plan, const Topology& topology, bool latency) : plan_{plan}, topology_{topology} {
@@ -28,13 +20,12 @@ class RawRun {
   }
 
   double run() {
-    const double origin = s4u::Engine::get_clock();
     std::vector<std::uint32_t> first;
     for (std::uint32_t i = 0; i < plan_.ops.size(); ++i)
       if (waits_for_[i] == 0) first.push_back(i);
     for (std::uint32_t i : first) start(i);
-    s4u::Engine::get_instance()->run();
-    return last_ - origin;
+    engine_.run();
+    return last_;
   }
 
   void completed(std::uint32_t i) {
@@ -51,6 +42,7 @@ class RawRun {
 
   const Plan& plan_;
   const Topology& topology_;
+  s4u::Engine engine_{"raw"};
   std::vector<s4u::Host*> hosts_;
   std::vector<std::uint32_t> begin_, next_, waits_for_;
   std::vector<s4u::ActivityPtr> running_{plan_.queues.size()};  // by queue
@@ -59,20 +51,19 @@ class RawRun {
 };
 
 void RawRun::build_platform(bool latency) {
-  s4u::Engine::set_config(sharing_precision, 1e-5);  // SimGrid's default; its solver fails on finer weighted shares
-  static int zones = 0;
-  const std::string prefix = "raw " + std::to_string(zones++) + " ";
-  s4u::NetZone* zone = s4u::create_full_zone(prefix)->set_parent(s4u::Engine::get_instance()->get_netzone_root());
-  for (const Memory& memory : topology_.memories()) hosts_.push_back(zone->create_host(prefix + memory.name, 1.0));
+  s4u::Engine::set_config("network/model", std::string{"CM02"});
+  s4u::Engine::set_config("network/TCP-gamma", -1.0);
+  s4u::Engine::set_config("network/crosstraffic", false);
+  s4u::NetZone* zone = s4u::create_full_zone("machine");
+  for (const Memory& memory : topology_.memories()) hosts_.push_back(zone->create_host(memory.name, 1.0));
   std::vector<s4u::Link*> links, groups;
   for (const Link& link : topology_.links()) {
-    links.push_back(zone->create_link(prefix + link.name, link.bandwidth.value));
+    links.push_back(zone->create_link(link.name, link.bandwidth.value));
     links.back()->set_latency(latency ? link.latency.value : 0.0)->seal();
   }
   for (const CapacityGroup& group : topology_.groups()) {
     const auto& curve = group.capacity ? group.capacity : group.both_busy;
-    groups.push_back(
-        zone->create_link(prefix + "group " + group.name, curve->saturated().value)->set_latency(0.0)->seal());
+    groups.push_back(zone->create_link("group " + group.name, curve->saturated().value)->set_latency(0.0)->seal());
   }
   const std::size_t n = topology_.memories().size();
   for (std::size_t pair = 0; pair < n * n; ++pair) {
@@ -135,30 +126,19 @@ void RawRun::start(std::uint32_t i) {
   if (exec->get_state() != s4u::Activity::State::STARTED) exec->start();
 }
 
-RawRun* current = nullptr;  // SimGrid's signals cannot be disconnected
-
-void connect() {
-  static bool connected = false;
-  if (std::exchange(connected, true)) return;
-  const auto completed = [](const auto& activity) {
-    if (current)
-      current->completed(
-          static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(activity.template get_data<void>())));
-  };
-  s4u::Comm::on_completion_cb(completed);
-  if constexpr (!std::is_same_v<decltype(&s4u::Comm::on_completion_cb), decltype(&s4u::Exec::on_completion_cb)>)
-    s4u::Exec::on_completion_cb(completed);
-}
-
 }  // namespace
 
 double run_raw(const Plan& plan, const Topology& topology, bool latency) {
+  xbt_log_control_set("root.thresh:critical");
   RawRun run{plan, topology, latency};
-  connect();
-  current = &run;
-  const double makespan = run.run();
-  current = nullptr;
-  return makespan;
+  const auto completed = [&run](const auto& activity) {
+    run.completed(static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(activity.template get_data<void>())));
+  };
+  s4u::Comm::on_completion_cb(completed);
+  // Older versions have one signal for all kinds of activities, newer ones a signal a kind.
+  if constexpr (!std::is_same_v<decltype(&s4u::Comm::on_completion_cb), decltype(&s4u::Exec::on_completion_cb)>)
+    s4u::Exec::on_completion_cb(completed);
+  return run.run();
 }
 
 }  // namespace tilerail::bench

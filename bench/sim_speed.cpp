@@ -5,7 +5,11 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstdio>
 #include <ctime>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
 
 #include "backends/sim/sim_executor.hpp"
 #include "bench/plans.hpp"
@@ -22,14 +26,40 @@ double seconds(Work work) {
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
-void against_raw(benchmark::State& state, const Topology& topology, const Plan& plan) {
+Plan make_plan(const Topology& topology, const std::string& kind, std::int64_t ops) {
+  return kind == "synthetic" ? synthetic_plan(topology, ops) : planned_gemm(topology, kind, ops);
+}
+
+const char* const machine_name = "karolina-hgx-a100";
+
+/// What the raw process does: prints the processor time of one raw run.
+int raw_main(const std::string& kind, std::int64_t ops, bool latency) {
+  const Topology topology = machine(machine_name);
+  const Plan plan = make_plan(topology, kind, ops);
+  std::printf("%.9f\n", seconds([&] { benchmark::DoNotOptimize(run_raw(plan, topology, latency)); }));
+  return 0;
+}
+
+/// Runs this program anew, since raw SimGrid wants a process of its own.
+double raw_seconds(const std::string& kind, std::int64_t ops, bool latency) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const std::string command = "'" + program + "' --raw " + kind + " " + std::to_string(ops) + (latency ? " 1" : " 0");
+  std::FILE* output = popen(command.c_str(), "r");
+  double result = 0;
+  if (!output || std::fscanf(output, "%lf", &result) != 1 || pclose(output) != 0)
+    throw std::runtime_error{"cannot run " + command};
+  return result;
+}
+
+void speed(benchmark::State& state, const char* kind) {
+  const Topology topology = machine(machine_name);
+  const Plan plan = make_plan(topology, kind, state.range(0));
   SimExecutor sim{topology}, sim_no_issue{topology, {.issue_cost = false}};
-  sim.execute(plan);  // makes the engine
   double sim_s = 0, no_issue_s = 0, raw_s = 0, raw_0_s = 0;
   for (auto _ : state) {
-    raw_s += seconds([&] { benchmark::DoNotOptimize(run_raw(plan, topology, true)); });
+    raw_s += raw_seconds(kind, state.range(0), true);
     no_issue_s += seconds([&] { benchmark::DoNotOptimize(sim_no_issue.execute(plan)); });
-    raw_0_s += seconds([&] { benchmark::DoNotOptimize(run_raw(plan, topology, false)); });
+    raw_0_s += raw_seconds(kind, state.range(0), false);
     const double s = seconds([&] { benchmark::DoNotOptimize(sim.execute(plan)); });
     state.SetIterationTime(s);
     sim_s += s;
@@ -42,28 +72,21 @@ void against_raw(benchmark::State& state, const Topology& topology, const Plan& 
   state.counters["of_raw_0"] = raw_0_s / no_issue_s;
 }
 
-void synthetic(benchmark::State& state) {
-  const Topology topology = machine("karolina-hgx-a100");
-  against_raw(state, topology, synthetic_plan(topology, state.range(0)));
+void sizes(benchmark::internal::Benchmark* benchmark) {
+  benchmark->RangeMultiplier(10)->Range(10'000, 1'000'000)->UseManualTime()->Unit(benchmark::kMillisecond);
 }
-BENCHMARK(synthetic)->RangeMultiplier(10)->Range(10'000, 1'000'000)->UseManualTime()->Unit(benchmark::kMillisecond);
-
-void planned(benchmark::State& state, const char* policy) {
-  const Topology topology = machine("karolina-hgx-a100");
-  against_raw(state, topology, planned_gemm(topology, policy, state.range(0)));
-}
-BENCHMARK_CAPTURE(planned, gemmex, "gemmex")
-    ->RangeMultiplier(10)
-    ->Range(10'000, 1'000'000)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(planned, tilerail, "tilerail")
-    ->RangeMultiplier(10)
-    ->Range(10'000, 1'000'000)
-    ->UseManualTime()
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(speed, synthetic, "synthetic")->Apply(sizes);
+BENCHMARK_CAPTURE(speed, gemmex, "gemmex")->Apply(sizes);
+BENCHMARK_CAPTURE(speed, tilerail, "tilerail")->Apply(sizes);
 
 }  // namespace
 }  // namespace tilerail::bench
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  if (argc == 5 && std::string{argv[1]} == "--raw")
+    return tilerail::bench::raw_main(argv[2], std::stoll(argv[3]), std::string{argv[4]} == "1");
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

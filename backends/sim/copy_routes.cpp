@@ -41,32 +41,47 @@ std::optional<Rate> memory_bandwidth(MemoryId memory, const Topology& topology) 
 
 }  // namespace
 
+std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, std::int64_t column, const Topology& topology) {
+  CopyRoute route;
+  std::optional<Rate> cap;
+  if (src == dst) {
+    const auto bandwidth = memory_bandwidth(src, topology);
+    if (!bandwidth) return none;
+    route.traffic = 2;
+    route.rate = bandwidth->value / 2;
+  } else {
+    cap = rate_cap(src, dst, column, topology);
+    const Rate alone = topology.pair_rate(src, dst);
+    route.rate = std::min(alone, cap.value_or(alone)).value;
+    route.latency = topology.latency(src, dst).value;
+  }
+  route.flow = flows_.size();
+  flows_.push_back({src, dst, cap});
+  routes_.push_back(route);
+  return static_cast<std::uint32_t>(routes_.size() - 1);
+}
+
 CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan.ops.size(), none) {
   std::map<std::tuple<MemoryId, MemoryId, std::int64_t>, std::uint32_t> known;
-  const auto add = [&](const CopyRoute& route, const FlowRoute& flow) {
-    routes_.push_back(route);
-    flows_.push_back(flow);
-    routes_.back().flow = flows_.size() - 1;
+  struct Last {
+    std::int64_t column = -1;
+    std::uint32_t route = none;
   };
-  const auto add_local = [&](MemoryId memory) {
-    const auto bandwidth = memory_bandwidth(memory, topology);
-    if (!bandwidth) return false;
-    add({0, 0.0, bandwidth->value / 2, 2}, {memory, memory, std::nullopt});
-    return true;
-  };
+  std::vector<Last> last(plan.queues.size());  // most copies are like the one before them in their queue
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     if (op.kind != OpKind::copy) continue;
-    const auto [kind, src, dst, number] = plan.queue(op.queue);
-    const std::int64_t column = src == dst ? contiguous : column_of(plan, op, topology);
-    const auto [entry, is_new] = known.try_emplace({src, dst, column}, static_cast<std::uint32_t>(routes_.size()));
-    if (is_new && src == dst && !add_local(src)) entry->second = none;
-    if (is_new && src != dst) {
-      const auto cap = rate_cap(src, dst, column, topology);
-      const Rate alone = std::min(topology.pair_rate(src, dst), cap.value_or(Rate{1e300}));
-      add({0, topology.latency(src, dst).value, alone.value, 1}, {src, dst, cap});
+    const Queue& queue = plan.queue(op.queue);
+    Last& like = last[op.queue.index()];
+    const std::int64_t column = queue.src == queue.dst ? contiguous : column_of(plan, op, topology);
+    if (column != like.column) {
+      const auto [entry, is_new] = known.try_emplace({queue.src, queue.dst, column}, none);
+      if (is_new) entry->second = add(queue.src, queue.dst, column, topology);
+      like = {column, entry->second};
     }
-    index_[i] = entry->second;
+    index_[i] = like.route;
+    if (const CopyRoute* route = of(OpId{i}))
+      total_seconds_ += route->latency + copy_bytes(plan, op).value / route->rate;
   }
 }
 

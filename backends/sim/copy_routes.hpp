@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/sim/simgrid_machine.hpp"
+#include "backends/sim/simgrid_platform.hpp"
 #include "sched/plan.hpp"
 
 namespace tilerail {
@@ -34,12 +34,18 @@ class CopyRoutes {
 
   std::span<const FlowRoute> flow_routes() const { return flows_; }
 
+  /// Of all copies one after another.
+  double total_seconds() const { return total_seconds_; }
+
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
+
+  std::uint32_t add(MemoryId src, MemoryId dst, std::int64_t column, const Topology& topology);
 
   std::vector<CopyRoute> routes_;
   std::vector<FlowRoute> flows_;      // by route
   std::vector<std::uint32_t> index_;  // by operation, into routes_
+  double total_seconds_ = 0;
 };
 
 }  // namespace tilerail

@@ -59,6 +59,7 @@ KernelCosts::KernelCosts(const Plan& plan, const Topology& topology) : index_(pl
     const auto [entry, is_new] = known.try_emplace(shape, static_cast<std::uint32_t>(costs_.size()));
     if (is_new) costs_.push_back(cost_of(shape, plan.problem.dtype, topology.description().kernels[shape.kernels]));
     index_[i] = entry->second;
+    total_seconds_ += costs_[entry->second].seconds;
   }
 }
 

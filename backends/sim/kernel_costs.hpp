@@ -24,9 +24,13 @@ class KernelCosts {
   /// Of a gemm or an axpby.
   const KernelCost& of(OpId op) const { return costs_[index_[op.index()]]; }
 
+  /// Of all kernels one after another.
+  double total_seconds() const { return total_seconds_; }
+
  private:
   std::vector<KernelCost> costs_;
   std::vector<std::uint32_t> index_;  // by operation
+  double total_seconds_ = 0;
 };
 
 }  // namespace tilerail

@@ -9,7 +9,7 @@
 namespace tilerail {
 
 /// Who waits for whom in a plan: dependencies and queue order alike. A dependency on the queue predecessor counts
-/// twice, on both sides. Memory: 4 bytes an operation plus 4 bytes a dependency and a queue predecessor.
+/// twice, on both sides. Memory: 8 bytes an operation plus 4 bytes a dependency and a queue predecessor.
 class PlanGraph {
  public:
   explicit PlanGraph(const Plan& plan);
@@ -19,12 +19,13 @@ class PlanGraph {
     return {successors_.data() + begin_[op.index()], successors_.data() + begin_[op.index() + 1]};
   }
 
-  /// By operation: how many others it waits for.
-  static std::vector<std::uint32_t> predecessor_counts(const Plan& plan);
+  /// By operation: how many others it waits for. The run counts them down.
+  std::vector<std::uint32_t>& waits_for() { return waits_for_; }
 
  private:
   std::vector<std::uint32_t> begin_;  // ops + 1 offsets into successors_
   std::vector<OpId> successors_;
+  std::vector<std::uint32_t> waits_for_;
 };
 
 }  // namespace tilerail

@@ -24,17 +24,16 @@ T pop(std::vector<T>& heap) {
 
 /// The picosecond or, for very long plans, a few units in the last place of the latest time that may occur: the time
 /// of all operations one after another, times 16 for what they may lose by sharing badly.
-double time_resolution(const Plan& plan, const KernelCosts& kernels, const CopyRoutes& copies,
-                       const std::vector<OpTime>& issued) {
-  double sum = 0;
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
-    const Op& op = plan.ops[i];
-    sum = std::max(sum, issued[i].start);
-    if (op.kind == OpKind::gemm || op.kind == OpKind::axpby) sum += kernels.of(OpId{i}).seconds;
-    if (const CopyRoute* route = copies.of(OpId{i}))
-      sum += route->latency + copy_bytes(plan, op).value * static_cast<double>(route->traffic) / route->rate;
-  }
-  return std::max(1e-12, 16 * sum * 4 * std::numeric_limits<double>::epsilon());
+double time_resolution(double issue, double kernels, double copies) {
+  const double latest = 16 * (issue + kernels + copies);
+  return std::max(1e-12, 4 * latest * std::numeric_limits<double>::epsilon());
+}
+
+/// When the last operation is issued.
+double last_issue(const std::vector<OpTime>& ops) {
+  double last = 0;
+  for (const OpTime& op : ops) last = std::max(last, op.start);
+  return last;
 }
 
 }  // namespace
@@ -46,8 +45,8 @@ PlanRun::PlanRun(const Plan& plan, const Topology& topology, std::vector<OpTime>
       kernels_{plan, topology},
       copies_{plan, topology},
       limits_{plan, topology},
-      resolution_{time_resolution(plan, kernels_, copies_, ops)},
-      waits_for_{PlanGraph::predecessor_counts(plan)},
+      resolution_{time_resolution(last_issue(ops), kernels_.total_seconds(), copies_.total_seconds())},
+      waits_for_{graph_.waits_for()},
       running_(plan.queues.size()),
       machine_{topology, {copies_.flow_routes(), plan.queues.size(), resolution_}, *this} {}
 

@@ -53,12 +53,12 @@ class PlanRun : private SimGridMachine::Listener {
   CopyRoutes copies_;
   EngineLimits limits_;
 
-  double resolution_;                     // seconds; events closer together are simultaneous
-  std::vector<std::uint32_t> waits_for_;  // by operation: predecessors that have not ended
-  std::vector<OpId> running_;             // by queue
-  std::vector<OpId> ready_;               // heap, lowest operation first
-  std::vector<OpId> retry_;               // operations whose engine has come free
-  std::vector<TimedEvent> events_;        // heap, earliest first
+  double resolution_;                      // seconds; events closer together are simultaneous
+  std::vector<std::uint32_t>& waits_for_;  // by operation: predecessors that have not ended
+  std::vector<OpId> running_;              // by queue
+  std::vector<OpId> ready_;                // heap, lowest operation first
+  std::vector<OpId> retry_;                // operations whose engine has come free
+  std::vector<TimedEvent> events_;         // heap, earliest first
   std::size_t ended_ = 0;
   SimGridMachine machine_;
 };

@@ -8,6 +8,7 @@
 #include <simgrid/version.h>
 
 #include <algorithm>
+#include <future>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -82,8 +83,12 @@ void rewind_clock() {
 
 }  // namespace
 
+/// The thread that makes an engine is its maestro, and SimGrid searches the list of all that its maestro has started
+/// whenever something ends. Hence a thread that ends here, so that no simulation is in it.
 SimGridEngine& SimGridEngine::get() {
-  static SimGridEngine* const engine = new SimGridEngine;  // never deleted: SimGrid's statics may be gone by then
+  static SimGridEngine* const engine = [] {  // never deleted: SimGrid's statics may be gone by then
+    return std::async(std::launch::async, [] { return new SimGridEngine; }).get();
+  }();
   return *engine;
 }
 
