@@ -93,6 +93,8 @@ CASES = {
     "unknown machine to show": (["topo", "show", "nowhere"], "nowhere"),
     "no machine to show": (["topo", "show"], "machine"),
     "no topo action": (["topo"], "validate"),
+    "unknown experiment": (["experiment", "run", "table_99"], "table_99"),
+    "no experiment action": (["experiment"], "list or run"),
     "unknown topo action": (["topo", "draw"], "draw"),
 }
 

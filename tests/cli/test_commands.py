@@ -4,7 +4,7 @@ import csv
 import json
 import unittest
 
-from support import SMALL, TOPOLOGIES, CommandTest
+from support import SMALL, SOURCE, TOPOLOGIES, CommandTest
 
 # The small problem: 64 x 64 x 64 in 32 x 32 tiles is 2 x 2 x 2 sub-problems, one gemm each.
 GEMMS = 8
@@ -19,9 +19,15 @@ class Help(CommandTest):
     def test_version(self):
         self.assertRegex(self.succeed("--version"), r"^tilerail \d+\.\d+\.\d+\n$")
 
+    def test_verbose_may_stand_before_and_after_the_command(self):
+        for arguments in (["-v", "plan", *SMALL], ["plan", *SMALL, "-v"]):
+            done = self.run_command(*arguments)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("tilerail: machine ", done.stderr)
+
     def test_every_command_explains_itself_with_an_example(self):
         general = self.succeed("--help")
-        for command in ("topo", "plan", "simulate", "run", "compare", "calibrate", "policies"):
+        for command in ("topo", "plan", "simulate", "run", "compare", "calibrate", "policies", "experiment"):
             with self.subTest(command):
                 self.assertIn(f"  {command} ", general)
                 self.assertIn(f"  tilerail {command}", self.succeed(command, "--help"))
@@ -229,6 +235,17 @@ class Compare(CommandTest):
         result = json.loads(self.succeed("compare", "p.csv", "p.csv", "--json", "-"))
         self.assertEqual(result["makespan"]["predicted_s"], result["makespan"]["measured_s"])
         self.assertTrue(all(item["duration_difference_s"] == 0 for item in result["worst_durations"]))
+
+
+class Experiment(CommandTest):
+    def test_list_names_the_scripts_of_the_repository(self):
+        names = [line.split()[0] for line in self.succeed("experiment", "list").splitlines()]
+        self.assertEqual(names, sorted(path.stem for path in (SOURCE / "experiments").glob("*.py")))
+
+    def test_arguments_after_two_dashes_reach_the_script(self):
+        for path in (SOURCE / "experiments").glob("*.py"):
+            with self.subTest(path.stem):
+                self.assertIn("--jobs", self.succeed("experiment", "run", path.stem, "--", "--help"))
 
 
 class Calibrate(CommandTest):
