@@ -10,9 +10,9 @@ struct SimOptions {
 };
 
 /// Runs plans on a described machine, in simulated time (equations: docs/model.md#simulator).
-/// One executor simulates any number of plans; executors of different machines may be used alternately. SimGrid has
-/// one engine a process: simulations of several threads wait for each other, and nothing else in the process may
-/// have a SimGrid engine while execute() runs. The same plan gives the same timeline, bit for bit.
+/// One executor simulates any number of plans; executors of different machines may be used alternately and from
+/// several threads, which wait for each other. The same plan gives the same timeline, bit for bit. SimGrid has one
+/// engine a process, made here on first use and kept: a program that has its own cannot use this executor.
 class SimExecutor : public Executor {
  public:
   /// The executor keeps its own copy of the machine.
