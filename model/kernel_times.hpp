@@ -26,12 +26,12 @@ struct GemmCurve {
 /// What a kernel costs on one kind of device. Built by the topology reader from a `[kernels.NAME]` table.
 struct KernelTimes {
   std::string name;
-  std::string source;                      // provenance key
-  Seconds launch{0};                       // fixed cost of any kernel
-  double multiprocessors = 1;              // how many thread blocks run at once
-  double block_m = 128, block_n = 128;     // rows and columns of C that one thread block computes
-  double k_overhead = 0;                   // pipeline fill of a GEMM's k loop, in units of k
-  std::optional<Rate> memory_bandwidth;    // device memory, for memory-bound kernels
+  std::string source;                    // provenance key
+  Seconds launch{0};                     // fixed cost of any kernel
+  double multiprocessors = 1;            // how many thread blocks run at once
+  double block_m = 128, block_n = 128;   // rows and columns of C that one thread block computes
+  double k_overhead = 0;                 // pipeline fill of a GEMM's k loop, in units of k
+  std::optional<Rate> memory_bandwidth;  // device memory, for memory-bound kernels
   std::vector<GemmCurve> gemm;
 
   /// Time of one m x n x k GEMM alone on the device (rule: docs/model.md#kernel-times). Zero when m or n is zero.
