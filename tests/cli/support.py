@@ -11,6 +11,9 @@ TILERAIL = os.environ.get("TILERAIL", "tilerail")
 SOURCE = pathlib.Path(os.environ.get("TILERAIL_SOURCE", pathlib.Path(__file__).parents[2]))
 TOPOLOGIES = SOURCE / "topologies"
 
+# A build without SimGrid cannot simulate; everything else works.
+needs_simulator = unittest.skipIf(os.environ.get("TILERAIL_HAS_SIM") == "0", "this build has no simulator")
+
 # A problem that is planned and simulated in milliseconds: 2 x 2 x 2 tiles on two GPUs.
 SMALL = ["--gemm", "64", "--tile", "32", "--policy", "gemmex", "--topology", "two-gpu"]
 

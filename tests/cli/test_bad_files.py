@@ -201,7 +201,7 @@ class BadPlans(CommandTest):
 
 class BadTimelines(CommandTest):
     def test_each_is_refused_on_either_side(self):
-        self.succeed("simulate", *SMALL, "--timeline", "good.csv")
+        self.succeed("run", "--backend", "host", *SMALL, "--timeline", "good.csv")
         good = (self.folder / "good.csv").read_text().splitlines()
         self.write("out.json", OLD)
         for name, (edit, quoted) in TIMELINES.items():
@@ -214,8 +214,8 @@ class BadTimelines(CommandTest):
                 self.assert_refused(["compare", "good.csv", "bad.csv", *outputs], quoted)
 
     def test_a_timeline_of_another_plan(self):
-        self.succeed("simulate", *SMALL, "--timeline", "good.csv")
-        self.succeed("simulate", *SMALL, "--set", "caching=off", "--timeline", "other.csv")
+        self.succeed("run", "--backend", "host", *SMALL, "--timeline", "good.csv")
+        self.succeed("run", "--backend", "host", *SMALL, "--set", "caching=off", "--timeline", "other.csv")
         self.assert_refused(["compare", "good.csv", "other.csv"], "plan")
 
 

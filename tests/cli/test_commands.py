@@ -4,7 +4,7 @@ import csv
 import json
 import unittest
 
-from support import SMALL, SOURCE, TOPOLOGIES, CommandTest
+from support import SMALL, SOURCE, TOPOLOGIES, CommandTest, needs_simulator
 
 # The small problem: 64 x 64 x 64 in 32 x 32 tiles is 2 x 2 x 2 sub-problems, one gemm each.
 GEMMS = 8
@@ -92,6 +92,7 @@ class Plan(CommandTest):
         self.assertEqual(sum(op["op"] == "gemm" for op in plan["ops"]), GEMMS)
         self.assertEqual(plan["tile"], 32)
 
+    @needs_simulator
     def test_a_saved_plan_simulates_as_the_problem_does(self):
         self.succeed("plan", *SMALL, "-o", "plan.json")
         direct = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
@@ -119,6 +120,7 @@ class Plan(CommandTest):
         self.assertEqual([plan["problem"][key] for key in "mnk"], [1024, 2048, 512])
 
 
+@needs_simulator
 class Simulate(CommandTest):
     def test_json_holds_what_the_readme_promises(self):
         result = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
@@ -203,7 +205,7 @@ class Run(CommandTest):
         gemm = plan["ops"][last]
         plan["ops"][last] = {"op": "join", "queue": gemm["queue"], "deps": gemm.get("deps", [])}
         self.write("wrong.json", json.dumps(plan))
-        refusal = self.run_command("simulate", "--plan", "wrong.json").stderr
+        refusal = self.run_command("run", "--backend", "host", "--plan", "wrong.json").stderr
         plan["hash"] = refusal.split("hash of the contents, '")[1].split("'")[0]
         self.write("wrong.json", json.dumps(plan))
         done = self.run_command("run", "--backend", "host", "--plan", "wrong.json", "--check", "--json", "r.json")
@@ -213,6 +215,7 @@ class Run(CommandTest):
         self.assertFalse(json.loads((self.folder / "r.json").read_text())["check"]["passed"])
 
 
+@needs_simulator
 class Compare(CommandTest):
     def setUp(self):
         super().setUp()
@@ -248,6 +251,7 @@ class Experiment(CommandTest):
                 self.assertIn("--jobs", self.succeed("experiment", "run", path.stem, "--", "--help"))
 
 
+@needs_simulator
 class Calibrate(CommandTest):
     def test_the_machine_that_is_written_is_valid_and_usable(self):
         options = ["--devices", "2", "--workers", "1", "--seconds", "1", "--name", "mine"]
