@@ -49,10 +49,10 @@ class CommandTest(unittest.TestCase):
         path.write_text(text)
         return path
 
-    def assert_refused(self, arguments, quoted, code=2):
+    def assert_refused(self, arguments, quoted, code=2, **environment):
         """One clear line on stderr that quotes the value, nothing on stdout, no file made or touched."""
         before = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
-        done = self.run_command(*arguments)
+        done = self.run_command(*arguments, **environment)
         self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr or done.stdout}")
         self.assertEqual(done.stdout, "", arguments)
         lines = done.stderr.splitlines()

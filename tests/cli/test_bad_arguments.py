@@ -1,5 +1,6 @@
 """Arguments that are refused: exit code 2, one line that names the value, nothing written."""
 
+import os
 import unittest
 
 from support import OLD, SMALL, CommandTest
@@ -111,6 +112,17 @@ class BadArguments(CommandTest):
         outputs = ["--json", "result.json", "--timeline", "timeline.csv", "--gantt", "figure.svg"]
         self.assert_refused(problem(place="h:h:7") + outputs, "'7'")
         self.assert_refused(problem(set="chunks=0") + outputs, "0")
+
+    def test_one_output_that_fails_leaves_the_others_as_they_were(self):
+        # A Python that claims to have matplotlib, and then cannot draw.
+        (self.folder / "bin").mkdir()
+        fake = self.folder / "bin" / "python3"
+        fake.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\necho "no ink" >&2\nexit 1\n')
+        fake.chmod(0o755)
+        self.write("result.json", OLD)
+        outputs = ["--json", "result.json", "--timeline", "timeline.csv", "--gantt", "figure.svg"]
+        path = f"{fake.parent}:{os.environ['PATH']}"
+        self.assert_refused(["run", "--backend", "host", *SMALL, *outputs], "no ink", PATH=path)
 
     def test_control_characters_of_the_input_do_not_break_the_line(self):
         self.assert_refused(problem(topology="two\ngpu\x1b[31m.toml"), "two; gpu\\x1b[31m.toml")
