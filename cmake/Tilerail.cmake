@@ -4,11 +4,10 @@ include(GNUInstallDirs)
 
 add_library(tilerail_options INTERFACE)
 target_include_directories(tilerail_options INTERFACE ${PROJECT_SOURCE_DIR})
-target_compile_options(tilerail_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
-                                                  $<$<BOOL:${TILERAIL_WERROR}>:-Werror>)
+target_compile_options(tilerail_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;$<$<BOOL:${TILERAIL_WERROR}>:-Werror>>")
 # GCC 12 sees overlapping copies in `"text" + std::string` that are not there (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_compile_options(tilerail_options INTERFACE -Wno-restrict)
+  target_compile_options(tilerail_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 
 # tilerail_library(NAME LIBRARIES...): every .cpp file of the current folder becomes tilerail::NAME.

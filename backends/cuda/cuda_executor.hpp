@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/executor.hpp"
+#include "model/topology.hpp"
+
+namespace tilerail {
+
+/// Where the user's matrices lie: each whole, column-major, of the plan's dtype, with the leading dimensions of the
+/// problem. A matrix whose place is a GPU is memory of that device (cudaMalloc, or a stream-ordered pool); one whose
+/// place is the host is pinned, registered or pageable memory of this process.
+struct CudaMatrices {
+  void *a = nullptr, *b = nullptr, *c = nullptr;
+};
+
+enum class CudaTrace : std::uint8_t { none, automatic, cupti, events };
+
+struct CudaOptions {
+  CudaTrace trace = CudaTrace::none;  // automatic: CUPTI activity records, or timed events where CUPTI does not work
+  bool poison = false;                // fill the arenas with NaN before each run: reading what nothing wrote then shows
+  std::vector<int> ordinals;          // CUDA device of each GPU of the topology, by Topology::gpus(); empty: its number
+};
+
+/// Seconds of one run, as its caller sees it.
+struct CudaRunTimes {
+  double wall = 0;          // from the call until all results are in place
+  double issue = 0;         // of the issuing thread that took longest
+  double issue_per_op = 0;  // mean over all operations, of all threads
+  double clock_skew = 0;    // largest error between the clocks of two devices in a traced run
+};
+
+/// A plan bound to streams, events, handles and arena space: running it again allocates and decides nothing. It may be
+/// used while its executor lives.
+class CudaPlan;
+
+/// Runs plans on CUDA devices. A queue is a stream, a dependency between queues an event, a device has one arena that
+/// lives across calls and one thread that issues to it.
+class CudaExecutor final : public Executor {
+ public:
+  /// Takes the devices that the topology's GPUs name, makes peers accessible and creates streams, handles and threads.
+  /// Leaves the caller's current device as found. Throws HardwareError when a device is not there.
+  explicit CudaExecutor(Topology topology, CudaOptions options = {});
+  ~CudaExecutor() override;
+
+  /// Allocates at least so many bytes of every arena now, so that plans that need no more find them ready.
+  void reserve(std::int64_t bytes);
+
+  /// Binds a plan. Throws InputError when the plan is not valid, is not of this topology, or its peak exceeds a
+  /// device's free memory (naming what is free), HardwareError when it copies between devices without peer access.
+  std::shared_ptr<CudaPlan> prepare(const Plan& plan);
+
+  /// Runs a bound plan and returns when the results are in place. Throws InputError when a matrix is missing or not
+  /// where the plan says, CudaError naming the operation that failed; the executor stays usable after it unless the
+  /// device itself is lost.
+  CudaRunTimes run(CudaPlan& plan, const CudaMatrices& matrices);
+
+  /// Runs with trace as the options say, at least `automatic`.
+  Timeline run_traced(CudaPlan& plan, const CudaMatrices& matrices, CudaRunTimes* times = nullptr);
+
+  /// The matrices of `execute`.
+  void set_matrices(const CudaMatrices& matrices);
+  Timeline execute(const Plan& plan) override;
+
+  const Topology& topology() const;
+  /// CUDA device of a GPU of the topology.
+  int ordinal(MemoryId gpu) const;
+  /// What records the trace: "CUPTI", "events", or "" before the first traced run.
+  std::string tracer() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tilerail
