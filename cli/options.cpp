@@ -54,7 +54,7 @@ Job load_job(const JobOptions& options) {
 void ProblemOptions::add_to(CLI::App& app) {
   OptionGroup group{app, "PROBLEM: C = alpha op(A) op(B) + beta C"};
   group.add("--gemm", "M,N,K", gemm, "Sizes, or one size for a cube; 16K is 16384");
-  group.add("--dtype", "TYPE", dtype, "f64, f32, f16 or bf16 [f64]");
+  group.add("--dtype", "TYPE", dtype, "f64, f32, f16, bf16 or tf32 [f64]");
   group.add("--transa", "N|T", trans_a, "op(A) [N]");
   group.add("--transb", "N|T", trans_b, "op(B) [N]");
   group.add("--alpha", "X", alpha, "Scalar of the product [1]");

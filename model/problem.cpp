@@ -46,6 +46,8 @@ std::string_view to_string(DType type) {
       return "f16";
     case DType::bf16:
       return "bf16";
+    case DType::tf32:
+      return "tf32";
   }
   return "?";
 }
@@ -53,9 +55,9 @@ std::string_view to_string(DType type) {
 std::string_view to_string(Trans trans) { return trans == Trans::no ? "N" : "T"; }
 
 DType dtype_from_string(std::string_view text, std::string_view what) {
-  for (DType type : {DType::f64, DType::f32, DType::f16, DType::bf16})
+  for (DType type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32})
     if (text == to_string(type)) return type;
-  throw InputError{std::string{what} + " '" + std::string{text} + "' is unknown; expected f64, f32, f16 or bf16"};
+  throw InputError{std::string{what} + " '" + std::string{text} + "' is unknown; expected f64, f32, f16, bf16 or tf32"};
 }
 
 Trans trans_from_string(std::string_view text, std::string_view what) {

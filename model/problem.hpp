@@ -9,11 +9,12 @@
 
 namespace tilerail {
 
-enum class DType : std::uint8_t { f64, f32, f16, bf16 };
+/// Element types. tf32 is f32 in memory, multiplied with the mantissas of TF32; the halves accumulate in f32.
+enum class DType : std::uint8_t { f64, f32, f16, bf16, tf32 };
 enum class Trans : std::uint8_t { no, yes };
 
 constexpr std::int64_t element_size(DType type) {
-  return type == DType::f64 ? 8 : type == DType::f32 ? 4 : 2;  // bytes
+  return type == DType::f64 ? 8 : type == DType::f32 || type == DType::tf32 ? 4 : 2;  // bytes
 }
 
 std::string_view to_string(DType type);

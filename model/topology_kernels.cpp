@@ -31,7 +31,7 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   try {
     curve.dtype = dtype_from_string(dtype.text(), "dtype");
   } catch (const InputError&) {
-    dtype.fail("is unknown; expected f64, f32, f16 or bf16");
+    dtype.fail("is unknown; expected f64, f32, f16, bf16 or tf32");
   }
   if (const auto trans = table.find("trans")) {
     curve.trans = trans->text();

@@ -47,7 +47,7 @@ std::vector<BadInput> values() {
       {"ZeroBlock", "[128, 64]", "[0, 64]", "0, 64", {"block '0'", "above zero"}},
       {"InfiniteNumber", "multiprocessors = 80", "multiprocessors = inf", "inf", {"multiprocessors", "not finite"}},
       {"NegativeOverhead", "k_overhead = 64", "k_overhead = -1", "-1", {"k_overhead '-1' is negative"}},
-      {"UnknownDType", "\"f64\"", "\"double\"", "\"double\"", {"dtype 'double'", "f64, f32, f16 or bf16"}},
+      {"UnknownDType", "\"f64\"", "\"double\"", "\"double\"", {"dtype 'double'", "f64, f32, f16, bf16 or tf32"}},
       {"UnknownTrans",
        "dtype = \"f64\"",
        "dtype = \"f64\"\ntrans = \"NC\"",
