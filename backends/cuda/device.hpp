@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tilerail::cuda {
+
+/// What one CUDA device owns across calls: its arena, its streams and its cuBLAS handles. Everything is created once
+/// and kept. Members make the device current for their own duration.
+class Device {
+ public:
+  /// Throws CudaError when the device cannot be used.
+  explicit Device(int ordinal);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  int ordinal() const { return ordinal_; }
+
+  /// The arena holds at least so many bytes afterwards; its old contents are lost. Returns false, with the old arena
+  /// gone, when the device has not as much free memory.
+  bool reserve(std::int64_t bytes);
+  std::byte* arena() const { return arena_; }
+  std::int64_t arena_bytes() const { return arena_bytes_; }
+  /// Bytes that the arena could grow to now.
+  std::int64_t available_bytes() const;
+
+  /// Streams number 0 to count - 1 of a role exist afterwards.
+  void open_streams(std::size_t compute, std::size_t copy);
+  cudaStream_t compute_stream(std::size_t slot) const { return compute_[slot].stream; }
+  cublasHandle_t handle(std::size_t slot) const { return compute_[slot].handle; }
+  cudaStream_t copy_stream(std::size_t slot) const { return copy_[slot]; }
+
+ private:
+  struct Compute {
+    cudaStream_t stream = nullptr;
+    cublasHandle_t handle = nullptr;
+    void* workspace = nullptr;
+  };
+  Compute open_compute() const;
+
+  int ordinal_;
+  std::byte* arena_ = nullptr;
+  std::int64_t arena_bytes_ = 0;
+  std::vector<Compute> compute_;
+  std::vector<cudaStream_t> copy_;
+};
+
+}  // namespace tilerail::cuda

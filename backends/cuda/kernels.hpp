@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "model/problem.hpp"
+
+namespace tilerail::cuda {
+
+/// rows x cols elements of a column-major matrix in device or host memory.
+struct Block {
+  std::byte* data = nullptr;
+  std::int64_t rows = 0, cols = 0, ld = 0;  // elements
+};
+
+/// y = a, any memories of one address space, in stream order; one transfer where both are packed, else 2-D.
+/// Throws CudaError.
+void copy(const Block& a, const Block& y, std::int64_t element, cudaStream_t stream);
+
+struct GemmCall {
+  DType dtype;
+  Trans trans_a, trans_b;
+  std::int64_t k;
+  double alpha, beta;
+  Block a, b, y;
+};
+
+/// y = alpha op(a) op(b) + beta y on the handle's stream; halves accumulate in f32. Throws CudaError.
+void gemm(cublasHandle_t handle, const GemmCall& call);
+
+/// y = alpha x + beta y; alpha == 0 never reads x, beta == 0 never reads y. Halves are computed in f32. Throws
+/// CudaError.
+void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype, cudaStream_t stream);
+
+/// Fills with uniform random numbers in [-1, 1) that depend on the seed and on each element's row and column only; rows
+/// beyond `rows` keep what they hold. Throws CudaError.
+void fill_random(const Block& y, DType dtype, std::uint64_t seed, cudaStream_t stream);
+
+}  // namespace tilerail::cuda
