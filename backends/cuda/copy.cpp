@@ -21,10 +21,10 @@ void copy(const Block& a, const Block& y, std::int64_t element, cudaStream_t str
   }
   const std::int64_t pitch_a = a.ld * element, pitch_y = y.ld * element;
   if (std::max(pitch_a, pitch_y) <= most_pitch) {
-    check(cudaMemcpy2DAsync(y.data, static_cast<std::size_t>(pitch_y), a.data, static_cast<std::size_t>(pitch_a),
-                            static_cast<std::size_t>(width), static_cast<std::size_t>(y.cols), cudaMemcpyDefault,
-                            stream),
-          "copying in two dimensions");
+    check(
+        cudaMemcpy2DAsync(y.data, static_cast<std::size_t>(pitch_y), a.data, static_cast<std::size_t>(pitch_a),
+                          static_cast<std::size_t>(width), static_cast<std::size_t>(y.cols), cudaMemcpyDefault, stream),
+        "copying in two dimensions");
     return;
   }
   for (std::int64_t col = 0; col < y.cols; ++col)

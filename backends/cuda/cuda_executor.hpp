@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,21 +42,23 @@ class CudaPlan;
 /// lives across calls and one thread that issues to it.
 class CudaExecutor final : public Executor {
  public:
-  /// Takes the devices that the topology's GPUs name, makes peers accessible and creates streams, handles and threads.
-  /// Leaves the caller's current device as found. Throws HardwareError when a device is not there.
+  /// Opens nothing yet: a device is opened by the first plan, or `reserve`, that names it. The caller's current device
+  /// is always left as found. Throws HardwareError when there is no CUDA device at all.
   explicit CudaExecutor(Topology topology, CudaOptions options = {});
   ~CudaExecutor() override;
 
-  /// Allocates at least so many bytes of every arena now, so that plans that need no more find them ready.
-  void reserve(std::int64_t bytes);
+  /// Opens devices, with an arena of at least so many bytes and so many compute streams each, so that plans that need
+  /// no more find them ready. Throws HardwareError when a device is not there, InputError when it lacks the memory.
+  void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams);
 
   /// Binds a plan. Throws InputError when the plan is not valid, is not of this topology, or its peak exceeds a
-  /// device's free memory (naming what is free), HardwareError when it copies between devices without peer access.
+  /// device's free memory (naming what would fit), HardwareError when a device is not there or the plan copies between
+  /// devices without peer access.
   std::shared_ptr<CudaPlan> prepare(const Plan& plan);
 
   /// Runs a bound plan and returns when the results are in place. Throws InputError when a matrix is missing or not
-  /// where the plan says, CudaError naming the operation that failed; the executor stays usable after it unless the
-  /// device itself is lost.
+  /// where the plan says, cuda::CudaError naming the operation that failed; the executor stays usable after it unless
+  /// the device itself is lost.
   CudaRunTimes run(CudaPlan& plan, const CudaMatrices& matrices);
 
   /// Runs with trace as the options say, at least `automatic`.

@@ -58,15 +58,15 @@ dim3 grid_of(const Block& y) {
 template <class T>
 void launch_axpby(const Block& x, const Block& y, double alpha, double beta, cudaStream_t stream) {
   using C = typename Compute<T>::type;
-  axpby_kernel<T, C><<<grid_of(y), threads_per_block, 0, stream>>>(
-      reinterpret_cast<const T*>(x.data), x.ld, reinterpret_cast<T*>(y.data), y.ld, y.rows, y.cols,
-      static_cast<C>(alpha), static_cast<C>(beta));
+  axpby_kernel<T, C><<<grid_of(y), threads_per_block, 0, stream>>>(reinterpret_cast<const T*>(x.data), x.ld,
+                                                                   reinterpret_cast<T*>(y.data), y.ld, y.rows, y.cols,
+                                                                   static_cast<C>(alpha), static_cast<C>(beta));
 }
 
 template <class T>
 void launch_random(const Block& y, std::uint64_t seed, cudaStream_t stream) {
-  random_kernel<T><<<grid_of(y), threads_per_block, 0, stream>>>(reinterpret_cast<T*>(y.data), y.ld, y.rows, y.cols,
-                                                                 seed);
+  random_kernel<T>
+      <<<grid_of(y), threads_per_block, 0, stream>>>(reinterpret_cast<T*>(y.data), y.ld, y.rows, y.cols, seed);
 }
 
 /// Calls `launch` with a value of the dtype's C++ type.

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cupti.h>
+
+#include <string>
+
+namespace tilerail::cuda {
+
+/// The entry points of CUPTI that a trace needs, from the shared library of this CUDA version. It is opened when a
+/// trace is wanted, so that programs run where it is not installed.
+struct CuptiLibrary {
+  decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
+  decltype(&cuptiActivityEnable) enable = nullptr;
+  decltype(&cuptiActivityDisable) disable = nullptr;
+  decltype(&cuptiActivityFlushAll) flush_all = nullptr;
+  decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
+  decltype(&cuptiActivityGetNumDroppedRecords) dropped_records = nullptr;
+  decltype(&cuptiActivityPushExternalCorrelationId) push_correlation = nullptr;
+  decltype(&cuptiActivityPopExternalCorrelationId) pop_correlation = nullptr;
+  decltype(&cuptiGetTimestamp) timestamp = nullptr;
+  decltype(&cuptiGetResultString) result_string = nullptr;
+
+  /// Null when there is no such library, or it lacks an entry point; `why` then says so. Opened once for the process.
+  static const CuptiLibrary* open(std::string& why);
+};
+
+}  // namespace tilerail::cuda

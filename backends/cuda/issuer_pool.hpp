@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace tilerail::cuda {
+
+/// Threads that are created once and parked between runs.
+class IssuerPool {
+ public:
+  IssuerPool() = default;
+  ~IssuerPool();
+  IssuerPool(const IssuerPool&) = delete;
+  IssuerPool& operator=(const IssuerPool&) = delete;
+
+  /// There are at least so many threads afterwards.
+  void grow(std::size_t threads);
+
+  /// Calls job(0) ... job(count - 1), each on a thread of its own, and returns when all have returned. `job` does not
+  /// throw; `count` threads exist.
+  void run(std::size_t count, const std::function<void(std::size_t)>& job);
+
+ private:
+  void work(std::size_t index, std::uint64_t seen);
+
+  std::vector<std::thread> threads_;
+  const std::function<void(std::size_t)>* job_ = nullptr;
+  std::size_t count_ = 0;
+  std::atomic<std::uint64_t> generation_{0};
+  std::atomic<std::size_t> running_{0};
+  bool stop_ = false;
+};
+
+/// Waits until `ready()`, politely once it has taken long.
+template <class Ready>
+void spin_until(Ready ready) {
+  for (int spins = 0; !ready();) {
+    if (++spins < 1000) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+}  // namespace tilerail::cuda
