@@ -1,0 +1,229 @@
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/cuda_executor.hpp"
+#include "gemm_case.hpp"
+#include "model/error.hpp"
+#include "model/topology.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tilerail {
+namespace {
+
+using test::CudaGemmCase;
+
+Topology machine() { return load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml"); }
+
+class Gpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    gpus_ = cuda::device_count();
+    if (gpus_ == 0) GTEST_SKIP() << "no CUDA device here";
+  }
+  std::vector<MemoryId> devices(int count) const {
+    const Topology topology = machine();
+    return {topology.gpus().begin(), topology.gpus().begin() + count};
+  }
+  int gpus_ = 0;
+};
+
+GemmProblem random_problem(std::mt19937_64& random, const Topology& topology, int gpus) {
+  const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>{low, high}(random); };
+  const auto scalar = [&] { return std::array{0.0, 1.0, -1.0, 0.37}[static_cast<std::size_t>(pick(0, 3))]; };
+  const auto place = [&] { return pick(0, 1) ? topology.hosts()[0] : *topology.find_gpu(pick(0, gpus - 1)); };
+  GemmProblem p;
+  p.m = pick(1, 700), p.n = pick(1, 700), p.k = pick(1, 700);
+  p.dtype =
+      std::array{DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32}[static_cast<std::size_t>(pick(0, 4))];
+  p.trans_a = pick(0, 1) ? Trans::yes : Trans::no;
+  p.trans_b = pick(0, 1) ? Trans::yes : Trans::no;
+  p.alpha = scalar(), p.beta = scalar();
+  p.place_a = place(), p.place_b = place(), p.place_c = place();
+  p.lda = p.rows_a() + pick(0, 1) * pick(0, 9);
+  p.ldb = p.rows_b() + pick(0, 1) * pick(0, 9);
+  p.ldc = p.m + pick(0, 1) * pick(0, 9);
+  return checked(p);
+}
+
+TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
+  const Topology topology = machine();
+  CudaOptions options;
+  options.poison = true;
+  CudaExecutor executor{topology, options};
+  std::mt19937_64 random{std::random_device{}()};
+  for (int i = 0; i < 250; ++i) {
+    const auto seed = random();
+    std::mt19937_64 own{seed};
+    const GemmProblem problem = random_problem(own, topology, gpus_);
+    const int count = std::uniform_int_distribution<int>{1, gpus_}(own);
+    Policy policy = preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
+    policy.tile = 64 + static_cast<std::int64_t>(own() % 200);
+    const Plan plan = plan_gemm(problem, topology, devices(count), policy);
+    CudaGemmCase data{problem, executor, own()};
+    executor.run(*executor.prepare(plan), data.matrices());
+    const std::string wrong = data.mismatch((problem.k + plan.tile - 1) / plan.tile + 1);
+    ASSERT_EQ(wrong, "") << "seed " << seed << ": " << problem.m << " x " << problem.n << " x " << problem.k << " "
+                         << to_string(problem.dtype) << " " << to_string(problem.trans_a) << to_string(problem.trans_b)
+                         << " alpha " << problem.alpha << " beta " << problem.beta << ", " << count << " GPUs, "
+                         << policy.name << " T=" << plan.tile;
+  }
+}
+
+TEST_F(Gpu, ABoundPlanRunsAgainOnOtherMatrices) {
+  const Topology topology = machine();
+  CudaExecutor executor{topology};
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = 900;
+  problem = checked(problem);
+  Policy policy = preset("tilerail");
+  policy.tile = 300;
+  const auto bound = executor.prepare(plan_gemm(problem, topology, devices(gpus_), policy));
+  for (std::uint64_t seed : {1u, 2u, 3u}) {
+    CudaGemmCase data{problem, executor, seed};
+    executor.run(*bound, data.matrices());
+    EXPECT_EQ(data.mismatch(4), "");
+  }
+}
+
+class GpuTrace : public Gpu, public ::testing::WithParamInterface<CudaTrace> {};
+
+TEST_P(GpuTrace, TimelinesKeepTheExecutionRule) {
+  const Topology topology = machine();
+  CudaOptions options;
+  options.trace = GetParam();
+  CudaExecutor executor{topology, options};
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = 4096;
+  problem = checked(problem);
+  Policy policy = preset("tilerail");
+  policy.tile = 1024;
+  const Plan plan = plan_gemm(problem, topology, devices(gpus_), policy);
+  CudaGemmCase data{problem, executor, 5};
+  const auto bound = executor.prepare(plan);
+  executor.run(*bound, data.matrices());
+  CudaRunTimes times;
+  Timeline timeline;
+  try {
+    timeline = executor.run_traced(*bound, data.matrices(), &times);
+  } catch (const HardwareError& error) {
+    GTEST_SKIP() << error.what();
+  }
+  ASSERT_EQ(timeline.ops.size(), plan.ops.size());
+  // Timed events have a resolution of about half a microsecond, CUPTI's clocks of devices agree about as well.
+  const double slack = 2e-6 + times.clock_skew;
+  std::vector<double> queue_end(plan.queues.size(), 0);
+  double least = 1;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const OpTime t = timeline.ops[i];
+    EXPECT_LE(t.start, t.end + slack);
+    double ready = queue_end[plan.ops[i].queue.index()];
+    for (const OpId dep : plan.deps_of(OpId{i})) ready = std::max(ready, timeline.ops[dep.index()].end);
+    EXPECT_GE(t.start, ready - slack) << "operation " << i;
+    least = std::min(least, t.start - ready);
+    queue_end[plan.ops[i].queue.index()] = t.end;
+  }
+  EXPECT_GT(timeline.makespan().value, 0);
+  EXPECT_LE(timeline.makespan().value, times.wall + slack);
+  std::printf("traced by %s: makespan %.3f ms, wall %.3f ms, skew %.1f us, least gap %.2f us\n",
+              executor.tracer().c_str(), timeline.makespan().value * 1e3, times.wall * 1e3, times.clock_skew * 1e6,
+              least * 1e6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tracers, GpuTrace, ::testing::Values(CudaTrace::cupti, CudaTrace::events));
+
+TEST_F(Gpu, AMatrixInTheWrongMemoryIsRefusedAndTheExecutorStaysUsable) {
+  const Topology topology = machine();
+  CudaExecutor executor{topology};
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = 256;
+  problem = checked(problem);
+  Policy policy = preset("tilerail");
+  policy.tile = 128;
+  const auto bound = executor.prepare(plan_gemm(problem, topology, devices(1), policy));
+  CudaGemmCase data{problem, executor, 7};
+  CudaMatrices wrong = data.matrices();
+  void* device = nullptr;
+  cuda::check(cudaMalloc(&device, 256 * 256 * 8), "allocating");
+  wrong.a = device;
+  EXPECT_THROW(executor.run(*bound, wrong), InputError);
+  wrong.a = nullptr;
+  EXPECT_THROW(executor.run(*bound, wrong), InputError);
+  cudaFree(device);
+  executor.run(*bound, data.matrices());
+  EXPECT_EQ(data.mismatch(3), "");
+}
+
+TEST_F(Gpu, AnOperationThatFailsIsNamedAndTheExecutorStaysUsable) {
+  const Topology topology = machine();
+  CudaExecutor executor{topology};
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = 256;
+  problem = checked(problem);
+  Policy policy = preset("tilerail");
+  policy.tile = 128;
+  Plan plan = plan_gemm(problem, topology, devices(gpus_), policy);
+  const auto bound = executor.prepare(plan);
+  CudaGemmCase data{problem, executor, 8}, small{problem, executor, 9};
+  // Registered memory that ends before the matrix does: the driver refuses the copy that reaches beyond it.
+  void* part = nullptr;
+  cuda::check(cudaMalloc(&part, 4096), "allocating");
+  const GemmProblem on_gpu = [&] {
+    GemmProblem p = problem;
+    p.place_a = *topology.find_gpu(0);
+    return checked(p);
+  }();
+  const auto on_gpu_plan = executor.prepare(plan_gemm(on_gpu, topology, devices(gpus_), policy));
+  if (gpus_ > 1) {
+    CudaMatrices wrong = data.matrices();
+    wrong.a = part;
+    try {
+      executor.run(*on_gpu_plan, wrong);
+      ADD_FAILURE() << "a copy from beyond an allocation succeeded";
+    } catch (const cuda::CudaError& error) {
+      EXPECT_NE(std::string{error.what()}.find("operation "), std::string::npos) << error.what();
+    }
+  }
+  cudaFree(part);
+  executor.run(*bound, small.matrices());
+  EXPECT_EQ(small.mismatch(3), "");
+}
+
+TEST_F(Gpu, APlanThatDoesNotFitSaysWhatWould) {
+  const Topology topology = machine();
+  CudaExecutor executor{topology};
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = 2048;
+  problem = checked(problem);
+  Plan plan = plan_gemm(problem, topology, devices(1), preset("tilerail"));
+  std::size_t free = 0, total = 0;
+  cuda::check(cudaMemGetInfo(&free, &total), "reading the free memory");
+  plan.peak_bytes[devices(1)[0].index()] = static_cast<std::int64_t>(free) + (std::int64_t{1} << 30);
+  try {
+    executor.prepare(plan);
+    ADD_FAILURE() << "more than the free memory was granted";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string{error.what()}.find("memory-fraction="), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(Gpu, TheCallersDeviceIsLeftAsFound) {
+  const Topology topology = machine();
+  const int chosen = gpus_ - 1;
+  cuda::check(cudaSetDevice(chosen), "choosing a device");
+  CudaExecutor executor{topology};
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = 512;
+  problem = checked(problem);
+  CudaGemmCase data{problem, executor, 11};
+  executor.run(*executor.prepare(plan_gemm(problem, topology, devices(gpus_), preset("tilerail"))), data.matrices());
+  int current = -1;
+  cuda::check(cudaGetDevice(&current), "reading the current device");
+  EXPECT_EQ(current, chosen);
+  cudaSetDevice(0);
+}
+
+}  // namespace
+}  // namespace tilerail

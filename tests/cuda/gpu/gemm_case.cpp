@@ -1,0 +1,158 @@
+#include "gemm_case.hpp"
+
+#include <cblas.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "backends/cuda/cuda_check.hpp"
+
+namespace tilerail::test {
+namespace {
+
+double unit_roundoff(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return 0x1p-53;
+    case DType::f16:
+      return 0x1p-11;
+    case DType::bf16:
+      return 0x1p-8;
+    default:
+      return 0x1p-24;
+  }
+}
+
+}  // namespace
+
+double to_double(const std::byte* element, DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return *reinterpret_cast<const double*>(element);
+    case DType::f16:
+      return static_cast<double>(__half2float(*reinterpret_cast<const __half*>(element)));
+    case DType::bf16:
+      return static_cast<double>(__bfloat162float(*reinterpret_cast<const __nv_bfloat16*>(element)));
+    default:
+      return static_cast<double>(*reinterpret_cast<const float*>(element));
+  }
+}
+
+void from_double(double value, std::byte* element, DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      *reinterpret_cast<double*>(element) = value;
+      return;
+    case DType::f16:
+      *reinterpret_cast<__half*>(element) = __float2half(static_cast<float>(value));
+      return;
+    case DType::bf16:
+      *reinterpret_cast<__nv_bfloat16*>(element) = __float2bfloat16(static_cast<float>(value));
+      return;
+    default:
+      *reinterpret_cast<float*>(element) = static_cast<float>(value);
+  }
+}
+
+CudaGemmCase::CudaGemmCase(const GemmProblem& problem, const CudaExecutor& executor, std::uint64_t seed)
+    : problem_{problem}, executor_{executor}, random_{seed} {
+  const GemmProblem& p = problem_;
+  a_ = make(p.rows_a(), p.cols_a(), p.lda, p.place_a, false);
+  b_ = make(p.rows_b(), p.cols_b(), p.ldb, p.place_b, false);
+  c_ = make(p.m, p.n, p.ldc, p.place_c, p.beta == 0);
+}
+
+CudaGemmCase::~CudaGemmCase() {
+  for (const Matrix* matrix : {&a_, &b_, &c_}) matrix->pinned ? cudaFreeHost(matrix->there) : cudaFree(matrix->there);
+}
+
+CudaGemmCase::Matrix CudaGemmCase::make(std::int64_t rows, std::int64_t cols, std::int64_t ld, MemoryId place,
+                                        bool poison) {
+  Matrix made{rows, cols, ld, {}, nullptr, executor_.topology().is_host(place)};
+  const std::int64_t element = element_size(problem_.dtype);
+  made.host.assign(static_cast<std::size_t>(ld * cols * element), std::byte{0xFF});
+  std::uniform_real_distribution<double> uniform{-1, 1};
+  for (std::int64_t j = 0; j < cols && !poison; ++j)
+    for (std::int64_t i = 0; i < rows; ++i)
+      from_double(uniform(random_), &made.host[static_cast<std::size_t>((i + j * ld) * element)], problem_.dtype);
+  void* memory = nullptr;
+  const std::size_t bytes = std::max<std::size_t>(made.host.size(), 1);
+  if (made.pinned) {
+    cuda::check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "allocating");
+  } else {
+    const cuda::DeviceScope scope{executor_.ordinal(place)};
+    cuda::check(cudaMalloc(&memory, bytes), "allocating");
+  }
+  cuda::check(cudaMemcpy(memory, made.host.data(), made.host.size(), cudaMemcpyDefault), "filling");
+  made.there = static_cast<std::byte*>(memory);
+  return made;
+}
+
+std::vector<double> CudaGemmCase::values(const Matrix& matrix, bool absolute) const {
+  std::vector<double> all(static_cast<std::size_t>(matrix.rows * matrix.cols));
+  for (std::int64_t j = 0; j < matrix.cols; ++j) {
+    for (std::int64_t i = 0; i < matrix.rows; ++i) {
+      const auto at = static_cast<std::size_t>((i + j * matrix.ld) * element_size(problem_.dtype));
+      const double value = to_double(&matrix.host[at], problem_.dtype);
+      all[static_cast<std::size_t>(i + j * matrix.rows)] = absolute ? std::abs(value) : value;
+    }
+  }
+  return all;
+}
+
+void CudaGemmCase::fetch(const Matrix& matrix, std::vector<std::byte>& bytes) const {
+  bytes.resize(matrix.host.size());
+  cuda::check(cudaMemcpy(bytes.data(), matrix.there, bytes.size(), cudaMemcpyDefault), "fetching");
+}
+
+std::string CudaGemmCase::mismatch(std::int64_t steps) {
+  const GemmProblem& p = problem_;
+  std::vector<std::byte> a, b, c;
+  fetch(a_, a);
+  fetch(b_, b);
+  fetch(c_, c);
+  if (a != a_.host) return "A was written";
+  if (b != b_.host) return "B was written";
+  const auto product = [&](bool absolute) {
+    std::vector<double> result =
+        p.beta == 0 ? std::vector<double>(static_cast<std::size_t>(p.m * p.n)) : values(c_, absolute);
+    const auto scale = [&](double x) { return absolute ? std::abs(x) : x; };
+    const std::vector<double> va = values(a_, absolute), vb = values(b_, absolute);
+    const auto flag = [](Trans t) { return t == Trans::no ? CblasNoTrans : CblasTrans; };
+    const auto n = [](std::int64_t size) { return static_cast<int>(std::max<std::int64_t>(size, 1)); };
+    if (p.m > 0 && p.n > 0)
+      cblas_dgemm(CblasColMajor, flag(p.trans_a), flag(p.trans_b), static_cast<int>(p.m), static_cast<int>(p.n),
+                  static_cast<int>(p.k), scale(p.alpha), va.data(), n(p.rows_a()), vb.data(), n(p.rows_b()),
+                  scale(p.beta), result.data(), n(p.m));
+    return result;
+  };
+  const std::vector<double> expected = product(false), magnitude = product(true);
+  const double u = unit_roundoff(p.dtype), sums = p.dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
+  const double inputs = p.dtype == DType::tf32 ? 0x1p-10 : 0;
+  const double bound = 2 * (static_cast<double>(p.k + 2) * sums + static_cast<double>(steps + 1) * u + inputs);
+  const std::int64_t element = element_size(p.dtype);
+  for (std::int64_t j = 0; j < p.n; ++j) {
+    for (std::int64_t i = 0; i < p.ldc; ++i) {
+      const auto at = static_cast<std::size_t>((i + j * p.ldc) * element);
+      if (i >= p.m) {
+        if (std::memcmp(&c[at], &c_.host[at], static_cast<std::size_t>(element)) != 0)
+          return "padding of C was written";
+        continue;
+      }
+      const auto e = static_cast<std::size_t>(i + j * p.m);
+      const double error = std::abs(to_double(&c[at], p.dtype) - expected[e]);
+      const double smallest = p.dtype == DType::f16 ? 0x1p-24 * static_cast<double>(steps + 1) : 0;  // subnormal
+      if (!(error <= bound * magnitude[e] + smallest))
+        return "C(" + std::to_string(i) + ", " + std::to_string(j) +
+               ") = " + std::to_string(to_double(&c[at], p.dtype)) + ", expected " + std::to_string(expected[e]) +
+               " within " + std::to_string(bound * magnitude[e]);
+    }
+  }
+  return {};
+}
+
+}  // namespace tilerail::test

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/cuda_executor.hpp"
+#include "model/problem.hpp"
+
+namespace tilerail::test {
+
+/// Elements of a dtype as doubles, and back with one rounding.
+double to_double(const std::byte* element, DType dtype);
+void from_double(double value, std::byte* element, DType dtype);
+
+/// The matrices of one problem, random, in host memory and where the problem wants them; C and its copy are poisoned
+/// when beta == 0.
+class CudaGemmCase {
+ public:
+  /// `problem` as `checked` returns it; `executor` knows the devices.
+  CudaGemmCase(const GemmProblem& problem, const CudaExecutor& executor, std::uint64_t seed);
+  ~CudaGemmCase();
+  CudaGemmCase(const CudaGemmCase&) = delete;
+  CudaGemmCase& operator=(const CudaGemmCase&) = delete;
+
+  CudaMatrices matrices() const { return {a_.there, b_.there, c_.there}; }
+
+  /// Empty when every element of C is within its bound and nothing else was written, else what is wrong.
+  ///   |C - Ref| <= (gamma(k + 2, u32 or u64) + (steps + 1) u + 2 u_in) S,   S = |alpha| |op(A)| |op(B)| + |beta C|:
+  /// sums in f64 or f32, one rounding to the dtype after each of `steps` products along k and at the end, and inputs
+  /// rounded to TF32's mantissa where they are.
+  std::string mismatch(std::int64_t steps);
+
+ private:
+  struct Matrix {
+    std::int64_t rows = 0, cols = 0, ld = 0;
+    std::vector<std::byte> host;
+    std::byte* there = nullptr;
+    bool pinned = false;
+  };
+  Matrix make(std::int64_t rows, std::int64_t cols, std::int64_t ld, MemoryId place, bool poison);
+  std::vector<double> values(const Matrix& matrix, bool absolute) const;
+  void fetch(const Matrix& matrix, std::vector<std::byte>& bytes) const;
+
+  GemmProblem problem_;
+  const CudaExecutor& executor_;
+  std::mt19937_64 random_;
+  Matrix a_, b_, c_;
+};
+
+}  // namespace tilerail::test

@@ -1,0 +1,123 @@
+#include "backends/cuda/stream_program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/topology.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+Topology machine() { return load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml"); }
+
+Plan planned(const Topology& topology, int gpus, bool single_issuer = false) {
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = 4096;
+  Policy policy = preset("tilerail");
+  policy.tile = 1024;
+  policy.single_issuer = single_issuer;
+  return plan_gemm(checked(problem), topology, {topology.gpus().data(), static_cast<std::size_t>(gpus)}, policy);
+}
+
+/// Which operations must have ended before each one may start, by streams and events alone: bit sets, closed.
+std::vector<std::vector<bool>> order_of(const StreamProgram& program, std::size_t ops) {
+  std::vector<StreamProgram::Step> steps(ops);
+  for (const auto& issuer : program.steps)
+    for (const auto& step : issuer) steps[step.op.index()] = step;
+  std::vector<std::vector<bool>> before(ops, std::vector<bool>(ops, false));
+  std::vector<std::int64_t> last(program.streams.size(), -1);
+  for (std::size_t i = 0; i < ops; ++i) {
+    const auto add = [&](std::size_t earlier) {
+      before[i][earlier] = true;
+      for (std::size_t j = 0; j < earlier; ++j)
+        if (before[earlier][j]) before[i][j] = true;
+    };
+    if (last[steps[i].stream] >= 0) add(static_cast<std::size_t>(last[steps[i].stream]));
+    for (std::uint32_t w = steps[i].wait_begin; w < steps[i].wait_end; ++w) add(program.waits[w].op.index());
+    last[steps[i].stream] = static_cast<std::int64_t>(i);
+  }
+  return before;
+}
+
+TEST(StreamProgram, StreamsAndEventsKeepEveryDependency) {
+  const Topology topology = machine();
+  for (const int gpus : {1, 3, 8}) {
+    const Plan plan = planned(topology, gpus);
+    const StreamProgram program = stream_program(plan, topology);
+    const auto before = order_of(program, plan.ops.size());
+    std::vector<std::int64_t> last(plan.queues.size(), -1);
+    for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+      for (const OpId dep : plan.deps_of(OpId{i})) EXPECT_TRUE(before[i][dep.index()]) << i << " after " << dep.value;
+      std::int64_t& queue = last[plan.ops[i].queue.index()];
+      if (queue >= 0) {
+        EXPECT_TRUE(before[i][static_cast<std::size_t>(queue)]);
+      }
+      queue = static_cast<std::int64_t>(i);
+    }
+  }
+}
+
+TEST(StreamProgram, EveryWaitIsForAnEventThatItsIssuerRecordsAfterThatOperation) {
+  const Topology topology = machine();
+  const Plan plan = planned(topology, 4);
+  const StreamProgram program = stream_program(plan, topology);
+  std::vector<int> recorded(program.event_streams.size(), 0);
+  for (std::size_t issuer = 0; issuer < program.steps.size(); ++issuer) {
+    for (const auto& step : program.steps[issuer]) {
+      if (step.event < 0) continue;
+      ++recorded[static_cast<std::size_t>(step.event)];
+      EXPECT_EQ(program.event_streams[static_cast<std::size_t>(step.event)], step.stream);
+      for (const auto& wait : program.waits)
+        if (wait.event == step.event) {
+          EXPECT_EQ(wait.op, step.op);
+          EXPECT_EQ(wait.issuer, issuer);
+        }
+    }
+  }
+  EXPECT_TRUE(std::all_of(recorded.begin(), recorded.end(), [](int n) { return n == 1; }));
+}
+
+TEST(StreamProgram, WaitsAreFewerThanDependenciesBetweenStreams) {
+  const Topology topology = machine();
+  const Plan plan = planned(topology, 4);
+  const StreamProgram program = stream_program(plan, topology);
+  std::size_t across = 0;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i)
+    for (const OpId dep : plan.deps_of(OpId{i})) across += plan.op(dep).queue != plan.op(OpId{i}).queue;
+  EXPECT_LT(program.waits.size(), across);
+}
+
+TEST(StreamProgram, ACopyBelongsToItsSourceUnlessThatIsAHost) {
+  const Topology topology = machine();
+  const Plan plan = planned(topology, 4);
+  const StreamProgram program = stream_program(plan, topology);
+  for (const auto& issuer : program.steps) {
+    for (const auto& step : issuer) {
+      const Queue& queue = plan.queue(plan.op(step.op).queue);
+      const MemoryId expected = topology.is_host(queue.src) ? queue.dst : queue.src;
+      EXPECT_EQ(program.streams[step.stream].device, expected);
+      EXPECT_EQ(program.streams[step.stream].compute, queue.kind == Queue::Kind::compute);
+    }
+  }
+}
+
+TEST(StreamProgram, ThereIsOneIssuerForEachDeviceOrOneForAll) {
+  const Topology topology = machine();
+  EXPECT_EQ(stream_program(planned(topology, 3), topology).issuers.size(), 3u);
+  EXPECT_EQ(stream_program(planned(topology, 3, true), topology).issuers.size(), 1u);
+}
+
+TEST(StreamProgram, ACopyWithoutAGpuIsRefused) {
+  const Topology topology = machine();
+  Plan plan = planned(topology, 1);
+  for (Queue& queue : plan.queues)
+    if (queue.kind == Queue::Kind::copy) queue.src = queue.dst = topology.hosts()[0];
+  EXPECT_THROW(stream_program(plan, topology), InputError);
+}
+
+}  // namespace
+}  // namespace tilerail::cuda
