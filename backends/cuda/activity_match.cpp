@@ -32,7 +32,9 @@ std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityR
   }
   for (std::size_t i = 0; i < plan.ops.size(); ++i)
     if (!known[i] && has_work(plan.ops[i]))
-      throw std::runtime_error{"the trace has no record of operation " + std::to_string(i)};
+      throw std::runtime_error{"the trace has no record of operation " + std::to_string(i) + ", in " +
+                               std::to_string(records.size()) + " records and " + std::to_string(marks.size()) +
+                               " marked calls"};
   derive_idle_operations(plan, known, times);
   return times;
 }

@@ -13,8 +13,13 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{8} << 20;
 constexpr std::size_t buffer_alignment = 8;  // what CUPTI asks for
-constexpr std::array kinds{CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
-                           CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+// External correlations are given out for the records of calls, so those are wanted too.
+constexpr std::array kinds{CUPTI_ACTIVITY_KIND_MEMCPY,
+                           CUPTI_ACTIVITY_KIND_MEMCPY2,
+                           CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                           CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+                           CUPTI_ACTIVITY_KIND_RUNTIME,
+                           CUPTI_ACTIVITY_KIND_DRIVER};
 constexpr auto correlation_kind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
 
 #if CUDART_VERSION >= 13000
@@ -93,8 +98,9 @@ class CuptiTracer final : public Tracer {
     for (const CUpti_ActivityKind kind : kinds) check(cupti_.enable(kind), "recording activities");
     check(cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flushing activities");
     clear();
-    check(cupti_.timestamp(&origin_), "reading the profiler's clock");
   }
+
+  void start() override { check(cupti_.timestamp(&origin_), "reading the profiler's clock"); }
 
   void before(OpId op, cudaStream_t) override { cupti_.push_correlation(correlation_kind, op.index()); }
 

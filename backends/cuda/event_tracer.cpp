@@ -17,7 +17,7 @@ double seconds(Clock::duration d) { return std::chrono::duration<double>(d).coun
 /// A timed event of a device that is tied to the host's clock.
 struct Base {
   cudaEvent_t event = nullptr;
-  double host_seconds = 0;  // since the start of the run, when the device passed the event
+  double host_seconds = 0;  // of the steady clock, when the device passed the event
   double uncertainty = 0;
 };
 
@@ -38,9 +38,9 @@ class EventTracer final : public Tracer {
     make_events(run);
     for (std::size_t s = 0; s < streams; ++s)
       if (Base& base = bases_[run.ordinals[s]]; !base.event) base = align(run.ordinals[s], run.streams[s]);
-    const double now = seconds(Clock::now().time_since_epoch());
-    for (auto& [ordinal, base] : bases_) base.host_seconds -= now;
   }
+
+  void start() override { start_ = seconds(Clock::now().time_since_epoch()); }
 
   void before(OpId op, cudaStream_t stream) override { check(cudaEventRecord(starts_[op.index()], stream), "tracing"); }
   void after(OpId op, cudaStream_t stream) override { check(cudaEventRecord(ends_[op.index()], stream), "tracing"); }
@@ -49,7 +49,8 @@ class EventTracer final : public Tracer {
     std::vector<OpTime> times(plan_->ops.size());
     for (std::size_t i = 0; i < times.size(); ++i) {
       const Base& base = bases_.at(ordinals_[i]);
-      times[i] = {base.host_seconds + since(base, starts_[i]), base.host_seconds + since(base, ends_[i])};
+      const double offset = base.host_seconds - start_;
+      times[i] = {offset + since(base, starts_[i]), offset + since(base, ends_[i])};
     }
     destroy();
     return times;
@@ -118,7 +119,7 @@ class EventTracer final : public Tracer {
   std::map<int, Base> bases_;
   std::vector<int> ordinals_;  // by operation
   std::vector<cudaEvent_t> starts_, ends_;
-  double skew_ = 0;
+  double skew_ = 0, start_ = 0;
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ PlanRun::PlanRun(CudaPlan& plan, std::vector<std::byte*> buffers, Tracer* tracer
     : plan_{plan}, buffers_{std::move(buffers)}, tracer_{tracer}, progress_(plan.program.issuers.size()) {}
 
 CudaRunTimes PlanRun::run(IssuerPool& pool) {
+  if (tracer_) tracer_->start();
   const auto start = Clock::now();
   pool.run(progress_.size(), [this](std::size_t issuer) { issue_all(issuer); });
   CudaRunTimes times;

@@ -27,8 +27,10 @@ class Tracer {
  public:
   virtual ~Tracer() = default;
   virtual const char* name() const = 0;
-  /// All devices are idle; the run starts when this returns.
+  /// Gets ready; all devices are idle.
   virtual void begin(const TracedRun& run) = 0;
+  /// The run starts now: times count from here.
+  virtual void start() = 0;
   /// Around the calls that issue one operation, on the thread that issues it.
   virtual void before(OpId op, cudaStream_t stream) = 0;
   virtual void after(OpId op, cudaStream_t stream) = 0;

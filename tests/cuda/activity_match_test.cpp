@@ -59,7 +59,7 @@ TEST(ActivityMatch, AMissingRecordIsAnError) {
     match_activities(three_ops(), std::vector<ActivityRecord>{{1, 0, 10}}, std::vector<CallMark>{{1, OpId{0}}}, 0);
     FAIL() << "operation 1 has no record";
   } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "the trace has no record of operation 1");
+    EXPECT_STREQ(error.what(), "the trace has no record of operation 1, in 1 records and 1 marked calls");
   }
 }
 
