@@ -1,7 +1,9 @@
 #include "sched/scheduler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <future>
 #include <optional>
 
 #include "model/error.hpp"
@@ -194,18 +196,40 @@ class Scheduler {
   std::vector<std::int64_t> capacities_;
 };
 
-/// Plans with every candidate tile and keeps the plan whose estimated makespan is least; ties take the larger tile.
+struct Judged {
+  Plan plan;
+  Seconds estimate{0};
+};
+
+/// Plans with candidate tiles from the largest down and keeps the plan whose estimated makespan is least. A smaller
+/// tile has to be better by more than estimates are worth: it costs more operations, and all of them are issued. It
+/// also costs most to plan, so the search ends after `patience` tiles without a better plan. As many are planned at
+/// once, each by itself, so the result is that of planning one after another.
 Plan search_tile(const Scheduler& scheduler, const GemmProblem& p, const Topology& topology, const Resources& resources,
                  Grid grid) {
   constexpr std::int64_t most_kernels = 16384;
-  std::optional<Plan> best;
-  Seconds least{0};
-  for (const std::int64_t tile : tile_candidates(p.m, p.n, p.k, grid, scheduler.largest_tile(), most_kernels)) {
-    Plan plan = scheduler.plan(tile, grid);
-    const Seconds estimate = estimate_makespan(plan, topology, resources);
-    if (!best || estimate <= least) best = std::move(plan), least = estimate;
+  constexpr std::size_t patience = 2;
+  constexpr double margin = 0.01;
+  const auto judge = [&](std::int64_t tile) {
+    Judged judged{scheduler.plan(tile, grid)};
+    judged.estimate = estimate_makespan(judged.plan, topology, resources);
+    return judged;
+  };
+  const auto tiles = tile_candidates(p.m, p.n, p.k, grid, scheduler.largest_tile(), most_kernels);
+  std::optional<Judged> best;
+  std::size_t worse = 0;
+  for (std::size_t left = tiles.size(); left > 0 && worse < patience;) {
+    std::array<std::future<Judged>, patience> wave;
+    const std::size_t count = std::min(left, patience);
+    for (std::size_t i = 0; i < count; ++i) wave[i] = std::async(std::launch::async, judge, tiles[--left]);
+    for (std::size_t i = 0; i < count; ++i) {
+      Judged judged = wave[i].get();
+      if (worse == patience) continue;
+      ++worse;
+      if (!best || judged.estimate.value < (1 - margin) * best->estimate.value) best = std::move(judged), worse = 0;
+    }
   }
-  return *best;
+  return std::move(best->plan);
 }
 
 }  // namespace
