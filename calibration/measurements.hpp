@@ -1,0 +1,103 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/problem.hpp"
+
+namespace tilerail {
+
+/// Mean of repeated measurements, the half width of its 95 % confidence interval, and how many there were.
+struct Measured {
+  double mean = 0, half_width = 0;
+  int count = 0;
+
+  double spread() const { return mean > 0 ? half_width / mean : 0; }  // relative
+};
+
+/// Where the pages of a host buffer lie: spread over all memory controllers, or as one thread's pinned allocation got
+/// them.
+enum class HostPages { spread, plain };
+
+/// Copies between memories that run at the same time. Memories are named as in the topology: "host", "gpu0", ...
+struct TransferRun {
+  struct Flow {
+    std::string src, dst;
+    int in_flight = 1;  // copies of this flow that run at once, on as many streams
+    Measured rate;      // B/s of the flow while all flows of the run are busy
+  };
+  std::string kind;  // what it is for: "pair", "both ways", "two to GPUs", "all from GPUs", "ring", ...
+  HostPages pages = HostPages::spread;
+  double copy_bytes = 0;  // of each copy
+  std::vector<Flow> flows;
+  Measured total;  // B/s of all flows together
+};
+
+/// Time of one smallest copy: handed over back to back, and waited for.
+struct LatencyRun {
+  std::string src, dst;
+  Measured issued, waited;  // seconds
+};
+
+/// A 2-D copy against the same bytes packed.
+struct StridedRun {
+  std::string src, dst;
+  double column_bytes = 0, columns = 0;
+  Measured strided, packed;  // B/s
+};
+
+/// One m x n x k multiplication, alone or several at once on streams of one GPU.
+struct KernelRun {
+  std::string gpu;
+  DType dtype = DType::f64;
+  std::string trans = "NN";
+  long long m = 0, n = 0, k = 0;
+  int at_once = 1;   // streams that run this kernel side by side
+  double duty = 1;   // share of the time that the GPU was kept busy
+  Measured seconds;  // of one kernel; of all together divided by their number when several ran at once
+  double watts = 0;  // mean draw meanwhile; 0: not measured
+};
+
+/// Element-wise work bound by device memory: bytes read and written over time.
+struct MemoryRun {
+  std::string gpu;
+  Measured rate;  // B/s
+};
+
+/// What it costs a host thread to hand work over.
+struct IssueRun {
+  std::string what;  // "copy", "2-D copy", "gemm", "record and wait"
+  int threads = 1;   // that issued at once, each to a device of its own
+  Measured seconds;  // of one call, in one thread
+};
+
+struct DeviceFacts {
+  std::string name;  // "gpu0"
+  int number = 0;
+  std::string model;  // as the driver names it
+  double memory_bytes = 0;
+  int multiprocessors = 0;
+  double idle_watts = 0, limit_watts = 0;  // 0: not measured
+};
+
+/// Everything that calibration saw of one machine. The fit needs nothing else, so it can be repeated and tested
+/// without the machine.
+struct Measurements {
+  std::string machine, date, command;
+  double host_bytes = 0;
+  std::vector<DeviceFacts> devices;
+  std::vector<LatencyRun> latencies;
+  std::vector<TransferRun> transfers;
+  std::vector<StridedRun> strided;
+  std::vector<KernelRun> kernels;
+  std::vector<MemoryRun> memory;
+  std::vector<IssueRun> issue;
+};
+
+/// JSON (docs/formats.md#measurements).
+std::string to_json(const Measurements& measurements);
+/// Throws InputError naming the file, the JSON path, the value and what was expected.
+Measurements measurements_from_json(std::string_view json, const std::string& file);
+
+}  // namespace tilerail
