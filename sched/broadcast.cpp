@@ -92,18 +92,15 @@ struct Partial {
   Score score;
 };
 
-}  // namespace
-
-Chain exhaustive_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
-                       std::span<const MemoryId> destinations, double bytes, int chunks) {
+std::optional<Chain> search_all(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                                std::span<const MemoryId> destinations, double bytes, int chunks) {
   Exhaustive search{clock, topology, destinations, bytes, chunks};
   for (const Holder& holder : holders) search.from(holder);
-  if (!search.best()) no_way(topology, destinations);
-  return *search.best();
+  return search.best();
 }
 
-Chain beam_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
-                 std::span<const MemoryId> destinations, double bytes, int chunks) {
+std::optional<Chain> search_beam(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                                 std::span<const MemoryId> destinations, double bytes, int chunks) {
   std::vector<Partial> beam, next;
   for (const Holder& holder : holders) beam.push_back({{holder.memory, {}, {}}, holder, {}});
   for (std::size_t depth = 0; depth < destinations.size(); ++depth) {
@@ -125,15 +122,36 @@ Chain beam_chain(LinkClock& clock, const Topology& topology, std::span<const Hol
     if (next.size() > beam_width) next.resize(beam_width);
     beam.swap(next);
   }
-  if (beam.empty()) no_way(topology, destinations);
+  if (beam.empty()) return std::nullopt;
   return beam.front().chain;
+}
+
+Chain required(const std::optional<Chain>& chain, const Topology& topology, std::span<const MemoryId> destinations) {
+  if (!chain) no_way(topology, destinations);
+  return *chain;
+}
+
+}  // namespace
+
+Chain exhaustive_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                       std::span<const MemoryId> destinations, double bytes, int chunks) {
+  return required(search_all(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
+}
+
+Chain beam_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                 std::span<const MemoryId> destinations, double bytes, int chunks) {
+  return required(search_beam(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
+}
+
+std::optional<Chain> find_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                                std::span<const MemoryId> destinations, double bytes, int chunks) {
+  const auto search = destinations.size() <= exhaustive_hops ? search_all : search_beam;
+  return search(clock, topology, holders, destinations, bytes, chunks);
 }
 
 Chain best_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
                  std::span<const MemoryId> destinations, double bytes, int chunks) {
-  return destinations.size() <= exhaustive_hops
-             ? exhaustive_chain(clock, topology, holders, destinations, bytes, chunks)
-             : beam_chain(clock, topology, holders, destinations, bytes, chunks);
+  return required(find_chain(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
 }
 
 }  // namespace tilerail

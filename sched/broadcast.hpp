@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,10 @@ inline constexpr std::size_t exhaustive_hops = 5;
 inline constexpr std::size_t beam_width = 16;
 Chain best_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
                  std::span<const MemoryId> destinations, double bytes, int chunks);
+
+/// As best_chain; nothing where no order reaches every destination, as without peer access.
+std::optional<Chain> find_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                                std::span<const MemoryId> destinations, double bytes, int chunks);
 
 /// The two searches by themselves, for comparison.
 Chain exhaustive_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,

@@ -99,7 +99,8 @@ void TileCache::fetch_alone(TileIndex tile, std::size_t device) {
   send(tile, from, device, 1, arrival, device);
 }
 
-/// One chain of hops to every device that will use the tile and does not have it yet.
+/// One chain of hops to every device that will use the tile and does not have it yet; where there are no routes for
+/// one, each device fetches for itself.
 void TileCache::fetch_chain(TileIndex tile, std::size_t device) {
   std::vector<MemoryId> destinations;
   for (const std::size_t user : tiles_[tile].users)
@@ -108,13 +109,14 @@ void TileCache::fetch_chain(TileIndex tile, std::size_t device) {
   const int pieces = chunks_of(tile);
   std::vector<Holder> sources;
   each_holder(tile, [&](const Holder& holder) { sources.push_back(holder); });
-  const Chain chain = best_chain(context_.clock, context_.topology, sources, destinations, size(tile), pieces);
-  Holder from{chain.source, {}};
-  if (const auto source = device_index(chain.source); source && copy(tile, *source).present)
+  const auto chain = find_chain(context_.clock, context_.topology, sources, destinations, size(tile), pieces);
+  if (!chain) return fetch_alone(tile, device);
+  Holder from{chain->source, {}};
+  if (const auto source = device_index(chain->source); source && copy(tile, *source).present)
     from.available = copy(tile, *source).available;
-  for (std::size_t hop = 0; hop < chain.hops.size(); ++hop) {
-    send(tile, from, *device_index(chain.hops[hop]), pieces, chain.arrivals[hop], device);
-    from = {chain.hops[hop], chain.arrivals[hop]};
+  for (std::size_t hop = 0; hop < chain->hops.size(); ++hop) {
+    send(tile, from, *device_index(chain->hops[hop]), pieces, chain->arrivals[hop], device);
+    from = {chain->hops[hop], chain->arrivals[hop]};
   }
 }
 
