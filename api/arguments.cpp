@@ -1,0 +1,93 @@
+#include "api/arguments.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tilerail::api {
+namespace {
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;  // of one extent
+constexpr std::int64_t most_bytes = std::int64_t{1} << 60;     // of one matrix, so that byte offsets never overflow
+
+constexpr std::array names{"",  "trans_a", "trans_b", "m",   "n",    "k", "alpha",
+                           "A", "lda",     "B",       "ldb", "beta", "C", "ldc"};
+
+Defect defect(int position, const std::string& rest) {
+  return {position,
+          "argument " + std::to_string(position) + " (" + names[static_cast<std::size_t>(position)] + ")" + rest};
+}
+
+std::optional<Defect> bad_trans(int position, char trans) {
+  if (std::string{"NnTtCc"}.find(trans) != std::string::npos && trans != '\0') return {};
+  const bool printable = trans >= ' ' && trans <= '~';
+  const std::string shown = printable ? std::string{"'"} + trans + "'" : "character " + std::to_string(int{trans});
+  return defect(position, " = " + shown + ": expected 'N', 'T' or 'C'");
+}
+
+std::optional<Defect> bad_extent(int position, std::int64_t value) {
+  if (value >= 0 && value <= most_elements) return {};
+  return defect(position, " = " + std::to_string(value) + ": expected 0 to 2^40");
+}
+
+std::optional<Defect> bad_pointer(int position, const void* data, DType dtype) {
+  if (data == nullptr) return defect(position, " is null: expected a matrix");
+  if (reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(element_size(dtype)) == 0) return {};
+  return defect(position, " is not aligned: expected a multiple of " + std::to_string(element_size(dtype)) + " bytes");
+}
+
+std::optional<Defect> bad_leading_dimension(int position, std::int64_t ld, std::int64_t rows, std::int64_t cols,
+                                            DType dtype) {
+  const std::int64_t least = std::max<std::int64_t>(1, rows);
+  const std::string shown = " = " + std::to_string(ld);
+  if (ld < least) return defect(position, shown + ": expected at least " + std::to_string(least) + ", the stored rows");
+  if (ld > most_elements) return defect(position, shown + ": expected at most 2^40");
+  if (cols > 0 && ld > most_bytes / element_size(dtype) / cols)
+    return defect(position, shown + " times " + std::to_string(cols) + " columns: expected at most 2^60 bytes");
+  return {};
+}
+
+Trans trans_of(char trans) { return trans == 'N' || trans == 'n' ? Trans::no : Trans::yes; }
+
+GemmProblem with_extents(const GemmArguments& x) {
+  GemmProblem p;
+  p.m = x.m, p.n = x.n, p.k = x.k;
+  p.dtype = x.dtype;
+  p.trans_a = trans_of(x.trans_a), p.trans_b = trans_of(x.trans_b);
+  p.alpha = x.alpha, p.beta = x.beta;
+  p.lda = x.lda, p.ldb = x.ldb, p.ldc = x.ldc;
+  return p;
+}
+
+}  // namespace
+
+std::optional<Defect> first_defect(const GemmArguments& x) {
+  if (auto bad = bad_trans(Position::trans_a, x.trans_a)) return bad;
+  if (auto bad = bad_trans(Position::trans_b, x.trans_b)) return bad;
+  if (auto bad = bad_extent(Position::m, x.m)) return bad;
+  if (auto bad = bad_extent(Position::n, x.n)) return bad;
+  if (auto bad = bad_extent(Position::k, x.k)) return bad;
+  const GemmProblem p = with_extents(x);
+  const bool writes = x.m > 0 && x.n > 0, reads = writes && !x.scales_only();
+  if (reads)
+    if (auto bad = bad_pointer(Position::a, x.a, x.dtype)) return bad;
+  if (auto bad = bad_leading_dimension(Position::lda, x.lda, p.rows_a(), p.cols_a(), x.dtype)) return bad;
+  if (reads)
+    if (auto bad = bad_pointer(Position::b, x.b, x.dtype)) return bad;
+  if (auto bad = bad_leading_dimension(Position::ldb, x.ldb, p.rows_b(), p.cols_b(), x.dtype)) return bad;
+  if (writes)
+    if (auto bad = bad_pointer(Position::c, x.c, x.dtype)) return bad;
+  return bad_leading_dimension(Position::ldc, x.ldc, x.m, x.n, x.dtype);
+}
+
+GemmProblem problem_of(const GemmArguments& arguments) {
+  GemmProblem p = with_extents(arguments);
+  if (!arguments.scales_only()) return p;
+  p.k = 0;
+  p.alpha = 0;
+  p.trans_a = p.trans_b = Trans::no;
+  p.lda = std::max<std::int64_t>(1, p.m);
+  p.ldb = 1;
+  return p;
+}
+
+}  // namespace tilerail::api

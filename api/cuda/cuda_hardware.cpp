@@ -1,0 +1,105 @@
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "api/cuda/matrix_access.hpp"
+#include "api/cuda/pointers.hpp"
+#include "api/cuda/registrations.hpp"
+#include "api/hardware.hpp"
+#include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/cuda_executor.hpp"
+#include "backends/cuda/cuda_plan.hpp"
+#include "backends/cuda/device_topology.hpp"
+#include "model/error.hpp"
+
+namespace tilerail::api {
+namespace {
+
+class CudaBoundPlan final : public BoundPlan {
+ public:
+  explicit CudaBoundPlan(std::shared_ptr<CudaPlan> bound) : bound_{std::move(bound)} {}
+  Plan& plan() override { return bound_->plan; }
+  CudaPlan& bound() { return *bound_; }
+
+ private:
+  std::shared_ptr<CudaPlan> bound_;
+};
+
+class CudaHardware final : public Hardware {
+ public:
+  CudaHardware() : devices_{cuda::device_count()} {
+    if (devices_ == 0) throw HardwareError{"this machine has no CUDA device, or no driver for it"};
+  }
+
+  int devices() const override { return devices_; }
+  Topology describe() const override { return Topology{cuda::describe(cuda::read_machine_facts())}; }
+  void open(const Topology& topology) override { executor_ = std::make_unique<CudaExecutor>(topology); }
+
+  std::shared_ptr<void> keep_caller_state() const override {
+    int current = 0;
+    cuda::check(cudaGetDevice(&current), "reading the current device");
+    return std::make_shared<cuda::DeviceScope>(current);
+  }
+
+  void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) override {
+    executor_->reserve(gpus, bytes, compute_streams);
+  }
+
+  std::unique_ptr<BoundPlan> bind(const Plan& plan) override {
+    return std::make_unique<CudaBoundPlan>(executor_->prepare(plan));
+  }
+
+  RunSeconds run(BoundPlan& plan, const Pointers& matrices) override {
+    const CudaRunTimes times =
+        executor_->run(static_cast<CudaBoundPlan&>(plan).bound(), {matrices[0], matrices[1], matrices[2]});
+    return {times.wall, times.issue};
+  }
+
+  Location locate(const void* data) const override {
+    const int device = cuda::device_of(data);
+    return device < 0 ? Location{} : Location{device};
+  }
+
+  void wait_for_caller(void* stream, const Matrices& matrices) const override {
+    if (stream != nullptr) return cuda::check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), waiting);
+    int current = 0;
+    cuda::check(cudaGetDevice(&current), "reading the current device");
+    std::set<int> devices{current};
+    for (const Matrix& matrix : matrices)
+      if (matrix.used() && matrix.location) devices.insert(*matrix.location);
+    for (const int device : devices) {
+      const cuda::DeviceScope scope{device};
+      cuda::check(cudaStreamSynchronize(cudaStreamLegacy), waiting);
+    }
+  }
+
+  std::unique_ptr<MemoryAccess> access(const Matrices& matrices, std::span<const int> users,
+                                       Pageable pageable) override {
+    return std::make_unique<cuda::MatrixAccess>(matrices, users, pageable);
+  }
+
+  void register_memory(void* data, std::int64_t bytes) override {
+    const auto begin = reinterpret_cast<std::uintptr_t>(data);
+    auto lease = cuda::Registrations::of_process().lease_strictly({begin, begin + static_cast<std::uintptr_t>(bytes)});
+    registered_.insert_or_assign(data, std::move(lease));
+  }
+
+  void unregister_memory(void* data) override {
+    if (registered_.erase(data) == 0) throw InputError{"memory to unregister: this address was not registered here"};
+  }
+
+ private:
+  static constexpr const char* waiting = "waiting for the caller's stream";
+
+  int devices_;
+  std::unique_ptr<CudaExecutor> executor_;
+  std::map<void*, cuda::Registrations::Lease> registered_;
+};
+
+}  // namespace
+
+std::unique_ptr<Hardware> cuda_hardware() { return std::make_unique<CudaHardware>(); }
+
+}  // namespace tilerail::api

@@ -1,0 +1,68 @@
+#include "api/cuda/matrix_access.hpp"
+
+#include <cstring>
+
+#include "api/cuda/pointers.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+api::AddressRange range_of(const api::Matrix& matrix) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(matrix.data);
+  return {begin, begin + static_cast<std::uintptr_t>(matrix.bytes())};
+}
+
+/// The rows of every column; what lies between columns is left alone.
+void copy_elements(const api::Matrix& shape, const std::byte* from, std::byte* to) {
+  for (std::int64_t col = 0; col < shape.cols; ++col) {
+    const std::int64_t offset = col * shape.ld * shape.element;
+    std::memcpy(to + offset, from + offset, static_cast<std::size_t>(shape.rows * shape.element));
+  }
+}
+
+}  // namespace
+
+MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> users, Pageable pageable)
+    : matrices_{matrices} {
+  std::vector<std::size_t> on_host;
+  std::vector<api::AddressRange> ranges;
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    if (!matrices[i].used()) continue;
+    if (matrices[i].location) {
+      allow_pool_access(matrices[i].data, users);
+      continue;
+    }
+    on_host.push_back(i);
+    ranges.push_back(range_of(matrices[i]));
+  }
+  if (pageable == Pageable::registered) {
+    Registrations::Answer answer = Registrations::of_process().lease(ranges);
+    leases_ = std::move(answer.leases);
+    for (std::size_t r = 0; r < ranges.size(); ++r)
+      if (!answer.copyable[r]) substitute(on_host[r]);
+  } else {
+    for (std::size_t r = 0; r < ranges.size(); ++r)
+      if (host_memory(ranges[r]) == HostMemory::mixed) substitute(on_host[r]);
+  }
+}
+
+void MatrixAccess::substitute(std::size_t which) {
+  const api::Matrix& matrix = matrices_[which];
+  copies_[which] = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(matrix.bytes()));
+  if (matrix.read) copy_elements(matrix, static_cast<const std::byte*>(matrix.data), copies_[which].get());
+}
+
+api::Pointers MatrixAccess::pointers() const {
+  api::Pointers pointers{};
+  for (std::size_t i = 0; i < pointers.size(); ++i) pointers[i] = copies_[i] ? copies_[i].get() : matrices_[i].data;
+  return pointers;
+}
+
+void MatrixAccess::finish() {
+  for (std::size_t i = 0; i < copies_.size(); ++i)
+    if (copies_[i] && matrices_[i].written)
+      copy_elements(matrices_[i], copies_[i].get(), static_cast<std::byte*>(matrices_[i].data));
+  leases_.clear();
+}
+
+}  // namespace tilerail::cuda

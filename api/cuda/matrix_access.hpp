@@ -1,0 +1,32 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "api/cuda/registrations.hpp"
+#include "api/hardware.hpp"
+
+namespace tilerail::cuda {
+
+/// Registers pageable matrices for the duration of a call, gives devices access to memory pools, and works on a copy
+/// of a matrix whose memory is registered in parts, which no copy to a device may span.
+class MatrixAccess final : public api::MemoryAccess {
+ public:
+  /// Throws CudaError, std::bad_alloc.
+  MatrixAccess(const api::Matrices& matrices, std::span<const int> users, Pageable pageable);
+
+  api::Pointers pointers() const override;
+  void finish() override;
+
+ private:
+  void substitute(std::size_t which);
+
+  api::Matrices matrices_;
+  std::array<std::unique_ptr<std::byte[]>, 3> copies_;
+  std::vector<Registrations::Lease> leases_;
+};
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "api/page_ranges.hpp"
+
+namespace tilerail::cuda {
+
+/// Host memory that TileRail registered with the driver. Registrations belong to the process, not to a context: two
+/// contexts that use one matrix at once share one, and the last to finish ends it.
+class Registrations {
+ public:
+  static Registrations& of_process();
+
+  /// Keeps registrations alive; the last one to let go of a range ends it.
+  using Lease = std::shared_ptr<void>;
+  struct Answer {
+    std::vector<Lease> leases;
+    std::vector<bool> copyable;  // by range: a copy may span it; false where only parts of it are registered
+  };
+
+  /// Registers the ranges that are neither registered nor pinned. A range that the driver refuses to register stays
+  /// pageable, which copies can use, too. Throws CudaError.
+  Answer lease(std::span<const api::AddressRange> ranges);
+
+  /// Registers the pages of one range. Throws CudaError when the driver refuses.
+  Lease lease_strictly(const api::AddressRange& range);
+
+ private:
+  struct Entry {
+    api::AddressRange pages;
+    std::weak_ptr<void> lease;
+  };
+
+  Lease held(const api::AddressRange& range);
+  int register_pages(const api::AddressRange& pages, Lease& lease);  // a cudaError_t
+  void end_expired();
+
+  std::recursive_mutex mutex_;  // a lease that ends while another is made comes back in
+  std::list<Entry> entries_;
+};
+
+}  // namespace tilerail::cuda

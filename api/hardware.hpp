@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/topology.hpp"
+#include "sched/plan.hpp"
+#include "tilerail/tilerail.hpp"
+
+namespace tilerail::api {
+
+/// Where a matrix lies: on a device, or on the host.
+using Location = std::optional<int>;
+
+/// One matrix of a call: column-major, `rows` x `cols` elements of `element` bytes.
+struct Matrix {
+  void* data = nullptr;  // null: not used
+  std::int64_t rows = 0, cols = 0, ld = 0, element = 0;
+  bool read = false, written = false;
+  Location location = {};
+
+  bool used() const { return data != nullptr && rows > 0 && cols > 0; }
+  std::int64_t bytes() const { return used() ? ((cols - 1) * ld + rows) * element : 0; }
+};
+using Matrices = std::array<Matrix, 3>;  // A, B, C
+using Pointers = std::array<void*, 3>;
+
+/// A plan that is bound to streams and events; belongs to the hardware that bound it.
+class BoundPlan {
+ public:
+  virtual ~BoundPlan() = default;
+  /// The plan, whose alpha and beta may be changed between runs.
+  virtual Plan& plan() = 0;
+};
+
+struct RunSeconds {
+  double run = 0, issue = 0;
+};
+
+/// Makes the matrices of one call ready for copies at full speed, for as long as it lives.
+class MemoryAccess {
+ public:
+  virtual ~MemoryAccess() = default;
+  /// Where the plan reads and writes the matrices.
+  virtual Pointers pointers() const = 0;
+  /// The run has succeeded: C is brought to where the caller wants it.
+  virtual void finish() = 0;
+};
+
+/// What the calls need of the machine. Members other than `devices` and the constructor's may change the calling
+/// thread's current device; `keep_caller_state` puts it back.
+class Hardware {
+ public:
+  virtual ~Hardware() = default;
+
+  /// CUDA devices that are there.
+  virtual int devices() const = 0;
+  /// A description of the machine from the properties of its devices.
+  virtual Topology describe() const = 0;
+  /// Opens the machine for plans on `topology`; before any of the members below. Opens no device yet.
+  virtual void open(const Topology& topology) = 0;
+
+  virtual std::shared_ptr<void> keep_caller_state() const = 0;
+  virtual void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) = 0;
+  virtual std::unique_ptr<BoundPlan> bind(const Plan& plan) = 0;
+  virtual RunSeconds run(BoundPlan& plan, const Pointers& matrices) = 0;
+
+  virtual Location locate(const void* data) const = 0;
+  /// Waits for the work in `stream`, or, when it is null, in the default streams of the current device and of those
+  /// that hold matrices.
+  virtual void wait_for_caller(void* stream, const Matrices& matrices) const = 0;
+  /// `users`: devices that will read or write the matrices.
+  virtual std::unique_ptr<MemoryAccess> access(const Matrices& matrices, std::span<const int> users,
+                                               Pageable pageable) = 0;
+  virtual void register_memory(void* data, std::int64_t bytes) = 0;
+  virtual void unregister_memory(void* data) = 0;
+};
+
+/// The CUDA devices of this machine. Throws HardwareError when there are none, or TileRail was built without CUDA.
+std::unique_ptr<Hardware> cuda_hardware();
+
+}  // namespace tilerail::api

@@ -1,0 +1,88 @@
+/* Matrix multiplication on all GPUs of a machine, for C. Column-major, 64-bit sizes, arguments in the order of BLAS.
+ * Every function returns a status: 0 is success; -i says that the i-th argument of BLAS's xGEMM is not legal, counted
+ * from transa = 1 to ldc = 13 (the handle, and the dtype of tilerail_gemm_ex, are not counted); what is above 0 is
+ * listed below. tilerail_last_error gives the text. */
+#ifndef TILERAIL_H
+#define TILERAIL_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tilerail_context* tilerail_handle_t;
+typedef int tilerail_status_t;
+
+enum {
+  TILERAIL_SUCCESS = 0,
+  TILERAIL_INVALID_HANDLE = 1,   /* the handle is null */
+  TILERAIL_INVALID_VALUE = 2,    /* an argument, a file or a place of memory that cannot be used */
+  TILERAIL_NO_HARDWARE = 3,      /* no CUDA device, or not the one that was asked for */
+  TILERAIL_OUT_OF_MEMORY = 4,    /* of the host */
+  TILERAIL_EXECUTION_FAILED = 5, /* a copy or a kernel failed */
+  TILERAIL_INTERNAL_ERROR = 6
+};
+
+typedef enum {
+  TILERAIL_F64 = 0,
+  TILERAIL_F32 = 1,
+  TILERAIL_F16 = 2,
+  TILERAIL_BF16 = 3,
+  TILERAIL_TF32 = 4 /* f32 in memory, multiplied with the mantissas of TF32 */
+} tilerail_dtype_t;
+
+typedef enum {
+  TILERAIL_PAGEABLE_REGISTERED = 0, /* pageable memory is locked for the duration of a call */
+  TILERAIL_PAGEABLE_STAGED = 1      /* the driver copies it through buffers of its own */
+} tilerail_pageable_t;
+
+/* `topology`: file or name of a machine description; NULL: what TILERAIL_TOPOLOGY says, else one made from the
+ * properties of the devices. `devices`: so many CUDA devices; NULL and 0: all. On failure *handle is NULL, and
+ * tilerail_last_error(NULL) tells why. */
+tilerail_status_t tilerail_create(tilerail_handle_t* handle, const char* topology, const int* devices,
+                                  int device_count);
+tilerail_status_t tilerail_destroy(tilerail_handle_t handle); /* NULL is allowed */
+
+/* What the last call of this thread with this handle that failed had to say; "" when there was none. Valid until the
+ * next failure in this thread. */
+const char* tilerail_last_error(tilerail_handle_t handle);
+/* The name of a status, such as "TILERAIL_NO_HARDWARE" or "TILERAIL_INVALID_ARGUMENT". */
+const char* tilerail_status_name(tilerail_status_t status);
+
+tilerail_status_t tilerail_set_policy(tilerail_handle_t handle, const char* name);
+tilerail_status_t tilerail_set_override(tilerail_handle_t handle, const char* assignment); /* "key=value" */
+tilerail_status_t tilerail_set_tile(tilerail_handle_t handle, int64_t tile);               /* 0: chosen by problem */
+tilerail_status_t tilerail_set_devices(tilerail_handle_t handle, const int* devices, int device_count);
+tilerail_status_t tilerail_set_pageable(tilerail_handle_t handle, tilerail_pageable_t pageable);
+/* At least so many bytes for tiles on each device, now. */
+tilerail_status_t tilerail_reserve(tilerail_handle_t handle, int64_t bytes);
+/* Locks host memory until it is unregistered or the handle destroyed, so that calls need not. */
+tilerail_status_t tilerail_register(tilerail_handle_t handle, void* data, int64_t bytes);
+tilerail_status_t tilerail_unregister(tilerail_handle_t handle, void* data);
+
+/* C = alpha op(A) op(B) + beta C; trans is 'N', 'T' or 'C'. Matrices lie on the host or on a GPU. The call returns
+ * when C is complete; what is read, and after which stream, is said at tilerail::gemm in tilerail.hpp. */
+tilerail_status_t tilerail_dgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                 double alpha, const double* A, int64_t lda, const double* B, int64_t ldb, double beta,
+                                 double* C, int64_t ldc);
+tilerail_status_t tilerail_sgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                 float alpha, const float* A, int64_t lda, const float* B, int64_t ldb, float beta,
+                                 float* C, int64_t ldc);
+/* IEEE binary16 (__half) and bfloat16 (__nv_bfloat16). */
+tilerail_status_t tilerail_hgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                 float alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
+                                 void* C, int64_t ldc);
+tilerail_status_t tilerail_bfgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                  float alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
+                                  void* C, int64_t ldc);
+/* Any type; `stream` is a cudaStream_t or NULL. */
+tilerail_status_t tilerail_gemm_ex(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb,
+                                   int64_t m, int64_t n, int64_t k, double alpha, const void* A, int64_t lda,
+                                   const void* B, int64_t ldb, double beta, void* C, int64_t ldc, void* stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

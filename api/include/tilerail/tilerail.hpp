@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/error.hpp"
+
+namespace tilerail {
+
+class Topology;  // model/topology.hpp
+
+namespace api {
+class Session;
+}
+
+/// IEEE binary16 and bfloat16 by their bits: the same memory as __half and __nv_bfloat16.
+struct Half {
+  std::uint16_t bits = 0;
+};
+struct BFloat16 {
+  std::uint16_t bits = 0;
+};
+
+/// An argument of gemm that is not legal. `argument` is its position in BLAS's xGEMM: 1 = trans_a ... 13 = ldc.
+struct ArgumentError : InputError {
+  ArgumentError(int position, const std::string& message) : InputError{message}, argument{position} {}
+  int argument;
+};
+
+/// What happens to ordinary (pageable) host memory during a call.
+enum class Pageable : std::uint8_t {
+  registered,  // locked for the duration of the call, so that copies run at full speed and beside each other
+  staged,      // left alone: the driver copies it through buffers of its own; no part of it may be registered
+};
+
+struct ContextOptions {
+  /// A machine description: a file or a name (docs/formats.md#topology). Empty: what the environment variable
+  /// TILERAIL_TOPOLOGY says, else a description made from the properties of the devices.
+  std::string topology;
+  std::shared_ptr<const Topology> machine;  // goes before `topology` where it is given
+  std::vector<int> devices;                 // CUDA devices; empty: all that the machine and its description have
+  std::string policy = "tilerail";
+  std::vector<std::string> overrides;  // of the policy: "key=value" (docs/model.md#policies)
+  std::int64_t arena_bytes = 0;        // of tiles, reserved on each device right away; 0: with the first plans
+  std::size_t cached_plans = 64;       // the plan used longest ago goes first
+  Pageable pageable = Pageable::registered;
+};
+
+/// Seconds that the parts of one call took.
+struct GemmTimes {
+  bool planned = false;  // the call had to plan and to bind its plan: none was cached
+  double plan = 0;       // planning and binding
+  double memory = 0;     // locking and unlocking pageable memory
+  double run = 0;        // copies and kernels, until the result was in place
+  double issue = 0;      // of the run: handing operations to the devices, on the thread that took longest
+};
+
+struct GemmOptions {
+  /// The cudaStream_t after whose work the call reads its matrices. Null: the legacy default streams of the current
+  /// device and of the devices that hold the matrices.
+  void* stream = nullptr;
+  bool tf32 = false;           // float only: multiply with the mantissas of TF32
+  GemmTimes* times = nullptr;  // filled in when given
+};
+
+/// GPUs, a description of their machine, a policy, and the plans made so far. Calls from several threads are safe and
+/// run one after another. Movable.
+class Context {
+ public:
+  /// Throws HardwareError when there is no CUDA device or a device is not there, InputError when an option is not
+  /// legal.
+  explicit Context(const ContextOptions& options = {});
+  /// On hardware of the caller's (api/hardware.hpp).
+  explicit Context(std::unique_ptr<api::Session> session);
+  ~Context();
+  Context(Context&&) noexcept;
+  Context& operator=(Context&&) noexcept;
+
+  /// Throw InputError; the context is then as it was.
+  void set_policy(const std::string& name);          // a preset, without overrides
+  void set_override(const std::string& assignment);  // "key=value", on top of the policy
+  void set_tile(std::int64_t tile);                  // 0: chosen for each problem
+  void set_devices(const std::vector<int>& devices);
+  void set_pageable(Pageable pageable);
+
+  /// Locks host memory until `unregister_memory` or the end of the context, so that calls need not. Throws InputError
+  /// when `data` is null or `bytes` is not positive, std::runtime_error when the driver refuses.
+  void register_memory(void* data, std::int64_t bytes);
+  /// Throws InputError for what was not given to `register_memory`.
+  void unregister_memory(void* data);
+
+  /// Reserves at least so many bytes for tiles on each device. Throws InputError when a device lacks them.
+  void reserve(std::int64_t bytes);
+
+  std::string topology_name() const;
+  std::vector<int> devices() const;
+  std::string policy() const;  // preset, then "+key=value" for every override
+  std::size_t cached_plans() const;
+
+  api::Session& session() { return *session_; }
+
+ private:
+  std::unique_ptr<api::Session> session_;
+};
+
+/// C = alpha op(A) op(B) + beta C, column-major, arguments in the order of BLAS. op(A) is m x k, op(B) is k x n,
+/// C is m x n; trans is 'N', 'T' or 'C' (either case; 'C' is 'T'). Each matrix lies whole in host memory (pageable,
+/// registered, pinned or managed) or on one GPU of the machine description (cudaMalloc or a stream-ordered pool, to
+/// which the GPUs that take part are given access).
+/// As in BLAS, A and B are not read when alpha or k is 0, C is not read when beta is 0, and nothing is done when m or
+/// n is 0. C may not overlap A or B. Halves are multiplied with f32 accumulation; C is rounded to the halves after
+/// each tile of k.
+/// Returns when C is complete; the current device is the one it was. Throws ArgumentError, InputError when a matrix
+/// lies where the machine description has no memory or a device lacks memory, HardwareError,
+/// std::runtime_error naming the operation that failed; C is then unspecified, the context usable.
+void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
+          const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c,
+          std::int64_t ldc, const GemmOptions& options = {});
+void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+          const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc,
+          const GemmOptions& options = {});
+void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+          const Half* a, std::int64_t lda, const Half* b, std::int64_t ldb, float beta, Half* c, std::int64_t ldc,
+          const GemmOptions& options = {});
+void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+          const BFloat16* a, std::int64_t lda, const BFloat16* b, std::int64_t ldb, float beta, BFloat16* c,
+          std::int64_t ldc, const GemmOptions& options = {});
+
+}  // namespace tilerail

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <map>
+#include <utility>
+
+namespace tilerail::api {
+
+/// A bounded map: where it is full, the entry used longest ago makes room. Pointers to values stay good until their
+/// entry goes.
+template <class Key, class Value>
+class LruCache {
+ public:
+  /// A capacity of 0 counts as 1: the entry in use is always held.
+  explicit LruCache(std::size_t capacity) : capacity_{capacity == 0 ? 1 : capacity} {}
+
+  /// Null when there is none; else it now counts as the one used last.
+  Value* find(const Key& key) {
+    const auto found = places_.find(key);
+    if (found == places_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found->second);
+    return &entries_.front().second;
+  }
+
+  /// `key` is not held.
+  Value& insert(const Key& key, Value value) {
+    while (entries_.size() >= capacity_) {
+      places_.erase(entries_.back().first);
+      entries_.pop_back();
+    }
+    entries_.emplace_front(key, std::move(value));
+    places_[key] = entries_.begin();
+    return entries_.front().second;
+  }
+
+  void clear() {
+    places_.clear();
+    entries_.clear();
+  }
+  std::size_t size() const { return entries_.size(); }
+
+ private:
+  using Entries = std::list<std::pair<Key, Value>>;
+  std::size_t capacity_;
+  Entries entries_;  // used last first
+  std::map<Key, typename Entries::iterator> places_;
+};
+
+}  // namespace tilerail::api

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tilerail::api {
+
+/// Bytes [begin, end) of the address space.
+struct AddressRange {
+  std::uintptr_t begin = 0, end = 0;
+
+  std::uintptr_t bytes() const { return end - begin; }
+  bool contains(const AddressRange& other) const { return begin <= other.begin && other.end <= end; }
+  bool overlaps(const AddressRange& other) const { return begin < other.end && other.begin < end; }
+  bool operator==(const AddressRange&) const = default;
+};
+
+/// The whole pages that hold the ranges, ascending; ranges that share a page, or touch, become one.
+std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges, std::uintptr_t page);
+
+}  // namespace tilerail::api

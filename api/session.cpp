@@ -1,0 +1,204 @@
+#include "api/session.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "api/find_machine.hpp"
+#include "model/error.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tilerail::api {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Seconds since the last call, or since it was made.
+class Stopwatch {
+ public:
+  double lap() {
+    const auto now = Clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  Clock::time_point last_ = Clock::now();
+};
+
+Topology machine_of(const Hardware& hardware, const ContextOptions& options) {
+  if (options.machine) return *options.machine;
+  const std::string wanted = wanted_machine(options.topology);
+  return wanted.empty() ? hardware.describe() : load_topology(find_machine(wanted));
+}
+
+Policy policy_of(const ContextOptions& options) {
+  Policy policy = preset(options.policy);
+  for (const std::string& assignment : options.overrides) apply_override(policy, assignment);
+  return policy;
+}
+
+}  // namespace
+
+Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& options)
+    : hardware_{std::move(hardware)},
+      topology_{machine_of(*hardware_, options)},
+      devices_{checked_devices(options.devices)},
+      policy_{policy_of(options)},
+      pageable_{options.pageable},
+      plans_{options.cached_plans} {
+  if (topology_.hosts().empty()) throw InputError{"machine '" + topology_.name() + "' has no host memory"};
+  const auto caller = hardware_->keep_caller_state();
+  hardware_->open(topology_);
+  if (options.arena_bytes != 0) reserve(options.arena_bytes);
+}
+
+std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) const {
+  const int there = hardware_->devices();
+  std::vector<MemoryId> gpus;
+  if (devices.empty()) {
+    for (const MemoryId gpu : topology_.gpus())
+      if (topology_.memory(gpu).device < there) gpus.push_back(gpu);
+    if (gpus.empty())
+      throw HardwareError{"none of the GPUs of machine '" + topology_.name() + "' is among the " +
+                          std::to_string(there) + " CUDA devices that are here"};
+    return gpus;
+  }
+  for (const int device : devices) {
+    if (device < 0) throw InputError{"device " + std::to_string(device) + ": expected 0 or more"};
+    if (device >= there)
+      throw HardwareError{"device " + std::to_string(device) + ": this machine has " + std::to_string(there) +
+                          " CUDA devices"};
+    const auto gpu = topology_.find_gpu(device);
+    if (!gpu)
+      throw InputError{"device " + std::to_string(device) + ": machine '" + topology_.name() +
+                       "' describes no such GPU"};
+    if (std::find(gpus.begin(), gpus.end(), *gpu) != gpus.end())
+      throw InputError{"device " + std::to_string(device) + " is given twice"};
+    gpus.push_back(*gpu);
+  }
+  return gpus;
+}
+
+void Session::set_policy(const std::string& name) {
+  Policy policy = preset(name);
+  const std::lock_guard lock{mutex_};
+  policy_ = std::move(policy);
+}
+
+void Session::set_override(const std::string& assignment) {
+  const std::lock_guard lock{mutex_};
+  Policy policy = policy_;
+  apply_override(policy, assignment);
+  policy_ = std::move(policy);
+}
+
+void Session::set_devices(const std::vector<int>& devices) {
+  const std::lock_guard lock{mutex_};
+  devices_ = checked_devices(devices);
+}
+
+void Session::set_pageable(Pageable pageable) {
+  const std::lock_guard lock{mutex_};
+  pageable_ = pageable;
+}
+
+void Session::register_memory(void* data, std::int64_t bytes) {
+  if (data == nullptr || bytes <= 0) throw InputError{"memory to register: expected an address and at least 1 byte"};
+  const std::lock_guard lock{mutex_};
+  const auto caller = hardware_->keep_caller_state();
+  hardware_->register_memory(data, bytes);
+}
+
+void Session::unregister_memory(void* data) {
+  const std::lock_guard lock{mutex_};
+  const auto caller = hardware_->keep_caller_state();
+  hardware_->unregister_memory(data);
+}
+
+void Session::reserve(std::int64_t bytes) {
+  if (bytes < 0) throw InputError{"bytes to reserve = " + std::to_string(bytes) + ": expected 0 or more"};
+  const std::lock_guard lock{mutex_};
+  const auto caller = hardware_->keep_caller_state();
+  hardware_->reserve(devices_, bytes, policy_.compute_streams);
+}
+
+std::vector<int> Session::devices() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<int> numbers;
+  for (const MemoryId gpu : devices_) numbers.push_back(topology_.memory(gpu).device);
+  return numbers;
+}
+
+std::string Session::policy() const {
+  const std::lock_guard lock{mutex_};
+  return policy_.name;
+}
+
+std::size_t Session::cached_plans() const {
+  const std::lock_guard lock{mutex_};
+  return plans_.size();
+}
+
+MemoryId Session::place(const Matrix& matrix, const char* name) const {
+  if (!matrix.location) return topology_.hosts().front();
+  const auto gpu = topology_.find_gpu(*matrix.location);
+  if (!gpu)
+    throw InputError{std::string{"matrix "} + name + " lies on CUDA device " + std::to_string(*matrix.location) +
+                     ", of which machine '" + topology_.name() + "' says nothing"};
+  return *gpu;
+}
+
+Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
+  const std::int64_t element = element_size(p.dtype);
+  const bool inputs = !x.scales_only();
+  Matrices matrices{{
+      {inputs ? const_cast<void*>(x.a) : nullptr, p.rows_a(), p.cols_a(), p.lda, element, true, false},
+      {inputs ? const_cast<void*>(x.b) : nullptr, p.rows_b(), p.cols_b(), p.ldb, element, true, false},
+      {x.c, p.m, p.n, p.ldc, element, p.beta != 0, true},
+  }};
+  for (Matrix& matrix : matrices)
+    if (matrix.used()) matrix.location = hardware_->locate(matrix.data);
+  return matrices;
+}
+
+Session::Entry& Session::entry_for(const GemmProblem& problem, GemmTimes& times) {
+  const Signature signature = signature_of(problem, devices_, policy_.name);
+  if (Entry* held = plans_.find(signature)) return *held;
+  times.planned = true;
+  const Plan plan = plan_gemm(ScalarSlots::marked(problem), topology_, devices_, policy_);
+  return plans_.insert(signature, {hardware_->bind(plan), ScalarSlots{plan}});
+}
+
+void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* given) {
+  GemmTimes ignored;
+  GemmTimes& times = given ? *given : ignored;
+  times = {};
+  if (const auto defect = first_defect(arguments)) throw ArgumentError{defect->position, defect->message};
+  if (arguments.has_no_work()) return;
+  GemmProblem problem = problem_of(arguments);
+
+  const std::lock_guard lock{mutex_};
+  const auto caller = hardware_->keep_caller_state();
+  const Matrices matrices = located(arguments, problem);
+  problem.place_c = place(matrices[2], "C");
+  problem.place_a = matrices[0].used() ? place(matrices[0], "A") : problem.place_c;
+  problem.place_b = matrices[1].used() ? place(matrices[1], "B") : problem.place_c;
+
+  Stopwatch watch;
+  Entry& entry = entry_for(problem, times);
+  entry.slots.write(entry.bound->plan(), problem.alpha, problem.beta);
+  times.plan = watch.lap();
+  hardware_->wait_for_caller(stream, matrices);
+  std::vector<int> users;
+  for (const MemoryId gpu : devices_) users.push_back(topology_.memory(gpu).device);
+  watch.lap();
+  const auto access = hardware_->access(matrices, users, pageable_);
+  times.memory = watch.lap();
+  const RunSeconds seconds = hardware_->run(*entry.bound, access->pointers());
+  times.run = seconds.run, times.issue = seconds.issue;
+  watch.lap();
+  access->finish();
+  times.memory += watch.lap();
+}
+
+}  // namespace tilerail::api

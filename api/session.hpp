@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "api/arguments.hpp"
+#include "api/hardware.hpp"
+#include "api/lru_cache.hpp"
+#include "api/signature.hpp"
+#include "model/topology.hpp"
+#include "sched/policy.hpp"
+#include "sched/scalar_slots.hpp"
+#include "tilerail/tilerail.hpp"
+
+namespace tilerail::api {
+
+/// What a context is made of. Members lock, so that calls from several threads run one after another. Errors are those
+/// of Context (tilerail.hpp).
+class Session {
+ public:
+  Session(std::unique_ptr<Hardware> hardware, const ContextOptions& options);
+
+  void set_policy(const std::string& name);
+  void set_override(const std::string& assignment);
+  void set_devices(const std::vector<int>& devices);
+  void set_pageable(Pageable pageable);
+  void register_memory(void* data, std::int64_t bytes);
+  void unregister_memory(void* data);
+  void reserve(std::int64_t bytes);
+
+  /// C = alpha op(A) op(B) + beta C; a null `stream` and `times` as in GemmOptions.
+  void gemm(const GemmArguments& arguments, void* stream, GemmTimes* times);
+
+  const std::string& topology_name() const { return topology_.name(); }
+  std::vector<int> devices() const;
+  std::string policy() const;
+  std::size_t cached_plans() const;
+
+ private:
+  struct Entry {
+    std::unique_ptr<BoundPlan> bound;
+    ScalarSlots slots;
+  };
+
+  std::vector<MemoryId> checked_devices(const std::vector<int>& devices) const;
+  MemoryId place(const Matrix& matrix, const char* name) const;
+  Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;
+  Entry& entry_for(const GemmProblem& problem, GemmTimes& times);
+
+  mutable std::mutex mutex_;
+  std::unique_ptr<Hardware> hardware_;
+  Topology topology_;
+  std::vector<MemoryId> devices_;
+  Policy policy_;
+  Pageable pageable_;
+  LruCache<Signature, Entry> plans_;  // goes before the hardware that its plans are bound to
+};
+
+}  // namespace tilerail::api

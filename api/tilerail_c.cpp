@@ -1,0 +1,217 @@
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "api/handle.hpp"
+#include "api/session.hpp"
+#include "model/error.hpp"
+#include "tilerail/tilerail.h"
+
+using tilerail::Context;
+using tilerail::ContextOptions;
+using tilerail::DType;
+using tilerail::InputError;
+using tilerail::api::GemmArguments;
+
+namespace {
+
+/// What the last failure of this thread was about.
+struct LastError {
+  tilerail_handle_t handle = nullptr;
+  std::string text;
+};
+thread_local LastError last_error;
+
+tilerail_status_t failed(tilerail_handle_t handle, tilerail_status_t status, const char* text) noexcept {
+  try {
+    last_error.handle = handle;
+    last_error.text = text;
+  } catch (...) {
+    last_error.text.clear();
+  }
+  return status;
+}
+
+/// Calls `body` and turns what it throws into a status.
+template <class Body>
+tilerail_status_t guarded(tilerail_handle_t handle, Body body) noexcept {
+  try {
+    body();
+    return TILERAIL_SUCCESS;
+  } catch (const tilerail::ArgumentError& error) {
+    return failed(handle, -error.argument, error.what());
+  } catch (const InputError& error) {
+    return failed(handle, TILERAIL_INVALID_VALUE, error.what());
+  } catch (const tilerail::HardwareError& error) {
+    return failed(handle, TILERAIL_NO_HARDWARE, error.what());
+  } catch (const std::bad_alloc&) {
+    return failed(handle, TILERAIL_OUT_OF_MEMORY, "the host is out of memory");
+  } catch (const std::runtime_error& error) {
+    return failed(handle, TILERAIL_EXECUTION_FAILED, error.what());
+  } catch (const std::exception& error) {
+    return failed(handle, TILERAIL_INTERNAL_ERROR, error.what());
+  } catch (...) {
+    return failed(handle, TILERAIL_INTERNAL_ERROR, "an unknown error");
+  }
+}
+
+template <class Body>
+tilerail_status_t with(tilerail_handle_t handle, Body body) noexcept {
+  if (handle == nullptr) return failed(nullptr, TILERAIL_INVALID_HANDLE, "the handle is null");
+  return guarded(handle, [&] { body(handle->context); });
+}
+
+tilerail_status_t multiply(tilerail_handle_t handle, const GemmArguments& arguments, void* stream) noexcept {
+  return with(handle, [&](Context& context) { context.session().gemm(arguments, stream, nullptr); });
+}
+
+std::string text_of(const char* text, const char* what) {
+  if (text == nullptr) throw InputError{std::string{what} + " is null"};
+  return text;
+}
+
+std::vector<int> devices_of(const int* devices, int count) {
+  if (count < 0) throw InputError{"device_count = " + std::to_string(count) + ": expected 0 or more"};
+  if (devices == nullptr && count > 0)
+    throw InputError{"devices is null: expected " + std::to_string(count) + " numbers"};
+  return devices ? std::vector<int>(devices, devices + count) : std::vector<int>{};
+}
+
+DType dtype_of(tilerail_dtype_t dtype) {
+  switch (dtype) {
+    case TILERAIL_F64:
+      return DType::f64;
+    case TILERAIL_F32:
+      return DType::f32;
+    case TILERAIL_F16:
+      return DType::f16;
+    case TILERAIL_BF16:
+      return DType::bf16;
+    case TILERAIL_TF32:
+      return DType::tf32;
+  }
+  throw InputError{"dtype = " + std::to_string(static_cast<int>(dtype)) + ": expected one of tilerail_dtype_t"};
+}
+
+tilerail::Pageable pageable_of(tilerail_pageable_t pageable) {
+  if (pageable == TILERAIL_PAGEABLE_REGISTERED) return tilerail::Pageable::registered;
+  if (pageable == TILERAIL_PAGEABLE_STAGED) return tilerail::Pageable::staged;
+  throw InputError{"pageable = " + std::to_string(static_cast<int>(pageable)) +
+                   ": expected one of tilerail_pageable_t"};
+}
+
+}  // namespace
+
+extern "C" {
+
+tilerail_status_t tilerail_create(tilerail_handle_t* handle, const char* topology, const int* devices,
+                                  int device_count) {
+  if (handle == nullptr) return failed(nullptr, TILERAIL_INVALID_HANDLE, "the place for the handle is null");
+  *handle = nullptr;
+  return guarded(nullptr, [&] {
+    ContextOptions options;
+    if (topology) options.topology = topology;
+    options.devices = devices_of(devices, device_count);
+    *handle = new tilerail_context{Context{options}};
+  });
+}
+
+tilerail_status_t tilerail_destroy(tilerail_handle_t handle) {
+  return guarded(nullptr, [&] { delete handle; });
+}
+
+const char* tilerail_last_error(tilerail_handle_t handle) {
+  return last_error.handle == handle ? last_error.text.c_str() : "";
+}
+
+const char* tilerail_status_name(tilerail_status_t status) {
+  if (status < 0) return "TILERAIL_INVALID_ARGUMENT";
+  switch (status) {
+    case TILERAIL_SUCCESS:
+      return "TILERAIL_SUCCESS";
+    case TILERAIL_INVALID_HANDLE:
+      return "TILERAIL_INVALID_HANDLE";
+    case TILERAIL_INVALID_VALUE:
+      return "TILERAIL_INVALID_VALUE";
+    case TILERAIL_NO_HARDWARE:
+      return "TILERAIL_NO_HARDWARE";
+    case TILERAIL_OUT_OF_MEMORY:
+      return "TILERAIL_OUT_OF_MEMORY";
+    case TILERAIL_EXECUTION_FAILED:
+      return "TILERAIL_EXECUTION_FAILED";
+    default:
+      return "TILERAIL_INTERNAL_ERROR";
+  }
+}
+
+tilerail_status_t tilerail_set_policy(tilerail_handle_t handle, const char* name) {
+  return with(handle, [&](Context& context) { context.set_policy(text_of(name, "the policy's name")); });
+}
+
+tilerail_status_t tilerail_set_override(tilerail_handle_t handle, const char* assignment) {
+  return with(handle, [&](Context& context) { context.set_override(text_of(assignment, "the assignment")); });
+}
+
+tilerail_status_t tilerail_set_tile(tilerail_handle_t handle, int64_t tile) {
+  return with(handle, [&](Context& context) { context.set_tile(tile); });
+}
+
+tilerail_status_t tilerail_set_devices(tilerail_handle_t handle, const int* devices, int device_count) {
+  return with(handle, [&](Context& context) { context.set_devices(devices_of(devices, device_count)); });
+}
+
+tilerail_status_t tilerail_set_pageable(tilerail_handle_t handle, tilerail_pageable_t pageable) {
+  return with(handle, [&](Context& context) { context.set_pageable(pageable_of(pageable)); });
+}
+
+tilerail_status_t tilerail_reserve(tilerail_handle_t handle, int64_t bytes) {
+  return with(handle, [&](Context& context) { context.reserve(bytes); });
+}
+
+tilerail_status_t tilerail_register(tilerail_handle_t handle, void* data, int64_t bytes) {
+  return with(handle, [&](Context& context) { context.register_memory(data, bytes); });
+}
+
+tilerail_status_t tilerail_unregister(tilerail_handle_t handle, void* data) {
+  return with(handle, [&](Context& context) { context.unregister_memory(data); });
+}
+
+tilerail_status_t tilerail_dgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                 double alpha, const double* A, int64_t lda, const double* B, int64_t ldb, double beta,
+                                 double* C, int64_t ldc) {
+  return multiply(handle, {DType::f64, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, nullptr);
+}
+
+tilerail_status_t tilerail_sgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                 float alpha, const float* A, int64_t lda, const float* B, int64_t ldb, float beta,
+                                 float* C, int64_t ldc) {
+  return multiply(handle, {DType::f32, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, nullptr);
+}
+
+tilerail_status_t tilerail_hgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                 float alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
+                                 void* C, int64_t ldc) {
+  return multiply(handle, {DType::f16, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, nullptr);
+}
+
+tilerail_status_t tilerail_bfgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
+                                  float alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
+                                  void* C, int64_t ldc) {
+  return multiply(handle, {DType::bf16, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, nullptr);
+}
+
+tilerail_status_t tilerail_gemm_ex(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb,
+                                   int64_t m, int64_t n, int64_t k, double alpha, const void* A, int64_t lda,
+                                   const void* B, int64_t ldb, double beta, void* C, int64_t ldc, void* stream) {
+  return with(handle, [&](Context& context) {
+    const DType type = dtype_of(dtype);
+    const bool wide = type == DType::f64;  // all others compute with f32 scalars
+    const double alpha_used = wide ? alpha : static_cast<float>(alpha);
+    const double beta_used = wide ? beta : static_cast<float>(beta);
+    context.session().gemm({type, transa, transb, m, n, k, alpha_used, A, lda, B, ldb, beta_used, C, ldc}, stream,
+                           nullptr);
+  });
+}
+
+}  // extern "C"

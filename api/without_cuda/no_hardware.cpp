@@ -1,0 +1,8 @@
+#include "api/hardware.hpp"
+#include "model/error.hpp"
+
+namespace tilerail::api {
+
+std::unique_ptr<Hardware> cuda_hardware() { throw HardwareError{"TileRail was built without CUDA"}; }
+
+}  // namespace tilerail::api

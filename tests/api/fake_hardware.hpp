@@ -1,0 +1,99 @@
+// Two "GPUs" made of CPU threads: the API's own work can be tested, results included, where no GPU is.
+#pragma once
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/hardware.hpp"
+#include "api/session.hpp"
+#include "backends/host/host_executor.hpp"
+#include "model/topology.hpp"
+
+namespace tilerail::api::test {
+
+/// What the session asked of the hardware.
+struct Log {
+  std::vector<std::string> steps;         // of the last call: "wait", "access", "run", "finish", "release"
+  void* stream = nullptr;                 // that was waited for last
+  std::map<const void*, int> on_device;   // where addresses lie; the host where they are not named
+  int binds = 0, runs = 0, failures = 0;  // the next so many runs fail
+  std::vector<MemoryId> reserved;         // devices of the last reservation
+};
+
+class FakeHardware final : public Hardware {
+ public:
+  FakeHardware(std::shared_ptr<Log> log, int devices) : log_{std::move(log)}, devices_{devices} {}
+
+  int devices() const override { return devices_; }
+  Topology describe() const override { return machine(); }
+  void open(const Topology& topology) override { executor_ = std::make_unique<HostExecutor>(topology); }
+  std::shared_ptr<void> keep_caller_state() const override { return {}; }
+  void reserve(std::span<const MemoryId> gpus, std::int64_t, int) override {
+    log_->reserved.assign(gpus.begin(), gpus.end());
+  }
+  std::unique_ptr<BoundPlan> bind(const Plan& plan) override {
+    ++log_->binds;
+    return std::make_unique<Bound>(plan);
+  }
+  RunSeconds run(BoundPlan& plan, const Pointers& matrices) override {
+    log_->steps.push_back("run");
+    ++log_->runs;
+    if (log_->failures > 0) {
+      --log_->failures;
+      throw std::runtime_error{"operation 7 (gemm on gpu1): made to fail"};
+    }
+    executor_->set_matrices({matrices[0], matrices[1], matrices[2]});
+    Plan checked = plan.plan();  // this executor takes finite scalars of a problem only; the operations keep theirs
+    for (double* scalar : {&checked.problem.alpha, &checked.problem.beta})
+      if (!std::isfinite(*scalar)) *scalar = 1;
+    executor_->execute(checked);
+    return {2, 1};
+  }
+  Location locate(const void* data) const override {
+    const auto found = log_->on_device.find(data);
+    return found == log_->on_device.end() ? Location{} : Location{found->second};
+  }
+  void wait_for_caller(void* stream, const Matrices&) const override {
+    log_->steps = {"wait"};
+    log_->stream = stream;
+  }
+  std::unique_ptr<MemoryAccess> access(const Matrices& matrices, std::span<const int>, Pageable) override {
+    log_->steps.push_back("access");
+    return std::make_unique<Access>(matrices, log_);
+  }
+  void register_memory(void*, std::int64_t) override {}
+  void unregister_memory(void*) override { throw InputError{"not registered"}; }
+
+  static Topology machine() { return load_topology(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml"); }
+
+ private:
+  struct Bound final : BoundPlan {
+    explicit Bound(const Plan& given) : held{given} {}
+    Plan& plan() override { return held; }
+    Plan held;
+  };
+  struct Access final : MemoryAccess {
+    Access(const Matrices& given, std::shared_ptr<Log> where) : matrices{given}, log{std::move(where)} {}
+    ~Access() override { log->steps.push_back("release"); }
+    Pointers pointers() const override { return {matrices[0].data, matrices[1].data, matrices[2].data}; }
+    void finish() override { log->steps.push_back("finish"); }
+    Matrices matrices;
+    std::shared_ptr<Log> log;
+  };
+
+  std::shared_ptr<Log> log_;
+  int devices_;
+  std::unique_ptr<HostExecutor> executor_;
+};
+
+inline std::unique_ptr<Session> fake_session(const std::shared_ptr<Log>& log, const ContextOptions& options = {},
+                                             int devices = 2) {
+  return std::make_unique<Session>(std::make_unique<FakeHardware>(log, devices), options);
+}
+
+}  // namespace tilerail::api::test
