@@ -1,0 +1,281 @@
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "api_case.hpp"
+#include "backends/cuda/cuda_check.hpp"
+#include "tilerail/tilerail.h"
+
+namespace tilerail {
+namespace {
+
+using test::ApiCase;
+using test::MemoryKind;
+
+constexpr int tile = 96;
+std::int64_t steps(const GemmProblem& problem) { return (problem.k + tile - 1) / tile + 1; }
+
+class Api : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    gpus_ = std::min(cuda::device_count(), 8);  // as many as the shipped description has
+    if (gpus_ == 0) GTEST_SKIP() << "no CUDA device here";
+  }
+  static ContextOptions options(const std::string& policy = "tilerail", bool shipped = true) {
+    ContextOptions options;
+    if (shipped) options.topology = TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml";
+    options.policy = policy;
+    options.overrides = {"tile=" + std::to_string(tile)};
+    return options;
+  }
+  int gpus_ = 0;
+};
+
+GemmProblem square(std::int64_t n, double alpha = 1, double beta = 1) {
+  GemmProblem p;
+  p.m = p.n = p.k = n;
+  p.alpha = alpha, p.beta = beta;
+  return checked(p);
+}
+
+GemmProblem random_problem(std::mt19937_64& random) {
+  const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>{low, high}(random); };
+  const auto scalar = [&] { return std::array{0.0, 1.0, -1.0, 0.375}[static_cast<std::size_t>(pick(0, 3))]; };
+  GemmProblem p;
+  p.m = pick(1, 500), p.n = pick(1, 500), p.k = pick(0, 500);
+  p.dtype =
+      std::array{DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32}[static_cast<std::size_t>(pick(0, 4))];
+  p.trans_a = pick(0, 1) ? Trans::yes : Trans::no;
+  p.trans_b = pick(0, 1) ? Trans::yes : Trans::no;
+  p.alpha = scalar(), p.beta = scalar();
+  p.lda = std::max<std::int64_t>(1, p.rows_a()) + pick(0, 1) * pick(0, 9);
+  p.ldb = std::max<std::int64_t>(1, p.rows_b()) + pick(0, 1) * pick(0, 9);
+  p.ldc = p.m + pick(0, 1) * pick(0, 9);
+  return checked(p);
+}
+
+TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
+  std::vector<Context> contexts;
+  for (const char* policy : {"baseline", "gemmex", "tilerail"}) contexts.emplace_back(options(policy));
+  contexts.emplace_back(options("tilerail", false));
+  contexts[1].set_pageable(Pageable::staged);
+  const auto seeds_from = std::random_device{}();
+  std::mt19937_64 random{seeds_from};
+  for (int i = 0; i < 250; ++i) {
+    const std::uint64_t seed = random();
+    std::mt19937_64 own{seed};
+    const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>{low, high}(own); };
+    const auto where = [&] {
+      return ApiCase::Where{test::memory_kinds[pick(0, std::size(test::memory_kinds) - 1)], pick(0, gpus_ - 1)};
+    };
+    const GemmProblem problem = random_problem(own);
+    const auto a = where(), b = where(), c = where();
+    ApiCase one{problem, a, b, c, own()};
+    Context& context = contexts[static_cast<std::size_t>(pick(0, static_cast<int>(contexts.size()) - 1))];
+    std::vector<int> devices(static_cast<std::size_t>(gpus_));
+    for (int d = 0; d < gpus_; ++d) devices[static_cast<std::size_t>(d)] = d;
+    std::shuffle(devices.begin(), devices.end(), own);
+    devices.resize(static_cast<std::size_t>(pick(1, gpus_)));
+    context.set_devices(devices);
+    const std::string what = one.describe() + ", " + std::to_string(devices.size()) + " GPUs, " + context.policy() +
+                             " on " + context.topology_name() + ", seed " + std::to_string(seed);
+    ASSERT_NO_THROW(one.call(context)) << what;
+    ASSERT_EQ(one.mismatch(steps(problem)), "") << what;
+  }
+}
+
+TEST_F(Api, AnAutomaticDescriptionHasTheDevicesThatAreHere) {
+  unsetenv("TILERAIL_TOPOLOGY");
+  Context context;
+  EXPECT_EQ(context.topology_name(), "automatic");
+  EXPECT_EQ(static_cast<int>(context.devices().size()), cuda::device_count());
+}
+
+TEST_F(Api, ALaterCallPlansNothingWhateverItsScalarsAre) {
+  Context context{options()};
+  for (const double alpha : {1.0, -2.0, 0.5}) {
+    ApiCase one{square(300, alpha, alpha + 1), {}, {}, {}, 3};
+    GemmTimes times;
+    one.call(context, nullptr, &times);
+    EXPECT_EQ(times.planned, alpha == 1.0);
+    EXPECT_EQ(one.mismatch(steps(one.problem)), "");
+  }
+}
+
+/// Work that takes some milliseconds, in stream order.
+void occupy(cudaStream_t stream, void* scratch, std::size_t bytes) {
+  for (int i = 0; i < 200; ++i) cuda::check(cudaMemsetAsync(scratch, i, bytes, stream), "occupying a stream");
+}
+
+/// A is put in place behind a queue of other work in the caller's stream.
+TEST_F(Api, ReadsComeAfterTheCallersStream) {
+  Context context{options()};
+  constexpr std::size_t scratch_bytes = std::size_t{256} << 20;
+  for (const bool blocking : {true, false}) {
+    const int device = gpus_ - 1;
+    const cuda::DeviceScope scope{device};
+    ApiCase one{square(400), {MemoryKind::device, device}, {}, {}, 4};
+    one.call(context);  // planned: the next call has nothing to do before it reads
+    std::copy(one.c->given.begin(), one.c->given.end(), one.c->data<std::byte>());
+    void *scratch = nullptr, *truth = nullptr;
+    cuda::check(cudaMalloc(&scratch, scratch_bytes), "allocating");
+    cuda::check(cudaHostAlloc(&truth, one.a->bytes(), 0), "allocating");
+    std::copy(one.a->given.begin(), one.a->given.end(), static_cast<std::byte*>(truth));
+    cuda::check(cudaMemset(one.a->data<void>(), 0xFF, one.a->bytes()), "poisoning");
+    cuda::check(cudaDeviceSynchronize(), "poisoning");
+    cudaStream_t stream = nullptr;
+    if (!blocking) cuda::check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+    occupy(stream, scratch, scratch_bytes);
+    cuda::check(cudaMemcpyAsync(one.a->data<void>(), truth, one.a->bytes(), cudaMemcpyDefault, stream), "filling");
+    one.call(context, stream);
+    EXPECT_EQ(one.mismatch(steps(one.problem)), "") << (blocking ? "the default stream" : "a stream of the caller's");
+    cuda::check(cudaDeviceSynchronize(), "cleaning up");
+    if (stream) cudaStreamDestroy(stream);
+    cudaFree(scratch);
+    cudaFreeHost(truth);
+  }
+}
+
+TEST_F(Api, TheCurrentDeviceStaysAlsoAfterErrors) {
+  for (int device = 0; device < gpus_; ++device) {
+    const cuda::DeviceScope scope{device};
+    Context context{options()};
+    const auto current = [] {
+      int now = -1;
+      cudaGetDevice(&now);
+      return now;
+    };
+    EXPECT_EQ(current(), device);
+    ApiCase one{square(200), {MemoryKind::device, 0}, {MemoryKind::pinned, 0}, {}, 5};
+    one.call(context);
+    EXPECT_EQ(current(), device);
+    EXPECT_THROW(gemm(context, 'N', 'N', 5, 5, 5, 1.0, one.a->data<double>(), 4, one.b->data<double>(), 5, 1.0,
+                      one.c->data<double>(), 5),
+                 ArgumentError);
+    EXPECT_THROW(context.reserve(std::int64_t{1} << 50), InputError);
+    EXPECT_EQ(current(), device);
+    context.reserve(std::int64_t{1} << 26);
+    EXPECT_EQ(current(), device);
+    ApiCase again{square(200), {}, {}, {}, 6};
+    again.call(context);
+    EXPECT_EQ(again.mismatch(steps(again.problem)), "");
+  }
+}
+
+TEST_F(Api, ThreadsMayShareAContext) {
+  Context context{options()};
+  std::vector<std::unique_ptr<ApiCase>> calls;
+  for (unsigned t = 0; t < 4; ++t)
+    for (unsigned i = 0; i < 5; ++i)
+      calls.push_back(std::make_unique<ApiCase>(square(150 + 10 * t, 1 + i, t),
+                                                ApiCase::Where{i % 2 ? MemoryKind::pageable : MemoryKind::pinned, 0},
+                                                ApiCase::Where{}, ApiCase::Where{}, 100 * t + i));
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < 5; ++i) calls[5 * t + i]->call(context);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& one : calls) EXPECT_EQ(one->mismatch(steps(one->problem)), "") << one->describe();
+}
+
+/// Both register the same pages for their calls; neither may end what the other still uses.
+TEST_F(Api, ContextsMayShareAPageableMatrix) {
+  constexpr std::int64_t n = 600;
+  ApiCase one{square(n), {}, {}, {}, 7}, two{square(n), {}, {}, {}, 8};
+  std::copy(one.a->given.begin(), one.a->given.end(), two.a->data<std::byte>());
+  const auto work = [&](ApiCase& mine, std::string& wrong) {
+    try {
+      Context context{options()};
+      for (int i = 0; i < 20; ++i) {
+        std::copy(mine.c->given.begin(), mine.c->given.end(), mine.c->data<std::byte>());
+        gemm(context, 'N', 'N', n, n, n, 1.0, one.a->data<double>(), n, mine.b->data<double>(), n, 1.0,
+             mine.c->data<double>(), n);
+      }
+    } catch (const std::exception& error) {
+      wrong = error.what();
+    }
+  };
+  two.a->given = one.a->given;
+  std::string first, second;
+  std::thread other{[&] { work(two, second); }};
+  work(one, first);
+  other.join();
+  EXPECT_EQ(first, "");
+  EXPECT_EQ(second, "");
+  EXPECT_EQ(one.mismatch(steps(one.problem)), "");
+  EXPECT_EQ(two.mismatch(steps(two.problem)), "");
+}
+
+/// The caller registered the first, a middle or the last part of C: no copy may span its border.
+TEST_F(Api, MemoryThatIsRegisteredInPartsIsUsedAsAWhole) {
+  Context context{options()};
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  for (const int part : {0, 1, 2}) {
+    ApiCase one{square(500), {}, {}, {}, 9};
+    const auto address = reinterpret_cast<std::uintptr_t>(one.c->data<std::byte>());
+    const std::uintptr_t begin = address / page * page, end = (address + one.c->bytes() + page - 1) / page * page;
+    const std::uintptr_t third = (end - begin) / 3 / page * page;
+    const std::uintptr_t borders[] = {begin, begin + third, begin + 2 * third, end};
+    auto* const registered = reinterpret_cast<void*>(borders[part]);
+    cuda::check(cudaHostRegister(registered, borders[part + 1] - borders[part], cudaHostRegisterPortable),
+                "registering");
+    EXPECT_NO_THROW(one.call(context)) << "part " << part;
+    EXPECT_EQ(one.mismatch(steps(one.problem)), "") << "part " << part;
+    EXPECT_EQ(cudaHostUnregister(registered), cudaSuccess) << "the caller's registration is gone";
+  }
+}
+
+TEST_F(Api, MatricesMayOverlapInMemoryAndShareAnAllocation) {
+  Context context{options()};
+  constexpr std::int64_t n = 300;
+  ApiCase one{square(n), {}, {}, {}, 10};
+  // A, B and C side by side in one allocation, off page borders; then A as both factors.
+  std::vector<double> memory(3 * n * n + 5);
+  double *a = memory.data() + 1, *b = a + n * n, *c = b + n * n;
+  std::copy_n(one.a->data<double>(), n * n, a);
+  std::copy_n(one.b->data<double>(), n * n, b);
+  std::copy_n(one.c->data<double>(), n * n, c);
+  gemm(context, 'N', 'N', n, n, n, 1.0, a, n, b, n, 1.0, c, n);
+  std::copy_n(c, n * n, one.c->data<double>());
+  EXPECT_EQ(one.mismatch(steps(one.problem)), "");
+  EXPECT_NO_THROW(gemm(context, 'T', 'N', n, n, n, 1.0, a, n, a, n, 0.0, c, n));
+  for (std::int64_t i = 0; i < n; ++i) EXPECT_GT(c[i + i * n], 0) << "the diagonal of A^T A is a sum of squares";
+}
+
+TEST_F(Api, RegisteredMemoryStaysRegisteredBetweenCalls) {
+  Context context{options()};
+  ApiCase one{square(300), {}, {}, {}, 11};
+  context.register_memory(one.a->data<void>(), static_cast<std::int64_t>(one.a->bytes()));
+  one.call(context);
+  cudaPointerAttributes attributes{};
+  cuda::check(cudaPointerGetAttributes(&attributes, one.a->data<void>()), "asking");
+  EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+  EXPECT_EQ(one.mismatch(steps(one.problem)), "");
+  context.unregister_memory(one.a->data<void>());
+  cuda::check(cudaPointerGetAttributes(&attributes, one.a->data<void>()), "asking");
+  EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered);
+  EXPECT_THROW(context.unregister_memory(one.a->data<void>()), InputError);
+}
+
+TEST_F(Api, WorksFromC) {
+  tilerail_handle_t handle = nullptr;
+  ASSERT_EQ(tilerail_create(&handle, nullptr, nullptr, 0), TILERAIL_SUCCESS) << tilerail_last_error(nullptr);
+  ApiCase one{square(200), {MemoryKind::own_pool, gpus_ - 1}, {MemoryKind::pageable, 0}, {MemoryKind::device, 0}, 12};
+  EXPECT_EQ(tilerail_set_tile(handle, tile), TILERAIL_SUCCESS);
+  EXPECT_EQ(tilerail_dgemm(handle, 'N', 'N', 200, 200, 200, 1, one.a->data<double>(), 200, one.b->data<double>(), 200,
+                           1, one.c->data<double>(), 200),
+            TILERAIL_SUCCESS)
+      << tilerail_last_error(handle);
+  EXPECT_EQ(one.mismatch(steps(one.problem)), "");
+  EXPECT_EQ(tilerail_destroy(handle), TILERAIL_SUCCESS);
+}
+
+}  // namespace
+}  // namespace tilerail

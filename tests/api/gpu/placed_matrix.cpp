@@ -1,0 +1,105 @@
+#include "placed_matrix.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "../../cuda/gpu/gemm_case.hpp"
+#include "backends/cuda/cuda_check.hpp"
+
+namespace tilerail::test {
+
+const char* name_of(MemoryKind kind) {
+  constexpr const char* names[] = {"pageable", "pinned", "registered", "managed", "device", "default pool", "own pool"};
+  return names[static_cast<int>(kind)];
+}
+
+PlacedMatrix::PlacedMatrix(std::int64_t r, std::int64_t c, std::int64_t l, DType type, MemoryKind kind, int device,
+                           bool poison, std::mt19937_64& random)
+    : rows{r}, cols{c}, ld{l}, dtype{type}, kind_{kind}, device_{device} {
+  const std::int64_t element = element_size(dtype);
+  given.assign(static_cast<std::size_t>(std::max<std::int64_t>(ld * cols, 1) * element), std::byte{0xFF});
+  std::uniform_real_distribution<double> uniform{-1, 1};
+  for (std::int64_t j = 0; j < cols && !poison; ++j)
+    for (std::int64_t i = 0; i < rows; ++i)
+      from_double(uniform(random), &given[static_cast<std::size_t>((i + j * ld) * element)], dtype);
+  const cuda::DeviceScope scope{device_};
+  allocate(given.size());
+  cuda::check(cudaMemcpy(data_, given.data(), given.size(), cudaMemcpyDefault), "filling a matrix");
+  cuda::check(cudaDeviceSynchronize(), "filling a matrix");
+}
+
+void PlacedMatrix::allocate(std::size_t bytes) {
+  switch (kind_) {
+    case MemoryKind::pageable:
+      data_ = std::malloc(bytes);
+      return;
+    case MemoryKind::pinned:
+      return cuda::check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable), "allocating");
+    case MemoryKind::registered: {  // pages of its own: a page is registered only once
+      const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+      data_ = std::aligned_alloc(page, (bytes + page - 1) / page * page);
+      return cuda::check(cudaHostRegister(data_, bytes, cudaHostRegisterPortable), "registering");
+    }
+    case MemoryKind::managed:
+      return cuda::check(cudaMallocManaged(&data_, bytes), "allocating");
+    case MemoryKind::device:
+      return cuda::check(cudaMalloc(&data_, bytes), "allocating");
+    case MemoryKind::default_pool:
+      return cuda::check(cudaMallocAsync(&data_, bytes, cudaStreamLegacy), "allocating");
+    case MemoryKind::own_pool: {
+      cudaMemPoolProps properties{};
+      properties.allocType = cudaMemAllocationTypePinned;
+      properties.location.type = cudaMemLocationTypeDevice;
+      properties.location.id = device_;
+      cuda::check(cudaMemPoolCreate(&pool_, &properties), "creating a pool");
+      return cuda::check(cudaMallocFromPoolAsync(&data_, bytes, pool_, cudaStreamLegacy), "allocating");
+    }
+  }
+}
+
+PlacedMatrix::~PlacedMatrix() {
+  int before = 0;
+  cudaGetDevice(&before);
+  cudaSetDevice(device_);
+  switch (kind_) {
+    case MemoryKind::registered:
+      cudaHostUnregister(data_);
+      [[fallthrough]];
+    case MemoryKind::pageable:
+      std::free(data_);
+      break;
+    case MemoryKind::pinned:
+      cudaFreeHost(data_);
+      break;
+    case MemoryKind::managed:
+    case MemoryKind::device:
+      cudaFree(data_);
+      break;
+    case MemoryKind::default_pool:
+    case MemoryKind::own_pool:
+      cudaFreeAsync(data_, cudaStreamLegacy);
+      cudaStreamSynchronize(cudaStreamLegacy);
+      if (pool_) cudaMemPoolDestroy(pool_);
+      break;
+  }
+  cudaSetDevice(before);
+}
+
+std::vector<std::byte> PlacedMatrix::fetch() const {
+  std::vector<std::byte> now(given.size());
+  cuda::check(cudaMemcpy(now.data(), data_, now.size(), cudaMemcpyDefault), "fetching a matrix");
+  return now;
+}
+
+std::vector<double> PlacedMatrix::values(const std::vector<std::byte>& bytes) const {
+  std::vector<double> all;
+  all.reserve(static_cast<std::size_t>(rows * cols));
+  for (std::int64_t j = 0; j < cols; ++j)
+    for (std::int64_t i = 0; i < rows; ++i)
+      all.push_back(to_double(&bytes[static_cast<std::size_t>((i + j * ld) * element_size(dtype))], dtype));
+  return all;
+}
+
+}  // namespace tilerail::test

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "model/problem.hpp"
+
+namespace tilerail::test {
+
+/// Every kind of memory that a caller may hold a matrix in.
+enum class MemoryKind { pageable, pinned, registered, managed, device, default_pool, own_pool };
+inline constexpr MemoryKind memory_kinds[] = {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::registered,
+                                              MemoryKind::managed,  MemoryKind::device, MemoryKind::default_pool,
+                                              MemoryKind::own_pool};
+const char* name_of(MemoryKind kind);
+
+/// A column-major matrix in memory of one kind. `given` is what it held at first: random elements (or NaNs, when
+/// poisoned) and NaNs in the rows beyond its own.
+class PlacedMatrix {
+ public:
+  PlacedMatrix(std::int64_t rows, std::int64_t cols, std::int64_t ld, DType dtype, MemoryKind kind, int device,
+               bool poison, std::mt19937_64& random);
+  ~PlacedMatrix();
+  PlacedMatrix(const PlacedMatrix&) = delete;
+  PlacedMatrix& operator=(const PlacedMatrix&) = delete;
+
+  template <class Element>
+  Element* data() const {
+    return static_cast<Element*>(data_);
+  }
+  std::size_t bytes() const { return given.size(); }
+  std::vector<std::byte> fetch() const;
+  /// Elements of `bytes` without padding, as doubles.
+  std::vector<double> values(const std::vector<std::byte>& bytes) const;
+
+  const std::int64_t rows, cols, ld;
+  const DType dtype;
+  std::vector<std::byte> given;
+
+ private:
+  void allocate(std::size_t bytes);
+
+  MemoryKind kind_;
+  int device_;
+  void* data_ = nullptr;
+  cudaMemPool_t pool_ = nullptr;
+};
+
+}  // namespace tilerail::test
