@@ -247,6 +247,7 @@ void CudaExecutor::reserve(std::span<const MemoryId> gpus, std::int64_t bytes, i
 std::shared_ptr<CudaPlan> CudaExecutor::prepare(const Plan& plan) { return state_->prepare(plan); }
 
 CudaRunTimes CudaExecutor::run(CudaPlan& plan, const CudaMatrices& matrices) {
+  if (state_->tracer_) state_->tracer_->pause();
   return state_->run(plan, matrices, nullptr);
 }
 

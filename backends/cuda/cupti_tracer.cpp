@@ -90,12 +90,15 @@ void CUPTIAPI complete_buffer(CUcontext context, std::uint32_t stream, std::uint
 class CuptiTracer final : public Tracer {
  public:
   explicit CuptiTracer(const CuptiLibrary& cupti) : cupti_{cupti} {}
+  ~CuptiTracer() override { pause(); }
 
   const char* name() const override { return "CUPTI"; }
 
   void begin(const TracedRun& run) override {
     plan_ = &run.plan;
-    for (const CUpti_ActivityKind kind : kinds) check(cupti_.enable(kind), "recording activities");
+    if (!recording_)
+      for (const CUpti_ActivityKind kind : kinds) check(cupti_.enable(kind), "recording activities");
+    recording_ = true;
     check(cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flushing activities");
     clear();
   }
@@ -110,7 +113,7 @@ class CuptiTracer final : public Tracer {
   }
 
   std::vector<OpTime> end() override {
-    stop();
+    cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     Collected& all = collected();
     const std::lock_guard lock{all.mutex};
     if (all.dropped > 0) throw CudaError{"the profiler dropped " + std::to_string(all.dropped) + " records"};
@@ -118,8 +121,15 @@ class CuptiTracer final : public Tracer {
   }
 
   void abandon() override {
-    stop();
+    pause();
     clear();
+  }
+
+  void pause() override {
+    if (!recording_) return;
+    cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    for (const CUpti_ActivityKind kind : kinds) cupti_.disable(kind);
+    recording_ = false;
   }
 
   double clock_skew() const override { return 0; }
@@ -130,11 +140,6 @@ class CuptiTracer final : public Tracer {
     const char* text = nullptr;
     cupti_.result_string(status, &text);
     throw CudaError{std::string{what} + ": " + (text ? text : "unknown error of CUPTI")};
-  }
-
-  void stop() const {
-    cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    for (const CUpti_ActivityKind kind : kinds) cupti_.disable(kind);
   }
 
   static void clear() {
@@ -148,6 +153,7 @@ class CuptiTracer final : public Tracer {
   const CuptiLibrary& cupti_;
   const Plan* plan_ = nullptr;
   std::uint64_t origin_ = 0;
+  bool recording_ = false;
 };
 
 }  // namespace

@@ -58,6 +58,8 @@ class EventTracer final : public Tracer {
 
   void abandon() override { destroy(); }
 
+  void pause() override {}
+
   double clock_skew() const override { return skew_; }
 
  private:

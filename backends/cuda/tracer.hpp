@@ -38,6 +38,9 @@ class Tracer {
   virtual std::vector<OpTime> end() = 0;
   /// A run failed: what was recorded is dropped.
   virtual void abandon() = 0;
+  /// The next run is not traced, and shall not pay for tracing. The first traced run after this one is slower than
+  /// those that follow it directly.
+  virtual void pause() = 0;
   /// Seconds that the clocks of two devices may differ by, in the last run.
   virtual double clock_skew() const = 0;
 };
