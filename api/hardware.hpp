@@ -65,6 +65,7 @@ class Hardware {
   virtual void open(const Topology& topology) = 0;
 
   virtual std::shared_ptr<void> keep_caller_state() const = 0;
+  /// Opens the devices, with so much memory for tiles and so many streams, and their access to each other.
   virtual void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) = 0;
   virtual std::unique_ptr<BoundPlan> bind(const Plan& plan) = 0;
   virtual RunSeconds run(BoundPlan& plan, const Pointers& matrices) = 0;

@@ -27,6 +27,19 @@ class CudaBoundPlan final : public BoundPlan {
   std::shared_ptr<CudaPlan> bound_;
 };
 
+/// `user` reaches the memory of `owner` directly from now on, where it can.
+void enable_peer(int user, int owner) {
+  int can = 0;
+  cuda::check(cudaDeviceCanAccessPeer(&can, user, owner), "asking for peer access");
+  if (!can) return;
+  const cuda::DeviceScope scope{user};
+  const cudaError_t status = cudaDeviceEnablePeerAccess(owner, 0);
+  if (status == cudaErrorPeerAccessAlreadyEnabled)
+    cudaGetLastError();
+  else
+    cuda::check(status, "enabling peer access");
+}
+
 class CudaHardware final : public Hardware {
  public:
   CudaHardware() : devices_{cuda::device_count()} {
@@ -45,6 +58,9 @@ class CudaHardware final : public Hardware {
 
   void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) override {
     executor_->reserve(gpus, bytes, compute_streams);
+    for (const MemoryId user : gpus)
+      for (const MemoryId owner : gpus)
+        if (user != owner) enable_peer(executor_->ordinal(user), executor_->ordinal(owner));
   }
 
   std::unique_ptr<BoundPlan> bind(const Plan& plan) override {

@@ -61,6 +61,8 @@ HostMemory host_memory(const api::AddressRange& range) {
   const auto bytes = driver_attribute<std::size_t>(CU_POINTER_ATTRIBUTE_RANGE_SIZE, range.begin);
   if (!start || !bytes || *bytes == 0) return HostMemory::pinned;  // both ends are; the driver tells no more
   const api::AddressRange known{static_cast<std::uintptr_t>(*start), static_cast<std::uintptr_t>(*start) + *bytes};
+  if (!known.contains({range.begin, range.begin + 1}))
+    return HostMemory::pinned;  // the answer is about other addresses
   return known.contains(range) ? HostMemory::pinned : HostMemory::mixed;
 }
 

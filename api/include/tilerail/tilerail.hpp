@@ -44,7 +44,7 @@ struct ContextOptions {
   std::vector<int> devices;                 // CUDA devices; empty: all that the machine and its description have
   std::string policy = "tilerail";
   std::vector<std::string> overrides;  // of the policy: "key=value" (docs/model.md#policies)
-  std::int64_t arena_bytes = 0;        // of tiles, reserved on each device right away; 0: with the first plans
+  std::int64_t arena_bytes = 0;        // for tiles: devices are opened with so much right away; 0: by the first call
   std::size_t cached_plans = 64;       // the plan used longest ago goes first
   Pageable pageable = Pageable::registered;
 };
@@ -92,7 +92,8 @@ class Context {
   /// Throws InputError for what was not given to `register_memory`.
   void unregister_memory(void* data);
 
-  /// Reserves at least so many bytes for tiles on each device. Throws InputError when a device lacks them.
+  /// Opens the devices, with at least so many bytes for tiles on each, and their access to each other, so that the
+  /// first call need not. Throws InputError when a device lacks them.
   void reserve(std::int64_t bytes);
 
   std::string topology_name() const;

@@ -8,6 +8,8 @@
 #include <memory>
 #include <thread>
 
+#include "api/cuda/matrix_access.hpp"
+#include "api/cuda/pointers.hpp"
 #include "api_case.hpp"
 #include "backends/cuda/cuda_check.hpp"
 #include "tilerail/tilerail.h"
@@ -87,6 +89,23 @@ TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
                              " on " + context.topology_name() + ", seed " + std::to_string(seed);
     ASSERT_NO_THROW(one.call(context)) << what;
     ASSERT_EQ(one.mismatch(steps(problem)), "") << what;
+  }
+}
+
+/// A copy on the host would give right results, slowly.
+TEST_F(Api, WholeMatricesAreUsedInPlaceWhateverTheirMemory) {
+  for (const MemoryKind kind : test::memory_kinds) {
+    ApiCase one{square(200), {kind, 0}, {kind, 0}, {kind, 0}, 13};
+    api::Matrices matrices;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const test::PlacedMatrix& placed = *std::array{one.a.get(), one.b.get(), one.c.get()}[i];
+      matrices[i] = {placed.data<void>(), 200, 200, 200, 8, true, i == 2};
+      if (const int device = cuda::device_of(matrices[i].data); device >= 0) matrices[i].location = device;
+    }
+    for (const Pageable pageable : {Pageable::registered, Pageable::staged}) {
+      const cuda::MatrixAccess access{matrices, std::array{0}, pageable};
+      for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(access.pointers()[i], matrices[i].data) << test::name_of(kind);
+    }
   }
 }
 
