@@ -45,6 +45,7 @@ PlanRun::PlanRun(const Plan& plan, const Topology& topology, std::vector<OpTime>
       kernels_{plan, topology},
       copies_{plan, topology},
       limits_{plan, topology},
+      room_{topology.memories().size()},
       resolution_{time_resolution(last_issue(ops), kernels_.total_seconds(), copies_.total_seconds())},
       waits_for_{graph_.waits_for()},
       running_(plan.queues.size()),
@@ -118,11 +119,28 @@ void PlanRun::start_flow(OpId id) {
 }
 
 void PlanRun::start_kernel(OpId id) {
-  const Op& op = plan_.op(id);
   const KernelCost& cost = kernels_.of(id);
   if (cost.seconds <= 0) return finish(id);
+  if (room_.take_or_wait(id, plan_.queue(plan_.op(id).queue).dst, cost.share)) run_kernel(id);
+}
+
+void PlanRun::run_kernel(OpId id) {
+  const Op& op = plan_.op(id);
+  const KernelCost& cost = kernels_.of(id);
+  times_[id.index()].start = machine_.now();
   machine_.start_kernel(static_cast<SimGridMachine::Slot>(op.queue.value), plan_.queue(op.queue).dst, cost.seconds,
                         cost.share);
+}
+
+void PlanRun::activity_ended(SimGridMachine::Slot slot) {
+  const OpId id = running_[slot];
+  const Queue& queue = plan_.queue(plan_.op(id).queue);
+  if (queue.kind == Queue::Kind::compute) {
+    std::vector<OpId> started;
+    room_.release(queue.dst, kernels_.of(id).share, started);
+    for (const OpId next : started) run_kernel(next);
+  }
+  finish(id);
 }
 
 void PlanRun::finish(OpId id) {

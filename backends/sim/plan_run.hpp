@@ -6,6 +6,7 @@
 #include "backends/sim/copy_routes.hpp"
 #include "backends/sim/engine_limits.hpp"
 #include "backends/sim/kernel_costs.hpp"
+#include "backends/sim/kernel_room.hpp"
 #include "backends/sim/plan_graph.hpp"
 #include "backends/sim/simgrid_machine.hpp"
 #include "model/timeline.hpp"
@@ -32,7 +33,7 @@ class PlanRun : private SimGridMachine::Listener {
     bool operator>(const TimedEvent& o) const { return date != o.date ? date > o.date : op > o.op; }
   };
 
-  void activity_ended(SimGridMachine::Slot slot) override { finish(running_[slot]); }
+  void activity_ended(SimGridMachine::Slot slot) override;
   void instant() override;
 
   bool is_future(double date) const { return date > machine_.now() + resolution_; }
@@ -43,6 +44,7 @@ class PlanRun : private SimGridMachine::Listener {
   void start_copy(OpId op);
   void start_flow(OpId op);
   void start_kernel(OpId op);
+  void run_kernel(OpId op);
   void finish(OpId op);
   void retry_waiting();
 
@@ -52,6 +54,7 @@ class PlanRun : private SimGridMachine::Listener {
   KernelCosts kernels_;
   CopyRoutes copies_;
   EngineLimits limits_;
+  KernelRoom room_;
 
   double resolution_;                      // seconds; events closer together are simultaneous
   std::vector<std::uint32_t>& waits_for_;  // by operation: predecessors that have not ended

@@ -20,36 +20,43 @@ TEST(SimKernels, AKernelAloneTakesItsTime) {
   expect_times(t, quarter, large, large + small);
 }
 
-TEST(SimKernels, FourQuartersRunAtOnceAndAFifthSlowsAll) {
+TEST(SimKernels, FourQuartersRunAtOnceAndAFifthWaits) {
   const Topology machine = two_gpu();
   for (int kernels : {4, 5, 8}) {
     HandPlan p{machine};
     for (int i = 0; i < kernels; ++i) add_small(p, i);
-    // Each gets min(1/4, 1/kernels) of the GPU, and needs a quarter to run at full speed.
-    const double end = small * std::max(1.0, kernels / 4.0);
     const Timeline t = SimExecutor{machine}.execute(p.plan);
-    for (int i = 0; i < kernels; ++i) expect_times(t, OpId{i}, 0, end);
+    for (int i = 0; i < kernels; ++i) expect_times(t, OpId{i}, i / 4 * small, (i / 4 + 1) * small);
   }
 }
 
-TEST(SimKernels, WholeKernelsShareTheGpuEqually) {
+TEST(SimKernels, WholeKernelsRunInTheOrderInWhichTheyBecameReady) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
   p.gemm(gpu0, 1024, 1024, 1024, {}, 0), p.gemm(gpu0, 1024, 1024, 1024, {}, 1), p.gemm(gpu1, 1024, 1024, 1024, {}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
-  expect_times(t, OpId{0}, 0, 2 * large);
-  expect_times(t, OpId{1}, 0, 2 * large);
+  expect_times(t, OpId{0}, 0, large);
+  expect_times(t, OpId{1}, large, 2 * large);
   expect_times(t, OpId{2}, 0, large);  // another GPU
 }
 
 TEST(SimKernels, AWholeKernelGetsWhatAQuarterLeaves) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  const OpId whole = p.gemm(gpu0, 1024, 1024, 1024, {}, 0), quarter = add_small(p, 1);
+  const OpId quarter = add_small(p, 0), whole = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
   // The quarter keeps its full speed; the whole one runs at 3/4 meanwhile and loses small/4.
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, quarter, 0, small);
   expect_times(t, whole, 0, large + small / 4);
+}
+
+TEST(SimKernels, AQuarterWaitsForAWholeKernelBeforeIt) {
+  const Topology machine = two_gpu();
+  HandPlan p{machine};
+  const OpId whole = p.gemm(gpu0, 1024, 1024, 1024, {}, 0), quarter = add_small(p, 1);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, whole, 0, large);
+  expect_times(t, quarter, large, large + small);
 }
 
 TEST(SimKernels, AxpbyReadsOnlyWhatItUses) {
