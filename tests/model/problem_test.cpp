@@ -80,7 +80,8 @@ TEST(GemmProblem, NamesReadBack) {
   for (DType type : {DType::f64, DType::f32, DType::f16, DType::bf16})
     EXPECT_EQ(dtype_from_string(to_string(type), "--dtype"), type);
   for (Trans trans : {Trans::no, Trans::yes}) EXPECT_EQ(trans_from_string(to_string(trans), "--transa"), trans);
-  expect_input_error([] { dtype_from_string("double", "--dtype"); }, {"--dtype 'double'", "f64, f32, f16, bf16 or tf32"});
+  expect_input_error([] { dtype_from_string("double", "--dtype"); },
+                     {"--dtype 'double'", "f64, f32, f16, bf16 or tf32"});
   expect_input_error([] { trans_from_string("C", "--transa"); }, {"--transa 'C'", "N or T"});
 }
 
