@@ -15,12 +15,11 @@ Arena::Slot CTileLife::take(std::size_t device, std::int64_t rows, std::int64_t 
                                       [this, device] { cache_.evict_one(device); });
 }
 
-/// C_in is needed only for the time of one addition: where memory is ample, as many buffers as there are compute
-/// streams are used in turn.
+/// Where memory is ample, a few buffers are used in turn.
 Arena::Slot CTileLife::take_c_in(std::size_t device, std::int64_t rows, std::int64_t cols) {
   if (context_.arenas[device].pooled()) return take(device, rows, cols);
   auto& ring = c_in_slots_[device];
-  if (ring.size() < static_cast<std::size_t>(context_.policy.compute_streams)) {
+  if (ring.size() < static_cast<std::size_t>(c_in_buffers(context_.policy))) {
     Arena::Slot slot = take(device, largest_.rows, largest_.cols);
     context_.arenas[device].reshape(slot, rows, cols);
     return slot;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <vector>
@@ -8,6 +9,9 @@
 #include "sched/tile_cache.hpp"
 
 namespace tilerail {
+
+/// C_in is needed only for the time of one addition: the next is fetched while one is added.
+inline int c_in_buffers(const Policy& policy) { return std::max(2, policy.compute_streams); }
 
 /// What happens to a tile of C around its chain of kernels (thesis 4.2.6):
 ///   in place  C lives on the device: C = alpha A B + beta C where it is.

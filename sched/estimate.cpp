@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sched/issue_clock.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -16,13 +18,13 @@ class Pass {
         queue_free_(plan.queues.size(), 0.0),
         load_(resources.count(), 0.0),
         device_load_(topology.memories().size(), 0.0),
-        issued_(topology.memories().size(), 0.0) {}
+        issue_{plan, topology} {}
 
   Seconds run() {
     double last = 0;
     for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
       const Op& op = plan_.ops[i];
-      double start = std::max(queue_free_[op.queue.index()], issue(OpId{i}));
+      double start = std::max(queue_free_[op.queue.index()], issue_.issue(OpId{i}));
       for (const OpId dep : plan_.deps_of(OpId{i})) start = std::max(start, ends_[dep.index()]);
       ends_[i] = op.kind == OpKind::join ? start : op.kind == OpKind::copy ? copy(op, start) : kernel(op, start);
       queue_free_[op.queue.index()] = ends_[i];
@@ -32,14 +34,6 @@ class Pass {
   }
 
  private:
-  double issue(OpId id) {
-    const IssueCost& cost = topology_.description().issue;
-    const Op& op = plan_.op(id);
-    const std::size_t issuer = plan_.single_issuer ? 0 : plan_.device_of(op, topology_).index();
-    issued_[issuer] += cost.per_op.value + cost.per_dependency.value * static_cast<double>(plan_.deps_of(id).size());
-    return issued_[issuer];
-  }
-
   double copy(const Op& op, double start) {
     const Queue& q = plan_.queue(op.queue);
     if (q.src == q.dst) return start;
@@ -69,7 +63,8 @@ class Pass {
   const Plan& plan_;
   const Topology& topology_;
   const Resources& resources_;
-  std::vector<double> ends_, queue_free_, load_, device_load_, issued_;
+  std::vector<double> ends_, queue_free_, load_, device_load_;
+  IssueClock issue_;
 };
 
 }  // namespace

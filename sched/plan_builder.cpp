@@ -31,11 +31,23 @@ BufferId PlanBuilder::add_buffer(const Buffer& buffer) {
   return BufferId{plan_.buffers.size() - 1};
 }
 
+void PlanBuilder::send_in_order(std::span<const MemoryId> gpus) {
+  for (const MemoryId gpu : gpus) last_sent_[gpu];
+}
+
+std::optional<OpId>* PlanBuilder::last_sent_by(const Queue& queue) {
+  if (queue.src == queue.dst || !last_sent_.contains(queue.dst)) return nullptr;
+  const auto sender = last_sent_.find(queue.src);
+  return sender == last_sent_.end() ? nullptr : &sender->second;
+}
+
 OpId PlanBuilder::add(const Op& op, Deps& deps) {
   const OpId id{plan_.ops.size()};
   std::optional<OpId>& last = last_in_queue_[op.queue.index()];
   std::vector<OpId>& needed = deps.ops();
   if (barrier_ && (!last || *last < *barrier_)) needed.push_back(*barrier_);
+  std::optional<OpId>* sent = last_sent_by(plan_.queue(op.queue));
+  if (sent && *sent) needed.push_back(**sent);
   std::sort(needed.begin(), needed.end(), [this](OpId a, OpId b) {
     const QueueId qa = queue_of(a), qb = queue_of(b);
     return qa != qb ? qa < qb : a > b;
@@ -51,6 +63,7 @@ OpId PlanBuilder::add(const Op& op, Deps& deps) {
   plan_.ops.push_back(op);
   plan_.dep_begin.push_back(static_cast<std::uint32_t>(plan_.deps.size()));
   last = id;
+  if (sent) *sent = id;
   return id;
 }
 

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -47,6 +49,9 @@ class PlanBuilder {
   BufferId add_buffer(const Buffer& buffer);
   OpId add(const Op& op, Deps& deps);
 
+  /// From now on, copies from one of these memories to others of them run one after another, in the order of adding.
+  void send_in_order(std::span<const MemoryId> gpus);
+
   /// A join after everything so far: whatever is added later starts after it.
   void barrier(QueueId queue);
 
@@ -54,12 +59,16 @@ class PlanBuilder {
   QueueId queue_of(OpId op) const { return plan_.op(op).queue; }
 
  private:
+  /// What the copies of this queue wait for, where they are to run in order.
+  std::optional<OpId>* last_sent_by(const Queue& queue);
+
   QueueId queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index);
 
   Plan& plan_;
   std::unordered_map<std::uint64_t, QueueId> queues_;
   std::vector<std::optional<OpId>> last_in_queue_;  // by QueueId
   std::optional<OpId> barrier_;
+  std::map<MemoryId, std::optional<OpId>> last_sent_;  // by memory that sends in order
 };
 
 }  // namespace tilerail

@@ -28,8 +28,10 @@ const std::array<Policy, 3>& presets() {
        .routing = Routing::link_eta,
        .batch = true,
        .min_chunk_bytes = 1 << 20,
+       .sends = Sends::in_order,
        .c_tiles = CTiles::automatic,
        .order = Order::eta,
+       .compute_streams = 0,
        .memory = MemoryChoice::evict,
        .memory_fraction = 0.9},
   }};
@@ -90,15 +92,15 @@ Field on_off(std::string_view key, bool Policy::*member) {
   return choice<bool>(key, member, {{"on", true}, {"off", false}});
 }
 
-/// The tile size, for which "auto" stands for 0.
-Field tile_field() {
-  Field field = number<std::int64_t>("tile", &Policy::tile, 1, std::int64_t{1} << 20);
+/// The same field, for which "auto" stands for 0.
+template <class Number>
+Field or_auto(Field field, Number Policy::*member) {
   field.accepted = "auto, " + field.accepted;
-  field.set = [set = field.set](Policy& policy, std::string_view text) {
+  field.set = [set = field.set, member](Policy& policy, std::string_view text) {
     if (text != "auto") return set(policy, text);
-    return policy.tile = 0, true;
+    return policy.*member = 0, true;
   };
-  field.get = [get = field.get](const Policy& policy) { return policy.tile == 0 ? "auto" : get(policy); };
+  field.get = [get = field.get, member](const Policy& policy) { return policy.*member == 0 ? "auto" : get(policy); };
   return field;
 }
 
@@ -107,7 +109,7 @@ const std::vector<Field>& fields() {
       choice<GridChoice>("grid", &Policy::grid, {{"square", GridChoice::square}, {"auto", GridChoice::automatic}}),
       choice<TileChoice>("tile-choice", &Policy::tile_choice,
                          {{"thesis", TileChoice::thesis}, {"search", TileChoice::search}}),
-      tile_field(),
+      or_auto(number<std::int64_t>("tile", &Policy::tile, 1, std::int64_t{1} << 20), &Policy::tile),
       choice<Routing>("routing", &Policy::routing,
                       {{"initial", Routing::initial},
                        {"bandwidth", Routing::bandwidth},
@@ -116,13 +118,14 @@ const std::vector<Field>& fields() {
       on_off("batch", &Policy::batch),
       number<int>("chunks", &Policy::chunks, 1, 1024),
       number<std::int64_t>("min-chunk-bytes", &Policy::min_chunk_bytes, 0, std::int64_t{1} << 40),
+      choice<Sends>("sends", &Policy::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}}),
       choice<CTiles>("c-tiles", &Policy::c_tiles,
                      {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}}),
       choice<Order>("order", &Policy::order,
                     {{"fifo", Order::fifo}, {"fewest-fetches", Order::fewest_fetches}, {"eta", Order::eta}}),
       on_off("caching", &Policy::caching),
       on_off("overlap", &Policy::overlap),
-      number<int>("compute-streams", &Policy::compute_streams, 1, 64),
+      or_auto(number<int>("compute-streams", &Policy::compute_streams, 1, 64), &Policy::compute_streams),
       choice<MemoryChoice>("memory", &Policy::memory, {{"cubes", MemoryChoice::cubes}, {"evict", MemoryChoice::evict}}),
       number<double>("memory-fraction", &Policy::memory_fraction, 0.001, 1.0),
       choice<bool>("issue", &Policy::single_issuer, {{"single", true}, {"per-device", false}}),

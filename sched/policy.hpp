@@ -13,6 +13,7 @@ enum class Routing { initial, bandwidth, eta, link_eta };
 enum class CTiles { eager, lazy, automatic };
 enum class Order { fifo, fewest_fetches, eta };
 enum class MemoryChoice { cubes, evict };
+enum class Sends { free, in_order };
 enum class TileChoice { thesis, search };
 
 /// A policy is a value. Presets are rows of one table (policy.cpp); any field can be overridden by "key=value".
@@ -25,11 +26,12 @@ struct Policy {
   bool batch = false;                // read-only tiles go to all GPUs that need them in one chain
   int chunks = 8;                    // pieces of a tile in a chain
   std::int64_t min_chunk_bytes = 0;  // fewer pieces where they would be smaller than this
+  Sends sends = Sends::free;         // copies from one GPU to others: together, or one after another in plan order
   CTiles c_tiles = CTiles::eager;
   Order order = Order::fifo;
   bool caching = true;
   bool overlap = true;
-  int compute_streams = 8;
+  int compute_streams = 8;  // 0: as many as the tile's kernels need to fill a GPU
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.8;  // share of a GPU's memory that tiles may take
   bool single_issuer = false;    // one host thread issues every operation

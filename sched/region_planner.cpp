@@ -216,7 +216,7 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
     if (problem.place_c != devices[d]) {
       need += m * n * element + rows.size() * cols.size() * padding;
       if (lazy)
-        need += std::min<std::int64_t>(policy.compute_streams, rows.size() * cols.size()) *
+        need += std::min<std::int64_t>(c_in_buffers(policy), rows.size() * cols.size()) *
                 (largest(tiling.m) * largest(tiling.n) * element + padding);
     }
     bytes.push_back(need);

@@ -70,6 +70,8 @@ class Scheduler {
     plan.single_issuer = policy_.single_issuer;
     plan.peak_bytes.assign(topology_.memories().size(), 0);
     PlanBuilder builder{plan};
+    const Policy policy = resolved(tile);
+    if (policy.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
     const bool scaling = problem_.alpha == 0 || problem_.k == 0;
     const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
     if (problem_.m == 0 || problem_.n == 0 || (scaling && problem_.beta == 1)) return plan;
@@ -84,13 +86,14 @@ class Scheduler {
     const BufferId c =
         builder.add_buffer({Buffer::Kind::matrix_c, problem_.place_c, problem_.m, problem_.n, problem_.ldc, 0});
 
-    const std::vector<Region> regions = scaling ? std::vector<Region>{all} : cut_to_memory(all, tile, grid_shape);
+    const std::vector<Region> regions =
+        scaling ? std::vector<Region>{all} : cut_to_memory(all, tile, grid_shape, policy);
     for (const Region& region : regions) {
       if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
       const Tiling tiling{region, grid_shape, tile};
       LinkClock clock{resources_, topology_.memories().size(), policy_.routing == Routing::link_eta};
-      std::vector<Arena> arenas = make_arenas(builder, tiling, scaling);
-      PlanContext context{problem_, topology_, policy_, devices_, builder, clock, arenas, a, b, c, {}};
+      std::vector<Arena> arenas = make_arenas(builder, tiling, scaling, policy);
+      PlanContext context{problem_, topology_, policy, devices_, builder, clock, arenas, a, b, c, {}};
       context.last_of_device.resize(devices_.size());
       const double beta = region.k.begin == 0 ? problem_.beta : 1.0;
       scaling ? plan_scaling(context, tiling, beta) : plan_region(context, tiling, beta, lazy_);
@@ -103,6 +106,18 @@ class Scheduler {
   }
 
  private:
+  /// Kernels that fill a GPU run one after another, in whatever stream they are. Where one leaves room, as many streams
+  /// as it takes to fill the GPU, up to as many as the other presets have.
+  Policy resolved(std::int64_t tile) const {
+    Policy policy = policy_;
+    if (policy.compute_streams > 0) return policy;
+    double least = 1;
+    const std::int64_t rows = std::min(tile, problem_.m), cols = std::min(tile, problem_.n);
+    for (const MemoryId device : devices_) least = std::min(least, topology_.kernels_of(device).occupancy(rows, cols));
+    policy.compute_streams = std::clamp(static_cast<int>(std::ceil(1 / least)), 1, Policy{}.compute_streams);
+    return policy;
+  }
+
   /// A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
   void check_kernels(std::int64_t tile) const {
     constexpr double most = 1 << 23;
@@ -130,8 +145,8 @@ class Scheduler {
     return static_cast<std::int64_t>(std::min(left, policy_.memory_fraction * memory.capacity->value));
   }
 
-  bool fits(const Region& region, std::int64_t tile, Grid grid_shape) const {
-    const auto need = ample_bytes(Tiling{region, grid_shape, tile}, problem_, devices_, policy_, lazy_);
+  bool fits(const Region& region, std::int64_t tile, Grid grid_shape, const Policy& policy) const {
+    const auto need = ample_bytes(Tiling{region, grid_shape, tile}, problem_, devices_, policy, lazy_);
     for (std::size_t d = 0; d < need.size(); ++d)
       if (need[d] > capacities_[d]) return false;
     return true;
@@ -139,10 +154,10 @@ class Scheduler {
 
   /// memory=cubes: where tiles would not fit and all matrices are on a host, cubes of the largest side T_L (a multiple
   /// of the tile) that does fit, to be run one after another (thesis 4.2.3.1). Otherwise the whole region.
-  std::vector<Region> cut_to_memory(const Region& all, std::int64_t tile, Grid grid_shape) const {
+  std::vector<Region> cut_to_memory(const Region& all, std::int64_t tile, Grid grid_shape, const Policy& policy) const {
     const bool on_host = topology_.is_host(problem_.place_a) && topology_.is_host(problem_.place_b) &&
                          topology_.is_host(problem_.place_c);
-    if (policy_.memory != MemoryChoice::cubes || !policy_.caching || !on_host || fits(all, tile, grid_shape))
+    if (policy_.memory != MemoryChoice::cubes || !policy_.caching || !on_host || fits(all, tile, grid_shape, policy))
       return {all};
     const auto cube = [&](std::int64_t side) {
       return Region{{0, std::min(side, all.m.end)}, {0, std::min(side, all.n.end)}, {0, std::min(side, all.k.end)}};
@@ -151,7 +166,7 @@ class Scheduler {
     std::int64_t low = 1, high = (longest + tile - 1) / tile;  // in tiles; fits(low) is assumed, fits(high) is false
     while (high - low > 1) {
       const std::int64_t middle = low + (high - low) / 2;
-      (fits(cube(middle * tile), tile, grid_shape) ? low : high) = middle;
+      (fits(cube(middle * tile), tile, grid_shape, policy) ? low : high) = middle;
     }
     std::vector<Region> regions;
     const std::int64_t side = low * tile;
@@ -161,10 +176,10 @@ class Scheduler {
     return regions;
   }
 
-  std::vector<Arena> make_arenas(PlanBuilder& builder, const Tiling& tiling, bool scaling) const {
+  std::vector<Arena> make_arenas(PlanBuilder& builder, const Tiling& tiling, bool scaling, const Policy& policy) const {
     bool pooled = !policy_.caching || scaling;
     if (!pooled) {
-      const auto need = ample_bytes(tiling, problem_, devices_, policy_, lazy_);
+      const auto need = ample_bytes(tiling, problem_, devices_, policy, lazy_);
       for (std::size_t d = 0; d < devices_.size(); ++d) pooled = pooled || need[d] > capacities_[d];
     }
     const std::int64_t slot = pooled ? slot_bytes(tiling, problem_) : 0;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "sched/shared_streams.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -15,7 +16,10 @@ constexpr std::uint32_t no_stream = ~std::uint32_t{0};
 class Builder {
  public:
   Builder(const Plan& plan, const Topology& topology)
-      : plan_{plan}, topology_{topology}, stream_of_queue_(plan.queues.size(), no_stream) {}
+      : plan_{plan},
+        topology_{topology},
+        stream_of_queue_(plan.queues.size(), no_stream),
+        shared_{shared_streams(plan, topology)} {}
 
   StreamProgram build() {
     for (const Op& op : plan_.ops) open_stream(op.queue);
@@ -36,6 +40,11 @@ class Builder {
   void open_stream(QueueId id) {
     std::uint32_t& stream = stream_of_queue_[id.index()];
     if (stream != no_stream) return;
+    if (const QueueId first = shared_[id.index()]; first != id) {
+      open_stream(first);
+      stream = stream_of_queue_[first.index()];
+      return;
+    }
     const Queue& queue = plan_.queue(id);
     const MemoryId device = owner(queue);
     const bool compute = queue.kind == Queue::Kind::compute;
@@ -105,6 +114,7 @@ class Builder {
   const Topology& topology_;
   StreamProgram program_;
   std::vector<std::uint32_t> stream_of_queue_, issuer_of_stream_;
+  std::vector<QueueId> shared_;  // by queue: the queue whose stream it uses
   std::map<std::pair<std::size_t, bool>, int> slots_;
   std::vector<std::int64_t> event_of_op_;
   std::vector<std::int64_t> waited_;  // [stream][other]: the last operation of `other` that `stream` waited for

@@ -8,9 +8,9 @@
 
 namespace tilerail::cuda {
 
-/// A plan as streams and events: what each issuing thread hands over, in order. A queue with operations is a stream; a
-/// dependency between streams is an event, recorded once after the operation it names and waited for where needed.
-/// Knows nothing of CUDA.
+/// A plan as streams and events: what each issuing thread hands over, in order. A queue with operations is a stream,
+/// or shares one (sched/shared_streams.hpp); a dependency between streams is an event, recorded once after the
+/// operation it names and waited for where needed. Knows nothing of CUDA.
 struct StreamProgram {
   struct Stream {
     MemoryId device;  // the GPU that owns it

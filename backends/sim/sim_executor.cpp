@@ -3,8 +3,8 @@
 #include <mutex>
 #include <utility>
 
-#include "backends/sim/issue.hpp"
 #include "backends/sim/plan_run.hpp"
+#include "sched/issue_clock.hpp"
 
 namespace tilerail {
 namespace {
@@ -18,7 +18,10 @@ SimExecutor::SimExecutor(Topology topology, SimOptions options) : topology_{std:
 Timeline SimExecutor::execute(const Plan& plan) {
   validate(plan, topology_);
   Timeline timeline{"sim", content_hash(plan), std::vector<OpTime>(plan.ops.size())};
-  if (options_.issue_cost) set_issue_times(plan, topology_, timeline.ops);
+  if (options_.issue_cost) {
+    IssueClock clock{plan, topology_};
+    for (std::size_t i = 0; i < plan.ops.size(); ++i) timeline.ops[i].start = clock.issue(OpId{i});
+  }
   const std::lock_guard lock{one_simulation_at_a_time};
   PlanRun{plan, topology_, timeline.ops}.run();
   return timeline;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "model/error.hpp"
@@ -117,6 +119,35 @@ TEST(StreamProgram, ACopyWithoutAGpuIsRefused) {
   for (Queue& queue : plan.queues)
     if (queue.kind == Queue::Kind::copy) queue.src = queue.dst = topology.hosts()[0];
   EXPECT_THROW(stream_program(plan, topology), InputError);
+}
+
+TEST(StreamProgram, PeerCopiesOfAGpuShareAStreamExactlyWhereThePlanOrdersThem) {
+  const Topology topology = machine();
+  for (const bool ordered : {true, false}) {
+    GemmProblem problem;
+    problem.m = problem.n = problem.k = 4096;
+    Policy policy = preset("tilerail");
+    policy.tile = 1024;
+    policy.sends = ordered ? Sends::in_order : Sends::free;
+    const Plan plan = plan_gemm(checked(problem), topology, {topology.gpus().data(), 4}, policy);
+    const StreamProgram program = stream_program(plan, topology);
+    std::map<MemoryId, std::set<std::uint32_t>> streams;    // that peer copies of a GPU use
+    std::map<MemoryId, std::set<std::size_t>> peer_queues;  // that they are in
+    for (const auto& issuer : program.steps)
+      for (const auto& step : issuer) {
+        const QueueId id = plan.op(step.op).queue;
+        const Queue& queue = plan.queue(id);
+        if (queue.src == queue.dst || topology.is_host(queue.src) || topology.is_host(queue.dst)) continue;
+        streams[queue.src].insert(step.stream), peer_queues[queue.src].insert(id.index());
+      }
+    ASSERT_FALSE(streams.empty());
+    bool several = false;
+    for (const auto& [gpu, used] : streams) {
+      EXPECT_EQ(used.size(), ordered ? 1 : peer_queues[gpu].size());
+      several = several || peer_queues[gpu].size() > 1;
+    }
+    EXPECT_TRUE(several);
+  }
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ Policy random_policy() {
   maybe("order", {"fifo", "fewest-fetches", "eta"});
   maybe("caching", {"on", "off"});
   maybe("overlap", {"on", "off"});
-  maybe("compute-streams", {"1", "2", "8"});
+  maybe("sends", {"free", "in-order"});
+  maybe("compute-streams", {"auto", "1", "2", "8"});
   maybe("memory", {"cubes", "evict"});
   p.tile = pick<std::int64_t>({0, 3, 8, 16, 25});
   return p;

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sched/plan.hpp"
+
+namespace tilerail {
+
+/// By queue: the first queue that can share a stream with it without delaying anything. Queues of copies from
+/// one GPU to others share one where the plan makes each of these copies wait for the one before it.
+std::vector<QueueId> shared_streams(const Plan& plan, const Topology& topology);
+
+}  // namespace tilerail
