@@ -4,17 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "calibration/mean.hpp"
 #include "model/problem.hpp"
 
 namespace tilerail {
-
-/// Mean of repeated measurements, the half width of its 95 % confidence interval, and how many there were.
-struct Measured {
-  double mean = 0, half_width = 0;
-  int count = 0;
-
-  double spread() const { return mean > 0 ? half_width / mean : 0; }  // relative
-};
 
 /// Where the pages of a host buffer lie: spread over all memory controllers, or as one thread's pinned allocation got
 /// them.
@@ -72,7 +65,8 @@ struct IssueRun {
   Measured seconds;  // of one call, in one thread
 };
 
-struct DeviceFacts {
+/// What the driver tells of a device.
+struct DeviceRecord {
   std::string name;  // "gpu0"
   int number = 0;
   std::string model;  // as the driver names it
@@ -86,7 +80,7 @@ struct DeviceFacts {
 struct Measurements {
   std::string machine, date, command;
   double host_bytes = 0;
-  std::vector<DeviceFacts> devices;
+  std::vector<DeviceRecord> devices;
   std::vector<LatencyRun> latencies;
   std::vector<TransferRun> transfers;
   std::vector<StridedRun> strided;

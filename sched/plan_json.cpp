@@ -1,16 +1,12 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "model/error.hpp"
+#include "model/json_reader.hpp"
 #include "sched/plan.hpp"
 
 namespace tilerail {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int schema = 1;
 constexpr std::array<std::string_view, 4> op_names = {"copy", "gemm", "axpby", "join"};
@@ -50,87 +46,13 @@ Json op_json(const Plan& plan, std::size_t i) {
   return j;
 }
 
-/// A JSON value together with where it stands, so that every message names the place.
-class Reader {
- public:
-  Reader(const Json& json, const std::string& file, std::string path)
-      : json_{json}, file_{file}, path_{std::move(path)} {}
-
-  [[noreturn]] void fail(const std::string& expected) const {
-    std::string value = json_.dump(-1, ' ', true, Json::error_handler_t::replace);
-    if (value.size() > 60) value = value.substr(0, 57) + "...";
-    throw InputError{file_ + ": " + (path_.empty() ? "/" : path_) + ": " + value + ": expected " + expected};
-  }
-
-  Reader at(const char* key) const {
-    if (!json_.is_object()) fail("an object");
-    const auto found = json_.find(key);
-    if (found == json_.end()) throw InputError{file_ + ": " + path_ + "/" + key + ": missing"};
-    return {*found, file_, path_ + "/" + key};
-  }
-  bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
-  std::size_t size() const {
-    if (!json_.is_array()) fail("an array");
-    return json_.size();
-  }
-  Reader entry(std::size_t i) const { return {json_.at(i), file_, path_ + "/" + std::to_string(i)}; }
-  Reader sized(std::size_t count) const {
-    if (!json_.is_array() || json_.size() != count) fail("an array of " + std::to_string(count));
-    return *this;
-  }
-  /// No keys but these: a misspelt field must not be ignored.
-  void only(std::initializer_list<std::string_view> keys) const {
-    if (!json_.is_object()) fail("an object");
-    for (const auto& [key, value] : json_.items())
-      if (std::find(keys.begin(), keys.end(), key) == keys.end())
-        throw InputError{file_ + ": " + path_ + "/" + key + ": unknown field"};
-  }
-
-  std::int64_t integer(std::int64_t low, std::int64_t high) const {
-    const bool fits = json_.is_number_unsigned() ? json_.get<std::uint64_t>() <= static_cast<std::uint64_t>(high)
-                                                 : json_.is_number_integer();
-    if (!fits || json_.get<std::int64_t>() < low || json_.get<std::int64_t>() > high)
-      fail("an integer from " + std::to_string(low) + " to " + std::to_string(high));
-    return json_.get<std::int64_t>();
-  }
-  std::int32_t index() const { return static_cast<std::int32_t>(integer(0, (std::int64_t{1} << 31) - 2)); }
-  std::int64_t extent() const { return integer(0, std::int64_t{1} << 40); }
-  double real() const {
-    if (!json_.is_number() || !std::isfinite(json_.get<double>())) fail("a finite number");
-    return json_.get<double>();
-  }
-  std::string text() const {
-    if (!json_.is_string()) fail("a string");
-    return json_.get<std::string>();
-  }
-  bool boolean() const {
-    if (!json_.is_boolean()) fail("true or false");
-    return json_.get<bool>();
-  }
-  template <std::size_t N>
-  std::size_t one_of(const std::array<std::string_view, N>& names) const {
-    std::string expected = "one of";
-    if (json_.is_string())
-      for (std::size_t i = 0; i < N; ++i)
-        if (json_.get_ref<const std::string&>() == names[i]) return i;
-    for (const auto name : names) expected += " " + std::string{name};
-    fail(expected);
-  }
-  std::string where() const { return file_ + ": " + path_; }
-
- private:
-  const Json& json_;
-  const std::string& file_;
-  std::string path_;
-};
-
-View read_view(const Reader& r) {
+View read_view(const JsonReader& r) {
   r.sized(5);
   return {BufferId{r.entry(0).index()}, r.entry(1).extent(), r.entry(2).extent(), r.entry(3).extent(),
           r.entry(4).extent()};
 }
 
-GemmProblem read_problem(const Reader& r) {
+GemmProblem read_problem(const JsonReader& r) {
   r.only({"m", "n", "k", "dtype", "transa", "transb", "alpha", "beta", "place", "ld"});
   GemmProblem p;
   p.m = r.at("m").extent(), p.n = r.at("n").extent(), p.k = r.at("k").extent();
@@ -138,7 +60,7 @@ GemmProblem read_problem(const Reader& r) {
   p.trans_a = trans_from_string(r.at("transa").text(), r.at("transa").where());
   p.trans_b = trans_from_string(r.at("transb").text(), r.at("transb").where());
   p.alpha = r.at("alpha").real(), p.beta = r.at("beta").real();
-  const Reader place = r.at("place").sized(3), ld = r.at("ld").sized(3);
+  const JsonReader place = r.at("place").sized(3), ld = r.at("ld").sized(3);
   p.place_a = MemoryId{place.entry(0).index()};
   p.place_b = MemoryId{place.entry(1).index()};
   p.place_c = MemoryId{place.entry(2).index()};
@@ -146,7 +68,7 @@ GemmProblem read_problem(const Reader& r) {
   return p;
 }
 
-Op read_op(const Reader& r) {
+Op read_op(const JsonReader& r) {
   r.only({"op", "queue", "a", "b", "y", "trans", "alpha", "beta", "deps"});
   Op op;
   op.kind = static_cast<OpKind>(r.at("op").one_of(op_names));
@@ -164,33 +86,33 @@ Op read_op(const Reader& r) {
   return op;
 }
 
-void read_ops(const Reader& ops, Plan& plan) {
+void read_ops(const JsonReader& ops, Plan& plan) {
   plan.ops.reserve(ops.size());
   plan.dep_begin.assign(1, 0);
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    const Reader r = ops.entry(i);
+    const JsonReader r = ops.entry(i);
     plan.ops.push_back(read_op(r));
     if (r.has("deps")) {
-      const Reader deps = r.at("deps");
+      const JsonReader deps = r.at("deps");
       for (std::size_t d = 0; d < deps.size(); ++d) plan.deps.push_back(OpId{deps.entry(d).index()});
     }
     plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
   }
 }
 
-void read_tables(const Reader& root, Plan& plan) {
-  const Reader memories = root.at("memories"), peaks = root.at("peak_bytes"), devices = root.at("devices");
+void read_tables(const JsonReader& root, Plan& plan) {
+  const JsonReader memories = root.at("memories"), peaks = root.at("peak_bytes"), devices = root.at("devices");
   for (std::size_t i = 0; i < memories.size(); ++i) plan.memories.push_back(memories.entry(i).text());
   for (std::size_t i = 0; i < peaks.size(); ++i) plan.peak_bytes.push_back(peaks.entry(i).integer(0, INT64_MAX));
   for (std::size_t i = 0; i < devices.size(); ++i) plan.devices.push_back(MemoryId{devices.entry(i).index()});
-  const Reader queues = root.at("queues"), buffers = root.at("buffers");
+  const JsonReader queues = root.at("queues"), buffers = root.at("buffers");
   for (std::size_t i = 0; i < queues.size(); ++i) {
-    const Reader q = queues.entry(i).sized(4);
+    const JsonReader q = queues.entry(i).sized(4);
     plan.queues.push_back({static_cast<Queue::Kind>(q.entry(0).one_of(queue_names)), MemoryId{q.entry(1).index()},
                            MemoryId{q.entry(2).index()}, q.entry(3).index()});
   }
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const Reader b = buffers.entry(i).sized(6);
+    const JsonReader b = buffers.entry(i).sized(6);
     plan.buffers.push_back({static_cast<Buffer::Kind>(b.entry(0).one_of(buffer_names)), MemoryId{b.entry(1).index()},
                             b.entry(2).extent(), b.entry(3).extent(), b.entry(4).extent(),
                             b.entry(5).integer(0, INT64_MAX)});
@@ -224,13 +146,8 @@ std::string to_json(const Plan& plan) {
 }
 
 Plan plan_from_json(const std::string& json, const std::string& file) {
-  Json j;
-  try {
-    j = Json::parse(json);
-  } catch (const Json::exception& error) {
-    throw InputError{file + ": not JSON: " + error.what()};
-  }
-  const Reader root{j, file, ""};
+  const Json j = parse_json(json, file);
+  const JsonReader root{j, file, ""};
   root.only({"schema", "hash", "problem", "machine", "policy", "tile", "single_issuer", "memories", "peak_bytes",
              "devices", "queues", "buffers", "ops"});
   root.at("schema").integer(schema, schema);

@@ -20,7 +20,6 @@ namespace {
 
 using host::CalibrationRuns;
 using host::CopyRole;
-using host::Estimate;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -73,7 +72,7 @@ class Calibration {
   double k_overhead();
 
   double seconds(std::size_t figure) {
-    const Estimate estimate = runs_.of(figure);
+    const Measured estimate = runs_.of(figure);
     widest_ = std::max(widest_, estimate.half_width);
     return estimate.mean;
   }

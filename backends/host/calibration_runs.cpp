@@ -88,8 +88,8 @@ void CalibrationRuns::measure(double seconds) {
     unsettled = false;
     for (Figure& figure : figures_) {
       if (std::exchange(figure.warm_up, false)) figure.batch_means.clear();
-      const Estimate so_far = figure.batch_means.empty() ? Estimate{} : mean_of(figure.batch_means);
-      if (so_far.samples >= least_batches && so_far.half_width <= target_half_width) continue;
+      const Measured so_far = figure.batch_means.empty() ? Measured{} : mean_of(figure.batch_means);
+      if (so_far.count >= least_batches && so_far.half_width <= target_half_width) continue;
       if (round > 0 && now() > end) return;
       unsettled = true;
       figure.batch_means.push_back(run(figure.draft));

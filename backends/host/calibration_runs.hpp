@@ -4,10 +4,10 @@
 #include <functional>
 #include <vector>
 
-#include "backends/host/estimate.hpp"
 #include "backends/host/host_executor.hpp"
 #include "backends/host/plan_draft.hpp"
 #include "backends/host/random_matrix.hpp"
+#include "calibration/mean.hpp"
 
 namespace tilerail::host {
 
@@ -34,7 +34,7 @@ class CalibrationRuns {
   void measure(double seconds);
 
   /// Before `measure`, what the warm-up took.
-  Estimate of(std::size_t figure) const { return mean_of(figures_[figure].batch_means); }
+  Measured of(std::size_t figure) const { return mean_of(figures_[figure].batch_means); }
 
   static constexpr std::int64_t matrix_rows = 4096;
 

@@ -3,31 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 
-#include "backends/host/estimate.hpp"
 #include "backends/host/host_machine.hpp"
 #include "model/error.hpp"
 
 namespace tilerail {
 namespace {
-
-TEST(HostEstimate, MeanAndStudentsInterval) {
-  // 1, 2, 3: mean 2, deviation 1, t(0.975; 2) = 4.30, half width 4.30 / sqrt(3) = 2.483, relative to 2.
-  const std::array<double, 3> samples{1, 2, 3};
-  const host::Estimate estimate = host::mean_of(samples);
-  EXPECT_DOUBLE_EQ(estimate.mean, 2);
-  EXPECT_NEAR(estimate.half_width, 4.30 / std::sqrt(3.0) / 2, 1e-12);
-  EXPECT_EQ(estimate.samples, 3U);
-}
-
-TEST(HostEstimate, OneSampleTellsNoWidth) {
-  const std::array<double, 1> sample{5};
-  EXPECT_EQ(host::mean_of(sample).mean, 5);
-  EXPECT_TRUE(std::isinf(host::mean_of(sample).half_width));
-}
 
 TEST(HostMachine, JoinsEveryTwoMemoriesDirectly) {
   const Topology topology{host_machine(3, 2)};

@@ -1,4 +1,4 @@
-#include "backends/host/estimate.hpp"
+#include "calibration/mean.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -6,7 +6,7 @@
 #include <iterator>
 #include <limits>
 
-namespace tilerail::host {
+namespace tilerail {
 namespace {
 
 /// Quantile 0.975 of Student's t, for 1, 2, ... degrees of freedom; above the table, that of the last entry.
@@ -18,7 +18,7 @@ double student(std::size_t freedom) {
 
 }  // namespace
 
-Estimate mean_of(std::span<const double> batch_means) {
+Measured mean_of(std::span<const double> batch_means) {
   assert(!batch_means.empty());
   const auto n = static_cast<double>(batch_means.size());
   double sum = 0, squares = 0;
@@ -30,4 +30,4 @@ Estimate mean_of(std::span<const double> batch_means) {
   return {mean, student(batch_means.size() - 1) * deviation / std::sqrt(n) / mean, batch_means.size()};
 }
 
-}  // namespace tilerail::host
+}  // namespace tilerail

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "calibration/mean.hpp"
+
+namespace tilerail::cuda {
+
+/// Shares a time budget among figures: each may take an equal part of what is left, so that cheap ones leave more to
+/// those after them.
+class Stopwatch {
+ public:
+  Stopwatch(double seconds, std::size_t figures) : left_{figures}, end_{Clock::now() + Duration{seconds}} {}
+
+  /// One figure, or several that are measured together, of which the last is the one that must be known: `measure`
+  /// returns one value of each. At least three times, until the 95 % interval of the last is within 5 % of its mean or
+  /// the part is spent.
+  std::vector<Measured> repeat(const std::function<std::vector<double>()>& measure) {
+    const auto begin = Clock::now();
+    const Duration part =
+        std::max(Duration{0}, Duration{end_ - begin} / static_cast<double>(std::max<std::size_t>(1, left_)));
+    if (left_ > 0) --left_;
+    std::vector<std::vector<double>> values;
+    std::vector<Measured> means;
+    for (bool settled = false; !settled;) {
+      const std::vector<double> now = measure();
+      values.resize(now.size());
+      means.clear();
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        values[i].push_back(now[i]);
+        means.push_back(mean_of(values[i]));
+      }
+      const Measured& last = means.back();
+      settled = last.count >= 3 && (last.half_width <= 0.05 || Clock::now() - begin > part);
+    }
+    return means;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Duration = std::chrono::duration<double>;
+  std::size_t left_;
+  std::chrono::time_point<Clock, Duration> end_;
+};
+
+}  // namespace tilerail::cuda

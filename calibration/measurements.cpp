@@ -1,0 +1,194 @@
+#include "calibration/measurements.hpp"
+
+#include "model/json_reader.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr int schema = 1;
+constexpr std::array<std::string_view, 2> page_names = {"spread", "plain"};
+
+Json json_of(const Measured& m) { return Json::array({m.mean, m.half_width, m.count}); }
+
+Json json_of(const TransferRun& run) {
+  Json flows = Json::array();
+  for (const auto& f : run.flows) flows.push_back({f.src, f.dst, f.in_flight, json_of(f.rate)});
+  return {{"kind", run.kind},
+          {"pages", page_names[static_cast<std::size_t>(run.pages)]},
+          {"copy_bytes", run.copy_bytes},
+          {"flows", flows},
+          {"total", json_of(run.total)}};
+}
+
+Json json_of(const LatencyRun& run) {
+  return {{"src", run.src}, {"dst", run.dst}, {"issued", json_of(run.issued)}, {"waited", json_of(run.waited)}};
+}
+
+Json json_of(const StridedRun& run) {
+  return {{"src", run.src},
+          {"dst", run.dst},
+          {"column_bytes", run.column_bytes},
+          {"columns", run.columns},
+          {"strided", json_of(run.strided)},
+          {"packed", json_of(run.packed)}};
+}
+
+Json json_of(const KernelRun& run) {
+  return {{"gpu", run.gpu},
+          {"dtype", to_string(run.dtype)},
+          {"trans", run.trans},
+          {"size", {run.m, run.n, run.k}},
+          {"at_once", run.at_once},
+          {"duty", run.duty},
+          {"seconds", json_of(run.seconds)},
+          {"watts", run.watts}};
+}
+
+Json json_of(const MemoryRun& run) { return {{"gpu", run.gpu}, {"rate", json_of(run.rate)}}; }
+
+Json json_of(const IssueRun& run) {
+  return {{"what", run.what}, {"threads", run.threads}, {"seconds", json_of(run.seconds)}};
+}
+
+Json json_of(const DeviceRecord& device) {
+  return {{"name", device.name},
+          {"number", device.number},
+          {"model", device.model},
+          {"memory_bytes", device.memory_bytes},
+          {"multiprocessors", device.multiprocessors},
+          {"idle_watts", device.idle_watts},
+          {"limit_watts", device.limit_watts}};
+}
+
+/// One run a line: the file can be read, and compared, line by line.
+template <class Run>
+std::string lines_of(const char* key, const std::vector<Run>& runs) {
+  std::string text = std::string{",\n\""} + key + "\": [";
+  for (const Run& run : runs) text += (&run == runs.data() ? "\n  " : ",\n  ") + json_of(run).dump();
+  return text + "\n]";
+}
+
+double positive(const JsonReader& r) {
+  const double value = r.real();
+  if (!(value > 0)) r.fail("a number above 0");
+  return value;
+}
+
+Measured read_measured(const JsonReader& r) {
+  r.sized(3);
+  return {positive(r.entry(0)), r.entry(1).real(), static_cast<std::size_t>(r.entry(2).integer(1, INT32_MAX))};
+}
+
+TransferRun read_transfer(const JsonReader& r) {
+  r.only({"kind", "pages", "copy_bytes", "flows", "total"});
+  TransferRun run{r.at("kind").text(),
+                  static_cast<HostPages>(r.at("pages").one_of(page_names)),
+                  positive(r.at("copy_bytes")),
+                  {},
+                  read_measured(r.at("total"))};
+  const JsonReader flows = r.at("flows");
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    const JsonReader f = flows.entry(i).sized(4);
+    run.flows.push_back({f.entry(0).text(), f.entry(1).text(), static_cast<int>(f.entry(2).integer(1, 1024)),
+                         read_measured(f.entry(3))});
+  }
+  if (run.flows.empty()) flows.fail("at least one flow");
+  return run;
+}
+
+LatencyRun read_latency(const JsonReader& r) {
+  r.only({"src", "dst", "issued", "waited"});
+  return {r.at("src").text(), r.at("dst").text(), read_measured(r.at("issued")), read_measured(r.at("waited"))};
+}
+
+StridedRun read_strided(const JsonReader& r) {
+  r.only({"src", "dst", "column_bytes", "columns", "strided", "packed"});
+  return {r.at("src").text(),
+          r.at("dst").text(),
+          positive(r.at("column_bytes")),
+          positive(r.at("columns")),
+          read_measured(r.at("strided")),
+          read_measured(r.at("packed"))};
+}
+
+KernelRun read_kernel(const JsonReader& r) {
+  r.only({"gpu", "dtype", "trans", "size", "at_once", "duty", "seconds", "watts"});
+  KernelRun run;
+  run.gpu = r.at("gpu").text();
+  run.dtype = dtype_from_string(r.at("dtype").text(), r.at("dtype").where());
+  run.trans = r.at("trans").text();
+  if (run.trans.size() != 2 || run.trans.find_first_not_of("NT") != std::string::npos)
+    r.at("trans").fail("two letters, each N or T");
+  const JsonReader size = r.at("size").sized(3);
+  run.m = size.entry(0).extent(), run.n = size.entry(1).extent(), run.k = size.entry(2).extent();
+  run.at_once = static_cast<int>(r.at("at_once").integer(1, 1024));
+  run.duty = r.at("duty").real();
+  if (run.duty < 0 || run.duty > 1) r.at("duty").fail("a number from 0 to 1");
+  run.seconds = read_measured(r.at("seconds"));
+  run.watts = r.at("watts").real();
+  return run;
+}
+
+MemoryRun read_memory(const JsonReader& r) {
+  r.only({"gpu", "rate"});
+  return {r.at("gpu").text(), read_measured(r.at("rate"))};
+}
+
+IssueRun read_issue(const JsonReader& r) {
+  r.only({"what", "threads", "seconds"});
+  return {r.at("what").text(), static_cast<int>(r.at("threads").integer(1, 1024)), read_measured(r.at("seconds"))};
+}
+
+DeviceRecord read_device(const JsonReader& r) {
+  r.only({"name", "number", "model", "memory_bytes", "multiprocessors", "idle_watts", "limit_watts"});
+  return {r.at("name").text(),
+          static_cast<int>(r.at("number").integer(0, 1023)),
+          r.at("model").text(),
+          positive(r.at("memory_bytes")),
+          static_cast<int>(r.at("multiprocessors").integer(1, 1 << 20)),
+          r.at("idle_watts").real(),
+          r.at("limit_watts").real()};
+}
+
+template <class Run>
+void read_all(const JsonReader& root, const char* key, Run (*read)(const JsonReader&), std::vector<Run>& runs) {
+  const JsonReader array = root.at(key);
+  for (std::size_t i = 0; i < array.size(); ++i) runs.push_back(read(array.entry(i)));
+}
+
+}  // namespace
+
+std::string to_json(const Measurements& m) {
+  const Json head = {{"schema", schema},
+                     {"machine", m.machine},
+                     {"date", m.date},
+                     {"command", m.command},
+                     {"host_bytes", m.host_bytes}};
+  std::string text = head.dump();
+  text.pop_back();
+  text += lines_of("devices", m.devices) + lines_of("latencies", m.latencies) + lines_of("transfers", m.transfers);
+  text += lines_of("strided", m.strided) + lines_of("kernels", m.kernels) + lines_of("memory", m.memory);
+  return text + lines_of("issue", m.issue) + "}\n";
+}
+
+Measurements measurements_from_json(std::string_view json, const std::string& file) {
+  const Json j = parse_json(json, file);
+  const JsonReader root{j, file, ""};
+  root.only({"schema", "machine", "date", "command", "host_bytes", "devices", "latencies", "transfers", "strided",
+             "kernels", "memory", "issue"});
+  root.at("schema").integer(schema, schema);
+  Measurements m;
+  m.machine = root.at("machine").text(), m.date = root.at("date").text(), m.command = root.at("command").text();
+  m.host_bytes = positive(root.at("host_bytes"));
+  read_all(root, "devices", read_device, m.devices);
+  read_all(root, "latencies", read_latency, m.latencies);
+  read_all(root, "transfers", read_transfer, m.transfers);
+  read_all(root, "strided", read_strided, m.strided);
+  read_all(root, "kernels", read_kernel, m.kernels);
+  read_all(root, "memory", read_memory, m.memory);
+  read_all(root, "issue", read_issue, m.issue);
+  if (m.devices.empty()) root.at("devices").fail("at least one device");
+  return m;
+}
+
+}  // namespace tilerail
