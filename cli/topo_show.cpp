@@ -65,9 +65,10 @@ std::string groups_text(const Topology& topology) {
   if (topology.groups().empty()) return "";
   std::string text = "\nCapacity groups (bound of the sum; N: when N copies share it)\n";
   for (const CapacityGroup& group : topology.groups()) {
-    text +=
-        fmt::format("  {} [{}]\n    capacity {}; both directions busy {}\n    forward  {}\n", group.name, group.source,
-                    curve_text(group.capacity), curve_text(group.both_busy), link_names(topology, group.forward));
+    text += fmt::format("  {} [{}]\n    capacity {}; both directions busy {}{}\n    forward  {}\n", group.name,
+                        group.source, curve_text(group.capacity), curve_text(group.both_busy),
+                        group.forward_share ? fmt::format(", {:.0f}% of it forward", 100 * *group.forward_share) : "",
+                        link_names(topology, group.forward));
     if (!group.backward.empty()) text += fmt::format("    backward {}\n", link_names(topology, group.backward));
   }
   return text;

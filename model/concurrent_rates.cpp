@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "model/error.hpp"
@@ -17,12 +18,10 @@ struct Constraint {
 
 /// One constraint for each link, each group and each flow's own cap.
 std::vector<Constraint> constraints_of(const Topology& topology, std::span<const Flow> flows) {
-  struct Sides {
-    bool forward = false, backward = false;
-  };
   const std::size_t links = topology.links().size(), groups = topology.groups().size();
   std::vector<Constraint> all(links + groups + flows.size());
-  std::vector<Sides> sides(groups);
+  std::vector<CapacityGroup::Load> loads(groups);
+  std::vector<std::array<Constraint, 2>> sides(groups);  // forward, backward
 
   for (std::size_t i = 0; i < links; ++i) all[i].capacity = topology.links()[i].bandwidth.value;
   for (std::size_t f = 0; f < flows.size(); ++f) {
@@ -34,14 +33,21 @@ std::vector<Constraint> constraints_of(const Topology& topology, std::span<const
     }
     for (const auto& use : topology.groups_on(flows[f].first, flows[f].second)) {
       all[links + use.group.index()].flows.push_back(f);
-      sides[use.group.index()].forward |= use.forward;
-      sides[use.group.index()].backward |= use.backward;
+      const bool shared = topology.group(use.group).forward_share && flows.size() > 1;
+      const double demand = shared ? topology.pair_rate(flows[f].first, flows[f].second).value : 0;
+      auto& load = loads[use.group.index()];
+      load.flows += 1;
+      if (use.forward) load.forward += 1, load.forward_demand += demand, sides[use.group.index()][0].flows.push_back(f);
+      if (use.backward)
+        load.backward += 1, load.backward_demand += demand, sides[use.group.index()][1].flows.push_back(f);
     }
   }
   for (std::size_t g = 0; g < groups; ++g) {
-    Constraint& group = all[links + g];
-    const auto count = static_cast<double>(group.flows.size());
-    group.capacity = topology.groups()[g].bound(count, sides[g].forward, sides[g].backward).value;
+    const auto bounds = topology.groups()[g].bounds(loads[g]);
+    all[links + g].capacity = bounds.all.value;
+    sides[g][0].capacity = bounds.forward.value, sides[g][1].capacity = bounds.backward.value;
+    if (!topology.groups()[g].forward_share) continue;
+    for (Constraint& side : sides[g]) all.push_back(std::move(side));
   }
   return all;
 }

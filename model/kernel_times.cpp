@@ -12,7 +12,7 @@ const GemmCurve& curve_for(const KernelTimes& kernels, DType dtype, Trans ta, Tr
   const std::string trans = std::string{to_string(ta)} + std::string{to_string(tb)};
   const GemmCurve* any = nullptr;
   for (const GemmCurve& curve : kernels.gemm) {
-    if (curve.dtype != dtype || curve.points.empty()) continue;
+    if (curve.dtype != dtype || (curve.points.empty() && !curve.tiled)) continue;
     if (curve.trans == trans) return curve;
     if (curve.trans.empty()) any = &curve;
   }
@@ -48,12 +48,19 @@ double panel_time(const GemmCurve& curve, double s, double k0) {
   return least;
 }
 
+TiledGemm::Cost tiled_cost(const KernelTimes& kernels, const TiledGemm& tiled, std::int64_t m, std::int64_t n,
+                           std::int64_t k, DType dtype) {
+  return tiled.cost(static_cast<double>(m), static_cast<double>(n), static_cast<double>(k), kernels.multiprocessors,
+                    static_cast<double>(element_size(dtype)), *kernels.memory_bandwidth);
+}
+
 }  // namespace
 
 Seconds KernelTimes::gemm_time(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const {
   if (m == 0 || n == 0) return Seconds{0};
   if (k == 0) return axpby_time(m, n, dtype, 1, 1);
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
+  if (curve.tiled) return tiled_cost(*this, *curve.tiled, m, n, k, dtype).time;
   const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
   const double area = whole_blocks(dm, block_m) * whole_blocks(dn, block_n);
   const double cube = std::min({dm, dn, dk});
@@ -81,6 +88,24 @@ Seconds KernelTimes::axpby_time(std::int64_t m, std::int64_t n, DType dtype, int
 double KernelTimes::occupancy(std::int64_t m, std::int64_t n) const {
   const double blocks = std::ceil(static_cast<double>(m) / block_m) * std::ceil(static_cast<double>(n) / block_n);
   return std::min(1.0, std::max(1.0, blocks) / multiprocessors);
+}
+
+double KernelTimes::gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta,
+                                   Trans tb) const {
+  if (m == 0 || n == 0) return 0;
+  const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
+  if (k == 0 || !curve.tiled) return occupancy(m, n);
+  return tiled_cost(*this, *curve.tiled, m, n, k, dtype).occupancy;
+}
+
+double KernelTimes::load_factor(DType dtype, Trans ta, Trans tb, double duty) const {
+  const auto& loads = curve_for(*this, dtype, ta, tb).sustained;
+  if (loads.empty()) return 1;
+  const auto above = std::lower_bound(loads.begin(), loads.end(), duty, [](auto& l, double x) { return l.duty < x; });
+  if (above == loads.begin()) return loads.front().factor;
+  if (above == loads.end()) return loads.back().factor;
+  const auto below = above - 1;
+  return below->factor + (duty - below->duty) / (above->duty - below->duty) * (above->factor - below->factor);
 }
 
 }  // namespace tilerail

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "model/problem.hpp"
+#include "model/tiled_gemm.hpp"
 #include "model/units.hpp"
 
 namespace tilerail {
 
-/// Rate of square (s x s x s) GEMMs by size, for one dtype and one pair of transposes ("" = any).
-/// Sizes ascend; rates are flop/s of 2 s^3.
+/// GEMMs of one dtype and one pair of transposes ("" = any): rates of squares (s x s x s) by size, or how the library
+/// tiles them. Sizes ascend; rates are flop/s of 2 s^3.
 struct GemmCurve {
   DType dtype = DType::f64;
   std::string trans;  // "NN", "NT", "TN", "TT", or "" for every pair that has no curve of its own
@@ -19,8 +20,16 @@ struct GemmCurve {
     double size;
     FlopRate rate;
   };
-  std::vector<Point> points;
-  std::string source = {};  // provenance key
+  std::vector<Point> points;            // empty exactly when `tiled` is there
+  std::optional<TiledGemm> tiled = {};  // then the table's memory bandwidth is, too
+
+  /// How much longer kernels take on a device that is busy for a share of the time: power and heat are limited.
+  struct Load {
+    double duty;    // in [0, 1], ascending
+    double factor;  // at least 1
+  };
+  std::vector<Load> sustained = {};  // linear between, constant beyond; empty: 1
+  std::string source = {};           // provenance key
 };
 
 /// What a kernel costs on one kind of device. Built by the topology reader from a `[kernels.NAME]` table.
@@ -43,6 +52,11 @@ struct KernelTimes {
 
   /// Share of the device that a kernel with an m x n result fills, in (0, 1]: min(1, thread blocks / multiprocessors).
   double occupancy(std::int64_t m, std::int64_t n) const;
+  /// The same of a GEMM, whose k may be split among thread blocks. Zero when m or n is zero. Throws as gemm_time.
+  double gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
+
+  /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].
+  double load_factor(DType dtype, Trans ta, Trans tb, double duty) const;
 };
 
 }  // namespace tilerail

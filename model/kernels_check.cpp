@@ -8,10 +8,28 @@ namespace {
 
 double square_seconds(const GemmCurve::Point& p) { return 2 * p.size * p.size * p.size / p.rate.value; }
 
+void check_tiled(const Entry& entry, const TiledGemm& tiled) {
+  entry.require_not_negative(tiled.launch.value, "launch");
+  entry.require_positive(tiled.peak.value, "peak");
+  entry.require_not_negative(tiled.fill, "fill");
+  entry.require_not_negative(tiled.reduction.value, "reduction");
+  entry.require(!tiled.blocks.empty(), "a tiled gemm has no blocks; expected at least one");
+  for (const auto& block : tiled.blocks) {
+    entry.require_positive(block.rows, "a block");
+    entry.require_positive(block.cols, "a block");
+    entry.require_positive(block.efficiency, "the efficiency of a block");
+  }
+  for (const auto& shape : tiled.shapes) {
+    entry.require(shape.m >= 1 && shape.n >= 1 && shape.k >= 1, "a shape is below 1; expected sizes from 1");
+    entry.require_positive(shape.time.value, "the time of a shape");
+  }
+}
+
 /// Times of growing squares never fall: gemm_time could not ascend otherwise.
 void check_gemm_curve(const Entry& entry, const GemmCurve& curve) {
   static const std::set<std::string> pairs{"", "NN", "NT", "TN", "TT"};
   if (!pairs.count(curve.trans)) entry.fail("trans '" + curve.trans + "' is unknown; expected NN, NT, TN or TT");
+  if (curve.tiled) return check_tiled(entry, *curve.tiled);
   entry.require(!curve.points.empty(), "a gemm curve has no points; expected at least one");
   entry.require(curve.points.size() <= TopologyLimits::points,
                 "a gemm curve has too many points; expected at most 4096");
@@ -49,6 +67,8 @@ void check_kernels(const Topology::Description& d) {
     std::set<std::pair<DType, std::string>> curves;
     for (const GemmCurve& curve : kernels.gemm) {
       check_gemm_curve(entry, curve);
+      entry.require(!curve.tiled || kernels.memory_bandwidth,
+                    "a tiled gemm needs the memory bandwidth; expected memory_bandwidth");
       if (!curves.emplace(curve.dtype, curve.trans).second)
         entry.fail("there are two gemm curves for " + std::string{to_string(curve.dtype)} + " '" + curve.trans +
                    "'; expected one");

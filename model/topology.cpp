@@ -31,6 +31,17 @@ Rate CapacityGroup::bound(double flows, bool on_forward, bool on_backward) const
   return curve ? curve->at(flows) : Rate{infinity};
 }
 
+/// A side gets its share, or what the other leaves.
+CapacityGroup::Bounds CapacityGroup::bounds(const Load& load) const {
+  const Rate all = bound(load.flows, load.forward > 0, load.backward > 0);
+  if (!forward_share || load.flows < 2 || load.forward == 0 || load.backward == 0)
+    return {all, Rate{infinity}, Rate{infinity}};
+  const auto side = [&](double share, double other_demand) {
+    return Rate{std::max(share * all.value, all.value - other_demand)};
+  };
+  return {all, side(*forward_share, load.backward_demand), side(1 - *forward_share, load.forward_demand)};
+}
+
 double StridedEfficiency::at(Bytes column) const {
   if (points.empty()) return 1.0;
   const auto above = std::find_if(points.begin(), points.end(), [=](const Point& p) { return column <= p.column; });

@@ -75,7 +75,21 @@ struct CapacityGroup {
   std::string name;
   std::vector<LinkId> forward, backward;
   std::optional<CapacityCurve> capacity, both_busy;
+  /// Of the both_busy bound, what the forward copies get when both sides want more than that; in (0, 1). Absent: all
+  /// copies are equal.
+  std::optional<double> forward_share;
   std::string source;
+
+  /// The copies on it now: how many in all and on each side, and what those of a side would take alone, in B/s.
+  struct Load {
+    double flows = 0, forward = 0, backward = 0;
+    double forward_demand = 0, backward_demand = 0;
+  };
+  /// Bounds of the rates of all copies, and of those of each side; infinite where there is none.
+  struct Bounds {
+    Rate all, forward, backward;
+  };
+  Bounds bounds(const Load& load) const;
 
   /// Bound of the sum while `flows` copies load the group, on these sides; infinite where the file gives none.
   Rate bound(double flows, bool on_forward, bool on_backward) const;
@@ -96,8 +110,9 @@ struct StridedEfficiency {
 /// What it costs one host thread to hand one operation to a device.
 struct IssueCost {
   Seconds per_op{0};
-  Seconds per_dependency{0};  // for each dependency on an operation of another queue
-  std::string source = {};    // provenance key
+  std::optional<Seconds> per_kernel = {};  // instead, where the operation is a kernel
+  Seconds per_dependency{0};               // for each dependency on an operation of another queue
+  std::string source = {};                 // provenance key
 };
 
 /// A machine as a graph of memories, switches and directed links. Immutable once built; routes between all pairs of

@@ -106,6 +106,8 @@ void check_groups(const Topology::Description& d) {
       if (*curve) check_curve(entry, **curve);
     entry.require(!group.forward.empty(), "it has no forward links; expected at least one");
     entry.require(!group.both_busy || !group.backward.empty(), "'both_busy' needs 'backward' links; expected some");
+    entry.require(!group.forward_share || (group.both_busy && *group.forward_share > 0 && *group.forward_share < 1),
+                  "'forward_share' is out of range or without 'both_busy'; expected a share between 0 and 1 beside it");
     std::set<LinkId> seen;
     for (const auto* links : {&group.forward, &group.backward})
       for (LinkId link : *links) {
@@ -158,6 +160,7 @@ void check_copies(const Topology::Description& d) {
   }
   const Entry issue{Table::issue, 0, "issue"};
   issue.require_not_negative(d.issue.per_op.value, "per_op");
+  if (d.issue.per_kernel) issue.require_not_negative(d.issue.per_kernel->value, "per_kernel");
   issue.require_not_negative(d.issue.per_dependency.value, "per_dependency");
 }
 

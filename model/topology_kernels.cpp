@@ -22,10 +22,53 @@ void read_efficiency(const TomlTable& table, GemmCurve& curve) {
   }
 }
 
+/// `most` values at most, exactly `count` of them.
+std::vector<TomlValue> values_of(const TomlValue& value, std::size_t count, const char* what) {
+  auto values = value.list(count + 1);
+  if (values.size() != count) value.fail(std::string{"has another length; expected "} + what);
+  return values;
+}
+
+void read_tiled(const TomlTable& table, GemmCurve& curve) {
+  TiledGemm tiled;
+  tiled.peak = table.need("peak").flop_rate();
+  tiled.launch = table.need("launch").seconds();
+  const TomlValue fill = table.need("fill");
+  tiled.fill = fill.number();
+  if (tiled.fill < 0) fill.fail("is negative; expected zero or more");
+  tiled.reduction = table.need("reduction").seconds();
+  for (const TomlValue& block : table.need("blocks").list(TopologyLimits::points)) {
+    const auto parts = values_of(block, 3, "[rows, columns, efficiency]");
+    tiled.blocks.push_back({parts[0].positive_number(), parts[1].positive_number(), parts[2].positive_number()});
+    if (tiled.blocks.back().efficiency > 1) parts[2].fail("is out of range; expected an efficiency of at most 1");
+  }
+  if (tiled.blocks.empty()) table.need("blocks").fail("is empty; expected at least one block");
+  if (const auto shapes = table.find("shapes"))
+    for (const TomlValue& shape : shapes->list(TopologyLimits::points)) {
+      const auto parts = values_of(shape, 4, "[m, n, k, time]");
+      const auto size = [&](std::size_t i) { return static_cast<double>(parts[i].integer(1, 1'000'000'000)); };
+      tiled.shapes.push_back({size(0), size(1), size(2), parts[3].duration()});
+    }
+  curve.tiled = std::move(tiled);
+}
+
+void read_sustained(const TomlValue& value, GemmCurve& curve) {
+  for (const TomlValue& point : value.list(TopologyLimits::points)) {
+    const auto parts = point.pair();
+    const double duty = parts[0].number(), factor = parts[1].number();
+    if (duty < 0 || duty > 1) parts[0].fail("is out of range; expected a share of the time, 0 to 1");
+    if (!curve.sustained.empty() && duty <= curve.sustained.back().duty)
+      parts[0].fail("does not ascend; expected a larger share than in the point before");
+    if (factor < 1) parts[1].fail("is out of range; expected a factor of at least 1");
+    curve.sustained.push_back({duty, factor});
+  }
+}
+
 }  // namespace
 
 GemmCurve TopologyReader::read_gemm(TomlTable& table) {
-  table.allow_only({"dtype", "trans", "square", "rates", "peak", "efficiency", "source"});
+  table.allow_only({"dtype", "trans", "square", "rates", "peak", "efficiency", "launch", "fill", "reduction", "blocks",
+                    "shapes", "sustained", "source"});
   GemmCurve curve;
   const TomlValue dtype = table.need("dtype");
   try {
@@ -40,11 +83,16 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   }
   const auto square = table.find("square"), rates = table.find("rates"), peak = table.find("peak");
   if (int{square.has_value()} + int{rates.has_value()} + int{peak.has_value()} != 1)
-    table.fail("expected exactly one of 'square', 'rates' and 'peak' with 'efficiency'");
-  if (!peak && table.find("efficiency"))
-    table.need("efficiency").fail("has no meaning here; expected it beside 'peak'");
+    table.fail("expected exactly one of 'square', 'rates' and 'peak' with 'efficiency' or 'blocks'");
+  const bool tiled = peak && table.find("blocks");
+  if ((!peak || tiled) && table.find("efficiency"))
+    table.need("efficiency").fail("has no meaning here; expected it beside 'peak' and without 'blocks'");
+  for (const char* key : {"blocks", "shapes", "launch", "fill", "reduction"})
+    if (!tiled && table.find(key)) table.need(key).fail("has no meaning here; expected it beside 'peak' and 'blocks'");
 
-  if (peak) read_efficiency(table, curve);
+  if (tiled) read_tiled(table, curve);
+  if (peak && !tiled) read_efficiency(table, curve);
+  if (const auto sustained = table.find("sustained")) read_sustained(*sustained, curve);
   if (square)
     for (const TomlValue& point : square->list(TopologyLimits::points)) {
       const auto parts = point.pair();
@@ -57,7 +105,7 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
       const double size = next_size(parts[0], curve);
       curve.points.push_back({size, parts[1].flop_rate()});
     }
-  if (curve.points.empty()) table.fail("has no points; expected at least one");
+  if (!tiled && curve.points.empty()) table.fail("has no points; expected at least one");
   curve.source = source_of(table);
   return curve;
 }
@@ -77,7 +125,11 @@ void TopologyReader::read_kernels(const std::string& name, const TomlTable& tabl
   if (const auto bandwidth = table.find("memory_bandwidth")) kernels.memory_bandwidth = bandwidth->rate();
   kernels.source = source_of(table);
   if (const auto gemm = table.find("gemm"))
-    for (TomlTable& curve : gemm->tables("kernels." + name + ".gemm")) kernels.gemm.push_back(read_gemm(curve));
+    for (TomlTable& curve : gemm->tables("kernels." + name + ".gemm")) {
+      kernels.gemm.push_back(read_gemm(curve));
+      if (kernels.gemm.back().tiled && !kernels.memory_bandwidth)
+        curve.fail("has 'blocks'; expected 'memory_bandwidth' in [kernels." + name + "]");
+    }
   d_.kernels.push_back(kernels);
   places_[TopologyDefect::Table::kernels].push_back(table.place());
 }

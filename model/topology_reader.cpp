@@ -152,7 +152,7 @@ void TopologyReader::read_switch(TomlTable& table) {
 }
 
 void TopologyReader::read_group(TomlTable& table) {
-  table.allow_only({"name", "forward", "backward", "capacity", "both_busy", "source"});
+  table.allow_only({"name", "forward", "backward", "capacity", "both_busy", "forward_share", "source"});
   CapacityGroup group;
   group.name = table.need("name").text();
   table.rename("group " + in_quotes(group.name));
@@ -160,6 +160,10 @@ void TopologyReader::read_group(TomlTable& table) {
   if (const auto backward = table.find("backward")) group.backward = links(*backward);
   if (const auto capacity = table.find("capacity")) group.capacity = read_capacity(*capacity);
   if (const auto both_busy = table.find("both_busy")) group.both_busy = read_capacity(*both_busy);
+  if (const auto share = table.find("forward_share")) {
+    group.forward_share = share->positive_number();
+    if (*group.forward_share >= 1) share->fail("is out of range; expected a share between 0 and 1");
+  }
   group.source = source_of(table);
   d_.groups.push_back(group);
   places_[Table::group].push_back(table.place());
@@ -185,8 +189,11 @@ void TopologyReader::read_copies(const TomlTable& table) {
 }
 
 void TopologyReader::read_issue(const TomlTable& table) {
-  table.allow_only({"per_op", "per_dependency", "source"});
-  d_.issue = {table.need("per_op").seconds(), table.need("per_dependency").seconds(), source_of(table)};
+  table.allow_only({"per_op", "per_kernel", "per_dependency", "source"});
+  d_.issue.per_op = table.need("per_op").seconds();
+  if (const auto per_kernel = table.find("per_kernel")) d_.issue.per_kernel = per_kernel->seconds();
+  d_.issue.per_dependency = table.need("per_dependency").seconds();
+  d_.issue.source = source_of(table);
   places_[Table::issue].push_back(table.place());
 }
 

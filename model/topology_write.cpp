@@ -151,6 +151,7 @@ class Writer {
     if (!group.backward.empty()) line("backward", link_list(group.backward));
     if (group.capacity) line("capacity", curve(*group.capacity));
     if (group.both_busy) line("both_busy", curve(*group.both_busy));
+    if (group.forward_share) line("forward_share", shortest(*group.forward_share));
     source(group.source);
   }
 
@@ -164,6 +165,7 @@ class Writer {
     if (d_.issue.per_op > Seconds{0} || d_.issue.per_dependency > Seconds{0}) {
       table("[issue]");
       line("per_op", quantity(d_.issue.per_op));
+      if (d_.issue.per_kernel) line("per_kernel", quantity(*d_.issue.per_kernel));
       line("per_dependency", quantity(d_.issue.per_dependency));
       source(d_.issue.source);
     }
@@ -181,12 +183,33 @@ class Writer {
       table("[[kernels." + text(kernels.name) + ".gemm]]");
       line("dtype", text(to_string(gemm.dtype)));
       if (!gemm.trans.empty()) line("trans", text(gemm.trans));
-      const bool timed = std::all_of(gemm.points.begin(), gemm.points.end(), square_time);
-      line(timed ? "square" : "rates", list(gemm.points, [timed](auto& p) {
-             return point(shortest(p.size), timed ? quantity(*square_time(p)) : quantity(p.rate));
-           }));
+      if (gemm.tiled) write(*gemm.tiled);
+      if (!gemm.sustained.empty())
+        line("sustained", list(gemm.sustained, [](auto& l) { return point(shortest(l.duty), shortest(l.factor)); }));
+      if (!gemm.tiled) write_points(gemm);
       source(gemm.source);
     }
+  }
+
+  void write_points(const GemmCurve& gemm) {
+    const bool timed = std::all_of(gemm.points.begin(), gemm.points.end(), square_time);
+    line(timed ? "square" : "rates", list(gemm.points, [timed](auto& p) {
+           return point(shortest(p.size), timed ? quantity(*square_time(p)) : quantity(p.rate));
+         }));
+  }
+
+  void write(const TiledGemm& tiled) {
+    line("peak", quantity(tiled.peak));
+    line("launch", quantity(tiled.launch));
+    line("fill", shortest(tiled.fill));
+    line("reduction", quantity(tiled.reduction));
+    line("blocks", list(tiled.blocks, [](auto& b) {
+           return point(shortest(b.rows) + ", " + shortest(b.cols), shortest(b.efficiency));
+         }));
+    if (tiled.shapes.empty()) return;
+    line("shapes", list(tiled.shapes, [](auto& s) {
+           return point(shortest(s.m) + ", " + shortest(s.n) + ", " + shortest(s.k), quantity(s.time));
+         }));
   }
 
   const Topology::Description& d_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sched/issue_clock.hpp"
+#include "sched/kernel_costs.hpp"
 
 namespace tilerail {
 namespace {
@@ -17,7 +18,8 @@ class Pass {
         ends_(plan.ops.size(), 0.0),
         queue_free_(plan.queues.size(), 0.0),
         load_(resources.count(), 0.0),
-        device_load_(topology.memories().size(), 0.0),
+        devices_(topology.memories().size()),
+        kernels_{plan, topology},
         issue_{plan, topology} {}
 
   Seconds run() {
@@ -26,14 +28,24 @@ class Pass {
       const Op& op = plan_.ops[i];
       double start = std::max(queue_free_[op.queue.index()], issue_.issue(OpId{i}));
       for (const OpId dep : plan_.deps_of(OpId{i})) start = std::max(start, ends_[dep.index()]);
-      ends_[i] = op.kind == OpKind::join ? start : op.kind == OpKind::copy ? copy(op, start) : kernel(op, start);
+      ends_[i] = op.kind == OpKind::join ? start : op.kind == OpKind::copy ? copy(op, start) : kernel(OpId{i}, start);
       queue_free_[op.queue.index()] = ends_[i];
       last = std::max(last, ends_[i]);
     }
-    return Seconds{last};
+    return Seconds{last * slowdown(last)};
   }
 
  private:
+  /// Kernels on a device that is busy most of the time are slower, and so is what waits for them.
+  double slowdown(double makespan) const {
+    double most = 1;
+    for (const MemoryId gpu : plan_.devices) {
+      const double duty = makespan > 0 ? std::min(1.0, devices_[gpu.index()].busy / makespan) : 0;
+      most = std::max(most, 1 + duty * (load_factor(plan_, topology_, gpu, duty) - 1));
+    }
+    return most;
+  }
+
   double copy(const Op& op, double start) {
     const Queue& q = plan_.queue(op.queue);
     if (q.src == q.dst) return start;
@@ -47,23 +59,24 @@ class Pass {
     return end;
   }
 
-  double kernel(const Op& op, double start) {
-    const MemoryId gpu = plan_.queue(op.queue).dst;
-    const KernelTimes& times = topology_.kernels_of(gpu);
-    const DType type = plan_.problem.dtype;
-    const std::int64_t depth = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
-    const Seconds alone = op.kind == OpKind::gemm
-                              ? times.gemm_time(op.y.rows, op.y.cols, depth, type, op.trans_a, op.trans_b)
-                              : times.axpby_time(op.y.rows, op.y.cols, type, (op.alpha != 0) + (op.beta != 0), 1);
-    double& load = device_load_[gpu.index()];
-    load = std::max(load, start) + alone.value * times.occupancy(op.y.rows, op.y.cols);
-    return std::max(start + alone.value, load);
+  double kernel(OpId id, double start) {
+    const KernelCost& cost = kernels_.of(id);
+    Device& device = devices_[plan_.queue(plan_.op(id).queue).dst.index()];
+    device.load = std::max(device.load, start) + cost.seconds * cost.share;
+    device.busy += cost.seconds * cost.share;
+    return std::max(start + cost.seconds, device.load);
   }
 
   const Plan& plan_;
   const Topology& topology_;
   const Resources& resources_;
-  std::vector<double> ends_, queue_free_, load_, device_load_;
+  std::vector<double> ends_, queue_free_, load_;
+  struct Device {
+    double load = 0;  // when its kernels so far are done
+    double busy = 0;
+  };
+  std::vector<Device> devices_;
+  KernelCosts kernels_;
   IssueClock issue_;
 };
 

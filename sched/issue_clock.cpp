@@ -20,7 +20,9 @@ double IssueClock::issue(OpId id) {
     return stream_of_[plan_.op(dep).queue.index()] != stream_of_[op.queue.index()];
   });
   double& thread = thread_[plan_.single_issuer ? 0 : plan_.device_of(op, topology_).index()];
-  thread += cost.per_op.value + cost.per_dependency.value * static_cast<double>(waits);
+  const bool kernel = op.kind == OpKind::gemm || op.kind == OpKind::axpby;
+  thread += (kernel ? cost.per_kernel.value_or(cost.per_op) : cost.per_op).value +
+            cost.per_dependency.value * static_cast<double>(waits);
   return thread;
 }
 

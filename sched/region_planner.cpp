@@ -78,7 +78,7 @@ class RegionPlanner {
     std::map<std::pair<std::int64_t, std::int64_t>, OpenTile> open;  // by (i, j)
     int tiles_started = 0;
     double kernels_end = 0;
-    KernelTime last_kernel;
+    std::vector<KernelTime> kernel_times;
     std::vector<DynamicOrder::Choice> sequence;   // blocked order only
     std::vector<std::vector<std::int64_t>> uses;  // blocked order only: positions by tile, latest first
   };
@@ -174,15 +174,21 @@ class RegionPlanner {
     }
   }
 
-  /// Few shapes occur, and neighbours mostly have the same: the last one of each device is remembered.
+  /// Few shapes occur on a device, and neighbours mostly have the same.
   double kernel_time(std::size_t d, const Op& gemm, std::int64_t depth) {
-    KernelTime& last = devices_[d].last_kernel;
-    if (last.rows != gemm.y.rows || last.cols != gemm.y.cols || last.depth != depth)
-      last = {gemm.y.rows, gemm.y.cols, depth,
-              context_.topology.kernels_of(context_.devices[d])
-                  .gemm_time(gemm.y.rows, gemm.y.cols, depth, context_.problem.dtype, gemm.trans_a, gemm.trans_b)
-                  .value};
-    return last.seconds;
+    auto& known = devices_[d].kernel_times;
+    auto found = std::find_if(known.begin(), known.end(), [&](const KernelTime& t) {
+      return t.rows == gemm.y.rows && t.cols == gemm.y.cols && t.depth == depth;
+    });
+    if (found == known.end()) {
+      known.push_back(
+          {gemm.y.rows, gemm.y.cols, depth,
+           context_.topology.kernels_of(context_.devices[d])
+               .gemm_time(gemm.y.rows, gemm.y.cols, depth, context_.problem.dtype, gemm.trans_a, gemm.trans_b)
+               .value});
+      found = known.end() - 1;
+    }
+    return found->seconds;
   }
 
   PlanContext& context_;

@@ -38,11 +38,13 @@ double last_issue(const std::vector<OpTime>& ops) {
 
 }  // namespace
 
-PlanRun::PlanRun(const Plan& plan, const Topology& topology, std::vector<OpTime>& ops)
+PlanRun::PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& gemm_factors,
+                 std::vector<OpTime>& ops)
     : plan_{plan},
       times_{ops},
       graph_{plan},
       kernels_{plan, topology},
+      gemm_factors_{gemm_factors},
       copies_{plan, topology},
       limits_{plan, topology},
       room_{topology.memories().size()},
@@ -127,9 +129,10 @@ void PlanRun::start_kernel(OpId id) {
 void PlanRun::run_kernel(OpId id) {
   const Op& op = plan_.op(id);
   const KernelCost& cost = kernels_.of(id);
+  const MemoryId gpu = plan_.queue(op.queue).dst;
+  const double factor = op.kind == OpKind::gemm ? gemm_factors_[gpu.index()] : 1;
   times_[id.index()].start = machine_.now();
-  machine_.start_kernel(static_cast<SimGridMachine::Slot>(op.queue.value), plan_.queue(op.queue).dst, cost.seconds,
-                        cost.share);
+  machine_.start_kernel(static_cast<SimGridMachine::Slot>(op.queue.value), gpu, factor * cost.seconds, cost.share);
 }
 
 void PlanRun::activity_ended(SimGridMachine::Slot slot) {

@@ -5,11 +5,11 @@
 
 #include "backends/sim/copy_routes.hpp"
 #include "backends/sim/engine_limits.hpp"
-#include "backends/sim/kernel_costs.hpp"
 #include "backends/sim/kernel_room.hpp"
 #include "backends/sim/plan_graph.hpp"
 #include "backends/sim/simgrid_machine.hpp"
 #include "model/timeline.hpp"
+#include "sched/kernel_costs.hpp"
 #include "sched/plan.hpp"
 
 namespace tilerail {
@@ -19,7 +19,9 @@ namespace tilerail {
 class PlanRun : private SimGridMachine::Listener {
  public:
   /// `ops[i].start` holds when op i is issued. Everything must outlive the run.
-  PlanRun(const Plan& plan, const Topology& topology, std::vector<OpTime>& ops);
+  /// `gemm_factors` multiply the times of GEMMs, by memory.
+  PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& gemm_factors,
+          std::vector<OpTime>& ops);
 
   /// Overwrites the times.
   void run();
@@ -52,6 +54,7 @@ class PlanRun : private SimGridMachine::Listener {
   std::vector<OpTime>& times_;
   PlanGraph graph_;
   KernelCosts kernels_;
+  const std::vector<double>& gemm_factors_;
   CopyRoutes copies_;
   EngineLimits limits_;
   KernelRoom room_;

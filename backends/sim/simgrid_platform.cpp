@@ -5,6 +5,7 @@
 #include <simgrid/version.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "backends/sim/simgrid_engine.hpp"
@@ -30,7 +31,7 @@ class Fingerprint {
     for (const Link& link : topology.links()) add(link.bandwidth.value);
     for (const CapacityGroup& group : topology.groups()) {
       add(group.forward), add(group.backward);
-      add(group.capacity), add(group.both_busy);
+      add(group.capacity), add(group.both_busy), add(group.forward_share.value_or(-1));
     }
     for (const FlowRoute& route : routes) {
       add(route.src.value), add(route.dst.value), add(route.cap.value_or(Rate{-1}).value);
@@ -66,7 +67,7 @@ SimGridPlatform& SimGridPlatform::of(const Topology& topology, std::span<const F
   const std::set<FlowRoute> distinct(routes.begin(), routes.end());
   auto& platform = known[Fingerprint{topology, distinct}];
   if (!platform) platform.reset(new SimGridPlatform{topology, distinct});
-  for (auto& load : platform->loads_) load->flows = load->forward = load->backward = 0;
+  for (auto& load : platform->loads_) load->now = {};
   return *platform;
 }
 
@@ -95,12 +96,22 @@ s4u::Link* SimGridPlatform::new_group(const CapacityGroup& group, const Topology
     for (LinkId id : *side) most += topology.link(id).bandwidth.value;
   loads_.push_back(std::make_unique<GroupLoad>(GroupLoad{group, most}));
   const GroupLoad* load = loads_.back().get();
-  return new_link(most)->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR,
-                                            [load](double, int) { return load->bound(); });
+  const auto bounded = [&](const std::function<double()>& bound) {
+    return new_link(most)->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR,
+                                              [bound](double, int) { return bound(); });
+  };
+  sides_.emplace_back();
+  if (group.forward_share)
+    sides_.back() = {bounded([load] { return load->side_bound(true); }),
+                     bounded([load] { return load->side_bound(false); })};
+  return bounded([load] { return load->bound(); });
 }
 
-double SimGridPlatform::GroupLoad::bound() const {
-  return std::min(most, group.bound(flows, forward > 0, backward > 0).value);
+double SimGridPlatform::GroupLoad::bound() const { return std::min(most, group.bounds(now).all.value); }
+
+double SimGridPlatform::GroupLoad::side_bound(bool forward) const {
+  const auto bounds = group.bounds(now);
+  return std::min(most, (forward ? bounds.forward : bounds.backward).value);
 }
 
 /// SimGrid knows one route between two hosts, so the routes of a pair leave from different hosts of the memory.
@@ -117,21 +128,27 @@ void SimGridPlatform::add_route(const FlowRoute& route, const Topology& topology
   const auto uses = topology.groups_on(src, dst);
   std::vector<s4u::LinkInRoute> path;
   for (LinkId id : topology.route(src, dst)) path.emplace_back(links_[id.index()]);
-  for (const auto& use : uses) path.emplace_back(groups_[use.group.index()]);
+  for (const auto& use : uses) {
+    path.emplace_back(groups_[use.group.index()]);
+    const Sides& sides = sides_[use.group.index()];
+    if (use.forward && sides.forward) path.emplace_back(sides.forward);
+    if (use.backward && sides.backward) path.emplace_back(sides.backward);
+  }
   if (src == dst) path.emplace_back(new_link(topology.kernels_of(src).memory_bandwidth.value().value));
   // SimGrid ignores the rate of a flow between hosts; a FATPIPE link bounds each flow instead of their sum.
   if (cap) path.emplace_back(new_link(cap->value)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE));
+  const double demand = src == dst ? 0 : topology.pair_rate(src, dst).value;
   s4u::Host *from = start_of(route, topology), *to = hosts_[dst.index()];
   connect(zone_, *from, *to, path);
-  routes_.emplace(route, Route{from, to, {uses.begin(), uses.end()}});
+  routes_.emplace(route, Route{from, to, {uses.begin(), uses.end()}, demand});
 }
 
 void SimGridPlatform::count(const Route& route, int change) {
   for (const auto& use : route.groups) {
-    GroupLoad& load = *loads_[use.group.index()];
+    CapacityGroup::Load& load = loads_[use.group.index()]->now;
     load.flows += change;
-    load.forward += use.forward ? change : 0;
-    load.backward += use.backward ? change : 0;
+    if (use.forward) load.forward += change, load.forward_demand += change * route.demand;
+    if (use.backward) load.backward += change, load.backward_demand += change * route.demand;
   }
 }
 

@@ -32,6 +32,7 @@ class SimGridPlatform {
   struct Route {
     simgrid::s4u::Host *from, *to;
     std::vector<Topology::GroupUse> groups;
+    double demand = 0;  // B/s that a flow takes alone
   };
 
   /// The platform of this machine with these routes; made when there is none like it, and kept, since SimGrid cannot
@@ -49,9 +50,10 @@ class SimGridPlatform {
   struct GroupLoad {
     CapacityGroup group;
     double most;  // B/s, what its links carry together; SimGrid wants a finite number
-    int flows = 0, forward = 0, backward = 0;
+    CapacityGroup::Load now = {};
 
     double bound() const;
+    double side_bound(bool forward) const;
   };
 
   SimGridPlatform(const Topology& topology, const std::set<FlowRoute>& routes);
@@ -64,7 +66,11 @@ class SimGridPlatform {
   simgrid::s4u::NetZone& zone_;
   std::vector<simgrid::s4u::Host*> hosts_;           // by memory
   std::vector<simgrid::s4u::Link*> links_, groups_;  // by link, by group
-  std::vector<std::unique_ptr<GroupLoad>> loads_;    // by group
+  struct Sides {
+    simgrid::s4u::Link *forward = nullptr, *backward = nullptr;
+  };
+  std::vector<Sides> sides_;                       // by group; null where its sides have no bounds of their own
+  std::vector<std::unique_ptr<GroupLoad>> loads_;  // by group
   std::map<FlowRoute, Route> routes_;
   std::map<std::pair<MemoryId, MemoryId>, std::size_t> routes_between_;  // how many
   std::map<MemoryId, std::vector<simgrid::s4u::Host*>> more_hosts_;      // beyond the first

@@ -14,6 +14,9 @@ struct KernelCost {
   double share = 1;
 };
 
+/// Factor on the times of a plan's GEMMs on a device that they keep busy for this share of the time.
+double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty);
+
 /// What every kernel of a plan costs. Tiles repeat, so each distinct shape is worked out once.
 /// Memory: 4 bytes an operation.
 class KernelCosts {

@@ -1,4 +1,4 @@
-#include "backends/sim/kernel_costs.hpp"
+#include "sched/kernel_costs.hpp"
 
 #include <unordered_map>
 
@@ -45,10 +45,18 @@ Shape shape_of(const Plan& plan, const Op& op, const Topology& topology) {
 KernelCost cost_of(const Shape& s, DType dtype, const KernelTimes& kernels) {
   const Seconds time = s.kind == OpKind::gemm ? kernels.gemm_time(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b)
                                               : kernels.axpby_time(s.m, s.n, dtype, s.reads, 1);
-  return {time.value, kernels.occupancy(s.m, s.n)};
+  const double share = s.kind == OpKind::gemm ? kernels.gemm_occupancy(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b)
+                                              : kernels.occupancy(s.m, s.n);
+  return {time.value, share};
 }
 
 }  // namespace
+
+double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty) {
+  const GemmProblem& p = plan.problem;
+  if (p.k == 0 || p.alpha == 0) return 1;  // no GEMM
+  return topology.kernels_of(gpu).load_factor(p.dtype, p.trans_a, p.trans_b, duty);
+}
 
 KernelCosts::KernelCosts(const Plan& plan, const Topology& topology) : index_(plan.ops.size()) {
   std::unordered_map<Shape, std::uint32_t, ShapeHash> known;
