@@ -1,0 +1,219 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "calibration/fit_parts.hpp"
+
+namespace tilerail::fit {
+namespace {
+
+constexpr const char* host = "host";
+
+enum class Way { to_devices, from_devices };
+
+class Groups {
+ public:
+  explicit Groups(Context& context) : context_{context}, d_{context.description} {}
+
+  void fit() {
+    for (std::size_t i = 0; i < context_.devices(); ++i) both_ways_of_device(i);
+    for (const Way way : {Way::to_devices, Way::from_devices}) {
+      for (const auto& cluster : clusters(way))
+        if (cluster.size() > 1 && cluster.size() < context_.devices()) add_shared(way, cluster);
+      std::vector<std::size_t> all(context_.devices());
+      std::iota(all.begin(), all.end(), 0);
+      if (all.size() > 1) add_shared(way, all);
+    }
+    host_both_ways();
+    ports();
+    for (std::size_t i = 0; i < context_.devices(); ++i) through_device(i);
+  }
+
+ private:
+  LinkId host_link(Way way, std::size_t device) const {
+    const std::string& name = context_.device(device);
+    return way == Way::to_devices ? link_between(d_, host, name) : link_between(d_, name, host);
+  }
+  double alone(LinkId link) const { return d_.links[link.index()].bandwidth.value; }
+
+  /// Devices of a run all of whose flows go this way between the host and a device; empty for other runs.
+  std::vector<std::size_t> devices_of(const TransferRun& run, Way way) const {
+    std::vector<std::size_t> devices;
+    for (const auto& flow : run.flows) {
+      const std::string& end = way == Way::to_devices ? flow.dst : flow.src;
+      if ((way == Way::to_devices ? flow.src : flow.dst) != host || flow.in_flight != 1) return {};
+      for (std::size_t i = 0; i < context_.devices(); ++i)
+        if (context_.device(i) == end) devices.push_back(i);
+    }
+    return devices;
+  }
+
+  /// Runs in this way between the host and several devices.
+  std::vector<const TransferRun*> one_way(Way way) const {
+    std::vector<const TransferRun*> found;
+    for (const char* kind : {"two to GPUs", "two from GPUs", "subset", "all to GPUs", "all from GPUs"})
+      for (const TransferRun* run : context_.runs(kind))
+        if (!devices_of(*run, way).empty()) found.push_back(run);
+    return found;
+  }
+
+  /// Devices that slow each other down two by two.
+  std::vector<std::vector<std::size_t>> clusters(Way way) const {
+    std::vector<std::size_t> root(context_.devices());
+    std::iota(root.begin(), root.end(), 0);
+    const auto find = [&](std::size_t i) {
+      while (root[i] != i) i = root[i];
+      return i;
+    };
+    for (const TransferRun* run : one_way(way)) {
+      const auto devices = devices_of(*run, way);
+      if (devices.size() != 2) continue;
+      const double apart = alone(host_link(way, devices[0])) + alone(host_link(way, devices[1]));
+      if (run->total.mean < (1 - 2 * noise) * apart) root[find(devices[0])] = find(devices[1]);
+    }
+    std::map<std::size_t, std::vector<std::size_t>> by_root;
+    for (std::size_t i = 0; i < root.size(); ++i) by_root[find(i)].push_back(i);
+    std::vector<std::vector<std::size_t>> result;
+    for (auto& [_, members] : by_root) result.push_back(std::move(members));
+    return result;
+  }
+
+  /// What so many flows within a set get together: the most that was seen, since other sets may be held back by groups
+  /// of their own. Nothing when that is what each would get alone.
+  void add_shared(Way way, const std::vector<std::size_t>& members) {
+    std::map<std::size_t, double> most;
+    double one = 0;  // what a flow gets alone
+    CapacityGroup group;
+    for (const std::size_t i : members) {
+      group.forward.push_back(host_link(way, i));
+      one = std::max(one, alone(group.forward.back()));
+    }
+    for (const TransferRun* run : one_way(way)) {
+      const auto devices = devices_of(*run, way);
+      const bool inside = std::all_of(devices.begin(), devices.end(), [&](std::size_t i) {
+        return std::find(members.begin(), members.end(), i) != members.end();
+      });
+      if (inside) most[devices.size()] = std::max(most[devices.size()], run->total.mean);
+    }
+    bool binds = false;
+    group.capacity = CapacityCurve{{{1, Rate{one}}}};
+    for (const auto& [flows, total] : most) {
+      binds = binds || total < (1 - noise) * one * static_cast<double>(flows);
+      group.capacity->points.push_back({static_cast<double>(flows), Rate{total}});
+    }
+    if (!binds) return;
+    const bool all = members.size() == context_.devices();
+    const std::string who = all ? "GPUs" : context_.device(members.front()) + " to " + context_.device(members.back());
+    add(std::move(group), way == Way::to_devices ? "host to " + who : who + " to host");
+  }
+
+  void add(CapacityGroup group, const std::string& name) {
+    group.name = name;
+    group.source = "contention";
+    d_.groups.push_back(std::move(group));
+  }
+
+  /// Copies to and from one device at once.
+  void both_ways_of_device(std::size_t i) {
+    for (const TransferRun* run : context_.runs("both ways")) {
+      if (run->flows.size() != 2 ||
+          (run->flows[0].dst != context_.device(i) && run->flows[0].src != context_.device(i)))
+        continue;
+      const LinkId to = host_link(Way::to_devices, i), from = host_link(Way::from_devices, i);
+      if (run->total.mean > (1 - noise) * (alone(to) + alone(from))) return;
+      CapacityGroup group;
+      group.forward = {to}, group.backward = {from};
+      group.both_busy = CapacityCurve{{{2, Rate{run->total.mean}}}};
+      return add(std::move(group), "host and " + context_.device(i) + ", both directions");
+    }
+  }
+
+  /// All devices both ways: the bound by the number of copies, and how it is divided where both sides are held back.
+  void host_both_ways() {
+    std::map<std::size_t, std::pair<double, int>> sums;  // of totals, by number of flows
+    std::optional<double> share;
+    std::size_t most_flows = 0;
+    for (const char* kind : {"both ways", "two both ways", "subset", "all both ways"})
+      for (const TransferRun* run : context_.runs(kind)) {
+        double forward = 0, backward = 0;
+        for (const auto& flow : run->flows) (flow.src == host ? forward : backward) += flow.rate.mean;
+        if (forward == 0 || backward == 0) continue;
+        auto& [sum, count] = sums[run->flows.size()];
+        sum += run->total.mean, ++count;
+        if (run->flows.size() <= most_flows || run->flows.size() < 4) continue;
+        most_flows = run->flows.size();
+        share = forward / (forward + backward);
+      }
+    if (sums.size() < 2) return;
+    CapacityGroup group;
+    for (std::size_t i = 0; i < context_.devices(); ++i) {
+      group.forward.push_back(host_link(Way::to_devices, i));
+      group.backward.push_back(host_link(Way::from_devices, i));
+    }
+    group.both_busy = CapacityCurve{};
+    for (const auto& [flows, total] : sums)
+      group.both_busy->points.push_back({static_cast<double>(flows), Rate{total.first / total.second}});
+    group.forward_share = share;
+    add(std::move(group), "host memory, both directions");
+  }
+
+  /// Ports of the switch: a copy in and one out at once.
+  void ports() {
+    const auto switched = std::find_if(d_.nodes.begin(), d_.nodes.end(),
+                                       [](const Node& n) { return n.kind == NodeKind::network_switch; });
+    if (switched == d_.nodes.end()) return;
+    const double latency = 2 * d_.links.back().latency.value;  // out to the switch and on
+    std::optional<double> each;
+    for (const char* kind : {"pair both ways", "ring"})
+      for (const TransferRun* run : context_.runs(kind))
+        each = without_latency(run->total.mean / static_cast<double>(run->flows.size()), run->copy_bytes, latency);
+    if (!each) return;
+    for (std::size_t i = 0; i < context_.devices(); ++i) {
+      CapacityGroup group;
+      group.forward = {link_between(d_, context_.device(i), switched->name)};
+      group.backward = {link_between(d_, switched->name, context_.device(i))};
+      if (2 * *each > 2 * (1 - noise) * alone(group.forward[0])) return;
+      group.both_busy = CapacityCurve{{{2, Rate{2 * *each}}}};
+      add(std::move(group), "port of " + context_.device(i) + ", both directions");
+    }
+  }
+
+  /// A device that gets data from the host, or sends it there, while it sends to another.
+  void through_device(std::size_t i) {
+    const std::string& name = context_.device(i);
+    for (const char* kind : {"to GPU and on to peer", "from GPU and peer"})
+      for (const TransferRun* run : context_.runs(kind)) {
+        if (run->flows.size() != 2 || run->flows[1].src != name) continue;
+        const bool in = run->flows[0].src == host;
+        const LinkId own = host_link(in ? Way::to_devices : Way::from_devices, i);
+        std::vector<LinkId> out;
+        for (std::size_t l = 0; l < d_.links.size(); ++l)
+          if (d_.nodes[d_.links[l].from.index()].name == name && d_.nodes[d_.links[l].to.index()].name != host)
+            out.push_back(LinkId{l});
+        const auto pair = context_.pairs(name, run->flows[1].dst);
+        double peer = 0;
+        for (const TransferRun* p : pair)
+          if (p->copy_bytes == run->copy_bytes) peer = p->flows[0].rate.mean;
+        if (out.empty() || peer == 0 || run->flows[1].rate.mean > (1 - noise) * peer) continue;
+        CapacityGroup group;
+        group.forward = {own}, group.backward = out;
+        const Link& first = d_.links[out[0].index()];
+        const bool direct = d_.nodes[first.to.index()].kind == NodeKind::gpu;
+        const double latency = (direct ? 1 : 2) * first.latency.value;
+        const double sent = without_latency(run->flows[1].rate.mean, run->copy_bytes, latency);
+        group.both_busy = CapacityCurve{{{2, Rate{run->flows[0].rate.mean + sent}}}};
+        add(std::move(group), name + (in ? ", in from the host and out to GPUs" : ", out to the host and to GPUs"));
+      }
+  }
+
+  Context& context_;
+  Topology::Description& d_;
+};
+
+}  // namespace
+
+void fit_groups(Context& context) { Groups{context}.fit(); }
+
+}  // namespace tilerail::fit

@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include "calibration/fit_parts.hpp"
+#include "model/error.hpp"
+
+namespace tilerail::fit {
+namespace {
+
+constexpr double rested = 0.5;  // a device that is busy for less of the time has power to spare
+
+/// Results of one thread block as libraries have them: rows x columns of C.
+constexpr std::array<std::array<double, 2>, 6> block_sizes{
+    {{256, 128}, {128, 128}, {128, 64}, {64, 64}, {64, 32}, {32, 32}}};
+
+double flops(const KernelRun& run) {
+  return 2 * static_cast<double>(run.m) * static_cast<double>(run.n) * static_cast<double>(run.k);
+}
+
+/// Finds the parameters of the rule that are nearest to the measured times: mean of |log(rule / measured)|, of which no
+/// shape counts more than 0.3, so that a few odd ones decide nothing.
+class RuleFit {
+ public:
+  RuleFit(const std::vector<const KernelRun*>& runs, double multiprocessors, double memory)
+      : runs_{runs}, multiprocessors_{multiprocessors}, memory_{memory} {
+    double peak = 0, least = 1;
+    for (const KernelRun* run : runs) {
+      peak = std::max(peak, flops(*run) / run->seconds.mean);
+      least = std::min(least, run->seconds.mean);
+    }
+    rule_.peak = FlopRate{1.02 * peak};
+    rule_.launch = Seconds{0.8 * least};
+    rule_.fill = 64;
+    rule_.reduction = Seconds{0.5 * least};
+    for (std::size_t i = 0; i < block_sizes.size(); ++i)
+      rule_.blocks.push_back({block_sizes[i][0], block_sizes[i][1], 1 - 0.1 * static_cast<double>(i)});
+  }
+
+  TiledGemm fit() {
+    double best = distance();
+    for (double step = 0.4; step > 0.004;) {
+      bool better = false;
+      for (double* parameter : parameters()) {
+        for (const double factor : {1 + step, 1 / (1 + step)}) {
+          const double before = *parameter;
+          *parameter = std::min(before * factor, is_efficiency(parameter) ? 1.0 : before * factor);
+          const double now = distance();
+          if (now < best)
+            best = now, better = true;
+          else
+            *parameter = before;
+        }
+      }
+      if (!better) step /= 2;
+    }
+    return rule_;
+  }
+
+ private:
+  std::vector<double*> parameters() {
+    std::vector<double*> all{&rule_.launch.value, &rule_.peak.value, &rule_.fill, &rule_.reduction.value};
+    for (auto& block : rule_.blocks) all.push_back(&block.efficiency);
+    return all;
+  }
+  bool is_efficiency(const double* parameter) const {
+    return std::any_of(rule_.blocks.begin(), rule_.blocks.end(), [=](auto& b) { return &b.efficiency == parameter; });
+  }
+  double distance() const {
+    double sum = 0;
+    for (const KernelRun* run : runs_) {
+      const auto cost =
+          rule_.uncorrected(static_cast<double>(run->m), static_cast<double>(run->n), static_cast<double>(run->k),
+                            multiprocessors_, static_cast<double>(element_size(run->dtype)), Rate{memory_});
+      sum += std::min(0.3, std::abs(std::log(cost.time.value / run->seconds.mean)));
+    }
+    return sum / static_cast<double>(runs_.size());
+  }
+
+  const std::vector<const KernelRun*>& runs_;
+  double multiprocessors_, memory_;
+  TiledGemm rule_;
+};
+
+void set_shapes(TiledGemm& tiled, const std::vector<const KernelRun*>& runs) {
+  tiled.shapes.clear();
+  for (const KernelRun* run : runs)
+    tiled.shapes.push_back({static_cast<double>(run->m), static_cast<double>(run->n), static_cast<double>(run->k),
+                            Seconds{run->seconds.mean}});
+}
+
+/// Times under load over those with power to spare, never falling with the load.
+std::vector<GemmCurve::Load> load_factors(const std::vector<const KernelRun*>& alone,
+                                          const std::vector<const KernelRun*>& loaded) {
+  std::map<double, std::pair<double, int>> sums;
+  for (const KernelRun* run : loaded)
+    for (const KernelRun* like : alone)
+      if (like->m == run->m && like->n == run->n && like->k == run->k) {
+        auto& [sum, count] = sums[run->duty];
+        sum += run->seconds.mean / like->seconds.mean, ++count;
+      }
+  std::vector<GemmCurve::Load> factors;
+  double most = 1;
+  for (const auto& [duty, sum] : sums) {
+    most = std::max(most, sum.first / sum.second);
+    factors.push_back({duty, most});
+  }
+  const bool any = most > 1.005;
+  return any ? factors : std::vector<GemmCurve::Load>{};
+}
+
+std::string kernel_name(const std::string& model) {
+  std::string name;
+  for (const char c : model)
+    name += std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::tolower(c)) : '-';
+  return name.empty() ? "gpu" : name;
+}
+
+}  // namespace
+
+KernelTimes fit_kernels(const Measurements& m) {
+  if (m.memory.empty()) throw InputError{"measurements: no memory rate; expected a run under 'memory'"};
+  KernelTimes kernels;
+  kernels.name = kernel_name(m.devices[0].model);
+  kernels.source = "kernels";
+  kernels.multiprocessors = m.devices[0].multiprocessors;
+  kernels.memory_bandwidth = Rate{m.memory[0].rate.mean};
+  kernels.launch = Seconds{1};
+  for (const DType dtype : {DType::f64, DType::f32, DType::tf32, DType::f16, DType::bf16}) {
+    TiledGemm rule;
+    std::vector<GemmCurve::Load> sustained;
+    for (const char* trans : {"NN", "NT", "TN", "TT"}) {
+      std::vector<const KernelRun*> alone, loaded;
+      for (const KernelRun& run : m.kernels)
+        if (run.dtype == dtype && run.trans == trans && run.at_once == 1 && run.gpu == m.devices[0].name)
+          (run.duty < rested ? alone : loaded).push_back(&run);
+      if (alone.empty()) continue;
+      const bool first = rule.blocks.empty();
+      if (first) {
+        rule = RuleFit{alone, kernels.multiprocessors, kernels.memory_bandwidth->value}.fit();
+        sustained = load_factors(alone, loaded);
+        kernels.launch = std::min(kernels.launch, rule.launch);
+        if (kernels.gemm.empty()) kernels.k_overhead = rule.fill;
+      }
+      GemmCurve curve;
+      curve.dtype = dtype, curve.trans = first ? "" : trans, curve.source = "kernels";
+      curve.tiled = rule, curve.sustained = sustained;
+      set_shapes(*curve.tiled, alone);
+      kernels.gemm.push_back(std::move(curve));
+    }
+  }
+  if (kernels.gemm.empty()) throw InputError{"measurements: no kernel times; expected runs under 'kernels'"};
+  return kernels;
+}
+
+}  // namespace tilerail::fit

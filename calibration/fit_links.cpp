@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "calibration/fit_parts.hpp"
+#include "model/error.hpp"
+
+namespace tilerail::fit {
+namespace {
+
+constexpr const char* host = "host";
+constexpr const char* peer_switch = "peer-switch";
+
+/// The run of the largest copies.
+const TransferRun& steadiest(const std::vector<const TransferRun*>& runs) {
+  return **std::max_element(runs.begin(), runs.end(), [](auto* a, auto* b) { return a->copy_bytes < b->copy_bytes; });
+}
+
+class Links {
+ public:
+  explicit Links(Context& context) : context_{context}, d_{context.description} {}
+
+  void fit() {
+    const double to = role_latency(host, context_.device(0)), from = role_latency(context_.device(0), host);
+    for (std::size_t i = 0; i < context_.devices(); ++i) {
+      add(host, context_.device(i), needed_bandwidth(host, context_.device(i), to), to);
+      add(context_.device(i), host, needed_bandwidth(context_.device(i), host, from), from);
+    }
+    fit_peers();
+    for (std::size_t i = 0; i < context_.devices(); ++i) set_engines(i);
+  }
+
+ private:
+  double role_latency(const std::string& src, const std::string& dst) const {
+    // sizes were varied on one kind of pages, and latency does not depend on where pages lie
+    for (const HostPages pages : {context_.pages, HostPages::spread}) {
+      const auto runs = Context{context_.measurements, pages, d_}.pairs(src, dst);
+      if (const double latency = runs.empty() ? 0 : copy_cost(runs).latency; latency > 0) return latency;
+    }
+    return 0;
+  }
+
+  std::optional<double> bandwidth(const std::string& src, const std::string& dst, double latency) const {
+    const auto runs = context_.pairs(src, dst);
+    if (runs.empty()) return std::nullopt;
+    const CopyCost cost = copy_cost(runs);
+    if (cost.latency > 0) return cost.bandwidth;
+    const TransferRun& run = steadiest(runs);
+    return without_latency(run.flows[0].rate.mean, run.copy_bytes, latency);
+  }
+
+  double needed_bandwidth(const std::string& src, const std::string& dst, double latency) const {
+    const auto found = bandwidth(src, dst, latency);
+    if (!found)
+      throw InputError{"measurements: no copy from " + src + " to " + dst + "; expected a run of kind 'pair'"};
+    return *found;
+  }
+
+  NodeId node(const std::string& name) const {
+    for (std::size_t i = 0; i < d_.nodes.size(); ++i)
+      if (d_.nodes[i].name == name) return NodeId{i};
+    throw InputError{"measurements: '" + name + "' is no device of the list"};
+  }
+
+  void add(const std::string& from, const std::string& to, double bandwidth, double latency,
+           std::optional<double> per_flow = {}) {
+    Link link;
+    link.from = node(from), link.to = node(to);
+    link.bandwidth = Rate{bandwidth}, link.latency = Seconds{latency};
+    if (per_flow) link.per_flow = Rate{*per_flow};
+    link.source = "copies";
+    d_.links.push_back(link);
+  }
+
+  /// Where all devices reach each other at one rate and several copies into one get no more than one of them would,
+  /// what joins them is a switch whose ports are the limit; else each pair has a link.
+  void fit_peers() {
+    struct Pair {
+      std::string from, to;
+      double bandwidth;
+    };
+    std::vector<Pair> pairs;
+    std::optional<double> latency;
+    for (std::size_t i = 0; i < context_.devices(); ++i)
+      for (std::size_t j = 0; j < context_.devices(); ++j) {
+        const auto runs = context_.pairs(context_.device(i), context_.device(j));
+        if (i == j || runs.empty()) continue;
+        if (!latency) latency = copy_cost(runs).latency;
+        pairs.push_back(
+            {context_.device(i), context_.device(j), *bandwidth(context_.device(i), context_.device(j), *latency)});
+      }
+    if (pairs.empty()) return;
+    const auto [least, most] =
+        std::minmax_element(pairs.begin(), pairs.end(), [](auto& a, auto& b) { return a.bandwidth < b.bandwidth; });
+    double into = 0, total = 0;
+    for (const TransferRun* run : context_.runs("fan in")) into = std::max(into, run->total.mean);
+    for (const Pair& pair : pairs) total += pair.bandwidth / static_cast<double>(pairs.size());
+    const bool all = pairs.size() == context_.devices() * (context_.devices() - 1);
+    if (all && into > 0 && into < 1.5 * total && most->bandwidth < 1.1 * least->bandwidth) {
+      d_.nodes.push_back({peer_switch, NodeKind::network_switch, "copies"});
+      for (std::size_t i = 0; i < context_.devices(); ++i) {
+        add(context_.device(i), peer_switch, total, *latency / 2);
+        const double port = std::max(into, total);
+        add(peer_switch, context_.device(i), port, *latency / 2, port > total ? std::optional{total} : std::nullopt);
+      }
+      return;
+    }
+    for (const Pair& pair : pairs) add(pair.from, pair.to, pair.bandwidth, *latency);
+  }
+
+  /// Two copies at once of one role: where the second takes twice as long as the first, one engine runs them in turn.
+  std::optional<int> engines(const std::function<bool(const TransferRun&)>& of_role) const {
+    for (const TransferRun* run : context_.runs("one each"))
+      if (of_role(*run)) {
+        double fast = 0, slow = run->flows[0].rate.mean;
+        for (const auto& flow : run->flows)
+          fast = std::max(fast, flow.rate.mean), slow = std::min(slow, flow.rate.mean);
+        if (fast > 1.6 * slow) return 1;
+      }
+    return std::nullopt;
+  }
+
+  /// What one device of each role shows holds for all: they are the same model.
+  void set_engines(std::size_t i) {
+    Engines& engines_of = d_.memories[1 + i].engines;
+    engines_of.h2d = engines([](const TransferRun& r) { return r.flows[0].src == host; });
+    engines_of.d2h = engines([](const TransferRun& r) { return r.flows[0].dst == host; });
+    engines_of.peer = engines([](const TransferRun& r) {
+      return r.flows[0].src != host && r.flows[0].dst != host && r.flows[0].src == r.flows.back().src;
+    });
+  }
+
+  Context& context_;
+  Topology::Description& d_;
+};
+
+}  // namespace
+
+/// Minimises sum over runs of ((latency + bytes / bandwidth) / time - 1)^2.
+CopyCost copy_cost(const std::vector<const TransferRun*>& runs) {
+  double s11 = 0, s12 = 0, s22 = 0, r1 = 0, r2 = 0;
+  bool several = false;
+  for (const TransferRun* run : runs) {
+    several = several || run->copy_bytes != runs[0]->copy_bytes;
+    const double time = run->copy_bytes / run->flows[0].rate.mean, a = 1 / time, b = run->copy_bytes / time;
+    s11 += a * a, s12 += a * b, s22 += b * b, r1 += a, r2 += b;
+  }
+  const double determinant = s11 * s22 - s12 * s12;
+  if (!several || determinant <= 0) return {0, steadiest(runs).flows[0].rate.mean};
+  const double latency = (r1 * s22 - r2 * s12) / determinant, slope = (s11 * r2 - s12 * r1) / determinant;
+  if (latency < 0 || slope <= 0) return {0, steadiest(runs).flows[0].rate.mean};
+  return {latency, 1 / slope};
+}
+
+void fit_links(Context& context) { Links{context}.fit(); }
+
+}  // namespace tilerail::fit

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "calibration/measurements.hpp"
+#include "model/topology.hpp"
+
+namespace tilerail::fit {
+
+/// Two rates differ when they are further apart than this: more than what repeated measurements of one show.
+constexpr double noise = 0.03;
+
+/// What a copy costs between two ends: time = latency + bytes / bandwidth.
+struct CopyCost {
+  double latency = 0, bandwidth = 0;
+};
+/// Least squares, relative to the times, over single flows of several sizes; no latency where there is only one size.
+CopyCost copy_cost(const std::vector<const TransferRun*>& runs);
+
+/// The rate of copies one after another, had none of them to pay the latency.
+inline double without_latency(double rate, double bytes, double latency) {
+  return bytes / std::max(bytes / rate - latency, 0.5 * bytes / rate);
+}
+
+/// What the parts of the fit share. Memory 0 is the host, memory 1 + i device i.
+struct Context {
+  const Measurements& measurements;
+  HostPages pages;
+  Topology::Description& description;
+
+  std::size_t devices() const { return measurements.devices.size(); }
+  const std::string& device(std::size_t i) const { return measurements.devices[i].name; }
+  /// Runs of a kind on these pages; runs without a host flow count for both.
+  std::vector<const TransferRun*> runs(const std::string& kind) const;
+  std::vector<const TransferRun*> pairs(const std::string& src, const std::string& dst) const;
+};
+
+/// Links between the host and devices, and between devices, directly or through a switch; copy engines.
+void fit_links(Context& context);
+/// Capacity groups, from runs of several flows.
+void fit_groups(Context& context);
+/// 2-D copies and the cost of handing operations over.
+void fit_costs(Context& context);
+/// Kernel times.
+KernelTimes fit_kernels(const Measurements& measurements);
+
+LinkId link_between(const Topology::Description& description, const std::string& from, const std::string& to);
+
+}  // namespace tilerail::fit

@@ -1,0 +1,235 @@
+#include "calibration/fit_topology.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+
+#include "calibration/fit_parts.hpp"
+#include "model/error.hpp"
+
+namespace tilerail {
+namespace fit {
+
+std::vector<const TransferRun*> Context::runs(const std::string& kind) const {
+  std::vector<const TransferRun*> found;
+  for (const TransferRun& run : measurements.transfers) {
+    const bool host_flow = std::any_of(run.flows.begin(), run.flows.end(),
+                                       [](const auto& f) { return f.src == "host" || f.dst == "host"; });
+    if (run.kind == kind && (!host_flow || run.pages == pages)) found.push_back(&run);
+  }
+  if (!found.empty() || pages == HostPages::spread) return found;
+  return Context{measurements, HostPages::spread, description}.runs(kind);  // measured on one kind only
+}
+
+std::vector<const TransferRun*> Context::pairs(const std::string& src, const std::string& dst) const {
+  std::vector<const TransferRun*> found;
+  for (const TransferRun* run : runs("pair"))
+    if (run->flows[0].src == src && run->flows[0].dst == dst) found.push_back(run);
+  return found;
+}
+
+LinkId link_between(const Topology::Description& d, const std::string& from, const std::string& to) {
+  for (std::size_t i = 0; i < d.links.size(); ++i)
+    if (d.nodes[d.links[i].from.index()].name == from && d.nodes[d.links[i].to.index()].name == to) return LinkId{i};
+  throw InputError{"measurements: no copy from " + from + " to " + to + "; expected a run of kind 'pair'"};
+}
+
+/// Host copies, mean of all roles between the host and a device, by the bytes of a column; and handing over, with all
+/// threads at it.
+void fit_costs(Context& context) {
+  const Measurements& m = context.measurements;
+  Topology::Description& d = context.description;
+  std::map<double, std::pair<double, int>> by_column;
+  for (const StridedRun& run : m.strided) {
+    if (run.src != "host" && run.dst != "host") continue;
+    auto& [sum, count] = by_column[run.column_bytes];
+    sum += run.strided.mean / run.packed.mean, ++count;
+  }
+  for (const auto& [column, sum] : by_column)
+    d.strided.points.push_back({Bytes{column}, std::min(1.0, sum.first / sum.second)});
+  if (!by_column.empty()) d.strided.source = "columns";
+
+  const auto cost = [&](std::initializer_list<const char*> names) {
+    double sum = 0;
+    int count = 0;
+    for (const std::string name : names) {
+      const IssueRun* most = nullptr;
+      for (const IssueRun& run : m.issue)
+        if (run.what == name && (!most || run.threads > most->threads)) most = &run;
+      if (most) sum += most->seconds.mean, ++count;
+    }
+    return Seconds{count > 0 ? sum / count : 0};
+  };
+  if (m.issue.empty()) return;
+  d.issue = {cost({"copy", "2-D copy"}), cost({"gemm"}), cost({"record and wait"}), "issue"};
+}
+
+}  // namespace fit
+
+namespace {
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
+  return text;
+}
+
+double widest(const std::vector<TransferRun>& runs) {
+  double most = 0;
+  for (const TransferRun& run : runs) most = std::max(most, run.total.half_width);
+  return most;
+}
+
+double widest(const std::vector<KernelRun>& runs) {
+  double most = 0;
+  for (const KernelRun& run : runs) most = std::max(most, run.seconds.half_width);
+  return most;
+}
+
+Source source(const std::string& key, const std::string& text) { return {key, Source::Kind::measured, text}; }
+
+void add_memories(fit::Context& context) {
+  const Measurements& m = context.measurements;
+  Topology::Description& d = context.description;
+  d.nodes.push_back({"host", NodeKind::host, "machine"});
+  Memory host;
+  host.name = "host", host.kind = NodeKind::host, host.node = NodeId{std::size_t{0}}, host.source = "machine";
+  host.capacity = Bytes{m.host_bytes};
+  d.memories.push_back(host);
+  for (const DeviceRecord& device : m.devices) {
+    Memory gpu;
+    gpu.name = device.name, gpu.node = NodeId{d.nodes.size()}, gpu.device = device.number, gpu.source = "machine";
+    gpu.capacity = Bytes{device.memory_bytes};
+    if (device.idle_watts > 0) gpu.idle_watts = Watts{device.idle_watts};
+    if (device.limit_watts > 0) gpu.busy_watts = Watts{device.limit_watts};
+    d.nodes.push_back({device.name, NodeKind::gpu, "machine"});
+    d.memories.push_back(gpu);
+  }
+}
+
+bool in_turns(const TransferRun& run, const Topology& topology) {
+  std::map<std::pair<std::string, bool>, int> of_engine;  // copies out of a device to others, or between it and a host
+  for (const auto& flow : run.flows) {
+    const bool from_host = flow.src == "host", to_host = flow.dst == "host";
+    const auto& device = topology.memory(*topology.find_memory(from_host ? flow.dst : flow.src));
+    const auto limit = from_host ? device.engines.h2d : to_host ? device.engines.d2h : device.engines.peer;
+    int& used = of_engine[{device.name + (from_host ? "<" : to_host ? ">" : "-"), true}];
+    used += flow.in_flight;
+    if (limit && used > *limit) return true;
+  }
+  return run.kind == "one each";
+}
+
+}  // namespace
+
+namespace {
+
+/// Four digits are more than measurements are worth, and can be read.
+double rounded(double value) {
+  if (value == 0) return 0;
+  const double unit = std::pow(10.0, 3 - std::floor(std::log10(std::abs(value))));
+  return std::round(value * unit) / unit;
+}
+template <class Quantity>
+void round_off(Quantity& quantity) {
+  quantity.value = rounded(quantity.value);
+}
+template <class Quantity>
+void round_off(std::optional<Quantity>& quantity) {
+  if (quantity) round_off(*quantity);
+}
+
+void round_off(Topology::Description& d) {
+  for (Memory& memory : d.memories) round_off(memory.idle_watts), round_off(memory.busy_watts);
+  for (Link& link : d.links) round_off(link.bandwidth), round_off(link.latency), round_off(link.per_flow);
+  for (CapacityGroup& group : d.groups) {
+    for (auto* curve : {&group.capacity, &group.both_busy})
+      if (*curve)
+        for (auto& point : (*curve)->points) round_off(point.rate);
+    if (group.forward_share) group.forward_share = rounded(*group.forward_share);
+  }
+  for (auto& point : d.strided.points) point.efficiency = rounded(point.efficiency);
+  round_off(d.issue.per_op), round_off(d.issue.per_kernel), round_off(d.issue.per_dependency);
+  for (KernelTimes& kernels : d.kernels) {
+    round_off(kernels.launch), round_off(kernels.memory_bandwidth);
+    kernels.k_overhead = rounded(kernels.k_overhead);
+    for (GemmCurve& gemm : kernels.gemm) {
+      for (auto& load : gemm.sustained) load.factor = rounded(load.factor);
+      TiledGemm& tiled = *gemm.tiled;
+      round_off(tiled.launch), round_off(tiled.peak), round_off(tiled.reduction);
+      tiled.fill = rounded(tiled.fill);
+      for (auto& block : tiled.blocks) block.efficiency = rounded(block.efficiency);
+      for (auto& shape : tiled.shapes) round_off(shape.time);
+    }
+  }
+}
+
+}  // namespace
+
+Topology::Description fit_topology(const Measurements& m, HostPages pages) {
+  Topology::Description d;
+  const bool plain = pages == HostPages::plain;
+  d.name = m.machine + (plain ? "-plain" : "");
+  d.description = std::to_string(m.devices.size()) + " x " + m.devices[0].model + ", " +
+                  (plain ? "host buffers as the runtime allocates them" : "host buffers spread over all memory");
+  const std::string when = "calibrated " + m.date + ", " + std::to_string(m.devices.size()) + " devices";
+  d.sources = {
+      source("machine", when + ": what driver and system tell"),
+      source("copies", when + ": single flows of several sizes; 95 % intervals within " + percent(widest(m.transfers))),
+      source("contention", when + ": several flows at once; bounds by how many run"),
+      source("columns", when + ": 2-D copies of 4 MiB out of columns 128 KiB apart, against packed ones"),
+      source("issue", when + ": calls of one thread a device, all at once"),
+      source("kernels", when + ": bursts of kernels with pauses, then under load; 95 % intervals within " +
+                            percent(widest(m.kernels)))};
+  fit::Context context{m, pages, d};
+  add_memories(context);
+  fit::fit_links(context);
+  fit::fit_groups(context);
+  fit::fit_costs(context);
+  d.kernels.push_back(fit::fit_kernels(m));
+  round_off(d);
+  if (d.groups.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "contention"; });
+  if (d.strided.points.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "columns"; });
+  if (m.issue.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "issue"; });
+  return d;
+}
+
+std::vector<Residual> transfer_residuals(const Measurements& m, HostPages pages, const Topology& topology) {
+  std::vector<Residual> all;
+  for (const TransferRun& run : m.transfers) {
+    if (run.pages != pages || in_turns(run, topology)) continue;
+    std::vector<std::pair<MemoryId, MemoryId>> flows;
+    std::string ends;
+    for (const auto& flow : run.flows) {
+      flows.emplace_back(*topology.find_memory(flow.src), *topology.find_memory(flow.dst));
+      ends += " " + flow.src + ">" + flow.dst;
+    }
+    const auto rates = concurrent_rates(topology, flows);
+    double fitted = 0;
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      const double latency = topology.latency(flows[i].first, flows[i].second).value;
+      fitted += run.copy_bytes / (run.copy_bytes / rates[i].value + latency);
+    }
+    all.push_back({run.kind + ":" + ends, run.total.mean, fitted});
+  }
+  return all;
+}
+
+std::vector<Residual> kernel_residuals(const Measurements& m, const Topology& topology) {
+  std::vector<Residual> all;
+  for (const KernelRun& run : m.kernels) {
+    if (run.at_once != 1 || run.duty >= 0.5) continue;
+    const KernelTimes& kernels = topology.kernels_of(*topology.find_memory(run.gpu));
+    const auto trans = [&](std::size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
+    char what[96];
+    std::snprintf(what, sizeof what, "%s %s %lldx%lldx%lld", std::string{to_string(run.dtype)}.c_str(),
+                  run.trans.c_str(), run.m, run.n, run.k);
+    all.push_back(
+        {what, run.seconds.mean, kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value});
+  }
+  return all;
+}
+
+}  // namespace tilerail
