@@ -6,8 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench_run.hpp"
 #include "cli/command.hpp"
-#include "cli/host_run.hpp"
 #include "cli/option_group.hpp"
 #include "cli/output.hpp"
 #include "cli/parse.hpp"
@@ -18,7 +18,9 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr const char* footer = R"(The timeline and the result are those of the iteration with the median makespan.
+constexpr const char* footer =
+    R"(host: the timeline and the result are those of the iteration with the median makespan. cuda: iterations are not
+traced, and the timeline is that of a traced one after them; --check runs once more.
 Examples:
   tilerail run --backend host --gemm 2K --topology machine.toml --check
   tilerail run --backend host --plan plan.json --iters 5 --timeline measured.csv --json measured.json)";
@@ -28,9 +30,18 @@ constexpr int most_iterations = 1000;
 struct RunOptions {
   JobOptions job;
   OutputOptions output;
-  std::string backend, iterations = "3", warmup = "1", seed = "1";
+  std::string backend, host_buffers = "spread", iterations = "3", warmup = "1", seed = "1";
   bool check = false;
 };
+
+std::string gpu_text(const GpuRunFacts& gpu, double median) {
+  std::string text = fmt::format("first call: {}, {} over the median\n", seconds_text(gpu.first_s),
+                                 seconds_text(gpu.first_s - median));
+  text += fmt::format("issue: {} an operation\n", seconds_text(gpu.issue_per_op));
+  text += fmt::format("traced call: {} ({:+.1f}%), by {}, clocks within {}\n", seconds_text(gpu.traced_s),
+                      100 * (gpu.traced_s / median - 1), gpu.tracer, seconds_text(gpu.clock_skew));
+  return text + fmt::format("host buffers: {}\n", gpu.host_buffer);
+}
 
 RunSettings settings_of(const RunOptions& options) {
   RunSettings settings;
@@ -39,16 +50,19 @@ RunSettings settings_of(const RunOptions& options) {
   settings.seed =
       static_cast<std::uint64_t>(parse_integer(options.seed, "--seed", 0, std::numeric_limits<std::int64_t>::max()));
   settings.check = options.check;
+  settings.pages = pages_of(options.host_buffers);
   return settings;
 }
 
 std::string text_of(const Summary& summary, const RunResult& result) {
   const auto [least, most] = std::minmax_element(result.makespans.begin(), result.makespans.end());
+  const double median = result.median();
   std::string text = summary_table(summary);
-  text += fmt::format("\niterations: {}, median {}, from {} to {}\n", result.makespans.size(),
-                      seconds_text(summary.makespan_s), seconds_text(*least), seconds_text(*most));
+  text += fmt::format("\niterations: {}, median {}, from {} to {}\n", result.makespans.size(), seconds_text(median),
+                      seconds_text(*least), seconds_text(*most));
+  if (result.gpu) text += gpu_text(*result.gpu, median);
   if (result.check) {
-    text += fmt::format("check: {}: {}\n", result.check->passed() ? "passed" : "FAILED", result.check->summary());
+    text += fmt::format("check: {}: {}\n", result.check->passed ? "passed" : "FAILED", result.check->summary);
   }
   return text;
 }
@@ -58,29 +72,29 @@ std::string json_of(const Summary& summary, const RunResult& result) {
   auto json = nlohmann::ordered_json::parse(to_json(summary));
   json["iterations_s"] = result.makespans;
   if (result.check) {
-    json["check"] = {{"passed", result.check->passed()},
-                     {"residual", result.check->residual},
-                     {"tolerance", result.check->tolerance}};
+    json["check"] = {
+        {"passed", result.check->passed}, {"residual", result.check->residual}, {"tolerance", result.check->tolerance}};
+  }
+  if (result.gpu) {
+    const GpuRunFacts& gpu = *result.gpu;
+    json["gpu"] = {{"first_s", gpu.first_s}, {"issue_per_op_s", gpu.issue_per_op}, {"traced_s", gpu.traced_s},
+                   {"tracer", gpu.tracer},   {"clock_skew_s", gpu.clock_skew},     {"host_buffer", gpu.host_buffer}};
   }
   return json.dump(2) + "\n";
 }
 
 int run_run(const RunOptions& options) {
   const RunSettings settings = settings_of(options);
-  if (options.backend == "cuda") throw HardwareError{"--backend: this build has no CUDA backend"};
-  if (options.backend != "host") {
-    throw InputError{
-        fmt::format("--backend: '{}' is no backend that runs plans; there are: host, cuda", options.backend)};
-  }
+  check_backend(options.backend);
   Outputs outputs{options.output, TraceKind::one_timeline};
   const Job job = make_job(options.job);
-  const RunResult result = run_on_host(job, settings);
+  const RunResult result = make_runner(options.backend, job.topology, {&job.plan}, settings)->run(job.plan, settings);
   const AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);
   const RunTimes times{job.plan_s, result.timeline.makespan().value};
   const Summary summary = summarize(job.plan, job.topology, annotated, times);
   outputs.write({{"measured", &annotated}}, text_of(summary, result), json_of(summary, result));
-  if (!result.check || result.check->passed()) return exit_ok;
-  std::fputs(fmt::format("tilerail: check failed: {}\n", result.check->summary()).c_str(), stderr);
+  if (!result.check || result.check->passed) return exit_ok;
+  std::fputs(fmt::format("tilerail: check failed: {}\n", result.check->summary).c_str(), stderr);
   return exit_check_failed;
 }
 
@@ -92,10 +106,13 @@ Command add_run(CLI::App& root) {
   app->footer(footer);
   options->job.add_to(*app, true);
   OptionGroup group{*app, "RUN"};
-  group.add("--backend", "NAME", options->backend, "host: CPU threads and memory of this machine; cuda")->required();
+  group.add("--backend", "NAME", options->backend, "host: CPU threads and memory of this machine; cuda: its GPUs")
+      ->required();
   app->add_flag("--check", options->check, "Compare the result with a one-call reference")->group(group.heading);
   group.add("--iters", "N", options->iterations, "Measured iterations [3]");
   group.add("--warmup", "N", options->warmup, "Iterations before them [1]");
+  group.add("--host-buffers", "KIND", options->host_buffers,
+            "cuda: spread over all memory, or plain as the runtime allocates them [spread]");
   group.add("--seed", "N", options->seed, "Of the random matrices [1]");
   options->output.add_to(*app, TraceKind::one_timeline);
   return {app, [options] { return run_run(*options); }};

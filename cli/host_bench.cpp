@@ -1,5 +1,3 @@
-#include "cli/host_run.hpp"
-
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -7,6 +5,8 @@
 #include <algorithm>
 
 #include "backends/host/host_executor.hpp"
+#include "backends/host/reference.hpp"
+#include "cli/bench_run.hpp"
 #include "cli/progress.hpp"
 #include "model/error.hpp"
 #include "report/text.hpp"
@@ -41,30 +41,45 @@ std::size_t median_of(const std::vector<double>& values) {
   return order[(order.size() - 1) / 2];
 }
 
+class HostRunner final : public BenchRunner {
+ public:
+  explicit HostRunner(const Topology& topology) : topology_{topology} {}
+
+  RunResult run(const Plan& plan, const RunSettings& settings) override {
+    check_memory(plan, settings.check);
+    const Progress progress{"running"};
+    GemmData data{plan.problem, settings.seed};
+    HostExecutor executor{topology_};
+    executor.set_matrices(data.matrices());
+    const auto execute = [&] {
+      data.reset_c();
+      return executor.execute(plan);
+    };
+    for (int i = 0; i < settings.warmup; ++i) execute();
+
+    std::vector<Timeline> timelines;
+    RunResult result;
+    for (int i = 0; i < settings.iterations; ++i) {
+      timelines.push_back(execute());
+      result.makespans.push_back(timelines.back().makespan().value);
+      spdlog::debug("iteration {}: {}", i + 1, seconds_text(result.makespans.back()));
+    }
+    result.timeline = std::move(timelines[median_of(result.makespans)]);
+    if (settings.check) {
+      const GemmCheck check = data.check();
+      result.check = CheckResult{check.passed(), check.residual, check.tolerance, check.summary()};
+    }
+    return result;
+  }
+
+ private:
+  const Topology& topology_;
+};
+
 }  // namespace
 
-RunResult run_on_host(const Job& job, const RunSettings& settings) {
-  check_memory(job.plan, settings.check);
-  const Progress progress{"running"};
-  GemmData data{job.plan.problem, settings.seed};
-  HostExecutor executor{job.topology};
-  executor.set_matrices(data.matrices());
-  const auto execute = [&] {
-    data.reset_c();
-    return executor.execute(job.plan);
-  };
-  for (int i = 0; i < settings.warmup; ++i) execute();
-
-  std::vector<Timeline> timelines;
-  RunResult result;
-  for (int i = 0; i < settings.iterations; ++i) {
-    timelines.push_back(execute());
-    result.makespans.push_back(timelines.back().makespan().value);
-    spdlog::debug("iteration {}: {}", i + 1, seconds_text(result.makespans.back()));
-  }
-  result.timeline = std::move(timelines[median_of(result.makespans)]);
-  if (settings.check) result.check = data.check();
-  return result;
+std::unique_ptr<BenchRunner> make_host_runner(const Topology& topology) {
+  return std::make_unique<HostRunner>(topology);
 }
 
 }  // namespace tilerail::cli
