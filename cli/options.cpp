@@ -151,6 +151,17 @@ void JobOptions::add_to(CLI::App& app, bool plan_file_allowed) {
   }
 }
 
+Job plan_job(const Topology& topology, const ProblemOptions& problem, const MachineOptions& machine,
+             const PolicyOptions& policy) {
+  const GemmProblem resolved = problem.resolve(topology);
+  const std::vector<MemoryId> devices = machine.resolve_devices(topology);
+  const auto begin = std::chrono::steady_clock::now();
+  Plan plan = plan_gemm(resolved, topology, devices, policy.resolve());
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  spdlog::debug("planned {} operations in {:.3f} s", plan.ops.size(), spent.count());
+  return {topology, std::move(plan), spent.count()};
+}
+
 Job make_job(const JobOptions& options) {
   if (!options.plan_file.empty()) {
     Job job = load_job(options);
@@ -158,16 +169,8 @@ Job make_job(const JobOptions& options) {
     validate(job.plan, job.topology);
     return job;
   }
-  Topology topology = options.machine.load();
-  const GemmProblem problem = options.problem.resolve(topology);
-  const std::vector<MemoryId> devices = options.machine.resolve_devices(topology);
-  const Policy policy = options.policy.resolve();
   const Progress progress{"planning"};
-  const auto begin = std::chrono::steady_clock::now();
-  Plan plan = plan_gemm(problem, topology, devices, policy);
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-  spdlog::debug("planned {} operations in {:.3f} s", plan.ops.size(), spent.count());
-  return {std::move(topology), std::move(plan), spent.count()};
+  return plan_job(options.machine.load(), options.problem, options.machine, options.policy);
 }
 
 }  // namespace tilerail::cli

@@ -60,6 +60,10 @@ struct Job {
   double plan_s = 0;  // seconds spent planning; 0 for a plan from a file
 };
 
+/// Plans a problem on the devices that `machine` names. Throws InputError.
+Job plan_job(const Topology& topology, const ProblemOptions& problem, const MachineOptions& machine,
+             const PolicyOptions& policy);
+
 /// Reads, plans and validates. Throws InputError.
 Job make_job(const JobOptions& options);
 

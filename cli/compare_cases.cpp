@@ -1,0 +1,210 @@
+#include "cli/compare_cases.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <optional>
+
+#include "cli/bench_run.hpp"
+#include "cli/cases.hpp"
+#include "cli/command.hpp"
+#include "cli/output_set.hpp"
+#include "cli/parse.hpp"
+#include "cli/progress.hpp"
+#include "model/error.hpp"
+#include "report/csv_cells.hpp"
+#include "report/error_split.hpp"
+#include "report/ranking.hpp"
+#include "report/text.hpp"
+#ifdef TILERAIL_HAVE_SIM
+#include "backends/sim/sim_executor.hpp"
+#endif
+
+namespace tilerail::cli {
+namespace {
+
+struct Row {
+  const Case* what = nullptr;
+  Job job;
+  RunResult measured;
+  std::optional<double> predicted;
+  ErrorSplit split;  // where there is a prediction
+
+  double error() const { return *predicted / measured.median() - 1; }
+};
+
+RunSettings settings_of(const CompareCasesOptions& options) {
+  constexpr int most = 1000;
+  RunSettings settings;
+  settings.iterations = static_cast<int>(parse_integer(options.iterations, "--iters", 1, most));
+  settings.warmup = static_cast<int>(parse_integer(options.warmup, "--warmup", 1, most));
+  settings.seed =
+      static_cast<std::uint64_t>(parse_integer(options.seed, "--seed", 0, std::numeric_limits<std::int64_t>::max()));
+  settings.check = options.check;
+  settings.pages = pages_of(options.host_buffers);
+  return settings;
+}
+
+std::vector<Row> plan_all(const std::vector<Case>& cases, const Topology& topology, const std::string& file) {
+  const Progress progress{"planning"};
+  std::vector<Row> rows;
+  for (const Case& c : cases) {
+    MachineOptions machine;
+    machine.devices = c.devices;
+    try {
+      rows.push_back({&c, plan_job(topology, c.problem, machine, c.policy), {}, {}, {}});
+    } catch (const InputError& error) {
+      throw InputError{fmt::format("{}:{}: {}", file, c.line, error.what())};
+    }
+  }
+  return rows;
+}
+
+void simulate(std::vector<Row>& rows, const Topology& topology, std::vector<Timeline>& predicted) {
+#ifdef TILERAIL_HAVE_SIM
+  const Progress progress{"simulating"};
+  SimExecutor simulator{topology};
+  for (Row& row : rows) {
+    predicted.push_back(simulator.execute(row.job.plan));
+    row.predicted = predicted.back().makespan().value;
+  }
+#else
+  throw HardwareError{"this build has no simulator: it was configured without SimGrid; --no-simulate only measures"};
+#endif
+}
+
+std::string name_of(const Row& row) {
+  const Case& c = *row.what;
+  std::string name =
+      c.label.empty() ? fmt::format("{} {} {}", c.problem.gemm, c.problem.dtype, c.problem.place) : c.label;
+  return name + fmt::format(" x{}", row.job.plan.devices.size());
+}
+
+std::string table_of(const std::vector<Row>& rows) {
+  std::string text =
+      fmt::format("{:<44} {:<28} {:>6} {:>10} {:>10} {:>7}   {:>8} {:>8} {:>8} {:>8}  {}\n", "case", "policy", "tile",
+                  "predicted", "measured", "error", "kernel", "copy", "waiting", "issue", "check");
+  for (const Row& row : rows) {
+    const double median = row.measured.median();
+    const auto share = [&](double seconds) {
+      return row.predicted ? fmt::format("{:+.1f}%", 100 * seconds / median) : "-";
+    };
+    text +=
+        fmt::format("{:<44} {:<28} {:>6} {:>10} {:>10} {:>7}   {:>8} {:>8} {:>8} {:>8}  {}\n", name_of(row),
+                    row.job.plan.policy, row.job.plan.tile, row.predicted ? seconds_text(*row.predicted) : "-",
+                    seconds_text(median), row.predicted ? fmt::format("{:+.1f}%", 100 * row.error()) : "-",
+                    share(row.split.kernel), share(row.split.copy), share(row.split.waiting), share(row.split.issue),
+                    !row.measured.check          ? "-"
+                    : row.measured.check->passed ? "passed"
+                                                 : "FAILED");
+  }
+  return text;
+}
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[std::min(values.size() - 1, static_cast<std::size_t>(share * static_cast<double>(values.size())))];
+}
+
+/// Of each set of alternatives: how alike prediction and measurement order it, and what choosing by prediction costs.
+std::string ranking_of(const std::vector<Row>& rows) {
+  std::vector<std::string> groups;
+  for (const Row& row : rows)
+    if (!row.what->group.empty() && std::find(groups.begin(), groups.end(), row.what->group) == groups.end())
+      groups.push_back(row.what->group);
+  std::string text;
+  double taus = 0, regrets = 0;
+  int count = 0;
+  for (const std::string& group : groups) {
+    std::vector<double> predicted, measured;
+    for (const Row& row : rows)
+      if (row.what->group == group) predicted.push_back(*row.predicted), measured.push_back(row.measured.median());
+    if (predicted.size() < 2) continue;
+    const double tau = kendall_tau(predicted, measured), cost = regret(predicted, measured);
+    taus += tau, regrets += cost, ++count;
+    text += fmt::format("{:<44} {:>3} alternatives: Kendall tau {:+.3f}, regret {:.2f}%\n", group, predicted.size(),
+                        tau, 100 * cost);
+  }
+  if (count > 0)
+    text += fmt::format("{} sets of alternatives: mean tau {:+.3f}, mean regret {:.2f}%\n", count, taus / count,
+                        100 * regrets / count);
+  return text;
+}
+
+std::string summary_of(const std::vector<Row>& rows) {
+  if (!rows.front().predicted) return "";
+  std::vector<double> errors;
+  for (const Row& row : rows) errors.push_back(std::abs(row.error()));
+  return fmt::format("\n{} cases: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%\n", errors.size(),
+                     100 * quantile(errors, 0.5), 100 * quantile(errors, 0.95), 100 * quantile(errors, 1)) +
+         ranking_of(rows);
+}
+
+std::string csv_of(const std::vector<Row>& rows) {
+  std::string csv =
+      "m,n,k,dtype,transa,transb,alpha,beta,place,devices,policy,group,label,tile,ops,plan_s,first_s,predicted_s,"
+      "measured_s,measured_min_s,traced_s,issue_per_op_s,kernel_s,copy_s,waiting_s,issue_s,check\n";
+  for (const Row& row : rows) {
+    const GemmProblem& p = row.job.plan.problem;
+    const auto cell = [&](auto value) { append_number(csv, value), csv += ','; };
+    const auto text = [&](std::string_view value) { append_cell(csv, value), csv += ','; };
+    const auto maybe = [&](bool there, double value) { there ? append_number(csv, value) : void(), csv += ','; };
+    cell(p.m), cell(p.n), cell(p.k), text(to_string(p.dtype)), text(to_string(p.trans_a)), text(to_string(p.trans_b));
+    cell(p.alpha), cell(p.beta), text(row.what->problem.place);
+    cell(static_cast<std::int64_t>(row.job.plan.devices.size())), text(row.job.plan.policy), text(row.what->group);
+    text(row.what->label), cell(row.job.plan.tile), cell(static_cast<std::int64_t>(row.job.plan.ops.size()));
+    cell(row.job.plan_s);
+    const auto& gpu = row.measured.gpu;
+    maybe(gpu.has_value(), gpu ? gpu->first_s : 0), maybe(row.predicted.has_value(), row.predicted.value_or(0));
+    cell(row.measured.median());
+    cell(*std::min_element(row.measured.makespans.begin(), row.measured.makespans.end()));
+    maybe(gpu.has_value(), gpu ? gpu->traced_s : 0), maybe(gpu.has_value(), gpu ? gpu->issue_per_op : 0);
+    for (const double part : {row.split.kernel, row.split.copy, row.split.waiting, row.split.issue})
+      maybe(row.predicted.has_value(), part);
+    const auto& check = row.measured.check;
+    append_cell(csv, !check ? "" : check->passed ? "passed" : "FAILED");
+    csv += '\n';
+  }
+  return csv;
+}
+
+}  // namespace
+
+int compare_cases(const CompareCasesOptions& options) {
+  const RunSettings settings = settings_of(options);
+  if (options.backend.empty()) throw InputError{"--backend: the hardware is missing; write host or cuda"};
+  check_backend(options.backend);
+  OutputSet outputs;
+  if (!options.csv.empty()) outputs.expect(options.csv, "--csv");
+  const std::vector<Case> cases = read_cases(options.cases);
+  MachineOptions machine;
+  machine.topology = options.topology;
+  const Topology topology = machine.load();
+  std::vector<Row> rows = plan_all(cases, topology, options.cases);
+  std::vector<Timeline> predicted;
+  if (!options.no_simulate) simulate(rows, topology, predicted);
+
+  std::vector<const Plan*> plans;
+  for (const Row& row : rows) plans.push_back(&row.job.plan);
+  const auto runner = make_runner(options.backend, topology, plans, settings);
+  bool passed = true;
+  for (Row& row : rows) {
+    row.measured = runner->run(row.job.plan, settings);
+    if (row.predicted)
+      row.split = split_error(row.job.plan, topology, predicted[static_cast<std::size_t>(&row - rows.data())],
+                              row.measured.timeline);
+    row.measured.timeline = {};
+    passed = passed && (!row.measured.check || row.measured.check->passed);
+    spdlog::debug("{}: {}", name_of(row), seconds_text(row.measured.median()));
+  }
+  if (!options.csv.empty()) outputs.add(options.csv, csv_of(rows));
+  outputs.commit();
+  std::fputs((table_of(rows) + summary_of(rows)).c_str(), stdout);
+  return passed ? exit_ok : exit_check_failed;
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,74 @@
+#include "report/error_split.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "sched/plan.hpp"
+
+namespace tilerail {
+namespace {
+
+/// copy a, then kernel k on its data; copy b in another queue of the same copy engine as a; kernel l after both.
+struct Sample {
+  Topology topology = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  Plan plan;
+  Sample() {
+    const MemoryId host = topology.hosts()[0], gpu = topology.gpus()[0];
+    plan.queues = {
+        {Queue::Kind::copy, host, gpu, 0}, {Queue::Kind::copy, host, gpu, 1}, {Queue::Kind::compute, gpu, gpu, 0}};
+    add(OpKind::copy, 0, {});      // a
+    add(OpKind::copy, 1, {});      // b
+    add(OpKind::gemm, 2, {0});     // k
+    add(OpKind::gemm, 2, {1, 2});  // l
+  }
+  void add(OpKind kind, std::size_t queue, const std::vector<std::size_t>& after) {
+    if (plan.dep_begin.empty()) plan.dep_begin.push_back(0);
+    Op op;
+    op.kind = kind, op.queue = QueueId{queue};
+    plan.ops.push_back(op);
+    for (const std::size_t id : after) plan.deps.push_back(OpId{id});
+    plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
+  }
+  static Timeline timeline(std::vector<OpTime> ops) { return {"test", "", std::move(ops)}; }
+};
+
+TEST(ErrorSplit, IsZeroForEqualTimelines) {
+  const Sample s;
+  const Timeline t = Sample::timeline({{0, 1}, {1, 2}, {1, 4}, {4, 6}});
+  const ErrorSplit split = split_error(s.plan, s.topology, t, t);
+  EXPECT_EQ(split.kernel, 0);
+  EXPECT_EQ(split.copy, 0);
+  EXPECT_EQ(split.waiting, 0);
+  EXPECT_EQ(split.issue, 0);
+}
+
+TEST(ErrorSplit, FollowsTheMeasuredPathByKind) {
+  // Measured path a, k, l: a takes 1.5 instead of 1, k starts 0.25 late with its GPU idle, l takes 3 instead of 2.
+  const Sample s;
+  const Timeline predicted = Sample::timeline({{0, 1}, {1, 2}, {1, 4}, {4, 6}});
+  const Timeline measured = Sample::timeline({{0, 1.5}, {1.5, 2.5}, {1.75, 4.75}, {4.75, 7.75}});
+  const ErrorSplit split = split_error(s.plan, s.topology, predicted, measured);
+  EXPECT_DOUBLE_EQ(split.copy, -0.5);
+  EXPECT_DOUBLE_EQ(split.issue, -0.25);
+  EXPECT_DOUBLE_EQ(split.kernel, -1);
+  EXPECT_DOUBLE_EQ(split.waiting, 0);
+  EXPECT_DOUBLE_EQ(split.total(), 6 - 7.75);
+}
+
+TEST(ErrorSplit, APauseWhileTheEngineIsBusyIsWaiting) {
+  // Measured path b, l: b comes after a on the same engine although nothing in the plan says so.
+  const Sample s;
+  const Timeline predicted = Sample::timeline({{0, 2}, {0, 2}, {2, 3}, {3, 4}});
+  const Timeline measured = Sample::timeline({{0, 2}, {2, 4}, {2, 3}, {4, 5}});
+  const ErrorSplit split = split_error(s.plan, s.topology, predicted, measured);
+  EXPECT_DOUBLE_EQ(split.copy, 0);
+  EXPECT_DOUBLE_EQ(split.total(), 4 - 5.0);
+  EXPECT_DOUBLE_EQ(split.kernel, 0);
+  // two seconds for a before b; predicted, l waits one second for k after b, with the GPU busy
+  EXPECT_DOUBLE_EQ(split.waiting, -2 + 1);
+  EXPECT_DOUBLE_EQ(split.issue, 0);
+}
+
+}  // namespace
+}  // namespace tilerail
