@@ -134,7 +134,8 @@ KernelTimes fit_kernels(const Measurements& m) {
     for (const char* trans : {"NN", "NT", "TN", "TT"}) {
       std::vector<const KernelRun*> alone, loaded;
       for (const KernelRun& run : m.kernels)
-        if (run.dtype == dtype && run.trans == trans && run.at_once == 1 && run.gpu == m.devices[0].name)
+        if (run.dtype == dtype && run.trans == trans && run.at_once == 1 && run.alignment == 0 &&
+            run.gpu == m.devices[0].name)
           (run.duty < rested ? alone : loaded).push_back(&run);
       if (alone.empty()) continue;
       const bool first = rule.blocks.empty();

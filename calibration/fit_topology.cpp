@@ -199,7 +199,7 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
 std::vector<Residual> transfer_residuals(const Measurements& m, HostPages pages, const Topology& topology) {
   std::vector<Residual> all;
   for (const TransferRun& run : m.transfers) {
-    if (run.pages != pages || in_turns(run, topology)) continue;
+    if (run.pages != pages || run.column_bytes > 0 || in_turns(run, topology)) continue;
     std::vector<std::pair<MemoryId, MemoryId>> flows;
     std::string ends;
     for (const auto& flow : run.flows) {
@@ -220,7 +220,7 @@ std::vector<Residual> transfer_residuals(const Measurements& m, HostPages pages,
 std::vector<Residual> kernel_residuals(const Measurements& m, const Topology& topology) {
   std::vector<Residual> all;
   for (const KernelRun& run : m.kernels) {
-    if (run.at_once != 1 || run.duty >= 0.5) continue;
+    if (run.at_once != 1 || run.alignment != 0 || run.duty >= 0.5) continue;
     const KernelTimes& kernels = topology.kernels_of(*topology.find_memory(run.gpu));
     const auto trans = [&](std::size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
     char what[96];

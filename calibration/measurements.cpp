@@ -16,6 +16,7 @@ Json json_of(const TransferRun& run) {
   return {{"kind", run.kind},
           {"pages", page_names[static_cast<std::size_t>(run.pages)]},
           {"copy_bytes", run.copy_bytes},
+          {"column_bytes", run.column_bytes},
           {"flows", flows},
           {"total", json_of(run.total)}};
 }
@@ -34,13 +35,10 @@ Json json_of(const StridedRun& run) {
 }
 
 Json json_of(const KernelRun& run) {
-  return {{"gpu", run.gpu},
-          {"dtype", to_string(run.dtype)},
-          {"trans", run.trans},
-          {"size", {run.m, run.n, run.k}},
-          {"at_once", run.at_once},
-          {"duty", run.duty},
-          {"seconds", json_of(run.seconds)},
+  return {{"gpu", run.gpu},         {"dtype", to_string(run.dtype)},
+          {"trans", run.trans},     {"size", {run.m, run.n, run.k}},
+          {"at_once", run.at_once}, {"alignment", run.alignment},
+          {"duty", run.duty},       {"seconds", json_of(run.seconds)},
           {"watts", run.watts}};
 }
 
@@ -80,12 +78,13 @@ Measured read_measured(const JsonReader& r) {
 }
 
 TransferRun read_transfer(const JsonReader& r) {
-  r.only({"kind", "pages", "copy_bytes", "flows", "total"});
-  TransferRun run{r.at("kind").text(),
-                  static_cast<HostPages>(r.at("pages").one_of(page_names)),
-                  positive(r.at("copy_bytes")),
-                  {},
-                  read_measured(r.at("total"))};
+  r.only({"kind", "pages", "copy_bytes", "column_bytes", "flows", "total"});
+  TransferRun run;
+  run.kind = r.at("kind").text();
+  run.pages = static_cast<HostPages>(r.at("pages").one_of(page_names));
+  run.copy_bytes = positive(r.at("copy_bytes")), run.column_bytes = r.at("column_bytes").real();
+  if (run.column_bytes < 0) r.at("column_bytes").fail("a number from 0");
+  run.total = read_measured(r.at("total"));
   const JsonReader flows = r.at("flows");
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const JsonReader f = flows.entry(i).sized(4);
@@ -112,7 +111,7 @@ StridedRun read_strided(const JsonReader& r) {
 }
 
 KernelRun read_kernel(const JsonReader& r) {
-  r.only({"gpu", "dtype", "trans", "size", "at_once", "duty", "seconds", "watts"});
+  r.only({"gpu", "dtype", "trans", "size", "at_once", "alignment", "duty", "seconds", "watts"});
   KernelRun run;
   run.gpu = r.at("gpu").text();
   run.dtype = dtype_from_string(r.at("dtype").text(), r.at("dtype").where());
@@ -122,6 +121,7 @@ KernelRun read_kernel(const JsonReader& r) {
   const JsonReader size = r.at("size").sized(3);
   run.m = size.entry(0).extent(), run.n = size.entry(1).extent(), run.k = size.entry(2).extent();
   run.at_once = static_cast<int>(r.at("at_once").integer(1, 1024));
+  run.alignment = static_cast<int>(r.at("alignment").integer(0, 4096));
   run.duty = r.at("duty").real();
   if (run.duty < 0 || run.duty > 1) r.at("duty").fail("a number from 0 to 1");
   run.seconds = read_measured(r.at("seconds"));

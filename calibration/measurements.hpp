@@ -22,7 +22,8 @@ struct TransferRun {
   };
   std::string kind;  // what it is for: "pair", "both ways", "two to GPUs", "all from GPUs", "ring", ...
   HostPages pages = HostPages::spread;
-  double copy_bytes = 0;  // of each copy
+  double copy_bytes = 0;    // of each copy
+  double column_bytes = 0;  // of a 2-D copy; 0: packed
   std::vector<Flow> flows;
   Measured total;  // B/s of all flows together
 };
@@ -46,10 +47,11 @@ struct KernelRun {
   DType dtype = DType::f64;
   std::string trans = "NN";
   long long m = 0, n = 0, k = 0;
-  int at_once = 1;   // streams that run this kernel side by side
-  double duty = 1;   // share of the time that the GPU was kept busy
-  Measured seconds;  // of one kernel; of all together divided by their number when several ran at once
-  double watts = 0;  // mean draw meanwhile; 0: not measured
+  int at_once = 1;    // streams that run this kernel side by side
+  int alignment = 0;  // bytes that columns of all operands are multiples of; 0: of all that matter
+  double duty = 1;    // share of the time that the GPU was kept busy
+  Measured seconds;   // of one kernel; of all together divided by their number when several ran at once
+  double watts = 0;   // mean draw meanwhile; 0: not measured
 };
 
 /// Element-wise work bound by device memory: bytes read and written over time.
@@ -60,7 +62,7 @@ struct MemoryRun {
 
 /// What it costs a host thread to hand work over.
 struct IssueRun {
-  std::string what;  // "copy", "2-D copy", "gemm", "record and wait"
+  std::string what;  // "copy", "2-D copy", "gemm", "record and wait", or "call": starting threads and waiting for all
   int threads = 1;   // that issued at once, each to a device of its own
   Measured seconds;  // of one call, in one thread
 };

@@ -33,15 +33,17 @@ void KernelMeter::issue(const Gemm& shape, std::size_t stream) {
   const auto bytes = [&](std::int64_t a, std::int64_t b) {
     return aligned(static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * element);
   };
-  const std::size_t a = bytes(shape.m, shape.k), b = bytes(shape.k, shape.n), c = bytes(shape.m, shape.n);
+  const auto lead = [&](std::int64_t rows) { return rows + shape.extra; };
+  const std::int64_t rows_a = ta ? shape.k : shape.m, rows_b = tb ? shape.n : shape.k;
+  const std::int64_t cols_a = ta ? shape.m : shape.k, cols_b = tb ? shape.k : shape.n;
+  const std::size_t a = bytes(lead(rows_a), cols_a), b = bytes(lead(rows_b), cols_b), c = bytes(lead(shape.m), shape.n);
   const std::size_t operands = bench_.bytes / 4 * 3, results = bench_.bytes - operands;
   if (a + b > operands || c > results) throw std::logic_error{"measuring: operands are larger than the buffer"};
   const std::size_t turn = next_++;
   std::byte* from = bench_.data() + turn % (operands / (a + b)) * (a + b);
   std::byte* to = bench_.data() + operands + turn % (results / c) * c;
-  const Block block_a{from, ta ? shape.k : shape.m, ta ? shape.m : shape.k, ta ? shape.k : shape.m};
-  const Block block_b{from + a, tb ? shape.n : shape.k, tb ? shape.k : shape.n, tb ? shape.n : shape.k};
-  const Block block_c{to, shape.m, shape.n, shape.m};
+  const Block block_a{from, rows_a, cols_a, lead(rows_a)}, block_b{from + a, rows_b, cols_b, lead(rows_b)};
+  const Block block_c{to, shape.m, shape.n, lead(shape.m)};
   // beta reads C, as all but the first kernel of a tile do, and keeps it bounded
   cuda::gemm(bench_.device.handle(stream),
              {shape.dtype, shape.trans_a, shape.trans_b, shape.k, 1.0, 0.5, block_a, block_b, block_c});

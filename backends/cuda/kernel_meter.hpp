@@ -21,8 +21,10 @@ class KernelMeter {
     DType dtype = DType::f64;
     Trans trans_a = Trans::no, trans_b = Trans::no;
     std::int64_t m = 0, n = 0, k = 0;
+    std::int64_t extra = 0;  // elements between the columns of each operand
   };
-  /// Seconds a kernel, of `count` (256 at most in all) in each of `streams` streams at once (of all, divided by their number).
+  /// Seconds a kernel, of `count` (256 at most in all) in each of `streams` streams at once (of all, divided by their
+  /// number).
   double gemm(const Gemm& shape, int count, int streams = 1);
   /// Bytes a second that y = alpha x + beta y moves, of large blocks.
   double memory_rate(int count);

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <thread>
 
 #include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/issuer_pool.hpp"
 #include "backends/cuda/kernels.hpp"
 #include "backends/cuda/measure_tasks.hpp"
 #include "backends/cuda/timed_event.hpp"
@@ -37,6 +39,28 @@ double time_issue(Bench& bench, int threads, const Job& job) {
   return sum / threads;
 }
 
+/// Seconds to have a thread for each of the first `threads` devices hand one copy over and wait for it, more than the
+/// copy itself takes.
+double time_call(Bench& bench, IssuerPool& pool, int threads) {
+  const auto one = [&](std::size_t i) {
+    BenchDevice& device = *bench.devices[i];
+    if (cudaSetDevice(device.device.ordinal()) != cudaSuccess) return;
+    const auto stream = device.device.copy_stream(0);
+    if (cudaMemcpyAsync(device.data(), device.data() + 4096, 1, cudaMemcpyDefault, stream) == cudaSuccess)
+      cudaStreamSynchronize(stream);
+  };
+  const auto time = [](const std::function<void()>& work) {
+    constexpr int repeats = 50;
+    const auto begin = Clock::now();
+    for (int i = 0; i < repeats; ++i) work();
+    return std::chrono::duration<double>(Clock::now() - begin).count() / repeats;
+  };
+  const DeviceScope scope{bench.devices.front()->device.ordinal()};
+  pool.grow(static_cast<std::size_t>(threads));
+  const double alone = time([&] { one(0); });
+  return std::max(1e-7, time([&] { pool.run(static_cast<std::size_t>(threads), one); }) - alone);
+}
+
 }  // namespace
 
 void add_issue_tasks(Bench& bench, std::vector<Task>& tasks) {
@@ -51,16 +75,24 @@ void add_issue_tasks(Bench& bench, std::vector<Task>& tasks) {
                          bench.results.issue.push_back({what, threads, time[0]});
                        }});
   };
+  const auto pool = std::make_shared<IssuerPool>();
+  for (int threads = 1; threads <= bench.count(); ++threads)
+    tasks.push_back({"calls", [=, &bench](Stopwatch& watch) {
+                       const auto time =
+                           watch.repeat([&] { return std::vector<double>{time_call(bench, *pool, threads)}; });
+                       bench.results.issue.push_back({"call", threads, time[0]});
+                     }});
   constexpr std::size_t far = std::size_t{1} << 20;
   add("copy", [=](BenchDevice& d) {
     copy(block(d, 0, 1024, 1, 1024), block(d, far, 1024, 1, 1024), 1, d.device.copy_stream(0));
   });
   add("2-D copy",
       [=](BenchDevice& d) { copy(block(d, 0, 64, 8, 128), block(d, far, 64, 8, 128), 1, d.device.copy_stream(0)); });
-  add("gemm", [=](BenchDevice& d) {
-    const Block b = block(d, 0, 64, 64, 64);
-    gemm(d.device.handle(0), {DType::f64, Trans::no, Trans::no, 64, 1.0, 0.0, b, b, block(d, far, 64, 64, 64)});
-  });
+  for (const DType type : {DType::f64, DType::f32, DType::f16})
+    add("gemm", [=](BenchDevice& d) {
+      const Block b = block(d, 0, 64, 64, 64);
+      gemm(d.device.handle(0), {type, Trans::no, Trans::no, 64, 1.0, 0.0, b, b, block(d, far, 64, 64, 64)});
+    });
   add("record and wait", [](BenchDevice& d) {
     thread_local int made_for = -1;
     thread_local std::unique_ptr<TimedEvent> event;

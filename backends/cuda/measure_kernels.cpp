@@ -32,6 +32,7 @@ class Kernels {
       squares(type);
       shapes(type);
       transposes(type);
+      unaligned(type);
       for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0}) loaded({type, Trans::no, Trans::no, 4096, 4096, 4096}, duty);
     }
     for (const std::int64_t s : {256, 512, 1024, 2048})
@@ -80,8 +81,20 @@ class Kernels {
     }
   }
 
+  /// Columns whose length is an odd multiple of 2, 4, 8, 16 and 32 bytes.
+  void unaligned(DType type) {
+    for (std::int64_t bytes = element_size(type); bytes <= 32; bytes *= 2)
+      for (const std::int64_t s : {2048, 4096})
+        alone({type, Trans::no, Trans::no, s, s, s, bytes / element_size(type)});
+  }
+
   static KernelRun record_of(int gpu, const Gemm& g, int streams, double duty, Measured seconds, double watts) {
-    return {Bench::name(gpu), g.dtype, trans_text(g), g.m, g.n, g.k, streams, duty, seconds, watts};
+    KernelRun run;
+    run.gpu = Bench::name(gpu), run.dtype = g.dtype, run.trans = trans_text(g);
+    run.m = g.m, run.n = g.n, run.k = g.k;
+    run.at_once = streams, run.duty = duty, run.seconds = seconds, run.watts = watts;
+    run.alignment = static_cast<int>(g.extra * element_size(g.dtype));
+    return run;
   }
 
   static int batch_of(double seconds) { return std::clamp(static_cast<int>(burst_seconds / seconds), 1, 200); }

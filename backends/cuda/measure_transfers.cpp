@@ -20,6 +20,7 @@ class Transfers {
     peers();
     for (int g = 0; g < bench_.count(); ++g) latencies(host_end, g), latencies(g, host_end);
     columns(host_end, 0), columns(0, host_end);
+    for (std::size_t kib = 4; kib <= 64; kib *= 2) strided_flows(kib << 10);
     if (bench_.count() > 1 && bench_.flows.reaches(0, 1)) columns(0, 1), latencies(0, 1);
   }
 
@@ -35,9 +36,10 @@ class Transfers {
   }
 
   void run(const std::string& kind, const Flows& flows, HostPages pages = HostPages::spread,
-           std::size_t bytes = tile_bytes) {
+           std::size_t bytes = tile_bytes, std::size_t column = 0) {
     tasks_.push_back({kind, [=, &bench = bench_](Stopwatch& watch) {
-                        const FlowMeter::Shape shape{bytes, 1, bytes};
+                        const FlowMeter::Shape shape = column > 0 ? FlowMeter::Shape{column, bytes / column, leading}
+                                                                  : FlowMeter::Shape{bytes, 1, bytes};
                         const auto measured = watch.repeat([&] {
                           auto rates = bench.flows.rates(flows, pages, shape, copies_of(flows, bytes));
                           double total = 0;
@@ -45,7 +47,10 @@ class Transfers {
                           rates.push_back(total);
                           return rates;
                         });
-                        TransferRun record{kind, pages, static_cast<double>(bytes), {}, measured.back()};
+                        TransferRun record;
+                        record.kind = kind, record.pages = pages, record.total = measured.back();
+                        record.copy_bytes = static_cast<double>(bytes),
+                        record.column_bytes = static_cast<double>(column);
                         for (std::size_t i = 0; i < flows.size(); ++i)
                           record.flows.push_back(
                               {Bench::name(flows[i].src), Bench::name(flows[i].dst), flows[i].in_flight, measured[i]});
@@ -88,6 +93,19 @@ class Transfers {
     run("all both ways", host_with(gpus(0, n), Way::both), pages);
   }
 
+  /// 2-D copies between host and devices at once: they load what is shared in another way than packed ones.
+  void strided_flows(std::size_t column) {
+    const auto strided = [&](const std::string& kind, int count, Way way) {
+      run("2-D " + kind, host_with(gpus(0, count), way), HostPages::spread, strided_bytes, column);
+    };
+    strided("both ways", 1, Way::both);
+    for (int count = 2; count <= bench_.count(); count *= 2) {
+      strided("to GPUs", count, Way::to_gpus);
+      strided("from GPUs", count, Way::from_gpus);
+      strided("both ways", count, Way::both);
+    }
+  }
+
   /// Neighbours and evenly spaced ones: inside a group and across groups, wherever their borders are.
   void subsets(int size, HostPages pages) {
     const int n = bench_.count();
@@ -118,7 +136,9 @@ class Transfers {
              rates.push_back(rates.back() * static_cast<double>(rates.size()));
              return rates;
            });
-           TransferRun record{"one each", HostPages::spread, static_cast<double>(bytes), {}, measured.back()};
+           TransferRun record;
+           record.kind = "one each", record.total = measured.back();
+           record.copy_bytes = static_cast<double>(bytes);
            for (std::size_t i = 0; i < flows.size(); ++i)
              record.flows.push_back({Bench::name(flows[i].src), Bench::name(flows[i].dst), 1, measured[i]});
            bench.results.transfers.push_back(record);
