@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <tuple>
+
+#include "calibration/fit_topology.hpp"
+#include "tests/calibration/made_machine.hpp"
+#include "tests/model/expect_error.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace made;
+
+double seconds(const KernelTimes& kernels, std::int64_t m, std::int64_t n, std::int64_t k, DType dtype = DType::f64) {
+  return kernels.gemm_time(m, n, k, dtype, Trans::no, Trans::no).value;
+}
+
+Measurements measured() { return Meter{Topology{switch_machine(1)}}.everything(); }
+
+KernelTimes fitted(const Measurements& m) { return fit_topology(m, HostPages::spread).kernels.at(0); }
+
+TEST(FitKernels, MeasuredTimesAreReproducedWithin2Percent) {
+  const Measurements m = measured();
+  const Topology t{fit_topology(m, HostPages::spread)};
+  const auto residuals = kernel_residuals(m, t);
+  ASSERT_GT(residuals.size(), 100u);
+  double sum = 0;
+  for (const Residual& r : residuals) {
+    EXPECT_LT(std::abs(r.error()), 0.05) << r.what;
+    sum += std::abs(r.error());
+  }
+  EXPECT_LT(sum / static_cast<double>(residuals.size()), 0.02);
+}
+
+// None of them was measured; all lie between measured ones.
+TEST(FitKernels, TimesOfOtherShapesAreNearTheTruth) {
+  const KernelTimes truth = known_kernels(), found = fitted(measured());
+  double sum = 0;
+  int count = 0;
+  for (const auto& [m, n, k] : std::initializer_list<std::tuple<int, int, int>>{{900, 900, 900},
+                                                                                {1800, 1800, 1800},
+                                                                                {2300, 2300, 600},
+                                                                                {700, 2800, 2800},
+                                                                                {3500, 3500, 3500},
+                                                                                {4500, 4500, 1100},
+                                                                                {1200, 1200, 5000},
+                                                                                {7000, 7000, 7000}}) {
+    const double error = std::abs(seconds(found, m, n, k) / seconds(truth, m, n, k) - 1);
+    EXPECT_LT(error, 0.15) << m << " x " << n << " x " << k;
+    sum += error, ++count;
+  }
+  EXPECT_LT(sum / count, 0.05);
+}
+
+TEST(FitKernels, FactsOfTheDeviceAreTaken) {
+  const KernelTimes truth = known_kernels(), found = fitted(measured());
+  EXPECT_EQ(found.multiprocessors, truth.multiprocessors);
+  EXPECT_EQ(found.memory_bandwidth, truth.memory_bandwidth);
+  EXPECT_EQ(found.gemm.size(), truth.gemm.size());
+}
+
+TEST(FitKernels, LoadFactorsAreThoseOfTheLoadedRuns) {
+  const KernelTimes truth = known_kernels(), found = fitted(measured());
+  for (const double duty : {0.0, 0.6, 0.7, 0.8, 0.9, 1.0}) {
+    const double expected = truth.load_factor(DType::f64, Trans::no, Trans::no, duty);
+    EXPECT_NEAR(found.load_factor(DType::f64, Trans::no, Trans::no, duty), expected, 1e-3) << duty;
+  }
+  EXPECT_TRUE(found.gemm.at(1).sustained.empty()) << "f32 is as fast under load as without";
+}
+
+TEST(FitKernels, LoadFactorsNeverFallWithTheLoad) {
+  Measurements m = measured();
+  for (KernelRun& run : m.kernels)
+    if (run.dtype == DType::f64 && run.duty == 0.9) run.seconds.mean *= 0.8;
+  const KernelTimes found = fitted(m);
+  double last = 1;
+  for (double duty = 0; duty <= 1; duty += 0.05) {
+    const double factor = found.load_factor(DType::f64, Trans::no, Trans::no, duty);
+    EXPECT_GE(factor, last);
+    last = factor;
+  }
+}
+
+TEST(FitKernels, TransposesHaveCurvesWithTheShapesMeasuredOfThem) {
+  Measurements m = measured();
+  KernelRun transposed = m.kernels.front();
+  transposed.trans = "TN", transposed.m = transposed.n = transposed.k = 2048;
+  transposed.seconds.mean = 1.3 * seconds(known_kernels(), 2048, 2048, 2048);
+  m.kernels.push_back(transposed);
+  const KernelTimes found = fitted(m);
+  const auto time = [&](Trans a, Trans b) { return found.gemm_time(2048, 2048, 2048, DType::f64, a, b).value; };
+  EXPECT_NEAR(time(Trans::yes, Trans::no) / time(Trans::no, Trans::no), 1.3, 0.06);
+  EXPECT_EQ(time(Trans::yes, Trans::yes), time(Trans::no, Trans::no)) << "not measured: the curve for any pair";
+}
+
+TEST(FitKernels, RunsSideBySideUnalignedOrOnOtherDevicesDoNotCount) {
+  const KernelTimes before = fitted(measured());
+  Measurements m = measured();
+  KernelRun odd = m.kernels.front();
+  odd.seconds.mean *= 10;
+  KernelRun side_by_side = odd, unaligned = odd, elsewhere = odd;
+  side_by_side.at_once = 4, unaligned.alignment = 2, elsewhere.gpu = "gpu7";
+  m.kernels.insert(m.kernels.end(), {side_by_side, unaligned, elsewhere});
+  EXPECT_EQ(seconds(fitted(m), 128, 128, 128), seconds(before, 128, 128, 128));
+}
+
+TEST(FitTopology, WhatIsMissingIsNamed) {
+  const auto without = [](auto change) {
+    Measurements m = Meter{Topology{switch_machine(2)}}.everything();
+    change(m);
+    return [m] { fit_topology(m, HostPages::spread); };
+  };
+  expect_input_error(without([](Measurements& m) { m.kernels.clear(); }), {"no kernel times", "'kernels'"});
+  expect_input_error(without([](Measurements& m) { m.memory.clear(); }), {"no memory rate", "'memory'"});
+  expect_input_error(without([](Measurements& m) {
+                       std::erase_if(m.transfers, [](const TransferRun& run) {
+                         return run.kind == "pair" && run.flows[0].src == "gpu1" && run.flows[0].dst == "host";
+                       });
+                     }),
+                     {"no copy from gpu1 to host", "kind 'pair'"});
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,261 @@
+// A machine whose figures are known is measured as a calibration would, and the fit finds it again.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include "calibration/fit_topology.hpp"
+#include "tests/calibration/made_machine.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace made;
+
+struct Case {
+  const char* name;
+  Topology::Description (*machine)(int);
+  int gpus;
+};
+void PrintTo(const Case& machine, std::ostream* out) { *out << machine.name; }
+
+class FittedMachine : public testing::TestWithParam<Case> {
+ protected:
+  Topology truth() const { return Topology{GetParam().machine(GetParam().gpus)}; }
+};
+
+const CapacityGroup* find_group(const Topology& t, const std::string& name) {
+  for (const CapacityGroup& group : t.groups())
+    if (group.name == name) return &group;
+  return nullptr;
+}
+
+std::vector<std::string> names_of(const Topology& t, const std::vector<LinkId>& links) {
+  std::vector<std::string> names;
+  for (const LinkId id : links) names.push_back(t.link(id).name);
+  return names;
+}
+
+std::vector<std::string> into_gpus(int from, int to) {
+  std::vector<std::string> names;
+  for (int g = from; g < to; ++g) names.push_back("host->gpu" + std::to_string(g));
+  return names;
+}
+
+/// Groups over several links from the host, by name.
+std::vector<std::string> shared_inputs(const Topology& t) {
+  std::vector<std::string> names;
+  for (const CapacityGroup& group : t.groups())
+    if (group.capacity && group.name.rfind("host to ", 0) == 0) names.push_back(group.name);
+  return names;
+}
+
+/// All pairs that can copy: rates alone within this share.
+void expect_pair_rates(const Topology& fitted, const Topology& truth, double share) {
+  for (const Memory& from : truth.memories())
+    for (const Memory& to : truth.memories()) {
+      const MemoryId src = *truth.find_memory(from.name), dst = *truth.find_memory(to.name);
+      if (src == dst) continue;
+      const MemoryId s = *fitted.find_memory(from.name), d = *fitted.find_memory(to.name);
+      ASSERT_EQ(fitted.has_route(s, d), truth.has_route(src, dst)) << from.name << " to " << to.name;
+      if (!truth.has_route(src, dst)) continue;
+      const double expected = truth.pair_rate(src, dst).value;
+      EXPECT_NEAR(fitted.pair_rate(s, d).value, expected, share * expected) << from.name << " to " << to.name;
+    }
+}
+
+struct Errors {
+  double mean = 0, most = 0;
+  std::string worst;
+};
+Errors errors_of(const std::vector<Residual>& residuals) {
+  Errors errors;
+  for (const Residual& r : residuals) {
+    errors.mean += std::abs(r.error()) / static_cast<double>(residuals.size());
+    if (std::abs(r.error()) > errors.most) errors.most = std::abs(r.error()), errors.worst = r.what;
+  }
+  return errors;
+}
+
+// Copies among others may hide their latency, which the residuals charge to each: at most 6 us on 16 MiB at 40 GB/s.
+TEST_P(FittedMachine, ExplainsExactMeasurements) {
+  const Topology machine = truth();
+  const Measurements m = Meter{machine}.everything();
+  const Topology fitted{fit_topology(m, HostPages::spread)};
+  const auto errors = errors_of(transfer_residuals(m, HostPages::spread, fitted));
+  EXPECT_LT(errors.mean, 0.01);
+  EXPECT_LT(errors.most, 0.02) << errors.worst;
+  expect_pair_rates(fitted, machine, 0.002);
+}
+
+TEST_P(FittedMachine, ExplainsNoisyMeasurements) {
+  const Topology machine = truth();
+  for (const unsigned seed : {1u, 2u, 3u}) {
+    const Measurements m = Meter{machine, 0.02, seed}.everything();
+    const Topology fitted{fit_topology(m, HostPages::spread)};
+    const auto errors = errors_of(transfer_residuals(m, HostPages::spread, fitted));
+    EXPECT_LT(errors.mean, 0.02);
+    EXPECT_LT(errors.most, 0.06) << errors.worst;  // noise of the run, of the links and of the group
+    expect_pair_rates(fitted, machine, 0.05);
+  }
+}
+
+TEST_P(FittedMachine, HasTheLatenciesThatSizesShow) {
+  const Topology machine = truth();
+  const Topology fitted{fit_topology(Meter{machine}.everything(), HostPages::spread)};
+  for (const Memory& from : machine.memories())
+    for (const Memory& to : machine.memories()) {
+      const MemoryId src = *machine.find_memory(from.name), dst = *machine.find_memory(to.name);
+      if (src == dst || !machine.has_route(src, dst)) continue;
+      const double found = fitted.latency(*fitted.find_memory(from.name), *fitted.find_memory(to.name)).value;
+      EXPECT_NEAR(found, machine.latency(src, dst).value, 1e-8) << from.name << " to " << to.name;
+    }
+}
+
+TEST_P(FittedMachine, HasTheEnginesOfItsDevices) {
+  const Topology machine = truth();
+  const Topology fitted{fit_topology(Meter{machine}.everything(), HostPages::spread)};
+  for (const MemoryId gpu : machine.gpus()) {
+    const Engines &expected = machine.memory(gpu).engines,
+                  &found = fitted.memory(*fitted.find_memory(machine.memory(gpu).name)).engines;
+    EXPECT_EQ(found.h2d, expected.h2d);
+    EXPECT_EQ(found.d2h, expected.d2h);
+    if (GetParam().gpus > 1) {
+      EXPECT_EQ(found.peer, expected.peer);
+    }
+  }
+}
+
+TEST_P(FittedMachine, CanBeWrittenAndReadAgain) {
+  const auto d = fit_topology(Meter{truth(), 0.02}.everything(), HostPages::spread);
+  const std::string text = to_toml(d);
+  EXPECT_EQ(to_toml(read_topology(text, "fitted.toml").description()), text);
+}
+
+INSTANTIATE_TEST_SUITE_P(Calibration, FittedMachine,
+                         testing::Values(Case{"Pcie1", pcie_machine, 1}, Case{"Pcie2", pcie_machine, 2},
+                                         Case{"Pcie4", pcie_machine, 4}, Case{"Pcie8", pcie_machine, 8},
+                                         Case{"Switch1", switch_machine, 1}, Case{"Switch2", switch_machine, 2},
+                                         Case{"Switch4", switch_machine, 4}, Case{"Switch8", switch_machine, 8}),
+                         [](const auto& param) { return param.param.name; });
+
+Topology fitted(const Topology& machine, double noise = 0) {
+  return Topology{fit_topology(Meter{machine, noise}.everything(), HostPages::spread)};
+}
+
+class FitTransfers : public testing::TestWithParam<double> {};  // noise
+
+TEST_P(FitTransfers, UplinksOfPairsAreFoundAsTheyAre) {
+  const Topology t = fitted(Topology{pcie_machine(8)}, GetParam());
+  EXPECT_EQ(shared_inputs(t),
+            (std::vector<std::string>{"host to gpu0 to gpu1", "host to gpu2 to gpu3", "host to gpu4 to gpu5",
+                                      "host to gpu6 to gpu7", "host to GPUs"}));
+  for (int g = 0; g < 8; g += 2) {
+    const auto* group = find_group(t, "host to gpu" + std::to_string(g) + " to gpu" + std::to_string(g + 1));
+    ASSERT_TRUE(group);
+    EXPECT_EQ(names_of(t, group->forward), into_gpus(g, g + 2));
+    EXPECT_NEAR(group->capacity->at(2).value, 30 * giga, GetParam() * 30 * giga + 1e7);
+  }
+}
+
+TEST_P(FitTransfers, OnlyTheHalfThatSharesIsAGroup) {
+  const Topology t = fitted(Topology{switch_machine(8)}, GetParam());
+  EXPECT_EQ(shared_inputs(t), (std::vector<std::string>{"host to gpu0 to gpu3", "host to GPUs"}));
+  const auto *half = find_group(t, "host to gpu0 to gpu3"), *all = find_group(t, "host to GPUs");
+  EXPECT_EQ(names_of(t, half->forward), into_gpus(0, 4));
+  EXPECT_EQ(names_of(t, all->forward), into_gpus(0, 8));
+  for (const auto& [flows, rate] : {std::pair{2., 80.}, {3., 90.}, {4., 100.}})
+    EXPECT_NEAR(half->capacity->at(flows).value, rate * giga, 0.01 * rate * giga + GetParam() * rate * giga) << flows;
+  // 150 + 70/5 for each copy more than three
+  for (const auto& [flows, rate] : {std::pair{4., 164.}, {6., 192.}, {8., 220.}})
+    EXPECT_NEAR(all->capacity->at(flows).value, rate * giga, 0.01 * rate * giga + GetParam() * rate * giga) << flows;
+}
+
+TEST_P(FitTransfers, CopiesThatDoNotSlowEachOtherShareNothing) {
+  const Topology t = fitted(Topology{switch_machine(8)}, GetParam());
+  for (const CapacityGroup& group : t.groups()) EXPECT_EQ(group.name.find("to host"), std::string::npos) << group.name;
+}
+
+TEST_P(FitTransfers, HostMemoryHasABoundAndAShareForBothDirections) {
+  const Topology t = fitted(Topology{switch_machine(8)}, GetParam());
+  const auto* group = find_group(t, "host memory, both directions");
+  ASSERT_TRUE(group && group->both_busy && group->forward_share);
+  EXPECT_NEAR(*group->forward_share, 0.4, GetParam() + 1e-3);
+  for (const auto& [flows, rate] : {std::pair{4., 130.}, {10., 145.}, {16., 160.}})
+    EXPECT_NEAR(group->both_busy->at(flows).value, rate * giga, 0.01 * rate * giga + GetParam() * rate * giga) << flows;
+}
+
+TEST_P(FitTransfers, PortsAndThroughTrafficHaveBounds) {
+  const Topology t = fitted(Topology{switch_machine(4)}, GetParam());
+  for (int g = 0; g < 4; ++g) {
+    const auto* port = find_group(t, "port of gpu" + std::to_string(g) + ", both directions");
+    ASSERT_TRUE(port);
+    // measured at 350 each way, as copies of 16 MiB that take 1 us more than their bytes
+    const double bytes = 1 << 24, each = bytes / (bytes / (350 * giga) - 1 * micro);
+    EXPECT_NEAR(port->both_busy->at(2).value, 2 * each, (GetParam() + 1e-3) * 2 * each);
+    const auto* through = find_group(t, "gpu" + std::to_string(g) + ", in from the host and out to GPUs");
+    ASSERT_TRUE(through);
+    EXPECT_NEAR(through->both_busy->at(2).value, 400 * giga, (2 * GetParam() + 0.03) * 400 * giga);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Calibration, FitTransfers, testing::Values(0.0, 0.02),
+                         [](const auto& param) { return param.param > 0 ? "Noisy" : "Exact"; });
+
+TEST(FitLinks, PlainPagesGiveAMachineOfTheirOwn) {
+  auto slower = switch_machine(2);
+  for (Link& link : slower.links)
+    if (link.from.index() == 0) link.bandwidth = Rate{30 * giga};
+  const Topology spread{switch_machine(2)}, plain{slower};
+  Measurements m = Meter{spread}.everything();
+  Meter{plain}.host_flows(m, HostPages::plain);
+  const Topology fitted_plain{fit_topology(m, HostPages::plain)};
+  expect_pair_rates(fitted_plain, plain, 0.002);
+  EXPECT_EQ(fitted_plain.name(), "made-plain");
+  EXPECT_NE(fitted_plain.description().description, fitted(spread).description().description);
+  expect_pair_rates(Topology{fit_topology(m, HostPages::spread)}, spread, 0.002);
+}
+
+TEST(FitLinks, PairsOfUnequalRatesAreLinksOfTheirOwn) {
+  auto d = pcie_machine(4);
+  for (std::size_t i = 1; i <= 4; ++i)
+    for (std::size_t j = 1; j <= 4; ++j) {
+      if (i == j) continue;
+      Link link;
+      link.from = NodeId{i}, link.to = NodeId{j}, link.source = "made", link.latency = Seconds{2 * micro};
+      link.bandwidth = Rate{(i % 2 == j % 2 ? 50 : 25) * giga};
+      d.links.push_back(link);
+    }
+  const Topology machine{d}, found = fitted(machine);
+  expect_pair_rates(found, machine, 0.002);
+  for (const Node& node : found.description().nodes) EXPECT_NE(node.kind, NodeKind::network_switch);
+}
+
+TEST(FitCosts, ColumnsAndHandingOverAreWhatTheyAreWithAllThreadsAtIt) {
+  const Topology machine{switch_machine(4)}, t = fitted(machine);
+  for (const double column : {2048., 4096., 16384., 65536.})
+    EXPECT_NEAR(t.description().strided.at(Bytes{column}), machine.description().strided.at(Bytes{column}), 1e-3);
+  const IssueCost &found = t.description().issue, &expected = machine.description().issue;
+  EXPECT_NEAR(found.per_op.value, expected.per_op.value, 1e-9);
+  ASSERT_TRUE(found.per_kernel);
+  EXPECT_NEAR(found.per_kernel->value, expected.per_kernel->value, 1e-9);
+  EXPECT_NEAR(found.per_dependency.value, expected.per_dependency.value, 1e-9);
+}
+
+TEST(FitTopology, DevicesAreWhatTheDriverTells) {
+  Measurements m = Meter{Topology{switch_machine(2)}}.everything();
+  m.devices[1].idle_watts = 0;  // not measured
+  const Topology t{fit_topology(m, HostPages::spread)};
+  EXPECT_EQ(t.name(), "made");
+  EXPECT_EQ(t.memory(t.hosts()[0]).capacity, Bytes{m.host_bytes});
+  for (const MemoryId gpu : t.gpus()) EXPECT_EQ(t.memory(gpu).capacity, Bytes{80e9});
+  EXPECT_EQ(t.memory(t.gpus()[0]).idle_watts, Watts{60});
+  EXPECT_EQ(t.memory(t.gpus()[0]).busy_watts, Watts{400});
+  EXPECT_FALSE(t.memory(t.gpus()[1]).idle_watts);
+  EXPECT_EQ(t.kernels_of(t.gpus()[0]).name, "made-gpu");
+  for (const Source& source : t.description().sources) EXPECT_EQ(source.kind, Source::Kind::measured);
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,68 @@
+// Machines whose figures are known, and what calibration would measure on them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "calibration/measurements.hpp"
+#include "model/topology.hpp"
+
+namespace tilerail::made {
+
+inline constexpr double giga = 1e9, micro = 1e-6;
+
+/// Links between the host and each of `gpus` GPUs, none between GPUs; GPUs 0 and 1, 2 and 3, ... share an uplink. Host
+/// memory bounds all copies into GPUs, and all copies while some go either way. No loss but by those bounds.
+Topology::Description pcie_machine(int gpus);
+
+/// GPUs joined by a switch. The first half of the GPUs shares an uplink to the host, the second half does not. Host
+/// memory prefers copies into it; a port of the switch loses when it is busy both ways, and so does a GPU that gets
+/// data from the host while it sends.
+Topology::Description switch_machine(int gpus);
+
+/// GEMMs in blocks with known figures, slower under load.
+KernelTimes known_kernels();
+
+/// Measures the machine as a calibration on GPUs does: the same kinds of runs (backends/cuda/measure_transfers.cpp). A
+/// copy among others takes latency + bytes / bandwidth, or longer where they leave it less. Each figure is off by up
+/// to `noise` of it.
+class Meter {
+ public:
+  Meter(const Topology& machine, double noise = 0, unsigned seed = 1)
+      : machine_{machine}, noise_{noise}, state_{seed} {}
+
+  /// Everything, on spread pages only.
+  Measurements everything();
+  /// Copies between the host and GPUs.
+  void host_flows(Measurements& results, HostPages pages);
+
+ private:
+  struct FlowSpec {
+    std::string src, dst;
+    int in_flight = 1;
+  };
+  using Flows = std::vector<FlowSpec>;
+  enum class Way { to_gpus, from_gpus, both };
+
+  int count() const { return static_cast<int>(machine_.gpus().size()); }
+  double with_noise(double value);
+  Measured measured(double value) { return {with_noise(value), noise_, 10}; }
+  bool in_turns(const Flows& flows) const;
+  std::vector<double> rates(const Flows& flows, double bytes) const;
+
+  static Flows host_with(const std::vector<int>& gpus, Way way);
+  void run(Measurements& results, const std::string& kind, const Flows& flows, HostPages pages = HostPages::spread,
+           double bytes = 16 << 20);
+  void one_each(Measurements& results, const Flows& flows);
+  void sizes(Measurements& results, const std::string& src, const std::string& dst);
+  void peers(Measurements& results);
+  void columns(Measurements& results);
+  void kernels(Measurements& results);
+
+  const Topology& machine_;
+  double noise_;
+  std::uint64_t state_;
+};
+
+}  // namespace tilerail::made
