@@ -4,15 +4,14 @@ Every measured row is simulated twice, with the tile that was measured and with 
 errors of the makespan are compared with their targets. See docs/experiments.md.
 """
 
-import csv
 import dataclasses
 import math
 import os
 import pathlib
 import statistics
 
-from harness import (Failure, Parser, Simulation, Tilerail, aligned, command_text, plotting, run_experiment,
-                     save_figure, sizes, write_csv)
+from harness import (Failure, Parser, Simulation, Tilerail, aligned, command_text, plotting, read_table,
+                     run_experiment, save_figure, sizes, write_csv)
 
 MACHINE = "karolina-hgx-a100"
 LIBRARY = "PARALiA-GEMMex"
@@ -42,39 +41,16 @@ def real_tile(mean: float) -> int:
     return lower if mean - lower <= 2 * lower - mean else 2 * lower
 
 
-def positive(row: dict, column: str, where: str) -> float:
-    try:
-        value = float(row[column])
-    except ValueError:
-        value = math.nan
-    if not (0 < value < math.inf):
-        raise Failure(f"{where}: {column}: '{row[column]}' is not a positive number")
-    return value
-
-
 def read_rows(path: pathlib.Path) -> list[Measured]:
-    """The rows of LIBRARY of a table with the columns COLUMNS; lines that begin with # are remarks."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        table = csv.reader("" if line.startswith("#") else line for line in lines)
-        cells = iter([(table.line_num, row) for row in table if row])
-    except (UnicodeDecodeError, csv.Error):
-        raise Failure(f"{path}: is not a CSV file") from None
-    header = next(cells, (1, []))[1]
-    if header != COLUMNS:
-        raise Failure(f"{path}: the columns are '{','.join(header)}'; expected '{','.join(COLUMNS)}'")
+    """The rows of LIBRARY of a table with the columns COLUMNS."""
     rows = []
-    for number, values in cells:
-        where = f"{path}:{number}"
-        if len(values) != len(COLUMNS):
-            raise Failure(f"{where}: {len(values)} cells; expected {len(COLUMNS)}")
-        row = dict(zip(COLUMNS, values))
+    for row in read_table(path, COLUMNS)[1]:
         if row["library"] != LIBRARY:
             continue
-        problem = ",".join(str(int(positive(row, side, where))) for side in "MNK")
+        problem = ",".join(str(int(row.positive(side))) for side in "MNK")
         place = ":".join(row["loc_" + matrix] for matrix in "ABC")
-        rows.append(Measured(int(positive(row, "gpus", where)), row["devices"], problem, place,
-                             real_tile(positive(row, "tile", where)), positive(row, "median_s", where)))
+        rows.append(Measured(int(row.positive("gpus")), row["devices"], problem, place,
+                             real_tile(row.positive("tile")), row.positive("median_s")))
     return rows
 
 
@@ -150,7 +126,8 @@ def save(folder: str, version: str, source: pathlib.Path, compared: list[Compare
         for result in (each.fixed, each.chosen):
             rows[-1] += [result["tile"], repr(result["makespan_s"]), f"{each.error(result):.4f}"]
     table, figure = (os.path.join(folder, "karolina_gemmex" + extension) for extension in (".csv", ".png"))
-    header = {"version": version, "machine": f"{MACHINE}, simulated", "command": command_text(), "measured": source.name}
+    header = {"version": version, "machine": f"{MACHINE}, simulated", "command": command_text(),
+              "measured": source.name}
     columns = ["devices", "m", "n", "k", "place", "measured_s", "tile", "simulated_s", "error", "chosen_tile",
                "chosen_simulated_s", "chosen_error"]
     write_csv(table, header, columns, rows)

@@ -1,8 +1,13 @@
-"""What the experiments share: their command line, simulations, tables, and files."""
+"""What the experiments share: their command line, simulations, runs on hardware, tables, and files."""
 
-from .program import Failure, Parser, command_text, run_experiment, sizes
+from .hardware import GIVEN_GPUS, Case, HardwareParser, Results, finish, results_of
+from .program import Failure, Parser, command_text, positive, run_experiment, sizes
+from .ranks import kendall_tau, quantile, regret
 from .results import aligned, plotting, save_figure, write_csv
 from .simulations import Simulation, Tilerail
+from .tables import Row, read_table
 
-__all__ = ["Failure", "Parser", "Simulation", "Tilerail", "aligned", "command_text", "plotting", "run_experiment",
-           "save_figure", "sizes", "write_csv"]
+__all__ = ["GIVEN_GPUS", "Case", "Failure", "HardwareParser", "Parser", "Results", "Row", "Simulation",
+           "Tilerail", "aligned", "command_text", "finish", "kendall_tau", "plotting", "positive",
+           "quantile", "read_table", "regret", "results_of", "run_experiment", "save_figure", "sizes",
+           "write_csv"]

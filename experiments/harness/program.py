@@ -23,15 +23,16 @@ class Parser(argparse.ArgumentParser):
                          allow_abbrev=False)
         self.add_argument("--tilerail", default=os.environ.get("TILERAIL", "tilerail"), metavar="FILE",
                           help="the tilerail program [$TILERAIL, else on the PATH]")
-        self.add_argument("-o", "--output", default=".", metavar="DIR", help="folder of the results [.]")
-        self.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, metavar="N",
+        self.add_argument("-o", "--out", "--output", dest="output", default=".", metavar="DIR",
+                          help="folder of the results [.]")
+        self.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N",
                           help="simulations at once [one a core]")
 
     def error(self, message: str):
         raise Failure(f"{message} (see {self.prog} --help)")
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,6}", text):
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return int(text)

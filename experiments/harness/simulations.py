@@ -1,4 +1,4 @@
-"""Runs `tilerail simulate`, several at once."""
+"""Runs the `tilerail` command; simulations several at once."""
 
 import concurrent.futures
 import dataclasses
@@ -28,25 +28,26 @@ class Tilerail:
         self.program_ = program
         self.jobs_ = jobs
 
-    def _run(self, arguments: list[str]) -> str:
+    def run(self, arguments: list[str], accepted: tuple[int, ...] = (0,)) -> str:
+        """What the command writes to stdout. Failure unless it ends with an accepted exit code."""
         try:
             done = subprocess.run([self.program_, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True)
         except OSError as error:
             raise Failure(f"--tilerail: '{self.program_}' cannot be started: {error.strerror}") from None
-        if done.returncode != 0:
+        if done.returncode not in accepted:
             lines = done.stderr.strip().splitlines() or ["no message"]
             message = lines[-1].removeprefix("tilerail: error: ")
             raise Failure(f"tilerail {' '.join(arguments)}: {message}", max(done.returncode, 1))
         return done.stdout
 
     def version(self) -> str:
-        return self._run(["--version"]).strip()
+        return self.run(["--version"]).strip()
 
     def simulate(self, simulations) -> dict[Simulation, dict]:
         """The JSON result of each."""
         wanted = list(dict.fromkeys(simulations))
         with concurrent.futures.ThreadPoolExecutor(self.jobs_) as pool:
-            results = [pool.submit(self._run, each.arguments()) for each in wanted]
+            results = [pool.submit(self.run, each.arguments()) for each in wanted]
             try:
                 return {each: json.loads(result.result()) for each, result in zip(wanted, results)}
             except Failure:

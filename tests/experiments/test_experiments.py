@@ -69,7 +69,8 @@ class Command(ExperimentTest):
         self.assertLessEqual({"thesis_fig_4_8", "karolina_gemmex"}, {script.stem for script in scripts})
 
     def test_an_unknown_name_is_refused_with_the_names_there_are(self):
-        self.assert_refused(["run", "no-such"], "'no-such'; the names are: karolina_gemmex, ")
+        names = ", ".join(sorted(script.stem for script in (SOURCE / "experiments").glob("*.py")))
+        self.assert_refused(["run", "no-such"], f"'no-such'; the names are: {names}")
 
     def test_a_missing_action_or_name_is_refused(self):
         self.assert_refused([], "list or run")

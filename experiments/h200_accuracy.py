@@ -1,0 +1,179 @@
+"""Accuracy on H200: simulated against measured times of random problems, placements and policies.
+
+The cases are drawn from a seed, and the same seed gives the same cases. None of them is used to calibrate. See
+docs/experiments.md.
+"""
+
+import math
+import random
+
+from harness import (GIVEN_GPUS, Case, Failure, HardwareParser, Results, Row, aligned, finish, positive,
+                     quantile, results_of, run_experiment)
+
+NAME = "h200_accuracy"
+COUNT, QUICK_COUNT, SEED = 72, 8, 20
+MEDIAN_TARGET, TAIL_TARGET, TAIL = 0.05, 0.12, 0.95
+LARGEST_WORK = 16384**3  # m n k of a case: bounds the time of the whole experiment
+POLICIES = [("tilerail", None, ""), ("tilerail", None, ""), ("tilerail", 1024, ""), ("tilerail", 2048, ""),
+            ("tilerail", 4096, ""), ("tilerail", None, "batch=off"), ("tilerail", None, "sends=free"),
+            ("gemmex", None, ""), ("gemmex", 2048, ""), ("gemmex", 4096, "order=fifo")]
+DTYPES = ["f64", "f64", "f64", "f64", "f32", "f32", "tf32", "f16", "bf16"]
+HOST_DTYPES = {"f64", "f32"}  # what --backend host runs
+PLACES = ["host", "host", "one GPU", "GPUs", "mixed"]
+PARTS = ["kernel", "copy", "waiting", "issue"]
+
+
+def between(generator: random.Random, least: int, most: int, step: int) -> int:
+    """A multiple of `step`, its logarithm even."""
+    return step * round(math.exp(generator.uniform(math.log(least), math.log(most))) / step)
+
+
+def shape(generator: random.Random, step: int) -> tuple[int, int, int]:
+    """A cube, a long inner side, a short inner side, or three sides of their own."""
+    kind = generator.choice(["cube", "cube", "deep", "flat", "free", "free"])
+    if kind == "cube":
+        return (between(generator, 4096, 16384, step),) * 3
+    ranges = {"deep": [(2048, 5000), (2048, 5000), (12000, 32768)],
+              "flat": [(10000, 28000), (10000, 28000), (1500, 4096)],
+              "free": [(3000, 20000)] * 3}[kind]
+    return tuple(between(generator, least, most, step) for least, most in ranges)
+
+
+def placement(generator: random.Random, kind: str, gpus: int) -> str:
+    memories = [str(gpu) for gpu in range(gpus)]
+    if kind == "host":
+        return "h:h:h"
+    if kind == "one GPU":
+        return ":".join([generator.choice(memories)] * 3)
+    places = [generator.choice(memories) for _ in "ABC"]
+    if kind == "mixed":
+        for matrix in generator.sample(range(3), generator.choice([1, 2])):
+            places[matrix] = "h"
+    return ":".join(places)
+
+
+def draw_case(generator: random.Random, gpus: int, most: int, dtypes: list[str]) -> Case:
+    """A case for `gpus` GPUs of a machine with `most`; the matrices may be on any of them."""
+    dtype = generator.choice(dtypes)
+    # Tensor cores want leading dimensions in multiples of 16 bytes; f64 takes any size.
+    step = generator.choice([1, 8, 256]) if dtype == "f64" else generator.choice([8, 256])
+    m, n, k = shape(generator, step)
+    while m * n * k > LARGEST_WORK:
+        m, n, k = shape(generator, step)
+    policy, tile, overrides = generator.choice(POLICIES)
+    transa, transb = generator.choice(["NN", "NN", "NT", "TN", "TT"])
+    return Case(m, n, k, placement(generator, generator.choice(PLACES), most), gpus, dtype, transa, transb,
+                generator.choice(["1", "1.5"]), generator.choice(["1", "1", "0", "0.5"]), policy, tile, overrides)
+
+
+def cases_of(count: int, types: set[str], most: int, seed: int) -> list[Case]:
+    """Different cases; every second one takes all `most` GPUs, the others 1 to most in turn."""
+    generator = random.Random(seed)
+    dtypes = [dtype for dtype in DTYPES if dtype in types]
+    if not dtypes:
+        raise Failure(f"--topology: GEMM times of none of {', '.join(dict.fromkeys(DTYPES))}")
+    cases = {}
+    while len(cases) < count:
+        i = len(cases)
+        cases[draw_case(generator, most if i % 2 else 1 + i // 2 % most, most, dtypes)] = None
+    return list(cases)
+
+
+def error(row: Row) -> float:
+    """Above zero where the simulation is slower than the measurement."""
+    return row.positive("predicted_s") / row.positive("measured_s") - 1
+
+
+def place_kind(row: Row) -> str:
+    places = row["place"].split(":")
+    hosts = sum(at.startswith("h") for at in places)
+    if 0 < hosts < 3:
+        return "mixed"
+    return "all on host" if hosts else "one GPU" if len(set(places)) == 1 else "several GPUs"
+
+
+def print_worst(rows: list[Row], count: int) -> None:
+    lines = [["largest errors", "type", "place", "GPUs", "policy", "tile", "predicted ms", "measured ms", "error",
+              *PARTS]]
+    for row in sorted(rows, key=lambda row: -abs(error(row)))[:count]:
+        shares = [f"{row.number(part + '_s') / row.positive('measured_s'):+.1%}" for part in PARTS]
+        lines.append([f"{row['m']} x {row['n']} x {row['k']}", row["dtype"], row["place"], row[GIVEN_GPUS],
+                      row["policy"], row["tile"], f"{row.positive('predicted_s') * 1e3:.2f}",
+                      f"{row.positive('measured_s') * 1e3:.2f}", f"{error(row):+.1%}", *shares])
+    print(aligned(lines), end="\n\n")
+
+
+def print_errors(rows: list[Row]) -> None:
+    kinds = {"type": lambda row: row["dtype"], "place": place_kind, "GPUs": lambda row: row[GIVEN_GPUS],
+             "policy": lambda row: row["policy"].split("+")[0]}
+    groups = {"all": rows}
+    for kind, value_of in kinds.items():
+        for value in sorted({value_of(row) for row in rows}):
+            groups[f"{kind}: {value}"] = [row for row in rows if value_of(row) == value]
+    lines = [["|error|", "cases", "median", "95%", "largest", "mean error"]]
+    for name, members in groups.items():
+        sizes = [abs(error(row)) for row in members]
+        mean = sum(map(error, members)) / len(members)
+        lines.append([name, str(len(members)), f"{quantile(sizes, 0.5):.1%}", f"{quantile(sizes, TAIL):.1%}",
+                      f"{max(sizes):.1%}", f"{mean:+.1%}"])
+    print(aligned(lines), end="\n\n")
+    sizes = [abs(error(row)) for row in rows]
+    for name, share, target in (("median", 0.5, MEDIAN_TARGET), ("95th percentile", TAIL, TAIL_TARGET)):
+        value = quantile(sizes, share)
+        print(f"{name} {value:.1%}, target {target:.0%}: {'reached' if value <= target else 'missed'}")
+
+
+def print_split(rows: list[Row]) -> None:
+    """Of the measured time; the parts of one case add up to its error."""
+    lines = [["\nsplit of the errors", "mean", "mean size", "largest in"]]
+    shares = {part: [row.number(part + "_s") / row.positive("measured_s") for row in rows] for part in PARTS}
+    for part in PARTS:
+        largest = sum(max(PARTS, key=lambda other: abs(shares[other][i])) == part for i in range(len(rows)))
+        mean, size = sum(shares[part]) / len(rows), sum(map(abs, shares[part])) / len(rows)
+        lines.append([part, f"{mean:+.1%}", f"{size:.1%}", f"{largest} cases"])
+    print(aligned(lines))
+
+
+def draw(figure_type, results: Results):
+    """Simulated over measured times, by placement; the band is TAIL_TARGET."""
+    figure = figure_type(figsize=(5, 4.6), dpi=150, layout="constrained")
+    axes = figure.subplots()
+    seconds = [row.positive(column) * 1e3 for row in results.rows for column in ("measured_s", "predicted_s")]
+    ends = [min(seconds) / 1.3, max(seconds) * 1.3]
+    axes.fill_between(ends, [end * (1 - TAIL_TARGET) for end in ends], [end * (1 + TAIL_TARGET) for end in ends],
+                      color="#e9ecef", label=f"within {TAIL_TARGET:.0%}")
+    axes.plot(ends, ends, color="#adb5bd", linewidth=0.8)
+    for i, kind in enumerate(sorted({place_kind(row) for row in results.rows})):
+        rows = [row for row in results.rows if place_kind(row) == kind]
+        axes.scatter([row.positive("measured_s") * 1e3 for row in rows],
+                     [row.positive("predicted_s") * 1e3 for row in rows], 14, f"C{i}", "os^D"[i], label=kind)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(ends)
+    axes.set_ylim(ends)
+    axes.set_xlabel("measured ms")
+    axes.set_ylabel("simulated ms")
+    axes.set_title(f"{len(results.rows)} cases, {results.machine}", fontsize=9)
+    axes.legend(fontsize=7)
+    return figure
+
+
+def main() -> int:
+    parser = HardwareParser(__doc__, iterations=5)
+    parser.add_argument("--count", type=positive, metavar="N", help=f"cases to draw [{COUNT}, --quick {QUICK_COUNT}]")
+    parser.add_argument("--seed", type=positive, default=SEED, metavar="N", help=f"of the cases [{SEED}]")
+    options = parser.parse_args()
+    count = options.count or (QUICK_COUNT if options.quick else COUNT)
+    cases = []
+    if not options.from_saved:
+        types = options.machine.dtypes & HOST_DTYPES if options.backend == "host" else options.machine.dtypes
+        cases = cases_of(count, types, options.gpus, options.seed)
+    results = results_of(NAME, options, cases)
+    print_worst(results.rows, 10)
+    print_errors(results.rows)
+    print_split(results.rows)
+    return finish(NAME, options, results, lambda figure_type: draw(figure_type, results))
+
+
+if __name__ == "__main__":
+    run_experiment(main)

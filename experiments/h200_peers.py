@@ -1,0 +1,164 @@
+"""Peers on eight H200: every problem that they were measured on, with the library, against the fastest of them.
+
+The policy is the one of the library, and it chooses everything. See docs/experiments.md.
+"""
+
+import dataclasses
+import pathlib
+import statistics
+
+from harness import (GIVEN_GPUS, Case, HardwareParser, Results, Row, aligned, finish, read_table, results_of,
+                     run_experiment)
+
+NAME = "h200_peers"
+REFERENCE = pathlib.Path(__file__).resolve().parent / "reference" / "hgx_h200_peers.csv"
+COLUMNS = ["library", "dtype", "gpus", "M", "N", "K", "loc_A", "loc_B", "loc_C", "tile", "median_s", "min_s"]
+EACH_TARGET, MEAN_TARGET = 1.00, 0.80  # of our median over that of the fastest peer
+QUICK_SIDE = 8192
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    m: int
+    n: int
+    k: int
+    dtype: str
+    place: str
+    gpus: int
+
+    @property
+    def name(self) -> str:
+        size = str(self.m) if self.m == self.n == self.k else f"{self.m} x {self.n} x {self.k}"
+        return f"{size} {self.dtype} {self.place} on {self.gpus} GPU{'s' if self.gpus > 1 else ''}"
+
+    def case(self, gpus: int) -> Case:
+        """On fewer GPUs than the peers had, matrices on GPU i are on GPU i mod gpus."""
+        there = min(gpus, self.gpus)
+        place = ":".join(str(int(at) % gpus) if at.isdigit() else at for at in self.place.split(":"))
+        return Case(self.m, self.n, self.k, place, there, self.dtype, label=self.name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    library: str
+    seconds: float
+
+
+def read_peers(path: pathlib.Path) -> dict[Problem, list[Peer]]:
+    """The peers of each problem, fastest first."""
+    peers = {}
+    for row in read_table(path, COLUMNS)[1]:
+        place = ":".join(row["loc_" + matrix] for matrix in "ABC")
+        problem = Problem(row.whole("M"), row.whole("N"), row.whole("K"), row["dtype"], place, row.whole("gpus"))
+        peers.setdefault(problem, []).append(Peer(row["library"], row.positive("median_s")))
+    return {problem: sorted(found, key=lambda peer: peer.seconds) for problem, found in peers.items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class Compared:
+    problem: Problem
+    peers: list[Peer]
+    row: Row
+
+    @property
+    def ratio(self) -> float:
+        return self.row.positive("measured_s") / self.peers[0].seconds
+
+    @property
+    def all_gpus(self) -> bool:
+        return self.row.whole(GIVEN_GPUS) == self.problem.gpus
+
+
+def print_compared(compared: list[Compared]) -> None:
+    rows = [["problem", "fastest peer", "ms", "ours ms", "min ms", "first ms", "tile", "GPUs used", "ours / peer",
+             "check", "remark"]]
+    for each in compared:
+        row = each.row
+        first = f"{row.positive('first_s') * 1e3:.2f}" if row.cells.get("first_s") else "-"
+        remark = "" if each.all_gpus else f"given only {row[GIVEN_GPUS]} GPUs"
+        rows.append([each.problem.name, each.peers[0].library, f"{each.peers[0].seconds * 1e3:.2f}",
+                     f"{row.positive('measured_s') * 1e3:.2f}", f"{row.positive('measured_min_s') * 1e3:.2f}", first,
+                     row["tile"], row["devices"], f"{each.ratio:.3f}", row["check"] or "-", remark])
+    print(aligned(rows), end="\n\n")
+
+
+def print_means(compared: list[Compared]) -> None:
+    rows = [["ours / fastest peer", "problems", "geometric mean", f"target {MEAN_TARGET:.2f}", "largest",
+             f"target {EACH_TARGET:.2f}"]]
+    for name, all_gpus in (("with the GPUs of the peers", True), ("with fewer GPUs", False)):
+        ratios = [each.ratio for each in compared if each.all_gpus == all_gpus]
+        if not ratios:
+            continue
+        rows.append([name, str(len(ratios))])
+        for value, target in ((statistics.geometric_mean(ratios), MEAN_TARGET), (max(ratios), EACH_TARGET)):
+            rows[-1] += [f"{value:.3f}", "reached" if value <= target else "missed"]
+    print(aligned(rows))
+
+
+def print_other(other: list[Row], missing: list[Problem]) -> None:
+    if other:
+        print("\nno problem of the peers, and not compared:")
+        for row in other:
+            print(f"  {row['label']}: {row['m']} x {row['n']} x {row['k']}, {row.positive('measured_s') * 1e3:.2f} ms")
+    if missing:
+        print("\nnot run (by --quick, or more GPUs than there are; --fewer-gpus takes those there are):")
+        for problem in missing:
+            print(f"  {problem.name}")
+
+
+def draw(figure_type, results: Results, compared: list[Compared]):
+    """Bars of the times of all libraries over the fastest peer's; None where there are none."""
+    if not compared:
+        return None
+    figure = figure_type(figsize=(8, 1.2 + 0.42 * len(compared)), dpi=150, layout="constrained")
+    axes = figure.subplots()
+    libraries = sorted({peer.library for each in compared for peer in each.peers})
+    colours = dict(zip(["TileRail", *libraries], ("#2a9d8f", "#e9c46a", "#f4a261", "#8d99ae", "#287299", "#9b5de5")))
+    height = 0.8 / len(colours)
+    for i, (library, colour) in enumerate(colours.items()):
+        places, lengths = [], []
+        for j, each in enumerate(compared):
+            times = {peer.library: peer.seconds for peer in each.peers}
+            times["TileRail"] = each.row.positive("measured_s")
+            if library in times:
+                places.append(j + (i - (len(colours) - 1) / 2) * height)
+                lengths.append(times[library] / each.peers[0].seconds)
+        axes.barh(places, lengths, height, color=colour, label=library)
+        for place, length in zip(places, lengths):
+            axes.annotate(f"{length:.2f}", (min(length, 2.5), place), (2, 0), textcoords="offset points", fontsize=5,
+                          va="center")
+    axes.axvline(1, color="#30363d", linewidth=0.8)
+    axes.set_xlim(0, 2.7)
+    names = [each.problem.name + ("" if each.all_gpus else f"\n(ours on {each.row[GIVEN_GPUS]})") for each in compared]
+    axes.set_yticks(range(len(compared)), names, fontsize=7)
+    axes.invert_yaxis()
+    axes.set_xlabel("time over that of the fastest peer (bars end at 2.7)", fontsize=8)
+    axes.set_title(results.machine, fontsize=9)
+    axes.legend(fontsize=7, loc="lower right")
+    return figure
+
+
+def main() -> int:
+    parser = HardwareParser(__doc__, iterations=10)
+    parser.add_argument("--fewer-gpus", action="store_true",
+                        help="problems of more GPUs than there are run with those there are, and are marked")
+    options = parser.parse_args()
+    peers = read_peers(REFERENCE)
+    wanted = [] if options.from_saved else [
+        problem for problem in peers if (options.fewer_gpus or problem.gpus <= options.gpus)
+        and (not options.quick or problem.m == problem.n == problem.k <= QUICK_SIDE)]
+    results = results_of(NAME, options, [problem.case(options.gpus) for problem in wanted], simulated=False)
+    named = {problem.name: problem for problem in peers}
+    found = [Compared(named[row["label"]], peers[named[row["label"]]], row) for row in results.rows
+             if row["label"] in named]
+    if found:
+        print_compared(found)
+        print_means(found)
+    there = {each.problem for each in found}
+    print_other([row for row in results.rows if row["label"] not in named],
+                [problem for problem in peers if problem not in there and problem not in wanted])
+    return finish(NAME, options, results, lambda figure_type: draw(figure_type, results, found))
+
+
+if __name__ == "__main__":
+    run_experiment(main)
