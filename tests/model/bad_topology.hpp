@@ -73,6 +73,7 @@ forward = ["host->pcie0"]
 backward = ["pcie0->host"]
 capacity = [[1, "22 GB/s"], [4, "72 GB/s"]]
 both_busy = "16 GB/s"
+forward_share = 0.4
 source = "s"
 
 [[route]]
@@ -87,6 +88,7 @@ source = "s"
 
 [issue]
 per_op = "2 us"
+per_kernel = "4 us"
 per_dependency = "1 us"
 source = "s"
 
@@ -107,6 +109,17 @@ source = "s"
 dtype = "f32"
 peak = "14 TFLOP/s"
 efficiency = [[512, 0.5], [2048, 0.9]]
+source = "s"
+
+[[kernels.k.gemm]]
+dtype = "f16"
+peak = "200 TFLOP/s"
+launch = "3 us"
+fill = 48
+reduction = "1.5 us"
+blocks = [[256, 128, 0.85], [64, 32, 0.45]]
+shapes = [[1000, 2000, 3000, "70 us"]]
+sustained = [[0.6, 1.02], [0.9, 1.25]]
 source = "s"
 )";
 

@@ -1,0 +1,127 @@
+// Times of tiled GEMMs, worked out by hand: 10 multiprocessors of 1 TFLOP/s, blocks of 100 x 100 at half the peak. One
+// unit of k of a wave of blocks takes 2 100 100 10 / (0.5 10 TFLOP/s) = 40 ns; filling the k loop is worth 50 of them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/kernel_times.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr double us = 1e-6, step = 40e-9;
+constexpr double multiprocessors = 10, element = 8;
+constexpr Rate fast_memory{1e12};
+
+TiledGemm squares() {
+  TiledGemm tiled;
+  tiled.launch = Seconds{1 * us}, tiled.peak = FlopRate{10e12}, tiled.fill = 50, tiled.reduction = Seconds{2 * us};
+  tiled.blocks = {{100, 100, 0.5}};
+  return tiled;
+}
+
+TiledGemm::Cost cost(const TiledGemm& tiled, double m, double n, double k, Rate memory = fast_memory) {
+  return tiled.cost(m, n, k, multiprocessors, element, memory);
+}
+
+TEST(TiledGemm, AWaveOfBlocksTakesTheLaunchTheFillAndK) {
+  const auto wave = cost(squares(), 1000, 100, 100);
+  EXPECT_DOUBLE_EQ(wave.time.value, 1 * us + (100 + 50) * step);
+  EXPECT_EQ(wave.occupancy, 1);
+}
+
+TEST(TiledGemm, OneBlockMoreIsAnotherWave) {
+  EXPECT_DOUBLE_EQ(cost(squares(), 1001, 100, 100).time.value, 1 * us + 2 * (100 + 50) * step);
+}
+
+TEST(TiledGemm, ARaggedBlockCostsAWholeOne) {
+  const auto one = cost(squares(), 1, 1, 100);
+  EXPECT_DOUBLE_EQ(one.time.value, 1 * us + (100 + 50) * step);
+  EXPECT_DOUBLE_EQ(one.occupancy, 0.1);
+}
+
+// 50 x 1000 is 20 blocks of 100 x 50, two waves, but 10 of 50 x 100.
+TEST(TiledGemm, BlocksLieEitherWay) {
+  TiledGemm tiled = squares();
+  tiled.blocks = {{100, 50, 0.5}};
+  const double wave = 1 * us + (100 + 50) * step / 2;
+  EXPECT_DOUBLE_EQ(cost(tiled, 50, 1000, 100).time.value, wave);
+  EXPECT_DOUBLE_EQ(cost(tiled, 1000, 50, 100).time.value, wave);
+}
+
+// A step of blocks of 50 x 50 at a fifth of the peak takes 2 50 50 10 / (0.2 10 TFLOP/s) = 25 ns. 1000 x 100 would be
+// four waves of them, 500 x 50 is one.
+TEST(TiledGemm, TheBestBlockIsTaken) {
+  TiledGemm tiled = squares();
+  tiled.blocks.push_back({50, 50, 0.2});
+  EXPECT_DOUBLE_EQ(cost(tiled, 1000, 100, 100).time.value, 1 * us + 150 * step);
+  EXPECT_DOUBLE_EQ(cost(tiled, 500, 50, 100).time.value, 1 * us + 150 * 25e-9);
+}
+
+// One block of k = 1280. In 8 parts: 160 units of k each; adding them is 2 us and 2 100 100 8 elements over memory.
+// 16 parts would be two waves, 2 (80 + 50) steps.
+TEST(TiledGemm, AFewBlocksOfALongKAreSplit) {
+  const auto split = cost(squares(), 100, 100, 1280);
+  EXPECT_DOUBLE_EQ(split.time.value, 1 * us + (160 + 50) * step + 2 * us + 2 * 100 * 100 * 8 * element / 1e12);
+  EXPECT_DOUBLE_EQ(split.occupancy, 0.8);
+}
+
+TEST(TiledGemm, AShortKIsNotSplit) { EXPECT_DOUBLE_EQ(cost(squares(), 100, 100, 127).occupancy, 0.1); }
+
+TEST(TiledGemm, MemoryMustDeliverAAndBOnceAndCTwice) {
+  const double bytes = element * (1000 * 10 + 10 * 1000 + 2 * 1000 * 1000);
+  EXPECT_DOUBLE_EQ(cost(squares(), 1000, 1000, 10, Rate{1e9}).time.value, 1 * us + bytes / 1e9);
+}
+
+// A tenth of the weight stays with the rule: measured / rule is raised to 1 / 1.1.
+TEST(TiledGemm, AMeasuredShapeCorrectsTheRuleThereAndNotAnOctaveAway) {
+  TiledGemm tiled = squares();
+  const auto rule = tiled.uncorrected(1000, 1000, 1000, multiprocessors, element, fast_memory);
+  tiled.shapes = {{1000, 1000, 1000, rule.time * 1.3}};
+  const auto corrected = cost(tiled, 1000, 1000, 1000);
+  EXPECT_DOUBLE_EQ(corrected.time.value, rule.time.value * std::pow(1.3, 1 / 1.1));
+  EXPECT_EQ(corrected.occupancy, rule.occupancy);
+  EXPECT_EQ(cost(tiled, 1000, 1000, 2000).time, cost(squares(), 1000, 1000, 2000).time);
+  const double between = cost(tiled, 1000, 1000, 1100).time / cost(squares(), 1000, 1000, 1100).time;
+  EXPECT_GT(between, 1);
+  EXPECT_LT(between, 1.3);
+}
+
+KernelTimes kernels() {
+  KernelTimes k;
+  k.name = "k", k.launch = Seconds{3 * us}, k.multiprocessors = multiprocessors, k.memory_bandwidth = fast_memory;
+  GemmCurve curve;
+  curve.tiled = squares();
+  curve.sustained = {{0.5, 1.1}, {0.75, 1.2}, {1.0, 1.6}};
+  k.gemm = {curve};
+  return k;
+}
+
+TEST(TiledGemm, KernelTimesUseIt) {
+  const KernelTimes k = kernels();
+  const auto f64 = DType::f64;
+  EXPECT_DOUBLE_EQ(k.gemm_time(1000, 100, 100, f64, Trans::no, Trans::yes).value, 1 * us + 150 * step);
+  EXPECT_DOUBLE_EQ(k.gemm_occupancy(100, 100, 1280, f64, Trans::no, Trans::no), 0.8);
+  EXPECT_EQ(k.gemm_time(0, 100, 100, f64, Trans::no, Trans::no), Seconds{0});
+  EXPECT_EQ(k.gemm_time(1000, 1000, 0, f64, Trans::no, Trans::no), k.axpby_time(1000, 1000, f64, 1, 1));
+}
+
+TEST(LoadFactor, IsLinearBetweenPointsAndConstantBeyondThem) {
+  const KernelTimes k = kernels();
+  const auto factor = [&](double duty) { return k.load_factor(DType::f64, Trans::no, Trans::no, duty); };
+  EXPECT_EQ(factor(0), 1.1);
+  EXPECT_EQ(factor(0.5), 1.1);
+  EXPECT_DOUBLE_EQ(factor(0.625), 1.15);
+  EXPECT_DOUBLE_EQ(factor(0.75), 1.2);
+  EXPECT_DOUBLE_EQ(factor(0.875), 1.4);
+  EXPECT_EQ(factor(1), 1.6);
+}
+
+TEST(LoadFactor, WithoutPointsIsOne) {
+  KernelTimes k = kernels();
+  k.gemm[0].sustained.clear();
+  EXPECT_EQ(k.load_factor(DType::f64, Trans::no, Trans::no, 1), 1);
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,112 @@
+// Tiled GEMMs, load factors, the share of both directions and the cost of handing over kernels, in machine files.
+#include "bad_topology.hpp"
+#include "expect_error.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace bad_topology;
+
+class BadTiledGemm : public testing::TestWithParam<BadInput> {};
+
+TEST_P(BadTiledGemm, IsRefusedAtItsLineAndColumn) { expect_refused(GetParam()); }
+
+std::vector<BadInput> tiled() {
+  return {
+      {"NoFill", "fill = 48\n", "", "[[kernels.k.gemm]]\ndtype = \"f16\"", {"key 'fill' is missing"}},
+      {"NoLaunch", "launch = \"3 us\"\n", "", "[[kernels.k.gemm]]\ndtype = \"f16\"", {"key 'launch' is missing"}},
+      {"NegativeFill", "fill = 48", "fill = -1", "-1", {"fill '-1' is negative", "zero or more"}},
+      {"NoUnitOfReduction", "\"1.5 us\"", "\"1.5\"", "\"1.5\"", {"reduction '1.5'", "unit"}},
+      {"BlockTooShort", "[64, 32, 0.45]", "[64, 32]", "[64, 32]", {"another length", "[rows, columns, efficiency]"}},
+      {"BlockTooLong",
+       "[64, 32, 0.45]",
+       "[64, 32, 0.45, 1]",
+       "[64, 32, 0.45, 1]",
+       {"another length", "[rows, columns, efficiency]"}},
+      {"BlockOfNoRows", "[64, 32, 0.45]", "[0, 32, 0.45]", "0, 32, 0.45", {"0"}},
+      {"BlockAboveThePeak", "[64, 32, 0.45]", "[64, 32, 1.45]", "1.45", {"1.45", "an efficiency of at most 1"}},
+      {"NoBlocks", "blocks = [[256, 128, 0.85], [64, 32, 0.45]]", "blocks = []", "[]\nshapes", {"at least one block"}},
+      {"ShapeTooShort",
+       "[1000, 2000, 3000, \"70 us\"]",
+       "[1000, 2000, \"70 us\"]",
+       "[1000, 2000, \"70",
+       {"[m, n, k, time]"}},
+      {"ShapeOfNoRows", "[1000, 2000, 3000,", "[0, 2000, 3000,", "0, 2000, 3000", {"0", "1"}},
+      {"ShapeInNoTime", "\"70 us\"", "\"0 us\"", "\"0 us\"", {"'0 us'"}},
+      {"DutyAbove1", "[0.9, 1.25]", "[1.9, 1.25]", "1.9", {"1.9", "a share of the time, 0 to 1"}},
+      {"DutiesFall", "[0.9, 1.25]", "[0.3, 1.25]", "0.3", {"does not ascend"}},
+      {"FactorBelow1", "[0.9, 1.25]", "[0.9, 0.8]", "0.8]]\nsource", {"a factor of at least 1"}},
+      {"EfficiencyBesideBlocks",
+       "fill = 48",
+       "fill = 48\nefficiency = [[512, 0.7]]",
+       "[[512, 0.7]]",
+       {"efficiency", "has no meaning here", "without 'blocks'"}},
+      {"FillWithoutBlocks",
+       "efficiency = [[512, 0.5], [2048, 0.9]]",
+       "efficiency = [[512, 0.5], [2048, 0.9]]\nfill = 7",
+       "7\nsource",
+       {"fill", "has no meaning here", "beside 'peak' and 'blocks'"}},
+      {"BlocksWithoutMemory",
+       "memory_bandwidth = \"800 GB/s\"\n",
+       "",
+       "[[kernels.k.gemm]]\ndtype = \"f16\"",
+       {"has 'blocks'", "'memory_bandwidth' in [kernels.k]"}},
+      {"ShareOf1", "forward_share = 0.4", "forward_share = 1", "1\nsource", {"forward_share '1'", "between 0 and 1"}},
+      {"ShareOf0", "forward_share = 0.4", "forward_share = 0", "0\nsource", {"forward_share '0'"}},
+      {"ShareWithoutBothBusy",
+       "both_busy = \"16 GB/s\"\n",
+       "",
+       "[[group]]",
+       {"group 'host memory'", "'forward_share'", "'both_busy'"}},
+      {"PerKernelWithoutUnit", "per_kernel = \"4 us\"", "per_kernel = 4", "4\nper_dependency", {"per_kernel '4'"}},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Topology, BadTiledGemm, testing::ValuesIn(tiled()), name_of);
+
+TEST(TopologyToml, TiledGemmsSharesAndKernelIssueAreReadAsWritten) {
+  const auto d = read_topology(good, "good.toml").description();
+  const GemmCurve& curve = d.kernels.at(0).gemm.at(2);
+  ASSERT_TRUE(curve.tiled);
+  EXPECT_TRUE(curve.points.empty());
+  EXPECT_EQ(curve.tiled->peak, FlopRate{200e12});
+  EXPECT_DOUBLE_EQ(curve.tiled->launch.value, 3e-6);
+  EXPECT_EQ(curve.tiled->fill, 48);
+  EXPECT_DOUBLE_EQ(curve.tiled->reduction.value, 1.5e-6);
+  ASSERT_EQ(curve.tiled->blocks.size(), 2u);
+  EXPECT_EQ(curve.tiled->blocks[1].rows, 64);
+  EXPECT_EQ(curve.tiled->blocks[1].cols, 32);
+  EXPECT_EQ(curve.tiled->blocks[1].efficiency, 0.45);
+  ASSERT_EQ(curve.tiled->shapes.size(), 1u);
+  EXPECT_EQ(curve.tiled->shapes[0].m, 1000);
+  EXPECT_EQ(curve.tiled->shapes[0].n, 2000);
+  EXPECT_EQ(curve.tiled->shapes[0].k, 3000);
+  EXPECT_DOUBLE_EQ(curve.tiled->shapes[0].time.value, 70e-6);
+  ASSERT_EQ(curve.sustained.size(), 2u);
+  EXPECT_EQ(curve.sustained[1].duty, 0.9);
+  EXPECT_EQ(curve.sustained[1].factor, 1.25);
+  EXPECT_EQ(d.groups.at(0).forward_share, 0.4);
+  ASSERT_TRUE(d.issue.per_kernel);
+  EXPECT_DOUBLE_EQ(d.issue.per_kernel->value, 4e-6);
+}
+
+TEST(TopologyToml, TiledGemmsSharesAndKernelIssueSurviveWritingAndReading) {
+  const Topology before = read_topology(good, "good.toml");
+  const std::string text = to_toml(before.description());
+  for (const char* line : {"blocks = [[256, 128, 0.85], [64, 32, 0.45]]", "shapes = [[1000, 2000, 3000, \"70 us\"]]",
+                           "sustained = [[0.6, 1.02], [0.9, 1.25]]", "forward_share = 0.4", "per_kernel = \"4 us\"",
+                           "reduction = \"1.5 us\"", "fill = 48"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << " is not in:\n" << text;
+  const Topology after = read_topology(text, "again.toml");
+  EXPECT_EQ(to_toml(after.description()), text);
+  const MemoryId gpu = before.gpus()[0];
+  for (const std::int64_t size : {100, 1000, 5000}) {
+    const auto time = [&](const Topology& t) {
+      return t.kernels_of(gpu).gemm_time(size, 2000, 3000, DType::f16, Trans::no, Trans::no);
+    };
+    EXPECT_EQ(time(after), time(before));
+  }
+}
+
+}  // namespace
+}  // namespace tilerail

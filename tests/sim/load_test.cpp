@@ -1,0 +1,101 @@
+// Kernels that take longer on a busy device, and copies that share both directions unequally, on two-gpu.
+
+#include <cmath>
+
+#include "tests/sim/plan_helper.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+constexpr double large = 2.0 * 1024 * 1024 * 1024 / 1e12;  // s, a 1024^3 GEMM alone
+
+/// Times of GEMMs grow by a half from a device busy half the time to one that always is.
+Topology loaded() {
+  return two_gpu([](auto& d) {
+    for (GemmCurve& curve : d.kernels[0].gemm) curve.sustained = {{0.5, 1.0}, {1.0, 1.5}};
+  });
+}
+
+/// A plan of a problem that has GEMMs.
+HandPlan plan_on(const Topology& machine) {
+  HandPlan p{machine};
+  p.plan.problem.m = p.plan.problem.n = p.plan.problem.k = 1024;
+  return p;
+}
+
+TEST(SimLoad, ADeviceThatIsAlwaysBusyIsSlowest) {
+  const Topology machine = loaded();
+  HandPlan p = plan_on(machine);
+  const OpId first = p.gemm(gpu0, 1024, 1024, 1024), second = p.gemm(gpu0, 1024, 1024, 1024);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, first, 0, 1.5 * large);
+  expect_times(t, second, 1.5 * large, 3 * large);
+}
+
+TEST(SimLoad, AnotherDeviceThatRestsIsNot) {
+  const Topology machine = loaded();
+  HandPlan p = plan_on(machine);
+  for (int i = 0; i < 4; ++i) p.gemm(gpu0, 1024, 1024, 1024);
+  const OpId alone = p.gemm(gpu1, 1024, 1024, 1024);  // busy for a quarter of the time at most
+  expect_times(SimExecutor{machine}.execute(p.plan), alone, 0, large);
+}
+
+// A pause p, then kernels that take f t: the device is busy for d = f t / (p + f t). With p = t / 2 and
+// f = 1 + (d - 1/2) this is d (1 + d) = 1/2 + d: d = sqrt(1/2), f = 1/2 + sqrt(1/2).
+TEST(SimLoad, TheFactorAgreesWithTheLoadThatItCauses) {
+  const Topology machine = loaded();
+  HandPlan p = plan_on(machine);
+  const double rate = 10e9, pause = large / 2;
+  const auto bytes = static_cast<std::int64_t>((pause - 10 * us) * rate / 8) * 8;
+  const OpId copy = p.copy(host, gpu0, bytes), kernel = p.gemm(gpu0, 1024, 1024, 1024, {copy});
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  EXPECT_NEAR(t.ops[kernel.index()].start, pause, 1e-3 * pause);
+  const double taken = t.ops[kernel.index()].end - t.ops[kernel.index()].start;
+  EXPECT_NEAR(taken / large, 0.5 + std::sqrt(0.5), 5e-3);
+}
+
+TEST(SimLoad, OnlyGemmsAreSlower) {
+  const Topology machine = loaded();
+  HandPlan p = plan_on(machine);
+  const OpId axpby = p.axpby(gpu0, 1024, 1024, 1, 1);
+  const Timeline with = SimExecutor{machine}.execute(p.plan), without = SimExecutor{two_gpu()}.execute(p.plan);
+  EXPECT_EQ(with.ops[axpby.index()].end, without.ops[axpby.index()].end);
+}
+
+/// 8 GB/s for both directions of the uplink, of which copies from the host get a quarter.
+Topology shared() {
+  return two_gpu([](auto& d) {
+    remove_engine_limits(d);
+    CapacityGroup group;
+    group.name = "uplink", group.source = "round";
+    group.forward = {link_named(d, "host->pcie0")}, group.backward = {link_named(d, "pcie0->host")};
+    group.both_busy = CapacityCurve{{{1, Rate{8e9}}}};
+    group.forward_share = 0.25;
+    d.groups.push_back(group);
+  });
+}
+
+TEST(SimLoad, BothDirectionsGetTheSharesOfTheDescription) {
+  const Topology machine = shared();
+  HandPlan p{machine};
+  // 2 and 6 GB/s for 4 ms; then the rest of the first, 12 MB, at its full 10 GB/s.
+  const OpId in = p.copy(host, gpu0, 20 * MB), out = p.copy(gpu1, host, 24 * MB);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, out, 0, 10 * us + 4 * ms);
+  expect_times(t, in, 0, 10 * us + 4 * ms + 1.2 * ms);
+}
+
+TEST(SimLoad, RatesAreThoseOfConcurrentRates) {
+  const Topology machine = shared();
+  const std::pair<MemoryId, MemoryId> flows[] = {{host, gpu0}, {host, gpu1}, {gpu0, host}, {gpu1, host}};
+  const auto rates = concurrent_rates(machine, flows);
+  HandPlan p{machine};
+  // Each moves what it can in 8 ms: all end together.
+  for (std::size_t i = 0; i < 4; ++i)
+    p.copy(flows[i].first, flows[i].second, static_cast<std::int64_t>(rates[i].value * 8 * ms));
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  for (int i = 0; i < 4; ++i) expect_times(t, OpId{i}, 0, 10 * us + 8 * ms);
+}
+
+}  // namespace
+}  // namespace tilerail::testing
