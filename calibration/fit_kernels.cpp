@@ -111,6 +111,26 @@ std::vector<GemmCurve::Load> load_factors(const std::vector<const KernelRun*>& a
   return any ? factors : std::vector<GemmCurve::Load>{};
 }
 
+/// Times on unaligned columns over those on aligned ones, never rising with the alignment.
+std::vector<GemmCurve::Alignment> alignment_factors(const Measurements& m, DType dtype,
+                                                    const std::vector<const KernelRun*>& alone) {
+  std::map<int, std::pair<double, int>> sums;
+  for (const KernelRun& run : m.kernels)
+    for (const KernelRun* like : alone)
+      if (run.alignment > 0 && run.dtype == dtype && run.trans == like->trans && run.m == like->m && run.n == like->n &&
+          run.k == like->k) {
+        auto& [sum, count] = sums[run.alignment];
+        sum += run.seconds.mean / like->seconds.mean, ++count;
+      }
+  std::vector<GemmCurve::Alignment> factors;
+  for (const auto& [bytes, sum] : sums)
+    factors.push_back({static_cast<double>(bytes), std::max(1.0, sum.first / sum.second)});
+  for (std::size_t i = factors.size(); i-- > 1;)
+    factors[i - 1].factor = std::max(factors[i - 1].factor, factors[i].factor);
+  while (!factors.empty() && factors.back().factor < 1.005) factors.pop_back();
+  return factors;
+}
+
 std::string kernel_name(const std::string& model) {
   std::string name;
   for (const char c : model)
@@ -131,6 +151,7 @@ KernelTimes fit_kernels(const Measurements& m) {
   for (const DType dtype : {DType::f64, DType::f32, DType::tf32, DType::f16, DType::bf16}) {
     TiledGemm rule;
     std::vector<GemmCurve::Load> sustained;
+    std::vector<GemmCurve::Alignment> alignment;
     for (const char* trans : {"NN", "NT", "TN", "TT"}) {
       std::vector<const KernelRun*> alone, loaded;
       for (const KernelRun& run : m.kernels)
@@ -142,12 +163,13 @@ KernelTimes fit_kernels(const Measurements& m) {
       if (first) {
         rule = RuleFit{alone, kernels.multiprocessors, kernels.memory_bandwidth->value}.fit();
         sustained = load_factors(alone, loaded);
+        alignment = alignment_factors(m, dtype, alone);
         kernels.launch = std::min(kernels.launch, rule.launch);
         if (kernels.gemm.empty()) kernels.k_overhead = rule.fill;
       }
       GemmCurve curve;
       curve.dtype = dtype, curve.trans = first ? "" : trans, curve.source = "kernels";
-      curve.tiled = rule, curve.sustained = sustained;
+      curve.tiled = rule, curve.sustained = sustained, curve.alignment = alignment;
       set_shapes(*curve.tiled, alone);
       kernels.gemm.push_back(std::move(curve));
     }

@@ -41,29 +41,37 @@ LinkId link_between(const Topology::Description& d, const std::string& from, con
 void fit_costs(Context& context) {
   const Measurements& m = context.measurements;
   Topology::Description& d = context.description;
-  std::map<double, std::pair<double, int>> by_column;
-  for (const StridedRun& run : m.strided) {
-    if (run.src != "host" && run.dst != "host") continue;
-    auto& [sum, count] = by_column[run.column_bytes];
-    sum += run.strided.mean / run.packed.mean, ++count;
-  }
-  for (const auto& [column, sum] : by_column)
-    d.strided.points.push_back({Bytes{column}, std::min(1.0, sum.first / sum.second)});
-  if (!by_column.empty()) d.strided.source = "columns";
+  const auto curve = [&](bool busy, bool between_devices) {
+    std::map<double, std::pair<double, int>> by_column;
+    for (const StridedRun& run : m.strided) {
+      const bool host = run.src == "host" || run.dst == "host";
+      if (run.busy != busy || host == between_devices) continue;
+      auto& [sum, count] = by_column[run.column_bytes];
+      sum += run.strided.mean / run.packed.mean, ++count;
+    }
+    std::vector<StridedEfficiency::Point> points;
+    for (const auto& [column, sum] : by_column)
+      points.push_back({Bytes{column}, std::min(1.0, sum.first / sum.second)});
+    return points;
+  };
+  d.strided.points = curve(false, false);
+  if (!d.strided.points.empty())
+    d.strided.busy = curve(true, false), d.strided.peer = curve(false, true), d.strided.source = "columns";
 
   const auto cost = [&](std::initializer_list<const char*> names) {
     double sum = 0;
     int count = 0;
     for (const std::string name : names) {
-      const IssueRun* most = nullptr;
+      int most = 0;
       for (const IssueRun& run : m.issue)
-        if (run.what == name && (!most || run.threads > most->threads)) most = &run;
-      if (most) sum += most->seconds.mean, ++count;
+        if (run.what == name) most = std::max(most, run.threads);
+      for (const IssueRun& run : m.issue)
+        if (run.what == name && run.threads == most) sum += run.seconds.mean, ++count;
     }
     return Seconds{count > 0 ? sum / count : 0};
   };
   if (m.issue.empty()) return;
-  d.issue = {cost({"copy", "2-D copy"}), cost({"gemm"}), cost({"record and wait"}), "issue"};
+  d.issue = {cost({"copy", "2-D copy"}), cost({"gemm"}), cost({"call"}), cost({"record and wait"}), "issue"};
 }
 
 }  // namespace fit
@@ -150,13 +158,16 @@ void round_off(Topology::Description& d) {
         for (auto& point : (*curve)->points) round_off(point.rate);
     if (group.forward_share) group.forward_share = rounded(*group.forward_share);
   }
-  for (auto& point : d.strided.points) point.efficiency = rounded(point.efficiency);
+  for (auto* curve : {&d.strided.points, &d.strided.busy, &d.strided.peer})
+    for (auto& point : *curve) point.efficiency = rounded(point.efficiency);
   round_off(d.issue.per_op), round_off(d.issue.per_kernel), round_off(d.issue.per_dependency);
+  round_off(d.issue.per_call);
   for (KernelTimes& kernels : d.kernels) {
     round_off(kernels.launch), round_off(kernels.memory_bandwidth);
     kernels.k_overhead = rounded(kernels.k_overhead);
     for (GemmCurve& gemm : kernels.gemm) {
       for (auto& load : gemm.sustained) load.factor = rounded(load.factor);
+      for (auto& step : gemm.alignment) step.factor = rounded(step.factor);
       TiledGemm& tiled = *gemm.tiled;
       round_off(tiled.launch), round_off(tiled.peak), round_off(tiled.reduction);
       tiled.fill = rounded(tiled.fill);

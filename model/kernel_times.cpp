@@ -98,6 +98,12 @@ double KernelTimes::gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t 
   return tiled_cost(*this, *curve.tiled, m, n, k, dtype).occupancy;
 }
 
+double KernelTimes::alignment_factor(DType dtype, Trans ta, Trans tb, double bytes) const {
+  const auto& steps = curve_for(*this, dtype, ta, tb).alignment;
+  const auto step = std::find_if(steps.begin(), steps.end(), [=](auto& s) { return bytes <= s.bytes; });
+  return step == steps.end() ? 1 : step->factor;
+}
+
 double KernelTimes::load_factor(DType dtype, Trans ta, Trans tb, double duty) const {
   const auto& loads = curve_for(*this, dtype, ta, tb).sustained;
   if (loads.empty()) return 1;

@@ -29,7 +29,14 @@ struct GemmCurve {
     double factor;  // at least 1
   };
   std::vector<Load> sustained = {};  // linear between, constant beyond; empty: 1
-  std::string source = {};           // provenance key
+
+  /// How much longer kernels take on columns that are multiples of only so many bytes.
+  struct Alignment {
+    double bytes;   // ascending powers of two
+    double factor;  // at least 1
+  };
+  std::vector<Alignment> alignment = {};  // 1 for multiples of more than the last
+  std::string source = {};                // provenance key
 };
 
 /// What a kernel costs on one kind of device. Built by the topology reader from a `[kernels.NAME]` table.
@@ -57,6 +64,8 @@ struct KernelTimes {
 
   /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].
   double load_factor(DType dtype, Trans ta, Trans tb, double duty) const;
+  /// Factor on the time of a GEMM whose operands start at, and whose columns are, multiples of so many bytes.
+  double alignment_factor(DType dtype, Trans ta, Trans tb, double bytes) const;
 };
 
 }  // namespace tilerail

@@ -29,10 +29,12 @@ TiledGemm::Cost TiledGemm::uncorrected(double m, double n, double k, double mult
         const double waves = std::ceil(count * parts / multiprocessors);
         double time = launch.value + waves * (k / parts + fill) * step;
         if (parts > 1) time += reduction.value + 2 * m * n * parts * element / memory.value;
-        if (time < best.time.value) best = {Seconds{time}, std::min(1.0, count * parts / multiprocessors)};
+        const double work = count * parts / multiprocessors * (k / parts + fill) * step;
+        if (time < best.time.value) best = {Seconds{time}, work / time};
       }
       if (block.rows == block.cols) break;
     }
+  best.occupancy = std::min(1.0, best.occupancy);
   const double traffic = element * (m * k + k * n + 2 * m * n);
   best.time = std::max(best.time, launch + Bytes{traffic} / memory);
   return best;

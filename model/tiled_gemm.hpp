@@ -28,7 +28,8 @@ struct TiledGemm {
 
   struct Cost {
     Seconds time;
-    double occupancy;  // share of the multiprocessors with a block at first, in (0, 1]
+    double occupancy;  // share of the device that its work takes, in (0, 1]: the rest is launch, and waves that are not
+                       // full
   };
   /// Of an m x n x k GEMM, all at least 1, of elements of so many bytes.
   Cost cost(double m, double n, double k, double multiprocessors, double element, Rate memory) const;

@@ -42,7 +42,10 @@ CapacityGroup::Bounds CapacityGroup::bounds(const Load& load) const {
   return {all, side(*forward_share, load.backward_demand), side(1 - *forward_share, load.forward_demand)};
 }
 
-double StridedEfficiency::at(Bytes column) const {
+namespace {
+
+double interpolated(const std::vector<StridedEfficiency::Point>& points, Bytes column) {
+  using Point = StridedEfficiency::Point;
   if (points.empty()) return 1.0;
   const auto above = std::find_if(points.begin(), points.end(), [=](const Point& p) { return column <= p.column; });
   if (above == points.begin()) return points.front().efficiency;
@@ -50,6 +53,16 @@ double StridedEfficiency::at(Bytes column) const {
   const Point &a = above[-1], &b = above[0];
   return between(a.efficiency, b.efficiency, std::log2(column.value), std::log2(a.column.value),
                  std::log2(b.column.value));
+}
+
+}  // namespace
+
+double StridedEfficiency::at(Bytes column) const { return interpolated(points, column); }
+
+double StridedEfficiency::at(Bytes column, bool between_devices, double duty) const {
+  if (between_devices) return interpolated(peer.empty() ? points : peer, column);
+  const double idle = interpolated(points, column);
+  return busy.empty() ? idle : duty * interpolated(busy, column) + (1 - duty) * idle;
 }
 
 Topology::Topology(Description description) : d_{std::move(description)} {

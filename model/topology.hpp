@@ -95,22 +95,29 @@ struct CapacityGroup {
   Rate bound(double flows, bool on_forward, bool on_backward) const;
 };
 
-/// Rate cap of a 2-D copy by the bytes of one column, relative to the same bytes packed.
+/// Rate cap of a 2-D copy by the bytes of one column, relative to the same bytes packed. The device's memory answers
+/// the copy engine column by column, and later while kernels use it.
 struct StridedEfficiency {
   struct Point {
     Bytes column;
     double efficiency;
   };
-  std::vector<Point> points;  // columns ascend; empty: no loss
-  std::string source = {};    // provenance key
+  std::vector<Point> points;     // columns ascend; empty: no loss
+  std::vector<Point> busy = {};  // between a host and a device that computes; empty: as `points`
+  std::vector<Point> peer = {};  // between devices; empty: as `points`
+  std::string source = {};       // provenance key
 
   double at(Bytes column) const;
+  /// Of a copy between a host and a device that computes for this share of the time: in the rest it moves at the idle
+  /// rate. `between_devices`: the duty does not matter.
+  double at(Bytes column, bool between_devices, double duty) const;
 };
 
 /// What it costs one host thread to hand one operation to a device.
 struct IssueCost {
   Seconds per_op{0};
   std::optional<Seconds> per_kernel = {};  // instead, where the operation is a kernel
+  Seconds per_call{0};                     // once: starting the threads and waiting for all
   Seconds per_dependency{0};               // for each dependency on an operation of another queue
   std::string source = {};                 // provenance key
 };

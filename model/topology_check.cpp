@@ -148,19 +148,26 @@ void check_routes(const Topology::Description& d) {
   }
 }
 
-void check_copies(const Topology::Description& d) {
-  const Entry copies{Table::copies, 0, "copies"};
-  copies.require(d.strided.points.size() <= TopologyLimits::points, "too many points; expected at most 4096");
+void check_strided(const Entry& copies, const std::vector<StridedEfficiency::Point>& points) {
+  copies.require(points.size() <= TopologyLimits::points, "too many points; expected at most 4096");
   Bytes last{0};
-  for (const auto& point : d.strided.points) {
+  for (const auto& point : points) {
     copies.require(std::isfinite(point.column.value) && point.column > last && point.column >= Bytes{1},
                    "the column sizes do not ascend; expected ascending sizes from 1 B");
     copies.require(point.efficiency > 0 && point.efficiency <= 1, "efficiency is out of range; expected above 0, to 1");
     last = point.column;
   }
+}
+
+void check_copies(const Topology::Description& d) {
+  const Entry copies{Table::copies, 0, "copies"};
+  for (const auto* points : {&d.strided.points, &d.strided.busy, &d.strided.peer}) check_strided(copies, *points);
+  copies.require(!d.strided.points.empty() || (d.strided.busy.empty() && d.strided.peer.empty()),
+                 "'strided_efficiency' is missing beside its other curves; expected it");
   const Entry issue{Table::issue, 0, "issue"};
   issue.require_not_negative(d.issue.per_op.value, "per_op");
   if (d.issue.per_kernel) issue.require_not_negative(d.issue.per_kernel->value, "per_kernel");
+  issue.require_not_negative(d.issue.per_call.value, "per_call");
   issue.require_not_negative(d.issue.per_dependency.value, "per_dependency");
 }
 

@@ -64,11 +64,22 @@ void read_sustained(const TomlValue& value, GemmCurve& curve) {
   }
 }
 
+void read_alignment(const TomlValue& value, GemmCurve& curve) {
+  for (const TomlValue& point : value.list(TopologyLimits::points)) {
+    const auto parts = point.pair();
+    const double bytes = parts[0].positive_number(), factor = parts[1].number();
+    if (!curve.alignment.empty() && bytes <= curve.alignment.back().bytes)
+      parts[0].fail("does not ascend; expected more bytes than in the point before");
+    if (factor < 1) parts[1].fail("is out of range; expected a factor of at least 1");
+    curve.alignment.push_back({bytes, factor});
+  }
+}
+
 }  // namespace
 
 GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   table.allow_only({"dtype", "trans", "square", "rates", "peak", "efficiency", "launch", "fill", "reduction", "blocks",
-                    "shapes", "sustained", "source"});
+                    "shapes", "sustained", "alignment", "source"});
   GemmCurve curve;
   const TomlValue dtype = table.need("dtype");
   try {
@@ -93,6 +104,7 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   if (tiled) read_tiled(table, curve);
   if (peak && !tiled) read_efficiency(table, curve);
   if (const auto sustained = table.find("sustained")) read_sustained(*sustained, curve);
+  if (const auto alignment = table.find("alignment")) read_alignment(*alignment, curve);
   if (square)
     for (const TomlValue& point : square->list(TopologyLimits::points)) {
       const auto parts = point.pair();

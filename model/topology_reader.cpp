@@ -178,21 +178,29 @@ void TopologyReader::read_route(TomlTable& table) {
 }
 
 void TopologyReader::read_copies(const TomlTable& table) {
-  table.allow_only({"strided_efficiency", "source"});
-  for (const TomlValue& point : table.need("strided_efficiency").list(TopologyLimits::points)) {
-    const auto parts = point.pair();
-    d_.strided.points.push_back({parts[0].bytes(), parts[1].positive_number()});
-    if (d_.strided.points.back().efficiency > 1) parts[1].fail("is out of range; expected an efficiency of at most 1");
-  }
+  table.allow_only({"strided_efficiency", "strided_efficiency_busy", "strided_efficiency_peer", "source"});
+  const auto read = [](const TomlValue& value) {
+    std::vector<StridedEfficiency::Point> points;
+    for (const TomlValue& point : value.list(TopologyLimits::points)) {
+      const auto parts = point.pair();
+      points.push_back({parts[0].bytes(), parts[1].positive_number()});
+      if (points.back().efficiency > 1) parts[1].fail("is out of range; expected an efficiency of at most 1");
+    }
+    return points;
+  };
+  d_.strided.points = read(table.need("strided_efficiency"));
+  if (const auto busy = table.find("strided_efficiency_busy")) d_.strided.busy = read(*busy);
+  if (const auto peer = table.find("strided_efficiency_peer")) d_.strided.peer = read(*peer);
   d_.strided.source = source_of(table);
   places_[Table::copies].push_back(table.place());
 }
 
 void TopologyReader::read_issue(const TomlTable& table) {
-  table.allow_only({"per_op", "per_kernel", "per_dependency", "source"});
+  table.allow_only({"per_op", "per_kernel", "per_dependency", "per_call", "source"});
   d_.issue.per_op = table.need("per_op").seconds();
   if (const auto per_kernel = table.find("per_kernel")) d_.issue.per_kernel = per_kernel->seconds();
   d_.issue.per_dependency = table.need("per_dependency").seconds();
+  if (const auto per_call = table.find("per_call")) d_.issue.per_call = per_call->seconds();
   d_.issue.source = source_of(table);
   places_[Table::issue].push_back(table.place());
 }

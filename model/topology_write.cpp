@@ -158,8 +158,13 @@ class Writer {
   void write_costs() {
     if (!d_.strided.points.empty()) {
       table("[copies]");
-      line("strided_efficiency",
-           list(d_.strided.points, [](auto& p) { return point(quantity(p.column), shortest(p.efficiency)); }));
+      const auto points = [this](const char* key, const std::vector<StridedEfficiency::Point>& curve) {
+        if (!curve.empty())
+          line(key, list(curve, [](auto& p) { return point(quantity(p.column), shortest(p.efficiency)); }));
+      };
+      points("strided_efficiency", d_.strided.points);
+      points("strided_efficiency_busy", d_.strided.busy);
+      points("strided_efficiency_peer", d_.strided.peer);
       source(d_.strided.source);
     }
     if (d_.issue.per_op > Seconds{0} || d_.issue.per_dependency > Seconds{0}) {
@@ -167,6 +172,7 @@ class Writer {
       line("per_op", quantity(d_.issue.per_op));
       if (d_.issue.per_kernel) line("per_kernel", quantity(*d_.issue.per_kernel));
       line("per_dependency", quantity(d_.issue.per_dependency));
+      if (d_.issue.per_call > Seconds{0}) line("per_call", quantity(d_.issue.per_call));
       source(d_.issue.source);
     }
   }
@@ -186,6 +192,8 @@ class Writer {
       if (gemm.tiled) write(*gemm.tiled);
       if (!gemm.sustained.empty())
         line("sustained", list(gemm.sustained, [](auto& l) { return point(shortest(l.duty), shortest(l.factor)); }));
+      if (!gemm.alignment.empty())
+        line("alignment", list(gemm.alignment, [](auto& p) { return point(shortest(p.bytes), shortest(p.factor)); }));
       if (!gemm.tiled) write_points(gemm);
       source(gemm.source);
     }

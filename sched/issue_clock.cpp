@@ -10,7 +10,7 @@ IssueClock::IssueClock(const Plan& plan, const Topology& topology)
     : plan_{plan},
       topology_{topology},
       stream_of_{shared_streams(plan, topology)},
-      thread_(topology.memories().size(), 0.0) {}
+      thread_(topology.memories().size(), topology.description().issue.per_call.value) {}
 
 double IssueClock::issue(OpId id) {
   const IssueCost& cost = topology_.description().issue;

@@ -12,6 +12,7 @@ struct Shape {
   OpKind kind;
   Trans trans_a, trans_b;
   std::uint8_t reads;
+  std::uint8_t alignment;  // bytes that all columns are multiples of, 64 for more
 
   bool operator==(const Shape&) const = default;
 };
@@ -19,23 +20,36 @@ struct Shape {
 struct ShapeHash {
   std::size_t operator()(const Shape& s) const {
     std::uint64_t hash = 0;
-    for (auto part :
-         {static_cast<std::uint64_t>(s.m), static_cast<std::uint64_t>(s.n), static_cast<std::uint64_t>(s.k),
-          std::uint64_t{s.kernels} << 8 | std::uint64_t{s.reads} << 4 | static_cast<std::uint64_t>(s.kind) << 2 |
-              static_cast<std::uint64_t>(s.trans_a) << 1 | static_cast<std::uint64_t>(s.trans_b)})
+    for (auto part : {static_cast<std::uint64_t>(s.m), static_cast<std::uint64_t>(s.n), static_cast<std::uint64_t>(s.k),
+                      std::uint64_t{s.kernels} << 16 | std::uint64_t{s.alignment} << 8 | std::uint64_t{s.reads} << 4 |
+                          static_cast<std::uint64_t>(s.kind) << 2 | static_cast<std::uint64_t>(s.trans_a) << 1 |
+                          static_cast<std::uint64_t>(s.trans_b)})
       hash = (hash ^ part) * 0x9E3779B97F4A7C15u + (hash >> 29);  // odd multiplier of Fibonacci hashing, 2^64 / phi
     return static_cast<std::size_t>(hash);
   }
 };
 
+/// The largest power of two, 64 at most, that divides where the operands of a GEMM start and how far their columns are
+/// apart, in bytes.
+std::uint8_t alignment_of(const Plan& plan, const Op& op) {
+  const std::int64_t element = element_size(plan.problem.dtype);
+  std::uint64_t all = 64;
+  for (const View* view : {&op.a, &op.b, &op.y}) {
+    all |= static_cast<std::uint64_t>(view->row * element);
+    if (view->cols > 1) all |= static_cast<std::uint64_t>(plan.buffer(view->buffer).ld * element);
+  }
+  return static_cast<std::uint8_t>(all & (~all + 1));
+}
+
 Shape shape_of(const Plan& plan, const Op& op, const Topology& topology) {
   const MemoryId gpu = plan.buffer(op.y.buffer).memory;
-  Shape shape{op.y.rows, op.y.cols, 0,         static_cast<std::uint32_t>(topology.memory(gpu).kernels),
-              op.kind,   Trans::no, Trans::no, 0};
+  Shape shape{op.y.rows, op.y.cols, 0, static_cast<std::uint32_t>(topology.memory(gpu).kernels), op.kind, Trans::no,
+              Trans::no, 0,         64};
   if (op.kind == OpKind::gemm) {
     shape.k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
     shape.trans_a = op.trans_a;
     shape.trans_b = op.trans_b;
+    shape.alignment = alignment_of(plan, op);
   } else {
     shape.reads = static_cast<std::uint8_t>((op.alpha != 0 ? 1 : 0) + (op.beta != 0 ? 1 : 0));
   }
@@ -43,7 +57,8 @@ Shape shape_of(const Plan& plan, const Op& op, const Topology& topology) {
 }
 
 KernelCost cost_of(const Shape& s, DType dtype, const KernelTimes& kernels) {
-  const Seconds time = s.kind == OpKind::gemm ? kernels.gemm_time(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b)
+  const Seconds time = s.kind == OpKind::gemm ? kernels.gemm_time(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b) *
+                                                    kernels.alignment_factor(dtype, s.trans_a, s.trans_b, s.alignment)
                                               : kernels.axpby_time(s.m, s.n, dtype, s.reads, 1);
   const double share = s.kind == OpKind::gemm ? kernels.gemm_occupancy(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b)
                                               : kernels.occupancy(s.m, s.n);

@@ -85,7 +85,7 @@ class Describer {
     d_.name = "automatic";
     d_.description = std::to_string(facts_.devices.size()) + " x " + facts_.devices.front().name;
     d_.sources = {{key, Source::Kind::assumed, "properties of the devices; nothing was measured"}};
-    d_.issue = {Seconds{assumed::issue}, std::nullopt, Seconds{assumed::dependency}, key};
+    d_.issue = {Seconds{assumed::issue}, std::nullopt, Seconds{0}, Seconds{assumed::dependency}, key};
     add_memory("host", NodeKind::host, -1);
     for (std::size_t g = 0; g < facts_.devices.size(); ++g) add_gpu(g);
     add_links();

@@ -77,6 +77,12 @@ double KernelMeter::gemm(const Gemm& shape, int count, int streams) {
   return last / issued / streams;
 }
 
+void KernelMeter::start(const Gemm& shape, int count, std::size_t stream) {
+  const DeviceScope scope{bench_.device.ordinal()};
+  bench_.device.open_streams(stream + 1, 0);
+  for (int i = 0; i < count; ++i) issue(shape, stream);
+}
+
 double KernelMeter::memory_rate(int count) {
   const DeviceScope scope{bench_.device.ordinal()};
   const cudaStream_t stream = bench_.device.compute_stream(0);

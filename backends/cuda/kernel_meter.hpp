@@ -26,6 +26,9 @@ class KernelMeter {
   /// Seconds a kernel, of `count` (256 at most in all) in each of `streams` streams at once (of all, divided by their
   /// number).
   double gemm(const Gemm& shape, int count, int streams = 1);
+  /// Hands `count` kernels to a stream and returns.
+  void start(const Gemm& shape, int count, std::size_t stream);
+
   /// Bytes a second that y = alpha x + beta y moves, of large blocks.
   double memory_rate(int count);
 

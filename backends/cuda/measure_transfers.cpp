@@ -193,19 +193,28 @@ class Transfers {
 
   void columns(int src, int dst) {
     for (std::size_t kib = 2; kib <= 64; kib *= 2)
-      tasks_.push_back(
-          {"2-D copies", [=, &bench = bench_](Stopwatch& watch) {
-             const std::size_t column = kib << 10, count = strided_bytes / column;
-             const auto strided = [&] {
-               return bench.flows.rates({{src, dst}}, HostPages::spread, {column, count, leading}, 24)[0];
-             };
-             const auto packed = [&] {
-               return bench.flows.rates({{src, dst}}, HostPages::spread, {strided_bytes, 1, strided_bytes}, 24)[0];
-             };
-             const auto measured = watch.repeat([&] { return std::vector<double>{strided(), packed()}; });
-             bench.results.strided.push_back({Bench::name(src), Bench::name(dst), static_cast<double>(column),
-                                              static_cast<double>(count), measured[0], measured[1]});
-           }});
+      for (const bool busy : {false, true})
+        if (!busy || src == host_end || dst == host_end) column(src, dst, kib << 10, busy);
+    for (const bool busy : {false, true})
+      if (!busy || src == host_end || dst == host_end) column(src, dst, 24 << 10, busy);
+  }
+
+  void column(int src, int dst, std::size_t bytes, bool busy) {
+    tasks_.push_back(
+        {"2-D copies", [=, &bench = bench_](Stopwatch& watch) {
+           const std::size_t count = strided_bytes / bytes;
+           KernelMeter kernels{*bench.devices.front()};
+           const auto rate = [&](const FlowMeter::Shape& shape) {
+             constexpr int enough = 60;  // to outlast the copies
+             if (busy) kernels.start({DType::f64, Trans::no, Trans::no, 2048, 2048, 2048}, enough, 1);
+             return bench.flows.rates({{src, dst}}, HostPages::spread, shape, 24)[0];
+           };
+           const auto measured = watch.repeat([&] {
+             return std::vector<double>{rate({bytes, count, leading}), rate({strided_bytes, 1, strided_bytes})};
+           });
+           bench.results.strided.push_back({Bench::name(src), Bench::name(dst), static_cast<double>(bytes),
+                                            static_cast<double>(count), busy, measured[0], measured[1]});
+         }});
   }
 
   Bench& bench_;

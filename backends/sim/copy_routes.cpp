@@ -22,14 +22,18 @@ std::int64_t column_of(const Plan& plan, const Op& op, const Topology& topology)
 }
 
 /// Absent where no copy reaches it: below the narrowest link.
-std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, std::int64_t column, const Topology& topology) {
+std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, std::int64_t column, const Topology& topology,
+                             const std::vector<double>& duty) {
   Rate narrowest{std::numeric_limits<double>::infinity()}, cap = narrowest;
   for (LinkId id : topology.route(src, dst)) {
     narrowest = std::min(narrowest, topology.link(id).bandwidth);
     cap = std::min(cap, topology.link(id).per_flow.value_or(cap));
   }
   if (column != contiguous) {
-    const double efficiency = topology.description().strided.at(Bytes{static_cast<double>(column)});
+    const bool between_devices = !topology.is_host(src) && !topology.is_host(dst);
+    const double busy = duty[(topology.is_host(src) ? dst : src).index()];
+    const double efficiency =
+        topology.description().strided.at(Bytes{static_cast<double>(column)}, between_devices, busy);
     cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);
   }
   return cap < narrowest ? std::optional{cap} : std::nullopt;
@@ -41,7 +45,8 @@ std::optional<Rate> memory_bandwidth(MemoryId memory, const Topology& topology) 
 
 }  // namespace
 
-std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, std::int64_t column, const Topology& topology) {
+std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, std::int64_t column, const Topology& topology,
+                              const std::vector<double>& duty) {
   CopyRoute route;
   std::optional<Rate> cap;
   if (src == dst) {
@@ -50,7 +55,7 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, std::int64_t column, c
     route.traffic = 2;
     route.rate = bandwidth->value / 2;
   } else {
-    cap = rate_cap(src, dst, column, topology);
+    cap = rate_cap(src, dst, column, topology, duty);
     const Rate alone = topology.pair_rate(src, dst);
     route.rate = std::min(alone, cap.value_or(alone)).value;
     route.latency = topology.latency(src, dst).value;
@@ -61,7 +66,8 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, std::int64_t column, c
   return static_cast<std::uint32_t>(routes_.size() - 1);
 }
 
-CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan.ops.size(), none) {
+CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const std::vector<double>& duty)
+    : index_(plan.ops.size(), none) {
   std::map<std::tuple<MemoryId, MemoryId, std::int64_t>, std::uint32_t> known;
   struct Last {
     std::int64_t column = -1;
@@ -76,7 +82,7 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan
     const std::int64_t column = queue.src == queue.dst ? contiguous : column_of(plan, op, topology);
     if (column != like.column) {
       const auto [entry, is_new] = known.try_emplace({queue.src, queue.dst, column}, none);
-      if (is_new) entry->second = add(queue.src, queue.dst, column, topology);
+      if (is_new) entry->second = add(queue.src, queue.dst, column, topology, duty);
       like = {column, entry->second};
     }
     index_[i] = like.route;

@@ -24,7 +24,8 @@ struct CopyRoute {
 /// efficiency (by the bytes of one column) times the rate of the pair. Memory: 4 bytes an operation.
 class CopyRoutes {
  public:
-  CopyRoutes(const Plan& plan, const Topology& topology);
+  /// `duty`: by memory, the share of the time that its GPU computes.
+  CopyRoutes(const Plan& plan, const Topology& topology, const std::vector<double>& duty);
 
   /// Of a copy; null when it takes no time (within a memory of unknown bandwidth).
   const CopyRoute* of(OpId op) const {
@@ -40,7 +41,8 @@ class CopyRoutes {
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-  std::uint32_t add(MemoryId src, MemoryId dst, std::int64_t column, const Topology& topology);
+  std::uint32_t add(MemoryId src, MemoryId dst, std::int64_t column, const Topology& topology,
+                    const std::vector<double>& duty);
 
   std::vector<CopyRoute> routes_;
   std::vector<FlowRoute> flows_;      // by route
