@@ -84,6 +84,8 @@ CASES = {
     "no iteration": (["run", "--backend", "host", "--iters", "0", *SMALL], "'0'"),
     "negative warmup": (["run", "--backend", "host", "--warmup", "-1", *SMALL], "-1"),
     "seed that is a word": (["run", "--backend", "host", "--seed", "lucky", *SMALL], "lucky"),
+    "unknown host buffers": (["run", "--backend", "host", "--host-buffers", "scattered", *SMALL], "'scattered'"),
+    "no host buffers": (["run", "--backend", "host", "--host-buffers", "", *SMALL], "--host-buffers"),
     "dtype that the host has not": (["run", "--backend", "host", "--dtype", "bf16", *SMALL], "bf16"),
     "one timeline to compare": (["compare", "a.csv"], "measured"),
     "missing timeline": (["compare", "a.csv", "b.csv"], "a.csv"),
@@ -127,8 +129,9 @@ class BadArguments(CommandTest):
     def test_control_characters_of_the_input_do_not_break_the_line(self):
         self.assert_refused(problem(topology="two\ngpu\x1b[31m.toml"), "two; gpu\\x1b[31m.toml")
 
+    # "this build has no CUDA backend" or "this machine has no CUDA device"
     def test_the_cuda_backend_is_hardware_that_is_absent(self):
-        self.assert_refused(["run", "--backend", "cuda", *SMALL], "this build has no CUDA backend", code=3)
+        self.assert_refused(["run", "--backend", "cuda", *SMALL], "no CUDA ", code=3, CUDA_VISIBLE_DEVICES="")
 
 
 if __name__ == "__main__":

@@ -111,20 +111,17 @@ TEST(IssueClock, WithoutACostOfKernelsTheyCostWhatOthersDo) {
   EXPECT_DOUBLE_EQ((IssueClock{d.plan, topology}.issue(kernel)), 2 * us);
 }
 
-// A copy is handed over by the thread of the device that it reaches, or leaves for a host.
 TEST(IssueClock, EachDeviceHasAThreadOrAllHaveOne) {
   const Topology topology = machine();
   for (const bool single : {false, true}) {
     Draft d;
     d.plan.single_issuer = single;
-    const OpId first = d.kernel(gpu0), second = d.kernel(gpu1), in = d.copy(host, gpu1), out = d.copy(gpu0, host),
-               peer = d.copy(gpu0, gpu2);
+    const OpId first = d.kernel(gpu0), second = d.kernel(gpu1), in = d.copy(host, gpu1), out = d.copy(gpu0, host);
     IssueClock clock{d.plan, topology};
     EXPECT_DOUBLE_EQ(clock.issue(first), 5 * us);
     EXPECT_DOUBLE_EQ(clock.issue(second), (single ? 10 : 5) * us);
     EXPECT_DOUBLE_EQ(clock.issue(in), (single ? 12 : 7) * us);
     EXPECT_DOUBLE_EQ(clock.issue(out), (single ? 14 : 7) * us);
-    EXPECT_DOUBLE_EQ(clock.issue(peer), (single ? 16 : 2) * us);
   }
 }
 

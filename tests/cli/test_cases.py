@@ -1,0 +1,142 @@
+"""`compare --cases`: lists of cases that are planned, simulated and run, here on the host backend."""
+
+import csv
+import json
+import unittest
+
+from support import OLD, SMALL, CommandTest, needs_simulator
+
+COLUMNS = (
+    "m n k dtype transa transb alpha beta place devices policy group label tile ops plan_s first_s predicted_s "
+    "measured_s measured_min_s traced_s issue_per_op_s kernel_s copy_s waiting_s issue_s check"
+).split()
+
+# The third is in a group of its own, the fourth in none: neither is ranked.
+CASES = """m,n,k,dtype,transb,place,devices,policy,tile,set,group,label
+64,64,64,,,,,gemmex,32,,tiles,small tiles
+64,64,64,,,,,gemmex,64,,tiles,large tiles
+48,32,1K,f32,T,0:h:h,0,tilerail,32,chunks=2 routing=initial,alone,
+64,64,64,,,,,gemmex,32,,,
+"""
+
+
+def compare(*arguments, backend="host"):
+    return ["compare", "--cases", "cases.csv", "--backend", backend, "--topology", "two-gpu", *arguments]
+
+
+class Cases(CommandTest):
+    def measured(self, *arguments):
+        """Table, and rows of the CSV."""
+        text = self.succeed(*compare("--iters", "2", "--warmup", "1", "--csv", "results.csv", *arguments))
+        with open(self.folder / "results.csv", newline="") as file:
+            reader = csv.DictReader(file)
+            results = list(reader)
+        self.assertEqual(reader.fieldnames, COLUMNS)
+        return text, results
+
+    def test_measuring_alone_needs_no_simulator(self):
+        self.write("cases.csv", CASES)
+        text, results = self.measured("--no-simulate")
+        self.assertEqual(len(results), 4)
+        for row in results:
+            self.assertGreater(float(row["measured_s"]), 0)
+            for column in ("predicted_s", "kernel_s", "copy_s", "waiting_s", "issue_s", "check"):
+                self.assertEqual(row[column], "", column)
+        self.assertNotIn("Kendall", text)
+
+    def test_rows_say_what_was_asked_and_planned(self):
+        self.write("cases.csv", CASES)
+        _, results = self.measured("--no-simulate")
+        third = results[2]
+        expected = {"m": "48", "n": "32", "k": "1024", "dtype": "f32", "transa": "N", "transb": "T", "alpha": "1"}
+        expected |= {"place": "0:h:h", "devices": "1", "tile": "32", "group": "alone", "label": ""}
+        self.assertEqual({key: third[key] for key in expected}, expected)
+        self.assertEqual(third["policy"], "tilerail+tile=32+chunks=2+routing=initial")
+        self.assertEqual([row["label"] for row in results], ["small tiles", "large tiles", "", ""])
+        plan = json.loads(self.succeed("plan", *SMALL, "-o", "-"))
+        self.assertEqual(results[0]["ops"], str(len(plan["ops"])))
+
+    @needs_simulator
+    def test_predictions_are_those_of_simulate_and_their_errors_are_split(self):
+        self.write("cases.csv", CASES)
+        _, results = self.measured()
+        simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))["makespan_s"]
+        self.assertEqual(float(results[0]["predicted_s"]), simulated)
+        for row in results:
+            difference = float(row["predicted_s"]) - float(row["measured_s"])
+            parts = sum(float(row[part]) for part in ("kernel_s", "copy_s", "waiting_s", "issue_s"))
+            self.assertAlmostEqual(parts, difference, delta=1e-9)
+            self.assertLessEqual(float(row["measured_min_s"]), float(row["measured_s"]))
+
+    @needs_simulator
+    def test_the_table_has_a_line_a_case_and_ranks_groups_of_several(self):
+        self.write("cases.csv", CASES)
+        text, results = self.measured()
+        lines = text.splitlines()
+        self.assertTrue(lines[0].startswith("case "))
+        self.assertTrue(lines[1].startswith("small tiles x2"), lines[1])
+        self.assertTrue(lines[3].startswith("48,32,1K f32 0:h:h x1"), lines[3])
+        self.assertIn("4 cases: error median", text)
+        self.assertRegex(text, r"tiles +2 alternatives: Kendall tau [+-]\d\.\d{3}, regret \d+\.\d\d%")
+        self.assertIn("1 sets of alternatives", text)
+        self.assertNotRegex(text, r"alone +\d alternatives")
+        predicted, measured = ([float(row[key]) for row in results[:2]] for key in ("predicted_s", "measured_s"))
+        chosen = measured[predicted.index(min(predicted))]
+        self.assertIn(f"regret {100 * (chosen / min(measured) - 1):.2f}%", text)
+
+    def test_checks_pass(self):
+        self.write("cases.csv", CASES)
+        _, results = self.measured("--no-simulate", "--check")
+        self.assertEqual([row["check"] for row in results], ["passed"] * 4)
+
+
+# A file of cases, and what the error must quote.
+BAD_FILES = {
+    "empty": ("", "cases.csv:1"),
+    "no cases": ("m,n,k\n", "has no cases"),
+    "unknown column": ("m,n,k,colour\n1,1,1,red\n", "cases.csv:1:7: 'colour'"),
+    "column twice": ("m,n,k,m\n1,1,1,1\n", "column 'm'"),
+    "no k": ("m,n\n1,1\n", "no column 'k'"),
+    "too few cells": ("m,n,k\n64,64,64\n64,64\n", "cases.csv:3"),
+    "blank line": ("m,n,k\n64,64,64\n\n", "cases.csv:3:1: has 1 cells"),
+    "empty size": ("m,n,k\n64,,64\n", "cases.csv:2:4: is empty"),
+    "size that is a word": ("m,n,k\n64,64,64\n64,big,64\n", "cases.csv:3: "),
+    "unknown dtype": ("m,n,k,dtype\n64,64,64,f64\n64,64,64,f8\n", "cases.csv:3: "),
+    "unknown policy": ("m,n,k,policy\n64,64,64,best\n", "cases.csv:2: --policy"),
+    "unknown field": ("m,n,k,set\n64,64,64,speed=max\n", "speed"),
+    "unknown place": ("m,n,k,place\n64,64,64,h:h:7\n", "'7'"),
+    "unknown device": ("m,n,k,devices\n64,64,64,5\n", "cases.csv:2: "),
+}
+
+
+class BadCases(CommandTest):
+    def test_files_are_refused_with_their_line(self):
+        for name, (text, quoted) in BAD_FILES.items():
+            with self.subTest(name):
+                self.write("cases.csv", text)
+                self.write("results.csv", OLD)
+                self.assert_refused(compare("--no-simulate", "--csv", "results.csv"), quoted)
+
+    def test_arguments_are_refused(self):
+        self.write("cases.csv", CASES)
+        for arguments, quoted in (
+            (["compare", "--cases", "absent.csv", "--backend", "host", "--topology", "two-gpu"], "absent.csv"),
+            (["compare", "--cases", "cases.csv", "--topology", "two-gpu"], "--backend"),
+            (["compare", "--cases", "cases.csv", "--backend", "host"], "--topology"),
+            (["compare", "a.csv", "b.csv", "--cases", "cases.csv", "--backend", "host"], "--cases"),
+            (compare(backend="gpu"), "gpu"),
+            (compare("--iters", "0"), "'0'"),
+            (compare("--warmup", "x"), "'x'"),
+            (compare("--host-buffers", "scattered"), "'scattered'"),
+            (compare("--csv", "absent/results.csv"), "absent/results.csv"),
+        ):
+            with self.subTest(quoted):
+                self.assert_refused(arguments, quoted)
+
+    def test_cuda_without_a_gpu_is_hardware_that_is_absent(self):
+        self.write("cases.csv", CASES)
+        self.assert_refused(compare("--no-simulate", backend="cuda"), "no CUDA ", code=3, CUDA_VISIBLE_DEVICES="")
+
+
+if __name__ == "__main__":
+    unittest.main()
