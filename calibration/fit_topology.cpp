@@ -36,16 +36,41 @@ LinkId link_between(const Topology::Description& d, const std::string& from, con
   throw InputError{"measurements: no copy from " + from + " to " + to + "; expected a run of kind 'pair'"};
 }
 
+namespace {
+
+/// From the runs of one column size at several pitches: the largest at which less than a tenth is lost of what is lost
+/// at the farthest, and the smallest at which more than nine tenths are.
+std::optional<StridedEfficiency::Pitch> pitch_of(const Measurements& m, double farthest) {
+  std::map<double, std::map<double, double>> loss;  // by column and pitch
+  for (const StridedRun& run : m.strided)
+    if (run.src == "host" && !run.busy)
+      loss[run.column_bytes][run.pitch_bytes] = 1 - run.strided.mean / run.packed.mean;
+  for (const auto& [column, by_pitch] : loss) {
+    if (by_pitch.size() < 3 || by_pitch.rbegin()->first != farthest || by_pitch.rbegin()->second < 0.1) continue;
+    const double all = by_pitch.rbegin()->second;
+    double near = 0, far = farthest;
+    for (const auto& [pitch, lost] : by_pitch)
+      if (lost < 0.1 * all) near = pitch;
+    for (auto p = by_pitch.rbegin(); p != by_pitch.rend() && p->second > 0.9 * all; ++p) far = p->first;
+    if (near < far) return StridedEfficiency::Pitch{Bytes{near}, Bytes{far}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 /// Host copies, mean of all roles between the host and a device, by the bytes of a column; and handing over, with all
 /// threads at it.
 void fit_costs(Context& context) {
   const Measurements& m = context.measurements;
   Topology::Description& d = context.description;
+  double farthest = 0;
+  for (const StridedRun& run : m.strided) farthest = std::max(farthest, run.pitch_bytes);
   const auto curve = [&](bool busy, bool between_devices) {
     std::map<double, std::pair<double, int>> by_column;
     for (const StridedRun& run : m.strided) {
       const bool host = run.src == "host" || run.dst == "host";
-      if (run.busy != busy || host == between_devices) continue;
+      if (run.busy != busy || host == between_devices || run.pitch_bytes < farthest) continue;
       auto& [sum, count] = by_column[run.column_bytes];
       sum += run.strided.mean / run.packed.mean, ++count;
     }
@@ -55,8 +80,11 @@ void fit_costs(Context& context) {
     return points;
   };
   d.strided.points = curve(false, false);
-  if (!d.strided.points.empty())
-    d.strided.busy = curve(true, false), d.strided.peer = curve(false, true), d.strided.source = "columns";
+  if (!d.strided.points.empty()) {
+    d.strided.busy = curve(true, false), d.strided.peer = curve(false, true);
+    d.strided.pitch = pitch_of(m, farthest);
+    d.strided.source = "columns";
+  }
 
   const auto cost = [&](std::initializer_list<const char*> names) {
     double sum = 0;

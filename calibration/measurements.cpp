@@ -30,6 +30,7 @@ Json json_of(const StridedRun& run) {
           {"dst", run.dst},
           {"column_bytes", run.column_bytes},
           {"columns", run.columns},
+          {"pitch_bytes", run.pitch_bytes},
           {"busy", run.busy},
           {"strided", json_of(run.strided)},
           {"packed", json_of(run.packed)}};
@@ -102,9 +103,14 @@ LatencyRun read_latency(const JsonReader& r) {
 }
 
 StridedRun read_strided(const JsonReader& r) {
-  r.only({"src", "dst", "column_bytes", "columns", "busy", "strided", "packed"});
-  return {r.at("src").text(),           r.at("dst").text(),     positive(r.at("column_bytes")),
-          positive(r.at("columns")),    r.at("busy").boolean(), read_measured(r.at("strided")),
+  r.only({"src", "dst", "column_bytes", "columns", "pitch_bytes", "busy", "strided", "packed"});
+  return {r.at("src").text(),
+          r.at("dst").text(),
+          positive(r.at("column_bytes")),
+          positive(r.at("columns")),
+          positive(r.at("pitch_bytes")),
+          r.at("busy").boolean(),
+          read_measured(r.at("strided")),
           read_measured(r.at("packed"))};
 }
 

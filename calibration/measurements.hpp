@@ -38,6 +38,7 @@ struct LatencyRun {
 struct StridedRun {
   std::string src, dst;
   double column_bytes = 0, columns = 0;
+  double pitch_bytes = 0;    // from one column to the next
   bool busy = false;         // the device computed meanwhile
   Measured strided, packed;  // B/s
 };

@@ -59,10 +59,13 @@ double interpolated(const std::vector<StridedEfficiency::Point>& points, Bytes c
 
 double StridedEfficiency::at(Bytes column) const { return interpolated(points, column); }
 
-double StridedEfficiency::at(Bytes column, bool between_devices, double duty) const {
-  if (between_devices) return interpolated(peer.empty() ? points : peer, column);
-  const double idle = interpolated(points, column);
-  return busy.empty() ? idle : duty * interpolated(busy, column) + (1 - duty) * idle;
+double StridedEfficiency::of(const Copy& copy) const {
+  const double idle = interpolated(copy.between_devices && !peer.empty() ? peer : points, copy.column);
+  const bool computes = !copy.between_devices && !busy.empty();
+  const double far = computes ? copy.duty * interpolated(busy, copy.column) + (1 - copy.duty) * idle : idle;
+  if (!pitch) return far;
+  const double share = (copy.pitch - pitch->near) / (pitch->far - pitch->near);
+  return 1 - std::clamp(share, 0.0, 1.0) * (1 - far);
 }
 
 Topology::Topology(Description description) : d_{std::move(description)} {

@@ -105,12 +105,23 @@ struct StridedEfficiency {
   std::vector<Point> points;     // columns ascend; empty: no loss
   std::vector<Point> busy = {};  // between a host and a device that computes; empty: as `points`
   std::vector<Point> peer = {};  // between devices; empty: as `points`
-  std::string source = {};       // provenance key
+  /// Columns no farther apart than the first lose nothing, those as far apart as the second all that `points` say.
+  struct Pitch {
+    Bytes near, far;
+  };
+  std::optional<Pitch> pitch = {};
+  std::string source = {};  // provenance key
 
   double at(Bytes column) const;
-  /// Of a copy between a host and a device that computes for this share of the time: in the rest it moves at the idle
-  /// rate. `between_devices`: the duty does not matter.
-  double at(Bytes column, bool between_devices, double duty) const;
+
+  /// A 2-D copy: bytes of a column and from one column to the next, between which kinds of memories, and for what share of
+  /// the time the device at its end computes (no matter between devices).
+  struct Copy {
+    Bytes column, pitch;
+    bool between_devices = false;
+    double duty = 0;
+  };
+  double of(const Copy& copy) const;
 };
 
 /// What it costs one host thread to hand one operation to a device.

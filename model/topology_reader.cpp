@@ -178,7 +178,7 @@ void TopologyReader::read_route(TomlTable& table) {
 }
 
 void TopologyReader::read_copies(const TomlTable& table) {
-  table.allow_only({"strided_efficiency", "strided_efficiency_busy", "strided_efficiency_peer", "source"});
+  table.allow_only({"strided_efficiency", "strided_efficiency_busy", "strided_efficiency_peer", "strided_pitch", "source"});
   const auto read = [](const TomlValue& value) {
     std::vector<StridedEfficiency::Point> points;
     for (const TomlValue& point : value.list(TopologyLimits::points)) {
@@ -191,6 +191,11 @@ void TopologyReader::read_copies(const TomlTable& table) {
   d_.strided.points = read(table.need("strided_efficiency"));
   if (const auto busy = table.find("strided_efficiency_busy")) d_.strided.busy = read(*busy);
   if (const auto peer = table.find("strided_efficiency_peer")) d_.strided.peer = read(*peer);
+  if (const auto pitch = table.find("strided_pitch")) {
+    const auto parts = pitch->pair();
+    d_.strided.pitch = {parts[0].bytes(), parts[1].bytes()};
+    if (d_.strided.pitch->far <= d_.strided.pitch->near) parts[1].fail("does not ascend; expected [near, far]");
+  }
   d_.strided.source = source_of(table);
   places_[Table::copies].push_back(table.place());
 }

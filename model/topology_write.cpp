@@ -165,6 +165,8 @@ class Writer {
       points("strided_efficiency", d_.strided.points);
       points("strided_efficiency_busy", d_.strided.busy);
       points("strided_efficiency_peer", d_.strided.peer);
+      if (const auto& pitch = d_.strided.pitch)
+        line("strided_pitch", point(quantity(pitch->near), quantity(pitch->far)));
       source(d_.strided.source);
     }
     if (d_.issue.per_op > Seconds{0} || d_.issue.per_dependency > Seconds{0}) {

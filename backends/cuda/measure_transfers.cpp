@@ -194,12 +194,14 @@ class Transfers {
   void columns(int src, int dst) {
     for (std::size_t kib = 2; kib <= 64; kib *= 2)
       for (const bool busy : {false, true})
-        if (!busy || src == host_end || dst == host_end) column(src, dst, kib << 10, busy);
+        if (!busy || src == host_end || dst == host_end) column(src, dst, kib << 10, leading, busy);
     for (const bool busy : {false, true})
-      if (!busy || src == host_end || dst == host_end) column(src, dst, 24 << 10, busy);
+      if (!busy || src == host_end || dst == host_end) column(src, dst, 24 << 10, leading, busy);
+    if (src != host_end) return;
+    for (const std::size_t kib : {8, 16, 32, 48, 64}) column(src, dst, 4 << 10, kib << 10, false);
   }
 
-  void column(int src, int dst, std::size_t bytes, bool busy) {
+  void column(int src, int dst, std::size_t bytes, std::size_t pitch, bool busy) {
     tasks_.push_back(
         {"2-D copies", [=, &bench = bench_](Stopwatch& watch) {
            const std::size_t count = strided_bytes / bytes;
@@ -210,10 +212,11 @@ class Transfers {
              return bench.flows.rates({{src, dst}}, HostPages::spread, shape, 24)[0];
            };
            const auto measured = watch.repeat([&] {
-             return std::vector<double>{rate({bytes, count, leading}), rate({strided_bytes, 1, strided_bytes})};
+             return std::vector<double>{rate({bytes, count, pitch}), rate({strided_bytes, 1, strided_bytes})};
            });
            bench.results.strided.push_back({Bench::name(src), Bench::name(dst), static_cast<double>(bytes),
-                                            static_cast<double>(count), busy, measured[0], measured[1]});
+                                            static_cast<double>(count), static_cast<double>(pitch), busy,
+                                                         measured[0], measured[1]});
          }});
   }
 

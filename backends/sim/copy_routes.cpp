@@ -8,34 +8,17 @@
 namespace tilerail {
 namespace {
 
-constexpr std::int64_t contiguous = 0;  // in place of the bytes of a column
-
-bool is_contiguous(const Plan& plan, const View& view) {
-  return view.cols <= 1 || view.rows == plan.buffer(view.buffer).ld;
-}
-
-/// Bytes of one column when that matters to the rate.
-std::int64_t column_of(const Plan& plan, const Op& op, const Topology& topology) {
-  if (topology.description().strided.points.empty()) return contiguous;
-  if (is_contiguous(plan, op.a) && is_contiguous(plan, op.y)) return contiguous;
-  return op.y.rows * element_size(plan.problem.dtype);
-}
-
 /// Absent where no copy reaches it: below the narrowest link.
-std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, std::int64_t column, const Topology& topology,
+std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
                              const std::vector<double>& duty) {
   Rate narrowest{std::numeric_limits<double>::infinity()}, cap = narrowest;
   for (LinkId id : topology.route(src, dst)) {
     narrowest = std::min(narrowest, topology.link(id).bandwidth);
     cap = std::min(cap, topology.link(id).per_flow.value_or(cap));
   }
-  if (column != contiguous) {
-    const bool between_devices = !topology.is_host(src) && !topology.is_host(dst);
-    const double busy = duty[(topology.is_host(src) ? dst : src).index()];
-    const double efficiency =
-        topology.description().strided.at(Bytes{static_cast<double>(column)}, between_devices, busy);
-    cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);
-  }
+  const double busy = duty[(topology.is_host(src) ? dst : src).index()];
+  const double efficiency = strided_efficiency(topology, src, dst, columns, busy);
+  if (efficiency < 1) cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);
   return cap < narrowest ? std::optional{cap} : std::nullopt;
 }
 
@@ -45,7 +28,7 @@ std::optional<Rate> memory_bandwidth(MemoryId memory, const Topology& topology) 
 
 }  // namespace
 
-std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, std::int64_t column, const Topology& topology,
+std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
                               const std::vector<double>& duty) {
   CopyRoute route;
   std::optional<Rate> cap;
@@ -55,7 +38,7 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, std::int64_t column, c
     route.traffic = 2;
     route.rate = bandwidth->value / 2;
   } else {
-    cap = rate_cap(src, dst, column, topology, duty);
+    cap = rate_cap(src, dst, columns, topology, duty);
     const Rate alone = topology.pair_rate(src, dst);
     route.rate = std::min(alone, cap.value_or(alone)).value;
     route.latency = topology.latency(src, dst).value;
@@ -68,9 +51,10 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, std::int64_t column, c
 
 CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const std::vector<double>& duty)
     : index_(plan.ops.size(), none) {
-  std::map<std::tuple<MemoryId, MemoryId, std::int64_t>, std::uint32_t> known;
+  const bool columns_matter = !topology.description().strided.points.empty();
+  std::map<std::tuple<MemoryId, MemoryId, std::int64_t, std::int64_t>, std::uint32_t> known;
   struct Last {
-    std::int64_t column = -1;
+    CopyColumns columns{-1, -1};
     std::uint32_t route = none;
   };
   std::vector<Last> last(plan.queues.size());  // most copies are like the one before them in their queue
@@ -79,11 +63,12 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const std::ve
     if (op.kind != OpKind::copy) continue;
     const Queue& queue = plan.queue(op.queue);
     Last& like = last[op.queue.index()];
-    const std::int64_t column = queue.src == queue.dst ? contiguous : column_of(plan, op, topology);
-    if (column != like.column) {
-      const auto [entry, is_new] = known.try_emplace({queue.src, queue.dst, column}, none);
-      if (is_new) entry->second = add(queue.src, queue.dst, column, topology, duty);
-      like = {column, entry->second};
+    const CopyColumns columns =
+        queue.src == queue.dst || !columns_matter ? CopyColumns{} : copy_columns(plan, op);
+    if (columns.bytes != like.columns.bytes || columns.pitch != like.columns.pitch) {
+      const auto [entry, is_new] = known.try_emplace({queue.src, queue.dst, columns.bytes, columns.pitch}, none);
+      if (is_new) entry->second = add(queue.src, queue.dst, columns, topology, duty);
+      like = {columns, entry->second};
     }
     index_[i] = like.route;
     if (const CopyRoute* route = of(OpId{i}))

@@ -7,6 +7,7 @@
 
 #include "backends/sim/simgrid_platform.hpp"
 #include "sched/plan.hpp"
+#include "sched/strided_copy.hpp"
 
 namespace tilerail {
 
@@ -41,7 +42,7 @@ class CopyRoutes {
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-  std::uint32_t add(MemoryId src, MemoryId dst, std::int64_t column, const Topology& topology,
+  std::uint32_t add(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
                     const std::vector<double>& duty);
 
   std::vector<CopyRoute> routes_;
