@@ -67,7 +67,8 @@ def draw_case(generator: random.Random, gpus: int, most: int, dtypes: list[str])
 
 
 def cases_of(count: int, types: set[str], most: int, seed: int) -> list[Case]:
-    """Different cases; every second one takes all `most` GPUs, the others 1 to most in turn."""
+    """Different cases, by type, since matrices are made anew for each type; every second one drawn takes all `most`
+    GPUs, the others 1 to most in turn."""
     generator = random.Random(seed)
     dtypes = [dtype for dtype in DTYPES if dtype in types]
     if not dtypes:
@@ -76,7 +77,7 @@ def cases_of(count: int, types: set[str], most: int, seed: int) -> list[Case]:
     while len(cases) < count:
         i = len(cases)
         cases[draw_case(generator, most if i % 2 else 1 + i // 2 % most, most, dtypes)] = None
-    return list(cases)
+    return sorted(cases, key=lambda case: case.dtype)
 
 
 def error(row: Row) -> float:

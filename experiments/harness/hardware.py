@@ -54,8 +54,8 @@ class Case:
 
 CASE_COLUMNS = ["m", "n", "k", "dtype", "transa", "transb", "alpha", "beta", "place", "devices", "policy", "tile",
                 "set", "group", "label"]
-MEASURED_COLUMNS = ["m", "n", "k", "dtype", "place", "devices", "policy", "group", "label", "tile", "measured_s",
-                    "measured_min_s", "check"]
+MEASURED_COLUMNS = ["m", "n", "k", "dtype", "place", "devices", "policy", "group", "label", "tile", "plan_s", "first_s",
+                    "measured_s", "measured_min_s", "check"]
 PREDICTED_COLUMNS = ["predicted_s", "kernel_s", "copy_s", "waiting_s", "issue_s"]
 GIVEN_GPUS = "gpus"  # our column: GPUs that the case was given, where `devices` are those that its plan uses
 
@@ -90,6 +90,8 @@ class HardwareParser(Parser):
         add("--host-buffers", choices=("spread", "plain"), default="spread", help="cuda: kind of host buffers [spread]")
         add("--iters", type=positive, default=iterations, metavar="N", help=f"timed calls of a case [{iterations}]")
         add("--warmup", type=positive, default=3, metavar="N", help="calls before them [3]")
+        add("--no-check", action="store_true", help="do not check the results, which takes longer than the calls")
+        add("--batch", type=positive, default=24, metavar="N", help="save results after every N cases [24]")
         add("--quick", action="store_true", help="only a few of the cases")
         add("--shrink", type=positive, default=1, metavar="D", help="for trials: divide all sizes and tiles by D")
         add("--from-saved", type=pathlib.Path, metavar="CSV", help="tables and figure of saved results; runs nothing")
@@ -135,46 +137,51 @@ def _command(name: str) -> str:
     return shlex.join(["tilerail", "experiment", "run", name, *(["--", *words] if words else [])])
 
 
-def _measure(options, cases: list[Case], simulated: bool) -> tuple[str, list[Row]]:
-    tilerail = Tilerail(options.tilerail, options.jobs)
-    version = tilerail.version()
+def _measure(tilerail: Tilerail, options, cases: list[Case], simulated: bool) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="tilerail-") as folder:
         source, target = pathlib.Path(folder, "cases.csv"), pathlib.Path(folder, "results.csv")
         with source.open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([CASE_COLUMNS, *(case.cells() for case in cases)])
         arguments = ["compare", "--cases", str(source), "--backend", options.backend, "--topology",
                      str(options.topology), "--csv", str(target), "--iters", str(options.iters), "--warmup",
-                     str(options.warmup), "--host-buffers", options.host_buffers, "--check"]
-        tilerail.run([*arguments, *([] if simulated else ["--no-simulate"])], accepted=(0, CHECK_FAILED))
+                     str(options.warmup), "--host-buffers", options.host_buffers]
+        arguments += ([] if options.no_check else ["--check"]) + ([] if simulated else ["--no-simulate"])
+        tilerail.run(arguments, accepted=(0, CHECK_FAILED))
         rows = read_table(target, MEASURED_COLUMNS)[1]
     if len(rows) != len(cases):
         raise Failure(f"tilerail compare: {len(rows)} results of {len(cases)} cases")
-    return version, [Row(row.where, row.cells | {GIVEN_GPUS: str(case.gpus)}) for row, case in zip(rows, cases)]
+    return [Row(row.where, row.cells | {GIVEN_GPUS: str(case.gpus)}) for row, case in zip(rows, cases)]
 
 
 def results_of(name: str, options, cases: list[Case], simulated: bool = True) -> Results:
-    """Measures the cases and leaves NAME.csv, or reads --from-saved. Each row has the columns of
-    `tilerail compare --cases --csv` and GIVEN_GPUS."""
+    """Measures the cases and leaves NAME.csv, which grows batch by batch, or reads --from-saved. Each row has the
+    columns of `tilerail compare --cases --csv` and GIVEN_GPUS."""
     columns = MEASURED_COLUMNS + [GIVEN_GPUS] + (PREDICTED_COLUMNS if simulated else [])
     if options.from_saved:
         remarks, rows = read_table(options.from_saved, columns)
         if not rows:
             raise Failure(f"{options.from_saved}: has no results")
         for row in rows:
-            for column in ("measured_s", "measured_min_s", GIVEN_GPUS, *(PREDICTED_COLUMNS[:1] if simulated else [])):
+            for column in ("measured_s", "measured_min_s", GIVEN_GPUS):
                 row.positive(column)
-            for column in PREDICTED_COLUMNS[1:] if simulated else []:
-                row.number(column)
+            for column in PREDICTED_COLUMNS if simulated else []:
+                (row.positive if column == "predicted_s" else row.number)(column)
         return Results(remarks, rows, [])
     if not cases:
         raise Failure(f"{name}: no case is left to run")
-    version, rows = _measure(options, [case.shrunk(options.shrink) for case in cases], simulated)
+    tilerail = Tilerail(options.tilerail, options.jobs)
     buffers = f", {options.host_buffers} host buffers" if options.backend == "cuda" else ""
-    remarks = {"version": version, "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+    remarks = {"version": tilerail.version(),
+               "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
                "machine": f"{options.machine.name}, {options.gpus} GPUs, backend {options.backend}{buffers}",
                "command": _command(name)}
     table = os.path.join(options.output, name + ".csv")
-    write_csv(table, remarks, list(rows[0].cells), [list(row.cells.values()) for row in rows])
+    rows = []
+    for first in range(0, len(cases), options.batch):
+        batch = [case.shrunk(options.shrink) for case in cases[first : first + options.batch]]
+        rows += _measure(tilerail, options, batch, simulated)
+        count = {} if len(rows) == len(cases) else {"cases": f"{len(rows)} of {len(cases)}"}
+        write_csv(table, remarks | count, list(rows[0].cells), [list(row.cells.values()) for row in rows])
     return Results(remarks, rows, [table])
 
 

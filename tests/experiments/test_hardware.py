@@ -3,10 +3,11 @@
 import csv
 import itertools
 import math
+import shutil
 import sys
 import unittest
 
-from test_experiments import SOURCE, ExperimentTest, csv_rows, table_after
+from test_experiments import SOURCE, TILERAIL, ExperimentTest, csv_rows, table_after
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "experiments"))
@@ -17,8 +18,8 @@ NAMES = ["h200_accuracy", "h200_peers", "h200_ranking", "h200_scaling"]
 REMARKS = "# version: tilerail 1\n# date: 2026-01-02 03:04 UTC\n# machine: sample, 8 GPUs\n# command: none\n"
 DEFAULTS = {"m": 4096, "n": 4096, "k": 4096, "dtype": "f64", "transa": "N", "transb": "N", "alpha": 1, "beta": 1,
             "place": "h:h:h", "devices": 8, "policy": "tilerail", "group": "", "label": "", "tile": 1024,
-            "first_s": 0.5, "predicted_s": 1, "measured_s": 1, "measured_min_s": 1, "kernel_s": 0, "copy_s": 0,
-            "waiting_s": 0, "issue_s": 0, "check": "passed", "gpus": 8}
+            "plan_s": 0.25, "first_s": 2, "predicted_s": 1, "measured_s": 1, "measured_min_s": 1, "kernel_s": 0,
+            "copy_s": 0, "waiting_s": 0, "issue_s": 0, "check": "passed", "gpus": 8}
 
 
 class HardwareTest(ExperimentTest):
@@ -67,6 +68,26 @@ class Options(HardwareTest):
             (self.folder / "saved.csv").write_text("m,n\n1,2\n")
             self.assert_refused(["run", name, "--", "--from-saved", "saved.csv"], "columns are 'm,n'; expected 'm,n,k")
 
+    def test_results_are_saved_batch_by_batch(self):
+        arguments = ["--quick", "--no-check", "--batch", 2]
+        one = self.measure("h200_peers", "--fewer-gpus", *arguments)[2]
+        self.assertEqual(len(one), 4)
+        self.assertEqual({row["check"] for row in one}, {""})
+        self.assertEqual([row["label"] for row in one],
+                         [row["label"] for row in self.measure("h200_peers", "--fewer-gpus", *arguments[:2])[2]])
+
+        # A program whose second call of compare fails leaves the first batch.
+        program = self.folder / "tilerail"
+        program.write_text(f'#!/bin/sh\n[ "$1" != compare ] || mkdir "$0.once" 2>/dev/null || exit 3\n'
+                           f'exec "{shutil.which(TILERAIL)}" "$@"\n')
+        program.chmod(0o755)
+        done = self.run_command("run", "h200_peers", "-o", "part", "--", "--tilerail", program, "--topology",
+                                SOURCE / "topologies/two-gpu.toml", "--backend", "host", "--shrink", 128,
+                                "--fewer-gpus", *arguments)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        remarks, rows = csv_rows(self.folder / "part/h200_peers.csv")
+        self.assertEqual((len(rows), remarks["cases"]), (2, "2 of 4"))
+
     def test_a_wrong_result_is_named_and_ends_with_code_1(self):
         self.save_results({"check": "FAILED", "k": 77})
         done = self.run_command("run", "h200_scaling", "--", "--from-saved", "saved.csv")
@@ -111,6 +132,8 @@ class Peers(HardwareTest):
         table = [line for line in text.splitlines() if " f64 " in line][:3]
         self.assertIn("  PARALiA-GEMMex  ", table[0])
         self.assertIn(f"{fastest * 1e3:.2f}", table[0])
+        overhead = 1e3 * (0.25 + 2 - 0.5 * fastest)  # of DEFAULTS
+        self.assertIn(f"  {overhead:+.2f}  ", table[0])
         for line, ratio in zip(table, ("0.500", "2.000", "1.000")):
             self.assertIn(f"  {ratio}  ", line)
         self.assertTrue(table[2].endswith("given only 4 GPUs"))
