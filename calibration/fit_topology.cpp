@@ -36,70 +36,44 @@ LinkId link_between(const Topology::Description& d, const std::string& from, con
   throw InputError{"measurements: no copy from " + from + " to " + to + "; expected a run of kind 'pair'"};
 }
 
-namespace {
-
-/// From the runs of one column size at several pitches: the largest at which less than a tenth is lost of what is lost
-/// at the farthest, and the smallest at which more than nine tenths are.
-std::optional<StridedEfficiency::Pitch> pitch_of(const Measurements& m, double farthest) {
-  std::map<double, std::map<double, double>> loss;  // by column and pitch
-  for (const StridedRun& run : m.strided)
-    if (run.src == "host" && !run.busy)
-      loss[run.column_bytes][run.pitch_bytes] = 1 - run.strided.mean / run.packed.mean;
-  for (const auto& [column, by_pitch] : loss) {
-    if (by_pitch.size() < 3 || by_pitch.rbegin()->first != farthest || by_pitch.rbegin()->second < 0.1) continue;
-    const double all = by_pitch.rbegin()->second;
-    double near = 0, far = farthest;
-    for (const auto& [pitch, lost] : by_pitch)
-      if (lost < 0.1 * all) near = pitch;
-    for (auto p = by_pitch.rbegin(); p != by_pitch.rend() && p->second > 0.9 * all; ++p) far = p->first;
-    if (near < far) return StridedEfficiency::Pitch{Bytes{near}, Bytes{far}};
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-/// Host copies, mean of all roles between the host and a device, by the bytes of a column; and handing over, with all
-/// threads at it.
+/// Host copies, mean of all roles between the host and a device, by the bytes of a column; handing over, by one
+/// thread; a call, of all devices.
 void fit_costs(Context& context) {
   const Measurements& m = context.measurements;
   Topology::Description& d = context.description;
-  double farthest = 0;
-  for (const StridedRun& run : m.strided) farthest = std::max(farthest, run.pitch_bytes);
   const auto curve = [&](bool busy, bool between_devices) {
-    std::map<double, std::pair<double, int>> by_column;
+    std::map<std::pair<double, double>, std::pair<double, int>> sums;  // by pitch and column
     for (const StridedRun& run : m.strided) {
       const bool host = run.src == "host" || run.dst == "host";
-      if (run.busy != busy || host == between_devices || run.pitch_bytes < farthest) continue;
-      auto& [sum, count] = by_column[run.column_bytes];
+      if (run.busy != busy || host == between_devices) continue;
+      auto& [sum, count] = sums[{run.pitch_bytes, run.column_bytes}];
       sum += run.strided.mean / run.packed.mean, ++count;
     }
     std::vector<StridedEfficiency::Point> points;
-    for (const auto& [column, sum] : by_column)
-      points.push_back({Bytes{column}, std::min(1.0, sum.first / sum.second)});
+    for (const auto& [at, sum] : sums)
+      points.push_back({Bytes{at.second}, std::min(1.0, sum.first / sum.second), Bytes{at.first}});
     return points;
   };
   d.strided.points = curve(false, false);
   if (!d.strided.points.empty()) {
     d.strided.busy = curve(true, false), d.strided.peer = curve(false, true);
-    d.strided.pitch = pitch_of(m, farthest);
     d.strided.source = "columns";
   }
 
-  const auto cost = [&](std::initializer_list<const char*> names) {
+  const auto cost = [&](std::initializer_list<const char*> names, bool all = false) {
     double sum = 0;
     int count = 0;
     for (const std::string name : names) {
-      int most = 0;
+      int threads = 0;
       for (const IssueRun& run : m.issue)
-        if (run.what == name) most = std::max(most, run.threads);
+        if (run.what == name && (threads == 0 || all == (run.threads > threads))) threads = run.threads;
       for (const IssueRun& run : m.issue)
-        if (run.what == name && run.threads == most) sum += run.seconds.mean, ++count;
+        if (run.what == name && run.threads == threads) sum += run.seconds.mean, ++count;
     }
     return Seconds{count > 0 ? sum / count : 0};
   };
   if (m.issue.empty()) return;
-  d.issue = {cost({"copy", "2-D copy"}), cost({"gemm"}), cost({"call"}), cost({"record and wait"}), "issue"};
+  d.issue = {cost({"copy", "2-D copy"}), cost({"gemm"}), cost({"call"}, true), cost({"record and wait"}), "issue"};
 }
 
 }  // namespace fit
@@ -218,8 +192,9 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
       source("machine", when + ": what driver and system tell"),
       source("copies", when + ": single flows of several sizes; 95 % intervals within " + percent(widest(m.transfers))),
       source("contention", when + ": several flows at once; bounds by how many run"),
-      source("columns", when + ": 2-D copies of 4 MiB out of columns 128 KiB apart, against packed ones"),
-      source("issue", when + ": calls of one thread a device, all at once"),
+      source("columns",
+             when + ": 2-D copies of 4 MiB by bytes of a column and from column to column, against packed ones"),
+      source("issue", when + ": calls of one thread, and of all for what a call costs"),
       source("kernels", when + ": bursts of kernels with pauses, then under load; 95 % intervals within " +
                             percent(widest(m.kernels)))};
   fit::Context context{m, pages, d};

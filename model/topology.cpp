@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "model/error.hpp"
 #include "model/routes.hpp"
@@ -44,28 +45,45 @@ CapacityGroup::Bounds CapacityGroup::bounds(const Load& load) const {
 
 namespace {
 
-double interpolated(const std::vector<StridedEfficiency::Point>& points, Bytes column) {
-  using Point = StridedEfficiency::Point;
-  if (points.empty()) return 1.0;
-  const auto above = std::find_if(points.begin(), points.end(), [=](const Point& p) { return column <= p.column; });
+using StridedPoints = std::span<const StridedEfficiency::Point>;
+
+/// Between the columns of one pitch, linear in the logarithm.
+double by_column(StridedPoints points, Bytes column) {
+  const auto above = std::find_if(points.begin(), points.end(), [=](const auto& p) { return column <= p.column; });
   if (above == points.begin()) return points.front().efficiency;
   if (above == points.end()) return points.back().efficiency;
-  const Point &a = above[-1], &b = above[0];
+  const auto &a = above[-1], &b = above[0];
   return between(a.efficiency, b.efficiency, std::log2(column.value), std::log2(a.column.value),
                  std::log2(b.column.value));
 }
 
+/// Between pitches, too; beyond the first and the last as there.
+double interpolated(StridedPoints points, Bytes column, Bytes pitch) {
+  double below = 1, efficiency = 1;
+  Bytes before{0};
+  for (std::size_t begin = 0; begin < points.size();) {
+    std::size_t end = begin;
+    while (end < points.size() && points[end].pitch == points[begin].pitch) ++end;
+    const Bytes here = points[begin].pitch;
+    efficiency = by_column(points.subspan(begin, end - begin), column);
+    if (pitch <= here)
+      return begin == 0
+                 ? efficiency
+                 : between(below, efficiency, std::log2(pitch.value), std::log2(before.value), std::log2(here.value));
+    below = efficiency, before = here;
+    begin = end;
+  }
+  return efficiency;
+}
+
 }  // namespace
 
-double StridedEfficiency::at(Bytes column) const { return interpolated(points, column); }
+double StridedEfficiency::at(Bytes column) const { return interpolated(points, column, Bytes{infinity}); }
 
 double StridedEfficiency::of(const Copy& copy) const {
-  const double idle = interpolated(copy.between_devices && !peer.empty() ? peer : points, copy.column);
-  const bool computes = !copy.between_devices && !busy.empty();
-  const double far = computes ? copy.duty * interpolated(busy, copy.column) + (1 - copy.duty) * idle : idle;
-  if (!pitch) return far;
-  const double share = (copy.pitch - pitch->near) / (pitch->far - pitch->near);
-  return 1 - std::clamp(share, 0.0, 1.0) * (1 - far);
+  const bool as_peer = copy.between_devices && !peer.empty();
+  const bool as_busy = !copy.between_devices && copy.computes && !busy.empty();
+  return interpolated(as_peer ? peer : as_busy ? busy : points, copy.column, copy.pitch);
 }
 
 Topology::Topology(Description description) : d_{std::move(description)} {

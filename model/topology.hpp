@@ -95,31 +95,26 @@ struct CapacityGroup {
   Rate bound(double flows, bool on_forward, bool on_backward) const;
 };
 
-/// Rate cap of a 2-D copy by the bytes of one column, relative to the same bytes packed. The device's memory answers
-/// the copy engine column by column, and later while kernels use it.
+/// Rate cap of a 2-D copy by the bytes of one column and from one column to the next, relative to the same bytes
+/// packed. The device's memory answers the copy engine column by column, and later while kernels use it.
 struct StridedEfficiency {
   struct Point {
     Bytes column;
     double efficiency;
+    Bytes pitch{0};  // 0: any; else all points of a curve have one
   };
-  std::vector<Point> points;     // columns ascend; empty: no loss
+  std::vector<Point> points;     // pitches ascend, columns of one pitch ascend; empty: no loss
   std::vector<Point> busy = {};  // between a host and a device that computes; empty: as `points`
   std::vector<Point> peer = {};  // between devices; empty: as `points`
-  /// Columns no farther apart than the first lose nothing, those as far apart as the second all that `points` say.
-  struct Pitch {
-    Bytes near, far;
-  };
-  std::optional<Pitch> pitch = {};
-  std::string source = {};  // provenance key
+  std::string source = {};       // provenance key
 
+  /// Of columns that are as far apart as any in `points`.
   double at(Bytes column) const;
 
-  /// A 2-D copy: bytes of a column and from one column to the next, between which kinds of memories, and for what share of
-  /// the time the device at its end computes (no matter between devices).
   struct Copy {
     Bytes column, pitch;
     bool between_devices = false;
-    double duty = 0;
+    bool computes = false;  // the device at its end
   };
   double of(const Copy& copy) const;
 };

@@ -150,12 +150,17 @@ void check_routes(const Topology::Description& d) {
 
 void check_strided(const Entry& copies, const std::vector<StridedEfficiency::Point>& points) {
   copies.require(points.size() <= TopologyLimits::points, "too many points; expected at most 4096");
-  Bytes last{0};
+  Bytes last{0}, pitch{0};
   for (const auto& point : points) {
+    if (point.pitch > pitch && &point != points.data()) last = Bytes{0};
+    copies.require(&point == points.data() || point.pitch >= pitch,
+                   "the pitches do not ascend; expected ascending pitches");
+    copies.require(&point == points.data() || (point.pitch > Bytes{0}) == (pitch > Bytes{0}),
+                   "some points have a pitch and some have none; expected one or the other");
     copies.require(std::isfinite(point.column.value) && point.column > last && point.column >= Bytes{1},
                    "the column sizes do not ascend; expected ascending sizes from 1 B");
     copies.require(point.efficiency > 0 && point.efficiency <= 1, "efficiency is out of range; expected above 0, to 1");
-    last = point.column;
+    last = point.column, pitch = point.pitch;
   }
 }
 
@@ -164,8 +169,6 @@ void check_copies(const Topology::Description& d) {
   for (const auto* points : {&d.strided.points, &d.strided.busy, &d.strided.peer}) check_strided(copies, *points);
   copies.require(!d.strided.points.empty() || (d.strided.busy.empty() && d.strided.peer.empty()),
                  "'strided_efficiency' is missing beside its other curves; expected it");
-  if (const auto& pitch = d.strided.pitch)
-    copies.require(pitch->near >= Bytes{0} && pitch->far > pitch->near, "the pitches do not ascend; expected [near, far]");
   const Entry issue{Table::issue, 0, "issue"};
   issue.require_not_negative(d.issue.per_op.value, "per_op");
   if (d.issue.per_kernel) issue.require_not_negative(d.issue.per_kernel->value, "per_kernel");

@@ -178,24 +178,23 @@ void TopologyReader::read_route(TomlTable& table) {
 }
 
 void TopologyReader::read_copies(const TomlTable& table) {
-  table.allow_only({"strided_efficiency", "strided_efficiency_busy", "strided_efficiency_peer", "strided_pitch", "source"});
+  table.allow_only({"strided_efficiency", "strided_efficiency_busy", "strided_efficiency_peer", "source"});
   const auto read = [](const TomlValue& value) {
     std::vector<StridedEfficiency::Point> points;
     for (const TomlValue& point : value.list(TopologyLimits::points)) {
-      const auto parts = point.pair();
-      points.push_back({parts[0].bytes(), parts[1].positive_number()});
-      if (points.back().efficiency > 1) parts[1].fail("is out of range; expected an efficiency of at most 1");
+      const auto parts = point.list(3);
+      if (parts.size() < 2)
+        point.fail("has another length; expected [column, efficiency] or [column, pitch, efficiency]");
+      const TomlValue& efficiency = parts.back();
+      points.push_back(
+          {parts[0].bytes(), efficiency.positive_number(), parts.size() == 3 ? parts[1].bytes() : Bytes{0}});
+      if (points.back().efficiency > 1) efficiency.fail("is out of range; expected an efficiency of at most 1");
     }
     return points;
   };
   d_.strided.points = read(table.need("strided_efficiency"));
   if (const auto busy = table.find("strided_efficiency_busy")) d_.strided.busy = read(*busy);
   if (const auto peer = table.find("strided_efficiency_peer")) d_.strided.peer = read(*peer);
-  if (const auto pitch = table.find("strided_pitch")) {
-    const auto parts = pitch->pair();
-    d_.strided.pitch = {parts[0].bytes(), parts[1].bytes()};
-    if (d_.strided.pitch->far <= d_.strided.pitch->near) parts[1].fail("does not ascend; expected [near, far]");
-  }
   d_.strided.source = source_of(table);
   places_[Table::copies].push_back(table.place());
 }

@@ -160,13 +160,14 @@ class Writer {
       table("[copies]");
       const auto points = [this](const char* key, const std::vector<StridedEfficiency::Point>& curve) {
         if (!curve.empty())
-          line(key, list(curve, [](auto& p) { return point(quantity(p.column), shortest(p.efficiency)); }));
+          line(key, list(curve, [](auto& p) {
+                 const std::string pitch = p.pitch > Bytes{0} ? ", " + quantity(p.pitch) : "";
+                 return point(quantity(p.column) + pitch, shortest(p.efficiency));
+               }));
       };
       points("strided_efficiency", d_.strided.points);
       points("strided_efficiency_busy", d_.strided.busy);
       points("strided_efficiency_peer", d_.strided.peer);
-      if (const auto& pitch = d_.strided.pitch)
-        line("strided_pitch", point(quantity(pitch->near), quantity(pitch->far)));
       source(d_.strided.source);
     }
     if (d_.issue.per_op > Seconds{0} || d_.issue.per_dependency > Seconds{0}) {

@@ -51,9 +51,9 @@ class Pass {
     const Queue& q = plan_.queue(op.queue);
     if (q.src == q.dst) return start;
     const double bytes = copy_bytes(plan_, op).value;
-    constexpr double computing = 1;  // what devices mostly do while they get tiles
-    const double efficiency = strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), computing);
-    double end = start + resources_.latency(q.src, q.dst) + bytes * resources_.seconds_per_byte(q.src, q.dst) / efficiency;
+    const double efficiency = strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), plan_.devices);
+    double end =
+        start + resources_.latency(q.src, q.dst) + bytes * resources_.seconds_per_byte(q.src, q.dst) / efficiency;
     for (const auto& use : resources_.on(q.src, q.dst)) {
       double& load = load_[use.resource];
       load += bytes * use.seconds_per_byte;

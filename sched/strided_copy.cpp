@@ -14,11 +14,14 @@ CopyColumns copy_columns(const Plan& plan, const Op& op) {
   return columns;
 }
 
-double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns, double duty) {
+double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns,
+                          std::span<const MemoryId> computing) {
   if (columns.bytes == 0) return 1;
-  const bool between_devices = !topology.is_host(src) && !topology.is_host(dst);
-  return topology.description().strided.of({Bytes{static_cast<double>(columns.bytes)},
-                                            Bytes{static_cast<double>(columns.pitch)}, between_devices, duty});
+  StridedEfficiency::Copy copy{Bytes{static_cast<double>(columns.bytes)}, Bytes{static_cast<double>(columns.pitch)}};
+  copy.between_devices = !topology.is_host(src) && !topology.is_host(dst);
+  const MemoryId device = topology.is_host(src) ? dst : src;
+  copy.computes = std::find(computing.begin(), computing.end(), device) != computing.end();
+  return topology.description().strided.of(copy);
 }
 
 }  // namespace tilerail

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "sched/plan.hpp"
 
 namespace tilerail {
@@ -11,8 +13,10 @@ struct CopyColumns {
 };
 CopyColumns copy_columns(const Plan& plan, const Op& op);
 
-/// Rate of a copy of these columns between two memories relative to a packed one, while the device at its end computes for
-/// this share of the time.
-double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns, double duty);
+/// Rate of a copy of these columns between two memories relative to a packed one, in a plan that computes on these
+/// devices. A device that computes at all counts as busy: its copies were measured to be as slow at a quarter of the
+/// time.
+double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns,
+                          std::span<const MemoryId> computing);
 
 }  // namespace tilerail

@@ -192,13 +192,13 @@ class Transfers {
   }
 
   void columns(int src, int dst) {
-    for (std::size_t kib = 2; kib <= 64; kib *= 2)
-      for (const bool busy : {false, true})
-        if (!busy || src == host_end || dst == host_end) column(src, dst, kib << 10, leading, busy);
-    for (const bool busy : {false, true})
-      if (!busy || src == host_end || dst == host_end) column(src, dst, 24 << 10, leading, busy);
-    if (src != host_end) return;
-    for (const std::size_t kib : {8, 16, 32, 48, 64}) column(src, dst, 4 << 10, kib << 10, false);
+    const bool host = src == host_end || dst == host_end;
+    for (const std::size_t pitch : {16, 32, 48, 64, 128})
+      for (const std::size_t bytes : {2, 4, 8, 16, 24, 32, 64}) {
+        if (bytes >= pitch || (!host && pitch < 128)) continue;
+        column(src, dst, bytes << 10, pitch << 10, false);
+        if (host) column(src, dst, bytes << 10, pitch << 10, true);
+      }
   }
 
   void column(int src, int dst, std::size_t bytes, std::size_t pitch, bool busy) {
@@ -207,7 +207,7 @@ class Transfers {
            const std::size_t count = strided_bytes / bytes;
            KernelMeter kernels{*bench.devices.front()};
            const auto rate = [&](const FlowMeter::Shape& shape) {
-             constexpr int enough = 60;  // to outlast the copies
+             constexpr int enough = 40;  // to outlast the copies
              if (busy) kernels.start({DType::f64, Trans::no, Trans::no, 2048, 2048, 2048}, enough, 1);
              return bench.flows.rates({{src, dst}}, HostPages::spread, shape, 24)[0];
            };
@@ -215,8 +215,8 @@ class Transfers {
              return std::vector<double>{rate({bytes, count, pitch}), rate({strided_bytes, 1, strided_bytes})};
            });
            bench.results.strided.push_back({Bench::name(src), Bench::name(dst), static_cast<double>(bytes),
-                                            static_cast<double>(count), static_cast<double>(pitch), busy,
-                                                         measured[0], measured[1]});
+                                            static_cast<double>(count), static_cast<double>(pitch), busy, measured[0],
+                                            measured[1]});
          }});
   }
 

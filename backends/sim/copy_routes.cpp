@@ -10,14 +10,13 @@ namespace {
 
 /// Absent where no copy reaches it: below the narrowest link.
 std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
-                             const std::vector<double>& duty) {
+                             std::span<const MemoryId> computing) {
   Rate narrowest{std::numeric_limits<double>::infinity()}, cap = narrowest;
   for (LinkId id : topology.route(src, dst)) {
     narrowest = std::min(narrowest, topology.link(id).bandwidth);
     cap = std::min(cap, topology.link(id).per_flow.value_or(cap));
   }
-  const double busy = duty[(topology.is_host(src) ? dst : src).index()];
-  const double efficiency = strided_efficiency(topology, src, dst, columns, busy);
+  const double efficiency = strided_efficiency(topology, src, dst, columns, computing);
   if (efficiency < 1) cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);
   return cap < narrowest ? std::optional{cap} : std::nullopt;
 }
@@ -29,7 +28,7 @@ std::optional<Rate> memory_bandwidth(MemoryId memory, const Topology& topology) 
 }  // namespace
 
 std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
-                              const std::vector<double>& duty) {
+                              std::span<const MemoryId> computing) {
   CopyRoute route;
   std::optional<Rate> cap;
   if (src == dst) {
@@ -38,7 +37,7 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyColumns columns, c
     route.traffic = 2;
     route.rate = bandwidth->value / 2;
   } else {
-    cap = rate_cap(src, dst, columns, topology, duty);
+    cap = rate_cap(src, dst, columns, topology, computing);
     const Rate alone = topology.pair_rate(src, dst);
     route.rate = std::min(alone, cap.value_or(alone)).value;
     route.latency = topology.latency(src, dst).value;
@@ -49,8 +48,7 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyColumns columns, c
   return static_cast<std::uint32_t>(routes_.size() - 1);
 }
 
-CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const std::vector<double>& duty)
-    : index_(plan.ops.size(), none) {
+CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan.ops.size(), none) {
   const bool columns_matter = !topology.description().strided.points.empty();
   std::map<std::tuple<MemoryId, MemoryId, std::int64_t, std::int64_t>, std::uint32_t> known;
   struct Last {
@@ -63,11 +61,10 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const std::ve
     if (op.kind != OpKind::copy) continue;
     const Queue& queue = plan.queue(op.queue);
     Last& like = last[op.queue.index()];
-    const CopyColumns columns =
-        queue.src == queue.dst || !columns_matter ? CopyColumns{} : copy_columns(plan, op);
+    const CopyColumns columns = queue.src == queue.dst || !columns_matter ? CopyColumns{} : copy_columns(plan, op);
     if (columns.bytes != like.columns.bytes || columns.pitch != like.columns.pitch) {
       const auto [entry, is_new] = known.try_emplace({queue.src, queue.dst, columns.bytes, columns.pitch}, none);
-      if (is_new) entry->second = add(queue.src, queue.dst, columns, topology, duty);
+      if (is_new) entry->second = add(queue.src, queue.dst, columns, topology, plan.devices);
       like = {columns, entry->second};
     }
     index_[i] = like.route;

@@ -25,8 +25,7 @@ struct CopyRoute {
 /// efficiency (by the bytes of one column) times the rate of the pair. Memory: 4 bytes an operation.
 class CopyRoutes {
  public:
-  /// `duty`: by memory, the share of the time that its GPU computes.
-  CopyRoutes(const Plan& plan, const Topology& topology, const std::vector<double>& duty);
+  CopyRoutes(const Plan& plan, const Topology& topology);
 
   /// Of a copy; null when it takes no time (within a memory of unknown bandwidth).
   const CopyRoute* of(OpId op) const {
@@ -43,7 +42,7 @@ class CopyRoutes {
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
   std::uint32_t add(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
-                    const std::vector<double>& duty);
+                    std::span<const MemoryId> computing);
 
   std::vector<CopyRoute> routes_;
   std::vector<FlowRoute> flows_;      // by route

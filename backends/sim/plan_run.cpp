@@ -38,13 +38,14 @@ double last_issue(const std::vector<OpTime>& ops) {
 
 }  // namespace
 
-PlanRun::PlanRun(const Plan& plan, const Topology& topology, const DeviceLoad& load, std::vector<OpTime>& ops)
+PlanRun::PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& gemm_factors,
+                 std::vector<OpTime>& ops)
     : plan_{plan},
       times_{ops},
       graph_{plan},
       kernels_{plan, topology},
-      gemm_factors_{load.gemm_factor},
-      copies_{plan, topology, load.duty},
+      gemm_factors_{gemm_factors},
+      copies_{plan, topology},
       limits_{plan, topology},
       room_{topology.memories().size()},
       resolution_{time_resolution(last_issue(ops), kernels_.total_seconds(), copies_.total_seconds())},

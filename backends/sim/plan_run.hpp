@@ -14,20 +14,14 @@
 
 namespace tilerail {
 
-/// How busy devices are, and what that does to them; by memory.
-struct DeviceLoad {
-  std::vector<double> duty;         // share of the time with kernels
-  std::vector<double> gemm_factor;  // on the times of GEMMs
-
-  explicit DeviceLoad(std::size_t memories) : duty(memories, 0.0), gemm_factor(memories, 1.0) {}
-};
-
 /// One simulation of one plan. An operation goes through
 ///   waiting -> (issued) -> ready -> (engines free) -> started -> [latency -> flow] | kernel -> ended.
 class PlanRun : private SimGridMachine::Listener {
  public:
   /// `ops[i].start` holds when op i is issued. Everything must outlive the run.
-  PlanRun(const Plan& plan, const Topology& topology, const DeviceLoad& load, std::vector<OpTime>& ops);
+  /// `gemm_factors` multiply the times of GEMMs, by memory.
+  PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& gemm_factors,
+          std::vector<OpTime>& ops);
 
   /// Overwrites the times.
   void run();

@@ -16,7 +16,6 @@ std::mutex one_simulation_at_a_time;  // SimGrid has one engine a process
 
 constexpr int most_passes = 6;
 constexpr double close_enough = 2e-3;  // of a factor
-constexpr double duty_steps = 16;      // each makes routes of its own in SimGrid, which keeps them
 
 /// Share of the makespan that each memory's kernels keep it busy.
 std::vector<double> duties(const Plan& plan, const Topology& topology, const Timeline& timeline) {
@@ -32,20 +31,15 @@ std::vector<double> duties(const Plan& plan, const Topology& topology, const Tim
   return busy;
 }
 
-/// The load that goes with how busy the devices were; false where that was assumed already.
-bool adjust(DeviceLoad& load, const Plan& plan, const Topology& topology, const Timeline& timeline) {
+/// The factors that go with how busy the devices were; false where those were used already.
+bool adjust(std::vector<double>& factors, const Plan& plan, const Topology& topology, const Timeline& timeline) {
   const std::vector<double> duty = duties(plan, topology, timeline);
-  const bool copies_mind = !topology.description().strided.busy.empty();
   bool changed = false;
   for (const MemoryId gpu : plan.devices) {
-    const std::size_t i = gpu.index();
-    const double factor = load_factor(plan, topology, gpu, duty[i]);
-    changed = changed || std::abs(factor - load.gemm_factor[i]) > close_enough * factor;
-    load.gemm_factor[i] = factor;
-    const double stepped = std::round(duty[i] * duty_steps) / duty_steps;
-    if (!copies_mind || std::abs(duty[i] - load.duty[i]) < 0.75 / duty_steps) continue;
-    load.duty[i] = stepped;
-    changed = true;
+    double& factor = factors[gpu.index()];
+    const double right = load_factor(plan, topology, gpu, duty[gpu.index()]);
+    changed = changed || std::abs(right - factor) > close_enough * factor;
+    factor = right;
   }
   return changed;
 }
@@ -63,11 +57,11 @@ Timeline SimExecutor::execute(const Plan& plan) {
   }
   const std::vector<OpTime> issued = timeline.ops;
   const std::lock_guard lock{one_simulation_at_a_time};
-  DeviceLoad load{topology_.memories().size()};
+  std::vector<double> factors(topology_.memories().size(), 1.0);
   for (int pass = 0; pass < most_passes; ++pass) {
     timeline.ops = issued;
-    PlanRun{plan, topology_, load, timeline.ops}.run();
-    if (!adjust(load, plan, topology_, timeline)) break;
+    PlanRun{plan, topology_, factors, timeline.ops}.run();
+    if (!adjust(factors, plan, topology_, timeline)) break;
   }
   return timeline;
 }
