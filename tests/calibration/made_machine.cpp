@@ -49,8 +49,10 @@ Topology::Description host_and(int gpus) {
     d.nodes.push_back({gpu.name, NodeKind::gpu, "made"});
     d.memories.push_back(gpu);
   }
-  d.strided = {{{Bytes{4096}, 0.5}, {Bytes{16384}, 0.8}, {Bytes{65536}, 1.0}}, "made"};
-  d.issue = {Seconds{2e-6}, Seconds{5e-6}, Seconds{1e-6}, "made"};
+  d.strided.points = {{Bytes{4096}, 0.5}, {Bytes{16384}, 0.8}, {Bytes{65536}, 1.0}};
+  d.strided.source = "made";
+  d.issue.per_op = Seconds{2e-6}, d.issue.per_kernel = Seconds{5e-6}, d.issue.per_dependency = Seconds{1e-6};
+  d.issue.source = "made";
   return d;
 }
 

@@ -27,7 +27,7 @@ TiledGemm::Cost cost(const TiledGemm& tiled, double m, double n, double k, Rate 
 TEST(TiledGemm, AWaveOfBlocksTakesTheLaunchTheFillAndK) {
   const auto wave = cost(squares(), 1000, 100, 100);
   EXPECT_DOUBLE_EQ(wave.time.value, 1 * us + (100 + 50) * step);
-  EXPECT_EQ(wave.occupancy, 1);
+  EXPECT_DOUBLE_EQ(wave.occupancy, 150 * step / wave.time.value);  // all but the launch
 }
 
 TEST(TiledGemm, OneBlockMoreIsAnotherWave) {
@@ -37,7 +37,7 @@ TEST(TiledGemm, OneBlockMoreIsAnotherWave) {
 TEST(TiledGemm, ARaggedBlockCostsAWholeOne) {
   const auto one = cost(squares(), 1, 1, 100);
   EXPECT_DOUBLE_EQ(one.time.value, 1 * us + (100 + 50) * step);
-  EXPECT_DOUBLE_EQ(one.occupancy, 0.1);
+  EXPECT_DOUBLE_EQ(one.occupancy, 0.1 * 150 * step / one.time.value);
 }
 
 // 50 x 1000 is 20 blocks of 100 x 50, two waves, but 10 of 50 x 100.
@@ -63,10 +63,18 @@ TEST(TiledGemm, TheBestBlockIsTaken) {
 TEST(TiledGemm, AFewBlocksOfALongKAreSplit) {
   const auto split = cost(squares(), 100, 100, 1280);
   EXPECT_DOUBLE_EQ(split.time.value, 1 * us + (160 + 50) * step + 2 * us + 2 * 100 * 100 * 8 * element / 1e12);
-  EXPECT_DOUBLE_EQ(split.occupancy, 0.8);
+  EXPECT_DOUBLE_EQ(split.occupancy, 0.8 * (160 + 50) * step / split.time.value);
 }
 
-TEST(TiledGemm, AShortKIsNotSplit) { EXPECT_DOUBLE_EQ(cost(squares(), 100, 100, 127).occupancy, 0.1); }
+TEST(TiledGemm, AShortKIsNotSplit) {
+  EXPECT_DOUBLE_EQ(cost(squares(), 100, 100, 127).time.value, 1 * us + (127 + 50) * step);
+}
+
+// 11 blocks are 1.1 waves of work in the time of two.
+TEST(TiledGemm, AWaveThatIsNotFullLeavesTheDeviceToOthers) {
+  const auto waves = cost(squares(), 1001, 100, 100);
+  EXPECT_DOUBLE_EQ(waves.occupancy, 1.1 * 150 * step / waves.time.value);
+}
 
 TEST(TiledGemm, MemoryMustDeliverAAndBOnceAndCTwice) {
   const double bytes = element * (1000 * 10 + 10 * 1000 + 2 * 1000 * 1000);
@@ -101,7 +109,7 @@ TEST(TiledGemm, KernelTimesUseIt) {
   const KernelTimes k = kernels();
   const auto f64 = DType::f64;
   EXPECT_DOUBLE_EQ(k.gemm_time(1000, 100, 100, f64, Trans::no, Trans::yes).value, 1 * us + 150 * step);
-  EXPECT_DOUBLE_EQ(k.gemm_occupancy(100, 100, 1280, f64, Trans::no, Trans::no), 0.8);
+  EXPECT_DOUBLE_EQ(k.gemm_occupancy(1000, 100, 100, f64, Trans::no, Trans::no), 6.0 / 7);
   EXPECT_EQ(k.gemm_time(0, 100, 100, f64, Trans::no, Trans::no), Seconds{0});
   EXPECT_EQ(k.gemm_time(1000, 1000, 0, f64, Trans::no, Trans::no), k.axpby_time(1000, 1000, f64, 1, 1));
 }

@@ -20,7 +20,8 @@ Topology machine() {
   const std::vector<std::string> names{"h", "g0", "g1", "g2"};
   for (std::size_t i = 0; i < names.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) small_machine::add_links(d, names[i], names[j], 10);
-  d.issue = {Seconds{2 * us}, Seconds{5 * us}, Seconds{1 * us}, "s"};
+  d.issue.per_op = Seconds{2 * us}, d.issue.per_kernel = Seconds{5 * us};
+  d.issue.per_dependency = Seconds{1 * us}, d.issue.source = "s";
   return Topology{d};
 }
 
@@ -109,6 +110,18 @@ TEST(IssueClock, WithoutACostOfKernelsTheyCostWhatOthersDo) {
   Draft d;
   const OpId kernel = d.kernel(gpu0);
   EXPECT_DOUBLE_EQ((IssueClock{d.plan, topology}.issue(kernel)), 2 * us);
+}
+
+TEST(IssueClock, ACallCostsOnceForEachThread) {
+  auto description = machine().description();
+  description.issue.per_call = Seconds{30 * us};
+  const Topology topology{description};
+  Draft d;
+  const OpId first = d.kernel(gpu0), second = d.kernel(gpu0), other = d.kernel(gpu1);
+  IssueClock clock{d.plan, topology};
+  EXPECT_DOUBLE_EQ(clock.issue(first), (30 + 5) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(second), (30 + 10) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(other), (30 + 5) * us);
 }
 
 TEST(IssueClock, EachDeviceHasAThreadOrAllHaveOne) {
