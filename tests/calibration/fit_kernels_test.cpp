@@ -69,6 +69,15 @@ TEST(FitKernels, LoadFactorsAreThoseOfTheLoadedRuns) {
   EXPECT_TRUE(found.gemm.at(1).sustained.empty()) << "f32 is as fast under load as without";
 }
 
+TEST(FitKernels, UnalignedColumnsCostWhatTheyDid) {
+  const KernelTimes truth = known_kernels(), found = fitted(measured());
+  for (const double bytes : {4., 8., 16., 32., 64.})
+    EXPECT_NEAR(found.alignment_factor(DType::f32, Trans::no, Trans::no, bytes),
+                truth.alignment_factor(DType::f32, Trans::no, Trans::no, bytes), 1e-3)
+        << bytes;
+  EXPECT_TRUE(found.gemm.at(0).alignment.empty()) << "f64 is as fast on any";
+}
+
 TEST(FitKernels, LoadFactorsNeverFallWithTheLoad) {
   Measurements m = measured();
   for (KernelRun& run : m.kernels)

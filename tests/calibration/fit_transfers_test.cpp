@@ -232,15 +232,24 @@ TEST(FitLinks, PairsOfUnequalRatesAreLinksOfTheirOwn) {
   for (const Node& node : found.description().nodes) EXPECT_NE(node.kind, NodeKind::network_switch);
 }
 
-TEST(FitCosts, ColumnsAndHandingOverAreWhatTheyAreWithAllThreadsAtIt) {
+TEST(FitCosts, ColumnsCostWhatTheyDidByPitchAndOnABusyDevice) {
   const Topology machine{switch_machine(4)}, t = fitted(machine);
   for (const double column : {2048., 4096., 16384., 65536.})
-    EXPECT_NEAR(t.description().strided.at(Bytes{column}), machine.description().strided.at(Bytes{column}), 1e-3);
+    for (const double pitch : {16384., 65536., 131072., 262144.})
+      for (const double duty : {0., 0.5, 1.}) {
+        const StridedEfficiency::Copy copy{Bytes{column}, Bytes{pitch}, false, duty};
+        EXPECT_NEAR(t.description().strided.of(copy), machine.description().strided.of(copy), 1e-3) << column;
+      }
+}
+
+TEST(FitCosts, HandingOverCostsWhatItDoesWithAllThreadsAtIt) {
+  const Topology machine{switch_machine(4)}, t = fitted(machine);
   const IssueCost &found = t.description().issue, &expected = machine.description().issue;
   EXPECT_NEAR(found.per_op.value, expected.per_op.value, 1e-9);
   ASSERT_TRUE(found.per_kernel);
   EXPECT_NEAR(found.per_kernel->value, expected.per_kernel->value, 1e-9);
   EXPECT_NEAR(found.per_dependency.value, expected.per_dependency.value, 1e-9);
+  EXPECT_NEAR(found.per_call.value, expected.per_call.value, 1e-9);
 }
 
 TEST(FitTopology, DevicesAreWhatTheDriverTells) {

@@ -50,8 +50,11 @@ Topology::Description host_and(int gpus) {
     d.memories.push_back(gpu);
   }
   d.strided.points = {{Bytes{4096}, 0.5}, {Bytes{16384}, 0.8}, {Bytes{65536}, 1.0}};
+  d.strided.busy = {{Bytes{4096}, 0.4}, {Bytes{65536}, 0.9}};
+  d.strided.pitch = StridedEfficiency::Pitch{Bytes{32768}, Bytes{131072}};
   d.strided.source = "made";
   d.issue.per_op = Seconds{2e-6}, d.issue.per_kernel = Seconds{5e-6}, d.issue.per_dependency = Seconds{1e-6};
+  d.issue.per_call = Seconds{20e-6};
   d.issue.source = "made";
   return d;
 }
@@ -115,6 +118,7 @@ KernelTimes known_kernels() {
   for (const DType dtype : {DType::f64, DType::f32}) {
     GemmCurve curve;
     curve.dtype = dtype, curve.source = "made", curve.tiled = tiled;
+    if (dtype == DType::f32) curve.alignment = {{4, 1.5}, {8, 1.2}};
     if (dtype == DType::f64) curve.sustained = {{0.6, 1.0}, {0.8, 1.05}, {1.0, 1.2}};
     kernels.gemm.push_back(curve);
   }

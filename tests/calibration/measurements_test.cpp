@@ -22,7 +22,7 @@ Measurements one_of_each() {
   run.flows = {{"host", "gpu0", 2, {3e10, 0.03, 7}}, {"gpu0", "host", 1, {2e10, 0.04, 8}}};
   run.total = {5e10, 0.005, 9};
   m.transfers = {run};
-  m.strided = {{"gpu0", "host", 2048, 512, {1e10, 0.06, 10}, {4e10, 0.07, 11}}};
+  m.strided = {{"gpu0", "host", 2048, 512, 131072, true, {1e10, 0.06, 10}, {4e10, 0.07, 11}}};
   KernelRun kernel;
   kernel.gpu = "gpu0", kernel.dtype = DType::bf16, kernel.trans = "TN", kernel.m = 100, kernel.n = 200, kernel.k = 300;
   kernel.at_once = 4, kernel.alignment = 2, kernel.duty = 0.75, kernel.seconds = {1e-5, 0.08, 12}, kernel.watts = 432;
@@ -59,8 +59,8 @@ TEST(Measurements, SurviveWritingAndReading) {
     expect_same(fa.rate, fb.rate);
   }
   const StridedRun &sa = a.strided.at(0), &sb = b.strided.at(0);
-  EXPECT_EQ(std::tie(sa.src, sa.dst, sa.column_bytes, sa.columns),
-            std::tie(sb.src, sb.dst, sb.column_bytes, sb.columns));
+  EXPECT_EQ(std::tie(sa.src, sa.dst, sa.column_bytes, sa.columns, sa.pitch_bytes, sa.busy),
+            std::tie(sb.src, sb.dst, sb.column_bytes, sb.columns, sb.pitch_bytes, sb.busy));
   expect_same(sa.strided, sb.strided), expect_same(sa.packed, sb.packed);
   const auto of_kernel = [](const KernelRun& k) {
     return std::tie(k.gpu, k.dtype, k.trans, k.m, k.n, k.k, k.at_once, k.alignment, k.duty, k.watts);
@@ -160,6 +160,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "\"columns\":512.0",
                 "\"columns\":\"many\"",
                 {"/strided/0/columns: \"many\"", "a finite number"}},
+        BadJson{
+            "StridedPitch", "\"pitch_bytes\":131072.0", "\"pitch_bytes\":0", {"/strided/0/pitch_bytes: 0", "above 0"}},
+        BadJson{"StridedBusy", "\"busy\":true", "\"busy\":1", {"/strided/0/busy: 1", "true or false"}},
         BadJson{"KernelType", "\"bf16\"", "\"f8\"", {"/kernels/0/dtype", "f8"}},
         BadJson{"KernelTrans", "\"trans\":\"TN\"", "\"trans\":\"TX\"", {"/kernels/0/trans: \"TX\"", "each N or T"}},
         BadJson{"KernelTransLength", "\"trans\":\"TN\"", "\"trans\":\"T\"", {"/kernels/0/trans: \"T\"", "two letters"}},

@@ -147,15 +147,20 @@ void Meter::peers(Measurements& results) {
 }
 
 void Meter::columns(Measurements& results) {
-  for (const char* dst : {"gpu0", "host"})
-    for (double column = 2048; column <= 65536; column *= 2) {
-      StridedRun run;
-      run.src = dst == std::string{"host"} ? "gpu0" : "host", run.dst = dst;
-      run.column_bytes = column, run.columns = 4 * MiB / column;
-      run.packed = {50 * giga, 0, 10};
-      run.strided = measured(50 * giga * machine_.description().strided.at(Bytes{column}));
-      results.strided.push_back(run);
-    }
+  const double rate = 50 * giga;
+  const auto add = [&](const std::string& src, const std::string& dst, double column, double pitch, bool busy) {
+    StridedRun run;
+    run.src = src, run.dst = dst, run.busy = busy;
+    run.column_bytes = column, run.columns = 4 * MiB / column, run.pitch_bytes = pitch;
+    run.packed = {rate, 0, 10};
+    run.strided =
+        measured(rate * machine_.description().strided.of({Bytes{column}, Bytes{pitch}, false, busy ? 1.0 : 0.0}));
+    results.strided.push_back(run);
+  };
+  for (const bool busy : {false, true})
+    for (double column = 2048; column <= 65536; column *= 2)
+      add("host", "gpu0", column, 131072, busy), add("gpu0", "host", column, 131072, busy);
+  for (const double pitch : {16384., 32768., 65536.}) add("host", "gpu0", 8192, pitch, false);
 }
 
 void Meter::kernels(Measurements& results) {
@@ -177,6 +182,11 @@ void Meter::kernels(Measurements& results) {
         add(dtype, thin, s, s, 0.4), add(dtype, s, thin, s, 0.4);
     }
     for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0}) add(dtype, 4096, 4096, 4096, duty);
+    for (int bytes = static_cast<int>(element_size(dtype)); bytes <= 32; bytes *= 2) {
+      add(dtype, 2048, 2048, 2048, 0.4);
+      results.kernels.back().alignment = bytes;
+      results.kernels.back().seconds.mean *= times.alignment_factor(dtype, Trans::no, Trans::no, bytes);
+    }
   }
   results.memory.push_back({"gpu0", measured(times.memory_bandwidth->value)});
 }
@@ -194,11 +204,13 @@ Measurements Meter::everything() {
   columns(results);
   kernels(results);
   const IssueCost& issue = machine_.description().issue;
-  for (const int threads : {1, count()}) {  // alone it is cheaper
+  for (int threads = 1; threads <= count(); threads = threads < count() ? count() : threads + 1) {
+    // alone it is cheaper
     const double share = threads == count() ? 1 : 0.5;
     results.issue.push_back({"copy", threads, measured(0.8 * share * issue.per_op.value)});
     results.issue.push_back({"2-D copy", threads, measured(1.2 * share * issue.per_op.value)});
     results.issue.push_back({"gemm", threads, measured(share * issue.per_kernel->value)});
+    results.issue.push_back({"call", threads, measured(share * issue.per_call.value)});
     results.issue.push_back({"record and wait", threads, measured(share * issue.per_dependency.value)});
   }
   return results;

@@ -84,12 +84,16 @@ source = "s"
 
 [copies]
 strided_efficiency = [["8 KiB", 0.88], ["32 KiB", 1.0]]
+strided_efficiency_busy = [["8 KiB", 0.5], ["32 KiB", 0.75]]
+strided_efficiency_peer = [["8 KiB", 0.25]]
+strided_pitch = ["16 KiB", "64 KiB"]
 source = "s"
 
 [issue]
 per_op = "2 us"
 per_kernel = "4 us"
 per_dependency = "1 us"
+per_call = "40 us"
 source = "s"
 
 [kernels.k]
@@ -120,6 +124,7 @@ reduction = "1.5 us"
 blocks = [[256, 128, 0.85], [64, 32, 0.45]]
 shapes = [[1000, 2000, 3000, "70 us"]]
 sustained = [[0.6, 1.02], [0.9, 1.25]]
+alignment = [[2, 3.5], [8, 1.3]]
 source = "s"
 )";
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/kernel_times.hpp"
+#include "model/topology.hpp"
 
 namespace tilerail {
 namespace {
@@ -123,6 +124,35 @@ TEST(LoadFactor, IsLinearBetweenPointsAndConstantBeyondThem) {
   EXPECT_DOUBLE_EQ(factor(0.75), 1.2);
   EXPECT_DOUBLE_EQ(factor(0.875), 1.4);
   EXPECT_EQ(factor(1), 1.6);
+}
+
+TEST(AlignmentFactor, IsThatOfTheLeastStepThatHoldsTheColumns) {
+  KernelTimes k = kernels();
+  k.gemm[0].alignment = {{2, 3.5}, {8, 1.3}};
+  const auto factor = [&](double bytes) { return k.alignment_factor(DType::f64, Trans::no, Trans::no, bytes); };
+  EXPECT_EQ(factor(2), 3.5);
+  EXPECT_EQ(factor(4), 1.3);
+  EXPECT_EQ(factor(8), 1.3);
+  EXPECT_EQ(factor(16), 1);
+}
+
+// Columns of 8 KiB move at 0.8 of the packed rate, at 0.4 while the device computes; between 16 and 48 KiB apart the
+// loss grows from nothing to that.
+TEST(StridedEfficiency, LossGrowsWithTheLoadAndThePitch) {
+  StridedEfficiency strided;
+  strided.points = {{Bytes{8192}, 0.8}}, strided.busy = {{Bytes{8192}, 0.4}}, strided.peer = {{Bytes{8192}, 0.6}};
+  const auto of = [&](double pitch, bool between_devices, double duty) {
+    return strided.of({Bytes{8192}, Bytes{pitch}, between_devices, duty});
+  };
+  EXPECT_DOUBLE_EQ(of(8192, false, 0), 0.8);
+  EXPECT_DOUBLE_EQ(of(8192, false, 0.5), 0.6);
+  EXPECT_DOUBLE_EQ(of(8192, true, 0.5), 0.6);
+  EXPECT_DOUBLE_EQ(of(8192, true, 1), 0.6) << "no matter between devices";
+  strided.pitch = StridedEfficiency::Pitch{Bytes{16384}, Bytes{49152}};
+  EXPECT_DOUBLE_EQ(of(8192, false, 1), 1);
+  EXPECT_DOUBLE_EQ(of(16384, false, 1), 1);
+  EXPECT_DOUBLE_EQ(of(32768, false, 1), 0.7);
+  EXPECT_DOUBLE_EQ(of(65536, false, 1), 0.4);
 }
 
 TEST(LoadFactor, WithoutPointsIsOne) {
