@@ -234,15 +234,16 @@ TEST(FitLinks, PairsOfUnequalRatesAreLinksOfTheirOwn) {
 
 TEST(FitCosts, ColumnsCostWhatTheyDidByPitchAndOnABusyDevice) {
   const Topology machine{switch_machine(4)}, t = fitted(machine);
-  for (const double column : {2048., 4096., 16384., 65536.})
-    for (const double pitch : {16384., 65536., 131072., 262144.})
-      for (const double duty : {0., 0.5, 1.}) {
-        const StridedEfficiency::Copy copy{Bytes{column}, Bytes{pitch}, false, duty};
-        EXPECT_NEAR(t.description().strided.of(copy), machine.description().strided.of(copy), 1e-3) << column;
+  for (const double column : {2048., 4096., 8192., 12000.})
+    for (const double pitch : {8192., 16384., 50000., 131072., 262144.})
+      for (const bool busy : {false, true}) {
+        const StridedEfficiency::Copy copy{Bytes{column}, Bytes{pitch}, false, busy};
+        EXPECT_NEAR(t.description().strided.of(copy), machine.description().strided.of(copy), 1e-3)
+            << column << " bytes, " << pitch << " apart" << (busy ? ", busy" : "");
       }
 }
 
-TEST(FitCosts, HandingOverCostsWhatItDoesWithAllThreadsAtIt) {
+TEST(FitCosts, HandingOverCostsWhatItDoesInOneThreadAndACallThatOfAll) {
   const Topology machine{switch_machine(4)}, t = fitted(machine);
   const IssueCost &found = t.description().issue, &expected = machine.description().issue;
   EXPECT_NEAR(found.per_op.value, expected.per_op.value, 1e-9);

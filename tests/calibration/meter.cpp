@@ -153,14 +153,13 @@ void Meter::columns(Measurements& results) {
     run.src = src, run.dst = dst, run.busy = busy;
     run.column_bytes = column, run.columns = 4 * MiB / column, run.pitch_bytes = pitch;
     run.packed = {rate, 0, 10};
-    run.strided =
-        measured(rate * machine_.description().strided.of({Bytes{column}, Bytes{pitch}, false, busy ? 1.0 : 0.0}));
+    run.strided = measured(rate * machine_.description().strided.of({Bytes{column}, Bytes{pitch}, false, busy}));
     results.strided.push_back(run);
   };
   for (const bool busy : {false, true})
     for (double column = 2048; column <= 65536; column *= 2)
       add("host", "gpu0", column, 131072, busy), add("gpu0", "host", column, 131072, busy);
-  for (const double pitch : {16384., 32768., 65536.}) add("host", "gpu0", 8192, pitch, false);
+  for (const double column : {2048., 4096., 8192.}) add("host", "gpu0", column, 16384, false);
 }
 
 void Meter::kernels(Measurements& results) {
@@ -205,13 +204,12 @@ Measurements Meter::everything() {
   kernels(results);
   const IssueCost& issue = machine_.description().issue;
   for (int threads = 1; threads <= count(); threads = threads < count() ? count() : threads + 1) {
-    // alone it is cheaper
-    const double share = threads == count() ? 1 : 0.5;
-    results.issue.push_back({"copy", threads, measured(0.8 * share * issue.per_op.value)});
-    results.issue.push_back({"2-D copy", threads, measured(1.2 * share * issue.per_op.value)});
-    results.issue.push_back({"gemm", threads, measured(share * issue.per_kernel->value)});
-    results.issue.push_back({"call", threads, measured(share * issue.per_call.value)});
-    results.issue.push_back({"record and wait", threads, measured(share * issue.per_dependency.value)});
+    const double each = threads, call = static_cast<double>(threads) / count();  // more at once take longer
+    results.issue.push_back({"copy", threads, measured(0.8 * each * issue.per_op.value)});
+    results.issue.push_back({"2-D copy", threads, measured(1.2 * each * issue.per_op.value)});
+    results.issue.push_back({"gemm", threads, measured(each * issue.per_kernel->value)});
+    results.issue.push_back({"call", threads, measured(call * issue.per_call.value)});
+    results.issue.push_back({"record and wait", threads, measured(each * issue.per_dependency.value)});
   }
   return results;
 }

@@ -136,23 +136,23 @@ TEST(AlignmentFactor, IsThatOfTheLeastStepThatHoldsTheColumns) {
   EXPECT_EQ(factor(16), 1);
 }
 
-// Columns of 8 KiB move at 0.8 of the packed rate, at 0.4 while the device computes; between 16 and 48 KiB apart the
-// loss grows from nothing to that.
-TEST(StridedEfficiency, LossGrowsWithTheLoadAndThePitch) {
+// Columns of 8 KiB move at the packed rate where they are 16 KiB apart, at half of it from 64 KiB on: between them
+// linear in the logarithm of the distance.
+TEST(StridedEfficiency, FallsWithThePitchAndOnADeviceThatComputes) {
+  const Bytes column{8192}, near{16384}, far{65536};
   StridedEfficiency strided;
-  strided.points = {{Bytes{8192}, 0.8}}, strided.busy = {{Bytes{8192}, 0.4}}, strided.peer = {{Bytes{8192}, 0.6}};
-  const auto of = [&](double pitch, bool between_devices, double duty) {
-    return strided.of({Bytes{8192}, Bytes{pitch}, between_devices, duty});
+  strided.points = {{column, 1.0, near}, {column, 0.5, far}};
+  strided.busy = {{column, 0.4, Bytes{0}}}, strided.peer = {{column, 0.3, Bytes{0}}};
+  const auto of = [&](double pitch, bool between_devices, bool computes) {
+    return strided.of({column, Bytes{pitch}, between_devices, computes});
   };
-  EXPECT_DOUBLE_EQ(of(8192, false, 0), 0.8);
-  EXPECT_DOUBLE_EQ(of(8192, false, 0.5), 0.6);
-  EXPECT_DOUBLE_EQ(of(8192, true, 0.5), 0.6);
-  EXPECT_DOUBLE_EQ(of(8192, true, 1), 0.6) << "no matter between devices";
-  strided.pitch = StridedEfficiency::Pitch{Bytes{16384}, Bytes{49152}};
-  EXPECT_DOUBLE_EQ(of(8192, false, 1), 1);
-  EXPECT_DOUBLE_EQ(of(16384, false, 1), 1);
-  EXPECT_DOUBLE_EQ(of(32768, false, 1), 0.7);
-  EXPECT_DOUBLE_EQ(of(65536, false, 1), 0.4);
+  EXPECT_DOUBLE_EQ(of(8192, false, false), 1);
+  EXPECT_DOUBLE_EQ(of(16384, false, false), 1);
+  EXPECT_DOUBLE_EQ(of(32768, false, false), 0.75);
+  EXPECT_DOUBLE_EQ(of(65536, false, false), 0.5);
+  EXPECT_DOUBLE_EQ(of(1e6, false, false), 0.5);
+  EXPECT_DOUBLE_EQ(of(65536, false, true), 0.4);
+  EXPECT_DOUBLE_EQ(of(65536, true, true), 0.3) << "no matter between devices";
 }
 
 TEST(LoadFactor, WithoutPointsIsOne) {
