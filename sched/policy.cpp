@@ -27,7 +27,7 @@ const std::array<Policy, 3>& presets() {
        .tile_choice = TileChoice::search,
        .routing = Routing::link_eta,
        .batch = true,
-       .min_chunk_bytes = 1 << 20,
+       .min_chunk_bytes = 8 << 20,
        .sends = Sends::in_order,
        .c_tiles = CTiles::automatic,
        .order = Order::eta,

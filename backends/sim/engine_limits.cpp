@@ -63,10 +63,9 @@ bool EngineLimits::take_or_wait(OpId op, QueueId queue) {
   return true;
 }
 
-void EngineLimits::release(QueueId queue, std::vector<OpId>& retry) {
+void EngineLimits::give_back(QueueId queue) {
   for (int i : of_queue_[queue.index()])
     if (i != none) ++limits_[i].free;
-  pass_on(queue, retry);
 }
 
 void EngineLimits::pass_on(QueueId queue, std::vector<OpId>& retry) {

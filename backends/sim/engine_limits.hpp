@@ -19,10 +19,11 @@ class EngineLimits {
   /// in line at that one; lowest operation first.
   bool take_or_wait(OpId op, QueueId queue);
 
-  /// Gives the limits back; operations that may try again are appended to `retry`.
-  void release(QueueId queue, std::vector<OpId>& retry);
+  /// Gives the limits back. `pass_on` tells who may have them.
+  void give_back(QueueId queue);
 
-  /// After a retried operation went to wait elsewhere: the next in line at what it left free.
+  /// Operations that may try again are appended to `retry`: the next in line at what is free. Also to be called after a
+  /// retried operation went to wait elsewhere.
   void pass_on(QueueId queue, std::vector<OpId>& retry);
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 namespace tilerail {
@@ -150,12 +151,23 @@ void PlanRun::finish(OpId id) {
   const Op& op = plan_.op(id);
   times_[id.index()].end = machine_.now();
   ++ended_;
+  if (op.kind != OpKind::join) limits_.give_back(op.queue);
+  const Queue& queue = plan_.queue(op.queue);
+  const bool sends = op.kind == OpKind::copy && queue.src != queue.dst;
+  std::optional<OpId> same_queue;
+  for (OpId next : graph_.successors(id)) {
+    if (--waits_for_[next.index()] > 0) continue;
+    const bool follows = sends && plan_.op(next).queue == op.queue;
+    if (follows && !is_future(times_[next.index()].start))
+      same_queue = next;
+    else
+      make_ready(next);
+  }
+  if (same_queue) start(*same_queue);  // an engine stays with a queue that has more for it
   if (op.kind != OpKind::join) {
-    limits_.release(op.queue, retry_);
+    limits_.pass_on(op.queue, retry_);
     retry_waiting();
   }
-  for (OpId next : graph_.successors(id))
-    if (--waits_for_[next.index()] == 0) make_ready(next);
 }
 
 void PlanRun::retry_waiting() {

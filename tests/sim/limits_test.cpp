@@ -17,15 +17,15 @@ TEST(SimEngines, CopiesOfOneRoleWaitForTheEngineLowestIdFirst) {
   for (int i = 0; i < 3; ++i) expect_times(t, OpId{i}, i * c, (i + 1) * c);
 }
 
-TEST(SimEngines, AnOperationThatWaitsGoesBeforeALaterOneThatBecomesReadyWithTheEngine) {
+TEST(SimEngines, AnEngineStaysWithAQueueThatHasMoreForIt) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  // When 0 ends, 1 has waited for its engine and 2 becomes ready by it: 1 goes first, although 2's queue came first.
+  // When 0 ends, 1 has waited for its engine and 2, of the queue of 0, becomes ready: 2 goes first, then 1.
   const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0);
   const OpId waited = p.copy(host, gpu0, 10 * MB, {}, 1), later = p.copy(host, gpu0, 10 * MB, {first}, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
-  expect_times(t, waited, c, 2 * c);
-  expect_times(t, later, 2 * c, 3 * c);
+  expect_times(t, later, c, 2 * c);
+  expect_times(t, waited, 2 * c, 3 * c);
 }
 
 TEST(SimEngines, AnEarlierOperationThatBecomesReadyGoesBeforeOneThatWaits) {
