@@ -86,9 +86,11 @@ std::string percent(double share) {
   return text;
 }
 
+/// Of single flows: how several share one engine changes from run to run.
 double widest(const std::vector<TransferRun>& runs) {
   double most = 0;
-  for (const TransferRun& run : runs) most = std::max(most, run.total.half_width);
+  for (const TransferRun& run : runs)
+    if (run.flows.size() == 1) most = std::max(most, run.total.half_width);
   return most;
 }
 

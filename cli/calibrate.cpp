@@ -74,7 +74,10 @@ Measurements measured_or_read(const CalibrateOptions& options) {
   settings.name = options.name.empty() ? "this-machine" : options.name;
   settings.devices = number_or_auto(options.devices, "--devices", 64);
   settings.seconds = seconds_of(options, 200);
-  return measure_cuda(settings);
+  Measurements measured = measure_cuda(settings);
+  measured.command = fmt::format("tilerail calibrate --backend cuda --name {} --devices {} --seconds {:g}", settings.name,
+                                 measured.devices.size(), settings.seconds);
+  return measured;
 }
 
 std::string residual_line(const char* what, const std::vector<Residual>& residuals) {

@@ -61,7 +61,7 @@ class CudaExecutor final : public Executor {
   /// the device itself is lost.
   CudaRunTimes run(CudaPlan& plan, const CudaMatrices& matrices);
 
-  /// Runs with trace as the options say, at least `automatic`.
+  /// Runs with trace as the options say, at least `automatic`. Times are since the first operation began.
   Timeline run_traced(CudaPlan& plan, const CudaMatrices& matrices, CudaRunTimes* times = nullptr);
 
   /// The matrices of `execute`.

@@ -1,0 +1,70 @@
+// The machine files that come from recorded measurements, against these.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "calibration/fit_topology.hpp"
+
+namespace tilerail {
+namespace {
+
+Measurements recorded() {
+  const std::string path = TILERAIL_SOURCE_DIR "/experiments/results/hgx-h200-4/measurements.json";
+  std::ostringstream text;
+  text << std::ifstream{path}.rdbuf();
+  return measurements_from_json(text.str(), path);
+}
+
+Topology shipped(HostPages pages) {
+  return load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200-4" +
+                       std::string{pages == HostPages::plain ? "-plain.toml" : ".toml"});
+}
+
+double median(const std::vector<Residual>& residuals) {
+  std::vector<double> errors;
+  for (const Residual& r : residuals) errors.push_back(std::abs(r.error()));
+  std::nth_element(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2), errors.end());
+  return errors[errors.size() / 2];
+}
+
+TEST(Recorded, TheShippedFilesAreWhatTheFitMakesOfTheMeasurements) {
+  const Measurements measurements = recorded();
+  for (const HostPages pages : {HostPages::spread, HostPages::plain}) {
+    const Topology file = shipped(pages), fitted{fit_topology(measurements, pages)};
+    ASSERT_EQ(file.links().size(), fitted.links().size());
+    for (std::size_t i = 0; i < file.links().size(); ++i) {
+      EXPECT_EQ(file.links()[i].name, fitted.links()[i].name);
+      EXPECT_NEAR(file.links()[i].bandwidth / fitted.links()[i].bandwidth, 1, 1e-3);
+    }
+    ASSERT_EQ(file.groups().size(), fitted.groups().size());
+    for (std::size_t i = 0; i < file.groups().size(); ++i) EXPECT_EQ(file.groups()[i].name, fitted.groups()[i].name);
+  }
+}
+
+TEST(Recorded, TheyReproduceTheMeasurements) {
+  const Measurements measurements = recorded();
+  for (const HostPages pages : {HostPages::spread, HostPages::plain})
+    EXPECT_LT(median(transfer_residuals(measurements, pages, shipped(pages))), 0.02);
+  EXPECT_LT(median(kernel_residuals(measurements, shipped(HostPages::spread))), 0.01);
+}
+
+TEST(Recorded, EnginesAndTheSwitchAreFound) {
+  const Topology machine = shipped(HostPages::spread);
+  for (const MemoryId gpu : machine.gpus()) {
+    const Engines& engines = machine.memory(gpu).engines;
+    EXPECT_EQ(engines.h2d, 1);
+    EXPECT_EQ(engines.d2h, 1);
+    EXPECT_EQ(engines.peer, 1);
+    for (const MemoryId other : machine.gpus())
+      if (other != gpu) {
+        EXPECT_EQ(machine.route(gpu, other).size(), 2U);  // through the switch
+      }
+  }
+}
+
+}  // namespace
+}  // namespace tilerail
