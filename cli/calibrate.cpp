@@ -75,8 +75,8 @@ Measurements measured_or_read(const CalibrateOptions& options) {
   settings.devices = number_or_auto(options.devices, "--devices", 64);
   settings.seconds = seconds_of(options, 200);
   Measurements measured = measure_cuda(settings);
-  measured.command = fmt::format("tilerail calibrate --backend cuda --name {} --devices {} --seconds {:g}", settings.name,
-                                 measured.devices.size(), settings.seconds);
+  measured.command = fmt::format("tilerail calibrate --backend cuda --name {} --devices {} --seconds {:g}",
+                                 settings.name, measured.devices.size(), settings.seconds);
   return measured;
 }
 

@@ -88,8 +88,8 @@ TEST(HgxH200, ManyPeerCopiesPerGpuCostHalfTheBandwidth) {
 }
 
 TEST(HgxH200, KernelTimesAreTheMeasuredSquares) {
-  // Times of the calibration, in bursts: 43.9 us, 293 us, 2.266 ms; f32 2.704 ms, f16 187.7 us, bf16 179.7 us. The nearest
-  // other shapes (1000^3, 2000^3, 3750^3, ...) pull them by up to 3 %.
+  // Times of the calibration, in bursts: 43.9 us, 293 us, 2.266 ms; f32 2.704 ms, f16 187.7 us, bf16 179.7 us. The
+  // nearest other shapes (1000^3, 2000^3, 3750^3, ...) pull them by up to 3 %.
   const Topology t = machine("hgx-h200");
   expect_near(tflops(t, 0, 1024, DType::f64), 48.9, 0.03);
   expect_near(tflops(t, 0, 2048, DType::f64), 58.6, 0.03);

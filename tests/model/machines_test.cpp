@@ -27,8 +27,8 @@ TEST(Machines, EveryFileLoadsAndJoinsEveryPairOfMemoriesThatHoldMatrices) {
       EXPECT_TRUE(t.memory(gpu).capacity.has_value());
     }
   }
-  for (const char* name : {"clx-ai", "karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "hgx-h200-4-plain", "meluxina-a100", "summit-node",
-                           "cocopelia-testbed-1", "cocopelia-testbed-2", "pcie-tree-8", "two-gpu"}) {
+  for (const char* name : {"clx-ai", "karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "hgx-h200-4-plain", "meluxina-a100",
+                           "summit-node", "cocopelia-testbed-1", "cocopelia-testbed-2", "pcie-tree-8", "two-gpu"}) {
     EXPECT_TRUE(found.count(name)) << name;
   }
 }
