@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "../../cuda/gpu/gemm_case.hpp"
 #include "backends/cuda/cuda_check.hpp"
@@ -89,6 +90,11 @@ PlacedMatrix::~PlacedMatrix() {
 
 std::vector<std::byte> PlacedMatrix::fetch() const {
   std::vector<std::byte> now(given.size());
+  if (kind_ == MemoryKind::pageable || kind_ == MemoryKind::registered) {  // of which a test may register a part
+    std::memcpy(now.data(), data_, now.size());
+    return now;
+  }
+  const cuda::DeviceScope scope{device_};  // memory of a pool is open to its own device only
   cuda::check(cudaMemcpy(now.data(), data_, now.size(), cudaMemcpyDefault), "fetching a matrix");
   return now;
 }
