@@ -28,10 +28,14 @@ class Arena {
   bool pooled() const { return slot_bytes_ > 0; }
   std::int64_t slots() const { return capacity_ / slot_bytes_; }
 
-  /// Memory for a packed rows x cols tile. A pooled arena that is full calls `make_room`, which gives a slot back.
+  /// Rows that a column of a tile takes in memory: those of a kernel's operands are to start at multiples of 64 bytes
+  /// (docs/model.md#memory).
+  static std::int64_t leading(std::int64_t rows, std::int64_t element);
+
+  /// Memory for a rows x cols tile. A pooled arena that is full calls `make_room`, which gives a slot back.
   Slot take(std::int64_t rows, std::int64_t cols, std::int64_t element, const std::function<void()>& make_room);
   /// A tile of another shape, no larger, in the memory of `slot`.
-  void reshape(Slot& slot, std::int64_t rows, std::int64_t cols);
+  void reshape(Slot& slot, std::int64_t rows, std::int64_t cols, std::int64_t element);
   /// Gives memory back; whoever takes it next waits for `uses`.
   void give_back(const Slot& slot, const LastUses& uses);
 

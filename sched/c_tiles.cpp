@@ -21,13 +21,13 @@ Arena::Slot CTileLife::take_c_in(std::size_t device, std::int64_t rows, std::int
   auto& ring = c_in_slots_[device];
   if (ring.size() < static_cast<std::size_t>(c_in_buffers(context_.policy))) {
     Arena::Slot slot = take(device, largest_.rows, largest_.cols);
-    context_.arenas[device].reshape(slot, rows, cols);
+    context_.arenas[device].reshape(slot, rows, cols, element_size(context_.problem.dtype));
     return slot;
   }
   Arena::Slot slot = ring.front().first;
   slot.former = ring.front().second;
   ring.pop_front();
-  context_.arenas[device].reshape(slot, rows, cols);
+  context_.arenas[device].reshape(slot, rows, cols, element_size(context_.problem.dtype));
   return slot;
 }
 

@@ -204,26 +204,34 @@ class RegionPlanner {
 std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
                                       std::span<const MemoryId> devices, const Policy& policy, bool lazy) {
   const std::int64_t element = element_size(problem.dtype), padding = 256;
-  std::int64_t k = 0;
-  for (const Interval piece : tiling.k) k += piece.size();
-  const auto extent = [](const std::vector<Interval>& tiles, Interval range) {
-    std::int64_t sum = 0;
-    for (std::int64_t t = range.begin; t < range.end; ++t) sum += tiles[static_cast<std::size_t>(t)].size();
-    return sum;
+  // Elements of the tiles of `rows` x `cols`, of which the first are the columns in memory.
+  const auto elements = [&](std::span<const Interval> rows, std::span<const Interval> cols) {
+    std::int64_t leading = 0, width = 0;
+    for (const Interval r : rows) leading += Arena::leading(r.size(), element);
+    for (const Interval c : cols) width += c.size();
+    return leading * width;
+  };
+  const auto part = [](const std::vector<Interval>& tiles, Interval range) {
+    return std::span{tiles}.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.size()));
   };
   std::vector<std::int64_t> bytes;
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const Interval rows = tiling.tile_rows(d), cols = tiling.tile_cols(d);
-    const std::int64_t m = extent(tiling.m, rows), n = extent(tiling.n, cols);
-    const auto depth = static_cast<std::int64_t>(tiling.k.size());
+    const auto m = part(tiling.m, rows), n = part(tiling.n, cols);
+    const std::span<const Interval> k{tiling.k};
+    const auto depth = static_cast<std::int64_t>(k.size());
     std::int64_t need = 0;
-    if (problem.place_a != devices[d]) need += m * k * element + rows.size() * depth * padding;
-    if (problem.place_b != devices[d]) need += k * n * element + cols.size() * depth * padding;
+    if (problem.place_a != devices[d])
+      need +=
+          (problem.trans_a == Trans::no ? elements(m, k) : elements(k, m)) * element + rows.size() * depth * padding;
+    if (problem.place_b != devices[d])
+      need +=
+          (problem.trans_b == Trans::no ? elements(k, n) : elements(n, k)) * element + cols.size() * depth * padding;
     if (problem.place_c != devices[d]) {
-      need += m * n * element + rows.size() * cols.size() * padding;
+      need += elements(m, n) * element + rows.size() * cols.size() * padding;
       if (lazy)
         need += std::min<std::int64_t>(c_in_buffers(policy), rows.size() * cols.size()) *
-                (largest(tiling.m) * largest(tiling.n) * element + padding);
+                (Arena::leading(largest(tiling.m), element) * largest(tiling.n) * element + padding);
     }
     bytes.push_back(need);
   }
@@ -232,7 +240,11 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
 
 std::int64_t slot_bytes(const Tiling& tiling, const GemmProblem& problem) {
   const std::int64_t m = largest(tiling.m), n = largest(tiling.n), k = largest(tiling.k), padding = 256;
-  const std::int64_t bytes = std::max({m * k, k * n, m * n, std::int64_t{1}}) * element_size(problem.dtype);
+  const std::int64_t element = element_size(problem.dtype);
+  const auto elements = [&](std::int64_t rows, std::int64_t cols) { return Arena::leading(rows, element) * cols; };
+  const std::int64_t a = problem.trans_a == Trans::no ? elements(m, k) : elements(k, m);
+  const std::int64_t b = problem.trans_b == Trans::no ? elements(k, n) : elements(n, k);
+  const std::int64_t bytes = std::max({a, b, elements(m, n), std::int64_t{1}}) * element;
   return (bytes + padding - 1) / padding * padding;
 }
 

@@ -77,7 +77,8 @@ GemmProblem random_problem(int gpus) {
 /// GPUs that hold the matrices placed on them, and beside those everything (1 in 3) or only a few tiles.
 Topology random_machine(const Case& c, int gpus) {
   const std::int64_t tile = c.policy.tile > 0 ? c.policy.tile : 64;
-  const std::int64_t slot = (tile * tile * 8 + 255) / 256 * 256;
+  const std::int64_t column = (tile + 7) / 8 * 8;  // begins at a multiple of 64 bytes
+  const std::int64_t slot = (column * tile * 8 + 255) / 256 * 256;
   const GemmProblem& p = c.problem;
   std::vector<std::int64_t> capacities;
   for (int gpu = 1; gpu <= gpus; ++gpu) {

@@ -223,5 +223,25 @@ TEST(Scheduler, PlansForSixtyFourGpus) {
   EXPECT_EQ(count(plan, OpKind::gemm), 16 * 16 * 16);
 }
 
+TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
+  GemmProblem problem;
+  problem.m = 777, problem.n = 333, problem.k = 501;
+  const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16}) {
+    problem.dtype = dtype;
+    Policy policy = preset("tilerail");
+    policy.tile = 250;
+    const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 2}, policy);
+    int tiles = 0;
+    for (const Buffer& buffer : plan.buffers) {
+      if (buffer.kind != Buffer::Kind::tile || buffer.rows * element_size(dtype) <= 64) continue;
+      ++tiles;
+      EXPECT_EQ(buffer.ld * element_size(dtype) % 64, 0) << buffer.rows;
+      EXPECT_LT(buffer.ld - buffer.rows, 64 / element_size(dtype)) << buffer.rows;
+    }
+    EXPECT_GT(tiles, 10);
+  }
+}
+
 }  // namespace
 }  // namespace tilerail::testing

@@ -1,0 +1,159 @@
+// Time of one problem with all matrices in host memory: the library against cuBLASXt, in one process, on the same
+// buffers. Ratios are to the library's median.
+#include <cublasXt.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "api/include/tilerail/tilerail.hpp"
+#include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/host_buffer.hpp"
+#include "backends/cuda/kernels.hpp"
+#include "backends/host/row_check.hpp"
+
+namespace {
+
+using namespace tilerail;
+using cuda::check;
+
+struct Problem {
+  std::int64_t m = 0, n = 0, k = 0;
+  GemmProblem checked_problem() const {
+    GemmProblem p;
+    p.m = m, p.n = n, p.k = k;
+    return checked(p);
+  }
+};
+
+/// Random doubles in host memory, made by a GPU piece by piece.
+void fill(double* data, std::int64_t count, std::uint64_t seed) {
+  constexpr std::int64_t piece = std::int64_t{1} << 25;
+  void* staged = nullptr;
+  check(cudaMalloc(&staged, static_cast<std::size_t>(std::min(piece, count)) * sizeof(double)), "allocating");
+  for (std::int64_t at = 0; at < count; at += piece) {
+    const std::int64_t size = std::min(piece, count - at);
+    cuda::fill_random({static_cast<std::byte*>(staged), size, 1, size}, DType::f64,
+                      seed + static_cast<std::uint64_t>(at), nullptr);
+    check(cudaMemcpy(data + at, staged, static_cast<std::size_t>(size) * sizeof(double), cudaMemcpyDeviceToHost),
+          "filling");
+  }
+  cudaFree(staged);
+}
+
+class Bench {
+ public:
+  Bench(const Problem& p, HostPages pages, int calls)
+      : p_{p},
+        calls_{calls},
+        a_{bytes(p.m, p.k), pages},
+        b_{bytes(p.k, p.n), pages},
+        c_{bytes(p.m, p.n), pages},
+        before_(static_cast<std::size_t>(p.m * p.n)) {
+    fill(a(), p.m * p.k, 1), fill(b(), p.k * p.n, 2), fill(c(), p.m * p.n, 3);
+    std::copy_n(c(), before_.size(), before_.data());
+  }
+
+  double* a() const { return reinterpret_cast<double*>(a_.data()); }
+  double* b() const { return reinterpret_cast<double*>(b_.data()); }
+  double* c() const { return reinterpret_cast<double*>(c_.data()); }
+
+  /// First call, which is checked, then so many more. Returns the median.
+  double time(const std::string& name, double reference, const std::function<void()>& call) {
+    std::copy_n(before_.data(), before_.size(), c());
+    const double first = seconds(call);
+    const auto as_bytes = [](const double* x) { return reinterpret_cast<const std::byte*>(x); };
+    const RowCheck right = check_rows(
+        p_.checked_problem(), {as_bytes(a()), as_bytes(b()), as_bytes(before_.data()), as_bytes(c())}, 256, 1, 9);
+    std::vector<double> times;
+    for (int i = 0; i < calls_; ++i) times.push_back(seconds(call));
+    std::sort(times.begin(), times.end());
+    const double median = times[times.size() / 2];
+    std::printf("%-28s %10.2f %10.2f %10.2f %8.3f  %s\n", name.c_str(), 1e3 * first, 1e3 * median, 1e3 * times.front(),
+                median / (reference > 0 ? reference : median), right.passed() ? "right" : "WRONG");
+    std::fflush(stdout);
+    return median;
+  }
+
+ private:
+  static std::size_t bytes(std::int64_t rows, std::int64_t cols) {
+    return static_cast<std::size_t>(rows * cols) * sizeof(double);
+  }
+  static double seconds(const std::function<void()>& call) {
+    const auto begin = std::chrono::steady_clock::now();
+    call();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  Problem p_;
+  int calls_;
+  cuda::HostBuffer a_, b_, c_;
+  std::vector<double> before_;
+};
+
+void run(const std::string& topology, const Problem& p, HostPages pages, int calls) {
+  std::printf("%lld x %lld x %lld f64, matrices in %s host pages, %d calls\n%-28s %10s %10s %10s %8s\n",
+              static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k),
+              pages == HostPages::spread ? "spread" : "plain", calls, "", "first ms", "median ms", "least ms", "ratio");
+  Bench bench{p, pages, calls};
+  double ours = 0;
+  std::vector<int> devices;
+  {
+    ContextOptions options;
+    options.topology = topology;
+    Context context{options};
+    devices = context.devices();
+    ours = bench.time("TileRail, " + std::to_string(devices.size()) + " GPUs", 0, [&] {
+      gemm(context, 'N', 'N', p.m, p.n, p.k, 1.0, bench.a(), p.m, bench.b(), p.k, 1.0, bench.c(), p.m);
+    });
+  }
+  for (const int block : {1024, 2048, 4096}) {
+    cublasXtHandle_t handle = nullptr;
+    check(cublasXtCreate(&handle), "creating a cuBLASXt handle");
+    check(cublasXtDeviceSelect(handle, static_cast<int>(devices.size()), devices.data()), "selecting devices");
+    check(cublasXtSetBlockDim(handle, block), "setting the block");
+    const double one = 1;
+    bench.time("cuBLASXt, block " + std::to_string(block), ours, [&] {
+      check(
+          cublasXtDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, static_cast<std::size_t>(p.m), static_cast<std::size_t>(p.n),
+                        static_cast<std::size_t>(p.k), &one, bench.a(), static_cast<std::size_t>(p.m), bench.b(),
+                        static_cast<std::size_t>(p.k), &one, bench.c(), static_cast<std::size_t>(p.m)),
+          "cublasXtDgemm");
+    });
+    cublasXtDestroy(handle);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 5 || argc > 7) {
+    std::fputs("usage: bench_cuda_gemm TOPOLOGY M N K [CALLS] [spread|plain]\n", stderr);
+    return 2;
+  }
+  if (cuda::device_count() == 0) {
+    std::fputs("bench_cuda_gemm: this machine has no CUDA device\n", stderr);
+    return 3;
+  }
+  const Problem problem{std::atoll(argv[2]), std::atoll(argv[3]), std::atoll(argv[4])};
+  const int calls = argc > 5 ? std::atoi(argv[5]) : 10;
+  const bool plain = argc > 6 && std::string{argv[6]} == "plain";
+  if (std::min({problem.m, problem.n, problem.k}) < 1 || calls < 1) {
+    std::fputs("bench_cuda_gemm: M, N, K and CALLS are numbers above 0\n", stderr);
+    return 2;
+  }
+  try {
+    run(argv[1], problem, plain ? HostPages::plain : HostPages::spread, calls);
+  } catch (const HardwareError& error) {
+    std::fprintf(stderr, "bench_cuda_gemm: %s\n", error.what());
+    return 3;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_cuda_gemm: %s\n", error.what());
+    return 2;
+  }
+}
