@@ -1,6 +1,8 @@
 #include "sched/estimate.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "sched/issue_clock.hpp"
 #include "sched/kernel_costs.hpp"
@@ -21,7 +23,10 @@ class Pass {
         load_(resources.count(), 0.0),
         devices_(topology.memories().size()),
         kernels_{plan, topology},
-        issue_{plan, topology} {}
+        issue_{plan, topology},
+        two_ways_(topology.groups().size()) {
+    set_two_ways();
+  }
 
   Seconds run() {
     double last = 0;
@@ -55,9 +60,16 @@ class Pass {
     double end =
         start + resources_.latency(q.src, q.dst) + bytes * resources_.seconds_per_byte(q.src, q.dst) / efficiency;
     for (const auto& use : resources_.on(q.src, q.dst)) {
+      if (resources_.is_both_busy(use.resource)) continue;
       double& load = load_[use.resource];
-      load += bytes * use.seconds_per_byte;
+      load += bytes * use.seconds_per_byte / (use.resource < topology_.links().size() ? efficiency : 1);
       end = std::max(end, load);
+    }
+    for (const auto& use : topology_.groups_on(q.src, q.dst)) {
+      TwoWays& two_ways = two_ways_[use.group.index()];
+      if (use.forward) two_ways.forward += bytes;
+      if (use.backward) two_ways.backward += bytes;
+      end = std::max(end, two_ways.time());
     }
     return end;
   }
@@ -68,6 +80,42 @@ class Pass {
     device.load = std::max(device.load, start) + cost.seconds * cost.share;
     device.busy += cost.seconds * cost.share;
     return std::max(start + cost.seconds, device.load);
+  }
+
+  /// Traffic of a group in both directions: together until the lesser side is done, then the other alone.
+  struct TwoWays {
+    double together = std::numeric_limits<double>::infinity();  // B/s of both sides
+    double share = 0.5;                                         // of it, that the forward side gets
+    double forward_alone = 0, backward_alone = 0;               // B/s
+    double forward = 0, backward = 0;                           // bytes
+
+    double time() const {
+      if (forward == 0 || backward == 0 || !std::isfinite(together)) return 0;
+      const double f = share * together, b = (1 - share) * together;
+      const double both = std::min(forward / f, backward / b);
+      return both + std::max((forward - both * f) / forward_alone, (backward - both * b) / backward_alone);
+    }
+  };
+
+  void set_two_ways() {
+    for (std::size_t g = 0; g < two_ways_.size(); ++g) {
+      const CapacityGroup& group = topology_.groups()[g];
+      if (!group.both_busy) continue;
+      two_ways_[g].together = group.both_busy->saturated().value;
+      two_ways_[g].share = group.forward_share.value_or(0.5);
+      const auto alone = [&](const std::vector<LinkId>& side) {
+        double sum = 0;
+        for (const LinkId link : side) sum += topology_.link(link).bandwidth.value;
+        // A group of just this side, or of more, bounds it, too.
+        for (const CapacityGroup& other : topology_.groups())
+          if (other.capacity && std::all_of(side.begin(), side.end(), [&](LinkId link) {
+                return std::find(other.forward.begin(), other.forward.end(), link) != other.forward.end();
+              }))
+            sum = std::min(sum, other.capacity->saturated().value);
+        return sum;
+      };
+      two_ways_[g].forward_alone = alone(group.forward), two_ways_[g].backward_alone = alone(group.backward);
+    }
   }
 
   const Plan& plan_;
@@ -81,6 +129,7 @@ class Pass {
   std::vector<Device> devices_;
   KernelCosts kernels_;
   IssueClock issue_;
+  std::vector<TwoWays> two_ways_;  // by group
 };
 
 }  // namespace

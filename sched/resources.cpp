@@ -7,6 +7,7 @@ namespace tilerail {
 Resources::Resources(const Topology& topology) : memories_{topology.memories().size()} {
   const std::size_t links = topology.links().size(), groups = topology.groups().size();
   count_ = links + 2 * groups;
+  first_both_busy_ = links + groups;
   uses_.resize(memories_ * memories_);
   alone_.assign(uses_.size(), 0.0);
   latency_.assign(uses_.size(), 0.0);

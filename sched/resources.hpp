@@ -19,13 +19,15 @@ class Resources {
   explicit Resources(const Topology& topology);
 
   std::size_t count() const { return count_; }
+  /// Whether it is the bound of a group while copies run on both of its sides.
+  bool is_both_busy(std::size_t resource) const { return resource >= first_both_busy_; }
   std::span<const Use> on(MemoryId src, MemoryId dst) const { return uses_[src.index() * memories_ + dst.index()]; }
   /// Seconds per byte and latency of one copy alone; infinite when there is no route.
   double seconds_per_byte(MemoryId src, MemoryId dst) const { return alone_[src.index() * memories_ + dst.index()]; }
   double latency(MemoryId src, MemoryId dst) const { return latency_[src.index() * memories_ + dst.index()]; }
 
  private:
-  std::size_t memories_ = 0, count_ = 0;
+  std::size_t memories_ = 0, count_ = 0, first_both_busy_ = 0;
   std::vector<std::vector<Use>> uses_;
   std::vector<double> alone_, latency_;
 };

@@ -223,8 +223,8 @@ struct Judged {
 Plan search_tile(const Scheduler& scheduler, const GemmProblem& p, const Topology& topology, const Resources& resources,
                  Grid grid) {
   constexpr std::int64_t most_kernels = 16384;
-  constexpr std::size_t patience = 2;
-  constexpr double margin = 0.01;
+  constexpr std::size_t patience = 3;
+  constexpr double margin = 0.03;
   const auto judge = [&](std::int64_t tile) {
     Judged judged{scheduler.plan(tile, grid)};
     judged.estimate = estimate_makespan(judged.plan, topology, resources);
