@@ -73,7 +73,12 @@ void fit_costs(Context& context) {
     return Seconds{count > 0 ? sum / count : 0};
   };
   if (m.issue.empty()) return;
-  d.issue = {cost({"copy", "2-D copy"}), cost({"gemm"}), cost({"call"}, true), cost({"record and wait"}), "issue"};
+  // Copies within a device are handed over as kernels are; those between memories may cost less.
+  Seconds copy = cost({"copy", "2-D copy"});
+  double between = 0;
+  for (const LatencyRun& run : m.latencies) between += run.issued.mean / static_cast<double>(m.latencies.size());
+  if (between > 0) copy = std::min(copy, Seconds{between});
+  d.issue = {copy, cost({"gemm"}), cost({"call"}, true), cost({"record and wait"}), "issue"};
 }
 
 }  // namespace fit

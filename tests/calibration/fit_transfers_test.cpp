@@ -253,6 +253,16 @@ TEST(FitCosts, HandingOverCostsWhatItDoesInOneThreadAndACallThatOfAll) {
   EXPECT_NEAR(found.per_call.value, expected.per_call.value, 1e-9);
 }
 
+TEST(FitCosts, ACopyBetweenMemoriesMayBeHandedOverFasterThanOneWithinADevice) {
+  Measurements m = Meter{Topology{switch_machine(4)}}.everything();  // 2 us within a device
+  const auto per_op = [&] { return fit_topology(m, HostPages::spread).issue.per_op.value; };
+  m.latencies = {{"host", "gpu0", {1.0e-6, 0.01, 3}, {6e-6, 0.01, 3}},
+                 {"gpu0", "host", {1.4e-6, 0.01, 3}, {6e-6, 0.01, 3}}};
+  EXPECT_NEAR(per_op(), 1.2e-6, 1e-9);
+  m.latencies[0].issued.mean = 9e-6;  // a machine where the copies themselves take longer
+  EXPECT_NEAR(per_op(), 2e-6, 1e-9);
+}
+
 TEST(FitTopology, DevicesAreWhatTheDriverTells) {
   Measurements m = Meter{Topology{switch_machine(2)}}.everything();
   m.devices[1].idle_watts = 0;  // not measured
