@@ -58,11 +58,7 @@ Command add_compare(CLI::App& root) {
   group.add("--backend", "NAME", cases.backend, "Where to run them: host or cuda");
   group.add("--topology", "FILE|NAME", cases.topology, "The machine's .toml file or name");
   group.add("--csv", "FILE", cases.csv, "Write a line for each case");
-  group.add("--iters", "N", cases.iterations, "Measured iterations [5]");
-  group.add("--warmup", "N", cases.warmup, "Iterations before them [2]");
-  group.add("--seed", "N", cases.seed, "Of the random matrices [1]");
-  group.add("--host-buffers", "KIND", cases.host_buffers, "cuda: spread or plain [spread]");
-  app->add_flag("--check", cases.check, "Check every result")->group(group.heading);
+  cases.bench.add_to(*app, group);
   app->add_flag("--no-simulate", cases.no_simulate, "Only measure")->group(group.heading);
   return {app, [options] { return run_compare(*options); }};
 }

@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <optional>
 
 #include "cli/bench_run.hpp"
 #include "cli/cases.hpp"
 #include "cli/command.hpp"
 #include "cli/output_set.hpp"
-#include "cli/parse.hpp"
 #include "cli/progress.hpp"
 #include "model/error.hpp"
 #include "report/csv_cells.hpp"
@@ -36,18 +34,6 @@ struct Row {
 
   double error() const { return *predicted / measured.median() - 1; }
 };
-
-RunSettings settings_of(const CompareCasesOptions& options) {
-  constexpr int most = 1000;
-  RunSettings settings;
-  settings.iterations = static_cast<int>(parse_integer(options.iterations, "--iters", 1, most));
-  settings.warmup = static_cast<int>(parse_integer(options.warmup, "--warmup", 1, most));
-  settings.seed =
-      static_cast<std::uint64_t>(parse_integer(options.seed, "--seed", 0, std::numeric_limits<std::int64_t>::max()));
-  settings.check = options.check;
-  settings.pages = pages_of(options.host_buffers);
-  return settings;
-}
 
 std::vector<Row> plan_all(const std::vector<Case>& cases, const Topology& topology, const std::string& file) {
   const Progress progress{"planning"};
@@ -175,7 +161,7 @@ std::string csv_of(const std::vector<Row>& rows) {
 }  // namespace
 
 int compare_cases(const CompareCasesOptions& options) {
-  const RunSettings settings = settings_of(options);
+  const RunSettings settings = options.bench.settings(1);
   if (options.backend.empty()) throw InputError{"--backend: the hardware is missing; write host or cuda"};
   check_backend(options.backend);
   OutputSet outputs;

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/bench_options.hpp"
 #include "cli/bench_run.hpp"
 #include "cli/command.hpp"
 #include "cli/option_group.hpp"
 #include "cli/output.hpp"
-#include "cli/parse.hpp"
 #include "model/error.hpp"
 #include "report/summary.hpp"
 #include "report/text.hpp"
@@ -25,13 +24,11 @@ Examples:
   tilerail run --backend host --gemm 2K --topology machine.toml --check
   tilerail run --backend host --plan plan.json --iters 5 --timeline measured.csv --json measured.json)";
 
-constexpr int most_iterations = 1000;
-
 struct RunOptions {
   JobOptions job;
   OutputOptions output;
-  std::string backend, host_buffers = "spread", iterations = "3", warmup = "1", seed = "1";
-  bool check = false;
+  BenchOptions bench{.iterations = "3", .warmup = "1"};
+  std::string backend;
 };
 
 std::string gpu_text(const GpuRunFacts& gpu, double median) {
@@ -41,17 +38,6 @@ std::string gpu_text(const GpuRunFacts& gpu, double median) {
   text += fmt::format("traced call: {} ({:+.1f}%), by {}, clocks within {}\n", seconds_text(gpu.traced_s),
                       100 * (gpu.traced_s / median - 1), gpu.tracer, seconds_text(gpu.clock_skew));
   return text + fmt::format("host buffers: {}\n", gpu.host_buffer);
-}
-
-RunSettings settings_of(const RunOptions& options) {
-  RunSettings settings;
-  settings.iterations = static_cast<int>(parse_integer(options.iterations, "--iters", 1, most_iterations));
-  settings.warmup = static_cast<int>(parse_integer(options.warmup, "--warmup", 0, most_iterations));
-  settings.seed =
-      static_cast<std::uint64_t>(parse_integer(options.seed, "--seed", 0, std::numeric_limits<std::int64_t>::max()));
-  settings.check = options.check;
-  settings.pages = pages_of(options.host_buffers);
-  return settings;
 }
 
 std::string text_of(const Summary& summary, const RunResult& result) {
@@ -84,7 +70,7 @@ std::string json_of(const Summary& summary, const RunResult& result) {
 }
 
 int run_run(const RunOptions& options) {
-  const RunSettings settings = settings_of(options);
+  const RunSettings settings = options.bench.settings(0);
   check_backend(options.backend);
   Outputs outputs{options.output, TraceKind::one_timeline};
   const Job job = make_job(options.job);
@@ -108,12 +94,7 @@ Command add_run(CLI::App& root) {
   OptionGroup group{*app, "RUN"};
   group.add("--backend", "NAME", options->backend, "host: CPU threads and memory of this machine; cuda: its GPUs")
       ->required();
-  app->add_flag("--check", options->check, "Compare the result with a one-call reference")->group(group.heading);
-  group.add("--iters", "N", options->iterations, "Measured iterations [3]");
-  group.add("--warmup", "N", options->warmup, "Iterations before them [1]");
-  group.add("--host-buffers", "KIND", options->host_buffers,
-            "cuda: spread over all memory, or plain as the runtime allocates them [spread]");
-  group.add("--seed", "N", options->seed, "Of the random matrices [1]");
+  options->bench.add_to(*app, group);
   options->output.add_to(*app, TraceKind::one_timeline);
   return {app, [options] { return run_run(*options); }};
 }

@@ -29,9 +29,7 @@ double IssueClock::issue(OpId id) {
   const IssueCost& cost = topology_.description().issue;
   const Op& op = plan_.op(id);
   const bool kernel = op.kind == OpKind::gemm || op.kind == OpKind::axpby;
-  const Queue& queue = plan_.queue(op.queue);
-  const MemoryId device =
-      topology_.is_host(queue.src) ? queue.dst : queue.src;  // a copy goes out from where its data is
+  const MemoryId device = stream_owner(plan_.queue(op.queue), topology_);
   double& thread = thread_[plan_.single_issuer ? 0 : device.index()];
   thread +=
       (kernel ? cost.per_kernel.value_or(cost.per_op) : cost.per_op).value + cost.per_dependency.value * new_waits(id);

@@ -12,6 +12,10 @@ bool sends(const Queue& queue, const Topology& topology) {
 
 }  // namespace
 
+MemoryId stream_owner(const Queue& queue, const Topology& topology) {
+  return topology.is_host(queue.src) ? queue.dst : queue.src;
+}
+
 std::vector<QueueId> shared_streams(const Plan& plan, const Topology& topology) {
   struct Sender {
     std::optional<OpId> last;

@@ -12,6 +12,7 @@
 #include "backends/cuda/cuda_executor.hpp"
 #include "backends/cuda/cuda_plan.hpp"
 #include "backends/cuda/device_topology.hpp"
+#include "backends/cuda/peer_access.hpp"
 #include "model/error.hpp"
 
 namespace tilerail::api {
@@ -26,19 +27,6 @@ class CudaBoundPlan final : public BoundPlan {
  private:
   std::shared_ptr<CudaPlan> bound_;
 };
-
-/// `user` reaches the memory of `owner` directly from now on, where it can.
-void enable_peer(int user, int owner) {
-  int can = 0;
-  cuda::check(cudaDeviceCanAccessPeer(&can, user, owner), "asking for peer access");
-  if (!can) return;
-  const cuda::DeviceScope scope{user};
-  const cudaError_t status = cudaDeviceEnablePeerAccess(owner, 0);
-  if (status == cudaErrorPeerAccessAlreadyEnabled)
-    cudaGetLastError();
-  else
-    cuda::check(status, "enabling peer access");
-}
 
 class CudaHardware final : public Hardware {
  public:
@@ -60,7 +48,7 @@ class CudaHardware final : public Hardware {
     executor_->reserve(gpus, bytes, compute_streams);
     for (const MemoryId user : gpus)
       for (const MemoryId owner : gpus)
-        if (user != owner) enable_peer(executor_->ordinal(user), executor_->ordinal(owner));
+        if (user != owner) cuda::open_peer_access(executor_->ordinal(user), executor_->ordinal(owner));
   }
 
   std::unique_ptr<BoundPlan> bind(const Plan& plan) override {

@@ -1,8 +1,10 @@
 #include "backends/cuda/cuda_executor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "backends/cuda/cuda_plan.hpp"
 #include "backends/cuda/device.hpp"
 #include "backends/cuda/issuer_pool.hpp"
+#include "backends/cuda/peer_access.hpp"
 #include "backends/cuda/plan_run.hpp"
 #include "backends/cuda/tracer.hpp"
 #include "model/error.hpp"
@@ -100,18 +103,10 @@ void CudaExecutor::State::open_peers(const Plan& plan) {
     const int src = device(queue.src).ordinal(), dst = device(queue.dst).ordinal();
     for (const auto& [user, owner] : {std::pair{src, dst}, std::pair{dst, src}}) {
       if (peers_.contains({user, owner})) continue;
-      int can = 0;
-      cuda::check(cudaDeviceCanAccessPeer(&can, user, owner), "asking for peer access");
-      if (!can)
+      if (!cuda::open_peer_access(user, owner))
         throw HardwareError{"CUDA device " + std::to_string(user) + " has no peer access to device " +
                             std::to_string(owner) + ", but the topology '" + topology_.name() +
                             "' routes copies between them"};
-      const cuda::DeviceScope scope{user};
-      const cudaError_t status = cudaDeviceEnablePeerAccess(owner, 0);
-      if (status == cudaErrorPeerAccessAlreadyEnabled)
-        cudaGetLastError();
-      else
-        cuda::check(status, "enabling peer access");
       peers_[{user, owner}] = true;
     }
   }

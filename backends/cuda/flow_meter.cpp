@@ -10,6 +10,7 @@
 #include "backends/cuda/cuda_check.hpp"
 #include "backends/cuda/gate.hpp"
 #include "backends/cuda/kernels.hpp"
+#include "backends/cuda/peer_access.hpp"
 #include "backends/cuda/timed_event.hpp"
 
 namespace tilerail::cuda {
@@ -51,20 +52,8 @@ FlowMeter::FlowMeter(std::vector<std::unique_ptr<BenchDevice>>& devices, std::si
   const std::size_t count = devices_.size();
   reach_.assign(count, std::vector<bool>(count, false));
   for (std::size_t i = 0; i < count; ++i)
-    for (std::size_t j = 0; j < count; ++j) {
-      if (i == j) continue;
-      int possible = 0;
-      const int from = devices_[i]->device.ordinal(), to = devices_[j]->device.ordinal();
-      check(cudaDeviceCanAccessPeer(&possible, from, to), "asking for peer access");
-      if (!possible) continue;
-      const DeviceScope scope{from};
-      const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
-      if (status == cudaErrorPeerAccessAlreadyEnabled)
-        cudaGetLastError();
-      else
-        check(status, "opening peer access");
-      reach_[i][j] = true;
-    }
+    for (std::size_t j = 0; j < count; ++j)
+      reach_[i][j] = i != j && open_peer_access(devices_[i]->device.ordinal(), devices_[j]->device.ordinal());
   const BenchDevice& first = *devices_.front();
   for (const HostBuffer* buffer : {&spread_, &plain_}) {  // random host pages, too
     const DeviceScope scope{first.device.ordinal()};

@@ -29,12 +29,10 @@ class Builder {
 
  private:
   MemoryId owner(const Queue& queue) const {
-    if (queue.kind == Queue::Kind::compute || topology_.is_host(queue.src)) {
-      if (!topology_.is_host(queue.dst)) return queue.dst;
-      throw InputError{"the plan copies from " + plan_.memories[queue.src.index()] + " to " +
-                       plan_.memories[queue.dst.index()] + "; expected a GPU at one end"};
-    }
-    return queue.src;
+    const MemoryId device = stream_owner(queue, topology_);
+    if (!topology_.is_host(device)) return device;
+    throw InputError{"the plan copies from " + plan_.memories[queue.src.index()] + " to " +
+                     plan_.memories[queue.dst.index()] + "; expected a GPU at one end"};
   }
 
   void open_stream(QueueId id) {

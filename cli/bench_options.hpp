@@ -1,0 +1,21 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/bench_run.hpp"
+#include "cli/option_group.hpp"
+
+namespace tilerail::cli {
+
+/// --check --iters --warmup --seed --host-buffers: how plans are run on real memory.
+struct BenchOptions {
+  std::string iterations, warmup, seed = "1", host_buffers = "spread";
+  bool check = false;
+
+  void add_to(CLI::App& app, OptionGroup& group);
+  /// Throws InputError naming the option.
+  RunSettings settings(int least_warmup) const;
+};
+
+}  // namespace tilerail::cli
