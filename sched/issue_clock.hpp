@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "sched/plan.hpp"
+#include "sched/stream_waits.hpp"
 
 namespace tilerail {
 
@@ -18,13 +17,10 @@ class IssueClock {
   double issue(OpId id);
 
  private:
-  int new_waits(OpId id);
-
   const Plan& plan_;
   const Topology& topology_;
-  std::vector<QueueId> stream_of_;                  // by queue
-  std::vector<double> thread_;                      // by device
-  std::unordered_map<std::uint64_t, OpId> waited_;  // by stream and other stream: the last operation waited for
+  StreamWaits waits_;
+  std::vector<double> thread_;  // by device
 };
 
 }  // namespace tilerail

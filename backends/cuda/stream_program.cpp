@@ -6,6 +6,7 @@
 
 #include "model/error.hpp"
 #include "sched/shared_streams.hpp"
+#include "sched/stream_waits.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -16,10 +17,7 @@ constexpr std::uint32_t no_stream = ~std::uint32_t{0};
 class Builder {
  public:
   Builder(const Plan& plan, const Topology& topology)
-      : plan_{plan},
-        topology_{topology},
-        stream_of_queue_(plan.queues.size(), no_stream),
-        shared_{shared_streams(plan, topology)} {}
+      : plan_{plan}, topology_{topology}, stream_of_queue_(plan.queues.size(), no_stream), waits_{plan, topology} {}
 
   StreamProgram build() {
     for (const Op& op : plan_.ops) open_stream(op.queue);
@@ -38,7 +36,7 @@ class Builder {
   void open_stream(QueueId id) {
     std::uint32_t& stream = stream_of_queue_[id.index()];
     if (stream != no_stream) return;
-    if (const QueueId first = shared_[id.index()]; first != id) {
+    if (const QueueId first = waits_.stream_of(id); first != id) {
       open_stream(first);
       stream = stream_of_queue_[first.index()];
       return;
@@ -63,39 +61,20 @@ class Builder {
   }
 
   void issue() {
-    const std::size_t streams = program_.streams.size();
     event_of_op_.assign(plan_.ops.size(), no_event);
-    waited_.assign(streams * streams, -1);
     std::vector<std::pair<std::uint32_t, std::size_t>> step_of_op(plan_.ops.size());
     for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
       const OpId id{i};
       const std::uint32_t stream = stream_of_queue_[plan_.op(id).queue.index()];
       const std::uint32_t issuer = issuer_of_stream_[stream];
       const auto begin = static_cast<std::uint32_t>(program_.waits.size());
-      for (const OpId dep : latest_by_stream(id, stream)) program_.waits.push_back(wait_for(dep));
+      for (const OpId dep : waits_.before(id)) program_.waits.push_back(wait_for(dep));
       auto& steps = program_.steps[issuer];
       step_of_op[i] = {issuer, steps.size()};
       steps.push_back({id, stream, no_event, begin, static_cast<std::uint32_t>(program_.waits.size())});
     }
     for (std::size_t i = 0; i < plan_.ops.size(); ++i)
       program_.steps[step_of_op[i].first][step_of_op[i].second].event = event_of_op_[i];
-  }
-
-  /// Of the dependencies in each other stream the last one, unless this stream already waited for it or a later one.
-  const std::vector<OpId>& latest_by_stream(OpId id, std::uint32_t stream) {
-    deps_.clear();
-    for (const OpId dep : plan_.deps_of(id)) {
-      const std::uint32_t other = stream_of_queue_[plan_.op(dep).queue.index()];
-      std::int64_t& waited = waited_[stream * program_.streams.size() + other];
-      if (other == stream || waited >= static_cast<std::int64_t>(dep.index())) continue;
-      waited = static_cast<std::int64_t>(dep.index());
-      deps_.push_back(dep);
-    }
-    std::erase_if(deps_, [&](OpId dep) {
-      const std::uint32_t other = stream_of_queue_[plan_.op(dep).queue.index()];
-      return waited_[stream * program_.streams.size() + other] != static_cast<std::int64_t>(dep.index());
-    });
-    return deps_;
   }
 
   StreamProgram::Wait wait_for(OpId dep) {
@@ -112,11 +91,9 @@ class Builder {
   const Topology& topology_;
   StreamProgram program_;
   std::vector<std::uint32_t> stream_of_queue_, issuer_of_stream_;
-  std::vector<QueueId> shared_;  // by queue: the queue whose stream it uses
+  StreamWaits waits_;
   std::map<std::pair<std::size_t, bool>, int> slots_;
   std::vector<std::int64_t> event_of_op_;
-  std::vector<std::int64_t> waited_;  // [stream][other]: the last operation of `other` that `stream` waited for
-  std::vector<OpId> deps_;
 };
 
 }  // namespace
