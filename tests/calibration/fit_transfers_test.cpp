@@ -253,6 +253,18 @@ TEST(FitCosts, HandingOverCostsWhatItDoesInOneThreadAndACallThatOfAll) {
   EXPECT_NEAR(found.per_call.value, expected.per_call.value, 1e-9);
 }
 
+TEST(FitLinks, CopiesThatEndTogetherShareNoEngine) {
+  Measurements m = Meter{Topology{switch_machine(4)}}.everything();
+  for (TransferRun& run : m.transfers)
+    if (run.kind == "one each")
+      for (auto& flow : run.flows) flow.rate.mean = run.total.mean / static_cast<double>(run.flows.size());
+  const Topology t{fit_topology(m, HostPages::spread)};
+  for (const MemoryId gpu : t.gpus()) {
+    const Engines& engines = t.memory(gpu).engines;
+    EXPECT_FALSE(engines.h2d || engines.d2h || engines.peer) << t.memory(gpu).name;
+  }
+}
+
 TEST(FitCosts, ACopyBetweenMemoriesMayBeHandedOverFasterThanOneWithinADevice) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();  // 2 us within a device
   const auto per_op = [&] { return fit_topology(m, HostPages::spread).issue.per_op.value; };

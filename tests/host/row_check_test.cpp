@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 #include "backends/host/reference.hpp"
@@ -90,6 +92,39 @@ TEST(RowCheck, ReadsHalves) {
     const RowCheck result = check_rows(checked(p), {bytes(a), bytes(b), nullptr, bytes(c)}, 1, 1, 1);
     EXPECT_EQ(result.residual, 0) << result.summary();
   }
+}
+
+/// A 1 x 1 x 2 problem of halves in two steps, 0.5 * 2 + 2^-11 * 2 = 1 + 2^-10, against a C given by its bits.
+RowCheck halves(DType dtype, std::uint16_t c) {
+  const bool f16 = dtype == DType::f16;
+  const std::uint16_t two = f16 ? 0x4000 : 0x4000, half = f16 ? 0x3800 : 0x3F00, small = f16 ? 0x1000 : 0x3A00;
+  const std::array<std::uint16_t, 2> a{half, small}, b{two, two};
+  GemmProblem p;
+  p.m = p.n = 1, p.k = 2, p.dtype = dtype, p.beta = 0;
+  const auto bytes = [](const auto& x) { return reinterpret_cast<const std::byte*>(x.data()); };
+  return check_rows(checked(p), {bytes(a), bytes(b), nullptr, bytes(std::array{c})}, 1, 2, 1);
+}
+
+TEST(RowCheck, HalvesMayBeRoundedAfterEachStepAndNoMore) {
+  // (2 + 2) u of a largest partial result of 1: f16 2^-9 around 1 + 2^-10, whose next value is 2^-10 away.
+  EXPECT_TRUE(halves(DType::f16, 0x3C00).passed());    // 1
+  EXPECT_TRUE(halves(DType::f16, 0x3C02).passed());    // 1 + 2^-9
+  EXPECT_FALSE(halves(DType::f16, 0x3C06).passed());   // 1 + 6 2^-10
+  EXPECT_TRUE(halves(DType::bf16, 0x3F80).passed());   // 1; u is 2^-8
+  EXPECT_FALSE(halves(DType::bf16, 0x3F90).passed());  // 1.125
+}
+
+TEST(RowCheck, Tf32RoundsItsInputsAndNoMore) {
+  // 1 x 1 x 1: |C - a b| <= (gamma(3, 2^-24) + 2 2^-11) |a b|.
+  const auto passes = [](float c) {
+    const float one = 1;
+    GemmProblem p;
+    p.m = p.n = p.k = 1, p.dtype = DType::tf32, p.beta = 0;
+    const auto bytes = [](const float& x) { return reinterpret_cast<const std::byte*>(&x); };
+    return check_rows(checked(p), {bytes(one), bytes(one), nullptr, bytes(c)}, 1, 1, 1).passed();
+  };
+  EXPECT_TRUE(passes(1 + 0x1p-11F));
+  EXPECT_FALSE(passes(1 + 0x1p-9F));
 }
 
 }  // namespace

@@ -70,5 +70,15 @@ TEST(ErrorSplit, APauseWhileTheEngineIsBusyIsWaiting) {
   EXPECT_DOUBLE_EQ(split.issue, 0);
 }
 
+TEST(ErrorSplit, AnotherOperationThatIsPredictedToEndLastCountsAsWaiting) {
+  // Measured, l ends last; predicted, b does, two seconds after l.
+  const Sample s;
+  const Timeline predicted = Sample::timeline({{0, 1}, {1, 8}, {1, 4}, {4, 6}});
+  const Timeline measured = Sample::timeline({{0, 1}, {1, 2}, {1, 4}, {4, 6}});
+  const ErrorSplit split = split_error(s.plan, s.topology, predicted, measured);
+  EXPECT_DOUBLE_EQ(split.waiting, 2);
+  EXPECT_DOUBLE_EQ(split.total(), 8 - 6);
+}
+
 }  // namespace
 }  // namespace tilerail

@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 #include <string>
 
 #include "../model/expect_error.hpp"
 #include "machines.hpp"
+#include "sched/estimate.hpp"
 
 namespace tilerail::testing {
 namespace {
@@ -240,6 +243,56 @@ TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
       EXPECT_LT(buffer.ld - buffer.rows, 64 / element_size(dtype)) << buffer.rows;
     }
     EXPECT_GT(tiles, 10);
+  }
+}
+
+TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
+  // 132 multiprocessors, blocks of 128 x 128: a tile of 512 has 16 of them, one of 2048 has 256.
+  const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  const KernelTimes& kernels = machine.kernels_of(machine.gpus()[0]);
+  for (const std::int64_t tile : {256, 512, 2048}) {
+    GemmProblem problem;
+    problem.m = problem.n = problem.k = 8 * tile;
+    Policy policy = preset("tilerail");
+    policy.tile = tile;
+    const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 1}, policy);
+    const auto streams = std::count_if(plan.queues.begin(), plan.queues.end(),
+                                       [](const Queue& q) { return q.kind == Queue::Kind::compute; });
+    EXPECT_EQ(streams, std::min(8.0, std::ceil(1 / kernels.occupancy(tile, tile)))) << tile;
+  }
+}
+
+TEST(Scheduler, ChunksAreNeverSmallerThanThePolicySays) {
+  const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = 4096;
+  for (const std::int64_t least : {std::int64_t{1} << 20, std::int64_t{8} << 20}) {
+    Policy policy = preset("tilerail");
+    policy.tile = 2048, policy.min_chunk_bytes = least;  // 32 MiB a tile
+    const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 4}, policy);
+    double smallest = 1e18;
+    for (const Op& op : plan.ops)
+      if (op.kind == OpKind::copy) smallest = std::min(smallest, copy_bytes(plan, op).value);
+    EXPECT_EQ(smallest, std::max<double>(4 << 20, static_cast<double>(least)));  // 8 chunks at most
+  }
+}
+
+TEST(Scheduler, TheTileThatIsSearchedIsNearTheBestOfAll) {
+  // Whatever the search leaves out, the plan it returns is estimated within its margin of the best that is tried alone.
+  const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  const Resources resources{machine};
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{16384, 16384, 16384}, {3000, 3000, 30000}}) {
+    GemmProblem problem;
+    problem.m = m, problem.n = n, problem.k = k;
+    Policy policy = preset("tilerail");
+    const auto estimate = [&] {
+      return estimate_makespan(plan_gemm(problem, machine, machine.gpus(), policy), machine, resources).value;
+    };
+    const double searched = estimate();
+    double best = searched;
+    for (const std::int64_t tile : {1024, 1536, 2048, 3072, 4096, 6144, 8192})
+      policy.tile = tile, best = std::min(best, estimate());
+    EXPECT_LE(searched, 1.031 * best) << m;
   }
 }
 

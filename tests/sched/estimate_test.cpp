@@ -1,0 +1,174 @@
+// The quick estimate and the costs of kernels, on plans made by hand.
+#include "sched/estimate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sched/kernel_costs.hpp"
+#include "sched/plan_builder.hpp"
+
+namespace tilerail {
+namespace {
+
+/// One GPU on 10 GB/s each way, 12 in both directions together, of which 4 to the GPU. Kernels: 1 TFLOP/s, 1.5 times as
+/// long on a GPU that is always busy and twice on columns of 8 bytes. Columns of 1 KiB move at half the rate, a quarter
+/// once the GPU computes.
+Topology machine() {
+  return read_topology(R"(
+    schema = 1
+    name = "made"
+    [sources]
+    s = { kind = "assumed", text = "made for this test" }
+    [[memory]]
+    name = "host"
+    kind = "host"
+    source = "s"
+    [[memory]]
+    name = "gpu0"
+    kind = "gpu"
+    device = 0
+    kernels = "k"
+    source = "s"
+    [[link]]
+    from = "host"
+    to = "gpu0"
+    bandwidth = "10 GB/s"
+    latency = "0 s"
+    source = "s"
+    [[link]]
+    from = "gpu0"
+    to = "host"
+    bandwidth = "10 GB/s"
+    latency = "0 s"
+    source = "s"
+    [[group]]
+    name = "both"
+    forward = ["host->gpu0"]
+    backward = ["gpu0->host"]
+    both_busy = "12 GB/s"
+    forward_share = 0.33333333333333333
+    source = "s"
+    [copies]
+    strided_efficiency = [["1 KiB", 0.5]]
+    strided_efficiency_busy = [["1 KiB", 0.25]]
+    source = "s"
+    [kernels.k]
+    launch = "0 s"
+    multiprocessors = 1
+    block = [1, 1]
+    k_overhead = 0
+    source = "s"
+    [[kernels.k.gemm]]
+    dtype = "f64"
+    rates = [[128, "1 TFLOP/s"]]
+    sustained = [[0.5, 1.0], [1.0, 1.5]]
+    alignment = [[8, 2.0]]
+    source = "s"
+  )",
+                       "made.toml");
+}
+
+constexpr MemoryId host{0}, gpu{1};
+
+/// Copies of whole matrices, or of their first rows, and products of tiles on the GPU.
+class Draft {
+ public:
+  Draft() {
+    plan.memories = {"host", "gpu0"};
+    plan.peak_bytes = {0, 0};
+    plan.devices = {gpu};
+    plan.problem.m = plan.problem.n = plan.problem.k = 1024;
+  }
+  View matrix(MemoryId memory, std::int64_t rows, std::int64_t cols, std::int64_t ld = 0) {
+    const BufferId id = builder.add_buffer({Buffer::Kind::tile, memory, rows, cols, ld == 0 ? rows : ld, 0});
+    return {id, 0, 0, rows, cols};
+  }
+  OpId copy(const View& from, const View& to, std::initializer_list<OpId> after = {}) {
+    Op op;
+    op.queue = builder.copy_queue(plan.buffer(from.buffer).memory, plan.buffer(to.buffer).memory);
+    op.a = from, op.y = to;
+    return add(op, after);
+  }
+  OpId gemm(const View& a, const View& b, const View& y, std::initializer_list<OpId> after = {}) {
+    Op op;
+    op.kind = OpKind::gemm, op.queue = builder.compute_queue(gpu, 0);
+    op.a = a, op.b = b, op.y = y;
+    return add(op, after);
+  }
+  double estimate() {
+    const Topology topology = machine();
+    return estimate_makespan(plan, topology, Resources{topology}).value;
+  }
+  double cost(OpId op) { return KernelCosts{plan, machine()}.of(op).seconds; }
+
+  Plan plan;
+
+ private:
+  OpId add(const Op& op, std::initializer_list<OpId> after) {
+    Deps deps;
+    for (const OpId id : after) deps.after(id);
+    return builder.add(op, deps);
+  }
+  PlanBuilder builder{plan};
+};
+
+TEST(Estimate, ACopyTakesItsTimeAlone) {
+  Draft d;
+  d.copy(d.matrix(host, 125'000'000, 1), d.matrix(gpu, 125'000'000, 1));  // 1 GB
+  EXPECT_NEAR(d.estimate(), 0.1, 1e-9);
+}
+
+TEST(Estimate, BothDirectionsRunTogetherUntilTheLesserIsDone) {
+  // 1.6 GB in and 0.8 GB out at once: 4 + 8 GB/s for 0.1 s, which is all of the way out; then 1.2 GB in at 10 GB/s.
+  Draft d;
+  d.copy(d.matrix(host, 200'000'000, 1), d.matrix(gpu, 200'000'000, 1));
+  d.copy(d.matrix(gpu, 100'000'000, 1), d.matrix(host, 100'000'000, 1));
+  EXPECT_NEAR(d.estimate(), 0.1 + 0.12, 1e-9);
+}
+
+TEST(Estimate, NarrowColumnsMoveAsSlowlyAsOnAGpuThatComputes) {
+  // 128 rows of doubles, 1 KiB a column, out of a taller matrix: a quarter of 10 GB/s.
+  Draft d;
+  const View tall = d.matrix(host, 4096, 100'000, 4096);
+  d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
+  EXPECT_NEAR(d.estimate(), 128 * 8 * 1e5 / 2.5e9, 1e-9);
+}
+
+TEST(Estimate, AGpuThatIsAlwaysBusyIsSlower) {
+  // Two products of 1024^3, 2.147 ms each at 1 TFLOP/s, and nothing else: 1.5 times as long.
+  Draft d;
+  const View a = d.matrix(gpu, 1024, 1024), b = d.matrix(gpu, 1024, 1024);
+  for (int i = 0; i < 2; ++i) d.gemm(a, b, d.matrix(gpu, 1024, 1024));
+  EXPECT_NEAR(d.estimate(), 1.5 * 2 * 2.0 * (1 << 30) / 1e12, 1e-9);
+}
+
+TEST(Estimate, AGpuThatIsBusyForHalfTheTimeIsNot) {
+  Draft d;
+  const View a = d.matrix(gpu, 1024, 1024), b = d.matrix(gpu, 1024, 1024);
+  const double kernel = 2.0 * (1 << 30) / 1e12;
+  const auto rows = static_cast<std::int64_t>(kernel * 10e9 / 8);  // a copy of the same time before it
+  const OpId in = d.copy(d.matrix(host, rows, 1), d.matrix(gpu, rows, 1));
+  d.gemm(a, b, d.matrix(gpu, 1024, 1024), {in});
+  EXPECT_NEAR(d.estimate(), 2 * kernel, 1e-6);
+}
+
+TEST(KernelCosts, UnalignedColumnsOfAnyOperandCost) {
+  Draft d;
+  const View even = d.matrix(gpu, 512, 512), odd = d.matrix(gpu, 512, 512, 513);
+  const double aligned = d.cost(d.gemm(even, even, even));
+  EXPECT_NEAR(d.cost(d.gemm(odd, even, even)), 2 * aligned, 1e-12);
+  EXPECT_NEAR(d.cost(d.gemm(even, odd, even)), 2 * aligned, 1e-12);
+  EXPECT_NEAR(d.cost(d.gemm(even, even, odd)), 2 * aligned, 1e-12);
+}
+
+TEST(KernelCosts, SoDoesAnOperandThatStartsOffABorder) {
+  Draft d;
+  const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 1024, 512);
+  const double aligned = d.cost(d.gemm(even, even, even));
+  EXPECT_NEAR(d.cost(d.gemm({large.buffer, 1, 0, 512, 512}, even, even)), 2 * aligned, 1e-12);
+  EXPECT_NEAR(d.cost(d.gemm({large.buffer, 8, 0, 512, 512}, even, even)), aligned, 1e-12);
+}
+
+}  // namespace
+}  // namespace tilerail
