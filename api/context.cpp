@@ -34,6 +34,9 @@ void Context::set_devices(const std::vector<int>& devices) { session_->set_devic
 void Context::set_pageable(Pageable pageable) { session_->set_pageable(pageable); }
 void Context::register_memory(void* data, std::int64_t bytes) { session_->register_memory(data, bytes); }
 void Context::unregister_memory(void* data) { session_->unregister_memory(data); }
+void* Context::allocate_host(std::int64_t bytes, HostPages pages) { return session_->allocate_host(bytes, pages); }
+void Context::free_host(void* data) { session_->free_host(data); }
+double Context::host_rate(const void* data, std::int64_t bytes) { return session_->host_rate(data, bytes); }
 void Context::reserve(std::int64_t bytes) { session_->reserve(bytes); }
 std::string Context::topology_name() const { return session_->topology_name(); }
 std::vector<int> Context::devices() const { return session_->devices(); }

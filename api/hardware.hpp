@@ -79,6 +79,12 @@ class Hardware {
                                                Pageable pageable) = 0;
   virtual void register_memory(void* data, std::int64_t bytes) = 0;
   virtual void unregister_memory(void* data) = 0;
+
+  /// Page-locked memory that lives until it is freed, or as long as this.
+  virtual void* allocate_host(std::int64_t bytes, HostPages pages) = 0;
+  virtual void free_host(void* data) = 0;
+  /// Bytes a second that these devices read from it together.
+  virtual double host_rate(const void* data, std::int64_t bytes, std::span<const int> devices) = 0;
 };
 
 /// The CUDA devices of this machine. Throws HardwareError when there are none, or TileRail was built without CUDA.

@@ -115,6 +115,27 @@ void Session::unregister_memory(void* data) {
   hardware_->unregister_memory(data);
 }
 
+void* Session::allocate_host(std::int64_t bytes, HostPages pages) {
+  if (bytes <= 0) throw InputError{"host memory: " + std::to_string(bytes) + " bytes; expected at least 1"};
+  const std::lock_guard lock{mutex_};
+  const auto caller = hardware_->keep_caller_state();
+  return hardware_->allocate_host(bytes, pages);
+}
+
+void Session::free_host(void* data) {
+  const std::lock_guard lock{mutex_};
+  const auto caller = hardware_->keep_caller_state();
+  hardware_->free_host(data);
+}
+
+double Session::host_rate(const void* data, std::int64_t bytes) {
+  if (data == nullptr || bytes <= 0) throw InputError{"memory to read: expected an address and at least 1 byte"};
+  const std::vector<int> readers = devices();
+  const std::lock_guard lock{mutex_};
+  const auto caller = hardware_->keep_caller_state();
+  return hardware_->host_rate(data, bytes, readers);
+}
+
 void Session::reserve(std::int64_t bytes) {
   if (bytes < 0) throw InputError{"bytes to reserve = " + std::to_string(bytes) + ": expected 0 or more"};
   const std::lock_guard lock{mutex_};

@@ -30,6 +30,9 @@ class Session {
   void set_pageable(Pageable pageable);
   void register_memory(void* data, std::int64_t bytes);
   void unregister_memory(void* data);
+  void* allocate_host(std::int64_t bytes, HostPages pages);
+  void free_host(void* data);
+  double host_rate(const void* data, std::int64_t bytes);
   void reserve(std::int64_t bytes);
 
   /// C = alpha op(A) op(B) + beta C; a null `stream` and `times` as in GemmOptions.

@@ -101,6 +101,12 @@ tilerail::Pageable pageable_of(tilerail_pageable_t pageable) {
                    ": expected one of tilerail_pageable_t"};
 }
 
+tilerail::HostPages pages_of(tilerail_pages_t pages) {
+  if (pages == TILERAIL_PAGES_SPREAD) return tilerail::HostPages::spread;
+  if (pages == TILERAIL_PAGES_PLAIN) return tilerail::HostPages::plain;
+  throw InputError{"pages = " + std::to_string(static_cast<int>(pages)) + ": expected one of tilerail_pages_t"};
+}
+
 }  // namespace
 
 extern "C" {
@@ -175,6 +181,25 @@ tilerail_status_t tilerail_register(tilerail_handle_t handle, void* data, int64_
 
 tilerail_status_t tilerail_unregister(tilerail_handle_t handle, void* data) {
   return with(handle, [&](Context& context) { context.unregister_memory(data); });
+}
+
+tilerail_status_t tilerail_alloc_host(tilerail_handle_t handle, void** data, int64_t bytes, tilerail_pages_t pages) {
+  if (data != nullptr) *data = nullptr;
+  return with(handle, [&](Context& context) {
+    if (data == nullptr) throw InputError{"the place for the address is null"};
+    *data = context.allocate_host(bytes, pages_of(pages));
+  });
+}
+
+tilerail_status_t tilerail_free_host(tilerail_handle_t handle, void* data) {
+  return with(handle, [&](Context& context) { context.free_host(data); });
+}
+
+tilerail_status_t tilerail_host_rate(tilerail_handle_t handle, const void* data, int64_t bytes, double* rate) {
+  return with(handle, [&](Context& context) {
+    if (rate == nullptr) throw InputError{"the place for the rate is null"};
+    *rate = context.host_rate(data, bytes);
+  });
 }
 
 tilerail_status_t tilerail_dgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,

@@ -5,13 +5,10 @@
 #include <vector>
 
 #include "calibration/mean.hpp"
+#include "model/host_pages.hpp"
 #include "model/problem.hpp"
 
 namespace tilerail {
-
-/// Where the pages of a host buffer lie: spread over all memory controllers, or as one thread's pinned allocation got
-/// them.
-enum class HostPages { spread, plain };
 
 /// Copies between memories that run at the same time. Memories are named as in the topology: "host", "gpu0", ...
 struct TransferRun {

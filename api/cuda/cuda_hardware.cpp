@@ -12,6 +12,7 @@
 #include "backends/cuda/cuda_executor.hpp"
 #include "backends/cuda/cuda_plan.hpp"
 #include "backends/cuda/device_topology.hpp"
+#include "backends/cuda/host_buffer.hpp"
 #include "backends/cuda/peer_access.hpp"
 #include "model/error.hpp"
 
@@ -94,12 +95,28 @@ class CudaHardware final : public Hardware {
     if (registered_.erase(data) == 0) throw InputError{"memory to unregister: this address was not registered here"};
   }
 
+  void* allocate_host(std::int64_t bytes, HostPages pages) override {
+    cuda::HostBuffer buffer{static_cast<std::size_t>(bytes), pages};
+    void* const data = buffer.data();
+    buffers_.emplace(data, std::move(buffer));
+    return data;
+  }
+
+  void free_host(void* data) override {
+    if (buffers_.erase(data) == 0) throw InputError{"host memory to free: this address was not allocated here"};
+  }
+
+  double host_rate(const void* data, std::int64_t bytes, std::span<const int> devices) override {
+    return cuda::host_buffer_rate(static_cast<const std::byte*>(data), static_cast<std::size_t>(bytes), devices);
+  }
+
  private:
   static constexpr const char* waiting = "waiting for the caller's stream";
 
   int devices_;
   std::unique_ptr<CudaExecutor> executor_;
   std::map<void*, cuda::Registrations::Lease> registered_;
+  std::map<void*, cuda::HostBuffer> buffers_;  // by address
 };
 
 }  // namespace

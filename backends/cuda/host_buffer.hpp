@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "calibration/measurements.hpp"
+#include "model/host_pages.hpp"
 
 namespace tilerail::cuda {
 

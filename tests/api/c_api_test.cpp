@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -70,8 +71,32 @@ TEST(CInterface, NoExceptionLeavesIt) {
   EXPECT_EQ(tilerail_reserve(handle.get(), -1), TILERAIL_INVALID_VALUE);
   EXPECT_EQ(tilerail_register(handle.get(), nullptr, 1), TILERAIL_INVALID_VALUE);
   EXPECT_EQ(tilerail_unregister(handle.get(), x), TILERAIL_INVALID_VALUE);
+  void* memory = x;
+  EXPECT_EQ(tilerail_alloc_host(handle.get(), &memory, 0, TILERAIL_PAGES_SPREAD), TILERAIL_INVALID_VALUE);
+  EXPECT_EQ(memory, nullptr);
+  EXPECT_EQ(tilerail_alloc_host(handle.get(), nullptr, 1, TILERAIL_PAGES_SPREAD), TILERAIL_INVALID_VALUE);
+  EXPECT_EQ(tilerail_alloc_host(handle.get(), &memory, 1, static_cast<tilerail_pages_t>(7)), TILERAIL_INVALID_VALUE);
+  EXPECT_EQ(tilerail_free_host(handle.get(), x), TILERAIL_INVALID_VALUE);
+  double rate = 0;
+  EXPECT_EQ(tilerail_host_rate(handle.get(), nullptr, 1, &rate), TILERAIL_INVALID_VALUE);
+  EXPECT_EQ(tilerail_host_rate(handle.get(), x, 1, nullptr), TILERAIL_INVALID_VALUE);
   const int absent = 9;
   EXPECT_EQ(tilerail_set_devices(handle.get(), &absent, 1), TILERAIL_NO_HARDWARE);
+}
+
+TEST(CInterface, HostMemoryOfEitherKindIsGivenMeasuredAndTakenBack) {
+  Handle handle;
+  for (const tilerail_pages_t pages : {TILERAIL_PAGES_SPREAD, TILERAIL_PAGES_PLAIN}) {
+    void* memory = nullptr;
+    ASSERT_EQ(tilerail_alloc_host(handle.get(), &memory, 1000, pages), TILERAIL_SUCCESS);
+    std::memset(memory, 1, 1000);
+    EXPECT_EQ(handle.log->host_pages, pages == TILERAIL_PAGES_PLAIN ? HostPages::plain : HostPages::spread);
+    double rate = 0;
+    EXPECT_EQ(tilerail_host_rate(handle.get(), memory, 1000, &rate), TILERAIL_SUCCESS);
+    EXPECT_EQ(rate, 2 * 1000);  // both devices
+    EXPECT_EQ(tilerail_free_host(handle.get(), memory), TILERAIL_SUCCESS);
+    EXPECT_EQ(tilerail_free_host(handle.get(), memory), TILERAIL_INVALID_VALUE);
+  }
 }
 
 TEST(CInterface, SettersReachTheContext) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cmath>
+#include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -23,6 +25,7 @@ struct Log {
   std::map<const void*, int> on_device;   // where addresses lie; the host where they are not named
   int binds = 0, runs = 0, failures = 0;  // the next so many runs fail
   std::vector<MemoryId> reserved;         // devices of the last reservation
+  std::optional<HostPages> host_pages;    // of the last allocation
 };
 
 class FakeHardware final : public Hardware {
@@ -68,6 +71,18 @@ class FakeHardware final : public Hardware {
   }
   void register_memory(void*, std::int64_t) override {}
   void unregister_memory(void*) override { throw InputError{"not registered"}; }
+  void* allocate_host(std::int64_t bytes, HostPages pages) override {
+    log_->host_pages = pages;
+    buffers_.emplace_back(static_cast<std::size_t>(bytes));
+    return buffers_.back().data();
+  }
+  void free_host(void* data) override {
+    const auto removed = std::erase_if(buffers_, [&](auto& buffer) { return buffer.data() == data; });
+    if (removed == 0) throw InputError{"not allocated"};
+  }
+  double host_rate(const void*, std::int64_t bytes, std::span<const int> devices) override {
+    return static_cast<double>(bytes) * static_cast<double>(devices.size());
+  }
 
   static Topology machine() { return load_topology(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml"); }
 
@@ -87,6 +102,7 @@ class FakeHardware final : public Hardware {
   };
 
   std::shared_ptr<Log> log_;
+  std::list<std::vector<std::byte>> buffers_;
   int devices_;
   std::unique_ptr<HostExecutor> executor_;
 };

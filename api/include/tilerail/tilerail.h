@@ -37,6 +37,11 @@ typedef enum {
   TILERAIL_PAGEABLE_STAGED = 1      /* the driver copies it through buffers of its own */
 } tilerail_pageable_t;
 
+typedef enum {
+  TILERAIL_PAGES_SPREAD = 0, /* over all memory controllers: the fastest for all GPUs at once */
+  TILERAIL_PAGES_PLAIN = 1   /* as the runtime allocates them */
+} tilerail_pages_t;
+
 /* `topology`: file or name of a machine description; NULL: what TILERAIL_TOPOLOGY says, else one made from the
  * properties of the devices. `devices`: so many CUDA devices; NULL and 0: all. On failure *handle is NULL, and
  * tilerail_last_error(NULL) tells why. */
@@ -60,6 +65,12 @@ tilerail_status_t tilerail_reserve(tilerail_handle_t handle, int64_t bytes);
 /* Locks host memory until it is unregistered or the handle destroyed, so that calls need not. */
 tilerail_status_t tilerail_register(tilerail_handle_t handle, void* data, int64_t bytes);
 tilerail_status_t tilerail_unregister(tilerail_handle_t handle, void* data);
+
+/* Page-locked host memory, until it is freed or the handle destroyed. On failure *data is NULL. */
+tilerail_status_t tilerail_alloc_host(tilerail_handle_t handle, void** data, int64_t bytes, tilerail_pages_t pages);
+tilerail_status_t tilerail_free_host(tilerail_handle_t handle, void* data);
+/* Bytes a second that the devices together read from page-locked memory, in some 30 ms. */
+tilerail_status_t tilerail_host_rate(tilerail_handle_t handle, const void* data, int64_t bytes, double* rate);
 
 /* C = alpha op(A) op(B) + beta C; trans is 'N', 'T' or 'C'. Matrices lie on the host or on a GPU. The call returns
  * when C is complete; what is read, and after which stream, is said at tilerail::gemm in tilerail.hpp. */

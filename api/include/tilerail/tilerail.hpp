@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/host_pages.hpp"
 
 namespace tilerail {
 
@@ -91,6 +92,16 @@ class Context {
   void register_memory(void* data, std::int64_t bytes);
   /// Throws InputError for what was not given to `register_memory`.
   void unregister_memory(void* data);
+
+  /// Page-locked host memory that copies run fastest from and to (docs/model.md#host-buffers), until `free_host` or the
+  /// end of the context. Throws InputError when `bytes` is not positive or so much cannot be locked.
+  void* allocate_host(std::int64_t bytes, HostPages pages = HostPages::spread);
+  /// Throws InputError for what `allocate_host` did not return.
+  void free_host(void* data);
+  /// Bytes a second that the context's devices together read from page-locked memory, in some 30 ms: tells which kind
+  /// of pages a buffer of the caller's has. Throws InputError when `data` is null or `bytes` is not positive,
+  /// std::runtime_error when the driver refuses.
+  double host_rate(const void* data, std::int64_t bytes);
 
   /// Opens the devices, with at least so many bytes for tiles on each, and their access to each other, so that the
   /// first call need not. Throws InputError when a device lacks them.

@@ -283,6 +283,23 @@ TEST_F(Api, RegisteredMemoryStaysRegisteredBetweenCalls) {
   EXPECT_THROW(context.unregister_memory(one.a->data<void>()), InputError);
 }
 
+TEST_F(Api, HostMemoryOfBothKindsIsUsedInPlaceAndMeasured) {
+  Context context{options()};
+  constexpr std::int64_t n = 500, bytes = n * n * 8;
+  for (const HostPages pages : {HostPages::spread, HostPages::plain}) {
+    ApiCase one{square(n), {}, {}, {}, 13};
+    auto* const c = static_cast<double*>(context.allocate_host(bytes, pages));
+    std::copy_n(one.c->data<double>(), n * n, c);
+    gemm(context, 'N', 'N', n, n, n, one.problem.alpha, one.a->data<double>(), n, one.b->data<double>(), n,
+         one.problem.beta, c, n);
+    std::copy_n(c, n * n, one.c->data<double>());
+    EXPECT_EQ(one.mismatch(steps(one.problem)), "");
+    EXPECT_GT(context.host_rate(c, bytes), 1e8);
+    context.free_host(c);
+    EXPECT_THROW(context.free_host(c), InputError);
+  }
+}
+
 TEST_F(Api, WorksFromC) {
   tilerail_handle_t handle = nullptr;
   ASSERT_EQ(tilerail_create(&handle, nullptr, nullptr, 0), TILERAIL_SUCCESS) << tilerail_last_error(nullptr);

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+
+namespace tilerail {
+
+/// Where the pages of a host buffer lie: spread over all memory controllers, or as one allocation of the runtime got
+/// them.
+enum class HostPages : std::uint8_t { spread, plain };
+
+}  // namespace tilerail
