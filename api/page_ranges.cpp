@@ -1,8 +1,12 @@
 #include "api/page_ranges.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace tilerail::api {
+
+std::uintptr_t page_size() { return static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)); }
 
 std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges, std::uintptr_t page) {
   std::vector<AddressRange> pages;

@@ -16,6 +16,9 @@ struct AddressRange {
   bool operator==(const AddressRange&) const = default;
 };
 
+/// Bytes of a page of this machine.
+std::uintptr_t page_size();
+
 /// The whole pages that hold the ranges, ascending; ranges that share a page, or touch, become one.
 std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges, std::uintptr_t page);
 

@@ -1,6 +1,8 @@
 #include "api/cuda/matrix_access.hpp"
 
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "api/cuda/pointers.hpp"
 
@@ -46,9 +48,13 @@ MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> u
   }
 }
 
+void MatrixAccess::Free::operator()(std::byte* pages) const { std::free(pages); }
+
 void MatrixAccess::substitute(std::size_t which) {
   const api::Matrix& matrix = matrices_[which];
-  copies_[which] = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(matrix.bytes()));
+  const std::size_t page = api::page_size(), pages = (static_cast<std::size_t>(matrix.bytes()) + page - 1) / page;
+  copies_[which] = Pages{static_cast<std::byte*>(std::aligned_alloc(page, pages * page))};
+  if (!copies_[which]) throw std::bad_alloc{};
   if (matrix.read) copy_elements(matrix, static_cast<const std::byte*>(matrix.data), copies_[which].get());
 }
 

@@ -22,10 +22,15 @@ class MatrixAccess final : public api::MemoryAccess {
   void finish() override;
 
  private:
+  struct Free {
+    void operator()(std::byte* pages) const;
+  };
+  using Pages = std::unique_ptr<std::byte[], Free>;  // shared with nothing that others may have registered
+
   void substitute(std::size_t which);
 
   api::Matrices matrices_;
-  std::array<std::unique_ptr<std::byte[]>, 3> copies_;
+  std::array<Pages, 3> copies_;
   std::vector<Registrations::Lease> leases_;
 };
 

@@ -1,17 +1,11 @@
 #include "api/cuda/registrations.hpp"
 
 #include <cuda_runtime_api.h>
-#include <unistd.h>
 
 #include "api/cuda/pointers.hpp"
 #include "backends/cuda/cuda_check.hpp"
 
 namespace tilerail::cuda {
-namespace {
-
-std::uintptr_t page_size() { return static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)); }
-
-}  // namespace
 
 Registrations& Registrations::of_process() {
   static Registrations& registrations = *new Registrations;  // outlives every context, also global ones
@@ -63,7 +57,7 @@ Registrations::Answer Registrations::lease(std::span<const api::AddressRange> ra
     if (memory == HostMemory::mixed) answer.copyable[i] = false;
     if (memory == HostMemory::pageable) pageable.push_back(ranges[i]);
   }
-  for (const api::AddressRange& pages : api::covering_pages(pageable, page_size())) {
+  for (const api::AddressRange& pages : api::covering_pages(pageable, api::page_size())) {
     Lease lease;
     const int status = register_pages(pages, lease);
     if (lease) answer.leases.push_back(std::move(lease));
@@ -80,7 +74,7 @@ Registrations::Lease Registrations::lease_strictly(const api::AddressRange& rang
   if (Lease lease = held(range)) return lease;
   Lease lease;
   const std::vector<api::AddressRange> one{range};
-  const api::AddressRange pages = api::covering_pages(one, page_size()).front();
+  const api::AddressRange pages = api::covering_pages(one, api::page_size()).front();
   check(static_cast<cudaError_t>(register_pages(pages, lease)),
         "registering " + std::to_string(range.bytes()) + " bytes of host memory");
   return lease;

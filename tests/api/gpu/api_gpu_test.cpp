@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "../../cuda/gpu/gemm_case.hpp"
 #include "api/cuda/matrix_access.hpp"
 #include "api/cuda/pointers.hpp"
 #include "api_case.hpp"
@@ -19,6 +20,8 @@ namespace {
 
 using test::ApiCase;
 using test::MemoryKind;
+using test::random_problem;
+using test::square;
 
 constexpr int tile = 96;
 std::int64_t steps(const GemmProblem& problem) { return (problem.k + tile - 1) / tile + 1; }
@@ -39,29 +42,6 @@ class Api : public ::testing::Test {
   int gpus_ = 0;
 };
 
-GemmProblem square(std::int64_t n, double alpha = 1, double beta = 1) {
-  GemmProblem p;
-  p.m = p.n = p.k = n;
-  p.alpha = alpha, p.beta = beta;
-  return checked(p);
-}
-
-GemmProblem random_problem(std::mt19937_64& random) {
-  const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>{low, high}(random); };
-  const auto scalar = [&] { return std::array{0.0, 1.0, -1.0, 0.375}[static_cast<std::size_t>(pick(0, 3))]; };
-  GemmProblem p;
-  p.m = pick(1, 500), p.n = pick(1, 500), p.k = pick(0, 500);
-  p.dtype =
-      std::array{DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32}[static_cast<std::size_t>(pick(0, 4))];
-  p.trans_a = pick(0, 1) ? Trans::yes : Trans::no;
-  p.trans_b = pick(0, 1) ? Trans::yes : Trans::no;
-  p.alpha = scalar(), p.beta = scalar();
-  p.lda = std::max<std::int64_t>(1, p.rows_a()) + pick(0, 1) * pick(0, 9);
-  p.ldb = std::max<std::int64_t>(1, p.rows_b()) + pick(0, 1) * pick(0, 9);
-  p.ldc = p.m + pick(0, 1) * pick(0, 9);
-  return checked(p);
-}
-
 TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
   std::vector<Context> contexts;
   for (const char* policy : {"baseline", "gemmex", "tilerail"}) contexts.emplace_back(options(policy));
@@ -76,7 +56,7 @@ TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
     const auto where = [&] {
       return ApiCase::Where{test::memory_kinds[pick(0, std::size(test::memory_kinds) - 1)], pick(0, gpus_ - 1)};
     };
-    const GemmProblem problem = random_problem(own);
+    const GemmProblem problem = random_problem(own, 500, 0);
     const auto a = where(), b = where(), c = where();
     ApiCase one{problem, a, b, c, own()};
     Context& context = contexts[static_cast<std::size_t>(pick(0, static_cast<int>(contexts.size()) - 1))];

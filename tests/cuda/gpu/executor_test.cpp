@@ -14,6 +14,7 @@ namespace tilerail {
 namespace {
 
 using test::CudaGemmCase;
+using test::square;
 
 Topology machine() { return load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml"); }
 
@@ -37,31 +38,21 @@ class Gpu : public ::testing::Test {
   int gpus_ = 0;
 };
 
-GemmProblem random_problem(std::mt19937_64& random, const Topology& topology, int gpus) {
+Policy in_tiles(std::int64_t tile) {
+  Policy policy = preset("tilerail");
+  policy.tile = tile;
+  return policy;
+}
+
+/// Each matrix on the host or on one of the GPUs.
+void place(GemmProblem& p, std::mt19937_64& random, const Topology& topology, int gpus) {
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>{low, high}(random); };
-  const auto scalar = [&] { return std::array{0.0, 1.0, -1.0, 0.37}[static_cast<std::size_t>(pick(0, 3))]; };
-  const auto place = [&] { return pick(0, 1) ? topology.hosts()[0] : *topology.find_gpu(pick(0, gpus - 1)); };
-  GemmProblem p;
-  p.m = pick(1, 700), p.n = pick(1, 700), p.k = pick(1, 700);
-  p.dtype =
-      std::array{DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32}[static_cast<std::size_t>(pick(0, 4))];
-  p.trans_a = pick(0, 1) ? Trans::yes : Trans::no;
-  p.trans_b = pick(0, 1) ? Trans::yes : Trans::no;
-  p.alpha = scalar(), p.beta = scalar();
-  p.place_a = place(), p.place_b = place(), p.place_c = place();
-  p.lda = p.rows_a() + pick(0, 1) * pick(0, 9);
-  p.ldb = p.rows_b() + pick(0, 1) * pick(0, 9);
-  p.ldc = p.m + pick(0, 1) * pick(0, 9);
-  return checked(p);
+  for (MemoryId* at : {&p.place_a, &p.place_b, &p.place_c})
+    *at = pick(0, 1) ? topology.hosts()[0] : *topology.find_gpu(pick(0, gpus - 1));
 }
 
 TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
-  Topology::Description description = machine().description();
-  for (KernelTimes& kernels : description.kernels) {  // the plans need some time for every dtype, not the right one
-    kernels.gemm.push_back(kernels.gemm.back());
-    kernels.gemm.back().dtype = DType::tf32;
-  }
-  const Topology topology{description};
+  const Topology topology = machine();
   CudaOptions options;
   options.poison = true;
   CudaExecutor executor{topology, options};
@@ -69,7 +60,8 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
   for (int i = 0; i < 250; ++i) {
     const auto seed = random();
     std::mt19937_64 own{seed};
-    const GemmProblem problem = random_problem(own, topology, gpus_);
+    GemmProblem problem = test::random_problem(own, 700, 1);
+    place(problem, own, topology, gpus_);
     const int count = std::uniform_int_distribution<int>{1, gpus_}(own);
     Policy policy = preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
     policy.tile = 64 + static_cast<std::int64_t>(own() % 200);
@@ -87,11 +79,8 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
 TEST_F(Gpu, ABoundPlanRunsAgainOnOtherMatrices) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
-  GemmProblem problem;
-  problem.m = problem.n = problem.k = 900;
-  problem = checked(problem);
-  Policy policy = preset("tilerail");
-  policy.tile = 300;
+  const GemmProblem problem = square(900);
+  const Policy policy = in_tiles(300);
   const auto bound = executor.prepare(plan_gemm(problem, topology, devices(gpus_), policy));
   for (std::uint64_t seed : {1u, 2u, 3u}) {
     CudaGemmCase data{problem, executor, seed};
@@ -107,11 +96,8 @@ TEST_P(GpuTrace, TimelinesKeepTheExecutionRule) {
   CudaOptions options;
   options.trace = GetParam();
   CudaExecutor executor{topology, options};
-  GemmProblem problem;
-  problem.m = problem.n = problem.k = 4096;
-  problem = checked(problem);
-  Policy policy = preset("tilerail");
-  policy.tile = 1024;
+  const GemmProblem problem = square(4096);
+  const Policy policy = in_tiles(1024);
   const Plan plan = plan_gemm(problem, topology, devices(gpus_), policy);
   CudaGemmCase data{problem, executor, 5};
   const auto bound = executor.prepare(plan);
@@ -149,11 +135,8 @@ INSTANTIATE_TEST_SUITE_P(Tracers, GpuTrace, ::testing::Values(CudaTrace::cupti, 
 TEST_F(Gpu, AMatrixInTheWrongMemoryIsRefusedAndTheExecutorStaysUsable) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
-  GemmProblem problem;
-  problem.m = problem.n = problem.k = 256;
-  problem = checked(problem);
-  Policy policy = preset("tilerail");
-  policy.tile = 128;
+  const GemmProblem problem = square(256);
+  const Policy policy = in_tiles(128);
   const auto bound = executor.prepare(plan_gemm(problem, topology, devices(1), policy));
   CudaGemmCase data{problem, executor, 7};
   CudaMatrices wrong = data.matrices();
@@ -171,11 +154,8 @@ TEST_F(Gpu, AMatrixInTheWrongMemoryIsRefusedAndTheExecutorStaysUsable) {
 TEST_F(Gpu, AnOperationThatFailsIsNamedAndTheExecutorStaysUsable) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
-  GemmProblem problem;
-  problem.m = problem.n = problem.k = 256;
-  problem = checked(problem);
-  Policy policy = preset("tilerail");
-  policy.tile = 128;
+  const GemmProblem problem = square(256);
+  const Policy policy = in_tiles(128);
   Plan plan = plan_gemm(problem, topology, devices(gpus_), policy);
   const auto bound = executor.prepare(plan);
   CudaGemmCase data{problem, executor, 8}, small{problem, executor, 9};
@@ -206,9 +186,7 @@ TEST_F(Gpu, AnOperationThatFailsIsNamedAndTheExecutorStaysUsable) {
 TEST_F(Gpu, APlanThatDoesNotFitSaysWhatWould) {
   const Topology topology = roomy_machine();
   CudaExecutor executor{topology};
-  GemmProblem problem;
-  problem.m = problem.n = problem.k = 2048;
-  problem = checked(problem);
+  const GemmProblem problem = square(2048);
   Plan plan = plan_gemm(problem, topology, devices(1), preset("tilerail"));
   std::size_t free = 0, total = 0;
   cuda::check(cudaMemGetInfo(&free, &total), "reading the free memory");
@@ -226,9 +204,7 @@ TEST_F(Gpu, TheCallersDeviceIsLeftAsFound) {
   const int chosen = gpus_ - 1;
   cuda::check(cudaSetDevice(chosen), "choosing a device");
   CudaExecutor executor{topology};
-  GemmProblem problem;
-  problem.m = problem.n = problem.k = 512;
-  problem = checked(problem);
+  const GemmProblem problem = square(512);
   CudaGemmCase data{problem, executor, 11};
   executor.run(*executor.prepare(plan_gemm(problem, topology, devices(gpus_), preset("tilerail"))), data.matrices());
   int current = -1;

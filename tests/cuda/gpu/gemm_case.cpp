@@ -5,6 +5,8 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -56,6 +58,31 @@ void from_double(double value, std::byte* element, DType dtype) {
     default:
       *reinterpret_cast<float*>(element) = static_cast<float>(value);
   }
+}
+
+GemmProblem square(std::int64_t n, double alpha, double beta) {
+  GemmProblem p;
+  p.m = p.n = p.k = n;
+  p.alpha = alpha, p.beta = beta;
+  return checked(p);
+}
+
+GemmProblem random_problem(std::mt19937_64& random, int longest, int least_k) {
+  const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>{low, high}(random); };
+  const auto one_of = [&](const auto& values) {
+    return values[static_cast<std::size_t>(pick(0, static_cast<int>(values.size()) - 1))];
+  };
+  const std::array scalars{0.0, 1.0, -1.0, 0.375};
+  GemmProblem p;
+  p.m = pick(1, longest), p.n = pick(1, longest), p.k = pick(least_k, longest);
+  p.dtype = one_of(std::array{DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
+  p.trans_a = pick(0, 1) ? Trans::yes : Trans::no;
+  p.trans_b = pick(0, 1) ? Trans::yes : Trans::no;
+  p.alpha = one_of(scalars), p.beta = one_of(scalars);
+  p.lda = std::max<std::int64_t>(1, p.rows_a()) + pick(0, 1) * pick(0, 9);
+  p.ldb = std::max<std::int64_t>(1, p.rows_b()) + pick(0, 1) * pick(0, 9);
+  p.ldc = p.m + pick(0, 1) * pick(0, 9);
+  return checked(p);
 }
 
 CudaGemmCase::CudaGemmCase(const GemmProblem& problem, const CudaExecutor& executor, std::uint64_t seed)

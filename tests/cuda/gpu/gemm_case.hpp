@@ -14,6 +14,13 @@ namespace tilerail::test {
 double to_double(const std::byte* element, DType dtype);
 void from_double(double value, std::byte* element, DType dtype);
 
+/// n x n x n in f64, all matrices on the host.
+GemmProblem square(std::int64_t n, double alpha = 1, double beta = 1);
+
+/// Sizes from 1 to `longest` (the inner one from `least_k`), any type, transposes, special and other scalars, leading
+/// dimensions above and at the least; all matrices on the host.
+GemmProblem random_problem(std::mt19937_64& random, int longest, int least_k);
+
 /// The matrices of one problem, random, in host memory and where the problem wants them; C and its copy are poisoned
 /// when beta == 0.
 class CudaGemmCase {
