@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 
 #include "sched/issue_clock.hpp"
 #include "sched/kernel_costs.hpp"
@@ -21,14 +23,17 @@ class Pass {
         ends_(plan.ops.size(), 0.0),
         queue_free_(plan.queues.size(), 0.0),
         load_(resources.count(), 0.0),
+        load_users_(resources.count(), 0),
+        device_bits_(topology.memories().size(), 0),
         devices_(topology.memories().size()),
         kernels_{plan, topology},
         issue_{plan, topology},
         two_ways_(topology.groups().size()) {
+    for (std::size_t d = 0; d < plan.devices.size(); ++d) device_bits_[plan.devices[d].index()] = std::uint64_t{1} << d;
     set_two_ways();
   }
 
-  Seconds run() {
+  Estimate run() {
     double last = 0;
     for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
       const Op& op = plan_.ops[i];
@@ -38,7 +43,8 @@ class Pass {
       queue_free_[op.queue.index()] = ends_[i];
       last = std::max(last, ends_[i]);
     }
-    return Seconds{last * slowdown(last)};
+    const double slower = slowdown(last);
+    return {Seconds{last * slower}, Seconds{busiest() * slower}};
   }
 
  private:
@@ -52,23 +58,42 @@ class Pass {
     return most;
   }
 
+  /// What all devices use can do no less; what some use would, if the others had their part of it.
+  double busiest() const {
+    const auto everyone = ~std::uint64_t{0} >> (64 - plan_.devices.size());
+    double shared = 0;
+    std::vector<double> own(plan_.devices.size());
+    const auto weigh = [&](std::uint64_t users, double time) {
+      if (users == everyone) shared = std::max(shared, time);
+      for (std::size_t d = 0; d < own.size(); ++d)
+        if (users >> d & 1) own[d] = std::max(own[d], time);
+    };
+    for (std::size_t r = 0; r < load_.size(); ++r) weigh(load_users_[r], load_[r]);
+    for (const TwoWays& two_ways : two_ways_) weigh(two_ways.users, two_ways.time());
+    for (std::size_t d = 0; d < own.size(); ++d) own[d] = std::max(own[d], devices_[plan_.devices[d].index()].busy);
+    return std::max(shared, std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(own.size()));
+  }
+
   double copy(const Op& op, double start) {
     const Queue& q = plan_.queue(op.queue);
     if (q.src == q.dst) return start;
     const double bytes = copy_bytes(plan_, op).value;
     const double efficiency = strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), plan_.devices);
+    const std::uint64_t users = device_bits_[q.src.index()] | device_bits_[q.dst.index()];
     double end =
         start + resources_.latency(q.src, q.dst) + bytes * resources_.seconds_per_byte(q.src, q.dst) / efficiency;
     for (const auto& use : resources_.on(q.src, q.dst)) {
       if (resources_.is_both_busy(use.resource)) continue;
       double& load = load_[use.resource];
       load += bytes * use.seconds_per_byte / (use.resource < topology_.links().size() ? efficiency : 1);
+      load_users_[use.resource] |= users;
       end = std::max(end, load);
     }
     for (const auto& use : topology_.groups_on(q.src, q.dst)) {
       TwoWays& two_ways = two_ways_[use.group.index()];
       if (use.forward) two_ways.forward += bytes;
       if (use.backward) two_ways.backward += bytes;
+      two_ways.users |= users;
       end = std::max(end, two_ways.time());
     }
     return end;
@@ -88,6 +113,7 @@ class Pass {
     double share = 0.5;                                         // of it, that the forward side gets
     double forward_alone = 0, backward_alone = 0;               // B/s
     double forward = 0, backward = 0;                           // bytes
+    std::uint64_t users = 0;                                    // a bit a device of the plan
 
     double time() const {
       if (forward == 0 || backward == 0 || !std::isfinite(together)) return 0;
@@ -122,6 +148,8 @@ class Pass {
   const Topology& topology_;
   const Resources& resources_;
   std::vector<double> ends_, queue_free_, load_;
+  std::vector<std::uint64_t> load_users_;   // by resource: a bit a device of the plan
+  std::vector<std::uint64_t> device_bits_;  // by memory
   struct Device {
     double load = 0;  // when its kernels so far are done
     double busy = 0;
@@ -134,7 +162,7 @@ class Pass {
 
 }  // namespace
 
-Seconds estimate_makespan(const Plan& plan, const Topology& topology, const Resources& resources) {
+Estimate estimate_plan(const Plan& plan, const Topology& topology, const Resources& resources) {
   return Pass{plan, topology, resources}.run();
 }
 

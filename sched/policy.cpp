@@ -23,6 +23,7 @@ const std::array<Policy, 3>& presets() {
        .order = Order::eta,
        .single_issuer = true},
       {.name = "tilerail",
+       .device_choice = DeviceChoice::search,
        .grid = GridChoice::automatic,
        .tile_choice = TileChoice::search,
        .routing = Routing::link_eta,
@@ -106,6 +107,8 @@ Field or_auto(Field field, Number Policy::*member) {
 
 const std::vector<Field>& fields() {
   static const std::vector<Field> table{
+      choice<DeviceChoice>("devices", &Policy::device_choice,
+                           {{"all", DeviceChoice::all}, {"search", DeviceChoice::search}}),
       choice<GridChoice>("grid", &Policy::grid, {{"square", GridChoice::square}, {"auto", GridChoice::automatic}}),
       choice<TileChoice>("tile-choice", &Policy::tile_choice,
                          {{"thesis", TileChoice::thesis}, {"search", TileChoice::search}}),

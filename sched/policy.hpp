@@ -15,10 +15,12 @@ enum class Order { fifo, fewest_fetches, eta };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
 enum class TileChoice { thesis, search };
+enum class DeviceChoice { all, search };
 
 /// A policy is a value. Presets are rows of one table (policy.cpp); any field can be overridden by "key=value".
 struct Policy {
-  std::string name;  // preset, then "+key=value" for every override
+  std::string name;                                // preset, then "+key=value" for every override
+  DeviceChoice device_choice = DeviceChoice::all;  // of those given
   GridChoice grid = GridChoice::square;
   TileChoice tile_choice = TileChoice::thesis;
   std::int64_t tile = 0;  // 0: chosen by tile_choice

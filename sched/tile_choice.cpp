@@ -47,13 +47,16 @@ std::vector<std::int64_t> tile_candidates(std::int64_t m, std::int64_t n, std::i
                                           std::int64_t largest, std::int64_t most_kernels) {
   const std::int64_t m_r = largest_piece(m, grid.rows), n_c = largest_piece(n, grid.cols);
   const std::int64_t longest = std::max({m_r, n_c, k, std::int64_t{1}});
+  std::vector<std::int64_t> sides{longest, std::max(m_r, n_c)};
+  for (std::int64_t power = 256; power <= longest; power *= 2)
+    for (const std::int64_t side : {power, power + power / 2}) sides.push_back(side);
+  std::sort(sides.begin(), sides.end());
   std::vector<std::int64_t> tiles;
-  for (std::int64_t power = 256; power <= 2 * longest; power *= 2)
-    for (const std::int64_t tile : {power, power + power / 2}) {
-      const std::int64_t kernels =
-          grid.rows * ceil_div(m_r, tile) * grid.cols * ceil_div(n_c, tile) * ceil_div(k, tile);
-      if (tile <= largest && kernels <= most_kernels && (tile <= longest || tiles.empty())) tiles.push_back(tile);
-    }
+  for (const std::int64_t tile : sides) {
+    if (tile < 1 || tile > std::min(largest, longest) || (!tiles.empty() && tile == tiles.back())) continue;
+    const std::int64_t kernels = grid.rows * ceil_div(m_r, tile) * grid.cols * ceil_div(n_c, tile) * ceil_div(k, tile);
+    if (kernels <= most_kernels) tiles.push_back(tile);
+  }
   if (tiles.empty()) tiles.push_back(std::max<std::int64_t>(1, std::min(longest, largest)));
   return tiles;
 }

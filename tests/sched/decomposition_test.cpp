@@ -99,7 +99,13 @@ TEST(TileChoice, CandidatesRespectTheirLimits) {
         2 * ((8192 + tile - 1) / tile) * 4 * ((4096 + tile - 1) / tile) * ((16384 + tile - 1) / tile);
     EXPECT_LE(kernels, 16384);
   }
-  EXPECT_EQ(tile_candidates(10, 10, 10, {1, 1}, 1 << 20, 16384).size(), 1u);
+  EXPECT_EQ(tile_candidates(10, 10, 10, {1, 1}, 1 << 20, 16384), (std::vector<std::int64_t>{10}));
+  EXPECT_EQ(tile_candidates(0, 0, 0, {1, 1}, 1 << 20, 16384), (std::vector<std::int64_t>{1}));
+}
+
+TEST(TileChoice, CandidatesHaveTheSidesOfABlock) {
+  EXPECT_EQ(tile_candidates(1400, 600, 900, {2, 1}, 1 << 20, 16384),
+            (std::vector<std::int64_t>{256, 384, 512, 700, 768, 900}));
 }
 
 }  // namespace

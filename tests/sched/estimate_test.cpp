@@ -96,10 +96,8 @@ class Draft {
     op.a = a, op.b = b, op.y = y;
     return add(op, after);
   }
-  double estimate() {
-    const Topology topology = machine();
-    return estimate_makespan(plan, topology, Resources{topology}).value;
-  }
+  double estimate() { return whole_estimate().makespan.value; }
+  double busiest() { return whole_estimate().busiest.value; }
   double cost(OpId op) { return KernelCosts{plan, machine()}.of(op).seconds; }
 
   Plan plan;
@@ -109,6 +107,10 @@ class Draft {
     Deps deps;
     for (const OpId id : after) deps.after(id);
     return builder.add(op, deps);
+  }
+  Estimate whole_estimate() {
+    const Topology topology = machine();
+    return estimate_plan(plan, topology, Resources{topology});
   }
   PlanBuilder builder{plan};
 };
@@ -125,6 +127,7 @@ TEST(Estimate, BothDirectionsRunTogetherUntilTheLesserIsDone) {
   d.copy(d.matrix(host, 200'000'000, 1), d.matrix(gpu, 200'000'000, 1));
   d.copy(d.matrix(gpu, 100'000'000, 1), d.matrix(host, 100'000'000, 1));
   EXPECT_NEAR(d.estimate(), 0.1 + 0.12, 1e-9);
+  EXPECT_NEAR(d.busiest(), 0.1 + 0.12, 1e-9);
 }
 
 TEST(Estimate, NarrowColumnsMoveAsSlowlyAsOnAGpuThatComputes) {
@@ -151,6 +154,32 @@ TEST(Estimate, AGpuThatIsBusyForHalfTheTimeIsNot) {
   const OpId in = d.copy(d.matrix(host, rows, 1), d.matrix(gpu, rows, 1));
   d.gemm(a, b, d.matrix(gpu, 1024, 1024), {in});
   EXPECT_NEAR(d.estimate(), 2 * kernel, 1e-6);
+  EXPECT_NEAR(d.busiest(), kernel, 1e-6);  // they wait for each other
+}
+
+TEST(Estimate, TheBusiestIsWhatAllDevicesUseOrTheMeanOfWhatSomeDo) {
+  const Topology topology = load_topology(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml");
+  Plan plan;
+  plan.memories = {"host", "gpu0", "gpu1"};
+  plan.peak_bytes = {0, 0, 0};
+  plan.devices = topology.gpus();
+  PlanBuilder builder{plan};
+  constexpr std::int64_t rows = 125'000'000;  // 1 GB
+  const auto copy_to = [&](MemoryId device) {
+    Op op;
+    op.queue = builder.copy_queue(host, device);
+    op.a = {builder.add_buffer({Buffer::Kind::tile, host, rows, 1, rows, 0}), 0, 0, rows, 1};
+    op.y = {builder.add_buffer({Buffer::Kind::tile, device, rows, 1, rows, 0}), 0, 0, rows, 1};
+    Deps none;
+    builder.add(op, none);
+    return estimate_plan(plan, topology, Resources{topology});
+  };
+  const Estimate one = copy_to(topology.gpus()[0]);
+  EXPECT_NEAR(one.makespan.value, 0.1, 1e-4);  // 10 GB/s
+  EXPECT_NEAR(one.busiest.value, 0.05, 1e-4);  // were half of it the other's
+  const Estimate both = copy_to(topology.gpus()[1]);
+  EXPECT_NEAR(both.makespan.value, 2.0 / 12, 1e-4);
+  EXPECT_NEAR(both.busiest.value, 2.0 / 12, 1e-4);  // of the link that both are behind
 }
 
 TEST(KernelCosts, UnalignedColumnsOfAnyOperandCost) {

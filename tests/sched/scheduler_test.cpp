@@ -286,7 +286,7 @@ TEST(Scheduler, TheTileThatIsSearchedIsNearTheBestOfAll) {
     problem.m = m, problem.n = n, problem.k = k;
     Policy policy = preset("tilerail");
     const auto estimate = [&] {
-      return estimate_makespan(plan_gemm(problem, machine, machine.gpus(), policy), machine, resources).value;
+      return estimate_plan(plan_gemm(problem, machine, machine.gpus(), policy), machine, resources).makespan.value;
     };
     const double searched = estimate();
     double best = searched;
@@ -294,6 +294,35 @@ TEST(Scheduler, TheTileThatIsSearchedIsNearTheBestOfAll) {
       policy.tile = tile, best = std::min(best, estimate());
     EXPECT_LE(searched, 1.031 * best) << m;
   }
+}
+
+TEST(Scheduler, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
+  const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  const Resources resources{machine};
+  const MemoryId fifth = machine.gpus()[4];
+  const auto planned = [&](std::int64_t n, MemoryId place, std::size_t gpus, std::string_view devices,
+                           std::string_view tile) {
+    GemmProblem problem = cube(n);
+    problem.place_a = problem.place_b = problem.place_c = place;
+    return plan_gemm(problem, machine, {machine.gpus().data(), gpus},
+                     policy("tilerail", {"devices=" + std::string{devices}, "tile=" + std::string{tile}}));
+  };
+  EXPECT_EQ(planned(512, fifth, 8, "search", "auto").devices, std::vector{fifth});
+  EXPECT_EQ(planned(512, fifth, 8, "search", "512").devices, std::vector{fifth});
+  EXPECT_EQ(planned(512, fifth, 8, "all", "auto").devices.size(), 8u);
+  EXPECT_EQ(planned(16384, fifth, 8, "search", "auto").devices.size(), 8u);
+  EXPECT_EQ(planned(16384, machine.hosts()[0], 8, "search", "auto").devices.size(), 8u);
+  EXPECT_TRUE(planned(0, fifth, 8, "search", "auto").ops.empty());
+  // More GPUs are not estimated slower than fewer, but for the margins, of tiles and of GPUs, that end a search.
+  for (const std::int64_t n : {300, 1500, 3000, 6000})
+    for (const MemoryId place : {machine.hosts()[0], machine.gpus()[0]}) {
+      double before = 1e9;
+      for (const std::size_t gpus : {1, 2, 4, 8}) {
+        const double now = estimate_plan(planned(n, place, gpus, "search", "auto"), machine, resources).makespan.value;
+        EXPECT_LE(now, 1.063 * before) << n << " on " << gpus;
+        before = now;
+      }
+    }
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ class Api : public ::testing::Test {
     ContextOptions options;
     if (shipped) options.topology = TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml";
     options.policy = policy;
-    options.overrides = {"tile=" + std::to_string(tile)};
+    options.overrides = {"tile=" + std::to_string(tile), "devices=all"};
     return options;
   }
   int gpus_ = 0;

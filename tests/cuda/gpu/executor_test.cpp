@@ -41,6 +41,7 @@ class Gpu : public ::testing::Test {
 Policy in_tiles(std::int64_t tile) {
   Policy policy = preset("tilerail");
   policy.tile = tile;
+  policy.device_choice = DeviceChoice::all;
   return policy;
 }
 
@@ -65,6 +66,7 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
     const int count = std::uniform_int_distribution<int>{1, gpus_}(own);
     Policy policy = preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
     policy.tile = 64 + static_cast<std::int64_t>(own() % 200);
+    policy.device_choice = DeviceChoice::all;
     const Plan plan = plan_gemm(problem, topology, devices(count), policy);
     CudaGemmCase data{problem, executor, own()};
     executor.run(*executor.prepare(plan), data.matrices());

@@ -1,0 +1,166 @@
+#include "sched/search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <limits>
+#include <optional>
+
+#include "sched/estimate.hpp"
+#include "sched/tile_choice.hpp"
+#include "sched/tile_scheduler.hpp"
+
+namespace tilerail {
+namespace {
+
+/// A plan has to be better than a simpler one by more than estimates are worth.
+constexpr double margin = 0.03;
+
+struct Judged {
+  Plan plan;
+  double makespan = 0, busiest = 0;  // estimated, in seconds
+
+  bool cheap() const { return plan.ops.size() <= 500; }  // next to nothing to make
+  bool beats(const Judged& simpler) const { return makespan < (1 - margin) * simpler.makespan; }
+  /// No other order or cut of the same work on the same devices would.
+  bool unbeatable() const { return busiest >= (1 - margin) * makespan; }
+};
+
+class Search {
+ public:
+  Search(const GemmProblem& problem, const Topology& topology, const Policy& policy)
+      : problem_{problem}, topology_{topology}, policy_{policy}, resources_{topology} {}
+
+  Plan on(std::span<const MemoryId> devices) const {
+    const bool any_number = policy_.device_choice == DeviceChoice::search;
+    const TileScheduler all = with(devices);
+    const Grid grid = all.grid();
+    if (!any_number && !any_tile()) return all.plan(given_tile(all, grid), grid);
+    Judged best = any_tile() ? best_tile(all, grid) : judge(all, given_tile(all, grid), grid);
+    for (std::size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
+      if (best.plan.ops.empty() || kernels_alone(devices, count) >= (1 - margin) * best.makespan) break;
+      for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
+        if (!try_fewer(subset, best)) break;
+    }
+    return std::move(best.plan);
+  }
+
+ private:
+  bool any_tile() const { return policy_.tile == 0 && policy_.tile_choice == TileChoice::search; }
+
+  TileScheduler with(std::span<const MemoryId> devices) const {
+    return {problem_, topology_, resources_, devices, policy_};
+  }
+
+  std::int64_t given_tile(const TileScheduler& scheduler, Grid grid) const {
+    return policy_.tile > 0 ? policy_.tile
+                            : thesis_tile(problem_.m, problem_.n, problem_.k, grid, scheduler.largest_tile());
+  }
+
+  /// What the product alone, as one kernel, takes on so many GPUs like the fastest of these.
+  double kernels_alone(std::span<const MemoryId> devices, std::size_t count) const {
+    const GemmProblem& p = problem_;
+    if (p.k == 0 || p.alpha == 0) return 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (const MemoryId device : devices)
+      least =
+          std::min(least, topology_.kernels_of(device).gemm_time(p.m, p.n, p.k, p.dtype, p.trans_a, p.trans_b).value);
+    return least / static_cast<double>(count);
+  }
+
+  std::vector<std::int64_t> candidates(const TileScheduler& scheduler, Grid grid) const {
+    constexpr std::int64_t most_kernels = 16384;
+    return tile_candidates(problem_.m, problem_.n, problem_.k, grid, scheduler.largest_tile(), most_kernels);
+  }
+
+  Judged judge(const TileScheduler& scheduler, std::int64_t tile, Grid grid) const {
+    Plan plan = scheduler.plan(tile, grid);
+    const Estimate estimate = estimate_plan(plan, topology_, resources_);
+    return {std::move(plan), estimate.makespan.value, estimate.busiest.value};
+  }
+
+  /// Plans with candidate tiles from the largest down. A smaller tile costs more operations, and all of them are
+  /// issued. It also costs most to plan, so the search ends after `patience` tiles without a better plan, those that
+  /// cost next to nothing not counted, or when none can be better. As many are planned at once, each by itself, so the
+  /// result is that of planning one after another.
+  Judged best_tile(const TileScheduler& scheduler, Grid grid) const {
+    const auto tiles = candidates(scheduler, grid);
+    std::optional<Judged> best;
+    std::size_t left = tiles.size(), worse = 0;
+    while (left > 0 && worse < patience) {
+      std::array<std::future<Judged>, patience> wave;
+      const std::size_t count = std::min(left, patience);
+      for (std::size_t i = 0; i < count; ++i)
+        wave[i] = std::async(std::launch::async, [&, tile = tiles[--left]] { return judge(scheduler, tile, grid); });
+      for (std::size_t i = 0; i < count; ++i) {
+        Judged judged = wave[i].get();
+        if (worse == patience) continue;
+        if (!judged.cheap()) ++worse;
+        if (!best || judged.beats(*best)) best = std::move(judged), worse = best->unbeatable() ? patience : 0;
+      }
+    }
+    return std::move(*best);
+  }
+
+  /// Fewer GPUs want larger tiles: from that of the best plan upwards, until `patience` do not help. Returns false when
+  /// a plan that was not cheap to make was hopeless.
+  bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) const {
+    constexpr double hopeless = 1.25;
+    const TileScheduler scheduler = with(devices);
+    const Grid grid = scheduler.grid();
+    std::vector<std::int64_t> tiles{best.plan.tile};
+    if (any_tile()) {
+      tiles = candidates(scheduler, grid);
+      tiles.erase(tiles.begin(), std::lower_bound(tiles.begin(), tiles.end() - 1, best.plan.tile));
+    }
+    double least = std::numeric_limits<double>::infinity();
+    std::size_t worse = 0;
+    for (const std::int64_t tile : tiles) {
+      Judged fewer = judge(scheduler, tile, grid);
+      worse = fewer.makespan < least ? 0 : worse + 1;
+      least = std::min(least, fewer.makespan);
+      if (!fewer.cheap() && least > hopeless * best.makespan) return false;
+      if (worse == patience) break;
+      if (fewer.beats(best)) best = std::move(fewer);
+    }
+    return true;
+  }
+
+  static constexpr std::size_t patience = 2;
+
+  const GemmProblem& problem_;
+  const Topology& topology_;
+  const Policy& policy_;
+  const Resources resources_;
+};
+
+}  // namespace
+
+std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices,
+                                                  std::size_t count) {
+  std::vector<MemoryId> homes, others;
+  for (const MemoryId device : devices) {
+    const bool home = device == problem.place_a || device == problem.place_b || device == problem.place_c;
+    (home ? homes : others).push_back(device);
+  }
+  // With fewer than there are homes, the one of C first: it is read and written.
+  std::stable_partition(homes.begin(), homes.end(), [&](MemoryId device) { return device == problem.place_c; });
+  homes.resize(std::min(homes.size(), count));
+  const std::size_t missing = count - homes.size();
+  std::vector<MemoryId> first = homes, spaced = homes;
+  for (std::size_t i = 0; i < missing; ++i) {
+    first.push_back(others[i]);
+    spaced.push_back(others[i * others.size() / missing]);
+  }
+  std::sort(first.begin(), first.end());
+  std::sort(spaced.begin(), spaced.end());
+  if (first == spaced) return {first};
+  return {first, spaced};
+}
+
+Plan search_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                 const Policy& policy) {
+  return Search{problem, topology, policy}.on(devices);
+}
+
+}  // namespace tilerail

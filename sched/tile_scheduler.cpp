@@ -1,0 +1,181 @@
+#include "sched/tile_scheduler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/error.hpp"
+#include "sched/region_planner.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr std::int64_t no_limit = std::int64_t{1} << 60;
+
+std::int64_t tiling_tile(const Tiling& tiling) {
+  std::int64_t tile = 0;
+  for (const auto* tiles : {&tiling.m, &tiling.n, &tiling.k})
+    for (const Interval t : *tiles) tile = std::max(tile, t.size());
+  return tile;
+}
+
+}  // namespace
+
+TileScheduler::TileScheduler(const GemmProblem& problem, const Topology& topology, const Resources& resources,
+                             std::span<const MemoryId> devices, const Policy& policy)
+    : problem_{problem}, topology_{topology}, resources_{resources}, devices_{devices}, policy_{policy} {
+  const bool shares_home = problem.place_c == problem.place_a || problem.place_c == problem.place_b;
+  lazy_ = policy.c_tiles == CTiles::lazy || (policy.c_tiles == CTiles::automatic && shares_home);
+  for (const MemoryId device : devices) capacities_.push_back(capacity_for_tiles(device));
+}
+
+Grid TileScheduler::grid() const {
+  return policy_.grid == GridChoice::automatic ? automatic_grid(problem_, topology_, devices_, policy_.batch)
+                                               : square_grid(static_cast<int>(devices_.size()));
+}
+
+std::int64_t TileScheduler::largest_tile() const {
+  constexpr double comfortable_slots = 12;
+  const std::int64_t least = *std::min_element(capacities_.begin(), capacities_.end());
+  const double elements =
+      static_cast<double>(least) / comfortable_slots / static_cast<double>(element_size(problem_.dtype));
+  return std::max<std::int64_t>(64, static_cast<std::int64_t>(std::sqrt(elements)) / 64 * 64);
+}
+
+Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
+  check_kernels(tile);
+  Plan plan;
+  plan.problem = problem_;
+  plan.machine = topology_.name();
+  for (const Memory& memory : topology_.memories()) plan.memories.push_back(memory.name);
+  plan.policy = policy_.name;
+  plan.tile = tile;
+  plan.devices.assign(devices_.begin(), devices_.end());
+  plan.single_issuer = policy_.single_issuer;
+  plan.peak_bytes.assign(topology_.memories().size(), 0);
+  PlanBuilder builder{plan};
+  const Policy policy = resolved(tile);
+  if (policy.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
+  const bool scaling = problem_.alpha == 0 || problem_.k == 0;
+  const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
+  if (problem_.m == 0 || problem_.n == 0 || (scaling && problem_.beta == 1)) return plan;
+
+  BufferId a{}, b{};
+  if (!scaling) {
+    a = builder.add_buffer(
+        {Buffer::Kind::matrix_a, problem_.place_a, problem_.rows_a(), problem_.cols_a(), problem_.lda, 0});
+    b = builder.add_buffer(
+        {Buffer::Kind::matrix_b, problem_.place_b, problem_.rows_b(), problem_.cols_b(), problem_.ldb, 0});
+  }
+  const BufferId c =
+      builder.add_buffer({Buffer::Kind::matrix_c, problem_.place_c, problem_.m, problem_.n, problem_.ldc, 0});
+
+  const std::vector<Region> regions = scaling ? std::vector<Region>{all} : cut_to_memory(all, tile, grid_shape, policy);
+  for (const Region& region : regions) {
+    if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
+    const Tiling tiling{region, grid_shape, tile};
+    LinkClock clock{resources_, topology_.memories().size(), policy_.routing == Routing::link_eta};
+    std::vector<Arena> arenas = make_arenas(builder, tiling, scaling, policy);
+    PlanContext context{problem_, topology_, policy, devices_, builder, clock, arenas, a, b, c, {}};
+    context.last_of_device.resize(devices_.size());
+    const double beta = region.k.begin == 0 ? problem_.beta : 1.0;
+    scaling ? plan_scaling(context, tiling, beta) : plan_region(context, tiling, beta, lazy_);
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      std::int64_t& peak = plan.peak_bytes[devices_[d].index()];
+      peak = std::max(peak, arenas[d].peak());
+    }
+  }
+  return plan;
+}
+
+/// Kernels that fill a GPU run one after another, in whatever stream they are. Where one leaves room, as many streams
+/// as it takes to fill the GPU, up to as many as the other presets have.
+Policy TileScheduler::resolved(std::int64_t tile) const {
+  Policy policy = policy_;
+  if (policy.compute_streams > 0) return policy;
+  double least = 1;
+  const std::int64_t rows = std::min(tile, problem_.m), cols = std::min(tile, problem_.n);
+  for (const MemoryId device : devices_) least = std::min(least, topology_.kernels_of(device).occupancy(rows, cols));
+  policy.compute_streams = std::clamp(static_cast<int>(std::ceil(1 / least)), 1, Policy{}.compute_streams);
+  return policy;
+}
+
+/// A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
+void TileScheduler::check_kernels(std::int64_t tile) const {
+  constexpr double most = 1 << 23;
+  const auto tiles = [&](std::int64_t extent) { return static_cast<double>((extent + tile - 1) / tile); };
+  const double kernels = tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k));
+  if (kernels > most)
+    throw InputError{"--tile " + std::to_string(tile) + ": cuts the problem into " +
+                     std::to_string(static_cast<std::int64_t>(std::min(kernels, 1e18))) +
+                     " kernels; a plan holds at most " + std::to_string(static_cast<std::int64_t>(most))};
+}
+
+/// What the policy lets tiles take, and no more than the matrices that live there leave.
+std::int64_t TileScheduler::capacity_for_tiles(MemoryId device) const {
+  const Memory& memory = topology_.memory(device);
+  if (!memory.capacity) return no_limit;
+  const auto element = static_cast<double>(element_size(problem_.dtype));
+  double matrices = 0;
+  if (problem_.place_a == device) matrices += element * static_cast<double>(problem_.lda * problem_.cols_a());
+  if (problem_.place_b == device) matrices += element * static_cast<double>(problem_.ldb * problem_.cols_b());
+  if (problem_.place_c == device) matrices += element * static_cast<double>(problem_.ldc * problem_.n);
+  const double left = memory.capacity->value - matrices;
+  if (left < 0)
+    throw InputError{"--place: the matrices placed on '" + memory.name + "' take " + std::to_string(matrices / 1e9) +
+                     " GB of its " + std::to_string(memory.capacity->value / 1e9) + " GB"};
+  return static_cast<std::int64_t>(std::min(left, policy_.memory_fraction * memory.capacity->value));
+}
+
+bool TileScheduler::fits(const Region& region, std::int64_t tile, Grid grid_shape, const Policy& policy) const {
+  const auto need = ample_bytes(Tiling{region, grid_shape, tile}, problem_, devices_, policy, lazy_);
+  for (std::size_t d = 0; d < need.size(); ++d)
+    if (need[d] > capacities_[d]) return false;
+  return true;
+}
+
+/// memory=cubes: where tiles would not fit and all matrices are on a host, cubes of the largest side T_L (a multiple
+/// of the tile) that does fit, to be run one after another (thesis 4.2.3.1). Otherwise the whole region.
+std::vector<Region> TileScheduler::cut_to_memory(const Region& all, std::int64_t tile, Grid grid_shape,
+                                                 const Policy& policy) const {
+  const bool on_host =
+      topology_.is_host(problem_.place_a) && topology_.is_host(problem_.place_b) && topology_.is_host(problem_.place_c);
+  if (policy_.memory != MemoryChoice::cubes || !policy_.caching || !on_host || fits(all, tile, grid_shape, policy))
+    return {all};
+  const auto cube = [&](std::int64_t side) {
+    return Region{{0, std::min(side, all.m.end)}, {0, std::min(side, all.n.end)}, {0, std::min(side, all.k.end)}};
+  };
+  const std::int64_t longest = std::max({problem_.m, problem_.n, problem_.k});
+  std::int64_t low = 1, high = (longest + tile - 1) / tile;  // in tiles; fits(low) is assumed, fits(high) is false
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (fits(cube(middle * tile), tile, grid_shape, policy) ? low : high) = middle;
+  }
+  std::vector<Region> regions;
+  const std::int64_t side = low * tile;
+  for (const Interval m : split_tiles(all.m, side))
+    for (const Interval n : split_tiles(all.n, side))
+      for (const Interval k : split_tiles(all.k, side)) regions.push_back({m, n, k});
+  return regions;
+}
+
+std::vector<Arena> TileScheduler::make_arenas(PlanBuilder& builder, const Tiling& tiling, bool scaling,
+                                              const Policy& policy) const {
+  bool pooled = !policy_.caching || scaling;
+  if (!pooled) {
+    const auto need = ample_bytes(tiling, problem_, devices_, policy, lazy_);
+    for (std::size_t d = 0; d < devices_.size(); ++d) pooled = pooled || need[d] > capacities_[d];
+  }
+  const std::int64_t slot = pooled ? slot_bytes(tiling, problem_) : 0;
+  std::vector<Arena> arenas;
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    const std::string& name = topology_.memory(devices_[d]).name;
+    if (pooled && capacities_[d] / slot < least_slots)
+      throw InputError{"--tile " + std::to_string(tiling_tile(tiling)) + ": " + std::to_string(least_slots) +
+                       " tiles of " + std::to_string(slot) + " bytes do not fit in the " +
+                       std::to_string(capacities_[d]) + " bytes that '" + name + "' has for tiles"};
+    arenas.emplace_back(builder, devices_[d], name, capacities_[d], slot);
+  }
+  return arenas;
+}
+
+}  // namespace tilerail

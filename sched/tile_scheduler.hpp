@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sched/arena.hpp"
+#include "sched/decomposition.hpp"
+#include "sched/policy.hpp"
+#include "sched/resources.hpp"
+#include "sched/tiling.hpp"
+
+namespace tilerail {
+
+/// Plans one problem on all of the given GPUs with one tile size and grid. What it is given has to outlive it.
+class TileScheduler {
+ public:
+  /// `problem` as `checked` returns it. Throws InputError when matrices do not fit where they are placed.
+  TileScheduler(const GemmProblem& problem, const Topology& topology, const Resources& resources,
+                std::span<const MemoryId> devices, const Policy& policy);
+
+  /// The grid that the policy wants.
+  Grid grid() const;
+
+  /// The largest tile of which every device can hold enough.
+  std::int64_t largest_tile() const;
+
+  /// Throws InputError when there would be too many kernels, or memory too small for the least number of tiles.
+  Plan plan(std::int64_t tile, Grid grid) const;
+
+ private:
+  Policy resolved(std::int64_t tile) const;
+  void check_kernels(std::int64_t tile) const;
+  std::int64_t capacity_for_tiles(MemoryId device) const;
+  bool fits(const Region& region, std::int64_t tile, Grid grid, const Policy& policy) const;
+  std::vector<Region> cut_to_memory(const Region& all, std::int64_t tile, Grid grid, const Policy& policy) const;
+  std::vector<Arena> make_arenas(PlanBuilder& builder, const Tiling& tiling, bool scaling, const Policy& policy) const;
+
+  const GemmProblem& problem_;
+  const Topology& topology_;
+  const Resources& resources_;
+  std::span<const MemoryId> devices_;
+  const Policy& policy_;
+  bool lazy_ = false;
+  std::vector<std::int64_t> capacities_;
+};
+
+}  // namespace tilerail
