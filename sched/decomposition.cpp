@@ -9,11 +9,10 @@ namespace tilerail {
 std::vector<Interval> split_evenly(std::int64_t extent, int parts) {
   constexpr std::int64_t unit = 64, least_units = 8;
   const std::int64_t align = extent >= parts * unit * least_units ? unit : 1;
-  const std::int64_t units = extent / align;
   std::vector<Interval> pieces;
   std::int64_t begin = 0;
   for (int i = 0; i < parts; ++i) {
-    const std::int64_t end = i + 1 == parts ? extent : units * (i + 1) / parts * align;
+    const std::int64_t end = i + 1 == parts ? extent : (extent * (i + 1) / parts + align / 2) / align * align;
     pieces.push_back({begin, end});
     begin = end;
   }
