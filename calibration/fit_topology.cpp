@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "calibration/fit_parts.hpp"
 #include "model/error.hpp"
@@ -54,11 +55,9 @@ void fit_costs(Context& context) {
       points.push_back({Bytes{at.second}, std::min(1.0, sum.first / sum.second), Bytes{at.first}});
     return points;
   };
-  d.strided.points = curve(false, false);
-  if (!d.strided.points.empty()) {
-    d.strided.busy = curve(true, false), d.strided.peer = curve(false, true);
-    d.strided.source = "columns";
-  }
+  d.strided.points = curve(false, false), d.strided.busy = curve(true, false), d.strided.peer = curve(false, true);
+  if (d.strided.points.empty()) d.strided.points = std::exchange(d.strided.busy, {});
+  if (!d.strided.points.empty()) d.strided.source = "columns";
 
   const auto cost = [&](std::initializer_list<const char*> names, bool all = false) {
     double sum = 0;

@@ -57,21 +57,26 @@ double by_column(StridedPoints points, Bytes column) {
                  std::log2(b.column.value));
 }
 
-/// Between pitches, too; beyond the first and the last as there.
+/// Columns that start at equal distances from borders of 16 KiB move more slowly than others as far apart.
+bool on_borders(Bytes pitch) { return std::isinf(pitch.value) || std::fmod(pitch.value, 16384) == 0; }
+
+/// Between pitches, too; beyond the first and the last as there. Pitches on borders count among each other, and so do
+/// those off them, where there are points of their kind.
 double interpolated(StridedPoints points, Bytes column, Bytes pitch) {
+  const auto alike = [&](const auto& point) { return on_borders(point.pitch) == on_borders(pitch); };
+  const bool any_alike = std::any_of(points.begin(), points.end(), alike);
   double below = 1, efficiency = 1;
-  Bytes before{0};
-  for (std::size_t begin = 0; begin < points.size();) {
-    std::size_t end = begin;
+  std::optional<Bytes> before;
+  for (std::size_t begin = 0, end = 0; begin < points.size(); begin = end) {
     while (end < points.size() && points[end].pitch == points[begin].pitch) ++end;
+    if (any_alike && !alike(points[begin])) continue;
     const Bytes here = points[begin].pitch;
     efficiency = by_column(points.subspan(begin, end - begin), column);
     if (pitch <= here)
-      return begin == 0
-                 ? efficiency
-                 : between(below, efficiency, std::log2(pitch.value), std::log2(before.value), std::log2(here.value));
+      return before
+                 ? between(below, efficiency, std::log2(pitch.value), std::log2(before->value), std::log2(here.value))
+                 : efficiency;
     below = efficiency, before = here;
-    begin = end;
   }
   return efficiency;
 }

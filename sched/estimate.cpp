@@ -52,8 +52,10 @@ class Pass {
   double slowdown(double makespan) const {
     double most = 1;
     for (const MemoryId gpu : plan_.devices) {
-      const double duty = makespan > 0 ? std::min(1.0, devices_[gpu.index()].busy / makespan) : 0;
-      most = std::max(most, 1 + duty * (load_factor(plan_, topology_, gpu, duty) - 1));
+      const Device& device = devices_[gpu.index()];
+      const double duty = makespan > 0 ? std::min(1.0, device.busy / makespan) : 0;
+      const double slack = device.busy > 0 ? device.busy / device.busy_aligned : 1;
+      most = std::max(most, 1 + duty * (load_factor(plan_, topology_, gpu, duty) / slack - 1));
     }
     return most;
   }
@@ -104,6 +106,7 @@ class Pass {
     Device& device = devices_[plan_.queue(plan_.op(id).queue).dst.index()];
     device.load = std::max(device.load, start) + cost.seconds * cost.share;
     device.busy += cost.seconds * cost.share;
+    device.busy_aligned += cost.seconds * cost.share / cost.slack;
     return std::max(start + cost.seconds, device.load);
   }
 
@@ -151,8 +154,8 @@ class Pass {
   std::vector<std::uint64_t> load_users_;   // by resource: a bit a device of the plan
   std::vector<std::uint64_t> device_bits_;  // by memory
   struct Device {
-    double load = 0;  // when its kernels so far are done
-    double busy = 0;
+    double load = 0;                    // when its kernels so far are done
+    double busy = 0, busy_aligned = 0;  // as it is, and were all operands well aligned
   };
   std::vector<Device> devices_;
   KernelCosts kernels_;

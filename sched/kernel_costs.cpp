@@ -29,16 +29,21 @@ struct ShapeHash {
   }
 };
 
+std::uint64_t largest_power_of_two(std::uint64_t divides) { return divides & (~divides + 1); }
+
 /// The largest power of two, 64 at most, that divides where the operands of a GEMM start and how far their columns are
-/// apart, in bytes.
+/// apart, in bytes; and the length of their columns, unless these are whole words of the copies that kernels load with.
 std::uint8_t alignment_of(const Plan& plan, const Op& op) {
+  constexpr std::uint64_t word = 16;
   const std::int64_t element = element_size(plan.problem.dtype);
   std::uint64_t all = 64;
   for (const View* view : {&op.a, &op.b, &op.y}) {
+    const auto rows = static_cast<std::uint64_t>(view->rows * element);
+    if (rows % word != 0) all |= rows;
     all |= static_cast<std::uint64_t>(view->row * element);
     if (view->cols > 1) all |= static_cast<std::uint64_t>(plan.buffer(view->buffer).ld * element);
   }
-  return static_cast<std::uint8_t>(all & (~all + 1));
+  return static_cast<std::uint8_t>(largest_power_of_two(all));
 }
 
 Shape shape_of(const Plan& plan, const Op& op, const Topology& topology) {
@@ -57,12 +62,11 @@ Shape shape_of(const Plan& plan, const Op& op, const Topology& topology) {
 }
 
 KernelCost cost_of(const Shape& s, DType dtype, const KernelTimes& kernels) {
-  const Seconds time = s.kind == OpKind::gemm ? kernels.gemm_time(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b) *
-                                                    kernels.alignment_factor(dtype, s.trans_a, s.trans_b, s.alignment)
-                                              : kernels.axpby_time(s.m, s.n, dtype, s.reads, 1);
-  const double share = s.kind == OpKind::gemm ? kernels.gemm_occupancy(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b)
-                                              : kernels.occupancy(s.m, s.n);
-  return {time.value, share};
+  if (s.kind != OpKind::gemm)
+    return {kernels.axpby_time(s.m, s.n, dtype, s.reads, 1).value, kernels.occupancy(s.m, s.n)};
+  const double alignment = kernels.alignment_factor(dtype, s.trans_a, s.trans_b, s.alignment);
+  const Seconds aligned = kernels.gemm_time(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b);
+  return {aligned.value * alignment, kernels.gemm_occupancy(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b), alignment};
 }
 
 }  // namespace

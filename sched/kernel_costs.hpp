@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace tilerail {
 struct KernelCost {
   double seconds = 0;
   double share = 1;
+  double slack = 1;  // how many times as long as well aligned operands take
+
+  /// Of a device that its load makes so many times slower. What waits for its operands draws less power.
+  double under_load(double load_factor) const { return seconds * std::max(1.0, load_factor / slack); }
 };
 
 /// Factor on the times of a plan's GEMMs on a device that they keep busy for this share of the time.

@@ -193,11 +193,14 @@ class Transfers {
 
   void columns(int src, int dst) {
     const bool host = src == host_end || dst == host_end;
-    for (const std::size_t pitch : {16, 32, 48, 64, 128})
+    const std::size_t off_borders = 13 * 64;
+    for (const std::size_t kib : {8, 16, 32, 48, 64, 96, 128, 256})
       for (const std::size_t bytes : {2, 4, 8, 16, 24, 32, 64}) {
-        if (bytes >= pitch || (!host && pitch < 128)) continue;
-        column(src, dst, bytes << 10, pitch << 10, false);
-        if (host) column(src, dst, bytes << 10, pitch << 10, true);
+        const std::size_t pitch = kib << 10;
+        if (bytes >= kib || (!host && kib != 128)) continue;
+        const bool on_borders = kib >= 16 && kib != 96 && kib != 256;
+        if (on_borders) column(src, dst, bytes << 10, pitch, host);
+        if (host) column(src, dst, bytes << 10, pitch + off_borders, true);
       }
   }
 

@@ -133,7 +133,7 @@ void PlanRun::run_kernel(OpId id) {
   const MemoryId gpu = plan_.queue(op.queue).dst;
   const double factor = op.kind == OpKind::gemm ? gemm_factors_[gpu.index()] : 1;
   times_[id.index()].start = machine_.now();
-  machine_.start_kernel(static_cast<SimGridMachine::Slot>(op.queue.value), gpu, factor * cost.seconds, cost.share);
+  machine_.start_kernel(static_cast<SimGridMachine::Slot>(op.queue.value), gpu, cost.under_load(factor), cost.share);
 }
 
 void PlanRun::activity_ended(SimGridMachine::Slot slot) {

@@ -155,6 +155,24 @@ TEST(StridedEfficiency, FallsWithThePitchAndOnADeviceThatComputes) {
   EXPECT_DOUBLE_EQ(of(65536, true, true), 0.3) << "no matter between devices";
 }
 
+TEST(StridedEfficiency, PitchesOnAndOffBordersOf16KiBCountAmongThemselves) {
+  const Bytes column{8192};
+  StridedEfficiency strided;
+  strided.points = {{column, 0.9, Bytes{20000}},
+                    {column, 0.6, Bytes{32768}},
+                    {column, 0.7, Bytes{40000}},
+                    {column, 0.4, Bytes{65536}}};
+  const auto of = [&](double pitch) { return strided.of({column, Bytes{pitch}}); };
+  EXPECT_DOUBLE_EQ(of(16384), 0.6);
+  EXPECT_NEAR(of(49152), 0.6 - 0.2 * std::log2(1.5), 1e-12);
+  EXPECT_DOUBLE_EQ(of(1e9), 0.7);
+  EXPECT_DOUBLE_EQ(strided.at(column), 0.4);
+  EXPECT_NEAR(of(std::sqrt(20000.0 * 40000.0)), 0.8, 1e-12);
+  EXPECT_DOUBLE_EQ(of(32768 + 8), 0.9 - 0.2 * std::log2(32776 / 20000.0));
+  strided.points = {{column, 0.6, Bytes{32768}}, {column, 0.4, Bytes{65536}}};
+  EXPECT_DOUBLE_EQ(of(65536 + 8), 0.4);  // none of its kind
+}
+
 TEST(LoadFactor, WithoutPointsIsOne) {
   KernelTimes k = kernels();
   k.gemm[0].sustained.clear();

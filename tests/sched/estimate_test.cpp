@@ -191,6 +191,29 @@ TEST(KernelCosts, UnalignedColumnsOfAnyOperandCost) {
   EXPECT_NEAR(d.cost(d.gemm(even, even, odd)), 2 * aligned, 1e-12);
 }
 
+TEST(KernelCosts, SoDoColumnsThatAreNoWholeWords) {
+  Draft d;
+  const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 512, 512), tall = d.matrix(gpu, 512, 512);
+  const double words = d.cost(d.gemm({large.buffer, 0, 0, 510, 512}, even, {tall.buffer, 0, 0, 510, 512}));
+  const double odd = d.cost(d.gemm({large.buffer, 0, 0, 509, 512}, even, {tall.buffer, 0, 0, 509, 512}));
+  EXPECT_NEAR(odd / words, 2 * 509.0 / 510, 1e-9);
+  const double columns = d.cost(d.gemm(even, {large.buffer, 0, 0, 512, 511}, {tall.buffer, 0, 0, 512, 511}));
+  EXPECT_NEAR(columns / words, 511.0 / 510, 1e-9);  // their number is no matter
+}
+
+TEST(KernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
+  const KernelCost aligned{1, 1, 1}, slow{2, 1, 2};
+  EXPECT_DOUBLE_EQ(aligned.under_load(1.5), 1.5);
+  EXPECT_DOUBLE_EQ(slow.under_load(1.5), 2);
+  EXPECT_DOUBLE_EQ(slow.under_load(3), 3);
+  EXPECT_DOUBLE_EQ(aligned.under_load(1), 1);
+  // 1.5 times as long on a GPU that is always busy, but these are twice as long anyway.
+  Draft d;
+  const View odd = d.matrix(gpu, 1024, 1024, 1025);
+  d.gemm(odd, odd, d.matrix(gpu, 1024, 1024));
+  EXPECT_NEAR(d.estimate(), 2 * 2.0 * (1 << 30) / 1e12, 1e-9);
+}
+
 TEST(KernelCosts, SoDoesAnOperandThatStartsOffABorder) {
   Draft d;
   const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 1024, 512);
