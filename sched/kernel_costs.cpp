@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "model/gemm_parts.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -32,18 +34,43 @@ struct ShapeHash {
 std::uint64_t largest_power_of_two(std::uint64_t divides) { return divides & (~divides + 1); }
 
 /// The largest power of two, 64 at most, that divides where the operands of a GEMM start and how far their columns are
-/// apart, in bytes; and the length of their columns, unless these are whole words of the copies that kernels load with.
+/// apart, in bytes.
 std::uint8_t alignment_of(const Plan& plan, const Op& op) {
-  constexpr std::uint64_t word = 16;
   const std::int64_t element = element_size(plan.problem.dtype);
   std::uint64_t all = 64;
   for (const View* view : {&op.a, &op.b, &op.y}) {
-    const auto rows = static_cast<std::uint64_t>(view->rows * element);
-    if (rows % word != 0) all |= rows;
     all |= static_cast<std::uint64_t>(view->row * element);
     if (view->cols > 1) all |= static_cast<std::uint64_t>(plan.buffer(view->buffer).ld * element);
   }
   return static_cast<std::uint8_t>(largest_power_of_two(all));
+}
+
+constexpr double word = 16;  // bytes that kernels load at once where they can
+
+/// The same of the lengths of columns, if these are no whole words and the loads of this type are bound to them.
+double column_alignment(const Shape& s, DType dtype) {
+  if (dtype == DType::f32) return 64;
+  const std::int64_t columns =
+      s.m | (s.trans_a == Trans::yes || s.trans_b == Trans::no ? s.k : 0) | (s.trans_b == Trans::yes ? s.n : 0);
+  const auto bytes =
+      static_cast<double>(largest_power_of_two(static_cast<std::uint64_t>(columns * element_size(dtype))));
+  return bytes < word ? bytes : 64;
+}
+
+/// Badly aligned, or in the parts that avoid it.
+KernelCost gemm_cost(const Shape& s, DType dtype, const KernelTimes& kernels) {
+  const double share = kernels.gemm_occupancy(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b);
+  const auto seconds = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return kernels.gemm_time(m, n, k, dtype, s.trans_a, s.trans_b).value;
+  };
+  const double alignment = std::min<double>(s.alignment, column_alignment(s, dtype));
+  const double slack = kernels.alignment_factor(dtype, s.trans_a, s.trans_b, alignment);
+  const GemmParts parts{dtype, s.trans_a, s.trans_b, s.m, s.n, s.k};
+  if (slack == 1 || s.alignment < word || parts.all().size() == 1)
+    return {slack * seconds(s.m, s.n, s.k), share, slack};
+  KernelCost cost{0, share, 1};
+  for (const GemmPart& part : parts.all()) cost.seconds += seconds(part.m, part.n, part.k);
+  return cost;
 }
 
 Shape shape_of(const Plan& plan, const Op& op, const Topology& topology) {
@@ -62,11 +89,8 @@ Shape shape_of(const Plan& plan, const Op& op, const Topology& topology) {
 }
 
 KernelCost cost_of(const Shape& s, DType dtype, const KernelTimes& kernels) {
-  if (s.kind != OpKind::gemm)
-    return {kernels.axpby_time(s.m, s.n, dtype, s.reads, 1).value, kernels.occupancy(s.m, s.n)};
-  const double alignment = kernels.alignment_factor(dtype, s.trans_a, s.trans_b, s.alignment);
-  const Seconds aligned = kernels.gemm_time(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b);
-  return {aligned.value * alignment, kernels.gemm_occupancy(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b), alignment};
+  if (s.kind == OpKind::gemm) return gemm_cost(s, dtype, kernels);
+  return {kernels.axpby_time(s.m, s.n, dtype, s.reads, 1).value, kernels.occupancy(s.m, s.n)};
 }
 
 }  // namespace

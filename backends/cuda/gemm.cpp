@@ -1,5 +1,6 @@
 #include "backends/cuda/cuda_check.hpp"
 #include "backends/cuda/kernels.hpp"
+#include "model/gemm_parts.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -27,9 +28,7 @@ Types types_of(DType dtype) {
   return {CUDA_R_64F, CUBLAS_COMPUTE_64F};
 }
 
-}  // namespace
-
-void gemm(cublasHandle_t handle, const GemmCall& call) {
+void multiply(cublasHandle_t handle, const GemmCall& call) {
   const Types types = types_of(call.dtype);
   const double alpha64 = call.alpha, beta64 = call.beta;
   const auto alpha32 = static_cast<float>(call.alpha), beta32 = static_cast<float>(call.beta);
@@ -40,6 +39,34 @@ void gemm(cublasHandle_t handle, const GemmCall& call) {
                         alpha, call.a.data, types.data, call.a.ld, call.b.data, types.data, call.b.ld, beta,
                         call.y.data, types.data, call.y.ld, types.compute, CUBLAS_GEMM_DEFAULT),
         "multiplying");
+}
+
+bool whole_words(const Block& block, std::int64_t element) {
+  return reinterpret_cast<std::uintptr_t>(block.data) % 16 == 0 && block.ld * element % 16 == 0;
+}
+
+/// Rows and columns of what the operation is applied to.
+Block within(const Block& block, Trans trans, std::int64_t row, std::int64_t col, std::int64_t element) {
+  const std::int64_t first = trans == Trans::no ? row + col * block.ld : col + row * block.ld;
+  return {block.data + first * element, block.rows, block.cols, block.ld};
+}
+
+}  // namespace
+
+void gemm(cublasHandle_t handle, const GemmCall& call) {
+  const std::int64_t element = element_size(call.dtype);
+  if (!whole_words(call.a, element) || !whole_words(call.b, element) || !whole_words(call.y, element))
+    return multiply(handle, call);
+  const GemmParts parts{call.dtype, call.trans_a, call.trans_b, call.y.rows, call.y.cols, call.k};
+  for (const GemmPart& part : parts.all()) {
+    GemmCall one = call;
+    one.a = within(call.a, call.trans_a, part.m0, part.k0, element);
+    one.b = within(call.b, call.trans_b, part.k0, part.n0, element);
+    one.y = within(call.y, Trans::no, part.m0, part.n0, element);
+    one.y.rows = part.m, one.y.cols = part.n, one.k = part.k;
+    if (part.k0 > 0) one.beta = 1;
+    multiply(handle, one);
+  }
 }
 
 }  // namespace tilerail::cuda

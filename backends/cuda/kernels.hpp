@@ -28,7 +28,8 @@ struct GemmCall {
   Block a, b, y;
 };
 
-/// y = alpha op(a) op(b) + beta y on the handle's stream; halves accumulate in f32. Throws CudaError.
+/// y = alpha op(a) op(b) + beta y on the handle's stream, in the parts of GemmParts; halves accumulate in f32 within a
+/// part. Throws CudaError.
 void gemm(cublasHandle_t handle, const GemmCall& call);
 
 /// y = alpha x + beta y; alpha == 0 never reads x, beta == 0 never reads y. Halves are computed in f32. Throws

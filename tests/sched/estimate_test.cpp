@@ -199,6 +199,11 @@ TEST(KernelCosts, SoDoColumnsThatAreNoWholeWords) {
   EXPECT_NEAR(odd / words, 2 * 509.0 / 510, 1e-9);
   const double columns = d.cost(d.gemm(even, {large.buffer, 0, 0, 512, 511}, {tall.buffer, 0, 0, 512, 511}));
   EXPECT_NEAR(columns / words, 511.0 / 510, 1e-9);  // their number is no matter
+  // Large enough to be run in parts: aligned, but for a thin one.
+  const View huge = d.matrix(gpu, 2048, 2048), row_more = d.matrix(gpu, 2049, 2048, 2056);
+  const double ratio = d.cost(d.gemm(row_more, huge, row_more)) / d.cost(d.gemm(huge, huge, huge));
+  EXPECT_GT(ratio, 2049.0 / 2048 - 1e-9);
+  EXPECT_LT(ratio, 1.01);
 }
 
 TEST(KernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {

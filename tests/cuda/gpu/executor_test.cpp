@@ -78,6 +78,25 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
   }
 }
 
+/// Sizes that are cut into whole words and rests (GemmParts), in every combination of transposes.
+TEST_F(Gpu, LargeProductsOfOddSizesAreRight) {
+  const Topology topology = machine();
+  CudaExecutor executor{topology};
+  for (const DType dtype : {DType::f64, DType::tf32, DType::f16, DType::bf16})
+    for (const Trans trans_a : {Trans::no, Trans::yes})
+      for (const Trans trans_b : {Trans::no, Trans::yes}) {
+        GemmProblem problem = square(0, -1, 0.375);
+        problem.m = element_size(dtype) == 2 ? 1029 : 2053, problem.n = problem.m + 2, problem.k = problem.m + 4;
+        problem.dtype = dtype, problem.trans_a = trans_a, problem.trans_b = trans_b;
+        problem.lda = problem.ldb = problem.ldc = 0;
+        problem = checked(problem);
+        const Plan plan = plan_gemm(problem, topology, devices(1), in_tiles(4096));
+        CudaGemmCase data{problem, executor, 3};
+        executor.run(*executor.prepare(plan), data.matrices());
+        EXPECT_EQ(data.mismatch(2), "") << to_string(dtype) << " " << to_string(trans_a) << to_string(trans_b);
+      }
+}
+
 TEST_F(Gpu, ABoundPlanRunsAgainOnOtherMatrices) {
   const Topology topology = machine();
   CudaExecutor executor{topology};

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "model/problem.hpp"
+
+namespace tilerail {
+
+/// Part of a product: rows m0 to m0 + m and columns n0 to n0 + n of C, over k0 to k0 + k.
+struct GemmPart {
+  std::int64_t m0 = 0, m = 0, n0 = 0, n = 0, k0 = 0, k = 0;
+  friend bool operator==(const GemmPart&, const GemmPart&) = default;
+};
+
+/// The parts that a GEMM on a GPU is run in, in this order; those with k0 > 0 add to C. Where columns of an operand are
+/// no whole words of 16 bytes, tensor cores are fed by slower loads. The rest is then cut off, if the product is large
+/// enough for what its thin kernels cost. Starts and leading dimensions are taken to be whole words.
+/// docs/model.md#kernel-times
+class GemmParts {
+ public:
+  GemmParts(DType dtype, Trans trans_a, Trans trans_b, std::int64_t m, std::int64_t n, std::int64_t k);
+
+  std::span<const GemmPart> all() const { return {parts_.data(), count_}; }
+
+ private:
+  std::array<GemmPart, 8> parts_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace tilerail
