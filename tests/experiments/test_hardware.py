@@ -252,5 +252,29 @@ class Scaling(HardwareTest):
                          [("1", "128", "h:h:h"), ("2", "128", "h:h:h")])
 
 
+class Gantt(HardwareTest):
+    def test_timelines_are_saved_and_give_the_same_table_and_figures_again(self):
+        text = self.succeed("run", "h200_gantt", "--", "--topology", SOURCE / "topologies/two-gpu.toml", "--backend",
+                            "host", "--shrink", 64, "--iters", 1, "--warmup", 1)
+        names = [line[0] for line in table_after(text, "problem ")]
+        self.assertEqual(names, ["host-8192", "gpu0-8192", "mixed-6000x6000x12000"])
+        out = self.folder / "out/h200_gantt"
+        suffixes = ["-measured.csv", "-predicted.csv", ".png"]
+        self.assertEqual(sorted(file.name for file in out.iterdir()),
+                         sorted(name + suffix for name in names for suffix in suffixes))
+        (out / "gpu0-8192-predicted.csv").unlink(), (out / "gpu0-8192-measured.csv").unlink()
+        again = self.succeed("run", "h200_gantt", "-o", "o", "--", "--from-saved", out)
+        self.assertEqual(table_after(again, "problem "), [line for line in table_after(text, "problem ")
+                                                          if line[0] != "gpu0-8192"])
+        self.assertEqual({file.name for file in (self.folder / "o").iterdir()},
+                         {"host-8192.png", "mixed-6000x6000x12000.png"})
+
+    def test_a_folder_without_timelines_and_half_a_pair_are_refused(self):
+        self.assert_refused(["run", "h200_gantt", "--", "--from-saved", "none"], "'none' has no timelines")
+        (self.folder / "half").mkdir()
+        (self.folder / "half/host-8192-predicted.csv").write_text("")
+        self.assert_refused(["run", "h200_gantt", "--", "--from-saved", "half"], "host-8192-")
+
+
 if __name__ == "__main__":
     unittest.main()
