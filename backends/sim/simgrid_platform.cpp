@@ -137,7 +137,8 @@ void SimGridPlatform::add_route(const FlowRoute& route, const Topology& topology
   if (src == dst) path.emplace_back(new_link(topology.kernels_of(src).memory_bandwidth.value().value));
   // SimGrid ignores the rate of a flow between hosts; a FATPIPE link bounds each flow instead of their sum.
   if (cap) path.emplace_back(new_link(cap->value)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE));
-  const double demand = src == dst ? 0 : topology.pair_rate(src, dst).value;
+  const Rate alone = src == dst ? Rate{0} : topology.pair_rate(src, dst);
+  const double demand = std::min(alone, cap.value_or(alone)).value;
   s4u::Host *from = start_of(route, topology), *to = hosts_[dst.index()];
   connect(zone_, *from, *to, path);
   routes_.emplace(route, Route{from, to, {uses.begin(), uses.end()}, demand});
