@@ -44,6 +44,8 @@ std::map<MemoryId, std::size_t> bytes_by_memory(const GemmProblem& p) {
   return bytes;
 }
 
+constexpr std::size_t border = 16 << 10;  // C, at the end of a pool, is as far from one as a matrix at its start
+
 /// One block of memory full of random numbers, in which the matrices of plan after plan lie: A and B from its start, C
 /// at its end.
 class Pool {
@@ -117,8 +119,9 @@ class CudaRunner final : public BenchRunner {
     executor_.reserve(gpus, tiles, 1);
     for (const auto& [memory, bytes] : most) {
       if (bytes == 0) continue;
+      const std::size_t whole = (bytes + border - 1) / border * border;
       const int device = topology.is_host(memory) ? -1 : executor_.ordinal(memory);
-      pools_[memory] = std::make_unique<Pool>(bytes, device, settings.pages);
+      pools_[memory] = std::make_unique<Pool>(whole, device, settings.pages);
     }
     for (const MemoryId gpu : gpus) devices_.push_back(executor_.ordinal(gpu));
   }

@@ -10,8 +10,8 @@ namespace tilerail::cuda {
 
 /// Page-locked host memory that every device may copy from and to. `spread` pages are small ones that lie over all
 /// memory controllers: interleaved by the kernel where it shows several NUMA nodes, else first touched by all cores in
-/// turns. `plain` pages are as one call of the runtime gives them. Where pages lie changes the bandwidth of copies by
-/// half (docs/model.md#host-buffers).
+/// turns. The buffer starts 4 KiB past a border of 16 KiB. `plain` pages are as one call of the runtime gives them. Where
+/// pages lie changes the bandwidth of copies by half (docs/model.md#host-buffers).
 class HostBuffer {
  public:
   HostBuffer() = default;
@@ -25,7 +25,7 @@ class HostBuffer {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  std::byte* data_ = nullptr;
+  std::byte *allocated_ = nullptr, *data_ = nullptr;
   std::size_t bytes_ = 0;
   HostPages pages_ = HostPages::spread;
 };
