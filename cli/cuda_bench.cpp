@@ -44,7 +44,7 @@ std::map<MemoryId, std::size_t> bytes_by_memory(const GemmProblem& p) {
   return bytes;
 }
 
-constexpr std::size_t border = 16 << 10;  // C, at the end of a pool, is as far from one as a matrix at its start
+constexpr std::size_t border = 64 << 10;  // C, at the end of a pool, is as far from one as a matrix at its start
 
 /// One block of memory full of random numbers, in which the matrices of plan after plan lie: A and B from its start, C
 /// at its end.

@@ -77,13 +77,14 @@ void touch(std::byte* data, std::size_t bytes) {
                    "); expected a machine with as much free memory, and a limit on locked memory (ulimit -l) above it"};
 }
 
-/// 2-D copies move columns that start at borders worse than others, so matrices of whole borders are put off them.
-constexpr std::size_t border = 16 << 10, off_border = 4 << 10;
+/// How fast 2-D copies are depends on where columns start within some 64 KiB. The runtime's own buffers start here,
+/// too.
+constexpr std::size_t border = 2 << 20;
 
-std::size_t mapped_bytes(std::size_t bytes) { return bytes + 2 * border; }
+std::size_t mapped_bytes(std::size_t bytes) { return bytes + border; }
 
-std::byte* off_borders(std::byte* mapped) {
-  return mapped + (border - reinterpret_cast<std::uintptr_t>(mapped) % border) + off_border;
+std::byte* at_border(std::byte* mapped) {
+  return mapped + (border - reinterpret_cast<std::uintptr_t>(mapped) % border) % border;
 }
 
 std::byte* map_spread(std::size_t bytes) {
@@ -113,7 +114,7 @@ std::byte* allocate_plain(std::size_t bytes) {
 HostBuffer::HostBuffer(std::size_t bytes, HostPages pages) : bytes_{bytes}, pages_{pages} {
   if (bytes == 0) return;
   allocated_ = pages == HostPages::spread ? map_spread(bytes) : allocate_plain(bytes);
-  data_ = pages == HostPages::spread ? off_borders(allocated_) : allocated_;
+  data_ = pages == HostPages::spread ? at_border(allocated_) : allocated_;
 }
 
 HostBuffer::~HostBuffer() {
