@@ -269,7 +269,9 @@ TEST_F(Api, HostMemoryOfBothKindsIsUsedInPlaceAndMeasured) {
   for (const HostPages pages : {HostPages::spread, HostPages::plain}) {
     ApiCase one{square(n), {}, {}, {}, 13};
     auto* const c = static_cast<double*>(context.allocate_host(bytes, pages));
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(c) % (2 << 20), 0u);
+    if (pages == HostPages::spread) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(c) % (2 << 20), 0u);
+    }
     std::copy_n(one.c->data<double>(), n * n, c);
     gemm(context, 'N', 'N', n, n, n, one.problem.alpha, one.a->data<double>(), n, one.b->data<double>(), n,
          one.problem.beta, c, n);
