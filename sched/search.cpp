@@ -1,7 +1,6 @@
 #include "sched/search.hpp"
 
 #include <algorithm>
-#include <array>
 #include <future>
 #include <limits>
 #include <optional>
@@ -81,19 +80,23 @@ class Search {
 
   /// Plans with candidate tiles from the largest down. A smaller tile costs more operations, and all of them are
   /// issued. It also costs most to plan, so the search ends after `patience` tiles without a better plan, those that
-  /// cost next to nothing not counted, or when none can be better. As many are planned at once, each by itself, so the
-  /// result is that of planning one after another.
+  /// cost next to nothing not counted, when none can be better, or when many kernels would follow a tile that was not
+  /// better. As many are planned at once, each by itself, so the result is that of planning one after another.
   Judged best_tile(const TileScheduler& scheduler, Grid grid) const {
     const auto tiles = candidates(scheduler, grid);
     std::optional<Judged> best;
     std::size_t left = tiles.size(), worse = 0;
-    while (left > 0 && worse < patience) {
-      std::array<std::future<Judged>, patience> wave;
-      const std::size_t count = std::min(left, patience);
-      for (std::size_t i = 0; i < count; ++i)
-        wave[i] = std::async(std::launch::async, [&, tile = tiles[--left]] { return judge(scheduler, tile, grid); });
-      for (std::size_t i = 0; i < count; ++i) {
-        Judged judged = wave[i].get();
+    const auto many = [&](std::int64_t tile) {
+      return kernel_count(problem_.m, problem_.n, problem_.k, grid, tile) > many_kernels;
+    };
+    while (left > 0 && worse < patience && !(worse > 0 && many(tiles[left - 1]))) {
+      std::vector<std::future<Judged>> wave;
+      do {
+        const std::int64_t tile = tiles[--left];
+        wave.push_back(std::async(std::launch::async, [&, tile] { return judge(scheduler, tile, grid); }));
+      } while (left > 0 && wave.size() < patience && !many(tiles[left - 1]));
+      for (std::future<Judged>& planned : wave) {
+        Judged judged = planned.get();
         if (worse == patience) continue;
         if (!judged.cheap()) ++worse;
         if (!best || judged.beats(*best)) best = std::move(judged), worse = best->unbeatable() ? patience : 0;
@@ -127,6 +130,7 @@ class Search {
   }
 
   static constexpr std::size_t patience = 2;
+  static constexpr std::int64_t many_kernels = 1000;
 
   const GemmProblem& problem_;
   const Topology& topology_;

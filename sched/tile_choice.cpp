@@ -43,6 +43,11 @@ std::int64_t thesis_tile(std::int64_t m, std::int64_t n, std::int64_t k, Grid gr
   return best;
 }
 
+std::int64_t kernel_count(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid, std::int64_t tile) {
+  const std::int64_t m_r = largest_piece(m, grid.rows), n_c = largest_piece(n, grid.cols);
+  return grid.rows * ceil_div(m_r, tile) * grid.cols * ceil_div(n_c, tile) * ceil_div(k, tile);
+}
+
 std::vector<std::int64_t> tile_candidates(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid,
                                           std::int64_t largest, std::int64_t most_kernels) {
   const std::int64_t m_r = largest_piece(m, grid.rows), n_c = largest_piece(n, grid.cols);
@@ -54,8 +59,7 @@ std::vector<std::int64_t> tile_candidates(std::int64_t m, std::int64_t n, std::i
   std::vector<std::int64_t> tiles;
   for (const std::int64_t tile : sides) {
     if (tile < 1 || tile > std::min(largest, longest) || (!tiles.empty() && tile == tiles.back())) continue;
-    const std::int64_t kernels = grid.rows * ceil_div(m_r, tile) * grid.cols * ceil_div(n_c, tile) * ceil_div(k, tile);
-    if (kernels <= most_kernels) tiles.push_back(tile);
+    if (kernel_count(m, n, k, grid, tile) <= most_kernels) tiles.push_back(tile);
   }
   if (tiles.empty()) tiles.push_back(std::max<std::int64_t>(1, std::min(longest, largest)));
   return tiles;

@@ -103,6 +103,11 @@ TEST(TileChoice, CandidatesRespectTheirLimits) {
   EXPECT_EQ(tile_candidates(0, 0, 0, {1, 1}, 1 << 20, 16384), (std::vector<std::int64_t>{1}));
 }
 
+TEST(TileChoice, KernelsAreCountedByBlock) {
+  EXPECT_EQ(kernel_count(16384, 16384, 16384, {2, 4}, 2048), 512);
+  EXPECT_EQ(kernel_count(1000, 1000, 1000, {2, 1}, 256), 2 * 2 * 4 * 4);
+}
+
 TEST(TileChoice, CandidatesHaveTheSidesOfABlock) {
   EXPECT_EQ(tile_candidates(1400, 600, 900, {2, 1}, 1 << 20, 16384),
             (std::vector<std::int64_t>{256, 384, 512, 704, 768, 900}));
