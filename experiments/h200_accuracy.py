@@ -147,7 +147,7 @@ def draw(figure_type, results: Results):
     for i, kind in enumerate(sorted({place_kind(row) for row in results.rows})):
         rows = [row for row in results.rows if place_kind(row) == kind]
         axes.scatter([row.positive("measured_s") * 1e3 for row in rows],
-                     [row.positive("predicted_s") * 1e3 for row in rows], 14, f"C{i}", "os^D"[i], label=kind)
+                     [row.positive("predicted_s") * 1e3 for row in rows], s=14, c=f"C{i}", marker="os^D"[i], label=kind)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(ends)

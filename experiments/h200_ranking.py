@@ -87,7 +87,7 @@ def draw(figure_type, results: Results, groups: list[Group]):
         axes.plot([0, limit], [0, limit], color="#adb5bd", linewidth=0.8)
         for row, predicted, measured in zip(group.rows, group.predicted, group.measured):
             colour, mark = marks[row["label"]]
-            handles[row["label"]] = axes.scatter(measured * 1e3, predicted * 1e3, 18, colour, mark)
+            handles[row["label"]] = axes.scatter(measured * 1e3, predicted * 1e3, s=18, c=colour, marker=mark)
         axes.set_xlim(0, limit)
         axes.set_ylim(0, limit)
         axes.set_title(f"{group.name}\ntau {group.tau:+.2f}, regret {group.regret:.1%}", fontsize=7)
