@@ -11,7 +11,7 @@ namespace tilerail::cuda {
 /// Page-locked host memory that every device may copy from and to. `spread` pages are small ones that lie over all
 /// memory controllers: interleaved by the kernel where it shows several NUMA nodes, else first touched by all cores in
 /// turns. `plain` pages are as one call of the runtime gives them. Where pages lie changes the bandwidth of copies by
-/// half (docs/model.md#host-buffers). Buffers start at borders of 2 MiB.
+/// half (docs/model.md#host-buffers). Spread buffers start at borders of 2 MiB.
 class HostBuffer {
  public:
   HostBuffer() = default;
