@@ -148,7 +148,8 @@ std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, st
     (home ? homes : others).push_back(device);
   }
   // With fewer than there are homes, the one of C first: it is read and written.
-  std::stable_partition(homes.begin(), homes.end(), [&](MemoryId device) { return device == problem.place_c; });
+  if (const auto c = std::find(homes.begin(), homes.end(), problem.place_c); c != homes.end())
+    std::rotate(homes.begin(), c, c + 1);
   homes.resize(std::min(homes.size(), count));
   const std::size_t missing = count - homes.size();
   std::vector<MemoryId> first = homes, spaced = homes;
