@@ -17,6 +17,7 @@ struct Command {
 Command add_topo(CLI::App& root);
 Command add_plan(CLI::App& root);
 Command add_simulate(CLI::App& root);
+Command add_predict(CLI::App& root);
 Command add_run(CLI::App& root);
 Command add_compare(CLI::App& root);
 Command add_calibrate(CLI::App& root);

@@ -123,13 +123,24 @@ std::vector<MemoryId> MachineOptions::resolve_devices(const Topology& machine) c
 void PolicyOptions::add_to(CLI::App& app) {
   OptionGroup group{app, "POLICY"};
   group.add("--policy", "NAME", name, "A preset ('tilerail policies') [tilerail]");
-  group.add("--tile", "T", tile, "Tile size, or auto [auto]");
+  group.add("--tile", "T", tile, "Tile size, auto, or auto:HOW, one of tile-choice [auto]");
   group.add("--set", "KEY=VALUE", overrides, "Overrides one field of the preset");
 }
 
 Policy PolicyOptions::resolve() const {
   Policy policy = preset(name);
-  if (tile != "auto") {
+  constexpr std::string_view chosen = "auto:";
+  if (tile.starts_with(chosen)) {
+    const std::string choice = tile.substr(chosen.size());
+    try {
+      apply_override(policy, "tile-choice=" + choice);
+    } catch (const InputError&) {
+      for (const PolicyField& field : fields_of(policy))
+        if (field.key == "tile-choice")
+          throw InputError{fmt::format("--tile: '{}' is no way to choose a tile; after 'auto:' stands one of: {}",
+                                       choice, field.accepted)};
+    }
+  } else if (tile != "auto") {
     const std::int64_t size = parse_size(tile, "--tile");
     if (size == 0) throw InputError{"--tile: '0' is not a tile size; write a positive size or auto"};
     apply_override(policy, fmt::format("tile={}", size));

@@ -14,7 +14,7 @@ enum class CTiles { eager, lazy, automatic };
 enum class Order { fifo, fewest_fetches, eta };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
-enum class TileChoice { thesis, search };
+enum class TileChoice { thesis, search, baseline, dataloc, bts, dr, cso };
 enum class DeviceChoice { all, search };
 
 /// A policy is a value. Presets are rows of one table (policy.cpp); any field can be overridden by "key=value".

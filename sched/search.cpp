@@ -5,7 +5,9 @@
 #include <limits>
 #include <optional>
 
+#include "model/error.hpp"
 #include "sched/estimate.hpp"
+#include "sched/overlap_gemm.hpp"
 #include "sched/tile_choice.hpp"
 #include "sched/tile_scheduler.hpp"
 
@@ -14,6 +16,25 @@ namespace {
 
 /// A plan has to be better than a simpler one by more than estimates are worth.
 constexpr double margin = 0.03;
+
+std::optional<OverlapModel> overlap_model(TileChoice choice) {
+  switch (choice) {
+    case TileChoice::thesis:
+    case TileChoice::search:
+      return std::nullopt;
+    case TileChoice::baseline:
+      return OverlapModel::baseline;
+    case TileChoice::dataloc:
+      return OverlapModel::dataloc;
+    case TileChoice::bts:
+      return OverlapModel::bts;
+    case TileChoice::dr:
+      return OverlapModel::dr;
+    case TileChoice::cso:
+      return OverlapModel::cso;
+  }
+  return std::nullopt;
+}
 
 struct Judged {
   Plan plan;
@@ -34,8 +55,8 @@ class Search {
     const bool any_number = policy_.device_choice == DeviceChoice::search;
     const TileScheduler all = with(devices);
     const Grid grid = all.grid();
-    if (!any_number && !any_tile()) return all.plan(given_tile(all, grid), grid);
-    Judged best = any_tile() ? best_tile(all, grid) : judge(all, given_tile(all, grid), grid);
+    if (!any_number && !any_tile()) return all.plan(given_tile(all, devices, grid), grid);
+    Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, devices, grid), grid);
     for (std::size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
       if (best.plan.ops.empty() || kernels_alone(devices, count) >= (1 - margin) * best.makespan) break;
       for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
@@ -51,9 +72,17 @@ class Search {
     return {problem_, topology_, resources_, devices, policy_};
   }
 
-  std::int64_t given_tile(const TileScheduler& scheduler, Grid grid) const {
-    return policy_.tile > 0 ? policy_.tile
-                            : thesis_tile(problem_.m, problem_.n, problem_.k, grid, scheduler.largest_tile());
+  std::int64_t given_tile(const TileScheduler& scheduler, std::span<const MemoryId> devices, Grid grid) const {
+    const GemmProblem& p = problem_;
+    if (policy_.tile > 0) return policy_.tile;
+    const auto model = overlap_model(policy_.tile_choice);
+    const bool product = p.m > 0 && p.n > 0 && p.k > 0 && p.alpha != 0;
+    if (!model || !product) return thesis_tile(p.m, p.n, p.k, grid, scheduler.largest_tile());
+    if (devices.size() > 1)
+      throw InputError{"tile-choice=" + std::string{to_string(*model)} + ": this model is of one GPU; " +
+                       std::to_string(devices.size()) + " are given"};
+    return tilerail::best_tile(*model, overlap_problem(p, topology_, devices[0]),
+                               overlap_tiles(p, scheduler.largest_tile()));
   }
 
   /// What the product alone, as one kernel, takes on so many GPUs like the fastest of these.
@@ -82,7 +111,7 @@ class Search {
   /// issued. It also costs most to plan, so the search ends after `patience` tiles without a better plan, those that
   /// cost next to nothing not counted, when none can be better, or when many kernels would follow a tile that was not
   /// better. As many are planned at once, each by itself, so the result is that of planning one after another.
-  Judged best_tile(const TileScheduler& scheduler, Grid grid) const {
+  Judged searched_tile(const TileScheduler& scheduler, Grid grid) const {
     const auto tiles = candidates(scheduler, grid);
     std::optional<Judged> best;
     std::size_t left = tiles.size(), worse = 0;

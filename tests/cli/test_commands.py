@@ -64,6 +64,38 @@ class Topo(CommandTest):
         self.assertIn("two-gpu", done.stderr)
 
 
+class Predict(CommandTest):
+    ARGUMENTS = ["predict", "--gemm", "2K", "--topology", "two-gpu", "--devices", "0"]
+
+    def predicted(self, *arguments):
+        return json.loads(self.succeed(*self.ARGUMENTS, "--json", "-", *arguments))
+
+    def test_every_model_stands_beside_the_simulator(self):
+        result = self.predicted()
+        rows = {row["model"]: row for row in result["predictions"]}
+        self.assertEqual(list(rows), ["baseline", "dataloc", "bts", "dr", "cso", "policy", "simulator"])
+        self.assertEqual((result["h2d"]["bytes_per_s"], result["h2d"]["slowdown"]), (10e9, 1))
+        best = rows["simulator"]["simulated_s"]
+        self.assertTrue(all(row["simulated_s"] >= best for row in rows.values() if row["simulated_s"]))
+        for model in ("dataloc", "dr"):
+            with_tile = self.predicted("--model", model, "--tile", rows[model]["tile"])["predictions"]
+            self.assertEqual(with_tile[0], rows[model])
+            self.assertEqual([row["model"] for row in with_tile], [model, "policy", "simulator"])
+
+    def test_a_plan_takes_the_tile_of_a_model(self):
+        tile = self.predicted("--model", "dr")["predictions"][0]["tile"]
+        planned = self.succeed("simulate", *self.ARGUMENTS[1:], "--tile", "auto:dr")
+        self.assertIn(f"tilerail+tile-choice=dr, tile {tile}\n", planned)
+
+    def test_all_data_on_the_gpu_leaves_the_kernel(self):
+        rows = self.predicted("--place", "0:0:0", "--model", "bts", "--tile", "2K")["predictions"]
+        self.assertAlmostEqual(rows[0]["predicted_s"], 2 * 2048**3 / 1e12, places=6)
+
+    def test_text_names_the_transfers(self):
+        text = self.succeed(*self.ARGUMENTS)
+        self.assertIn("to the GPU    10.00 GB/s after 10.00 us, 1.00 times as long", text)
+
+
 class Policies(CommandTest):
     def test_lists_presets_fields_and_values(self):
         lines = self.succeed("policies").splitlines()

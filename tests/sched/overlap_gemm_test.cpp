@@ -1,0 +1,65 @@
+#include "sched/overlap_gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include "../model/expect_error.hpp"
+#include "machines.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
+
+TEST(OverlapGemm, TransfersAreThoseOfTheRoutes) {
+  const Topology machine = shipped("two-gpu");  // host to GPU 10 GB/s after 10 us, GPU to GPU 40 GB/s after 5 us
+  GemmProblem p = cube(1000);
+  p.place_b = gpu0, p.place_c = gpu1, p.beta = 0;
+  const OverlapProblem o = overlap_problem(checked(p), machine, gpu0);
+  EXPECT_NEAR(o.h2d.of(1e9), 0.1 + 10e-6, 1e-12);
+  EXPECT_TRUE(o.operands[0].get);
+  EXPECT_FALSE(o.operands[0].set);
+  EXPECT_NEAR(o.operands[0].in.of(1e9), 0.1 + 10e-6, 1e-12);
+  EXPECT_FALSE(o.operands[1].get || o.operands[1].set) << "it is there";
+  EXPECT_FALSE(o.operands[2].get) << "beta = 0";
+  EXPECT_TRUE(o.operands[2].set);
+  EXPECT_NEAR(o.operands[2].out.of(1e9), 0.025 + 5e-6, 1e-12);
+  EXPECT_EQ(o.dims, (std::vector<double>{1000, 1000, 1000}));
+  EXPECT_NEAR(o.kernel(512), 2.0 * 512 * 512 * 512 / 1e12, 1e-6);
+  EXPECT_EQ(o.kernel(5000), o.whole_kernel);
+}
+
+TEST(OverlapGemm, SlowdownsAreThoseOfOneCopyEachWay) {
+  const Topology machine = shipped("cocopelia-testbed-2");  // Table II: 1.27 and 1.41
+  const OverlapProblem o = overlap_problem(checked(cube(4096)), machine, machine.gpus()[0]);
+  EXPECT_NEAR(o.h2d.slowdown, 1.27, 0.05);
+  EXPECT_NEAR(o.d2h.slowdown, 1.41, 0.05);
+}
+
+TEST(OverlapGemm, TilesAreMultiplesOf256UpToTheLeastSize) {
+  GemmProblem p = cube(1000);
+  EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<std::int64_t>{256, 512, 768}));
+  EXPECT_EQ(overlap_tiles(p, 600), (std::vector<std::int64_t>{256, 512}));
+  p.k = 100;
+  EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<std::int64_t>{100}));
+}
+
+TEST(OverlapGemm, APlanTakesTheTileOfItsModel) {
+  const Topology machine = shipped("cocopelia-testbed-2");
+  const GemmProblem problem = checked(cube(8192));
+  const OverlapProblem overlap = overlap_problem(problem, machine, machine.gpus()[0]);
+  const auto tiles = overlap_tiles(problem, 1 << 20);
+  for (const OverlapModel model : {OverlapModel::dataloc, OverlapModel::dr}) {
+    Policy policy = preset("tilerail");
+    apply_override(policy, "tile-choice=" + std::string{to_string(model)});
+    const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 1}, policy);
+    EXPECT_EQ(plan.tile, best_tile(model, overlap, tiles));
+    const Topology two = shipped("two-gpu");
+    expect_input_error([&] { plan_gemm(problem, two, two.gpus(), policy); },
+                       {std::string{to_string(model)}, "2 are given"});
+    EXPECT_TRUE(plan_gemm(checked(cube(0)), machine, {machine.gpus().data(), 1}, policy).ops.empty());
+  }
+}
+
+}  // namespace
+}  // namespace tilerail::testing
