@@ -176,5 +176,27 @@ class Karolina(ExperimentTest):
             self.assert_refused(["run", "karolina_gemmex", "--", "--measured", "m.csv"], quoted)
 
 
+class CocopeliaModels(ExperimentTest):
+    def test_errors_are_of_the_predictions_and_saved_ones_give_the_same_table(self):
+        text = self.succeed("run", "cocopelia_models", "--", "--quick", "--step", 1024)
+        lines = table_after(text, "testbed and routine")
+        self.assertEqual([(line[0][-1], line[1], line[2]) for line in lines],
+                         [(testbed, routine, model) for testbed in "12" for routine in ("dgemm", "sgemm")
+                          for model in ("cso", "bts", "dr")])
+        saved = self.folder / "out/cocopelia_models/cocopelia_models.csv"
+        _, rows = csv_rows(saved)
+        errors = sorted(float(row["dr_s"]) / float(row["simulated_s"]) - 1 for row in rows
+                        if (row["testbed"], row["routine"]) == ("cocopelia-testbed-1", "dgemm"))
+        self.assertEqual(len(errors), int(lines[2][3]))
+        half = len(errors) // 2
+        median = (errors[half] + errors[-half - 1]) / 2
+        self.assertAlmostEqual(float(lines[2][5].rstrip("%")), 100 * median, delta=0.051)
+        for row in rows:
+            self.assertLessEqual(1.5 * int(row["tile"]), min(int(row[size]) for size in "MNK"))
+            self.assertNotEqual(row["place"], "0:0:0")
+        again = self.succeed("run", "cocopelia_models", "-o", "o", "--", "--from-saved", saved)
+        self.assertEqual(table_after(again, "testbed and routine"), lines)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,132 @@
+"""CoCoPeLia's validation (section V): models of one GPU against the simulator of the two published testbeds, GEMM.
+
+Each problem and tile is predicted by the models and simulated. See docs/experiments.md.
+"""
+
+import concurrent.futures
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import statistics
+
+from harness import (Failure, Parser, Tilerail, aligned, command_text, plotting, positive, read_table, run_experiment,
+                     save_figure, write_csv)
+
+NAME = "cocopelia_models"
+TESTBEDS = ("cocopelia-testbed-1", "cocopelia-testbed-2")
+DTYPES = {"f64": "dgemm", "f32": "sgemm"}
+MODELS = ("cso", "bts", "dr")  # of the paper's figures 4 and 5
+SIDES = tuple(side * 1024 for side in (4, 8, 12, 16))
+RATIOS = (3, 4, 5)
+LEAST_TILE, OVERLAP = 1024, 1.5  # tiles are at most the least size / 1.5
+# One stream for transfers each way and one for kernels, every tile fetched once, tiles of C one after another.
+WRAPPER = ("--policy", "gemmex", "--set", "compute-streams=1", "--set", "c-tiles=eager", "--set", "order=fifo")
+DR_TARGET = 0.05
+COLUMNS = ["testbed", "routine", "M", "N", "K", "place", "tile", "simulated_s", *(f"{model}_s" for model in MODELS)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    testbed: str
+    dtype: str
+    sizes: tuple[int, int, int]
+    place: str
+
+    def tiles(self, step: int) -> range:
+        return range(LEAST_TILE, int(min(self.sizes) / OVERLAP) + 1, step)
+
+
+def shapes(sides) -> list[tuple[tuple[int, int, int], str]]:
+    """Cubes with all placements but all on the GPU; of the same volume on the host, long or short in K."""
+    found = [((side, side, side), ":".join(place)) for side in sides for place in itertools.product("h0", repeat=3)
+             if place != ("0", "0", "0")]
+    for side, ratio in itertools.product(sides, RATIOS):
+        factor = ratio**3 / 8
+        short, long = side / factor ** (2 / 3), side * factor ** (2 / 3)
+        found.append(((round(short * factor), round(short * factor), round(short)), "h:h:h"))
+        found.append(((round(long / factor), round(long / factor), round(long)), "h:h:h"))
+    return found
+
+
+def measure(tilerail: Tilerail, options) -> list[list]:
+    problems = [Problem(testbed, dtype, sizes, place) for testbed in TESTBEDS for dtype in DTYPES
+                for sizes, place in shapes(SIDES[:1] if options.quick else SIDES)]
+    cases = [(problem, tile) for problem in problems for tile in problem.tiles(options.step)]
+
+    def predict(case) -> list:
+        problem, tile = case
+        text = tilerail.run(["predict", "--gemm", ",".join(map(str, problem.sizes)), "--dtype", problem.dtype,
+                             "--place", problem.place, "--topology", problem.testbed, "--devices", "0", "--tile",
+                             str(tile), "--json", "-", *WRAPPER])
+        rows = {row["model"]: row for row in json.loads(text)["predictions"]}
+        return [problem.testbed, DTYPES[problem.dtype], *problem.sizes, problem.place, tile,
+                rows["policy"]["simulated_s"], *(rows[model]["predicted_s"] for model in MODELS)]
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        return list(pool.map(predict, cases))
+
+
+def errors_of(rows) -> dict[tuple[str, str, str], list[float]]:
+    """Predicted over simulated time - 1, by testbed, routine and model."""
+    errors = {}
+    for row in rows:
+        for model in MODELS:
+            error = row.positive(f"{model}_s") / row.positive("simulated_s") - 1
+            errors.setdefault((row["testbed"], row["routine"], model), []).append(error)
+    return errors
+
+
+def print_errors(errors) -> None:
+    lines = [["testbed and routine", "model", "cases", "5%", "median", "95%", f"DR within {DR_TARGET:.0%}, CSO low"]]
+    for (testbed, routine, model), values in errors.items():
+        low, *_, high = statistics.quantiles(values, n=20) if len(values) > 1 else values * 2
+        median = statistics.median(values)
+        verdict = {"dr": abs(median) <= DR_TARGET, "cso": median < 0}.get(model)
+        lines.append([f"{testbed} {routine}", model, str(len(values)), f"{low:+.1%}", f"{median:+.1%}", f"{high:+.1%}",
+                      "" if verdict is None else "yes" if verdict else "no"])
+    print(aligned(lines))
+
+
+def draw(figure_type, errors):
+    figure = figure_type(figsize=(8, 3.5), dpi=150, layout="constrained")
+    kinds = list(dict.fromkeys((testbed, routine) for testbed, routine, _ in errors))
+    for axes, kind in zip(figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds):
+        axes.violinplot([[error * 100 for error in errors[(*kind, model)]] for model in MODELS], showmedians=True)
+        axes.axhline(0, color="#adb5bd", linewidth=0.8)
+        axes.set_xticks(range(1, len(MODELS) + 1), [model.upper() for model in MODELS])
+        axes.set_title(f"{kind[0].removeprefix('cocopelia-')}\n{kind[1]}", fontsize=8)
+        axes.set_ylim(-100, 100)
+        axes.tick_params(labelsize=7)
+    figure.axes[0].set_ylabel("error of the prediction, %")
+    return figure
+
+
+def main() -> int:
+    parser = Parser(__doc__)
+    parser.add_argument("--step", type=positive, default=256, metavar="N", help="between tiles [256]")
+    parser.add_argument("--quick", action="store_true", help="only the smallest problems")
+    parser.add_argument("--from-saved", type=pathlib.Path, metavar="CSV", help="table and figure of saved results")
+    options = parser.parse_args()
+    files, table = [], options.from_saved
+    if not table:
+        tilerail = Tilerail(options.tilerail, options.jobs)
+        table = os.path.join(options.output, NAME + ".csv")
+        header = {"version": tilerail.version(), "command": command_text()}
+        write_csv(table, header, COLUMNS, measure(tilerail, options))
+        files.append(table)
+    rows = read_table(pathlib.Path(table), COLUMNS)[1]
+    if not rows:
+        raise Failure(f"{table}: has no results")
+    errors = errors_of(rows)
+    print_errors(errors)
+    if figure_type := plotting():
+        files.append(os.path.join(options.output, NAME + ".png"))
+        save_figure(draw(figure_type, errors), files[-1])
+    print(f"\nwritten: {', '.join(files) or 'nothing'}")
+    return 0
+
+
+if __name__ == "__main__":
+    run_experiment(main)
