@@ -1,4 +1,4 @@
-"""CoCoPeLia's validation (section V): models of one GPU against the simulator of the two published testbeds, GEMM.
+"""CoCoPeLia (section V): models of one GPU against the simulator of the two published testbeds, GEMM.
 
 Each problem and tile is predicted by the models and simulated. See docs/experiments.md.
 """
@@ -17,14 +17,18 @@ from harness import (Failure, Parser, Tilerail, aligned, command_text, plotting,
 NAME = "cocopelia_models"
 TESTBEDS = ("cocopelia-testbed-1", "cocopelia-testbed-2")
 DTYPES = {"f64": "dgemm", "f32": "sgemm"}
-MODELS = ("cso", "bts", "dr")  # of the paper's figures 4 and 5
+MODELS = ("baseline", "dataloc", "bts", "dr", "cso")
+SHOWN = ("cso", "bts", "dr")  # in the paper's figures 4 and 5
+STATIC_TILE = 2048  # of BLASX, the paper's figure 6
 SIDES = tuple(side * 1024 for side in (4, 8, 12, 16))
 RATIOS = (3, 4, 5)
 LEAST_TILE, OVERLAP = 1024, 1.5  # tiles are at most the least size / 1.5
 # One stream for transfers each way and one for kernels, every tile fetched once, tiles of C one after another.
 WRAPPER = ("--policy", "gemmex", "--set", "compute-streams=1", "--set", "c-tiles=eager", "--set", "order=fifo")
 DR_TARGET = 0.05
-COLUMNS = ["testbed", "routine", "M", "N", "K", "place", "tile", "simulated_s", *(f"{model}_s" for model in MODELS)]
+KEY = ["testbed", "routine", "M", "N", "K", "place"]
+COLUMNS = [*KEY, "tile", "searched", "simulated_s", *(f"{model}_s" for model in MODELS)]
+CHOSEN_TARGET = 0.02
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,26 +57,32 @@ def shapes(sides) -> list[tuple[tuple[int, int, int], str]]:
 def measure(tilerail: Tilerail, options) -> list[list]:
     problems = [Problem(testbed, dtype, sizes, place) for testbed in TESTBEDS for dtype in DTYPES
                 for sizes, place in shapes(SIDES[:1] if options.quick else SIDES)]
+    problems = [problem for problem in problems if problem.tiles(options.step)]
     cases = [(problem, tile) for problem in problems for tile in problem.tiles(options.step)]
 
-    def predict(case) -> list:
-        problem, tile = case
-        text = tilerail.run(["predict", "--gemm", ",".join(map(str, problem.sizes)), "--dtype", problem.dtype,
-                             "--place", problem.place, "--topology", problem.testbed, "--devices", "0", "--tile",
-                             str(tile), "--json", "-", *WRAPPER])
+    def arguments(problem: Problem) -> list[str]:
+        return ["--gemm", ",".join(map(str, problem.sizes)), "--dtype", problem.dtype, "--place", problem.place,
+                "--topology", problem.testbed, "--devices", "0", "--json", "-", *WRAPPER]
+
+    def predict(problem: Problem, tile: int, searched: bool = False) -> list:
+        text = tilerail.run(["predict", *arguments(problem), "--tile", str(tile)])
         rows = {row["model"]: row for row in json.loads(text)["predictions"]}
-        return [problem.testbed, DTYPES[problem.dtype], *problem.sizes, problem.place, tile,
+        return [problem.testbed, DTYPES[problem.dtype], *problem.sizes, problem.place, tile, int(searched),
                 rows["policy"]["simulated_s"], *(rows[model]["predicted_s"] for model in MODELS)]
 
+    def search(problem: Problem) -> list:
+        found = json.loads(tilerail.run(["simulate", *arguments(problem), "--tile", "auto:search"]))
+        return predict(problem, found["tile"], searched=True)
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        return list(pool.map(predict, cases))
+        return [*pool.map(lambda case: predict(*case), cases), *pool.map(search, problems)]
 
 
 def errors_of(rows) -> dict[tuple[str, str, str], list[float]]:
     """Predicted over simulated time - 1, by testbed, routine and model."""
     errors = {}
     for row in rows:
-        for model in MODELS:
+        for model in SHOWN if row["searched"] == "0" else ():
             error = row.positive(f"{model}_s") / row.positive("simulated_s") - 1
             errors.setdefault((row["testbed"], row["routine"], model), []).append(error)
     return errors
@@ -89,13 +99,39 @@ def print_errors(errors) -> None:
     print(aligned(lines))
 
 
+def losses_of(rows) -> dict[str, list[float]]:
+    """Simulated time with each way's tile over the least simulated one of the problem - 1."""
+    problems = {}
+    for row in rows:
+        problems.setdefault(tuple(row[column] for column in KEY), []).append(row)
+    losses = {}
+    for tried in problems.values():
+        best = min(row.positive("simulated_s") for row in tried)
+        given = [row for row in tried if row["searched"] == "0"]
+        chosen = {model: min(given, key=lambda row: row.positive(f"{model}_s")) for model in MODELS}
+        chosen["T = 2048"] = min(given, key=lambda row: abs(row.whole("tile") - STATIC_TILE))
+        chosen["search"] = next(row for row in tried if row["searched"] == "1")
+        for way, row in chosen.items():
+            losses.setdefault(way, []).append(row.positive("simulated_s") / best - 1)
+    return losses
+
+
+def print_losses(losses) -> None:
+    lines = [["tile chosen by", "problems", "median loss", "mean", "largest", f"median within {CHOSEN_TARGET:.0%}"]]
+    for way, values in losses.items():
+        median = statistics.median(values)
+        lines.append([way, str(len(values)), f"{median:.1%}", f"{statistics.mean(values):.1%}", f"{max(values):.1%}",
+                      "yes" if median <= CHOSEN_TARGET else "no"])
+    print("\n" + aligned(lines))
+
+
 def draw(figure_type, errors):
     figure = figure_type(figsize=(8, 3.5), dpi=150, layout="constrained")
     kinds = list(dict.fromkeys((testbed, routine) for testbed, routine, _ in errors))
     for axes, kind in zip(figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0], kinds):
-        axes.violinplot([[error * 100 for error in errors[(*kind, model)]] for model in MODELS], showmedians=True)
+        axes.violinplot([[error * 100 for error in errors[(*kind, model)]] for model in SHOWN], showmedians=True)
         axes.axhline(0, color="#adb5bd", linewidth=0.8)
-        axes.set_xticks(range(1, len(MODELS) + 1), [model.upper() for model in MODELS])
+        axes.set_xticks(range(1, len(SHOWN) + 1), [model.upper() for model in SHOWN])
         axes.set_title(f"{kind[0].removeprefix('cocopelia-')}\n{kind[1]}", fontsize=8)
         axes.set_ylim(-100, 100)
         axes.tick_params(labelsize=7)
@@ -121,6 +157,7 @@ def main() -> int:
         raise Failure(f"{table}: has no results")
     errors = errors_of(rows)
     print_errors(errors)
+    print_losses(losses_of(rows))
     if figure_type := plotting():
         files.append(os.path.join(options.output, NAME + ".png"))
         save_figure(draw(figure_type, errors), files[-1])

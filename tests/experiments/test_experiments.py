@@ -184,7 +184,8 @@ class CocopeliaModels(ExperimentTest):
                          [(testbed, routine, model) for testbed in "12" for routine in ("dgemm", "sgemm")
                           for model in ("cso", "bts", "dr")])
         saved = self.folder / "out/cocopelia_models/cocopelia_models.csv"
-        _, rows = csv_rows(saved)
+        _, all_rows = csv_rows(saved)
+        rows = [row for row in all_rows if row["searched"] == "0"]
         errors = sorted(float(row["dr_s"]) / float(row["simulated_s"]) - 1 for row in rows
                         if (row["testbed"], row["routine"]) == ("cocopelia-testbed-1", "dgemm"))
         self.assertEqual(len(errors), int(lines[2][3]))
@@ -194,8 +195,21 @@ class CocopeliaModels(ExperimentTest):
         for row in rows:
             self.assertLessEqual(1.5 * int(row["tile"]), min(int(row[size]) for size in "MNK"))
             self.assertNotEqual(row["place"], "0:0:0")
+        problems = {}
+        for row in all_rows:
+            key = tuple(row[column] for column in ("testbed", "routine", "M", "N", "K", "place"))
+            problems.setdefault(key, []).append(row)
+        ways = table_after(text, "tile chosen by")
+        self.assertEqual([line[0] for line in ways], ["baseline", "dataloc", "bts", "dr", "cso", "T", "search"])
+        self.assertEqual({line[-5] for line in ways}, {str(len(problems))})
+        losses = []
+        for tried in problems.values():
+            chosen = min((row for row in tried if row["searched"] == "0"), key=lambda row: float(row["cso_s"]))
+            losses.append(float(chosen["simulated_s"]) / min(float(row["simulated_s"]) for row in tried) - 1)
+        self.assertAlmostEqual(float(ways[4][-2].rstrip("%")), 100 * max(losses), delta=0.051)
         again = self.succeed("run", "cocopelia_models", "-o", "o", "--", "--from-saved", saved)
         self.assertEqual(table_after(again, "testbed and routine"), lines)
+        self.assertEqual(table_after(again, "tile chosen by"), ways)
 
 
 if __name__ == "__main__":
