@@ -41,6 +41,15 @@ const std::vector<std::pair<std::string, Setter>>& columns() {
   return table;
 }
 
+/// Spreadsheets and Python's csv module end lines with a carriage return, too.
+std::string with_line_feeds(std::string_view text) {
+  std::string lines;
+  lines.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text.substr(i, 2) != "\r\n") lines += text[i];
+  return lines;
+}
+
 std::vector<std::size_t> read_header(CsvReader& csv) {
   std::vector<std::string> names;
   for (const auto& [name, _] : columns()) names.push_back(name);
@@ -65,7 +74,8 @@ std::vector<std::size_t> read_header(CsvReader& csv) {
 
 std::vector<Case> read_cases(const std::string& file) {
   const std::string text = read_file(file);
-  CsvReader csv{text, file};
+  const std::string lines = with_line_feeds(text);
+  CsvReader csv{lines, file};
   const auto order = read_header(csv);
   std::vector<Case> cases;
   while (csv.next_line()) {

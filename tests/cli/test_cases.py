@@ -44,6 +44,12 @@ class Cases(CommandTest):
                 self.assertEqual(row[column], "", column)
         self.assertNotIn("Kendall", text)
 
+    def test_lines_may_end_as_in_spreadsheets(self):
+        self.write("cases.csv", CASES.replace("\n", "\r\n"))
+        self.assertEqual([row["m"] for row in self.measured("--no-simulate")[1]], ["64", "64", "48", "64"])
+        self.write("cases.csv", CASES.replace("48,32", "48\r,32"))
+        self.assert_refused(compare("--no-simulate"), "cases.csv:4:3: control character 0x0d")
+
     def test_rows_say_what_was_asked_and_planned(self):
         self.write("cases.csv", CASES)
         _, results = self.measured("--no-simulate")
