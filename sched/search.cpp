@@ -15,7 +15,7 @@ namespace tilerail {
 namespace {
 
 /// A plan has to be better than a simpler one by more than estimates are worth.
-constexpr double margin = 0.03;
+constexpr double margin = 0.02;
 
 std::optional<OverlapModel> overlap_model(TileChoice choice) {
   switch (choice) {
