@@ -1,9 +1,12 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/topology.hpp"
+#include "sched/policy.hpp"
 
 namespace tilerail::testing {
 
@@ -17,6 +20,13 @@ inline std::vector<MemoryId> all_gpus(const Topology& topology) { return topolog
 inline GemmProblem cube(std::int64_t n) {
   GemmProblem p;
   p.m = p.n = p.k = n;
+  return p;
+}
+
+/// A preset with fields overridden by "key=value".
+inline Policy policy(std::string_view name, std::initializer_list<std::string_view> overrides = {}) {
+  Policy p = preset(name);
+  for (const std::string_view o : overrides) apply_override(p, o);
   return p;
 }
 
