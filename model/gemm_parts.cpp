@@ -12,6 +12,12 @@ bool large_enough(DType dtype, double m, double n, double k) {
   return m * n * k >= side * side * side;
 }
 
+bool on_tensor_cores(DType dtype) { return dtype != DType::f32; }
+
+/// Which sizes are lengths of columns, besides m, that of C's: k of A^T's or B's, n of B^T's.
+bool k_along_columns(Trans trans_a, Trans trans_b) { return trans_a == Trans::yes || trans_b == Trans::no; }
+bool n_along_columns(Trans trans_b) { return trans_b == Trans::yes; }
+
 struct Cut {
   std::int64_t begin, size;
 };
@@ -25,14 +31,23 @@ std::span<const Cut> cuts(std::int64_t extent, std::int64_t word, bool wanted, s
 
 }  // namespace
 
+std::int64_t column_alignment(DType dtype, Trans trans_a, Trans trans_b, std::int64_t m, std::int64_t n,
+                              std::int64_t k) {
+  std::int64_t lengths = m;
+  if (k_along_columns(trans_a, trans_b)) lengths |= k;
+  if (n_along_columns(trans_b)) lengths |= n;
+  lengths *= element_size(dtype);
+  return on_tensor_cores(dtype) && lengths % loaded_word != 0 ? lengths & -lengths : most_alignment;
+}
+
 GemmParts::GemmParts(DType dtype, Trans trans_a, Trans trans_b, std::int64_t m, std::int64_t n, std::int64_t k) {
-  const std::int64_t word = 16 / element_size(dtype);
-  const bool cut = dtype != DType::f32 && std::min({m, n, k}) >= 8 * word &&
+  const std::int64_t word = loaded_word / element_size(dtype);
+  const bool cut = on_tensor_cores(dtype) && std::min({m, n, k}) >= 8 * word &&
                    large_enough(dtype, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k));
-  std::array<Cut, 2> ms, ns, ks;  // m is along columns of C, k of A^T or B, n of B^T
-  for (const Cut k_cut : cuts(k, word, cut && (trans_a == Trans::yes || trans_b == Trans::no), ks))
+  std::array<Cut, 2> ms, ns, ks;
+  for (const Cut k_cut : cuts(k, word, cut && k_along_columns(trans_a, trans_b), ks))
     for (const Cut m_cut : cuts(m, word, cut, ms))
-      for (const Cut n_cut : cuts(n, word, cut && trans_b == Trans::yes, ns))
+      for (const Cut n_cut : cuts(n, word, cut && n_along_columns(trans_b), ns))
         parts_[count_++] = {m_cut.begin, m_cut.size, n_cut.begin, n_cut.size, k_cut.begin, k_cut.size};
 }
 

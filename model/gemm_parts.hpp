@@ -9,6 +9,18 @@
 
 namespace tilerail {
 
+/// Bytes that kernels of tensor cores load at once where starts, leading dimensions and lengths of columns are
+/// multiples.
+inline constexpr std::int64_t loaded_word = 16;
+
+/// Alignments of more bytes than this are not told apart.
+inline constexpr std::int64_t most_alignment = 64;
+
+/// The largest power of two that divides the lengths of all columns of a GEMM's operands, in bytes; most_alignment
+/// where they are whole words, or no tensor core computes the type.
+std::int64_t column_alignment(DType dtype, Trans trans_a, Trans trans_b, std::int64_t m, std::int64_t n,
+                              std::int64_t k);
+
 /// Part of a product: rows m0 to m0 + m and columns n0 to n0 + n of C, over k0 to k0 + k.
 struct GemmPart {
   std::int64_t m0 = 0, m = 0, n0 = 0, n = 0, k0 = 0, k = 0;

@@ -14,7 +14,7 @@ struct Shape {
   OpKind kind;
   Trans trans_a, trans_b;
   std::uint8_t reads;
-  std::uint8_t alignment;  // bytes that all columns are multiples of, 64 for more
+  std::uint8_t alignment;  // bytes that all columns start at multiples of
 
   bool operator==(const Shape&) const = default;
 };
@@ -31,30 +31,16 @@ struct ShapeHash {
   }
 };
 
-std::uint64_t largest_power_of_two(std::uint64_t divides) { return divides & (~divides + 1); }
-
-/// The largest power of two, 64 at most, that divides where the operands of a GEMM start and how far their columns are
-/// apart, in bytes.
+/// The largest power of two, most_alignment at most, that divides where the operands of a GEMM start and how far their
+/// columns are apart, in bytes.
 std::uint8_t alignment_of(const Plan& plan, const Op& op) {
   const std::int64_t element = element_size(plan.problem.dtype);
-  std::uint64_t all = 64;
+  std::uint64_t all = most_alignment;
   for (const View* view : {&op.a, &op.b, &op.y}) {
     all |= static_cast<std::uint64_t>(view->row * element);
     if (view->cols > 1) all |= static_cast<std::uint64_t>(plan.buffer(view->buffer).ld * element);
   }
-  return static_cast<std::uint8_t>(largest_power_of_two(all));
-}
-
-constexpr double word = 16;  // bytes that kernels load at once where they can
-
-/// The same of the lengths of columns, if these are no whole words and the loads of this type are bound to them.
-double column_alignment(const Shape& s, DType dtype) {
-  if (dtype == DType::f32) return 64;
-  const std::int64_t columns =
-      s.m | (s.trans_a == Trans::yes || s.trans_b == Trans::no ? s.k : 0) | (s.trans_b == Trans::yes ? s.n : 0);
-  const auto bytes =
-      static_cast<double>(largest_power_of_two(static_cast<std::uint64_t>(columns * element_size(dtype))));
-  return bytes < word ? bytes : 64;
+  return static_cast<std::uint8_t>(all & (~all + 1));
 }
 
 /// Badly aligned, or in the parts that avoid it.
@@ -63,10 +49,11 @@ KernelCost gemm_cost(const Shape& s, DType dtype, const KernelTimes& kernels) {
   const auto seconds = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     return kernels.gemm_time(m, n, k, dtype, s.trans_a, s.trans_b).value;
   };
-  const double alignment = std::min<double>(s.alignment, column_alignment(s, dtype));
+  const std::int64_t of_columns = column_alignment(dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
+  const auto alignment = static_cast<double>(std::min<std::int64_t>(s.alignment, of_columns));
   const double slack = kernels.alignment_factor(dtype, s.trans_a, s.trans_b, alignment);
   const GemmParts parts{dtype, s.trans_a, s.trans_b, s.m, s.n, s.k};
-  if (slack == 1 || s.alignment < word || parts.all().size() == 1)
+  if (slack == 1 || s.alignment < loaded_word || parts.all().size() == 1)
     return {slack * seconds(s.m, s.n, s.k), share, slack};
   KernelCost cost{0, share, 1};
   for (const GemmPart& part : parts.all()) cost.seconds += seconds(part.m, part.n, part.k);
@@ -75,8 +62,9 @@ KernelCost gemm_cost(const Shape& s, DType dtype, const KernelTimes& kernels) {
 
 Shape shape_of(const Plan& plan, const Op& op, const Topology& topology) {
   const MemoryId gpu = plan.buffer(op.y.buffer).memory;
-  Shape shape{op.y.rows, op.y.cols, 0, static_cast<std::uint32_t>(topology.memory(gpu).kernels), op.kind, Trans::no,
-              Trans::no, 0,         64};
+  Shape shape{op.y.rows,     op.y.cols, 0,         static_cast<std::uint32_t>(topology.memory(gpu).kernels),
+              op.kind,       Trans::no, Trans::no, 0,
+              most_alignment};
   if (op.kind == OpKind::gemm) {
     shape.k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
     shape.trans_a = op.trans_a;

@@ -42,7 +42,7 @@ void multiply(cublasHandle_t handle, const GemmCall& call) {
 }
 
 bool whole_words(const Block& block, std::int64_t element) {
-  return reinterpret_cast<std::uintptr_t>(block.data) % 16 == 0 && block.ld * element % 16 == 0;
+  return reinterpret_cast<std::uintptr_t>(block.data) % loaded_word == 0 && block.ld * element % loaded_word == 0;
 }
 
 /// Rows and columns of what the operation is applied to.

@@ -41,6 +41,20 @@ TEST(GemmParts, SmallAndThinProductsAndThoseOfNoTensorCoreStayWhole) {
   EXPECT_EQ(parts(DType::f64, N, N, 0, 0, 0).size(), 1u);
 }
 
+TEST(ColumnAlignment, IsThatOfTheLeastAlignedColumns) {
+  const auto bytes = [](DType dtype, Trans ta, Trans tb, std::int64_t m, std::int64_t n, std::int64_t k) {
+    return column_alignment(dtype, ta, tb, m, n, k);
+  };
+  EXPECT_EQ(bytes(DType::f64, N, N, 10, 11, 12), most_alignment);  // n runs along no column
+  EXPECT_EQ(bytes(DType::f64, N, N, 10, 10, 11), 8);
+  EXPECT_EQ(bytes(DType::f64, N, T, 10, 10, 11), most_alignment);  // nor does k
+  EXPECT_EQ(bytes(DType::f64, N, T, 10, 11, 10), 8);
+  EXPECT_EQ(bytes(DType::f16, T, T, 16, 12, 16), 8);
+  EXPECT_EQ(bytes(DType::f16, T, T, 16, 16, 14), 4);
+  EXPECT_EQ(bytes(DType::bf16, T, N, 13, 16, 16), 2);
+  EXPECT_EQ(bytes(DType::f32, N, N, 13, 13, 13), most_alignment);
+}
+
 TEST(GemmParts, CoverEverythingOnceAndAddInOrderOfK) {
   for (const Trans ta : {N, T})
     for (const Trans tb : {N, T}) {
