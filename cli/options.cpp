@@ -134,11 +134,8 @@ Policy PolicyOptions::resolve() const {
     const std::string choice = tile.substr(chosen.size());
     try {
       apply_override(policy, "tile-choice=" + choice);
-    } catch (const InputError&) {
-      for (const PolicyField& field : fields_of(policy))
-        if (field.key == "tile-choice")
-          throw InputError{fmt::format("--tile: '{}' is no way to choose a tile; after 'auto:' stands one of: {}",
-                                       choice, field.accepted)};
+    } catch (const InputError& error) {
+      throw InputError{fmt::format("--tile: '{}' is no way to choose a tile: {}", choice, error.what())};
     }
   } else if (tile != "auto") {
     const std::int64_t size = parse_size(tile, "--tile");

@@ -57,8 +57,7 @@ class Simulations {
 
   std::optional<double> of([[maybe_unused]] std::int64_t tile) {
 #ifdef TILERAIL_HAVE_SIM
-    constexpr std::int64_t most_kernels = 16384;
-    if (kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_kernels) return std::nullopt;
+    if (kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_judged_kernels) return std::nullopt;
     const auto [entry, is_new] = known_.try_emplace(tile, 0);
     if (is_new) {
       Policy fixed = policy_;

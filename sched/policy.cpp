@@ -105,19 +105,27 @@ Field or_auto(Field field, Number Policy::*member) {
   return field;
 }
 
+/// The same field, for which the name of an overlap model stands for that model.
+Field or_model(Field field) {
+  for (const OverlapModel model : overlap_models) field.accepted += ", " + std::string{to_string(model)};
+  field.set = [set = field.set](Policy& policy, std::string_view text) {
+    for (const OverlapModel model : overlap_models)
+      if (text == to_string(model)) return policy.tile_choice = TileChoice::model, policy.tile_model = model, true;
+    return set(policy, text);
+  };
+  field.get = [get = field.get](const Policy& policy) {
+    return policy.tile_choice == TileChoice::model ? std::string{to_string(policy.tile_model)} : get(policy);
+  };
+  return field;
+}
+
 const std::vector<Field>& fields() {
   static const std::vector<Field> table{
       choice<DeviceChoice>("devices", &Policy::device_choice,
                            {{"all", DeviceChoice::all}, {"search", DeviceChoice::search}}),
       choice<GridChoice>("grid", &Policy::grid, {{"square", GridChoice::square}, {"auto", GridChoice::automatic}}),
-      choice<TileChoice>("tile-choice", &Policy::tile_choice,
-                         {{"thesis", TileChoice::thesis},
-                          {"search", TileChoice::search},
-                          {"baseline", TileChoice::baseline},
-                          {"dataloc", TileChoice::dataloc},
-                          {"bts", TileChoice::bts},
-                          {"dr", TileChoice::dr},
-                          {"cso", TileChoice::cso}}),
+      or_model(choice<TileChoice>("tile-choice", &Policy::tile_choice,
+                                  {{"thesis", TileChoice::thesis}, {"search", TileChoice::search}})),
       or_auto(number<std::int64_t>("tile", &Policy::tile, 1, std::int64_t{1} << 20), &Policy::tile),
       choice<Routing>("routing", &Policy::routing,
                       {{"initial", Routing::initial},

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/overlap_models.hpp"
+
 namespace tilerail {
 
 enum class GridChoice { square, automatic };
@@ -14,7 +16,7 @@ enum class CTiles { eager, lazy, automatic };
 enum class Order { fifo, fewest_fetches, eta };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
-enum class TileChoice { thesis, search, baseline, dataloc, bts, dr, cso };
+enum class TileChoice { thesis, search, model };
 enum class DeviceChoice { all, search };
 
 /// A policy is a value. Presets are rows of one table (policy.cpp); any field can be overridden by "key=value".
@@ -23,7 +25,8 @@ struct Policy {
   DeviceChoice device_choice = DeviceChoice::all;  // of those given
   GridChoice grid = GridChoice::square;
   TileChoice tile_choice = TileChoice::thesis;
-  std::int64_t tile = 0;  // 0: chosen by tile_choice
+  OverlapModel tile_model = OverlapModel::dr;  // of TileChoice::model
+  std::int64_t tile = 0;                       // 0: chosen by tile_choice
   Routing routing = Routing::initial;
   bool batch = false;                // read-only tiles go to all GPUs that need them in one chain
   int chunks = 8;                    // pieces of a tile in a chain

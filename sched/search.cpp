@@ -17,25 +17,6 @@ namespace {
 /// A plan has to be better than a simpler one by more than estimates are worth.
 constexpr double margin = 0.02;
 
-std::optional<OverlapModel> overlap_model(TileChoice choice) {
-  switch (choice) {
-    case TileChoice::thesis:
-    case TileChoice::search:
-      return std::nullopt;
-    case TileChoice::baseline:
-      return OverlapModel::baseline;
-    case TileChoice::dataloc:
-      return OverlapModel::dataloc;
-    case TileChoice::bts:
-      return OverlapModel::bts;
-    case TileChoice::dr:
-      return OverlapModel::dr;
-    case TileChoice::cso:
-      return OverlapModel::cso;
-  }
-  return std::nullopt;
-}
-
 struct Judged {
   Plan plan;
   double makespan = 0, busiest = 0;  // estimated, in seconds
@@ -75,14 +56,14 @@ class Search {
   std::int64_t given_tile(const TileScheduler& scheduler, std::span<const MemoryId> devices, Grid grid) const {
     const GemmProblem& p = problem_;
     if (policy_.tile > 0) return policy_.tile;
-    const auto model = overlap_model(policy_.tile_choice);
     const bool product = p.m > 0 && p.n > 0 && p.k > 0 && p.alpha != 0;
-    if (!model || !product) return thesis_tile(p.m, p.n, p.k, grid, scheduler.largest_tile());
+    if (policy_.tile_choice != TileChoice::model || !product)
+      return thesis_tile(p.m, p.n, p.k, grid, scheduler.largest_tile());
     if (devices.size() > 1)
-      throw InputError{"tile-choice=" + std::string{to_string(*model)} + ": this model is of one GPU; " +
+      throw InputError{"tile-choice=" + std::string{to_string(policy_.tile_model)} + ": this model is of one GPU; " +
                        std::to_string(devices.size()) + " are given"};
-    return tilerail::best_tile(*model, overlap_problem(p, topology_, devices[0]),
-                               overlap_tiles(p, scheduler.largest_tile()));
+    return best_tile(policy_.tile_model, overlap_problem(p, topology_, devices[0]),
+                     overlap_tiles(p, scheduler.largest_tile()));
   }
 
   /// What the product alone, as one kernel, takes on so many GPUs like the fastest of these.
@@ -97,8 +78,7 @@ class Search {
   }
 
   std::vector<std::int64_t> candidates(const TileScheduler& scheduler, Grid grid) const {
-    constexpr std::int64_t most_kernels = 16384;
-    return tile_candidates(problem_.m, problem_.n, problem_.k, grid, scheduler.largest_tile(), most_kernels);
+    return tile_candidates(problem_.m, problem_.n, problem_.k, grid, scheduler.largest_tile(), most_judged_kernels);
   }
 
   Judged judge(const TileScheduler& scheduler, std::int64_t tile, Grid grid) const {

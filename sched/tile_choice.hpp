@@ -19,6 +19,9 @@ double thesis_tile_cost(std::int64_t m_r, std::int64_t n_c, std::int64_t k, int 
 /// max(min(m_r, n_c, k), min(2048, max(m_r, n_c, k))), and no larger than `largest`; ties take the larger.
 std::int64_t thesis_tile(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid, std::int64_t largest);
 
+/// Plans of more kernels are not made only to be judged.
+inline constexpr std::int64_t most_judged_kernels = 16384;
+
 /// Kernels that a tile size makes, if all GPUs have as many as the one with most.
 std::int64_t kernel_count(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid, std::int64_t tile);
 
