@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -37,6 +39,22 @@ LinkId link_between(const Topology::Description& d, const std::string& from, con
   throw InputError{"measurements: no copy from " + from + " to " + to + "; expected a run of kind 'pair'"};
 }
 
+/// Of the pitches that were measured, the largest number of bytes that those of whole pages are multiples of; 0 where
+/// all or none of them are.
+Bytes border_of(const std::vector<StridedRun>& runs) {
+  constexpr std::int64_t page = 4096;
+  std::int64_t border = 0;
+  bool others = false;
+  for (const StridedRun& run : runs) {
+    const auto pitch = static_cast<std::int64_t>(run.pitch_bytes);
+    if (pitch % page == 0)
+      border = std::gcd(border, pitch);
+    else
+      others = true;
+  }
+  return Bytes{others ? static_cast<double>(border) : 0};
+}
+
 /// Host copies, mean of all roles between the host and a device, by the bytes of a column; handing over, by one
 /// thread; a call, of all devices.
 void fit_costs(Context& context) {
@@ -57,7 +75,10 @@ void fit_costs(Context& context) {
   };
   d.strided.points = curve(false, false), d.strided.busy = curve(true, false), d.strided.peer = curve(false, true);
   if (d.strided.points.empty()) d.strided.points = std::exchange(d.strided.busy, {});
-  if (!d.strided.points.empty()) d.strided.source = "columns";
+  if (d.strided.points.empty())
+    d.strided = {};
+  else
+    d.strided.source = "columns", d.strided.border = border_of(m.strided);
 
   const auto cost = [&](std::initializer_list<const char*> names, bool all = false) {
     double sum = 0;

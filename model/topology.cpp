@@ -57,13 +57,13 @@ double by_column(StridedPoints points, Bytes column) {
                  std::log2(b.column.value));
 }
 
-/// Columns that start at equal distances from borders of 16 KiB move more slowly than others as far apart.
-bool on_borders(Bytes pitch) { return std::isinf(pitch.value) || std::fmod(pitch.value, 16384) == 0; }
-
-/// Between pitches, too; beyond the first and the last as there. Pitches on borders count among each other, and so do
-/// those off them, where there are points of their kind.
-double interpolated(StridedPoints points, Bytes column, Bytes pitch) {
-  const auto alike = [&](const auto& point) { return on_borders(point.pitch) == on_borders(pitch); };
+/// Between pitches, too; beyond the first and the last as there. Pitches that are multiples of the border count among
+/// each other, and so do the others, where there are points of their kind.
+double interpolated(StridedPoints points, Bytes border, Bytes column, Bytes pitch) {
+  const auto on_border = [&](Bytes at) {
+    return border > Bytes{0} && (std::isinf(at.value) || std::fmod(at.value, border.value) == 0);
+  };
+  const auto alike = [&](const auto& point) { return on_border(point.pitch) == on_border(pitch); };
   const bool any_alike = std::any_of(points.begin(), points.end(), alike);
   double below = 1, efficiency = 1;
   std::optional<Bytes> before;
@@ -83,12 +83,12 @@ double interpolated(StridedPoints points, Bytes column, Bytes pitch) {
 
 }  // namespace
 
-double StridedEfficiency::at(Bytes column) const { return interpolated(points, column, Bytes{infinity}); }
+double StridedEfficiency::at(Bytes column) const { return interpolated(points, border, column, Bytes{infinity}); }
 
 double StridedEfficiency::of(const Copy& copy) const {
   const bool as_peer = copy.between_devices && !peer.empty();
   const bool as_busy = !copy.between_devices && copy.computes && !busy.empty();
-  return interpolated(as_peer ? peer : as_busy ? busy : points, copy.column, copy.pitch);
+  return interpolated(as_peer ? peer : as_busy ? busy : points, border, copy.column, copy.pitch);
 }
 
 Topology::Topology(Description description) : d_{std::move(description)} {

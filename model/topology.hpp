@@ -106,6 +106,7 @@ struct StridedEfficiency {
   std::vector<Point> points;     // pitches ascend, columns of one pitch ascend; empty: no loss
   std::vector<Point> busy = {};  // between a host and a device that computes; empty: as `points`
   std::vector<Point> peer = {};  // between devices; empty: as `points`
+  Bytes border = {};             // pitches of multiples of it count among each other, the others too; 0: all are alike
   std::string source = {};       // provenance key
 
   /// Of columns that are as far apart as any in `points`.

@@ -169,6 +169,8 @@ void check_copies(const Topology::Description& d) {
   for (const auto* points : {&d.strided.points, &d.strided.busy, &d.strided.peer}) check_strided(copies, *points);
   copies.require(!d.strided.points.empty() || (d.strided.busy.empty() && d.strided.peer.empty()),
                  "'strided_efficiency' is missing beside its other curves; expected it");
+  copies.require(std::isfinite(d.strided.border.value) && d.strided.border >= Bytes{0},
+                 "strided_border is out of range; expected a number of bytes from 0");
   const Entry issue{Table::issue, 0, "issue"};
   issue.require_not_negative(d.issue.per_op.value, "per_op");
   if (d.issue.per_kernel) issue.require_not_negative(d.issue.per_kernel->value, "per_kernel");

@@ -178,7 +178,8 @@ void TopologyReader::read_route(TomlTable& table) {
 }
 
 void TopologyReader::read_copies(const TomlTable& table) {
-  table.allow_only({"strided_efficiency", "strided_efficiency_busy", "strided_efficiency_peer", "source"});
+  table.allow_only(
+      {"strided_efficiency", "strided_efficiency_busy", "strided_efficiency_peer", "strided_border", "source"});
   const auto read = [](const TomlValue& value) {
     std::vector<StridedEfficiency::Point> points;
     for (const TomlValue& point : value.list(TopologyLimits::points)) {
@@ -195,6 +196,7 @@ void TopologyReader::read_copies(const TomlTable& table) {
   d_.strided.points = read(table.need("strided_efficiency"));
   if (const auto busy = table.find("strided_efficiency_busy")) d_.strided.busy = read(*busy);
   if (const auto peer = table.find("strided_efficiency_peer")) d_.strided.peer = read(*peer);
+  if (const auto border = table.find("strided_border")) d_.strided.border = border->bytes();
   d_.strided.source = source_of(table);
   places_[Table::copies].push_back(table.place());
 }

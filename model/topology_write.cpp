@@ -168,6 +168,7 @@ class Writer {
       points("strided_efficiency", d_.strided.points);
       points("strided_efficiency_busy", d_.strided.busy);
       points("strided_efficiency_peer", d_.strided.peer);
+      if (d_.strided.border > Bytes{0}) line("strided_border", quantity(d_.strided.border));
       source(d_.strided.source);
     }
     if (d_.issue.per_op > Seconds{0} || d_.issue.per_dependency > Seconds{0}) {

@@ -191,17 +191,17 @@ class Transfers {
          }});
   }
 
+  /// Pitches of whole pages and of none: copies of columns that all start at borders of some KiB are slower.
   void columns(int src, int dst) {
     const bool host = src == host_end || dst == host_end;
-    const std::size_t off_borders = 13 * 64;
-    for (const std::size_t kib : {8, 16, 32, 48, 64, 96, 128, 256})
-      for (const std::size_t bytes : {2, 4, 8, 16, 24, 32, 64}) {
-        const std::size_t pitch = kib << 10;
-        if (bytes >= kib || (!host && kib != 128)) continue;
-        const bool on_borders = kib >= 16 && kib != 96 && kib != 256;
-        if (on_borders) column(src, dst, bytes << 10, pitch, host);
-        if (host) column(src, dst, bytes << 10, pitch + off_borders, true);
-      }
+    const auto of_pitch = [&](std::size_t pitch) {
+      for (const std::size_t kib : {2, 4, 8, 16, 24, 32, 64})
+        if (kib << 10 < pitch) column(src, dst, kib << 10, pitch, host);
+    };
+    if (!host) return of_pitch(128 << 10);
+    constexpr std::size_t off_border = 13 * 64;
+    for (const std::size_t kib : {16, 32, 48, 64, 128}) of_pitch(kib << 10);
+    for (const std::size_t kib : {8, 16, 32, 48, 64, 96, 128, 256}) of_pitch((kib << 10) + off_border);
   }
 
   void column(int src, int dst, std::size_t bytes, std::size_t pitch, bool busy) {

@@ -234,8 +234,9 @@ TEST(FitLinks, PairsOfUnequalRatesAreLinksOfTheirOwn) {
 
 TEST(FitCosts, ColumnsCostWhatTheyDidByPitchAndOnABusyDevice) {
   const Topology machine{switch_machine(4)}, t = fitted(machine);
+  EXPECT_EQ(t.description().strided.border, machine.description().strided.border);
   for (const double column : {2048., 4096., 8192., 12000.})
-    for (const double pitch : {8192., 16384., 50000., 131072., 262144.})
+    for (const double pitch : {8192., 16384., 20000., 50000., 65536., 131072., 262144.})
       for (const bool busy : {false, true}) {
         const StridedEfficiency::Copy copy{Bytes{column}, Bytes{pitch}, false, busy};
         EXPECT_NEAR(t.description().strided.of(copy), machine.description().strided.of(copy), 1e-3)

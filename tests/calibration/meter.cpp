@@ -159,7 +159,8 @@ void Meter::columns(Measurements& results) {
   for (const bool busy : {false, true})
     for (double column = 2048; column <= 65536; column *= 2)
       add("host", "gpu0", column, 131072, busy), add("gpu0", "host", column, 131072, busy);
-  for (const double column : {2048., 4096., 8192.}) add("host", "gpu0", column, 16384, false);
+  for (const double pitch : {16384., 20000.})
+    for (const double column : {2048., 4096., 8192.}) add("host", "gpu0", column, pitch, false);
 }
 
 void Meter::kernels(Measurements& results) {

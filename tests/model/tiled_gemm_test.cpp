@@ -155,9 +155,10 @@ TEST(StridedEfficiency, FallsWithThePitchAndOnADeviceThatComputes) {
   EXPECT_DOUBLE_EQ(of(65536, true, true), 0.3) << "no matter between devices";
 }
 
-TEST(StridedEfficiency, PitchesOnAndOffBordersOf16KiBCountAmongThemselves) {
+TEST(StridedEfficiency, PitchesOnAndOffTheBorderCountAmongThemselves) {
   const Bytes column{8192};
   StridedEfficiency strided;
+  strided.border = Bytes{16384};
   strided.points = {{column, 0.9, Bytes{20000}},
                     {column, 0.6, Bytes{32768}},
                     {column, 0.7, Bytes{40000}},
@@ -171,6 +172,8 @@ TEST(StridedEfficiency, PitchesOnAndOffBordersOf16KiBCountAmongThemselves) {
   EXPECT_DOUBLE_EQ(of(32768 + 8), 0.9 - 0.2 * std::log2(32776 / 20000.0));
   strided.points = {{column, 0.6, Bytes{32768}}, {column, 0.4, Bytes{65536}}};
   EXPECT_DOUBLE_EQ(of(65536 + 8), 0.4);  // none of its kind
+  strided.points = {{column, 0.9, Bytes{20000}}, {column, 0.6, Bytes{32768}}}, strided.border = Bytes{0};
+  EXPECT_DOUBLE_EQ(of(16384), 0.9) << "without a border all are alike";
 }
 
 TEST(LoadFactor, WithoutPointsIsOne) {

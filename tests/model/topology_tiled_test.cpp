@@ -62,6 +62,11 @@ std::vector<BadInput> tiled() {
        "",
        "[[group]]",
        {"group 'host memory'", "'forward_share'", "'both_busy'"}},
+      {"BorderWithoutUnit",
+       "strided_border = \"16 KiB\"",
+       "strided_border = 16",
+       "16\nsource = \"s\"\n\n[issue]",
+       {"strided_border '16'"}},
       {"PerKernelWithoutUnit", "per_kernel = \"4 us\"", "per_kernel = 4", "4\nper_dependency", {"per_kernel '4'"}},
   };
 }
@@ -98,6 +103,7 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueAreReadAsWritten) {
   ASSERT_EQ(d.strided.peer.size(), 2u);
   EXPECT_EQ(d.strided.peer[0].pitch, Bytes{16384});
   EXPECT_EQ(d.strided.peer[1].pitch, Bytes{65536});
+  EXPECT_EQ(d.strided.border, Bytes{16384});
   EXPECT_DOUBLE_EQ(d.issue.per_call.value, 40e-6);
   ASSERT_TRUE(d.issue.per_kernel);
   EXPECT_DOUBLE_EQ(d.issue.per_kernel->value, 4e-6);
@@ -106,10 +112,11 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueAreReadAsWritten) {
 TEST(TopologyToml, TiledGemmsSharesAndKernelIssueSurviveWritingAndReading) {
   const Topology before = read_topology(good, "good.toml");
   const std::string text = to_toml(before.description());
-  for (const char* line : {"blocks = [[256, 128, 0.85], [64, 32, 0.45]]", "shapes = [[1000, 2000, 3000, \"70 us\"]]",
-                           "sustained = [[0.6, 1.02], [0.9, 1.25]]", "forward_share = 0.4", "per_kernel = \"4 us\"",
-                           "alignment = [[2, 3.5], [8, 1.3]]", "strided_efficiency_peer = ", "per_call = \"40 us\"",
-                           "reduction = \"1.5 us\"", "fill = 48"})
+  for (const char* line :
+       {"blocks = [[256, 128, 0.85], [64, 32, 0.45]]", "shapes = [[1000, 2000, 3000, \"70 us\"]]",
+        "sustained = [[0.6, 1.02], [0.9, 1.25]]", "forward_share = 0.4", "per_kernel = \"4 us\"",
+        "alignment = [[2, 3.5], [8, 1.3]]", "strided_efficiency_peer = ", "strided_border = \"16.384 KB\"",
+        "per_call = \"40 us\"", "reduction = \"1.5 us\"", "fill = 48"})
     EXPECT_NE(text.find(line), std::string::npos) << line << " is not in:\n" << text;
   const Topology after = read_topology(text, "again.toml");
   EXPECT_EQ(to_toml(after.description()), text);
