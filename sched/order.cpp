@@ -7,9 +7,7 @@ namespace tilerail {
 DynamicOrder::DynamicOrder(const Tiling& tiling, Order order, const TileCache& cache)
     : tiling_{tiling}, index_{tiling}, order_{order}, cache_{cache}, devices_(tiling.devices()) {
   for (std::size_t d = 0; d < devices_.size(); ++d)
-    for (std::int64_t i = tiling.tile_rows(d).begin; i < tiling.tile_rows(d).end; ++i)
-      for (std::int64_t j = tiling.tile_cols(d).begin; j < tiling.tile_cols(d).end; ++j)
-        devices_[d].waiting.push_back({i, j, 0});
+    for (const TileOfC tile : tiling.tiles_of(d)) devices_[d].waiting.push_back({tile.i, tile.j, 0});
 }
 
 DynamicOrder::Rank DynamicOrder::rank(std::size_t device, const SubProblem& sub) const {
@@ -59,23 +57,33 @@ std::optional<DynamicOrder::Choice> DynamicOrder::next(std::size_t device) {
 }
 
 BlockedOrder blocked_order(const Tiling& tiling, std::size_t device, std::int64_t slots) {
-  const Interval rows = tiling.tile_rows(device), cols = tiling.tile_cols(device);
+  const std::vector<std::int64_t>&rows = tiling.rows_of(device), &cols = tiling.cols_of(device);
+  const auto row_count = static_cast<std::int64_t>(rows.size()), col_count = static_cast<std::int64_t>(cols.size());
   const auto depth = static_cast<std::int64_t>(tiling.k.size());
   BlockedOrder order;
   double best = 0;
-  for (std::int64_t mb = 1; mb <= rows.size() && mb < slots; ++mb) {
-    const std::int64_t nb = std::min(cols.size(), (slots - 2 - 2 * mb) / (mb + 2));
+  for (std::int64_t mb = 1; mb <= row_count && mb < slots; ++mb) {
+    const std::int64_t nb = std::min(col_count, (slots - 2 - 2 * mb) / (mb + 2));
     if (nb < 1) break;
     const double kernels_per_fetch = static_cast<double>(mb * nb) / static_cast<double>(mb + nb);
     if (kernels_per_fetch > best) best = kernels_per_fetch, order.block_rows = mb, order.block_cols = nb;
   }
   bool forward = true;
-  for (std::int64_t i0 = rows.begin; i0 < rows.end; i0 += order.block_rows)
-    for (std::int64_t j0 = cols.begin; j0 < cols.end; j0 += order.block_cols, forward = !forward)
+  std::vector<TileOfC> block;
+  for (std::int64_t i0 = 0; i0 < row_count; i0 += order.block_rows)
+    for (std::int64_t j0 = 0; j0 < col_count; j0 += order.block_cols) {
+      block.clear();
+      for (std::int64_t i = i0; i < std::min(i0 + order.block_rows, row_count); ++i)
+        for (std::int64_t j = j0; j < std::min(j0 + order.block_cols, col_count); ++j) {
+          const TileOfC tile{rows[static_cast<std::size_t>(i)], cols[static_cast<std::size_t>(j)]};
+          if (tiling.owner(tile) == device) block.push_back(tile);
+        }
+      if (block.empty()) continue;
       for (std::int64_t step = 0; step < depth; ++step)
-        for (std::int64_t i = i0; i < std::min(i0 + order.block_rows, rows.end); ++i)
-          for (std::int64_t j = j0; j < std::min(j0 + order.block_cols, cols.end); ++j)
-            order.sequence.push_back({{i, j, forward ? step : depth - 1 - step}, step == 0, step + 1 == depth});
+        for (const TileOfC tile : block)
+          order.sequence.push_back({{tile.i, tile.j, forward ? step : depth - 1 - step}, step == 0, step + 1 == depth});
+      forward = !forward;
+    }
   return order;
 }
 

@@ -18,12 +18,16 @@ enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
 enum class TileChoice { thesis, search, model };
 enum class DeviceChoice { all, search };
+enum class Distribution { blocks, sequential, round_robin, cyclic_1d, cyclic_2d };
+enum class Shares { equal, by_speed };
 
 /// A policy is a value. Presets are rows of one table (policy.cpp); any field can be overridden by "key=value".
 struct Policy {
   std::string name;                                // preset, then "+key=value" for every override
   DeviceChoice device_choice = DeviceChoice::all;  // of those given
   GridChoice grid = GridChoice::square;
+  Distribution distribution = Distribution::blocks;
+  Shares shares = Shares::equal;  // of C, that devices compute
   TileChoice tile_choice = TileChoice::thesis;
   OverlapModel tile_model = OverlapModel::dr;  // of TileChoice::model
   std::int64_t tile = 0;                       // 0: chosen by tile_choice

@@ -16,30 +16,22 @@ View stored(BufferId buffer, Trans trans, Interval rows, Interval cols) {
                             : View{buffer, cols.begin, rows.begin, cols.size(), rows.size()};
 }
 
-/// Tiles of A, used by the GPUs of their grid row, then of B, used by those of their grid column.
+/// Tiles of A, used by the GPUs that have tiles of C in their row, then of B, used by those with tiles in their column.
 std::vector<TileCache::Tile> input_tiles(const PlanContext& context, const Tiling& tiling) {
   const GemmProblem& p = context.problem;
+  std::vector<std::vector<std::size_t>> row_users(tiling.m.size()), col_users(tiling.n.size());
+  for (std::size_t d = 0; d < tiling.devices(); ++d) {
+    for (const std::int64_t i : tiling.rows_of(d)) row_users[static_cast<std::size_t>(i)].push_back(d);
+    for (const std::int64_t j : tiling.cols_of(d)) col_users[static_cast<std::size_t>(j)].push_back(d);
+  }
   std::vector<TileCache::Tile> tiles;
   tiles.reserve(InputIndex{tiling}.count());
-  const auto columns = static_cast<std::size_t>(tiling.grid.cols);
-  for (std::size_t r = 0; r < tiling.rows_of.size(); ++r) {
-    std::vector<std::size_t> users;
-    for (std::size_t c = 0; c < columns; ++c)
-      if (tiling.cols_of[c].size() > 0) users.push_back(r * columns + c);
-    for (std::int64_t i = tiling.rows_of[r].begin; i < tiling.rows_of[r].end; ++i)
-      for (const Interval k : tiling.k)
-        tiles.push_back(
-            {stored(context.matrix_a, p.trans_a, tiling.m[static_cast<std::size_t>(i)], k), p.place_a, users});
-  }
-  for (std::size_t c = 0; c < tiling.cols_of.size(); ++c) {
-    std::vector<std::size_t> users;
-    for (std::size_t r = 0; r < tiling.rows_of.size(); ++r)
-      if (tiling.rows_of[r].size() > 0) users.push_back(r * columns + c);
-    for (std::int64_t j = tiling.cols_of[c].begin; j < tiling.cols_of[c].end; ++j)
-      for (const Interval k : tiling.k)
-        tiles.push_back(
-            {stored(context.matrix_b, p.trans_b, k, tiling.n[static_cast<std::size_t>(j)]), p.place_b, users});
-  }
+  for (std::size_t i = 0; i < tiling.m.size(); ++i)
+    for (const Interval k : tiling.k)
+      tiles.push_back({stored(context.matrix_a, p.trans_a, tiling.m[i], k), p.place_a, row_users[i]});
+  for (std::size_t j = 0; j < tiling.n.size(); ++j)
+    for (const Interval k : tiling.k)
+      tiles.push_back({stored(context.matrix_b, p.trans_b, k, tiling.n[j]), p.place_b, col_users[j]});
   return tiles;
 }
 
@@ -204,33 +196,29 @@ class RegionPlanner {
 std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
                                       std::span<const MemoryId> devices, const Policy& policy, bool lazy) {
   const std::int64_t element = element_size(problem.dtype), padding = 256;
-  // Elements of the tiles of `rows` x `cols`, of which the first are the columns in memory.
-  const auto elements = [&](std::span<const Interval> rows, std::span<const Interval> cols) {
-    std::int64_t leading = 0, width = 0;
-    for (const Interval r : rows) leading += Arena::leading(r.size(), element);
-    for (const Interval c : cols) width += c.size();
-    return leading * width;
-  };
-  const auto part = [](const std::vector<Interval>& tiles, Interval range) {
-    return std::span{tiles}.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.size()));
+  const auto leading = [=](Interval rows) { return Arena::leading(rows.size(), element); };
+  // Bytes of the tiles where these rows meet all of k: stored so, or transposed.
+  const auto panel = [&](const std::vector<Interval>& tiles, const std::vector<std::int64_t>& of_device, bool along_k) {
+    std::int64_t elements = 0;
+    for (const std::int64_t t : of_device)
+      for (const Interval k : tiling.k) {
+        const Interval tile = tiles[static_cast<std::size_t>(t)];
+        elements += along_k ? leading(k) * tile.size() : leading(tile) * k.size();
+      }
+    return elements * element + static_cast<std::int64_t>(of_device.size() * tiling.k.size()) * padding;
   };
   std::vector<std::int64_t> bytes;
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    const Interval rows = tiling.tile_rows(d), cols = tiling.tile_cols(d);
-    const auto m = part(tiling.m, rows), n = part(tiling.n, cols);
-    const std::span<const Interval> k{tiling.k};
-    const auto depth = static_cast<std::int64_t>(k.size());
     std::int64_t need = 0;
-    if (problem.place_a != devices[d])
-      need +=
-          (problem.trans_a == Trans::no ? elements(m, k) : elements(k, m)) * element + rows.size() * depth * padding;
-    if (problem.place_b != devices[d])
-      need +=
-          (problem.trans_b == Trans::no ? elements(k, n) : elements(n, k)) * element + cols.size() * depth * padding;
+    if (problem.place_a != devices[d]) need += panel(tiling.m, tiling.rows_of(d), problem.trans_a == Trans::yes);
+    if (problem.place_b != devices[d]) need += panel(tiling.n, tiling.cols_of(d), problem.trans_b == Trans::no);
     if (problem.place_c != devices[d]) {
-      need += elements(m, n) * element + rows.size() * cols.size() * padding;
+      for (const TileOfC tile : tiling.tiles_of(d))
+        need += leading(tiling.m[static_cast<std::size_t>(tile.i)]) *
+                    tiling.n[static_cast<std::size_t>(tile.j)].size() * element +
+                padding;
       if (lazy)
-        need += std::min<std::int64_t>(c_in_buffers(policy), rows.size() * cols.size()) *
+        need += std::min<std::int64_t>(c_in_buffers(policy), static_cast<std::int64_t>(tiling.tiles_of(d).size())) *
                 (Arena::leading(largest(tiling.m), element) * largest(tiling.n) * element + padding);
     }
     bytes.push_back(need);
@@ -257,22 +245,21 @@ void plan_scaling(PlanContext& context, const Tiling& tiling, double beta) {
   TileCache no_inputs{context, {}};
   CTileLife c_tiles{context, false, beta, {largest(tiling.m), largest(tiling.n)}, no_inputs};
   for (std::size_t d = 0; d < tiling.devices(); ++d)
-    for (std::int64_t i = tiling.tile_rows(d).begin; i < tiling.tile_rows(d).end; ++i)
-      for (std::int64_t j = tiling.tile_cols(d).begin; j < tiling.tile_cols(d).end; ++j) {
-        const View home = stored(context.matrix_c, Trans::no, tiling.m[static_cast<std::size_t>(i)],
-                                 tiling.n[static_cast<std::size_t>(j)]);
-        const CTileLife::Open tile = c_tiles.begin(home, d);
-        Op scale;
-        scale.kind = OpKind::axpby;
-        scale.queue = context.builder.compute_queue(context.devices[d], 0);
-        scale.y = tile.work;
-        scale.alpha = 0, scale.beta = beta;
-        Deps deps;
-        deps.after(tile.loaded);
-        if (!tile.in_place) deps.after(tile.slot.former);
-        const OpId done = context.emit(d, scale, deps);
-        c_tiles.end(tile, d, scale.queue, done, 0);
-      }
+    for (const TileOfC at : tiling.tiles_of(d)) {
+      const View home = stored(context.matrix_c, Trans::no, tiling.m[static_cast<std::size_t>(at.i)],
+                               tiling.n[static_cast<std::size_t>(at.j)]);
+      const CTileLife::Open tile = c_tiles.begin(home, d);
+      Op scale;
+      scale.kind = OpKind::axpby;
+      scale.queue = context.builder.compute_queue(context.devices[d], 0);
+      scale.y = tile.work;
+      scale.alpha = 0, scale.beta = beta;
+      Deps deps;
+      deps.after(tile.loaded);
+      if (!tile.in_place) deps.after(tile.slot.former);
+      const OpId done = context.emit(d, scale, deps);
+      c_tiles.end(tile, d, scale.queue, done, 0);
+    }
 }
 
 }  // namespace tilerail

@@ -21,8 +21,13 @@ std::int64_t tiling_tile(const Tiling& tiling) {
 }  // namespace
 
 TileScheduler::TileScheduler(const GemmProblem& problem, const Topology& topology, const Resources& resources,
-                             std::span<const MemoryId> devices, const Policy& policy)
-    : problem_{problem}, topology_{topology}, resources_{resources}, devices_{devices}, policy_{policy} {
+                             std::span<const MemoryId> devices, const Policy& policy, std::vector<double> shares)
+    : problem_{problem},
+      topology_{topology},
+      resources_{resources},
+      devices_{devices},
+      policy_{policy},
+      shares_{std::move(shares)} {
   const bool shares_home = problem.place_c == problem.place_a || problem.place_c == problem.place_b;
   lazy_ = policy.c_tiles == CTiles::lazy || (policy.c_tiles == CTiles::automatic && shares_home);
   for (const MemoryId device : devices) capacities_.push_back(capacity_for_tiles(device));
@@ -72,13 +77,13 @@ Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   const std::vector<Region> regions = scaling ? std::vector<Region>{all} : cut_to_memory(all, tile, grid_shape, policy);
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
-    const Tiling tiling{region, grid_shape, tile};
+    const Tiling tiles = tiling(region, tile, grid_shape);
     LinkClock clock{resources_, topology_.memories().size(), policy_.routing == Routing::link_eta};
-    std::vector<Arena> arenas = make_arenas(builder, tiling, scaling, policy);
+    std::vector<Arena> arenas = make_arenas(builder, tiles, scaling, policy);
     PlanContext context{problem_, topology_, policy, devices_, builder, clock, arenas, a, b, c, {}};
     context.last_of_device.resize(devices_.size());
     const double beta = region.k.begin == 0 ? problem_.beta : 1.0;
-    scaling ? plan_scaling(context, tiling, beta) : plan_region(context, tiling, beta, lazy_);
+    scaling ? plan_scaling(context, tiles, beta) : plan_region(context, tiles, beta, lazy_);
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       std::int64_t& peak = plan.peak_bytes[devices_[d].index()];
       peak = std::max(peak, arenas[d].peak());
@@ -97,6 +102,25 @@ Policy TileScheduler::resolved(std::int64_t tile) const {
   for (const MemoryId device : devices_) least = std::min(least, topology_.kernels_of(device).occupancy(rows, cols));
   policy.compute_streams = std::clamp(static_cast<int>(std::ceil(1 / least)), 1, Policy{}.compute_streams);
   return policy;
+}
+
+/// In proportion to what devices compute in a second, by kernels of this tile.
+std::vector<double> TileScheduler::shares_for(std::int64_t tile) const {
+  if (!shares_.empty()) return shares_;
+  std::vector<double> shares(devices_.size(), 1.0);
+  const GemmProblem& p = problem_;
+  const bool scaling = p.alpha == 0 || p.k == 0;
+  if (policy_.shares == Shares::equal || scaling) return shares;
+  for (std::size_t d = 0; d < devices_.size(); ++d)
+    shares[d] =
+        1 / topology_.kernels_of(devices_[d])
+                .gemm_time(std::min(tile, p.m), std::min(tile, p.n), std::min(tile, p.k), p.dtype, p.trans_a, p.trans_b)
+                .value;
+  return shares;
+}
+
+Tiling TileScheduler::tiling(const Region& region, std::int64_t tile, Grid grid_shape) const {
+  return {region, grid_shape, tile, policy_.distribution, shares_for(tile)};
 }
 
 /// A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
@@ -127,7 +151,7 @@ std::int64_t TileScheduler::capacity_for_tiles(MemoryId device) const {
 }
 
 bool TileScheduler::fits(const Region& region, std::int64_t tile, Grid grid_shape, const Policy& policy) const {
-  const auto need = ample_bytes(Tiling{region, grid_shape, tile}, problem_, devices_, policy, lazy_);
+  const auto need = ample_bytes(tiling(region, tile, grid_shape), problem_, devices_, policy, lazy_);
   for (std::size_t d = 0; d < need.size(); ++d)
     if (need[d] > capacities_[d]) return false;
   return true;

@@ -15,9 +15,10 @@ namespace tilerail {
 /// Plans one problem on all of the given GPUs with one tile size and grid. What it is given has to outlive it.
 class TileScheduler {
  public:
-  /// `problem` as `checked` returns it. Throws InputError when matrices do not fit where they are placed.
+  /// `problem` as `checked` returns it. `shares`: of C, one a device; empty: what the policy says. Throws InputError
+  /// when matrices do not fit where they are placed.
   TileScheduler(const GemmProblem& problem, const Topology& topology, const Resources& resources,
-                std::span<const MemoryId> devices, const Policy& policy);
+                std::span<const MemoryId> devices, const Policy& policy, std::vector<double> shares = {});
 
   /// The grid that the policy wants.
   Grid grid() const;
@@ -30,6 +31,8 @@ class TileScheduler {
 
  private:
   Policy resolved(std::int64_t tile) const;
+  std::vector<double> shares_for(std::int64_t tile) const;
+  Tiling tiling(const Region& region, std::int64_t tile, Grid grid) const;
   void check_kernels(std::int64_t tile) const;
   std::int64_t capacity_for_tiles(MemoryId device) const;
   bool fits(const Region& region, std::int64_t tile, Grid grid, const Policy& policy) const;
@@ -41,6 +44,7 @@ class TileScheduler {
   const Resources& resources_;
   std::span<const MemoryId> devices_;
   const Policy& policy_;
+  std::vector<double> shares_;
   bool lazy_ = false;
   std::vector<std::int64_t> capacities_;
 };

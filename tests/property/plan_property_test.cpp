@@ -33,6 +33,8 @@ Policy random_policy() {
       apply_override(p, std::string{key} + "=" + pick<std::string>(values));
   };
   maybe("grid", {"square", "auto"});
+  maybe("distribution", {"sequential", "round-robin", "1d-cyclic", "2d-cyclic"});
+  maybe("shares", {"equal", "speed"});
   maybe("routing", {"initial", "bandwidth", "eta", "link-eta"});
   maybe("batch", {"on", "off"});
   maybe("chunks", {"1", "3", "8"});

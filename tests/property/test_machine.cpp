@@ -3,7 +3,7 @@
 namespace tilerail::testing {
 
 /// host -- sw0 -- gpu0, gpu2 ...        every GPU pair has a route over the switches; GPUs i and i + 1 also a
-///      \- sw1 -- gpu1, gpu3 ...        direct link, which is the faster route.
+///      \- sw1 -- gpu1, gpu3 ...        direct link, which is the faster route. Every third GPU computes faster.
 Topology test_machine(const std::vector<std::int64_t>& capacities) {
   std::string toml = R"(schema = 1
 name = "test-machine"
@@ -34,22 +34,20 @@ bandwidth = "10 GB/s"
 latency = "1 us"
 both = true
 source = "made"
-[kernels.k]
-launch = "3 us"
-multiprocessors = 8
-block = [16, 16]
-k_overhead = 8
-memory_bandwidth = "500 GB/s"
-source = "made"
 )";
-  for (const char* dtype : {"f64", "f32", "f16", "bf16"})
-    toml += std::string{"[[kernels.k.gemm]]\ndtype = \""} + dtype +
-            "\"\npeak = \"1 TFLOP/s\"\nefficiency = [[8, 0.2], [64, 0.9]]\nsource = \"made\"\n";
+  for (const auto& [kernels, peak] : {std::pair{"slow", "1"}, std::pair{"fast", "3"}}) {
+    const std::string table = std::string{"kernels."} + kernels;
+    toml += "[" + table + "]\nlaunch = \"3 us\"\nmultiprocessors = 8\nblock = [16, 16]\nk_overhead = 8\n" +
+            "memory_bandwidth = \"500 GB/s\"\nsource = \"made\"\n";
+    for (const char* dtype : {"f64", "f32", "f16", "bf16"})
+      toml += "[[" + table + ".gemm]]\ndtype = \"" + dtype + "\"\npeak = \"" + peak +
+              " TFLOP/s\"\nefficiency = [[8, 0.2], [64, 0.9]]\nsource = \"made\"\n";
+  }
   const auto name = [](int i) { return "gpu" + std::to_string(i); };
   for (int i = 0; i < static_cast<int>(capacities.size()); ++i) {
     toml += "[[memory]]\nname = \"" + name(i) + "\"\nkind = \"gpu\"\ndevice = " + std::to_string(i) +
-            "\ncapacity = \"" + std::to_string(capacities[static_cast<std::size_t>(i)]) +
-            " B\"\nkernels = \"k\"\nengines = { h2d = 1, d2h = 1, peer = 2 }\nsource = \"made\"\n";
+            "\ncapacity = \"" + std::to_string(capacities[static_cast<std::size_t>(i)]) + " B\"\nkernels = \"" +
+            (i % 3 == 2 ? "fast" : "slow") + "\"\nengines = { h2d = 1, d2h = 1, peer = 2 }\nsource = \"made\"\n";
     toml += "[[link]]\nfrom = \"" + name(i) + "\"\nto = \"sw" + std::to_string(i % 2) +
             "\"\nbandwidth = \"12 GB/s\"\nlatency = \"1 us\"\nboth = true\nsource = \"made\"\n";
     if (i > 0)

@@ -67,10 +67,11 @@ TEST(Tiling, DevicesOwnContiguousBlocksOfTiles) {
   EXPECT_EQ(t.m[1].begin, 3);
   EXPECT_EQ(t.m[1].end, 5);
   EXPECT_EQ(t.k.size(), 2u);
-  EXPECT_EQ(t.tile_rows(3).begin, 2);
-  EXPECT_EQ(t.tile_cols(3).begin, 2);
-  EXPECT_EQ(t.tile_rows(1).begin, 0);
-  EXPECT_EQ(t.tile_cols(1).begin, 2);
+  using Numbers = std::vector<std::int64_t>;
+  EXPECT_EQ(t.rows_of(3), (Numbers{2, 3}));
+  EXPECT_EQ(t.cols_of(3), (Numbers{2, 3}));
+  EXPECT_EQ(t.rows_of(1), (Numbers{0, 1}));
+  EXPECT_EQ(t.cols_of(1), (Numbers{2, 3}));
 }
 
 TEST(TileChoice, ThesisHeuristicByHand) {

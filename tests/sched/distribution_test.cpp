@@ -1,0 +1,133 @@
+#include "sched/distribution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "machines.hpp"
+#include "sched/scheduler.hpp"
+#include "sched/tiling.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+using Counts = std::vector<std::int64_t>;
+using Owners = std::vector<std::size_t>;
+
+Counts counts(const Owners& owners, std::size_t devices) {
+  Counts result(devices, 0);
+  for (const std::size_t d : owners) ++result[d];
+  return result;
+}
+
+TEST(Distribution, PartsAreInProportionByLargestRemainders) {
+  EXPECT_EQ(apportioned(10, std::vector{1.0, 1.0, 1.0}), (Counts{4, 3, 3}));
+  EXPECT_EQ(apportioned(7, std::vector{5.0, 0.0, 2.0}), (Counts{5, 0, 2}));
+  EXPECT_EQ(apportioned(5, std::vector{0.46, 0.27, 0.27}), (Counts{2, 2, 1}));  // 2.3, 1.35, 1.35
+  EXPECT_EQ(apportioned(0, std::vector{1.0, 2.0}), (Counts{0, 0}));
+}
+
+TEST(Distribution, DealsInTurnAndMoreOftenToTheHeavier) {
+  EXPECT_EQ(dealt(5, std::vector{1.0, 1.0, 1.0}), (Owners{0, 1, 2, 0, 1}));
+  EXPECT_EQ(dealt(6, std::vector{2.0, 1.0}), (Owners{0, 0, 1, 0, 0, 1}));  // 1/2, 2/2 = 1/1, ...
+  EXPECT_EQ(dealt(3, std::vector{0.0, 1.0}), (Owners{1, 1, 1}));
+}
+
+TEST(Distribution, EqualSharesByHand) {
+  const std::vector<double> four(4, 0.25);
+  const Grid grid{2, 2};
+  // clang-format off
+  EXPECT_EQ(tile_owners(Distribution::blocks, 4, 4, grid, four),
+            (Owners{0, 0, 1, 1,
+                    0, 0, 1, 1,
+                    2, 2, 3, 3,
+                    2, 2, 3, 3}));
+  EXPECT_EQ(tile_owners(Distribution::cyclic_2d, 3, 5, grid, four),
+            (Owners{0, 1, 0, 1, 0,
+                    2, 3, 2, 3, 2,
+                    0, 1, 0, 1, 0}));
+  EXPECT_EQ(tile_owners(Distribution::cyclic_1d, 2, 5, grid, four),
+            (Owners{0, 1, 2, 3, 0,
+                    0, 1, 2, 3, 0}));
+  EXPECT_EQ(tile_owners(Distribution::round_robin, 2, 3, grid, four),
+            (Owners{0, 1, 2,
+                    3, 0, 1}));
+  EXPECT_EQ(tile_owners(Distribution::sequential, 2, 4, grid, four),
+            (Owners{0, 0, 1, 1,
+                    2, 2, 3, 3}));
+  // clang-format on
+}
+
+TEST(Distribution, UnequalSharesLeaveNoTileThatBetterChangedHands) {
+  const std::vector<double> shares{3.5, 3.5, 5, 5, 3.5, 7, 3.5, 7};
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (const auto distribution :
+       {Distribution::blocks, Distribution::sequential, Distribution::round_robin, Distribution::cyclic_2d})
+    for (const std::int64_t side : {4, 9, 11, 16}) {
+      const Counts tiles = counts(tile_owners(distribution, side, side, {2, 4}, shares), shares.size());
+      double most = 0, least = 1e9;
+      for (std::size_t d = 0; d < shares.size(); ++d) {
+        most = std::max(most, static_cast<double>(tiles[d]) / shares[d]);
+        least = std::min(least, static_cast<double>(tiles[d] + 1) / shares[d]);
+      }
+      if (distribution == Distribution::sequential) {
+        for (std::size_t d = 0; d < shares.size(); ++d)
+          EXPECT_LT(std::abs(static_cast<double>(tiles[d]) - static_cast<double>(side * side) * shares[d] / sum), 1);
+      } else {
+        EXPECT_LE(most, least * (1 + 1e-9)) << side;
+      }
+    }
+}
+
+TEST(Distribution, ADeviceWithoutAShareGetsNothing) {
+  const std::vector<double> shares{1, 0, 1, 2};
+  for (const auto distribution : {Distribution::blocks, Distribution::sequential, Distribution::round_robin,
+                                  Distribution::cyclic_1d, Distribution::cyclic_2d})
+    EXPECT_EQ(counts(tile_owners(distribution, 5, 7, {2, 2}, shares), 4)[1], 0);
+}
+
+TEST(Distribution, EveryTileOfATilingIsListedWithItsOwner) {
+  const std::vector<double> shares{1, 2, 1, 3};
+  const Tiling t{{{0, 100}, {0, 70}, {0, 30}}, {2, 2}, 16, Distribution::cyclic_2d, shares};
+  std::size_t tiles = 0;
+  for (std::size_t d = 0; d < t.devices(); ++d) {
+    tiles += t.tiles_of(d).size();
+    for (const TileOfC tile : t.tiles_of(d)) {
+      EXPECT_EQ(t.owner(tile), d);
+      EXPECT_TRUE(std::binary_search(t.rows_of(d).begin(), t.rows_of(d).end(), tile.i));
+      EXPECT_TRUE(std::binary_search(t.cols_of(d).begin(), t.cols_of(d).end(), tile.j));
+    }
+  }
+  EXPECT_EQ(tiles, t.m.size() * t.n.size());
+}
+
+/// Flops of each GPU of a plan.
+std::vector<double> flops_of(const Plan& plan, const Topology& machine) {
+  std::vector<double> flops(machine.gpus().size(), 0.0);
+  for (const Op& op : plan.ops)
+    if (op.kind == OpKind::gemm)
+      flops[static_cast<std::size_t>(machine.memory(plan.queue(op.queue).dst).device)] += op_flops(op).value;
+  return flops;
+}
+
+TEST(Distribution, FasterGpusComputeMore) {
+  auto description = shipped("two-gpu").description();
+  KernelTimes fast = description.kernels.at(0);
+  fast.name = "fast";
+  for (GemmCurve& curve : fast.gemm)
+    for (GemmCurve::Point& point : curve.points) point.rate = FlopRate{3 * point.rate.value};
+  description.kernels.push_back(fast);
+  for (Memory& memory : description.memories)
+    if (memory.device == 1) memory.kernels = 1;
+  const Topology machine{description};
+  const auto flops =
+      flops_of(plan_gemm(cube(4096), machine, machine.gpus(), policy("gemmex", {"shares=speed", "tile=512"})), machine);
+  EXPECT_NEAR(flops[1] / flops[0], 3, 1e-9);  // 48 and 16 of 64 tiles
+  const auto equal = flops_of(plan_gemm(cube(4096), machine, machine.gpus(), policy("gemmex", {"tile=512"})), machine);
+  EXPECT_DOUBLE_EQ(equal[0], equal[1]);
+}
+
+}  // namespace
+}  // namespace tilerail::testing
