@@ -8,17 +8,24 @@
 namespace tilerail {
 namespace {
 
-const GemmCurve& curve_for(const KernelTimes& kernels, DType dtype, Trans ta, Trans tb) {
-  const std::string trans = std::string{to_string(ta)} + std::string{to_string(tb)};
+std::string pair_text(Trans ta, Trans tb) { return std::string{to_string(ta)} + std::string{to_string(tb)}; }
+
+/// That of the pair of transposes, else the one for any; null without either.
+const GemmCurve* find_curve(const KernelTimes& kernels, DType dtype, Trans ta, Trans tb) {
+  const std::string trans = pair_text(ta, tb);
   const GemmCurve* any = nullptr;
   for (const GemmCurve& curve : kernels.gemm) {
     if (curve.dtype != dtype || (curve.points.empty() && !curve.tiled)) continue;
-    if (curve.trans == trans) return curve;
+    if (curve.trans == trans) return &curve;
     if (curve.trans.empty()) any = &curve;
   }
-  if (any) return *any;
-  throw InputError{"kernels '" + kernels.name + "': no GEMM times for " + std::string{to_string(dtype)} + " " + trans +
-                   "; expected a [[kernels." + kernels.name + ".gemm]] table for it"};
+  return any;
+}
+
+const GemmCurve& curve_for(const KernelTimes& kernels, DType dtype, Trans ta, Trans tb) {
+  if (const GemmCurve* curve = find_curve(kernels, dtype, ta, tb)) return *curve;
+  throw InputError{"kernels '" + kernels.name + "': no GEMM times for " + std::string{to_string(dtype)} + " " +
+                   pair_text(ta, tb) + "; expected a [[kernels." + kernels.name + ".gemm]] table for it"};
 }
 
 /// A ragged thread block costs a whole one; a result inside one block costs its own size.
@@ -102,6 +109,13 @@ double KernelTimes::alignment_factor(DType dtype, Trans ta, Trans tb, double byt
   const auto& steps = curve_for(*this, dtype, ta, tb).alignment;
   const auto step = std::find_if(steps.begin(), steps.end(), [=](auto& s) { return bytes <= s.bytes; });
   return step == steps.end() ? 1 : step->factor;
+}
+
+bool KernelTimes::knows(DType dtype, Trans ta, Trans tb) const { return find_curve(*this, dtype, ta, tb) != nullptr; }
+
+std::optional<Watts> KernelTimes::gemm_watts(DType dtype, Trans ta, Trans tb) const {
+  const GemmCurve* curve = find_curve(*this, dtype, ta, tb);
+  return curve ? curve->watts : std::nullopt;
 }
 
 double KernelTimes::load_factor(DType dtype, Trans ta, Trans tb, double duty) const {

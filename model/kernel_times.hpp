@@ -36,6 +36,7 @@ struct GemmCurve {
     double factor;  // at least 1
   };
   std::vector<Alignment> alignment = {};  // 1 for multiples of more than the last
+  std::optional<Watts> watts = {};        // of a device that these kernels fill all the time; absent: its busy watts
   std::string source = {};                // provenance key
 };
 
@@ -64,6 +65,10 @@ struct KernelTimes {
 
   /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].
   double load_factor(DType dtype, Trans ta, Trans tb, double duty) const;
+  /// Whether there are times of such GEMMs.
+  bool knows(DType dtype, Trans ta, Trans tb) const;
+  /// What a device draws that such GEMMs fill all the time; absent where the file does not say.
+  std::optional<Watts> gemm_watts(DType dtype, Trans ta, Trans tb) const;
   /// Factor on the time of a GEMM whose operands start at, and whose columns are, multiples of so many bytes.
   double alignment_factor(DType dtype, Trans ta, Trans tb, double bytes) const;
 };

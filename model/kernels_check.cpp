@@ -29,6 +29,7 @@ void check_tiled(const Entry& entry, const TiledGemm& tiled) {
 void check_gemm_curve(const Entry& entry, const GemmCurve& curve) {
   static const std::set<std::string> pairs{"", "NN", "NT", "TN", "TT"};
   if (!pairs.count(curve.trans)) entry.fail("trans '" + curve.trans + "' is unknown; expected NN, NT, TN or TT");
+  if (curve.watts) entry.require_positive(curve.watts->value, "the watts of a gemm");
   if (curve.tiled) return check_tiled(entry, *curve.tiled);
   entry.require(!curve.points.empty(), "a gemm curve has no points; expected at least one");
   entry.require(curve.points.size() <= TopologyLimits::points,

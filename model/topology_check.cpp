@@ -53,10 +53,17 @@ void check_memories(const Topology::Description& d) {
     if (memory.capacity) entry.require_positive(memory.capacity->value, "capacity");
     for (const auto& watts : {memory.idle_watts, memory.busy_watts})
       if (watts) entry.require_not_negative(watts->value, "watts");
+    if (memory.idle_watts && memory.busy_watts)
+      entry.require(*memory.busy_watts >= *memory.idle_watts,
+                    "its busy watts are below its idle watts; expected at least as many");
     check_engines(entry, memory.engines);
     host = host || memory.kind == NodeKind::host;
     if (memory.kind != NodeKind::gpu) continue;
     entry.require(memory.kernels < d.kernels.size(), "it has no kernel times; expected a [kernels.*] table");
+    if (memory.idle_watts)
+      for (const GemmCurve& curve : d.kernels[memory.kernels].gemm)
+        entry.require(!curve.watts || *curve.watts >= *memory.idle_watts,
+                      "its kernels have a gemm of fewer watts than it draws idle; expected at least as many");
     entry.require(memory.device >= 0, "device is negative; expected a GPU number from 0");
     const auto [same, fresh] = devices.emplace(memory.device, memory.name);
     if (!fresh)

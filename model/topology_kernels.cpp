@@ -79,7 +79,7 @@ void read_alignment(const TomlValue& value, GemmCurve& curve) {
 
 GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   table.allow_only({"dtype", "trans", "square", "rates", "peak", "efficiency", "launch", "fill", "reduction", "blocks",
-                    "shapes", "sustained", "alignment", "source"});
+                    "shapes", "sustained", "alignment", "watts", "source"});
   GemmCurve curve;
   const TomlValue dtype = table.need("dtype");
   try {
@@ -105,6 +105,10 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   if (peak && !tiled) read_efficiency(table, curve);
   if (const auto sustained = table.find("sustained")) read_sustained(*sustained, curve);
   if (const auto alignment = table.find("alignment")) read_alignment(*alignment, curve);
+  if (const auto watts = table.find("watts")) {
+    curve.watts = watts->watts();
+    if (curve.watts->value == 0) watts->fail("is out of range; expected a value above zero");
+  }
   if (square)
     for (const TomlValue& point : square->list(TopologyLimits::points)) {
       const auto parts = point.pair();

@@ -198,6 +198,7 @@ class Writer {
         line("sustained", list(gemm.sustained, [](auto& l) { return point(shortest(l.duty), shortest(l.factor)); }));
       if (!gemm.alignment.empty())
         line("alignment", list(gemm.alignment, [](auto& p) { return point(shortest(p.bytes), shortest(p.factor)); }));
+      if (gemm.watts) line("watts", quantity(*gemm.watts));
       if (!gemm.tiled) write_points(gemm);
       source(gemm.source);
     }

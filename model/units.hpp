@@ -40,5 +40,6 @@ constexpr Bytes operator*(Rate r, Seconds s) { return Bytes{r.value * s.value}; 
 constexpr Seconds operator/(Flops f, FlopRate r) { return Seconds{f.value / r.value}; }
 constexpr FlopRate operator/(Flops f, Seconds s) { return FlopRate{f.value / s.value}; }
 constexpr Joules operator*(Watts w, Seconds s) { return Joules{w.value * s.value}; }
+constexpr Watts operator/(Joules j, Seconds s) { return Watts{j.value / s.value}; }
 
 }  // namespace tilerail

@@ -175,6 +175,8 @@ void expect_same(const Topology& a, const Topology& b) {
         };
         if (curve.trans.empty() || curve.trans == "NT") {
           EXPECT_EQ(time(a), time(b));
+          EXPECT_EQ(a.kernels_of(gpu).gemm_watts(curve.dtype, Trans::no, Trans::yes),
+                    b.kernels_of(gpu).gemm_watts(curve.dtype, Trans::no, Trans::yes));
         }
       }
 }
@@ -199,6 +201,14 @@ TEST(TopologyToml, MeasuredTimesAreWrittenAsTheyWere) {
   const std::string gemm = "[[kernels.k.gemm]]\ndtype = \"f64\"\nsource = \"s\"\nsquare = [[1536, \"1.7 ms\"]]\n";
   const std::string text = to_toml(read_topology(machine(1, links + gemm), "m").description());
   EXPECT_NE(text.find("square = [[1536, \"1.7 ms\"]]"), std::string::npos) << text;
+}
+
+TEST(TopologyToml, WattsOfAGemmSurviveWritingAndReading) {
+  auto d = load_topology(machines + "two-gpu.toml").description();
+  d.kernels[0].gemm[0].watts = Watts{187.5};
+  const KernelTimes again = read_topology(to_toml(d), "again.toml").description().kernels[0];
+  EXPECT_EQ(again.gemm_watts(DType::f64, Trans::no, Trans::no), Watts{187.5});
+  EXPECT_EQ(again.gemm_watts(DType::f32, Trans::no, Trans::no), std::nullopt);
 }
 
 TEST(TopologyToml, WritingRefusesASourceThatIsNotThere) {

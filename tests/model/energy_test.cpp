@@ -1,0 +1,27 @@
+#include "model/energy.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tilerail {
+namespace {
+
+// 6 Gflop in 2 s with 300 J: 3 Gflop/s at 150 W.
+constexpr Outcome outcome{Flops{6e9}, Seconds{2}, Joules{300}};
+
+double of(const char* name) { return find_metric(name)->of(outcome); }
+
+TEST(Metrics, AreThoseOfTheThesis) {
+  EXPECT_DOUBLE_EQ(of("perf"), 3e9);
+  EXPECT_DOUBLE_EQ(of("edp"), 3e9 * 3e9 / 150);
+  EXPECT_DOUBLE_EQ(of("pdp"), 3e9 / 150);
+  EXPECT_EQ(find_metric("speed"), nullptr);
+}
+
+TEST(Metrics, AnEnergyDelayProductIsJoulesTimesSeconds) {
+  EXPECT_DOUBLE_EQ(energy_delay(Joules{300}, Seconds{2}), 600);
+  // Of one problem, the larger edp is the one of the smaller energy-delay product: flops^2 / it.
+  EXPECT_DOUBLE_EQ(of("edp"), 6e9 * 6e9 / 600);
+}
+
+}  // namespace
+}  // namespace tilerail
