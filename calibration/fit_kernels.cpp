@@ -111,6 +111,18 @@ std::vector<GemmCurve::Load> load_factors(const std::vector<const KernelRun*>& a
   return any ? factors : std::vector<GemmCurve::Load>{};
 }
 
+/// Watts W of a device that kernels fill all the time: least squares over loads d of idle + d (W - idle), and no more
+/// than the device is allowed. Absent where nothing was measured, or no kernel drew more than an idle device.
+std::optional<Watts> kernel_watts(const std::vector<const KernelRun*>& loaded, const DeviceRecord& device) {
+  double products = 0, squares = 0;
+  for (const KernelRun* run : loaded)
+    if (run->watts_seconds > 0)
+      products += run->duty * (run->watts - device.idle_watts), squares += run->duty * run->duty;
+  if (device.idle_watts <= 0 || products <= 0) return std::nullopt;
+  const double watts = device.idle_watts + products / squares;
+  return Watts{device.limit_watts > 0 ? std::min(watts, device.limit_watts) : watts};
+}
+
 /// Times on unaligned columns over those on aligned ones, never rising with the alignment.
 std::vector<GemmCurve::Alignment> alignment_factors(const Measurements& m, DType dtype,
                                                     const std::vector<const KernelRun*>& alone) {
@@ -152,6 +164,7 @@ KernelTimes fit_kernels(const Measurements& m) {
     TiledGemm rule;
     std::vector<GemmCurve::Load> sustained;
     std::vector<GemmCurve::Alignment> alignment;
+    std::optional<Watts> watts;
     for (const char* trans : {"NN", "NT", "TN", "TT"}) {
       std::vector<const KernelRun*> alone, loaded;
       for (const KernelRun& run : m.kernels)
@@ -164,12 +177,14 @@ KernelTimes fit_kernels(const Measurements& m) {
         rule = RuleFit{alone, kernels.multiprocessors, kernels.memory_bandwidth->value}.fit();
         sustained = load_factors(alone, loaded);
         alignment = alignment_factors(m, dtype, alone);
+        watts = kernel_watts(loaded, m.devices[0]);
         kernels.launch = std::min(kernels.launch, rule.launch);
         if (kernels.gemm.empty()) kernels.k_overhead = rule.fill;
       }
       GemmCurve curve;
       curve.dtype = dtype, curve.trans = first ? "" : trans, curve.source = "kernels";
       curve.tiled = rule, curve.sustained = sustained, curve.alignment = alignment;
+      curve.watts = watts;
       set_shapes(*curve.tiled, alone);
       kernels.gemm.push_back(std::move(curve));
     }

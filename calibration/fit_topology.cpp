@@ -197,6 +197,7 @@ void round_off(Topology::Description& d) {
     for (GemmCurve& gemm : kernels.gemm) {
       for (auto& load : gemm.sustained) load.factor = rounded(load.factor);
       for (auto& step : gemm.alignment) step.factor = rounded(step.factor);
+      round_off(gemm.watts);
       TiledGemm& tiled = *gemm.tiled;
       round_off(tiled.launch), round_off(tiled.peak), round_off(tiled.reduction);
       tiled.fill = rounded(tiled.fill);

@@ -41,7 +41,7 @@ Json json_of(const KernelRun& run) {
           {"trans", run.trans},     {"size", {run.m, run.n, run.k}},
           {"at_once", run.at_once}, {"alignment", run.alignment},
           {"duty", run.duty},       {"seconds", json_of(run.seconds)},
-          {"watts", run.watts}};
+          {"watts", run.watts},     {"watts_seconds", run.watts_seconds}};
 }
 
 Json json_of(const MemoryRun& run) { return {{"gpu", run.gpu}, {"rate", json_of(run.rate)}}; }
@@ -115,7 +115,7 @@ StridedRun read_strided(const JsonReader& r) {
 }
 
 KernelRun read_kernel(const JsonReader& r) {
-  r.only({"gpu", "dtype", "trans", "size", "at_once", "alignment", "duty", "seconds", "watts"});
+  r.only({"gpu", "dtype", "trans", "size", "at_once", "alignment", "duty", "seconds", "watts", "watts_seconds"});
   KernelRun run;
   run.gpu = r.at("gpu").text();
   run.dtype = dtype_from_string(r.at("dtype").text(), r.at("dtype").where());
@@ -130,6 +130,7 @@ KernelRun read_kernel(const JsonReader& r) {
   if (run.duty < 0 || run.duty > 1) r.at("duty").fail("a number from 0 to 1");
   run.seconds = read_measured(r.at("seconds"));
   run.watts = r.at("watts").real();
+  if (r.has("watts_seconds")) run.watts_seconds = r.at("watts_seconds").real();
   return run;
 }
 

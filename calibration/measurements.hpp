@@ -50,7 +50,9 @@ struct KernelRun {
   int alignment = 0;  // bytes that columns of all operands are multiples of; 0: of all that matter
   double duty = 1;    // share of the time that the GPU was kept busy
   Measured seconds;   // of one kernel; of all together divided by their number when several ran at once
-  double watts = 0;   // mean draw meanwhile; 0: not measured
+  /// Mean draw meanwhile, and the seconds from the first to the last step of the energy counter that it is the mean of;
+  /// 0: not measured. Watts without those seconds are from when they were off by a step of the counter, up to half.
+  double watts = 0, watts_seconds = 0;
 };
 
 /// Element-wise work bound by device memory: bytes read and written over time.

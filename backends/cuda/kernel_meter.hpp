@@ -1,6 +1,6 @@
 #pragma once
 
-#include <vector>
+#include <optional>
 
 #include "backends/cuda/flow_meter.hpp"
 #include "calibration/measurements.hpp"
@@ -22,6 +22,7 @@ class KernelMeter {
     Trans trans_a = Trans::no, trans_b = Trans::no;
     std::int64_t m = 0, n = 0, k = 0;
     std::int64_t extra = 0;  // elements between the columns of each operand
+    bool operator==(const Gemm&) const = default;
   };
   /// Seconds a kernel, of `count` (256 at most in all) in each of `streams` streams at once (of all, divided by their
   /// number).
@@ -33,10 +34,12 @@ class KernelMeter {
   double memory_rate(int count);
 
  private:
+  void load(const Gemm& shape);
   void issue(const Gemm& shape, std::size_t stream);
 
   BenchDevice& bench_;
-  std::size_t next_ = 0;  // of the operand sets
+  std::size_t next_ = 0;        // of the operand sets
+  std::optional<Gemm> loaded_;  // whose code is on the device
 };
 
 }  // namespace tilerail::cuda

@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <ctime>
+#include <thread>
 
 #include "backends/cuda/cuda_check.hpp"
 #include "backends/cuda/measure_tasks.hpp"
+#include "backends/cuda/power_watch.hpp"
 #include "model/error.hpp"
 
 namespace tilerail {
@@ -26,19 +28,30 @@ std::string today() {
   return text;
 }
 
+/// What devices draw that wait with all contexts made, which costs power, as they do between the operations of a plan.
+void measure_idle(std::vector<DeviceRecord>& devices, const PowerMeter& power) {
+  constexpr std::chrono::milliseconds rest{1000}, enough{1000};
+  check(cudaDeviceSynchronize(), "waiting for a device");
+  std::this_thread::sleep_for(rest);
+  std::vector<int> ordinals;
+  for (const DeviceRecord& device : devices) ordinals.push_back(device.number);
+  PowerWatch watch{power, ordinals};
+  std::this_thread::sleep_for(enough);
+  const std::vector<CounterTrace> traces = watch.stop();
+  for (std::size_t d = 0; d < devices.size(); ++d) devices[d].idle_watts = traces[d].watts().value_or(0);
+}
+
 DeviceRecord facts_of(int ordinal, const PowerMeter& power) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, ordinal), "reading the properties of a device");
   std::size_t free = 0, total = 0;
   const DeviceScope scope{ordinal};
   check(cudaMemGetInfo(&free, &total), "reading the free memory");
-  return {Bench::name(ordinal),
-          ordinal,
-          properties.name,
-          static_cast<double>(total),
-          properties.multiProcessorCount,
-          power.watts(ordinal),
-          power.limit_watts(ordinal)};
+  DeviceRecord record;
+  record.name = Bench::name(ordinal), record.number = ordinal, record.model = properties.name;
+  record.memory_bytes = static_cast<double>(total), record.multiprocessors = properties.multiProcessorCount;
+  record.limit_watts = power.limit_watts(ordinal);
+  return record;
 }
 
 }  // namespace
@@ -60,8 +73,9 @@ Measurements measure_cuda_machine(const CudaCalibrationOptions& options) {
   for (int d = 0; d < count; ++d) {
     results.devices.push_back(facts_of(d, power));
     devices.push_back(std::make_unique<BenchDevice>(d, device_bytes));
-    KernelMeter{*devices.back()}.fill(DType::f64);
   }
+  measure_idle(results.devices, power);
+  for (const auto& device : devices) KernelMeter{*device}.fill(DType::f64);
   FlowMeter flows{devices, host_bytes_each * static_cast<std::size_t>(std::max(4, count))};
   Bench bench{devices, flows, power, results};
   std::vector<Task> tasks;

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "backends/cuda/measure_tasks.hpp"
+#include "backends/cuda/power_watch.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -15,6 +16,7 @@ using Gemm = KernelMeter::Gemm;
 constexpr double burst_seconds = 0.005;  // of kernels without a pause
 constexpr double rested = 0.4;           // share of the time that a device is busy where power is not the subject
 constexpr double settle_seconds = 0.3;   // that the power takes to settle
+constexpr double loaded_seconds = 0.2;   // of one sample under load: three hold several steps of the energy counter
 
 std::string trans_text(const Gemm& g) {
   return std::string{g.trans_a == Trans::no ? "N" : "T"} + (g.trans_b == Trans::no ? "N" : "T");
@@ -88,22 +90,32 @@ class Kernels {
         alone({type, Trans::no, Trans::no, s, s, s, bytes / element_size(type)});
   }
 
-  static KernelRun record_of(int gpu, const Gemm& g, int streams, double duty, Measured seconds, double watts) {
+  static KernelRun record_of(int gpu, const Gemm& g, int streams, double duty, Measured seconds) {
     KernelRun run;
     run.gpu = Bench::name(gpu), run.dtype = g.dtype, run.trans = trans_text(g);
     run.m = g.m, run.n = g.n, run.k = g.k;
-    run.at_once = streams, run.duty = duty, run.seconds = seconds, run.watts = watts;
+    run.at_once = streams, run.duty = duty, run.seconds = seconds;
     run.alignment = static_cast<int>(g.extra * element_size(g.dtype));
     return run;
   }
 
   static int batch_of(double seconds) { return std::clamp(static_cast<int>(burst_seconds / seconds), 1, 200); }
 
-  /// A burst of kernels, then a pause that makes the device busy for this share of the time. Seconds a kernel.
+  /// A burst of kernels, then a pause until the device was busy for this share of the time since the call. Seconds a
+  /// kernel.
   static double burst(KernelMeter& meter, const Gemm& g, int batch, int streams, double duty) {
+    const auto begin = Clock::now();
     const double each = meter.gemm(g, batch, streams);
-    std::this_thread::sleep_for(std::chrono::duration<double>(each * batch * streams * (1 / duty - 1)));
+    std::this_thread::sleep_until(begin + std::chrono::duration<double>(each * batch * streams / duty));
     return each;
+  }
+
+  /// Bursts for so many seconds at least: the mean time of a kernel.
+  static double bursts(KernelMeter& meter, const Gemm& g, int batch, double duty, double seconds) {
+    std::vector<double> each;
+    for (const auto begin = Clock::now(); Clock::now() - begin < std::chrono::duration<double>(seconds);)
+      each.push_back(burst(meter, g, batch, 1, duty));
+    return mean_of(each).mean;
   }
 
   /// The device has power to spare.
@@ -113,7 +125,7 @@ class Kernels {
                         const int batch = std::max(1, batch_of(burst(meter, g, 2, streams, rested)) / streams);
                         const auto time =
                             watch.repeat([&] { return std::vector<double>{burst(meter, g, batch, streams, rested)}; });
-                        bench.results.kernels.push_back(record_of(0, g, streams, rested, time[0], 0));
+                        bench.results.kernels.push_back(record_of(0, g, streams, rested, time[0]));
                       }});
   }
 
@@ -121,22 +133,15 @@ class Kernels {
   void loaded(const Gemm& g, double duty) {
     tasks_.push_back({"kernels under load", [=, &bench = bench_](Stopwatch& watch) {
                         KernelMeter meter{*bench.devices.front()};
-                        const int device = bench.devices.front()->device.ordinal();
                         const int batch = batch_of(meter.gemm(g, 2));
-                        const auto seconds_since = [](Clock::time_point begin) {
-                          return std::chrono::duration<double>(Clock::now() - begin).count();
-                        };
-                        for (const auto begin = Clock::now(); seconds_since(begin) < settle_seconds;)
-                          burst(meter, g, batch, 1, duty);
-                        const double joules = bench.power.joules(device);
-                        const auto begin = Clock::now();
-                        const auto time = watch.repeat([&] {
-                          std::vector<double> each;
-                          for (int i = 0; i < 8; ++i) each.push_back(burst(meter, g, batch, 1, duty));
-                          return std::vector<double>{mean_of(each).mean};
-                        });
-                        const double watts = (bench.power.joules(device) - joules) / seconds_since(begin);
-                        bench.results.kernels.push_back(record_of(0, g, 1, duty, time[0], watts));
+                        bursts(meter, g, batch, duty, settle_seconds);
+                        PowerWatch power{bench.power, {bench.devices.front()->device.ordinal()}};
+                        const auto time = watch.repeat(
+                            [&] { return std::vector<double>{bursts(meter, g, batch, duty, loaded_seconds)}; });
+                        const CounterTrace trace = power.stop().front();
+                        KernelRun run = record_of(0, g, 1, duty, time[0]);
+                        if (const auto watts = trace.watts()) run.watts = *watts, run.watts_seconds = trace.span();
+                        bench.results.kernels.push_back(run);
                       }});
   }
 
@@ -162,7 +167,7 @@ class Kernels {
                         const auto times = watch.repeat(on_all);
                         for (int d = 0; d < bench.count(); ++d)
                           bench.results.kernels.push_back(
-                              record_of(d, g, 1, rested, times[static_cast<std::size_t>(d)], 0));
+                              record_of(d, g, 1, rested, times[static_cast<std::size_t>(d)]));
                       }});
   }
 

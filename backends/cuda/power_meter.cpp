@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <vector>
 
 namespace tilerail::cuda {
 
@@ -14,7 +15,7 @@ struct PowerMeter::Library {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
   int (*by_bus)(const char*, Handle*) = nullptr;
-  int (*power)(Handle, unsigned*) = nullptr;             // mW
+  std::vector<Handle> devices;
   int (*limit)(Handle, unsigned*) = nullptr;             // mW
   int (*energy)(Handle, unsigned long long*) = nullptr;  // mJ
 
@@ -27,24 +28,37 @@ struct PowerMeter::Library {
   bool open() {
     file = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     return file && find(init, "nvmlInit_v2") && find(shutdown, "nvmlShutdown") &&
-           find(by_bus, "nvmlDeviceGetHandleByPciBusId_v2") && find(power, "nvmlDeviceGetPowerUsage") &&
-           find(limit, "nvmlDeviceGetEnforcedPowerLimit") && find(energy, "nvmlDeviceGetTotalEnergyConsumption") &&
-           init() == 0;
+           find(by_bus, "nvmlDeviceGetHandleByPciBusId_v2") && find(limit, "nvmlDeviceGetEnforcedPowerLimit") &&
+           find(energy, "nvmlDeviceGetTotalEnergyConsumption") && init() == 0;
+  }
+
+  /// By CUDA's numbers, which are not the library's; null where it does not know the device.
+  void find_devices() {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) return;
+    for (int device = 0; device < count; ++device) {
+      std::array<char, 32> bus{};
+      Handle handle = nullptr;
+      const bool known = cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device) == cudaSuccess &&
+                         by_bus(bus.data(), &handle) == 0;
+      devices.push_back(known ? handle : nullptr);
+    }
   }
 
   template <class Number>
   double milli(int (*query)(Handle, Number*), int device) const {
-    std::array<char, 32> bus{};
-    Handle handle = nullptr;
+    const auto index = static_cast<std::size_t>(device);
     Number value = 0;
-    const bool known = cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device) == cudaSuccess &&
-                       by_bus(bus.data(), &handle) == 0 && query(handle, &value) == 0;
+    const bool known = index < devices.size() && devices[index] && query(devices[index], &value) == 0;
     return known ? 1e-3 * static_cast<double>(value) : 0;
   }
 };
 
 PowerMeter::PowerMeter() : library_{std::make_unique<Library>()} {
-  if (library_->open()) return;
+  if (library_->open()) {
+    library_->find_devices();
+    return;
+  }
   if (library_->file) dlclose(library_->file);
   library_.reset();
 }
@@ -55,7 +69,6 @@ PowerMeter::~PowerMeter() {
   dlclose(library_->file);
 }
 
-double PowerMeter::watts(int device) const { return library_ ? library_->milli(library_->power, device) : 0; }
 double PowerMeter::limit_watts(int device) const { return library_ ? library_->milli(library_->limit, device) : 0; }
 double PowerMeter::joules(int device) const { return library_ ? library_->milli(library_->energy, device) : 0; }
 

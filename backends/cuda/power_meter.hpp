@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 namespace tilerail::cuda {
 
@@ -13,9 +12,10 @@ class PowerMeter {
   PowerMeter(const PowerMeter&) = delete;
   PowerMeter& operator=(const PowerMeter&) = delete;
 
-  double watts(int device) const;        // drawn now, a mean over some milliseconds
   double limit_watts(int device) const;  // enforced
-  double joules(int device) const;       // since the driver was loaded
+  /// Since the driver was loaded; brought up to date every 20 to 100 ms. What the library gives as power is, from
+  /// Hopper on, a mean over the last second, so that it tells nothing of shorter spans: energy over time does.
+  double joules(int device) const;
 
  private:
   struct Library;

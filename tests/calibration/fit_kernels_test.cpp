@@ -78,6 +78,46 @@ TEST(FitKernels, UnalignedColumnsCostWhatTheyDid) {
   EXPECT_TRUE(found.gemm.at(0).alignment.empty()) << "f64 is as fast on any";
 }
 
+std::optional<Watts> watts_of(const Measurements& m, DType dtype = DType::f64) {
+  return fitted(m).gemm_watts(dtype, Trans::no, Trans::no);
+}
+
+TEST(FitKernels, WattsAreThoseOfADeviceThatKernelsFillAllTheTime) {
+  const Measurements m = measured();
+  ASSERT_TRUE(watts_of(m));
+  EXPECT_NEAR(watts_of(m)->value, 310, 1e-9);
+  EXPECT_FALSE(watts_of(m, DType::f32)) << "not measured";
+}
+
+// Least squares through the idle watts: 0.6 of 240 W and all of 260 W, above 60 W.
+TEST(FitKernels, WattsOfSeveralLoadsAreALine) {
+  Measurements m = measured();
+  std::erase_if(m.kernels, [](const KernelRun& run) { return run.duty > 0.6 && run.duty < 1; });
+  for (KernelRun& run : m.kernels) run.watts = run.duty == 1 ? 60 + 260 : 60 + 0.6 * 240;
+  EXPECT_NEAR(watts_of(m)->value, 60 + (0.6 * 0.6 * 240 + 260) / (0.6 * 0.6 + 1), 0.1);  // rounded to four digits
+}
+
+TEST(FitKernels, WattsAreNoMoreThanTheDeviceIsAllowed) {
+  Measurements m = measured();
+  for (KernelRun& run : m.kernels) run.watts *= 2;
+  EXPECT_EQ(watts_of(m), Watts{limit_watts});
+}
+
+TEST(FitKernels, WattsThatWereNotMeasuredOverStepsOfTheCounterDoNotCount) {
+  Measurements m = measured();
+  for (KernelRun& run : m.kernels)
+    if (run.duty != 0.8) run.watts = 1000, run.watts_seconds = 0;
+  EXPECT_NEAR(watts_of(m)->value, 310, 1e-9);
+  for (KernelRun& run : m.kernels) run.watts_seconds = 0;
+  EXPECT_FALSE(watts_of(m));
+}
+
+TEST(FitKernels, WattsNeedThoseOfAnIdleDevice) {
+  Measurements m = measured();
+  m.devices[0].idle_watts = 0;
+  EXPECT_FALSE(watts_of(m));
+}
+
 TEST(FitKernels, LoadFactorsNeverFallWithTheLoad) {
   Measurements m = measured();
   for (KernelRun& run : m.kernels)

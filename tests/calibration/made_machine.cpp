@@ -122,6 +122,7 @@ KernelTimes known_kernels() {
     curve.dtype = dtype, curve.source = "made", curve.tiled = tiled;
     if (dtype == DType::f32) curve.alignment = {{4, 1.5}, {8, 1.2}};
     if (dtype == DType::f64) curve.sustained = {{0.6, 1.0}, {0.8, 1.05}, {1.0, 1.2}};
+    if (dtype == DType::f64) curve.watts = Watts{310};
     kernels.gemm.push_back(curve);
   }
   return kernels;

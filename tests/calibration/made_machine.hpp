@@ -11,6 +11,7 @@
 namespace tilerail::made {
 
 inline constexpr double giga = 1e9, micro = 1e-6;
+inline constexpr double idle_watts = 60, limit_watts = 400;
 
 /// Links between the host and each of `gpus` GPUs, none between GPUs; GPUs 0 and 1, 2 and 3, ... share an uplink. Host
 /// memory bounds all copies into GPUs, and all copies while some go either way. No loss but by those bounds.
@@ -21,7 +22,7 @@ Topology::Description pcie_machine(int gpus);
 /// data from the host while it sends.
 Topology::Description switch_machine(int gpus);
 
-/// GEMMs in blocks with known figures, slower under load.
+/// GEMMs in blocks with known figures, slower under load; those of f64 have watts.
 KernelTimes known_kernels();
 
 /// Measures the machine as a calibration on GPUs does: the same kinds of runs (backends/cuda/measure_transfers.cpp). A

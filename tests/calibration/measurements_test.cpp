@@ -26,10 +26,22 @@ Measurements one_of_each() {
   KernelRun kernel;
   kernel.gpu = "gpu0", kernel.dtype = DType::bf16, kernel.trans = "TN", kernel.m = 100, kernel.n = 200, kernel.k = 300;
   kernel.at_once = 4, kernel.alignment = 2, kernel.duty = 0.75, kernel.seconds = {1e-5, 0.08, 12}, kernel.watts = 432;
+  kernel.watts_seconds = 0.625;
   m.kernels = {kernel};
   m.memory = {{"gpu0", {3e12, 0.09, 13}}};
   m.issue = {{"gemm", 8, {5e-6, 0.1, 14}}};
   return m;
+}
+
+/// Files from before there was such a figure.
+TEST(Measurements, WattsMayComeWithoutSeconds) {
+  std::string json = to_json(one_of_each());
+  const std::string with = ",\"watts_seconds\":0.625";
+  ASSERT_NE(json.find(with), std::string::npos);
+  json.erase(json.find(with), with.size());
+  const KernelRun run = measurements_from_json(json, "m.json").kernels.at(0);
+  EXPECT_EQ(run.watts, 432);
+  EXPECT_EQ(run.watts_seconds, 0);
 }
 
 void expect_same(const Measured& a, const Measured& b) {
@@ -63,7 +75,7 @@ TEST(Measurements, SurviveWritingAndReading) {
             std::tie(sb.src, sb.dst, sb.column_bytes, sb.columns, sb.pitch_bytes, sb.busy));
   expect_same(sa.strided, sb.strided), expect_same(sa.packed, sb.packed);
   const auto of_kernel = [](const KernelRun& k) {
-    return std::tie(k.gpu, k.dtype, k.trans, k.m, k.n, k.k, k.at_once, k.alignment, k.duty, k.watts);
+    return std::tie(k.gpu, k.dtype, k.trans, k.m, k.n, k.k, k.at_once, k.alignment, k.duty, k.watts, k.watts_seconds);
   };
   EXPECT_EQ(of_kernel(a.kernels.at(0)), of_kernel(b.kernels.at(0)));
   expect_same(a.kernels[0].seconds, b.kernels[0].seconds);

@@ -170,6 +170,8 @@ void Meter::kernels(Measurements& results) {
     run.gpu = "gpu0", run.dtype = dtype, run.m = m, run.n = n, run.k = k, run.duty = duty;
     run.seconds = measured(times.gemm_time(m, n, k, dtype, Trans::no, Trans::no).value *
                            times.load_factor(dtype, Trans::no, Trans::no, duty));
+    if (const auto watts = times.gemm_watts(dtype, Trans::no, Trans::no))
+      run.watts = with_noise(idle_watts + duty * (watts->value - idle_watts)), run.watts_seconds = 0.5;
     results.kernels.push_back(run);
   };
   for (const DType dtype : {DType::f64, DType::f32}) {
@@ -197,7 +199,7 @@ Measurements Meter::everything() {
   results.host_bytes = machine_.memory(machine_.hosts()[0]).capacity->value;
   for (int i = 0; i < count(); ++i)
     results.devices.push_back(
-        {gpu(i), i, "Made GPU", 80e9, static_cast<int>(known_kernels().multiprocessors), 60, 400});
+        {gpu(i), i, "Made GPU", 80e9, static_cast<int>(known_kernels().multiprocessors), idle_watts, limit_watts});
   host_flows(results, HostPages::spread);
   sizes(results, "host", "gpu0"), sizes(results, "gpu0", "host");
   peers(results);

@@ -24,7 +24,7 @@ def copies(kind, rates, pages="spread"):
 
 def square(size):
     run = {"gpu": "gpu0", "dtype": "f64", "trans": "NN", "size": [size] * 3, "at_once": 1, "alignment": 0, "duty": 0.4}
-    return {**run, "seconds": measured(4e-6 + 2 * size**3 / PEAK), "watts": 0}
+    return {**run, "seconds": measured(4e-6 + 2 * size**3 / PEAK), "watts": 0, "watts_seconds": 0}
 
 
 def device(number):
