@@ -8,9 +8,9 @@
 
 namespace tilerail::cli {
 
-/// --check --iters --warmup --seed --host-buffers: how plans are run on real memory.
+/// --check --iters --warmup --seed --host-buffers --energy: how plans are run on real memory.
 struct BenchOptions {
-  std::string iterations, warmup, seed = "1", host_buffers = "spread";
+  std::string iterations, warmup, seed = "1", host_buffers = "spread", energy = "0.5";
   bool check = false;
 
   void add_to(CLI::App& app, OptionGroup& group);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/counter_trace.hpp"
 #include "calibration/measurements.hpp"
 #include "cli/options.hpp"
 #include "model/timeline.hpp"
@@ -17,6 +18,7 @@ struct RunSettings {
   std::uint64_t seed = 1;
   bool check = false;
   HostPages pages = HostPages::spread;  // cuda
+  double energy_seconds = 0.5;          // cuda: of calls while their energy is counted, at least; 0: it is not
 };
 
 struct CheckResult {
@@ -33,6 +35,8 @@ struct GpuRunFacts {
   std::string tracer;       // "CUPTI" or "events"
   double clock_skew = 0;    // seconds, between devices
   std::string host_buffer;  // what is known of it
+  /// Of calls back to back, as the GPUs' own counters tell; absent where it was not counted or they told nothing.
+  std::optional<cuda::CountedEnergy> energy;
 };
 
 struct RunResult {

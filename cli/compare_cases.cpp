@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <optional>
 
 #include "cli/bench_run.hpp"
@@ -13,11 +14,13 @@
 #include "cli/command.hpp"
 #include "cli/output_set.hpp"
 #include "cli/progress.hpp"
+#include "model/energy.hpp"
 #include "model/error.hpp"
 #include "report/csv_cells.hpp"
 #include "report/error_split.hpp"
 #include "report/ranking.hpp"
 #include "report/text.hpp"
+#include "sched/energy.hpp"
 #ifdef TILERAIL_HAVE_SIM
 #include "backends/sim/sim_executor.hpp"
 #endif
@@ -28,10 +31,14 @@ namespace {
 struct Row {
   const Case* what = nullptr;
   Job job;
-  RunResult measured;
-  std::optional<double> predicted;
-  ErrorSplit split;  // where there is a prediction
+  RunResult measured = {};
+  std::optional<double> predicted = {};
+  ErrorSplit split = {};                                    // where there is a prediction
+  std::optional<double> predicted_j = {}, modelled_j = {};  // energy of the predicted and of the measured timeline
 
+  const cuda::CountedEnergy* counted() const {
+    return measured.gpu && measured.gpu->energy ? &*measured.gpu->energy : nullptr;
+  }
   double error() const { return *predicted / measured.median() - 1; }
 };
 
@@ -42,12 +49,18 @@ std::vector<Row> plan_all(const std::vector<Case>& cases, const Topology& topolo
     MachineOptions machine;
     machine.devices = c.devices;
     try {
-      rows.push_back({&c, plan_job(topology, c.problem, machine, c.policy), {}, {}, {}});
+      rows.push_back({.what = &c, .job = plan_job(topology, c.problem, machine, c.policy)});
     } catch (const InputError& error) {
       throw InputError{fmt::format("{}:{}: {}", file, c.line, error.what())};
     }
   }
   return rows;
+}
+
+std::optional<double> energy_of(const Row& row, const Topology& topology, const Timeline& timeline) {
+  const auto devices = device_energies(row.job.plan, topology, timeline.ops);
+  if (!devices) return std::nullopt;
+  return std::accumulate(devices->begin(), devices->end(), Joules{0}).value;
 }
 
 void simulate(std::vector<Row>& rows, const Topology& topology, std::vector<Timeline>& predicted) {
@@ -57,6 +70,7 @@ void simulate(std::vector<Row>& rows, const Topology& topology, std::vector<Time
   for (Row& row : rows) {
     predicted.push_back(simulator.execute(row.job.plan));
     row.predicted = predicted.back().makespan().value;
+    row.predicted_j = energy_of(row, topology, predicted.back());
   }
 #else
   throw HardwareError{"this build has no simulator: it was configured without SimGrid; --no-simulate only measures"};
@@ -71,22 +85,24 @@ std::string name_of(const Row& row) {
 }
 
 std::string table_of(const std::vector<Row>& rows) {
-  std::string text =
-      fmt::format("{:<44} {:<28} {:>6} {:>10} {:>10} {:>7}   {:>8} {:>8} {:>8} {:>8}  {}\n", "case", "policy", "tile",
-                  "predicted", "measured", "error", "kernel", "copy", "waiting", "issue", "check");
+  std::string text = fmt::format(
+      "{:<44} {:<28} {:>6} {:>10} {:>10} {:>7}   {:>8} {:>8} {:>8} {:>8}   {:>9} {:>9}  {}\n", "case", "policy", "tile",
+      "predicted", "measured", "error", "kernel", "copy", "waiting", "issue", "energy", "counted", "check");
   for (const Row& row : rows) {
     const double median = row.measured.median();
     const auto share = [&](double seconds) {
       return row.predicted ? fmt::format("{:+.1f}%", 100 * seconds / median) : "-";
     };
-    text +=
-        fmt::format("{:<44} {:<28} {:>6} {:>10} {:>10} {:>7}   {:>8} {:>8} {:>8} {:>8}  {}\n", name_of(row),
-                    row.job.plan.policy, row.job.plan.tile, row.predicted ? seconds_text(*row.predicted) : "-",
-                    seconds_text(median), row.predicted ? fmt::format("{:+.1f}%", 100 * row.error()) : "-",
-                    share(row.split.kernel), share(row.split.copy), share(row.split.waiting), share(row.split.issue),
-                    !row.measured.check          ? "-"
-                    : row.measured.check->passed ? "passed"
-                                                 : "FAILED");
+    text += fmt::format("{:<44} {:<28} {:>6} {:>10} {:>10} {:>7}   {:>8} {:>8} {:>8} {:>8}   {:>9} {:>9}  {}\n",
+                        name_of(row), row.job.plan.policy, row.job.plan.tile,
+                        row.predicted ? seconds_text(*row.predicted) : "-", seconds_text(median),
+                        row.predicted ? fmt::format("{:+.1f}%", 100 * row.error()) : "-", share(row.split.kernel),
+                        share(row.split.copy), share(row.split.waiting), share(row.split.issue),
+                        row.predicted_j ? joules_text(*row.predicted_j) : "-",
+                        row.counted() ? joules_text(row.counted()->total()) : "-",
+                        !row.measured.check          ? "-"
+                        : row.measured.check->passed ? "passed"
+                                                     : "FAILED");
   }
   return text;
 }
@@ -130,10 +146,29 @@ std::string summary_of(const std::vector<Row>& rows) {
          ranking_of(rows);
 }
 
+/// Of the prediction energy and energy times makespan; of the measured timeline; and as counted, with the time of a
+/// call.
+void append_energy(std::string& csv, const Row& row) {
+  const auto cell = [&](const std::optional<double>& value) {
+    value ? append_number(csv, *value) : void(), csv += ',';
+  };
+  const auto delay = [](double joules, double seconds) { return energy_delay(Joules{joules}, Seconds{seconds}); };
+  std::optional<double> predicted_delay, joules, seconds, counted_delay;
+  if (row.predicted_j) predicted_delay = delay(*row.predicted_j, *row.predicted);
+  if (const auto* counted = row.counted()) {
+    joules = counted->total(), seconds = counted->seconds;
+    counted_delay = delay(*joules, *seconds);
+  }
+  for (const auto& value : {row.predicted_j, predicted_delay, row.modelled_j, joules, seconds, counted_delay})
+    cell(value);
+}
+
 std::string csv_of(const std::vector<Row>& rows) {
   std::string csv =
       "m,n,k,dtype,transa,transb,alpha,beta,place,devices,policy,group,label,tile,ops,plan_s,first_s,predicted_s,"
-      "measured_s,measured_min_s,traced_s,issue_per_op_s,kernel_s,copy_s,waiting_s,issue_s,check\n";
+      "measured_s,measured_min_s,traced_s,issue_per_op_s,kernel_s,copy_s,waiting_s,issue_s,predicted_energy_j,"
+      "predicted_edp_js,"
+      "modelled_energy_j,counted_energy_j,counted_call_s,counted_edp_js,check\n";
   for (const Row& row : rows) {
     const GemmProblem& p = row.job.plan.problem;
     const auto cell = [&](auto value) { append_number(csv, value), csv += ','; };
@@ -151,6 +186,7 @@ std::string csv_of(const std::vector<Row>& rows) {
     maybe(gpu.has_value(), gpu ? gpu->traced_s : 0), maybe(gpu.has_value(), gpu ? gpu->issue_per_op : 0);
     for (const double part : {row.split.kernel, row.split.copy, row.split.waiting, row.split.issue})
       maybe(row.predicted.has_value(), part);
+    append_energy(csv, row);
     const auto& check = row.measured.check;
     append_cell(csv, !check ? "" : check->passed ? "passed" : "FAILED");
     csv += '\n';
@@ -183,6 +219,7 @@ int compare_cases(const CompareCasesOptions& options) {
     if (row.predicted)
       row.split = split_error(row.job.plan, topology, predicted[static_cast<std::size_t>(&row - rows.data())],
                               row.measured.timeline);
+    row.modelled_j = energy_of(row, topology, row.measured.timeline);
     row.measured.timeline = {};
     passed = passed && (!row.measured.check || row.measured.check->passed);
     spdlog::debug("{}: {}", name_of(row), seconds_text(row.measured.median()));

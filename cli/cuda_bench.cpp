@@ -15,6 +15,7 @@
 #include "backends/cuda/cuda_executor.hpp"
 #include "backends/cuda/host_buffer.hpp"
 #include "backends/cuda/kernels.hpp"
+#include "backends/cuda/power_watch.hpp"
 #include "backends/host/row_check.hpp"
 #include "cli/progress.hpp"
 #include "report/text.hpp"
@@ -141,6 +142,7 @@ class CudaRunner final : public BenchRunner {
       result.makespans.push_back(times.wall);
       facts.issue_per_op += times.issue_per_op / settings.iterations;
     }
+    facts.energy = count_energy(plan, *prepared, matrices, settings.energy_seconds);
     CudaRunTimes traced;
     for (int i = 0; i < 2; ++i)
       result.timeline = executor_.run_traced(*prepared, matrices, &traced);  // the first warms up
@@ -157,6 +159,22 @@ class CudaRunner final : public BenchRunner {
     std::byte* a = pool(p.place_a).data();
     std::byte* b = pool(p.place_b).data() + (p.place_b == p.place_a ? sizes.a : 0);
     return {a, b, pool(p.place_c).data() + pool(p.place_c).bytes() - sizes.c};
+  }
+
+  /// Calls back to back, at least two and for so long, and as long again as counters take to move before and after.
+  std::optional<cuda::CountedEnergy> count_energy(const Plan& plan, CudaPlan& prepared, const CudaMatrices& matrices,
+                                                  double seconds) {
+    constexpr double steps = 0.25;  // s, two of the slowest counters and a bit
+    if (seconds == 0) return std::nullopt;
+    std::vector<int> devices;
+    for (const MemoryId gpu : plan.devices) devices.push_back(executor_.ordinal(gpu));
+    cuda::PowerWatch watch{power_, devices};
+    std::vector<double> ends;
+    while (ends.size() < 3 || ends.back() - ends.front() < seconds + steps) {
+      executor_.run(prepared, matrices);
+      ends.push_back(watch.now());
+    }
+    return cuda::energy_of_calls(watch.stop(), ends);
   }
 
   std::vector<std::byte> fetched(const void* matrix, std::size_t bytes) const {
@@ -197,6 +215,7 @@ class CudaRunner final : public BenchRunner {
   CudaExecutor executor_;
   std::map<MemoryId, std::unique_ptr<Pool>> pools_;
   std::vector<int> devices_;
+  cuda::PowerMeter power_;
 };
 
 /// Failures of the hardware are not the user's: exit code 3.

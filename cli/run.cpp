@@ -10,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/option_group.hpp"
 #include "cli/output.hpp"
+#include "model/energy.hpp"
 #include "model/error.hpp"
 #include "report/summary.hpp"
 #include "report/text.hpp"
@@ -31,12 +32,22 @@ struct RunOptions {
   std::string backend;
 };
 
+/// The mean watts of one call.
+double watts_of(const cuda::CountedEnergy& energy) { return energy.total() / energy.seconds; }
+
+std::string energy_text(const cuda::CountedEnergy& energy) {
+  return fmt::format("energy counted by the GPUs: {} a call, {} on average, over {} calls of {}\n",
+                     joules_text(energy.total()), watts_text(watts_of(energy)), energy.calls,
+                     seconds_text(energy.seconds));
+}
+
 std::string gpu_text(const GpuRunFacts& gpu, double median) {
   std::string text = fmt::format("first call: {}, {} over the median\n", seconds_text(gpu.first_s),
                                  seconds_text(gpu.first_s - median));
   text += fmt::format("issue: {} an operation\n", seconds_text(gpu.issue_per_op));
   text += fmt::format("traced call: {} ({:+.1f}%), by {}, clocks within {}\n", seconds_text(gpu.traced_s),
                       100 * (gpu.traced_s / median - 1), gpu.tracer, seconds_text(gpu.clock_skew));
+  if (gpu.energy) text += energy_text(*gpu.energy);
   return text + fmt::format("host buffers: {}\n", gpu.host_buffer);
 }
 
@@ -66,6 +77,15 @@ std::string json_of(const Summary& summary, const RunResult& result) {
     json["gpu"] = {{"first_s", gpu.first_s}, {"issue_per_op_s", gpu.issue_per_op}, {"traced_s", gpu.traced_s},
                    {"tracer", gpu.tracer},   {"clock_skew_s", gpu.clock_skew},     {"host_buffer", gpu.host_buffer}};
   }
+  if (result.gpu && result.gpu->energy) {
+    const cuda::CountedEnergy& energy = *result.gpu->energy;
+    json["counted"] = {{"energy_j", energy.total()},
+                       {"watts", watts_of(energy)},
+                       {"edp_js", energy_delay(Joules{energy.total()}, Seconds{energy.seconds})},
+                       {"calls", energy.calls},
+                       {"call_s", energy.seconds},
+                       {"devices_j", energy.joules}};
+  }
   return json.dump(2) + "\n";
 }
 
@@ -75,7 +95,8 @@ int run_run(const RunOptions& options) {
   Outputs outputs{options.output, TraceKind::one_timeline};
   const Job job = make_job(options.job);
   const RunResult result = make_runner(options.backend, job.topology, {&job.plan}, settings)->run(job.plan, settings);
-  const AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);
+  AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);
+  if (result.gpu && result.gpu->energy) annotated.metadata.counted_energy_j = result.gpu->energy->joules;
   const RunTimes times{job.plan_s, result.timeline.makespan().value};
   const Summary summary = summarize(job.plan, job.topology, annotated, times);
   outputs.write({{"measured", &annotated}}, text_of(summary, result), json_of(summary, result));

@@ -7,6 +7,7 @@
 
 #include "model/error.hpp"
 #include "report/labels.hpp"
+#include "sched/energy.hpp"
 
 namespace tilerail {
 namespace {
@@ -39,6 +40,8 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology, const Time
   metadata.tile = plan.tile;
   for (const MemoryId device : plan.devices) metadata.devices.push_back(memory_name(plan, device));
   for (const MemoryId host : topology.hosts()) metadata.hosts.push_back(topology.memory(host).name);
+  if (const auto energies = device_energies(plan, topology, timeline.ops))
+    for (const Joules energy : *energies) metadata.energy_j.push_back(energy.value);
   return metadata;
 }
 

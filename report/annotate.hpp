@@ -42,6 +42,9 @@ struct TimelineMetadata {
   std::int64_t tile = 0;
   std::vector<std::string> devices;  // GPUs that compute
   std::vector<std::string> hosts;    // host memories of the machine
+  /// Joules by device: as modelled from the times (sched/energy.hpp), and as the devices counted them themselves. Empty
+  /// where that is not known.
+  std::vector<double> energy_j, counted_energy_j;
 
   bool operator==(const TimelineMetadata&) const = default;
 };

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
+#include "model/energy.hpp"
 #include "model/error.hpp"
 #include "report/intervals.hpp"
 #include "report/tracks.hpp"
@@ -102,6 +104,19 @@ std::vector<std::uint32_t> largest(std::size_t ops, Size size) {
   return numbers;
 }
 
+double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+void compare_energy(Comparison& result, const TimelineMetadata& predicted, const TimelineMetadata& measured) {
+  if (predicted.energy_j.empty()) return;
+  const double energy = sum_of(predicted.energy_j);
+  if (!measured.counted_energy_j.empty()) result.counted_energy = {energy, sum_of(measured.counted_energy_j)};
+  if (measured.energy_j.empty()) return;
+  result.energy = {energy, sum_of(measured.energy_j)};
+  const auto delay = [](double joules, double seconds) { return energy_delay(Joules{joules}, Seconds{seconds}); };
+  result.energy_delay = {delay(result.energy->predicted, result.makespan.predicted),
+                         delay(result.energy->measured, result.makespan.measured)};
+}
+
 }  // namespace
 
 std::optional<double> Figures::error() const {
@@ -122,6 +137,7 @@ Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& 
   result.measured_backend = measured.metadata.backend;
   result.ops = static_cast<std::int64_t>(predicted.ops.size());
   result.makespan = {predicted.makespan(), measured.makespan()};
+  compare_energy(result, predicted.metadata, measured.metadata);
   result.kernels = {p.kernels, m.kernels};
   result.copies = {p.copies, m.copies};
   result.waiting = {p.waiting, m.waiting};

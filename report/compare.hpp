@@ -9,7 +9,7 @@
 
 namespace tilerail {
 
-/// One figure of two timelines, in seconds.
+/// One figure of two timelines; where nothing else is said, in seconds.
 struct Figures {
   double predicted = 0, measured = 0;
 
@@ -37,10 +37,13 @@ struct Comparison {
   std::string predicted_machine, measured_machine, predicted_backend, measured_backend;
   std::int64_t ops = 0;
   Figures makespan;
-  Figures kernels;                            // sum of the durations of gemm and axpby
-  Figures copies;                             // sum of the durations of copies
-  Figures waiting;                            // sum over operations of the time from ready to start
-  Figures idle;                               // sum over queues of the makespan without an operation
+  Figures kernels;  // sum of the durations of gemm and axpby
+  Figures copies;   // sum of the durations of copies
+  Figures waiting;  // sum over operations of the time from ready to start
+  Figures idle;     // sum over queues of the makespan without an operation
+  /// Of the devices that take part, in J and J s: modelled from both timelines; counted: the modelled one beside what
+  /// the devices counted. Absent where a timeline does not say.
+  std::optional<Figures> energy, energy_delay, counted_energy;
   std::vector<Named> queues;                  // sum of durations; by display order
   std::vector<Named> links;                   // time with at least one copy; by name
   std::vector<OpDifference> worst_durations;  // at most ten, largest difference of duration first

@@ -11,10 +11,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::vector<std::string>>;
 
-Json figures_json(const Figures& figures) {
+/// `unit` ends the keys: "s", "j" or "js".
+Json figures_json(const Figures& figures, const std::string& unit = "s") {
   const std::optional<double> error = figures.error();
-  return {{"predicted_s", figures.predicted},
-          {"measured_s", figures.measured},
+  return {{"predicted_" + unit, figures.predicted},
+          {"measured_" + unit, figures.measured},
           {"error", error ? Json(*error) : Json(nullptr)}};
 }
 
@@ -45,8 +46,11 @@ Json differences_json(const std::vector<Comparison::OpDifference>& items) {
   return array;
 }
 
-std::vector<std::string> figures_line(const std::string& name, const Figures& figures) {
-  return {name, seconds_text(figures.predicted), seconds_text(figures.measured), error_text(figures.error())};
+std::string energy_delay_text(double value) { return fmt::format("{:.4g} J s", value); }
+
+std::vector<std::string> figures_line(const std::string& name, const Figures& figures,
+                                      std::string (*text)(double) = seconds_text) {
+  return {name, text(figures.predicted), text(figures.measured), error_text(figures.error())};
 }
 
 std::string named_section(const char* title, const std::vector<Comparison::Named>& items) {
@@ -89,6 +93,9 @@ std::string to_json(const Comparison& comparison) {
                {"links", named_json(comparison.links)},
                {"worst_durations", differences_json(comparison.worst_durations)},
                {"worst_shifts", differences_json(comparison.worst_shifts)}};
+  if (comparison.energy) json["energy"] = figures_json(*comparison.energy, "j");
+  if (comparison.energy_delay) json["energy_delay"] = figures_json(*comparison.energy_delay, "js");
+  if (comparison.counted_energy) json["counted_energy"] = figures_json(*comparison.counted_energy, "j");
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -100,12 +107,17 @@ std::string comparison_table(const Comparison& comparison) {
                {"predicted", fmt::format("{} on {}", comparison.predicted_backend, comparison.predicted_machine)},
                {"measured", fmt::format("{} on {}", comparison.measured_backend, comparison.measured_machine)}},
               "l");
-  const Lines totals = {{"total", "predicted", "measured", "error"},
-                        figures_line("makespan", comparison.makespan),
-                        figures_line("kernels", comparison.kernels),
-                        figures_line("copies", comparison.copies),
-                        figures_line("waiting (ready to start)", comparison.waiting),
-                        figures_line("idle queues", comparison.idle)};
+  Lines totals = {{"total", "predicted", "measured", "error"},
+                  figures_line("makespan", comparison.makespan),
+                  figures_line("kernels", comparison.kernels),
+                  figures_line("copies", comparison.copies),
+                  figures_line("waiting (ready to start)", comparison.waiting),
+                  figures_line("idle queues", comparison.idle)};
+  if (comparison.energy) totals.push_back(figures_line("energy, modelled", *comparison.energy, joules_text));
+  if (comparison.energy_delay)
+    totals.push_back(figures_line("energy times makespan", *comparison.energy_delay, energy_delay_text));
+  if (comparison.counted_energy)
+    totals.push_back(figures_line("energy, counted by the GPUs", *comparison.counted_energy, joules_text));
   text += fmt::format("\n{}", aligned(totals, "lr"));
   text += named_section("queue, busy", comparison.queues);
   text += named_section("link, busy", comparison.links);

@@ -1,9 +1,11 @@
 #include "report/summary.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "report/intervals.hpp"
+#include "sched/energy.hpp"
 
 namespace tilerail {
 namespace {
@@ -133,6 +135,21 @@ Summary::Bottleneck bottleneck_of(const Summary& summary) {
   return most;
 }
 
+void fill_energy(Summary& summary, const Plan& plan, const Topology& topology) {
+  const std::vector<double>& energies = summary.metadata.energy_j;
+  for (std::size_t d = 0; d < energies.size(); ++d) summary.devices[d].energy_j = energies[d];
+  if (energies.empty() || summary.makespan_s == 0) return;
+  const Seconds makespan{summary.makespan_s};
+  const Joules joules{std::accumulate(energies.begin(), energies.end(), 0.0)};
+  Summary::Energy& energy = summary.energy.emplace();
+  energy.joules = joules.value;
+  energy.watts = (joules / makespan).value;
+  energy.edp = energy_delay(joules, makespan);
+  if (const auto bystanders = bystander_energy(plan, topology, makespan)) energy.bystanders_j = bystanders->value;
+  const Outcome outcome{plan.problem.flops(), makespan, joules};
+  std::ranges::transform(metrics, energy.metric_values.begin(), [&](const Metric& m) { return m.of(outcome); });
+}
+
 }  // namespace
 
 Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTimeline& timeline,
@@ -150,6 +167,7 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
   summary.ops = static_cast<std::int64_t>(plan.ops.size());
   Collector{plan, topology, timeline}.fill(summary);
   summary.bottleneck = bottleneck_of(summary);
+  fill_energy(summary, plan, topology);
   return summary;
 }
 

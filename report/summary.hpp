@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "model/energy.hpp"
 #include "report/annotate.hpp"
 #include "sched/plan.hpp"
 
@@ -30,8 +32,9 @@ struct Summary {
   };
   struct DeviceUse {
     std::string name;
-    double busy_s = 0;  // while at least one kernel was running
-    double idle_s = 0;  // the rest of the makespan
+    double busy_s = 0;                    // while at least one kernel was running
+    double idle_s = 0;                    // the rest of the makespan
+    std::optional<double> energy_j = {};  // modelled; absent where the topology gives no watts
   };
   struct MemoryUse {
     std::string name;
@@ -42,6 +45,14 @@ struct Summary {
     std::string kind;  // "link", "group", "compute", or "none" for a run without work
     std::string name;
     double share = 0;
+  };
+
+  /// Modelled, of the devices that take part.
+  struct Energy {
+    double joules = 0, watts = 0;        // watts: mean over the makespan
+    double edp = 0;                      // joules times makespan
+    std::optional<double> bystanders_j;  // the machine's other GPUs, idle; absent where the topology does not say
+    std::array<double, metrics.size()> metric_values{};  // of model/energy.hpp
   };
 
   TimelineMetadata metadata;
@@ -58,6 +69,7 @@ struct Summary {
   std::vector<DeviceUse> devices;                      // the plan's
   std::vector<MemoryUse> memories;                     // every memory
   Bottleneck bottleneck;
+  std::optional<Energy> energy;  // absent where the topology gives no watts, or nothing took time
 };
 
 /// What it took to get there, in seconds of real time.

@@ -34,11 +34,22 @@ Json list(const Items& items, Write write) {
   return array;
 }
 
+void add_energy(Json& json, const Summary::Energy& energy) {
+  json["energy_j"] = energy.joules;
+  json["watts"] = energy.watts;
+  json["edp_js"] = energy.edp;
+  if (energy.bystanders_j) json["bystanders_energy_j"] = *energy.bystanders_j;
+  json["metrics"] = Json::object();
+  for (std::size_t i = 0; i < metrics.size(); ++i) json["metrics"][metrics[i].name] = energy.metric_values[i];
+}
+
 void add_resources(Json& json, const Summary& summary) {
   json["peak_bytes"] = Json::object();
   for (const auto& memory : summary.memories) json["peak_bytes"][memory.name] = memory.peak_bytes;
   json["compute"] = list(summary.devices, [](const auto& device) -> Json {
-    return {{"name", device.name}, {"busy_s", device.busy_s}, {"idle_s", device.idle_s}};
+    Json use = {{"name", device.name}, {"busy_s", device.busy_s}, {"idle_s", device.idle_s}};
+    if (device.energy_j) use["energy_j"] = *device.energy_j;
+    return use;
   });
   json["queues"] = list(summary.queues, [](const auto& queue) -> Json {
     return {{"name", queue.name}, {"busy_s", queue.busy_s}, {"bytes", queue.bytes}, {"ops", queue.ops}};
@@ -57,6 +68,17 @@ std::string of_makespan(const Summary& summary, double seconds) {
   return share_text(summary.makespan_s > 0 ? seconds / summary.makespan_s : 0);
 }
 
+/// Efficiency in flop/J is flop/s/W.
+std::string energy_text(const Summary& summary) {
+  const Summary::Energy& energy = *summary.energy;
+  const double efficiency = summary.tflops * 1e3 / energy.watts;
+  std::string text = fmt::format("{}, {} on average, {:.4g} GFLOP/s/W, EDP {:.4g} J s", joules_text(energy.joules),
+                                 watts_text(energy.watts), efficiency, energy.edp);
+  if (energy.bystanders_j.value_or(0) > 0)
+    text += fmt::format("; other GPUs, idle: {}", joules_text(*energy.bystanders_j));
+  return text;
+}
+
 std::string run_section(const Summary& summary) {
   const TimelineMetadata& metadata = summary.metadata;
   const Summary::Bottleneck& most = summary.bottleneck;
@@ -73,6 +95,7 @@ std::string run_section(const Summary& summary) {
                    bytes_text(summary.bytes_out), bytes_text(summary.bytes_peer))},
       {"bottleneck",
        most.kind == "none" ? "none" : fmt::format("{} {}, {}", most.kind, most.name, share_text(most.share))}};
+  if (summary.energy) lines.push_back({"energy", energy_text(summary)});
   return aligned(lines, "l");
 }
 
@@ -105,6 +128,7 @@ std::string to_json(const Summary& summary) {
       {"bytes_peer", summary.bytes_peer},
       {"bottleneck",
        {{"kind", summary.bottleneck.kind}, {"name", summary.bottleneck.name}, {"share", summary.bottleneck.share}}}};
+  if (summary.energy) add_energy(json, *summary.energy);
   add_resources(json, summary);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -112,11 +136,13 @@ std::string to_json(const Summary& summary) {
 std::string summary_table(const Summary& summary) {
   std::string text = run_section(summary);
   Lines devices = {{"device", "kernels", "busy", "idle", "tile memory"}};
+  if (summary.energy) devices.front().push_back("energy");
   for (const auto& device : summary.devices) {
     std::int64_t peak = 0;
     for (const auto& memory : summary.memories) peak = memory.name == device.name ? memory.peak_bytes : peak;
     devices.push_back({device.name, seconds_text(device.busy_s), of_makespan(summary, device.busy_s),
                        of_makespan(summary, device.idle_s), bytes_text(static_cast<double>(peak))});
+    if (summary.energy) devices.back().push_back(joules_text(*device.energy_j));
   }
   append_section(text, devices);
 

@@ -40,6 +40,14 @@ std::string bytes_text(double bytes) {
   return std::abs(bytes) < 1e3 ? fmt::format("{:.0f} B", bytes) : scaled(bytes, large, "B");
 }
 
+std::string joules_text(double joules) {
+  return std::abs(joules) < 1e3 ? scaled(joules, small, "J") : scaled(joules, large, "J");
+}
+
+std::string watts_text(double watts) {
+  return std::abs(watts) < 1e3 ? scaled(watts, small, "W") : scaled(watts, large, "W");
+}
+
 std::string share_text(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
 std::string error_text(std::optional<double> relative_error) {

@@ -9,6 +9,8 @@ namespace tilerail {
 /// Quantities as people read them, four significant digits: "12.35 ms", "8.59 GB", "93.1%", "+4.2%".
 std::string seconds_text(double seconds);
 std::string bytes_text(double bytes);
+std::string joules_text(double joules);
+std::string watts_text(double watts);
 std::string share_text(double share);
 std::string error_text(std::optional<double> relative_error);  // "-" when there is none
 

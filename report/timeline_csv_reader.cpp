@@ -15,7 +15,7 @@ using namespace timeline_csv;
 
 // Bounds that keep sums and nanoseconds representable.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 53;
-constexpr double most_flops = 1e30, most_seconds = 1e9;
+constexpr double most_flops = 1e30, most_seconds = 1e9, most_joules = 1e15;
 constexpr std::int64_t most_ops = 1'000'000'000;
 
 std::vector<std::string> split(std::string_view text) {
@@ -39,9 +39,10 @@ Metadata read_metadata(CsvReader& reader) {
     const std::size_t equals = line.find('=');
     if (!line.starts_with("# ") || equals == std::string_view::npos) reader.fail(1, "expected '# key=value'");
     const std::string key{line.substr(2, equals - 2)};
-    if (std::ranges::find(metadata_keys, key) == metadata_keys.end()) {
-      reader.fail(3,
-                  fmt::format("unknown key '{}'; expected one of: {}", excerpt(key), fmt::join(metadata_keys, ", ")));
+    if (std::ranges::find(metadata_keys, key) == metadata_keys.end() &&
+        std::ranges::find(optional_keys, key) == optional_keys.end()) {
+      reader.fail(3, fmt::format("unknown key '{}'; expected one of: {}, {}", excerpt(key),
+                                 fmt::join(metadata_keys, ", "), fmt::join(optional_keys, ", ")));
     }
     if (!metadata.emplace(key, CsvReader::Cell{line.substr(equals + 1), reader.line_number(), equals + 2}).second) {
       reader.fail(3, fmt::format("'{}' is given twice", key));
@@ -145,6 +146,18 @@ class RowReader {
   std::vector<Place> places_;
 };
 
+/// One number for each device.
+std::vector<double> read_energies(const CsvReader::Cell& cell, std::string_view key, std::size_t devices,
+                                  const CsvReader& reader) {
+  std::vector<double> energies;
+  for (const std::string& number : split(cell.text))
+    energies.push_back(reader.number({number, cell.line, cell.column}, key, most_joules));
+  if (energies.size() != devices)
+    reader.fail(cell,
+                fmt::format("{}: {} numbers; expected one for each of {} devices", key, energies.size(), devices));
+  return energies;
+}
+
 TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader) {
   for (const std::string_view key : metadata_keys) {
     if (!given.contains(key)) reader.fail(1, fmt::format("no '# {}=' before the header", key));
@@ -164,6 +177,12 @@ TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader
   metadata.tile = reader.integer(given.find("tile")->second, "tile", most_bytes);
   metadata.devices = split(text("devices"));
   metadata.hosts = split(text("hosts"));
+  const auto energies = [&](std::string_view key) {
+    return given.contains(key) ? read_energies(given.find(key)->second, key, metadata.devices.size(), reader)
+                               : std::vector<double>{};
+  };
+  metadata.energy_j = energies(optional_keys[0]);
+  metadata.counted_energy_j = energies(optional_keys[1]);
   return metadata;
 }
 

@@ -25,6 +25,12 @@ void append_metadata(std::string& csv, std::string_view key, std::string_view va
   csv += '\n';
 }
 
+void append_energies(std::string& csv, std::string_view key, const std::vector<double>& energies) {
+  std::vector<std::string> numbers(energies.size());
+  for (std::size_t i = 0; i < energies.size(); ++i) append_number(numbers[i], energies[i]);
+  if (!numbers.empty()) append_metadata(csv, key, joined(numbers));
+}
+
 void append_row(std::string& csv, std::int64_t id, const AnnotatedOp& row, const AnnotatedQueue& where,
                 const std::string& region) {
   append_number(csv, id);
@@ -65,6 +71,8 @@ std::string to_csv(const AnnotatedTimeline& timeline) {
   append_metadata(csv, "backend", metadata.backend);
   append_metadata(csv, "devices", joined(metadata.devices));
   append_metadata(csv, "hosts", joined(metadata.hosts));
+  append_energies(csv, optional_keys[0], metadata.energy_j);
+  append_energies(csv, optional_keys[1], metadata.counted_energy_j);
   append_metadata(csv, "ops", std::to_string(timeline.ops.size()));
   csv += fmt::format("{}\n", fmt::join(columns, ","));
   for (std::size_t i = 0; i < timeline.ops.size(); ++i) {

@@ -50,6 +50,12 @@ class ReadTimeline(Folder):
         self.assertEqual(timeline.hosts, ["host"])
         self.assertEqual(timeline.metadata["policy"], "gemmex")
 
+    def test_energies_are_there_where_the_file_has_them(self):
+        known = sample.csv_text().replace("# ops=", "# energy_j=1.5;2e-3\n# ops=")
+        timeline = read_timeline(self.write(known))
+        self.assertEqual(timeline.energies("energy_j"), [1.5, 0.002])
+        self.assertIsNone(timeline.energies("counted_energy_j"))
+
     def test_rows_in_any_order(self):
         timeline = read_timeline(self.write(sample.csv_text(sample.ROWS[::-1])))
         self.assertEqual(timeline.kind, ["copy", "gemm", "copy", "axpby", "copy", "join"])
@@ -64,6 +70,8 @@ class ReadTimeline(Folder):
             "missing metadata": ("# tile=16\n", "", 11, "no '# tile='"),
             "unknown metadata": ("# tile=", "# tiles=", 7, "unknown key 'tiles'"),
             "doubled metadata": ("# tile=16", "# machine=x", 7, "'machine' is given twice"),
+            "energy of one device of two": ("# ops=", "# energy_j=1\n# ops=", 13, "energy_j: 1 numbers; expected one"),
+            "energy of no number": ("# ops=", "# energy_j=1;hot\n# ops=", 13, "energy_j: 'hot'"),
             "no key": ("# tile=16", "#tile=16", 7, "expected '# key=value'"),
             "other schema": ("# schema=1", "# schema=9", 12, "schema: '9'; expected 1"),
             "other columns": ("op,kind", "kind,op", 12, "other columns"),

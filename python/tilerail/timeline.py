@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 COLUMNS = "op kind queue device src dst bytes flops route label ready_s start_s end_s".split()
 METADATA = "schema version plan_hash machine policy problem tile backend devices hosts ops".split()
+OPTIONAL_METADATA = "energy_j counted_energy_j".split()
 KINDS = ("copy", "gemm", "axpby", "join")
 SCHEMA = "1"
 
@@ -16,6 +17,7 @@ _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?|-0")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _MOST_SECONDS = 1e9
 _MOST_FLOPS = 1e30
+_MOST_JOULES = 1e15
 
 
 class TimelineError(ValueError):
@@ -61,6 +63,11 @@ class Timeline:
         """GPUs that compute."""
         return _names(self.metadata["devices"])
 
+    def energies(self, key: str) -> list[float] | None:
+        """Joules by device, "energy_j" as modelled or "counted_energy_j"; None where the file does not say."""
+        text = self.metadata.get(key)
+        return None if text is None else [_number(part, key, _MOST_JOULES) for part in _names(text)]
+
     @property
     def hosts(self) -> list[str]:
         return _names(self.metadata["hosts"])
@@ -102,6 +109,11 @@ class _Reader:
         header = self.line
         try:
             ops = _whole(timeline.metadata["ops"], "ops")
+            for key in OPTIONAL_METADATA:
+                energies = timeline.energies(key)
+                if energies is not None and len(energies) != len(timeline.devices):
+                    expected = f"expected one for each of {len(timeline.devices)} devices"
+                    raise TimelineError(f"{key}: {len(energies)} numbers; {expected}")
             rows = self.read_rows(header, timeline)
         except TimelineError as error:
             raise self.error(str(error)) from None
@@ -122,8 +134,8 @@ class _Reader:
             key, equals, value = text[2:].partition("=")
             if not text.startswith("# ") or not equals:
                 raise self.error("expected '# key=value'")
-            if key not in METADATA:
-                raise self.error(f"unknown key {key!r}; expected one of: {', '.join(METADATA)}")
+            if key not in METADATA + OPTIONAL_METADATA:
+                raise self.error(f"unknown key {key!r}; expected one of: {', '.join(METADATA + OPTIONAL_METADATA)}")
             if key in metadata:
                 raise self.error(f"{key!r} is given twice")
             metadata[key] = value

@@ -60,6 +60,8 @@ CASES = {
     "device twice": (problem(devices="0,0"), "0,0"),
     "tile by an unknown model": (problem(tile="auto:best"), "'best'"),
     "tile for two GPUs by a model of one": (problem(tile="auto:dr"), "2 are given"),
+    "energy of too short a time": (["run", "--backend", "host", *problem()[1:], "--energy", "0.1"], "--energy: '0.1'"),
+    "energy of no number": (["run", "--backend", "host", *problem()[1:], "--energy", "some"], "--energy: 'some'"),
     "unknown model": (["predict", *problem(devices="0")[1:], "--model", "oracle"], "'oracle'"),
     "prediction for two GPUs": (["predict", *problem()[1:]], "2 are given"),
     "prediction of nothing": (["predict", *problem(gemm="0", devices="0")[1:]], "--gemm"),

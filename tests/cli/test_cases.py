@@ -8,7 +8,8 @@ from support import OLD, SMALL, CommandTest, needs_simulator
 
 COLUMNS = (
     "m n k dtype transa transb alpha beta place devices policy group label tile ops plan_s first_s predicted_s "
-    "measured_s measured_min_s traced_s issue_per_op_s kernel_s copy_s waiting_s issue_s check"
+    "measured_s measured_min_s traced_s issue_per_op_s kernel_s copy_s waiting_s issue_s predicted_energy_j "
+    "predicted_edp_js modelled_energy_j counted_energy_j counted_call_s counted_edp_js check"
 ).split()
 
 # The third is in a group of its own, the fourth in none: neither is ranked.
@@ -40,8 +41,14 @@ class Cases(CommandTest):
         self.assertEqual(len(results), 4)
         for row in results:
             self.assertGreater(float(row["measured_s"]), 0)
-            for column in ("predicted_s", "kernel_s", "copy_s", "waiting_s", "issue_s", "check"):
+            empty = "predicted_s kernel_s copy_s waiting_s issue_s predicted_energy_j predicted_edp_js check".split()
+            empty += ["counted_energy_j", "counted_call_s", "counted_edp_js"]  # the host counts no energy
+            for column in empty:
                 self.assertEqual(row[column], "", column)
+            # Each GPU of two-gpu draws 50 to 250 W. Measured iterations and the timeline are of the same calls.
+            watts = float(row["modelled_energy_j"]) / float(row["measured_s"]) / int(row["devices"])
+            self.assertGreaterEqual(watts, 50 * (1 - 1e-6))
+            self.assertLess(watts, 250)
         self.assertNotIn("Kendall", text)
 
     def test_lines_may_end_as_in_spreadsheets(self):
@@ -66,8 +73,10 @@ class Cases(CommandTest):
     def test_predictions_are_those_of_simulate_and_their_errors_are_split(self):
         self.write("cases.csv", CASES)
         _, results = self.measured()
-        simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))["makespan_s"]
-        self.assertEqual(float(results[0]["predicted_s"]), simulated)
+        simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
+        self.assertEqual(float(results[0]["predicted_s"]), simulated["makespan_s"])
+        self.assertEqual(float(results[0]["predicted_energy_j"]), simulated["energy_j"])
+        self.assertAlmostEqual(float(results[0]["predicted_edp_js"]) / simulated["edp_js"], 1)
         for row in results:
             difference = float(row["predicted_s"]) - float(row["measured_s"])
             parts = sum(float(row[part]) for part in ("kernel_s", "copy_s", "waiting_s", "issue_s"))

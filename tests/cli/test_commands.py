@@ -164,6 +164,17 @@ class Simulate(CommandTest):
         # 2 m n k flop in the makespan.
         self.assertAlmostEqual(result["tflops"] * 1e12 * result["makespan_s"], 2 * 64**3, delta=1)
 
+    def test_energy_is_that_of_the_devices_that_take_part(self):
+        result = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
+        self.assertAlmostEqual(sum(device["energy_j"] for device in result["compute"]), result["energy_j"], places=12)
+        self.assertAlmostEqual(result["energy_j"] / result["makespan_s"], result["watts"], places=6)
+        self.assertAlmostEqual(result["energy_j"] * result["makespan_s"], result["edp_js"], places=12)
+        self.assertEqual(result["bystanders_energy_j"], 0)
+        self.assertEqual(set(result["metrics"]), {"perf", "edp", "pdp"})
+        alone = json.loads(self.succeed("simulate", *SMALL, "--devices", "1", "--json", "-"))
+        self.assertEqual(len(alone["compute"]), 1)
+        self.assertAlmostEqual(alone["bystanders_energy_j"], 50 * alone["makespan_s"], places=12)
+
     def test_all_outputs_at_once(self):
         outputs = ["--json", "r.json", "--timeline", "t.csv", "--timeline", "t.json", "--timeline", "t.pftrace"]
         text = self.succeed("simulate", *SMALL, *outputs, "--gantt", "g.svg", "--gantt", "g.png")
@@ -265,6 +276,14 @@ class Compare(CommandTest):
         events = json.loads((self.folder / "both.json").read_text())["traceEvents"]
         self.assertEqual(len({event["pid"] for event in events if event["ph"] == "X"}), 2)
         self.assertIn("<svg", (self.folder / "both.svg").read_text())
+
+    def test_energies_are_those_of_the_timelines(self):
+        result = json.loads(self.succeed("compare", "p.csv", "m.csv", "--json", "-"))
+        simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
+        self.assertAlmostEqual(result["energy"]["predicted_j"], simulated["energy_j"], places=12)
+        self.assertAlmostEqual(result["energy_delay"]["predicted_js"], simulated["edp_js"], places=12)
+        self.assertNotIn("counted_energy", result)
+        self.assertIn("energy, modelled", self.succeed("compare", "p.csv", "m.csv"))
 
     def test_a_timeline_equals_itself(self):
         result = json.loads(self.succeed("compare", "p.csv", "p.csv", "--json", "-"))

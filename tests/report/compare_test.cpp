@@ -77,6 +77,40 @@ TEST(Compare, QueuesAndLinks) {
   EXPECT_NEAR(busy_of(comparison.links, "pcie->host").error().value(), 0, 1e-12);
 }
 
+// Op 3 takes 10 ms longer: of gpu0's kernels 25 W more for that, and 100 W more of each GPU.
+TEST(Compare, EnergyIsModelledFromBothTimelines) {
+  const Topology machine = test::powered_machine();
+  const AnnotatedTimeline predicted = sample_timeline(machine);
+  Timeline late = test::SamplePlan::timeline(test::SamplePlan{}.plan());
+  late.ops[3].end += 10e-3;
+  for (const std::size_t after : {5, 6, 9, 10, 11}) late.ops[after].start += 10e-3, late.ops[after].end += 10e-3;
+  const AnnotatedTimeline measured = annotate(test::SamplePlan{}.plan(), machine, late);
+  const Comparison comparison = compare(predicted, measured);
+  const double joules = test::sample_joules[0] + test::sample_joules[1];
+  ASSERT_TRUE(comparison.energy && comparison.energy_delay);
+  EXPECT_NEAR(comparison.energy->predicted, joules, 1e-12);
+  EXPECT_NEAR(comparison.energy->measured, joules + 0.25 + 2, 1e-12);
+  EXPECT_NEAR(comparison.energy_delay->predicted, joules * 90e-3, 1e-12);
+  EXPECT_NEAR(comparison.energy_delay->measured, (joules + 2.25) * 100e-3, 1e-12);
+  EXPECT_FALSE(comparison.counted_energy);
+  const auto json = nlohmann::json::parse(to_json(comparison));
+  EXPECT_NEAR(json["energy"]["measured_j"].get<double>(), joules + 2.25, 1e-12);
+  EXPECT_NEAR(json["energy_delay"]["predicted_js"].get<double>(), joules * 90e-3, 1e-12);
+  EXPECT_NE(comparison_table(comparison).find("energy, modelled"), std::string::npos);
+}
+
+TEST(Compare, WhatTheGpusCountedStandsBesideThePrediction) {
+  AnnotatedTimeline measured = sample_timeline();  // of a machine without watts
+  measured.metadata.counted_energy_j = {10, 15};
+  EXPECT_FALSE(compare(sample_timeline(), measured).counted_energy);
+  const Comparison comparison = compare(sample_timeline(test::powered_machine()), measured);
+  ASSERT_TRUE(comparison.counted_energy);
+  EXPECT_FALSE(comparison.energy);
+  EXPECT_NEAR(comparison.counted_energy->error().value(), 19.5 / 25 - 1, 1e-12);
+  EXPECT_EQ(nlohmann::json::parse(to_json(comparison))["counted_energy"]["measured_j"], 25);
+  EXPECT_NE(comparison_table(comparison).find("energy, counted by the GPUs"), std::string::npos);
+}
+
 TEST(Compare, TheWorstOperationsComeFirst) {
   const Comparison comparison = sample_comparison();
   ASSERT_EQ(comparison.worst_durations.size(), 1u);

@@ -182,10 +182,20 @@ class SamplePlan {
   Plan plan_;
 };
 
-inline AnnotatedTimeline sample_timeline() {
+inline AnnotatedTimeline sample_timeline(const Topology& machine = sample_machine()) {
   const SamplePlan sample;
-  return annotate(sample.plan(), sample_machine(), SamplePlan::timeline(sample.plan()));
+  return annotate(sample.plan(), machine, SamplePlan::timeline(sample.plan()));
 }
+
+/// The sample machine with 100 W idle and 500 W busy. A tile of 100 x 100 is one block of 16: kernels add 25 W.
+inline Topology powered_machine() {
+  auto d = sample_machine().description();
+  for (Memory& memory : d.memories)
+    if (memory.kind == NodeKind::gpu) memory.idle_watts = Watts{100}, memory.busy_watts = Watts{500};
+  return Topology{std::move(d)};
+}
+/// On it: gpu0 9 J idle and 25 W of kernels for 35 ms, gpu1 9 J and 25 W for 25 ms.
+inline constexpr double sample_joules[] = {9 + 25 * 35e-3, 9 + 25 * 25e-3};
 
 /// The same plan, measured: `op` took `by` seconds longer and everything after it in time begins later by as much.
 inline AnnotatedTimeline delayed(AnnotatedTimeline timeline, std::size_t op, double by) {

@@ -132,6 +132,56 @@ TEST(Summary, JsonHoldsWhatScriptsNeed) {
   for (const char* key : {"tflops", "plan_s", "execute_s", "bytes_moved"}) EXPECT_TRUE(json[key].is_number()) << key;
 }
 
+TEST(Summary, EnergyIsThatOfTheDevicesThatTakePart) {
+  const Topology machine = test::powered_machine();
+  const Summary summary = summarize(SamplePlan{}.plan(), machine, sample_timeline(machine), {});
+  const double joules = test::sample_joules[0] + test::sample_joules[1], flops = 2.0 * 200 * 100 * 100;
+  ASSERT_TRUE(summary.energy);
+  EXPECT_NEAR(named(summary.devices, "gpu0").energy_j.value(), test::sample_joules[0], 1e-12);
+  EXPECT_NEAR(named(summary.devices, "gpu1").energy_j.value(), test::sample_joules[1], 1e-12);
+  EXPECT_NEAR(summary.energy->joules, joules, 1e-12);
+  EXPECT_NEAR(summary.energy->watts, joules / 90e-3, 1e-9);
+  EXPECT_NEAR(summary.energy->edp, joules * 90e-3, 1e-12);
+  EXPECT_EQ(summary.energy->bystanders_j, 0);
+  const auto json = nlohmann::json::parse(to_json(summary));
+  EXPECT_EQ(json["energy_j"], summary.energy->joules);
+  EXPECT_EQ(json["watts"], summary.energy->watts);
+  EXPECT_EQ(json["edp_js"], summary.energy->edp);
+  EXPECT_EQ(json["compute"][1]["energy_j"], summary.devices[1].energy_j.value());
+  EXPECT_NEAR(json["metrics"]["perf"].get<double>(), flops / 90e-3, 1e-6);
+  EXPECT_NEAR(json["metrics"]["pdp"].get<double>(), flops / joules, 1e-6);
+  EXPECT_NEAR(json["metrics"]["edp"].get<double>() / (flops * flops / 90e-3 / joules), 1, 1e-12);
+  // 18 J and 1.5 J in 90 ms; 4 Mflop.
+  const std::string text = summary_table(summary);
+  EXPECT_NE(text.find("19.50 J, 216.7 W on average, 0.0002051 GFLOP/s/W, EDP 1.755 J s"), std::string::npos) << text;
+}
+
+TEST(Summary, OtherGpusOfTheMachineAreNotInTheEnergyButBesideIt) {
+  auto d = test::powered_machine().description();
+  Memory more = d.memories[2];
+  more.name = "gpu2", more.device = 2, more.node = NodeId{d.nodes.size()}, more.idle_watts = Watts{30};
+  d.nodes.push_back({"gpu2", NodeKind::gpu, "s"});
+  d.memories.push_back(more);
+  d.links.push_back(d.links[0]), d.links.push_back(d.links[1]);
+  d.links[8].to = d.links[9].from = more.node;
+  const Topology machine{std::move(d)};
+  Plan plan = SamplePlan{}.plan();
+  plan.memories.push_back("gpu2"), plan.peak_bytes.push_back(0);
+  const auto timeline = annotate(plan, machine, SamplePlan::timeline(plan));
+  const Summary summary = summarize(plan, machine, timeline, {});
+  EXPECT_NEAR(summary.energy->joules, test::sample_joules[0] + test::sample_joules[1], 1e-12);
+  EXPECT_NEAR(summary.energy->bystanders_j.value(), 30 * 90e-3, 1e-12);
+  EXPECT_NE(summary_table(summary).find("; other GPUs, idle: 2.700 J"), std::string::npos);
+  EXPECT_NEAR(nlohmann::json::parse(to_json(summary))["bystanders_energy_j"].get<double>(), 2.7, 1e-12);
+}
+
+TEST(Summary, WithoutWattsThereIsNoEnergy) {
+  const auto json = nlohmann::json::parse(to_json(sample_summary()));
+  for (const char* key : {"energy_j", "watts", "edp_js", "metrics"}) EXPECT_FALSE(json.contains(key)) << key;
+  EXPECT_FALSE(json["compute"][0].contains("energy_j"));
+  EXPECT_EQ(summary_table(sample_summary()).find("energy"), std::string::npos);
+}
+
 TEST(Summary, TableColumnsAreAligned) {
   std::istringstream table{summary_table(sample_summary())};
   std::string line;
@@ -155,6 +205,9 @@ TEST(Text, QuantitiesHaveFourDigitsAndAUnit) {
   EXPECT_EQ(seconds_text(0), "0 s");
   EXPECT_EQ(bytes_text(8589934592.0), "8.590 GB");
   EXPECT_EQ(bytes_text(512), "512 B");
+  EXPECT_EQ(joules_text(0.0123456), "12.35 mJ");
+  EXPECT_EQ(joules_text(12345), "12.35 kJ");
+  EXPECT_EQ(watts_text(700), "700.0 W");
   EXPECT_EQ(share_text(0.931), "93.1%");
   EXPECT_EQ(error_text(-0.042), "-4.2%");
   EXPECT_EQ(error_text(std::nullopt), "-");

@@ -63,6 +63,26 @@ TEST(TimelineCsv, ReadsMetadataAndColumns) {
   EXPECT_EQ(timeline.queue_of(timeline.ops[0]).route, "host->gpu0");
 }
 
+TEST(TimelineCsv, EnergiesAreKeptWhereTheyAreKnown) {
+  AnnotatedTimeline timeline = sample_timeline(test::powered_machine());
+  ASSERT_EQ(timeline.metadata.energy_j.size(), 2u);
+  timeline.metadata.counted_energy_j = {12.5, 1e-3};
+  const std::string csv = to_csv(timeline);
+  EXPECT_NE(csv.find("\n# counted_energy_j=12.5;0.001\n"), std::string::npos);
+  EXPECT_TRUE(timeline_from_csv(csv, "t.csv") == timeline);
+  EXPECT_EQ(to_csv(sample_timeline()).find("energy"), std::string::npos);
+}
+
+TEST(TimelineCsv, ThereIsAnEnergyForEachDevice) {
+  const auto with = [](const std::string& line) { return replaced(small_csv(), "# ops=2", line + "\n# ops=2"); };
+  EXPECT_EQ(timeline_from_csv(with("# energy_j=1.5;2"), "t.csv").metadata.energy_j, (std::vector<double>{1.5, 2}));
+  EXPECT_EQ(error_of(with("# energy_j=1.5")), "t.csv:11:12: energy_j: 1 numbers; expected one for each of 2 devices");
+  EXPECT_EQ(error_of(with("# energy_j=")), "t.csv:11:12: energy_j: 0 numbers; expected one for each of 2 devices");
+  EXPECT_NE(error_of(with("# counted_energy_j=1.5;hot")).find("t.csv:11:20: counted_energy_j: 'hot'"),
+            std::string::npos);
+  EXPECT_NE(error_of(with("# energy_j=1;-2")).find("t.csv:11:12: energy_j: '-2'"), std::string::npos);
+}
+
 TEST(TimelineCsv, RowsMayComeInAnyOrder) {
   std::string csv = small_csv();
   const std::size_t second = csv.find("\n0,copy") + 1, third = csv.find("\n1,gemm") + 1;
