@@ -4,6 +4,7 @@
 
 #include "calibration/fit_parts.hpp"
 #include "model/error.hpp"
+#include "model/transfer_time.hpp"
 
 namespace tilerail::fit {
 namespace {
@@ -138,18 +139,10 @@ class Links {
 
 /// Minimises sum over runs of ((latency + bytes / bandwidth) / time - 1)^2.
 CopyCost copy_cost(const std::vector<const TransferRun*>& runs) {
-  double s11 = 0, s12 = 0, s22 = 0, r1 = 0, r2 = 0;
-  bool several = false;
-  for (const TransferRun* run : runs) {
-    several = several || run->copy_bytes != runs[0]->copy_bytes;
-    const double time = run->copy_bytes / run->flows[0].rate.mean, a = 1 / time, b = run->copy_bytes / time;
-    s11 += a * a, s12 += a * b, s22 += b * b, r1 += a, r2 += b;
-  }
-  const double determinant = s11 * s22 - s12 * s12;
-  if (!several || determinant <= 0) return {0, steadiest(runs).flows[0].rate.mean};
-  const double latency = (r1 * s22 - r2 * s12) / determinant, slope = (s11 * r2 - s12 * r1) / determinant;
-  if (latency < 0 || slope <= 0) return {0, steadiest(runs).flows[0].rate.mean};
-  return {latency, 1 / slope};
+  std::vector<TransferSample> samples;
+  for (const TransferRun* run : runs) samples.push_back({run->copy_bytes, run->copy_bytes / run->flows[0].rate.mean});
+  const auto line = fit_transfer_line(samples);
+  return line ? CopyCost{line->latency, 1 / line->per_byte} : CopyCost{0, steadiest(runs).flows[0].rate.mean};
 }
 
 void fit_links(Context& context) { Links{context}.fit(); }

@@ -13,6 +13,7 @@
 #include "cli/options.hpp"
 #include "cli/output_set.hpp"
 #include "cli/progress.hpp"
+#include "cli/transfer_file.hpp"
 #include "model/error.hpp"
 #include "model/overlap_models.hpp"
 #include "report/text.hpp"
@@ -31,6 +32,7 @@ constexpr const char* footer =
 best of all these tiles and of the policy's choice.
 Examples:
   tilerail predict --gemm 8K --topology cocopelia-testbed-2 --devices 0
+  tilerail predict --gemm 8K --topology machine.toml --devices 0 --transfers-in h2d.csv --transfers-out d2h.csv
   tilerail predict --gemm 16K --topology clx-ai --devices 0 --place h:0:h --model dr --json -
   tilerail simulate --gemm 8K --topology cocopelia-testbed-2 --devices 0 --tile auto:dr)";
 
@@ -38,7 +40,14 @@ struct PredictOptions {
   ProblemOptions problem;
   MachineOptions machine;
   PolicyOptions policy;
-  std::string model, json;
+  std::string model, json, transfers_in, transfers_out;
+
+  HostTransfers transfers() const {
+    HostTransfers measured;
+    if (!transfers_in.empty()) measured.in = read_transfer_time(transfers_in);
+    if (!transfers_out.empty()) measured.out = read_transfer_time(transfers_out);
+    return measured;
+  }
 };
 
 struct Prediction {
@@ -134,7 +143,7 @@ int run_predict(const PredictOptions& options) {
   if (problem.m == 0 || problem.n == 0 || problem.k == 0 || problem.alpha == 0)
     throw InputError{"--gemm: nothing to multiply; expected sizes and an alpha other than 0"};
 
-  const OverlapProblem overlap = overlap_problem(problem, topology, devices[0]);
+  const OverlapProblem overlap = overlap_problem(problem, topology, devices[0], options.transfers());
   const Policy policy = options.policy.resolve();
   Simulations simulations{topology, problem, devices[0], policy};
   const std::vector<std::int64_t> tiles =
@@ -172,8 +181,11 @@ Command add_predict(CLI::App& root) {
   options->problem.add_to(*app);
   options->machine.add_to(*app);
   options->policy.add_to(*app);
-  OptionGroup{*app, "MODEL"}.add("--model", "NAME", options->model,
-                                 "One model only: baseline, dataloc, bts, dr or cso");
+  OptionGroup model{*app, "MODEL"};
+  model.add("--model", "NAME", options->model, "One model only: baseline, dataloc, bts, dr or cso");
+  model.add("--transfers-in", "FILE", options->transfers_in,
+            "Measured copies from the host to the GPU (.csv), for the models instead of the topology's");
+  model.add("--transfers-out", "FILE", options->transfers_out, "The same from the GPU to the host");
   OptionGroup{*app, "OUTPUT"}.add("--json", "FILE", options->json, "Result as JSON into a file, or - for stdout");
   return {app, [options] { return run_predict(*options); }};
 }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/error.hpp"
-
 namespace tilerail {
 namespace {
 
@@ -79,13 +77,6 @@ double cso(const OverlapProblem& p, double tile) {
 }
 
 }  // namespace
-
-TransferTime fit_transfer_time(double latency, std::span<const TransferSample> samples) {
-  double products = 0, squares = 0;
-  for (const auto& [bytes, seconds] : samples) products += bytes * (seconds - latency), squares += bytes * bytes;
-  if (!(squares > 0)) throw InputError{"transfer times: no sample of more than 0 bytes; expected at least one"};
-  return {latency, std::max(0.0, products / squares), 1};
-}
 
 double OverlapOperand::tiles(double tile) const {
   return std::max(1.0, rows / tile) * (cols > 0 ? std::max(1.0, cols / tile) : 1);

@@ -7,24 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "model/transfer_time.hpp"
+
 namespace tilerail {
-
-/// Seconds that a transfer of one direction takes: latency + bytes * per_byte, `slowdown` times as long while one of
-/// the opposite direction runs.
-struct TransferTime {
-  double latency = 0;   // s
-  double per_byte = 0;  // s/B
-  double slowdown = 1;
-
-  double of(double bytes) const { return latency + bytes * per_byte; }
-};
-
-/// Least squares for per_byte through the origin, the latency taken off each time before. Source: Anastasiadis et al.,
-/// CoCoPeLia, ISPASS 2021, section IV-A. Throws InputError when there is no sample of more than 0 bytes.
-struct TransferSample {
-  double bytes, seconds;
-};
-TransferTime fit_transfer_time(double latency, std::span<const TransferSample> samples);
 
 /// A vector (cols = 0) or a matrix of a routine that one GPU runs in tiles of side T.
 struct OverlapOperand {

@@ -17,7 +17,14 @@ TransferTime transfer_time(const Topology& topology, MemoryId src, MemoryId dst)
 
 }  // namespace
 
-OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, MemoryId gpu) {
+OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, MemoryId gpu,
+                               const HostTransfers& measured) {
+  const auto from = [&](MemoryId src) {
+    return measured.in && topology.is_host(src) ? *measured.in : transfer_time(topology, src, gpu);
+  };
+  const auto to = [&](MemoryId dst) {
+    return measured.out && topology.is_host(dst) ? *measured.out : transfer_time(topology, gpu, dst);
+  };
   const MemoryId host = topology.hosts().front();
   const KernelTimes& kernels = topology.kernels_of(gpu);
   const auto kernel = [&kernels, p](double m, double n, double k) {
@@ -27,7 +34,7 @@ OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, M
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   const auto operand = [&](double rows, double cols, MemoryId place, bool read, bool written) {
     OverlapOperand o{rows, cols, read && place != gpu, written && place != gpu};
-    if (place != gpu) o.in = transfer_time(topology, place, gpu), o.out = transfer_time(topology, gpu, place);
+    if (place != gpu) o.in = from(place), o.out = to(place);
     return o;
   };
   OverlapProblem problem;
@@ -35,7 +42,7 @@ OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, M
   problem.operands = {operand(m, k, p.place_a, true, false), operand(k, n, p.place_b, true, false),
                       operand(m, n, p.place_c, p.beta != 0, true)};
   problem.element = static_cast<double>(element_size(p.dtype));
-  problem.h2d = transfer_time(topology, host, gpu), problem.d2h = transfer_time(topology, gpu, host);
+  problem.h2d = from(host), problem.d2h = to(host);
   problem.kernel = [=](double tile) { return kernel(std::min(tile, m), std::min(tile, n), std::min(tile, k)); };
   problem.whole_kernel = kernel(m, n, k);
   return problem;

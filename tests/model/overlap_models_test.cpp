@@ -4,8 +4,6 @@
 
 #include <cmath>
 
-#include "model/error.hpp"
-
 namespace tilerail {
 namespace {
 
@@ -107,17 +105,6 @@ TEST(OverlapModels, TheBestTileIsTheOneOfTheLeastTime) {
     for (const std::int64_t tile : tiles)
       EXPECT_LE(time(model, gemm(), static_cast<double>(best)), time(model, gemm(), static_cast<double>(tile)));
   }
-}
-
-TEST(FitTransferTime, IsALineThroughTheLatency) {
-  const TransferTime exact = fit_transfer_time(2, std::vector<TransferSample>{{1, 5}, {2, 8}, {10, 32}});
-  EXPECT_DOUBLE_EQ(exact.latency, 2);
-  EXPECT_DOUBLE_EQ(exact.per_byte, 3);
-  // Least squares through the origin: (1 * 1 + 2 * 3) / (1 + 4).
-  EXPECT_DOUBLE_EQ(fit_transfer_time(0, std::vector<TransferSample>{{1, 1}, {2, 3}}).per_byte, 7.0 / 5);
-  EXPECT_EQ(fit_transfer_time(9, std::vector<TransferSample>{{1, 1}}).per_byte, 0);
-  EXPECT_THROW(fit_transfer_time(0, std::vector<TransferSample>{{0, 1}}), InputError);
-  EXPECT_THROW(fit_transfer_time(0, {}), InputError);
 }
 
 }  // namespace
