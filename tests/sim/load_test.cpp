@@ -62,9 +62,30 @@ TEST(SimLoad, OnlyGemmsAreSlower) {
   EXPECT_EQ(with.ops[axpby.index()].end, without.ops[axpby.index()].end);
 }
 
-/// 8 GB/s for both directions of the uplink, of which copies from the host get a quarter.
-Topology shared() {
-  return two_gpu([](auto& d) {
+/// When a product of 1024^3 ends that is all its device does, with C on columns of 8 bytes, which cost this factor.
+double end_of_unaligned(double factor) {
+  const Topology machine = two_gpu([=](auto& d) {
+    for (GemmCurve& curve : d.kernels[0].gemm)
+      curve.sustained = {{0.5, 1.0}, {1.0, 1.5}}, curve.alignment = {{8, factor}};
+  });
+  HandPlan p = plan_on(machine);
+  const OpId product = p.gemm(gpu0, 1024, 1024, 1024);
+  Buffer& c = p.plan.buffers[p.plan.op(product).y.buffer.index()];
+  c.ld = 1025;
+  p.plan.peak_bytes[gpu0.index()] = c.ld * c.cols * 8;
+  return SimExecutor{machine}.execute(p.plan).ops[product.index()].end;
+}
+
+// The device is always busy: 1.5 times as long, which is more than 1.4 for waiting for operands, but less than 2.
+TEST(SimLoad, OfWaitingForOperandsAndOfTheLoadOnlyTheLargerCounts) {
+  expect_time(end_of_unaligned(1.4), 1.5 * large);
+  expect_time(end_of_unaligned(2), 2 * large);
+}
+
+/// 8 GB/s for both directions of the uplink, of which copies from the host get a quarter; `change` edits it further.
+Topology shared(const std::function<void(Topology::Description&)>& change = {}) {
+  return two_gpu([&](auto& d) {
+    if (change) change(d);
     remove_engine_limits(d);
     CapacityGroup group;
     group.name = "uplink", group.source = "round";
@@ -83,6 +104,26 @@ TEST(SimLoad, BothDirectionsGetTheSharesOfTheDescription) {
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, out, 0, 10 * us + 4 * ms);
   expect_times(t, in, 0, 10 * us + 4 * ms + 1.2 * ms);
+}
+
+// Copies from the host take 1 of their 2 GB/s: the other way gets 7 instead of 6, and 28 MB take 4 ms.
+TEST(SimLoad, OneDirectionGetsWhatACappedCopyOfTheOtherLeaves) {
+  const Topology machine = shared([](auto& d) { d.links[link_named(d, "pcie0->gpu0").index()].per_flow = Rate{1e9}; });
+  HandPlan p{machine};
+  const OpId in = p.copy(host, gpu0, 10 * MB), out = p.copy(gpu1, host, 28 * MB);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, out, 0, 10 * us + 4 * ms);
+  expect_times(t, in, 0, 10 * us + 10 * ms);
+}
+
+// The same, capped by columns of 1 KiB that move at a tenth of 10 GB/s: 10000 of them take 10.24 ms.
+TEST(SimLoad, OneDirectionGetsWhatAStridedCopyOfTheOtherLeaves) {
+  const Topology machine = shared([](auto& d) { d.strided = {.points = {{Bytes{1024}, 0.1}}, .source = "round"}; });
+  HandPlan p{machine};
+  const OpId in = p.copy(host, gpu0, 128, 10'000, 256, {}, 0), out = p.copy(gpu1, host, 28 * MB);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, out, 0, 10 * us + 4 * ms);
+  expect_times(t, in, 0, 10 * us + 10.24 * ms);
 }
 
 TEST(SimLoad, RatesAreThoseOfConcurrentRates) {
