@@ -5,68 +5,29 @@
 
 #include <algorithm>
 
+#include "machines.hpp"
 #include "sched/kernel_costs.hpp"
 #include "sched/plan_builder.hpp"
 
 namespace tilerail {
 namespace {
 
-/// One GPU on 10 GB/s each way, 12 in both directions together, of which 4 to the GPU. Kernels: 1 TFLOP/s, 1.5 times as
-/// long on a GPU that is always busy and twice on columns of 8 bytes. Columns of 1 KiB move at half the rate, a quarter
-/// once the GPU computes.
+/// two-gpu without what handing over costs, with 10 GB/s each way to gpu0, 12 in both directions together, of which 4
+/// to the GPU. Kernels: 1 TFLOP/s, 1.5 times as long on a GPU that is always busy and twice on columns of 8 bytes.
+/// Columns of 1 KiB move at half the rate, a quarter once the GPU computes.
 Topology machine() {
-  return read_topology(R"(
-    schema = 1
-    name = "made"
-    [sources]
-    s = { kind = "assumed", text = "made for this test" }
-    [[memory]]
-    name = "host"
-    kind = "host"
-    source = "s"
-    [[memory]]
-    name = "gpu0"
-    kind = "gpu"
-    device = 0
-    kernels = "k"
-    source = "s"
-    [[link]]
-    from = "host"
-    to = "gpu0"
-    bandwidth = "10 GB/s"
-    latency = "0 s"
-    source = "s"
-    [[link]]
-    from = "gpu0"
-    to = "host"
-    bandwidth = "10 GB/s"
-    latency = "0 s"
-    source = "s"
-    [[group]]
-    name = "both"
-    forward = ["host->gpu0"]
-    backward = ["gpu0->host"]
-    both_busy = "12 GB/s"
-    forward_share = 0.33333333333333333
-    source = "s"
-    [copies]
-    strided_efficiency = [["1 KiB", 0.5]]
-    strided_efficiency_busy = [["1 KiB", 0.25]]
-    source = "s"
-    [kernels.k]
-    launch = "0 s"
-    multiprocessors = 1
-    block = [1, 1]
-    k_overhead = 0
-    source = "s"
-    [[kernels.k.gemm]]
-    dtype = "f64"
-    rates = [[128, "1 TFLOP/s"]]
-    sustained = [[0.5, 1.0], [1.0, 1.5]]
-    alignment = [[8, 2.0]]
-    source = "s"
-  )",
-                       "made.toml");
+  auto d = testing::shipped("two-gpu").description();
+  for (Link& link : d.links) link.latency = Seconds{0};
+  CapacityGroup both;
+  both.name = "both", both.source = "round";
+  both.forward = {LinkId{2}}, both.backward = {LinkId{3}};  // pcie0->gpu0 and back
+  both.both_busy = CapacityCurve{{{1, Rate{12e9}}}}, both.forward_share = 1.0 / 3;
+  d.groups = {both};
+  d.strided = {.points = {{Bytes{1024}, 0.5}}, .busy = {{Bytes{1024}, 0.25}}, .source = "round"};
+  KernelTimes& kernels = d.kernels[0];
+  kernels.launch = Seconds{0}, kernels.multiprocessors = kernels.block_m = kernels.block_n = 1;
+  kernels.gemm[0].sustained = {{0.5, 1.0}, {1.0, 1.5}}, kernels.gemm[0].alignment = {{8, 2.0}};
+  return Topology{std::move(d)};
 }
 
 constexpr MemoryId host{0}, gpu{1};
@@ -75,8 +36,8 @@ constexpr MemoryId host{0}, gpu{1};
 class Draft {
  public:
   Draft() {
-    plan.memories = {"host", "gpu0"};
-    plan.peak_bytes = {0, 0};
+    plan.memories = {"host", "gpu0", "gpu1"};
+    plan.peak_bytes = {0, 0, 0};
     plan.devices = {gpu};
     plan.problem.m = plan.problem.n = plan.problem.k = 1024;
   }
@@ -158,7 +119,7 @@ TEST(Estimate, AGpuThatIsBusyForHalfTheTimeIsNot) {
 }
 
 TEST(Estimate, TheBusiestIsWhatAllDevicesUseOrTheMeanOfWhatSomeDo) {
-  const Topology topology = load_topology(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml");
+  const Topology topology = testing::shipped("two-gpu");
   Plan plan;
   plan.memories = {"host", "gpu0", "gpu1"};
   plan.peak_bytes = {0, 0, 0};
