@@ -3,12 +3,7 @@
 namespace tilerail {
 
 CTileLife::CTileLife(PlanContext& context, bool lazy, double beta, Shape largest, TileCache& cache)
-    : context_{context},
-      lazy_{lazy},
-      beta_{beta},
-      largest_{largest},
-      cache_{cache},
-      c_in_slots_(context.devices.size()) {}
+    : context_{context}, lazy_{lazy}, beta_{beta}, largest_{largest}, cache_{cache}, passing_(context.devices.size()) {}
 
 Arena::Slot CTileLife::take(std::size_t device, std::int64_t rows, std::int64_t cols) {
   return context_.arenas[device].take(rows, cols, element_size(context_.problem.dtype),
@@ -16,10 +11,10 @@ Arena::Slot CTileLife::take(std::size_t device, std::int64_t rows, std::int64_t 
 }
 
 /// Where memory is ample, a few buffers are used in turn.
-Arena::Slot CTileLife::take_c_in(std::size_t device, std::int64_t rows, std::int64_t cols) {
+Arena::Slot CTileLife::take_passing(std::size_t device, std::int64_t rows, std::int64_t cols) {
   if (context_.arenas[device].pooled()) return take(device, rows, cols);
-  auto& ring = c_in_slots_[device];
-  if (ring.size() < static_cast<std::size_t>(c_in_buffers(context_.policy))) {
+  auto& ring = passing_[device];
+  if (ring.size() < static_cast<std::size_t>(passing_buffers(context_.policy))) {
     Arena::Slot slot = take(device, largest_.rows, largest_.cols);
     context_.arenas[device].reshape(slot, rows, cols, element_size(context_.problem.dtype));
     return slot;
@@ -31,8 +26,38 @@ Arena::Slot CTileLife::take_c_in(std::size_t device, std::int64_t rows, std::int
   return slot;
 }
 
-/// One copy of a whole tile of C, charged to the link clock. Returns its estimated arrival.
-double CTileLife::copy_c(std::size_t device, const View& from, const View& to, Deps& deps, double ready, OpId& id) {
+void CTileLife::give_back_passing(std::size_t device, const Arena::Slot& slot, OpId last) {
+  LastUses uses;
+  uses.add(context_.builder.queue_of(last), last);
+  if (context_.arenas[device].pooled())
+    context_.arenas[device].give_back(slot, uses);
+  else
+    passing_[device].emplace_back(slot, uses);
+}
+
+/// A whole tile of C in so many-th queues of its pairs, over the devices on its route. Returns its estimated arrival
+/// and sets `id` to the last copy.
+double CTileLife::copy_c(std::size_t device, View from, const View& to, Deps deps, double ready, OpId& id, int queue) {
+  const auto memory = [&](const View& view) { return context_.builder.plan().buffer(view.buffer).memory; };
+  std::optional<std::pair<std::size_t, Arena::Slot>> held;
+  const auto hop_to = [&](const View& next) {
+    ready = copy_once(device, from, next, deps, ready, id, queue);
+    if (held) give_back_passing(held->first, held->second, id);
+  };
+  for (const std::size_t stop : context_.hops(memory(from), memory(to))) {
+    const Arena::Slot slot = take_passing(stop, to.rows, to.cols);
+    const View there{slot.buffer, 0, 0, to.rows, to.cols};
+    deps.after(slot.former);
+    hop_to(there);
+    from = there, held = {stop, slot}, deps = Deps{}.after(id);
+  }
+  hop_to(to);
+  return ready;
+}
+
+/// Charged to the link clock.
+double CTileLife::copy_once(std::size_t device, const View& from, const View& to, Deps& deps, double ready, OpId& id,
+                            int queue) {
   const MemoryId src = context_.builder.plan().buffer(from.buffer).memory;
   const MemoryId dst = context_.builder.plan().buffer(to.buffer).memory;
   const double bytes = context_.bytes(from.rows, from.cols);
@@ -40,7 +65,7 @@ double CTileLife::copy_c(std::size_t device, const View& from, const View& to, D
   const auto arrival = context_.clock.estimate(src, dst, bytes, 1, available);
   context_.clock.commit(src, dst, bytes, arrival);
   Op op;
-  op.queue = context_.builder.copy_queue(src, dst);
+  op.queue = context_.builder.copy_queue(src, dst, queue);
   op.a = from, op.y = to;
   id = context_.emit(device, op, deps);
   return arrival.last;
@@ -69,7 +94,7 @@ double CTileLife::end(const Open& tile, std::size_t device, QueueId compute, OpI
   double ready = kernels_end;
   OpId last = last_kernel;
   if (lazy_ && beta_ != 0) {
-    const Arena::Slot c_in = take_c_in(device, tile.home.rows, tile.home.cols);
+    const Arena::Slot c_in = take_passing(device, tile.home.rows, tile.home.cols);
     Deps fetch_deps, add_deps;
     fetch_deps.after(c_in.former);
     const View c_in_view{c_in.buffer, 0, 0, tile.home.rows, tile.home.cols};
@@ -87,17 +112,13 @@ double CTileLife::end(const Open& tile, std::size_t device, QueueId compute, OpI
             context_.topology.kernels_of(context_.devices[device])
                 .axpby_time(tile.home.rows, tile.home.cols, context_.problem.dtype, reads, writes)
                 .value;
-    LastUses uses;
-    uses.add(compute, last);
-    if (context_.arenas[device].pooled())
-      context_.arenas[device].give_back(c_in, uses);
-    else
-      c_in_slots_[device].emplace_back(c_in, uses);
+    give_back_passing(device, c_in, last);
   }
   Deps deps;
   deps.after(last);
   OpId write_back;
-  const double arrival = copy_c(device, tile.work, tile.home, deps, ready, write_back);
+  const int queue = context_.policy.write_backs == WriteBacks::own_queues ? 1 : 0;
+  const double arrival = copy_c(device, tile.work, tile.home, deps, ready, write_back, queue);
   LastUses uses;
   uses.add(context_.builder.queue_of(write_back), write_back);
   context_.arenas[device].give_back(tile.slot, uses);

@@ -10,8 +10,9 @@
 
 namespace tilerail {
 
-/// C_in is needed only for the time of one addition: the next is fetched while one is added.
-inline int c_in_buffers(const Policy& policy) { return std::max(2, policy.compute_streams); }
+/// Buffers of tiles that a device has only for the time of one operation, C_in of an addition or what it passes on: the
+/// next is fetched meanwhile.
+inline int passing_buffers(const Policy& policy) { return std::max(2, policy.compute_streams); }
 
 /// What happens to a tile of C around its chain of kernels (thesis 4.2.6):
 ///   in place  C lives on the device: C = alpha A B + beta C where it is.
@@ -43,15 +44,17 @@ class CTileLife {
 
  private:
   Arena::Slot take(std::size_t device, std::int64_t rows, std::int64_t cols);
-  Arena::Slot take_c_in(std::size_t device, std::int64_t rows, std::int64_t cols);
-  double copy_c(std::size_t device, const View& from, const View& to, Deps& deps, double ready, OpId& id);
+  Arena::Slot take_passing(std::size_t device, std::int64_t rows, std::int64_t cols);
+  void give_back_passing(std::size_t device, const Arena::Slot& slot, OpId last);
+  double copy_c(std::size_t device, View from, const View& to, Deps deps, double ready, OpId& id, int queue = 0);
+  double copy_once(std::size_t device, const View& from, const View& to, Deps& deps, double ready, OpId& id, int queue);
 
   PlanContext& context_;
   bool lazy_;
   double beta_;
   Shape largest_;
   TileCache& cache_;
-  std::vector<std::deque<std::pair<Arena::Slot, LastUses>>> c_in_slots_;  // by device; ample arenas
+  std::vector<std::deque<std::pair<Arena::Slot, LastUses>>> passing_;  // by device; ample arenas
 };
 
 }  // namespace tilerail

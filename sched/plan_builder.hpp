@@ -45,7 +45,7 @@ class PlanBuilder {
   explicit PlanBuilder(Plan& plan) : plan_{plan} { plan_.dep_begin.assign(1, 0); }
 
   QueueId compute_queue(MemoryId gpu, int index) { return queue(Queue::Kind::compute, gpu, gpu, index); }
-  QueueId copy_queue(MemoryId src, MemoryId dst) { return queue(Queue::Kind::copy, src, dst, 0); }
+  QueueId copy_queue(MemoryId src, MemoryId dst, int index = 0) { return queue(Queue::Kind::copy, src, dst, index); }
   BufferId add_buffer(const Buffer& buffer);
   OpId add(const Op& op, Deps& deps);
 

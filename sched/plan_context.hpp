@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "model/shared_links.hpp"
 #include "sched/arena.hpp"
 #include "sched/link_clock.hpp"
 #include "sched/plan_builder.hpp"
@@ -22,9 +24,19 @@ struct PlanContext {
   LinkClock& clock;
   std::vector<Arena>& arenas;  // one a device
   BufferId matrix_a, matrix_b, matrix_c;
+  const SharedLinks* links = nullptr;  // routing=link-map only
 
   double bytes(std::int64_t rows, std::int64_t cols) const {
     return static_cast<double>(rows * cols * element_size(problem.dtype));
+  }
+
+  /// Devices that a transfer visits on its way: those of routing=link-map, else none.
+  std::vector<std::size_t> hops(MemoryId src, MemoryId dst) const {
+    std::vector<std::size_t> slots;
+    if (!links) return slots;
+    for (const MemoryId hop : links->hops(src, dst))
+      slots.push_back(static_cast<std::size_t>(std::find(devices.begin(), devices.end(), hop) - devices.begin()));
+    return slots;
   }
 
   /// Adds an operation on behalf of a device. Without overlap a device does one thing after another.

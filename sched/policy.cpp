@@ -13,9 +13,15 @@ namespace tilerail {
 namespace {
 
 /// The presets: one row a policy (docs/model.md#policies). Fields in the order of struct Policy.
-const std::array<Policy, 3>& presets() {
-  static const std::array<Policy, 3> table{{
+const std::array<Policy, 4>& presets() {
+  static const std::array<Policy, 4> table{{
       {.name = "baseline", .caching = false, .overlap = false, .compute_streams = 1, .single_issuer = true},
+      {.name = "paralia",
+       .distribution = Distribution::cyclic_2d,
+       .tile_choice = TileChoice::model,
+       .routing = Routing::link_map,
+       .write_backs = WriteBacks::own_queues,
+       .memory = MemoryChoice::evict},
       {.name = "gemmex",
        .routing = Routing::eta,
        .batch = true,
@@ -120,10 +126,17 @@ Field or_model(Field field) {
   return field;
 }
 
+Field select_field() {
+  Names<const Metric*> names{{"none", nullptr}};
+  for (const Metric& metric : metrics) names.emplace_back(metric.name, &metric);
+  return choice<const Metric*>("select", &Policy::select, names);
+}
+
 const std::vector<Field>& fields() {
   static const std::vector<Field> table{
       choice<DeviceChoice>("devices", &Policy::device_choice,
                            {{"all", DeviceChoice::all}, {"search", DeviceChoice::search}}),
+      select_field(),
       choice<GridChoice>("grid", &Policy::grid, {{"square", GridChoice::square}, {"auto", GridChoice::automatic}}),
       choice<Distribution>("distribution", &Policy::distribution,
                            {{"blocks", Distribution::blocks},
@@ -138,14 +151,18 @@ const std::vector<Field>& fields() {
       choice<Routing>("routing", &Policy::routing,
                       {{"initial", Routing::initial},
                        {"bandwidth", Routing::bandwidth},
+                       {"link-map", Routing::link_map},
                        {"eta", Routing::eta},
                        {"link-eta", Routing::link_eta}}),
+      number<int>("max-hops", &Policy::max_hops, 0, SharedLinks::most_hops),
       on_off("batch", &Policy::batch),
       number<int>("chunks", &Policy::chunks, 1, 1024),
       number<std::int64_t>("min-chunk-bytes", &Policy::min_chunk_bytes, 0, std::int64_t{1} << 40),
       choice<Sends>("sends", &Policy::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}}),
       choice<CTiles>("c-tiles", &Policy::c_tiles,
                      {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}}),
+      choice<WriteBacks>("write-backs", &Policy::write_backs,
+                         {{"in-order", WriteBacks::in_order}, {"own-queues", WriteBacks::own_queues}}),
       choice<Order>("order", &Policy::order,
                     {{"fifo", Order::fifo}, {"fewest-fetches", Order::fewest_fetches}, {"eta", Order::eta}}),
       on_off("caching", &Policy::caching),

@@ -6,13 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "model/energy.hpp"
 #include "model/overlap_models.hpp"
+#include "model/shared_links.hpp"
 
 namespace tilerail {
 
 enum class GridChoice { square, automatic };
-enum class Routing { initial, bandwidth, eta, link_eta };
+enum class Routing { initial, bandwidth, link_map, eta, link_eta };
 enum class CTiles { eager, lazy, automatic };
+enum class WriteBacks { in_order, own_queues };
 enum class Order { fifo, fewest_fetches, eta };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
@@ -25,6 +28,7 @@ enum class Shares { equal, by_speed };
 struct Policy {
   std::string name;                                // preset, then "+key=value" for every override
   DeviceChoice device_choice = DeviceChoice::all;  // of those given
+  const Metric* select = nullptr;                  // of workloads; null: device_choice rules
   GridChoice grid = GridChoice::square;
   Distribution distribution = Distribution::blocks;
   Shares shares = Shares::equal;  // of C, that devices compute
@@ -32,11 +36,13 @@ struct Policy {
   OverlapModel tile_model = OverlapModel::dr;  // of TileChoice::model
   std::int64_t tile = 0;                       // 0: chosen by tile_choice
   Routing routing = Routing::initial;
+  int max_hops = 1;                  // memories between the ends of a route of routing=link-map
   bool batch = false;                // read-only tiles go to all GPUs that need them in one chain
   int chunks = 8;                    // pieces of a tile in a chain
   std::int64_t min_chunk_bytes = 0;  // fewer pieces where they would be smaller than this
   Sends sends = Sends::free;         // copies from one GPU to others: together, or one after another in plan order
   CTiles c_tiles = CTiles::eager;
+  WriteBacks write_backs = WriteBacks::in_order;  // with the other copies of their pair, or in queues of their own
   Order order = Order::fifo;
   bool caching = true;
   bool overlap = true;

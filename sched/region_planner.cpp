@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "sched/c_tiles.hpp"
 #include "sched/order.hpp"
@@ -207,18 +208,23 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
       }
     return elements * element + static_cast<std::int64_t>(of_device.size() * tiling.k.size()) * padding;
   };
+  // A device that passes on what others need may get any tile.
+  const bool passes_on = policy.routing == Routing::link_map && policy.max_hops > 0 && devices.size() > 1;
+  std::vector<std::int64_t> all_rows(tiling.m.size()), all_cols(tiling.n.size());
+  std::iota(all_rows.begin(), all_rows.end(), 0), std::iota(all_cols.begin(), all_cols.end(), 0);
   std::vector<std::int64_t> bytes;
   for (std::size_t d = 0; d < devices.size(); ++d) {
+    const auto &rows = passes_on ? all_rows : tiling.rows_of(d), &cols = passes_on ? all_cols : tiling.cols_of(d);
     std::int64_t need = 0;
-    if (problem.place_a != devices[d]) need += panel(tiling.m, tiling.rows_of(d), problem.trans_a == Trans::yes);
-    if (problem.place_b != devices[d]) need += panel(tiling.n, tiling.cols_of(d), problem.trans_b == Trans::no);
+    if (problem.place_a != devices[d]) need += panel(tiling.m, rows, problem.trans_a == Trans::yes);
+    if (problem.place_b != devices[d]) need += panel(tiling.n, cols, problem.trans_b == Trans::no);
     if (problem.place_c != devices[d]) {
       for (const TileOfC tile : tiling.tiles_of(d))
         need += leading(tiling.m[static_cast<std::size_t>(tile.i)]) *
                     tiling.n[static_cast<std::size_t>(tile.j)].size() * element +
                 padding;
-      if (lazy)
-        need += std::min<std::int64_t>(c_in_buffers(policy), static_cast<std::int64_t>(tiling.tiles_of(d).size())) *
+      if (const auto own = static_cast<std::int64_t>(tiling.tiles_of(d).size()); lazy || passes_on)
+        need += std::min<std::int64_t>(passing_buffers(policy), passes_on ? passing_buffers(policy) : own) *
                 (Arena::leading(largest(tiling.m), element) * largest(tiling.n) * element + padding);
     }
     bytes.push_back(need);

@@ -59,11 +59,10 @@ class Search {
     const bool product = p.m > 0 && p.n > 0 && p.k > 0 && p.alpha != 0;
     if (policy_.tile_choice != TileChoice::model || !product)
       return thesis_tile(p.m, p.n, p.k, grid, scheduler.largest_tile());
-    if (devices.size() > 1)
-      throw InputError{"tile-choice=" + std::string{to_string(policy_.tile_model)} + ": this model is of one GPU; " +
-                       std::to_string(devices.size()) + " are given"};
-    return best_tile(policy_.tile_model, overlap_problem(p, topology_, devices[0]),
-                     overlap_tiles(p, scheduler.largest_tile()));
+    GemmProblem part = p;  // of one GPU
+    part.m = (p.m + grid.rows - 1) / grid.rows, part.n = (p.n + grid.cols - 1) / grid.cols;
+    return best_tile(policy_.tile_model, overlap_problem(part, topology_, devices[0]),
+                     overlap_tiles(part, scheduler.largest_tile()));
   }
 
   /// What the product alone, as one kernel, takes on so many GPUs like the fastest of these.

@@ -55,17 +55,15 @@ void TileCache::each_holder(TileIndex tile, Function&& f) const {
     if (const Copy& c = copy(tile, user); c.present) f(Holder{context_.devices[user], c.available});
 }
 
-/// initial: the home. bandwidth: of all holders, the fastest pair. eta: of all holders, the earliest arrival.
+/// initial: the home. bandwidth: of all holders, the fastest pair; link-map: the fastest route of the link map. eta: of
+/// all holders, the earliest arrival.
 /// Ties go to the holder listed first: the home, then the lowest device.
 Holder TileCache::best_source(TileIndex tile, std::size_t device) const {
   const MemoryId dst = context_.devices[device];
   std::optional<Holder> best;
   double best_cost = std::numeric_limits<double>::infinity();
   each_holder(tile, [&](const Holder& holder) {
-    if (!context_.topology.has_route(holder.memory, dst)) return;
-    const double cost = context_.policy.routing == Routing::bandwidth
-                            ? context_.clock.seconds_per_byte(holder.memory, dst)
-                            : context_.clock.estimate(holder.memory, dst, size(tile), 1, whole(holder.available)).last;
+    const double cost = source_cost(tile, holder, dst);
     if (cost < best_cost) best = holder, best_cost = cost;
   });
   if (!best)
@@ -73,6 +71,15 @@ Holder TileCache::best_source(TileIndex tile, std::size_t device) const {
                      context_.topology.memory(tiles_[tile].home_memory).name + "' to '" +
                      context_.topology.memory(dst).name + "'"};
   return *best;
+}
+
+double TileCache::source_cost(TileIndex tile, const Holder& holder, MemoryId dst) const {
+  if (context_.links)
+    return context_.links->latency(holder.memory, dst) +
+           size(tile) * context_.links->seconds_per_byte(holder.memory, dst);
+  if (!context_.topology.has_route(holder.memory, dst)) return std::numeric_limits<double>::infinity();
+  if (context_.policy.routing == Routing::bandwidth) return context_.clock.seconds_per_byte(holder.memory, dst);
+  return context_.clock.estimate(holder.memory, dst, size(tile), 1, whole(holder.available)).last;
 }
 
 double TileCache::eta(TileIndex tile, std::size_t device) const {
@@ -92,11 +99,24 @@ TileCache::Input TileCache::fetch(TileIndex tile, std::size_t device) {
   return {view_on(tile, device), here.last_piece, here.available.last};
 }
 
+/// Where the route of a tile goes over other devices, it stays there, too.
 void TileCache::fetch_alone(TileIndex tile, std::size_t device) {
   Holder from = best_source(tile, device);
-  from.available = whole(from.available);
-  const auto arrival = context_.clock.estimate(from.memory, context_.devices[device], size(tile), 1, from.available);
-  send(tile, from, device, 1, arrival, device);
+  std::vector<std::size_t> stops = context_.hops(from.memory, context_.devices[device]);
+  for (const std::size_t hop : stops) {
+    auto& users = tiles_[tile].users;
+    const auto place = std::lower_bound(users.begin(), users.end(), hop);
+    if (place == users.end() || *place != hop) users.insert(place, hop);
+  }
+  stops.push_back(device);
+  for (const std::size_t stop : stops) {
+    if (!present(tile, stop)) {
+      from.available = whole(from.available);
+      const MemoryId dst = context_.devices[stop];
+      send(tile, from, stop, 1, context_.clock.estimate(from.memory, dst, size(tile), 1, from.available), device);
+    }
+    from = {context_.devices[stop], copy(tile, stop).available};
+  }
 }
 
 /// One chain of hops to every device that will use the tile and does not have it yet; where there are no routes for

@@ -67,6 +67,7 @@ class TileCache {
   int chunks_of(TileIndex tile) const;
   template <class Function>
   void each_holder(TileIndex tile, Function&& f) const;
+  double source_cost(TileIndex tile, const Holder& holder, MemoryId dst) const;
   Holder best_source(TileIndex tile, std::size_t device) const;
   void fetch_alone(TileIndex tile, std::size_t device);
   void fetch_chain(TileIndex tile, std::size_t device);

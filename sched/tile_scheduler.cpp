@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 
 #include "model/error.hpp"
 #include "sched/region_planner.hpp"
@@ -74,13 +76,18 @@ Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   const BufferId c =
       builder.add_buffer({Buffer::Kind::matrix_c, problem_.place_c, problem_.m, problem_.n, problem_.ldc, 0});
 
+  const std::optional<LinkMap> map =
+      policy.routing == Routing::link_map ? std::optional{LinkMap{topology_}} : std::nullopt;
+  std::optional<SharedLinks> links;
+  if (map) links.emplace(link_map_routes(*map, tile));
   const std::vector<Region> regions = scaling ? std::vector<Region>{all} : cut_to_memory(all, tile, grid_shape, policy);
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, tile, grid_shape);
     LinkClock clock{resources_, topology_.memories().size(), policy_.routing == Routing::link_eta};
     std::vector<Arena> arenas = make_arenas(builder, tiles, scaling, policy);
-    PlanContext context{problem_, topology_, policy, devices_, builder, clock, arenas, a, b, c, {}};
+    PlanContext context{
+        problem_, topology_, policy, devices_, builder, clock, arenas, a, b, c, links ? &*links : nullptr, {}};
     context.last_of_device.resize(devices_.size());
     const double beta = region.k.begin == 0 ? problem_.beta : 1.0;
     scaling ? plan_scaling(context, tiles, beta) : plan_region(context, tiles, beta, lazy_);
@@ -121,6 +128,17 @@ std::vector<double> TileScheduler::shares_for(std::int64_t tile) const {
 
 Tiling TileScheduler::tiling(const Region& region, std::int64_t tile, Grid grid_shape) const {
   return {region, grid_shape, tile, policy_.distribution, shares_for(tile)};
+}
+
+SharedLinks TileScheduler::link_map_routes(const LinkMap& map, std::int64_t tile) const {
+  std::vector<MemoryId> read{problem_.place_a, problem_.place_b};
+  if (problem_.beta != 0) read.push_back(problem_.place_c);
+  const auto bytes = static_cast<double>(tile * tile * element_size(problem_.dtype));
+  SharedLinks links{map, devices_, read, std::span{&problem_.place_c, 1}, bytes, policy_.max_hops};
+  std::vector<std::size_t> all(devices_.size());
+  std::iota(all.begin(), all.end(), 0);
+  links.activate(all);
+  return links;
 }
 
 /// A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.

@@ -32,6 +32,7 @@ class TileScheduler {
  private:
   Policy resolved(std::int64_t tile) const;
   std::vector<double> shares_for(std::int64_t tile) const;
+  SharedLinks link_map_routes(const LinkMap& map, std::int64_t tile) const;
   Tiling tiling(const Region& region, std::int64_t tile, Grid grid) const;
   void check_kernels(std::int64_t tile) const;
   std::int64_t capacity_for_tiles(MemoryId device) const;

@@ -59,7 +59,6 @@ CASES = {
     "unknown device": (problem(devices="0,5"), "5"),
     "device twice": (problem(devices="0,0"), "0,0"),
     "tile by an unknown model": (problem(tile="auto:best"), "'best'"),
-    "tile for two GPUs by a model of one": (problem(tile="auto:dr"), "2 are given"),
     "energy of too short a time": (["run", "--backend", "host", *problem()[1:], "--energy", "0.1"], "--energy: '0.1'"),
     "energy of no number": (["run", "--backend", "host", *problem()[1:], "--energy", "some"], "--energy: 'some'"),
     "unknown model": (["predict", *problem(devices="0")[1:], "--model", "oracle"], "'oracle'"),

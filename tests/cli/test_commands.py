@@ -101,7 +101,7 @@ class Policies(CommandTest):
         lines = self.succeed("policies").splitlines()
         self.assertEqual(lines[0].split()[:2], ["field", "baseline"])
         routing = next(line for line in lines if line.startswith("routing "))
-        self.assertIn("initial, bandwidth, eta, link-eta", routing)
+        self.assertIn("initial, bandwidth, link-map, eta, link-eta", routing)
 
     def test_every_listed_default_is_accepted_by_set(self):
         lines = self.succeed("policies").splitlines()

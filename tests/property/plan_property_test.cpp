@@ -27,7 +27,7 @@ T pick(std::initializer_list<T> values) {
 }
 
 Policy random_policy() {
-  Policy p = preset(pick<std::string>({"baseline", "gemmex", "tilerail"}));
+  Policy p = preset(pick<std::string>({"baseline", "gemmex", "paralia", "tilerail"}));
   const auto maybe = [&](std::string_view key, std::initializer_list<std::string> values) {
     if (*rc::gen::weightedElement<bool>({{1, true}, {2, false}}))
       apply_override(p, std::string{key} + "=" + pick<std::string>(values));
@@ -35,10 +35,12 @@ Policy random_policy() {
   maybe("grid", {"square", "auto"});
   maybe("distribution", {"sequential", "round-robin", "1d-cyclic", "2d-cyclic"});
   maybe("shares", {"equal", "speed"});
-  maybe("routing", {"initial", "bandwidth", "eta", "link-eta"});
+  maybe("routing", {"initial", "bandwidth", "link-map", "eta", "link-eta"});
+  maybe("max-hops", {"0", "1", "2", "4"});
   maybe("batch", {"on", "off"});
   maybe("chunks", {"1", "3", "8"});
   maybe("c-tiles", {"eager", "lazy", "auto"});
+  maybe("write-backs", {"in-order", "own-queues"});
   maybe("order", {"fifo", "fewest-fetches", "eta"});
   maybe("caching", {"on", "off"});
   maybe("overlap", {"on", "off"});

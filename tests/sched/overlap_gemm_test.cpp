@@ -55,8 +55,11 @@ TEST(OverlapGemm, APlanTakesTheTileOfItsModel) {
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 1}, policy);
     EXPECT_EQ(plan.tile, best_tile(model, overlap, tiles));
     const Topology two = shipped("two-gpu");
-    expect_input_error([&] { plan_gemm(problem, two, two.gpus(), policy); },
-                       {std::string{to_string(model)}, "2 are given"});
+    GemmProblem half = checked(cube(1000));
+    policy.grid = GridChoice::square;  // 1 x 2
+    const std::int64_t tile = plan_gemm(half, two, two.gpus(), policy).tile;
+    half.n = 500;
+    EXPECT_EQ(tile, best_tile(model, overlap_problem(half, two, two.gpus()[0]), overlap_tiles(half, 1 << 20)));
     EXPECT_TRUE(plan_gemm(checked(cube(0)), machine, {machine.gpus().data(), 1}, policy).ops.empty());
   }
 }

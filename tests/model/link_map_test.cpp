@@ -1,0 +1,139 @@
+#include "model/link_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "model/shared_links.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+Topology shipped(const std::string& name) {
+  return load_topology(std::string{TILERAIL_SOURCE_DIR} + "/topologies/" + name + ".toml");
+}
+
+constexpr MemoryId m0{0}, m1{1}, m2{2}, m3{3};
+
+TEST(LinkMap, SlowdownOfTwoCopiesIsThatOfMaxMinFairSharing) {
+  for (const char* name : {"two-gpu", "clx-ai", "summit-node", "pcie-tree-8", "karolina-hgx-a100", "hgx-h200"}) {
+    const Topology t = shipped(name);
+    const std::size_t count = t.memories().size();
+    for (std::size_t i = 0; i < count * count; ++i)
+      for (std::size_t j = 0; j < count * count; j += 7) {
+        const MemoryPair of{MemoryId{i / count}, MemoryId{i % count}}, by{MemoryId{j / count}, MemoryId{j % count}};
+        if (of.src == of.dst || by.src == by.dst || !t.has_route(of.src, of.dst) || !t.has_route(by.src, by.dst))
+          continue;
+        const std::array both{std::pair{of.src, of.dst}, std::pair{by.src, by.dst}};
+        const double expected = t.pair_rate(of.src, of.dst).value / concurrent_rates(t, both)[0].value;
+        ASSERT_NEAR(pair_slowdown(t, of, by), expected, 1e-9) << name << " " << i << " " << j;
+      }
+  }
+}
+
+TEST(LinkMap, HasTheRoutesOfAMachine) {
+  const Topology t = shipped("two-gpu");  // 12 GB/s from the host, 10 shared; 40 GB/s between the GPUs
+  const LinkMap map{t};
+  for (std::size_t s = 0; s < 3; ++s)
+    for (std::size_t d = 0; d < 3; ++d) {
+      const MemoryPair pair{MemoryId{s}, MemoryId{d}};
+      EXPECT_DOUBLE_EQ(map.seconds_per_byte(pair), s == d ? 0 : 1 / t.pair_rate(pair.src, pair.dst).value);
+      EXPECT_DOUBLE_EQ(map.latency(pair), s == d ? 0 : t.latency(pair.src, pair.dst).value);
+    }
+}
+
+/// 0 is the host; links as given, in GB/s, latency 1 us.
+LinkMap measured(std::initializer_list<std::tuple<MemoryId, MemoryId, double>> links,
+                 std::initializer_list<LinkMap::Slowdown> slowdowns = {}) {
+  std::vector<LinkMap::Link> all;
+  for (const auto& [src, dst, rate] : links) all.push_back({{src, dst}, Seconds{1e-6}, Rate{rate * 1e9}});
+  return {4, all, std::span{slowdowns.begin(), slowdowns.size()}};
+}
+
+TEST(LinkMap, MeasuredSlowdownsAreTakenBetween1And2) {
+  const LinkMap map = measured({{m0, m1, 10}}, {{{m0, m1}, {m0, m2}, 3.5}, {{m0, m1}, {m0, m3}, 0.9}});
+  EXPECT_DOUBLE_EQ(map.slowdown({m0, m1}, {m0, m2}), 2);
+  EXPECT_DOUBLE_EQ(map.slowdown({m0, m1}, {m0, m3}), 1);
+  EXPECT_DOUBLE_EQ(map.slowdown({m0, m2}, {m0, m1}), 1);
+  EXPECT_FALSE(map.has({m1, m0}));
+}
+
+TEST(SharedLinks, SlowdownsAddUp) {
+  // The host's copies to 1, 2 and 3 halve each other: a third of the bandwidth each.
+  const LinkMap map = measured({{m0, m1, 12}, {m0, m2, 12}, {m0, m3, 12}},
+                               {{{m0, m1}, {m0, m2}, 2}, {{m0, m1}, {m0, m3}, 2}, {{m0, m2}, {m0, m1}, 1.5}});
+  const std::vector devices{m1, m2, m3}, read{m0};
+  SharedLinks links{map, devices, read, {}, 0, 0};
+  links.activate(std::array<std::size_t, 3>{0, 1, 2});
+  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), 3 / 12e9);
+  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m2), 1.5 / 12e9);
+  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m3), 1 / 12e9);
+  links.activate(std::array<std::size_t, 2>{0, 2});
+  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), 2 / 12e9);
+  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m1, m1), 0);
+}
+
+TEST(SharedLinks, SlowLinksAreReplacedBySeriesOfFasterOnes) {
+  // The example of thesis 3.2.2: 0 -> 1 at 1 GB/s, 0 -> 2 at 3, 2 -> 1 at 4.
+  const LinkMap map = measured({{m0, m1, 1}, {m0, m2, 3}, {m2, m1, 4}});
+  const std::vector devices{m1, m2}, read{m0};
+  SharedLinks links{map, devices, read, {}, 32e6, 1};
+  const std::array<std::size_t, 2> both{0, 1};
+  links.activate(both);
+  EXPECT_EQ(links.hops(m0, m1), std::vector{m2});
+  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), 1 / 3e9 + 1 / 4e9);
+  EXPECT_DOUBLE_EQ(links.latency(m0, m1), 2e-6);
+  EXPECT_TRUE(links.hops(m0, m2).empty());
+  links.activate(std::array<std::size_t, 1>{0});
+  EXPECT_TRUE(links.hops(m0, m1).empty()) << "2 is not active";
+  SharedLinks tiny{map, devices, read, {}, 100, 1};
+  tiny.activate(both);
+  EXPECT_TRUE(tiny.hops(m0, m1).empty()) << "100 bytes are all latency";
+}
+
+TEST(SharedLinks, MoreHopsWhereTheyAreAllowed) {
+  const LinkMap map = measured({{m0, m1, 1}, {m0, m2, 30}, {m2, m3, 30}, {m3, m1, 30}});
+  const std::vector devices{m1, m2, m3}, read{m0};
+  const std::array<std::size_t, 3> all{0, 1, 2};
+  for (const int hops : {0, 1}) {
+    SharedLinks links{map, devices, read, {}, 32e6, hops};
+    links.activate(all);
+    EXPECT_TRUE(links.hops(m0, m1).empty());
+  }
+  for (const int hops : {2, 3}) {
+    SharedLinks links{map, devices, read, {}, 32e6, hops};
+    links.activate(all);
+    EXPECT_EQ(links.hops(m0, m1), (std::vector{m2, m3}));
+    EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), 3 / 30e9);
+  }
+}
+
+TEST(SharedLinks, HopsNeverMakeAPairSlower) {
+  for (const char* name : {"clx-ai", "summit-node", "pcie-tree-8", "hgx-h200"}) {
+    const Topology t = shipped(name);
+    const LinkMap map{t};
+    std::vector<std::size_t> all;
+    for (std::size_t d = 0; d < t.gpus().size(); ++d) all.push_back(d);
+    for (const MemoryId home : {t.hosts()[0], t.gpus()[0], t.gpus().back()})
+      for (const double bytes : {1e3, 1e6, 32e6}) {
+        const std::array places{home};
+        std::vector<SharedLinks> by_hops;
+        for (int hops = 0; hops <= SharedLinks::most_hops; ++hops) {
+          by_hops.emplace_back(map, t.gpus(), places, places, bytes, hops);
+          by_hops.back().activate(all);
+          for (const MemoryId src : t.gpus())
+            for (const MemoryId dst : t.gpus()) {
+              const auto seconds = [&](const SharedLinks& l) {
+                return l.latency(src, dst) + bytes * l.seconds_per_byte(src, dst);
+              };
+              EXPECT_LE(seconds(by_hops.back()), seconds(by_hops[std::max(0, hops - 1)]) * (1 + 1e-12));
+              EXPECT_LE(by_hops.back().hops(src, dst).size(), static_cast<std::size_t>(hops));
+            }
+        }
+      }
+  }
+}
+
+}  // namespace
+}  // namespace tilerail::testing

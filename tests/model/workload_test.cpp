@@ -1,0 +1,162 @@
+#include "model/workload.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace tilerail::testing {
+namespace {
+
+constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
+
+/// 10 GB/s from and 5 GB/s to the host, 20 GB/s between two GPUs, no latency and no slowdowns.
+LinkMap two_gpus() {
+  std::vector<LinkMap::Link> links;
+  const auto add = [&](MemoryId src, MemoryId dst, double rate) {
+    links.push_back({{src, dst}, Seconds{0}, Rate{rate * 1e9}});
+  };
+  for (const MemoryId gpu : {gpu0, gpu1}) add(host, gpu, 10), add(gpu, host, 5);
+  add(gpu0, gpu1, 20), add(gpu1, gpu0, 20);
+  return {3, links, {}};
+}
+
+/// A GEMM whose matrices have 1 GB each, all on the host.
+WorkloadProblem gemm(double exec0, double exec1) {
+  WorkloadProblem p;
+  p.operands = {{host, 1e9, true, false}, {host, 1e9, true, false}, {host, 1e9, true, true}};
+  p.flops = 1e12;
+  p.devices = {gpu0, gpu1};
+  p.exec_seconds = {exec0, exec1}, p.watts = {300, 200};
+  p.tile_bytes = 32e6;
+  return p;
+}
+
+const Metric& metric(std::string_view name) { return *find_metric(name); }
+
+TEST(Workload, OneDeviceByHand) {
+  const LinkMap map = two_gpus();
+  const std::array<std::size_t, 1> first{0};
+  const WorkloadProblem slow = gemm(2, 1), fast = gemm(0.1, 1);
+  const Workload computes = WorkloadModel{slow, map}.predict(first);
+  EXPECT_NEAR(computes.seconds, 2, 1e-8);
+  EXPECT_NEAR(computes.joules, 600, 1e-6);
+  EXPECT_EQ(computes.shares, std::vector{1.0});
+  EXPECT_NEAR((WorkloadModel{fast, map}.predict(first).seconds), 0.3, 1e-8);  // 3 GB at 10 GB/s
+}
+
+TEST(Workload, TwoDevicesShareInputsByHand) {
+  // 1 x 2 grid: extra = (0 + 1) / 2 * 2 GB = 1 GB, half for each, from the other at 20 GB/s: with share s, in takes
+  // 3 GB s / 10 GB/s + 1 GB s / 20 GB/s = 0.35 s.
+  const LinkMap map = two_gpus();
+  const std::array<std::size_t, 2> both{0, 1};
+  const WorkloadProblem bound_by_links = gemm(0.1, 0.1), bound_by_kernels = gemm(3, 1);
+  const Workload links = WorkloadModel{bound_by_links, map}.predict(both);
+  EXPECT_NEAR(links.seconds, 0.175, 1e-8);
+  EXPECT_NEAR(links.shares[0], 0.5, 1e-8);
+  // 3 s s0 = 1 s s1: a quarter and three quarters.
+  const Workload kernels = WorkloadModel{bound_by_kernels, map}.predict(both);
+  EXPECT_NEAR(kernels.seconds, 0.75, 1e-8);
+  EXPECT_NEAR(kernels.shares[0], 0.25, 1e-8);
+  EXPECT_NEAR(kernels.joules, 0.75 * 500, 1e-5);
+}
+
+TEST(Workload, DataOnADeviceCostItNothing) {
+  WorkloadProblem p = gemm(0.1, 0.1);
+  for (auto& operand : p.operands) operand.place = gpu0;
+  const LinkMap map = two_gpus();
+  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<std::size_t, 1>{0}).seconds), 0.1, 1e-8);
+  // gpu1 alone: in 3 GB / 20 GB/s
+  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<std::size_t, 1>{1}).seconds), 0.15, 1e-8);
+}
+
+TEST(Workload, RoutinesWithoutReuseHaveNoExtraTransfers) {
+  WorkloadProblem p = gemm(0.1, 0.1);
+  p.reuses_inputs = false;
+  const LinkMap map = two_gpus();
+  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<std::size_t, 2>{0, 1}).seconds), 0.15, 1e-8);
+}
+
+TEST(Workload, MetricsChooseDifferently) {
+  const LinkMap map = two_gpus();
+  const WorkloadProblem p = gemm(1, 1.2);  // both: 0.545 s, 273 J; gpu0: 1 s, 300 J; gpu1: 1.2 s, 240 J
+  EXPECT_EQ(best_workload(p, map, metric("perf")).active, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(best_workload(p, map, metric("edp")).active, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(best_workload(p, map, metric("pdp")).active, (std::vector<std::size_t>{1}));
+}
+
+TEST(Workload, WithoutAWayToAnOperandADeviceIsNotChosen) {
+  const std::vector<LinkMap::Link> links{{{host, gpu0}, Seconds{0}, Rate{1e9}}, {{gpu0, host}, Seconds{0}, Rate{1e9}}};
+  const LinkMap map{3, links, {}};
+  const WorkloadProblem p = gemm(100, 1);
+  EXPECT_EQ(best_workload(p, map, metric("perf")).active, (std::vector<std::size_t>{0}));
+  EXPECT_FALSE(std::isfinite(WorkloadModel(p, map).predict(std::array<std::size_t, 2>{0, 1}).seconds));
+}
+
+/// A random machine of `gpus` GPUs and a problem on it.
+struct RandomCase {
+  LinkMap map;
+  WorkloadProblem problem;
+};
+RandomCase random_case(std::size_t gpus, std::mt19937& random) {
+  std::uniform_real_distribution<double> rate{5e9, 50e9}, slowdown{1, 2.5}, seconds{0.05, 3}, bytes{1e7, 4e9};
+  std::uniform_int_distribution<int> any_memory{0, static_cast<int>(gpus)};
+  std::vector<LinkMap::Link> links;
+  for (std::size_t s = 0; s <= gpus; ++s)
+    for (std::size_t d = 0; d <= gpus; ++d)
+      if (s != d) links.push_back({{MemoryId{s}, MemoryId{d}}, Seconds{5e-6}, Rate{rate(random)}});
+  std::vector<LinkMap::Slowdown> slowdowns;
+  for (std::size_t i = 0; i < 8 * gpus; ++i)
+    slowdowns.push_back({links[random() % links.size()].pair, links[random() % links.size()].pair, slowdown(random)});
+  WorkloadProblem p;
+  for (const bool written : {false, false, true})
+    p.operands.push_back({MemoryId{any_memory(random)}, bytes(random), true, written});
+  p.flops = 1e12, p.tile_bytes = 32e6;
+  for (std::size_t g = 1; g <= gpus; ++g)
+    p.devices.push_back(MemoryId{g}), p.exec_seconds.push_back(seconds(random)), p.watts.push_back(300);
+  return {LinkMap{gpus + 1, links, slowdowns}, p};
+}
+
+TEST(Workload, RandomMachinesHaveSharesThatSumTo1AndDevicesThatEndTogether) {
+  std::mt19937 random{7};
+  for (int i = 0; i < 200; ++i) {
+    const RandomCase c = random_case(1 + i % 8, random);
+    std::vector<std::size_t> all(c.problem.devices.size());
+    std::iota(all.begin(), all.end(), 0);
+    const Workload w = WorkloadModel{c.problem, c.map}.predict(all);
+    EXPECT_NEAR(std::accumulate(w.shares.begin(), w.shares.end(), 0.0), 1, 1e-9);
+    for (const double share : w.shares) EXPECT_GT(share, 0);
+    const double even = w.joules / 300 / static_cast<double>(w.active.size());
+    EXPECT_NEAR(even, w.seconds, 1e-6 * w.seconds) << "all devices work for as long";
+  }
+}
+
+TEST(Workload, NoSelectionIsPredictedWorseThanAllDevices) {
+  std::mt19937 random{11};
+  for (int i = 0; i < 60; ++i) {
+    const RandomCase c = random_case(static_cast<std::size_t>(2 + i % 9), random);
+    std::vector<std::size_t> all(c.problem.devices.size());
+    std::iota(all.begin(), all.end(), 0);
+    const Workload of_all = WorkloadModel{c.problem, c.map}.predict(all);
+    for (const Metric& m : metrics)
+      EXPECT_GE(m.of(best_workload(c.problem, c.map, m).outcome(c.problem)),
+                m.of(of_all.outcome(c.problem)) * (1 - 1e-9))
+          << m.name;
+  }
+}
+
+TEST(Workload, TheBeamFindsNearlyWhatAllSubsetsHold) {
+  std::mt19937 random{5};
+  for (int i = 0; i < 20; ++i) {
+    const RandomCase c = random_case(8, random);
+    for (const Metric& m : metrics)
+      EXPECT_GE(m.of(best_workload_by_beam(c.problem, c.map, m).outcome(c.problem)),
+                0.99 * m.of(best_workload_of_all(c.problem, c.map, m).outcome(c.problem)))
+          << m.name << " " << i;
+  }
+}
+
+}  // namespace
+}  // namespace tilerail::testing
