@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cli/judge.hpp"
 #include "cli/locate.hpp"
 #include "cli/option_group.hpp"
 #include "cli/parse.hpp"
@@ -124,6 +125,7 @@ void PolicyOptions::add_to(CLI::App& app) {
   OptionGroup group{app, "POLICY"};
   group.add("--policy", "NAME", name, "A preset ('tilerail policies') [tilerail]");
   group.add("--tile", "T", tile, "Tile size, auto, or auto:HOW, one of tile-choice [auto]");
+  group.add("--select", "METRIC", select, "Devices by perf, edp or pdp, or none: those of --devices [the preset's]");
   group.add("--set", "KEY=VALUE", overrides, "Overrides one field of the preset");
 }
 
@@ -142,6 +144,7 @@ Policy PolicyOptions::resolve() const {
     if (size == 0) throw InputError{"--tile: '0' is not a tile size; write a positive size or auto"};
     apply_override(policy, fmt::format("tile={}", size));
   }
+  if (!select.empty()) apply_override(policy, "select=" + select);
   for (const std::string& assignment : overrides) apply_override(policy, assignment);
   return policy;
 }
@@ -154,7 +157,7 @@ void JobOptions::add_to(CLI::App& app, bool plan_file_allowed) {
   CLI::Option* plan =
       OptionGroup{app, "PLAN"}.add("--plan", "FILE", plan_file, "Take this plan instead of PROBLEM and POLICY");
   for (const char* name : {"--gemm", "--dtype", "--transa", "--transb", "--alpha", "--beta", "--place", "--lda",
-                           "--ldb", "--ldc", "--devices", "--policy", "--tile", "--set"}) {
+                           "--ldb", "--ldc", "--devices", "--policy", "--tile", "--select", "--set"}) {
     plan->excludes(app.get_option(name));
   }
 }
@@ -164,7 +167,7 @@ Job plan_job(const Topology& topology, const ProblemOptions& problem, const Mach
   const GemmProblem resolved = problem.resolve(topology);
   const std::vector<MemoryId> devices = machine.resolve_devices(topology);
   const auto begin = std::chrono::steady_clock::now();
-  Plan plan = plan_gemm(resolved, topology, devices, policy.resolve());
+  Plan plan = plan_gemm(resolved, topology, devices, policy.resolve(), judge_of(topology));
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   spdlog::debug("planned {} operations in {:.3f} s", plan.ops.size(), spent.count());
   return {topology, std::move(plan), spent.count()};

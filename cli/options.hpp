@@ -34,9 +34,9 @@ struct MachineOptions {
   std::vector<MemoryId> resolve_devices(const Topology& machine) const;
 };
 
-/// POLICY: --policy --tile --set.
+/// POLICY: --policy --tile --select --set.
 struct PolicyOptions {
-  std::string name = "tilerail", tile = "auto";
+  std::string name = "tilerail", tile = "auto", select;
   std::vector<std::string> overrides;
 
   void add_to(CLI::App& app);

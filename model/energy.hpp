@@ -18,16 +18,17 @@ struct Outcome {
 /// A figure by which runs are compared: the larger, the better.
 struct Metric {
   std::string_view name, unit;
+  bool needs_energy;
   double (*of)(const Outcome&);
 };
 
 /// Source: thesis 3.2.3. With P the rate in flop/s and W the mean watts, edp is the inverse energy-delay product P^2 /
 /// W and pdp the inverse power-delay product P / W. A new metric is a line of its own.
 inline constexpr std::array metrics{
-    Metric{"perf", "flop/s", [](const Outcome& o) { return (o.flops / o.time).value; }},
-    Metric{"edp", "flop^2/(J s)",
+    Metric{"perf", "flop/s", false, [](const Outcome& o) { return (o.flops / o.time).value; }},
+    Metric{"edp", "flop^2/(J s)", true,
            [](const Outcome& o) { return o.flops.value / o.energy.value * (o.flops / o.time).value; }},
-    Metric{"pdp", "flop/J", [](const Outcome& o) { return o.flops.value / o.energy.value; }},
+    Metric{"pdp", "flop/J", true, [](const Outcome& o) { return o.flops.value / o.energy.value; }},
 };
 
 /// Null when there is none of that name.

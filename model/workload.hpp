@@ -74,14 +74,14 @@ class WorkloadModel {
   SharedLinks links_;
 };
 
-/// Of the subsets of the candidates, one with the best metric, all devices included; of equal ones the first with the
-/// fewest devices. Up to `exhaustive_devices` candidates all subsets are predicted. Of more, a beam: of each number of
-/// devices, the `workload_beam` best subsets are extended by every other device. A metric of energy needs watts.
-/// Throws InputError when no device has routes to all operands.
-/// docs/model.md#selection compares the two.
+/// Subsets of the candidates, all of them included, from the best metric down; of equal ones the fewest devices first.
+/// Up to `exhaustive_devices` candidates all subsets are predicted. Of more, a beam: of each number of devices, the
+/// `workload_beam` best subsets are extended by every other device. A metric of energy needs watts. Throws InputError
+/// when no device has routes to all operands. docs/model.md#selection compares the two.
 inline constexpr std::size_t exhaustive_devices = 8, workload_beam = 16;
-Workload best_workload(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric);
-Workload best_workload_of_all(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric);
-Workload best_workload_by_beam(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric);
+std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric);
+/// The two searches by themselves, for comparison.
+std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric);
+std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric);
 
 }  // namespace tilerail

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <set>
 
 #include "model/error.hpp"
@@ -12,9 +11,16 @@ namespace {
 
 using Subset = std::vector<std::size_t>;
 
-class Best {
+/// Within what bisection leaves uncertain.
+bool better(double value, double than) {
+  constexpr double tie = 1e-8;
+  return value > (1 + tie) * than;
+}
+
+/// Predicted workloads and their metrics, in the order in which they were looked at.
+class Workloads {
  public:
-  Best(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric)
+  Workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric)
       : problem_{problem}, metric_{metric}, model_{problem, map} {}
 
   /// Its metric; 0 where some device has no way to an operand.
@@ -22,22 +28,28 @@ class Best {
     Workload workload = model_.predict(subset);
     if (!std::isfinite(workload.seconds)) return 0;
     const double value = workload.seconds > 0 ? metric_.of(workload.outcome(problem_)) : 0;
-    constexpr double tie = 1e-9;
-    if (!best_ || value > (1 + tie) * value_) best_ = std::move(workload), value_ = value;
+    all_.emplace_back(value, std::move(workload));
     return value;
   }
 
-  Workload found() {
-    if (best_) return std::move(*best_);
-    throw InputError{"devices: none of them has routes to all operands; expected at least one"};
+  std::vector<Workload> ranked() {
+    if (all_.empty()) throw InputError{"devices: none of them has routes to all operands; expected at least one"};
+    std::stable_sort(all_.begin(), all_.end(), [](auto& a, auto& b) { return a.first > b.first; });
+    // Of those that are as good as the best, the one with the fewest devices.
+    auto best = all_.begin();
+    for (auto other = all_.begin(); other != all_.end() && !better(all_.front().first, other->first); ++other)
+      if (other->second.active.size() < best->second.active.size()) best = other;
+    std::rotate(all_.begin(), best, best + 1);
+    std::vector<Workload> workloads;
+    for (auto& [value, workload] : all_) workloads.push_back(std::move(workload));
+    return workloads;
   }
 
  private:
   const WorkloadProblem& problem_;
   const Metric& metric_;
   WorkloadModel model_;
-  std::optional<Workload> best_;
-  double value_ = 0;
+  std::vector<std::pair<double, Workload>> all_;
 };
 
 Subset all_of(const WorkloadProblem& problem) {
@@ -48,8 +60,8 @@ Subset all_of(const WorkloadProblem& problem) {
 
 }  // namespace
 
-Workload best_workload_of_all(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric) {
-  Best best{problem, map, metric};
+std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric) {
+  Workloads workloads{problem, map, metric};
   const std::size_t count = problem.devices.size();
   for (std::size_t size = 1; size <= count; ++size) {
     std::vector<bool> taken(count, false);
@@ -58,14 +70,14 @@ Workload best_workload_of_all(const WorkloadProblem& problem, const LinkMap& map
       Subset subset;
       for (std::size_t d = 0; d < count; ++d)
         if (taken[d]) subset.push_back(d);
-      best.look_at(subset);
+      workloads.look_at(subset);
     } while (std::prev_permutation(taken.begin(), taken.end()));
   }
-  return best.found();
+  return workloads.ranked();
 }
 
-Workload best_workload_by_beam(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric) {
-  Best best{problem, map, metric};
+std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric) {
+  Workloads workloads{problem, map, metric};
   const std::size_t count = problem.devices.size();
   std::vector<Subset> beam{{}};
   for (std::size_t size = 1; size < count; ++size) {
@@ -79,18 +91,18 @@ Workload best_workload_by_beam(const WorkloadProblem& problem, const LinkMap& ma
         extended.insert(std::move(larger));
       }
     std::vector<std::pair<double, Subset>> ranked;
-    for (const Subset& subset : extended) ranked.emplace_back(best.look_at(subset), subset);
+    for (const Subset& subset : extended) ranked.emplace_back(workloads.look_at(subset), subset);
     std::stable_sort(ranked.begin(), ranked.end(), [](auto& a, auto& b) { return a.first > b.first; });
     beam.clear();
     for (std::size_t i = 0; i < std::min(workload_beam, ranked.size()); ++i) beam.push_back(ranked[i].second);
   }
-  best.look_at(all_of(problem));
-  return best.found();
+  workloads.look_at(all_of(problem));
+  return workloads.ranked();
 }
 
-Workload best_workload(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric) {
-  return problem.devices.size() <= exhaustive_devices ? best_workload_of_all(problem, map, metric)
-                                                      : best_workload_by_beam(problem, map, metric);
+std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric) {
+  return problem.devices.size() <= exhaustive_devices ? ranked_of_all_subsets(problem, map, metric)
+                                                      : ranked_by_beam(problem, map, metric);
 }
 
 }  // namespace tilerail

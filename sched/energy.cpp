@@ -24,19 +24,6 @@ double filled_seconds(std::vector<Step> steps) {
   return filled;
 }
 
-struct DeviceWatts {
-  Watts idle, kernels;
-};
-
-std::optional<DeviceWatts> watts_of(const Plan& plan, const Topology& topology, MemoryId device) {
-  const GemmProblem& p = plan.problem;
-  const Memory& memory = topology.memory(device);
-  const auto of_gemm = topology.kernels_of(device).gemm_watts(p.dtype, p.trans_a, p.trans_b);
-  const auto kernels = of_gemm ? of_gemm : memory.busy_watts;
-  if (!memory.idle_watts || !kernels) return std::nullopt;
-  return DeviceWatts{*memory.idle_watts, *kernels};
-}
-
 /// By memory: starts and ends of its kernels.
 std::vector<std::vector<Step>> kernel_steps(const Plan& plan, const Topology& topology,
                                             const std::vector<OpTime>& ops) {
@@ -61,11 +48,19 @@ bool knows_gemms(const Plan& plan, const Topology& topology) {
 
 }  // namespace
 
+std::optional<DeviceWatts> device_watts(const GemmProblem& p, const Topology& topology, MemoryId device) {
+  const Memory& memory = topology.memory(device);
+  const auto of_gemm = topology.kernels_of(device).gemm_watts(p.dtype, p.trans_a, p.trans_b);
+  const auto kernels = of_gemm ? of_gemm : memory.busy_watts;
+  if (!memory.idle_watts || !kernels) return std::nullopt;
+  return DeviceWatts{*memory.idle_watts, *kernels};
+}
+
 std::optional<std::vector<Joules>> device_energies(const Plan& plan, const Topology& topology,
                                                    const std::vector<OpTime>& ops) {
   std::vector<DeviceWatts> watts;
   for (const MemoryId device : plan.devices) {
-    const auto known = watts_of(plan, topology, device);
+    const auto known = device_watts(plan.problem, topology, device);
     if (!known) return std::nullopt;
     watts.push_back(*known);
   }

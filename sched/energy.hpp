@@ -9,6 +9,12 @@
 
 namespace tilerail {
 
+/// What a device draws, and what it does while GEMMs of a problem fill it; absent where the topology does not say.
+struct DeviceWatts {
+  Watts idle, kernels;
+};
+std::optional<DeviceWatts> device_watts(const GemmProblem& problem, const Topology& topology, MemoryId device);
+
 /// Energy of each device of the plan, in the plan's order, when its operations ran at these times:
 ///   idle makespan + (kernels - idle) filled,   filled = integral of min(1, sum of shares of the kernels that run)
 /// with the watts of the plan's GEMMs (for all its kernels), else the device's busy watts. The shares are occupancies,

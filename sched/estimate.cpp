@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "sched/energy.hpp"
 #include "sched/issue_clock.hpp"
 #include "sched/kernel_costs.hpp"
 #include "sched/strided_copy.hpp"
@@ -44,7 +45,7 @@ class Pass {
       last = std::max(last, ends_[i]);
     }
     const double slower = slowdown(last);
-    return {Seconds{last * slower}, Seconds{busiest() * slower}};
+    return {Seconds{last * slower}, energy(last * slower), Seconds{busiest() * slower}};
   }
 
  private:
@@ -58,6 +59,17 @@ class Pass {
       most = std::max(most, 1 + duty * (load_factor(plan_, topology_, gpu, duty) / slack - 1));
     }
     return most;
+  }
+
+  std::optional<Joules> energy(double makespan) const {
+    Joules sum{0};
+    for (const MemoryId gpu : plan_.devices) {
+      const auto watts = device_watts(plan_.problem, topology_, gpu);
+      if (!watts) return std::nullopt;
+      const double filled = std::min(makespan, devices_[gpu.index()].busy);
+      sum += watts->idle * Seconds{makespan} + (watts->kernels - watts->idle) * Seconds{filled};
+    }
+    return sum;
   }
 
   /// What all devices use can do no less; what some use would, if the others had their part of it.

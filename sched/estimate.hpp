@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "model/topology.hpp"
 #include "sched/plan.hpp"
 #include "sched/resources.hpp"
@@ -8,6 +10,7 @@ namespace tilerail {
 
 struct Estimate {
   Seconds makespan{0};
+  std::optional<Joules> energy = {};  // of its devices; absent where their watts are not known
   Seconds busiest{0};  // what GPUs, links and groups need for their parts, spread evenly: no order or cut is faster
 };
 

@@ -17,6 +17,7 @@ const std::array<Policy, 4>& presets() {
   static const std::array<Policy, 4> table{{
       {.name = "baseline", .caching = false, .overlap = false, .compute_streams = 1, .single_issuer = true},
       {.name = "paralia",
+       .select_by = SelectBy::model,
        .distribution = Distribution::cyclic_2d,
        .tile_choice = TileChoice::model,
        .routing = Routing::link_map,
@@ -137,6 +138,8 @@ const std::vector<Field>& fields() {
       choice<DeviceChoice>("devices", &Policy::device_choice,
                            {{"all", DeviceChoice::all}, {"search", DeviceChoice::search}}),
       select_field(),
+      choice<SelectBy>("select-by", &Policy::select_by, {{"model", SelectBy::model}, {"plans", SelectBy::plans}}),
+      number<double>("select-ms", &Policy::select_ms, 0, 1e6),
       choice<GridChoice>("grid", &Policy::grid, {{"square", GridChoice::square}, {"auto", GridChoice::automatic}}),
       choice<Distribution>("distribution", &Policy::distribution,
                            {{"blocks", Distribution::blocks},

@@ -21,6 +21,7 @@ enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
 enum class TileChoice { thesis, search, model };
 enum class DeviceChoice { all, search };
+enum class SelectBy { model, plans };
 enum class Distribution { blocks, sequential, round_robin, cyclic_1d, cyclic_2d };
 enum class Shares { equal, by_speed };
 
@@ -28,7 +29,9 @@ enum class Shares { equal, by_speed };
 struct Policy {
   std::string name;                                // preset, then "+key=value" for every override
   DeviceChoice device_choice = DeviceChoice::all;  // of those given
-  const Metric* select = nullptr;                  // of workloads; null: device_choice rules
+  const Metric* select = nullptr;                  // by which devices are selected; null: as device_choice says
+  SelectBy select_by = SelectBy::plans;
+  double select_ms = 100;  // what judging plans may cost, at stated costs of an operation
   GridChoice grid = GridChoice::square;
   Distribution distribution = Distribution::blocks;
   Shares shares = Shares::equal;  // of C, that devices compute

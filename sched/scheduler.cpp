@@ -30,14 +30,16 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
 }  // namespace
 
 Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<const MemoryId> devices,
-               const Policy& policy) {
+               const Policy& policy, const Judge& judge) {
   const GemmProblem problem = checked(given);
   check_devices(topology, devices);
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
     if (place.value < 0 || place.index() >= topology.memories().size())
       throw InputError{"--place: memory " + std::to_string(place.value) + " is not a memory of machine '" +
                        topology.name() + "'"};
-  return search_plan(problem, topology, devices, policy);
+  const bool product = problem.m > 0 && problem.n > 0 && problem.k > 0 && problem.alpha != 0;
+  return policy.select && product ? selected_plan(problem, topology, devices, policy, judge)
+                                  : search_plan(problem, topology, devices, policy);
 }
 
 }  // namespace tilerail

@@ -6,12 +6,14 @@
 #include "model/topology.hpp"
 #include "sched/plan.hpp"
 #include "sched/policy.hpp"
+#include "sched/selection.hpp"
 
 namespace tilerail {
 
 /// Plans one problem on the given GPUs of a machine. Pure and deterministic: reads no clock, device, environment or
-/// global; ties break by lowest id. Throws InputError when the problem or the devices do not fit the machine.
+/// global; ties break by lowest id. `judge` of the policy's select-by=plans. Throws InputError when the problem or the
+/// devices do not fit the machine.
 Plan plan_gemm(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-               const Policy& policy);
+               const Policy& policy, const Judge& judge = {});
 
 }  // namespace tilerail

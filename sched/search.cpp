@@ -14,6 +14,8 @@
 namespace tilerail {
 namespace {
 
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 /// A plan has to be better than a simpler one by more than estimates are worth.
 constexpr double margin = 0.02;
 
@@ -32,9 +34,9 @@ class Search {
   Search(const GemmProblem& problem, const Topology& topology, const Policy& policy)
       : problem_{problem}, topology_{topology}, policy_{policy}, resources_{topology} {}
 
-  Plan on(std::span<const MemoryId> devices) const {
+  Plan on(std::span<const MemoryId> devices, const std::vector<double>& shares) const {
     const bool any_number = policy_.device_choice == DeviceChoice::search;
-    const TileScheduler all = with(devices);
+    const TileScheduler all = with(devices, shares);
     const Grid grid = all.grid();
     if (!any_number && !any_tile()) return all.plan(given_tile(all, devices, grid), grid);
     Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, devices, grid), grid);
@@ -46,11 +48,16 @@ class Search {
     return std::move(best.plan);
   }
 
+  std::int64_t unsearched_tile(std::span<const MemoryId> devices) const {
+    const TileScheduler scheduler = with(devices);
+    return given_tile(scheduler, devices, scheduler.grid());
+  }
+
  private:
   bool any_tile() const { return policy_.tile == 0 && policy_.tile_choice == TileChoice::search; }
 
-  TileScheduler with(std::span<const MemoryId> devices) const {
-    return {problem_, topology_, resources_, devices, policy_};
+  TileScheduler with(std::span<const MemoryId> devices, const std::vector<double>& shares = {}) const {
+    return {problem_, topology_, resources_, devices, policy_, shares};
   }
 
   std::int64_t given_tile(const TileScheduler& scheduler, std::span<const MemoryId> devices, Grid grid) const {
@@ -60,9 +67,21 @@ class Search {
     if (policy_.tile_choice != TileChoice::model || !product)
       return thesis_tile(p.m, p.n, p.k, grid, scheduler.largest_tile());
     GemmProblem part = p;  // of one GPU
-    part.m = (p.m + grid.rows - 1) / grid.rows, part.n = (p.n + grid.cols - 1) / grid.cols;
-    return best_tile(policy_.tile_model, overlap_problem(part, topology_, devices[0]),
-                     overlap_tiles(part, scheduler.largest_tile()));
+    part.m = ceil_div(p.m, grid.rows), part.n = ceil_div(p.n, grid.cols);
+    const OverlapProblem overlap = overlap_problem(part, topology_, devices[0]);
+    const auto tiles = overlap_tiles(part, scheduler.largest_tile());
+    return devices.size() == 1 ? best_tile(policy_.tile_model, overlap, tiles) : best_even_tile(overlap, tiles, grid);
+  }
+
+  /// Of several GPUs, the one with the most tiles decides, and every tile counts as a whole one.
+  std::int64_t best_even_tile(const OverlapProblem& overlap, const std::vector<std::int64_t>& tiles, Grid grid) const {
+    const auto time = [&](std::int64_t tile) {
+      const std::int64_t rows = ceil_div(ceil_div(problem_.m, tile), grid.rows) * tile;
+      const std::int64_t cols = ceil_div(ceil_div(problem_.n, tile), grid.cols) * tile;
+      const double most = static_cast<double>(rows * cols * grid.rows * grid.cols);
+      return predicted_time(policy_.tile_model, overlap, static_cast<double>(tile)) * most;
+    };
+    return *std::min_element(tiles.rbegin(), tiles.rend(), [&](auto a, auto b) { return time(a) < time(b); });
   }
 
   /// What the product alone, as one kernel, takes on so many GPUs like the fastest of these.
@@ -172,8 +191,13 @@ std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, st
 }
 
 Plan search_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                 const Policy& policy) {
-  return Search{problem, topology, policy}.on(devices);
+                 const Policy& policy, const std::vector<double>& shares) {
+  return Search{problem, topology, policy}.on(devices, shares);
+}
+
+std::int64_t unsearched_tile(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                             const Policy& policy) {
+  return Search{problem, topology, policy}.unsearched_tile(devices);
 }
 
 }  // namespace tilerail

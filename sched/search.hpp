@@ -14,8 +14,13 @@ std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, st
                                                   std::size_t count);
 
 /// The plan with the least estimated makespan among those with the tile sizes and numbers of GPUs that the policy
-/// leaves open. `problem` as `checked` returns it. docs/model.md#tile
+/// leaves open. `problem` as `checked` returns it; `shares` of C for all of these devices, empty: what the policy says.
+/// docs/model.md#tile
 Plan search_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                 const Policy& policy);
+                 const Policy& policy, const std::vector<double>& shares = {});
+
+/// The tile that the policy takes without a search: given, by an overlap model, else by the thesis' heuristic.
+std::int64_t unsearched_tile(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                             const Policy& policy);
 
 }  // namespace tilerail

@@ -82,16 +82,16 @@ TEST(Workload, RoutinesWithoutReuseHaveNoExtraTransfers) {
 TEST(Workload, MetricsChooseDifferently) {
   const LinkMap map = two_gpus();
   const WorkloadProblem p = gemm(1, 1.2);  // both: 0.545 s, 273 J; gpu0: 1 s, 300 J; gpu1: 1.2 s, 240 J
-  EXPECT_EQ(best_workload(p, map, metric("perf")).active, (std::vector<std::size_t>{0, 1}));
-  EXPECT_EQ(best_workload(p, map, metric("edp")).active, (std::vector<std::size_t>{0, 1}));
-  EXPECT_EQ(best_workload(p, map, metric("pdp")).active, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(ranked_workloads(p, map, metric("perf"))[0].active, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(ranked_workloads(p, map, metric("edp"))[0].active, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(ranked_workloads(p, map, metric("pdp"))[0].active, (std::vector<std::size_t>{1}));
 }
 
 TEST(Workload, WithoutAWayToAnOperandADeviceIsNotChosen) {
   const std::vector<LinkMap::Link> links{{{host, gpu0}, Seconds{0}, Rate{1e9}}, {{gpu0, host}, Seconds{0}, Rate{1e9}}};
   const LinkMap map{3, links, {}};
   const WorkloadProblem p = gemm(100, 1);
-  EXPECT_EQ(best_workload(p, map, metric("perf")).active, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(ranked_workloads(p, map, metric("perf"))[0].active, (std::vector<std::size_t>{0}));
   EXPECT_FALSE(std::isfinite(WorkloadModel(p, map).predict(std::array<std::size_t, 2>{0, 1}).seconds));
 }
 
@@ -141,7 +141,7 @@ TEST(Workload, NoSelectionIsPredictedWorseThanAllDevices) {
     std::iota(all.begin(), all.end(), 0);
     const Workload of_all = WorkloadModel{c.problem, c.map}.predict(all);
     for (const Metric& m : metrics)
-      EXPECT_GE(m.of(best_workload(c.problem, c.map, m).outcome(c.problem)),
+      EXPECT_GE(m.of(ranked_workloads(c.problem, c.map, m)[0].outcome(c.problem)),
                 m.of(of_all.outcome(c.problem)) * (1 - 1e-9))
           << m.name;
   }
@@ -152,8 +152,8 @@ TEST(Workload, TheBeamFindsNearlyWhatAllSubsetsHold) {
   for (int i = 0; i < 20; ++i) {
     const RandomCase c = random_case(8, random);
     for (const Metric& m : metrics)
-      EXPECT_GE(m.of(best_workload_by_beam(c.problem, c.map, m).outcome(c.problem)),
-                0.99 * m.of(best_workload_of_all(c.problem, c.map, m).outcome(c.problem)))
+      EXPECT_GE(m.of(ranked_by_beam(c.problem, c.map, m)[0].outcome(c.problem)),
+                0.99 * m.of(ranked_of_all_subsets(c.problem, c.map, m)[0].outcome(c.problem)))
           << m.name << " " << i;
   }
 }

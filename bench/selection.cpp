@@ -1,0 +1,56 @@
+// What it costs to select devices by PARALiA's model: all subsets of 8 GPUs, and of 16 all subsets against the beam.
+
+#include <benchmark/benchmark.h>
+
+#include "bench/plans.hpp"
+#include "model/workload.hpp"
+#include "sched/workload_gemm.hpp"
+
+namespace tilerail::bench {
+namespace {
+
+/// The machine with as many GPUs again, each at the switches of one there is.
+Topology doubled(const Topology& machine) {
+  Topology::Description d = machine.description();
+  const std::vector<Memory> memories = d.memories;
+  const std::vector<Link> links = d.links;
+  for (Memory gpu : memories) {
+    if (gpu.kind != NodeKind::gpu) continue;
+    const NodeId old = gpu.node;
+    gpu.device += static_cast<int>(machine.gpus().size());
+    gpu.name = "gpu" + std::to_string(gpu.device), gpu.node = NodeId{d.nodes.size()};
+    d.nodes.push_back({gpu.name, NodeKind::gpu, gpu.source});
+    d.memories.push_back(gpu);
+    for (Link link : links) {
+      if (link.from != old && link.to != old) continue;
+      (link.from == old ? link.from : link.to) = gpu.node;
+      d.links.push_back(link);
+    }
+  }
+  return Topology{d};
+}
+
+/// Arguments: GPUs (8 or 16), side of the GEMM.
+template <auto search>
+void select(benchmark::State& state) {
+  const Topology tree = machine("pcie-tree-8"), topology = state.range(0) == 8 ? tree : doubled(tree);
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = state.range(1);
+  std::size_t devices = 0;
+  for (auto _ : state) {
+    const WorkloadProblem workload = workload_problem(problem, topology, topology.gpus(), 2048, 1);
+    devices = search(workload, LinkMap{topology}, *find_metric("perf"))[0].active.size();
+  }
+  state.counters["devices"] = static_cast<double>(devices);
+}
+
+BENCHMARK(select<ranked_of_all_subsets>)
+    ->Name("all_subsets")
+    ->ArgsProduct({{8, 16}, {4096, 16384}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(select<ranked_by_beam>)->Name("beam")->ArgsProduct({{8, 16}, {4096, 16384}})->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace tilerail::bench
+
+BENCHMARK_MAIN();

@@ -1,0 +1,103 @@
+#include "sched/selection.hpp"
+
+#include <gtest/gtest.h>
+
+#include "../model/expect_error.hpp"
+#include "machines.hpp"
+#include "sched/energy.hpp"
+#include "sched/scheduler.hpp"
+#include "sched/workload_gemm.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+TEST(WorkloadGemm, ByHand) {
+  // flat: 2 m n k / 1 TFLOP/s; T = 512: 8 kernels of 0.268 ms for 1024^3.
+  auto description = shipped("two-gpu").description();
+  for (Memory& memory : description.memories) memory.idle_watts = Watts{50}, memory.busy_watts = Watts{250};
+  const Topology machine{description};
+  GemmProblem p = cube(1024);
+  p.beta = 0;
+  const WorkloadProblem w = workload_problem(checked(p), machine, machine.gpus(), 512, 1);
+  ASSERT_EQ(w.operands.size(), 3u);
+  EXPECT_DOUBLE_EQ(w.operands[0].bytes, 8.0 * 1024 * 1024);
+  EXPECT_TRUE(w.operands[0].read && !w.operands[0].written);
+  EXPECT_TRUE(!w.operands[2].read && w.operands[2].written) << "beta = 0 never reads C";
+  EXPECT_DOUBLE_EQ(w.exec_seconds[1], 2.0 * 1024 * 1024 * 1024 / 1e12);
+  EXPECT_EQ(w.watts, (std::vector<double>{250, 250}));
+  EXPECT_DOUBLE_EQ(w.tile_bytes, 8.0 * 512 * 512);
+}
+
+TEST(Selection, TheModelsDevicesAndSharesArePlanned) {
+  const Topology machine = shipped("clx-ai-hetero");
+  const GemmProblem problem = checked(cube(12288));
+  const Policy paralia = policy("paralia", {"select=perf", "tile=1024"});
+  const auto best = ranked_workloads(workload_problem(problem, machine, machine.gpus(), 1024, 1), LinkMap{machine},
+                                     *find_metric("perf"))[0];
+  const Plan plan = plan_gemm(problem, machine, machine.gpus(), paralia);
+  ASSERT_EQ(plan.devices.size(), best.active.size());
+  std::vector<double> kernels(plan.devices.size(), 0.0);
+  for (const Op& op : plan.ops)
+    if (op.kind == OpKind::gemm)
+      for (std::size_t d = 0; d < plan.devices.size(); ++d)
+        if (plan.devices[d] == plan.queue(op.queue).dst) kernels[d] += 1;
+  for (std::size_t d = 0; d < plan.devices.size(); ++d) {
+    EXPECT_EQ(plan.devices[d], machine.gpus()[best.active[d]]);
+    EXPECT_NEAR(kernels[d] / (12 * 12 * 12), best.shares[d], 1.5 / (12 * 12));
+  }
+}
+
+TEST(Selection, EnergyWantsFewerDevicesThanSpeed) {
+  const Topology machine = shipped("clx-ai");
+  const GemmProblem problem = checked(cube(4096));
+  for (const char* preset : {"paralia", "tilerail"}) {
+    const auto devices = [&](std::string_view select) {
+      return plan_gemm(problem, machine, machine.gpus(), policy(preset, {select})).devices.size();
+    };
+    EXPECT_EQ(devices("select=pdp"), 1u) << preset;
+    EXPECT_GT(devices("select=perf"), 1u) << preset;
+    EXPECT_LE(devices("select=edp"), devices("select=perf")) << preset;
+  }
+}
+
+TEST(Selection, TheBestJudgedPlanWins) {
+  const Topology machine = shipped("clx-ai");
+  const GemmProblem problem = checked(cube(4096));
+  const Policy tilerail = policy("tilerail", {"select=perf"});
+  // A judge that likes few devices; then one that likes many.
+  const Judge few{[](const Plan& plan) { return Judgement{Seconds{static_cast<double>(plan.devices.size())}, {}}; }};
+  const Judge many{[](const Plan& plan) {
+    return Judgement{Seconds{9.0 - static_cast<double>(plan.devices.size())}, {}};
+  }};
+  EXPECT_LT(plan_gemm(problem, machine, machine.gpus(), tilerail, few).devices.size(), 8u);
+  EXPECT_EQ(plan_gemm(problem, machine, machine.gpus(), tilerail, many).devices.size(), 8u);
+}
+
+TEST(Selection, TheBudgetBoundsHowManyPlansAreJudged) {
+  const Topology machine = shipped("clx-ai");
+  const GemmProblem problem = checked(cube(4096));
+  const auto judged = [&](std::string_view budget) {
+    int plans = 0;
+    const Judge judge{[&](const Plan&) { return ++plans, Judgement{Seconds{1}, {}}; }};
+    plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"select=perf", budget}), judge);
+    return plans;
+  };
+  EXPECT_EQ(judged("select-ms=0"), 2);
+  EXPECT_GT(judged("select-ms=100"), 2);
+  EXPECT_EQ(judged("select-ms=1000000"), 255);
+}
+
+TEST(Selection, MetricsOfEnergyNeedWatts) {
+  auto description = shipped("two-gpu").description();
+  for (Memory& memory : description.memories) memory.idle_watts.reset(), memory.busy_watts.reset();
+  const Topology machine{description};
+  for (const char* preset : {"paralia", "tilerail"}) {
+    expect_input_error([&] { plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"select=edp"})); },
+                       {"select=edp", "two-gpu", "'watts'"});
+    EXPECT_NO_THROW(plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"select=perf"})));
+  }
+  EXPECT_TRUE(plan_gemm(cube(0), machine, machine.gpus(), policy("paralia", {"select=edp"})).ops.empty());
+}
+
+}  // namespace
+}  // namespace tilerail::testing
