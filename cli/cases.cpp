@@ -16,12 +16,14 @@ namespace {
 
 using Setter = std::function<void(Case&, const std::string&)>;
 
+std::string& sizes_of(Case& c) { return c.problem.gemm ? *c.problem.gemm : c.problem.gemm.emplace(); }
+
 /// Sizes are collected in the order m, n, k.
 const std::vector<std::pair<std::string, Setter>>& columns() {
   static const std::vector<std::pair<std::string, Setter>> table{
-      {"m", [](Case& c, const std::string& t) { c.problem.gemm = t + c.problem.gemm; }},
-      {"n", [](Case& c, const std::string& t) { c.problem.gemm += "," + t; }},
-      {"k", [](Case& c, const std::string& t) { c.problem.gemm += "," + t; }},
+      {"m", [](Case& c, const std::string& t) { sizes_of(c) = t; }},
+      {"n", [](Case& c, const std::string& t) { sizes_of(c) += "," + t; }},
+      {"k", [](Case& c, const std::string& t) { sizes_of(c) += "," + t; }},
       {"dtype", [](Case& c, const std::string& t) { c.problem.dtype = t; }},
       {"transa", [](Case& c, const std::string& t) { c.problem.trans_a = t; }},
       {"transb", [](Case& c, const std::string& t) { c.problem.trans_b = t; }},

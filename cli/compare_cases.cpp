@@ -77,10 +77,11 @@ void simulate(std::vector<Row>& rows, const Topology& topology, std::vector<Time
 #endif
 }
 
+std::string place_of(const Case& c) { return c.problem.place.value_or("h:h:h"); }
+
 std::string name_of(const Row& row) {
   const Case& c = *row.what;
-  std::string name =
-      c.label.empty() ? fmt::format("{} {} {}", c.problem.gemm, c.problem.dtype, c.problem.place) : c.label;
+  std::string name = c.label.empty() ? fmt::format("{} {} {}", *c.problem.gemm, c.problem.dtype, place_of(c)) : c.label;
   return name + fmt::format(" x{}", row.job.plan.devices.size());
 }
 
@@ -175,7 +176,7 @@ std::string csv_of(const std::vector<Row>& rows) {
     const auto text = [&](std::string_view value) { append_cell(csv, value), csv += ','; };
     const auto maybe = [&](bool there, double value) { there ? append_number(csv, value) : void(), csv += ','; };
     cell(p.m), cell(p.n), cell(p.k), text(to_string(p.dtype)), text(to_string(p.trans_a)), text(to_string(p.trans_b));
-    cell(p.alpha), cell(p.beta), text(row.what->problem.place);
+    cell(p.alpha), cell(p.beta), text(place_of(*row.what));
     cell(static_cast<std::int64_t>(row.job.plan.devices.size())), text(row.job.plan.policy), text(row.what->group);
     text(row.what->label), cell(row.job.plan.tile), cell(static_cast<std::int64_t>(row.job.plan.ops.size()));
     cell(row.job.plan_s);

@@ -30,8 +30,8 @@ void check_memory(const Plan& plan, bool check) {
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   const double needed = bytes_needed(plan, check);
   if (needed <= there) return;
-  throw InputError{fmt::format("--gemm: matrices and tiles need {}, this machine has {}; take smaller sizes",
-                               bytes_text(needed), bytes_text(there))};
+  throw InputError{fmt::format("--{}: matrices and tiles need {}, this machine has {}; take smaller sizes",
+                               to_string(plan.problem.routine), bytes_text(needed), bytes_text(there))};
 }
 
 std::size_t median_of(const std::vector<double>& values) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,12 @@ struct OptionGroup {
 
   /// `value` names what the option takes: "--gemm M,N,K".
   CLI::Option* add(const std::string& name, const std::string& value, std::string& target, const std::string& help) {
+    return app.add_option(name, target, help)->type_name(value)->group(heading);
+  }
+
+  /// Tells whether it was given.
+  CLI::Option* add(const std::string& name, const std::string& value, std::optional<std::string>& target,
+                   const std::string& help) {
     return app.add_option(name, target, help)->type_name(value)->group(heading);
   }
 

@@ -19,24 +19,6 @@
 namespace tilerail::cli {
 namespace {
 
-/// "h" or "h0" is the first host domain, "h1" the second; a number is a GPU; anything else is a memory's name.
-MemoryId place_of(std::string_view text, const Topology& topology, std::string_view what) {
-  std::vector<std::string> names;
-  for (const Memory& memory : topology.memories()) names.push_back(memory.name);
-  if (const auto named = topology.find_memory(text)) return *named;
-  if (text == "h" && !topology.hosts().empty()) return topology.hosts().front();
-  const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  if (is_number && text.size() < 5) {
-    if (const auto gpu = topology.find_gpu(static_cast<int>(parse_integer(text, what, 0, 9999)))) return *gpu;
-  }
-  if (text.size() == 2 && text[0] == 'h' && text[1] >= '0' && text[1] <= '9') {
-    const auto host = static_cast<std::size_t>(text[1] - '0');
-    if (host < topology.hosts().size()) return topology.hosts()[host];
-  }
-  throw InputError{fmt::format("{}: '{}' is no memory of {}; write h, h1, a GPU number or one of: {}", what, text,
-                               topology.name(), fmt::join(names, ", "))};
-}
-
 std::vector<int> gpu_numbers(const Topology& machine) {
   std::vector<int> numbers;
   for (MemoryId gpu : machine.gpus()) numbers.push_back(machine.memory(gpu).device);
@@ -51,43 +33,6 @@ Job load_job(const JobOptions& options) {
 }
 
 }  // namespace
-
-void ProblemOptions::add_to(CLI::App& app) {
-  OptionGroup group{app, "PROBLEM: C = alpha op(A) op(B) + beta C"};
-  group.add("--gemm", "M,N,K", gemm, "Sizes, or one size for a cube; 16K is 16384");
-  group.add("--dtype", "TYPE", dtype, "f64, f32, f16, bf16 or tf32 [f64]");
-  group.add("--transa", "N|T", trans_a, "op(A) [N]");
-  group.add("--transb", "N|T", trans_b, "op(B) [N]");
-  group.add("--alpha", "X", alpha, "Scalar of the product [1]");
-  group.add("--beta", "X", beta, "Scalar of C; 0 never reads C [1]");
-  group.add("--place", "A:B:C", place, "Their memories, each h, h1, a GPU number or a name [h:h:h]");
-  group.add("--lda", "N", leading[0], "Leading dimension of A in elements [its rows]");
-  group.add("--ldb", "N", leading[1], "Leading dimension of B in elements [its rows]");
-  group.add("--ldc", "N", leading[2], "Leading dimension of C in elements [its rows]");
-}
-
-GemmProblem ProblemOptions::resolve(const Topology& topology) const {
-  if (gemm.empty()) throw InputError{"--gemm: sizes are missing; write --gemm M,N,K or one size for a cube"};
-  GemmProblem problem;
-  const auto shape = parse_shape(gemm, "--gemm");
-  problem.m = shape[0], problem.n = shape[1], problem.k = shape[2];
-  problem.dtype = dtype_from_string(dtype, "--dtype");
-  problem.trans_a = trans_from_string(trans_a, "--transa");
-  problem.trans_b = trans_from_string(trans_b, "--transb");
-  problem.alpha = parse_real(alpha, "--alpha");
-  problem.beta = parse_real(beta, "--beta");
-  const auto places = split(place, ':');
-  if (places.size() != 3) {
-    throw InputError{fmt::format("--place: '{}' is not A:B:C, such as h:h:h or 0:1:h", place)};
-  }
-  problem.place_a = place_of(places[0], topology, "--place");
-  problem.place_b = place_of(places[1], topology, "--place");
-  problem.place_c = place_of(places[2], topology, "--place");
-  problem.lda = parse_size(leading[0], "--lda");
-  problem.ldb = parse_size(leading[1], "--ldb");
-  problem.ldc = parse_size(leading[2], "--ldc");
-  return checked(problem);
-}
 
 void MachineOptions::add_to(CLI::App& app) {
   OptionGroup group{app, "MACHINE"};
@@ -156,8 +101,9 @@ void JobOptions::add_to(CLI::App& app, bool plan_file_allowed) {
   if (!plan_file_allowed) return;
   CLI::Option* plan =
       OptionGroup{app, "PLAN"}.add("--plan", "FILE", plan_file, "Take this plan instead of PROBLEM and POLICY");
-  for (const char* name : {"--gemm", "--dtype", "--transa", "--transb", "--alpha", "--beta", "--place", "--lda",
-                           "--ldb", "--ldc", "--devices", "--policy", "--tile", "--select", "--set"}) {
+  for (const char* name :
+       {"--gemm", "--gemv", "--dot", "--axpy", "--dtype", "--transa", "--transb", "--alpha", "--beta", "--place",
+        "--lda", "--ldb", "--ldc", "--devices", "--policy", "--tile", "--select", "--set"}) {
     plan->excludes(app.get_option(name));
   }
 }

@@ -14,14 +14,21 @@
 
 namespace tilerail::cli {
 
-/// PROBLEM: --gemm --dtype --transa --transb --alpha --beta --place --lda --ldb --ldc.
+/// PROBLEM: one of --gemm --gemv --dot --axpy, and --dtype --transa --transb --alpha --beta --place --lda --ldb --ldc.
 struct ProblemOptions {
-  std::string gemm, dtype = "f64", trans_a = "N", trans_b = "N", alpha = "1", beta = "1", place = "h:h:h";
+  std::optional<std::string> gemm, gemv, dot, axpy;
+  std::string dtype = "f64", trans_a = "N", alpha = "1";
+  std::optional<std::string> trans_b, beta, place;  // whose defaults are the routine's
   std::array<std::string, 3> leading = {"0", "0", "0"};
 
   void add_to(CLI::App& app);
   /// The checked problem, with its matrices in memories of `topology`. Throws InputError naming the option.
   GemmProblem resolve(const Topology& topology) const;
+
+ private:
+  GemmProblem sizes() const;
+  void refuse_what_is_not_there(Routine routine) const;
+  void put(GemmProblem& problem, const Topology& topology) const;
 };
 
 /// MACHINE: --topology --devices.

@@ -141,7 +141,8 @@ int run_predict(const PredictOptions& options) {
   if (devices.size() != 1)
     throw InputError{fmt::format("--devices: these models are of one GPU; {} are given", devices.size())};
   if (problem.m == 0 || problem.n == 0 || problem.k == 0 || problem.alpha == 0)
-    throw InputError{"--gemm: nothing to multiply; expected sizes and an alpha other than 0"};
+    throw InputError{
+        fmt::format("--{}: nothing to multiply; expected sizes and an alpha other than 0", to_string(problem.routine))};
 
   const OverlapProblem overlap = overlap_problem(problem, topology, devices[0], options.transfers());
   const Policy policy = options.policy.resolve();

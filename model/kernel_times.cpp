@@ -61,22 +61,38 @@ TiledGemm::Cost tiled_cost(const KernelTimes& kernels, const TiledGemm& tiled, s
                     static_cast<double>(element_size(dtype)), *kernels.memory_bandwidth);
 }
 
+double fastest(const GemmCurve& curve) {
+  if (curve.tiled) return curve.tiled->peak.value;
+  double best = 0;
+  for (const GemmCurve::Point& p : curve.points) best = std::max(best, p.rate.value);
+  return best;
+}
+
+bool is_vector(std::int64_t m, std::int64_t n) { return m == 1 || n == 1; }
+
+/// Seconds that reading A and B once, and C and writing it, take, or the multiplications if those take longer: what
+/// the whole device works on a result of one row or column.
+double vector_work(const KernelTimes& kernels, const GemmCurve& curve, std::int64_t m, std::int64_t n, std::int64_t k,
+                   DType dtype) {
+  const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
+  const double bytes = static_cast<double>(element_size(dtype)) * (dm * dk + dk * dn + 2 * dm * dn);
+  return std::max(bytes / kernels.memory_bandwidth->value, 2 * dm * dn * dk / fastest(curve));
+}
+
 }  // namespace
 
 Seconds KernelTimes::gemm_time(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const {
   if (m == 0 || n == 0) return Seconds{0};
   if (k == 0) return axpby_time(m, n, dtype, 1, 1);
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
+  if (is_vector(m, n) && memory_bandwidth) return std::max(launch, Seconds{vector_work(*this, curve, m, n, k, dtype)});
   if (curve.tiled) return tiled_cost(*this, *curve.tiled, m, n, k, dtype).time;
   const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
   const double area = whole_blocks(dm, block_m) * whole_blocks(dn, block_n);
   const double cube = std::min({dm, dn, dk});
-  double best_rate = 0;
-  for (const GemmCurve::Point& p : curve.points) best_rate = std::max(best_rate, p.rate.value);
-
   double time = std::max({launch.value,                                                        // fixed cost
                           panel_time(curve, std::sqrt(area), k_overhead) * (dk + k_overhead),  // the rule
-                          2 * area * dk / best_rate,                            // no faster than measured
+                          2 * area * dk / fastest(curve),                       // no faster than measured
                           2 * cube * cube * cube / square_rate(curve, cube)});  // the cube inside it
   if (memory_bandwidth) {
     const double bytes = static_cast<double>(element_size(dtype)) * (dm * dk + dk * dn + 2 * dm * dn);
@@ -101,6 +117,10 @@ double KernelTimes::gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t 
                                    Trans tb) const {
   if (m == 0 || n == 0) return 0;
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
+  if (k > 0 && is_vector(m, n) && memory_bandwidth) {
+    const double read = static_cast<double>(std::max(m, n)) * static_cast<double>(k);
+    return std::min(1.0, std::ceil(read / (block_m * block_n)) / multiprocessors);
+  }
   if (k == 0 || !curve.tiled) return occupancy(m, n);
   return tiled_cost(*this, *curve.tiled, m, n, k, dtype).occupancy;
 }

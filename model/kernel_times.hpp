@@ -60,7 +60,8 @@ struct KernelTimes {
 
   /// Share of the device that a kernel with an m x n result fills, in (0, 1]: min(1, thread blocks / multiprocessors).
   double occupancy(std::int64_t m, std::int64_t n) const;
-  /// The same of a GEMM, whose k may be split among thread blocks. Zero when m or n is zero. Throws as gemm_time.
+  /// The same of a GEMM, whose k may be split among thread blocks. Where the result has one row or column, each of them
+  /// reads as many elements as the others compute. Zero when m or n is zero. Throws as gemm_time.
   double gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
 
   /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].

@@ -34,6 +34,29 @@ std::int64_t checked_ld(const char* field, std::int64_t given, std::int64_t rows
   return ld;
 }
 
+void require(bool holds, const GemmProblem& p, const char* expected) {
+  if (holds) return;
+  const auto size = [](std::int64_t value) { return std::to_string(value); };
+  throw InputError{std::string{to_string(p.routine)} + " of m = " + size(p.m) + ", n = " + size(p.n) +
+                   ", k = " + size(p.k) + ", trans = " + std::string{to_string(p.trans_a)} +
+                   std::string{to_string(p.trans_b)} + ", beta = " + std::to_string(p.beta) + "; expected " + expected};
+}
+
+void check_routine(const GemmProblem& p) {
+  const bool b_as_is = p.trans_b == Trans::no;
+  switch (p.routine) {
+    case Routine::gemm:
+      return;
+    case Routine::gemv:
+      return require(p.n == 1 && b_as_is, p, "n = 1 and a vector that is not transposed");
+    case Routine::dot:
+      return require(p.m == 1 && p.n == 1 && p.trans_a == Trans::yes && b_as_is && p.beta == 0, p,
+                     "m = n = 1, trans = TN and beta = 0");
+    case Routine::axpy:
+      return require(p.n == 1 && p.k == 1 && p.trans_a == Trans::no && b_as_is, p, "n = k = 1 and trans = NN");
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(DType type) {
@@ -54,6 +77,20 @@ std::string_view to_string(DType type) {
 
 std::string_view to_string(Trans trans) { return trans == Trans::no ? "N" : "T"; }
 
+std::string_view to_string(Routine routine) {
+  switch (routine) {
+    case Routine::gemm:
+      return "gemm";
+    case Routine::gemv:
+      return "gemv";
+    case Routine::dot:
+      return "dot";
+    case Routine::axpy:
+      return "axpy";
+  }
+  return "?";
+}
+
 DType dtype_from_string(std::string_view text, std::string_view what) {
   for (DType type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32})
     if (text == to_string(type)) return type;
@@ -66,15 +103,47 @@ Trans trans_from_string(std::string_view text, std::string_view what) {
   throw InputError{std::string{what} + " '" + std::string{text} + "' is unknown; expected N or T"};
 }
 
+Routine routine_from_string(std::string_view text, std::string_view what) {
+  for (const Routine routine : {Routine::gemm, Routine::gemv, Routine::dot, Routine::axpy})
+    if (text == to_string(routine)) return routine;
+  throw InputError{std::string{what} + " '" + std::string{text} + "' is unknown; expected gemm, gemv, dot or axpy"};
+}
+
 GemmProblem checked(GemmProblem p) {
   check_size("m", p.m);
   check_size("n", p.n);
   check_size("k", p.k);
   check_scalar("alpha", p.alpha);
   check_scalar("beta", p.beta);
+  check_routine(p);
+  if (!p.has_b()) p.place_b = p.place_a;
   p.lda = checked_ld("lda", p.lda, p.rows_a(), p.cols_a(), p.dtype);
   p.ldb = checked_ld("ldb", p.ldb, p.rows_b(), p.cols_b(), p.dtype);
   p.ldc = checked_ld("ldc", p.ldc, p.m, p.n, p.dtype);
+  return p;
+}
+
+GemmProblem gemv_problem(std::int64_t rows, std::int64_t cols, Trans trans) {
+  GemmProblem p;
+  p.routine = Routine::gemv;
+  p.m = trans == Trans::no ? rows : cols, p.n = 1, p.k = trans == Trans::no ? cols : rows;
+  p.trans_a = trans;
+  return p;
+}
+
+GemmProblem dot_problem(std::int64_t n) {
+  GemmProblem p;
+  p.routine = Routine::dot;
+  p.m = p.n = 1, p.k = n;
+  p.trans_a = Trans::yes;
+  p.beta = 0;
+  return p;
+}
+
+GemmProblem axpy_problem(std::int64_t n) {
+  GemmProblem p;
+  p.routine = Routine::axpy;
+  p.m = n, p.n = p.k = 1;
   return p;
 }
 

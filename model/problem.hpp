@@ -12,6 +12,7 @@ namespace tilerail {
 /// Element types. tf32 is f32 in memory, multiplied with the mantissas of TF32; the halves accumulate in f32.
 enum class DType : std::uint8_t { f64, f32, f16, bf16, tf32 };
 enum class Trans : std::uint8_t { no, yes };
+enum class Routine : std::uint8_t { gemm, gemv, dot, axpy };
 
 constexpr std::int64_t element_size(DType type) {
   return type == DType::f64 ? 8 : type == DType::f32 || type == DType::tf32 ? 4 : 2;  // bytes
@@ -19,15 +20,22 @@ constexpr std::int64_t element_size(DType type) {
 
 std::string_view to_string(DType type);
 std::string_view to_string(Trans trans);  // "N" or "T"
+std::string_view to_string(Routine routine);
 
 /// Throws InputError naming `what` and the accepted values.
 DType dtype_from_string(std::string_view text, std::string_view what);
 Trans trans_from_string(std::string_view text, std::string_view what);
+Routine routine_from_string(std::string_view text, std::string_view what);
 
 /// C = alpha * op(A) * op(B) + beta * C, column-major, each matrix whole in one memory.
 ///   op(A) is m x k, op(B) is k x n, C is m x n.
 /// Stored shapes: A is m x k (k x m when transposed), B is k x n (n x k when transposed).
 /// Leading dimensions are in elements and at least max(1, stored rows).
+///
+/// The routines on vectors are products, too. A vector is a matrix of one column:
+///   gemv  y = alpha op(A) x + beta y    n = 1: x is B, y is C
+///   dot   r = alpha x . y               m = n = 1, beta = 0: x is A (transposed), y is B, the scalar r is C
+///   axpy  y = alpha x + beta y          n = k = 1: x is A, y is C; there is no B, or rather it is the number 1
 struct GemmProblem {
   std::int64_t m = 0, n = 0, k = 0;
   DType dtype = DType::f64;
@@ -35,16 +43,27 @@ struct GemmProblem {
   double alpha = 1.0, beta = 1.0;
   MemoryId place_a, place_b, place_c;
   std::int64_t lda = 0, ldb = 0, ldc = 0;  // 0: the smallest legal one
+  Routine routine = Routine::gemm;
 
   std::int64_t rows_a() const { return trans_a == Trans::no ? m : k; }
   std::int64_t cols_a() const { return trans_a == Trans::no ? k : m; }
-  std::int64_t rows_b() const { return trans_b == Trans::no ? k : n; }
-  std::int64_t cols_b() const { return trans_b == Trans::no ? n : k; }
+  std::int64_t rows_b() const { return !has_b() ? 0 : trans_b == Trans::no ? k : n; }
+  std::int64_t cols_b() const { return !has_b() ? 0 : trans_b == Trans::no ? n : k; }
+  bool has_b() const { return routine != Routine::axpy; }
+  /// Whether all operands are vectors: they are cut along one dimension only.
+  bool of_vectors() const { return routine == Routine::dot || routine == Routine::axpy; }
   Flops flops() const { return Flops{2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)}; }
 };
 
 /// The problem with its leading dimensions filled in. Throws InputError naming the field that is out of range:
-/// negative sizes, sizes above 2^40, leading dimensions below the stored rows, scalars that are not finite.
+/// negative sizes, sizes above 2^40, leading dimensions below the stored rows, scalars that are not finite, and what
+/// the routine does not have.
 GemmProblem checked(GemmProblem problem);
+
+/// The routines on vectors by their own sizes, with everything else as it is by default. `rows` x `cols` is A as
+/// stored.
+GemmProblem gemv_problem(std::int64_t rows, std::int64_t cols, Trans trans);
+GemmProblem dot_problem(std::int64_t n);
+GemmProblem axpy_problem(std::int64_t n);
 
 }  // namespace tilerail

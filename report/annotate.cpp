@@ -91,8 +91,8 @@ std::string queue_name(const Plan& plan, const Queue& queue) {
 
 std::string problem_text(const Plan& plan) {
   const GemmProblem& p = plan.problem;
-  return fmt::format("gemm m={} n={} k={} dtype={} trans={}{} alpha={} beta={} place={}:{}:{}", p.m, p.n, p.k,
-                     to_string(p.dtype), to_string(p.trans_a), to_string(p.trans_b), p.alpha, p.beta,
+  return fmt::format("{} m={} n={} k={} dtype={} trans={}{} alpha={} beta={} place={}:{}:{}", to_string(p.routine), p.m,
+                     p.n, p.k, to_string(p.dtype), to_string(p.trans_a), to_string(p.trans_b), p.alpha, p.beta,
                      memory_name(plan, p.place_a), memory_name(plan, p.place_b), memory_name(plan, p.place_c));
 }
 

@@ -44,8 +44,11 @@ std::optional<RegionLabels::Region> RegionLabels::result_of(const Op& op) const 
   if (is_matrix(plan_.buffer(op.y.buffer))) return region_of(op.y);
   if (op.kind == OpKind::copy) return region_of(op.a);
   if (op.kind == OpKind::axpby) {
-    const auto own = op.beta != 0 ? region_of(op.y) : std::nullopt;
-    return own || op.alpha == 0 ? own : region_of(op.a);
+    if (op.beta != 0)
+      if (const auto own = region_of(op.y)) return own;
+    auto region = op.alpha != 0 ? region_of(op.a) : std::nullopt;
+    if (region) region->matrix = Buffer::Kind::matrix_c;  // y, also where the rows are those of x
+    return region;
   }
   const auto a = region_of(op.a), b = region_of(op.b);
   if (!a || !b) return region_of(op.y);

@@ -15,7 +15,7 @@ using Lines = std::vector<std::vector<std::string>>;
 
 Json problem_json(const Summary& summary) {
   const GemmProblem& p = summary.problem;
-  return {{"routine", "gemm"},
+  return {{"routine", to_string(p.routine)},
           {"m", p.m},
           {"n", p.n},
           {"k", p.k},

@@ -49,6 +49,7 @@ KernelCost gemm_cost(const Shape& s, DType dtype, const KernelTimes& kernels) {
   const auto seconds = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     return kernels.gemm_time(m, n, k, dtype, s.trans_a, s.trans_b).value;
   };
+  if (s.m == 1 || s.n == 1) return {seconds(s.m, s.n, s.k), share};  // bound by memory, however it is aligned
   const std::int64_t of_columns = column_alignment(dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
   const auto alignment = static_cast<double>(std::min<std::int64_t>(s.alignment, of_columns));
   const double slack = kernels.alignment_factor(dtype, s.trans_a, s.trans_b, alignment);
@@ -85,7 +86,7 @@ KernelCost cost_of(const Shape& s, DType dtype, const KernelTimes& kernels) {
 
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty) {
   const GemmProblem& p = plan.problem;
-  if (p.k == 0 || p.alpha == 0) return 1;  // no GEMM
+  if (p.routine != Routine::gemm || p.k == 0 || p.alpha == 0) return 1;  // no GEMM
   return topology.kernels_of(gpu).load_factor(p.dtype, p.trans_a, p.trans_b, duty);
 }
 

@@ -39,7 +39,9 @@ class Hash {
   std::uint64_t state_ = 0xcbf29ce484222325ULL;
 };
 
+/// A plan of a GEMM has the hash that it had before there were other routines.
 void add_problem(Hash& hash, const GemmProblem& p) {
+  if (p.routine != Routine::gemm) hash.add(static_cast<std::int64_t>(p.routine));
   for (const std::int64_t v : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) hash.add(v);
   hash.add(static_cast<std::int64_t>(p.dtype));
   hash.add(static_cast<std::int64_t>(p.trans_a));

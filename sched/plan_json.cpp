@@ -16,7 +16,8 @@ constexpr std::array<std::string_view, 2> queue_names = {"compute", "copy"};
 Json view_json(const View& v) { return Json::array({v.buffer.value, v.row, v.col, v.rows, v.cols}); }
 
 Json problem_json(const GemmProblem& p) {
-  return {{"m", p.m},
+  return {{"routine", to_string(p.routine)},
+          {"m", p.m},
           {"n", p.n},
           {"k", p.k},
           {"dtype", to_string(p.dtype)},
@@ -53,8 +54,9 @@ View read_view(const JsonReader& r) {
 }
 
 GemmProblem read_problem(const JsonReader& r) {
-  r.only({"m", "n", "k", "dtype", "transa", "transb", "alpha", "beta", "place", "ld"});
+  r.only({"routine", "m", "n", "k", "dtype", "transa", "transb", "alpha", "beta", "place", "ld"});
   GemmProblem p;
+  if (r.has("routine")) p.routine = routine_from_string(r.at("routine").text(), r.at("routine").where());
   p.m = r.at("m").extent(), p.n = r.at("n").extent(), p.k = r.at("k").extent();
   p.dtype = dtype_from_string(r.at("dtype").text(), r.at("dtype").where());
   p.trans_a = trans_from_string(r.at("transa").text(), r.at("transa").where());

@@ -150,7 +150,7 @@ const std::vector<Field>& fields() {
       choice<Shares>("shares", &Policy::shares, {{"equal", Shares::equal}, {"speed", Shares::by_speed}}),
       or_model(choice<TileChoice>("tile-choice", &Policy::tile_choice,
                                   {{"thesis", TileChoice::thesis}, {"search", TileChoice::search}})),
-      or_auto(number<std::int64_t>("tile", &Policy::tile, 1, std::int64_t{1} << 20), &Policy::tile),
+      or_auto(number<std::int64_t>("tile", &Policy::tile, 1, std::int64_t{1} << 40), &Policy::tile),
       choice<Routing>("routing", &Policy::routing,
                       {{"initial", Routing::initial},
                        {"bandwidth", Routing::bandwidth},

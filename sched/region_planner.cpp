@@ -246,26 +246,4 @@ void plan_region(PlanContext& context, const Tiling& tiling, double beta, bool l
   RegionPlanner{context, tiling, beta, lazy}.run();
 }
 
-void plan_scaling(PlanContext& context, const Tiling& tiling, double beta) {
-  if (beta == 1) return;
-  TileCache no_inputs{context, {}};
-  CTileLife c_tiles{context, false, beta, {largest(tiling.m), largest(tiling.n)}, no_inputs};
-  for (std::size_t d = 0; d < tiling.devices(); ++d)
-    for (const TileOfC at : tiling.tiles_of(d)) {
-      const View home = stored(context.matrix_c, Trans::no, tiling.m[static_cast<std::size_t>(at.i)],
-                               tiling.n[static_cast<std::size_t>(at.j)]);
-      const CTileLife::Open tile = c_tiles.begin(home, d);
-      Op scale;
-      scale.kind = OpKind::axpby;
-      scale.queue = context.builder.compute_queue(context.devices[d], 0);
-      scale.y = tile.work;
-      scale.alpha = 0, scale.beta = beta;
-      Deps deps;
-      deps.after(tile.loaded);
-      if (!tile.in_place) deps.after(tile.slot.former);
-      const OpId done = context.emit(d, scale, deps);
-      c_tiles.end(tile, d, scale.queue, done, 0);
-    }
-}
-
 }  // namespace tilerail

@@ -23,7 +23,4 @@ inline constexpr std::int64_t least_slots = 3;
 ///   C[m, n] = alpha op(A)[m, k] op(B)[k, n] + beta C[m, n]
 void plan_region(PlanContext& context, const Tiling& tiling, double beta, bool lazy);
 
-/// Plans C = beta C alone, for alpha = 0 or k = 0. Plans nothing when beta = 1.
-void plan_scaling(PlanContext& context, const Tiling& tiling, double beta);
-
 }  // namespace tilerail

@@ -65,12 +65,14 @@ class Search {
     if (policy_.tile > 0) return policy_.tile;
     const bool product = p.m > 0 && p.n > 0 && p.k > 0 && p.alpha != 0;
     if (policy_.tile_choice != TileChoice::model || !product)
-      return thesis_tile(p.m, p.n, p.k, grid, scheduler.largest_tile());
+      return thesis_tile(p.m, p.n, depth(grid), grid, scheduler.largest_tile(),
+                         p.of_vectors() ? vector_tiles : square_tiles);
     GemmProblem part = p;  // of one GPU
-    part.m = ceil_div(p.m, grid.rows), part.n = ceil_div(p.n, grid.cols);
+    part.m = ceil_div(p.m, grid.rows), part.n = ceil_div(p.n, grid.cols), part.k = depth(grid);
     const OverlapProblem overlap = overlap_problem(part, topology_, devices[0]);
     const auto tiles = overlap_tiles(part, scheduler.largest_tile());
-    return devices.size() == 1 ? best_tile(policy_.tile_model, overlap, tiles) : best_even_tile(overlap, tiles, grid);
+    const bool even = p.routine == Routine::gemm && devices.size() > 1;
+    return even ? best_even_tile(overlap, tiles, grid) : best_tile(policy_.tile_model, overlap, tiles);
   }
 
   /// Of several GPUs, the one with the most tiles decides, and every tile counts as a whole one.
@@ -84,19 +86,27 @@ class Search {
     return *std::min_element(tiles.rbegin(), tiles.rend(), [&](auto a, auto b) { return time(a) < time(b); });
   }
 
+  /// k of one GPU: that of a dot product is shared out.
+  std::int64_t depth(Grid grid) const {
+    return problem_.routine == Routine::dot ? largest_piece(problem_.k, grid.rows) : problem_.k;
+  }
+
   /// What the product alone, as one kernel, takes on so many GPUs like the fastest of these.
   double kernels_alone(std::span<const MemoryId> devices, std::size_t count) const {
     const GemmProblem& p = problem_;
     if (p.k == 0 || p.alpha == 0) return 0;
     double least = std::numeric_limits<double>::infinity();
-    for (const MemoryId device : devices)
-      least =
-          std::min(least, topology_.kernels_of(device).gemm_time(p.m, p.n, p.k, p.dtype, p.trans_a, p.trans_b).value);
+    for (const MemoryId device : devices) {
+      const KernelTimes& kernels = topology_.kernels_of(device);
+      const Seconds time = p.routine == Routine::axpy ? kernels.axpby_time(p.m, p.n, p.dtype, p.beta == 0 ? 1 : 2, 1)
+                                                      : kernels.gemm_time(p.m, p.n, p.k, p.dtype, p.trans_a, p.trans_b);
+      least = std::min(least, time.value);
+    }
     return least / static_cast<double>(count);
   }
 
   std::vector<std::int64_t> candidates(const TileScheduler& scheduler, Grid grid) const {
-    return tile_candidates(problem_.m, problem_.n, problem_.k, grid, scheduler.largest_tile(), most_judged_kernels);
+    return tile_candidates(problem_.m, problem_.n, depth(grid), grid, scheduler.largest_tile(), most_judged_kernels);
   }
 
   Judged judge(const TileScheduler& scheduler, std::int64_t tile, Grid grid) const {
@@ -114,7 +124,7 @@ class Search {
     std::optional<Judged> best;
     std::size_t left = tiles.size(), worse = 0;
     const auto many = [&](std::int64_t tile) {
-      return kernel_count(problem_.m, problem_.n, problem_.k, grid, tile) > many_kernels;
+      return kernel_count(problem_.m, problem_.n, depth(grid), grid, tile) > many_kernels;
     };
     while (left > 0 && worse < patience && !(worse > 0 && many(tiles[left - 1]))) {
       std::vector<std::future<Judged>> wave;

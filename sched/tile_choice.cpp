@@ -7,15 +7,16 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+}  // namespace
+
 std::int64_t largest_piece(std::int64_t extent, int parts) {
   std::int64_t largest = 0;
   for (const Interval piece : split_evenly(extent, parts)) largest = std::max(largest, piece.size());
   return largest;
 }
 
-}  // namespace
-
-double thesis_tile_cost(std::int64_t m_r, std::int64_t n_c, std::int64_t k, int gpus, Grid grid, std::int64_t tile) {
+double thesis_tile_cost(std::int64_t m_r, std::int64_t n_c, std::int64_t k, int gpus, Grid grid, std::int64_t tile,
+                        std::int64_t t_min) {
   double padding = 0;
   for (const std::int64_t d : {m_r, n_c, k})
     if (d > tile && d % tile != 0) padding += 1.0 / static_cast<double>(d / tile);
@@ -23,21 +24,22 @@ double thesis_tile_cost(std::int64_t m_r, std::int64_t n_c, std::int64_t k, int 
                               static_cast<double>(grid.cols * ceil_div(n_c, tile)) *
                               static_cast<double>(ceil_div(k, tile));
   const double overlap = gpus / sub_problems;
-  constexpr double t_min = 2048, weight = 0.2;
-  const double latency = static_cast<double>(tile) < t_min ? weight * t_min / static_cast<double>(tile) : 0.0;
+  constexpr double weight = 0.2;
+  const double latency = tile < t_min ? weight * static_cast<double>(t_min) / static_cast<double>(tile) : 0.0;
   return padding + overlap + latency;
 }
 
-std::int64_t thesis_tile(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid, std::int64_t largest) {
-  constexpr std::int64_t smallest = 128, step = 64, t_min = 2048;
+std::int64_t thesis_tile(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid, std::int64_t largest,
+                         const TileSizes& sizes) {
+  const auto [smallest, step, t_min] = sizes;
   const std::int64_t m_r = largest_piece(m, grid.rows), n_c = largest_piece(n, grid.cols);
   const std::int64_t longest = std::max({m_r, n_c, k});
   const std::int64_t top = std::min(largest, std::max(std::min({m_r, n_c, k}), std::min(t_min, longest)));
   std::int64_t best = std::max<std::int64_t>(1, top);
-  double best_cost = thesis_tile_cost(m_r, n_c, k, grid.rows * grid.cols, grid, best);
+  double best_cost = thesis_tile_cost(m_r, n_c, k, grid.rows * grid.cols, grid, best, t_min);
   if (top % step != 0 && top > smallest) best_cost = 1e300;  // not a size kernels like
   for (std::int64_t tile = top / step * step; tile >= smallest; tile -= step) {
-    const double cost = thesis_tile_cost(m_r, n_c, k, grid.rows * grid.cols, grid, tile);
+    const double cost = thesis_tile_cost(m_r, n_c, k, grid.rows * grid.cols, grid, tile, t_min);
     if (cost < best_cost - 1e-12) best = tile, best_cost = cost;
   }
   return best;

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "model/error.hpp"
+#include "sched/dot_planner.hpp"
+#include "sched/elementwise.hpp"
 #include "sched/region_planner.hpp"
 
 namespace tilerail {
@@ -36,6 +38,7 @@ TileScheduler::TileScheduler(const GemmProblem& problem, const Topology& topolog
 }
 
 Grid TileScheduler::grid() const {
+  if (problem_.routine != Routine::gemm) return {static_cast<int>(devices_.size()), 1};
   return policy_.grid == GridChoice::automatic ? automatic_grid(problem_, topology_, devices_, policy_.batch)
                                                : square_grid(static_cast<int>(devices_.size()));
 }
@@ -45,7 +48,8 @@ std::int64_t TileScheduler::largest_tile() const {
   const std::int64_t least = *std::min_element(capacities_.begin(), capacities_.end());
   const double elements =
       static_cast<double>(least) / comfortable_slots / static_cast<double>(element_size(problem_.dtype));
-  return std::max<std::int64_t>(64, static_cast<std::int64_t>(std::sqrt(elements)) / 64 * 64);
+  const double side = problem_.of_vectors() ? elements : std::sqrt(elements);
+  return std::max<std::int64_t>(64, static_cast<std::int64_t>(side) / 64 * 64);
 }
 
 Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
@@ -70,8 +74,9 @@ Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   if (!scaling) {
     a = builder.add_buffer(
         {Buffer::Kind::matrix_a, problem_.place_a, problem_.rows_a(), problem_.cols_a(), problem_.lda, 0});
-    b = builder.add_buffer(
-        {Buffer::Kind::matrix_b, problem_.place_b, problem_.rows_b(), problem_.cols_b(), problem_.ldb, 0});
+    if (problem_.has_b())
+      b = builder.add_buffer(
+          {Buffer::Kind::matrix_b, problem_.place_b, problem_.rows_b(), problem_.cols_b(), problem_.ldb, 0});
   }
   const BufferId c =
       builder.add_buffer({Buffer::Kind::matrix_c, problem_.place_c, problem_.m, problem_.n, problem_.ldc, 0});
@@ -80,17 +85,25 @@ Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
       policy.routing == Routing::link_map ? std::optional{LinkMap{topology_}} : std::nullopt;
   std::optional<SharedLinks> links;
   if (map) links.emplace(link_map_routes(*map, tile));
-  const std::vector<Region> regions = scaling ? std::vector<Region>{all} : cut_to_memory(all, tile, grid_shape, policy);
+  // What is used once needs no room to stay.
+  const bool used_once = scaling || problem_.of_vectors();
+  const std::vector<Region> regions =
+      used_once ? std::vector<Region>{all} : cut_to_memory(all, tile, grid_shape, policy);
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, tile, grid_shape);
     LinkClock clock{resources_, topology_.memories().size(), policy_.routing == Routing::link_eta};
-    std::vector<Arena> arenas = make_arenas(builder, tiles, scaling, policy);
+    std::vector<Arena> arenas = make_arenas(builder, tiles, used_once, policy);
     PlanContext context{
         problem_, topology_, policy, devices_, builder, clock, arenas, a, b, c, links ? &*links : nullptr, {}};
     context.last_of_device.resize(devices_.size());
     const double beta = region.k.begin == 0 ? problem_.beta : 1.0;
-    scaling ? plan_scaling(context, tiles, beta) : plan_region(context, tiles, beta, lazy_);
+    if (scaling || problem_.routine == Routine::axpy)
+      plan_elementwise(context, tiles, beta);
+    else if (problem_.routine == Routine::dot)
+      plan_dot(context, tile);
+    else
+      plan_region(context, tiles, beta, lazy_);
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       std::int64_t& peak = plan.peak_bytes[devices_[d].index()];
       peak = std::max(peak, arenas[d].peak());
@@ -105,8 +118,14 @@ Policy TileScheduler::resolved(std::int64_t tile) const {
   Policy policy = policy_;
   if (policy.compute_streams > 0) return policy;
   double least = 1;
-  const std::int64_t rows = std::min(tile, problem_.m), cols = std::min(tile, problem_.n);
-  for (const MemoryId device : devices_) least = std::min(least, topology_.kernels_of(device).occupancy(rows, cols));
+  const GemmProblem& p = problem_;
+  const std::int64_t rows = std::min(tile, p.m), cols = std::min(tile, p.n), depth = std::min(tile, p.k);
+  for (const MemoryId device : devices_) {
+    const KernelTimes& kernels = topology_.kernels_of(device);
+    least = std::min(least, p.routine == Routine::gemv && p.alpha != 0 && depth > 0
+                                ? kernels.gemm_occupancy(rows, cols, depth, p.dtype, p.trans_a, p.trans_b)
+                                : kernels.occupancy(rows, cols));
+  }
   policy.compute_streams = std::clamp(static_cast<int>(std::ceil(1 / least)), 1, Policy{}.compute_streams);
   return policy;
 }
@@ -133,7 +152,8 @@ Tiling TileScheduler::tiling(const Region& region, std::int64_t tile, Grid grid_
 SharedLinks TileScheduler::link_map_routes(const LinkMap& map, std::int64_t tile) const {
   std::vector<MemoryId> read{problem_.place_a, problem_.place_b};
   if (problem_.beta != 0) read.push_back(problem_.place_c);
-  const auto bytes = static_cast<double>(tile * tile * element_size(problem_.dtype));
+  const auto side = static_cast<double>(tile);
+  const double bytes = side * (problem_.of_vectors() ? 1 : side) * static_cast<double>(element_size(problem_.dtype));
   SharedLinks links{map, devices_, read, std::span{&problem_.place_c, 1}, bytes, policy_.max_hops};
   std::vector<std::size_t> all(devices_.size());
   std::iota(all.begin(), all.end(), 0);
@@ -200,9 +220,9 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, std::int64_t
   return regions;
 }
 
-std::vector<Arena> TileScheduler::make_arenas(PlanBuilder& builder, const Tiling& tiling, bool scaling,
+std::vector<Arena> TileScheduler::make_arenas(PlanBuilder& builder, const Tiling& tiling, bool used_once,
                                               const Policy& policy) const {
-  bool pooled = !policy_.caching || scaling;
+  bool pooled = !policy_.caching || used_once;
   if (!pooled) {
     const auto need = ample_bytes(tiling, problem_, devices_, policy, lazy_);
     for (std::size_t d = 0; d < devices_.size(); ++d) pooled = pooled || need[d] > capacities_[d];

@@ -20,7 +20,7 @@ class TileScheduler {
   TileScheduler(const GemmProblem& problem, const Topology& topology, const Resources& resources,
                 std::span<const MemoryId> devices, const Policy& policy, std::vector<double> shares = {});
 
-  /// The grid that the policy wants.
+  /// The grid that the policy wants; GPUs below each other where the result is a vector.
   Grid grid() const;
 
   /// The largest tile of which every device can hold enough.
@@ -38,7 +38,8 @@ class TileScheduler {
   std::int64_t capacity_for_tiles(MemoryId device) const;
   bool fits(const Region& region, std::int64_t tile, Grid grid, const Policy& policy) const;
   std::vector<Region> cut_to_memory(const Region& all, std::int64_t tile, Grid grid, const Policy& policy) const;
-  std::vector<Arena> make_arenas(PlanBuilder& builder, const Tiling& tiling, bool scaling, const Policy& policy) const;
+  std::vector<Arena> make_arenas(PlanBuilder& builder, const Tiling& tiling, bool used_once,
+                                 const Policy& policy) const;
 
   const GemmProblem& problem_;
   const Topology& topology_;

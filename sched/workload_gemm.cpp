@@ -12,7 +12,7 @@ WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
   const auto bytes = [&](std::int64_t rows, std::int64_t cols) { return element * static_cast<double>(rows * cols); };
   WorkloadProblem w;
   w.operands = {{p.place_a, bytes(p.m, p.k), true, false},
-                {p.place_b, bytes(p.k, p.n), true, false},
+                {p.place_b, bytes(p.rows_b(), p.cols_b()), true, false},
                 {p.place_c, bytes(p.m, p.n), p.beta != 0, true}};
   w.flops = p.flops().value;
   w.devices.assign(devices.begin(), devices.end());
@@ -25,7 +25,8 @@ WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
     if (const auto watts = device_watts(p, topology, device)) w.watts.push_back(watts->kernels.value);
   }
   if (w.watts.size() < devices.size()) w.watts.clear();
-  w.tile_bytes = bytes(tile, tile);
+  const auto side = static_cast<double>(tile);
+  w.tile_bytes = element * side * (p.of_vectors() ? 1 : side);
   w.max_hops = max_hops;
   return w;
 }

@@ -30,6 +30,43 @@ int to_blas_int(std::int64_t value, const char* what) {
 
 constexpr CBLAS_TRANSPOSE to_cblas(Trans trans) { return trans == Trans::no ? CblasNoTrans : CblasTrans; }
 
+void dot(double alpha, const double* x, int incx, const double* y, int incy, int n, double beta, double* r) {
+  const double product = alpha * cblas_ddot(n, x, incx, y, incy);
+  *r = beta == 0 ? product : product + beta * *r;
+}
+
+void dot(float alpha, const float* x, int incx, const float* y, int incy, int n, float beta, float* r) {
+  const float product = alpha * cblas_sdot(n, x, incx, y, incy);
+  *r = beta == 0 ? product : product + beta * *r;
+}
+
+/// y += alpha op(A) x.
+void gemv(CBLAS_TRANSPOSE trans, int m, int n, double alpha, const double* a, int lda, const double* x, int incx,
+          double* y) {
+  cblas_dgemv(CblasColMajor, trans, m, n, alpha, a, lda, x, incx, 1, y, 1);
+}
+
+void gemv(CBLAS_TRANSPOSE trans, int m, int n, float alpha, const float* a, int lda, const float* x, int incx,
+          float* y) {
+  cblas_sgemv(CblasColMajor, trans, m, n, alpha, a, lda, x, incx, 1, y, 1);
+}
+
+/// A result of one column. The call has something to multiply and its dtype is T.
+template <class T>
+void multiply_vector(const GemmCall& call) {
+  const auto *a = static_cast<const T*>(call.a), *x = static_cast<const T*>(call.b);
+  auto* y = static_cast<T*>(call.c);
+  const auto alpha = static_cast<T>(call.alpha), beta = static_cast<T>(call.beta);
+  const int m = to_blas_int(call.m, "m"), k = to_blas_int(call.k, "k");
+  const int lda = to_blas_int(call.lda, "leading dimension of a");
+  const int incx = call.trans_b == Trans::no ? 1 : to_blas_int(call.ldb, "leading dimension of b");
+  const bool stored = call.trans_a == Trans::no;
+  if (m == 1) return dot(alpha, a, stored ? lda : 1, x, incx, k, beta, y);
+  // Not by the library: some add 0 times what is there.
+  axpby({}, {static_cast<std::byte*>(call.c), call.m, 1, call.ldc}, 0, call.beta, call.dtype);
+  gemv(to_cblas(call.trans_a), stored ? m : k, stored ? k : m, alpha, a, lda, x, incx, y);
+}
+
 }  // namespace
 
 void require_executable(DType dtype) {
@@ -59,6 +96,12 @@ void gemm(const GemmCall& call) {
                 static_cast<const float*>(call.b), ldb, static_cast<float>(call.beta), static_cast<float*>(call.c),
                 ldc);
   }
+}
+
+void multiply(const GemmCall& call) {
+  if (call.n != 1 || call.m == 0 || call.k == 0 || call.alpha == 0) return gemm(call);
+  require_executable(call.dtype);
+  call.dtype == DType::f64 ? multiply_vector<double>(call) : multiply_vector<float>(call);
 }
 
 void set_blas_threads(int threads) {

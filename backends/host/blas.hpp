@@ -23,6 +23,10 @@ struct GemmCall {
 /// does not fit 32 bits.
 void gemm(const GemmCall& call);
 
+/// The same by the library's routine for the shape: its dot product for one element, its matrix-vector product for one
+/// column, else its GEMM.
+void multiply(const GemmCall& call);
+
 /// Throws InputError unless the dtype is one that this backend can compute with (f64, f32).
 void require_executable(DType dtype);
 

@@ -188,8 +188,8 @@ void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
       break;
     case OpKind::gemm: {
       const host::Block b = block(plan, op.b);
-      host::gemm({dtype, op.trans_a, op.trans_b, y.rows, y.cols, op.trans_a == Trans::no ? a.cols : a.rows, op.alpha,
-                  op.beta, a.data, b.data, y.data, a.ld, b.ld, y.ld});
+      host::multiply({dtype, op.trans_a, op.trans_b, y.rows, y.cols, op.trans_a == Trans::no ? a.cols : a.rows,
+                      op.alpha, op.beta, a.data, b.data, y.data, a.ld, b.ld, y.ld});
       break;
     }
     case OpKind::join:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/host/blas.hpp"
+#include "backends/host/rounding.hpp"
 
 namespace tilerail {
 namespace {
@@ -30,11 +31,8 @@ LineNorms line_norms(const RandomMatrix& matrix, bool by_rows) {
   return norms;
 }
 
-double two_gamma(std::int64_t n, DType dtype) {
-  const double epsilon =
-      dtype == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-  const double nu = static_cast<double>(n) * epsilon / 2;
-  return nu < 1 ? 2 * nu / (1 - nu) : std::numeric_limits<double>::infinity();
+double unit_roundoff(DType dtype) {
+  return (dtype == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon()) / 2;
 }
 
 double residual_of(double computed, double expected, double scale) {
@@ -79,20 +77,23 @@ void GemmData::reset_c() {
 RandomMatrix GemmData::reference() const {
   const GemmProblem& p = problem_;
   RandomMatrix result{p.m, p.n, std::max<std::int64_t>(1, p.m), p.dtype, 3 * seed_ + 2};  // C_in, packed
+  const double one64 = 1;
+  const float one32 = 1;
+  const void* one = p.dtype == DType::f64 ? static_cast<const void*>(&one64) : &one32;
   const host::ParallelBlas all_cores;
-  host::gemm({p.dtype, p.trans_a, p.trans_b, p.m, p.n, p.k, p.alpha, p.beta, a_.data(), b_.data(), result.data(), p.lda,
-              p.ldb, result.ld()});
+  host::gemm({p.dtype, p.trans_a, p.trans_b, p.m, p.n, p.k, p.alpha, p.beta, a_.data(), p.has_b() ? b_.data() : one,
+              result.data(), p.lda, p.ldb, result.ld()});
   return result;
 }
 
 GemmCheck GemmData::check() const {
   GemmCheck result;
-  result.tolerance = two_gamma(problem_.k + 2, problem_.dtype);
+  result.tolerance = 2 * element_bound(problem_, unit_roundoff(problem_.dtype));
   result.padding_untouched = a_.padding_untouched() && b_.padding_untouched() && c_.padding_untouched();
   result.inputs_untouched = a_.elements_untouched() && b_.elements_untouched();
   const RandomMatrix expected = reference();
   const LineNorms rows = line_norms(a_, problem_.trans_a == Trans::no);
-  const LineNorms cols = line_norms(b_, problem_.trans_b == Trans::yes);
+  const LineNorms cols = problem_.has_b() ? line_norms(b_, problem_.trans_b == Trans::yes) : LineNorms{{1.0}, {1.0}};
   for (std::int64_t j = 0; j < problem_.n; ++j) {
     for (std::int64_t i = 0; i < problem_.m; ++i) {
       const auto row = static_cast<std::size_t>(i), col = static_cast<std::size_t>(j);

@@ -16,7 +16,7 @@ namespace tilerail {
 /// (k products and sums, one product each by alpha and beta), so that they differ by at most 2 gamma_{k+2} S_ij.
 /// (|op(A)| |op(B)|)_ij is bounded by Hoelder's inequality, without a product of matrices:
 ///   min(sum_p |op(A)_ip| max_p |op(B)_pj|,  max_p |op(A)_ip| sum_p |op(B)_pj|).
-/// Source: Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, 3.5.
+/// Source: Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, 3.5; for dot products rounding.hpp.
 struct GemmCheck {
   double residual = 0;                // max |C_ij - Ref_ij| / S_ij; infinite where C is NaN, or S_ij is 0 and C is not
   double tolerance = 0;               // 2 gamma_{k+2}
@@ -42,7 +42,7 @@ class GemmData {
   /// C as it was before the first run.
   void reset_c();
 
-  /// Compares C with alpha * op(A) * op(B) + beta * C_in from one BLAS call on the whole problem.
+  /// Compares C with alpha * op(A) * op(B) + beta * C_in from one GEMM call on the whole problem, also of vectors.
   GemmCheck check() const;
 
   const RandomMatrix& a() const { return a_; }

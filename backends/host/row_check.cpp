@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "backends/host/rounding.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -52,9 +54,10 @@ double value_at(const std::byte* matrix, std::int64_t index, DType dtype) {
 
 struct Precision {
   double sums = 0x1p-24, inputs = 0, stores = 0;
-  explicit Precision(DType dtype) {
+  explicit Precision(const GemmProblem& p) {
+    const DType dtype = p.dtype;
     if (dtype == DType::f64) sums = 0x1p-53;
-    if (dtype == DType::tf32) inputs = 0x1p-11;
+    if (dtype == DType::tf32 && !p.of_vectors()) inputs = 0x1p-11;
     if (dtype == DType::f16) stores = 0x1p-11;
     if (dtype == DType::bf16) stores = 0x1p-8;
   }
@@ -63,7 +66,7 @@ struct Precision {
 class Checker {
  public:
   Checker(const GemmProblem& p, const MatrixBytes& matrices, std::int64_t every, std::int64_t steps, std::uint64_t seed)
-      : p_{p}, m_{matrices}, precision_{p.dtype}, steps_{std::max<std::int64_t>(1, std::min(steps, p.k))} {
+      : p_{p}, m_{matrices}, precision_{p}, steps_{std::max<std::int64_t>(1, std::min(steps, p.k))} {
     std::mt19937_64 random{seed};
     for (std::int64_t begin = 0; begin < p.m; begin += every) {
       const std::int64_t count = std::min(every, p.m - begin);
@@ -93,7 +96,7 @@ class Checker {
   void column(std::int64_t j, std::vector<double>& b) {
     for (std::int64_t k = 0; k < p_.k; ++k)
       b[static_cast<std::size_t>(k)] =
-          value_at(m_.b, p_.trans_b == Trans::no ? k + j * p_.ldb : j + k * p_.ldb, p_.dtype);
+          p_.has_b() ? value_at(m_.b, p_.trans_b == Trans::no ? k + j * p_.ldb : j + k * p_.ldb, p_.dtype) : 1;
     for (std::size_t r = 0; r < rows_.size(); ++r) element(r, j, b);
   }
 
@@ -112,7 +115,7 @@ class Checker {
     const double expected = p_.alpha * sum + before, computed = value_at(m_.c, index, p_.dtype);
     absolute *= std::abs(p_.alpha);
     largest += std::abs(before);
-    const double n = static_cast<double>(p_.k + 2) * precision_.sums, gamma = n / (1 - n);
+    const double gamma = element_bound(p_, precision_.sums);
     const double bound = gamma * (absolute + std::abs(before)) + 2 * precision_.inputs * absolute +
                          static_cast<double>(steps_ + 2) * precision_.stores * largest;
     const double off = std::abs(computed - expected);

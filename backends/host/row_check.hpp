@@ -17,9 +17,10 @@ struct MatrixBytes {
 
 /// How far some rows of C lie from a reference in double precision:
 ///   |C_ij - Ref_ij| <= gamma_{k+2} S_ij + 2 u_in P_ij + (steps + 2) u M_ij,
-/// S_ij = |alpha| (|op(A)| |op(B)|)_ij + |beta| |C_in,ij|, gamma of the precision that sums have (f64, else f32), u_in
-/// the rounding of inputs to TF32's mantissa (else 0) and P_ij the first part of S_ij, u that of the dtype (halves),
-/// and M_ij the largest partial result after one of the `steps` products along k, each of which is stored.
+/// S_ij = |alpha| (|op(A)| |op(B)|)_ij + |beta| |C_in,ij|, gamma of the precision that sums have (f64, else f32; of a
+/// dot product the bound of rounding.hpp), u_in the rounding of inputs to TF32's mantissa (else 0) and P_ij the first
+/// part of S_ij, u that of the dtype (halves), and M_ij the largest partial result after one of the `steps` products
+/// along k, each of which is stored.
 struct RowCheck {
   std::int64_t rows = 0;              // that were looked at
   double residual = 0;                // largest difference over its bound; infinite for a NaN

@@ -96,6 +96,36 @@ class Predict(CommandTest):
         self.assertIn("to the GPU    10.00 GB/s after 10.00 us, 1.00 times as long", text)
 
 
+class Routines(CommandTest):
+    ROUTINES = {"axpy": ["--axpy", "1000", "--alpha", "3", "--beta", "0.5", "--place", "0:h"],
+                "dot": ["--dot", "1000", "--place", "h:1"],
+                "gemv": ["--gemv", "60,100", "--transa", "T", "--lda", "64", "--place", "h:0:1"]}
+
+    @needs_simulator
+    def test_each_is_planned_simulated_and_run(self):
+        machine = ["--topology", "two-gpu"]
+        for routine, arguments in self.ROUTINES.items():
+            with self.subTest(routine):
+                self.succeed("plan", *arguments, *machine, "--tile", "40", "-o", "plan.json")
+                predicted = json.loads(self.succeed("simulate", "--plan", "plan.json", *machine, "--json", "-"))
+                self.assertEqual(predicted["problem"]["routine"], routine)
+                done = self.succeed("run", "--backend", "host", "--plan", "plan.json", *machine, "--check",
+                                    "--timeline", "measured.csv")
+                self.assertIn("check: passed", done)
+                self.assertIn(f"problem     {routine} m=", done)
+                self.succeed("simulate", "--plan", "plan.json", *machine, "--timeline", "predicted.csv")
+                self.assertIn("makespan", self.succeed("compare", "predicted.csv", "measured.csv"))
+
+    @needs_simulator
+    def test_places_are_those_of_the_operands(self):
+        places = {"axpy": ["gpu0", "gpu0", "host"], "dot": ["host", "gpu1", "host"], "gemv": ["host", "gpu0", "gpu1"]}
+        for routine, arguments in self.ROUTINES.items():
+            result = json.loads(self.succeed("simulate", *arguments, "--topology", "two-gpu", "--json", "-"))
+            self.assertEqual(result["problem"]["place"], places[routine])
+        sizes = {key: result["problem"][key] for key in ("m", "n", "k", "trans_a")}
+        self.assertEqual(sizes, {"m": 100, "n": 1, "k": 60, "trans_a": "T"})
+
+
 class Policies(CommandTest):
     def test_lists_presets_fields_and_values(self):
         lines = self.succeed("policies").splitlines()

@@ -60,19 +60,19 @@ TEST(HostExecutorErrors, RefusesPlansOfOtherMachinesAndBrokenPlans) {
 }
 
 TEST(HostExecutorErrors, AFailingOperationIsNamedAndTheExecutorStaysUsable) {
-  // C is one column whose leading dimension no BLAS integer holds: the plan is valid, but its kernel must refuse it.
+  // A is one column whose leading dimension no BLAS integer holds: the plan is valid, but its kernel must refuse it.
   const Topology topology = machine(2, 2);
-  GemmProblem p = on_host(4, 1, 4);
+  GemmProblem p = on_host(4, 4, 1);
   p.place_a = p.place_b = p.place_c = MemoryId{1};
-  p.ldc = std::int64_t{1} << 33;
+  p.lda = std::int64_t{1} << 33;
   PlanDraft draft{topology, p};
   const MemoryId gpu = topology.gpus()[0];
-  const View spare = draft.tile(gpu, 4, 4);
+  const View spare = draft.tile(gpu, 4, 1);
   const OpId before = draft.axpby(draft.compute_queue(gpu), draft.a(), spare, {});
   draft.gemm(draft.compute_queue(gpu, 1), draft.a(), draft.b(), draft.c(), {1.0, 0.0}, {before});
   for (int i = 0; i < 50; ++i) draft.axpby(draft.compute_queue(gpu, 1), draft.a(), spare, {});
   HostExecutor executor{topology};
-  std::vector<double> a(16, 1.0), b(4, 1.0), c(4, 0.0);
+  std::vector<double> a(4, 1.0), b(4, 1.0), c(16, 0.0);
   executor.set_matrices({a.data(), b.data(), c.data()});
   const std::string error = error_of(executor, draft.plan());
   EXPECT_NE(error.find("operation 1 (gemm, queue 1: compute on device0)"), std::string::npos) << error;

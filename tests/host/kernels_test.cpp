@@ -74,6 +74,34 @@ struct SmallGemm {
   }
 };
 
+/// y = 2 op(A) op(B) + beta y of one column: A is 2 x 3 or its transpose, B a column or, in every other place, a row.
+std::vector<double> one_column(std::int64_t m, Trans ta, Trans tb, double beta, double y) {
+  const std::vector<double> a = ta == Trans::no ? std::vector<double>{1, 4, 2, 5, 3, 6}   // columns of [1 2 3; 4 5 6]
+                                                : std::vector<double>{1, 2, 3, 4, 5, 6};  // of its transpose
+  const std::vector<double> b = tb == Trans::no ? std::vector<double>{7, 8, 9} : std::vector<double>{7, nan, 8, nan, 9};
+  std::vector<double> c(2, y);
+  multiply({DType::f64, ta, tb, m, 1, 3, 2.0, beta, a.data(), b.data(), c.data(), ta == Trans::no ? 2 : 3,
+            tb == Trans::no ? 3 : 2, 2});
+  return c;
+}
+
+TEST(HostMultiply, AColumnIsTheProductOfMatrixAndVector) {
+  // [1 2 3; 4 5 6] (7 8 9) = (50 122)
+  for (const Trans ta : {Trans::no, Trans::yes})
+    for (const Trans tb : {Trans::no, Trans::yes}) {
+      EXPECT_EQ(one_column(2, ta, tb, 0, nan), (std::vector<double>{100, 244}));
+      EXPECT_EQ(one_column(2, ta, tb, 0.5, 10), (std::vector<double>{105, 249}));
+    }
+}
+
+TEST(HostMultiply, AnElementIsADotProduct) {
+  for (const Trans ta : {Trans::no, Trans::yes})
+    for (const Trans tb : {Trans::no, Trans::yes}) {
+      EXPECT_EQ(one_column(1, ta, tb, 0, nan)[0], 100);
+      EXPECT_EQ(one_column(1, ta, tb, -1, 10), (std::vector<double>{90, 10}));
+    }
+}
+
 TEST(HostGemm, TransposesEachOperand) {
   // A B = [19 22; 43 50], A' B = [26 30; 38 44], A B' = [17 23; 39 53], A' B' = [23 31; 34 46]; stored by columns.
   EXPECT_EQ(SmallGemm{}.run(Trans::no, Trans::no), (std::vector<double>{19, 43, 22, 50}));

@@ -89,6 +89,32 @@ TEST(KernelTimes, AThinUpdateIsBoundByMemory) {
   EXPECT_DOUBLE_EQ(gemm(k, 8192, 8192, 1), 8.0 * (2 * 8192 + 2.0 * 8192 * 8192) / 800e9);
 }
 
+// A row or a column moves 8 (m k + k n + 2 m n) B at 800 GB/s; squares of that rate would take far longer.
+TEST(KernelTimes, AProductWithAVectorIsBoundByMemory) {
+  const KernelTimes k = measured();
+  EXPECT_DOUBLE_EQ(gemm(k, 4096, 1, 8192), 8.0 * (4096.0 * 8192 + 8192 + 2 * 4096) / 800e9);
+  EXPECT_DOUBLE_EQ(gemm(k, 1, 4096, 8192), gemm(k, 4096, 1, 8192));
+  EXPECT_DOUBLE_EQ(gemm(k, 1, 1, 1 << 26), 8.0 * (2.0 * (1 << 26) + 2) / 800e9);
+  EXPECT_DOUBLE_EQ(gemm(k, 100, 1, 100), 5e-6);  // the launch
+}
+
+TEST(KernelTimes, AProductWithAVectorIsBoundByArithmeticWhereThatIsSlower) {
+  KernelTimes k = measured();
+  k.gemm[0].points = {{512, FlopRate{0.1e12}}};
+  EXPECT_DOUBLE_EQ(gemm(k, 4096, 1, 8192), 2.0 * 4096 * 8192 / 0.1e12);
+}
+
+TEST(KernelTimes, AProductWithAVectorFillsTheDeviceByWhatItReads) {
+  const KernelTimes k = measured();  // blocks of 128 x 64, 10 at once
+  const auto share = [&](std::int64_t m, std::int64_t n, std::int64_t kk) {
+    return k.gemm_occupancy(m, n, kk, DType::f64, Trans::no, Trans::no);
+  };
+  EXPECT_DOUBLE_EQ(share(4096, 1, 8192), 1);
+  EXPECT_DOUBLE_EQ(share(1, 1, 1 << 20), 1);
+  EXPECT_DOUBLE_EQ(share(128, 1, 65), 0.2);
+  EXPECT_DOUBLE_EQ(share(1, 128, 64), 0.1);
+}
+
 TEST(KernelTimes, EmptyResultsCostNothingAndEmptyKOnlyScales) {
   const KernelTimes k = measured();
   EXPECT_EQ(gemm(k, 0, 100, 100), 0);

@@ -76,9 +76,51 @@ TEST(GemmProblem, ScalarsMustBeFinite) {
   expect_input_error([&] { checked(p); }, {"beta", "finite"});
 }
 
+TEST(GemmProblem, RoutinesOnVectorsAreProductsOfOneColumn) {
+  const GemmProblem n = checked(gemv_problem(3, 5, Trans::no)), t = checked(gemv_problem(3, 5, Trans::yes));
+  for (const GemmProblem& p : {n, t}) {
+    EXPECT_EQ(std::pair(p.rows_a(), p.cols_a()), std::pair(3L, 5L)) << "A as stored";
+    EXPECT_EQ(std::pair(p.rows_b(), p.cols_b()), std::pair(p.k, 1L));
+    EXPECT_EQ(p.flops(), Flops{30});
+  }
+  EXPECT_EQ(std::pair(n.m, n.k), std::pair(3L, 5L));
+  EXPECT_EQ(std::pair(t.m, t.k), std::pair(5L, 3L));
+  const GemmProblem dot = checked(dot_problem(7));
+  EXPECT_EQ(std::pair(dot.rows_a(), dot.cols_a()), std::pair(7L, 1L));
+  EXPECT_EQ(std::pair(dot.rows_b(), dot.cols_b()), std::pair(7L, 1L));
+  GemmProblem axpy = axpy_problem(7);
+  axpy.place_a = MemoryId{3};
+  axpy = checked(axpy);
+  EXPECT_EQ(std::pair(axpy.rows_a(), axpy.cols_a()), std::pair(7L, 1L));
+  EXPECT_EQ(axpy.rows_b() * axpy.cols_b(), 0);
+  EXPECT_EQ(axpy.place_b, axpy.place_a) << "there is no B";
+  EXPECT_EQ(axpy.flops(), Flops{14});
+}
+
+TEST(GemmProblem, WhatARoutineDoesNotHaveIsRefused) {
+  GemmProblem p = gemv_problem(3, 5, Trans::no);
+  p.n = 2;
+  expect_input_error([&] { checked(p); }, {"gemv", "n = 2", "expected n = 1"});
+  p = gemv_problem(3, 5, Trans::no);
+  p.trans_b = Trans::yes;
+  expect_input_error([&] { checked(p); }, {"gemv", "NT", "not transposed"});
+  p = dot_problem(5);
+  p.beta = 1;
+  expect_input_error([&] { checked(p); }, {"dot", "beta = 1", "beta = 0"});
+  p = dot_problem(5);
+  p.m = 4;
+  expect_input_error([&] { checked(p); }, {"dot", "m = 4", "m = n = 1"});
+  p = axpy_problem(5);
+  p.k = 0;
+  expect_input_error([&] { checked(p); }, {"axpy", "k = 0", "n = k = 1"});
+}
+
 TEST(GemmProblem, NamesReadBack) {
   for (DType type : {DType::f64, DType::f32, DType::f16, DType::bf16})
     EXPECT_EQ(dtype_from_string(to_string(type), "--dtype"), type);
+  for (Routine routine : {Routine::gemm, Routine::gemv, Routine::dot, Routine::axpy})
+    EXPECT_EQ(routine_from_string(to_string(routine), "routine"), routine);
+  expect_input_error([] { routine_from_string("trsm", "routine"); }, {"routine 'trsm'", "gemm, gemv, dot or axpy"});
   for (Trans trans : {Trans::no, Trans::yes}) EXPECT_EQ(trans_from_string(to_string(trans), "--transa"), trans);
   expect_input_error([] { dtype_from_string("double", "--dtype"); },
                      {"--dtype 'double'", "f64, f32, f16, bf16 or tf32"});

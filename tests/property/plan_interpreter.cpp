@@ -128,7 +128,7 @@ std::vector<double> reference(const GemmProblem& p, const Matrices& matrices) {
       double sum = 0;
       for (std::int64_t k = 0; k < p.k; ++k)
         sum += matrices.a[p.trans_a == Trans::no ? at(i, k, p.lda) : at(k, i, p.lda)] *
-               matrices.b[p.trans_b == Trans::no ? at(k, j, p.ldb) : at(j, k, p.ldb)];
+               (p.has_b() ? matrices.b[p.trans_b == Trans::no ? at(k, j, p.ldb) : at(j, k, p.ldb)] : 1);
       double& cell = c[at(i, j, p.ldc)];
       cell = p.alpha * sum + (p.beta == 0 ? 0.0 : p.beta * cell);
     }
@@ -206,7 +206,7 @@ double least_bytes(const Plan& plan) {
   if (p.m == 0 || p.n == 0 || (!product && p.beta == 1)) return 0;
   double bytes = 0;
   if (product && away(p.place_a)) bytes += size(p.m, p.k);
-  if (product && away(p.place_b)) bytes += size(p.k, p.n);
+  if (product && p.has_b() && away(p.place_b)) bytes += size(p.k, p.n);
   if (away(p.place_c)) bytes += size(p.m, p.n) * (p.beta == 0 ? 1 : 2);
   return bytes;
 }

@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include <cstdlib>
+#include <functional>
 #include <sstream>
 
 #include "backends/host/host_executor.hpp"
@@ -54,12 +55,30 @@ Policy random_policy() {
 std::string describe(const Case& c) {
   const GemmProblem& p = c.problem;
   std::ostringstream text;
-  text << c.policy.name << " tile " << c.policy.tile << " m " << p.m << " n " << p.n << " k " << p.k << " ld " << p.lda
-       << "," << p.ldb << "," << p.ldc << " trans " << to_string(p.trans_a) << to_string(p.trans_b) << " alpha "
-       << p.alpha << " beta " << p.beta << " place " << p.place_a.value << ":" << p.place_b.value << ":"
-       << p.place_c.value << " devices";
+  text << to_string(p.routine) << " " << c.policy.name << " tile " << c.policy.tile << " m " << p.m << " n " << p.n
+       << " k " << p.k << " ld " << p.lda << "," << p.ldb << "," << p.ldc << " trans " << to_string(p.trans_a)
+       << to_string(p.trans_b) << " alpha " << p.alpha << " beta " << p.beta << " place " << p.place_a.value << ":"
+       << p.place_b.value << ":" << p.place_c.value << " devices";
   for (const MemoryId d : c.devices) text << " " << d.value;
   return text.str();
+}
+
+/// A GEMM, or every third time a routine of vectors, in its own sizes.
+GemmProblem random_sizes(const std::function<std::int64_t()>& extent) {
+  GemmProblem p;
+  switch (*rc::gen::weightedElement<Routine>(
+      {{6, Routine::gemm}, {1, Routine::gemv}, {1, Routine::dot}, {1, Routine::axpy}})) {
+    case Routine::gemv:
+      return gemv_problem(extent(), extent(), pick({Trans::no, Trans::yes}));
+    case Routine::dot:
+      return dot_problem(extent());
+    case Routine::axpy:
+      return axpy_problem(extent());
+    case Routine::gemm:
+      p.m = extent(), p.n = extent(), p.k = extent();
+      p.trans_a = pick({Trans::no, Trans::yes}), p.trans_b = pick({Trans::no, Trans::yes});
+  }
+  return p;
 }
 
 GemmProblem random_problem(int gpus) {
@@ -67,10 +86,8 @@ GemmProblem random_problem(int gpus) {
     return *rc::gen::weightedOneOf<std::int64_t>(
         {{1, rc::gen::just<std::int64_t>(0)}, {20, rc::gen::inRange<std::int64_t>(1, 60)}});
   };
-  GemmProblem p;
-  p.m = extent(), p.n = extent(), p.k = extent();
-  p.trans_a = pick({Trans::no, Trans::yes}), p.trans_b = pick({Trans::no, Trans::yes});
-  p.alpha = pick<double>({1, 1, 1, -2, 0}), p.beta = pick<double>({1, 0, 3});
+  GemmProblem p = random_sizes(extent);
+  p.alpha = pick<double>({1, 1, 1, -2, 0}), p.beta = p.routine == Routine::dot ? 0 : pick<double>({1, 0, 3});
   const auto place = [gpus] { return MemoryId{pick({0, 0, 0, 1, *rc::gen::inRange(1, gpus + 1)})}; };
   p.place_a = place(), p.place_b = place(), p.place_c = place();
   const auto ld = [](std::int64_t rows) { return std::max<std::int64_t>(1, rows) + pick<std::int64_t>({0, 0, 5}); };
@@ -82,13 +99,13 @@ GemmProblem random_problem(int gpus) {
 Topology random_machine(const Case& c, int gpus) {
   const std::int64_t tile = c.policy.tile > 0 ? c.policy.tile : 64;
   const std::int64_t column = (tile + 7) / 8 * 8;  // begins at a multiple of 64 bytes
-  const std::int64_t slot = (column * tile * 8 + 255) / 256 * 256;
   const GemmProblem& p = c.problem;
+  const std::int64_t slot = (column * (p.of_vectors() ? 1 : tile) * 8 + 255) / 256 * 256;
   std::vector<std::int64_t> capacities;
   for (int gpu = 1; gpu <= gpus; ++gpu) {
     std::int64_t matrices = 0;
     if (p.place_a == MemoryId{gpu}) matrices += 8 * p.lda * p.cols_a();
-    if (p.place_b == MemoryId{gpu}) matrices += 8 * p.ldb * p.cols_b();
+    if (p.has_b() && p.place_b == MemoryId{gpu}) matrices += 8 * p.ldb * p.cols_b();
     if (p.place_c == MemoryId{gpu}) matrices += 8 * p.ldc * p.n;
     capacities.push_back(matrices + slot * pick<std::int64_t>({3, 4, 5, 7, 10, 20, 4000, 4000}));
   }
@@ -108,12 +125,14 @@ Case random_case(int gpus) {
 }
 
 /// The kernels' volume is that of the problem. Together with a right result on random matrices this says that every
-/// tile of C gets every k exactly once.
+/// tile of C gets every k exactly once. An axpy has additions instead of products.
 void check_volume(const Plan& plan) {
   const GemmProblem& p = plan.problem;
   std::int64_t volume = 0;
-  for (const Op& op : plan.ops)
+  for (const Op& op : plan.ops) {
+    if (p.routine == Routine::axpy && op.kind == OpKind::axpby && op.alpha != 0) volume += op.y.rows;
     if (op.kind == OpKind::gemm) volume += op.y.rows * op.y.cols * (op.trans_a == Trans::no ? op.a.cols : op.a.rows);
+  }
   RC_ASSERT(volume == (p.alpha == 0 ? 0 : p.m * p.n * p.k));
 }
 

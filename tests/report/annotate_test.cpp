@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/error.hpp"
+#include "sched/scheduler.hpp"
 #include "tests/report/sample.hpp"
 
 namespace tilerail {
@@ -97,6 +98,22 @@ TEST(Annotate, TransposedOperandsGiveRowsAndColumnsTheOtherWayRound) {
       annotate(plan, sample_machine(), Timeline{"sim", content_hash(plan), {{0, 1}, {1, 2}}});
   EXPECT_EQ(timeline.label_of(timeline.ops[0]), "C[2:4,3:6]");
   EXPECT_EQ(timeline.label_of(timeline.ops[1]), "C[2:4,3:6]");
+}
+
+TEST(Annotate, ASumThatStartsFromXIsOfY) {
+  const Topology machine = sample_machine();
+  GemmProblem p = axpy_problem(1000);
+  p.beta = 0, p.place_a = p.place_c = machine.hosts()[0];
+  Policy policy = preset("gemmex");
+  policy.tile = 600;
+  const Plan plan = plan_gemm(p, machine, {machine.gpus().data(), 1}, policy);  // of two tiles: x, kernel, y
+  const AnnotatedTimeline timeline =
+      annotate(plan, machine, Timeline{"sim", content_hash(plan), std::vector<OpTime>(plan.ops.size())});
+  ASSERT_EQ(timeline.ops.size(), 6u);
+  EXPECT_EQ(timeline.label_of(timeline.ops[3]), "A[600:1000,0:1]");
+  EXPECT_EQ(timeline.label_of(timeline.ops[4]), "C[600:1000,0:1]");
+  EXPECT_EQ(timeline.label_of(timeline.ops[5]), "C[600:1000,0:1]");
+  EXPECT_TRUE(timeline.metadata.problem.starts_with("axpy m=1000 n=1 k=1 dtype=f64 ")) << timeline.metadata.problem;
 }
 
 TEST(Annotate, ChunksOfATileKeepTheirOwnRows) {

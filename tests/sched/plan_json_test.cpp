@@ -39,6 +39,18 @@ TEST_F(PlanJson, ReadsWhatItWrote) {
   EXPECT_EQ(again.problem.beta, 0.1);
 }
 
+TEST_F(PlanJson, EveryRoutineReadsBackAndAGemmNeedNotSaySo) {
+  for (const GemmProblem& p : {gemv_problem(300, 200, Trans::yes), dot_problem(1000), axpy_problem(1000)}) {
+    const Plan vectors = plan_gemm(p, machine, machine.gpus(), preset("tilerail"));
+    const Plan again = plan_from_json(to_json(vectors), "plan.json");
+    EXPECT_EQ(again.problem.routine, p.routine);
+    EXPECT_EQ(to_json(again), to_json(vectors));
+  }
+  json j = json::parse(to_json(plan));
+  j["problem"].erase("routine");
+  EXPECT_EQ(plan_from_json(j.dump(), "plan.json").problem.routine, Routine::gemm);
+}
+
 TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
   const std::string before = content_hash(plan);
   Plan other = plan;
@@ -68,6 +80,8 @@ TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
   expect_refused([](json& j) { j["ops"][0]["a"][3] = -1; }, {"/ops/0/a/3", "-1"});
   expect_refused([](json& j) { j["ops"][0]["a"].erase(0); }, {"/ops/0/a", "array of 5"});
   expect_refused([](json& j) { j["problem"]["dtype"] = "f128"; }, {"/problem/dtype", "f128"});
+  expect_refused([](json& j) { j["problem"]["routine"] = "trsm"; }, {"/problem/routine", "trsm"});
+  expect_refused([](json& j) { j["problem"]["routine"] = "gemv"; }, {"plan.json", "gemv", "expected n = 1"});
   expect_refused([](json& j) { j["problem"]["m"] = "many"; }, {"/problem/m", "many"});
   expect_refused([](json& j) { j["problem"]["alpha"] = nullptr; }, {"/problem/alpha", "finite"});
   expect_refused([](json& j) { j["queues"][0][0] = "print"; }, {"/queues/0/0", "compute"});

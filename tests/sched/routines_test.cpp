@@ -1,0 +1,160 @@
+// Plans of the routines on vectors, as lists of operations.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "../model/expect_error.hpp"
+#include "machines.hpp"
+#include "plan_words.hpp"
+#include "sched/scheduler.hpp"
+#include "sched/tile_choice.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
+using Words = std::vector<std::string>;
+
+class Routines : public ::testing::Test {
+ protected:
+  Topology machine = shipped("two-gpu");
+  Plan plan(const GemmProblem& p, const Policy& how, std::vector<MemoryId> devices = {gpu0}) {
+    return plan_gemm(p, machine, devices, how);
+  }
+};
+
+TEST_F(Routines, AxpyFetchesXAndYAddsAndWritesYBack) {
+  const Plan axpy = plan(axpy_problem(1500), policy("gemmex", {"tile=1000"}));
+  const Words tile{"host>gpu0", "host>gpu0", "axpby@gpu0", "gpu0>host"};
+  Words two = tile;
+  two.insert(two.end(), tile.begin(), tile.end());
+  EXPECT_EQ(words(axpy), two);
+  const Op &x = axpy.ops[4], &y = axpy.ops[5], &add = axpy.ops[6];  // of the last, ragged tile
+  EXPECT_EQ(axpy.buffer(x.a.buffer).kind, Buffer::Kind::matrix_a);
+  EXPECT_EQ(axpy.buffer(y.a.buffer).kind, Buffer::Kind::matrix_c);
+  for (const Op* fetch : {&x, &y}) EXPECT_EQ(std::pair(fetch->a.row, fetch->a.rows), std::pair(1000L, 500L));
+  EXPECT_EQ(std::pair(add.alpha, add.beta), std::pair(1.0, 1.0));
+  EXPECT_EQ(std::pair(add.a.buffer, add.y.buffer), std::pair(x.y.buffer, y.y.buffer));
+}
+
+TEST_F(Routines, AxpyWithBetaZeroNeverFetchesYAndWithAlphaZeroNeverX) {
+  GemmProblem p = axpy_problem(100);
+  p.beta = 0, p.alpha = 3;
+  const Plan scaled = plan(p, preset("gemmex"));
+  EXPECT_EQ(words(scaled), (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
+  EXPECT_EQ(std::pair(scaled.ops[1].alpha, scaled.ops[1].beta), std::pair(3.0, 0.0));
+  p.beta = 2, p.alpha = 0;
+  const Plan own = plan(p, preset("gemmex"));
+  EXPECT_EQ(words(own), (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
+  EXPECT_EQ(std::pair(own.ops[1].alpha, own.ops[1].beta), std::pair(0.0, 2.0));
+  p.beta = 1;
+  EXPECT_TRUE(plan(p, preset("gemmex")).ops.empty());
+}
+
+TEST_F(Routines, VectorsOnTheGpuAreUsedInPlace) {
+  for (const char* name : {"baseline", "gemmex", "tilerail"}) {
+    GemmProblem p = axpy_problem(1 << 20);
+    p.place_a = p.place_c = gpu0;
+    const Plan axpy = plan(p, preset(name));
+    EXPECT_EQ(count(axpy, OpKind::copy), 0);
+    EXPECT_EQ(axpy.peak_bytes[gpu0.index()], 0);
+    GemmProblem q = gemv_problem(2000, 3000, Trans::yes);
+    q.place_a = q.place_b = q.place_c = gpu0;
+    EXPECT_EQ(count(plan(q, preset(name)), OpKind::copy), 0);
+    GemmProblem r = dot_problem(1 << 20);
+    r.place_a = r.place_b = r.place_c = gpu0;
+    EXPECT_EQ(count(plan(r, policy(name, {"tile=300000"})), OpKind::copy), 0);
+    r.place_c = host;
+    EXPECT_EQ(words(plan(r, policy(name, {"tile=600000"}))), (Words{"gemm@gpu0 b0", "gemm@gpu0 b1", "gpu0>host"}));
+  }
+}
+
+TEST_F(Routines, AxpyOnTwoGpusGivesEachHalfOfTheVectors) {
+  const Plan axpy = plan(axpy_problem(4096), policy("gemmex", {"tile=2048"}), {gpu0, gpu1});
+  EXPECT_EQ(words(axpy), (Words{"host>gpu0", "host>gpu0", "axpby@gpu0", "gpu0>host",  //
+                                "host>gpu1", "host>gpu1", "axpby@gpu1", "gpu1>host"}));
+  EXPECT_EQ(axpy.ops[4].a.row, 2048);
+}
+
+TEST_F(Routines, DotAddsTileAfterTileToOneSum) {
+  const Plan dot = plan(dot_problem(1500), policy("gemmex", {"tile=1000"}));
+  EXPECT_EQ(words(dot),
+            (Words{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "host>gpu0", "host>gpu0", "gemm@gpu0 b1", "gpu0>host"}));
+  const Op& last = dot.ops[5];
+  EXPECT_EQ(last.trans_a, Trans::yes);
+  EXPECT_EQ(std::pair(last.a.rows, last.b.rows), std::pair(500L, 500L));
+  EXPECT_EQ(std::pair(last.y.rows, last.y.cols), std::pair(1L, 1L));
+  EXPECT_EQ(last.y.buffer, dot.ops[2].y.buffer);
+}
+
+TEST_F(Routines, TheFirstGpuAddsTheSumsOfTheOthers) {
+  const Plan dot = plan(dot_problem(4096), policy("gemmex", {"tile=2048"}), {gpu0, gpu1});
+  EXPECT_EQ(words(dot), (Words{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "host>gpu1", "host>gpu1", "gemm@gpu1 b0",
+                               "gpu1>gpu0", "axpby@gpu0", "gpu0>host"}));
+  EXPECT_EQ(dot.ops[3].a.row, 2048);
+  EXPECT_EQ(dot.ops[7].y.buffer, dot.ops[2].y.buffer);
+}
+
+TEST_F(Routines, DotOfFewerElementsThanGpusLeavesTheOthersOut) {
+  EXPECT_EQ(words(plan(dot_problem(1), preset("gemmex"), {gpu0, gpu1})),
+            (Words{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "gpu0>host"}));
+}
+
+TEST_F(Routines, DotOfNothingIsZero) {
+  const Plan dot = plan(dot_problem(0), preset("tilerail"));
+  EXPECT_EQ(words(dot), (Words{"axpby@gpu0", "gpu0>host"}));
+  EXPECT_EQ(std::pair(dot.ops[0].alpha, dot.ops[0].beta), std::pair(0.0, 0.0));
+}
+
+TEST_F(Routines, GemvFetchesEachTileOfTheVectorOnce) {
+  const Plan gemv =
+      plan(gemv_problem(2048, 2048, Trans::no), policy("gemmex", {"tile=1024", "c-tiles=eager", "order=fifo"}));
+  EXPECT_EQ(words(gemv), (Words{"host>gpu0", "host>gpu0", "host>gpu0", "gemm@gpu0 b1",  // A00, x0, y0
+                                "host>gpu0", "host>gpu0", "gemm@gpu0 b1", "gpu0>host",  // A01, x1
+                                "host>gpu0", "host>gpu0", "gemm@gpu0 b1",               // A10, y1
+                                "host>gpu0", "gemm@gpu0 b1", "gpu0>host"}));            // A11
+}
+
+TEST_F(Routines, GpusShareTheRowsOfAGemv) {
+  for (const char* grid : {"grid=square", "grid=auto"}) {
+    const Plan gemv = plan(gemv_problem(4096, 1024, Trans::no), policy("gemmex", {grid}), {gpu0, gpu1});
+    std::set<MemoryId> busy;
+    for (const Op& op : gemv.ops)
+      if (op.kind == OpKind::gemm) busy.insert(gemv.queue(op.queue).dst);
+    EXPECT_EQ(busy.size(), 2u);
+    EXPECT_EQ(moved(gemv, host, gpu0) + moved(gemv, host, gpu1), 8.0 * (4096 * 1024 + 1024 + 4096)) << "x comes once";
+  }
+}
+
+TEST_F(Routines, WithoutRoomForTheVectorsTheirMemoryIsUsedAgain) {
+  for (const GemmProblem& p : {axpy_problem(100'000'000), dot_problem(100'000'000)}) {  // 1.6 GB, on 1 GB
+    const Plan streamed = plan(p, policy("tilerail", {"tile=1000000"}));
+    EXPECT_LE(streamed.peak_bytes[gpu0.index()], 900'000'000);
+    validate(streamed, machine);
+  }
+  expect_input_error([&] { plan(axpy_problem(100'000'000), policy("tilerail", {"tile=50000000"})); },
+                     {"--tile 50000000", "do not fit"});
+}
+
+TEST_F(Routines, TilesAreAsLargeAsTheirBytesNotTheirSideAsk) {
+  const Topology roomy = shipped("cocopelia-testbed-2");
+  // C_overlap 1 / (N / T) and, from 2048^2 elements, no C_latency: the least is at 2048^2.
+  EXPECT_EQ(thesis_tile(1 << 28, 1, 1, {1, 1}, std::int64_t{1} << 40, vector_tiles), 1 << 22);
+  for (const char* name : {"baseline", "gemmex", "tilerail"}) {
+    const auto tile = [&](const GemmProblem& p) { return plan_gemm(p, roomy, std::vector{gpu0}, preset(name)).tile; };
+    EXPECT_GE(tile(axpy_problem(1 << 28)), 1 << 20) << name;
+    EXPECT_LE(tile(axpy_problem(1 << 28)), 1 << 26) << name;  // fetches and write-backs overlap
+    EXPECT_GE(tile(dot_problem(1 << 28)), 1 << 20) << name;
+  }
+  EXPECT_EQ(plan(axpy_problem(1'000'000'000'000), policy("gemmex", {"tile=20000000"})).ops.size(), 4u * 50'000);
+}
+
+TEST_F(Routines, EqualProblemsOfOtherRoutinesHaveOtherHashes) {
+  GemmProblem product = gemv_problem(100, 50, Trans::no);
+  const std::string gemv = content_hash(plan(product, preset("gemmex")));
+  product.routine = Routine::gemm;
+  EXPECT_NE(content_hash(plan(product, preset("gemmex"))), gemv);
+}
+
+}  // namespace
+}  // namespace tilerail::testing

@@ -1,0 +1,56 @@
+// Times of the routines on vectors on two-gpu: a copy of b bytes between host and GPU takes 10 us + b / (10 GB/s), a
+// kernel what its operands take at 1 TB/s, and 10 us at least.
+
+#include "sched/scheduler.hpp"
+#include "tests/sim/plan_helper.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+double copy(double elements) { return 10 * us + 8 * elements / 10e9; }
+double memory(double elements) { return 8 * elements / 1e12; }
+
+double simulated(const GemmProblem& p, std::int64_t tile, std::vector<MemoryId> devices = {gpu0}) {
+  const Topology machine = two_gpu();
+  Policy policy = preset("gemmex");
+  policy.tile = tile, policy.compute_streams = 1, policy.c_tiles = CTiles::eager, policy.order = Order::fifo;
+  return SimExecutor{machine}.execute(plan_gemm(p, machine, devices, policy)).makespan().value;
+}
+
+constexpr std::int64_t T = 1 << 22;
+
+TEST(SimRoutines, AxpyIsAsLongAsItsFetchesAndTheLastTile) {
+  expect_time(simulated(axpy_problem(2 * T), T), 4 * copy(T) + memory(3.0 * T) + copy(T));
+  GemmProblem scaled = axpy_problem(2 * T);
+  scaled.beta = 0;  // |x0|x1 |x kernel|   the second write-back waits for the first: they take as long as the fetches
+                    //    |k|y0   |y1|
+  expect_time(simulated(scaled, T), copy(T) + memory(2.0 * T) + 2 * copy(T));
+}
+
+TEST(SimRoutines, AxpyOnTheGpuIsItsKernels) {
+  GemmProblem p = axpy_problem(2 * T);
+  p.place_a = p.place_c = gpu0;
+  expect_time(simulated(p, T), 2 * memory(3.0 * T));
+}
+
+TEST(SimRoutines, DotWritesOneElementBack) {
+  expect_time(simulated(dot_problem(2 * T), T), 4 * copy(T) + memory(2.0 * T + 2) + copy(1));
+}
+
+TEST(SimRoutines, DotOnTwoGpusSharesTheLinkOfTheHost) {
+  // 12 GB/s for both: 10 us + 8 T / (6 GB/s) a copy. Then 8 bytes from GPU 1 at 40 GB/s after 5 us, an addition.
+  const double shared = 10 * us + 8.0 * T / 6e9, sum = 5 * us + 8 / 40e9, launch = 10 * us;
+  expect_time(simulated(dot_problem(2 * T), T, {gpu0, gpu1}),
+              2 * shared + memory(2.0 * T + 2) + sum + launch + copy(1));
+}
+
+TEST(SimRoutines, GemvIsAsLongAsTheFetchesOfItsMatrix) {
+  constexpr double side = 2048;
+  const double kernel = memory(side * side + 3 * side);
+  for (const Trans trans : {Trans::no, Trans::yes})
+    expect_time(simulated(gemv_problem(4096, 4096, trans), 2048),
+                4 * copy(side * side) + 4 * copy(side) + kernel + copy(side));
+}
+
+}  // namespace
+}  // namespace tilerail::testing
