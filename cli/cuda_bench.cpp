@@ -37,6 +37,14 @@ struct Sizes {
   }
 };
 
+/// How often an element of C is stored on its way, at most. Sums that several GPUs make of a dot product are no larger
+/// than two of those that one would have, which counts for two.
+std::int64_t stored_results(const Plan& plan) {
+  if (plan.problem.routine == Routine::dot) return 2 * static_cast<std::int64_t>(plan.ops.size());
+  const std::int64_t tile = std::max<std::int64_t>(1, plan.tile);
+  return (plan.problem.k + tile - 1) / tile;
+}
+
 /// What the matrices of a plan take of each memory.
 std::map<MemoryId, std::size_t> bytes_by_memory(const GemmProblem& p) {
   const Sizes sizes{p};
@@ -196,7 +204,7 @@ class CudaRunner final : public BenchRunner {
     const auto a = fetched(matrices.a, sizes.a), b = fetched(matrices.b, sizes.b), c = fetched(matrices.c, sizes.c);
     const std::int64_t tile = std::max<std::int64_t>(1, plan.tile);
     const RowCheck checked = check_rows(p, {a.data(), b.data(), before.data(), c.data()},
-                                        std::min<std::int64_t>(tile, 256), (p.k + tile - 1) / tile, seed);
+                                        std::min<std::int64_t>(tile, 256), stored_results(plan), seed);
     return {checked.passed(), checked.residual, 1, checked.summary()};
   }
 

@@ -162,6 +162,7 @@ std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
     made->ordinals.push_back(d.ordinal());
     made->streams.push_back(stream.compute ? d.compute_stream(slot) : d.copy_stream(slot));
     made->handles.push_back(stream.compute ? d.handle(slot) : nullptr);
+    made->scalars.push_back(stream.compute ? d.scalar(slot) : nullptr);
   }
   made->create_events();
   pool_.grow(made->program.issuers.size());

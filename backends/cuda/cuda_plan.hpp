@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ class CudaPlan {
   std::vector<int> ordinals;          // by stream: the CUDA device
   std::vector<cudaStream_t> streams;  // by stream
   std::vector<void*> handles;         // by stream: cublasHandle_t of compute streams, else null
+  std::vector<std::byte*> scalars;    // by stream: GemmCall::scalar of compute streams, else null
   std::vector<std::vector<std::uint32_t>> streams_of_issuer;
 
   /// Creates the events. Throws CudaError.

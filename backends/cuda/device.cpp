@@ -65,7 +65,10 @@ Device::Compute Device::open_compute() const {
   Compute made;
   check(cudaStreamCreateWithFlags(&made.stream, cudaStreamNonBlocking), "creating a stream");
   check(cublasCreate(&made.handle), "creating a cuBLAS handle");
-  check(cudaMalloc(&made.workspace, workspace_bytes), "allocating a cuBLAS workspace");
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, workspace_bytes + sizeof(double)), "allocating a cuBLAS workspace");
+  made.workspace = static_cast<std::byte*>(memory);
+  made.scalar = made.workspace + workspace_bytes;
   check(cublasSetStream(made.handle, made.stream), "binding a cuBLAS handle");
   check(cublasSetWorkspace(made.handle, made.workspace, workspace_bytes), "binding a cuBLAS workspace");
   check(cublasSetPointerMode(made.handle, CUBLAS_POINTER_MODE_HOST), "binding a cuBLAS handle");

@@ -35,13 +35,16 @@ class Device {
   void open_streams(std::size_t compute, std::size_t copy);
   cudaStream_t compute_stream(std::size_t slot) const { return compute_[slot].stream; }
   cublasHandle_t handle(std::size_t slot) const { return compute_[slot].handle; }
+  /// Memory for one element of any type, for the kernels of this compute stream.
+  std::byte* scalar(std::size_t slot) const { return compute_[slot].scalar; }
   cudaStream_t copy_stream(std::size_t slot) const { return copy_[slot]; }
 
  private:
   struct Compute {
     cudaStream_t stream = nullptr;
     cublasHandle_t handle = nullptr;
-    void* workspace = nullptr;
+    std::byte* workspace = nullptr;
+    std::byte* scalar = nullptr;  // behind it, in the same allocation
   };
   Compute open_compute() const;
 

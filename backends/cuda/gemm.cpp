@@ -55,6 +55,8 @@ Block within(const Block& block, Trans trans, std::int64_t row, std::int64_t col
 
 void gemm(cublasHandle_t handle, const GemmCall& call) {
   const std::int64_t element = element_size(call.dtype);
+  if (call.y.cols == 1 && element >= element_size(DType::f32))
+    return call.y.rows == 1 && call.scalar ? dot(handle, call) : gemv(handle, call);
   if (!whole_words(call.a, element) || !whole_words(call.b, element) || !whole_words(call.y, element))
     return multiply(handle, call);
   const GemmParts parts{call.dtype, call.trans_a, call.trans_b, call.y.rows, call.y.cols, call.k};

@@ -26,11 +26,17 @@ struct GemmCall {
   std::int64_t k;
   double alpha, beta;
   Block a, b, y;
+  std::byte* scalar = nullptr;  // device memory for one element, which calls on this stream may overwrite
 };
 
-/// y = alpha op(a) op(b) + beta y on the handle's stream, in the parts of GemmParts; halves accumulate in f32 within a
-/// part. Throws CudaError.
+/// y = alpha op(a) op(b) + beta y on the handle's stream. Results of one column in f64, f32 or tf32 go to `gemv`, those
+/// of one element to `dot` where there is a scalar; others run in the parts of GemmParts, and halves accumulate in f32
+/// within a part. Throws CudaError.
 void gemm(cublasHandle_t handle, const GemmCall& call);
+
+/// The same for a y of one column and, with a scalar, of one element: f64, else f32. Throw CudaError.
+void gemv(cublasHandle_t handle, const GemmCall& call);
+void dot(cublasHandle_t handle, const GemmCall& call);
 
 /// y = alpha x + beta y; alpha == 0 never reads x, beta == 0 never reads y. Halves are computed in f32. Throws
 /// CudaError.

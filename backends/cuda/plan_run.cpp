@@ -107,7 +107,7 @@ void PlanRun::issue_operation(const Op& op, std::uint32_t stream) {
     case OpKind::gemm:
       return gemm(static_cast<cublasHandle_t>(plan_.handles[stream]),
                   {dtype, op.trans_a, op.trans_b, op.trans_a == Trans::no ? op.a.cols : op.a.rows, op.alpha, op.beta,
-                   block(op.a), block(op.b), block(op.y)});
+                   block(op.a), block(op.b), block(op.y), plan_.scalars[stream]});
     case OpKind::join:
       return;
   }

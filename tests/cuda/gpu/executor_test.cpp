@@ -78,6 +78,56 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
   }
 }
 
+/// gemv, dot and axpy of random sizes, as the GEMM of `p` has them in m and k.
+GemmProblem on_vectors(const GemmProblem& p, Routine routine) {
+  GemmProblem vectors = routine == Routine::gemv  ? gemv_problem(p.m, p.k, p.trans_a)
+                        : routine == Routine::dot ? dot_problem(p.k)
+                                                  : axpy_problem(p.m);
+  vectors.dtype = p.dtype, vectors.alpha = p.alpha;
+  if (routine != Routine::dot) vectors.beta = p.beta;
+  return checked(vectors);
+}
+
+TEST_F(Gpu, RoutinesOnVectorsAreRightOnEveryPolicyPlacementAndDtype) {
+  const Topology topology = machine();
+  CudaOptions options;
+  options.poison = true;
+  CudaExecutor executor{topology, options};
+  std::mt19937_64 random{std::random_device{}()};
+  for (int i = 0; i < 250; ++i) {
+    const auto seed = random();
+    std::mt19937_64 own{seed};
+    const Routine routine = std::array{Routine::gemv, Routine::dot, Routine::axpy}[own() % 3];
+    GemmProblem problem = on_vectors(test::random_problem(own, 2000, 1), routine);
+    place(problem, own, topology, gpus_);
+    problem = checked(problem);
+    const int count = std::uniform_int_distribution<int>{1, gpus_}(own);
+    Policy policy = preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
+    policy.tile = 64 + static_cast<std::int64_t>(own() % 1000);
+    policy.device_choice = DeviceChoice::all;
+    const Plan plan = plan_gemm(problem, topology, devices(count), policy);
+    CudaGemmCase data{problem, executor, own()};
+    executor.run(*executor.prepare(plan), data.matrices());
+    const std::string wrong = data.mismatch((problem.k + plan.tile - 1) / plan.tile + 1 + count);
+    ASSERT_EQ(wrong, "") << "seed " << seed << ": " << to_string(routine) << " " << problem.m << " x " << problem.k
+                         << " " << to_string(problem.dtype) << " " << to_string(problem.trans_a) << " alpha "
+                         << problem.alpha << " beta " << problem.beta << ", " << count << " GPUs, " << policy.name
+                         << " T=" << plan.tile;
+  }
+}
+
+TEST_F(Gpu, ALongDotProductRunsAgainWithTheSameResult) {
+  const Topology topology = machine();
+  CudaExecutor executor{topology};
+  const GemmProblem problem = checked(dot_problem(5'000'001));
+  const auto bound = executor.prepare(plan_gemm(problem, topology, devices(gpus_), in_tiles(700'000)));
+  CudaGemmCase data{problem, executor, 7};
+  for (int run = 0; run < 3; ++run) {
+    executor.run(*bound, data.matrices());
+    EXPECT_EQ(data.mismatch(9 + gpus_), "");
+  }
+}
+
 /// Sizes that are cut into whole words and rests (GemmParts), in every combination of transposes.
 TEST_F(Gpu, LargeProductsOfOddSizesAreRight) {
   const Topology topology = machine();

@@ -148,7 +148,7 @@ std::string CudaGemmCase::mismatch(std::int64_t steps) {
     std::vector<double> result =
         p.beta == 0 ? std::vector<double>(static_cast<std::size_t>(p.m * p.n)) : values(c_, absolute);
     const auto scale = [&](double x) { return absolute ? std::abs(x) : x; };
-    const std::vector<double> va = values(a_, absolute), vb = values(b_, absolute);
+    const std::vector<double> va = values(a_, absolute), vb = p.has_b() ? values(b_, absolute) : std::vector<double>{1};
     const auto flag = [](Trans t) { return t == Trans::no ? CblasNoTrans : CblasTrans; };
     const auto n = [](std::int64_t size) { return static_cast<int>(std::max<std::int64_t>(size, 1)); };
     if (p.m > 0 && p.n > 0)
