@@ -34,6 +34,7 @@ Examples:
   tilerail predict --gemm 8K --topology cocopelia-testbed-2 --devices 0
   tilerail predict --gemm 8K --topology machine.toml --devices 0 --transfers-in h2d.csv --transfers-out d2h.csv
   tilerail predict --gemm 16K --topology clx-ai --devices 0 --place h:0:h --model dr --json -
+  tilerail predict --axpy 64M --topology cocopelia-testbed-2 --devices 0 --model bts
   tilerail simulate --gemm 8K --topology cocopelia-testbed-2 --devices 0 --tile auto:dr)";
 
 struct PredictOptions {

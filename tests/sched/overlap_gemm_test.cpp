@@ -44,6 +44,54 @@ TEST(OverlapGemm, TilesAreMultiplesOf256UpToTheLeastSize) {
   EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<std::int64_t>{100}));
 }
 
+TEST(OverlapGemm, AVectorIsCutAlongItsLength) {
+  const Topology machine = shipped("two-gpu");
+  GemmProblem p = axpy_problem(1 << 24);
+  p.place_a = gpu0;
+  const OverlapProblem axpy = overlap_problem(checked(p), machine, gpu0);
+  EXPECT_EQ(axpy.dims, (std::vector<double>{1 << 24}));
+  ASSERT_EQ(axpy.operands.size(), 2u);
+  EXPECT_FALSE(axpy.operands[0].get || axpy.operands[0].set) << "x is there";
+  EXPECT_TRUE(axpy.operands[1].get && axpy.operands[1].set);
+  EXPECT_EQ(axpy.operands[1].tiles(1 << 22), 4);
+  EXPECT_EQ(axpy.operands[1].tile_elements(1 << 22), 1 << 22);
+  EXPECT_DOUBLE_EQ(axpy.kernel(1 << 22), 3 * 8.0 * (1 << 22) / 1e12);
+  EXPECT_DOUBLE_EQ(axpy.whole_kernel, 3 * 8.0 * (1 << 24) / 1e12);
+  const OverlapProblem dot = overlap_problem(checked(dot_problem(1 << 24)), machine, gpu0);
+  EXPECT_EQ(dot.dims, (std::vector<double>{1 << 24}));
+  ASSERT_EQ(dot.operands.size(), 3u);
+  EXPECT_TRUE(dot.operands[0].get && dot.operands[1].get && dot.operands[2].set);
+  EXPECT_FALSE(dot.operands[2].get);
+  EXPECT_EQ(dot.operands[2].tile_elements(1 << 22), 1);
+}
+
+TEST(OverlapGemm, AMatrixTimesAVectorHasTwoDimensions) {
+  const Topology machine = shipped("two-gpu");
+  const OverlapProblem gemv = overlap_problem(checked(gemv_problem(3000, 5000, Trans::yes)), machine, gpu0);
+  EXPECT_EQ(gemv.dims, (std::vector<double>{5000, 3000}));
+  EXPECT_EQ(gemv.operands[0].tile_elements(1000), 1e6);
+  EXPECT_EQ(gemv.operands[1].tile_elements(1000), 1000);
+  EXPECT_EQ(gemv.operands[2].tiles(1000), 5);
+  EXPECT_EQ(gemv.sub_kernels(1000), 15);
+}
+
+// Eq. 4 of the paper with t = 10 us + 8 T / (10 GB/s), k = 4: fetches of x and y outlast kernel and write-back.
+TEST(OverlapGemm, TheTimeOfAnAxpyIsThatOfItsFetches) {
+  const Topology machine = shipped("two-gpu");
+  const OverlapProblem axpy = overlap_problem(checked(axpy_problem(1 << 24)), machine, gpu0);
+  const double t = 10e-6 + 8.0 * (1 << 22) / 10e9, kernel = 3 * 8.0 * (1 << 22) / 1e12;
+  EXPECT_NEAR(predicted_time(OverlapModel::bts, axpy, 1 << 22), 2 * t * 3 + 2 * t + kernel + t, 1e-12);
+}
+
+TEST(OverlapGemm, TilesOfVectorsAreMultiplesOf2To18) {
+  EXPECT_EQ(overlap_tiles(axpy_problem(1 << 20), std::int64_t{1} << 40),
+            (std::vector<std::int64_t>{1 << 18, 2 << 18, 3 << 18, 4 << 18}));
+  EXPECT_EQ(overlap_tiles(dot_problem(1 << 30), std::int64_t{1} << 40).back(), 1 << 26);
+  EXPECT_EQ(overlap_tiles(dot_problem(1000), std::int64_t{1} << 40), (std::vector<std::int64_t>{1000}));
+  EXPECT_EQ(overlap_tiles(gemv_problem(600, 9000, Trans::no), std::int64_t{1} << 40),
+            (std::vector<std::int64_t>{256, 512}));
+}
+
 TEST(OverlapGemm, APlanTakesTheTileOfItsModel) {
   const Topology machine = shipped("cocopelia-testbed-2");
   const GemmProblem problem = checked(cube(8192));
