@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/parse.hpp"
+#include "model/error.hpp"
 #include "report/csv_cells.hpp"
 #include "report/files.hpp"
 
@@ -16,14 +17,12 @@ namespace {
 
 using Setter = std::function<void(Case&, const std::string&)>;
 
-std::string& sizes_of(Case& c) { return c.problem.gemm ? *c.problem.gemm : c.problem.gemm.emplace(); }
-
-/// Sizes are collected in the order m, n, k.
 const std::vector<std::pair<std::string, Setter>>& columns() {
   static const std::vector<std::pair<std::string, Setter>> table{
-      {"m", [](Case& c, const std::string& t) { sizes_of(c) = t; }},
-      {"n", [](Case& c, const std::string& t) { sizes_of(c) += "," + t; }},
-      {"k", [](Case& c, const std::string& t) { sizes_of(c) += "," + t; }},
+      {"m", [](Case& c, const std::string& t) { c.sizes[0] = t; }},
+      {"n", [](Case& c, const std::string& t) { c.sizes[1] = t; }},
+      {"k", [](Case& c, const std::string& t) { c.sizes[2] = t; }},
+      {"routine", [](Case& c, const std::string& t) { c.routine = t; }},
       {"dtype", [](Case& c, const std::string& t) { c.problem.dtype = t; }},
       {"transa", [](Case& c, const std::string& t) { c.problem.trans_a = t; }},
       {"transb", [](Case& c, const std::string& t) { c.problem.trans_b = t; }},
@@ -41,6 +40,33 @@ const std::vector<std::pair<std::string, Setter>>& columns() {
       {"group", [](Case& c, const std::string& t) { c.group = t; }},
       {"label", [](Case& c, const std::string& t) { c.label = t; }}};
   return table;
+}
+
+/// The problem of the routine whose sizes as a GEMM are given. Throws InputError.
+void state_problem(Case& c) {
+  const auto& [m, n, k] = c.sizes;
+  const auto require_one = [&](const char* column, const std::string& size) {
+    if (parse_size(size, column) != 1)
+      throw InputError{fmt::format("{}: '{}' is not 1, as it is of every {}", column, size, c.routine)};
+  };
+  const Routine routine = routine_from_string(c.routine, "routine");
+  if (routine != Routine::gemm) require_one("n", n);
+  switch (routine) {
+    case Routine::gemm:
+      c.problem.gemm = fmt::format("{},{},{}", m, n, k);
+      return;
+    case Routine::gemv:
+      c.problem.gemv = c.problem.trans_a == "T" ? fmt::format("{},{}", k, m) : fmt::format("{},{}", m, k);
+      return;
+    case Routine::dot:
+      require_one("m", m);
+      c.problem.dot = k;
+      return;
+    case Routine::axpy:
+      require_one("k", k);
+      c.problem.axpy = m;
+      return;
+  }
 }
 
 /// Spreadsheets and Python's csv module end lines with a carriage return, too.
@@ -92,6 +118,11 @@ std::vector<Case> read_cases(const std::string& file) {
         if (column < 3 && cells[i].text.empty()) csv.fail(cells[i], "is empty; expected a size");
         if (!cells[i].text.empty()) columns()[column].second(c, std::string{cells[i].text});
       }
+    try {
+      state_problem(c);
+    } catch (const InputError& error) {
+      throw InputError{fmt::format("{}:{}: {}", file, c.line, error.what())};
+    }
     cases.push_back(std::move(c));
   }
   if (cases.empty()) csv.fail(1, "has no cases; expected at least one line after the header");

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -11,15 +11,17 @@ namespace tilerail::cli {
 /// One line of a cases file (docs/formats.md#cases).
 struct Case {
   std::size_t line = 0;
+  std::array<std::string, 3> sizes;  // m, n, k
+  std::string routine = "gemm";
   ProblemOptions problem;
   std::string devices = "all";
   PolicyOptions policy;
   std::string group, label;  // group: alternatives for one task
 };
 
-/// Reads a CSV with a header: columns m, n, k and any of dtype, transa, transb, alpha, beta, place, devices, policy,
-/// tile, set (overrides, separated by spaces), group and label. Empty cells are defaults. Throws InputError naming
-/// file, line and column.
+/// Reads a CSV with a header: columns m, n, k and any of routine, dtype, transa, transb, alpha, beta, place, devices,
+/// policy, tile, set (overrides, separated by spaces), group and label. Empty cells are defaults. Throws InputError
+/// naming file, line and column.
 std::vector<Case> read_cases(const std::string& file);
 
 }  // namespace tilerail::cli

@@ -1,6 +1,7 @@
 #include "cli/compare_cases.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -77,11 +78,12 @@ void simulate(std::vector<Row>& rows, const Topology& topology, std::vector<Time
 #endif
 }
 
-std::string place_of(const Case& c) { return c.problem.place.value_or("h:h:h"); }
-
 std::string name_of(const Row& row) {
   const Case& c = *row.what;
-  std::string name = c.label.empty() ? fmt::format("{} {} {}", *c.problem.gemm, c.problem.dtype, place_of(c)) : c.label;
+  const std::string routine = c.routine == "gemm" ? "" : c.routine + " ";
+  std::string name = c.label.empty() ? fmt::format("{}{} {} {}", routine, fmt::join(c.sizes, ","), c.problem.dtype,
+                                                   c.problem.place_or_default())
+                                     : c.label;
   return name + fmt::format(" x{}", row.job.plan.devices.size());
 }
 
@@ -166,17 +168,17 @@ void append_energy(std::string& csv, const Row& row) {
 
 std::string csv_of(const std::vector<Row>& rows) {
   std::string csv =
-      "m,n,k,dtype,transa,transb,alpha,beta,place,devices,policy,group,label,tile,ops,plan_s,first_s,predicted_s,"
-      "measured_s,measured_min_s,traced_s,issue_per_op_s,kernel_s,copy_s,waiting_s,issue_s,predicted_energy_j,"
-      "predicted_edp_js,"
-      "modelled_energy_j,counted_energy_j,counted_call_s,counted_edp_js,check\n";
+      "routine,m,n,k,dtype,transa,transb,alpha,beta,place,devices,policy,group,label,tile,ops,plan_s,first_s,"
+      "predicted_s,measured_s,measured_min_s,traced_s,issue_per_op_s,kernel_s,copy_s,waiting_s,issue_s,"
+      "predicted_energy_j,predicted_edp_js,modelled_energy_j,counted_energy_j,counted_call_s,counted_edp_js,check\n";
   for (const Row& row : rows) {
     const GemmProblem& p = row.job.plan.problem;
     const auto cell = [&](auto value) { append_number(csv, value), csv += ','; };
     const auto text = [&](std::string_view value) { append_cell(csv, value), csv += ','; };
     const auto maybe = [&](bool there, double value) { there ? append_number(csv, value) : void(), csv += ','; };
-    cell(p.m), cell(p.n), cell(p.k), text(to_string(p.dtype)), text(to_string(p.trans_a)), text(to_string(p.trans_b));
-    cell(p.alpha), cell(p.beta), text(place_of(*row.what));
+    text(to_string(p.routine)), cell(p.m), cell(p.n), cell(p.k), text(to_string(p.dtype)), text(to_string(p.trans_a)),
+        text(to_string(p.trans_b));
+    cell(p.alpha), cell(p.beta), text(row.what->problem.place_or_default());
     cell(static_cast<std::int64_t>(row.job.plan.devices.size())), text(row.job.plan.policy), text(row.what->group);
     text(row.what->label), cell(row.job.plan.tile), cell(static_cast<std::int64_t>(row.job.plan.ops.size()));
     cell(row.job.plan_s);

@@ -24,6 +24,7 @@ struct ProblemOptions {
   void add_to(CLI::App& app);
   /// The checked problem, with its matrices in memories of `topology`. Throws InputError naming the option.
   GemmProblem resolve(const Topology& topology) const;
+  std::string place_or_default() const;
 
  private:
   GemmProblem sizes() const;

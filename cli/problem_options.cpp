@@ -94,8 +94,10 @@ void ProblemOptions::refuse_what_is_not_there(Routine routine) const {
   refuse("--beta", routine == Routine::dot && beta);
 }
 
+std::string ProblemOptions::place_or_default() const { return place.value_or(dot || axpy ? "h:h" : "h:h:h"); }
+
 void ProblemOptions::put(GemmProblem& problem, const Topology& topology) const {
-  const std::string text = place.value_or(problem.of_vectors() ? "h:h" : "h:h:h");
+  const std::string text = place_or_default();
   const auto places = split(text, ':');
   if (places.size() != (problem.of_vectors() ? 2 : 3))
     throw InputError{fmt::format("--place: '{}' is not {}", text, operands(problem.routine))};

@@ -7,7 +7,7 @@ import unittest
 from support import OLD, SMALL, CommandTest, needs_simulator
 
 COLUMNS = (
-    "m n k dtype transa transb alpha beta place devices policy group label tile ops plan_s first_s predicted_s "
+    "routine m n k dtype transa transb alpha beta place devices policy group label tile ops plan_s first_s predicted_s "
     "measured_s measured_min_s traced_s issue_per_op_s kernel_s copy_s waiting_s issue_s predicted_energy_j "
     "predicted_edp_js modelled_energy_j counted_energy_j counted_call_s counted_edp_js check"
 ).split()
@@ -99,6 +99,15 @@ class Cases(CommandTest):
         chosen = measured[predicted.index(min(predicted))]
         self.assertIn(f"regret {100 * (chosen / min(measured) - 1):.2f}%", text)
 
+    def test_cases_may_be_of_any_routine(self):
+        self.write("cases.csv", "routine,m,n,k,transa,place,tile\ngemv,48,1,1K,T,0:h:h,32\ndot,1,1,1K,,h:1,100\n"
+                                "axpy,1K,1,1,,,100\n,32,32,32,,,\n")
+        text, results = self.measured("--no-simulate", "--check")
+        self.assertEqual([[row[key] for key in ("routine", "m", "n", "k", "place", "check")] for row in results],
+                         [["gemv", "48", "1", "1024", "0:h:h", "passed"], ["dot", "1", "1", "1024", "h:1", "passed"],
+                          ["axpy", "1024", "1", "1", "h:h", "passed"], ["gemm", "32", "32", "32", "h:h:h", "passed"]])
+        self.assertIn("\naxpy 1K,1,1 f64 h:h x", text)
+
     def test_checks_pass(self):
         self.write("cases.csv", CASES)
         _, results = self.measured("--no-simulate", "--check")
@@ -116,6 +125,10 @@ BAD_FILES = {
     "blank line": ("m,n,k\n64,64,64\n\n", "cases.csv:3:1: has 1 cells"),
     "empty size": ("m,n,k\n64,,64\n", "cases.csv:2:4: is empty"),
     "size that is a word": ("m,n,k\n64,64,64\n64,big,64\n", "cases.csv:3: "),
+    "unknown routine": ("m,n,k,routine\n1,1,1,trsm\n", "cases.csv:2: routine 'trsm'"),
+    "gemv of two columns": ("m,n,k,routine\n8,2,8,gemv\n", "cases.csv:2: n: '2' is not 1"),
+    "axpy with a k": ("m,n,k,routine\n8,1,8,axpy\n", "cases.csv:2: k: '8' is not 1"),
+    "dot of three places": ("m,n,k,routine,place\n1,1,8,dot,h:h:h\n", "cases.csv:2: --place"),
     "unknown dtype": ("m,n,k,dtype\n64,64,64,f64\n64,64,64,f8\n", "cases.csv:3: "),
     "unknown policy": ("m,n,k,policy\n64,64,64,best\n", "cases.csv:2: --policy"),
     "unknown field": ("m,n,k,set\n64,64,64,speed=max\n", "speed"),
