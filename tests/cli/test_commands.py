@@ -91,6 +91,16 @@ class Predict(CommandTest):
         rows = self.predicted("--place", "0:0:0", "--model", "bts", "--tile", "2K")["predictions"]
         self.assertAlmostEqual(rows[0]["predicted_s"], 2 * 2048**3 / 1e12, places=6)
 
+    def test_every_routine_is_predicted(self):
+        # t = 10 us + 8 T / (10 GB/s); the kernel reads x and y, at 1 TB/s.
+        tile, machine = 1 << 22, ["--topology", "two-gpu", "--devices", "0", "--model", "bts", "--json", "-"]
+        fetch, kernel = 10e-6 + 8 * tile / 10e9, 8 * (2 * tile + 2) / 1e12
+        result = json.loads(self.succeed("predict", "--dot", 4 * tile, "--tile", tile, *machine))
+        self.assertAlmostEqual(result["predictions"][0]["predicted_s"], 8 * fetch + kernel + 10e-6, places=7)
+        for routine in (["--axpy", "1M"], ["--gemv", "1K,2K"]):
+            rows = json.loads(self.succeed("predict", *routine, *machine))["predictions"]
+            self.assertEqual(rows[0]["model"], "bts")
+
     def test_text_names_the_transfers(self):
         text = self.succeed(*self.ARGUMENTS)
         self.assertIn("to the GPU    10.00 GB/s after 10.00 us, 1.00 times as long", text)
