@@ -19,7 +19,10 @@ SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidate
       if (std::find(operand_nodes_.begin(), operand_nodes_.end(), node) == operand_nodes_.end())
         operand_nodes_.push_back(node);
     }
-  direct_.resize(nodes_.size() * nodes_.size());
+  is_read_.resize(nodes_.size()), is_written_.resize(nodes_.size());
+  for (const MemoryId place : read) is_read_[node_of_[place.index()]] = true;
+  for (const MemoryId place : written) is_written_[node_of_[place.index()]] = true;
+  routes_.resize(nodes_.size() * nodes_.size()), hops_.resize(routes_.size());
   measure_excess(read, written);
 }
 
@@ -59,29 +62,38 @@ void SharedLinks::activate(std::span<const std::size_t> active) {
       double slower = 1;
       for (const std::size_t c : active) slower += excess_[at(src, dst) * candidates_ + c];
       const MemoryPair link{nodes_[src], nodes_[dst]};
-      direct_[at(src, dst)] = {slower * map_.seconds_per_byte(link), map_.latency(link)};
+      const double shared = in_use(src, dst, active) ? 1 : 0;
+      const double alone = map_.seconds_per_byte(link);
+      routes_[at(src, dst)] = {slower * alone, map_.latency(link)};
+      hops_[at(src, dst)] = {(slower + shared) * alone, map_.latency(link)};
     }
-  routes_ = direct_;
+  series_ = hops_;
   for (int hop = 0; hop < max_hops_; ++hop) allow_one_more_hop(active);
 }
 
+bool SharedLinks::in_use(Node src, Node dst, std::span<const std::size_t> active) const {
+  const auto is_active = [&](Node node) { return std::binary_search(active.begin(), active.end(), node); };
+  return (is_read_[src] && is_active(dst)) || (is_written_[dst] && is_active(src));
+}
+
 void SharedLinks::allow_one_more_hop(std::span<const std::size_t> active) {
-  const std::vector<Route> shorter = routes_;
+  const std::vector<Route> shorter = series_;
   for (const Node src : ends_)
     for (const Node dst : ends_) {
       if (src == dst) continue;
-      Route& best = routes_[at(src, dst)];
-      double least = seconds(best);
+      Route& best = series_[at(src, dst)];
+      double least = std::numeric_limits<double>::infinity();
       for (const Node via : active) {
         if (via == src || via == dst) continue;
-        const Route &first = shorter[at(src, via)], &last = direct_[at(via, dst)];
-        const double series = seconds(first) + seconds(last);
-        if (!(series < least)) continue;
-        least = series;
+        const Route &first = shorter[at(src, via)], &last = hops_[at(via, dst)];
+        const double both = seconds(first) + seconds(last);
+        if (!(both < least)) continue;
+        least = both;
         best = first;
         best.per_byte += last.per_byte, best.latency += last.latency;
         best.via[static_cast<std::size_t>(best.hops++)] = static_cast<std::uint8_t>(via);
       }
+      if (least < seconds(routes_[at(src, dst)])) routes_[at(src, dst)] = best;
     }
 }
 

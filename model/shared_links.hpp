@@ -18,7 +18,8 @@ namespace tilerail {
 /// which n copies through one full link give exactly: 1 / n.
 ///
 /// Then a link is replaced by a series of links over up to `max_hops` active devices where that takes less time, the
-/// sum of theirs (store and forward). Of equal ones, the direct link, then the lowest devices.
+/// sum of theirs (store and forward). A link of the series that is active itself takes 1 / bandwidth longer: it is
+/// shared with the transfers it has already. Of equal ones, the direct link, then the lowest devices.
 class SharedLinks {
  public:
   static constexpr int most_hops = 4;
@@ -54,6 +55,7 @@ class SharedLinks {
   void measure_excess(std::span<const MemoryId> read, std::span<const MemoryId> written);
   double seconds(const Route& route) const { return route.latency + bytes_ * route.per_byte; }
   void allow_one_more_hop(std::span<const std::size_t> active);
+  bool in_use(Node src, Node dst, std::span<const std::size_t> active) const;
 
   const LinkMap& map_;
   std::size_t candidates_;
@@ -62,9 +64,11 @@ class SharedLinks {
   std::vector<MemoryId> nodes_;  // candidates, then other memories with operands
   std::vector<Node> node_of_;    // by memory
   std::vector<Node> operand_nodes_;
-  std::vector<double> excess_;  // by link and candidate: sum of sl - 1 over the links that it would use
-  std::vector<Node> ends_;      // as activated: active candidates and those with operands
-  std::vector<Route> direct_, routes_;
+  std::vector<bool> is_read_, is_written_;  // by node
+  std::vector<double> excess_;              // by link and candidate: sum of sl - 1 over the links that it would use
+  std::vector<Node> ends_;                  // as activated: active candidates and those with operands
+  std::vector<Route> routes_;
+  std::vector<Route> hops_, series_;  // links as part of a series, and the best series so far
 };
 
 }  // namespace tilerail

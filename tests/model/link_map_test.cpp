@@ -75,14 +75,14 @@ TEST(SharedLinks, SlowdownsAddUp) {
 }
 
 TEST(SharedLinks, SlowLinksAreReplacedBySeriesOfFasterOnes) {
-  // The example of thesis 3.2.2: 0 -> 1 at 1 GB/s, 0 -> 2 at 3, 2 -> 1 at 4.
+  // The example of thesis 3.2.2: 0 -> 1 at 1 GB/s, 0 -> 2 at 3, shared with what 2 reads itself, 2 -> 1 at 4.
   const LinkMap map = measured({{m0, m1, 1}, {m0, m2, 3}, {m2, m1, 4}});
   const std::vector devices{m1, m2}, read{m0};
   SharedLinks links{map, devices, read, {}, 32e6, 1};
   const std::array<std::size_t, 2> both{0, 1};
   links.activate(both);
   EXPECT_EQ(links.hops(m0, m1), std::vector{m2});
-  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), 1 / 3e9 + 1 / 4e9);
+  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), 2 / 3e9 + 1 / 4e9);
   EXPECT_DOUBLE_EQ(links.latency(m0, m1), 2e-6);
   EXPECT_TRUE(links.hops(m0, m2).empty());
   links.activate(std::array<std::size_t, 1>{0});
@@ -105,7 +105,7 @@ TEST(SharedLinks, MoreHopsWhereTheyAreAllowed) {
     SharedLinks links{map, devices, read, {}, 32e6, hops};
     links.activate(all);
     EXPECT_EQ(links.hops(m0, m1), (std::vector{m2, m3}));
-    EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), 3 / 30e9);
+    EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), (2 + 1 + 1) / 30e9);
   }
 }
 
