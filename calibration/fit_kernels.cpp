@@ -2,6 +2,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "calibration/fit_parts.hpp"
@@ -111,16 +112,23 @@ std::vector<GemmCurve::Load> load_factors(const std::vector<const KernelRun*>& a
   return any ? factors : std::vector<GemmCurve::Load>{};
 }
 
-/// Watts W of a device that kernels fill all the time: least squares over loads d of idle + d (W - idle), and no more
-/// than the device is allowed. Absent where nothing was measured, or no kernel drew more than an idle device.
+/// Watts W of a device that kernels fill all the time, were it allowed to draw them: least squares over loads d of
+/// idle + d (W - idle), as far as the limit did not hold the device back; where it always did, over all. Absent where
+/// nothing was measured, or no kernel drew more than an idle device.
 std::optional<Watts> kernel_watts(const std::vector<const KernelRun*>& loaded, const DeviceRecord& device) {
-  double products = 0, squares = 0;
-  for (const KernelRun* run : loaded)
-    if (run->watts_seconds > 0)
-      products += run->duty * (run->watts - device.idle_watts), squares += run->duty * run->duty;
-  if (device.idle_watts <= 0 || products <= 0) return std::nullopt;
-  const double watts = device.idle_watts + products / squares;
-  return Watts{device.limit_watts > 0 ? std::min(watts, device.limit_watts) : watts};
+  constexpr double free = 0.9;  // of the limit: below, nothing is held back
+  const auto slope = [&](double most) {
+    double products = 0, squares = 0;
+    for (const KernelRun* run : loaded)
+      if (run->watts_seconds > 0 && run->watts <= most)
+        products += run->duty * (run->watts - device.idle_watts), squares += run->duty * run->duty;
+    return products > 0 ? products / squares : 0;
+  };
+  constexpr double none = std::numeric_limits<double>::infinity();
+  const double unheld = device.limit_watts > 0 ? slope(free * device.limit_watts) : slope(none);
+  const double rise = unheld > 0 ? unheld : slope(none);
+  if (device.idle_watts <= 0 || rise <= 0) return std::nullopt;
+  return Watts{device.idle_watts + rise};
 }
 
 /// Times on unaligned columns over those on aligned ones, never rising with the alignment.

@@ -53,7 +53,7 @@ std::optional<DeviceWatts> device_watts(const GemmProblem& p, const Topology& to
   const auto of_gemm = topology.kernels_of(device).gemm_watts(p.dtype, p.trans_a, p.trans_b);
   const auto kernels = of_gemm ? of_gemm : memory.busy_watts;
   if (!memory.idle_watts || !kernels) return std::nullopt;
-  return DeviceWatts{*memory.idle_watts, *kernels};
+  return DeviceWatts{*memory.idle_watts, *kernels, memory.busy_watts.value_or(*kernels)};
 }
 
 std::optional<std::vector<Joules>> device_energies(const Plan& plan, const Topology& topology,
@@ -71,7 +71,7 @@ std::optional<std::vector<Joules>> device_energies(const Plan& plan, const Topol
   std::vector<Joules> energies;
   for (std::size_t d = 0; d < plan.devices.size(); ++d) {
     const Seconds filled{filled_seconds(std::move(steps[plan.devices[d].index()]))};
-    energies.push_back(watts[d].idle * makespan + (watts[d].kernels - watts[d].idle) * filled);
+    energies.push_back(watts[d].over(makespan, filled));
   }
   return energies;
 }

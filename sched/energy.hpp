@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -9,14 +10,21 @@
 
 namespace tilerail {
 
-/// What a device draws, and what it does while GEMMs of a problem fill it; absent where the topology does not say.
+/// What a device draws idle, what GEMMs of a problem that fill it would, and what it is allowed.
 struct DeviceWatts {
-  Watts idle, kernels;
+  Watts idle, kernels, most;
+
+  /// Of a device that kernels fill for `filled` of so many seconds: it clocks lower rather than draw more than `most`.
+  Joules over(Seconds time, Seconds filled) const {
+    return std::min(idle * time + (kernels - idle) * filled, most * time);
+  }
 };
+/// Absent where the topology does not say.
 std::optional<DeviceWatts> device_watts(const GemmProblem& problem, const Topology& topology, MemoryId device);
 
 /// Energy of each device of the plan, in the plan's order, when its operations ran at these times:
-///   idle makespan + (kernels - idle) filled,   filled = integral of min(1, sum of shares of the kernels that run)
+///   min( idle makespan + (kernels - idle) filled, busy makespan ),   filled = integral of min(1, sum of shares of the
+///   kernels that run)
 /// with the watts of the plan's GEMMs (for all its kernels), else the device's busy watts. The shares are occupancies,
 /// so that kernels side by side never count for more than a full device. Absent where the topology gives a device of
 /// the plan no watts, or no times of these GEMMs.

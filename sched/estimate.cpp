@@ -67,7 +67,7 @@ class Pass {
       const auto watts = device_watts(plan_.problem, topology_, gpu);
       if (!watts) return std::nullopt;
       const double filled = std::min(makespan, devices_[gpu.index()].busy);
-      sum += watts->idle * Seconds{makespan} + (watts->kernels - watts->idle) * Seconds{filled};
+      sum += watts->over(Seconds{makespan}, Seconds{filled});
     }
     return sum;
   }

@@ -22,7 +22,8 @@ WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
   for (const MemoryId device : devices) {
     const KernelTimes& times = topology.kernels_of(device);
     w.exec_seconds.push_back(kernels * times.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b).value);
-    if (const auto watts = device_watts(p, topology, device)) w.watts.push_back(watts->kernels.value);
+    if (const auto watts = device_watts(p, topology, device))
+      w.watts.push_back(std::min(watts->kernels, watts->most).value);
   }
   if (w.watts.size() < devices.size()) w.watts.clear();
   const auto side = static_cast<double>(tile);

@@ -37,6 +37,7 @@ class Case:
     overrides: str = ""  # key=value, separated by spaces
     group: str = ""  # alternatives for one task
     label: str = ""
+    routine: str = "gemm"  # with its sizes as a GEMM
 
     def shrunk(self, divisor: int) -> "Case":
         """The same with sizes and tile divided, for trials: no longer the problem that the label names."""
@@ -48,12 +49,14 @@ class Case:
 
     def cells(self) -> list[str]:
         devices = ",".join(map(str, range(self.gpus)))
-        return [*map(str, (self.m, self.n, self.k)), self.dtype, self.transa, self.transb, self.alpha, self.beta,
-                self.place, devices, self.policy, str(self.tile or ""), self.overrides, self.group, self.label]
+        transa, transb = (self.transa, self.transb) if self.routine == "gemm" else ("", "")
+        return [*map(str, (self.m, self.n, self.k)), self.dtype, transa, transb, self.alpha, self.beta,
+                self.place, devices, self.policy, str(self.tile or ""), self.overrides, self.group, self.label,
+                self.routine]
 
 
 CASE_COLUMNS = ["m", "n", "k", "dtype", "transa", "transb", "alpha", "beta", "place", "devices", "policy", "tile",
-                "set", "group", "label"]
+                "set", "group", "label", "routine"]
 MEASURED_COLUMNS = ["m", "n", "k", "dtype", "place", "devices", "policy", "group", "label", "tile", "plan_s", "first_s",
                     "measured_s", "measured_min_s", "check"]
 PREDICTED_COLUMNS = ["predicted_s", "kernel_s", "copy_s", "waiting_s", "issue_s"]
@@ -92,6 +95,8 @@ class HardwareParser(Parser):
         add("--warmup", type=positive, default=3, metavar="N", help="calls before them [3]")
         add("--no-check", action="store_true", help="do not check the results, which takes longer than the calls")
         add("--batch", type=positive, default=24, metavar="N", help="save results after every N cases [24]")
+        add("--energy", default="0", metavar="SECONDS",
+            help="calls after the measured ones in which GPUs count energy; 0: none [0]")
         add("--quick", action="store_true", help="only a few of the cases")
         add("--shrink", type=positive, default=1, metavar="D", help="for trials: divide all sizes and tiles by D")
         add("--from-saved", type=pathlib.Path, metavar="CSV", help="tables and figure of saved results; runs nothing")
@@ -144,7 +149,7 @@ def _measure(tilerail: Tilerail, options, cases: list[Case], simulated: bool) ->
             csv.writer(file, lineterminator="\n").writerows([CASE_COLUMNS, *(case.cells() for case in cases)])
         arguments = ["compare", "--cases", str(source), "--backend", options.backend, "--topology",
                      str(options.topology), "--csv", str(target), "--iters", str(options.iters), "--warmup",
-                     str(options.warmup), "--host-buffers", options.host_buffers]
+                     str(options.warmup), "--host-buffers", options.host_buffers, "--energy", options.energy]
         arguments += ([] if options.no_check else ["--check"]) + ([] if simulated else ["--no-simulate"])
         tilerail.run(arguments, accepted=(0, CHECK_FAILED))
         rows = read_table(target, MEASURED_COLUMNS)[1]

@@ -97,10 +97,16 @@ TEST(FitKernels, WattsOfSeveralLoadsAreALine) {
   EXPECT_NEAR(watts_of(m)->value, 60 + (0.6 * 0.6 * 240 + 260) / (0.6 * 0.6 + 1), 0.1);  // rounded to four digits
 }
 
-TEST(FitKernels, WattsAreNoMoreThanTheDeviceIsAllowed) {
+TEST(FitKernels, WattsThatTheLimitHeldBackDoNotCount) {
   Measurements m = measured();
-  for (KernelRun& run : m.kernels) run.watts *= 2;
-  EXPECT_EQ(watts_of(m), Watts{limit_watts});
+  const auto draws = [&](double watts) {
+    for (KernelRun& run : m.kernels) run.watts = std::min(limit_watts, 60 + run.duty * (watts - 60));
+  };
+  draws(550);  // at 0.6: 354 W of 400
+  EXPECT_NEAR(watts_of(m)->value, 550, 0.1);
+  draws(1000);  // always held back
+  EXPECT_LT(watts_of(m)->value, 700);
+  EXPECT_GT(watts_of(m)->value, limit_watts);
 }
 
 TEST(FitKernels, WattsThatWereNotMeasuredOverStepsOfTheCounterDoNotCount) {

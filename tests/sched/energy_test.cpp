@@ -84,6 +84,15 @@ TEST(Energy, WattsOfAGemmReplaceThoseOfABusyDevice) {
   expect_energies(run, Topology{d}, 250, 50);
 }
 
+TEST(Energy, ADeviceNeverDrawsMoreThanItIsAllowed) {
+  auto d = two_gpu().description();
+  for (GemmCurve& curve : d.kernels[0].gemm) curve.watts = Watts{350};  // the GPUs are allowed 250
+  TimedPlan run;
+  run.gemm(gpu0, 1024, 0, 1);
+  run.gemm(gpu1, 1024, 0, 0.5);
+  expect_energies(run, Topology{d}, 250, 50 + 0.5 * 300);
+}
+
 TEST(Energy, IsUnknownWhereTheDescriptionLacksWattsOfADevice) {
   TimedPlan run;
   run.gemm(gpu0, 1024, 0, 1);
