@@ -4,7 +4,10 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/link_map_csv.hpp"
 #include "cli/locate.hpp"
+#include "cli/option_group.hpp"
+#include "cli/output_set.hpp"
 #include "cli/topo_show.hpp"
 #include "model/error.hpp"
 #include "model/topology.hpp"
@@ -15,15 +18,31 @@ namespace {
 constexpr const char* footer = R"(Examples:
   tilerail topo list
   tilerail topo show clx-ai
+  tilerail topo show clx-ai --link-map clx-ai.csv
   tilerail topo validate my-machine.toml)";
 
 struct TopoOptions {
-  std::string machine;
+  std::string machine, link_map;
   CLI::App *list = nullptr, *show = nullptr, *validate = nullptr;
 };
 
 int list_machines() {
   for (const std::string& name : topology_names()) std::puts(name.c_str());
+  return exit_ok;
+}
+
+int show(const Topology& topology, const std::string& link_map) {
+  OutputSet files;
+  if (link_map == "-") {
+    std::fputs(link_map_csv(topology).c_str(), stdout);
+    return exit_ok;
+  }
+  if (!link_map.empty()) {
+    files.expect(link_map, "--link-map");
+    files.add(link_map, link_map_csv(topology));
+  }
+  files.commit();
+  std::fputs(describe(topology).c_str(), stdout);
   return exit_ok;
 }
 
@@ -34,10 +53,7 @@ int run_topo(const TopoOptions& options) {
   }
   const std::string file = find_topology(options.machine, "topo").string();
   const Topology topology = load_topology(file);
-  if (options.show->parsed()) {
-    std::fputs(describe(topology).c_str(), stdout);
-    return exit_ok;
-  }
+  if (options.show->parsed()) return show(topology, options.link_map);
   fmt::print("{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} capacity groups\n", file,
              topology.name(), topology.memories().size(), topology.gpus().size(), topology.links().size(),
              topology.groups().size());
@@ -56,6 +72,9 @@ Command add_topo(CLI::App& root) {
   for (CLI::App* action : {options->show, options->validate}) {
     action->add_option("machine", options->machine, "A .toml file or a name ('tilerail topo list')")->required();
   }
+  OptionGroup{*options->show, "OUTPUT"}.add("--link-map", "FILE", options->link_map,
+                                            "Pairs of memories and their slowdowns as CSV into a file, or - for "
+                                            "stdout");
   return {app, [options] { return run_topo(*options); }};
 }
 

@@ -32,6 +32,11 @@ struct Workload {
   std::vector<double> shares;       // one each, above 0; their sum is 1
   double seconds = 0, joules = 0;   // predicted; joules only where watts are known
 
+  std::vector<MemoryId> devices(std::span<const MemoryId> candidates) const {
+    std::vector<MemoryId> memories;
+    for (const std::size_t index : active) memories.push_back(candidates[index]);
+    return memories;
+  }
   Outcome outcome(const WorkloadProblem& problem) const {
     return {Flops{problem.flops}, Seconds{seconds}, Joules{joules}};
   }

@@ -21,7 +21,7 @@ class Selection {
 
   Plan by_model(const Metric& metric) const {
     const Workload best = workloads(metric).front();
-    return search_plan(problem_, topology_, devices_of(best), policy_, best.shares);
+    return search_plan(problem_, topology_, best.devices(devices_), policy_, best.shares);
   }
 
   Plan by_plans(const Metric& metric) const {
@@ -32,7 +32,7 @@ class Selection {
     for (const Workload& workload : workloads(metric)) {
       if (workload.active.size() == devices_.size()) continue;
       if (!std::exchange(first, false) && left <= 0) break;
-      Plan plan = search_plan(problem_, topology_, devices_of(workload), policy_);
+      Plan plan = search_plan(problem_, topology_, workload.devices(devices_), policy_);
       left -= cost(plan);
       const double value = value_of(plan, metric);
       if (value > most) best = std::move(plan), most = value;
@@ -42,17 +42,9 @@ class Selection {
 
  private:
   std::vector<Workload> workloads(const Metric& metric) const {
-    const std::int64_t tile = unsearched_tile(problem_, topology_, devices_, policy_);
-    const int hops = policy_.routing == Routing::link_map ? policy_.max_hops : 0;
-    const WorkloadProblem workload = workload_problem(problem_, topology_, devices_, tile, hops);
+    const WorkloadProblem workload = workload_problem(problem_, topology_, devices_, policy_);
     if (workload.watts.empty() && metric.needs_energy) no_watts(metric);
     return ranked_workloads(workload, LinkMap{topology_}, metric);
-  }
-
-  std::vector<MemoryId> devices_of(const Workload& workload) const {
-    std::vector<MemoryId> devices;
-    for (const std::size_t index : workload.active) devices.push_back(devices_[index]);
-    return devices;
   }
 
   double value_of(const Plan& plan, const Metric& metric) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sched/energy.hpp"
+#include "sched/search.hpp"
 
 namespace tilerail {
 
@@ -30,6 +31,12 @@ WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
   w.tile_bytes = element * side * (p.of_vectors() ? 1 : side);
   w.max_hops = max_hops;
   return w;
+}
+
+WorkloadProblem workload_problem(const GemmProblem& problem, const Topology& topology,
+                                 std::span<const MemoryId> devices, const Policy& policy) {
+  return workload_problem(problem, topology, devices, unsearched_tile(problem, topology, devices, policy),
+                          policy.routing == Routing::link_map ? policy.max_hops : 0);
 }
 
 }  // namespace tilerail

@@ -4,6 +4,7 @@
 
 #include "model/problem.hpp"
 #include "model/workload.hpp"
+#include "sched/policy.hpp"
 
 namespace tilerail {
 
@@ -12,5 +13,8 @@ namespace tilerail {
 /// `checked` returns it. Throws InputError when a device has no times for the data type.
 WorkloadProblem workload_problem(const GemmProblem& problem, const Topology& topology,
                                  std::span<const MemoryId> devices, std::int64_t tile, int max_hops);
+/// With the tile that the policy takes without a search and the hops that its routing allows.
+WorkloadProblem workload_problem(const GemmProblem& problem, const Topology& topology,
+                                 std::span<const MemoryId> devices, const Policy& policy);
 
 }  // namespace tilerail
