@@ -1,0 +1,255 @@
+"""Thesis figures 3.8 and 3.5: the link map of CLX-AI, and the transfers of each policy over its links.
+
+Bandwidths of all pairs of memories beside the published ones; then the transfers of a 16384^3 DGEMM with T = 2048, all
+matrices on the host and A, B and C on GPUs 0, 1 and 2. See docs/experiments.md.
+"""
+
+import collections
+import csv
+import dataclasses
+import os
+import pathlib
+
+from harness import (Failure, Parser, Simulation, Tilerail, aligned, command_text, plotting, read_table,
+                     run_experiment, save_figure, write_csv)
+
+NAME = "clx_ai_link_map"
+MACHINE = "clx-ai"
+SIZE, TILE = 16384, 2048
+TILE_BYTES = 8 * TILE**2
+PLACES = ("h:h:h", "0:1:2")
+POLICIES = {
+    "paralia, no hops": ("--policy", "paralia", "--set", "max-hops=0"),
+    "paralia": ("--policy", "paralia"),
+    "gemmex": ("--policy", "gemmex"),
+    "tilerail": ("--policy", "tilerail"),
+}
+REFERENCE = pathlib.Path(__file__).resolve().parent / "reference" / f"{NAME}.csv"
+SAME = 0.01  # relative difference of equal bandwidths
+HOST = "-1"  # in measured transfers
+
+Pair = tuple[str, str]  # names of source and destination
+Links = dict[Pair, tuple[float, float]]  # latency in s, GB/s
+
+
+@dataclasses.dataclass
+class Traffic:
+    """What was copied over one link."""
+
+    ops: int = 0
+    bytes: float = 0.0
+    busy_s: float = 0.0
+
+    def add(self, ops: int, moved: float, seconds: float) -> None:
+        self.ops, self.bytes, self.busy_s = self.ops + ops, self.bytes + moved, self.busy_s + seconds
+
+    @property
+    def transfers(self) -> float:
+        """Of whole tiles, however many pieces each was sent in."""
+        return self.bytes / TILE_BYTES
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """The transfers of one DGEMM."""
+
+    place: str
+    name: str
+    measured: bool
+    seconds: float  # makespan, or from the start of the first transfer to the end of the last
+    links: dict[Pair, Traffic]
+
+    @property
+    def transfers(self) -> float:
+        return sum(link.transfers for link in self.links.values())
+
+    @property
+    def bandwidth(self) -> float:
+        """GB/s: of all bytes, over the sum of the times of their copies."""
+        return sum(link.bytes for link in self.links.values()) / sum(link.busy_s for link in self.links.values()) / 1e9
+
+
+def link_map(tilerail: Tilerail) -> Links:
+    """Of every pair, in the order of the topology."""
+    table = csv.DictReader(tilerail.run(["topo", "show", MACHINE, "--link-map", "-"]).splitlines())
+    return {(row["src"], row["dst"]): (float(row["latency_s"]), float(row["bytes_per_s"]) / 1e9)
+            for row in table if not row["slowdown"]}
+
+
+def published_map(memories: list[str]) -> dict[Pair, float]:
+    """GB/s of every pair."""
+    rows = read_table(REFERENCE, ["to", *memories])[1]
+    return {(src, row["to"]): row.positive(src) for row in rows for src in memories if src != row["to"]}
+
+
+def simulated_runs(tilerail: Tilerail) -> list[Run]:
+    wanted = {(place, name): Simulation(str(SIZE), MACHINE, place, (*policy, "--tile", str(TILE)))
+              for place in PLACES for name, policy in POLICIES.items()}
+    results = tilerail.simulate(wanted.values())
+    runs = []
+    for (place, name), simulation in wanted.items():
+        links = collections.defaultdict(Traffic)
+        for queue in results[simulation]["queues"]:
+            src, arrow, dst = queue["name"].split()[0].partition("->")
+            if arrow:  # a second queue of the pair has a number behind its name
+                links[src, dst].add(queue["ops"], queue["bytes"], queue["busy_s"])
+        runs.append(Run(place, name, False, results[simulation]["makespan_s"], dict(links)))
+    return runs
+
+
+def read_transfers(path: pathlib.Path, memories: list[str]) -> list[tuple[list[Pair], float, float, float]]:
+    """Links, bytes, start and end of each line 'src,dst,[ hops ],bytes,issued,started,ended'."""
+    transfers = []
+    with path.open(newline="") as file:
+        for number, cells in enumerate(csv.reader(file), 1):
+            try:
+                _, _, hops, moved, _, start, end = cells
+                names = ["host" if hop == HOST else f"gpu{int(hop)}" for hop in hops.strip("[] ").split()]
+                if len(names) < 2 or not set(names) <= set(memories) or not float(end) > float(start):
+                    raise ValueError
+                transfers.append((list(zip(names, names[1:])), float(moved), float(start), float(end)))
+            except ValueError:
+                raise Failure(f"{path}:{number}: '{','.join(cells)}' is no transfer between memories of {MACHINE}; "
+                              "expected src,dst,[ hops ],bytes,issued,started,ended") from None
+    return transfers
+
+
+def measured_runs(folder: pathlib.Path, memories: list[str]) -> list[Run]:
+    """Of files LIBRARY-A.B.C.csv; transfers over several links may stand in LIBRARY-rerouted-A.B.C.csv."""
+    runs = []
+    for place in PLACES:
+        files = collections.defaultdict(list)
+        ending = f"-{place.replace(':', '.')}.csv"
+        for path in sorted(folder.glob("*" + ending)):
+            files[path.name.removesuffix(ending).removesuffix("-rerouted")].append(path)
+        for library, paths in files.items():
+            transfers = [transfer for path in paths for transfer in read_transfers(path, memories)]
+            links = collections.defaultdict(Traffic)
+            for pairs, moved, start, end in transfers:
+                for pair in pairs:
+                    if pair[0] != pair[1]:  # some libraries also list copies within a GPU
+                        links[pair].add(1, moved, (end - start) / len(pairs))
+            if not links:
+                raise Failure(f"{paths[0]}: no transfers between memories")
+            span = max(end for *_, end in transfers) - min(start for _, _, start, _ in transfers)
+            runs.append(Run(place, library, True, span, dict(links)))
+    if not runs:
+        raise Failure(f"--measured: '{folder}' has no files such as paralia-{PLACES[0].replace(':', '.')}.csv")
+    return runs
+
+
+def print_map(memories: list[str], pairs: Links, published: dict[Pair, float]) -> None:
+    lines = [["GB/s, from \\ to", *memories]]
+    for src in memories:
+        lines.append([src, *(f"{pairs[src, dst][1]:.2f}" if src != dst else "-" for dst in memories)])
+    print(aligned(lines), end="\n\n")
+    other = [f"{src}->{dst} {pairs[src, dst][1]:.2f} for {value:.2f}" for (src, dst), value in published.items()
+             if abs(pairs[src, dst][1] / value - 1) > SAME]
+    print(f"as published within {SAME:.0%}: {len(published) - len(other)} of {len(published)} pairs"
+          + (f"; not {', '.join(other)}" if other else ""), end="\n\n")
+
+
+def print_runs(runs: list[Run], pairs: Links) -> None:
+    """Totals, and the transfers by the bandwidth of the link."""
+    levels = sorted({f"{bandwidth:.2f}" for _, bandwidth in pairs.values()}, key=float, reverse=True)
+    lines = [["place", "policy", "ms", "transfers", "mean GB/s", *(f"at {level}" for level in levels)]]
+    for run in runs:
+        at = collections.Counter()
+        for pair, link in run.links.items():
+            at[f"{pairs[pair][1]:.2f}"] += link.transfers
+        lines.append([run.place, run.name + (", measured" if run.measured else ""), f"{run.seconds * 1e3:.1f}",
+                      f"{run.transfers:g}", f"{run.bandwidth:.1f}", *(f"{at[level]:g}" for level in levels)])
+    print(aligned(lines))
+
+
+def draw_heat(axes, memories: list[str], heat: dict[Pair, float], labels: dict[Pair, str], title: str):
+    """Sources are columns, destinations rows."""
+    rows = [[heat.get((src, dst), float("nan")) for src in memories] for dst in memories]
+    image = axes.imshow(rows, cmap="YlGn", vmin=0)
+    for (src, dst), label in labels.items():
+        colour = "white" if heat[src, dst] > 0.7 * max(heat.values()) else "black"
+        axes.text(memories.index(src), memories.index(dst), label, ha="center", va="center", fontsize=5, color=colour)
+    names = [memory.removeprefix("gpu") for memory in memories]
+    axes.set_xticks(range(len(names)), names, fontsize=6)
+    axes.set_yticks(range(len(names)), names, fontsize=6)
+    axes.set_title(title, fontsize=7)
+    return image
+
+
+def draw_bars(axes, runs: list[Run], value, title: str) -> None:
+    names = list(dict.fromkeys((run.name, run.measured) for run in runs))
+    for number, place in enumerate(PLACES):
+        bars = [(names.index((run.name, run.measured)), value(run)) for run in runs if run.place == place]
+        axes.bar([x + (number - 0.5) * 0.4 for x, _ in bars], [height for _, height in bars], 0.4, label=place)
+    axes.set_xticks(range(len(names)), [name + ("\nmeasured" if measured else "") for name, measured in names],
+                    fontsize=6, rotation=45)
+    axes.tick_params(axis="y", labelsize=6)
+    axes.set_title(title, fontsize=7)
+    axes.legend(fontsize=6)
+
+
+def draw(figure_type, memories: list[str], pairs: Links, published: dict[Pair, float],
+         runs: list[Run]):
+    bandwidths = {pair: bandwidth for pair, (_, bandwidth) in pairs.items()}
+    of_place = [[run for run in runs if run.place == place] for place in PLACES]
+    columns = max(4, *map(len, of_place))
+    figure = figure_type(figsize=(2.6 * columns, 2.9 * (1 + len(PLACES))), dpi=150, layout="constrained")
+    axes = figure.subplots(1 + len(PLACES), columns)
+    for each, heat, title in ((axes[0][0], bandwidths, "topology, GB/s"), (axes[0][1], published, "published, GB/s")):
+        image = draw_heat(each, memories, heat, {pair: f"{value:.1f}" for pair, value in heat.items()}, title)
+    axes[0][0].set_xlabel("source", fontsize=6)
+    axes[0][0].set_ylabel("destination", fontsize=6)
+    bar = figure.colorbar(image, ax=axes[0][1], shrink=0.7)
+    bar.ax.tick_params(labelsize=6)
+    draw_bars(axes[0][2], runs, lambda run: run.transfers, "transfers of tiles")
+    draw_bars(axes[0][3], runs, lambda run: run.bandwidth, "mean bandwidth, GB/s")
+    for row, of_one in zip(axes[1:], of_place):
+        for each, run in zip(row, of_one):
+            labels = {pair: f"{link.transfers:g}" for pair, link in run.links.items()}
+            draw_heat(each, memories, bandwidths, labels,
+                      f"{run.name}{', measured' if run.measured else ''}, {run.place}\n{run.seconds * 1e3:.0f} ms")
+    for each in [*axes[0][4:], *(each for row, of_one in zip(axes[1:], of_place) for each in row[len(of_one):])]:
+        each.set_axis_off()
+    return figure
+
+
+def save(folder: str, version: str, memories: list[str], pairs: Links,
+         published: dict[Pair, float], runs: list[Run]) -> list[str]:
+    files = [os.path.join(folder, name) for name in (f"{NAME}.csv", f"{NAME}_transfers.csv")]
+    header = {"version": version, "machine": MACHINE, "command": command_text()}
+    write_csv(files[0], header, ["src", "dst", "latency_s", "gb_per_s", "published_gb_per_s"],
+              [[*pair, latency, bandwidth, published[pair]] for pair, (latency, bandwidth) in pairs.items()])
+    write_csv(files[1], header, ["place", "policy", "measured", "src", "dst", "transfers", "ops", "bytes", "busy_s"],
+              [[run.place, run.name, int(run.measured), *pair, f"{link.transfers:g}", link.ops, f"{link.bytes:.0f}",
+                link.busy_s] for run in runs for pair, link in run.links.items()])
+    if figure_type := plotting():
+        files.append(os.path.join(folder, f"{NAME}.png"))
+        save_figure(draw(figure_type, memories, pairs, published, runs), files[-1])
+    return files
+
+
+def main() -> None:
+    parser = Parser(__doc__)
+    parser.add_argument("--measured", type=pathlib.Path, metavar="DIR",
+                        help="also transfers of libraries: LIBRARY-A.B.C.csv with src,dst,[ hops ],bytes,issued,"
+                             "started,ended")
+    options = parser.parse_args()
+    tilerail = Tilerail(options.tilerail, options.jobs)
+    version = tilerail.version()
+    pairs = link_map(tilerail)
+    memories = sorted({src for src, _ in pairs})  # the host after the GPUs, as published
+    published = published_map(memories)
+    runs = simulated_runs(tilerail)
+    if options.measured and options.measured.is_dir():
+        runs += measured_runs(options.measured, memories)
+    elif options.measured:
+        print(f"skipped: there is no folder '{options.measured}'", end="\n\n")
+    runs.sort(key=lambda run: PLACES.index(run.place))
+    print_map(memories, pairs, published)
+    print_runs(runs, pairs)
+    files = save(options.output, version, memories, pairs, published, runs)
+    print(f"\nwritten: {', '.join(files)}" + ("" if len(files) == 3 else "; no figure: matplotlib is missing"))
+
+
+if __name__ == "__main__":
+    run_experiment(main)
