@@ -1,7 +1,10 @@
 #include "model/shared_links.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 namespace tilerail {
 
@@ -19,11 +22,11 @@ SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidate
       if (std::find(operand_nodes_.begin(), operand_nodes_.end(), node) == operand_nodes_.end())
         operand_nodes_.push_back(node);
     }
-  is_read_.resize(nodes_.size()), is_written_.resize(nodes_.size());
-  for (const MemoryId place : read) is_read_[node_of_[place.index()]] = true;
-  for (const MemoryId place : written) is_written_[node_of_[place.index()]] = true;
-  routes_.resize(nodes_.size() * nodes_.size()), hops_.resize(routes_.size());
-  measure_excess(read, written);
+  const std::size_t links = nodes_.size() * nodes_.size();
+  routes_.resize(links), series_.resize(links), later_.resize(links), users_.resize(links),
+      excess_.assign(links * candidates_, 0.0);
+  find_users(read, written);
+  measure_excess();
 }
 
 SharedLinks::Node SharedLinks::add_node(MemoryId memory) {
@@ -32,24 +35,42 @@ SharedLinks::Node SharedLinks::add_node(MemoryId memory) {
   return node;
 }
 
-void SharedLinks::measure_excess(std::span<const MemoryId> read, std::span<const MemoryId> written) {
-  excess_.assign(nodes_.size() * nodes_.size() * candidates_, 0.0);
-  std::vector<std::vector<MemoryPair>> used(candidates_);
+/// All candidates active and nothing running gives the routes that each would take alone.
+void SharedLinks::find_users(std::span<const MemoryId> read, std::span<const MemoryId> written) {
+  std::vector<std::size_t> all(candidates_);
+  std::iota(all.begin(), all.end(), 0);
+  activate(all);
+  std::vector<std::vector<std::size_t>> users(users_.size());
+  const auto use = [&](std::size_t candidate, MemoryId src, MemoryId dst) {
+    if (src == dst || !std::isfinite(seconds_per_byte(src, dst))) return;
+    Node at_node = node_of_[src.index()];
+    std::vector<MemoryId> stops = hops(src, dst);
+    stops.push_back(dst);
+    for (const MemoryId stop : stops) {
+      const Node next = node_of_[stop.index()];
+      auto& of_link = users[at(std::exchange(at_node, next), next)];
+      if (of_link.empty() || of_link.back() != candidate) of_link.push_back(candidate);
+    }
+  };
   for (std::size_t c = 0; c < candidates_; ++c) {
-    const auto use = [&](MemoryPair pair) {
-      const bool known = std::find(used[c].begin(), used[c].end(), pair) != used[c].end();
-      if (pair.src != pair.dst && map_.has(pair) && !known) used[c].push_back(pair);
-    };
-    for (const MemoryId place : read) use({place, nodes_[c]});
-    for (const MemoryId place : written) use({nodes_[c], place});
+    for (const MemoryId place : read) use(c, place, nodes_[c]);
+    for (const MemoryId place : written) use(c, nodes_[c], place);
   }
+  users_ = std::move(users);
+}
+
+void SharedLinks::measure_excess() {
   for (Node src = 0; src < nodes_.size(); ++src)
     for (Node dst = 0; dst < nodes_.size(); ++dst) {
       const MemoryPair link{nodes_[src], nodes_[dst]};
       if (src == dst || !map_.has(link)) continue;
-      for (std::size_t c = 0; c < candidates_; ++c)
-        for (const MemoryPair by : used[c])
-          if (by != link) excess_[at(src, dst) * candidates_ + c] += map_.slowdown(link, by) - 1;
+      for (Node a = 0; a < nodes_.size(); ++a)
+        for (Node b = 0; b < nodes_.size(); ++b) {
+          const auto& users = users_[at(a, b)];
+          if (users.empty() || (a == src && b == dst)) continue;
+          const double more = map_.slowdown(link, {nodes_[a], nodes_[b]}) - 1;
+          for (const std::size_t c : users) excess_[at(src, dst) * candidates_ + c] += more;
+        }
     }
 }
 
@@ -62,18 +83,19 @@ void SharedLinks::activate(std::span<const std::size_t> active) {
       double slower = 1;
       for (const std::size_t c : active) slower += excess_[at(src, dst) * candidates_ + c];
       const MemoryPair link{nodes_[src], nodes_[dst]};
-      const double shared = in_use(src, dst, active) ? 1 : 0;
       const double alone = map_.seconds_per_byte(link);
+      const auto with_user = [&](Node user) {
+        return Route{(slower + (uses(user, src, dst, active) ? 1 : 0)) * alone, map_.latency(link)};
+      };
       routes_[at(src, dst)] = {slower * alone, map_.latency(link)};
-      hops_[at(src, dst)] = {(slower + shared) * alone, map_.latency(link)};
+      series_[at(src, dst)] = with_user(dst), later_[at(src, dst)] = with_user(src);
     }
-  series_ = hops_;
   for (int hop = 0; hop < max_hops_; ++hop) allow_one_more_hop(active);
 }
 
-bool SharedLinks::in_use(Node src, Node dst, std::span<const std::size_t> active) const {
-  const auto is_active = [&](Node node) { return std::binary_search(active.begin(), active.end(), node); };
-  return (is_read_[src] && is_active(dst)) || (is_written_[dst] && is_active(src));
+bool SharedLinks::uses(Node user, Node src, Node dst, std::span<const std::size_t> active) const {
+  const auto& users = users_[at(src, dst)];
+  return std::binary_search(users.begin(), users.end(), user) && std::binary_search(active.begin(), active.end(), user);
 }
 
 void SharedLinks::allow_one_more_hop(std::span<const std::size_t> active) {
@@ -85,7 +107,7 @@ void SharedLinks::allow_one_more_hop(std::span<const std::size_t> active) {
       double least = std::numeric_limits<double>::infinity();
       for (const Node via : active) {
         if (via == src || via == dst) continue;
-        const Route &first = shorter[at(src, via)], &last = hops_[at(via, dst)];
+        const Route &first = shorter[at(src, via)], &last = later_[at(via, dst)];
         const double both = seconds(first) + seconds(last);
         if (!(both < least)) continue;
         least = both;

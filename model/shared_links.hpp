@@ -12,14 +12,14 @@ namespace tilerail {
 /// The links of a LinkMap while a set of devices works on operands in certain memories (thesis 3.2.2).
 ///
 /// Every active device is taken to read from each memory that is read and to write to each that is written all the
-/// time. With slowdowns sl of one such link on another, the thesis multiplies a bandwidth by their sum, where a
-/// slowdown of 2 is to halve it; meant is
+/// time, over the links of the route that is the fastest while nothing else runs. With slowdowns sl of one such link on
+/// another, the thesis multiplies a bandwidth by their sum, where a slowdown of 2 is to halve it; meant is
 ///   shared bandwidth(l) = bandwidth(l) / (1 + sum over active links a != l of (sl(l, a) - 1))
 /// which n copies through one full link give exactly: 1 / n.
 ///
 /// Then a link is replaced by a series of links over up to `max_hops` active devices where that takes less time, the
-/// sum of theirs (store and forward). A link of the series that is active itself takes 1 / bandwidth longer: it is
-/// shared with the transfers it has already. Of equal ones, the direct link, then the lowest devices.
+/// sum of theirs (store and forward). A link of the series that the device on the way uses itself takes 1 / bandwidth
+/// longer: it is shared with that device's own transfers. Of equal ones, the direct link, then the lowest devices.
 class SharedLinks {
  public:
   static constexpr int most_hops = 4;
@@ -52,10 +52,11 @@ class SharedLinks {
   }
   std::size_t at(Node src, Node dst) const { return src * nodes_.size() + dst; }
   Node add_node(MemoryId memory);
-  void measure_excess(std::span<const MemoryId> read, std::span<const MemoryId> written);
+  void find_users(std::span<const MemoryId> read, std::span<const MemoryId> written);
+  void measure_excess();
   double seconds(const Route& route) const { return route.latency + bytes_ * route.per_byte; }
   void allow_one_more_hop(std::span<const std::size_t> active);
-  bool in_use(Node src, Node dst, std::span<const std::size_t> active) const;
+  bool uses(Node user, Node src, Node dst, std::span<const std::size_t> active) const;
 
   const LinkMap& map_;
   std::size_t candidates_;
@@ -64,11 +65,11 @@ class SharedLinks {
   std::vector<MemoryId> nodes_;  // candidates, then other memories with operands
   std::vector<Node> node_of_;    // by memory
   std::vector<Node> operand_nodes_;
-  std::vector<bool> is_read_, is_written_;  // by node
-  std::vector<double> excess_;              // by link and candidate: sum of sl - 1 over the links that it would use
-  std::vector<Node> ends_;                  // as activated: active candidates and those with operands
+  std::vector<std::vector<std::size_t>> users_;  // by link: candidates that use it when active, ascending
+  std::vector<double> excess_;  // by link and candidate: sum of sl - 1 over the links that it would use
+  std::vector<Node> ends_;      // as activated: active candidates and those with operands
   std::vector<Route> routes_;
-  std::vector<Route> hops_, series_;  // links as part of a series, and the best series so far
+  std::vector<Route> series_, later_;  // the best series so far, at first of one link; links that follow
 };
 
 }  // namespace tilerail
