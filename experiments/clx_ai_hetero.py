@@ -1,8 +1,8 @@
 """PARALiA on CLX-AI with GPUs of three speeds: simulated on the devices it selected, and by our own selection.
 
-Every measured row is simulated by the policy `paralia` with the devices and the tile that were measured: in equal shares
-for comm_opt, which does not select, else in shares by speed. Beside it stands the selection that the model makes of all
-eight GPUs. See docs/experiments.md.
+Every measured row is simulated by the policy `paralia` with the devices and the tile that were measured: in equal
+shares for comm_opt, which does not select, else in shares by speed. Beside it stands the selection that the model makes
+of all eight GPUs. See docs/experiments.md.
 """
 
 import dataclasses

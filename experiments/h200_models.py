@@ -1,7 +1,7 @@
 """CoCoPeLia's models of one GPU and the simulator against a real GPU: dgemm, sgemm and daxpy, all placements.
 
-Each problem runs with several tiles; each run is predicted by the models and by the simulator of the calibrated machine,
-and the tiles that they choose are compared with the best measured one. See docs/experiments.md.
+Each problem runs with several tiles; each run is predicted by the models and by the simulator of the calibrated
+machine, and the tiles that they choose are compared with the best measured one. See docs/experiments.md.
 """
 
 import concurrent.futures
@@ -9,8 +9,8 @@ import itertools
 import json
 import statistics
 
-from harness import (Case, Failure, HardwareParser, Results, Row, Tilerail, aligned, finish, results_of,
-                     run_experiment, write_csv)
+from harness import (Case, Failure, HardwareParser, Results, Row, Tilerail, aligned, finish, quantile,
+                     results_of, run_experiment, write_csv)
 
 NAME = "h200_models"
 ROUTINES = {"dgemm": ("gemm", "f64"), "sgemm": ("gemm", "f32"), "daxpy": ("axpy", "f64")}
@@ -77,7 +77,7 @@ def errors_of(rows: list[Row]) -> dict[tuple[str, str], list[float]]:
 def print_errors(errors: dict[tuple[str, str], list[float]]) -> None:
     lines = [["routine", "by", "runs", "5%", "median", "95%", "median |error|", f"simulator within {ERROR_TARGET:.0%}"]]
     for (routine, way), values in errors.items():
-        low, *_, high = statistics.quantiles(values, n=20) if len(values) > 1 else values * 2
+        low, high = quantile(values, 0.05), quantile(values, 0.95)
         size = statistics.median(map(abs, values))
         verdict = ("yes" if size <= ERROR_TARGET else "no") if way == "simulator" else ""
         lines.append([routine, way, str(len(values)), f"{low:+.1%}", f"{statistics.median(values):+.1%}",

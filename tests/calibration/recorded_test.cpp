@@ -12,8 +12,8 @@
 namespace tilerail {
 namespace {
 
-Measurements recorded() {
-  const std::string path = TILERAIL_SOURCE_DIR "/experiments/results/hgx-h200-4/measurements.json";
+Measurements recorded(const std::string& machine = "hgx-h200-4") {
+  const std::string path = TILERAIL_SOURCE_DIR "/experiments/results/" + machine + "/measurements.json";
   std::ostringstream text;
   text << std::ifstream{path}.rdbuf();
   return measurements_from_json(text.str(), path);
@@ -50,6 +50,19 @@ TEST(Recorded, TheyReproduceTheMeasurements) {
   for (const HostPages pages : {HostPages::spread, HostPages::plain})
     EXPECT_LT(median(transfer_residuals(measurements, pages, shipped(pages))), 0.02);
   EXPECT_LT(median(kernel_residuals(measurements, shipped(HostPages::spread))), 0.01);
+}
+
+TEST(Recorded, WattsOfKernelsAreThoseBelowThePowerLimit) {
+  const Topology fitted{fit_topology(recorded("hgx-h200-1"), HostPages::spread)};
+  const Topology file = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200-1.toml");
+  const MemoryId gpu = file.gpus()[0];
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16}) {
+    const auto watts = file.kernels_of(gpu).gemm_watts(dtype, Trans::no, Trans::no);
+    ASSERT_TRUE(watts);
+    EXPECT_EQ(watts, fitted.kernels_of(gpu).gemm_watts(dtype, Trans::no, Trans::no));
+  }
+  EXPECT_GT(file.kernels_of(gpu).gemm_watts(DType::f64, Trans::no, Trans::no), file.memory(gpu).busy_watts);
+  EXPECT_LT(file.kernels_of(gpu).gemm_watts(DType::f32, Trans::no, Trans::no), file.memory(gpu).busy_watts);
 }
 
 TEST(Recorded, EnginesAndTheSwitchAreFound) {

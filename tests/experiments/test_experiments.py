@@ -222,6 +222,48 @@ class CocopeliaModels(ExperimentTest):
         self.assertEqual(table_after(again, "tile chosen by"), ways)
 
 
+class ClxAiHetero(ExperimentTest):
+    RUN = ["run", "clx_ai_hetero", "-o", ".", "--", "--sizes"]
+
+    def test_every_measured_row_of_a_size_is_simulated_on_its_devices(self):
+        text = self.succeed(*self.RUN, "4K")
+        remarks, rows = csv_rows(self.folder / "clx_ai_hetero.csv")
+        self.assertEqual(remarks["measured"], "clx_ai_hetero.csv")
+        self.assertEqual([row["variant"] for row in rows],
+                         ["PARALiA-select-EDP", "PARALiA-select-PERF", "PARALiA-comm_opt"])
+        for row in rows:
+            error = float(row["simulated_s"]) / float(row["measured_s"]) - 1
+            self.assertAlmostEqual(float(row["error"]), error, delta=5e-5)
+        by_variant = {row["variant"]: row for row in rows}
+        all_gpus, selected = by_variant["PARALiA-comm_opt"], by_variant["PARALiA-select-PERF"]
+        self.assertEqual(all_gpus["simulated_s"], all_gpus["selected_simulated_s"], "it does not select")
+        gain = float(all_gpus["simulated_s"]) / float(selected["simulated_s"])
+        self.assertEqual(table_after(text, "comm_opt over")[0][2], f"{gain:.3f}")
+
+    def test_a_size_that_was_not_measured_is_refused(self):
+        self.assert_refused([*self.RUN, "5K"], "no rows of the --sizes")
+
+
+class ClxAiParalia(ExperimentTest):
+    RUN = ["run", "clx_ai_paralia", "-o", ".", "--"]
+
+    def test_means_are_of_all_problems_and_selections_serve_their_metrics(self):
+        text = self.succeed(*self.RUN, "--places", "0:1:2,h:h:h", "--largest", 4096)
+        rows = csv_rows(self.folder / "clx_ai_paralia.csv")[1]
+        self.assertEqual(len(rows), 2 * 3 * 5)  # placements, sides 2K to 4K, variants
+        chosen = [row for row in rows if row["variant"] == "select(PDP)"]
+        self.assertEqual({row["devices"].count(",") for row in chosen}, {0}, "one GPU each")
+        flops = sum(2 * int(row["m"]) * int(row["n"]) * int(row["k"]) for row in chosen)
+        rate = flops / sum(float(row["simulated_s"]) for row in chosen) / 1e9
+        means = {line[0]: line[1:] for line in table_after(text, " ")}
+        self.assertEqual(means["select(PDP)"][2], f"{rate:.0f}")
+        self.assertAlmostEqual(float(means["select(PDP)"][5]), rate / (39996 / 17.27 / 8), delta=0.0051)
+
+    def test_unknown_placements_and_sizes_without_problems_are_refused(self):
+        self.assert_refused([*self.RUN, "--places", "1:1:1"], "'1:1:1' is none of")
+        self.assert_refused([*self.RUN, "--largest", "1000"], "leaves no problem")
+
+
 class ClxAiLinkMap(ExperimentTest):
     RUN = ["run", "clx_ai_link_map", "-o", ".", "--"]
     TILE = 8 * 2048**2  # bytes

@@ -14,7 +14,7 @@ sys.path.insert(0, str(SOURCE / "experiments"))
 import h200_accuracy  # noqa: E402
 import harness  # noqa: E402
 
-NAMES = ["h200_accuracy", "h200_peers", "h200_ranking", "h200_scaling"]
+NAMES = ["h200_accuracy", "h200_models", "h200_peers", "h200_ranking", "h200_scaling"]
 REMARKS = "# version: tilerail 1\n# date: 2026-01-02 03:04 UTC\n# machine: sample, 8 GPUs\n# command: none\n"
 DEFAULTS = {"m": 4096, "n": 4096, "k": 4096, "dtype": "f64", "transa": "N", "transb": "N", "alpha": 1, "beta": 1,
             "place": "h:h:h", "devices": 8, "policy": "tilerail", "group": "", "label": "", "tile": 1024,
@@ -250,6 +250,37 @@ class Scaling(HardwareTest):
         rows = self.measure("h200_scaling")[2]
         self.assertEqual([(row["gpus"], row["m"], row["place"]) for row in rows],
                          [("1", "128", "h:h:h"), ("2", "128", "h:h:h")])
+
+
+class Models(HardwareTest):
+    def test_host_runs_have_the_predictions_of_all_models_and_give_the_same_tables_again(self):
+        text, remarks, rows = self.measure("h200_models", "--quick", "--gpus", 1)
+        self.assertEqual({row["routine"] for row in rows}, {"gemm", "axpy"})
+        self.assertEqual({row["label"] for row in rows}, {"dgemm / 128", "sgemm / 128", "daxpy / 128"})
+        for row in rows:
+            for column in ("baseline_s", "dataloc_s", "bts_s", "dr_s", "cso_s", "predicted_s", "measured_s"):
+                self.assertGreater(float(row[column]), 0)
+            self.assertEqual(row["check"], "passed")
+        again = self.succeed("run", "h200_models", "-o", "o", "--", "--from-saved", "out/h200_models/h200_models.csv")
+        self.assertEqual(table_after(again, "routine"), table_after(text, "routine"))
+        self.assertEqual(table_after(again, "tile chosen by"), table_after(text, "tile chosen by"))
+
+    def test_losses_are_measured_times_with_the_tile_that_each_way_prefers(self):
+        models = ("baseline", "dataloc", "bts", "dr", "cso")
+        columns = {"routine": "gemm", "label": "dgemm", "group": "one"}
+        rows = [{**columns, "tile": 1024, "predicted_s": 3, "measured_s": 2, **{f"{m}_s": 1 for m in models}},
+                {**columns, "tile": 2048, "predicted_s": 1, "measured_s": 4, **{f"{m}_s": 2 for m in models}}]
+        with open(self.folder / "saved.csv", "w", newline="") as file:
+            file.write(REMARKS)
+            table = csv.DictWriter(file, [*DEFAULTS, "routine", *(f"{m}_s" for m in models)], lineterminator="\n")
+            table.writeheader()
+            table.writerows({**DEFAULTS, **row} for row in rows)
+        text = self.succeed("run", "h200_models", "-o", "o", "--", "--from-saved", "saved.csv")
+        losses = {line[0]: line for line in table_after(text, "tile chosen by")}
+        self.assertEqual(losses["dr"][1:3], ["1", "0.0%"])
+        self.assertEqual(losses["simulator"][1:3], ["1", "100.0%"])
+        errors = {line[1]: line[2:] for line in table_after(text, "routine")}
+        self.assertEqual(errors["simulator"][:5], ["2", "-75.0%", "-12.5%", "+50.0%", "62.5%"])
 
 
 class Gantt(HardwareTest):
