@@ -141,7 +141,7 @@ void fill_energy(Summary& summary, const Plan& plan, const Topology& topology) {
   if (energies.empty() || summary.makespan_s == 0) return;
   const Seconds makespan{summary.makespan_s};
   const Joules joules{std::accumulate(energies.begin(), energies.end(), 0.0)};
-  Summary::Energy& energy = summary.energy.emplace();
+  Summary::Energy& energy = *(summary.energy = Summary::Energy{});
   energy.joules = joules.value;
   energy.watts = (joules / makespan).value;
   energy.edp = energy_delay(joules, makespan);

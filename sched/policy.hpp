@@ -40,6 +40,7 @@ struct Policy {
   std::int64_t tile = 0;                       // 0: chosen by tile_choice
   Routing routing = Routing::initial;
   int max_hops = 1;                  // memories between the ends of a route of routing=link-map
+  bool relays = false;               // where routes over other GPUs are faster, plan with them, too
   bool batch = false;                // read-only tiles go to all GPUs that need them in one chain
   int chunks = 8;                    // pieces of a tile in a chain
   std::int64_t min_chunk_bytes = 0;  // fewer pieces where they would be smaller than this

@@ -8,6 +8,7 @@
 #include "model/error.hpp"
 #include "sched/estimate.hpp"
 #include "sched/overlap_gemm.hpp"
+#include "sched/relays.hpp"
 #include "sched/tile_choice.hpp"
 #include "sched/tile_scheduler.hpp"
 
@@ -35,17 +36,16 @@ class Search {
       : problem_{problem}, topology_{topology}, policy_{policy}, resources_{topology} {}
 
   Plan on(std::span<const MemoryId> devices, const std::vector<double>& shares) const {
-    const bool any_number = policy_.device_choice == DeviceChoice::search;
-    const TileScheduler all = with(devices, shares);
-    const Grid grid = all.grid();
-    if (!any_number && !any_tile()) return all.plan(given_tile(all, devices, grid), grid);
-    Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, devices, grid), grid);
-    for (std::size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
-      if (best.plan.ops.empty() || kernels_alone(devices, count) >= (1 - margin) * best.makespan) break;
-      for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
-        if (!try_fewer(subset, best)) break;
+    const bool relays = policy_.relays && relays_help(problem_, resources_, devices);
+    if (!relays && !any_tile() && policy_.device_choice == DeviceChoice::all) {  // nothing to choose from
+      const TileScheduler all = with(devices, shares);
+      return all.plan(given_tile(all, devices, all.grid()), all.grid());
     }
-    return std::move(best.plan);
+    Judged best = best_on(devices, shares);
+    if (!relays) return std::move(best.plan);
+    const Policy other = relayed(policy_);
+    Judged over_others = Search{problem_, topology_, other}.best_on(devices, shares);
+    return over_others.beats(best) ? std::move(over_others.plan) : std::move(best.plan);
   }
 
   std::int64_t unsearched_tile(std::span<const MemoryId> devices) const {
@@ -54,6 +54,19 @@ class Search {
   }
 
  private:
+  Judged best_on(std::span<const MemoryId> devices, const std::vector<double>& shares) const {
+    const bool any_number = policy_.device_choice == DeviceChoice::search;
+    const TileScheduler all = with(devices, shares);
+    const Grid grid = all.grid();
+    Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, devices, grid), grid);
+    for (std::size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
+      if (best.plan.ops.empty() || kernels_alone(devices, count) >= (1 - margin) * best.makespan) break;
+      for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
+        if (!try_fewer(subset, best)) break;
+    }
+    return best;
+  }
+
   bool any_tile() const { return policy_.tile == 0 && policy_.tile_choice == TileChoice::search; }
 
   TileScheduler with(std::span<const MemoryId> devices, const std::vector<double>& shares = {}) const {

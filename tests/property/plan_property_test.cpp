@@ -41,6 +41,7 @@ Policy random_policy() {
   maybe("batch", {"on", "off"});
   maybe("chunks", {"1", "3", "8"});
   maybe("c-tiles", {"eager", "lazy", "auto"});
+  maybe("relays", {"on", "off"});
   maybe("write-backs", {"in-order", "own-queues"});
   maybe("order", {"fifo", "fewest-fetches", "eta"});
   maybe("caching", {"on", "off"});

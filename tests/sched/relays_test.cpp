@@ -1,0 +1,45 @@
+#include "sched/relays.hpp"
+
+#include <gtest/gtest.h>
+
+#include "machines.hpp"
+#include "sched/estimate.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+GemmProblem placed(const Topology& machine, std::int64_t n, int gpu) {
+  GemmProblem p = cube(n);
+  p.place_a = p.place_b = p.place_c = machine.gpus()[static_cast<std::size_t>(gpu)];
+  return checked(p);
+}
+
+TEST(Relays, HelpWhereNvlinksMakeAWayRoundPcieOnly) {
+  const Topology clx = shipped("clx-ai"), hgx = shipped("hgx-h200"), tree = shipped("pcie-tree-8");
+  EXPECT_TRUE(relays_help(placed(clx, 4096, 0), Resources{clx}, clx.gpus()));
+  EXPECT_FALSE(relays_help(placed(hgx, 4096, 0), Resources{hgx}, hgx.gpus())) << "every pair has the switch";
+  EXPECT_FALSE(relays_help(placed(tree, 4096, 0), Resources{tree}, tree.gpus()));
+  // 0 and 1 have a link of their own, and there is no third.
+  EXPECT_FALSE(relays_help(placed(clx, 4096, 0), Resources{clx}, std::span{clx.gpus()}.first(2)));
+  GemmProblem axpy = placed(clx, 4096, 0);
+  axpy.routine = Routine::axpy;
+  EXPECT_FALSE(relays_help(axpy, Resources{clx}, clx.gpus()));
+}
+
+TEST(Relays, ThePlanIsTheBetterEstimatedOne) {
+  const Topology machine = shipped("clx-ai");
+  const Resources resources{machine};
+  for (const int home : {0, 3}) {
+    const GemmProblem problem = placed(machine, 12288, home);
+    const auto time = [&](const Policy& policy) {
+      return estimate_plan(plan_gemm(problem, machine, machine.gpus(), policy), machine, resources).makespan.value;
+    };
+    const double without = time(policy("tilerail", {"relays=off"})), with = time(relayed(preset("tilerail")));
+    EXPECT_LT(with, 0.9 * without);
+    EXPECT_DOUBLE_EQ(time(preset("tilerail")), with);
+  }
+}
+
+}  // namespace
+}  // namespace tilerail::testing
