@@ -89,7 +89,13 @@ Policy PolicyOptions::resolve() const {
     if (size == 0) throw InputError{"--tile: '0' is not a tile size; write a positive size or auto"};
     apply_override(policy, fmt::format("tile={}", size));
   }
-  if (!select.empty()) apply_override(policy, "select=" + select);
+  if (!select.empty()) {
+    try {
+      apply_override(policy, "select=" + select);
+    } catch (const InputError& error) {
+      throw InputError{fmt::format("--select: '{}' is no metric: {}", select, error.what())};
+    }
+  }
   for (const std::string& assignment : overrides) apply_override(policy, assignment);
   return policy;
 }

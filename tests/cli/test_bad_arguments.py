@@ -57,6 +57,8 @@ CASES = {
     "prediction of an empty axpy": (["predict", *problem(gemm=None, axpy="0", devices="0")[1:]], "--axpy"),
     "tile above 2^40": (problem(gemm=None, axpy="64", tile="1048577M"), "1099512676352"),
     "plan and a dot": (problem(gemm=None, dot="64", plan="plan.json"), "--plan"),
+    "selection by no metric": (problem(select="speed"), "--select: 'speed'"),
+    "unknown distribution": (problem(set="distribution=cyclic"), "2d-cyclic"),
     "unknown dtype": (problem(dtype="f8"), "f8"),
     "unknown transpose": (problem(transa="C"), "'C'"),
     "unknown second transpose": (problem(transb="X"), "'X'"),
