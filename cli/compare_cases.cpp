@@ -64,7 +64,8 @@ std::optional<double> energy_of(const Row& row, const Topology& topology, const 
   return std::accumulate(devices->begin(), devices->end(), Joules{0}).value;
 }
 
-void simulate(std::vector<Row>& rows, const Topology& topology, std::vector<Timeline>& predicted) {
+void simulate([[maybe_unused]] std::vector<Row>& rows, [[maybe_unused]] const Topology& topology,
+              [[maybe_unused]] std::vector<Timeline>& predicted) {
 #ifdef TILERAIL_HAVE_SIM
   const Progress progress{"simulating"};
   SimExecutor simulator{topology};
