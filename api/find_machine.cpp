@@ -7,7 +7,7 @@
 #include <system_error>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace tilerail::api {
 namespace {

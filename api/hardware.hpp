@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "model/topology.hpp"
-#include "sched/plan.hpp"
+#include "model/machine/topology.hpp"
+#include "plan/plan.hpp"
 #include "tilerail/tilerail.hpp"
 
 namespace tilerail::api {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "api/find_machine.hpp"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tilerail::api {

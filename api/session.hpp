@@ -11,8 +11,8 @@
 #include "api/hardware.hpp"
 #include "api/lru_cache.hpp"
 #include "api/signature.hpp"
-#include "model/topology.hpp"
-#include "sched/policy.hpp"
+#include "model/machine/topology.hpp"
+#include "sched/policy/policy.hpp"
 #include "sched/scalar_slots.hpp"
 #include "tilerail/tilerail.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "api/handle.hpp"
 #include "api/session.hpp"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "tilerail/tilerail.h"
 
 using tilerail::Context;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "model/timeline.hpp"
-#include "sched/plan.hpp"
+#include "plan/plan.hpp"
 
 namespace tilerail {
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "api/include/tilerail/tilerail.hpp"
-#include "backends/cuda/cuda_check.hpp"
-#include "backends/cuda/host_buffer.hpp"
-#include "backends/cuda/kernels.hpp"
-#include "backends/host/row_check.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/host_buffer.hpp"
+#include "backends/cuda/run/kernels.hpp"
+#include "check/row_check.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/plans.hpp"
-#include "sched/policy.hpp"
+#include "sched/policy/policy.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tilerail::bench {

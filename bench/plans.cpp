@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "sched/policy.hpp"
+#include "sched/policy/policy.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tilerail::bench {

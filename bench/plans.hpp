@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "model/topology.hpp"
-#include "sched/plan.hpp"
+#include "model/machine/topology.hpp"
+#include "plan/plan.hpp"
 
 namespace tilerail::bench {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "model/topology.hpp"
-#include "sched/plan.hpp"
+#include "model/machine/topology.hpp"
+#include "plan/plan.hpp"
 
 namespace tilerail::bench {
 

@@ -3,8 +3,8 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/plans.hpp"
-#include "model/workload.hpp"
-#include "sched/workload_gemm.hpp"
+#include "model/published/workload.hpp"
+#include "sched/choose/workload_gemm.hpp"
 
 namespace tilerail::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "calibration/fit_parts.hpp"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace tilerail::fit {
 namespace {

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "calibration/fit_parts.hpp"
-#include "model/error.hpp"
-#include "model/transfer_time.hpp"
+#include "model/base/error.hpp"
+#include "model/published/transfer_time.hpp"
 
 namespace tilerail::fit {
 namespace {

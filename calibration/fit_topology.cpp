@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "calibration/fit_parts.hpp"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace tilerail {
 namespace fit {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "calibration/measurements.hpp"
-#include "model/topology.hpp"
+#include "model/machine/topology.hpp"
 
 namespace tilerail {
 

@@ -1,6 +1,6 @@
 #include "calibration/measurements.hpp"
 
-#include "model/json_reader.hpp"
+#include "model/base/json_reader.hpp"
 
 namespace tilerail {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "calibration/mean.hpp"
-#include "model/host_pages.hpp"
+#include "model/machine/host_pages.hpp"
 #include "model/problem.hpp"
 
 namespace tilerail {

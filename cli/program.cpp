@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
-#include "model/error.hpp"
+#include "cli/commands/command.hpp"
+#include "model/base/error.hpp"
 
 namespace tilerail::cli {
 namespace {

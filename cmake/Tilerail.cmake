@@ -1,33 +1,53 @@
-# One library target per folder, so that the link edges are the include rule.
+# One library target for each room of the house (CONTRIBUTING.md), so that the link edges are the include rule.
+#
+# A header is included by its path from the root: "plan/plan.hpp". The root itself is on no include path. Each room has
+# a folder of its own under ${PROJECT_BINARY_DIR}/rooms that holds nothing but a link to its sources, and that folder is
+# the target's include path: what a target does not link, its files cannot include.
 
 include(GNUInstallDirs)
 
 add_library(tilerail_options INTERFACE)
-target_include_directories(tilerail_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(tilerail_options INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;$<$<BOOL:${TILERAIL_WERROR}>:-Werror>>")
 # GCC 12 sees overlapping copies in `"text" + std::string` that are not there (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(tilerail_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 
-# tilerail_library(NAME LIBRARIES...): every .cpp file of the current folder becomes tilerail::NAME.
+# tilerail_room(TARGET PATH): makes PATH, a folder or a header below the root, includable by that path for TARGET and
+# whatever links it.
+function(tilerail_room target path)
+  set(room ${PROJECT_BINARY_DIR}/rooms/${target})
+  get_filename_component(parent ${room}/${path} DIRECTORY)
+  file(MAKE_DIRECTORY ${parent})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${path} ${room}/${path} SYMBOLIC)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    target_include_directories(${target} INTERFACE ${room})
+  elseif(type STREQUAL "EXECUTABLE")
+    target_include_directories(${target} PRIVATE ${room})
+  else()
+    target_include_directories(${target} PUBLIC ${room})
+  endif()
+endfunction()
+
+# tilerail_library(NAME LIBRARIES...): every .cpp file at or below the current folder becomes tilerail::NAME.
 function(tilerail_library name)
-  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   add_library(tilerail_${name} STATIC ${sources})
   add_library(tilerail::${name} ALIAS tilerail_${name})
   target_link_libraries(tilerail_${name} PUBLIC tilerail_options ${ARGN})
+  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  tilerail_room(tilerail_${name} ${path})
 endfunction()
 
-# tilerail_tests(NAME LABELS LIBRARIES...): every *_test.cpp file of the folder NAME becomes one GoogleTest program.
+# tilerail_tests(NAME LABELS LIBRARIES...): the *.cpp files of the folder NAME become one GoogleTest program.
 function(tilerail_tests name labels)
   file(GLOB sources CONFIGURE_DEPENDS ${name}/*.cpp)
-  if(NOT sources)
-    return()
-  endif()
   string(REPLACE "/" "_" target ${name})
   add_executable(tests_${target} ${sources})
-  target_link_libraries(tests_${target} PRIVATE ${ARGN} GTest::gtest_main)
+  target_link_libraries(tests_${target} PRIVATE ${ARGN} GTest::gmock_main)
   target_compile_definitions(tests_${target} PRIVATE TILERAIL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  tilerail_room(tests_${target} tests)
   gtest_discover_tests(tests_${target} PROPERTIES LABELS "${labels}" DISCOVERY_TIMEOUT 60)
 endfunction()
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "model/error.hpp"
-#include "sched/plan.hpp"
+#include "model/base/error.hpp"
+#include "plan/plan.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "model/error.hpp"
-#include "report/timeline_csv.hpp"
+#include "model/base/error.hpp"
+#include "report/timeline/timeline_csv.hpp"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string_view>
 
-#include "model/error.hpp"
-#include "model/topology.hpp"
+#include "model/base/error.hpp"
+#include "model/machine/topology.hpp"
 
 namespace {
 

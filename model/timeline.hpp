@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "model/ids.hpp"
-#include "model/units.hpp"
+#include "model/base/ids.hpp"
+#include "model/base/units.hpp"
 
 namespace tilerail {
 

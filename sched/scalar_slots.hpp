@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "sched/plan.hpp"
+#include "plan/plan.hpp"
 
 namespace tilerail {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
-#include "sched/search.hpp"
+#include "model/base/error.hpp"
+#include "sched/choose/search.hpp"
 
 namespace tilerail {
 namespace {

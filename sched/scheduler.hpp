@@ -2,11 +2,11 @@
 
 #include <span>
 
+#include "model/machine/topology.hpp"
 #include "model/problem.hpp"
-#include "model/topology.hpp"
-#include "sched/plan.hpp"
-#include "sched/policy.hpp"
-#include "sched/selection.hpp"
+#include "plan/plan.hpp"
+#include "sched/choose/selection.hpp"
+#include "sched/policy/policy.hpp"
 
 namespace tilerail {
 

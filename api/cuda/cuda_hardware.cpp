@@ -8,13 +8,13 @@
 #include "api/cuda/pointers.hpp"
 #include "api/cuda/registrations.hpp"
 #include "api/hardware.hpp"
-#include "backends/cuda/cuda_check.hpp"
-#include "backends/cuda/cuda_executor.hpp"
-#include "backends/cuda/cuda_plan.hpp"
-#include "backends/cuda/device_topology.hpp"
-#include "backends/cuda/host_buffer.hpp"
-#include "backends/cuda/peer_access.hpp"
-#include "model/error.hpp"
+#include "backends/cuda/describe/device_topology.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/cuda_executor.hpp"
+#include "backends/cuda/run/cuda_plan.hpp"
+#include "backends/cuda/run/host_buffer.hpp"
+#include "backends/cuda/run/peer_access.hpp"
+#include "model/base/error.hpp"
 
 namespace tilerail::api {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
 
 namespace tilerail::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include "api/cuda/pointers.hpp"
-#include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
 
 namespace tilerail::cuda {
 

@@ -1,5 +1,5 @@
 #include "api/hardware.hpp"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace tilerail::api {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backends/sim/simgrid_platform.hpp"
-#include "sched/plan.hpp"
-#include "sched/strided_copy.hpp"
+#include "cost/strided_copy.hpp"
+#include "plan/plan.hpp"
 
 namespace tilerail {
 

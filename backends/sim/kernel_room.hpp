@@ -3,7 +3,7 @@
 #include <deque>
 #include <vector>
 
-#include "model/ids.hpp"
+#include "model/base/ids.hpp"
 
 namespace tilerail {
 

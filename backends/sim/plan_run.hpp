@@ -6,11 +6,11 @@
 #include "backends/sim/copy_routes.hpp"
 #include "backends/sim/engine_limits.hpp"
 #include "backends/sim/kernel_room.hpp"
-#include "backends/sim/plan_graph.hpp"
 #include "backends/sim/simgrid_machine.hpp"
+#include "cost/kernel_costs.hpp"
 #include "model/timeline.hpp"
-#include "sched/kernel_costs.hpp"
-#include "sched/plan.hpp"
+#include "plan/graph.hpp"
+#include "plan/plan.hpp"
 
 namespace tilerail {
 

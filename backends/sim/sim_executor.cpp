@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "backends/sim/plan_run.hpp"
-#include "sched/issue_clock.hpp"
-#include "sched/kernel_costs.hpp"
+#include "cost/issue_clock.hpp"
+#include "cost/kernel_costs.hpp"
 
 namespace tilerail {
 namespace {

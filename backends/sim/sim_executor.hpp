@@ -1,7 +1,7 @@
 #pragma once
 
 #include "backends/executor.hpp"
-#include "model/topology.hpp"
+#include "model/machine/topology.hpp"
 
 namespace tilerail {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "backends/sim/simgrid_platform.hpp"
-#include "model/topology.hpp"
+#include "model/machine/topology.hpp"
 
 namespace tilerail {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "model/topology.hpp"
+#include "model/machine/topology.hpp"
 
 namespace simgrid::s4u {
 class Host;

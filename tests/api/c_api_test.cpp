@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/handle.hpp"
-#include "fake_hardware.hpp"
+#include "tests/api/fake_hardware.hpp"
 #include "tilerail/tilerail.h"
 
 extern "C" tilerail_status_t multiply_in_c(tilerail_handle_t handle, int64_t n, const double* a, const double* b,

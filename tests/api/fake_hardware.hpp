@@ -13,8 +13,8 @@
 
 #include "api/hardware.hpp"
 #include "api/session.hpp"
-#include "backends/host/host_executor.hpp"
-#include "model/topology.hpp"
+#include "backends/host/run/host_executor.hpp"
+#include "model/machine/topology.hpp"
 
 namespace tilerail::api::test {
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <thread>
 
-#include "fake_hardware.hpp"
+#include "tests/api/fake_hardware.hpp"
 
 namespace tilerail::api {
 namespace {

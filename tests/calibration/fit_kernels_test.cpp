@@ -5,7 +5,7 @@
 
 #include "calibration/fit_topology.hpp"
 #include "tests/calibration/made_machine.hpp"
-#include "tests/model/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail {
 namespace {

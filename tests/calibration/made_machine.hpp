@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calibration/measurements.hpp"
-#include "model/topology.hpp"
+#include "model/machine/topology.hpp"
 
 namespace tilerail::made {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calibration/measurements.hpp"
-#include "tests/model/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail {
 namespace {

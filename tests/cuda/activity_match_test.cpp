@@ -1,4 +1,4 @@
-#include "backends/cuda/activity_match.hpp"
+#include "backends/cuda/trace/activity_match.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is made of energy counters, from counters whose power and steps are known.
-#include "backends/cuda/counter_trace.hpp"
+#include "backends/cuda/measure/counter_trace.hpp"
 
 #include <gtest/gtest.h>
 

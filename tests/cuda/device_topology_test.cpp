@@ -1,4 +1,4 @@
-#include "backends/cuda/device_topology.hpp"
+#include "backends/cuda/describe/device_topology.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "backends/cuda/stream_program.hpp"
+#include "backends/cuda/run/stream_program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/topology.hpp"
+#include "model/base/error.hpp"
+#include "model/machine/topology.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tilerail::cuda {

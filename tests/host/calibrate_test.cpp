@@ -1,4 +1,4 @@
-#include "backends/host/calibrate.hpp"
+#include "backends/host/measure/calibrate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string>
 
-#include "backends/host/host_machine.hpp"
-#include "model/error.hpp"
+#include "backends/host/measure/host_machine.hpp"
+#include "model/base/error.hpp"
 
 namespace tilerail {
 namespace {

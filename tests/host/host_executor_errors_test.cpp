@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/host/host_executor.hpp"
-#include "backends/host/reference.hpp"
-#include "model/error.hpp"
-#include "tests/host/tiled_plan.hpp"
+#include "backends/host/run/host_executor.hpp"
+#include "check/reference.hpp"
+#include "model/base/error.hpp"
+#include "tests/support/tiled_plan.hpp"
 
 namespace tilerail {
 namespace {
@@ -44,7 +44,7 @@ TEST(HostExecutorErrors, RefusesMissingMatrices) {
   HostExecutor executor{topology};
   const Plan plan = tiled_plan(topology, on_host(8, 8, 8), 8);
   const GemmData data{plan.problem, 20};
-  HostMatrices matrices = data.matrices();
+  Matrices matrices = data.matrices();
   matrices.b = nullptr;
   executor.set_matrices(matrices);
   const std::string error = error_of(executor, plan);

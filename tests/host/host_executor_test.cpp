@@ -1,4 +1,4 @@
-#include "backends/host/host_executor.hpp"
+#include "backends/host/run/host_executor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <cstring>
 #include <vector>
 
-#include "backends/host/reference.hpp"
-#include "model/error.hpp"
+#include "check/reference.hpp"
+#include "model/base/error.hpp"
 #include "tests/host/allocations.hpp"
-#include "tests/host/tiled_plan.hpp"
+#include "tests/support/tiled_plan.hpp"
 
 namespace tilerail {
 namespace {

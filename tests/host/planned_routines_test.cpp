@@ -4,10 +4,10 @@
 #include <array>
 #include <string>
 
-#include "backends/host/host_executor.hpp"
-#include "backends/host/reference.hpp"
+#include "backends/host/run/host_executor.hpp"
+#include "check/reference.hpp"
 #include "sched/scheduler.hpp"
-#include "tests/host/tiled_plan.hpp"
+#include "tests/support/tiled_plan.hpp"
 
 namespace tilerail {
 namespace {

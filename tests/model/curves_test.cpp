@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "model/topology.hpp"
+#include "model/machine/topology.hpp"
 
 namespace tilerail {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/energy.hpp"
+#include "model/kernels/energy.hpp"
 
 #include <gtest/gtest.h>
 

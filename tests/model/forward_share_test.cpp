@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "small_machine.hpp"
+#include "tests/support/small_machine.hpp"
 
 namespace tilerail {
 namespace {

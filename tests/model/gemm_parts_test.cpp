@@ -1,4 +1,4 @@
-#include "model/gemm_parts.hpp"
+#include "model/kernels/gemm_parts.hpp"
 
 #include <gtest/gtest.h>
 

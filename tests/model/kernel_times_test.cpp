@@ -1,4 +1,4 @@
-#include "model/kernel_times.hpp"
+#include "model/kernels/kernel_times.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail {
 namespace {

@@ -1,11 +1,11 @@
-#include "model/link_map.hpp"
+#include "model/published/link_map.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 
-#include "model/shared_links.hpp"
+#include "model/published/shared_links.hpp"
 
 namespace tilerail::testing {
 namespace {

@@ -1,5 +1,5 @@
 // The two eight-GPU HGX machines against their link grids and probes.
-#include "tests/model/machine_rates.hpp"
+#include "tests/support/machine_rates.hpp"
 
 namespace tilerail {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "tests/model/machine_rates.hpp"
+#include "tests/support/machine_rates.hpp"
 
 namespace tilerail {
 namespace {

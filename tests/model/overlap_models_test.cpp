@@ -1,4 +1,4 @@
-#include "model/overlap_models.hpp"
+#include "model/published/overlap_models.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "expect_error.hpp"
-#include "small_machine.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/small_machine.hpp"
 
 namespace tilerail {
 namespace {

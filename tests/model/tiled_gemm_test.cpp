@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "model/kernel_times.hpp"
-#include "model/topology.hpp"
+#include "model/kernels/kernel_times.hpp"
+#include "model/machine/topology.hpp"
 
 namespace tilerail {
 namespace {

@@ -1,6 +1,6 @@
 // Machine files with unknown or missing names, and with tables that do not fit together.
-#include "bad_topology.hpp"
-#include "expect_error.hpp"
+#include "tests/support/bad_topology.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail {
 namespace {

@@ -1,6 +1,6 @@
 // Tiled GEMMs, load factors, the share of both directions and the cost of handing over kernels, in machine files.
-#include "bad_topology.hpp"
-#include "expect_error.hpp"
+#include "tests/support/bad_topology.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "expect_error.hpp"
-#include "small_machine.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/small_machine.hpp"
 
 namespace tilerail {
 namespace {

@@ -1,5 +1,5 @@
 // Machine files with values of the wrong type, unit or range.
-#include "bad_topology.hpp"
+#include "tests/support/bad_topology.hpp"
 
 namespace tilerail {
 namespace {

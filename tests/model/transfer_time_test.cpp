@@ -1,10 +1,10 @@
-#include "model/transfer_time.hpp"
+#include "model/published/transfer_time.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace tilerail {
 namespace {

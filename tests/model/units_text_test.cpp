@@ -1,11 +1,11 @@
-#include "model/units_text.hpp"
+#include "model/base/units_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail {
 namespace {

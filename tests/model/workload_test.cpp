@@ -1,4 +1,4 @@
-#include "model/workload.hpp"
+#include "model/published/workload.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,11 +8,11 @@
 #include <functional>
 #include <sstream>
 
-#include "backends/host/host_executor.hpp"
+#include "backends/host/run/host_executor.hpp"
 #include "backends/sim/sim_executor.hpp"
-#include "plan_interpreter.hpp"
-#include "random_cases.hpp"
 #include "sched/scheduler.hpp"
+#include "tests/support/plan_interpreter.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace tilerail::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "random_cases.hpp"
+#include "tests/support/random_cases.hpp"
 
 namespace tilerail::testing {
 

@@ -1,10 +1,10 @@
-#include "report/annotate.hpp"
+#include "report/timeline/annotate.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "sched/scheduler.hpp"
-#include "tests/report/sample.hpp"
+#include "tests/support/sample_timeline.hpp"
 
 namespace tilerail {
 namespace {

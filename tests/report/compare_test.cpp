@@ -1,13 +1,13 @@
-#include "report/compare.hpp"
+#include "report/compare/compare.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "model/error.hpp"
-#include "report/timeline_csv.hpp"
-#include "tests/report/sample.hpp"
+#include "model/base/error.hpp"
+#include "report/timeline/timeline_csv.hpp"
+#include "tests/support/sample_timeline.hpp"
 
 namespace tilerail {
 namespace {

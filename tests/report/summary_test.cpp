@@ -1,13 +1,13 @@
-#include "report/summary.hpp"
+#include "report/summary/summary.hpp"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "report/intervals.hpp"
-#include "report/text.hpp"
-#include "tests/report/sample.hpp"
+#include "model/base/text.hpp"
+#include "report/summary/intervals.hpp"
+#include "tests/support/sample_timeline.hpp"
 
 namespace tilerail {
 namespace {

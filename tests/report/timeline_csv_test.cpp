@@ -1,11 +1,11 @@
-#include "report/timeline_csv.hpp"
+#include "report/timeline/timeline_csv.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "model/error.hpp"
-#include "tests/report/sample.hpp"
+#include "model/base/error.hpp"
+#include "tests/support/sample_timeline.hpp"
 
 namespace tilerail {
 namespace {

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "report/chrome_json.hpp"
-#include "report/perfetto.hpp"
-#include "report/tracks.hpp"
-#include "tests/report/sample.hpp"
+#include "report/trace/chrome_json.hpp"
+#include "report/trace/perfetto.hpp"
+#include "report/trace/tracks.hpp"
+#include "tests/support/sample_timeline.hpp"
 
 namespace tilerail {
 namespace {

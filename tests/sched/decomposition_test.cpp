@@ -1,10 +1,10 @@
-#include "sched/decomposition.hpp"
+#include "sched/gemm/decomposition.hpp"
 
 #include <gtest/gtest.h>
 
-#include "machines.hpp"
-#include "sched/tile_choice.hpp"
-#include "sched/tiling.hpp"
+#include "sched/choose/tile_choice.hpp"
+#include "sched/gemm/tiling.hpp"
+#include "tests/support/machines.hpp"
 
 namespace tilerail::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "sched/distribution.hpp"
+#include "sched/place/distribution.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "machines.hpp"
+#include "sched/gemm/tiling.hpp"
 #include "sched/scheduler.hpp"
-#include "sched/tiling.hpp"
+#include "tests/support/machines.hpp"
 
 namespace tilerail::testing {
 namespace {

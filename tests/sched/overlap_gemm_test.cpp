@@ -1,10 +1,10 @@
-#include "sched/overlap_gemm.hpp"
+#include "sched/choose/overlap_gemm.hpp"
 
 #include <gtest/gtest.h>
 
-#include "../model/expect_error.hpp"
-#include "machines.hpp"
 #include "sched/scheduler.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
 
 namespace tilerail::testing {
 namespace {

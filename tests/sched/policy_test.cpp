@@ -1,8 +1,8 @@
-#include "sched/policy.hpp"
+#include "sched/policy/policy.hpp"
 
 #include <gtest/gtest.h>
 
-#include "../model/expect_error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail {
 namespace {

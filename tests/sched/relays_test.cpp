@@ -1,10 +1,10 @@
-#include "sched/relays.hpp"
+#include "sched/route/relays.hpp"
 
 #include <gtest/gtest.h>
 
-#include "machines.hpp"
-#include "sched/estimate.hpp"
+#include "cost/estimate.hpp"
 #include "sched/scheduler.hpp"
+#include "tests/support/machines.hpp"
 
 namespace tilerail::testing {
 namespace {

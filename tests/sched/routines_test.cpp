@@ -3,11 +3,11 @@
 
 #include <set>
 
-#include "../model/expect_error.hpp"
-#include "machines.hpp"
-#include "plan_words.hpp"
+#include "sched/choose/tile_choice.hpp"
 #include "sched/scheduler.hpp"
-#include "sched/tile_choice.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/plan_words.hpp"
 
 namespace tilerail::testing {
 namespace {

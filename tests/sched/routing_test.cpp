@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <random>
 
-#include "../model/expect_error.hpp"
-#include "machines.hpp"
-#include "sched/broadcast.hpp"
+#include "sched/route/broadcast.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
 
 namespace tilerail::testing {
 namespace {

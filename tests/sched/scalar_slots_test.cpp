@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "machines.hpp"
 #include "sched/scheduler.hpp"
+#include "tests/support/machines.hpp"
 
 namespace tilerail {
 namespace {

@@ -8,9 +8,9 @@
 #include <map>
 #include <string>
 
-#include "../model/expect_error.hpp"
-#include "machines.hpp"
-#include "plan_words.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/plan_words.hpp"
 
 namespace tilerail::testing {
 namespace {

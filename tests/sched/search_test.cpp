@@ -1,13 +1,13 @@
-#include "sched/search.hpp"
+#include "sched/choose/search.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 
-#include "machines.hpp"
-#include "sched/estimate.hpp"
+#include "cost/estimate.hpp"
 #include "sched/scheduler.hpp"
+#include "tests/support/machines.hpp"
 
 namespace tilerail::testing {
 namespace {

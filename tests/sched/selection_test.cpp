@@ -1,12 +1,12 @@
-#include "sched/selection.hpp"
+#include "sched/choose/selection.hpp"
 
 #include <gtest/gtest.h>
 
-#include "../model/expect_error.hpp"
-#include "machines.hpp"
-#include "sched/energy.hpp"
+#include "cost/energy.hpp"
+#include "sched/choose/workload_gemm.hpp"
 #include "sched/scheduler.hpp"
-#include "sched/workload_gemm.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
 
 namespace tilerail::testing {
 namespace {

@@ -1,8 +1,8 @@
 // Exact times of copies on two-gpu: host <-> pcie0 12 GB/s, pcie0 <-> GPU 10 GB/s, gpu0 <-> gpu1 40 GB/s, every
 // link 5 us. Host to GPU: two links, 10 us. 10 MB at 10 GB/s are 1 ms.
 
-#include "model/error.hpp"
-#include "tests/sim/plan_helper.hpp"
+#include "model/base/error.hpp"
+#include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {
 namespace {

@@ -1,6 +1,6 @@
 // Capacity groups over two-gpu's links between host and pcie0 (12 GB/s each way; a single copy gets 10 GB/s).
 
-#include "tests/sim/plan_helper.hpp"
+#include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {
 namespace {

@@ -1,7 +1,7 @@
 // Exact times of kernels on two-gpu: m x n x k in double precision takes 2 m n k / (1 TFLOP/s) alone; 256 x 256
 // results fill a quarter of a GPU, 512 x 512 and larger ones all of it; axpby moves its operands at 1 TB/s.
 
-#include "tests/sim/plan_helper.hpp"
+#include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {
 namespace {

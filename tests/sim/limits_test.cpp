@@ -1,7 +1,7 @@
 // Copy engines, shared engines and what it costs to hand over operations. On two-gpu each GPU runs one copy of each
 // role at a time; 10 MB between host and GPU take 1.01 ms, between the GPUs 0.255 ms.
 
-#include "tests/sim/plan_helper.hpp"
+#include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "tests/sim/plan_helper.hpp"
+#include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {
 namespace {

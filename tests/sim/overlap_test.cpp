@@ -1,7 +1,7 @@
 // Copies and kernels together on two-gpu, in square tiles of 1024 doubles: a copy between host and GPU takes
 // t = 10 us + 8 MiB / (10 GB/s), a GEMM g = 2 * 1024^3 / (1 TFLOP/s), and an axpby x = 3 * 8 MiB / (1 TB/s).
 
-#include "tests/sim/plan_helper.hpp"
+#include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {
 namespace {

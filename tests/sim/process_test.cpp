@@ -3,8 +3,8 @@
 #include <csignal>
 #include <thread>
 
-#include "model/error.hpp"
-#include "tests/sim/plan_helper.hpp"
+#include "model/base/error.hpp"
+#include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {
 namespace {

@@ -2,7 +2,7 @@
 // kernel what its operands take at 1 TB/s, and 10 us at least.
 
 #include "sched/scheduler.hpp"
-#include "tests/sim/plan_helper.hpp"
+#include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/host_pages.hpp"
+#include "model/base/error.hpp"
+#include "model/machine/host_pages.hpp"
 
 namespace tilerail {
 

@@ -1,4 +1,4 @@
-#include "api_case.hpp"
+#include "tests/api/gpu/api_case.hpp"
 
 #include <cblas.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "../../cuda/gpu/gemm_case.hpp"
+#include "tests/cuda/gpu/gemm_case.hpp"
 
 namespace tilerail::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "placed_matrix.hpp"
+#include "tests/api/gpu/placed_matrix.hpp"
 #include "tilerail/tilerail.hpp"
 
 namespace tilerail::test {

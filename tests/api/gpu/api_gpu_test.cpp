@@ -8,11 +8,11 @@
 #include <memory>
 #include <thread>
 
-#include "../../cuda/gpu/gemm_case.hpp"
 #include "api/cuda/matrix_access.hpp"
 #include "api/cuda/pointers.hpp"
-#include "api_case.hpp"
-#include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
+#include "tests/api/gpu/api_case.hpp"
+#include "tests/cuda/gpu/gemm_case.hpp"
 #include "tilerail/tilerail.h"
 
 namespace tilerail {

@@ -1,4 +1,4 @@
-#include "placed_matrix.hpp"
+#include "tests/api/gpu/placed_matrix.hpp"
 
 #include <unistd.h>
 
@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "../../cuda/gpu/gemm_case.hpp"
-#include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
+#include "tests/cuda/gpu/gemm_case.hpp"
 
 namespace tilerail::test {
 

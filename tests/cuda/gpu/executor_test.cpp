@@ -3,12 +3,12 @@
 
 #include <random>
 
-#include "backends/cuda/cuda_check.hpp"
-#include "backends/cuda/cuda_executor.hpp"
-#include "gemm_case.hpp"
-#include "model/error.hpp"
-#include "model/topology.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/cuda_executor.hpp"
+#include "model/base/error.hpp"
+#include "model/machine/topology.hpp"
 #include "sched/scheduler.hpp"
+#include "tests/cuda/gpu/gemm_case.hpp"
 
 namespace tilerail {
 namespace {
@@ -210,7 +210,7 @@ TEST_F(Gpu, AMatrixInTheWrongMemoryIsRefusedAndTheExecutorStaysUsable) {
   const Policy policy = in_tiles(128);
   const auto bound = executor.prepare(plan_gemm(problem, topology, devices(1), policy));
   CudaGemmCase data{problem, executor, 7};
-  CudaMatrices wrong = data.matrices();
+  Matrices wrong = data.matrices();
   void* device = nullptr;
   cuda::check(cudaMalloc(&device, 256 * 256 * 8), "allocating");
   wrong.a = device;
@@ -240,7 +240,7 @@ TEST_F(Gpu, AnOperationThatFailsIsNamedAndTheExecutorStaysUsable) {
   }();
   const auto on_gpu_plan = executor.prepare(plan_gemm(on_gpu, topology, devices(gpus_), policy));
   if (gpus_ > 1) {
-    CudaMatrices wrong = data.matrices();
+    Matrices wrong = data.matrices();
     wrong.a = part;
     try {
       executor.run(*on_gpu_plan, wrong);

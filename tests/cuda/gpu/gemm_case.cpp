@@ -1,4 +1,4 @@
-#include "gemm_case.hpp"
+#include "tests/cuda/gpu/gemm_case.hpp"
 
 #include <cblas.h>
 #include <cuda_bf16.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/cuda/cuda_check.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
 
 namespace tilerail::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/cuda_executor.hpp"
+#include "backends/cuda/run/cuda_executor.hpp"
 #include "model/problem.hpp"
 
 namespace tilerail::test {
@@ -31,7 +31,7 @@ class CudaGemmCase {
   CudaGemmCase(const CudaGemmCase&) = delete;
   CudaGemmCase& operator=(const CudaGemmCase&) = delete;
 
-  CudaMatrices matrices() const { return {a_.there, b_.there, c_.there}; }
+  Matrices matrices() const { return {a_.there, b_.there, c_.there}; }
 
   /// Empty when every element of C is within its bound and nothing else was written, else what is wrong.
   ///   |C - Ref| <= (gamma(k + 2, u32 or u64) + (steps + 1) u + 2 u_in) S,   S = |alpha| |op(A)| |op(B)| + |beta C|:

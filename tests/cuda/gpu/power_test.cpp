@@ -5,9 +5,9 @@
 #include <functional>
 #include <thread>
 
-#include "backends/cuda/cuda_check.hpp"
-#include "backends/cuda/kernel_meter.hpp"
-#include "backends/cuda/power_watch.hpp"
+#include "backends/cuda/measure/kernel_meter.hpp"
+#include "backends/cuda/measure/power_watch.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
 
 namespace tilerail::cuda {
 namespace {

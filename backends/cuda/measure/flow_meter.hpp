@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/run/device.hpp"
+#include "backends/cuda/run/host_buffer.hpp"
+#include "calibration/measurements.hpp"
+
+namespace tilerail::cuda {
+
+constexpr int host_end = -1;
+
+/// Copies from one memory to another, one after another on each of `in_flight` streams.
+struct FlowSpec {
+  int src = 0, dst = 0;  // device numbers, or host_end
+  int in_flight = 1;
+};
+
+/// What measuring needs of one device: copy streams, and random data to move and to multiply.
+struct BenchDevice {
+  explicit BenchDevice(int ordinal, std::size_t bytes);
+  Device device;
+  std::size_t bytes;
+  std::byte* data() const { return device.arena(); }
+};
+
+/// Times groups of flows that start at one moment. A flow belongs to the device that plans issue it on: its source, or
+/// its destination when the source is the host.
+class FlowMeter {
+ public:
+  /// `devices` must outlive the meter; opens peer access between them where the hardware has it. `host_bytes` of each
+  /// kind of pages are locked.
+  FlowMeter(std::vector<std::unique_ptr<BenchDevice>>& devices, std::size_t host_bytes);
+  ~FlowMeter();
+
+  bool reaches(int src, int dst) const;
+
+  /// Shape of every copy: `columns` columns of so many bytes, `stride` bytes apart at both ends.
+  struct Shape {
+    std::size_t column_bytes = 0, columns = 1, stride = 0;
+    std::size_t bytes() const { return column_bytes * columns; }
+    std::size_t extent() const { return columns == 1 ? column_bytes : stride * columns; }
+  };
+
+  /// Bytes a second of each flow, counted until the first of them has finished its copies.
+  std::vector<double> rates(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape,
+                            std::size_t copies);
+
+  /// Seconds until one copy of each flow is done: shows which of them one engine runs one after another.
+  std::vector<double> finish_times(const std::vector<FlowSpec>& flows, const Shape& shape);
+
+  /// Seconds a copy of one byte, of `count` issued back to back, or each waited for.
+  double latency(int src, int dst, int count, bool waited);
+
+ private:
+  struct Lane;   // one stream of one flow
+  struct Times;  // when its copies were done
+  Times run(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape, std::size_t copies);
+  std::byte* address(int memory, HostPages pages, std::size_t lane, std::size_t lanes, std::size_t copy,
+                     const Shape& shape) const;
+  BenchDevice& owner(const FlowSpec& flow);
+
+  std::vector<std::unique_ptr<BenchDevice>>& devices_;
+  HostBuffer spread_, plain_;
+  std::vector<std::vector<bool>> reach_;
+};
+
+}  // namespace tilerail::cuda

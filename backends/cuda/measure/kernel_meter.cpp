@@ -1,0 +1,112 @@
+#include "backends/cuda/measure/kernel_meter.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+
+#include "backends/cuda/measure/gate.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/kernels.hpp"
+#include "backends/cuda/trace/timed_event.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+constexpr int most_held = 256;  // kernels that wait behind a gate: issuing more could wait for the gate itself
+
+std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+}  // namespace
+
+void KernelMeter::fill(DType dtype) {
+  const DeviceScope scope{bench_.device.ordinal()};
+  const std::int64_t element = element_size(dtype), rows = 1 << 16;
+  const auto cols = static_cast<std::int64_t>(bench_.bytes) / element / rows;
+  fill_random({bench_.data(), rows, cols, rows}, dtype, 7, bench_.device.compute_stream(0));
+  check(cudaStreamSynchronize(bench_.device.compute_stream(0)), "filling device memory");
+}
+
+void KernelMeter::issue(const Gemm& shape, std::size_t stream) {
+  const auto element = static_cast<std::size_t>(element_size(shape.dtype));
+  const bool ta = shape.trans_a != Trans::no, tb = shape.trans_b != Trans::no;
+  const auto bytes = [&](std::int64_t a, std::int64_t b) {
+    return aligned(static_cast<std::size_t>(a) * static_cast<std::size_t>(b) * element);
+  };
+  const auto lead = [&](std::int64_t rows) { return rows + shape.extra; };
+  const std::int64_t rows_a = ta ? shape.k : shape.m, rows_b = tb ? shape.n : shape.k;
+  const std::int64_t cols_a = ta ? shape.m : shape.k, cols_b = tb ? shape.k : shape.n;
+  const std::size_t a = bytes(lead(rows_a), cols_a), b = bytes(lead(rows_b), cols_b), c = bytes(lead(shape.m), shape.n);
+  const std::size_t operands = bench_.bytes / 4 * 3, results = bench_.bytes - operands;
+  if (a + b > operands || c > results) throw std::logic_error{"measuring: operands are larger than the buffer"};
+  const std::size_t turn = next_++;
+  std::byte* from = bench_.data() + turn % (operands / (a + b)) * (a + b);
+  std::byte* to = bench_.data() + operands + turn % (results / c) * c;
+  const Block block_a{from, rows_a, cols_a, lead(rows_a)}, block_b{from + a, rows_b, cols_b, lead(rows_b)};
+  const Block block_c{to, shape.m, shape.n, lead(shape.m)};
+  // beta reads C, as all but the first kernel of a tile do, and keeps it bounded
+  cuda::gemm(bench_.device.handle(stream),
+             {shape.dtype, shape.trans_a, shape.trans_b, shape.k, 1.0, 0.5, block_a, block_b, block_c});
+}
+
+/// A first call loads code, which waits for all streams: not while one is held back. Later ones would only keep the
+/// device busy for longer than is measured.
+void KernelMeter::load(const Gemm& shape) {
+  if (loaded_ == shape) return;
+  issue(shape, 0);
+  check(cudaStreamSynchronize(bench_.device.compute_stream(0)), "multiplying");
+  loaded_ = shape;
+}
+
+double KernelMeter::gemm(const Gemm& shape, int count, int streams) {
+  const DeviceScope scope{bench_.device.ordinal()};
+  const auto used = static_cast<std::size_t>(streams);
+  bench_.device.open_streams(used, 0);
+  load(shape);
+  const TimedEvent begin;
+  const std::vector<TimedEvent> ends(used);
+  Gate gate;
+  gate.hold(bench_.device.compute_stream(0));
+  check(cudaEventRecord(begin, bench_.device.compute_stream(0)), "recording a start");
+  for (std::size_t s = 1; s < used; ++s)
+    check(cudaStreamWaitEvent(bench_.device.compute_stream(s), begin, 0), "waiting for the start");
+  const int issued = std::min(count, most_held / streams);
+  for (int i = 0; i < issued; ++i)
+    for (std::size_t s = 0; s < used; ++s) issue(shape, s);
+  for (std::size_t s = 0; s < used; ++s)
+    check(cudaEventRecord(ends[s], bench_.device.compute_stream(s)), "recording an end");
+  gate.open();
+  double last = 0;
+  for (std::size_t s = 0; s < used; ++s) {
+    check(cudaEventSynchronize(ends[s]), "multiplying");
+    last = std::max(last, seconds_between(begin, ends[s]));
+  }
+  return last / issued / streams;
+}
+
+void KernelMeter::start(const Gemm& shape, int count, std::size_t stream) {
+  const DeviceScope scope{bench_.device.ordinal()};
+  bench_.device.open_streams(stream + 1, 0);
+  for (int i = 0; i < count; ++i) issue(shape, stream);
+}
+
+double KernelMeter::memory_rate(int count) {
+  const DeviceScope scope{bench_.device.ordinal()};
+  const cudaStream_t stream = bench_.device.compute_stream(0);
+  const std::int64_t side = 4096;
+  const auto bytes = static_cast<std::size_t>(side * side * 8);
+  const std::size_t places = std::max<std::size_t>(1, bench_.bytes / (2 * bytes));
+  const auto run = [&](int i) {
+    std::byte* at = bench_.data() + static_cast<std::size_t>(i) % places * 2 * bytes;
+    axpby({at, side, side, side}, {at + bytes, side, side, side}, 0.5, 0.5, DType::f64, stream);
+  };
+  run(0);
+  check(cudaStreamSynchronize(stream), "adding");
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; ++i) run(i);
+  check(cudaStreamSynchronize(stream), "adding");
+  const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return 3.0 * static_cast<double>(bytes) * count / taken;
+}
+
+}  // namespace tilerail::cuda

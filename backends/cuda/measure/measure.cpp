@@ -1,0 +1,95 @@
+#include "backends/cuda/measure/measure.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <thread>
+
+#include "backends/cuda/measure/measure_tasks.hpp"
+#include "backends/cuda/measure/power_watch.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
+#include "model/base/error.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace cuda;
+
+constexpr std::size_t GiB = std::size_t{1} << 30;
+constexpr std::size_t device_bytes = 6 * GiB, host_bytes_each = GiB / 4;  // of buffers; host: for each device
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", &utc);
+  return text;
+}
+
+/// What devices draw that wait with all contexts made, which costs power, as they do between the operations of a plan.
+void measure_idle(std::vector<DeviceRecord>& devices, const PowerMeter& power) {
+  constexpr std::chrono::milliseconds rest{1000}, enough{1000};
+  check(cudaDeviceSynchronize(), "waiting for a device");
+  std::this_thread::sleep_for(rest);
+  std::vector<int> ordinals;
+  for (const DeviceRecord& device : devices) ordinals.push_back(device.number);
+  PowerWatch watch{power, ordinals};
+  std::this_thread::sleep_for(enough);
+  const std::vector<CounterTrace> traces = watch.stop();
+  for (std::size_t d = 0; d < devices.size(); ++d) devices[d].idle_watts = traces[d].watts().value_or(0);
+}
+
+DeviceRecord facts_of(int ordinal, const PowerMeter& power) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, ordinal), "reading the properties of a device");
+  std::size_t free = 0, total = 0;
+  const DeviceScope scope{ordinal};
+  check(cudaMemGetInfo(&free, &total), "reading the free memory");
+  DeviceRecord record;
+  record.name = Bench::name(ordinal), record.number = ordinal, record.model = properties.name;
+  record.memory_bytes = static_cast<double>(total), record.multiprocessors = properties.multiProcessorCount;
+  record.limit_watts = power.limit_watts(ordinal);
+  return record;
+}
+
+}  // namespace
+
+Measurements measure_cuda_machine(const CudaCalibrationOptions& options) {
+  const int there = device_count();
+  if (there == 0) throw HardwareError{"--backend cuda: this machine has no CUDA device"};
+  if (options.devices > there)
+    throw HardwareError{"--devices " + std::to_string(options.devices) + ": this machine has " + std::to_string(there)};
+  const int count = options.devices > 0 ? options.devices : there;
+  const DeviceScope restore{0};
+
+  Measurements results;
+  results.machine = options.name;
+  results.date = today();
+  results.host_bytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  PowerMeter power;
+  std::vector<std::unique_ptr<BenchDevice>> devices;
+  for (int d = 0; d < count; ++d) {
+    results.devices.push_back(facts_of(d, power));
+    devices.push_back(std::make_unique<BenchDevice>(d, device_bytes));
+  }
+  measure_idle(results.devices, power);
+  for (const auto& device : devices) KernelMeter{*device}.fill(DType::f64);
+  FlowMeter flows{devices, host_bytes_each * static_cast<std::size_t>(std::max(4, count))};
+  Bench bench{devices, flows, power, results};
+  std::vector<Task> tasks;
+  add_transfer_tasks(bench, tasks);
+  add_issue_tasks(bench, tasks);
+  add_kernel_tasks(bench, tasks);
+  Stopwatch watch{options.seconds, tasks.size()};
+  std::string_view now;
+  for (const Task& task : tasks) {
+    if (options.progress && task.what != now) options.progress(task.what);
+    now = task.what;
+    task.run(watch);
+  }
+  return results;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <thread>
+
+#include "backends/cuda/measure/measure_tasks.hpp"
+#include "backends/cuda/measure/power_watch.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Gemm = KernelMeter::Gemm;
+
+constexpr double burst_seconds = 0.005;  // of kernels without a pause
+constexpr double rested = 0.4;           // share of the time that a device is busy where power is not the subject
+constexpr double settle_seconds = 0.3;   // that the power takes to settle
+constexpr double loaded_seconds = 0.2;   // of one sample under load: three hold several steps of the energy counter
+
+std::string trans_text(const Gemm& g) {
+  return std::string{g.trans_a == Trans::no ? "N" : "T"} + (g.trans_b == Trans::no ? "N" : "T");
+}
+
+class Kernels {
+ public:
+  Kernels(Bench& bench, std::vector<Task>& tasks) : bench_{bench}, tasks_{tasks} {}
+
+  void add() {
+    for (const DType type : {DType::f32, DType::tf32, DType::f16, DType::bf16, DType::f64}) {
+      tasks_.push_back({"filling with random numbers", [type, &bench = bench_](Stopwatch&) {
+                          for (const auto& device : bench.devices) KernelMeter{*device}.fill(type);
+                        }});
+      squares(type);
+      shapes(type);
+      transposes(type);
+      unaligned(type);
+      for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0}) loaded({type, Trans::no, Trans::no, 4096, 4096, 4096}, duty);
+    }
+    for (const std::int64_t s : {256, 512, 1024, 2048})
+      for (const int streams : {2, 4, 8}) alone({DType::f64, Trans::no, Trans::no, s, s, s}, streams);
+    for (const std::int64_t s : {2048, 4096}) everywhere({DType::f64, Trans::no, Trans::no, s, s, s});
+    tasks_.push_back({"device memory", [&bench = bench_](Stopwatch& watch) {
+                        KernelMeter meter{*bench.devices.front()};
+                        const auto rate = watch.repeat([&] { return std::vector<double>{meter.memory_rate(50)}; });
+                        bench.results.memory.push_back({Bench::name(0), rate[0]});
+                      }});
+  }
+
+ private:
+  void squares(DType type) {
+    for (const std::int64_t s : {128, 256, 384, 512, 768, 1024, 1280, 1536, 2048, 2560, 3072, 4096, 5120, 6144, 8192})
+      alone({type, Trans::no, Trans::no, s, s, s});
+  }
+
+  /// Panels, slabs and ragged sizes, as the edges and the k pieces of plans have them.
+  void shapes(DType type) {
+    const bool all = type == DType::f64;
+    std::vector<std::int64_t> sides{2048, 4096};
+    if (all) sides = {512, 1024, 1536, 2048, 3072, 4096, 6144};
+    for (const std::int64_t s : sides) {
+      for (const std::int64_t k : {s / 8, s / 4, s / 2, 2 * s, 4 * s}) alone({type, Trans::no, Trans::no, s, s, k});
+      for (const std::int64_t thin : {s / 16, s / 8, s / 4, s / 2}) {
+        alone({type, Trans::no, Trans::no, thin, s, s});
+        if (all) alone({type, Trans::no, Trans::no, s, thin, s});
+      }
+    }
+    std::vector<std::int64_t> ragged{1000, 3000};
+    if (all) ragged = {300, 700, 1000, 1500, 1700, 2000, 2176, 2500, 3000, 3750, 5000, 7500};
+    for (const std::int64_t s : ragged) {
+      alone({type, Trans::no, Trans::no, s, s, s});
+      if (!all) continue;
+      alone({type, Trans::no, Trans::no, s, s, 2048});
+      alone({type, Trans::no, Trans::no, s, 2048, 2048});
+    }
+  }
+
+  void transposes(DType type) {
+    for (const std::int64_t s : {512, 1024, 2048, 4096}) {
+      alone({type, Trans::no, Trans::yes, s, s, s});
+      alone({type, Trans::yes, Trans::no, s, s, s});
+      alone({type, Trans::yes, Trans::yes, s, s, s});
+    }
+  }
+
+  /// Columns whose length is an odd multiple of 2, 4, 8, 16 and 32 bytes.
+  void unaligned(DType type) {
+    for (std::int64_t bytes = element_size(type); bytes <= 32; bytes *= 2)
+      for (const std::int64_t s : {2048, 4096})
+        alone({type, Trans::no, Trans::no, s, s, s, bytes / element_size(type)});
+  }
+
+  static KernelRun record_of(int gpu, const Gemm& g, int streams, double duty, Measured seconds) {
+    KernelRun run;
+    run.gpu = Bench::name(gpu), run.dtype = g.dtype, run.trans = trans_text(g);
+    run.m = g.m, run.n = g.n, run.k = g.k;
+    run.at_once = streams, run.duty = duty, run.seconds = seconds;
+    run.alignment = static_cast<int>(g.extra * element_size(g.dtype));
+    return run;
+  }
+
+  static int batch_of(double seconds) { return std::clamp(static_cast<int>(burst_seconds / seconds), 1, 200); }
+
+  /// A burst of kernels, then a pause until the device was busy for this share of the time since the call. Seconds a
+  /// kernel.
+  static double burst(KernelMeter& meter, const Gemm& g, int batch, int streams, double duty) {
+    const auto begin = Clock::now();
+    const double each = meter.gemm(g, batch, streams);
+    std::this_thread::sleep_until(begin + std::chrono::duration<double>(each * batch * streams / duty));
+    return each;
+  }
+
+  /// Bursts for so many seconds at least: the mean time of a kernel.
+  static double bursts(KernelMeter& meter, const Gemm& g, int batch, double duty, double seconds) {
+    std::vector<double> each;
+    for (const auto begin = Clock::now(); Clock::now() - begin < std::chrono::duration<double>(seconds);)
+      each.push_back(burst(meter, g, batch, 1, duty));
+    return mean_of(each).mean;
+  }
+
+  /// The device has power to spare.
+  void alone(const Gemm& g, int streams = 1) {
+    tasks_.push_back({"kernels", [=, &bench = bench_](Stopwatch& watch) {
+                        KernelMeter meter{*bench.devices.front()};
+                        const int batch = std::max(1, batch_of(burst(meter, g, 2, streams, rested)) / streams);
+                        const auto time =
+                            watch.repeat([&] { return std::vector<double>{burst(meter, g, batch, streams, rested)}; });
+                        bench.results.kernels.push_back(record_of(0, g, streams, rested, time[0]));
+                      }});
+  }
+
+  /// The device is busy for this share of the time, for so long that its power has settled.
+  void loaded(const Gemm& g, double duty) {
+    tasks_.push_back({"kernels under load", [=, &bench = bench_](Stopwatch& watch) {
+                        KernelMeter meter{*bench.devices.front()};
+                        const int batch = batch_of(meter.gemm(g, 2));
+                        bursts(meter, g, batch, duty, settle_seconds);
+                        PowerWatch power{bench.power, {bench.devices.front()->device.ordinal()}};
+                        const auto time = watch.repeat(
+                            [&] { return std::vector<double>{bursts(meter, g, batch, duty, loaded_seconds)}; });
+                        const CounterTrace trace = power.stop().front();
+                        KernelRun run = record_of(0, g, 1, duty, time[0]);
+                        if (const auto watts = trace.watts()) run.watts = *watts, run.watts_seconds = trace.span();
+                        bench.results.kernels.push_back(run);
+                      }});
+  }
+
+  /// On all devices at once: they share power and cooling, and no two are equal.
+  void everywhere(const Gemm& g) {
+    if (bench_.count() < 2) return;
+    tasks_.push_back({"kernels on all devices", [=, &bench = bench_](Stopwatch& watch) {
+                        const int batch = batch_of(KernelMeter{*bench.devices.front()}.gemm(g, 2));
+                        const auto on_one = [&](BenchDevice& device) {
+                          KernelMeter meter{device};
+                          double each = 0;
+                          for (int repeat = 0; repeat < 3; ++repeat) each = burst(meter, g, batch, 1, rested);
+                          return each;
+                        };
+                        const auto on_all = [&] {
+                          std::vector<std::future<double>> running;
+                          for (const auto& device : bench.devices)
+                            running.push_back(std::async(std::launch::async, on_one, std::ref(*device)));
+                          std::vector<double> times;
+                          for (auto& one : running) times.push_back(one.get());
+                          return times;
+                        };
+                        const auto times = watch.repeat(on_all);
+                        for (int d = 0; d < bench.count(); ++d)
+                          bench.results.kernels.push_back(
+                              record_of(d, g, 1, rested, times[static_cast<std::size_t>(d)]));
+                      }});
+  }
+
+  Bench& bench_;
+  std::vector<Task>& tasks_;
+};
+
+}  // namespace
+
+void add_kernel_tasks(Bench& bench, std::vector<Task>& tasks) { Kernels{bench, tasks}.add(); }
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/measure/flow_meter.hpp"
+#include "backends/cuda/measure/kernel_meter.hpp"
+#include "backends/cuda/measure/power_meter.hpp"
+#include "backends/cuda/measure/stopwatch.hpp"
+#include "calibration/measurements.hpp"
+
+namespace tilerail::cuda {
+
+/// What all parts of measuring share.
+struct Bench {
+  std::vector<std::unique_ptr<BenchDevice>>& devices;
+  FlowMeter& flows;
+  PowerMeter& power;
+  Measurements& results;
+
+  int count() const { return static_cast<int>(devices.size()); }
+  static std::string name(int end) { return end == host_end ? "host" : "gpu" + std::to_string(end); }
+};
+
+/// One figure, or a few that are measured together. It calls the stopwatch once.
+struct Task {
+  std::string what;
+  std::function<void(Stopwatch&)> run;
+};
+
+void add_transfer_tasks(Bench& bench, std::vector<Task>& tasks);
+void add_kernel_tasks(Bench& bench, std::vector<Task>& tasks);
+void add_issue_tasks(Bench& bench, std::vector<Task>& tasks);
+
+}  // namespace tilerail::cuda

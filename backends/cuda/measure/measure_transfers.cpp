@@ -1,0 +1,234 @@
+#include <algorithm>
+#include <utility>
+
+#include "backends/cuda/measure/measure_tasks.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+constexpr std::size_t tile_bytes = 16 * MiB;                         // of a copy where size is not the subject
+constexpr std::size_t strided_bytes = 4 * MiB, leading = 128 << 10;  // of a 2-D copy out of a 16384 x N matrix
+
+class Transfers {
+ public:
+  Transfers(Bench& bench, std::vector<Task>& tasks) : bench_{bench}, tasks_{tasks} {}
+
+  void add() {
+    for (const HostPages pages : {HostPages::spread, HostPages::plain}) host_flows(pages);
+    sizes(host_end, 0), sizes(0, host_end);
+    peers();
+    for (int g = 0; g < bench_.count(); ++g) latencies(host_end, g), latencies(g, host_end);
+    columns(host_end, 0), columns(0, host_end);
+    for (std::size_t kib = 4; kib <= 64; kib *= 2) strided_flows(kib << 10);
+    if (bench_.count() > 1 && bench_.flows.reaches(0, 1)) columns(0, 1), latencies(0, 1);
+  }
+
+ private:
+  using Flows = std::vector<FlowSpec>;
+
+  /// Peer copies are quicker, so that more of them fill the same time.
+  static std::size_t copies_of(const Flows& flows, std::size_t bytes) {
+    const bool host = std::any_of(flows.begin(), flows.end(),
+                                  [](const FlowSpec& f) { return f.src == host_end || f.dst == host_end; });
+    const std::size_t total = (host ? 384 : 1024) * MiB;
+    return std::clamp<std::size_t>(total / bytes, 6, 160);
+  }
+
+  void run(const std::string& kind, const Flows& flows, HostPages pages = HostPages::spread,
+           std::size_t bytes = tile_bytes, std::size_t column = 0) {
+    tasks_.push_back({kind, [=, &bench = bench_](Stopwatch& watch) {
+                        const FlowMeter::Shape shape = column > 0 ? FlowMeter::Shape{column, bytes / column, leading}
+                                                                  : FlowMeter::Shape{bytes, 1, bytes};
+                        const auto measured = watch.repeat([&] {
+                          auto rates = bench.flows.rates(flows, pages, shape, copies_of(flows, bytes));
+                          double total = 0;
+                          for (const double rate : rates) total += rate;
+                          rates.push_back(total);
+                          return rates;
+                        });
+                        TransferRun record;
+                        record.kind = kind, record.pages = pages, record.total = measured.back();
+                        record.copy_bytes = static_cast<double>(bytes),
+                        record.column_bytes = static_cast<double>(column);
+                        for (std::size_t i = 0; i < flows.size(); ++i)
+                          record.flows.push_back(
+                              {Bench::name(flows[i].src), Bench::name(flows[i].dst), flows[i].in_flight, measured[i]});
+                        bench.results.transfers.push_back(record);
+                      }});
+  }
+
+  enum class Way { to_gpus, from_gpus, both };
+  static Flows host_with(const std::vector<int>& gpus, Way way) {
+    Flows flows;
+    for (const int g : gpus) {
+      if (way != Way::from_gpus) flows.push_back({host_end, g});
+      if (way != Way::to_gpus) flows.push_back({g, host_end});
+    }
+    return flows;
+  }
+  std::vector<int> gpus(int from, int to) const {
+    std::vector<int> result;
+    for (int g = from; g < to; ++g) result.push_back(g);
+    return result;
+  }
+
+  void host_flows(HostPages pages) {
+    const int n = bench_.count();
+    for (int g = 0; g < n; ++g) {
+      run("pair", host_with({g}, Way::to_gpus), pages);
+      run("pair", host_with({g}, Way::from_gpus), pages);
+      run("both ways", host_with({g}, Way::both), pages);
+    }
+    for (int i = 0; i < n; ++i)
+      for (int j = i + 1; j < n; ++j) {
+        run("two to GPUs", host_with({i, j}, Way::to_gpus), pages);
+        run("two from GPUs", host_with({i, j}, Way::from_gpus), pages);
+        if (pages == HostPages::spread) run("two both ways", host_with({i, j}, Way::both), pages);
+      }
+    for (int size = 3; size < n; ++size) subsets(size, pages);
+    if (n < 2) return;
+    run("all to GPUs", host_with(gpus(0, n), Way::to_gpus), pages);
+    run("all from GPUs", host_with(gpus(0, n), Way::from_gpus), pages);
+    run("all both ways", host_with(gpus(0, n), Way::both), pages);
+  }
+
+  /// 2-D copies between host and devices at once: they load what is shared in another way than packed ones.
+  void strided_flows(std::size_t column) {
+    const auto strided = [&](const std::string& kind, int count, Way way) {
+      run("2-D " + kind, host_with(gpus(0, count), way), HostPages::spread, strided_bytes, column);
+    };
+    strided("both ways", 1, Way::both);
+    for (int count = 2; count <= bench_.count(); count *= 2) {
+      strided("to GPUs", count, Way::to_gpus);
+      strided("from GPUs", count, Way::from_gpus);
+      strided("both ways", count, Way::both);
+    }
+  }
+
+  /// Neighbours and evenly spaced ones: inside a group and across groups, wherever their borders are.
+  void subsets(int size, HostPages pages) {
+    const int n = bench_.count();
+    std::vector<std::vector<int>> sets{gpus(0, size), gpus(n - size, n), {}};
+    for (int i = 0; i < size; ++i) sets.back().push_back(i * n / size);
+    for (const auto& set : sets)
+      for (const Way way : {Way::to_gpus, Way::from_gpus, Way::both}) run("subset", host_with(set, way), pages);
+  }
+
+  /// One after another of several sizes, and several at once.
+  void sizes(int src, int dst) {
+    for (const std::size_t bytes : {MiB / 4, MiB, 2 * MiB, 4 * MiB, 64 * MiB})
+      run("pair", {{src, dst}}, HostPages::spread, bytes);
+    for (const int in_flight : {2, 3}) run("in flight", {{src, dst, in_flight}});
+    one_each({{src, dst}, {src, dst}});
+  }
+
+  /// One large copy of each flow: where an engine runs them one after another, the last takes as long as all.
+  void one_each(const Flows& flows) {
+    tasks_.push_back(
+        {"one copy each", [=, &bench = bench_](Stopwatch& watch) {
+           constexpr std::size_t bytes = 64 * MiB;
+           const FlowMeter::Shape shape{bytes, 1, bytes};
+           const auto measured = watch.repeat([&] {
+             auto rates = bench.flows.finish_times(flows, shape);
+             std::sort(rates.begin(), rates.end());  // which one is first may change
+             for (double& rate : rates) rate = static_cast<double>(bytes) / rate;
+             rates.push_back(rates.back() * static_cast<double>(rates.size()));
+             return rates;
+           });
+           TransferRun record;
+           record.kind = "one each", record.total = measured.back();
+           record.copy_bytes = static_cast<double>(bytes);
+           for (std::size_t i = 0; i < flows.size(); ++i)
+             record.flows.push_back({Bench::name(flows[i].src), Bench::name(flows[i].dst), 1, measured[i]});
+           bench.results.transfers.push_back(record);
+         }});
+  }
+
+  void peers() {
+    const int n = bench_.count();
+    const auto reaches = [&](int i, int j) { return i != j && bench_.flows.reaches(i, j); };
+    bool first = true, all = n > 1;
+    Flows every, ring;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        if (i == j) continue;
+        all = all && reaches(i, j);
+        if (!reaches(i, j)) continue;
+        run("pair", {{i, j}});
+        if (i < j && reaches(j, i)) run("pair both ways", {{i, j}, {j, i}});
+        if (std::exchange(first, false)) sizes(i, j);
+        every.push_back({i, j});
+        if (j != (i + 1) % n) continue;
+        ring.push_back({i, j});
+        run("to GPU and peer", {{host_end, j}, {i, j}});
+        run("from GPU and peer", {{i, host_end}, {i, j}});
+        run("to GPU and on to peer", {{host_end, i}, {i, j}});
+      }
+    if (!all || n < 3) return;
+    one_each({{0, 1}, {0, 2}}), one_each({{1, 0}, {2, 0}});
+    run("all pairs", every);
+    run("ring", ring);
+    for (int g = 0; g < n; ++g)
+      for (int width = 2; width < n; ++width) {
+        Flows out, in;
+        for (int i = 1; i <= width; ++i) out.push_back({g, (g + i) % n}), in.push_back({(g + i) % n, g});
+        run("fan out", out), run("fan in", in);
+      }
+    Flows fed = ring, drained = ring;
+    for (int g = 0; g < n; ++g) fed.push_back({host_end, g}), drained.push_back({g, host_end});
+    run("ring and to GPUs", fed), run("ring and from GPUs", drained);
+  }
+
+  void latencies(int src, int dst) {
+    tasks_.push_back(
+        {"latency", [=, &bench = bench_](Stopwatch& watch) {
+           const auto measured = watch.repeat([&] {
+             return std::vector<double>{bench.flows.latency(src, dst, 400, false),
+                                        bench.flows.latency(src, dst, 100, true)};
+           });
+           bench.results.latencies.push_back({Bench::name(src), Bench::name(dst), measured[0], measured[1]});
+         }});
+  }
+
+  /// Pitches of whole pages and of none: copies of columns that all start at borders of some KiB are slower.
+  void columns(int src, int dst) {
+    const bool host = src == host_end || dst == host_end;
+    const auto of_pitch = [&](std::size_t pitch) {
+      for (const std::size_t kib : {2, 4, 8, 16, 24, 32, 64})
+        if (kib << 10 < pitch) column(src, dst, kib << 10, pitch, host);
+    };
+    if (!host) return of_pitch(128 << 10);
+    constexpr std::size_t off_border = 13 * 64;
+    for (const std::size_t kib : {16, 32, 48, 64, 128}) of_pitch(kib << 10);
+    for (const std::size_t kib : {8, 16, 32, 48, 64, 96, 128, 256}) of_pitch((kib << 10) + off_border);
+  }
+
+  void column(int src, int dst, std::size_t bytes, std::size_t pitch, bool busy) {
+    tasks_.push_back(
+        {"2-D copies", [=, &bench = bench_](Stopwatch& watch) {
+           const std::size_t count = strided_bytes / bytes;
+           KernelMeter kernels{*bench.devices.front()};
+           const auto rate = [&](const FlowMeter::Shape& shape) {
+             constexpr int enough = 40;  // to outlast the copies
+             if (busy) kernels.start({DType::f64, Trans::no, Trans::no, 2048, 2048, 2048}, enough, 1);
+             return bench.flows.rates({{src, dst}}, HostPages::spread, shape, 24)[0];
+           };
+           const auto measured = watch.repeat([&] {
+             return std::vector<double>{rate({bytes, count, pitch}), rate({strided_bytes, 1, strided_bytes})};
+           });
+           bench.results.strided.push_back({Bench::name(src), Bench::name(dst), static_cast<double>(bytes),
+                                            static_cast<double>(count), static_cast<double>(pitch), busy, measured[0],
+                                            measured[1]});
+         }});
+  }
+
+  Bench& bench_;
+  std::vector<Task>& tasks_;
+};
+
+}  // namespace
+
+void add_transfer_tasks(Bench& bench, std::vector<Task>& tasks) { Transfers{bench, tasks}.add(); }
+
+}  // namespace tilerail::cuda

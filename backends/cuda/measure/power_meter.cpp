@@ -1,0 +1,75 @@
+#include "backends/cuda/measure/power_meter.hpp"
+
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+#include <array>
+#include <vector>
+
+namespace tilerail::cuda {
+
+/// The few calls that are used, by their documented C signatures; 0 is success.
+struct PowerMeter::Library {
+  using Handle = void*;
+  void* file = nullptr;
+  int (*init)() = nullptr;
+  int (*shutdown)() = nullptr;
+  int (*by_bus)(const char*, Handle*) = nullptr;
+  std::vector<Handle> devices;
+  int (*limit)(Handle, unsigned*) = nullptr;             // mW
+  int (*energy)(Handle, unsigned long long*) = nullptr;  // mJ
+
+  template <class Function>
+  bool find(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(file, name));
+    return function != nullptr;
+  }
+
+  bool open() {
+    file = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    return file && find(init, "nvmlInit_v2") && find(shutdown, "nvmlShutdown") &&
+           find(by_bus, "nvmlDeviceGetHandleByPciBusId_v2") && find(limit, "nvmlDeviceGetEnforcedPowerLimit") &&
+           find(energy, "nvmlDeviceGetTotalEnergyConsumption") && init() == 0;
+  }
+
+  /// By CUDA's numbers, which are not the library's; null where it does not know the device.
+  void find_devices() {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) return;
+    for (int device = 0; device < count; ++device) {
+      std::array<char, 32> bus{};
+      Handle handle = nullptr;
+      const bool known = cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device) == cudaSuccess &&
+                         by_bus(bus.data(), &handle) == 0;
+      devices.push_back(known ? handle : nullptr);
+    }
+  }
+
+  template <class Number>
+  double milli(int (*query)(Handle, Number*), int device) const {
+    const auto index = static_cast<std::size_t>(device);
+    Number value = 0;
+    const bool known = index < devices.size() && devices[index] && query(devices[index], &value) == 0;
+    return known ? 1e-3 * static_cast<double>(value) : 0;
+  }
+};
+
+PowerMeter::PowerMeter() : library_{std::make_unique<Library>()} {
+  if (library_->open()) {
+    library_->find_devices();
+    return;
+  }
+  if (library_->file) dlclose(library_->file);
+  library_.reset();
+}
+
+PowerMeter::~PowerMeter() {
+  if (!library_) return;
+  library_->shutdown();
+  dlclose(library_->file);
+}
+
+double PowerMeter::limit_watts(int device) const { return library_ ? library_->milli(library_->limit, device) : 0; }
+double PowerMeter::joules(int device) const { return library_ ? library_->milli(library_->energy, device) : 0; }
+
+}  // namespace tilerail::cuda

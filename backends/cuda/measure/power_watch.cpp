@@ -1,0 +1,37 @@
+#include "backends/cuda/measure/power_watch.hpp"
+
+#include <utility>
+
+namespace tilerail::cuda {
+namespace {
+
+constexpr std::chrono::milliseconds pause{3};  // far below the 20 to 100 ms from step to step
+
+}  // namespace
+
+PowerWatch::PowerWatch(const PowerMeter& meter, std::vector<int> devices)
+    : meter_{meter}, devices_{std::move(devices)}, traces_(devices_.size()), thread_{[this] { watch(); }} {}
+
+PowerWatch::~PowerWatch() { join(); }
+
+std::vector<CounterTrace> PowerWatch::stop() {
+  join();
+  return std::move(traces_);
+}
+
+void PowerWatch::watch() {
+  while (!stopped_) {
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      const double joules = meter_.joules(devices_[d]);
+      traces_[d].add(now(), joules);
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+void PowerWatch::join() {
+  stopped_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,291 @@
+#include "backends/cuda/run/cuda_executor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/cuda_plan.hpp"
+#include "backends/cuda/run/device.hpp"
+#include "backends/cuda/run/issuer_pool.hpp"
+#include "backends/cuda/run/peer_access.hpp"
+#include "backends/cuda/run/plan_run.hpp"
+#include "backends/cuda/trace/tracer.hpp"
+#include "model/base/error.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr int nan_byte = 0xFF;  // a number whose bytes are all 0xFF is a NaN, in every dtype
+constexpr std::array matrix_names{"A", "B", "C"};
+
+std::string gigabytes(std::int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f GB", static_cast<double>(bytes) * 1e-9);
+  return text;
+}
+
+}  // namespace
+
+class CudaExecutor::State {
+ public:
+  State(Topology topology, CudaOptions options)
+      : topology_{std::move(topology)}, options_{std::move(options)}, there_{cuda::device_count()} {
+    if (there_ == 0) throw HardwareError{"this machine has no CUDA device, or no driver for it"};
+    if (!options_.ordinals.empty() && options_.ordinals.size() != topology_.gpus().size())
+      throw InputError{std::to_string(options_.ordinals.size()) + " CUDA devices given for the " +
+                       std::to_string(topology_.gpus().size()) + " GPUs of '" + topology_.name() + "'"};
+    devices_.resize(topology_.memories().size());
+  }
+
+  ~State() {
+    if (host_arena_) cudaFreeHost(host_arena_);
+  }
+
+  int ordinal(MemoryId gpu) const {
+    if (options_.ordinals.empty()) return topology_.memory(gpu).device;
+    for (std::size_t i = 0; i < options_.ordinals.size(); ++i)
+      if (topology_.gpus()[i] == gpu) return options_.ordinals[i];
+    throw InputError{"'" + topology_.memory(gpu).name + "' is no GPU"};
+  }
+
+  cuda::Device& device(MemoryId gpu);
+  void reserve_host(const Plan& plan);
+  void reserve_arenas(const Plan& plan);
+  std::shared_ptr<CudaPlan> prepare(const Plan& plan);
+  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::Tracer* tracer);
+  cuda::Tracer& tracer();
+
+  Topology topology_;
+  CudaOptions options_;
+  Matrices matrices_;
+  std::unique_ptr<cuda::Tracer> tracer_;
+  std::shared_ptr<CudaPlan> last_;  // of execute()
+
+ private:
+  void open_peers(const Plan& plan);
+  void check_matrix(std::size_t which, const void* pointer, const Plan& plan, MemoryId place) const;
+  std::vector<std::byte*> buffers(const Plan& plan, const Matrices& matrices) const;
+  void poison(const Plan& plan) const;
+
+  int there_;
+  std::vector<std::unique_ptr<cuda::Device>> devices_;  // by MemoryId
+  std::map<std::pair<int, int>, bool> peers_;
+  std::byte* host_arena_ = nullptr;
+  std::int64_t host_arena_bytes_ = 0;
+  cuda::IssuerPool pool_;
+};
+
+cuda::Device& CudaExecutor::State::device(MemoryId gpu) {
+  auto& slot = devices_[gpu.index()];
+  if (slot) return *slot;
+  const int number = ordinal(gpu);
+  if (number < 0 || number >= there_)
+    throw HardwareError{"'" + topology_.memory(gpu).name + "' is CUDA device " + std::to_string(number) +
+                        "; this machine has " + std::to_string(there_)};
+  try {
+    slot = std::make_unique<cuda::Device>(number);
+  } catch (const cuda::CudaError& error) {
+    throw HardwareError{error.what()};
+  }
+  return *slot;
+}
+
+/// Direct access for every pair that the plan copies between.
+void CudaExecutor::State::open_peers(const Plan& plan) {
+  for (const Queue& queue : plan.queues) {
+    if (queue.kind != Queue::Kind::copy || topology_.is_host(queue.src) || topology_.is_host(queue.dst)) continue;
+    if (queue.src == queue.dst) continue;
+    const int src = device(queue.src).ordinal(), dst = device(queue.dst).ordinal();
+    for (const auto& [user, owner] : {std::pair{src, dst}, std::pair{dst, src}}) {
+      if (peers_.contains({user, owner})) continue;
+      if (!cuda::open_peer_access(user, owner))
+        throw HardwareError{"CUDA device " + std::to_string(user) + " has no peer access to device " +
+                            std::to_string(owner) + ", but the topology '" + topology_.name() +
+                            "' routes copies between them"};
+      peers_[{user, owner}] = true;
+    }
+  }
+}
+
+void CudaExecutor::State::reserve_arenas(const Plan& plan) {
+  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m) {
+    const std::int64_t bytes = plan.peak_bytes[m];
+    if (bytes == 0 || topology_.is_host(MemoryId{m})) continue;
+    cuda::Device& d = device(MemoryId{m});
+    if (bytes <= d.arena_bytes()) continue;
+    const std::int64_t available = d.available_bytes();
+    if (bytes <= available && d.reserve(bytes)) continue;
+    const double capacity = topology_.memory(MemoryId{m}).capacity.value_or(Bytes{static_cast<double>(bytes)}).value;
+    throw InputError{"the plan needs " + gigabytes(bytes) + " for tiles in " + plan.memories[m] + ", which has " +
+                     gigabytes(available) + " free; --set memory-fraction=" +
+                     std::to_string(std::floor(90 * static_cast<double>(available) / capacity) / 100).substr(0, 4) +
+                     " would fit"};
+  }
+}
+
+void CudaExecutor::State::reserve_host(const Plan& plan) {
+  std::int64_t bytes = 0;
+  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
+    if (topology_.is_host(MemoryId{m})) bytes += plan.peak_bytes[m];
+  if (bytes <= host_arena_bytes_) return;
+  if (host_arena_) cuda::check(cudaFreeHost(host_arena_), "freeing the host's arena");
+  host_arena_ = nullptr;
+  host_arena_bytes_ = 0;
+  void* memory = nullptr;
+  cuda::check(cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable),
+              "allocating " + gigabytes(bytes) + " for tiles on the host");
+  host_arena_ = static_cast<std::byte*>(memory);
+  host_arena_bytes_ = bytes;
+}
+
+std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
+  validate(plan, topology_);
+  auto made = std::make_shared<CudaPlan>(plan, cuda::stream_program(plan, topology_));
+  open_peers(plan);
+  reserve_arenas(plan);
+  reserve_host(plan);
+  std::vector<std::array<std::size_t, 2>> slots(topology_.memories().size());  // by memory: copy, compute
+  for (const auto& stream : made->program.streams) {
+    std::size_t& count = slots[stream.device.index()][stream.compute ? 1 : 0];
+    count = std::max(count, static_cast<std::size_t>(stream.slot) + 1);
+  }
+  for (std::size_t m = 0; m < slots.size(); ++m)
+    if (slots[m][0] + slots[m][1] > 0) device(MemoryId{m}).open_streams(slots[m][1], slots[m][0]);
+  for (const auto& stream : made->program.streams) {
+    cuda::Device& d = device(stream.device);
+    const auto slot = static_cast<std::size_t>(stream.slot);
+    made->ordinals.push_back(d.ordinal());
+    made->streams.push_back(stream.compute ? d.compute_stream(slot) : d.copy_stream(slot));
+    made->handles.push_back(stream.compute ? d.handle(slot) : nullptr);
+    made->scalars.push_back(stream.compute ? d.scalar(slot) : nullptr);
+  }
+  made->create_events();
+  pool_.grow(made->program.issuers.size());
+  return made;
+}
+
+void CudaExecutor::State::check_matrix(std::size_t which, const void* pointer, const Plan& plan, MemoryId place) const {
+  const std::string name = std::string{"matrix "} + matrix_names[which];
+  if (pointer == nullptr) throw InputError{name + " of the plan was not given to the CUDA backend"};
+  cudaPointerAttributes attributes{};
+  cuda::check(cudaPointerGetAttributes(&attributes, pointer), "asking where " + name + " lies");
+  const bool on_device = attributes.type == cudaMemoryTypeDevice;
+  const std::string found = on_device ? "on CUDA device " + std::to_string(attributes.device) : "on the host";
+  const bool host = topology_.is_host(place);
+  const bool fits = attributes.type == cudaMemoryTypeManaged ||
+                    (host ? !on_device : on_device && attributes.device == ordinal(place));
+  if (!fits) throw InputError{name + " lies " + found + "; the plan expects it in " + plan.memories[place.index()]};
+}
+
+std::vector<std::byte*> CudaExecutor::State::buffers(const Plan& plan, const Matrices& matrices) const {
+  const std::array pointers{matrices.a, matrices.b, matrices.c};
+  std::vector<std::byte*> starts;
+  starts.reserve(plan.buffers.size());
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.kind == Buffer::Kind::tile) {
+      std::byte* arena = topology_.is_host(buffer.memory) ? host_arena_ : devices_[buffer.memory.index()]->arena();
+      starts.push_back(arena + buffer.offset);
+      continue;
+    }
+    const auto which = static_cast<std::size_t>(buffer.kind);
+    if (buffer.rows > 0 && buffer.cols > 0) check_matrix(which, pointers[which], plan, buffer.memory);
+    starts.push_back(static_cast<std::byte*>(pointers[which]));
+  }
+  return starts;
+}
+
+void CudaExecutor::State::poison(const Plan& plan) const {
+  for (std::size_t m = 0; m < devices_.size(); ++m) {
+    if (!devices_[m] || plan.peak_bytes[m] == 0) continue;
+    const cuda::DeviceScope scope{devices_[m]->ordinal()};
+    cuda::check(cudaMemset(devices_[m]->arena(), nan_byte, static_cast<std::size_t>(plan.peak_bytes[m])), "poisoning");
+    cuda::check(cudaDeviceSynchronize(), "poisoning");
+  }
+}
+
+CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, cuda::Tracer* tracer) {
+  reserve_arenas(plan.plan);
+  if (options_.poison) poison(plan.plan);
+  cuda::PlanRun run{plan, buffers(plan.plan, matrices), tracer};
+  return run.run(pool_);
+}
+
+cuda::Tracer& CudaExecutor::State::tracer() {
+  if (tracer_) return *tracer_;
+  std::string why;
+  if (options_.trace != CudaTrace::events) tracer_ = cuda::make_cupti_tracer(why);
+  if (!tracer_ && options_.trace == CudaTrace::cupti) throw HardwareError{why};
+  if (!tracer_) tracer_ = cuda::make_event_tracer();
+  return *tracer_;
+}
+
+CudaExecutor::CudaExecutor(Topology topology, CudaOptions options)
+    : state_{std::make_unique<State>(std::move(topology), std::move(options))} {}
+
+CudaExecutor::~CudaExecutor() = default;
+
+void CudaExecutor::reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) {
+  for (const MemoryId gpu : gpus) {
+    cuda::Device& device = state_->device(gpu);
+    const std::int64_t available = device.available_bytes();
+    if (bytes > available || !device.reserve(bytes))
+      throw InputError{gigabytes(bytes) + " cannot be reserved in '" + state_->topology_.memory(gpu).name +
+                       "', which has " + gigabytes(available) + " free"};
+    device.open_streams(static_cast<std::size_t>(compute_streams), 0);
+  }
+}
+
+std::shared_ptr<CudaPlan> CudaExecutor::prepare(const Plan& plan) { return state_->prepare(plan); }
+
+CudaRunTimes CudaExecutor::run(CudaPlan& plan, const Matrices& matrices) {
+  if (state_->tracer_) state_->tracer_->pause();
+  return state_->run(plan, matrices, nullptr);
+}
+
+namespace {
+
+/// A profiler holds up the first operation by milliseconds that an untraced call does not take.
+void start_at_zero(std::vector<OpTime>& ops) {
+  double first = std::numeric_limits<double>::infinity();
+  for (const OpTime& op : ops) first = std::min(first, op.start);
+  for (OpTime& op : ops) op.start -= first, op.end -= first;
+}
+
+}  // namespace
+
+Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices, CudaRunTimes* times) {
+  cuda::Tracer& tracer = state_->tracer();
+  tracer.begin({plan.plan, plan.program, plan.streams, plan.ordinals});
+  CudaRunTimes seen;
+  try {
+    seen = state_->run(plan, matrices, &tracer);
+  } catch (...) {
+    tracer.abandon();
+    throw;
+  }
+  Timeline timeline{"cuda", plan.hash, tracer.end()};
+  start_at_zero(timeline.ops);
+  seen.clock_skew = tracer.clock_skew();
+  if (times) *times = seen;
+  return timeline;
+}
+
+void CudaExecutor::set_matrices(const Matrices& matrices) { state_->matrices_ = matrices; }
+
+Timeline CudaExecutor::execute(const Plan& plan) {
+  if (!state_->last_ || state_->last_->hash != content_hash(plan)) state_->last_ = prepare(plan);
+  return run_traced(*state_->last_, state_->matrices_);
+}
+
+const Topology& CudaExecutor::topology() const { return state_->topology_; }
+
+int CudaExecutor::ordinal(MemoryId gpu) const { return state_->ordinal(gpu); }
+
+std::string CudaExecutor::tracer() const { return state_->tracer_ ? state_->tracer_->name() : ""; }
+
+}  // namespace tilerail

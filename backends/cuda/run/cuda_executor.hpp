@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/executor.hpp"
+#include "model/machine/topology.hpp"
+#include "model/matrices.hpp"
+
+namespace tilerail {
+
+enum class CudaTrace : std::uint8_t { none, automatic, cupti, events };
+
+struct CudaOptions {
+  CudaTrace trace = CudaTrace::none;  // automatic: CUPTI activity records, or timed events where CUPTI does not work
+  bool poison = false;                // fill the arenas with NaN before each run: reading what nothing wrote then shows
+  std::vector<int> ordinals;          // CUDA device of each GPU of the topology, by Topology::gpus(); empty: its number
+};
+
+/// Seconds of one run, as its caller sees it.
+struct CudaRunTimes {
+  double wall = 0;          // from the call until all results are in place
+  double issue = 0;         // of the issuing thread that took longest
+  double issue_per_op = 0;  // mean over all operations, of all threads
+  double clock_skew = 0;    // largest error between the clocks of two devices in a traced run
+};
+
+/// A plan bound to streams, events, handles and arena space: running it again allocates and decides nothing. It may be
+/// used while its executor lives.
+class CudaPlan;
+
+/// Runs plans on CUDA devices. A queue is a stream, a dependency between queues an event, a device has one arena that
+/// lives across calls and one thread that issues to it.
+class CudaExecutor final : public Executor {
+ public:
+  /// Opens nothing yet: a device is opened by the first plan, or `reserve`, that names it. The caller's current device
+  /// is always left as found. Throws HardwareError when there is no CUDA device at all.
+  explicit CudaExecutor(Topology topology, CudaOptions options = {});
+  ~CudaExecutor() override;
+
+  /// Opens devices, with an arena of at least so many bytes and so many compute streams each, so that plans that need
+  /// no more find them ready. Throws HardwareError when a device is not there, InputError when it lacks the memory.
+  void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams);
+
+  /// Binds a plan. Throws InputError when the plan is not valid, is not of this topology, or its peak exceeds a
+  /// device's free memory (naming what would fit), HardwareError when a device is not there or the plan copies between
+  /// devices without peer access.
+  std::shared_ptr<CudaPlan> prepare(const Plan& plan);
+
+  /// Runs a bound plan and returns when the results are in place. Throws InputError when a matrix is missing or not
+  /// where the plan says, cuda::CudaError naming the operation that failed; the executor stays usable after it unless
+  /// the device itself is lost.
+  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices);
+
+  /// Runs with trace as the options say, at least `automatic`. Times are since the first operation began.
+  Timeline run_traced(CudaPlan& plan, const Matrices& matrices, CudaRunTimes* times = nullptr);
+
+  /// The matrices of `execute`.
+  void set_matrices(const Matrices& matrices);
+  Timeline execute(const Plan& plan) override;
+
+  const Topology& topology() const;
+  /// CUDA device of a GPU of the topology.
+  int ordinal(MemoryId gpu) const;
+  /// What records the trace: "CUPTI", "events", or "" before the first traced run.
+  std::string tracer() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tilerail

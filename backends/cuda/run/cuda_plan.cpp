@@ -1,0 +1,41 @@
+#include "backends/cuda/run/cuda_plan.hpp"
+
+#include <utility>
+
+#include "backends/cuda/run/cuda_check.hpp"
+
+namespace tilerail {
+
+CudaPlan::CudaPlan(Plan given, cuda::StreamProgram mapped)
+    : plan{std::move(given)}, hash{content_hash(plan)}, program{std::move(mapped)} {
+  streams_of_issuer.resize(program.issuers.size());
+  std::vector<bool> seen(program.streams.size(), false);
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    for (const cuda::StreamProgram::Step& step : program.steps[i]) {
+      if (!seen[step.stream]) streams_of_issuer[i].push_back(step.stream);
+      seen[step.stream] = true;
+    }
+  }
+}
+
+CudaPlan::~CudaPlan() {
+  for (const cudaEvent_t event : events_) cudaEventDestroy(event);
+}
+
+void CudaPlan::create_events() {
+  int current = -1, before = 0;
+  cuda::check(cudaGetDevice(&before), "reading the current device");
+  const cuda::DeviceScope restore{before};
+  events_.reserve(program.event_streams.size());
+  for (const std::uint32_t stream : program.event_streams) {
+    if (ordinals[stream] != current) {
+      current = ordinals[stream];
+      cuda::check(cudaSetDevice(current), "choosing a device");
+    }
+    cudaEvent_t event = nullptr;
+    cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
+    events_.push_back(event);
+  }
+}
+
+}  // namespace tilerail

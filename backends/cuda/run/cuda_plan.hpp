@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/run/cuda_executor.hpp"
+#include "backends/cuda/run/stream_program.hpp"
+#include "plan/plan.hpp"
+
+namespace tilerail {
+
+/// Owns the plan's events; streams, handles and arenas are the devices'.
+class CudaPlan {
+ public:
+  CudaPlan(Plan plan, cuda::StreamProgram program);
+  ~CudaPlan();
+  CudaPlan(const CudaPlan&) = delete;
+  CudaPlan& operator=(const CudaPlan&) = delete;
+
+  Plan plan;
+  std::string hash;
+  cuda::StreamProgram program;
+  std::vector<int> ordinals;          // by stream: the CUDA device
+  std::vector<cudaStream_t> streams;  // by stream
+  std::vector<void*> handles;         // by stream: cublasHandle_t of compute streams, else null
+  std::vector<std::byte*> scalars;    // by stream: GemmCall::scalar of compute streams, else null
+  std::vector<std::vector<std::uint32_t>> streams_of_issuer;
+
+  /// Creates the events. Throws CudaError.
+  void create_events();
+  cudaEvent_t event(std::size_t index) const { return events_[index]; }
+
+ private:
+  std::vector<cudaEvent_t> events_;
+};
+
+}  // namespace tilerail

@@ -1,0 +1,189 @@
+#include "backends/cuda/run/host_buffer.hpp"
+
+#include <linux/mempolicy.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "backends/cuda/run/cuda_check.hpp"
+#include "model/base/error.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+constexpr std::size_t touch_bytes = 64 << 10;  // that a core touches before the next one's turn
+
+std::vector<int> allowed_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &set)) cores.push_back(core);
+  if (cores.empty()) cores.push_back(0);
+  return cores;
+}
+
+/// Bit mask of the NUMA nodes with memory, of the first 64.
+unsigned long memory_nodes() {
+  unsigned long nodes = 0;
+  for (int node = 0; node < 64; ++node) {
+    std::ifstream file{"/sys/devices/system/node/node" + std::to_string(node) + "/meminfo"};
+    std::string words[3];
+    double total = 0;
+    if (file >> words[0] >> words[1] >> words[2] >> total && total > 0)
+      nodes |= 1UL << node;  // "Node 0 MemTotal: N kB"
+  }
+  return nodes;
+}
+
+/// Asks the kernel to interleave the pages over the nodes; false where it shows one node or refuses.
+bool interleave(void* data, std::size_t bytes) {
+  const unsigned long nodes = memory_nodes();
+  if ((nodes & (nodes - 1)) == 0) return false;
+  return syscall(SYS_mbind, data, bytes, MPOL_INTERLEAVE, &nodes, 64UL, 0U) == 0;
+}
+
+/// First touch by every core in turns. With an interleaved mapping the turns only make it faster.
+void touch(std::byte* data, std::size_t bytes) {
+  const std::vector<int> cores = allowed_cores();
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < cores.size(); ++t)
+    threads.emplace_back([&, t] {
+      cpu_set_t set;
+      CPU_ZERO(&set);
+      CPU_SET(cores[t], &set);
+      sched_setaffinity(0, sizeof set, &set);  // where it is refused, threads still are on different cores mostly
+      for (std::size_t block = t * touch_bytes; block < bytes; block += cores.size() * touch_bytes)
+        for (std::size_t at = block; at < std::min(bytes, block + touch_bytes); at += page) data[at] = std::byte{0};
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+[[noreturn]] void no_memory(std::size_t bytes, const std::string& why) {
+  throw InputError{"host memory: " + std::to_string(bytes) + " bytes cannot be page-locked (" + why +
+                   "); expected a machine with as much free memory, and a limit on locked memory (ulimit -l) above it"};
+}
+
+/// How fast 2-D copies are depends on where columns start within some 64 KiB. The runtime's own buffers start here,
+/// too.
+constexpr std::size_t border = 2 << 20;
+
+std::size_t mapped_bytes(std::size_t bytes) { return bytes + border; }
+
+std::byte* at_border(std::byte* mapped) {
+  return mapped + (border - reinterpret_cast<std::uintptr_t>(mapped) % border) % border;
+}
+
+std::byte* map_spread(std::size_t bytes) {
+  const std::size_t all = mapped_bytes(bytes);
+  void* mapped = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) no_memory(bytes, std::strerror(errno));
+  madvise(mapped, all, MADV_NOHUGEPAGE);  // a kernel without huge pages refuses, and has small ones anyway
+  interleave(mapped, all);
+  touch(static_cast<std::byte*>(mapped), all);
+  const cudaError_t status = cudaHostRegister(mapped, all, cudaHostRegisterPortable);
+  if (status == cudaSuccess) return static_cast<std::byte*>(mapped);
+  cudaGetLastError();
+  munmap(mapped, all);
+  no_memory(bytes, cudaGetErrorString(status));
+}
+
+std::byte* allocate_plain(std::size_t bytes) {
+  void* data = nullptr;
+  const cudaError_t status = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
+  if (status == cudaSuccess) return static_cast<std::byte*>(data);
+  cudaGetLastError();
+  no_memory(bytes, cudaGetErrorString(status));
+}
+
+}  // namespace
+
+HostBuffer::HostBuffer(std::size_t bytes, HostPages pages) : bytes_{bytes}, pages_{pages} {
+  if (bytes == 0) return;
+  allocated_ = pages == HostPages::spread ? map_spread(bytes) : allocate_plain(bytes);
+  data_ = pages == HostPages::spread ? at_border(allocated_) : allocated_;
+}
+
+HostBuffer::~HostBuffer() {
+  if (!allocated_) return;
+  if (pages_ == HostPages::plain) {
+    cudaFreeHost(allocated_);
+    return;
+  }
+  cudaHostUnregister(allocated_);
+  munmap(allocated_, mapped_bytes(bytes_));
+}
+
+HostBuffer::HostBuffer(HostBuffer&& other) noexcept
+    : allocated_{std::exchange(other.allocated_, nullptr)},
+      data_{std::exchange(other.data_, nullptr)},
+      bytes_{std::exchange(other.bytes_, 0)},
+      pages_{other.pages_} {}
+
+HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
+  std::swap(allocated_, other.allocated_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(pages_, other.pages_);
+  return *this;
+}
+
+double host_buffer_rate(const std::byte* data, std::size_t bytes, std::span<const int> devices) {
+  constexpr std::size_t most = std::size_t{256} << 20;  // a device
+  struct Reader {
+    int device;
+    cudaStream_t stream = nullptr;
+    void* target = nullptr;
+  };
+  std::vector<Reader> readers;
+  const std::size_t share = std::min(most, bytes / std::max<std::size_t>(1, devices.size()));
+  const auto read_all = [&] {
+    for (std::size_t i = 0; i < readers.size(); ++i) {
+      const DeviceScope scope{readers[i].device};
+      check(cudaMemcpyAsync(readers[i].target, data + i * share, share, cudaMemcpyHostToDevice, readers[i].stream),
+            "reading a host buffer");
+    }
+    for (const Reader& reader : readers) check(cudaStreamSynchronize(reader.stream), "reading a host buffer");
+  };
+  const auto close = [&] {
+    for (const Reader& reader : readers) {
+      const DeviceScope scope{reader.device};
+      cudaFree(reader.target);
+      if (reader.stream) cudaStreamDestroy(reader.stream);
+    }
+  };
+  double rate = 0;
+  try {
+    for (const int device : devices) {
+      const DeviceScope scope{device};
+      readers.push_back({device});
+      check(cudaStreamCreateWithFlags(&readers.back().stream, cudaStreamNonBlocking), "creating a stream");
+      check(cudaMalloc(&readers.back().target, share), "allocating device memory");
+    }
+    read_all();
+    const auto begin = std::chrono::steady_clock::now();
+    read_all();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    rate = static_cast<double>(share * devices.size()) / taken.count();
+  } catch (...) {
+    close();
+    throw;
+  }
+  close();
+  return rate;
+}
+
+}  // namespace tilerail::cuda

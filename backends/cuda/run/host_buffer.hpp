@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "model/machine/host_pages.hpp"
+
+namespace tilerail::cuda {
+
+/// Page-locked host memory that every device may copy from and to. `spread` pages are small ones that lie over all
+/// memory controllers: interleaved by the kernel where it shows several NUMA nodes, else first touched by all cores in
+/// turns. `plain` pages are as one call of the runtime gives them. Where pages lie changes the bandwidth of copies by
+/// half (docs/model.md#host-buffers). Spread buffers start at borders of 2 MiB.
+class HostBuffer {
+ public:
+  HostBuffer() = default;
+  /// Throws InputError when the machine has not so much memory to lock.
+  HostBuffer(std::size_t bytes, HostPages pages);
+  ~HostBuffer();
+  HostBuffer(HostBuffer&& other) noexcept;
+  HostBuffer& operator=(HostBuffer&& other) noexcept;
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte *allocated_ = nullptr, *data_ = nullptr;
+  std::size_t bytes_ = 0;
+  HostPages pages_ = HostPages::spread;
+};
+
+/// Bytes a second that all these devices together read from a page-locked buffer of the user's, in about 30 ms: tells
+/// which kind of pages it has. Throws CudaError.
+double host_buffer_rate(const std::byte* data, std::size_t bytes, std::span<const int> devices);
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,102 @@
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/kernels.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+constexpr unsigned threads_per_block = 256;
+constexpr std::int64_t most_blocks_y = 65535;
+
+template <class T>
+struct Compute {
+  using type = float;
+};
+template <>
+struct Compute<double> {
+  using type = double;
+};
+
+/// A thread computes elements of one row; blocks stride over the columns.
+template <class T, class C>
+__global__ void axpby_kernel(const T* x, std::int64_t ldx, T* y, std::int64_t ldy, std::int64_t rows, std::int64_t cols,
+                             C alpha, C beta) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  for (std::int64_t col = blockIdx.y; col < cols; col += gridDim.y) {
+    C value = 0;
+    if (alpha != C{0}) value += alpha * static_cast<C>(x[row + col * ldx]);
+    if (beta != C{0}) value += beta * static_cast<C>(y[row + col * ldy]);
+    y[row + col * ldy] = static_cast<T>(value);
+  }
+}
+
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014) of the element's position.
+template <class T>
+__global__ void random_kernel(T* y, std::int64_t ldy, std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  for (std::int64_t col = blockIdx.y; col < cols; col += gridDim.y) {
+    std::uint64_t z = seed + 0x9e3779b97f4a7c15ULL * (static_cast<std::uint64_t>(row + col * rows) + 1);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    z ^= z >> 31;
+    const double unit = static_cast<double>(z >> 11) * 0x1p-53;
+    y[row + col * ldy] = static_cast<T>(static_cast<typename Compute<T>::type>(2 * unit - 1));
+  }
+}
+
+dim3 grid_of(const Block& y) {
+  const std::int64_t x = (y.rows + threads_per_block - 1) / threads_per_block;
+  return dim3(static_cast<unsigned>(x), static_cast<unsigned>(std::min(y.cols, most_blocks_y)));
+}
+
+template <class T>
+void launch_axpby(const Block& x, const Block& y, double alpha, double beta, cudaStream_t stream) {
+  using C = typename Compute<T>::type;
+  axpby_kernel<T, C><<<grid_of(y), threads_per_block, 0, stream>>>(reinterpret_cast<const T*>(x.data), x.ld,
+                                                                   reinterpret_cast<T*>(y.data), y.ld, y.rows, y.cols,
+                                                                   static_cast<C>(alpha), static_cast<C>(beta));
+}
+
+template <class T>
+void launch_random(const Block& y, std::uint64_t seed, cudaStream_t stream) {
+  random_kernel<T>
+      <<<grid_of(y), threads_per_block, 0, stream>>>(reinterpret_cast<T*>(y.data), y.ld, y.rows, y.cols, seed);
+}
+
+/// Calls `launch` with a value of the dtype's C++ type.
+template <class Launch>
+void with_type(DType dtype, Launch launch) {
+  switch (dtype) {
+    case DType::f64:
+      return launch(double{});
+    case DType::f32:
+    case DType::tf32:
+      return launch(float{});
+    case DType::f16:
+      return launch(__half{});
+    case DType::bf16:
+      return launch(__nv_bfloat16{});
+  }
+}
+
+}  // namespace
+
+void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype, cudaStream_t stream) {
+  if (y.rows == 0 || y.cols == 0) return;
+  with_type(dtype, [&](auto zero) { launch_axpby<decltype(zero)>(x, y, alpha, beta, stream); });
+  check(cudaGetLastError(), "launching axpby");
+}
+
+void fill_random(const Block& y, DType dtype, std::uint64_t seed, cudaStream_t stream) {
+  if (y.rows == 0 || y.cols == 0) return;
+  with_type(dtype, [&](auto zero) { launch_random<decltype(zero)>(y, seed, stream); });
+  check(cudaGetLastError(), "launching the random fill");
+}
+
+}  // namespace tilerail::cuda

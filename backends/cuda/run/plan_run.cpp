@@ -1,0 +1,140 @@
+#include "backends/cuda/run/plan_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "backends/cuda/run/cuda_check.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+/// An issuer was waiting when another one failed.
+struct Abandoned {};
+
+}  // namespace
+
+PlanRun::PlanRun(CudaPlan& plan, std::vector<std::byte*> buffers, Tracer* tracer)
+    : plan_{plan}, buffers_{std::move(buffers)}, tracer_{tracer}, progress_(plan.program.issuers.size()) {}
+
+CudaRunTimes PlanRun::run(IssuerPool& pool) {
+  if (tracer_) tracer_->start();
+  const auto start = Clock::now();
+  pool.run(progress_.size(), [this](std::size_t issuer) { issue_all(issuer); });
+  CudaRunTimes times;
+  times.wall = seconds(Clock::now() - start);
+  if (failed_) throw CudaError{failure_};
+  double total = 0;
+  for (const Progress& p : progress_) {
+    times.issue = std::max(times.issue, p.issue_seconds);
+    total += p.issue_seconds;
+  }
+  if (!plan_.plan.ops.empty()) times.issue_per_op = total / static_cast<double>(plan_.plan.ops.size());
+  return times;
+}
+
+void PlanRun::issue_all(std::size_t issuer) noexcept {
+  Progress& progress = progress_[issuer];
+  std::optional<OpId> current;
+  int device = -1;
+  try {
+    const auto start = Clock::now();
+    double waited = 0;
+    for (const StreamProgram::Step& step : plan_.program.steps[issuer]) {
+      current = step.op;
+      if (const int wanted = plan_.ordinals[step.stream]; wanted != device) {
+        check(cudaSetDevice(wanted), "choosing the device");
+        device = wanted;
+      }
+      waited += issue_step(step);
+      progress.issued.store(step.op.value + 1, std::memory_order_release);
+    }
+    progress.issued.store(std::numeric_limits<std::int64_t>::max(), std::memory_order_release);
+    progress.issue_seconds = seconds(Clock::now() - start) - waited;
+    current.reset();
+    wait_for_streams(issuer);
+  } catch (const Abandoned&) {
+  } catch (const std::exception& error) {
+    fail(current, error.what());
+  }
+  if (failed_)
+    for (const std::uint32_t stream : plan_.streams_of_issuer[issuer]) cudaStreamSynchronize(plan_.streams[stream]);
+}
+
+void PlanRun::wait_for_streams(std::size_t issuer) {
+  for (const std::uint32_t stream : plan_.streams_of_issuer[issuer]) {
+    const StreamProgram::Stream& s = plan_.program.streams[stream];
+    const cudaError_t status = cudaStreamSynchronize(plan_.streams[stream]);
+    if (status != cudaSuccess)
+      check(status, std::string{s.compute ? "a kernel on " : "a copy of "} + plan_.plan.memories[s.device.index()]);
+  }
+}
+
+/// Returns the seconds that were spent waiting for other issuers.
+double PlanRun::issue_step(const StreamProgram::Step& step) {
+  const cudaStream_t stream = plan_.streams[step.stream];
+  double waited = 0;
+  for (std::uint32_t w = step.wait_begin; w < step.wait_end; ++w) {
+    const StreamProgram::Wait& wait = plan_.program.waits[w];
+    const auto& issued = progress_[wait.issuer].issued;
+    if (issued.load(std::memory_order_acquire) <= wait.op.value) {
+      const auto start = Clock::now();
+      spin_until([&] { return issued.load(std::memory_order_acquire) > wait.op.value || failed_; });
+      waited += seconds(Clock::now() - start);
+    }
+    if (failed_) throw Abandoned{};
+    check(cudaStreamWaitEvent(stream, plan_.event(wait.event), 0), "waiting for an event");
+  }
+  if (tracer_) tracer_->before(step.op, stream);
+  issue_operation(plan_.plan.op(step.op), step.stream);
+  if (tracer_) tracer_->after(step.op, stream);
+  if (step.event >= 0)
+    check(cudaEventRecord(plan_.event(static_cast<std::size_t>(step.event)), stream), "recording an event");
+  return waited;
+}
+
+void PlanRun::issue_operation(const Op& op, std::uint32_t stream) {
+  const DType dtype = plan_.plan.problem.dtype;
+  switch (op.kind) {
+    case OpKind::copy:
+      return copy(block(op.a), block(op.y), element_size(dtype), plan_.streams[stream]);
+    case OpKind::axpby:
+      return axpby(block(op.a), block(op.y), op.alpha, op.beta, dtype, plan_.streams[stream]);
+    case OpKind::gemm:
+      return gemm(static_cast<cublasHandle_t>(plan_.handles[stream]),
+                  {dtype, op.trans_a, op.trans_b, op.trans_a == Trans::no ? op.a.cols : op.a.rows, op.alpha, op.beta,
+                   block(op.a), block(op.b), block(op.y), plan_.scalars[stream]});
+    case OpKind::join:
+      return;
+  }
+}
+
+Block PlanRun::block(const View& view) const {
+  const Buffer& buffer = plan_.plan.buffer(view.buffer);
+  const std::int64_t first = view.row + view.col * buffer.ld;
+  std::byte* base = buffers_[view.buffer.index()];
+  return {base ? base + first * element_size(plan_.plan.problem.dtype) : nullptr, view.rows, view.cols, buffer.ld};
+}
+
+void PlanRun::fail(std::optional<OpId> op, const std::string& what) {
+  const std::lock_guard lock{failure_mutex_};
+  if (failed_) return;
+  failure_ = op ? describe(*op) + ": " + what : what;
+  failed_ = true;
+}
+
+std::string PlanRun::describe(OpId id) const {
+  constexpr std::array names{"copy", "gemm", "axpby", "join"};
+  const Op& op = plan_.plan.op(id);
+  const Queue& queue = plan_.plan.queue(op.queue);
+  const std::string& src = plan_.plan.memories[queue.src.index()];
+  const std::string& dst = plan_.plan.memories[queue.dst.index()];
+  const std::string where = queue.kind == Queue::Kind::compute ? "on " + dst : src + " -> " + dst;
+  return "operation " + std::to_string(id.value) + " (" + names[static_cast<std::size_t>(op.kind)] + " " + where + ")";
+}
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/run/cuda_plan.hpp"
+#include "backends/cuda/run/issuer_pool.hpp"
+#include "backends/cuda/run/kernels.hpp"
+#include "backends/cuda/trace/tracer.hpp"
+
+namespace tilerail::cuda {
+
+/// One execution of a bound plan. An event that another thread records may be waited for only after that record was
+/// issued, so issuers publish how far they are. All of them go through their operations in the order of the plan, so
+/// the one with the lowest operation never waits for another.
+class PlanRun {
+ public:
+  /// `buffers`: where each buffer of the plan starts. `tracer` may be null.
+  PlanRun(CudaPlan& plan, std::vector<std::byte*> buffers, Tracer* tracer);
+
+  /// Issues everything, waits for it, and returns the times. Throws CudaError naming the operation that failed, after
+  /// everything that was issued has ended.
+  CudaRunTimes run(IssuerPool& pool);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct alignas(64) Progress {
+    std::atomic<std::int64_t> issued{0};  // operations below this id, of this issuer, were handed over
+    double issue_seconds = 0;
+  };
+
+  void issue_all(std::size_t issuer) noexcept;
+  void wait_for_streams(std::size_t issuer);
+  double issue_step(const StreamProgram::Step& step);
+  void issue_operation(const Op& op, std::uint32_t stream);
+  Block block(const View& view) const;
+  void fail(std::optional<OpId> op, const std::string& what);
+  std::string describe(OpId op) const;
+
+  CudaPlan& plan_;
+  std::vector<std::byte*> buffers_;
+  Tracer* tracer_;
+  std::vector<Progress> progress_;
+  std::atomic<bool> failed_{false};
+  std::mutex failure_mutex_;
+  std::string failure_;
+};
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+#include "plan/plan.hpp"
+
+namespace tilerail::cuda {
+
+/// A plan as streams and events: what each issuing thread hands over, in order. A queue with operations is a stream,
+/// or shares one (sched/shared_streams.hpp); a dependency between streams is an event, recorded once after the
+/// operation it names and waited for where needed. Knows nothing of CUDA.
+struct StreamProgram {
+  struct Stream {
+    MemoryId device;  // the GPU that owns it
+    bool compute;     // has a cuBLAS handle
+    int slot;         // the slot-th compute stream, or the slot-th copy stream, of the device
+  };
+  struct Wait {
+    std::uint32_t event;
+    OpId op;               // whose end the event marks
+    std::uint32_t issuer;  // that records it
+  };
+  struct Step {
+    OpId op;
+    std::uint32_t stream;
+    std::int64_t event;  // to record after the operation, or -1
+    std::uint32_t wait_begin, wait_end;
+  };
+
+  std::vector<Stream> streams;
+  std::vector<Wait> waits;
+  std::vector<std::uint32_t> event_streams;  // by event: the stream that records it
+  std::vector<MemoryId> issuers;             // by issuer: the device that it issues to first
+  std::vector<std::vector<Step>> steps;      // by issuer, operations ascending
+};
+
+/// One issuer for each device of the plan, or one for all when the plan says so. A copy belongs to its source GPU, or
+/// to its destination when the source is a host. Waits that an earlier wait of the same stream already implies are
+/// left out. Throws InputError when a copy has no GPU at either end.
+StreamProgram stream_program(const Plan& plan, const Topology& topology);
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,55 @@
+#include "backends/cuda/trace/activity_match.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+
+namespace tilerail::cuda {
+namespace {
+
+bool has_work(const Op& op) { return op.kind != OpKind::join && op.y.rows > 0 && op.y.cols > 0; }
+
+double seconds_since(std::uint64_t time, std::uint64_t origin) {
+  return (static_cast<double>(time) - static_cast<double>(origin)) * 1e-9;
+}
+
+}  // namespace
+
+std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityRecord> records,
+                                     std::span<const CallMark> marks, std::uint64_t origin) {
+  std::unordered_map<std::uint32_t, OpId> op_of_call;
+  for (const CallMark& mark : marks) op_of_call.emplace(mark.correlation, mark.op);
+  std::vector<OpTime> times(plan.ops.size());
+  std::vector<bool> known(plan.ops.size(), false);
+  for (const ActivityRecord& record : records) {
+    const auto call = op_of_call.find(record.correlation);
+    if (call == op_of_call.end()) continue;
+    const std::size_t op = call->second.index();
+    const OpTime seen{seconds_since(record.start, origin), seconds_since(record.end, origin)};
+    times[op] = known[op] ? OpTime{std::min(times[op].start, seen.start), std::max(times[op].end, seen.end)} : seen;
+    known[op] = true;
+  }
+  for (std::size_t i = 0; i < plan.ops.size(); ++i)
+    if (!known[i] && has_work(plan.ops[i]))
+      throw std::runtime_error{"the trace has no record of operation " + std::to_string(i) + ", in " +
+                               std::to_string(records.size()) + " records and " + std::to_string(marks.size()) +
+                               " marked calls"};
+  derive_idle_operations(plan, known, times);
+  return times;
+}
+
+void derive_idle_operations(const Plan& plan, const std::vector<bool>& known, std::vector<OpTime>& times) {
+  std::vector<double> queue_end(plan.queues.size(), 0);
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    double& queue = queue_end[plan.ops[i].queue.index()];
+    if (!known[i]) {
+      double end = queue;
+      for (const OpId dep : plan.deps_of(OpId{i})) end = std::max(end, times[dep.index()].end);
+      times[i] = {end, end};
+    }
+    queue = times[i].end;
+  }
+}
+
+}  // namespace tilerail::cuda

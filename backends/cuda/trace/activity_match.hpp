@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/timeline.hpp"
+#include "plan/plan.hpp"
+
+namespace tilerail::cuda {
+
+/// One copy or kernel as the profiler saw it: nanoseconds of one clock for all devices.
+struct ActivityRecord {
+  std::uint32_t correlation;  // of the call that launched it
+  std::uint64_t start, end;
+};
+
+/// Which operation a call was made for.
+struct CallMark {
+  std::uint32_t correlation;
+  OpId op;
+};
+
+/// Times of all operations, in seconds since `origin`: from the first start to the last end of the activities that its
+/// calls launched. An operation without work (a join, an empty view) ends when the last of its dependencies and of its
+/// queue predecessor has. Throws std::runtime_error naming the first operation with work but without a record.
+std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityRecord> records,
+                                     std::span<const CallMark> marks, std::uint64_t origin);
+
+/// Fills in the operations without work; `known` says which times are measured.
+void derive_idle_operations(const Plan& plan, const std::vector<bool>& known, std::vector<OpTime>& times);
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,177 @@
+#include <array>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/trace/activity_match.hpp"
+#include "backends/cuda/trace/cupti_library.hpp"
+#include "backends/cuda/trace/tracer.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{8} << 20;
+constexpr std::size_t buffer_alignment = 8;  // what CUPTI asks for
+// External correlations are given out for the records of calls, so those are wanted too.
+constexpr std::array kinds{CUPTI_ACTIVITY_KIND_MEMCPY,
+                           CUPTI_ACTIVITY_KIND_MEMCPY2,
+                           CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                           CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+                           CUPTI_ACTIVITY_KIND_RUNTIME,
+                           CUPTI_ACTIVITY_KIND_DRIVER};
+constexpr auto correlation_kind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
+
+#if CUDART_VERSION >= 13000
+using MemcpyRecord = CUpti_ActivityMemcpy6;
+using KernelRecord = CUpti_ActivityKernel10;
+#else
+using MemcpyRecord = CUpti_ActivityMemcpy5;
+using KernelRecord = CUpti_ActivityKernel9;
+#endif
+using PeerRecord = CUpti_ActivityMemcpyPtoP4;
+
+/// What the callbacks collect: CUPTI knows one set of callbacks for the process, on threads of its own.
+struct Collected {
+  const CuptiLibrary* cupti = nullptr;
+  std::mutex mutex;
+  std::vector<ActivityRecord> records;
+  std::vector<CallMark> marks;
+  std::size_t dropped = 0;
+};
+
+Collected& collected() {
+  static Collected instance;
+  return instance;
+}
+
+template <class Record>
+void add_activity(const CUpti_Activity* activity) {
+  const auto* record = reinterpret_cast<const Record*>(activity);
+  collected().records.push_back({record->correlationId, record->start, record->end});
+}
+
+void add(const CUpti_Activity* activity) {
+  switch (activity->kind) {
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return add_activity<MemcpyRecord>(activity);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return add_activity<PeerRecord>(activity);
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return add_activity<KernelRecord>(activity);
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
+      const auto* record = reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(activity);
+      if (record->externalKind == correlation_kind)
+        collected().marks.push_back({record->correlationId, OpId{static_cast<std::size_t>(record->externalId)}});
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
+  *size = *buffer ? buffer_bytes : 0;
+  *most_records = 0;  // as many as fit
+}
+
+void CUPTIAPI complete_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                              std::size_t valid) {
+  Collected& all = collected();
+  const std::lock_guard lock{all.mutex};
+  CUpti_Activity* record = nullptr;
+  while (valid > 0 && all.cupti->next_record(buffer, valid, &record) == CUPTI_SUCCESS) add(record);
+  std::size_t dropped = 0;
+  if (all.cupti->dropped_records(context, stream, &dropped) == CUPTI_SUCCESS) all.dropped += dropped;
+  std::free(buffer);
+}
+
+class CuptiTracer final : public Tracer {
+ public:
+  explicit CuptiTracer(const CuptiLibrary& cupti) : cupti_{cupti} {}
+  ~CuptiTracer() override { pause(); }
+
+  const char* name() const override { return "CUPTI"; }
+
+  void begin(const TracedRun& run) override {
+    plan_ = &run.plan;
+    if (!recording_)
+      for (const CUpti_ActivityKind kind : kinds) check(cupti_.enable(kind), "recording activities");
+    recording_ = true;
+    check(cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flushing activities");
+    clear();
+  }
+
+  void start() override { check(cupti_.timestamp(&origin_), "reading the profiler's clock"); }
+
+  void before(OpId op, cudaStream_t) override { cupti_.push_correlation(correlation_kind, op.index()); }
+
+  void after(OpId, cudaStream_t) override {
+    std::uint64_t last = 0;
+    cupti_.pop_correlation(correlation_kind, &last);
+  }
+
+  std::vector<OpTime> end() override {
+    cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    Collected& all = collected();
+    const std::lock_guard lock{all.mutex};
+    if (all.dropped > 0) throw CudaError{"the profiler dropped " + std::to_string(all.dropped) + " records"};
+    return match_activities(*plan_, all.records, all.marks, origin_);
+  }
+
+  void abandon() override {
+    pause();
+    clear();
+  }
+
+  void pause() override {
+    if (!recording_) return;
+    cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    for (const CUpti_ActivityKind kind : kinds) cupti_.disable(kind);
+    recording_ = false;
+  }
+
+  double clock_skew() const override { return 0; }
+
+ private:
+  void check(CUptiResult status, const char* what) const {
+    if (status == CUPTI_SUCCESS) return;
+    const char* text = nullptr;
+    cupti_.result_string(status, &text);
+    throw CudaError{std::string{what} + ": " + (text ? text : "unknown error of CUPTI")};
+  }
+
+  static void clear() {
+    Collected& all = collected();
+    const std::lock_guard lock{all.mutex};
+    all.records.clear();
+    all.marks.clear();
+    all.dropped = 0;
+  }
+
+  const CuptiLibrary& cupti_;
+  const Plan* plan_ = nullptr;
+  std::uint64_t origin_ = 0;
+  bool recording_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Tracer> make_cupti_tracer(std::string& why) {
+  const CuptiLibrary* cupti = CuptiLibrary::open(why);
+  if (!cupti) return nullptr;
+  collected().cupti = cupti;
+  CUptiResult status = cupti->register_callbacks(request_buffer, complete_buffer);
+  for (const CUpti_ActivityKind kind : kinds) {
+    if (status == CUPTI_SUCCESS) status = cupti->enable(kind);
+    if (status == CUPTI_SUCCESS) status = cupti->disable(kind);
+  }
+  if (status == CUPTI_SUCCESS) return std::make_unique<CuptiTracer>(*cupti);
+  const char* text = nullptr;
+  cupti->result_string(status, &text);
+  why = std::string{"CUPTI refuses: "} + (text ? text : "unknown error");
+  return nullptr;
+}
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,267 @@
+#include "backends/host/measure/calibrate.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "backends/host/measure/calibration_runs.hpp"
+#include "backends/host/measure/host_machine.hpp"
+#include "check/blas.hpp"
+#include "model/base/error.hpp"
+
+namespace tilerail {
+namespace {
+
+using host::CalibrationRuns;
+using host::CopyRole;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+std::string percent(double share) {
+  if (!std::isfinite(share)) return "an unknown width (one sample)";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", share * 100);
+  return text;
+}
+
+constexpr std::int64_t packed_columns = 64;                // of 32 KiB each: copies of 2 MiB
+constexpr std::int64_t axpby_size = 512;                   // tiles of 2 MiB
+constexpr std::int64_t thin_size = 1024, thin_share = 16;  // s and s / k of a GEMM whose k loop hardly fills
+constexpr double runs_in_budget = 400;                     // 10 rounds of 40 figures
+constexpr double element = 8;                              // bytes: copies and axpby are measured in f64
+
+/// Adds every figure to the runs first, lets them be measured in turns, then writes them into the description.
+class Calibration {
+ public:
+  Calibration(int devices, int workers, const HostCalibrationOptions& options)
+      : options_{options},
+        all_workers_{devices * workers},
+        devices_{devices},
+        d_{host_machine(devices, workers)},
+        runs_{devices, workers, options.budget_seconds / runs_in_budget} {}
+
+  Topology::Description run();
+
+ private:
+  struct Copies {  // of one role
+    CopyRole role;
+    std::vector<std::size_t> figures;  // by number of copies at once
+  };
+  struct Strided {
+    std::int64_t rows, cols;
+    std::size_t figure;
+  };
+  struct Gemms {
+    DType dtype;
+    std::vector<std::pair<std::int64_t, std::size_t>> figures;  // by size
+  };
+
+  void add_copies();
+  void add_gemms(DType dtype);
+  void write_shape();
+  void write_copies();
+  void write_links(CopyRole role, double single, double saturated);
+  void write_strided(double packed_rate);
+  void write_kernels();
+  double k_overhead();
+
+  double seconds(std::size_t figure) {
+    const Measured estimate = runs_.of(figure);
+    widest_ = std::max(widest_, estimate.half_width);
+    return estimate.mean;
+  }
+  /// Bytes by what an operation takes beyond the latency.
+  double rate(double elements, std::size_t figure) {
+    const double each = seconds(figure);
+    return element * elements / std::max(each - latency_, each / 2);
+  }
+  void add_source(const std::string& key, Source::Kind kind, const std::string& text) {
+    d_.sources.push_back({key, kind, text});
+  }
+
+  const HostCalibrationOptions& options_;
+  int all_workers_, devices_;
+  Topology::Description d_;
+  CalibrationRuns runs_;
+  std::size_t empty_ = 0, axpby_ = 0, thin_ = 0, square_ = 0;  // figures
+  std::vector<int> at_once_;
+  std::vector<Copies> copies_;
+  std::vector<Strided> strided_;
+  std::vector<Gemms> gemms_;
+  double latency_ = 0;
+  double widest_ = 0;  // half width of the least certain figure of a source
+};
+
+Topology::Description Calibration::run() {
+  const auto tell = [this](std::string_view what) {
+    if (options_.progress) options_.progress(what);
+  };
+  const double start = now();
+  tell("warming up");
+  add_copies();
+  for (const DType dtype : {DType::f64, DType::f32}) add_gemms(dtype);
+  const std::int64_t s = std::min(thin_size, options_.largest_gemm);
+  thin_ = runs_.add_gemm(s, s / thin_share, DType::f64);
+  square_ = runs_.add_gemm(s, s, DType::f64);
+  tell("measuring");
+  runs_.measure(std::max(0.0, options_.budget_seconds - (now() - start)));
+  d_.name = options_.name;
+  d_.sources.clear();
+  write_shape();
+  write_copies();
+  write_kernels();
+  return d_;
+}
+
+void Calibration::add_copies() {
+  empty_ = runs_.add_copy(CopyRole::h2d, 1, 1, all_workers_);
+  axpby_ = runs_.add_axpby(axpby_size);
+  for (int n = 1; n < all_workers_; n *= 2) at_once_.push_back(n);
+  at_once_.push_back(all_workers_);
+  for (const CopyRole role : {CopyRole::h2d, CopyRole::d2h, CopyRole::peer}) {
+    if (role == CopyRole::peer && devices_ == 1) continue;
+    copies_.push_back({role, {}});
+    for (const int n : at_once_) {
+      copies_.back().figures.push_back(runs_.add_copy(role, CalibrationRuns::matrix_rows, packed_columns, n));
+    }
+  }
+  constexpr std::int64_t shapes[][2] = {{32, 2048}, {128, 2048}, {256, 1024}, {512, 512}, {2048, 128}};
+  for (const auto& [rows, cols] : shapes) {
+    strided_.push_back({rows, cols, runs_.add_copy(CopyRole::h2d, rows, cols, 1)});
+  }
+}
+
+/// Sizes by factors of two, as long as measuring one takes a small part of the budget.
+void Calibration::add_gemms(DType dtype) {
+  gemms_.push_back({dtype, {}});
+  double last = 0;
+  for (std::int64_t s = 64; s <= options_.largest_gemm; s *= 2) {
+    constexpr double growth = 8, most = 0.05;
+    if (s > 256 && growth * last > most * options_.budget_seconds) break;
+    gemms_.back().figures.emplace_back(s, runs_.add_gemm(s, s, dtype));
+    last = runs_.of(gemms_.back().figures.back().second).mean;
+  }
+}
+
+/// The devices are what was asked for. Half of the memory is left to the matrices, the other half shared out.
+void Calibration::write_shape() {
+  add_source("shape", Source::Kind::assumed,
+             "devices and workers as chosen for " + std::to_string(std::thread::hardware_concurrency()) +
+                 " CPUs; each device may use an equal share of half of the memory");
+  const double ram = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  constexpr double mebibyte = 1 << 20;
+  d_.issue.source = "shape";
+  for (Node& node : d_.nodes) node.source = "shape";
+  for (Memory& memory : d_.memories) {
+    memory.source = "shape";
+    if (memory.kind == NodeKind::gpu) {
+      memory.capacity = Bytes{std::max(1.0, std::floor(ram / 2 / devices_ / mebibyte)) * mebibyte};
+    }
+  }
+}
+
+/// One copy takes latency + bytes / rate. The group's bound for n copies is what n copies of the fastest role
+/// reached: all roles share one RAM.
+void Calibration::write_copies() {
+  latency_ = seconds(empty_);
+  CapacityCurve curve;
+  for (const int n : at_once_) curve.points.push_back({static_cast<double>(n), Rate{0}});
+  for (const Copies& copies : copies_) {
+    double single = 0, saturated = 0;
+    for (std::size_t i = 0; i < at_once_.size(); ++i) {
+      const double together =
+          at_once_[i] * rate(static_cast<double>(CalibrationRuns::matrix_rows * packed_columns), copies.figures[i]);
+      if (i == 0) single = together;
+      saturated = std::max(saturated, together);
+      curve.points[i].rate = std::max(curve.points[i].rate, Rate{together});
+    }
+    write_links(copies.role, single, saturated);
+    if (copies.role == CopyRole::h2d) write_strided(single);
+  }
+  d_.groups[0].capacity = curve;
+  d_.groups[0].source = "copies";
+  add_source("copies", Source::Kind::measured,
+             "memcpy of 2 MiB between matrices and tiles, 1 to " + std::to_string(all_workers_) +
+                 " at once; empty operations for the latency; 95 % intervals of the means within " + percent(widest_));
+}
+
+/// `single`: rate of a copy that is alone; `saturated`: of all copies of the role together, at most.
+void Calibration::write_links(CopyRole role, double single, double saturated) {
+  for (Link& link : d_.links) {
+    const bool from_host = d_.nodes[link.from.index()].kind == NodeKind::host;
+    const bool to_host = d_.nodes[link.to.index()].kind == NodeKind::host;
+    if ((role == CopyRole::h2d) != from_host || (role == CopyRole::d2h) != to_host) continue;
+    link.per_flow = Rate{single};
+    link.bandwidth = Rate{saturated};
+    link.latency = Seconds{latency_};
+    link.source = "copies";
+  }
+}
+
+/// Efficiency of a 2-D copy: its rate relative to that of one packed copy, both alone.
+void Calibration::write_strided(double packed_rate) {
+  d_.strided.source = "copies";
+  for (const Strided& s : strided_) {
+    const double efficiency = rate(static_cast<double>(s.rows * s.cols), s.figure) / packed_rate;
+    d_.strided.points.push_back({Bytes{element * static_cast<double>(s.rows)}, std::min(1.0, efficiency)});
+  }
+  d_.strided.points.push_back({Bytes{element * CalibrationRuns::matrix_rows}, 1.0});
+}
+
+/// From t(s, s, k) / t(s, s, s) = (k + k0) / (s + k0), the rule of docs/model.md#kernel-times:
+///   k0 = (s t_k - k t_s) / (t_s - t_k).
+double Calibration::k_overhead() {
+  const double s = static_cast<double>(std::min(thin_size, options_.largest_gemm)), k = s / thin_share;
+  const double thin = seconds(thin_), square = seconds(square_);
+  return square > thin ? std::clamp((s * thin - k * square) / (square - thin), 0.0, s) : 0.0;
+}
+
+void Calibration::write_kernels() {
+  KernelTimes& kernels = d_.kernels[0];
+  kernels.source = "kernels";
+  kernels.gemm.clear();
+  widest_ = 0;
+  constexpr double reads_and_writes = 3;
+  kernels.memory_bandwidth = Rate{reads_and_writes * element * axpby_size * axpby_size / seconds(axpby_)};
+  kernels.k_overhead = k_overhead();
+  for (const Gemms& gemms : gemms_) {
+    GemmCurve curve;
+    curve.dtype = gemms.dtype;
+    curve.source = "kernels";
+    double least = 0;  // times may not fall from one size to a larger one; noise that says so is evened out
+    for (const auto& [s, figure] : gemms.figures) {
+      const double size = static_cast<double>(s);
+      least = std::max(least, seconds(figure));
+      curve.points.push_back({size, FlopRate{2 * size * size * size / least}});
+    }
+    kernels.gemm.push_back(curve);
+  }
+  add_source("kernels", Source::Kind::measured,
+             host::blas_name() + " on one thread a kernel, " + std::to_string(all_workers_) + " kernels at once on " +
+                 std::to_string(std::thread::hardware_concurrency()) + " CPUs; 95 % intervals of the means within " +
+                 percent(widest_));
+}
+
+}  // namespace
+
+Topology::Description calibrate_host(const HostCalibrationOptions& options) {
+  if (!(options.budget_seconds >= 0 && options.budget_seconds <= 3600)) {
+    throw InputError{"calibration budget " + std::to_string(options.budget_seconds) + " s; expected 0 to 3600"};
+  }
+  if (options.largest_gemm < 64 || options.largest_gemm > 2048) {
+    throw InputError{"largest GEMM of the calibration " + std::to_string(options.largest_gemm) +
+                     "; expected 64 to 2048"};
+  }
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int devices = options.devices != 0 ? options.devices : std::min(2, cores);
+  const int workers = options.workers != 0 ? options.workers : std::max(1, cores / std::max(1, devices));
+  return Calibration{devices, workers, options}.run();
+}
+
+}  // namespace tilerail

@@ -1,0 +1,183 @@
+#include "backends/host/measure/calibration_runs.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "backends/host/measure/host_machine.hpp"
+
+namespace tilerail::host {
+namespace {
+
+constexpr std::int64_t bytes_in_rotation = 16 << 20;  // of one queue's operands
+constexpr int products_of_a_tile = 8;                 // squares, before the next tile of C: a plan's k loop
+constexpr double target_half_width = 0.05;
+constexpr std::size_t least_batches = 5;
+constexpr MemoryId host_memory{0};
+constexpr std::int64_t matrix_columns = 2048;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+/// How many operand sets of `bytes` each a queue goes round.
+int sets(std::int64_t bytes) { return static_cast<int>(std::clamp<std::int64_t>(bytes_in_rotation / bytes, 1, 64)); }
+
+/// The i-th of the disjoint rows x cols views of a matrix, going round.
+View piece(const View& matrix, std::int64_t i, std::int64_t rows, std::int64_t cols) {
+  const std::int64_t down = matrix.rows / rows, across = matrix.cols / cols;
+  return part(matrix, i % down * rows, i / down % across * cols, rows, cols);
+}
+
+/// All matrices on the host, of one size whatever is measured.
+GemmProblem problem_of(DType dtype) {
+  GemmProblem problem;
+  problem.m = CalibrationRuns::matrix_rows;
+  problem.n = problem.k = matrix_columns;
+  problem.dtype = dtype;
+  return problem;
+}
+
+}  // namespace
+
+CalibrationRuns::CalibrationRuns(int devices, int workers, double run_seconds)
+    : devices_{devices},
+      workers_{workers},
+      run_seconds_{run_seconds},
+      executor_{Topology{host_machine(devices, workers)}},
+      doubles_{matrix_rows, matrix_columns, matrix_rows, DType::f64, 1},
+      floats_{matrix_rows, matrix_columns, matrix_rows, DType::f32, 2},
+      sink_{matrix_rows, matrix_columns, matrix_rows, DType::f64, 3} {}
+
+MemoryId CalibrationRuns::gpu(int queue) const {
+  return executor_.topology().gpus()[static_cast<std::size_t>(queue % devices_)];
+}
+
+/// Mean time of an operation: each queue's time from its first start to its last end, by its operations.
+double CalibrationRuns::run(const Draft& draft) {
+  const Plan& plan = draft.plan.plan();
+  void* operands = plan.problem.dtype == DType::f64 ? doubles_.data() : floats_.data();
+  executor_.set_matrices({operands, operands, sink_.data()});
+  const Timeline timeline = executor_.execute(plan);
+  std::vector<std::optional<double>> first_start(plan.queues.size());
+  std::vector<double> last_end(plan.queues.size(), 0);
+  for (std::size_t i = draft.first; i < plan.ops.size(); ++i) {
+    const std::size_t queue = plan.ops[i].queue.index();
+    if (!first_start[queue]) first_start[queue] = timeline.ops[i].start;
+    last_end[queue] = timeline.ops[i].end;
+  }
+  double busy = 0;
+  for (std::size_t queue = 0; queue < last_end.size(); ++queue) {
+    if (first_start[queue]) busy += last_end[queue] - *first_start[queue];
+  }
+  return busy / static_cast<double>(plan.ops.size() - draft.first);
+}
+
+std::size_t CalibrationRuns::add(const std::function<Draft(int count)>& draft) {
+  run(draft(1));
+  const double each = run(draft(1));
+  const int count = static_cast<int>(std::clamp(run_seconds_ / std::max(each, 1e-7), 1.0, 2000.0));
+  figures_.push_back({draft(count), {each}, true});
+  return figures_.size() - 1;
+}
+
+void CalibrationRuns::measure(double seconds) {
+  const double end = now() + seconds;
+  bool unsettled = true;
+  for (int round = 0; unsettled && (round == 0 || now() < end); ++round) {
+    unsettled = false;
+    for (Figure& figure : figures_) {
+      if (std::exchange(figure.warm_up, false)) figure.batch_means.clear();
+      const Measured so_far = figure.batch_means.empty() ? Measured{} : mean_of(figure.batch_means);
+      if (so_far.count >= least_batches && so_far.half_width <= target_half_width) continue;
+      if (round > 0 && now() > end) return;
+      unsettled = true;
+      figure.batch_means.push_back(run(figure.draft));
+    }
+  }
+}
+
+std::size_t CalibrationRuns::add_gemm(std::int64_t s, std::int64_t k, DType dtype) {
+  return add([&](int count) { return gemm_draft(s, k, dtype, count); });
+}
+
+/// Tiles are filled with random numbers first; then every worker multiplies on a queue of its own.
+CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t k, DType dtype, int count) const {
+  PlanDraft draft{executor_.topology(), problem_of(dtype)};
+  struct Operands {
+    View a, b, c;
+  };
+  std::vector<Operands> operands;
+  PlanDraft::Deps filled;
+  const int rotation = std::min(sets((2 * s * k + s * s) * element_size(dtype)), count);
+  for (int i = 0; i < rotation * all_workers(); ++i) {
+    const MemoryId device = gpu(i % all_workers());
+    operands.push_back({draft.tile(device, s, k), draft.tile(device, k, s), draft.tile(device, s, s)});
+    for (const View& tile : {operands.back().a, operands.back().b, operands.back().c}) {
+      const QueueId fill = draft.copy_queue(host_memory, device);
+      filled.push_back(draft.copy(fill, part(draft.a(), 0, 0, tile.rows, tile.cols), tile));
+    }
+  }
+  const OpId ready = draft.join(draft.copy_queue(host_memory, gpu(0)), filled);
+  const int products = k == s ? products_of_a_tile : 1;  // thin ones are all of their tile's
+  const std::size_t first = draft.size();
+  for (int i = 0; i < count; ++i) {
+    for (int w = 0; w < all_workers(); ++w) {
+      const auto turn = [&](int number) { return static_cast<std::size_t>(number % rotation * all_workers() + w); };
+      const Operands& factors = operands[turn(i)];
+      draft.gemm(draft.compute_queue(gpu(w), w / devices_), factors.a, factors.b, operands[turn(i / products)].c,
+                 {1.0, 1.0}, {ready});
+    }
+  }
+  return {std::move(draft), first};
+}
+
+std::size_t CalibrationRuns::add_axpby(std::int64_t s) {
+  return add([&](int count) { return axpby_draft(s, count); });
+}
+
+CalibrationRuns::Draft CalibrationRuns::axpby_draft(std::int64_t s, int count) const {
+  PlanDraft draft{executor_.topology(), problem_of(DType::f64)};
+  const int rotation = sets(2 * s * s * element_size(DType::f64));
+  std::vector<View> x, y;
+  for (int i = 0; i < rotation * all_workers(); ++i) {
+    x.push_back(draft.tile(gpu(i % all_workers()), s, s));
+    y.push_back(draft.tile(gpu(i % all_workers()), s, s));
+  }
+  for (int i = 0; i < count; ++i) {
+    for (int w = 0; w < all_workers(); ++w) {
+      const auto tile = static_cast<std::size_t>(i % rotation * all_workers() + w);
+      draft.axpby(draft.compute_queue(gpu(w), w / devices_), x[tile], y[tile], {1.0, 0.5});
+    }
+  }
+  return {std::move(draft), 0};
+}
+
+std::size_t CalibrationRuns::add_copy(CopyRole role, std::int64_t rows, std::int64_t cols, int at_once) {
+  return add([&](int count) { return copy_draft(role, rows, cols, at_once, count); });
+}
+
+CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, std::int64_t rows, std::int64_t cols, int at_once,
+                                                   int count) const {
+  PlanDraft draft{executor_.topology(), problem_of(DType::f64)};
+  const int rotation = sets(rows * cols * element_size(DType::f64));
+  std::vector<View> near, far;  // tiles on the queue's device, and on the next one
+  for (int i = 0; i < rotation * at_once; ++i) {
+    near.push_back(draft.tile(gpu(i % at_once), rows, cols));
+    if (role == CopyRole::peer) far.push_back(draft.tile(gpu(i % at_once + 1), rows, cols));
+  }
+  for (int i = 0; i < count * at_once; ++i) {
+    const int q = i % at_once, index = q / devices_, turn = i % (rotation * at_once);
+    const View& tile = near[static_cast<std::size_t>(turn)];
+    if (role == CopyRole::h2d) {
+      draft.copy(draft.copy_queue(host_memory, gpu(q), index), piece(draft.a(), turn, rows, cols), tile);
+    } else if (role == CopyRole::d2h) {
+      draft.copy(draft.copy_queue(gpu(q), host_memory, index), tile, piece(draft.c(), turn, rows, cols));
+    } else {
+      draft.copy(draft.copy_queue(gpu(q), gpu(q + 1), index), tile, far[static_cast<std::size_t>(turn)]);
+    }
+  }
+  return {std::move(draft), 0};
+}
+
+}  // namespace tilerail::host

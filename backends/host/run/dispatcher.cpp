@@ -1,0 +1,158 @@
+#include "backends/host/run/dispatcher.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "model/base/error.hpp"
+
+namespace tilerail::host {
+namespace {
+
+constexpr std::int32_t no_device = -1, end_of_list = -1;
+
+/// Place of a memory among the devices. Copies between two hosts belong to no GPU; the first device's threads do them.
+std::int32_t device_index(MemoryId memory, const Topology& topology) {
+  const auto& gpus = topology.gpus();
+  const auto found = std::find(gpus.begin(), gpus.end(), memory);
+  return found == gpus.end() ? 0 : static_cast<std::int32_t>(found - gpus.begin());
+}
+
+}  // namespace
+
+void Dispatcher::prepare(const Plan& plan, const Topology& topology) {
+  const std::size_t count = plan.ops.size();
+  device_.resize(count);
+  std::vector<std::size_t> per_device(ready_.size(), 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Op& op = plan.ops[i];
+    device_[i] = op.kind == OpKind::join ? no_device : device_index(plan.device_of(op, topology), topology);
+    if (device_[i] != no_device) ++per_device[static_cast<std::size_t>(device_[i])];
+  }
+  link(plan);
+  waiting_.resize(count);
+  next_join_.resize(count);
+  for (std::size_t d = 0; d < per_device.size(); ++d) ready_[d].heap.reserve(per_device[d]);
+}
+
+void Dispatcher::link(const Plan& plan) {
+  const std::size_t count = plan.ops.size();
+  std::vector<std::int32_t> last(plan.queues.size(), -1), predecessor(count, -1);
+  waits_for_.assign(count, 0);
+  successor_begin_.assign(count + 1, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    predecessor[i] = std::exchange(last[plan.ops[i].queue.index()], static_cast<std::int32_t>(i));
+    waits_for_[i] = static_cast<std::int32_t>(plan.deps_of(OpId{i}).size()) + (predecessor[i] >= 0 ? 1 : 0);
+    for (const OpId dep : plan.deps_of(OpId{i})) ++successor_begin_[dep.index() + 1];
+    if (predecessor[i] >= 0) ++successor_begin_[static_cast<std::size_t>(predecessor[i]) + 1];
+  }
+  for (std::size_t i = 0; i < count; ++i) successor_begin_[i + 1] += successor_begin_[i];
+  successors_.resize(successor_begin_[count]);
+  std::vector<std::uint32_t> fill(successor_begin_.begin(), successor_begin_.end() - 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto id = static_cast<std::int32_t>(i);
+    for (const OpId dep : plan.deps_of(OpId{i})) successors_[fill[dep.index()]++] = id;
+    if (predecessor[i] >= 0) successors_[fill[static_cast<std::size_t>(predecessor[i])]++] = id;
+  }
+}
+
+void Dispatcher::reset() {
+  std::copy(waits_for_.begin(), waits_for_.end(), waiting_.begin());
+  for (Ready& ready : ready_) ready.heap.clear();
+  for (std::size_t i = 0; i < device_.size(); ++i) {
+    // Ascending ids make a heap as they are.
+    if (waits_for_[i] == 0 && device_[i] != no_device) {
+      ready_[static_cast<std::size_t>(device_[i])].heap.push_back(static_cast<std::int32_t>(i));
+    }
+  }
+  left_ = static_cast<std::int64_t>(device_.size());
+  stopped_ = device_.empty();
+  failure_.reset();
+}
+
+void Dispatcher::start(std::span<OpTime> times) {
+  times_ = times;
+  origin_ = Clock::now();
+  for (std::size_t i = 0; i < device_.size(); ++i) {
+    if (waits_for_[i] == 0 && device_[i] == no_device) finish(static_cast<std::int32_t>(i));
+  }
+}
+
+void Dispatcher::work(int device, const std::function<void(OpId)>& run_op) {
+  Ready& ready = ready_[static_cast<std::size_t>(device)];
+  while (const std::optional<std::int32_t> op = take(ready)) {
+    OpTime& time = times_[static_cast<std::size_t>(*op)];
+    time.start = now();
+    try {
+      run_op(OpId{*op});
+    } catch (const InputError& error) {
+      return fail(OpId{*op}, error.what(), true);
+    } catch (const std::exception& error) {
+      return fail(OpId{*op}, error.what(), false);
+    }
+    time.end = now();
+    finish(*op);
+  }
+}
+
+std::optional<std::int32_t> Dispatcher::take(Ready& ready) {
+  std::unique_lock lock{ready.mutex};
+  if (ready.heap.empty() && !stopped_) {
+    ++ready.idle;
+    ready.arrived.wait(lock, [&] { return !ready.heap.empty() || stopped_; });
+    --ready.idle;
+  }
+  if (stopped_) return std::nullopt;
+  std::pop_heap(ready.heap.begin(), ready.heap.end(), std::greater<>{});
+  const std::int32_t op = ready.heap.back();
+  ready.heap.pop_back();
+  return op;
+}
+
+void Dispatcher::finish(std::int32_t op) {
+  std::int32_t joins = end_of_list;  // operations to finish after `op`, linked by next_join_
+  while (true) {
+    const auto index = static_cast<std::size_t>(op);
+    for (std::uint32_t s = successor_begin_[index]; s < successor_begin_[index + 1]; ++s) {
+      const std::int32_t successor = successors_[s];
+      const auto at = static_cast<std::size_t>(successor);
+      // acq_rel: what the ended operations wrote is visible to whoever takes the successor.
+      if (std::atomic_ref{waiting_[at]}.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      if (device_[at] == no_device) {
+        next_join_[at] = std::exchange(joins, successor);
+      } else {
+        push(successor);
+      }
+    }
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) return stop();
+    if (joins == end_of_list) return;
+    op = std::exchange(joins, next_join_[static_cast<std::size_t>(joins)]);
+    times_[static_cast<std::size_t>(op)].start = times_[static_cast<std::size_t>(op)].end = now();
+  }
+}
+
+void Dispatcher::push(std::int32_t op) {
+  Ready& ready = ready_[static_cast<std::size_t>(device_[static_cast<std::size_t>(op)])];
+  const std::lock_guard lock{ready.mutex};
+  ready.heap.push_back(op);
+  std::push_heap(ready.heap.begin(), ready.heap.end(), std::greater<>{});
+  if (ready.idle > 0) ready.arrived.notify_one();
+}
+
+void Dispatcher::stop() {
+  stopped_ = true;
+  for (Ready& ready : ready_) {
+    const std::lock_guard lock{ready.mutex};
+    ready.arrived.notify_all();
+  }
+}
+
+void Dispatcher::fail(OpId op, std::string what, bool bad_input) {
+  {
+    const std::lock_guard lock{failure_mutex_};
+    if (!failure_) failure_ = Failure{op, std::move(what), bad_input};
+  }
+  stop();
+}
+
+}  // namespace tilerail::host

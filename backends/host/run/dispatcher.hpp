@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+#include "model/timeline.hpp"
+#include "plan/plan.hpp"
+
+namespace tilerail::host {
+
+/// The first failure of a run.
+struct Failure {
+  OpId op;
+  std::string what;
+  bool bad_input = false;  // an InputError, else an error of ours or of the machine
+};
+
+/// Hands the operations of one plan to worker threads by the execution rule of sched/plan.hpp.
+///
+/// An operation waits for its dependencies and for its queue predecessor: one counter an operation, decremented by
+/// whoever ends one of those. At zero it joins the ready heap of its device; a worker takes the lowest id there. A
+/// join has no work and ends at once, on the thread that brought its counter to zero.
+class Dispatcher {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Dispatcher(int devices) : ready_(static_cast<std::size_t>(devices)) {}
+
+  /// Builds the counters and successor lists of a plan; the only call that allocates.
+  void prepare(const Plan& plan, const Topology& topology);
+
+  /// Makes the prepared plan ready to start. No worker may be in `work`.
+  void reset();
+
+  /// Sets time zero and ends the joins that wait for nothing. Call once, after reset, before any `work`.
+  void start(std::span<OpTime> times);
+
+  /// Runs operations of one device until none is left in the plan or one has failed. Called by each worker;
+  /// `run_op` may throw, which fails the plan.
+  void work(int device, const std::function<void(OpId)>& run_op);
+
+  /// What went wrong, after every `work` has returned.
+  const std::optional<Failure>& failure() const { return failure_; }
+
+ private:
+  struct Ready {  // operations of one device whose counter is zero
+    std::mutex mutex;
+    std::condition_variable arrived;
+    std::vector<std::int32_t> heap;  // lowest id on top
+    int idle = 0;                    // workers waiting for an arrival
+  };
+
+  void link(const Plan& plan);
+  std::optional<std::int32_t> take(Ready& ready);
+  void finish(std::int32_t op);
+  void push(std::int32_t op);
+  void stop();
+  void fail(OpId op, std::string what, bool bad_input);
+  double now() const { return std::chrono::duration<double>(Clock::now() - origin_).count(); }
+
+  std::vector<std::int32_t> device_;     // by operation; no_device for joins
+  std::vector<std::int32_t> waits_for_;  // by operation: dependencies, and one for the queue predecessor
+  std::vector<std::uint32_t> successor_begin_;
+  std::vector<std::int32_t> successors_;
+
+  std::vector<std::int32_t> waiting_;    // by operation: what is left of waits_for_
+  std::vector<std::int32_t> next_join_;  // by operation: links of the list of joins that one finish() ends
+  std::deque<Ready> ready_;              // by device
+  std::atomic<std::int64_t> left_ = 0;   // operations that have not ended
+  std::atomic<bool> stopped_ = false;
+  std::span<OpTime> times_;
+  Clock::time_point origin_;
+  std::mutex failure_mutex_;
+  std::optional<Failure> failure_;
+};
+
+}  // namespace tilerail::host

@@ -1,0 +1,215 @@
+#include "backends/host/run/host_executor.hpp"
+
+#include <array>
+#include <barrier>
+#include <functional>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/host/run/arena.hpp"
+#include "backends/host/run/dispatcher.hpp"
+#include "backends/host/run/worker_pool.hpp"
+#include "check/blas.hpp"
+#include "check/kernels.hpp"
+#include "model/base/error.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr unsigned char nan_byte = 0xFF;  // a number whose bytes are all 0xFF is a NaN, in f64 and in f32
+
+std::vector<int> workers_of(const Topology& topology, const HostOptions& options) {
+  if (options.workers < 0) {
+    throw InputError{"host workers " + std::to_string(options.workers) + ": expected at least 0"};
+  }
+  if (topology.gpus().empty()) {
+    throw InputError{"topology '" + topology.name() + "' has no GPU; the host backend needs at least one as a device"};
+  }
+  std::vector<int> workers;
+  for (const MemoryId gpu : topology.gpus()) {
+    workers.push_back(options.workers > 0 ? options.workers : topology.memory(gpu).engines.total.value_or(2));
+  }
+  return workers;
+}
+
+std::string describe(const Plan& plan, OpId id) {
+  constexpr std::array names{"copy", "gemm", "axpby", "join"};
+  const Op& op = plan.op(id);
+  const Queue& queue = plan.queue(op.queue);
+  const std::string& src = plan.memories[queue.src.index()];
+  const std::string& dst = plan.memories[queue.dst.index()];
+  const std::string where = queue.kind == Queue::Kind::compute ? "compute on " + dst : "copy " + src + "->" + dst;
+  return "operation " + std::to_string(id.value) + " (" + names[static_cast<std::size_t>(op.kind)] + ", queue " +
+         std::to_string(op.queue.value) + ": " + where + ")";
+}
+
+}  // namespace
+
+class HostExecutor::State {
+ public:
+  State(Topology topology, const HostOptions& options)
+      : topology_{std::move(topology)},
+        poison_{options.poison},
+        pool_{workers_of(topology_, options)},
+        dispatcher_{pool_.devices()},
+        arenas_(topology_.memories().size()),
+        fresh_(arenas_.size(), false),
+        all_ready_{pool_.size(), Start{this}} {
+    host::set_blas_threads(1);
+  }
+
+  Timeline execute(const Plan& plan);
+
+  Topology topology_;
+  bool poison_;
+  Matrices matrices_;
+  host::WorkerPool pool_;
+  host::Dispatcher dispatcher_;
+  std::vector<host::Arena> arenas_;  // by MemoryId
+
+ private:
+  struct Start {  // runs on the last worker that arrives
+    State* state;
+    void operator()() noexcept { state->dispatcher_.start(state->times_); }
+  };
+
+  void prepare(const Plan& plan, const std::string& hash);
+  void require_matrices(const Plan& plan) const;
+  void touch_arenas(bool only_fresh);
+  void run_op(const Plan& plan, OpId id) const;
+  host::Block block(const Plan& plan, const View& view) const;
+
+  std::vector<bool> fresh_;  // by MemoryId: the arena was not touched yet
+  std::string prepared_;     // hash of the plan that the dispatcher holds
+  std::span<OpTime> times_;  // of the run in progress
+  std::barrier<Start> all_ready_;
+};
+
+Timeline HostExecutor::State::execute(const Plan& plan) {
+  std::string hash = content_hash(plan);
+  if (hash != prepared_) prepare(plan, hash);
+  require_matrices(plan);
+  if (poison_) touch_arenas(false);
+  Timeline timeline{"host", std::move(hash), std::vector<OpTime>(plan.ops.size())};
+  times_ = timeline.ops;
+  dispatcher_.reset();
+  const std::function<void(OpId)> run = [this, &plan](OpId id) { run_op(plan, id); };
+  pool_.run([this, &run](host::WorkerId id) {
+    all_ready_.arrive_and_wait();
+    dispatcher_.work(id.device, run);
+  });
+  if (const auto& failure = dispatcher_.failure()) {
+    const std::string text = describe(plan, failure->op) + ": " + failure->what;
+    if (failure->bad_input) throw InputError{text};
+    throw std::runtime_error{text};
+  }
+  return timeline;
+}
+
+void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
+  validate(plan, topology_);
+  host::require_executable(plan.problem.dtype);
+  prepared_.clear();
+  dispatcher_.prepare(plan, topology_);
+  for (std::size_t m = 0; m < arenas_.size(); ++m) {
+    try {
+      if (arenas_[m].reserve(plan.peak_bytes[m])) fresh_[m] = true;
+    } catch (const std::bad_alloc&) {
+      throw InputError{"the plan needs " + std::to_string(plan.peak_bytes[m]) + " bytes for tiles in " +
+                       plan.memories[m] + "; this machine could not allocate them"};
+    }
+  }
+  touch_arenas(true);
+  prepared_ = hash;
+}
+
+void HostExecutor::State::require_matrices(const Plan& plan) const {
+  const std::array pointers{std::as_const(matrices_.a), std::as_const(matrices_.b), std::as_const(matrices_.c)};
+  constexpr std::array names{"a", "b", "c"};
+  for (const Buffer& buffer : plan.buffers) {
+    if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0) continue;
+    const auto which = static_cast<std::size_t>(buffer.kind);
+    if (pointers[which] == nullptr) {
+      throw InputError{std::string{"matrix "} + names[which] + " of the plan was not given to the host backend"};
+    }
+  }
+}
+
+/// A device's arena is written by its own threads, a host's by all.
+void HostExecutor::State::touch_arenas(bool only_fresh) {
+  pool_.run([&](host::WorkerId id) {
+    for (std::size_t m = 0; m < arenas_.size(); ++m) {
+      if (only_fresh && !fresh_[m]) continue;
+      const unsigned char value = poison_ ? nan_byte : 0;
+      if (topology_.is_host(MemoryId{m})) {
+        arenas_[m].fill(id.overall, pool_.size(), value);
+      } else if (topology_.gpus()[static_cast<std::size_t>(id.device)] == MemoryId{m}) {
+        arenas_[m].fill(id.worker, pool_.workers(id.device), value);
+      }
+    }
+  });
+  fresh_.assign(fresh_.size(), false);
+}
+
+host::Block HostExecutor::State::block(const Plan& plan, const View& view) const {
+  const Buffer& buffer = plan.buffer(view.buffer);
+  std::byte* base = nullptr;
+  switch (buffer.kind) {
+    case Buffer::Kind::matrix_a:
+      base = static_cast<std::byte*>(matrices_.a);
+      break;
+    case Buffer::Kind::matrix_b:
+      base = static_cast<std::byte*>(matrices_.b);
+      break;
+    case Buffer::Kind::matrix_c:
+      base = static_cast<std::byte*>(matrices_.c);
+      break;
+    case Buffer::Kind::tile:
+      base = arenas_[buffer.memory.index()].data() + buffer.offset;
+      break;
+  }
+  const std::int64_t first = view.row + view.col * buffer.ld;
+  return {base + first * element_size(plan.problem.dtype), view.rows, view.cols, buffer.ld};
+}
+
+void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
+  const Op& op = plan.op(id);
+  const DType dtype = plan.problem.dtype;
+  const host::Block y = block(plan, op.y), a = block(plan, op.a);
+  switch (op.kind) {
+    case OpKind::copy:
+      host::copy(a, y, element_size(dtype));
+      break;
+    case OpKind::axpby:
+      host::axpby(a, y, op.alpha, op.beta, dtype);
+      break;
+    case OpKind::gemm: {
+      const host::Block b = block(plan, op.b);
+      host::multiply({dtype, op.trans_a, op.trans_b, y.rows, y.cols, op.trans_a == Trans::no ? a.cols : a.rows,
+                      op.alpha, op.beta, a.data, b.data, y.data, a.ld, b.ld, y.ld});
+      break;
+    }
+    case OpKind::join:
+      break;
+  }
+}
+
+HostExecutor::HostExecutor(Topology topology, HostOptions options)
+    : state_{std::make_unique<State>(std::move(topology), options)} {}
+
+HostExecutor::~HostExecutor() = default;
+
+void HostExecutor::set_matrices(const Matrices& matrices) { state_->matrices_ = matrices; }
+
+Timeline HostExecutor::execute(const Plan& plan) { return state_->execute(plan); }
+
+const Topology& HostExecutor::topology() const { return state_->topology_; }
+
+int HostExecutor::workers(int device) const { return state_->pool_.workers(device); }
+
+std::int64_t HostExecutor::arena_bytes(MemoryId memory) const { return state_->arenas_[memory.index()].size(); }
+
+}  // namespace tilerail

@@ -1,0 +1,131 @@
+#include "check/blas.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+#include <thread>
+
+#include "check/kernels.hpp"
+#include "model/base/error.hpp"
+
+// Weak: null when the library is another BLAS than OpenBLAS.
+extern "C" {
+__attribute__((weak)) void openblas_set_num_threads(int threads);
+__attribute__((weak)) int openblas_get_num_threads(void);
+__attribute__((weak)) char* openblas_get_config(void);
+}
+
+namespace tilerail::host {
+namespace {
+
+int to_blas_int(std::int64_t value, const char* what) {
+  if (value > std::numeric_limits<int>::max()) {
+    throw InputError{std::string{what} + " " + std::to_string(value) +
+                     " is too large for the BLAS library; expected at most 2147483647"};
+  }
+  return static_cast<int>(value);
+}
+
+constexpr CBLAS_TRANSPOSE to_cblas(Trans trans) { return trans == Trans::no ? CblasNoTrans : CblasTrans; }
+
+void dot(double alpha, const double* x, int incx, const double* y, int incy, int n, double beta, double* r) {
+  const double product = alpha * cblas_ddot(n, x, incx, y, incy);
+  *r = beta == 0 ? product : product + beta * *r;
+}
+
+void dot(float alpha, const float* x, int incx, const float* y, int incy, int n, float beta, float* r) {
+  const float product = alpha * cblas_sdot(n, x, incx, y, incy);
+  *r = beta == 0 ? product : product + beta * *r;
+}
+
+/// y += alpha op(A) x.
+void gemv(CBLAS_TRANSPOSE trans, int m, int n, double alpha, const double* a, int lda, const double* x, int incx,
+          double* y) {
+  cblas_dgemv(CblasColMajor, trans, m, n, alpha, a, lda, x, incx, 1, y, 1);
+}
+
+void gemv(CBLAS_TRANSPOSE trans, int m, int n, float alpha, const float* a, int lda, const float* x, int incx,
+          float* y) {
+  cblas_sgemv(CblasColMajor, trans, m, n, alpha, a, lda, x, incx, 1, y, 1);
+}
+
+/// A result of one column. The call has something to multiply and its dtype is T.
+template <class T>
+void multiply_vector(const GemmCall& call) {
+  const auto *a = static_cast<const T*>(call.a), *x = static_cast<const T*>(call.b);
+  auto* y = static_cast<T*>(call.c);
+  const auto alpha = static_cast<T>(call.alpha), beta = static_cast<T>(call.beta);
+  const int m = to_blas_int(call.m, "m"), k = to_blas_int(call.k, "k");
+  const int lda = to_blas_int(call.lda, "leading dimension of a");
+  const int incx = call.trans_b == Trans::no ? 1 : to_blas_int(call.ldb, "leading dimension of b");
+  const bool stored = call.trans_a == Trans::no;
+  if (m == 1) return dot(alpha, a, stored ? lda : 1, x, incx, k, beta, y);
+  // Not by the library: some add 0 times what is there.
+  axpby({}, {static_cast<std::byte*>(call.c), call.m, 1, call.ldc}, 0, call.beta, call.dtype);
+  gemv(to_cblas(call.trans_a), stored ? m : k, stored ? k : m, alpha, a, lda, x, incx, y);
+}
+
+}  // namespace
+
+void require_executable(DType dtype) {
+  if (dtype != DType::f64 && dtype != DType::f32) {
+    throw InputError{"dtype " + std::string{to_string(dtype)} +
+                     " cannot be executed on the host backend; expected f64 or f32"};
+  }
+}
+
+void gemm(const GemmCall& call) {
+  require_executable(call.dtype);
+  if (call.m == 0 || call.n == 0) return;
+  if (call.alpha == 0 || call.k == 0) {  // OpenBLAS 0.3.21 multiplies small A and B by alpha == 0 all the same
+    axpby({}, {static_cast<std::byte*>(call.c), call.m, call.n, call.ldc}, 0, call.beta, call.dtype);
+    return;
+  }
+  const int m = to_blas_int(call.m, "m"), n = to_blas_int(call.n, "n"), k = to_blas_int(call.k, "k");
+  const int lda = to_blas_int(call.lda, "leading dimension of a");
+  const int ldb = to_blas_int(call.ldb, "leading dimension of b");
+  const int ldc = to_blas_int(call.ldc, "leading dimension of c");
+  const auto ta = to_cblas(call.trans_a), tb = to_cblas(call.trans_b);
+  if (call.dtype == DType::f64) {
+    cblas_dgemm(CblasColMajor, ta, tb, m, n, k, call.alpha, static_cast<const double*>(call.a), lda,
+                static_cast<const double*>(call.b), ldb, call.beta, static_cast<double*>(call.c), ldc);
+  } else {
+    cblas_sgemm(CblasColMajor, ta, tb, m, n, k, static_cast<float>(call.alpha), static_cast<const float*>(call.a), lda,
+                static_cast<const float*>(call.b), ldb, static_cast<float>(call.beta), static_cast<float*>(call.c),
+                ldc);
+  }
+}
+
+void multiply(const GemmCall& call) {
+  if (call.n != 1 || call.m == 0 || call.k == 0 || call.alpha == 0) return gemm(call);
+  require_executable(call.dtype);
+  call.dtype == DType::f64 ? multiply_vector<double>(call) : multiply_vector<float>(call);
+}
+
+void set_blas_threads(int threads) {
+  if (openblas_set_num_threads != nullptr) openblas_set_num_threads(threads);
+}
+
+int blas_threads() { return openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1; }
+
+ParallelBlas::ParallelBlas() : before_{blas_threads()} {
+  set_blas_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+}
+
+ParallelBlas::~ParallelBlas() { set_blas_threads(before_); }
+
+std::string blas_name() {
+  if (openblas_get_config == nullptr) return "a BLAS library without a name";
+  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ... SapphireRapids MAX_THREADS=64": name, version and core type count.
+  std::istringstream config{openblas_get_config()};
+  std::string name, version, word, core;
+  config >> name >> version;
+  while (config >> word) {
+    if (word.find('=') == std::string::npos) core = word;
+  }
+  return name + " " + version + " (" + core + ")";
+}
+
+}  // namespace tilerail::host

@@ -1,0 +1,112 @@
+#include "check/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+#include "check/blas.hpp"
+#include "check/rounding.hpp"
+
+namespace tilerail {
+namespace {
+
+/// Sum and maximum of the absolute values of each row of op(A), or of each column of op(B).
+struct LineNorms {
+  std::vector<double> sum, max;
+};
+
+LineNorms line_norms(const RandomMatrix& matrix, bool by_rows) {
+  const auto lines = static_cast<std::size_t>(by_rows ? matrix.rows() : matrix.cols());
+  LineNorms norms{std::vector<double>(lines, 0.0), std::vector<double>(lines, 0.0)};
+  for (std::int64_t j = 0; j < matrix.cols(); ++j) {
+    for (std::int64_t i = 0; i < matrix.rows(); ++i) {
+      const auto line = static_cast<std::size_t>(by_rows ? i : j);
+      const double size = std::abs(matrix.original(i, j));
+      norms.sum[line] += size;
+      norms.max[line] = std::max(norms.max[line], size);
+    }
+  }
+  return norms;
+}
+
+double unit_roundoff(DType dtype) {
+  return (dtype == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon()) / 2;
+}
+
+double residual_of(double computed, double expected, double scale) {
+  const double difference = std::abs(computed - expected);
+  if (difference == 0) return 0;
+  // Not a number compares false with everything.
+  return difference >= 0 && scale > 0 ? difference / scale : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+std::string GemmCheck::summary() const {
+  char text[200];
+  if (!(residual <= tolerance)) {
+    std::snprintf(text, sizeof text, "C(%lld, %lld) is %.17g, expected %.17g: residual %.3g, tolerance %.3g",
+                  static_cast<long long>(row), static_cast<long long>(col), computed, expected, residual, tolerance);
+    return text;
+  }
+  if (!padding_untouched) return "rows beyond a matrix's own were written";
+  if (!inputs_untouched) return "A or B was changed";
+  std::snprintf(text, sizeof text, "residual %.3g, tolerance %.3g", residual, tolerance);
+  return text;
+}
+
+GemmData::GemmData(const GemmProblem& problem, std::uint64_t seed)
+    : problem_{problem},
+      seed_{seed},
+      a_{problem.rows_a(), problem.cols_a(), problem.lda, problem.dtype, 3 * seed},
+      b_{problem.rows_b(), problem.cols_b(), problem.ldb, problem.dtype, 3 * seed + 1},
+      c_{problem.m, problem.n, problem.ldc, problem.dtype, 3 * seed + 2} {
+  reset_c();
+}
+
+void GemmData::reset_c() {
+  if (problem_.beta == 0) {
+    c_.fill_poison();
+  } else {
+    c_.fill();
+  }
+}
+
+RandomMatrix GemmData::reference() const {
+  const GemmProblem& p = problem_;
+  RandomMatrix result{p.m, p.n, std::max<std::int64_t>(1, p.m), p.dtype, 3 * seed_ + 2};  // C_in, packed
+  const double one64 = 1;
+  const float one32 = 1;
+  const void* one = p.dtype == DType::f64 ? static_cast<const void*>(&one64) : &one32;
+  const host::ParallelBlas all_cores;
+  host::gemm({p.dtype, p.trans_a, p.trans_b, p.m, p.n, p.k, p.alpha, p.beta, a_.data(), p.has_b() ? b_.data() : one,
+              result.data(), p.lda, p.ldb, result.ld()});
+  return result;
+}
+
+GemmCheck GemmData::check() const {
+  GemmCheck result;
+  result.tolerance = 2 * element_bound(problem_, unit_roundoff(problem_.dtype));
+  result.padding_untouched = a_.padding_untouched() && b_.padding_untouched() && c_.padding_untouched();
+  result.inputs_untouched = a_.elements_untouched() && b_.elements_untouched();
+  const RandomMatrix expected = reference();
+  const LineNorms rows = line_norms(a_, problem_.trans_a == Trans::no);
+  const LineNorms cols = problem_.has_b() ? line_norms(b_, problem_.trans_b == Trans::yes) : LineNorms{{1.0}, {1.0}};
+  for (std::int64_t j = 0; j < problem_.n; ++j) {
+    for (std::int64_t i = 0; i < problem_.m; ++i) {
+      const auto row = static_cast<std::size_t>(i), col = static_cast<std::size_t>(j);
+      const double product = std::min(rows.sum[row] * cols.max[col], rows.max[row] * cols.sum[col]);
+      const double scale = std::abs(problem_.alpha) * product + std::abs(problem_.beta) * std::abs(c_.original(i, j));
+      const double residual = residual_of(c_.at(i, j), expected.at(i, j), scale);
+      if (residual <= result.residual) continue;
+      result.residual = residual;
+      result.row = i, result.col = j;
+      result.computed = c_.at(i, j), result.expected = expected.at(i, j);
+    }
+  }
+  return result;
+}
+
+}  // namespace tilerail

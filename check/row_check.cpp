@@ -1,0 +1,166 @@
+#include "check/row_check.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "check/rounding.hpp"
+
+namespace tilerail {
+namespace {
+
+double half_value(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double magnitude =
+      exponent == 0    ? std::ldexp(fraction, -24)
+      : exponent == 31 ? (fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity())
+                       : std::ldexp(1024 + fraction, exponent - 25);
+  return bits >> 15 ? -magnitude : magnitude;
+}
+
+template <class T>
+T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+double value_at(const std::byte* matrix, std::int64_t index, DType dtype) {
+  const std::byte* at = matrix + index * element_size(dtype);
+  switch (dtype) {
+    case DType::f64:
+      return load<double>(at);
+    case DType::f32:
+    case DType::tf32:
+      return static_cast<double>(load<float>(at));
+    case DType::f16:
+      return half_value(load<std::uint16_t>(at));
+    case DType::bf16: {
+      const std::uint32_t bits = std::uint32_t{load<std::uint16_t>(at)} << 16;
+      float value;
+      std::memcpy(&value, &bits, sizeof value);
+      return static_cast<double>(value);
+    }
+  }
+  return 0;
+}
+
+struct Precision {
+  double sums = 0x1p-24, inputs = 0, stores = 0;
+  explicit Precision(const GemmProblem& p) {
+    const DType dtype = p.dtype;
+    if (dtype == DType::f64) sums = 0x1p-53;
+    if (dtype == DType::tf32 && !p.of_vectors()) inputs = 0x1p-11;
+    if (dtype == DType::f16) stores = 0x1p-11;
+    if (dtype == DType::bf16) stores = 0x1p-8;
+  }
+};
+
+class Checker {
+ public:
+  Checker(const GemmProblem& p, const MatrixBytes& matrices, std::int64_t every, std::int64_t steps, std::uint64_t seed)
+      : p_{p}, m_{matrices}, precision_{p}, steps_{std::max<std::int64_t>(1, std::min(steps, p.k))} {
+    std::mt19937_64 random{seed};
+    for (std::int64_t begin = 0; begin < p.m; begin += every) {
+      const std::int64_t count = std::min(every, p.m - begin);
+      rows_.push_back(begin + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(count)));
+    }
+    const auto depth = static_cast<std::size_t>(p.k);
+    a_.resize(rows_.size() * depth);
+    for (std::size_t r = 0; r < rows_.size(); ++r)
+      for (std::int64_t k = 0; k < p.k; ++k)
+        a_[r * depth + static_cast<std::size_t>(k)] =
+            value_at(m_.a, p.trans_a == Trans::no ? rows_[r] + k * p.lda : k + rows_[r] * p.lda, p.dtype);
+    result_.rows = static_cast<std::int64_t>(rows_.size());
+  }
+
+  RowCheck run() {
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < std::max(1U, std::thread::hardware_concurrency()); ++t)
+      threads.emplace_back([this] {
+        std::vector<double> b(static_cast<std::size_t>(p_.k));
+        for (std::int64_t j = next_++; j < p_.n; j = next_++) column(j, b);
+      });
+    for (std::thread& thread : threads) thread.join();
+    return result_;
+  }
+
+ private:
+  void column(std::int64_t j, std::vector<double>& b) {
+    for (std::int64_t k = 0; k < p_.k; ++k)
+      b[static_cast<std::size_t>(k)] =
+          p_.has_b() ? value_at(m_.b, p_.trans_b == Trans::no ? k + j * p_.ldb : j + k * p_.ldb, p_.dtype) : 1;
+    for (std::size_t r = 0; r < rows_.size(); ++r) element(r, j, b);
+  }
+
+  void element(std::size_t r, std::int64_t j, const std::vector<double>& b) {
+    const double* a = a_.data() + r * static_cast<std::size_t>(p_.k);
+    double sum = 0, absolute = 0, largest = 0;
+    for (std::int64_t step = 0; step < steps_; ++step) {
+      for (std::int64_t k = p_.k * step / steps_; k < p_.k * (step + 1) / steps_; ++k) {
+        const double product = a[k] * b[static_cast<std::size_t>(k)];
+        sum += product, absolute += std::abs(product);
+      }
+      largest = std::max(largest, std::abs(p_.alpha * sum));
+    }
+    const std::int64_t index = rows_[r] + j * p_.ldc;
+    const double before = p_.beta == 0 ? 0 : p_.beta * value_at(m_.c_in, index, p_.dtype);
+    const double expected = p_.alpha * sum + before, computed = value_at(m_.c, index, p_.dtype);
+    absolute *= std::abs(p_.alpha);
+    largest += std::abs(before);
+    const double gamma = element_bound(p_, precision_.sums);
+    const double bound = gamma * (absolute + std::abs(before)) + 2 * precision_.inputs * absolute +
+                         static_cast<double>(steps_ + 2) * precision_.stores * largest;
+    const double off = std::abs(computed - expected);
+    note(off <= bound                    ? (bound > 0 ? off / bound : 0)
+         : std::isnan(off) || bound == 0 ? std::numeric_limits<double>::infinity()
+                                         : off / bound,
+         rows_[r], j, computed, expected);
+  }
+
+  void note(double residual, std::int64_t row, std::int64_t col, double computed, double expected) {
+    if (residual <= worst_.load(std::memory_order_relaxed)) return;
+    const std::lock_guard lock{mutex_};
+    if (residual <= result_.residual) return;
+    worst_ = residual;
+    result_.residual = residual, result_.row = row, result_.col = col;
+    result_.computed = computed, result_.expected = expected;
+  }
+
+  const GemmProblem& p_;
+  const MatrixBytes& m_;
+  Precision precision_;
+  std::int64_t steps_;
+  std::vector<std::int64_t> rows_;
+  std::vector<double> a_;  // those rows of op(A)
+  std::atomic<std::int64_t> next_{0};
+  std::atomic<double> worst_{0};
+  std::mutex mutex_;
+  RowCheck result_;
+};
+
+}  // namespace
+
+std::string RowCheck::summary() const {
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "%lld rows: largest difference %.3g of its bound at (%lld, %lld): %.17g, expected %.17g",
+                static_cast<long long>(rows), residual, static_cast<long long>(row), static_cast<long long>(col),
+                computed, expected);
+  return text;
+}
+
+RowCheck check_rows(const GemmProblem& problem, const MatrixBytes& matrices, std::int64_t every, std::int64_t steps,
+                    std::uint64_t seed) {
+  if (problem.m == 0 || problem.n == 0) return {};
+  return Checker{problem, matrices, every, steps, seed}.run();
+}
+
+}  // namespace tilerail

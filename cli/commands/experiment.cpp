@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands/command.hpp"
+#include "cli/output/python.hpp"
+#include "cli/study.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
+#include "study/locate.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* footer = R"(Examples:
+  tilerail experiment list
+  tilerail experiment run karolina_gemmex -o out/karolina
+  tilerail experiment run thesis_fig_4_8 -- --sizes 8K,16K)";
+
+/// The first line of a script's docstring, or an empty text.
+std::string title_of(const fs::path& script) {
+  std::ifstream file{script};
+  const std::string quotes = "\"\"\"";
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(quotes)) continue;
+    line.erase(0, quotes.size());
+    return line.substr(0, line.find(quotes));
+  }
+  return {};
+}
+
+int list() {
+  std::vector<std::vector<std::string>> lines;
+  for (const fs::path& script : experiment_scripts()) lines.push_back({script.stem().string(), title_of(script)});
+  std::fputs(aligned(lines, "ll").c_str(), stdout);
+  return exit_ok;
+}
+
+fs::path find_script(const std::string& name) {
+  std::vector<std::string> names;
+  for (const fs::path& script : experiment_scripts()) {
+    names.push_back(script.stem().string());
+    if (names.back() == name) return script;
+  }
+  throw InputError{
+      fmt::format("experiment run: there is no experiment '{}'; the names are: {}", name, fmt::join(names, ", "))};
+}
+
+struct RunOptions {
+  std::string name, folder;
+  std::vector<std::string> extra;
+};
+
+/// Becomes the script, so that its output, its signals and its exit code are ours.
+int run(const RunOptions& options) {
+  const std::string script = find_script(options.name).string();
+  const std::string python = python_with_matplotlib().value_or("python3");
+  const std::string folder = options.folder.empty() ? "out/" + options.name : options.folder;
+  std::vector<std::string> command{python, script, "--tilerail", executable().string(), "-o", folder};
+  command.insert(command.end(), options.extra.begin(), options.extra.end());
+  std::vector<char*> pointers;
+  for (std::string& text : command) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+  execvp(pointers.front(), pointers.data());
+  throw InputError{fmt::format("experiment run: '{}' cannot be started: {}", python, std::strerror(errno))};
+}
+
+}  // namespace
+
+Command add_experiment(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("experiment", "Repeat an experiment of a paper and compare with what it reports");
+  app->footer(footer);
+  CLI::App* list_app = app->add_subcommand("list", "List the experiments");
+  CLI::App* run_app = app->add_subcommand("run", "Run one: tables to stdout, CSV and figure into a folder");
+  auto options = std::make_shared<RunOptions>();
+  run_app->add_option("NAME", options->name, "An experiment ('tilerail experiment list')")->required();
+  run_app->add_option("-o,--output", options->folder, "Folder of the results [out/NAME]")->type_name("DIR");
+  run_app->add_option("ARGUMENTS", options->extra, "After '--': arguments of the experiment; try -- --help");
+  return {app, [options, list_app, run_app] {
+            if (list_app->parsed()) return list();
+            if (run_app->parsed()) return run(*options);
+            throw InputError{"experiment: an action is missing: list or run (see 'tilerail experiment --help')"};
+          }};
+}
+
+}  // namespace tilerail::cli

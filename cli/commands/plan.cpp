@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/commands/command.hpp"
+#include "cli/commands/plan_text.hpp"
+#include "cli/options/option_group.hpp"
+#include "cli/options/options.hpp"
+#include "cli/output/output_set.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+constexpr const char* footer = R"(Examples:
+  tilerail plan --gemm 16K --topology karolina-hgx-a100 --policy gemmex -o plan.json
+  tilerail plan --gemm 8K,2K,4K --transa T --beta 0 --place 0:0:0 --topology clx-ai --devices 0-3 -o -)";
+
+struct PlanOptions {
+  JobText job;
+  std::string output;
+};
+
+int run_plan(const PlanOptions& options) {
+  OutputSet outputs;
+  const bool to_stdout = options.output == "-";
+  if (!to_stdout && !options.output.empty()) outputs.expect(options.output, "-o");
+  const Job job = make_job(options.job);
+  if (to_stdout) {
+    std::puts(to_json(job.plan).c_str());
+    return exit_ok;
+  }
+  if (!options.output.empty()) outputs.add(options.output, to_json(job.plan));
+  outputs.commit();
+  std::fputs(plan_text(job).c_str(), stdout);
+  return exit_ok;
+}
+
+}  // namespace
+
+Command add_plan(CLI::App& root) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* app = root.add_subcommand("plan", "Plan a problem and save the plan");
+  app->footer(footer);
+  add_options(*app, options->job, false);
+  OptionGroup{*app, "OUTPUT"}.add("-o,--output", "FILE", options->output,
+                                  "Where the plan goes, - for stdout; absent: only its summary");
+  return {app, [options] { return run_plan(*options); }};
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,55 @@
+#include "cli/commands/plan_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "model/base/text.hpp"
+#include "report/timeline/annotate.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+std::string peaks_text(const Plan& plan) {
+  std::vector<std::string> peaks;
+  for (std::size_t i = 0; i < plan.peak_bytes.size(); ++i) {
+    if (plan.peak_bytes[i] == 0) continue;
+    peaks.push_back(fmt::format("{} {}", plan.memories[i], bytes_text(static_cast<double>(plan.peak_bytes[i]))));
+  }
+  return peaks.empty() ? "none" : fmt::format("{}", fmt::join(peaks, ", "));
+}
+
+std::string operations_text(const Plan& plan) {
+  std::array<std::size_t, 4> counts{};
+  Bytes copied{0};
+  for (const Op& op : plan.ops) {
+    ++counts[static_cast<std::size_t>(op.kind)];
+    if (op.kind == OpKind::copy) copied += copy_bytes(plan, op);
+  }
+  std::string text = std::to_string(plan.ops.size()) + ":";
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    if (counts[kind] > 0) text += fmt::format(" {} {},", counts[kind], to_string(static_cast<OpKind>(kind)));
+  }
+  return fmt::format("{} {} copied", text, bytes_text(copied.value));
+}
+
+}  // namespace
+
+std::string plan_text(const Job& job) {
+  const Plan& plan = job.plan;
+  std::vector<std::string> devices;
+  for (MemoryId gpu : plan.devices) devices.push_back(plan.memories[gpu.index()]);
+  return aligned({{"problem", problem_text(plan)},
+                  {"machine", plan.machine},
+                  {"policy", plan.policy},
+                  {"devices", fmt::format("{}", fmt::join(devices, " "))},
+                  {"tile", std::to_string(plan.tile)},
+                  {"operations", operations_text(plan)},
+                  {"tile memory", peaks_text(plan)},
+                  {"planned in", seconds_text(job.plan_s)},
+                  {"plan hash", content_hash(plan)}},
+                 "l");
+}
+
+}  // namespace tilerail::cli

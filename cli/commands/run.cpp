@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands/command.hpp"
+#include "cli/options/bench_options.hpp"
+#include "cli/options/option_group.hpp"
+#include "cli/options/options.hpp"
+#include "cli/output/output.hpp"
+#include "cli/study.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
+#include "model/kernels/energy.hpp"
+#include "report/summary/summary.hpp"
+#include "study/bench_run.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+constexpr const char* footer =
+    R"(host: the timeline and the result are those of the iteration with the median makespan. cuda: iterations are not
+traced, and the timeline is that of a traced one after them; --check runs once more.
+Examples:
+  tilerail run --backend host --gemm 2K --topology machine.toml --check
+  tilerail run --backend host --plan plan.json --iters 5 --timeline measured.csv --json measured.json)";
+
+struct RunOptions {
+  JobText job;
+  OutputOptions output;
+  BenchOptions bench{.iterations = "3", .warmup = "1"};
+  std::string backend;
+};
+
+/// The mean watts of one call.
+double watts_of(const cuda::CountedEnergy& energy) { return energy.total() / energy.seconds; }
+
+std::string energy_text(const cuda::CountedEnergy& energy) {
+  return fmt::format("energy counted by the GPUs: {} a call, {} on average, over {} calls of {}\n",
+                     joules_text(energy.total()), watts_text(watts_of(energy)), energy.calls,
+                     seconds_text(energy.seconds));
+}
+
+std::string gpu_text(const GpuRunFacts& gpu, double median) {
+  std::string text = fmt::format("first call: {}, {} over the median\n", seconds_text(gpu.first_s),
+                                 seconds_text(gpu.first_s - median));
+  text += fmt::format("issue: {} an operation\n", seconds_text(gpu.issue_per_op));
+  text += fmt::format("traced call: {} ({:+.1f}%), by {}, clocks within {}\n", seconds_text(gpu.traced_s),
+                      100 * (gpu.traced_s / median - 1), gpu.tracer, seconds_text(gpu.clock_skew));
+  if (gpu.energy) text += energy_text(*gpu.energy);
+  return text + fmt::format("host buffers: {}\n", gpu.host_buffer);
+}
+
+std::string text_of(const Summary& summary, const RunResult& result) {
+  const auto [least, most] = std::minmax_element(result.makespans.begin(), result.makespans.end());
+  const double median = result.median();
+  std::string text = summary_table(summary);
+  text += fmt::format("\niterations: {}, median {}, from {} to {}\n", result.makespans.size(), seconds_text(median),
+                      seconds_text(*least), seconds_text(*most));
+  if (result.gpu) text += gpu_text(*result.gpu, median);
+  if (result.check) {
+    text += fmt::format("check: {}: {}\n", result.check->passed ? "passed" : "FAILED", result.check->summary);
+  }
+  return text;
+}
+
+/// The summary's object with what only a measured run has.
+std::string json_of(const Summary& summary, const RunResult& result) {
+  auto json = nlohmann::ordered_json::parse(to_json(summary));
+  json["iterations_s"] = result.makespans;
+  if (result.check) {
+    json["check"] = {
+        {"passed", result.check->passed}, {"residual", result.check->residual}, {"tolerance", result.check->tolerance}};
+  }
+  if (result.gpu) {
+    const GpuRunFacts& gpu = *result.gpu;
+    json["gpu"] = {{"first_s", gpu.first_s}, {"issue_per_op_s", gpu.issue_per_op}, {"traced_s", gpu.traced_s},
+                   {"tracer", gpu.tracer},   {"clock_skew_s", gpu.clock_skew},     {"host_buffer", gpu.host_buffer}};
+  }
+  if (result.gpu && result.gpu->energy) {
+    const cuda::CountedEnergy& energy = *result.gpu->energy;
+    json["counted"] = {{"energy_j", energy.total()},
+                       {"watts", watts_of(energy)},
+                       {"edp_js", energy_delay(Joules{energy.total()}, Seconds{energy.seconds})},
+                       {"calls", energy.calls},
+                       {"call_s", energy.seconds},
+                       {"devices_j", energy.joules}};
+  }
+  return json.dump(2) + "\n";
+}
+
+int run_run(const RunOptions& options) {
+  const RunSettings settings = options.bench.settings(0);
+  check_backend(options.backend);
+  Outputs outputs{options.output, TraceKind::one_timeline};
+  const Job job = make_job(options.job);
+  const RunResult result = make_runner(options.backend, job.topology, {&job.plan}, settings)->run(job.plan, settings);
+  AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);
+  if (result.gpu && result.gpu->energy) annotated.metadata.counted_energy_j = result.gpu->energy->joules;
+  const RunTimes times{job.plan_s, result.timeline.makespan().value};
+  const Summary summary = summarize(job.plan, job.topology, annotated, times);
+  outputs.write({{"measured", &annotated}}, text_of(summary, result), json_of(summary, result));
+  if (!result.check || result.check->passed) return exit_ok;
+  std::fputs(fmt::format("tilerail: check failed: {}\n", result.check->summary).c_str(), stderr);
+  return exit_check_failed;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& root) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* app = root.add_subcommand("run", "Execute a plan on real memory and measure it");
+  app->footer(footer);
+  add_options(*app, options->job, true);
+  OptionGroup group{*app, "RUN"};
+  group.add("--backend", "NAME", options->backend, "host: CPU threads and memory of this machine; cuda: its GPUs")
+      ->required();
+  options->bench.add_to(*app, group);
+  options->output.add_to(*app, TraceKind::one_timeline);
+  return {app, [options] { return run_run(*options); }};
+}
+
+}  // namespace tilerail::cli

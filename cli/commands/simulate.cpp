@@ -1,0 +1,61 @@
+#include <chrono>
+#include <memory>
+
+#include "cli/commands/command.hpp"
+#include "cli/options/options.hpp"
+#include "cli/output/output.hpp"
+#include "cli/output/progress.hpp"
+#include "model/base/error.hpp"
+#include "report/summary/summary.hpp"
+#ifdef TILERAIL_HAVE_SIM
+#include "backends/sim/sim_executor.hpp"
+#endif
+
+namespace tilerail::cli {
+namespace {
+
+constexpr const char* footer = R"(Examples:
+  tilerail simulate --gemm 16K --topology karolina-hgx-a100 --policy gemmex
+  tilerail simulate --gemm 8K --topology clx-ai --devices 0-3 --place 0:0:0 --set routing=bandwidth --json -
+  tilerail simulate --plan plan.json --timeline predicted.csv --timeline trace.pftrace --gantt gantt.svg)";
+
+struct SimulateOptions {
+  JobText job;
+  OutputOptions output;
+};
+
+Timeline simulate([[maybe_unused]] const Job& job) {
+#ifdef TILERAIL_HAVE_SIM
+  return SimExecutor{job.topology}.execute(job.plan);
+#else
+  throw HardwareError{"this build has no simulator: it was configured without SimGrid"};
+#endif
+}
+
+int run_simulate(const SimulateOptions& options) {
+  Outputs outputs{options.output, TraceKind::one_timeline};
+  const Job job = make_job(options.job);
+  const auto begin = std::chrono::steady_clock::now();
+  const Timeline timeline = [&] {
+    const Progress progress{"simulating"};
+    return simulate(job);
+  }();
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  const AnnotatedTimeline annotated = annotate(job.plan, job.topology, timeline);
+  const Summary summary = summarize(job.plan, job.topology, annotated, {job.plan_s, spent.count()});
+  outputs.write({{"predicted", &annotated}}, summary_table(summary), to_json(summary));
+  return exit_ok;
+}
+
+}  // namespace
+
+Command add_simulate(CLI::App& root) {
+  auto options = std::make_shared<SimulateOptions>();
+  CLI::App* app = root.add_subcommand("simulate", "Predict how a plan runs on a described machine");
+  app->footer(footer);
+  add_options(*app, options->job, true);
+  options->output.add_to(*app, TraceKind::one_timeline);
+  return {app, [options] { return run_simulate(*options); }};
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,209 @@
+#include "cli/commands/topo_show.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "model/base/text.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+using Lines = std::vector<std::vector<std::string>>;
+using Flows = std::vector<std::pair<MemoryId, MemoryId>>;
+
+std::string text_of(Rate rate) { return bytes_text(rate.value) + "/s"; }
+std::string text_of(FlopRate rate) { return fmt::format("{:.4g} TFLOP/s", rate.value / 1e12); }
+std::string gigabytes(Rate rate) { return fmt::format("{:.1f}", rate.value / 1e9); }
+std::string or_dash(const std::optional<int>& limit) { return limit ? std::to_string(*limit) : "-"; }
+
+std::string curve_text(const std::optional<CapacityCurve>& curve) {
+  if (!curve) return "-";
+  if (curve->points.size() == 1) return text_of(curve->points.front().rate);
+  std::vector<std::string> parts;
+  for (const auto& point : curve->points) parts.push_back(fmt::format("{:g}: {}", point.flows, text_of(point.rate)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string link_names(const Topology& topology, const std::vector<LinkId>& links) {
+  std::vector<std::string> names;
+  for (LinkId id : links) names.push_back(topology.link(id).name);
+  return names.empty() ? "-" : fmt::format("{}", fmt::join(names, " "));
+}
+
+std::string memories_text(const Topology& topology) {
+  Lines lines{{"memory", "kind", "GPU", "capacity", "kernels", "h2d", "d2h", "peer", "total", "source"}};
+  for (const Memory& memory : topology.memories()) {
+    const bool is_gpu = memory.kind == NodeKind::gpu;
+    lines.push_back({memory.name, is_gpu ? "gpu" : "host", is_gpu ? std::to_string(memory.device) : "-",
+                     memory.capacity ? bytes_text(memory.capacity->value) : "unbounded",
+                     is_gpu ? topology.description().kernels[memory.kernels].name : "-", or_dash(memory.engines.h2d),
+                     or_dash(memory.engines.d2h), or_dash(memory.engines.peer), or_dash(memory.engines.total),
+                     memory.source});
+  }
+  std::string text =
+      "\nMemories (copy engines a role: copies at once, - for no limit)\n" + aligned(lines, "llrrlrrrrl", 2);
+  std::vector<std::string> switches;
+  for (const Node& node : topology.description().nodes) {
+    if (node.kind == NodeKind::network_switch) switches.push_back(node.name);
+  }
+  if (!switches.empty()) text += fmt::format("\nSwitches\n  {}\n", fmt::join(switches, " "));
+  return text;
+}
+
+std::string links_text(const Topology& topology) {
+  Lines lines{{"link", "bandwidth", "latency", "a copy alone", "source"}};
+  for (const Link& link : topology.links()) {
+    lines.push_back({link.name, text_of(link.bandwidth), seconds_text(link.latency.value),
+                     link.per_flow ? text_of(*link.per_flow) : "-", link.source});
+  }
+  return "\nLinks, one direction each\n" + aligned(lines, "lrrrl", 2);
+}
+
+std::string groups_text(const Topology& topology) {
+  if (topology.groups().empty()) return "";
+  std::string text = "\nCapacity groups (bound of the sum; N: when N copies share it)\n";
+  for (const CapacityGroup& group : topology.groups()) {
+    text += fmt::format("  {} [{}]\n    capacity {}; both directions busy {}{}\n    forward  {}\n", group.name,
+                        group.source, curve_text(group.capacity), curve_text(group.both_busy),
+                        group.forward_share ? fmt::format(", {:.0f}% of it forward", 100 * *group.forward_share) : "",
+                        link_names(topology, group.forward));
+    if (!group.backward.empty()) text += fmt::format("    backward {}\n", link_names(topology, group.backward));
+  }
+  return text;
+}
+
+std::string kernels_text(const Topology& topology) {
+  std::string text = "\nKernels (FLOP/s of square GEMMs by size)\n";
+  for (const KernelTimes& kernels : topology.description().kernels) {
+    text += fmt::format("  {} [{}]: launch {}, {:g} multiprocessors, block {:g} x {:g}\n", kernels.name, kernels.source,
+                        seconds_text(kernels.launch.value), kernels.multiprocessors, kernels.block_m, kernels.block_n);
+    for (const GemmCurve& curve : kernels.gemm) {
+      text += fmt::format("    gemm {} {}", to_string(curve.dtype), curve.trans.empty() ? "any" : curve.trans);
+      for (const auto& point : curve.points) text += fmt::format("  {:g}: {}", point.size, text_of(point.rate));
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+std::string costs_text(const Topology& topology) {
+  const IssueCost& issue = topology.description().issue;
+  std::string text;
+  if (issue.per_op.value > 0 || issue.per_dependency.value > 0) {
+    text += fmt::format("\nIssue cost: {} an operation, {} a dependency\n", seconds_text(issue.per_op.value),
+                        seconds_text(issue.per_dependency.value));
+  }
+  const auto& strided = topology.description().strided.points;
+  if (!strided.empty()) {
+    text += "\nRate of a 2-D copy by bytes a column, relative to packed:";
+    for (const auto& point : strided)
+      text += fmt::format("  {}: {:g}", bytes_text(point.column.value), point.efficiency);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string sources_text(const Topology& topology) {
+  constexpr const char* kinds[] = {"measured", "published", "assumed"};
+  Lines lines{{"source", "kind", "text"}};
+  for (const Source& source : topology.description().sources) {
+    lines.push_back({source.key, kinds[static_cast<int>(source.kind)], source.text});
+  }
+  return "\nProvenance\n" + aligned(lines, "l", 2);
+}
+
+/// One row a source, one column a destination, GB/s; `rate` gives the cell or "-".
+template <class CellOf>
+std::string matrix(const Topology& topology, const std::vector<MemoryId>& memories, CellOf cell_of) {
+  Lines lines{{"from \\ to"}};
+  for (MemoryId dst : memories) lines.front().push_back(topology.memory(dst).name);
+  for (MemoryId src : memories) {
+    std::vector<std::string> row{topology.memory(src).name};
+    for (MemoryId dst : memories) row.push_back(src == dst ? "-" : cell_of(src, dst));
+    lines.push_back(std::move(row));
+  }
+  return aligned(lines, "lr", 2);
+}
+
+std::string alone_text(const Topology& topology) {
+  std::vector<MemoryId> all = topology.hosts();
+  all.insert(all.end(), topology.gpus().begin(), topology.gpus().end());
+  return "\nPair bandwidth, GB/s, one copy alone\n" + matrix(topology, all, [&](MemoryId src, MemoryId dst) {
+           return topology.has_route(src, dst) ? gigabytes(topology.pair_rate(src, dst)) : "-";
+         });
+}
+
+std::string all_peers_text(const Topology& topology) {
+  Flows flows;
+  for (MemoryId src : topology.gpus()) {
+    for (MemoryId dst : topology.gpus()) {
+      if (src != dst && topology.has_route(src, dst)) flows.emplace_back(src, dst);
+    }
+  }
+  if (flows.empty()) return "";
+  const auto rates = concurrent_rates(topology, flows);
+  Rate total{0};
+  for (Rate rate : rates) total += rate;
+  const auto cell_of = [&](MemoryId src, MemoryId dst) {
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      if (flows[i] == std::pair{src, dst}) return gigabytes(rates[i]);
+    }
+    return std::string{"-"};
+  };
+  return fmt::format("\nPair bandwidth, GB/s, all {} GPU pairs busy at once (total {})\n", flows.size(),
+                     gigabytes(total)) +
+         matrix(topology, topology.gpus(), cell_of);
+}
+
+/// A row of what each GPU gets from (or to) one host domain while all of them copy.
+std::string host_text(const Topology& topology, MemoryId host) {
+  Lines lines{{"copies"}};
+  for (MemoryId gpu : topology.gpus()) lines.front().push_back(topology.memory(gpu).name);
+  lines.front().push_back("total");
+  const auto add_rows = [&](bool in, bool out, const std::string& in_name, const std::string& out_name) {
+    Flows flows;
+    for (MemoryId gpu : topology.gpus()) {
+      if (in) flows.emplace_back(host, gpu);
+    }
+    for (MemoryId gpu : topology.gpus()) {
+      if (out) flows.emplace_back(gpu, host);
+    }
+    const auto rates = concurrent_rates(topology, flows);
+    for (std::size_t begin = 0; begin < rates.size(); begin += topology.gpus().size()) {
+      std::vector<std::string> row{begin == 0 && in ? in_name : out_name};
+      Rate total{0};
+      for (std::size_t i = begin; i < begin + topology.gpus().size(); ++i) {
+        row.push_back(gigabytes(rates[i]));
+        total += rates[i];
+      }
+      row.push_back(gigabytes(total));
+      lines.push_back(std::move(row));
+    }
+  };
+  add_rows(true, false, "all h2d", "");
+  add_rows(false, true, "", "all d2h");
+  add_rows(true, true, "both: h2d", "both: d2h");
+  return fmt::format("\nBandwidth, GB/s, between '{}' and all GPUs at once\n", topology.memory(host).name) +
+         aligned(lines, "lr", 2);
+}
+
+}  // namespace
+
+std::string describe(const Topology& topology) {
+  const auto& description = topology.description();
+  std::string text = fmt::format("{}: {}\n", description.name, description.description);
+  text += memories_text(topology) + links_text(topology) + groups_text(topology) + kernels_text(topology);
+  text += costs_text(topology) + alone_text(topology) + all_peers_text(topology);
+  for (MemoryId host : topology.hosts()) {
+    bool reaches_all = true;
+    for (MemoryId gpu : topology.gpus()) {
+      reaches_all = reaches_all && topology.has_route(host, gpu) && topology.has_route(gpu, host);
+    }
+    if (reaches_all && !topology.gpus().empty()) text += host_text(topology, host);
+  }
+  return text + sources_text(topology);
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,39 @@
+#include "cli/options/bench_options.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "model/base/error.hpp"
+#include "model/base/parse.hpp"
+
+namespace tilerail::cli {
+
+void BenchOptions::add_to(CLI::App& app, OptionGroup& group) {
+  app.add_flag("--check", check, "Compare each result with a reference")->group(group.heading);
+  group.add("--iters", "N", iterations, "Measured iterations [" + iterations + "]");
+  group.add("--warmup", "N", warmup, "Iterations before them [" + warmup + "]");
+  group.add("--seed", "N", seed, "Of the random matrices [1]");
+  group.add("--host-buffers", "KIND", host_buffers,
+            "cuda: spread over all memory, or plain as the runtime allocates them [spread]");
+  group.add("--energy", "SECONDS", energy,
+            "cuda: calls after the measured ones while the GPUs count their energy, 0 or 0.5 to 60 [0.5]");
+}
+
+RunSettings BenchOptions::settings(int least_warmup) const {
+  constexpr int most = 1000;
+  constexpr double least_energy = 0.5;  // several steps of the counters
+  RunSettings settings;
+  settings.iterations = static_cast<int>(parse_integer(iterations, "--iters", 1, most));
+  settings.warmup = static_cast<int>(parse_integer(warmup, "--warmup", least_warmup, most));
+  settings.seed =
+      static_cast<std::uint64_t>(parse_integer(seed, "--seed", 0, std::numeric_limits<std::int64_t>::max()));
+  settings.check = check;
+  settings.pages = pages_of(host_buffers);
+  settings.energy_seconds = parse_real(energy, "--energy");
+  if (settings.energy_seconds != 0 && !(settings.energy_seconds >= least_energy && settings.energy_seconds <= 60))
+    throw InputError{fmt::format("--energy: '{}' is out of range; expected 0, or 0.5 to 60 seconds", energy)};
+  return settings;
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,54 @@
+#include "cli/options/options.hpp"
+
+#include "cli/options/option_group.hpp"
+
+namespace tilerail::cli {
+
+void add_options(CLI::App& app, ProblemText& problem) {
+  OptionGroup group{app, "PROBLEM: C = alpha op(A) op(B) + beta C, or one of its vectors"};
+  group.add("--gemm", "M,N,K", problem.gemm, "Sizes, or one size for a cube; 16K is 16384");
+  group.add("--gemv", "M,N", problem.gemv, "y = alpha op(A) x + beta y, A as stored has M rows and N columns");
+  group.add("--dot", "N", problem.dot, "alpha x . y, to the host");
+  group.add("--axpy", "N", problem.axpy, "y = alpha x + beta y");
+  group.add("--dtype", "TYPE", problem.dtype, "f64, f32, f16, bf16 or tf32 [f64]");
+  group.add("--transa", "N|T", problem.trans_a, "op(A) [N]");
+  group.add("--transb", "N|T", problem.trans_b, "op(B) [N]");
+  group.add("--alpha", "X", problem.alpha, "Scalar of the product [1]");
+  group.add("--beta", "X", problem.beta, "Scalar of C or y; 0 never reads them [1]");
+  group.add("--place", "A:B:C", problem.place,
+            "Their memories, each h, h1, a GPU number or a name [h:h:h]; A:X:Y of a gemv, X:Y of a dot or axpy");
+  group.add("--lda", "N", problem.leading[0], "Leading dimension of A in elements [its rows]");
+  group.add("--ldb", "N", problem.leading[1], "Leading dimension of B in elements [its rows]");
+  group.add("--ldc", "N", problem.leading[2], "Leading dimension of C in elements [its rows]");
+}
+
+void add_options(CLI::App& app, MachineText& machine) {
+  OptionGroup group{app, "MACHINE"};
+  group.add("--topology", "FILE|NAME", machine.topology, "A machine's .toml file or name ('tilerail topo list')");
+  group.add("--devices", "LIST", machine.devices, "GPUs to use: all, or numbers such as 0,2,4-6 [all]");
+}
+
+void add_options(CLI::App& app, PolicyText& policy) {
+  OptionGroup group{app, "POLICY"};
+  group.add("--policy", "NAME", policy.name, "A preset ('tilerail policies') [tilerail]");
+  group.add("--tile", "T", policy.tile, "Tile size, auto, or auto:HOW, one of tile-choice [auto]");
+  group.add("--select", "METRIC", policy.select,
+            "Devices by perf, edp or pdp, or none: those of --devices [the preset's]");
+  group.add("--set", "KEY=VALUE", policy.overrides, "Overrides one field of the preset");
+}
+
+void add_options(CLI::App& app, JobText& job, bool plan_file_allowed) {
+  add_options(app, job.problem);
+  add_options(app, job.machine);
+  add_options(app, job.policy);
+  if (!plan_file_allowed) return;
+  CLI::Option* plan =
+      OptionGroup{app, "PLAN"}.add("--plan", "FILE", job.plan_file, "Take this plan instead of PROBLEM and POLICY");
+  for (const char* name :
+       {"--gemm", "--gemv", "--dot", "--axpy", "--dtype", "--transa", "--transb", "--alpha", "--beta", "--place",
+        "--lda", "--ldb", "--ldc", "--devices", "--policy", "--tile", "--select", "--set"}) {
+    plan->excludes(app.get_option(name));
+  }
+}
+
+}  // namespace tilerail::cli

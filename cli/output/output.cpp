@@ -1,0 +1,85 @@
+#include "cli/output/output.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <initializer_list>
+
+#include "cli/options/option_group.hpp"
+#include "cli/output/progress.hpp"
+#include "model/base/error.hpp"
+#include "report/timeline/timeline_csv.hpp"
+#include "report/trace/chrome_json.hpp"
+#include "report/trace/perfetto.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+using Extensions = std::initializer_list<std::string_view>;
+
+std::string extension_of(const std::string& path) { return std::filesystem::path{path}.extension().string(); }
+
+void check_extension(const std::string& path, const std::string& option, Extensions known) {
+  std::string expected;
+  for (std::string_view extension : known) {
+    if (extension_of(path) == extension) return;
+    expected += fmt::format("{}{}", expected.empty() ? "" : ", ", extension);
+  }
+  throw InputError{fmt::format("{}: '{}' has no extension that is known; there are: {}", option, path, expected)};
+}
+
+}  // namespace
+
+void OutputOptions::add_to(CLI::App& app, TraceKind kind) {
+  OptionGroup group{app, "OUTPUT"};
+  group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
+  if (kind == TraceKind::one_timeline) {
+    group.add("--timeline", "FILE", traces, "Timeline as .csv, .json (Chrome, Perfetto) or .pftrace");
+  } else {
+    group.add("--trace", "FILE", traces, "Both timelines in one .json (Chrome, Perfetto) or .pftrace");
+  }
+  group.add("--gantt", "FILE", gantts, "Figure as .png or .svg");
+}
+
+Outputs::Outputs(const OutputOptions& options, TraceKind kind) : options_{options} {
+  const bool single = kind == TraceKind::one_timeline;
+  for (const std::string& path : options.traces) {
+    const char* option = single ? "--timeline" : "--trace";
+    check_extension(path, option, single ? Extensions{".csv", ".json", ".pftrace"} : Extensions{".json", ".pftrace"});
+    files_.expect(path, option);
+  }
+  for (const std::string& path : options.gantts) {
+    check_extension(path, "--gantt", {".png", ".svg"});
+    files_.expect(path, "--gantt");
+  }
+  if (!options.json.empty() && options.json != "-") files_.expect(options.json, "--json");
+  if (!options.gantts.empty()) painter_.emplace();
+}
+
+void Outputs::add_trace(const std::string& path, const std::vector<NamedTimeline>& timelines) {
+  const std::string extension = extension_of(path);
+  if (extension == ".csv") files_.add(path, to_csv(*timelines.front().timeline));
+  if (extension == ".json") files_.add(path, to_chrome_json(timelines));
+  if (extension == ".pftrace") files_.add(path, to_pftrace(timelines));
+}
+
+void Outputs::draw(const std::string& path, const std::vector<NamedTimeline>& timelines) {
+  OutputSet scratch;  // never committed: its files vanish with it
+  std::vector<std::string> inputs;
+  for (const NamedTimeline& named : timelines) {
+    inputs.push_back(scratch.add(fmt::format("{}.{}.csv", path, named.name), to_csv(*named.timeline)).string());
+  }
+  painter_->draw(inputs, files_.stage(path).string());
+}
+
+void Outputs::write(const std::vector<NamedTimeline>& timelines, const std::string& text, const std::string& json) {
+  const Progress progress{"writing"};
+  for (const std::string& path : options_.traces) add_trace(path, timelines);
+  for (const std::string& path : options_.gantts) draw(path, timelines);
+  if (!options_.json.empty() && options_.json != "-") files_.add(options_.json, json);
+  files_.commit();
+  std::fputs((options_.json == "-" ? json : text).c_str(), stdout);
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/output/gantt.hpp"
+#include "cli/output/output_set.hpp"
+#include "report/trace/tracks.hpp"
+
+namespace tilerail::cli {
+
+enum class TraceKind { one_timeline, comparison };
+
+/// OUTPUT of simulate, run and compare.
+struct OutputOptions {
+  std::string json;                 // a file, "-" for stdout, or "" for none
+  std::vector<std::string> traces;  // --timeline (.csv, .json, .pftrace), or --trace of compare (.json, .pftrace)
+  std::vector<std::string> gantts;
+
+  void add_to(CLI::App& app, TraceKind kind);
+};
+
+/// Writes what was asked for, all or nothing. Constructed before any work, so that a wrong extension or a folder that
+/// is missing is told at once.
+class Outputs {
+ public:
+  /// Throws InputError "OPTION: ...".
+  Outputs(const OutputOptions& options, TraceKind kind);
+
+  /// The files, and then the result to stdout: `json` when --json is "-", else `text`.
+  void write(const std::vector<NamedTimeline>& timelines, const std::string& text, const std::string& json);
+
+ private:
+  void add_trace(const std::string& path, const std::vector<NamedTimeline>& timelines);
+  void draw(const std::string& path, const std::vector<NamedTimeline>& timelines);
+
+  const OutputOptions& options_;
+  OutputSet files_;
+  std::optional<GanttPainter> painter_;
+};
+
+}  // namespace tilerail::cli

@@ -1,0 +1,184 @@
+#include "cost/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+
+#include "cost/energy.hpp"
+#include "cost/issue_clock.hpp"
+#include "cost/kernel_costs.hpp"
+#include "cost/strided_copy.hpp"
+
+namespace tilerail {
+namespace {
+
+/// When every operation, queue, resource and device would be done, filled in issue order.
+class Pass {
+ public:
+  Pass(const Plan& plan, const Topology& topology, const Resources& resources)
+      : plan_{plan},
+        topology_{topology},
+        resources_{resources},
+        ends_(plan.ops.size(), 0.0),
+        queue_free_(plan.queues.size(), 0.0),
+        load_(resources.count(), 0.0),
+        load_users_(resources.count(), 0),
+        device_bits_(topology.memories().size(), 0),
+        devices_(topology.memories().size()),
+        kernels_{plan, topology},
+        issue_{plan, topology},
+        two_ways_(topology.groups().size()) {
+    for (std::size_t d = 0; d < plan.devices.size(); ++d) device_bits_[plan.devices[d].index()] = std::uint64_t{1} << d;
+    set_two_ways();
+  }
+
+  Estimate run() {
+    double last = 0;
+    for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
+      const Op& op = plan_.ops[i];
+      double start = std::max(queue_free_[op.queue.index()], issue_.issue(OpId{i}));
+      for (const OpId dep : plan_.deps_of(OpId{i})) start = std::max(start, ends_[dep.index()]);
+      ends_[i] = op.kind == OpKind::join ? start : op.kind == OpKind::copy ? copy(op, start) : kernel(OpId{i}, start);
+      queue_free_[op.queue.index()] = ends_[i];
+      last = std::max(last, ends_[i]);
+    }
+    const double slower = slowdown(last);
+    return {Seconds{last * slower}, energy(last * slower), Seconds{busiest() * slower}};
+  }
+
+ private:
+  /// Kernels on a device that is busy most of the time are slower, and so is what waits for them.
+  double slowdown(double makespan) const {
+    double most = 1;
+    for (const MemoryId gpu : plan_.devices) {
+      const Device& device = devices_[gpu.index()];
+      const double duty = makespan > 0 ? std::min(1.0, device.busy / makespan) : 0;
+      const double slack = device.busy > 0 ? device.busy / device.busy_aligned : 1;
+      most = std::max(most, 1 + duty * (load_factor(plan_, topology_, gpu, duty) / slack - 1));
+    }
+    return most;
+  }
+
+  std::optional<Joules> energy(double makespan) const {
+    Joules sum{0};
+    for (const MemoryId gpu : plan_.devices) {
+      const auto watts = device_watts(plan_.problem, topology_, gpu);
+      if (!watts) return std::nullopt;
+      const double filled = std::min(makespan, devices_[gpu.index()].busy);
+      sum += watts->over(Seconds{makespan}, Seconds{filled});
+    }
+    return sum;
+  }
+
+  /// What all devices use can do no less; what some use would, if the others had their part of it.
+  double busiest() const {
+    const auto everyone = ~std::uint64_t{0} >> (64 - plan_.devices.size());
+    double shared = 0;
+    std::vector<double> own(plan_.devices.size());
+    const auto weigh = [&](std::uint64_t users, double time) {
+      if (users == everyone) shared = std::max(shared, time);
+      for (std::size_t d = 0; d < own.size(); ++d)
+        if (users >> d & 1) own[d] = std::max(own[d], time);
+    };
+    for (std::size_t r = 0; r < load_.size(); ++r) weigh(load_users_[r], load_[r]);
+    for (const TwoWays& two_ways : two_ways_) weigh(two_ways.users, two_ways.time());
+    for (std::size_t d = 0; d < own.size(); ++d) own[d] = std::max(own[d], devices_[plan_.devices[d].index()].busy);
+    return std::max(shared, std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(own.size()));
+  }
+
+  double copy(const Op& op, double start) {
+    const Queue& q = plan_.queue(op.queue);
+    if (q.src == q.dst) return start;
+    const double bytes = copy_bytes(plan_, op).value;
+    const double efficiency = strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), plan_.devices);
+    const std::uint64_t users = device_bits_[q.src.index()] | device_bits_[q.dst.index()];
+    double end =
+        start + resources_.latency(q.src, q.dst) + bytes * resources_.seconds_per_byte(q.src, q.dst) / efficiency;
+    for (const auto& use : resources_.on(q.src, q.dst)) {
+      if (resources_.is_both_busy(use.resource)) continue;
+      double& load = load_[use.resource];
+      load += bytes * use.seconds_per_byte / (use.resource < topology_.links().size() ? efficiency : 1);
+      load_users_[use.resource] |= users;
+      end = std::max(end, load);
+    }
+    for (const auto& use : topology_.groups_on(q.src, q.dst)) {
+      TwoWays& two_ways = two_ways_[use.group.index()];
+      if (use.forward) two_ways.forward += bytes;
+      if (use.backward) two_ways.backward += bytes;
+      two_ways.users |= users;
+      end = std::max(end, two_ways.time());
+    }
+    return end;
+  }
+
+  double kernel(OpId id, double start) {
+    const KernelCost& cost = kernels_.of(id);
+    Device& device = devices_[plan_.queue(plan_.op(id).queue).dst.index()];
+    device.load = std::max(device.load, start) + cost.seconds * cost.share;
+    device.busy += cost.seconds * cost.share;
+    device.busy_aligned += cost.seconds * cost.share / cost.slack;
+    return std::max(start + cost.seconds, device.load);
+  }
+
+  /// Traffic of a group in both directions: together until the lesser side is done, then the other alone.
+  struct TwoWays {
+    double together = std::numeric_limits<double>::infinity();  // B/s of both sides
+    double share = 0.5;                                         // of it, that the forward side gets
+    double forward_alone = 0, backward_alone = 0;               // B/s
+    double forward = 0, backward = 0;                           // bytes
+    std::uint64_t users = 0;                                    // a bit a device of the plan
+
+    double time() const {
+      if (forward == 0 || backward == 0 || !std::isfinite(together)) return 0;
+      const double f = share * together, b = (1 - share) * together;
+      const double both = std::min(forward / f, backward / b);
+      return both + std::max((forward - both * f) / forward_alone, (backward - both * b) / backward_alone);
+    }
+  };
+
+  void set_two_ways() {
+    for (std::size_t g = 0; g < two_ways_.size(); ++g) {
+      const CapacityGroup& group = topology_.groups()[g];
+      if (!group.both_busy) continue;
+      two_ways_[g].together = group.both_busy->saturated().value;
+      two_ways_[g].share = group.forward_share.value_or(0.5);
+      const auto alone = [&](const std::vector<LinkId>& side) {
+        double sum = 0;
+        for (const LinkId link : side) sum += topology_.link(link).bandwidth.value;
+        // A group of just this side, or of more, bounds it, too.
+        for (const CapacityGroup& other : topology_.groups())
+          if (other.capacity && std::all_of(side.begin(), side.end(), [&](LinkId link) {
+                return std::find(other.forward.begin(), other.forward.end(), link) != other.forward.end();
+              }))
+            sum = std::min(sum, other.capacity->saturated().value);
+        return sum;
+      };
+      two_ways_[g].forward_alone = alone(group.forward), two_ways_[g].backward_alone = alone(group.backward);
+    }
+  }
+
+  const Plan& plan_;
+  const Topology& topology_;
+  const Resources& resources_;
+  std::vector<double> ends_, queue_free_, load_;
+  std::vector<std::uint64_t> load_users_;   // by resource: a bit a device of the plan
+  std::vector<std::uint64_t> device_bits_;  // by memory
+  struct Device {
+    double load = 0;                    // when its kernels so far are done
+    double busy = 0, busy_aligned = 0;  // as it is, and were all operands well aligned
+  };
+  std::vector<Device> devices_;
+  KernelCosts kernels_;
+  IssueClock issue_;
+  std::vector<TwoWays> two_ways_;  // by group
+};
+
+}  // namespace
+
+Estimate estimate_plan(const Plan& plan, const Topology& topology, const Resources& resources) {
+  return Pass{plan, topology, resources}.run();
+}
+
+}  // namespace tilerail

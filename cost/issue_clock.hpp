@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "plan/stream_waits.hpp"
+
+namespace tilerail {
+
+/// When host threads hand operations over: one a device, or one for all, each in plan order. A dependency costs where
+/// it is one between streams that an earlier one of the same two does not imply (docs/model.md#simulator).
+class IssueClock {
+ public:
+  IssueClock(const Plan& plan, const Topology& topology);
+
+  /// Seconds from the start of the execution until this operation has been handed over. Ask in plan order, once each.
+  double issue(OpId id);
+
+ private:
+  const Plan& plan_;
+  const Topology& topology_;
+  StreamWaits waits_;
+  std::vector<double> thread_;  // by device
+};
+
+}  // namespace tilerail

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+
+namespace tilerail {
+
+/// The shared resources of a machine as planning sees them: every link, every capacity group, and every group once
+/// more for its both-directions bound. A copy takes size / capacity seconds of each resource on its route.
+class Resources {
+ public:
+  struct Use {
+    std::size_t resource;
+    double seconds_per_byte;
+  };
+
+  explicit Resources(const Topology& topology);
+
+  std::size_t count() const { return count_; }
+  /// Whether it is the bound of a group while copies run on both of its sides.
+  bool is_both_busy(std::size_t resource) const { return resource >= first_both_busy_; }
+  std::span<const Use> on(MemoryId src, MemoryId dst) const { return uses_[src.index() * memories_ + dst.index()]; }
+  /// Seconds per byte and latency of one copy alone; infinite when there is no route.
+  double seconds_per_byte(MemoryId src, MemoryId dst) const { return alone_[src.index() * memories_ + dst.index()]; }
+  double latency(MemoryId src, MemoryId dst) const { return latency_[src.index() * memories_ + dst.index()]; }
+
+ private:
+  std::size_t memories_ = 0, count_ = 0, first_both_busy_ = 0;
+  std::vector<std::vector<Use>> uses_;
+  std::vector<double> alone_, latency_;
+};
+
+}  // namespace tilerail

@@ -1,0 +1,27 @@
+#include "cost/strided_copy.hpp"
+
+#include <algorithm>
+
+namespace tilerail {
+
+CopyColumns copy_columns(const Plan& plan, const Op& op) {
+  const std::int64_t element = element_size(plan.problem.dtype);
+  CopyColumns columns;
+  for (const View* view : {&op.a, &op.y}) {
+    const std::int64_t ld = plan.buffer(view->buffer).ld;
+    if (view->cols > 1 && view->rows != ld) columns = {op.y.rows * element, std::max(columns.pitch, ld * element)};
+  }
+  return columns;
+}
+
+double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns,
+                          std::span<const MemoryId> computing) {
+  if (columns.bytes == 0) return 1;
+  StridedEfficiency::Copy copy{Bytes{static_cast<double>(columns.bytes)}, Bytes{static_cast<double>(columns.pitch)}};
+  copy.between_devices = !topology.is_host(src) && !topology.is_host(dst);
+  const MemoryId device = topology.is_host(src) ? dst : src;
+  copy.computes = std::find(computing.begin(), computing.end(), device) != computing.end();
+  return topology.description().strided.of(copy);
+}
+
+}  // namespace tilerail

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+
+#include "plan/plan.hpp"
+
+namespace tilerail {
+
+/// What a 2-D copy is made of; zero where both sides are contiguous (one column always is).
+struct CopyColumns {
+  std::int64_t bytes = 0;  // of a column
+  std::int64_t pitch = 0;  // bytes from one column to the next, of the side where it is larger
+};
+CopyColumns copy_columns(const Plan& plan, const Op& op);
+
+/// Rate of a copy of these columns between two memories relative to a packed one, in a plan that computes on these
+/// devices. A device that computes at all counts as busy: its copies were measured to be as slow at a quarter of the
+/// time.
+double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns,
+                          std::span<const MemoryId> computing);
+
+}  // namespace tilerail

@@ -1,0 +1,132 @@
+#include "model/base/csv_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "model/base/error.hpp"
+
+namespace tilerail {
+namespace {
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+template <class Number>
+bool parse(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::string excerpt(std::string_view text) {
+  constexpr std::size_t longest = 40;
+  std::string result{text.substr(0, longest)};
+  std::replace_if(result.begin(), result.end(), is_control, '?');
+  return text.size() > longest ? result + "..." : result;
+}
+
+void CsvReader::fail(const Cell& place, const std::string& message) const {
+  throw InputError{fmt::format("{}:{}:{}: {}", file_, place.line, place.column, message)};
+}
+
+bool CsvReader::next_line() {
+  if (rest_.empty()) return false;
+  ++number_;
+  const std::size_t end = rest_.find('\n');
+  if (end == std::string_view::npos) fail(rest_.size() + 1, "the line is cut off; expected a line break");
+  line_ = rest_.substr(0, end);
+  rest_.remove_prefix(end + 1);
+  const auto control = std::find_if(line_.begin(), line_.end(), is_control);
+  if (control != line_.end()) {
+    fail(static_cast<std::size_t>(control - line_.begin()) + 1,
+         fmt::format("control character 0x{:02x}; expected text", static_cast<unsigned char>(*control)));
+  }
+  return true;
+}
+
+std::string_view CsvReader::quoted_cell(std::size_t& position) {
+  const std::size_t opened = position++;
+  std::string text;
+  for (; position < line_.size(); ++position) {
+    if (line_[position] == '"') {
+      if (position + 1 >= line_.size() || line_[position + 1] != '"') break;
+      ++position;
+    }
+    text += line_[position];
+  }
+  if (position >= line_.size()) fail(opened + 1, "this quote is never closed");
+  ++position;
+  if (position < line_.size() && line_[position] != ',') fail(position + 1, "expected ',' after the closing quote");
+  unescaped_.push_back(std::move(text));
+  return unescaped_.back();
+}
+
+const std::vector<CsvReader::Cell>& CsvReader::cells() {
+  cells_.clear();
+  unescaped_.clear();
+  // Views into unescaped_ must stay where they are: there are at most as many quoted cells as commas and one.
+  unescaped_.reserve(static_cast<std::size_t>(std::count(line_.begin(), line_.end(), ',')) + 1);
+  std::size_t position = 0;
+  while (true) {
+    const std::size_t begin = position;
+    if (position < line_.size() && line_[position] == '"') {
+      cells_.push_back({quoted_cell(position), number_, begin + 1});
+    } else {
+      position = std::min(line_.find(',', begin), line_.size());
+      cells_.push_back({line_.substr(begin, position - begin), number_, begin + 1});
+    }
+    if (position >= line_.size()) return cells_;
+    ++position;
+  }
+}
+
+std::int64_t CsvReader::integer(const Cell& cell, std::string_view what, std::int64_t high) const {
+  std::int64_t value = 0;
+  if (!parse(cell.text, value) || value < 0 || value > high) {
+    fail(cell, fmt::format("{}: '{}'; expected a whole number from 0 to {}", what, excerpt(cell.text), high));
+  }
+  return value;
+}
+
+double CsvReader::number(const Cell& cell, std::string_view what, double high) const {
+  double value = 0;
+  if (!parse(cell.text, value) || !(value >= 0 && value <= high)) {
+    fail(cell, fmt::format("{}: '{}'; expected a number from 0 to {}", what, excerpt(cell.text), high));
+  }
+  return value;
+}
+
+void append_cell(std::string& csv, std::string_view text) {
+  if (std::any_of(text.begin(), text.end(), is_control)) {
+    throw InputError{fmt::format("timeline: the name '{}' holds a control character; CSV cannot", excerpt(text))};
+  }
+  if (text.find_first_of(",\"") == std::string_view::npos) {
+    csv += text;
+    return;
+  }
+  csv += '"';
+  for (const char c : text) {
+    if (c == '"') csv += '"';
+    csv += c;
+  }
+  csv += '"';
+}
+
+namespace {
+
+template <class Number>
+void append(std::string& csv, Number value) {
+  char buffer[32];
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  static_cast<void>(error);  // 32 characters hold every value
+  csv.append(buffer, end);
+}
+
+}  // namespace
+
+void append_number(std::string& csv, double value) { append(csv, value); }
+void append_number(std::string& csv, std::int64_t value) { append(csv, value); }
+
+}  // namespace tilerail

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "model/base/error.hpp"
+
+namespace tilerail {
+
+using Json = nlohmann::ordered_json;
+
+/// Throws InputError naming the file and what the parser found.
+inline Json parse_json(std::string_view json, const std::string& file) {
+  try {
+    return Json::parse(json);
+  } catch (const Json::exception& error) {
+    throw InputError{file + ": not JSON: " + error.what()};
+  }
+}
+
+/// A JSON value together with where it stands, so that every message names the place.
+class JsonReader {
+ public:
+  JsonReader(const Json& json, const std::string& file, std::string path)
+      : json_{json}, file_{file}, path_{std::move(path)} {}
+
+  [[noreturn]] void fail(const std::string& expected) const {
+    std::string value = json_.dump(-1, ' ', true, Json::error_handler_t::replace);
+    if (value.size() > 60) value = value.substr(0, 57) + "...";
+    throw InputError{file_ + ": " + (path_.empty() ? "/" : path_) + ": " + value + ": expected " + expected};
+  }
+
+  JsonReader at(const char* key) const {
+    if (!json_.is_object()) fail("an object");
+    const auto found = json_.find(key);
+    if (found == json_.end()) throw InputError{file_ + ": " + path_ + "/" + key + ": missing"};
+    return {*found, file_, path_ + "/" + key};
+  }
+  bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
+  std::size_t size() const {
+    if (!json_.is_array()) fail("an array");
+    return json_.size();
+  }
+  JsonReader entry(std::size_t i) const { return {json_.at(i), file_, path_ + "/" + std::to_string(i)}; }
+  JsonReader sized(std::size_t count) const {
+    if (!json_.is_array() || json_.size() != count) fail("an array of " + std::to_string(count));
+    return *this;
+  }
+  /// No keys but these: a misspelt field must not be ignored.
+  void only(std::initializer_list<std::string_view> keys) const {
+    if (!json_.is_object()) fail("an object");
+    for (const auto& [key, value] : json_.items())
+      if (std::find(keys.begin(), keys.end(), key) == keys.end())
+        throw InputError{file_ + ": " + path_ + "/" + key + ": unknown field"};
+  }
+
+  std::int64_t integer(std::int64_t low, std::int64_t high) const {
+    const bool fits = json_.is_number_unsigned() ? json_.get<std::uint64_t>() <= static_cast<std::uint64_t>(high)
+                                                 : json_.is_number_integer();
+    if (!fits || json_.get<std::int64_t>() < low || json_.get<std::int64_t>() > high)
+      fail("an integer from " + std::to_string(low) + " to " + std::to_string(high));
+    return json_.get<std::int64_t>();
+  }
+  std::int32_t index() const { return static_cast<std::int32_t>(integer(0, (std::int64_t{1} << 31) - 2)); }
+  std::int64_t extent() const { return integer(0, std::int64_t{1} << 40); }
+  double real() const {
+    if (!json_.is_number() || !std::isfinite(json_.get<double>())) fail("a finite number");
+    return json_.get<double>();
+  }
+  std::string text() const {
+    if (!json_.is_string()) fail("a string");
+    return json_.get<std::string>();
+  }
+  bool boolean() const {
+    if (!json_.is_boolean()) fail("true or false");
+    return json_.get<bool>();
+  }
+  template <std::size_t N>
+  std::size_t one_of(const std::array<std::string_view, N>& names) const {
+    std::string expected = "one of";
+    if (json_.is_string())
+      for (std::size_t i = 0; i < N; ++i)
+        if (json_.get_ref<const std::string&>() == names[i]) return i;
+    for (const auto name : names) expected += " " + std::string{name};
+    fail(expected);
+  }
+  std::string where() const { return file_ + ": " + path_; }
+
+ private:
+  const Json& json_;
+  const std::string& file_;
+  std::string path_;
+};
+
+}  // namespace tilerail

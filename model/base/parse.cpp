@@ -1,0 +1,96 @@
+#include "model/base/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "model/base/error.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr int most_device_number = 9999;
+
+[[noreturn]] void refuse(std::string_view what, std::string_view text, std::string_view expected) {
+  throw InputError{fmt::format("{}: '{}' is not {}", what, text, expected)};
+}
+
+/// The whole text as a number, or false.
+template <class Number>
+bool read_whole(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = text.find(separator, begin);
+    parts.push_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+std::int64_t parse_size(std::string_view text, std::string_view what) {
+  constexpr std::string_view expected = "a size; write digits with an optional K (1024) or M (1024^2), such as 16K";
+  std::string_view digits = text;
+  std::int64_t unit = 1;
+  if (!digits.empty() && (digits.back() == 'K' || digits.back() == 'k')) unit = 1024;
+  if (!digits.empty() && (digits.back() == 'M' || digits.back() == 'm')) unit = 1024 * 1024;
+  if (unit > 1) digits.remove_suffix(1);
+  std::int64_t count = 0;
+  if (!read_whole(digits, count) || count < 0) refuse(what, text, expected);
+  if (count > std::numeric_limits<std::int64_t>::max() / unit) refuse(what, text, expected);
+  return count * unit;
+}
+
+std::int64_t parse_integer(std::string_view text, std::string_view what, std::int64_t least, std::int64_t most) {
+  std::int64_t number = 0;
+  if (!read_whole(text, number) || number < least || number > most) {
+    refuse(what, text, fmt::format("an integer from {} to {}", least, most));
+  }
+  return number;
+}
+
+double parse_real(std::string_view text, std::string_view what) {
+  double number = 0;
+  const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
+  if (!read_whole(digits, number) || !std::isfinite(number)) refuse(what, text, "a finite number");
+  return number;
+}
+
+std::array<std::int64_t, 3> parse_shape(std::string_view text, std::string_view what) {
+  const auto parts = split(text, ',');
+  if (parts.size() != 1 && parts.size() != 3) refuse(what, text, "M,N,K or one size for a cube");
+  std::array<std::int64_t, 3> shape{};
+  for (std::size_t i = 0; i < 3; ++i) shape[i] = parse_size(parts[parts.size() == 1 ? 0 : i], what);
+  return shape;
+}
+
+std::vector<int> parse_numbers(std::string_view text, std::string_view what) {
+  constexpr std::string_view expected = "a list of numbers, such as 0,2,4-6";
+  std::vector<int> numbers;
+  for (std::string_view part : split(text, ',')) {
+    const auto ends = split(part, '-');
+    int first = 0, last = 0;
+    if (ends.size() > 2 || !read_whole(ends.front(), first) || !read_whole(ends.back(), last)) {
+      refuse(what, text, expected);
+    }
+    if (first < 0 || last < first || last > most_device_number) refuse(what, text, expected);
+    for (int number = first; number <= last; ++number) {
+      if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) {
+        throw InputError{fmt::format("{}: {} is listed twice in '{}'", what, number, text)};
+      }
+      numbers.push_back(number);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace tilerail

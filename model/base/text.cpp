@@ -1,0 +1,77 @@
+#include "model/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tilerail {
+namespace {
+
+struct Prefix {
+  double factor;
+  const char* name;
+};
+
+/// Four significant digits without an exponent, from 0.001 to 9999.
+std::string digits(double value) {
+  const double size = std::abs(value);
+  return fmt::format("{:.{}f}", value, size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0);
+}
+
+template <std::size_t n>
+std::string scaled(double value, const std::array<Prefix, n>& prefixes, const char* unit) {
+  for (const Prefix& prefix : prefixes) {
+    if (std::abs(value) >= prefix.factor)
+      return fmt::format("{} {}{}", digits(value / prefix.factor), prefix.name, unit);
+  }
+  return fmt::format("{} {}{}", digits(value / prefixes.back().factor), prefixes.back().name, unit);
+}
+
+constexpr std::array<Prefix, 4> small = {{{1, ""}, {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}}};
+constexpr std::array<Prefix, 4> large = {{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+
+}  // namespace
+
+std::string seconds_text(double seconds) { return seconds == 0 ? "0 s" : scaled(seconds, small, "s"); }
+
+std::string bytes_text(double bytes) {
+  return std::abs(bytes) < 1e3 ? fmt::format("{:.0f} B", bytes) : scaled(bytes, large, "B");
+}
+
+std::string joules_text(double joules) {
+  return std::abs(joules) < 1e3 ? scaled(joules, small, "J") : scaled(joules, large, "J");
+}
+
+std::string watts_text(double watts) {
+  return std::abs(watts) < 1e3 ? scaled(watts, small, "W") : scaled(watts, large, "W");
+}
+
+std::string share_text(double share) { return fmt::format("{:.1f}%", 100 * share); }
+
+std::string error_text(std::optional<double> relative_error) {
+  return relative_error ? fmt::format("{:+.1f}%", 100 * *relative_error) : "-";
+}
+
+std::string aligned(const std::vector<std::vector<std::string>>& lines, const std::string& align, std::size_t indent) {
+  std::vector<std::size_t> widths;
+  for (const auto& line : lines) {
+    widths.resize(std::max(widths.size(), line.size()), 0);
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    std::string row(indent, ' ');
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const bool left = align[std::min(i, align.size() - 1)] == 'l';
+      if (i > 0) row += "  ";
+      row += left ? fmt::format("{:<{}}", line[i], widths[i]) : fmt::format("{:>{}}", line[i], widths[i]);
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + "\n";
+  }
+  return text;
+}
+
+}  // namespace tilerail

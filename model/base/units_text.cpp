@@ -1,0 +1,88 @@
+#include "model/base/units_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+#include "model/base/error.hpp"
+
+namespace tilerail {
+namespace {
+
+/// value = number * times / over. Small units divide, because 1e-6 is no double and 1e6 is.
+struct Unit {
+  std::string_view name;
+  double times = 1, over = 1;
+};
+
+constexpr double ki = 1024, mi = ki * ki, gi = mi * ki, ti = gi * ki;
+
+// Largest first; the base unit has times == over == 1. Binary units come last: text is written in decimal ones.
+constexpr std::array byte_units{Unit{"TB", 1e12}, Unit{"GB", 1e9}, Unit{"MB", 1e6}, Unit{"KB", 1e3}, Unit{"kB", 1e3},
+                                Unit{"B"},        Unit{"TiB", ti}, Unit{"GiB", gi}, Unit{"MiB", mi}, Unit{"KiB", ki}};
+constexpr std::array rate_units{Unit{"TB/s", 1e12}, Unit{"GB/s", 1e9}, Unit{"MB/s", 1e6}, Unit{"KB/s", 1e3},
+                                Unit{"kB/s", 1e3},  Unit{"B/s"},       Unit{"TiB/s", ti}, Unit{"GiB/s", gi},
+                                Unit{"MiB/s", mi},  Unit{"KiB/s", ki}};
+constexpr std::array second_units{Unit{"s"}, Unit{"ms", 1, 1e3}, Unit{"us", 1, 1e6}, Unit{"ns", 1, 1e9}};
+constexpr std::array flop_units{Unit{"PFLOP/s", 1e15}, Unit{"TFLOP/s", 1e12}, Unit{"GFLOP/s", 1e9},
+                                Unit{"MFLOP/s", 1e6}, Unit{"FLOP/s"}};
+constexpr std::array watt_units{Unit{"kW", 1e3}, Unit{"W"}, Unit{"mW", 1, 1e3}};
+
+/// `advice` completes "... has no known unit; write".
+double parse(std::string_view text, std::span<const Unit> units, std::string_view advice) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || !std::isfinite(number))
+    throw InputError{in_quotes(text) + " is not a number with a unit; write " + std::string{advice}};
+  std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
+  const auto known = std::find_if(units.begin(), units.end(), [=](const Unit& u) { return u.name == unit; });
+  if (known == units.end()) throw InputError{in_quotes(text) + " has no known unit; write " + std::string{advice}};
+  const double value = number * known->times / known->over;
+  if (!std::isfinite(value)) throw InputError{in_quotes(text) + " is too large; expected a finite value"};
+  return value;
+}
+
+/// In the largest unit in which the number is at least one and reads back exactly; else in the base unit.
+std::string write(double value, std::span<const Unit> units) {
+  std::string_view base;
+  for (const Unit& unit : units) {
+    if (unit.times == 1 && unit.over == 1) base = unit.name;
+    const double number = value * unit.over / unit.times;
+    if (std::abs(number) >= 1 && number * unit.times / unit.over == value)
+      return shortest(number) + " " + std::string{unit.name};
+  }
+  return shortest(value) + " " + std::string{base};
+}
+
+}  // namespace
+
+Bytes parse_bytes(std::string_view text) { return Bytes{parse(text, byte_units, "GB, MiB or B")}; }
+Seconds parse_seconds(std::string_view text) { return Seconds{parse(text, second_units, "s, ms, us or ns")}; }
+Rate parse_rate(std::string_view text) { return Rate{parse(text, rate_units, "GB/s or GiB/s")}; }
+FlopRate parse_flop_rate(std::string_view text) { return FlopRate{parse(text, flop_units, "TFLOP/s or GFLOP/s")}; }
+Watts parse_watts(std::string_view text) { return Watts{parse(text, watt_units, "W or kW")}; }
+
+std::string to_text(Bytes value) { return write(value.value, byte_units); }
+std::string to_text(Seconds value) { return write(value.value, second_units); }
+std::string to_text(Rate value) { return write(value.value, rate_units); }
+std::string to_text(FlopRate value) { return write(value.value, flop_units); }
+std::string to_text(Watts value) { return write(value.value, watt_units); }
+
+std::string shortest(double value) {
+  std::array<char, 32> digits;
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  return {digits.data(), end};
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t longest = 80;
+  std::string result = "'";
+  for (char c : text.substr(0, longest)) result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  if (text.size() > longest) result += "...";
+  return result + "'";
+}
+
+}  // namespace tilerail

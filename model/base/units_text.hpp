@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/base/units.hpp"
+
+namespace tilerail {
+
+/// Quantities as people write them: a number, blanks, a unit. Decimal prefixes are powers of ten, KiB, MiB, GiB and
+/// TiB powers of two; "2.5 us" gives the double nearest to 2.5e-6. Signs are the caller's to judge.
+/// Throw InputError "'48 Gb' has no known unit; write GB/s or GiB/s", without a place.
+Bytes parse_bytes(std::string_view text);
+Seconds parse_seconds(std::string_view text);
+Rate parse_rate(std::string_view text);
+FlopRate parse_flop_rate(std::string_view text);
+Watts parse_watts(std::string_view text);
+
+/// The inverse: parsing the result gives the same double. Values are finite.
+std::string to_text(Bytes value);
+std::string to_text(Seconds value);
+std::string to_text(Rate value);
+std::string to_text(FlopRate value);
+std::string to_text(Watts value);
+
+/// The shortest decimal form that reads back as the same double.
+std::string shortest(double value);
+
+/// `text` in single quotes, cut and without control characters, for messages.
+std::string in_quotes(std::string_view text);
+
+}  // namespace tilerail

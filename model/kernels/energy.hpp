@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "model/base/units.hpp"
+
+namespace tilerail {
+
+/// What a run achieved, which is all that metrics are made of. Seconds and joules are above 0.
+struct Outcome {
+  Flops flops;
+  Seconds time;
+  Joules energy;  // of the devices that take part
+};
+
+/// A figure by which runs are compared: the larger, the better.
+struct Metric {
+  std::string_view name, unit;
+  bool needs_energy;
+  double (*of)(const Outcome&);
+};
+
+/// Source: thesis 3.2.3. With P the rate in flop/s and W the mean watts, edp is the inverse energy-delay product P^2 /
+/// W and pdp the inverse power-delay product P / W. A new metric is a line of its own.
+inline constexpr std::array metrics{
+    Metric{"perf", "flop/s", false, [](const Outcome& o) { return (o.flops / o.time).value; }},
+    Metric{"edp", "flop^2/(J s)", true,
+           [](const Outcome& o) { return o.flops.value / o.energy.value * (o.flops / o.time).value; }},
+    Metric{"pdp", "flop/J", true, [](const Outcome& o) { return o.flops.value / o.energy.value; }},
+};
+
+/// Null when there is none of that name.
+constexpr const Metric* find_metric(std::string_view name) {
+  const auto* found = std::find_if(metrics.begin(), metrics.end(), [=](const Metric& m) { return m.name == name; });
+  return found == metrics.end() ? nullptr : &*found;
+}
+
+/// Energy-delay product in J s: the smaller, the better.
+constexpr double energy_delay(Joules energy, Seconds time) { return energy.value * time.value; }
+
+}  // namespace tilerail

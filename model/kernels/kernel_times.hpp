@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/base/units.hpp"
+#include "model/kernels/tiled_gemm.hpp"
+#include "model/problem.hpp"
+
+namespace tilerail {
+
+/// GEMMs of one dtype and one pair of transposes ("" = any): rates of squares (s x s x s) by size, or how the library
+/// tiles them. Sizes ascend; rates are flop/s of 2 s^3.
+struct GemmCurve {
+  DType dtype = DType::f64;
+  std::string trans;  // "NN", "NT", "TN", "TT", or "" for every pair that has no curve of its own
+  struct Point {
+    double size;
+    FlopRate rate;
+  };
+  std::vector<Point> points;            // empty exactly when `tiled` is there
+  std::optional<TiledGemm> tiled = {};  // then the table's memory bandwidth is, too
+
+  /// How much longer kernels take on a device that is busy for a share of the time: power and heat are limited.
+  struct Load {
+    double duty;    // in [0, 1], ascending
+    double factor;  // at least 1
+  };
+  std::vector<Load> sustained = {};  // linear between, constant beyond; empty: 1
+
+  /// How much longer kernels take on columns that are multiples of only so many bytes.
+  struct Alignment {
+    double bytes;   // ascending powers of two
+    double factor;  // at least 1
+  };
+  std::vector<Alignment> alignment = {};  // 1 for multiples of more than the last
+  std::optional<Watts> watts = {};        // of a device that these kernels fill all the time; absent: its busy watts
+  std::string source = {};                // provenance key
+};
+
+/// What a kernel costs on one kind of device. Built by the topology reader from a `[kernels.NAME]` table.
+struct KernelTimes {
+  std::string name;
+  std::string source;                    // provenance key
+  Seconds launch{0};                     // fixed cost of any kernel
+  double multiprocessors = 1;            // how many thread blocks run at once
+  double block_m = 128, block_n = 128;   // rows and columns of C that one thread block computes
+  double k_overhead = 0;                 // pipeline fill of a GEMM's k loop, in units of k
+  std::optional<Rate> memory_bandwidth;  // device memory, for memory-bound kernels
+  std::vector<GemmCurve> gemm;
+
+  /// Time of one m x n x k GEMM alone on the device (rule: docs/model.md#kernel-times). Zero when m or n is zero.
+  /// Throws InputError when the table has no curve for the dtype.
+  Seconds gemm_time(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
+
+  /// Time of y = alpha x + beta y on m x n elements, bound by device memory; `reads` and `writes` of m x n elements.
+  Seconds axpby_time(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const;
+
+  /// Share of the device that a kernel with an m x n result fills, in (0, 1]: min(1, thread blocks / multiprocessors).
+  double occupancy(std::int64_t m, std::int64_t n) const;
+  /// The same of a GEMM, whose k may be split among thread blocks. Where the result has one row or column, each of them
+  /// reads as many elements as the others compute. Zero when m or n is zero. Throws as gemm_time.
+  double gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
+
+  /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].
+  double load_factor(DType dtype, Trans ta, Trans tb, double duty) const;
+  /// Whether there are times of such GEMMs.
+  bool knows(DType dtype, Trans ta, Trans tb) const;
+  /// What a device draws that such GEMMs fill all the time; absent where the file does not say.
+  std::optional<Watts> gemm_watts(DType dtype, Trans ta, Trans tb) const;
+  /// Factor on the time of a GEMM whose operands start at, and whose columns are, multiples of so many bytes.
+  double alignment_factor(DType dtype, Trans ta, Trans tb, double bytes) const;
+};
+
+}  // namespace tilerail

@@ -1,0 +1,62 @@
+#include "model/kernels/tiled_gemm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace tilerail {
+namespace {
+
+constexpr int splits[] = {1, 2, 3, 4, 6, 8, 16};
+constexpr double least_part = 64;  // of a split k
+constexpr double reach = 0.15;     // octaves around a measured shape where it counts
+constexpr double doubt = 0.1;      // weight of no correction
+
+}  // namespace
+
+/// time = launch + waves (k / parts + fill) 2 rows cols / (efficiency peak / multiprocessors) + adding the parts,
+/// the least over blocks and parts: a library chooses well.
+TiledGemm::Cost TiledGemm::uncorrected(double m, double n, double k, double multiprocessors, double element,
+                                       Rate memory) const {
+  Cost best{Seconds{std::numeric_limits<double>::infinity()}, 1};
+  for (const Block& block : blocks)
+    for (const auto& [rows, cols] : {std::pair{block.rows, block.cols}, std::pair{block.cols, block.rows}}) {
+      const double count = std::ceil(m / rows) * std::ceil(n / cols);
+      const double step = 2 * rows * cols * multiprocessors / (block.efficiency * peak.value);  // seconds, of one k
+      for (const int parts : splits) {
+        if (parts > 1 && k / parts < least_part) break;
+        const double waves = std::ceil(count * parts / multiprocessors);
+        double time = launch.value + waves * (k / parts + fill) * step;
+        if (parts > 1) time += reduction.value + 2 * m * n * parts * element / memory.value;
+        const double work = count * parts / multiprocessors * (k / parts + fill) * step;
+        if (time < best.time.value) best = {Seconds{time}, work / time};
+      }
+      if (block.rows == block.cols) break;
+    }
+  best.occupancy = std::min(1.0, best.occupancy);
+  const double traffic = element * (m * k + k * n + 2 * m * n);
+  best.time = std::max(best.time, launch + Bytes{traffic} / memory);
+  return best;
+}
+
+/// Times exp(weighted mean of log(measured / uncorrected)) over measured shapes, by their distance in octaves.
+TiledGemm::Cost TiledGemm::cost(double m, double n, double k, double multiprocessors, double element,
+                                Rate memory) const {
+  Cost result = uncorrected(m, n, k, multiprocessors, element, memory);
+  const double lm = std::log2(m), ln = std::log2(n), lk = std::log2(k);
+  double sum = 0, weights = doubt;
+  for (const Shape& shape : shapes) {
+    const double dm = std::log2(shape.m) - lm, dn = std::log2(shape.n) - ln, dk = std::log2(shape.k) - lk;
+    const double far = (dm * dm + dn * dn + dk * dk) / (reach * reach);
+    if (far > 9) continue;
+    const double weight = std::exp(-far);
+    const Seconds rule = uncorrected(shape.m, shape.n, shape.k, multiprocessors, element, memory).time;
+    sum += weight * std::log(shape.time.value / rule.value);
+    weights += weight;
+  }
+  result.time = result.time * std::exp(sum / weights);
+  return result;
+}
+
+}  // namespace tilerail

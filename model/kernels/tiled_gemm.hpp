@@ -1,0 +1,41 @@
+#pragma once
+
+#include <vector>
+
+#include "model/base/units.hpp"
+
+namespace tilerail {
+
+/// How a library runs GEMMs of one dtype on a GPU: each thread block computes rows x cols of C, as many at once as
+/// there are multiprocessors, and k may be split among several. What is measured of single shapes corrects it near
+/// them. docs/model.md#tiled-gemms
+struct TiledGemm {
+  struct Block {
+    double rows, cols;
+    double efficiency;  // of the peak, in (0, 1]
+  };
+  struct Shape {
+    double m, n, k;
+    Seconds time;
+  };
+
+  Seconds launch{0};     // fixed cost of a kernel
+  FlopRate peak{0};      // of all multiprocessors
+  double fill = 0;       // of the k loop, in units of k
+  Seconds reduction{0};  // fixed cost of adding the parts of a split k
+  std::vector<Block> blocks;
+  std::vector<Shape> shapes;
+
+  struct Cost {
+    Seconds time;
+    double occupancy;  // share of the device that its work takes, in (0, 1]: the rest is launch, and waves that are not
+                       // full
+  };
+  /// Of an m x n x k GEMM, all at least 1, of elements of so many bytes.
+  Cost cost(double m, double n, double k, double multiprocessors, double element, Rate memory) const;
+
+  /// Without the correction by measured shapes.
+  Cost uncorrected(double m, double n, double k, double multiprocessors, double element, Rate memory) const;
+};
+
+}  // namespace tilerail

@@ -1,0 +1,162 @@
+#include "model/machine/topology.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "model/base/error.hpp"
+#include "model/machine/routes.hpp"
+#include "model/machine/topology_check.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Where x lies between a and b, as a share of the way from `low` to `high`.
+double between(double low, double high, double x, double a, double b) { return low + (high - low) * (x - a) / (b - a); }
+
+}  // namespace
+
+Rate CapacityCurve::at(double flows) const {
+  const auto above = std::find_if(points.begin(), points.end(), [=](const Point& p) { return flows <= p.flows; });
+  if (above == points.begin()) return points.front().rate;
+  if (above == points.end()) return points.back().rate;
+  const Point &a = above[-1], &b = above[0];
+  return Rate{between(a.rate.value, b.rate.value, flows, a.flows, b.flows)};
+}
+
+Rate CapacityGroup::bound(double flows, bool on_forward, bool on_backward) const {
+  const auto& curve = on_forward && on_backward && both_busy ? both_busy : capacity;
+  return curve ? curve->at(flows) : Rate{infinity};
+}
+
+/// A side gets its share, or what the other leaves.
+CapacityGroup::Bounds CapacityGroup::bounds(const Load& load) const {
+  const Rate all = bound(load.flows, load.forward > 0, load.backward > 0);
+  if (!forward_share || load.flows < 2 || load.forward == 0 || load.backward == 0)
+    return {all, Rate{infinity}, Rate{infinity}};
+  const auto side = [&](double share, double other_demand) {
+    return Rate{std::max(share * all.value, all.value - other_demand)};
+  };
+  return {all, side(*forward_share, load.backward_demand), side(1 - *forward_share, load.forward_demand)};
+}
+
+namespace {
+
+using StridedPoints = std::span<const StridedEfficiency::Point>;
+
+/// Between the columns of one pitch, linear in the logarithm.
+double by_column(StridedPoints points, Bytes column) {
+  const auto above = std::find_if(points.begin(), points.end(), [=](const auto& p) { return column <= p.column; });
+  if (above == points.begin()) return points.front().efficiency;
+  if (above == points.end()) return points.back().efficiency;
+  const auto &a = above[-1], &b = above[0];
+  return between(a.efficiency, b.efficiency, std::log2(column.value), std::log2(a.column.value),
+                 std::log2(b.column.value));
+}
+
+/// Between pitches, too; beyond the first and the last as there. Pitches that are multiples of the border count among
+/// each other, and so do the others, where there are points of their kind.
+double interpolated(StridedPoints points, Bytes border, Bytes column, Bytes pitch) {
+  const auto on_border = [&](Bytes at) {
+    return border > Bytes{0} && (std::isinf(at.value) || std::fmod(at.value, border.value) == 0);
+  };
+  const auto alike = [&](const auto& point) { return on_border(point.pitch) == on_border(pitch); };
+  const bool any_alike = std::any_of(points.begin(), points.end(), alike);
+  double below = 1, efficiency = 1;
+  std::optional<Bytes> before;
+  for (std::size_t begin = 0, end = 0; begin < points.size(); begin = end) {
+    while (end < points.size() && points[end].pitch == points[begin].pitch) ++end;
+    if (any_alike && !alike(points[begin])) continue;
+    const Bytes here = points[begin].pitch;
+    efficiency = by_column(points.subspan(begin, end - begin), column);
+    if (pitch <= here)
+      return before
+                 ? between(below, efficiency, std::log2(pitch.value), std::log2(before->value), std::log2(here.value))
+                 : efficiency;
+    below = efficiency, before = here;
+  }
+  return efficiency;
+}
+
+}  // namespace
+
+double StridedEfficiency::at(Bytes column) const { return interpolated(points, border, column, Bytes{infinity}); }
+
+double StridedEfficiency::of(const Copy& copy) const {
+  const bool as_peer = copy.between_devices && !peer.empty();
+  const bool as_busy = !copy.between_devices && copy.computes && !busy.empty();
+  return interpolated(as_peer ? peer : as_busy ? busy : points, border, copy.column, copy.pitch);
+}
+
+Topology::Topology(Description description) : d_{std::move(description)} {
+  check_description(d_);
+  const auto names = link_names(d_.nodes, d_.links);
+  for (std::size_t i = 0; i < names.size(); ++i) d_.links[i].name = names[i];
+  for (std::size_t i = 0; i < d_.memories.size(); ++i)
+    (d_.memories[i].kind == NodeKind::host ? hosts_ : gpus_).push_back(MemoryId{i});
+  std::sort(gpus_.begin(), gpus_.end(), [this](auto a, auto b) { return memory(a).device < memory(b).device; });
+
+  routes_ = resolved_routes(d_);
+  check_reachable(*this);
+  resolve_group_uses();
+}
+
+void Topology::resolve_group_uses() {
+  std::vector<std::vector<GroupUse>> loaded_by(d_.links.size());  // by link
+  for (std::size_t i = 0; i < d_.groups.size(); ++i) {
+    for (LinkId link : d_.groups[i].forward) loaded_by[link.index()].push_back({GroupId{i}, true, false});
+    for (LinkId link : d_.groups[i].backward) loaded_by[link.index()].push_back({GroupId{i}, false, true});
+  }
+  group_uses_.resize(routes_.size());
+  for (std::size_t pair = 0; pair < routes_.size(); ++pair) {
+    auto& uses = group_uses_[pair];
+    for (LinkId link : routes_[pair]) {
+      for (const GroupUse& use : loaded_by[link.index()]) {
+        auto known = std::find_if(uses.begin(), uses.end(), [&](const GroupUse& u) { return u.group == use.group; });
+        if (known == uses.end()) known = uses.insert(uses.end(), {use.group, false, false});
+        known->forward = known->forward || use.forward;
+        known->backward = known->backward || use.backward;
+      }
+    }
+    std::sort(uses.begin(), uses.end(), [](const GroupUse& a, const GroupUse& b) { return a.group < b.group; });
+  }
+}
+
+std::optional<MemoryId> Topology::find_gpu(int device) const {
+  for (MemoryId gpu : gpus_)
+    if (memory(gpu).device == device) return gpu;
+  return std::nullopt;
+}
+
+std::optional<MemoryId> Topology::find_memory(std::string_view name) const {
+  for (std::size_t i = 0; i < d_.memories.size(); ++i)
+    if (d_.memories[i].name == name) return MemoryId{i};
+  return std::nullopt;
+}
+
+std::span<const LinkId> Topology::route(MemoryId src, MemoryId dst) const { return routes_[pair(src, dst)]; }
+
+std::span<const Topology::GroupUse> Topology::groups_on(MemoryId src, MemoryId dst) const {
+  return group_uses_[pair(src, dst)];
+}
+
+Seconds Topology::latency(MemoryId src, MemoryId dst) const {
+  Seconds sum{0};
+  for (LinkId id : route(src, dst)) sum += link(id).latency;
+  return sum;
+}
+
+Rate Topology::pair_rate(MemoryId src, MemoryId dst) const {
+  if (!has_route(src, dst))
+    throw InputError{name() + ": no route from '" + memory(src).name + "' to '" + memory(dst).name + "'"};
+  Rate rate{infinity};
+  for (LinkId id : route(src, dst)) rate = std::min({rate, link(id).bandwidth, link(id).per_flow.value_or(rate)});
+  for (const GroupUse& use : groups_on(src, dst))
+    rate = std::min(rate, group(use.group).bound(1, use.forward, use.backward));
+  return rate;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,220 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/base/ids.hpp"
+#include "model/base/units.hpp"
+#include "model/kernels/kernel_times.hpp"
+
+namespace tilerail {
+
+enum class NodeKind { host, gpu, network_switch };
+
+/// Where a figure comes from; every table of a topology file names one of these.
+struct Source {
+  enum class Kind { measured, published, assumed };
+  std::string key;
+  Kind kind = Kind::assumed;
+  std::string text;
+};
+
+/// How many operations of a role a device runs at once; absent means no limit.
+struct Engines {
+  std::optional<int> h2d, d2h, peer;  // copies into it from a host, out of it to a host, out of it to another GPU
+  std::optional<int> total;           // copies and kernels together (host devices made of worker threads)
+};
+
+struct Memory {
+  std::string name;
+  NodeKind kind = NodeKind::gpu;
+  NodeId node;
+  int device = -1;                // GPU number; -1 for host domains
+  std::optional<Bytes> capacity;  // absent: unbounded
+  std::size_t kernels = 0;        // index into Topology::kernels, GPUs only
+  Engines engines;
+  std::optional<Watts> idle_watts, busy_watts;
+  std::string source;
+};
+
+struct Node {
+  std::string name;
+  NodeKind kind;
+  std::string source;
+};
+
+/// One direction of a link.
+struct Link {
+  std::string name;  // "from->to", with "#2" ... for parallel links
+  NodeId from, to;
+  Rate bandwidth{0};
+  Seconds latency{0};
+  std::optional<Rate> per_flow;  // a single copy gets at most this
+  std::string source;
+};
+
+/// Capacity of a group as a function of how many copies share it: piecewise linear, constant beyond the ends.
+struct CapacityCurve {
+  struct Point {
+    double flows;
+    Rate rate;
+  };
+  std::vector<Point> points;  // flows ascend; never empty
+
+  Rate at(double flows) const;
+  Rate saturated() const { return points.back().rate; }
+};
+
+/// Links whose traffic shares one bound. `capacity` bounds the sum over all of them; `both_busy` bounds it instead,
+/// and only, while copies run on `forward` and on `backward` links at once.
+struct CapacityGroup {
+  std::string name;
+  std::vector<LinkId> forward, backward;
+  std::optional<CapacityCurve> capacity, both_busy;
+  /// Of the both_busy bound, what the forward copies get when both sides want more than that; in (0, 1). Absent: all
+  /// copies are equal.
+  std::optional<double> forward_share;
+  std::string source;
+
+  /// The copies on it now: how many in all and on each side, and what those of a side would take alone, in B/s.
+  struct Load {
+    double flows = 0, forward = 0, backward = 0;
+    double forward_demand = 0, backward_demand = 0;
+  };
+  /// Bounds of the rates of all copies, and of those of each side; infinite where there is none.
+  struct Bounds {
+    Rate all, forward, backward;
+  };
+  Bounds bounds(const Load& load) const;
+
+  /// Bound of the sum while `flows` copies load the group, on these sides; infinite where the file gives none.
+  Rate bound(double flows, bool on_forward, bool on_backward) const;
+};
+
+/// Rate cap of a 2-D copy by the bytes of one column and from one column to the next, relative to the same bytes
+/// packed. The device's memory answers the copy engine column by column, and later while kernels use it.
+struct StridedEfficiency {
+  struct Point {
+    Bytes column;
+    double efficiency;
+    Bytes pitch{0};  // 0: any; else all points of a curve have one
+  };
+  std::vector<Point> points;     // pitches ascend, columns of one pitch ascend; empty: no loss
+  std::vector<Point> busy = {};  // between a host and a device that computes; empty: as `points`
+  std::vector<Point> peer = {};  // between devices; empty: as `points`
+  Bytes border = {};             // pitches of multiples of it count among each other, the others too; 0: all are alike
+  std::string source = {};       // provenance key
+
+  /// Of columns that are as far apart as any in `points`.
+  double at(Bytes column) const;
+
+  struct Copy {
+    Bytes column, pitch;
+    bool between_devices = false;
+    bool computes = false;  // the device at its end
+  };
+  double of(const Copy& copy) const;
+};
+
+/// What it costs one host thread to hand one operation to a device.
+struct IssueCost {
+  Seconds per_op{0};
+  std::optional<Seconds> per_kernel = {};  // instead, where the operation is a kernel
+  Seconds per_call{0};                     // once: starting the threads and waiting for all
+  Seconds per_dependency{0};               // for each dependency on an operation of another queue
+  std::string source = {};                 // provenance key
+};
+
+/// A machine as a graph of memories, switches and directed links. Immutable once built; routes between all pairs of
+/// memories are resolved at construction.
+class Topology {
+ public:
+  struct Description {
+    std::string name, description;
+    std::vector<Source> sources;
+    std::vector<Node> nodes;
+    std::vector<Memory> memories;
+    std::vector<Link> links;
+    std::vector<CapacityGroup> groups;
+    std::vector<KernelTimes> kernels;
+    StridedEfficiency strided;
+    IssueCost issue;
+    struct NamedRoute {
+      MemoryId from, to;
+      std::vector<LinkId> links;
+      std::string source = {};
+    };
+    std::vector<NamedRoute> routes;
+  };
+
+  /// Names the links, checks the description and resolves routes: the named ones, else the path of least time for
+  /// 16 MiB through switches, sum of latency + 16 MiB / bandwidth (Dijkstra); memories are end points only. Of equal
+  /// paths, the one with the lowest link id, from the destination backwards.
+  /// Throws InputError naming the table entry, its value and what was expected.
+  explicit Topology(Description description);
+
+  const std::string& name() const { return d_.name; }
+  const Description& description() const { return d_; }
+  const std::vector<Memory>& memories() const { return d_.memories; }
+  const std::vector<Link>& links() const { return d_.links; }
+  const std::vector<CapacityGroup>& groups() const { return d_.groups; }
+  const Memory& memory(MemoryId id) const { return d_.memories[id.index()]; }
+  const Link& link(LinkId id) const { return d_.links[id.index()]; }
+  const CapacityGroup& group(GroupId id) const { return d_.groups[id.index()]; }
+  const KernelTimes& kernels_of(MemoryId gpu) const { return d_.kernels[memory(gpu).kernels]; }
+
+  /// Memories of the GPUs, by ascending GPU number.
+  const std::vector<MemoryId>& gpus() const { return gpus_; }
+  /// The host domains, in the order of the file; "h" is the first.
+  const std::vector<MemoryId>& hosts() const { return hosts_; }
+  bool is_host(MemoryId id) const { return memory(id).kind == NodeKind::host; }
+  std::optional<MemoryId> find_gpu(int device) const;
+  std::optional<MemoryId> find_memory(std::string_view name) const;
+
+  /// Links from `src` to `dst` in order; empty when there is no route or src == dst.
+  std::span<const LinkId> route(MemoryId src, MemoryId dst) const;
+  bool has_route(MemoryId src, MemoryId dst) const { return src == dst || !route(src, dst).empty(); }
+  Seconds latency(MemoryId src, MemoryId dst) const;
+
+  /// A group that a copy from src to dst loads, and on which side.
+  struct GroupUse {
+    GroupId group;
+    bool forward, backward;
+  };
+  /// By ascending group id, each group once, however many of its links the route contains.
+  std::span<const GroupUse> groups_on(MemoryId src, MemoryId dst) const;
+
+  /// Rate of one copy from src to dst with nothing else running; infinite when src == dst, which loads no link.
+  /// Throws InputError when there is no route.
+  Rate pair_rate(MemoryId src, MemoryId dst) const;
+
+ private:
+  std::size_t pair(MemoryId src, MemoryId dst) const { return src.index() * d_.memories.size() + dst.index(); }
+  void resolve_group_uses();
+
+  Description d_;
+  std::vector<MemoryId> gpus_, hosts_;
+  std::vector<std::vector<LinkId>> routes_;
+  std::vector<std::vector<GroupUse>> group_uses_;
+};
+
+/// Rates of all pairs of memories when each GPU pair (or each host pair) is busy at once: max-min fair sharing of
+/// links, per-flow caps and groups. `flows` lists (src, dst); the result has one rate for each, infinite when
+/// src == dst. Throws InputError when a pair has no route.
+/// Source: progressive filling (Bertsekas, Gallager: Data Networks, 6.5.2).
+std::vector<Rate> concurrent_rates(const Topology& topology, std::span<const std::pair<MemoryId, MemoryId>> flows);
+
+/// Reads a machine description (docs/formats.md#topology). `file` only names the place in errors.
+/// Throws InputError "file:line:column: ..." naming field, value and expectation.
+Topology read_topology(std::string_view toml, const std::string& file);
+Topology load_topology(const std::string& path);
+
+/// The inverse of read_topology: reading the result gives an equal topology. Throws InputError when an entry names a
+/// source that the description has not. Used by calibration.
+std::string to_toml(const Topology::Description& description);
+
+}  // namespace tilerail

@@ -1,0 +1,226 @@
+#include "model/machine/topology_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "model/base/table_entry.hpp"
+
+namespace tilerail {
+namespace {
+
+using Table = TopologyDefect::Table;
+
+void limit(std::size_t count, std::size_t most, const char* what) {
+  if (count > most)
+    throw TopologyDefect{Table::machine, 0,
+                         std::to_string(count) + " " + what + "; expected at most " + std::to_string(most)};
+}
+
+void check_limits(const Topology::Description& d) {
+  limit(d.memories.size(), TopologyLimits::memories, "memories");
+  limit(d.nodes.size(), TopologyLimits::nodes, "nodes");
+  limit(d.links.size(), TopologyLimits::links, "links");
+  limit(d.groups.size(), TopologyLimits::groups, "groups");
+  limit(d.routes.size(), TopologyLimits::routes, "routes");
+}
+
+void check_nodes(const Topology::Description& d) {
+  std::unordered_set<std::string> names;
+  for (std::size_t i = 0; i < d.nodes.size(); ++i) {
+    const Entry entry{Table::node, i, "node '" + d.nodes[i].name + "'"};
+    entry.require_node_name(d.nodes[i].name);
+    if (!names.insert(d.nodes[i].name).second) entry.fail("there is another node of that name; expected unique names");
+  }
+}
+
+void check_engines(const Entry& entry, const Engines& engines) {
+  for (const auto& count : {engines.h2d, engines.d2h, engines.peer, engines.total})
+    entry.require(!count || *count >= 1, "an engine count is below 1; expected at least 1");
+}
+
+void check_memories(const Topology::Description& d) {
+  std::map<int, std::string> devices;
+  bool host = false;
+  for (std::size_t i = 0; i < d.memories.size(); ++i) {
+    const Memory& memory = d.memories[i];
+    const Entry entry{Table::memory, i, "memory '" + memory.name + "'"};
+    entry.require(memory.node.index() < d.nodes.size() && d.nodes[memory.node.index()].kind == memory.kind &&
+                      d.nodes[memory.node.index()].name == memory.name,
+                  "its node does not match; expected a node of the same name and kind");
+    if (memory.capacity) entry.require_positive(memory.capacity->value, "capacity");
+    for (const auto& watts : {memory.idle_watts, memory.busy_watts})
+      if (watts) entry.require_not_negative(watts->value, "watts");
+    if (memory.idle_watts && memory.busy_watts)
+      entry.require(*memory.busy_watts >= *memory.idle_watts,
+                    "its busy watts are below its idle watts; expected at least as many");
+    check_engines(entry, memory.engines);
+    host = host || memory.kind == NodeKind::host;
+    if (memory.kind != NodeKind::gpu) continue;
+    entry.require(memory.kernels < d.kernels.size(), "it has no kernel times; expected a [kernels.*] table");
+    if (memory.idle_watts)
+      for (const GemmCurve& curve : d.kernels[memory.kernels].gemm)
+        entry.require(!curve.watts || *curve.watts >= *memory.idle_watts,
+                      "its kernels have a gemm of fewer watts than it draws idle; expected at least as many");
+    entry.require(memory.device >= 0, "device is negative; expected a GPU number from 0");
+    const auto [same, fresh] = devices.emplace(memory.device, memory.name);
+    if (!fresh)
+      entry.fail("device " + std::to_string(memory.device) + " is also that of '" + same->second +
+                 "'; expected a number of its own");
+  }
+  if (!host) throw TopologyDefect{Table::machine, 0, "there is no host memory; expected a memory of kind 'host'"};
+}
+
+void check_links(const Topology::Description& d) {
+  const auto names = link_names(d.nodes, d.links);
+  for (std::size_t i = 0; i < d.links.size(); ++i) {
+    const Link& link = d.links[i];
+    const Entry entry{Table::link, i, "link '" + names[i] + "'"};
+    entry.require(link.from != link.to, "it leads from a node to itself; expected two nodes");
+    entry.require(link.bandwidth >= TopologyLimits::slowest && link.bandwidth <= TopologyLimits::fastest,
+                  "bandwidth is out of range; expected 1 MB/s to 1 PB/s");
+    if (link.per_flow)
+      entry.require(*link.per_flow >= TopologyLimits::slowest && *link.per_flow <= TopologyLimits::fastest,
+                    "per_flow is out of range; expected 1 MB/s to 1 PB/s");
+    entry.require_not_negative(link.latency.value, "latency");
+    entry.require(link.latency <= TopologyLimits::longest_latency, "latency is out of range; expected at most 10 s");
+  }
+}
+
+void check_curve(const Entry& entry, const CapacityCurve& curve) {
+  entry.require(!curve.points.empty(), "a curve has no points; expected at least one");
+  entry.require(curve.points.size() <= TopologyLimits::points, "a curve has too many points; expected at most 4096");
+  double last = 0;
+  for (const auto& point : curve.points) {
+    entry.require_positive(point.rate.value, "a rate of a curve");
+    entry.require(std::isfinite(point.flows) && point.flows > last,
+                  "the numbers of copies do not ascend; expected ascending numbers above zero");
+    last = point.flows;
+  }
+}
+
+void check_groups(const Topology::Description& d) {
+  std::unordered_set<std::string> names;
+  for (std::size_t i = 0; i < d.groups.size(); ++i) {
+    const CapacityGroup& group = d.groups[i];
+    const Entry entry{Table::group, i, "group '" + group.name + "'"};
+    entry.require_name(group.name);
+    if (!names.insert(group.name).second) entry.fail("there is another group of that name; expected unique names");
+    entry.require(group.capacity || group.both_busy, "it bounds nothing; expected 'capacity' or 'both_busy'");
+    for (const auto* curve : {&group.capacity, &group.both_busy})
+      if (*curve) check_curve(entry, **curve);
+    entry.require(!group.forward.empty(), "it has no forward links; expected at least one");
+    entry.require(!group.both_busy || !group.backward.empty(), "'both_busy' needs 'backward' links; expected some");
+    entry.require(!group.forward_share || (group.both_busy && *group.forward_share > 0 && *group.forward_share < 1),
+                  "'forward_share' is out of range or without 'both_busy'; expected a share between 0 and 1 beside it");
+    std::set<LinkId> seen;
+    for (const auto* links : {&group.forward, &group.backward})
+      for (LinkId link : *links) {
+        entry.require(link.index() < d.links.size(), "it names a link that is missing");
+        if (!seen.insert(link).second)
+          entry.fail("link '" + link_names(d.nodes, d.links)[link.index()] + "' is listed twice; expected it once");
+      }
+  }
+}
+
+void check_routes(const Topology::Description& d) {
+  std::set<std::pair<MemoryId, MemoryId>> pairs;
+  for (std::size_t i = 0; i < d.routes.size(); ++i) {
+    const auto& route = d.routes[i];
+    if (route.from.index() >= d.memories.size() || route.to.index() >= d.memories.size())
+      throw TopologyDefect{Table::route, i, "route: it names a memory that is missing"};
+    const auto& from = d.memories[route.from.index()];
+    const auto& to = d.memories[route.to.index()];
+    const Entry entry{Table::route, i, "route '" + from.name + "' to '" + to.name + "'"};
+    entry.require(route.from != route.to, "it leads from a memory to itself; expected two memories");
+    entry.require(pairs.emplace(route.from, route.to).second, "there is another one; expected one for each pair");
+    entry.require(!route.links.empty(), "it has no links; expected at least one");
+    std::set<NodeId> visited{from.node};
+    NodeId at = from.node;
+    for (std::size_t l = 0; l < route.links.size(); ++l) {
+      entry.require(route.links[l].index() < d.links.size(), "it names a link that is missing");
+      const Link& link = d.links[route.links[l].index()];
+      if (link.from != at)
+        entry.fail("its link from '" + d.nodes[link.from.index()].name + "' does not connect; expected one from '" +
+                   d.nodes[at.index()].name + "'");
+      at = link.to;
+      if (!visited.insert(at).second) entry.fail("it visits '" + d.nodes[at.index()].name + "' twice; expected once");
+      if (l + 1 < route.links.size() && d.nodes[at.index()].kind != NodeKind::network_switch)
+        entry.fail("it passes through memory '" + d.nodes[at.index()].name + "'; expected switches only");
+    }
+    if (at != to.node)
+      entry.fail("its last link ends at '" + d.nodes[at.index()].name + "'; expected '" + to.name + "'");
+  }
+}
+
+void check_strided(const Entry& copies, const std::vector<StridedEfficiency::Point>& points) {
+  copies.require(points.size() <= TopologyLimits::points, "too many points; expected at most 4096");
+  Bytes last{0}, pitch{0};
+  for (const auto& point : points) {
+    if (point.pitch > pitch && &point != points.data()) last = Bytes{0};
+    copies.require(&point == points.data() || point.pitch >= pitch,
+                   "the pitches do not ascend; expected ascending pitches");
+    copies.require(&point == points.data() || (point.pitch > Bytes{0}) == (pitch > Bytes{0}),
+                   "some points have a pitch and some have none; expected one or the other");
+    copies.require(std::isfinite(point.column.value) && point.column > last && point.column >= Bytes{1},
+                   "the column sizes do not ascend; expected ascending sizes from 1 B");
+    copies.require(point.efficiency > 0 && point.efficiency <= 1, "efficiency is out of range; expected above 0, to 1");
+    last = point.column, pitch = point.pitch;
+  }
+}
+
+void check_copies(const Topology::Description& d) {
+  const Entry copies{Table::copies, 0, "copies"};
+  for (const auto* points : {&d.strided.points, &d.strided.busy, &d.strided.peer}) check_strided(copies, *points);
+  copies.require(!d.strided.points.empty() || (d.strided.busy.empty() && d.strided.peer.empty()),
+                 "'strided_efficiency' is missing beside its other curves; expected it");
+  copies.require(std::isfinite(d.strided.border.value) && d.strided.border >= Bytes{0},
+                 "strided_border is out of range; expected a number of bytes from 0");
+  const Entry issue{Table::issue, 0, "issue"};
+  issue.require_not_negative(d.issue.per_op.value, "per_op");
+  if (d.issue.per_kernel) issue.require_not_negative(d.issue.per_kernel->value, "per_kernel");
+  issue.require_not_negative(d.issue.per_call.value, "per_call");
+  issue.require_not_negative(d.issue.per_dependency.value, "per_dependency");
+}
+
+}  // namespace
+
+std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::vector<Link>& links) {
+  std::vector<std::string> names;
+  std::map<std::pair<NodeId, NodeId>, int> count;
+  for (const Link& link : links) {
+    const int number = ++count[{link.from, link.to}];
+    names.push_back(nodes[link.from.index()].name + "->" + nodes[link.to.index()].name);
+    if (number > 1) names.back().append("#").append(std::to_string(number));
+  }
+  return names;
+}
+
+void check_description(const Topology::Description& description) {
+  check_limits(description);
+  check_nodes(description);
+  check_kernels(description);
+  check_memories(description);
+  check_links(description);
+  check_groups(description);
+  check_routes(description);
+  check_copies(description);
+}
+
+void check_reachable(const Topology& topology) {
+  for (MemoryId gpu : topology.gpus()) {
+    const std::string what = "memory '" + topology.memory(gpu).name + "'";
+    const auto reaches = [&](MemoryId host) { return topology.has_route(gpu, host); };
+    const auto reached = [&](MemoryId host) { return topology.has_route(host, gpu); };
+    const auto& hosts = topology.hosts();
+    if (std::none_of(hosts.begin(), hosts.end(), reached))
+      throw TopologyDefect{Table::memory, gpu.index(),
+                           what + ": unreachable memory; expected a path from a host to it"};
+    if (std::none_of(hosts.begin(), hosts.end(), reaches))
+      throw TopologyDefect{Table::memory, gpu.index(), what + ": no path from it to a host; expected one"};
+  }
+}
+
+}  // namespace tilerail

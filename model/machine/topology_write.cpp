@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+
+#include "model/base/units_text.hpp"
+#include "model/machine/topology.hpp"
+#include "model/machine/topology_check.hpp"
+
+namespace tilerail {
+namespace {
+
+/// A TOML basic string.
+std::string text(std::string_view value) {
+  std::string result = "\"";
+  for (char c : value) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      std::array<char, 8> escape;
+      std::snprintf(escape.data(), escape.size(), "\\u%04X", static_cast<unsigned>(c));
+      result += escape.data();
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+template <class Q>
+std::string quantity(Q value) {
+  return text(to_text(value));
+}
+
+/// "[a, b, c]" of what `write` makes of each item.
+template <class Items, class Write>
+std::string list(const Items& items, Write write) {
+  std::string result;
+  for (const auto& item : items) result += (result.empty() ? "" : ", ") + write(item);
+  return "[" + result + "]";
+}
+
+/// "[a, b]"
+std::string point(const std::string& a, const std::string& b) { return "[" + a + ", " + b + "]"; }
+
+/// The time of a square GEMM with the fewest digits that give the rate of `p` back, if any do.
+std::optional<Seconds> square_time(const GemmCurve::Point& p) {
+  const Flops flops{2 * p.size * p.size * p.size};
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::array<char, 40> decimal;
+    const auto end = std::to_chars(decimal.data(), decimal.data() + decimal.size(), (flops / p.rate).value,
+                                   std::chars_format::general, digits)
+                         .ptr;
+    const Seconds time = parse_seconds(std::string{decimal.data(), end} + " s");
+    if (flops / time == p.rate) return time;
+  }
+  return std::nullopt;
+}
+
+class Writer {
+ public:
+  explicit Writer(const Topology::Description& d) : d_{d} {}
+
+  std::string machine() {
+    line("schema", "1");
+    line("name", text(d_.name));
+    line("description", text(d_.description));
+    table("[sources]");
+    for (const Source& s : d_.sources) {
+      const char* kind = s.kind == Source::Kind::measured    ? "measured"
+                         : s.kind == Source::Kind::published ? "published"
+                                                             : "assumed";
+      line(text(s.key), "{ kind = \"" + std::string{kind} + "\", text = " + text(s.text) + " }");
+    }
+    for (const Memory& memory : d_.memories) write(memory);
+    for (const Node& node : d_.nodes)
+      if (node.kind == NodeKind::network_switch) {
+        table("[[switch]]");
+        line("name", text(node.name));
+        source(node.source);
+      }
+    for (const Link& link : d_.links) write(link);
+    names_ = link_names(d_.nodes, d_.links);
+    for (const CapacityGroup& group : d_.groups) write(group);
+    for (const auto& route : d_.routes) {
+      table("[[route]]");
+      line("from", text(d_.memories[route.from.index()].name));
+      line("to", text(d_.memories[route.to.index()].name));
+      line("links", link_list(route.links));
+      source(route.source);
+    }
+    write_costs();
+    for (const KernelTimes& kernels : d_.kernels) write(kernels);
+    return std::move(out_);
+  }
+
+ private:
+  void table(const std::string& header) {
+    where_ = header;
+    out_ += "\n" + header + "\n";
+  }
+  void line(const std::string& key, const std::string& value) { out_ += key + " = " + value + "\n"; }
+  void source(const std::string& key) {
+    if (std::none_of(d_.sources.begin(), d_.sources.end(), [&](const Source& s) { return s.key == key; }))
+      throw InputError{where_ + ": source " + in_quotes(key) + " is unknown; expected a key of the sources"};
+    line("source", text(key));
+  }
+  std::string link_list(const std::vector<LinkId>& links) const {
+    return list(links, [this](LinkId link) { return text(names_[link.index()]); });
+  }
+  static std::string curve(const CapacityCurve& curve) {
+    return list(curve.points, [](auto& p) { return point(shortest(p.flows), quantity(p.rate)); });
+  }
+
+  void write(const Memory& memory) {
+    table("[[memory]]");
+    line("name", text(memory.name));
+    line("kind", memory.kind == NodeKind::host ? "\"host\"" : "\"gpu\"");
+    if (memory.kind == NodeKind::gpu) {
+      line("device", std::to_string(memory.device));
+      line("kernels", text(d_.kernels[memory.kernels].name));
+    }
+    if (memory.capacity) line("capacity", quantity(*memory.capacity));
+    std::string engines;
+    const auto count = [&](const char* role, const std::optional<int>& value) {
+      if (value) engines += (engines.empty() ? "" : ", ") + std::string{role} + " = " + std::to_string(*value);
+    };
+    count("h2d", memory.engines.h2d);
+    count("d2h", memory.engines.d2h);
+    count("peer", memory.engines.peer);
+    count("total", memory.engines.total);
+    if (!engines.empty()) line("engines", "{ " + engines + " }");
+    if (memory.idle_watts && memory.busy_watts)
+      line("watts", "{ idle = " + quantity(*memory.idle_watts) + ", busy = " + quantity(*memory.busy_watts) + " }");
+    source(memory.source);
+  }
+
+  void write(const Link& link) {
+    table("[[link]]");
+    line("from", text(d_.nodes[link.from.index()].name));
+    line("to", text(d_.nodes[link.to.index()].name));
+    line("bandwidth", quantity(link.bandwidth));
+    line("latency", quantity(link.latency));
+    if (link.per_flow) line("per_flow", quantity(*link.per_flow));
+    source(link.source);
+  }
+
+  void write(const CapacityGroup& group) {
+    table("[[group]]");
+    line("name", text(group.name));
+    line("forward", link_list(group.forward));
+    if (!group.backward.empty()) line("backward", link_list(group.backward));
+    if (group.capacity) line("capacity", curve(*group.capacity));
+    if (group.both_busy) line("both_busy", curve(*group.both_busy));
+    if (group.forward_share) line("forward_share", shortest(*group.forward_share));
+    source(group.source);
+  }
+
+  void write_costs() {
+    if (!d_.strided.points.empty()) {
+      table("[copies]");
+      const auto points = [this](const char* key, const std::vector<StridedEfficiency::Point>& curve) {
+        if (!curve.empty())
+          line(key, list(curve, [](auto& p) {
+                 const std::string pitch = p.pitch > Bytes{0} ? ", " + quantity(p.pitch) : "";
+                 return point(quantity(p.column) + pitch, shortest(p.efficiency));
+               }));
+      };
+      points("strided_efficiency", d_.strided.points);
+      points("strided_efficiency_busy", d_.strided.busy);
+      points("strided_efficiency_peer", d_.strided.peer);
+      if (d_.strided.border > Bytes{0}) line("strided_border", quantity(d_.strided.border));
+      source(d_.strided.source);
+    }
+    if (d_.issue.per_op > Seconds{0} || d_.issue.per_dependency > Seconds{0}) {
+      table("[issue]");
+      line("per_op", quantity(d_.issue.per_op));
+      if (d_.issue.per_kernel) line("per_kernel", quantity(*d_.issue.per_kernel));
+      line("per_dependency", quantity(d_.issue.per_dependency));
+      if (d_.issue.per_call > Seconds{0}) line("per_call", quantity(d_.issue.per_call));
+      source(d_.issue.source);
+    }
+  }
+
+  void write(const KernelTimes& kernels) {
+    table("[kernels." + text(kernels.name) + "]");
+    line("launch", quantity(kernels.launch));
+    line("multiprocessors", shortest(kernels.multiprocessors));
+    line("block", point(shortest(kernels.block_m), shortest(kernels.block_n)));
+    line("k_overhead", shortest(kernels.k_overhead));
+    if (kernels.memory_bandwidth) line("memory_bandwidth", quantity(*kernels.memory_bandwidth));
+    source(kernels.source);
+    for (const GemmCurve& gemm : kernels.gemm) {
+      table("[[kernels." + text(kernels.name) + ".gemm]]");
+      line("dtype", text(to_string(gemm.dtype)));
+      if (!gemm.trans.empty()) line("trans", text(gemm.trans));
+      if (gemm.tiled) write(*gemm.tiled);
+      if (!gemm.sustained.empty())
+        line("sustained", list(gemm.sustained, [](auto& l) { return point(shortest(l.duty), shortest(l.factor)); }));
+      if (!gemm.alignment.empty())
+        line("alignment", list(gemm.alignment, [](auto& p) { return point(shortest(p.bytes), shortest(p.factor)); }));
+      if (gemm.watts) line("watts", quantity(*gemm.watts));
+      if (!gemm.tiled) write_points(gemm);
+      source(gemm.source);
+    }
+  }
+
+  void write_points(const GemmCurve& gemm) {
+    const bool timed = std::all_of(gemm.points.begin(), gemm.points.end(), square_time);
+    line(timed ? "square" : "rates", list(gemm.points, [timed](auto& p) {
+           return point(shortest(p.size), timed ? quantity(*square_time(p)) : quantity(p.rate));
+         }));
+  }
+
+  void write(const TiledGemm& tiled) {
+    line("peak", quantity(tiled.peak));
+    line("launch", quantity(tiled.launch));
+    line("fill", shortest(tiled.fill));
+    line("reduction", quantity(tiled.reduction));
+    line("blocks", list(tiled.blocks, [](auto& b) {
+           return point(shortest(b.rows) + ", " + shortest(b.cols), shortest(b.efficiency));
+         }));
+    if (tiled.shapes.empty()) return;
+    line("shapes", list(tiled.shapes, [](auto& s) {
+           return point(shortest(s.m) + ", " + shortest(s.n) + ", " + shortest(s.k), quantity(s.time));
+         }));
+  }
+
+  const Topology::Description& d_;
+  std::vector<std::string> names_;  // of the links
+  std::string where_, out_;
+};
+
+}  // namespace
+
+std::string to_toml(const Topology::Description& description) { return Writer{description}.machine(); }
+
+}  // namespace tilerail

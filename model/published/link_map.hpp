@@ -1,0 +1,62 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+
+namespace tilerail {
+
+/// From one memory to another.
+struct MemoryPair {
+  MemoryId src, dst;
+  friend bool operator==(MemoryPair, MemoryPair) = default;
+};
+
+/// How much longer a copy takes while one runs between another pair: max-min fair sharing of what their routes share,
+/// in closed form for two. From 1 up. Both pairs have routes.
+double pair_slowdown(const Topology& topology, MemoryPair of, MemoryPair by);
+
+/// A machine as PARALiA sees it: every memory joined with every other by a link of its own, with latency, bandwidth
+/// and a slowdown for each other link that is used at the same time. Source: thesis 3.2.2, 3.2.4.
+class LinkMap {
+ public:
+  /// Slowdowns are taken as no more than this: a bandwidth halved.
+  static constexpr double most_slowdown = 2;
+
+  /// Of a machine's routes. Keeps a reference to `topology`.
+  explicit LinkMap(const Topology& topology);
+
+  /// Measured links and slowdowns; pairs that are not listed have no link, links no slowdown.
+  struct Link {
+    MemoryPair pair;
+    Seconds latency;
+    Rate bandwidth;
+  };
+  struct Slowdown {
+    MemoryPair of, by;
+    double factor;
+  };
+  LinkMap(std::size_t memories, std::span<const Link> links, std::span<const Slowdown> slowdowns);
+
+  std::size_t memories() const { return count_; }
+  bool has(MemoryPair pair) const { return seconds_per_byte(pair) < std::numeric_limits<double>::infinity(); }
+  double latency(MemoryPair pair) const { return latency_[index(pair)]; }  // s
+  /// Infinite where there is no link, 0 within a memory.
+  double seconds_per_byte(MemoryPair pair) const { return seconds_per_byte_[index(pair)]; }
+  /// From 1 to most_slowdown.
+  double slowdown(MemoryPair of, MemoryPair by) const;
+
+ private:
+  explicit LinkMap(std::size_t memories);
+  std::size_t index(MemoryPair pair) const { return pair.src.index() * count_ + pair.dst.index(); }
+
+  std::size_t count_;
+  std::vector<double> latency_, seconds_per_byte_;
+  const Topology* topology_ = nullptr;                 // of slowdowns
+  std::unordered_map<std::size_t, double> slowdowns_;  // measured ones, by index(of) * count^2 + index(by)
+};
+
+}  // namespace tilerail

@@ -1,0 +1,137 @@
+#include "model/published/overlap_models.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilerail {
+namespace {
+
+struct TileTimes {
+  double in = 0, out = 0;  // of all tiles that a sub-kernel gets, or sets
+};
+
+TileTimes tile_times(const OverlapProblem& p, double tile) {
+  TileTimes times;
+  for (const OverlapOperand& o : p.operands) {
+    const double bytes = o.tile_elements(tile) * p.element;
+    if (o.get) times.in += o.in.of(bytes);
+    if (o.set) times.out += o.out.of(bytes);
+  }
+  return times;
+}
+
+/// Both ways together until the shorter one is done, then the rest of the longer alone.
+double overlapped(const TileTimes& times, double slowdown_in, double slowdown_out) {
+  const double in = slowdown_in * times.in, out = slowdown_out * times.out;
+  return in >= out ? out + (in - out) / slowdown_in : in + (out - in) / slowdown_out;
+}
+
+/// Everything is fetched and taken back for every sub-kernel.
+double baseline(const OverlapProblem& p, double tile) {
+  const double kernel = p.kernel(tile);
+  double in = 0, out = 0;
+  for (const OverlapOperand& o : p.operands) {
+    const double bytes = o.tile_elements(tile) * p.element;
+    in += p.h2d.of(bytes), out += p.d2h.of(bytes);
+  }
+  return std::max({kernel, in, out}) * (p.sub_kernels(tile) - 1) + in + kernel + out;
+}
+
+double dataloc(const OverlapProblem& p, double tile) {
+  const double kernel = p.kernel(tile);
+  const auto [in, out] = tile_times(p, tile);
+  return std::max({kernel, in, out}) * (p.sub_kernels(tile) - 1) + in + kernel + out;
+}
+
+double bts(const OverlapProblem& p, double tile) {
+  const double kernel = p.kernel(tile);
+  const TileTimes times = tile_times(p, tile);
+  const double both = overlapped(times, p.h2d.slowdown, p.d2h.slowdown);
+  return std::max(kernel, both) * (p.sub_kernels(tile) - 1) + times.in + kernel + times.out;
+}
+
+/// Every tile is fetched once; each fetch but the first of its operand is overlapped with one sub-kernel.
+double dr(const OverlapProblem& p, double tile) {
+  const double kernel = p.kernel(tile);
+  const auto [in, out] = tile_times(p, tile);
+  double fetching = 0, with_fetch = 0;
+  for (const OverlapOperand& o : p.operands) {
+    if (!o.get) continue;
+    const double fetches = o.tiles(tile) - 1;
+    with_fetch += fetches;
+    fetching += fetches * std::max(o.in.of(o.tile_elements(tile) * p.element), kernel);
+  }
+  return fetching + kernel * (p.sub_kernels(tile) - with_fetch) + in + out;
+}
+
+/// The longest of the three for the whole routine, and of the others what the first and the last stream do alone.
+double cso(const OverlapProblem& p, double tile) {
+  double in = 0, out = 0;
+  for (const OverlapOperand& o : p.operands) {
+    const double bytes = o.rows * (o.cols > 0 ? o.cols : 1) * p.element;
+    if (o.get) in += o.in.of(bytes);
+    if (o.set) out += o.out.of(bytes);
+  }
+  const double longest = std::max({p.whole_kernel, in, out});
+  return longest + (p.whole_kernel + in + out - longest) / p.sub_kernels(tile);
+}
+
+}  // namespace
+
+double OverlapOperand::tiles(double tile) const {
+  return std::max(1.0, rows / tile) * (cols > 0 ? std::max(1.0, cols / tile) : 1);
+}
+
+double OverlapOperand::tile_elements(double tile) const {
+  return std::min(rows, tile) * (cols > 0 ? std::min(cols, tile) : 1);
+}
+
+double OverlapProblem::sub_kernels(double tile) const {
+  double k = 1;
+  for (const double d : dims) k *= std::max(1.0, d / tile);
+  return k;
+}
+
+std::string_view to_string(OverlapModel model) {
+  switch (model) {
+    case OverlapModel::baseline:
+      return "baseline";
+    case OverlapModel::dataloc:
+      return "dataloc";
+    case OverlapModel::bts:
+      return "bts";
+    case OverlapModel::dr:
+      return "dr";
+    case OverlapModel::cso:
+      return "cso";
+  }
+  return "";
+}
+
+double predicted_time(OverlapModel model, const OverlapProblem& problem, double tile) {
+  switch (model) {
+    case OverlapModel::baseline:
+      return baseline(problem, tile);
+    case OverlapModel::dataloc:
+      return dataloc(problem, tile);
+    case OverlapModel::bts:
+      return bts(problem, tile);
+    case OverlapModel::dr:
+      return dr(problem, tile);
+    case OverlapModel::cso:
+      return cso(problem, tile);
+  }
+  return 0;
+}
+
+std::int64_t best_tile(OverlapModel model, const OverlapProblem& problem, std::span<const std::int64_t> tiles) {
+  std::int64_t best = tiles.front();
+  double least = predicted_time(model, problem, static_cast<double>(best));
+  for (const std::int64_t tile : tiles) {
+    const double time = predicted_time(model, problem, static_cast<double>(tile));
+    if (time < least || (time == least && tile > best)) best = tile, least = time;
+  }
+  return best;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/published/transfer_time.hpp"
+
+namespace tilerail {
+
+/// A vector (cols = 0) or a matrix of a routine that one GPU runs in tiles of side T.
+struct OverlapOperand {
+  double rows = 0, cols = 0;      // elements
+  bool get = false, set = false;  // has to be brought to the GPU, taken back
+  TransferTime in = {}, out = {};
+
+  double tiles(double tile) const;          // at least 1
+  double tile_elements(double tile) const;  // T, or T^2
+};
+
+/// A BLAS routine with one, two or three dimensions on one GPU.
+struct OverlapProblem {
+  std::vector<double> dims;
+  std::vector<OverlapOperand> operands;
+  double element = 8;                    // bytes
+  TransferTime h2d, d2h;                 // of the host's link
+  std::function<double(double)> kernel;  // seconds of a sub-kernel with all dimensions T
+  double whole_kernel = 0;               // seconds of the routine as one kernel, for CSO
+
+  double sub_kernels(double tile) const;  // k, the product of max(1, D / T)
+};
+
+/// Predictions of a routine's time with its transfers and kernels overlapped:
+///   baseline, dataloc, bts, dr  CoCoPeLia's equations 1, 2, 4 and 5
+///   cso                         streams without reuse: van Werkhoven et al., CCGrid 2014, two copy engines
+/// docs/model.md#overlap-models
+enum class OverlapModel { baseline, dataloc, bts, dr, cso };
+inline constexpr std::array overlap_models{OverlapModel::baseline, OverlapModel::dataloc, OverlapModel::bts,
+                                           OverlapModel::dr, OverlapModel::cso};
+std::string_view to_string(OverlapModel model);
+
+/// Seconds, with tiles of side T > 0.
+double predicted_time(OverlapModel model, const OverlapProblem& problem, double tile);
+
+/// The tile of the least predicted time; the larger one of equals. `tiles` is not empty.
+std::int64_t best_tile(OverlapModel model, const OverlapProblem& problem, std::span<const std::int64_t> tiles);
+
+}  // namespace tilerail

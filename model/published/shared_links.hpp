@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/published/link_map.hpp"
+
+namespace tilerail {
+
+/// The links of a LinkMap while a set of devices works on operands in certain memories (thesis 3.2.2).
+///
+/// Every active device is taken to read from each memory that is read and to write to each that is written all the
+/// time, over the links of the route that is the fastest while nothing else runs. With slowdowns sl of one such link on
+/// another, the thesis multiplies a bandwidth by their sum, where a slowdown of 2 is to halve it; meant is
+///   shared bandwidth(l) = bandwidth(l) / (1 + sum over active links a != l of (sl(l, a) - 1))
+/// which n copies through one full link give exactly: 1 / n.
+///
+/// Then a link is replaced by a series of links over up to `max_hops` active devices where that takes less time, the
+/// sum of theirs (store and forward). A link of the series that the device on the way uses itself takes 1 / bandwidth
+/// longer: it is shared with that device's own transfers. Of equal ones, the direct link, then the lowest devices.
+class SharedLinks {
+ public:
+  static constexpr int most_hops = 4;
+
+  /// `candidates`: devices that may be active. `bytes`: of one transfer, for what latency counts in choosing routes.
+  /// `max_hops`: 0 to most_hops. Keeps a reference to `map`.
+  SharedLinks(const LinkMap& map, std::span<const MemoryId> candidates, std::span<const MemoryId> read,
+              std::span<const MemoryId> written, double bytes, int max_hops);
+
+  /// Takes candidates `active`, ascending indices, as active.
+  void activate(std::span<const std::size_t> active);
+
+  /// Of a transfer along its route, between memories that are active or hold operands: seconds a byte, infinite where
+  /// there is no route and 0 within a memory, and seconds once.
+  double seconds_per_byte(MemoryId src, MemoryId dst) const { return route(src, dst).per_byte; }
+  double latency(MemoryId src, MemoryId dst) const { return route(src, dst).latency; }
+  /// Memories that it visits between its ends, in order.
+  std::vector<MemoryId> hops(MemoryId src, MemoryId dst) const;
+
+ private:
+  struct Route {
+    double per_byte = 0, latency = 0;
+    std::int8_t hops = 0;
+    std::array<std::uint8_t, most_hops> via = {};  // nodes
+  };
+  using Node = std::size_t;
+
+  const Route& route(MemoryId src, MemoryId dst) const {
+    return routes_[at(node_of_[src.index()], node_of_[dst.index()])];
+  }
+  std::size_t at(Node src, Node dst) const { return src * nodes_.size() + dst; }
+  Node add_node(MemoryId memory);
+  void find_users(std::span<const MemoryId> read, std::span<const MemoryId> written);
+  void measure_excess();
+  double seconds(const Route& route) const { return route.latency + bytes_ * route.per_byte; }
+  void allow_one_more_hop(std::span<const std::size_t> active);
+  bool uses(Node user, Node src, Node dst, std::span<const std::size_t> active) const;
+
+  const LinkMap& map_;
+  std::size_t candidates_;
+  double bytes_;
+  int max_hops_;
+  std::vector<MemoryId> nodes_;  // candidates, then other memories with operands
+  std::vector<Node> node_of_;    // by memory
+  std::vector<Node> operand_nodes_;
+  std::vector<std::vector<std::size_t>> users_;  // by link: candidates that use it when active, ascending
+  std::vector<double> excess_;  // by link and candidate: sum of sl - 1 over the links that it would use
+  std::vector<Node> ends_;      // as activated: active candidates and those with operands
+  std::vector<Route> routes_;
+  std::vector<Route> series_, later_;  // the best series so far, at first of one link; links that follow
+};
+
+}  // namespace tilerail

@@ -1,0 +1,109 @@
+#include "model/published/workload.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tilerail {
+namespace {
+
+std::vector<MemoryId> places(const WorkloadProblem& problem, bool WorkloadProblem::Operand::*counts) {
+  std::vector<MemoryId> memories;
+  for (const auto& operand : problem.operands)
+    if (operand.*counts) memories.push_back(operand.place);
+  return memories;
+}
+
+/// Rows and columns of the most square grid, less one each, over the inputs that are only read, times their bytes.
+double extra_bytes(const WorkloadProblem& problem, std::size_t devices) {
+  if (!problem.reuses_inputs) return 0;
+  std::size_t rows = 1;
+  for (std::size_t r = 1; r * r <= devices; ++r)
+    if (devices % r == 0) rows = r;
+  double inputs = 0, bytes = 0;
+  for (const auto& operand : problem.operands)
+    if (operand.read && !operand.written) inputs += 1, bytes += operand.bytes;
+  return inputs == 0 ? 0 : static_cast<double>(rows - 1 + devices / rows - 1) / inputs * bytes;
+}
+
+}  // namespace
+
+double WorkloadModel::Line::share_at(double seconds) const {
+  if (seconds < latency) return 0;
+  return per_share > 0 ? (seconds - latency) / per_share : std::numeric_limits<double>::infinity();
+}
+
+double WorkloadModel::Device::seconds(double share) const {
+  return share > 0 ? std::max({exec.at(share), in.at(share), out.at(share)}) : 0;
+}
+
+double WorkloadModel::Device::share_at(double seconds) const {
+  return std::min({exec.share_at(seconds), in.share_at(seconds), out.share_at(seconds)});
+}
+
+WorkloadModel::WorkloadModel(const WorkloadProblem& problem, const LinkMap& map)
+    : problem_{problem},
+      links_{map,
+             problem.devices,
+             places(problem, &WorkloadProblem::Operand::read),
+             places(problem, &WorkloadProblem::Operand::written),
+             problem.tile_bytes,
+             problem.max_hops} {}
+
+WorkloadModel::Device WorkloadModel::device(std::span<const std::size_t> active, std::size_t index) const {
+  const MemoryId self = problem_.devices[index];
+  Device device;
+  device.exec.per_share = problem_.exec_seconds[index];
+  const auto add = [&](Line& line, MemoryId src, MemoryId dst, double bytes) {
+    line.latency += links_.latency(src, dst);
+    line.per_share += bytes * links_.seconds_per_byte(src, dst);
+  };
+  for (const auto& operand : problem_.operands) {
+    if (operand.place == self) continue;
+    if (operand.read) add(device.in, operand.place, self, operand.bytes);
+    if (operand.written) add(device.out, self, operand.place, operand.bytes);
+  }
+  if (active.size() > 1) {
+    double bandwidth = 0;
+    for (const std::size_t other : active)
+      if (other != index) bandwidth += 1 / links_.seconds_per_byte(problem_.devices[other], self);
+    bandwidth /= static_cast<double>(active.size() - 1);
+    const double extra = extra_bytes(problem_, active.size());
+    if (extra > 0) device.in.per_share += extra / bandwidth;
+  }
+  return device;
+}
+
+Workload WorkloadModel::predict(std::span<const std::size_t> active) {
+  links_.activate(active);
+  std::vector<Device> devices;
+  double low = 0, high = 0;
+  for (const std::size_t index : active) {
+    devices.push_back(device(active, index));
+    high = std::max(high, devices.back().seconds(1));
+  }
+  if (!std::isfinite(high)) return {{active.begin(), active.end()}, {}, high, 0};
+  const auto done = [&](double seconds) {
+    double sum = 0;
+    for (const Device& d : devices) sum += d.share_at(seconds);
+    return sum;
+  };
+  constexpr double precision = 1e-9;
+  while (high - low > precision * high) {
+    const double middle = (low + high) / 2;
+    (done(middle) < 1 ? low : high) = middle;
+  }
+  Workload workload;
+  const double all = done(high);
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const double share = std::isfinite(all) ? devices[d].share_at(high) / all : 1 / static_cast<double>(devices.size());
+    if (share <= 0) continue;
+    workload.active.push_back(active[d]), workload.shares.push_back(share);
+    const double seconds = devices[d].seconds(share);
+    workload.seconds = std::max(workload.seconds, seconds);
+    if (!problem_.watts.empty()) workload.joules += problem_.watts[active[d]] * seconds;
+  }
+  return workload;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/kernels/energy.hpp"
+#include "model/published/shared_links.hpp"
+
+namespace tilerail {
+
+/// What PARALiA's model knows of a routine (thesis table 3.2).
+struct WorkloadProblem {
+  struct Operand {
+    MemoryId place;
+    double bytes = 0;
+    bool read = false, written = false;
+  };
+  std::vector<Operand> operands;
+  bool reuses_inputs = true;  // level 3: tiles of operands that are only read go to several devices
+  double flops = 0;
+  std::vector<MemoryId> devices;     // candidates
+  std::vector<double> exec_seconds;  // of the whole routine on each of them alone
+  std::vector<double> watts;         // that each draws while it works; empty: not known
+  double tile_bytes = 0;             // of one transfer
+  int max_hops = 1;
+};
+
+/// Devices and their shares of the sub-kernels.
+struct Workload {
+  std::vector<std::size_t> active;  // indices of candidates, ascending
+  std::vector<double> shares;       // one each, above 0; their sum is 1
+  double seconds = 0, joules = 0;   // predicted; joules only where watts are known
+
+  std::vector<MemoryId> devices(std::span<const MemoryId> candidates) const {
+    std::vector<MemoryId> memories;
+    for (const std::size_t index : active) memories.push_back(candidates[index]);
+    return memories;
+  }
+  Outcome outcome(const WorkloadProblem& problem) const {
+    return {Flops{problem.flops}, Seconds{seconds}, Joules{joules}};
+  }
+};
+
+/// PARALiA's prediction of a routine on several devices, the full-overlap bound (thesis 3.2.3). With share s of a
+/// device,
+///   pred(s) = max( exec s,  sum over read of t_link(bytes s) + extra s / b,  sum over written of t_link(bytes s) )
+///   (3.5) extra   = ((rows - 1) + (cols - 1)) / inputs * input bytes,   b = mean bandwidth from the other devices
+///   (3.4) t_link  = latency + bytes / shared bandwidth, along the route (3.2)
+/// on the most square grid. Printed, each device gets all of `extra`; meant is what it gets beyond its own part of the
+/// inputs, of which the sum over the devices of equal shares is `extra`. Shares are such that all devices end together,
+/// which is where PARALiA's adjusting to within 5 % leads.
+class WorkloadModel {
+ public:
+  /// Keeps references to both.
+  WorkloadModel(const WorkloadProblem& problem, const LinkMap& map);
+
+  /// On these candidates, ascending indices; those that latency alone keeps busy for longer than the others need are
+  /// left out. Infinite seconds where one has no way to an operand.
+  Workload predict(std::span<const std::size_t> active);
+  /// As last predicted.
+  const SharedLinks& links() const { return links_; }
+
+ private:
+  /// latency + per_share * share, for each of the three that overlap.
+  struct Line {
+    double latency = 0, per_share = 0;
+    double share_at(double seconds) const;
+    double at(double share) const { return latency + per_share * share; }
+  };
+  struct Device {
+    Line exec, in, out;
+    double seconds(double share) const;
+    double share_at(double seconds) const;
+  };
+  Device device(std::span<const std::size_t> active, std::size_t index) const;
+
+  const WorkloadProblem& problem_;
+  SharedLinks links_;
+};
+
+/// Subsets of the candidates, all of them included, from the best metric down; of equal ones the fewest devices first.
+/// Up to `exhaustive_devices` candidates all subsets are predicted. Of more, a beam: of each number of devices, the
+/// `workload_beam` best subsets are extended by every other device. A metric of energy needs watts. Throws InputError
+/// when no device has routes to all operands. docs/model.md#selection compares the two.
+inline constexpr std::size_t exhaustive_devices = 8, workload_beam = 16;
+std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric);
+/// The two searches by themselves, for comparison.
+std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric);
+std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric);
+
+}  // namespace tilerail

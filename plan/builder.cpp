@@ -1,0 +1,79 @@
+#include "plan/builder.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace tilerail {
+
+void LastUses::add(QueueId queue, OpId op) {
+  for (auto& [known, last] : uses_)
+    if (known == queue) {
+      last = op;
+      return;
+    }
+  uses_.emplace_back(queue, op);
+}
+
+QueueId PlanBuilder::queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index) {
+  const std::uint64_t key = (static_cast<std::uint64_t>(src.value) << 40) |
+                            (static_cast<std::uint64_t>(dst.value) << 16) | (static_cast<std::uint64_t>(index) << 1) |
+                            (kind == Queue::Kind::copy ? 1 : 0);
+  const auto [entry, is_new] = queues_.try_emplace(key, QueueId{plan_.queues.size()});
+  if (is_new) {
+    plan_.queues.push_back({kind, src, dst, index});
+    last_in_queue_.emplace_back();
+  }
+  return entry->second;
+}
+
+BufferId PlanBuilder::add_buffer(const Buffer& buffer) {
+  plan_.buffers.push_back(buffer);
+  return BufferId{plan_.buffers.size() - 1};
+}
+
+void PlanBuilder::send_in_order(std::span<const MemoryId> gpus) {
+  for (const MemoryId gpu : gpus) last_sent_[gpu];
+}
+
+std::optional<OpId>* PlanBuilder::last_sent_by(const Queue& queue) {
+  if (queue.src == queue.dst || !last_sent_.contains(queue.dst)) return nullptr;
+  const auto sender = last_sent_.find(queue.src);
+  return sender == last_sent_.end() ? nullptr : &sender->second;
+}
+
+OpId PlanBuilder::add(const Op& op, Deps& deps) {
+  const OpId id{plan_.ops.size()};
+  std::optional<OpId>& last = last_in_queue_[op.queue.index()];
+  std::vector<OpId>& needed = deps.ops();
+  if (barrier_ && (!last || *last < *barrier_)) needed.push_back(*barrier_);
+  std::optional<OpId>* sent = last_sent_by(plan_.queue(op.queue));
+  if (sent && *sent) needed.push_back(**sent);
+  std::sort(needed.begin(), needed.end(), [this](OpId a, OpId b) {
+    const QueueId qa = queue_of(a), qb = queue_of(b);
+    return qa != qb ? qa < qb : a > b;
+  });
+  std::optional<QueueId> previous;
+  for (const OpId dep : needed) {
+    assert(dep < id);
+    const QueueId q = queue_of(dep);
+    if (q == op.queue || q == previous) continue;
+    plan_.deps.push_back(dep);
+    previous = q;
+  }
+  plan_.ops.push_back(op);
+  plan_.dep_begin.push_back(static_cast<std::uint32_t>(plan_.deps.size()));
+  last = id;
+  if (sent) *sent = id;
+  return id;
+}
+
+void PlanBuilder::barrier(QueueId queue) {
+  Deps deps;
+  for (const auto& last : last_in_queue_) deps.after(last);
+  Op join;
+  join.kind = OpKind::join;
+  join.queue = queue;
+  barrier_ = add(join, deps);
+}
+
+}  // namespace tilerail

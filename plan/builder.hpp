@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace tilerail {
+
+/// Readers and writers of some memory, at most one operation a queue: the last, since a FIFO queue orders the others.
+class LastUses {
+ public:
+  void add(QueueId queue, OpId op);
+  void clear() { uses_.clear(); }
+  const std::vector<std::pair<QueueId, OpId>>& all() const { return uses_; }
+
+ private:
+  std::vector<std::pair<QueueId, OpId>> uses_;
+};
+
+/// Dependencies of one operation while it is put together.
+class Deps {
+ public:
+  Deps& after(OpId op) { return ops_.push_back(op), *this; }
+  Deps& after(std::optional<OpId> op) { return op ? after(*op) : *this; }
+  Deps& after(const LastUses& uses) {
+    for (const auto& [queue, op] : uses.all()) ops_.push_back(op);
+    return *this;
+  }
+  std::vector<OpId>& ops() { return ops_; }
+
+ private:
+  std::vector<OpId> ops_;
+};
+
+/// Appends queues, buffers and operations to a plan, keeping dependencies minimal: one a queue, none on the
+/// operation's own queue, since FIFO order implies the rest.
+class PlanBuilder {
+ public:
+  explicit PlanBuilder(Plan& plan) : plan_{plan} { plan_.dep_begin.assign(1, 0); }
+
+  QueueId compute_queue(MemoryId gpu, int index) { return queue(Queue::Kind::compute, gpu, gpu, index); }
+  QueueId copy_queue(MemoryId src, MemoryId dst, int index = 0) { return queue(Queue::Kind::copy, src, dst, index); }
+  BufferId add_buffer(const Buffer& buffer);
+  OpId add(const Op& op, Deps& deps);
+
+  /// From now on, copies from one of these memories to others of them run one after another, in the order of adding.
+  void send_in_order(std::span<const MemoryId> gpus);
+
+  /// A join after everything so far: whatever is added later starts after it.
+  void barrier(QueueId queue);
+
+  const Plan& plan() const { return plan_; }
+  QueueId queue_of(OpId op) const { return plan_.op(op).queue; }
+
+ private:
+  /// What the copies of this queue wait for, where they are to run in order.
+  std::optional<OpId>* last_sent_by(const Queue& queue);
+
+  QueueId queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index);
+
+  Plan& plan_;
+  std::unordered_map<std::uint64_t, QueueId> queues_;
+  std::vector<std::optional<OpId>> last_in_queue_;  // by QueueId
+  std::optional<OpId> barrier_;
+  std::map<MemoryId, std::optional<OpId>> last_sent_;  // by memory that sends in order
+};
+
+}  // namespace tilerail

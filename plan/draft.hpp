@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+#include "plan/plan.hpp"
+
+namespace tilerail {
+
+/// Puts a plan together by hand, operation by operation, with no policy: calibration and tests say exactly what runs.
+class PlanDraft {
+ public:
+  /// The problem's matrices become buffers; tiles are packed one after another, from 64-byte boundaries.
+  PlanDraft(const Topology& topology, const GemmProblem& problem);
+
+  QueueId compute_queue(MemoryId gpu, int index = 0);
+  QueueId copy_queue(MemoryId src, MemoryId dst, int index = 0);
+
+  View a() const { return whole(BufferId{0}); }
+  View b() const { return whole(BufferId{1}); }
+  View c() const { return whole(BufferId{2}); }
+  View tile(MemoryId memory, std::int64_t rows, std::int64_t cols);
+
+  struct Scalars {
+    double alpha = 1, beta = 0;
+  };
+  using Deps = std::vector<OpId>;
+  OpId copy(QueueId queue, const View& from, const View& to, const Deps& deps = {});
+  /// Transposes are the problem's.
+  OpId gemm(QueueId queue, const View& a, const View& b, const View& y, Scalars scalars, const Deps& deps = {});
+  OpId axpby(QueueId queue, const View& x, const View& y, Scalars scalars, const Deps& deps = {});
+  OpId join(QueueId queue, const Deps& deps);
+
+  std::size_t size() const { return plan_.ops.size(); }
+  /// The plan so far.
+  const Plan& plan() const { return plan_; }
+
+ private:
+  View whole(BufferId buffer) const;
+  QueueId queue(const Queue& queue);
+  OpId add(const Op& op, const Deps& deps);
+
+  Plan plan_;
+};
+
+/// Rows [row, row + rows) and columns [col, col + cols) of a view.
+View part(const View& view, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols);
+
+}  // namespace tilerail

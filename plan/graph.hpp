@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace tilerail {
+
+/// Who waits for whom in a plan: dependencies and queue order alike. A dependency on the queue predecessor counts
+/// twice, on both sides. Memory: 8 bytes an operation plus 4 bytes a dependency and a queue predecessor.
+class PlanGraph {
+ public:
+  explicit PlanGraph(const Plan& plan);
+
+  /// Operations that wait for `op`, in no stated order.
+  std::span<const OpId> successors(OpId op) const {
+    return {successors_.data() + begin_[op.index()], successors_.data() + begin_[op.index() + 1]};
+  }
+
+  /// By operation: how many others it waits for. The run counts them down.
+  std::vector<std::uint32_t>& waits_for() { return waits_for_; }
+
+ private:
+  std::vector<std::uint32_t> begin_;  // ops + 1 offsets into successors_
+  std::vector<OpId> successors_;
+  std::vector<std::uint32_t> waits_for_;
+};
+
+}  // namespace tilerail

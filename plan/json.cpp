@@ -1,0 +1,176 @@
+#include <array>
+#include <string_view>
+
+#include "model/base/error.hpp"
+#include "model/base/json_reader.hpp"
+#include "plan/plan.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr int schema = 1;
+constexpr std::array<std::string_view, 4> op_names = {"copy", "gemm", "axpby", "join"};
+constexpr std::array<std::string_view, 4> buffer_names = {"A", "B", "C", "tile"};
+constexpr std::array<std::string_view, 2> queue_names = {"compute", "copy"};
+
+Json view_json(const View& v) { return Json::array({v.buffer.value, v.row, v.col, v.rows, v.cols}); }
+
+Json problem_json(const GemmProblem& p) {
+  return {{"routine", to_string(p.routine)},
+          {"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"dtype", to_string(p.dtype)},
+          {"transa", to_string(p.trans_a)},
+          {"transb", to_string(p.trans_b)},
+          {"alpha", p.alpha},
+          {"beta", p.beta},
+          {"place", {p.place_a.value, p.place_b.value, p.place_c.value}},
+          {"ld", {p.lda, p.ldb, p.ldc}}};
+}
+
+Json op_json(const Plan& plan, std::size_t i) {
+  const Op& op = plan.ops[i];
+  Json j = {{"op", op_names[static_cast<std::size_t>(op.kind)]}, {"queue", op.queue.value}};
+  if (op.kind != OpKind::join) {
+    j["a"] = view_json(op.a);
+    if (op.kind == OpKind::gemm) {
+      j["b"] = view_json(op.b);
+      j["trans"] = std::string{to_string(op.trans_a)} + std::string{to_string(op.trans_b)};
+    }
+    j["y"] = view_json(op.y);
+    if (op.kind != OpKind::copy) j["alpha"] = op.alpha, j["beta"] = op.beta;
+  }
+  Json deps = Json::array();
+  for (const OpId dep : plan.deps_of(OpId{i})) deps.push_back(dep.value);
+  if (!deps.empty()) j["deps"] = std::move(deps);
+  return j;
+}
+
+View read_view(const JsonReader& r) {
+  r.sized(5);
+  return {BufferId{r.entry(0).index()}, r.entry(1).extent(), r.entry(2).extent(), r.entry(3).extent(),
+          r.entry(4).extent()};
+}
+
+GemmProblem read_problem(const JsonReader& r) {
+  r.only({"routine", "m", "n", "k", "dtype", "transa", "transb", "alpha", "beta", "place", "ld"});
+  GemmProblem p;
+  if (r.has("routine")) p.routine = routine_from_string(r.at("routine").text(), r.at("routine").where());
+  p.m = r.at("m").extent(), p.n = r.at("n").extent(), p.k = r.at("k").extent();
+  p.dtype = dtype_from_string(r.at("dtype").text(), r.at("dtype").where());
+  p.trans_a = trans_from_string(r.at("transa").text(), r.at("transa").where());
+  p.trans_b = trans_from_string(r.at("transb").text(), r.at("transb").where());
+  p.alpha = r.at("alpha").real(), p.beta = r.at("beta").real();
+  const JsonReader place = r.at("place").sized(3), ld = r.at("ld").sized(3);
+  p.place_a = MemoryId{place.entry(0).index()};
+  p.place_b = MemoryId{place.entry(1).index()};
+  p.place_c = MemoryId{place.entry(2).index()};
+  p.lda = ld.entry(0).extent(), p.ldb = ld.entry(1).extent(), p.ldc = ld.entry(2).extent();
+  return p;
+}
+
+Op read_op(const JsonReader& r) {
+  r.only({"op", "queue", "a", "b", "y", "trans", "alpha", "beta", "deps"});
+  Op op;
+  op.kind = static_cast<OpKind>(r.at("op").one_of(op_names));
+  op.queue = QueueId{r.at("queue").index()};
+  if (op.kind == OpKind::join) return op;
+  op.a = read_view(r.at("a")), op.y = read_view(r.at("y"));
+  if (op.kind != OpKind::copy) op.alpha = r.at("alpha").real(), op.beta = r.at("beta").real();
+  if (op.kind == OpKind::gemm) {
+    op.b = read_view(r.at("b"));
+    const std::string trans = r.at("trans").text();
+    if (trans.size() != 2) r.at("trans").fail("two letters, each N or T");
+    op.trans_a = trans_from_string(trans.substr(0, 1), r.at("trans").where());
+    op.trans_b = trans_from_string(trans.substr(1, 1), r.at("trans").where());
+  }
+  return op;
+}
+
+void read_ops(const JsonReader& ops, Plan& plan) {
+  plan.ops.reserve(ops.size());
+  plan.dep_begin.assign(1, 0);
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const JsonReader r = ops.entry(i);
+    plan.ops.push_back(read_op(r));
+    if (r.has("deps")) {
+      const JsonReader deps = r.at("deps");
+      for (std::size_t d = 0; d < deps.size(); ++d) plan.deps.push_back(OpId{deps.entry(d).index()});
+    }
+    plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
+  }
+}
+
+void read_tables(const JsonReader& root, Plan& plan) {
+  const JsonReader memories = root.at("memories"), peaks = root.at("peak_bytes"), devices = root.at("devices");
+  for (std::size_t i = 0; i < memories.size(); ++i) plan.memories.push_back(memories.entry(i).text());
+  for (std::size_t i = 0; i < peaks.size(); ++i) plan.peak_bytes.push_back(peaks.entry(i).integer(0, INT64_MAX));
+  for (std::size_t i = 0; i < devices.size(); ++i) plan.devices.push_back(MemoryId{devices.entry(i).index()});
+  const JsonReader queues = root.at("queues"), buffers = root.at("buffers");
+  for (std::size_t i = 0; i < queues.size(); ++i) {
+    const JsonReader q = queues.entry(i).sized(4);
+    plan.queues.push_back({static_cast<Queue::Kind>(q.entry(0).one_of(queue_names)), MemoryId{q.entry(1).index()},
+                           MemoryId{q.entry(2).index()}, q.entry(3).index()});
+  }
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const JsonReader b = buffers.entry(i).sized(6);
+    plan.buffers.push_back({static_cast<Buffer::Kind>(b.entry(0).one_of(buffer_names)), MemoryId{b.entry(1).index()},
+                            b.entry(2).extent(), b.entry(3).extent(), b.entry(4).extent(),
+                            b.entry(5).integer(0, INT64_MAX)});
+  }
+}
+
+}  // namespace
+
+std::string to_json(const Plan& plan) {
+  Json j = {{"schema", schema},
+            {"hash", content_hash(plan)},
+            {"problem", problem_json(plan.problem)},
+            {"machine", plan.machine},
+            {"policy", plan.policy},
+            {"tile", plan.tile},
+            {"single_issuer", plan.single_issuer},
+            {"memories", plan.memories},
+            {"peak_bytes", plan.peak_bytes}};
+  j["devices"] = Json::array();
+  for (const MemoryId device : plan.devices) j["devices"].push_back(device.value);
+  j["queues"] = Json::array();
+  for (const Queue& q : plan.queues)
+    j["queues"].push_back({queue_names[static_cast<std::size_t>(q.kind)], q.src.value, q.dst.value, q.index});
+  j["buffers"] = Json::array();
+  for (const Buffer& b : plan.buffers)
+    j["buffers"].push_back(
+        {buffer_names[static_cast<std::size_t>(b.kind)], b.memory.value, b.rows, b.cols, b.ld, b.offset});
+  j["ops"] = Json::array();
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) j["ops"].push_back(op_json(plan, i));
+  return j.dump();
+}
+
+Plan plan_from_json(const std::string& json, const std::string& file) {
+  const Json j = parse_json(json, file);
+  const JsonReader root{j, file, ""};
+  root.only({"schema", "hash", "problem", "machine", "policy", "tile", "single_issuer", "memories", "peak_bytes",
+             "devices", "queues", "buffers", "ops"});
+  root.at("schema").integer(schema, schema);
+  Plan plan;
+  plan.problem = read_problem(root.at("problem"));
+  plan.machine = root.at("machine").text();
+  plan.policy = root.at("policy").text();
+  plan.tile = root.at("tile").extent();
+  plan.single_issuer = root.at("single_issuer").boolean();
+  read_tables(root, plan);
+  read_ops(root.at("ops"), plan);
+  try {
+    validate(plan);
+  } catch (const InputError& error) {
+    throw InputError{file + ": " + error.what()};
+  }
+  const std::string stated = root.at("hash").text(), found = content_hash(plan);
+  if (stated != found)
+    throw InputError{file + ": /hash: '" + stated + "' is not the hash of the contents, '" + found +
+                     "': the plan was changed after it was written"};
+  return plan;
+}
+
+}  // namespace tilerail

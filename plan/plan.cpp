@@ -1,0 +1,105 @@
+#include "plan/plan.hpp"
+
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+namespace tilerail {
+namespace {
+
+/// FNV-1a, 64 bits, over 8-byte words: order-sensitive and the same on every machine.
+class Hash {
+ public:
+  void add(std::uint64_t word) {
+    state_ ^= word;
+    state_ *= 0x100000001b3ULL;
+    state_ ^= state_ >> 29;
+  }
+  void add(std::int64_t v) { add(static_cast<std::uint64_t>(v)); }
+  void add(double v) { add(std::bit_cast<std::uint64_t>(v)); }
+  void add(const std::string& text) {
+    add(static_cast<std::uint64_t>(text.size()));
+    for (const char c : text) add(static_cast<std::uint64_t>(static_cast<unsigned char>(c)));
+  }
+  template <class Tag>
+  void add(Id<Tag> id) {
+    add(static_cast<std::int64_t>(id.value));
+  }
+  void add(const View& v) {
+    add(v.buffer);
+    for (const std::int64_t x : {v.row, v.col, v.rows, v.cols}) add(x);
+  }
+  std::string hex() const {
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(state_));
+    return text;
+  }
+
+ private:
+  std::uint64_t state_ = 0xcbf29ce484222325ULL;
+};
+
+/// A plan of a GEMM has the hash that it had before there were other routines.
+void add_problem(Hash& hash, const GemmProblem& p) {
+  if (p.routine != Routine::gemm) hash.add(static_cast<std::int64_t>(p.routine));
+  for (const std::int64_t v : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) hash.add(v);
+  hash.add(static_cast<std::int64_t>(p.dtype));
+  hash.add(static_cast<std::int64_t>(p.trans_a));
+  hash.add(static_cast<std::int64_t>(p.trans_b));
+  hash.add(p.alpha);
+  hash.add(p.beta);
+  for (const MemoryId place : {p.place_a, p.place_b, p.place_c}) hash.add(place);
+}
+
+}  // namespace
+
+MemoryId Plan::device_of(const Op& op, const Topology& topology) const {
+  const Queue& q = queue(op.queue);
+  return topology.is_host(q.dst) ? q.src : q.dst;
+}
+
+Bytes copy_bytes(const Plan& plan, const Op& op) {
+  return Bytes{static_cast<double>(op.y.rows * op.y.cols * element_size(plan.problem.dtype))};
+}
+
+Flops op_flops(const Op& op) {
+  if (op.kind != OpKind::gemm) return Flops{0};
+  const std::int64_t k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
+  return Flops{2.0 * static_cast<double>(op.y.rows) * static_cast<double>(op.y.cols) * static_cast<double>(k)};
+}
+
+std::string content_hash(const Plan& plan) {
+  Hash hash;
+  add_problem(hash, plan.problem);
+  hash.add(plan.machine);
+  for (const std::string& name : plan.memories) hash.add(name);
+  hash.add(plan.policy);
+  hash.add(plan.tile);
+  hash.add(static_cast<std::int64_t>(plan.single_issuer));
+  for (const MemoryId device : plan.devices) hash.add(device);
+  for (const Queue& q : plan.queues) {
+    hash.add(static_cast<std::int64_t>(q.kind));
+    hash.add(q.src);
+    hash.add(q.dst);
+    hash.add(static_cast<std::int64_t>(q.index));
+  }
+  for (const Buffer& b : plan.buffers) {
+    hash.add(static_cast<std::int64_t>(b.kind));
+    hash.add(b.memory);
+    for (const std::int64_t v : {b.rows, b.cols, b.ld, b.offset}) hash.add(v);
+  }
+  for (const Op& op : plan.ops) {
+    hash.add(static_cast<std::int64_t>(op.kind) * 4 + static_cast<std::int64_t>(op.trans_a) * 2 +
+             static_cast<std::int64_t>(op.trans_b));
+    hash.add(op.queue);
+    for (const View& v : {op.a, op.b, op.y}) hash.add(v);
+    hash.add(op.alpha);
+    hash.add(op.beta);
+  }
+  for (const std::uint32_t begin : plan.dep_begin) hash.add(static_cast<std::int64_t>(begin));
+  for (const OpId dep : plan.deps) hash.add(dep);
+  for (const std::int64_t bytes : plan.peak_bytes) hash.add(bytes);
+  return hash.hex();
+}
+
+}  // namespace tilerail

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/base/ids.hpp"
+#include "model/base/units.hpp"
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+
+namespace tilerail {
+
+/// A matrix or a tile in one memory, column-major.
+struct Buffer {
+  enum class Kind : std::uint8_t { matrix_a, matrix_b, matrix_c, tile };
+  Kind kind = Kind::tile;
+  MemoryId memory;
+  std::int64_t rows = 0, cols = 0, ld = 0;  // elements
+  std::int64_t offset = 0;                  // tiles: bytes from the start of the arena of `memory`
+};
+
+/// Rows [row, row + rows) and columns [col, col + cols) of a buffer.
+struct View {
+  BufferId buffer;
+  std::int64_t row = 0, col = 0, rows = 0, cols = 0;
+};
+
+enum class OpKind : std::uint8_t {
+  copy,   // y = a, between memories or within one
+  gemm,   // y = alpha * op(a) * op(b) + beta * y; beta == 0 never reads y
+  axpby,  // y = alpha * a + beta * y; alpha == 0 never reads a, beta == 0 never reads y
+  join,   // no work: a point where the operations in its dependencies have all ended
+};
+
+/// One operation. It holds data, no behaviour. Which fields count depends on `kind`:
+///   copy: a -> y;  gemm: a, b -> y;  axpby: x -> y, with x in `a`.
+struct Op {
+  OpKind kind = OpKind::copy;
+  Trans trans_a = Trans::no, trans_b = Trans::no;  // gemm; views a and b are in stored orientation
+  QueueId queue;
+  View a, b, y;
+  double alpha = 1, beta = 0;
+};
+
+/// A FIFO queue. compute: kernels of the GPU `dst` (src == dst); copy: src -> dst.
+struct Queue {
+  enum class Kind : std::uint8_t { compute, copy };
+  Kind kind = Kind::compute;
+  MemoryId src, dst;
+  int index = 0;  // several queues of one kind between the same memories
+};
+
+/// All decisions about one problem on one machine. An operation starts when the operation before it in its queue and
+/// all its dependencies have ended: the only execution rule, in every backend. Operations are listed in issue order:
+/// dependencies and queue predecessors always have lower ids.
+struct Plan {
+  GemmProblem problem;
+  std::string machine;                // topology name
+  std::vector<std::string> memories;  // names by MemoryId, so that a plan file is readable by itself
+  std::string policy;                 // preset name, with "+key=value" for every override
+  std::int64_t tile = 0;
+  std::vector<MemoryId> devices;  // GPUs that take part
+  bool single_issuer = false;     // one host thread issues to all devices, instead of one for each
+
+  std::vector<Queue> queues;
+  std::vector<Buffer> buffers;  // at most one of each matrix kind, then tiles
+  std::vector<Op> ops;
+  std::vector<std::uint32_t> dep_begin;  // ops.size() + 1 offsets into deps
+  std::vector<OpId> deps;
+  std::vector<std::int64_t> peak_bytes;  // by MemoryId: bytes of the arena that tiles need there
+
+  std::span<const OpId> deps_of(OpId op) const {
+    return {deps.data() + dep_begin[op.index()], deps.data() + dep_begin[op.index() + 1]};
+  }
+  const Op& op(OpId id) const { return ops[id.index()]; }
+  const Queue& queue(QueueId id) const { return queues[id.index()]; }
+  const Buffer& buffer(BufferId id) const { return buffers[id.index()]; }
+  /// The GPU that an operation keeps busy: the compute queue's, or the GPU end of a copy (its destination, unless
+  /// that is a host).
+  MemoryId device_of(const Op& op, const Topology& topology) const;
+};
+
+/// Bytes that a copy moves: rows * cols * element size.
+Bytes copy_bytes(const Plan& plan, const Op& op);
+Flops op_flops(const Op& op);
+
+/// 16 hexadecimal digits over everything that the plan contains. Equal plans have equal hashes, in any process.
+std::string content_hash(const Plan& plan);
+
+/// Checks structure: ids in range, dependencies and queues in order, views inside buffers, kernel operands on the
+/// queue's GPU, copies between the queue's memories, matching shapes, tiles inside the stated peak. Throws InputError
+/// naming the operation.
+void validate(const Plan& plan);
+/// Also that the memories of the plan are the topology's, its copies have routes and its peaks fit the capacities.
+void validate(const Plan& plan, const Topology& topology);
+
+/// JSON with a schema version and the content hash (docs/formats.md#plan).
+std::string to_json(const Plan& plan);
+/// Throws InputError naming the JSON path, the value and what was expected; also when the hash does not match.
+Plan plan_from_json(const std::string& json, const std::string& file);
+
+}  // namespace tilerail

@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/base/error.hpp"
+#include "plan/plan.hpp"
+
+namespace tilerail {
+namespace {
+
+/// Keeps the place of what is being looked at, so that every message names it.
+class Checker {
+ public:
+  explicit Checker(const Plan& plan) : plan_{plan} {}
+
+  void run() {
+    checked(plan_.problem);
+    sizes();
+    for (std::size_t i = 0; i < plan_.queues.size(); ++i) queue(i);
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) buffer(i);
+    for (std::size_t i = 0; i < plan_.ops.size(); ++i) op(i);
+  }
+
+ private:
+  /// Texts are put together only for a plan that fails: a million operations are checked in a blink.
+  [[noreturn]] void fail(std::string_view what) const {
+    throw InputError{"plan: " + place() + ": " + std::string{what}};
+  }
+  void require(bool holds, std::string_view what) const {
+    if (!holds) fail(what);
+  }
+
+  std::string place() const { return index_ ? std::string{kind_} + " " + std::to_string(*index_) : kind_; }
+  bool is_memory(MemoryId id) const { return id.value >= 0 && id.index() < plan_.memories.size(); }
+
+  void sizes() {
+    kind_ = "header", index_.reset();
+    constexpr std::size_t limit = std::size_t{1} << 31;
+    require(plan_.ops.size() < limit && plan_.deps.size() < limit, "more than 2^31 operations or dependencies");
+    require(plan_.dep_begin.size() == plan_.ops.size() + 1, "dep_begin must have one entry more than ops");
+    require(plan_.dep_begin.front() == 0 && plan_.dep_begin.back() == plan_.deps.size(),
+            "dep_begin must run from 0 to the number of dependencies");
+    require(std::is_sorted(plan_.dep_begin.begin(), plan_.dep_begin.end()), "dep_begin must ascend");
+    require(plan_.peak_bytes.size() == plan_.memories.size(), "peak_bytes must have one entry for each memory");
+    for (const std::int64_t bytes : plan_.peak_bytes) require(bytes >= 0, "peak_bytes must not be negative");
+    for (const MemoryId device : plan_.devices) require(is_memory(device), "devices must be memories of the plan");
+    for (const MemoryId place : {plan_.problem.place_a, plan_.problem.place_b, plan_.problem.place_c})
+      require(is_memory(place), "matrices must be placed in memories of the plan");
+  }
+
+  void queue(std::size_t i) {
+    kind_ = "queue", index_ = i;
+    const Queue& q = plan_.queues[i];
+    require(is_memory(q.src) && is_memory(q.dst), "memory out of range");
+    require(q.kind == Queue::Kind::copy || q.src == q.dst, "a compute queue belongs to one GPU");
+    require(q.index >= 0, "index must not be negative");
+  }
+
+  void buffer(std::size_t i) {
+    kind_ = "buffer", index_ = i;
+    const Buffer& b = plan_.buffers[i];
+    constexpr std::int64_t limit = std::int64_t{1} << 40;
+    require(is_memory(b.memory), "memory out of range");
+    require(b.rows >= 0 && b.cols >= 0 && b.rows <= limit && b.cols <= limit, "rows and cols must be 0 to 2^40");
+    require(b.ld >= std::max<std::int64_t>(1, b.rows) && b.ld <= limit, "ld must be rows to 2^40");
+    if (b.kind != Buffer::Kind::tile) return matrix(b);
+    require(b.offset >= 0, "offset must not be negative");
+    require(b.cols == 0 || b.ld <= limit / b.cols, "a tile of more than 2^40 elements");
+    const std::int64_t bytes = b.ld * b.cols * element_size(plan_.problem.dtype);
+    const std::int64_t peak = plan_.peak_bytes[b.memory.index()];
+    if (bytes > peak || b.offset > peak - bytes) {
+      fail("a tile of " + std::to_string(bytes) + " bytes at " + std::to_string(b.offset) +
+           " lies outside the stated peak of " + std::to_string(peak) + " bytes");
+    }
+  }
+
+  void matrix(const Buffer& b) {
+    const GemmProblem& p = plan_.problem;
+    const bool fits = b.kind == Buffer::Kind::matrix_a
+                          ? b.rows == p.rows_a() && b.cols == p.cols_a() && b.ld == p.lda && b.memory == p.place_a
+                      : b.kind == Buffer::Kind::matrix_b
+                          ? b.rows == p.rows_b() && b.cols == p.cols_b() && b.ld == p.ldb && b.memory == p.place_b
+                          : b.rows == p.m && b.cols == p.n && b.ld == p.ldc && b.memory == p.place_c;
+    require(fits, "shape, leading dimension and memory must be those of the problem's matrix");
+  }
+
+  void view(const View& v, const char* name) const {
+    if (v.buffer.value < 0 || v.buffer.index() >= plan_.buffers.size()) {
+      fail(std::string{name} + ": buffer " + std::to_string(v.buffer.value) + ": expected one of the plan's " +
+           std::to_string(plan_.buffers.size()));
+    }
+    const Buffer& b = plan_.buffer(v.buffer);
+    if (v.row < 0 || v.col < 0 || v.rows < 0 || v.cols < 0 || v.rows > b.rows || v.cols > b.cols ||
+        v.row > b.rows - v.rows || v.col > b.cols - v.cols) {
+      fail(std::string{name} + ": view of " + std::to_string(v.rows) + " x " + std::to_string(v.cols) + " from (" +
+           std::to_string(v.row) + ", " + std::to_string(v.col) + ") lies outside its buffer of " +
+           std::to_string(b.rows) + " x " + std::to_string(b.cols));
+    }
+  }
+
+  MemoryId memory_of(const View& v) const { return plan_.buffer(v.buffer).memory; }
+
+  void op(std::size_t i) {
+    kind_ = "operation", index_ = i;
+    const Op& o = plan_.ops[i];
+    require(o.queue.value >= 0 && o.queue.index() < plan_.queues.size(), "queue " + std::to_string(o.queue.value) +
+                                                                             ": expected one of the plan's " +
+                                                                             std::to_string(plan_.queues.size()));
+    for (const OpId dep : plan_.deps_of(OpId{i})) {
+      if (dep.value < 0 || dep.index() >= i) {
+        fail("depends on " + std::to_string(dep.value) + ", which is not before it");
+      }
+    }
+    const Queue& q = plan_.queue(o.queue);
+    switch (o.kind) {
+      case OpKind::join:
+        return;
+      case OpKind::copy:
+        view(o.a, "source"), view(o.y, "destination");
+        require(o.a.rows == o.y.rows && o.a.cols == o.y.cols, "copies between views of different shapes");
+        require(q.kind == Queue::Kind::copy && memory_of(o.a) == q.src && memory_of(o.y) == q.dst,
+                "a copy must sit in a copy queue between the memories of its views");
+        return;
+      case OpKind::axpby:
+        view(o.y, "y");
+        if (o.alpha != 0) {
+          view(o.a, "x");
+          require(o.a.rows == o.y.rows && o.a.cols == o.y.cols, "x and y have different shapes");
+          require(memory_of(o.a) == q.dst, "x is not in the queue's memory");
+        }
+        break;
+      case OpKind::gemm:
+        gemm(o, q);
+        break;
+    }
+    require(q.kind == Queue::Kind::compute && memory_of(o.y) == q.dst,
+            "a kernel must sit in a compute queue of the memory it writes");
+  }
+
+  void gemm(const Op& o, const Queue& q) const {
+    view(o.a, "a"), view(o.b, "b"), view(o.y, "y");
+    const bool ta = o.trans_a == Trans::yes, tb = o.trans_b == Trans::yes;
+    const std::int64_t m = ta ? o.a.cols : o.a.rows, ka = ta ? o.a.rows : o.a.cols;
+    const std::int64_t kb = tb ? o.b.cols : o.b.rows, n = tb ? o.b.rows : o.b.cols;
+    require(m == o.y.rows && n == o.y.cols && ka == kb, "shapes of a, b and y do not match");
+    require(memory_of(o.a) == q.dst && memory_of(o.b) == q.dst, "a or b is not in the queue's memory");
+  }
+
+  const Plan& plan_;
+  const char* kind_ = "header";  // the place of what is being checked
+  std::optional<std::size_t> index_;
+};
+
+std::string gigabytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f GB", bytes / 1e9);
+  return text;
+}
+
+}  // namespace
+
+void validate(const Plan& plan) { Checker{plan}.run(); }
+
+void validate(const Plan& plan, const Topology& topology) {
+  validate(plan);
+  const auto& memories = topology.memories();
+  if (plan.memories.size() != memories.size() ||
+      !std::equal(memories.begin(), memories.end(), plan.memories.begin(),
+                  [](const Memory& memory, const std::string& name) { return memory.name == name; }))
+    throw InputError{"plan: made for machine '" + plan.machine + "', whose memories are not those of '" +
+                     topology.name() + "'"};
+  for (const Queue& q : plan.queues) {
+    if (q.kind == Queue::Kind::compute && topology.is_host(q.dst))
+      throw InputError{"plan: a compute queue on '" + topology.memory(q.dst).name + "', which is not a GPU"};
+    if (!topology.has_route(q.src, q.dst))
+      throw InputError{"plan: copies from '" + topology.memory(q.src).name + "' to '" + topology.memory(q.dst).name +
+                       "', between which machine '" + topology.name() + "' has no route"};
+  }
+  for (std::size_t i = 0; i < memories.size(); ++i)
+    if (memories[i].capacity && static_cast<double>(plan.peak_bytes[i]) > memories[i].capacity->value)
+      throw InputError{"plan: needs " + gigabytes(static_cast<double>(plan.peak_bytes[i])) + " on '" +
+                       memories[i].name + "', which has " + gigabytes(memories[i].capacity->value)};
+}
+
+}  // namespace tilerail

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/timeline/annotate.hpp"
+
+namespace tilerail {
+
+/// One figure of two timelines; where nothing else is said, in seconds.
+struct Figures {
+  double predicted = 0, measured = 0;
+
+  /// (predicted - measured) / measured; absent when only the measured value is 0, 0 when both are.
+  std::optional<double> error() const;
+};
+
+/// How well a prediction matched a measurement of the same plan. Times in seconds.
+struct Comparison {
+  struct Named {
+    std::string name;
+    Figures busy;
+  };
+  struct OpDifference {
+    std::uint32_t op = 0;
+    OpKind kind = OpKind::copy;
+    std::string queue, label;
+    Figures start, duration;
+
+    double duration_difference() const { return duration.predicted - duration.measured; }
+    double start_shift() const { return start.predicted - start.measured; }
+  };
+
+  std::string plan_hash, problem, policy;
+  std::string predicted_machine, measured_machine, predicted_backend, measured_backend;
+  std::int64_t ops = 0;
+  Figures makespan;
+  Figures kernels;  // sum of the durations of gemm and axpby
+  Figures copies;   // sum of the durations of copies
+  Figures waiting;  // sum over operations of the time from ready to start
+  Figures idle;     // sum over queues of the makespan without an operation
+  /// Of the devices that take part, in J and J s: modelled from both timelines; counted: the modelled one beside what
+  /// the devices counted. Absent where a timeline does not say.
+  std::optional<Figures> energy, energy_delay, counted_energy;
+  std::vector<Named> queues;                  // sum of durations; by display order
+  std::vector<Named> links;                   // time with at least one copy; by name
+  std::vector<OpDifference> worst_durations;  // at most ten, largest difference of duration first
+  std::vector<OpDifference> worst_shifts;     // at most ten, largest difference of start first
+};
+
+/// Throws InputError when the two timelines are not of the same plan.
+Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured);
+
+/// JSON object (docs/formats.md#comparison), with a line break at the end.
+std::string to_json(const Comparison& comparison);
+
+/// The same as text for a terminal.
+std::string comparison_table(const Comparison& comparison);
+
+}  // namespace tilerail

@@ -1,0 +1,174 @@
+#include "report/summary/summary.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "cost/energy.hpp"
+#include "report/summary/intervals.hpp"
+
+namespace tilerail {
+namespace {
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+/// Collects what each resource did, then turns it into shares of the makespan.
+class Collector {
+ public:
+  Collector(const Plan& plan, const Topology& topology, const AnnotatedTimeline& timeline)
+      : plan_{plan},
+        topology_{topology},
+        queues_(plan.queues.size()),
+        link_times_(topology.links().size()),
+        links_(topology.links().size()),
+        groups_(topology.groups().size()),
+        kernel_times_(topology.memories().size()) {
+    for (std::size_t i = 0; i < plan.ops.size(); ++i) add(plan.ops[i], timeline.ops[i]);
+  }
+
+  void fill(Summary& summary) {
+    fill_queues(summary);
+    fill_links(summary);
+    fill_groups(summary);
+    for (const MemoryId device : plan_.devices) {
+      const double busy = union_length(std::move(kernel_times_[device.index()]));
+      summary.devices.push_back({topology_.memory(device).name, busy, summary.makespan_s - busy});
+    }
+    for (std::size_t i = 0; i < plan_.peak_bytes.size(); ++i) {
+      summary.memories.push_back({plan_.memories[i], plan_.peak_bytes[i]});
+    }
+    summary.bytes_in = bytes_in_;
+    summary.bytes_out = bytes_out_;
+    summary.bytes_peer = bytes_peer_;
+    summary.bytes_moved = bytes_in_ + bytes_out_ + bytes_peer_;
+  }
+
+ private:
+  struct LinkLoad {
+    double bytes = 0;
+    std::set<QueueId> queues;  // that cross it
+  };
+  struct GroupLoad {
+    double bytes = 0;
+    bool forward = false, backward = false;
+  };
+
+  void add(const Op& op, const AnnotatedOp& run) {
+    Summary::QueueUse& queue = queues_[op.queue.index()];
+    queue.busy_s += run.duration();
+    queue.bytes += static_cast<double>(run.bytes);
+    ++queue.ops;
+    const Queue& where = plan_.queue(op.queue);
+    if (op.kind == OpKind::copy && where.src != where.dst) add_copy(op.queue, where, run);
+    if (op.kind == OpKind::gemm || op.kind == OpKind::axpby) {
+      kernel_times_[where.dst.index()].emplace_back(run.start, run.end);
+    }
+  }
+
+  void add_copy(QueueId queue, const Queue& where, const AnnotatedOp& run) {
+    const auto bytes = static_cast<double>(run.bytes);
+    const bool from_host = topology_.is_host(where.src), to_host = topology_.is_host(where.dst);
+    (to_host ? bytes_out_ : from_host ? bytes_in_ : bytes_peer_) += bytes;
+    for (const LinkId id : topology_.route(where.src, where.dst)) {
+      links_[id.index()].bytes += bytes;
+      links_[id.index()].queues.insert(queue);
+      link_times_[id.index()].emplace_back(run.start, run.end);
+    }
+    for (const Topology::GroupUse& use : topology_.groups_on(where.src, where.dst)) {
+      GroupLoad& load = groups_[use.group.index()];
+      load.bytes += bytes;
+      load.forward |= use.forward;
+      load.backward |= use.backward;
+    }
+  }
+
+  void fill_queues(Summary& summary) {
+    for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i].name = queue_name(plan_, plan_.queues[i]);
+    summary.queues = std::move(queues_);
+  }
+
+  void fill_links(Summary& summary) {
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+      const Link& link = topology_.links()[i];
+      Rate usable = link.bandwidth;
+      if (link.per_flow) usable = std::min(usable, *link.per_flow * static_cast<double>(links_[i].queues.size()));
+      summary.links.push_back({link.name, union_length(std::move(link_times_[i])), links_[i].bytes,
+                               share(links_[i].bytes, usable.value * summary.makespan_s)});
+    }
+  }
+
+  /// The largest bound that applied: the group's own, and the one for both directions when both were used.
+  void fill_groups(Summary& summary) {
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const CapacityGroup& group = topology_.groups()[i];
+      const GroupLoad& load = groups_[i];
+      std::optional<double> bound;
+      if (group.capacity) bound = group.capacity->saturated().value;
+      if (group.both_busy && load.forward && load.backward) {
+        bound = std::max(bound.value_or(0), group.both_busy->saturated().value);
+      }
+      Summary::GroupUse use{group.name, load.bytes, std::nullopt};
+      if (bound) use.utilisation = share(load.bytes, *bound * summary.makespan_s);
+      summary.groups.push_back(std::move(use));
+    }
+  }
+
+  const Plan& plan_;
+  const Topology& topology_;
+  std::vector<Summary::QueueUse> queues_;
+  std::vector<Intervals> link_times_;
+  std::vector<LinkLoad> links_;
+  std::vector<GroupLoad> groups_;
+  std::vector<Intervals> kernel_times_;  // by MemoryId
+  double bytes_in_ = 0, bytes_out_ = 0, bytes_peer_ = 0;
+};
+
+/// Ties go to the first: compute, then groups, then links, each by order of the topology.
+Summary::Bottleneck bottleneck_of(const Summary& summary) {
+  Summary::Bottleneck most{"none", "", 0};
+  const auto consider = [&](const char* kind, const std::string& name, double used) {
+    if (used > most.share) most = {kind, name, used};
+  };
+  for (const auto& device : summary.devices) consider("compute", device.name, share(device.busy_s, summary.makespan_s));
+  for (const auto& group : summary.groups) consider("group", group.name, group.utilisation.value_or(0));
+  for (const auto& link : summary.links) consider("link", link.name, link.utilisation);
+  return most;
+}
+
+void fill_energy(Summary& summary, const Plan& plan, const Topology& topology) {
+  const std::vector<double>& energies = summary.metadata.energy_j;
+  for (std::size_t d = 0; d < energies.size(); ++d) summary.devices[d].energy_j = energies[d];
+  if (energies.empty() || summary.makespan_s == 0) return;
+  const Seconds makespan{summary.makespan_s};
+  const Joules joules{std::accumulate(energies.begin(), energies.end(), 0.0)};
+  Summary::Energy& energy = *(summary.energy = Summary::Energy{});
+  energy.joules = joules.value;
+  energy.watts = (joules / makespan).value;
+  energy.edp = energy_delay(joules, makespan);
+  if (const auto bystanders = bystander_energy(plan, topology, makespan)) energy.bystanders_j = bystanders->value;
+  const Outcome outcome{plan.problem.flops(), makespan, joules};
+  std::ranges::transform(metrics, energy.metric_values.begin(), [&](const Metric& m) { return m.of(outcome); });
+}
+
+}  // namespace
+
+Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTimeline& timeline,
+                  const RunTimes& times) {
+  Summary summary;
+  summary.metadata = timeline.metadata;
+  summary.problem = plan.problem;
+  for (const MemoryId place : {plan.problem.place_a, plan.problem.place_b, plan.problem.place_c}) {
+    summary.place.push_back(plan.memories[place.index()]);
+  }
+  summary.makespan_s = timeline.makespan();
+  summary.plan_s = times.plan_s;
+  summary.execute_s = times.execute_s;
+  summary.tflops = share(plan.problem.flops().value, summary.makespan_s) / 1e12;
+  summary.ops = static_cast<std::int64_t>(plan.ops.size());
+  Collector{plan, topology, timeline}.fill(summary);
+  summary.bottleneck = bottleneck_of(summary);
+  fill_energy(summary, plan, topology);
+  return summary;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/kernels/energy.hpp"
+#include "plan/plan.hpp"
+#include "report/timeline/annotate.hpp"
+
+namespace tilerail {
+
+/// What one run did and what kept it busy. Times in seconds, sizes in bytes; shares are of the makespan.
+struct Summary {
+  struct QueueUse {
+    std::string name;
+    double busy_s = 0, bytes = 0;
+    std::int64_t ops = 0;
+  };
+  struct LinkUse {
+    std::string name;
+    double busy_s = 0;  // while at least one copy was under way on it
+    double bytes = 0;
+    double utilisation = 0;  // bytes / (makespan * min(bandwidth, queues that cross it * per_flow))
+  };
+  struct GroupUse {
+    std::string name;
+    double bytes = 0;
+    std::optional<double> utilisation;  // bytes / (makespan * saturated bound); absent where nothing bounded it
+  };
+  struct DeviceUse {
+    std::string name;
+    double busy_s = 0;                    // while at least one kernel was running
+    double idle_s = 0;                    // the rest of the makespan
+    std::optional<double> energy_j = {};  // modelled; absent where the topology gives no watts
+  };
+  struct MemoryUse {
+    std::string name;
+    std::int64_t peak_bytes = 0;  // of tiles
+  };
+  /// The resource that was used most: a link or a group by utilisation, a device by the share of time with kernels.
+  struct Bottleneck {
+    std::string kind;  // "link", "group", "compute", or "none" for a run without work
+    std::string name;
+    double share = 0;
+  };
+
+  /// Modelled, of the devices that take part.
+  struct Energy {
+    double joules = 0, watts = 0;        // watts: mean over the makespan
+    double edp = 0;                      // joules times makespan
+    std::optional<double> bystanders_j;  // the machine's other GPUs, idle; absent where the topology does not say
+    std::array<double, metrics.size()> metric_values{};  // of model/energy.hpp
+  };
+
+  TimelineMetadata metadata;
+  GemmProblem problem;
+  std::vector<std::string> place;  // memories of A, B, C
+  double makespan_s = 0, plan_s = 0, execute_s = 0;
+  double tflops = 0;  // 2 m n k / makespan, in 1e12 flop/s; 0 when nothing took time
+  std::int64_t ops = 0;
+  double bytes_moved = 0;                              // between different memories, the sum of the next three
+  double bytes_in = 0, bytes_out = 0, bytes_peer = 0;  // from a host, to a host, between GPUs
+  std::vector<QueueUse> queues;                        // every queue of the plan
+  std::vector<LinkUse> links;                          // every link of the topology
+  std::vector<GroupUse> groups;                        // every group of the topology
+  std::vector<DeviceUse> devices;                      // the plan's
+  std::vector<MemoryUse> memories;                     // every memory
+  Bottleneck bottleneck;
+  std::optional<Energy> energy;  // absent where the topology gives no watts, or nothing took time
+};
+
+/// What it took to get there, in seconds of real time.
+struct RunTimes {
+  double plan_s = 0, execute_s = 0;
+};
+
+/// `timeline` is `annotate(plan, topology, ...)`.
+Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTimeline& timeline, const RunTimes& times);
+
+/// JSON object (docs/formats.md#summary), with a line break at the end.
+std::string to_json(const Summary& summary);
+
+/// The same as text for a terminal; queues and links that moved nothing are left out.
+std::string summary_table(const Summary& summary);
+
+}  // namespace tilerail

@@ -1,0 +1,177 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "model/base/text.hpp"
+#include "report/summary/summary.hpp"
+#include "report/trace/tracks.hpp"
+
+namespace tilerail {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Lines = std::vector<std::vector<std::string>>;
+
+Json problem_json(const Summary& summary) {
+  const GemmProblem& p = summary.problem;
+  return {{"routine", to_string(p.routine)},
+          {"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"dtype", to_string(p.dtype)},
+          {"trans_a", to_string(p.trans_a)},
+          {"trans_b", to_string(p.trans_b)},
+          {"alpha", p.alpha},
+          {"beta", p.beta},
+          {"place", summary.place}};
+}
+
+template <class Items, class Write>
+Json list(const Items& items, Write write) {
+  Json array = Json::array();
+  for (const auto& item : items) array.push_back(write(item));
+  return array;
+}
+
+void add_energy(Json& json, const Summary::Energy& energy) {
+  json["energy_j"] = energy.joules;
+  json["watts"] = energy.watts;
+  json["edp_js"] = energy.edp;
+  if (energy.bystanders_j) json["bystanders_energy_j"] = *energy.bystanders_j;
+  json["metrics"] = Json::object();
+  for (std::size_t i = 0; i < metrics.size(); ++i) json["metrics"][metrics[i].name] = energy.metric_values[i];
+}
+
+void add_resources(Json& json, const Summary& summary) {
+  json["peak_bytes"] = Json::object();
+  for (const auto& memory : summary.memories) json["peak_bytes"][memory.name] = memory.peak_bytes;
+  json["compute"] = list(summary.devices, [](const auto& device) -> Json {
+    Json use = {{"name", device.name}, {"busy_s", device.busy_s}, {"idle_s", device.idle_s}};
+    if (device.energy_j) use["energy_j"] = *device.energy_j;
+    return use;
+  });
+  json["queues"] = list(summary.queues, [](const auto& queue) -> Json {
+    return {{"name", queue.name}, {"busy_s", queue.busy_s}, {"bytes", queue.bytes}, {"ops", queue.ops}};
+  });
+  json["links"] = list(summary.links, [](const auto& link) -> Json {
+    return {{"name", link.name}, {"busy_s", link.busy_s}, {"bytes", link.bytes}, {"utilisation", link.utilisation}};
+  });
+  json["groups"] = list(summary.groups, [](const auto& group) -> Json {
+    return {{"name", group.name},
+            {"bytes", group.bytes},
+            {"utilisation", group.utilisation ? Json(*group.utilisation) : Json(nullptr)}};
+  });
+}
+
+std::string of_makespan(const Summary& summary, double seconds) {
+  return share_text(summary.makespan_s > 0 ? seconds / summary.makespan_s : 0);
+}
+
+/// Efficiency in flop/J is flop/s/W.
+std::string energy_text(const Summary& summary) {
+  const Summary::Energy& energy = *summary.energy;
+  const double efficiency = summary.tflops * 1e3 / energy.watts;
+  std::string text = fmt::format("{}, {} on average, {:.4g} GFLOP/s/W, EDP {:.4g} J s", joules_text(energy.joules),
+                                 watts_text(energy.watts), efficiency, energy.edp);
+  if (energy.bystanders_j.value_or(0) > 0)
+    text += fmt::format("; other GPUs, idle: {}", joules_text(*energy.bystanders_j));
+  return text;
+}
+
+std::string run_section(const Summary& summary) {
+  const TimelineMetadata& metadata = summary.metadata;
+  const Summary::Bottleneck& most = summary.bottleneck;
+  Lines lines = {
+      {"problem", metadata.problem},
+      {"machine", fmt::format("{}, devices {}", metadata.machine, fmt::join(metadata.devices, " "))},
+      {"policy", fmt::format("{}, tile {}", metadata.policy, metadata.tile)},
+      {"plan",
+       fmt::format("{}, {} operations, planned in {}", metadata.plan_hash, summary.ops, seconds_text(summary.plan_s))},
+      {"backend", fmt::format("{}, took {}", metadata.backend, seconds_text(summary.execute_s))},
+      {"makespan", fmt::format("{}, {:.4g} TFLOP/s", seconds_text(summary.makespan_s), summary.tflops)},
+      {"moved",
+       fmt::format("{}: {} in, {} out, {} between GPUs", bytes_text(summary.bytes_moved), bytes_text(summary.bytes_in),
+                   bytes_text(summary.bytes_out), bytes_text(summary.bytes_peer))},
+      {"bottleneck",
+       most.kind == "none" ? "none" : fmt::format("{} {}, {}", most.kind, most.name, share_text(most.share))}};
+  if (summary.energy) lines.push_back({"energy", energy_text(summary)});
+  return aligned(lines, "l");
+}
+
+void append_section(std::string& text, const Lines& lines) {
+  if (lines.size() > 1) text += fmt::format("\n{}", aligned(lines, "lr"));
+}
+
+}  // namespace
+
+std::string to_json(const Summary& summary) {
+  const TimelineMetadata& metadata = summary.metadata;
+  Json json = {
+      {"schema", 1},
+      {"version", metadata.version},
+      {"makespan_s", summary.makespan_s},
+      {"tflops", summary.tflops},
+      {"ops", summary.ops},
+      {"plan_s", summary.plan_s},
+      {"execute_s", summary.execute_s},
+      {"plan_hash", metadata.plan_hash},
+      {"machine", metadata.machine},
+      {"backend", metadata.backend},
+      {"policy", metadata.policy},
+      {"tile", metadata.tile},
+      {"devices", metadata.devices},
+      {"problem", problem_json(summary)},
+      {"bytes_moved", summary.bytes_moved},
+      {"bytes_in", summary.bytes_in},
+      {"bytes_out", summary.bytes_out},
+      {"bytes_peer", summary.bytes_peer},
+      {"bottleneck",
+       {{"kind", summary.bottleneck.kind}, {"name", summary.bottleneck.name}, {"share", summary.bottleneck.share}}}};
+  if (summary.energy) add_energy(json, *summary.energy);
+  add_resources(json, summary);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string summary_table(const Summary& summary) {
+  std::string text = run_section(summary);
+  Lines devices = {{"device", "kernels", "busy", "idle", "tile memory"}};
+  if (summary.energy) devices.front().push_back("energy");
+  for (const auto& device : summary.devices) {
+    std::int64_t peak = 0;
+    for (const auto& memory : summary.memories) peak = memory.name == device.name ? memory.peak_bytes : peak;
+    devices.push_back({device.name, seconds_text(device.busy_s), of_makespan(summary, device.busy_s),
+                       of_makespan(summary, device.idle_s), bytes_text(static_cast<double>(peak))});
+    if (summary.energy) devices.back().push_back(joules_text(*device.energy_j));
+  }
+  append_section(text, devices);
+
+  Lines queues = {{"copy queue", "ops", "busy", "of makespan", "bytes"}};
+  std::vector<Summary::QueueUse> by_name = summary.queues;
+  std::ranges::sort(by_name, natural_less, &Summary::QueueUse::name);
+  for (const auto& queue : by_name) {
+    if (queue.bytes == 0) continue;
+    queues.push_back({queue.name, std::to_string(queue.ops), seconds_text(queue.busy_s),
+                      of_makespan(summary, queue.busy_s), bytes_text(queue.bytes)});
+  }
+  append_section(text, queues);
+
+  Lines links = {{"link", "busy", "of makespan", "bytes", "utilisation"}};
+  for (const auto& link : summary.links) {
+    if (link.bytes == 0) continue;
+    links.push_back({link.name, seconds_text(link.busy_s), of_makespan(summary, link.busy_s), bytes_text(link.bytes),
+                     share_text(link.utilisation)});
+  }
+  append_section(text, links);
+
+  Lines groups = {{"group", "bytes", "utilisation"}};
+  for (const auto& group : summary.groups) {
+    if (group.bytes == 0) continue;
+    groups.push_back(
+        {group.name, bytes_text(group.bytes), group.utilisation ? share_text(*group.utilisation) : std::string{"-"}});
+  }
+  append_section(text, groups);
+  return text;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/timeline.hpp"
+#include "plan/plan.hpp"
+#include "report/timeline/string_table.hpp"
+
+namespace tilerail {
+
+/// One operation of a timeline with what a reader of the timeline needs to know of the plan. Times: seconds.
+struct AnnotatedOp {
+  OpKind kind = OpKind::copy;
+  std::uint32_t queue = 0;  // index into AnnotatedTimeline::queues
+  std::uint32_t label = 0;  // index into AnnotatedTimeline::labels
+  std::int64_t bytes = 0;   // moved by a copy
+  double flops = 0;         // done by a kernel
+  double ready = 0;         // when its queue predecessor and all its dependencies had ended; 0 without any
+  double start = 0, end = 0;
+
+  double duration() const { return end - start; }
+  bool operator==(const AnnotatedOp&) const = default;
+};
+
+/// A queue of the plan: where its operations run. Every operation of a queue has the same src, dst and route.
+struct AnnotatedQueue {
+  std::string name;      // "gpu0 compute 3", "host->gpu1", "gpu1->host #2"
+  std::string device;    // the GPU that the queue keeps busy
+  std::string src, dst;  // memories; equal for kernels and for copies within one memory
+  std::string route;     // names of the links from src to dst, joined by ';'
+
+  bool operator==(const AnnotatedQueue&) const = default;
+};
+
+/// What was run, where and by what. Texts hold no control characters; list entries hold no ';'.
+struct TimelineMetadata {
+  std::string version;  // of the program that wrote it
+  std::string plan_hash, machine, policy, problem, backend;
+  std::int64_t tile = 0;
+  std::vector<std::string> devices;  // GPUs that compute
+  std::vector<std::string> hosts;    // host memories of the machine
+  /// Joules by device: as modelled from the times (sched/energy.hpp), and as the devices counted them themselves. Empty
+  /// where that is not known.
+  std::vector<double> energy_j, counted_energy_j;
+
+  bool operator==(const TimelineMetadata&) const = default;
+};
+
+/// A timeline that stands by itself: the CSV file, the traces, the figures and the comparison are made from it alone.
+struct AnnotatedTimeline {
+  TimelineMetadata metadata;
+  std::vector<AnnotatedQueue> queues;  // those with operations, by first operation
+  StringTable labels;                  // regions of the matrices: "A[0:2048,2048:4096]"; "" where not known
+  std::vector<AnnotatedOp> ops;        // indexed by OpId
+
+  const AnnotatedQueue& queue_of(const AnnotatedOp& op) const { return queues[op.queue]; }
+  const std::string& label_of(const AnnotatedOp& op) const { return labels[op.label]; }
+  double makespan() const;  // seconds
+  bool operator==(const AnnotatedTimeline&) const = default;
+};
+
+/// The plan is valid (sched/plan.hpp). Throws InputError when the timeline is not one of this plan (hash or number of
+/// operations) or the plan has other memories than the topology.
+AnnotatedTimeline annotate(const Plan& plan, const Topology& topology, const Timeline& timeline);
+
+std::string_view to_string(OpKind kind);  // "copy", "gemm", "axpby", "join"
+std::string queue_name(const Plan& plan, const Queue& queue);
+
+/// "gemm m=64 n=32 k=16 dtype=f64 trans=NN alpha=1 beta=0 place=host:host:gpu0"
+std::string problem_text(const Plan& plan);
+
+}  // namespace tilerail

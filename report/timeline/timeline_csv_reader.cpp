@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "model/base/csv_cells.hpp"
+#include "model/base/files.hpp"
+#include "report/timeline/timeline_columns.hpp"
+#include "report/timeline/timeline_csv.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace timeline_csv;
+
+// Bounds that keep sums and nanoseconds representable.
+constexpr std::int64_t most_bytes = std::int64_t{1} << 53;
+constexpr double most_flops = 1e30, most_seconds = 1e9, most_joules = 1e15;
+constexpr std::int64_t most_ops = 1'000'000'000;
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(list_separator), text.size());
+    names.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return names;
+}
+
+using Metadata = std::map<std::string, CsvReader::Cell, std::less<>>;
+
+/// The lines "# key=value" at the top, each key once.
+Metadata read_metadata(CsvReader& reader) {
+  Metadata metadata;
+  while (reader.next_line_starts_with('#')) {
+    reader.next_line();
+    const std::string_view line = reader.line();
+    const std::size_t equals = line.find('=');
+    if (!line.starts_with("# ") || equals == std::string_view::npos) reader.fail(1, "expected '# key=value'");
+    const std::string key{line.substr(2, equals - 2)};
+    if (std::ranges::find(metadata_keys, key) == metadata_keys.end() &&
+        std::ranges::find(optional_keys, key) == optional_keys.end()) {
+      reader.fail(3, fmt::format("unknown key '{}'; expected one of: {}, {}", excerpt(key),
+                                 fmt::join(metadata_keys, ", "), fmt::join(optional_keys, ", ")));
+    }
+    if (!metadata.emplace(key, CsvReader::Cell{line.substr(equals + 1), reader.line_number(), equals + 2}).second) {
+      reader.fail(3, fmt::format("'{}' is given twice", key));
+    }
+  }
+  return metadata;
+}
+
+/// Reads the columns of rows into operations and queues.
+class RowReader {
+ public:
+  RowReader(CsvReader& reader, AnnotatedTimeline& timeline) : reader_{reader}, timeline_{timeline} {}
+
+  void read_row() {
+    cells_ = &reader_.cells();
+    if (cells_->size() != columns.size()) {
+      reader_.fail(1, fmt::format("{} columns; expected {}", cells_->size(), columns.size()));
+    }
+    const std::int64_t id = reader_.integer(cell(op), columns[op], most_ops);
+    AnnotatedOp row;
+    row.kind = read_kind();
+    row.queue = read_queue();
+    row.bytes = reader_.integer(cell(bytes), columns[bytes], most_bytes);
+    row.flops = reader_.number(cell(flops), columns[flops], most_flops);
+    row.label = timeline_.labels.intern(cell(label).text);
+    row.ready = reader_.number(cell(ready), columns[ready], most_seconds);
+    row.start = reader_.number(cell(start), columns[start], most_seconds);
+    row.end = reader_.number(cell(end), columns[end], most_seconds);
+    if (row.end < row.start) {
+      reader_.fail(cell(end), fmt::format("end_s: {} is before start_s {}", row.end, row.start));
+    }
+    places_.push_back({id, reader_.line_number()});
+    timeline_.ops.push_back(row);
+  }
+
+  /// Puts the operations in the order of their ids, which must be 0 .. ops - 1.
+  void sort_ops() {
+    const auto count = static_cast<std::int64_t>(timeline_.ops.size());
+    std::vector<AnnotatedOp> sorted(timeline_.ops.size());
+    std::vector<std::size_t> line_of(timeline_.ops.size(), 0);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const auto [id, line] = places_[i];
+      if (id >= count) {
+        reader_.fail({{}, line, 1},
+                     fmt::format("op: {} of {} operations; expected ids from 0 to {}", id, count, count - 1));
+      }
+      std::size_t& earlier = line_of[static_cast<std::size_t>(id)];
+      if (earlier != 0) {
+        reader_.fail({{}, line, 1}, fmt::format("op: {} was already on line {}", id, earlier));
+      }
+      earlier = line;
+      sorted[static_cast<std::size_t>(id)] = timeline_.ops[i];
+    }
+    timeline_.ops = std::move(sorted);
+  }
+
+ private:
+  struct Place {
+    std::int64_t id;
+    std::size_t line;
+  };
+
+  const CsvReader::Cell& cell(Column column) const { return (*cells_)[column]; }
+
+  OpKind read_kind() const {
+    for (const OpKind candidate : {OpKind::copy, OpKind::gemm, OpKind::axpby, OpKind::join}) {
+      if (cell(kind).text == to_string(candidate)) return candidate;
+    }
+    reader_.fail(cell(kind), fmt::format("kind: '{}'; expected copy, gemm, axpby or join", excerpt(cell(kind).text)));
+  }
+
+  std::uint32_t read_queue() {
+    const std::uint32_t number = names_.intern(cell(queue).text);
+    std::vector<AnnotatedQueue>& queues = timeline_.queues;
+    if (number == queues.size()) {
+      for (const Column name : {queue, device, src, dst}) {
+        if (cell(name).text.empty()) reader_.fail(cell(name), fmt::format("{}: expected a name", columns[name]));
+      }
+      queues.push_back({std::string{cell(queue).text}, std::string{cell(device).text}, std::string{cell(src).text},
+                        std::string{cell(dst).text}, std::string{cell(route).text}});
+      return number;
+    }
+    const AnnotatedQueue& known = queues[number];
+    require_same(device, known.device);
+    require_same(src, known.src);
+    require_same(dst, known.dst);
+    require_same(route, known.route);
+    return number;
+  }
+
+  void require_same(Column column, const std::string& known) const {
+    if (cell(column).text == known) return;
+    reader_.fail(cell(column), fmt::format("{}: '{}'; queue '{}' had '{}' before", columns[column],
+                                           excerpt(cell(column).text), excerpt(cell(queue).text), excerpt(known)));
+  }
+
+  CsvReader& reader_;
+  AnnotatedTimeline& timeline_;
+  const std::vector<CsvReader::Cell>* cells_ = nullptr;
+  StringTable names_;  // of queues
+  std::vector<Place> places_;
+};
+
+/// One number for each device.
+std::vector<double> read_energies(const CsvReader::Cell& cell, std::string_view key, std::size_t devices,
+                                  const CsvReader& reader) {
+  std::vector<double> energies;
+  for (const std::string& number : split(cell.text))
+    energies.push_back(reader.number({number, cell.line, cell.column}, key, most_joules));
+  if (energies.size() != devices)
+    reader.fail(cell,
+                fmt::format("{}: {} numbers; expected one for each of {} devices", key, energies.size(), devices));
+  return energies;
+}
+
+TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader) {
+  for (const std::string_view key : metadata_keys) {
+    if (!given.contains(key)) reader.fail(1, fmt::format("no '# {}=' before the header", key));
+  }
+  const auto text = [&](std::string_view key) { return std::string{given.find(key)->second.text}; };
+  if (text("schema") != schema) {
+    reader.fail(given.find("schema")->second,
+                fmt::format("schema: '{}'; expected {}", excerpt(text("schema")), schema));
+  }
+  TimelineMetadata metadata;
+  metadata.version = text("version");
+  metadata.plan_hash = text("plan_hash");
+  metadata.machine = text("machine");
+  metadata.policy = text("policy");
+  metadata.problem = text("problem");
+  metadata.backend = text("backend");
+  metadata.tile = reader.integer(given.find("tile")->second, "tile", most_bytes);
+  metadata.devices = split(text("devices"));
+  metadata.hosts = split(text("hosts"));
+  const auto energies = [&](std::string_view key) {
+    return given.contains(key) ? read_energies(given.find(key)->second, key, metadata.devices.size(), reader)
+                               : std::vector<double>{};
+  };
+  metadata.energy_j = energies(optional_keys[0]);
+  metadata.counted_energy_j = energies(optional_keys[1]);
+  return metadata;
+}
+
+}  // namespace
+
+AnnotatedTimeline timeline_from_csv(std::string_view csv, const std::string& file) {
+  CsvReader reader{csv, file};
+  const Metadata given = read_metadata(reader);
+  if (!reader.next_line()) reader.fail(1, "the file ends before the header of the table");
+  AnnotatedTimeline timeline;
+  timeline.metadata = checked_metadata(given, reader);
+  if (reader.line() != fmt::format("{}", fmt::join(columns, ","))) {
+    reader.fail(1, fmt::format("other columns than expected: {}", fmt::join(columns, ",")));
+  }
+  const std::int64_t ops = reader.integer(given.find("ops")->second, "ops", most_ops);
+  RowReader rows{reader, timeline};
+  while (reader.next_line()) rows.read_row();
+  if (static_cast<std::int64_t>(timeline.ops.size()) != ops) {
+    reader.fail(1, fmt::format("{} operations up to here; '# ops=' says {}", timeline.ops.size(), ops));
+  }
+  rows.sort_ops();
+  return timeline;
+}
+
+AnnotatedTimeline load_timeline(const std::string& path) { return timeline_from_csv(read_file(path), path); }
+
+}  // namespace tilerail

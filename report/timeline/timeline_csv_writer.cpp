@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "model/base/csv_cells.hpp"
+#include "report/timeline/timeline_columns.hpp"
+#include "report/timeline/timeline_csv.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace timeline_csv;
+
+std::string joined(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, std::string_view{&list_separator, 1}));
+}
+
+void append_metadata(std::string& csv, std::string_view key, std::string_view value) {
+  csv += "# ";
+  csv += key;
+  csv += '=';
+  std::string quoted;
+  append_cell(quoted, value);  // refuses control characters; the rest of the line needs no quotes
+  csv += value;
+  csv += '\n';
+}
+
+void append_energies(std::string& csv, std::string_view key, const std::vector<double>& energies) {
+  std::vector<std::string> numbers(energies.size());
+  for (std::size_t i = 0; i < energies.size(); ++i) append_number(numbers[i], energies[i]);
+  if (!numbers.empty()) append_metadata(csv, key, joined(numbers));
+}
+
+void append_row(std::string& csv, std::int64_t id, const AnnotatedOp& row, const AnnotatedQueue& where,
+                const std::string& region) {
+  append_number(csv, id);
+  for (const std::string_view text : {to_string(row.kind), std::string_view{where.name}, std::string_view{where.device},
+                                      std::string_view{where.src}, std::string_view{where.dst}}) {
+    csv += ',';
+    append_cell(csv, text);
+  }
+  csv += ',';
+  append_number(csv, row.bytes);
+  csv += ',';
+  append_number(csv, row.flops);
+  for (const std::string& text : {std::cref(where.route), std::cref(region)}) {
+    csv += ',';
+    append_cell(csv, text);
+  }
+  for (const double time : {row.ready, row.start, row.end}) {
+    csv += ',';
+    append_number(csv, time);
+  }
+  csv += '\n';
+}
+
+}  // namespace
+
+std::string to_csv(const AnnotatedTimeline& timeline) {
+  const TimelineMetadata& metadata = timeline.metadata;
+  std::string csv;
+  constexpr std::size_t usual_row = 160;
+  csv.reserve(1024 + usual_row * timeline.ops.size());
+  append_metadata(csv, "schema", schema);
+  append_metadata(csv, "version", metadata.version);
+  append_metadata(csv, "plan_hash", metadata.plan_hash);
+  append_metadata(csv, "machine", metadata.machine);
+  append_metadata(csv, "policy", metadata.policy);
+  append_metadata(csv, "problem", metadata.problem);
+  append_metadata(csv, "tile", std::to_string(metadata.tile));
+  append_metadata(csv, "backend", metadata.backend);
+  append_metadata(csv, "devices", joined(metadata.devices));
+  append_metadata(csv, "hosts", joined(metadata.hosts));
+  append_energies(csv, optional_keys[0], metadata.energy_j);
+  append_energies(csv, optional_keys[1], metadata.counted_energy_j);
+  append_metadata(csv, "ops", std::to_string(timeline.ops.size()));
+  csv += fmt::format("{}\n", fmt::join(columns, ","));
+  for (std::size_t i = 0; i < timeline.ops.size(); ++i) {
+    const AnnotatedOp& row = timeline.ops[i];
+    append_row(csv, static_cast<std::int64_t>(i), row, timeline.queue_of(row), timeline.label_of(row));
+  }
+  return csv;
+}
+
+}  // namespace tilerail

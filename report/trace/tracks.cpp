@@ -1,0 +1,93 @@
+#include "report/trace/tracks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace tilerail {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The run of digits, or the single other character, at the front of `text`.
+std::string_view front_part(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size() && is_digit(text[length])) ++length;
+  return text.substr(0, std::max<std::size_t>(length, 1));
+}
+
+std::string_view without_zeros(std::string_view digits) {
+  const std::size_t first = digits.find_first_not_of('0');
+  return first == std::string_view::npos ? digits.substr(digits.size()) : digits.substr(first);
+}
+
+/// Kernels and copies within a memory, then copies in, then copies out.
+int rank(const AnnotatedQueue& queue) { return queue.src == queue.dst ? 0 : queue.dst == queue.device ? 1 : 2; }
+
+bool shown_before(const AnnotatedQueue& a, const AnnotatedQueue& b) {
+  if (a.device != b.device) return natural_less(a.device, b.device);
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  return natural_less(a.name, b.name);
+}
+
+/// Sorts the slices and takes overlaps away.
+void lay_out(std::vector<Slice>& slices) {
+  const auto earlier = [](const Slice& a, const Slice& b) {
+    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.op < b.op;
+  };
+  if (!std::ranges::is_sorted(slices, earlier)) std::ranges::sort(slices, earlier);
+  std::int64_t free_at = 0;
+  for (Slice& slice : slices) {
+    slice.begin_ns = std::max(slice.begin_ns, free_at);
+    slice.end_ns = std::max(slice.end_ns, slice.begin_ns);
+    free_at = slice.end_ns;
+  }
+}
+
+}  // namespace
+
+std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+
+bool natural_less(const std::string& a, const std::string& b) {
+  std::string_view left = a, right = b;
+  while (!left.empty() && !right.empty()) {
+    const std::string_view l = front_part(left), r = front_part(right);
+    left.remove_prefix(l.size());
+    right.remove_prefix(r.size());
+    if (l == r) continue;
+    if (!is_digit(l.front()) || !is_digit(r.front())) return l < r;
+    const std::string_view l_value = without_zeros(l), r_value = without_zeros(r);
+    if (l_value.size() != r_value.size()) return l_value.size() < r_value.size();
+    if (l_value != r_value) return l_value < r_value;
+  }
+  return left.empty() != right.empty() ? left.empty() : a < b;
+}
+
+std::string trace_title(const NamedTimeline& named) {
+  const TimelineMetadata& metadata = named.timeline->metadata;
+  return fmt::format("{}: {}, {} on {} ({})", named.name, metadata.problem, metadata.policy, metadata.machine,
+                     metadata.backend);
+}
+
+std::string slice_name(const AnnotatedTimeline& timeline, const AnnotatedOp& op) {
+  const std::string& label = timeline.label_of(op);
+  return label.empty() ? std::string{to_string(op.kind)} : fmt::format("{} {}", to_string(op.kind), label);
+}
+
+std::vector<Track> tracks_of(const AnnotatedTimeline& timeline) {
+  std::vector<Track> tracks(timeline.queues.size());
+  for (std::size_t i = 0; i < tracks.size(); ++i) tracks[i].queue = static_cast<std::uint32_t>(i);
+  for (std::size_t i = 0; i < timeline.ops.size(); ++i) {
+    const AnnotatedOp& op = timeline.ops[i];
+    tracks[op.queue].slices.push_back({static_cast<std::uint32_t>(i), nanoseconds(op.start), nanoseconds(op.end)});
+  }
+  for (Track& track : tracks) lay_out(track.slices);
+  std::ranges::sort(tracks, [&](const Track& a, const Track& b) {
+    return shown_before(timeline.queues[a.queue], timeline.queues[b.queue]);
+  });
+  return tracks;
+}
+
+}  // namespace tilerail

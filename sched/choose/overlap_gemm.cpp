@@ -1,0 +1,105 @@
+#include "sched/choose/overlap_gemm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tilerail {
+namespace {
+
+using Flow = std::pair<MemoryId, MemoryId>;
+
+TransferTime transfer_time(const Topology& topology, MemoryId src, MemoryId dst) {
+  const std::array both{Flow{src, dst}, Flow{dst, src}};
+  const double alone = topology.pair_rate(src, dst).value;
+  return {topology.latency(src, dst).value, 1 / alone, alone / concurrent_rates(topology, both)[0].value};
+}
+
+/// Between the GPU and other memories.
+struct Transfers {
+  const Topology& topology;
+  MemoryId gpu;
+  const HostTransfers& measured;
+
+  TransferTime from(MemoryId src) const {
+    return measured.in && topology.is_host(src) ? *measured.in : transfer_time(topology, src, gpu);
+  }
+  TransferTime to(MemoryId dst) const {
+    return measured.out && topology.is_host(dst) ? *measured.out : transfer_time(topology, gpu, dst);
+  }
+};
+
+/// What the routine has, in the order of A, B and C; a vector has no columns.
+std::vector<OverlapOperand> operands_of(const GemmProblem& p, const Transfers& transfers) {
+  const auto operand = [&](std::int64_t rows, std::int64_t cols, MemoryId place, bool read, bool written) {
+    const bool is_vector = p.routine != Routine::gemm && cols == 1;
+    const bool away = place != transfers.gpu;
+    OverlapOperand o{static_cast<double>(rows), is_vector ? 0 : static_cast<double>(cols), read && away,
+                     written && away};
+    if (away) o.in = transfers.from(place), o.out = transfers.to(place);
+    return o;
+  };
+  const OverlapOperand c = operand(p.m, p.n, p.place_c, p.beta != 0, true);
+  switch (p.routine) {
+    case Routine::dot:
+      return {operand(p.k, 1, p.place_a, true, false), operand(p.k, 1, p.place_b, true, false), c};
+    case Routine::axpy:
+      return {operand(p.m, 1, p.place_a, true, false), c};
+    default:
+      return {operand(p.m, p.k, p.place_a, true, false), operand(p.k, p.n, p.place_b, true, false), c};
+  }
+}
+
+/// Those along which the routine is cut.
+std::vector<double> dims_of(const GemmProblem& p) {
+  const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
+  switch (p.routine) {
+    case Routine::gemm:
+      return {m, n, k};
+    case Routine::gemv:
+      return {m, k};
+    case Routine::dot:
+      return {k};
+    case Routine::axpy:
+      return {m};
+  }
+  return {};
+}
+
+}  // namespace
+
+OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, MemoryId gpu,
+                               const HostTransfers& measured) {
+  const Transfers transfers{topology, gpu, measured};
+  const MemoryId host = topology.hosts().front();
+  const KernelTimes& kernels = topology.kernels_of(gpu);
+  const auto kernel = [&kernels, p](std::int64_t m, std::int64_t n, std::int64_t k) {
+    if (p.routine == Routine::axpy) return kernels.axpby_time(m, n, p.dtype, p.beta == 0 ? 1 : 2, 1).value;
+    return kernels.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b).value;
+  };
+  OverlapProblem problem;
+  problem.dims = dims_of(p);
+  problem.operands = operands_of(p, transfers);
+  problem.element = static_cast<double>(element_size(p.dtype));
+  problem.h2d = transfers.from(host), problem.d2h = transfers.to(host);
+  problem.kernel = [=](double side) {
+    const auto tile = static_cast<std::int64_t>(side);
+    return kernel(std::min(tile, p.m), std::min(tile, p.n), std::min(tile, p.k));
+  };
+  problem.whole_kernel = kernel(p.m, p.n, p.k);
+  return problem;
+}
+
+std::vector<std::int64_t> overlap_tiles(const GemmProblem& p, std::int64_t largest) {
+  constexpr std::int64_t square_step = 256, vector_step = 1 << 18, longest_vector = 1 << 26;  // CoCoPeLia's grids
+  std::int64_t least = largest;
+  for (const double d : dims_of(p)) least = std::min(least, static_cast<std::int64_t>(d));
+  const std::int64_t step = p.of_vectors() ? vector_step : square_step;
+  if (least < step) return {std::max<std::int64_t>(1, least)};
+  if (p.of_vectors()) least = std::min(least, longest_vector);
+  std::vector<std::int64_t> tiles;
+  for (std::int64_t tile = step; tile <= least; tile += step) tiles.push_back(tile);
+  return tiles;
+}
+
+}  // namespace tilerail

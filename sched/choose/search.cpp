@@ -1,0 +1,226 @@
+#include "sched/choose/search.hpp"
+
+#include <algorithm>
+#include <future>
+#include <limits>
+#include <optional>
+
+#include "cost/estimate.hpp"
+#include "model/base/error.hpp"
+#include "sched/choose/overlap_gemm.hpp"
+#include "sched/choose/tile_choice.hpp"
+#include "sched/gemm/tile_scheduler.hpp"
+#include "sched/route/relays.hpp"
+
+namespace tilerail {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// A plan has to be better than a simpler one by more than estimates are worth.
+constexpr double margin = 0.02;
+
+struct Judged {
+  Plan plan;
+  double makespan = 0, busiest = 0;  // estimated, in seconds
+
+  bool cheap() const { return plan.ops.size() <= 500; }  // next to nothing to make
+  bool beats(const Judged& simpler) const { return makespan < (1 - margin) * simpler.makespan; }
+  /// No other order or cut of the same work on the same devices would.
+  bool unbeatable() const { return busiest >= (1 - margin) * makespan; }
+};
+
+class Search {
+ public:
+  Search(const GemmProblem& problem, const Topology& topology, const Policy& policy)
+      : problem_{problem}, topology_{topology}, policy_{policy}, resources_{topology} {}
+
+  Plan on(std::span<const MemoryId> devices, const std::vector<double>& shares) const {
+    const bool relays = policy_.relays && relays_help(problem_, resources_, devices);
+    if (!relays && !any_tile() && policy_.device_choice == DeviceChoice::all) {  // nothing to choose from
+      const TileScheduler all = with(devices, shares);
+      return all.plan(given_tile(all, devices, all.grid()), all.grid());
+    }
+    Judged best = best_on(devices, shares);
+    if (!relays) return std::move(best.plan);
+    const Policy other = relayed(policy_);
+    Judged over_others = Search{problem_, topology_, other}.best_on(devices, shares);
+    return over_others.beats(best) ? std::move(over_others.plan) : std::move(best.plan);
+  }
+
+  std::int64_t unsearched_tile(std::span<const MemoryId> devices) const {
+    const TileScheduler scheduler = with(devices);
+    return given_tile(scheduler, devices, scheduler.grid());
+  }
+
+ private:
+  Judged best_on(std::span<const MemoryId> devices, const std::vector<double>& shares) const {
+    const bool any_number = policy_.device_choice == DeviceChoice::search;
+    const TileScheduler all = with(devices, shares);
+    const Grid grid = all.grid();
+    Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, devices, grid), grid);
+    for (std::size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
+      if (best.plan.ops.empty() || kernels_alone(devices, count) >= (1 - margin) * best.makespan) break;
+      for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
+        if (!try_fewer(subset, best)) break;
+    }
+    return best;
+  }
+
+  bool any_tile() const { return policy_.tile == 0 && policy_.tile_choice == TileChoice::search; }
+
+  TileScheduler with(std::span<const MemoryId> devices, const std::vector<double>& shares = {}) const {
+    return {problem_, topology_, resources_, devices, policy_, shares};
+  }
+
+  std::int64_t given_tile(const TileScheduler& scheduler, std::span<const MemoryId> devices, Grid grid) const {
+    const GemmProblem& p = problem_;
+    if (policy_.tile > 0) return policy_.tile;
+    const bool product = p.m > 0 && p.n > 0 && p.k > 0 && p.alpha != 0;
+    if (policy_.tile_choice != TileChoice::model || !product)
+      return thesis_tile(p.m, p.n, depth(grid), grid, scheduler.largest_tile(),
+                         p.of_vectors() ? vector_tiles : square_tiles);
+    GemmProblem part = p;  // of one GPU
+    part.m = ceil_div(p.m, grid.rows), part.n = ceil_div(p.n, grid.cols), part.k = depth(grid);
+    const OverlapProblem overlap = overlap_problem(part, topology_, devices[0]);
+    const auto tiles = overlap_tiles(part, scheduler.largest_tile());
+    const bool even = p.routine == Routine::gemm && devices.size() > 1;
+    return even ? best_even_tile(overlap, tiles, grid) : best_tile(policy_.tile_model, overlap, tiles);
+  }
+
+  /// Of several GPUs, the one with the most tiles decides, and every tile counts as a whole one.
+  std::int64_t best_even_tile(const OverlapProblem& overlap, const std::vector<std::int64_t>& tiles, Grid grid) const {
+    const auto time = [&](std::int64_t tile) {
+      const std::int64_t rows = ceil_div(ceil_div(problem_.m, tile), grid.rows) * tile;
+      const std::int64_t cols = ceil_div(ceil_div(problem_.n, tile), grid.cols) * tile;
+      const double most = static_cast<double>(rows * cols * grid.rows * grid.cols);
+      return predicted_time(policy_.tile_model, overlap, static_cast<double>(tile)) * most;
+    };
+    return *std::min_element(tiles.rbegin(), tiles.rend(), [&](auto a, auto b) { return time(a) < time(b); });
+  }
+
+  /// k of one GPU: that of a dot product is shared out.
+  std::int64_t depth(Grid grid) const {
+    return problem_.routine == Routine::dot ? largest_piece(problem_.k, grid.rows) : problem_.k;
+  }
+
+  /// What the product alone, as one kernel, takes on so many GPUs like the fastest of these.
+  double kernels_alone(std::span<const MemoryId> devices, std::size_t count) const {
+    const GemmProblem& p = problem_;
+    if (p.k == 0 || p.alpha == 0) return 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (const MemoryId device : devices) {
+      const KernelTimes& kernels = topology_.kernels_of(device);
+      const Seconds time = p.routine == Routine::axpy ? kernels.axpby_time(p.m, p.n, p.dtype, p.beta == 0 ? 1 : 2, 1)
+                                                      : kernels.gemm_time(p.m, p.n, p.k, p.dtype, p.trans_a, p.trans_b);
+      least = std::min(least, time.value);
+    }
+    return least / static_cast<double>(count);
+  }
+
+  std::vector<std::int64_t> candidates(const TileScheduler& scheduler, Grid grid) const {
+    return tile_candidates(problem_.m, problem_.n, depth(grid), grid, scheduler.largest_tile(), most_judged_kernels);
+  }
+
+  Judged judge(const TileScheduler& scheduler, std::int64_t tile, Grid grid) const {
+    Plan plan = scheduler.plan(tile, grid);
+    const Estimate estimate = estimate_plan(plan, topology_, resources_);
+    return {std::move(plan), estimate.makespan.value, estimate.busiest.value};
+  }
+
+  /// Plans with candidate tiles from the largest down. A smaller tile costs more operations, and all of them are
+  /// issued. It also costs most to plan, so the search ends after `patience` tiles without a better plan, those that
+  /// cost next to nothing not counted, when none can be better, or when many kernels would follow a tile that was not
+  /// better. As many are planned at once, each by itself, so the result is that of planning one after another.
+  Judged searched_tile(const TileScheduler& scheduler, Grid grid) const {
+    const auto tiles = candidates(scheduler, grid);
+    std::optional<Judged> best;
+    std::size_t left = tiles.size(), worse = 0;
+    const auto many = [&](std::int64_t tile) {
+      return kernel_count(problem_.m, problem_.n, depth(grid), grid, tile) > many_kernels;
+    };
+    while (left > 0 && worse < patience && !(worse > 0 && many(tiles[left - 1]))) {
+      std::vector<std::future<Judged>> wave;
+      do {
+        const std::int64_t tile = tiles[--left];
+        wave.push_back(std::async(std::launch::async, [&, tile] { return judge(scheduler, tile, grid); }));
+      } while (left > 0 && wave.size() < patience && !many(tiles[left - 1]));
+      for (std::future<Judged>& planned : wave) {
+        Judged judged = planned.get();
+        if (worse == patience) continue;
+        if (!judged.cheap()) ++worse;
+        if (!best || judged.beats(*best)) best = std::move(judged), worse = best->unbeatable() ? patience : 0;
+      }
+    }
+    return std::move(*best);
+  }
+
+  /// Fewer GPUs want larger tiles: from that of the best plan upwards, until `patience` do not help. Returns false when
+  /// a plan that was not cheap to make was hopeless.
+  bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) const {
+    constexpr double hopeless = 1.25;
+    const TileScheduler scheduler = with(devices);
+    const Grid grid = scheduler.grid();
+    std::vector<std::int64_t> tiles{best.plan.tile};
+    if (any_tile()) {
+      tiles = candidates(scheduler, grid);
+      tiles.erase(tiles.begin(), std::lower_bound(tiles.begin(), tiles.end() - 1, best.plan.tile));
+    }
+    double least = std::numeric_limits<double>::infinity();
+    std::size_t worse = 0;
+    for (const std::int64_t tile : tiles) {
+      Judged fewer = judge(scheduler, tile, grid);
+      worse = fewer.makespan < least ? 0 : worse + 1;
+      least = std::min(least, fewer.makespan);
+      if (!fewer.cheap() && least > hopeless * best.makespan) return false;
+      if (worse == patience) break;
+      if (fewer.beats(best)) best = std::move(fewer);
+    }
+    return true;
+  }
+
+  static constexpr std::size_t patience = 2;
+  static constexpr std::int64_t many_kernels = 1000;
+
+  const GemmProblem& problem_;
+  const Topology& topology_;
+  const Policy& policy_;
+  const Resources resources_;
+};
+
+}  // namespace
+
+std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices,
+                                                  std::size_t count) {
+  std::vector<MemoryId> homes, others;
+  for (const MemoryId device : devices) {
+    const bool home = device == problem.place_a || device == problem.place_b || device == problem.place_c;
+    (home ? homes : others).push_back(device);
+  }
+  // With fewer than there are homes, the one of C first: it is read and written.
+  if (const auto c = std::find(homes.begin(), homes.end(), problem.place_c); c != homes.end())
+    std::rotate(homes.begin(), c, c + 1);
+  homes.resize(std::min(homes.size(), count));
+  const std::size_t missing = count - homes.size();
+  std::vector<MemoryId> first = homes, spaced = homes;
+  for (std::size_t i = 0; i < missing; ++i) {
+    first.push_back(others[i]);
+    spaced.push_back(others[i * others.size() / missing]);
+  }
+  std::sort(first.begin(), first.end());
+  std::sort(spaced.begin(), spaced.end());
+  if (first == spaced) return {first};
+  return {first, spaced};
+}
+
+Plan search_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                 const Policy& policy, const std::vector<double>& shares) {
+  return Search{problem, topology, policy}.on(devices, shares);
+}
+
+std::int64_t unsearched_tile(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                             const Policy& policy) {
+  return Search{problem, topology, policy}.unsearched_tile(devices);
+}
+
+}  // namespace tilerail

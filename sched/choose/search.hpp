@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "sched/policy/policy.hpp"
+
+namespace tilerail {
+
+/// Sets of `count` of the devices that are worth planning for: those where matrices are and, of the others, once the
+/// first and once evenly spaced ones, which share fewer links and groups. No set is listed twice.
+std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices,
+                                                  std::size_t count);
+
+/// The plan with the least estimated makespan among those with the tile sizes and numbers of GPUs that the policy
+/// leaves open. `problem` as `checked` returns it; `shares` of C for all of these devices, empty: what the policy says.
+/// docs/model.md#tile
+Plan search_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                 const Policy& policy, const std::vector<double>& shares = {});
+
+/// The tile that the policy takes without a search: given, by an overlap model, else by the thesis' heuristic.
+std::int64_t unsearched_tile(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                             const Policy& policy);
+
+}  // namespace tilerail

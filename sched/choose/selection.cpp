@@ -1,0 +1,87 @@
+#include "sched/choose/selection.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "cost/estimate.hpp"
+#include "model/base/error.hpp"
+#include "sched/choose/search.hpp"
+#include "sched/choose/workload_gemm.hpp"
+
+namespace tilerail {
+namespace {
+
+class Selection {
+ public:
+  Selection(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+            const Policy& policy, const Judge& judge)
+      : problem_{problem}, topology_{topology}, devices_{devices}, policy_{policy}, judge_{judge} {
+    policy_.select = nullptr, policy_.device_choice = DeviceChoice::all;
+  }
+
+  Plan by_model(const Metric& metric) const {
+    const Workload best = workloads(metric).front();
+    return search_plan(problem_, topology_, best.devices(devices_), policy_, best.shares);
+  }
+
+  Plan by_plans(const Metric& metric) const {
+    Plan best = search_plan(problem_, topology_, devices_, policy_);
+    double most = value_of(best, metric);
+    double left = 1e-3 * policy_.select_ms - cost(best);
+    bool first = true;
+    for (const Workload& workload : workloads(metric)) {
+      if (workload.active.size() == devices_.size()) continue;
+      if (!std::exchange(first, false) && left <= 0) break;
+      Plan plan = search_plan(problem_, topology_, workload.devices(devices_), policy_);
+      left -= cost(plan);
+      const double value = value_of(plan, metric);
+      if (value > most) best = std::move(plan), most = value;
+    }
+    return best;
+  }
+
+ private:
+  std::vector<Workload> workloads(const Metric& metric) const {
+    const WorkloadProblem workload = workload_problem(problem_, topology_, devices_, policy_);
+    if (workload.watts.empty() && metric.needs_energy) no_watts(metric);
+    return ranked_workloads(workload, LinkMap{topology_}, metric);
+  }
+
+  double value_of(const Plan& plan, const Metric& metric) const {
+    const Judgement judged = judge_.of ? judge_.of(plan) : estimated(plan);
+    if (metric.needs_energy && !judged.energy) no_watts(metric);
+    return metric.of({problem_.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
+  }
+
+  Judgement estimated(const Plan& plan) const {
+    const Estimate estimate = estimate_plan(plan, topology_, Resources{topology_});
+    return {estimate.makespan, estimate.energy};
+  }
+
+  /// In seconds, with the search for its tile.
+  double cost(const Plan& plan) const {
+    constexpr double of_plan = 2e-3, of_op = 4e-6;
+    return of_plan + (of_op + judge_.per_op.value) * static_cast<double>(plan.ops.size());
+  }
+
+  [[noreturn]] void no_watts(const Metric& metric) const {
+    throw InputError{"select=" + std::string{metric.name} + ": machine '" + topology_.name() +
+                     "' does not say what its GPUs draw; expected 'watts' of each"};
+  }
+
+  const GemmProblem& problem_;
+  const Topology& topology_;
+  std::span<const MemoryId> devices_;
+  Policy policy_;
+  const Judge& judge_;
+};
+
+}  // namespace
+
+Plan selected_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                   const Policy& policy, const Judge& judge) {
+  const Selection selection{problem, topology, devices, policy, judge};
+  return policy.select_by == SelectBy::model ? selection.by_model(*policy.select) : selection.by_plans(*policy.select);
+}
+
+}  // namespace tilerail

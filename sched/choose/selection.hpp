@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+#include "plan/plan.hpp"
+#include "sched/policy/policy.hpp"
+
+namespace tilerail {
+
+/// What a plan takes.
+struct Judgement {
+  Seconds makespan{0};
+  std::optional<Joules> energy;  // of its devices; absent where the machine's watts are not known
+};
+
+/// Judges plans, as the simulator does. Deterministic.
+struct Judge {
+  std::function<Judgement(const Plan&)> of = {};  // none: the estimate of sched/estimate.hpp
+  Seconds per_op{0};                              // about what judging an operation of a plan costs
+};
+
+/// The plan on the devices with the best metric `policy.select`:
+///   model   those, and the shares, of the best workload by PARALiA's model
+///   plans   the best judged plan of those on all devices and on the best workloads' by that model, as many as
+///           `select_ms` pays for: at least all devices and one more
+/// `problem` as `checked` returns it, with something to multiply. Throws InputError when the metric needs watts that
+/// the machine does not have. docs/model.md#selection
+Plan selected_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                   const Policy& policy, const Judge& judge);
+
+}  // namespace tilerail

@@ -1,0 +1,42 @@
+#include "sched/choose/workload_gemm.hpp"
+
+#include <algorithm>
+
+#include "cost/energy.hpp"
+#include "sched/choose/search.hpp"
+
+namespace tilerail {
+
+WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology, std::span<const MemoryId> devices,
+                                 std::int64_t tile, int max_hops) {
+  const auto element = static_cast<double>(element_size(p.dtype));
+  const auto bytes = [&](std::int64_t rows, std::int64_t cols) { return element * static_cast<double>(rows * cols); };
+  WorkloadProblem w;
+  w.operands = {{p.place_a, bytes(p.m, p.k), true, false},
+                {p.place_b, bytes(p.rows_b(), p.cols_b()), true, false},
+                {p.place_c, bytes(p.m, p.n), p.beta != 0, true}};
+  w.flops = p.flops().value;
+  w.devices.assign(devices.begin(), devices.end());
+  const std::int64_t m = std::min(tile, p.m), n = std::min(tile, p.n), k = std::min(tile, p.k);
+  const double kernels =
+      p.flops().value / (2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k));
+  for (const MemoryId device : devices) {
+    const KernelTimes& times = topology.kernels_of(device);
+    w.exec_seconds.push_back(kernels * times.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b).value);
+    if (const auto watts = device_watts(p, topology, device))
+      w.watts.push_back(std::min(watts->kernels, watts->most).value);
+  }
+  if (w.watts.size() < devices.size()) w.watts.clear();
+  const auto side = static_cast<double>(tile);
+  w.tile_bytes = element * side * (p.of_vectors() ? 1 : side);
+  w.max_hops = max_hops;
+  return w;
+}
+
+WorkloadProblem workload_problem(const GemmProblem& problem, const Topology& topology,
+                                 std::span<const MemoryId> devices, const Policy& policy) {
+  return workload_problem(problem, topology, devices, unsearched_tile(problem, topology, devices, policy),
+                          policy.routing == Routing::link_map ? policy.max_hops : 0);
+}
+
+}  // namespace tilerail

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sched/place/distribution.hpp"
+
+namespace tilerail {
+
+/// A region of the problem: rows of C, columns of C, and a range of k.
+struct Region {
+  Interval m, n, k;
+};
+
+/// The tile of C in tile row i and tile column j.
+struct TileOfC {
+  std::int64_t i = 0, j = 0;
+};
+
+/// A region cut into tiles, and who computes them (thesis 4.2.1).
+///
+///        j:  0  1 | 2  3        blocks, grid 2 x 2, two tile rows and two tile columns a block:
+///   i: 0    d0 d0 | d1 d1       device d1 computes tiles (i, j) with i in {0, 1}, j in {2, 3}
+///      1    d0 d0 | d1 d1
+///      ------------------
+///      2    d2 d2 | d3 d3
+class Tiling {
+ public:
+  std::vector<Interval> m, n, k;  // tile boundaries in the problem
+
+  /// Blocks of equal shares: the region is cut in blocks, each block in tiles.
+  Tiling(const Region& region, Grid grid, std::int64_t tile);
+  /// The region is cut in tiles, which are dealt as `distribution` says; `shares` has one weight a device. Blocks of
+  /// equal shares are cut as above.
+  Tiling(const Region& region, Grid grid, std::int64_t tile, Distribution distribution, std::span<const double> shares);
+
+  std::size_t devices() const { return tiles_of_.size(); }
+  std::size_t owner(TileOfC tile) const {
+    return owners_[static_cast<std::size_t>(tile.i) * n.size() + static_cast<std::size_t>(tile.j)];
+  }
+  /// Row by row.
+  const std::vector<TileOfC>& tiles_of(std::size_t device) const { return tiles_of_[device]; }
+
+  /// Tile rows and tile columns in which a device has tiles, ascending.
+  const std::vector<std::int64_t>& rows_of(std::size_t device) const { return rows_of_[device]; }
+  const std::vector<std::int64_t>& cols_of(std::size_t device) const { return cols_of_[device]; }
+
+ private:
+  void index(std::size_t devices);
+
+  std::vector<std::size_t> owners_;  // of each tile of C, row by row
+  std::vector<std::vector<TileOfC>> tiles_of_;
+  std::vector<std::vector<std::int64_t>> rows_of_, cols_of_;
+};
+
+/// One sub-problem: C_ij += alpha A_ik B_kj.
+struct SubProblem {
+  std::int64_t i = 0, j = 0, k = 0;
+};
+
+}  // namespace tilerail

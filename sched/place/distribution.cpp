@@ -1,0 +1,153 @@
+#include "sched/place/distribution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+namespace tilerail {
+namespace {
+
+using Owners = std::vector<std::size_t>;
+
+/// Holders of contiguous runs.
+Owners in_runs(std::int64_t count, std::span<const double> weights) {
+  const auto sizes = apportioned(count, weights);
+  Owners holders;
+  for (std::size_t w = 0; w < sizes.size(); ++w) holders.insert(holders.end(), static_cast<std::size_t>(sizes[w]), w);
+  return holders;
+}
+
+/// Columns to grid columns, then the rows of each column to its devices, both by `deal`.
+template <class Deal>
+Owners by_columns(std::int64_t rows, std::int64_t cols, Grid grid, std::span<const double> shares, Deal&& deal) {
+  const auto grid_rows = static_cast<std::size_t>(grid.rows), grid_cols = static_cast<std::size_t>(grid.cols);
+  std::vector<double> of_column(grid_cols, 0.0);
+  for (std::size_t d = 0; d < shares.size(); ++d) of_column[d % grid_cols] += shares[d];
+  std::vector<Owners> rows_of(grid_cols);
+  for (std::size_t c = 0; c < grid_cols; ++c) {
+    if (of_column[c] == 0) continue;
+    std::vector<double> in_column(grid_rows);
+    for (std::size_t r = 0; r < grid_rows; ++r) in_column[r] = shares[r * grid_cols + c];
+    rows_of[c] = deal(rows, in_column);
+  }
+  const Owners column_of = deal(cols, of_column);
+  Owners owners;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
+    for (const std::size_t c : column_of) owners.push_back(rows_of[c][i] * grid_cols + c);
+  return owners;
+}
+
+/// Tiles and shares as they change hands.
+class Balance {
+ public:
+  Balance(Owners owners, std::int64_t cols, std::span<const double> shares)
+      : owners_{std::move(owners)}, cols_{static_cast<std::size_t>(cols)}, shares_{shares}, tiles_(shares.size(), 0) {
+    for (const std::size_t d : owners_) ++tiles_[d];
+  }
+
+  Owners balanced() {
+    while (true) {
+      std::size_t from = 0, to = 0;
+      for (std::size_t d = 0; d < shares_.size(); ++d) {
+        if (load(d, 0) > load(from, 0)) from = d;
+        if (load(d, 1) < load(to, 1)) to = d;
+      }
+      constexpr double rounding = 1e-9;
+      if (load(to, 1) >= (1 - rounding) * load(from, 0)) return owners_;
+      give(from, to);
+    }
+  }
+
+ private:
+  double load(std::size_t device, int more) const {
+    const double tiles = static_cast<double>(tiles_[device] + more);
+    if (tiles == 0) return 0;
+    return shares_[device] > 0 ? tiles / shares_[device] : std::numeric_limits<double>::infinity();
+  }
+
+  /// The tile for which the receiver needs the fewest rows of A and columns of B that it does not need already; of
+  /// equal ones, the last.
+  void give(std::size_t from, std::size_t to) {
+    std::set<std::size_t> rows, cols;
+    for (std::size_t t = 0; t < owners_.size(); ++t)
+      if (owners_[t] == to) rows.insert(t / cols_), cols.insert(t % cols_);
+    std::size_t best = 0, fewest = 3;
+    for (std::size_t t = owners_.size(); t-- > 0 && fewest > 0;) {
+      if (owners_[t] != from) continue;
+      const std::size_t added = 2 - rows.count(t / cols_) - cols.count(t % cols_);
+      if (added < fewest) best = t, fewest = added;
+    }
+    owners_[best] = to;
+    --tiles_[from], ++tiles_[to];
+  }
+
+  Owners owners_;
+  std::size_t cols_;
+  std::span<const double> shares_;
+  std::vector<std::int64_t> tiles_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> apportioned(std::int64_t count, std::span<const double> weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<std::int64_t> parts;
+  std::vector<double> rests;
+  for (const double weight : weights) {
+    const double exact = static_cast<double>(count) * weight / sum;
+    parts.push_back(static_cast<std::int64_t>(exact));
+    rests.push_back(exact - std::floor(exact));
+  }
+  for (std::int64_t left = count - std::accumulate(parts.begin(), parts.end(), std::int64_t{0}); left > 0; --left) {
+    const auto most = std::max_element(rests.begin(), rests.end());
+    ++parts[static_cast<std::size_t>(most - rests.begin())];
+    *most = -1;
+  }
+  return parts;
+}
+
+std::vector<std::size_t> dealt(std::int64_t count, std::span<const double> weights) {
+  std::vector<double> next(weights.size());  // (things + 1) / weight
+  for (std::size_t w = 0; w < weights.size(); ++w)
+    next[w] = weights[w] > 0 ? 1 / weights[w] : std::numeric_limits<double>::infinity();
+  std::vector<double> things(weights.size(), 1);
+  Owners holders;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto w = static_cast<std::size_t>(std::min_element(next.begin(), next.end()) - next.begin());
+    holders.push_back(w);
+    next[w] = ++things[w] / weights[w];
+  }
+  return holders;
+}
+
+bool all_equal(std::span<const double> shares) {
+  return std::all_of(shares.begin(), shares.end(), [&](double share) { return share == shares.front(); });
+}
+
+std::vector<std::size_t> tile_owners(Distribution distribution, std::int64_t rows, std::int64_t cols, Grid grid,
+                                     std::span<const double> shares) {
+  const auto evened = [&](Owners owners) {
+    return all_equal(shares) ? owners : Balance{std::move(owners), cols, shares}.balanced();
+  };
+  switch (distribution) {
+    case Distribution::blocks:
+      return evened(by_columns(rows, cols, grid, shares, in_runs));
+    case Distribution::sequential:
+      return in_runs(rows * cols, shares);
+    case Distribution::round_robin:
+      return dealt(rows * cols, shares);
+    case Distribution::cyclic_1d: {
+      const Owners columns = dealt(cols, shares);
+      Owners owners;
+      for (std::int64_t i = 0; i < rows; ++i) owners.insert(owners.end(), columns.begin(), columns.end());
+      return owners;
+    }
+    case Distribution::cyclic_2d:
+      return evened(by_columns(rows, cols, grid, shares, dealt));
+  }
+  return {};
+}
+
+}  // namespace tilerail

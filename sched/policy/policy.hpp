@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/kernels/energy.hpp"
+#include "model/published/overlap_models.hpp"
+#include "model/published/shared_links.hpp"
+
+namespace tilerail {
+
+enum class GridChoice { square, automatic };
+enum class Routing { initial, bandwidth, link_map, eta, link_eta };
+enum class CTiles { eager, lazy, automatic };
+enum class WriteBacks { in_order, own_queues };
+enum class Order { fifo, fewest_fetches, eta };
+enum class MemoryChoice { cubes, evict };
+enum class Sends { free, in_order };
+enum class TileChoice { thesis, search, model };
+enum class DeviceChoice { all, search };
+enum class SelectBy { model, plans };
+enum class Distribution { blocks, sequential, round_robin, cyclic_1d, cyclic_2d };
+enum class Shares { equal, by_speed };
+
+/// A policy is a value. Presets are rows of one table (policy.cpp); any field can be overridden by "key=value".
+struct Policy {
+  std::string name;                                // preset, then "+key=value" for every override
+  DeviceChoice device_choice = DeviceChoice::all;  // of those given
+  const Metric* select = nullptr;                  // by which devices are selected; null: as device_choice says
+  SelectBy select_by = SelectBy::plans;
+  double select_ms = 100;  // what judging plans may cost, at stated costs of an operation
+  GridChoice grid = GridChoice::square;
+  Distribution distribution = Distribution::blocks;
+  Shares shares = Shares::equal;  // of C, that devices compute
+  TileChoice tile_choice = TileChoice::thesis;
+  OverlapModel tile_model = OverlapModel::dr;  // of TileChoice::model
+  std::int64_t tile = 0;                       // 0: chosen by tile_choice
+  Routing routing = Routing::initial;
+  int max_hops = 1;                  // memories between the ends of a route of routing=link-map
+  bool relays = false;               // where routes over other GPUs are faster, plan with them, too
+  bool batch = false;                // read-only tiles go to all GPUs that need them in one chain
+  int chunks = 8;                    // pieces of a tile in a chain
+  std::int64_t min_chunk_bytes = 0;  // fewer pieces where they would be smaller than this
+  Sends sends = Sends::free;         // copies from one GPU to others: together, or one after another in plan order
+  CTiles c_tiles = CTiles::eager;
+  WriteBacks write_backs = WriteBacks::in_order;  // with the other copies of their pair, or in queues of their own
+  Order order = Order::fifo;
+  bool caching = true;
+  bool overlap = true;
+  int compute_streams = 8;  // 0: as many as the tile's kernels need to fill a GPU
+  MemoryChoice memory = MemoryChoice::cubes;
+  double memory_fraction = 0.8;  // share of a GPU's memory that tiles may take
+  bool single_issuer = false;    // one host thread issues every operation
+};
+
+/// Throws InputError naming the presets there are.
+Policy preset(std::string_view name);
+std::vector<std::string> preset_names();
+
+/// Applies "key=value" (keys and values: docs/model.md#policies). Throws InputError naming the key or the values there
+/// are.
+void apply_override(Policy& policy, std::string_view assignment);
+
+/// A field that can be overridden, as text: its key, its value in a policy, and the values that it accepts.
+struct PolicyField {
+  std::string key, value, accepted;
+};
+std::vector<PolicyField> fields_of(const Policy& policy);
+
+}  // namespace tilerail

@@ -1,0 +1,157 @@
+#include "sched/route/broadcast.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "model/base/error.hpp"
+
+namespace tilerail {
+namespace {
+
+/// How good a chain is: last arrival; then, where a resource shared by all decides that, last arrival by pairs alone;
+/// then pressure on the links; then sum of arrivals. Differences below a billionth are ties.
+struct Score {
+  double last = 0, pair = 0, pressure = 0, sum = 0;
+
+  bool better_than(const Score& other) const {
+    for (const auto& [mine, theirs] : {std::pair{last, other.last}, std::pair{pair, other.pair},
+                                       std::pair{pressure, other.pressure}, std::pair{sum, other.sum}}) {
+      const double tie = 1e-9 * theirs;
+      if (mine < theirs - tie) return true;
+      if (mine > theirs + tie) return false;
+    }
+    return false;
+  }
+  Score with(LinkClock::Arrival arrival) const {
+    return {std::max(last, arrival.last), std::max(pair, arrival.pair), pressure + arrival.pressure,
+            sum + arrival.last};
+  }
+};
+
+[[noreturn]] void no_way(const Topology& topology, std::span<const MemoryId> destinations) {
+  std::string names;
+  for (const MemoryId d : destinations) names += " " + topology.memory(d).name;
+  throw InputError{"machine '" + topology.name() + "' has no routes that take a tile to all of:" + names};
+}
+
+/// Depth-first over all orders; the clock carries the load of the hops taken so far.
+class Exhaustive {
+ public:
+  Exhaustive(LinkClock& clock, const Topology& topology, std::span<const MemoryId> destinations, double bytes,
+             int chunks)
+      : clock_{clock},
+        topology_{topology},
+        left_{destinations.begin(), destinations.end()},
+        bytes_{bytes},
+        chunks_{chunks} {}
+
+  void from(const Holder& holder) {
+    chain_.source = holder.memory;
+    extend(holder, {});
+  }
+  std::optional<Chain> best() const { return best_; }
+
+ private:
+  void extend(const Holder& at, Score score) {
+    if (best_ && !score.better_than(best_score_)) return;  // arrivals only grow
+    if (chain_.hops.size() == left_.size()) {
+      best_ = chain_, best_score_ = score;
+      return;
+    }
+    for (MemoryId& next : left_) {
+      if (next == taken || !topology_.has_route(at.memory, next)) continue;
+      const auto arrival = clock_.estimate(at.memory, next, bytes_, chunks_, at.available);
+      const auto undo = clock_.save(at.memory, next);
+      clock_.commit(at.memory, next, bytes_, arrival);
+      chain_.hops.push_back(next), chain_.arrivals.push_back(arrival);
+      const MemoryId here = std::exchange(next, taken);
+      extend({here, arrival}, score.with(arrival));
+      next = here;
+      chain_.hops.pop_back(), chain_.arrivals.pop_back();
+      clock_.restore(at.memory, here, undo);
+    }
+  }
+
+  static constexpr MemoryId taken{std::int32_t{-1}};
+  LinkClock& clock_;
+  const Topology& topology_;
+  std::vector<MemoryId> left_;
+  double bytes_;
+  int chunks_;
+  Chain chain_;
+  std::optional<Chain> best_;
+  Score best_score_;
+};
+
+/// A partial chain of the beam.
+struct Partial {
+  Chain chain;
+  Holder at;
+  Score score;
+};
+
+std::optional<Chain> search_all(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                                std::span<const MemoryId> destinations, double bytes, int chunks) {
+  Exhaustive search{clock, topology, destinations, bytes, chunks};
+  for (const Holder& holder : holders) search.from(holder);
+  return search.best();
+}
+
+std::optional<Chain> search_beam(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                                 std::span<const MemoryId> destinations, double bytes, int chunks) {
+  std::vector<Partial> beam, next;
+  for (const Holder& holder : holders) beam.push_back({{holder.memory, {}, {}}, holder, {}});
+  for (std::size_t depth = 0; depth < destinations.size(); ++depth) {
+    next.clear();
+    for (const Partial& partial : beam)
+      for (const MemoryId to : destinations) {
+        const auto& hops = partial.chain.hops;
+        if (std::find(hops.begin(), hops.end(), to) != hops.end() || !topology.has_route(partial.at.memory, to))
+          continue;
+        const auto arrival = clock.estimate(partial.at.memory, to, bytes, chunks, partial.at.available);
+        Partial longer = partial;
+        longer.chain.hops.push_back(to), longer.chain.arrivals.push_back(arrival);
+        longer.at = {to, arrival};
+        longer.score = partial.score.with(arrival);
+        next.push_back(std::move(longer));
+      }
+    std::stable_sort(next.begin(), next.end(),
+                     [](const Partial& a, const Partial& b) { return a.score.better_than(b.score); });
+    if (next.size() > beam_width) next.resize(beam_width);
+    beam.swap(next);
+  }
+  if (beam.empty()) return std::nullopt;
+  return beam.front().chain;
+}
+
+Chain required(const std::optional<Chain>& chain, const Topology& topology, std::span<const MemoryId> destinations) {
+  if (!chain) no_way(topology, destinations);
+  return *chain;
+}
+
+}  // namespace
+
+Chain exhaustive_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                       std::span<const MemoryId> destinations, double bytes, int chunks) {
+  return required(search_all(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
+}
+
+Chain beam_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                 std::span<const MemoryId> destinations, double bytes, int chunks) {
+  return required(search_beam(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
+}
+
+std::optional<Chain> find_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                                std::span<const MemoryId> destinations, double bytes, int chunks) {
+  const auto search = destinations.size() <= exhaustive_hops ? search_all : search_beam;
+  return search(clock, topology, holders, destinations, bytes, chunks);
+}
+
+Chain best_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+                 std::span<const MemoryId> destinations, double bytes, int chunks) {
+  return required(find_chain(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
+}
+
+}  // namespace tilerail

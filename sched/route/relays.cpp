@@ -1,0 +1,38 @@
+#include "sched/route/relays.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace tilerail {
+
+bool relays_help(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices) {
+  if (problem.routine != Routine::gemm) return false;
+  std::vector<MemoryId> ends{devices.begin(), devices.end()};
+  for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
+    if (std::find(ends.begin(), ends.end(), place) == ends.end()) ends.push_back(place);
+  const auto faster = [&](MemoryId src, MemoryId dst) {
+    return std::any_of(devices.begin(), devices.end(), [&](MemoryId via) {
+      return via != src && via != dst &&
+             resources.seconds_per_byte(src, via) + resources.seconds_per_byte(via, dst) <
+                 resources.seconds_per_byte(src, dst);
+    });
+  };
+  for (const MemoryId device : devices)
+    for (const MemoryId end : ends)
+      if (end != device && (faster(end, device) || faster(device, end))) return true;
+  return false;
+}
+
+Policy relayed(Policy policy) {
+  policy.relays = false;
+  policy.routing = Routing::link_map;
+  policy.distribution = Distribution::cyclic_2d;
+  policy.batch = false;
+  policy.sends = Sends::free;
+  policy.order = Order::fifo;
+  policy.write_backs = WriteBacks::own_queues;
+  policy.compute_streams = Policy{}.compute_streams;
+  return policy;
+}
+
+}  // namespace tilerail

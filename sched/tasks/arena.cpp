@@ -1,0 +1,48 @@
+#include "sched/tasks/arena.hpp"
+
+#include <algorithm>
+
+#include "model/base/error.hpp"
+
+namespace tilerail {
+
+namespace {
+constexpr std::int64_t column_alignment = 64;  // bytes; below it cuBLAS is slower, f64 down to 0.7 at odd sizes
+constexpr std::int64_t alignment = 256;        // bytes; what CUDA allocations and vector kernels expect
+std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+}  // namespace
+
+std::int64_t Arena::leading(std::int64_t rows, std::int64_t element) {
+  const std::int64_t unit = column_alignment / element;
+  return rows <= unit ? std::max<std::int64_t>(1, rows) : (rows + unit - 1) / unit * unit;
+}
+
+Arena::Slot Arena::take(std::int64_t rows, std::int64_t cols, std::int64_t element,
+                        const std::function<void()>& make_room) {
+  const std::int64_t bytes = pooled() ? slot_bytes_ : aligned(leading(rows, element) * cols * element);
+  Slot slot;
+  if (used_ + bytes <= capacity_) {
+    slot.offset = used_;
+    used_ += bytes;
+  } else {
+    if (free_.empty() && pooled()) make_room();
+    if (free_.empty())
+      throw InputError{"memory of '" + name_ + "': " + std::to_string(capacity_) + " bytes for tiles are too few for " +
+                       std::to_string(bytes) + " more; use a smaller tile or a larger memory-fraction"};
+    slot.offset = free_.front().first;
+    slot.former = std::move(free_.front().second);
+    free_.pop_front();
+  }
+  reshape(slot, rows, cols, element);
+  return slot;
+}
+
+void Arena::reshape(Slot& slot, std::int64_t rows, std::int64_t cols, std::int64_t element) {
+  slot.buffer = builder_->add_buffer({Buffer::Kind::tile, memory_, rows, cols, leading(rows, element), slot.offset});
+}
+
+void Arena::give_back(const Slot& slot, const LastUses& uses) {
+  if (pooled()) free_.emplace_back(slot.offset, uses);
+}
+
+}  // namespace tilerail

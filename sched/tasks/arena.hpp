@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "plan/builder.hpp"
+
+namespace tilerail {
+
+/// Plan-time memory of one GPU. While all tiles of a routine fit, every tile gets memory of its own ("ample");
+/// otherwise the memory is cut in equal slots that are taken, given back and taken again ("pooled"). What is written
+/// to memory that held something else depends on the last uses of what was there.
+class Arena {
+ public:
+  /// Bytes that tiles may take on `memory`; `slot_bytes` of 0 makes it ample.
+  Arena(PlanBuilder& builder, MemoryId memory, std::string name, std::int64_t capacity, std::int64_t slot_bytes)
+      : builder_{&builder}, memory_{memory}, name_{std::move(name)}, capacity_{capacity}, slot_bytes_{slot_bytes} {}
+
+  struct Slot {
+    BufferId buffer;
+    std::int64_t offset = 0;
+    LastUses former;  // uses of what the memory held before
+  };
+
+  bool pooled() const { return slot_bytes_ > 0; }
+  std::int64_t slots() const { return capacity_ / slot_bytes_; }
+
+  /// Rows that a column of a tile takes in memory: those of a kernel's operands are to start at multiples of 64 bytes
+  /// (docs/model.md#memory).
+  static std::int64_t leading(std::int64_t rows, std::int64_t element);
+
+  /// Memory for a rows x cols tile. A pooled arena that is full calls `make_room`, which gives a slot back.
+  Slot take(std::int64_t rows, std::int64_t cols, std::int64_t element, const std::function<void()>& make_room);
+  /// A tile of another shape, no larger, in the memory of `slot`.
+  void reshape(Slot& slot, std::int64_t rows, std::int64_t cols, std::int64_t element);
+  /// Gives memory back; whoever takes it next waits for `uses`.
+  void give_back(const Slot& slot, const LastUses& uses);
+
+  std::int64_t peak() const { return used_; }
+
+ private:
+  PlanBuilder* builder_;
+  MemoryId memory_;
+  std::string name_;
+  std::int64_t capacity_, slot_bytes_, used_ = 0;
+  std::deque<std::pair<std::int64_t, LastUses>> free_;  // offsets, given back longest ago first
+};
+
+}  // namespace tilerail

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cost/link_clock.hpp"
+#include "cost/resources.hpp"
+#include "model/published/shared_links.hpp"
+#include "plan/builder.hpp"
+#include "sched/policy/policy.hpp"
+#include "sched/tasks/arena.hpp"
+
+namespace tilerail {
+
+/// What every part of planning one (sub-)problem shares. Devices are counted 0 .. devices.size() - 1 ("slots").
+struct PlanContext {
+  const GemmProblem& problem;
+  const Topology& topology;
+  const Policy& policy;
+  std::span<const MemoryId> devices;
+  PlanBuilder& builder;
+  LinkClock& clock;
+  std::vector<Arena>& arenas;  // one a device
+  BufferId matrix_a, matrix_b, matrix_c;
+  const SharedLinks* links = nullptr;  // routing=link-map only
+
+  double bytes(std::int64_t rows, std::int64_t cols) const {
+    return static_cast<double>(rows * cols * element_size(problem.dtype));
+  }
+
+  /// Devices that a transfer visits on its way: those of routing=link-map, else none.
+  std::vector<std::size_t> hops(MemoryId src, MemoryId dst) const {
+    std::vector<std::size_t> slots;
+    if (!links) return slots;
+    for (const MemoryId hop : links->hops(src, dst))
+      slots.push_back(static_cast<std::size_t>(std::find(devices.begin(), devices.end(), hop) - devices.begin()));
+    return slots;
+  }
+
+  /// Adds an operation on behalf of a device. Without overlap a device does one thing after another.
+  OpId emit(std::size_t device, const Op& op, Deps& deps) {
+    if (!policy.overlap) deps.after(last_of_device[device]);
+    const OpId id = builder.add(op, deps);
+    if (!policy.overlap) last_of_device[device] = id;
+    return id;
+  }
+  std::vector<std::optional<OpId>> last_of_device{devices.size()};
+};
+
+}  // namespace tilerail

@@ -1,0 +1,108 @@
+#include "study/job.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "model/base/error.hpp"
+#include "model/base/files.hpp"
+#include "model/base/parse.hpp"
+#include "sched/scheduler.hpp"
+#include "study/judge.hpp"
+#include "study/locate.hpp"
+
+namespace tilerail::study {
+namespace {
+
+std::vector<int> gpu_numbers(const Topology& machine) {
+  std::vector<int> numbers;
+  for (MemoryId gpu : machine.gpus()) numbers.push_back(machine.memory(gpu).device);
+  return numbers;
+}
+
+Job load_job(const JobText& options) {
+  Plan plan = plan_from_json(read_file(options.plan_file), options.plan_file);
+  MachineText machine = options.machine;
+  if (machine.topology.empty()) machine.topology = plan.machine;
+  return {machine.load(), std::move(plan), 0};
+}
+
+}  // namespace
+
+Topology MachineText::load() const {
+  if (topology.empty()) {
+    throw InputError{fmt::format("--topology: the machine is missing; give a .toml file or one of: {}",
+                                 fmt::join(topology_names(), ", "))};
+  }
+  const std::string file = find_topology(topology, "--topology").string();
+  spdlog::debug("machine {}", file);
+  return load_topology(file);
+}
+
+std::vector<MemoryId> MachineText::resolve_devices(const Topology& machine) const {
+  if (devices == "all") return machine.gpus();
+  std::vector<MemoryId> gpus;
+  auto numbers = parse_numbers(devices, "--devices");
+  std::sort(numbers.begin(), numbers.end());
+  for (int number : numbers) {
+    const auto gpu = machine.find_gpu(number);
+    if (!gpu) {
+      throw InputError{fmt::format("--devices: {} has no GPU {}; it has: {}", machine.name(), number,
+                                   fmt::join(gpu_numbers(machine), ", "))};
+    }
+    gpus.push_back(*gpu);
+  }
+  return gpus;
+}
+
+Policy PolicyText::resolve() const {
+  Policy policy = preset(name);
+  constexpr std::string_view chosen = "auto:";
+  if (tile.starts_with(chosen)) {
+    const std::string choice = tile.substr(chosen.size());
+    try {
+      apply_override(policy, "tile-choice=" + choice);
+    } catch (const InputError& error) {
+      throw InputError{fmt::format("--tile: '{}' is no way to choose a tile: {}", choice, error.what())};
+    }
+  } else if (tile != "auto") {
+    const std::int64_t size = parse_size(tile, "--tile");
+    if (size == 0) throw InputError{"--tile: '0' is not a tile size; write a positive size or auto"};
+    apply_override(policy, fmt::format("tile={}", size));
+  }
+  if (!select.empty()) {
+    try {
+      apply_override(policy, "select=" + select);
+    } catch (const InputError& error) {
+      throw InputError{fmt::format("--select: '{}' is no metric: {}", select, error.what())};
+    }
+  }
+  for (const std::string& assignment : overrides) apply_override(policy, assignment);
+  return policy;
+}
+
+Job plan_job(const Topology& topology, const ProblemText& problem, const MachineText& machine,
+             const PolicyText& policy) {
+  const GemmProblem resolved = problem.resolve(topology);
+  const std::vector<MemoryId> devices = machine.resolve_devices(topology);
+  const auto begin = std::chrono::steady_clock::now();
+  Plan plan = plan_gemm(resolved, topology, devices, policy.resolve(), judge_of(topology));
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+  spdlog::debug("planned {} operations in {:.3f} s", plan.ops.size(), spent.count());
+  return {topology, std::move(plan), spent.count()};
+}
+
+Job make_job(const JobText& options) {
+  if (!options.plan_file.empty()) {
+    Job job = load_job(options);
+    validate(job.plan);
+    validate(job.plan, job.topology);
+    return job;
+  }
+  return plan_job(options.machine.load(), options.problem, options.machine, options.policy);
+}
+
+}  // namespace tilerail::study

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+#include "plan/plan.hpp"
+#include "sched/policy/policy.hpp"
+
+namespace tilerail::study {
+
+/// What users write of a problem, on a command line or in a cell of a table: one of gemm, gemv, dot and axpy, and the
+/// rest with its defaults. Errors name the option that the text belongs to.
+struct ProblemText {
+  std::optional<std::string> gemm, gemv, dot, axpy;
+  std::string dtype = "f64", trans_a = "N", alpha = "1";
+  std::optional<std::string> trans_b, beta, place;  // whose defaults are the routine's
+  std::array<std::string, 3> leading = {"0", "0", "0"};
+
+  /// The checked problem, with its matrices in memories of `topology`. Throws InputError naming the option.
+  GemmProblem resolve(const Topology& topology) const;
+  std::string place_or_default() const;
+
+ private:
+  GemmProblem sizes() const;
+  void refuse_what_is_not_there(Routine routine) const;
+  void put(GemmProblem& problem, const Topology& topology) const;
+};
+
+/// Of a machine: its file or name, and "all" or the numbers of GPUs.
+struct MachineText {
+  std::string topology, devices = "all";
+
+  Topology load() const;
+  /// The GPUs of --devices, by ascending number. Throws InputError naming the GPUs there are.
+  std::vector<MemoryId> resolve_devices(const Topology& machine) const;
+};
+
+/// Of a policy: a preset, and what replaces its fields.
+struct PolicyText {
+  std::string name = "tilerail", tile = "auto", select;
+  std::vector<std::string> overrides;
+
+  Policy resolve() const;
+};
+
+/// What plan, simulate and run all work on: a problem, a machine and a policy, or a plan that was saved before.
+struct JobText {
+  ProblemText problem;
+  MachineText machine;
+  PolicyText policy;
+  std::string plan_file;
+};
+
+struct Job {
+  Topology topology;
+  Plan plan;
+  double plan_s = 0;  // seconds spent planning; 0 for a plan from a file
+};
+
+/// Plans a problem on the devices that `machine` names. Throws InputError.
+Job plan_job(const Topology& topology, const ProblemText& problem, const MachineText& machine,
+             const PolicyText& policy);
+
+/// Reads, plans and validates. Throws InputError.
+Job make_job(const JobText& text);
+
+}  // namespace tilerail::study

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "model/base/error.hpp"
+#include "model/base/parse.hpp"
+#include "study/job.hpp"
+
+namespace tilerail::study {
+namespace {
+
+/// "h" or "h0" is the first host domain, "h1" the second; a number is a GPU; anything else is a memory's name.
+MemoryId place_of(std::string_view text, const Topology& topology, std::string_view what) {
+  std::vector<std::string> names;
+  for (const Memory& memory : topology.memories()) names.push_back(memory.name);
+  if (const auto named = topology.find_memory(text)) return *named;
+  if (text == "h" && !topology.hosts().empty()) return topology.hosts().front();
+  const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  if (is_number && text.size() < 5) {
+    if (const auto gpu = topology.find_gpu(static_cast<int>(parse_integer(text, what, 0, 9999)))) return *gpu;
+  }
+  if (text.size() == 2 && text[0] == 'h' && text[1] >= '0' && text[1] <= '9') {
+    const auto host = static_cast<std::size_t>(text[1] - '0');
+    if (host < topology.hosts().size()) return topology.hosts()[host];
+  }
+  throw InputError{fmt::format("{}: '{}' is no memory of {}; write h, h1, a GPU number or one of: {}", what, text,
+                               topology.name(), fmt::join(names, ", "))};
+}
+
+/// What --place names of each routine.
+std::string_view operands(Routine routine) {
+  switch (routine) {
+    case Routine::gemm:
+      return "A:B:C, such as h:h:h or 0:1:h";
+    case Routine::gemv:
+      return "A:X:Y, such as h:h:h or 0:0:h";
+    case Routine::dot:
+    case Routine::axpy:
+      return "X:Y, such as h:h or 0:h";
+  }
+  return "";
+}
+
+}  // namespace
+
+GemmProblem ProblemText::sizes() const {
+  if (gemv) {
+    const auto parts = split(*gemv, ',');
+    if (parts.size() != 2) throw InputError{fmt::format("--gemv: '{}' is not M,N, the rows and columns of A", *gemv)};
+    return gemv_problem(parse_size(parts[0], "--gemv"), parse_size(parts[1], "--gemv"),
+                        trans_from_string(trans_a, "--transa"));
+  }
+  if (dot) return dot_problem(parse_size(*dot, "--dot"));
+  if (axpy) return axpy_problem(parse_size(*axpy, "--axpy"));
+  GemmProblem problem;
+  const auto shape = parse_shape(*gemm, "--gemm");
+  problem.m = shape[0], problem.n = shape[1], problem.k = shape[2];
+  problem.trans_a = trans_from_string(trans_a, "--transa");
+  if (trans_b) problem.trans_b = trans_from_string(*trans_b, "--transb");
+  return problem;
+}
+
+/// Vectors are contiguous and have no transpose.
+void ProblemText::refuse_what_is_not_there(Routine routine) const {
+  if (routine == Routine::gemm) return;
+  const auto refuse = [&](const char* option, bool given) {
+    if (given)
+      throw InputError{fmt::format("{}: means nothing beside --{}; expected without it", option, to_string(routine))};
+  };
+  refuse("--transb", trans_b.has_value());
+  refuse("--ldb", leading[1] != "0");
+  refuse("--ldc", leading[2] != "0");
+  if (routine == Routine::gemv) return;
+  refuse("--transa", trans_a != "N");
+  refuse("--lda", leading[0] != "0");
+  refuse("--beta", routine == Routine::dot && beta);
+}
+
+std::string ProblemText::place_or_default() const { return place.value_or(dot || axpy ? "h:h" : "h:h:h"); }
+
+void ProblemText::put(GemmProblem& problem, const Topology& topology) const {
+  const std::string text = place_or_default();
+  const auto places = split(text, ':');
+  if (places.size() != (problem.of_vectors() ? 2 : 3))
+    throw InputError{fmt::format("--place: '{}' is not {}", text, operands(problem.routine))};
+  const auto at = [&](std::size_t operand) { return place_of(places[operand], topology, "--place"); };
+  problem.place_a = at(0);
+  problem.place_b = problem.has_b() ? at(1) : at(0);
+  problem.place_c = problem.routine == Routine::dot ? place_of("h", topology, "--place") : at(places.size() - 1);
+}
+
+GemmProblem ProblemText::resolve(const Topology& topology) const {
+  const int given = int{gemm.has_value()} + int{gemv.has_value()} + int{dot.has_value()} + int{axpy.has_value()};
+  if (given == 0) throw InputError{"--gemm: sizes are missing; write --gemm M,N,K, --gemv M,N, --dot N or --axpy N"};
+  if (given > 1) throw InputError{fmt::format("--gemm, --gemv, --dot, --axpy: {} are given; expected one", given)};
+  GemmProblem problem = sizes();
+  refuse_what_is_not_there(problem.routine);
+  problem.dtype = dtype_from_string(dtype, "--dtype");
+  problem.alpha = parse_real(alpha, "--alpha");
+  if (beta) problem.beta = parse_real(*beta, "--beta");
+  put(problem, topology);
+  problem.lda = parse_size(leading[0], "--lda");
+  problem.ldb = parse_size(leading[1], "--ldb");
+  problem.ldc = parse_size(leading[2], "--ldc");
+  return checked(problem);
+}
+
+}  // namespace tilerail::study

@@ -1,0 +1,166 @@
+#include "check/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "check/blas.hpp"
+#include "model/base/error.hpp"
+
+namespace tilerail::host {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+Block block(std::vector<double>& data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  return {reinterpret_cast<std::byte*>(data.data()), rows, cols, ld};
+}
+
+TEST(HostCopy, LeavesTheRowsBeyondTheBlockAlone) {
+  std::vector<double> x{1, 2, 9, 3, 4, 9};        // 2 x 2, ld 3
+  std::vector<double> y{0, 0, 7, 7, 0, 0, 7, 7};  // 2 x 2, ld 4
+  copy(block(x, 2, 2, 3), block(y, 2, 2, 4), 8);
+  EXPECT_EQ(y, (std::vector<double>{1, 2, 7, 7, 3, 4, 7, 7}));
+}
+
+TEST(HostCopy, PackedBlocksGoInOnePiece) {
+  std::vector<double> x{1, 2, 3, 4, 5, 6}, y(6, 0.0);
+  copy(block(x, 2, 3, 2), block(y, 2, 3, 2), 8);
+  EXPECT_EQ(y, x);
+}
+
+TEST(HostCopy, EmptyBlocksCopyNothing) {
+  std::vector<double> x{1}, y{2};
+  copy(block(x, 0, 5, 1), block(y, 0, 5, 1), 8);
+  copy(block(x, 5, 0, 5), block(y, 5, 0, 5), 8);
+  EXPECT_EQ(y[0], 2);
+}
+
+TEST(HostAxpby, AddsScaledBlocks) {
+  std::vector<double> x{1, 2, 3, 4}, y{10, 20, 77, 30, 40, 77};  // 2 x 2; y has ld 3
+  axpby(block(x, 2, 2, 2), block(y, 2, 2, 3), 2.0, 0.5, DType::f64);
+  EXPECT_EQ(y, (std::vector<double>{2 + 5, 4 + 10, 77, 6 + 15, 8 + 20, 77}));
+}
+
+TEST(HostAxpby, ZeroBetaNeverReadsY) {
+  std::vector<double> x{1, 2}, y{nan, nan};
+  axpby(block(x, 2, 1, 2), block(y, 2, 1, 2), 3.0, 0.0, DType::f64);
+  EXPECT_EQ(y, (std::vector<double>{3, 6}));
+}
+
+TEST(HostAxpby, ZeroAlphaNeverReadsX) {
+  std::vector<double> x{nan, nan}, y{1, 2};
+  axpby(block(x, 2, 1, 2), block(y, 2, 1, 2), 0.0, -1.0, DType::f64);
+  EXPECT_EQ(y, (std::vector<double>{-1, -2}));
+  axpby(Block{}, block(y, 2, 1, 2), 0.0, 0.0, DType::f64);
+  EXPECT_EQ(y, (std::vector<double>{0, 0}));
+}
+
+TEST(HostAxpby, RoundsScalarsToSinglePrecision) {
+  std::vector<float> x{1}, y{0};
+  axpby({reinterpret_cast<std::byte*>(x.data()), 1, 1, 1}, {reinterpret_cast<std::byte*>(y.data()), 1, 1, 1}, 0.1, 0,
+        DType::f32);
+  EXPECT_EQ(y[0], 0.1F);
+}
+
+// op(A) op(B) with A = [1 2; 3 4] (columns 1,3 and 2,4) and B = [5 6; 7 8].
+struct SmallGemm {
+  std::vector<double> a{1, 3, 2, 4}, b{5, 7, 6, 8}, c{nan, nan, nan, nan};
+  std::vector<double> run(Trans ta, Trans tb) {
+    gemm({DType::f64, ta, tb, 2, 2, 2, 1.0, 0.0, a.data(), b.data(), c.data(), 2, 2, 2});
+    return c;
+  }
+};
+
+/// y = 2 op(A) op(B) + beta y of one column: A is 2 x 3 or its transpose, B a column or, in every other place, a row.
+std::vector<double> one_column(std::int64_t m, Trans ta, Trans tb, double beta, double y) {
+  const std::vector<double> a = ta == Trans::no ? std::vector<double>{1, 4, 2, 5, 3, 6}   // columns of [1 2 3; 4 5 6]
+                                                : std::vector<double>{1, 2, 3, 4, 5, 6};  // of its transpose
+  const std::vector<double> b = tb == Trans::no ? std::vector<double>{7, 8, 9} : std::vector<double>{7, nan, 8, nan, 9};
+  std::vector<double> c(2, y);
+  multiply({DType::f64, ta, tb, m, 1, 3, 2.0, beta, a.data(), b.data(), c.data(), ta == Trans::no ? 2 : 3,
+            tb == Trans::no ? 3 : 2, 2});
+  return c;
+}
+
+TEST(HostMultiply, AColumnIsTheProductOfMatrixAndVector) {
+  // [1 2 3; 4 5 6] (7 8 9) = (50 122)
+  for (const Trans ta : {Trans::no, Trans::yes})
+    for (const Trans tb : {Trans::no, Trans::yes}) {
+      EXPECT_EQ(one_column(2, ta, tb, 0, nan), (std::vector<double>{100, 244}));
+      EXPECT_EQ(one_column(2, ta, tb, 0.5, 10), (std::vector<double>{105, 249}));
+    }
+}
+
+TEST(HostMultiply, AnElementIsADotProduct) {
+  for (const Trans ta : {Trans::no, Trans::yes})
+    for (const Trans tb : {Trans::no, Trans::yes}) {
+      EXPECT_EQ(one_column(1, ta, tb, 0, nan)[0], 100);
+      EXPECT_EQ(one_column(1, ta, tb, -1, 10), (std::vector<double>{90, 10}));
+    }
+}
+
+TEST(HostGemm, TransposesEachOperand) {
+  // A B = [19 22; 43 50], A' B = [26 30; 38 44], A B' = [17 23; 39 53], A' B' = [23 31; 34 46]; stored by columns.
+  EXPECT_EQ(SmallGemm{}.run(Trans::no, Trans::no), (std::vector<double>{19, 43, 22, 50}));
+  EXPECT_EQ(SmallGemm{}.run(Trans::yes, Trans::no), (std::vector<double>{26, 38, 30, 44}));
+  EXPECT_EQ(SmallGemm{}.run(Trans::no, Trans::yes), (std::vector<double>{17, 39, 23, 53}));
+  EXPECT_EQ(SmallGemm{}.run(Trans::yes, Trans::yes), (std::vector<double>{23, 34, 31, 46}));
+}
+
+/// Large enough for the blocked kernels of a BLAS, 3 x 3 for the small ones.
+class ZeroScalars : public testing::TestWithParam<std::int64_t> {};
+
+TEST_P(ZeroScalars, ZeroBetaOverwritesNaN) {
+  const std::int64_t s = GetParam();
+  std::vector<double> ones(static_cast<std::size_t>(s * s), 1.0), c(ones.size(), nan);
+  gemm({DType::f64, Trans::no, Trans::no, s, s, s, 1.0, 0.0, ones.data(), ones.data(), c.data(), s, s, s});
+  for (const double value : c) ASSERT_EQ(value, static_cast<double>(s));  // a sum of s ones
+}
+
+TEST_P(ZeroScalars, ZeroAlphaNeverReadsAOrB) {
+  const std::int64_t s = GetParam();
+  std::vector<double> nans(static_cast<std::size_t>(s * s), nan), c(nans.size(), 3.0);
+  gemm({DType::f64, Trans::no, Trans::no, s, s, s, 0.0, 2.0, nans.data(), nans.data(), c.data(), s, s, s});
+  for (const double value : c) ASSERT_EQ(value, 6.0);
+}
+
+TEST_P(ZeroScalars, EmptyKOnlyScales) {
+  const std::int64_t s = GetParam();
+  std::vector<double> c(static_cast<std::size_t>(s * s), 3.0);
+  gemm({DType::f64, Trans::no, Trans::no, s, s, 0, 1.0, 2.0, c.data(), c.data(), c.data(), s, 1, s});
+  for (const double value : c) ASSERT_EQ(value, 6.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, ZeroScalars, testing::Values(1, 3, 33, 200));
+
+TEST(HostGemm, RefusesHalfPrecision) {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    GemmCall call;
+    call.dtype = dtype;
+    try {
+      gemm(call);
+      FAIL() << "no error for " << to_string(dtype);
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string{error.what()}.find("expected f64 or f32"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(HostGemm, RefusesSizesBeyondTheLibrarysIntegers) {
+  GemmCall call;
+  call.m = call.n = call.k = 1;
+  call.ldb = std::int64_t{1} << 31;
+  EXPECT_THROW(gemm(call), InputError);
+}
+
+TEST(ParallelBlas, RestoresTheThreadsAfterIt) {
+  set_blas_threads(1);
+  { const ParallelBlas all_cores; }
+  EXPECT_EQ(blas_threads(), 1);
+}
+
+}  // namespace
+}  // namespace tilerail::host

@@ -1,0 +1,179 @@
+#include "check/reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "model/base/error.hpp"
+
+namespace tilerail {
+namespace {
+
+GemmProblem problem(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype = DType::f64) {
+  GemmProblem p;
+  p.m = m, p.n = n, p.k = k, p.dtype = dtype;
+  return checked(p);
+}
+
+/// C by plain loops: another order of summation than any BLAS library's.
+template <class T>
+void plain_gemm(const GemmProblem& p, const Matrices& data) {
+  const T *a = static_cast<const T*>(data.a), *b = static_cast<const T*>(data.b);
+  T* c = static_cast<T*>(data.c);
+  for (std::int64_t j = 0; j < p.n; ++j) {
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      T sum = 0;
+      for (std::int64_t l = 0; l < p.k; ++l) {
+        const T x = p.trans_a == Trans::no ? a[i + l * p.lda] : a[l + i * p.lda];
+        const T y = p.trans_b == Trans::no ? b[l + j * p.ldb] : b[j + l * p.ldb];
+        sum += x * y;
+      }
+      T& out = c[i + j * p.ldc];
+      out = static_cast<T>(p.alpha) * sum + (p.beta == 0 ? T{0} : static_cast<T>(p.beta) * out);
+    }
+  }
+}
+
+TEST(RandomMatrix, DependsOnTheSeedOnly) {
+  const RandomMatrix x{20, 10, 20, DType::f64, 1}, y{20, 10, 24, DType::f64, 1}, z{20, 10, 20, DType::f64, 2};
+  int equal = 0;
+  for (std::int64_t j = 0; j < 10; ++j) {
+    for (std::int64_t i = 0; i < 20; ++i) {
+      EXPECT_EQ(x.at(i, j), y.at(i, j));
+      equal += x.at(i, j) == z.at(i, j) ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(equal, 0);
+}
+
+TEST(RandomMatrix, IsUniformFromMinusOneToOne) {
+  const std::int64_t s = 200;
+  const RandomMatrix x{s, s, s, DType::f32, 5};
+  double sum = 0, squares = 0;
+  for (std::int64_t j = 0; j < s; ++j) {
+    for (std::int64_t i = 0; i < s; ++i) {
+      ASSERT_LE(std::abs(x.at(i, j)), 1.0);
+      sum += x.at(i, j), squares += x.at(i, j) * x.at(i, j);
+    }
+  }
+  // Mean 0 and variance 1/3 over 40000 draws: standard errors 0.0029 and 0.0015; six of them.
+  EXPECT_NEAR(sum / (s * s), 0.0, 0.018);
+  EXPECT_NEAR(squares / (s * s), 1.0 / 3, 0.009);
+}
+
+TEST(RandomMatrix, TellsWhatWasWritten) {
+  RandomMatrix x{3, 2, 5, DType::f64, 1};
+  EXPECT_TRUE(x.elements_untouched());
+  EXPECT_TRUE(x.padding_untouched());
+  static_cast<double*>(x.data())[4] = 0;  // row 4 of column 0: padding
+  EXPECT_TRUE(x.elements_untouched());
+  EXPECT_FALSE(x.padding_untouched());
+  x.fill();
+  static_cast<double*>(x.data())[5] = 2;  // row 0 of column 1
+  EXPECT_FALSE(x.elements_untouched());
+  EXPECT_TRUE(x.padding_untouched());
+}
+
+TEST(RandomMatrix, RefusesWhatItCannotHold) {
+  EXPECT_THROW((RandomMatrix{1, 1, 1, DType::f16, 0}), InputError);
+  const std::int64_t huge = std::int64_t{1} << 31;
+  EXPECT_THROW((RandomMatrix{huge, huge, huge, DType::f64, 0}), InputError);
+}
+
+TEST(GemmCheck, AcceptsAnotherOrderOfSummation) {
+  for (const DType dtype : {DType::f64, DType::f32}) {
+    for (const Trans ta : {Trans::no, Trans::yes}) {
+      for (const Trans tb : {Trans::no, Trans::yes}) {
+        GemmProblem p = problem(17, 23, 190, dtype);
+        p.trans_a = ta, p.trans_b = tb, p.alpha = -1.5, p.beta = 0.3;
+        p.lda = p.ldb = p.ldc = 200;
+        const GemmData data{p, 3};
+        dtype == DType::f64 ? plain_gemm<double>(p, data.matrices()) : plain_gemm<float>(p, data.matrices());
+        const GemmCheck check = data.check();
+        EXPECT_TRUE(check.passed()) << check.summary();
+        EXPECT_GT(check.residual, 0);  // the orders do differ
+      }
+    }
+  }
+}
+
+TEST(GemmCheck, ToleranceIsTwiceGammaOfKPlusTwo) {
+  // u = 2^-53, n = k + 2 = 100: 2 n u / (1 - n u) = 200 u to first order.
+  EXPECT_NEAR(GemmData(problem(1, 1, 98), 0).check().tolerance, 200 * 0x1p-53, 1e-12 * 200 * 0x1p-53);
+  EXPECT_NEAR(GemmData(problem(1, 1, 98, DType::f32), 0).check().tolerance, 200 * 0x1p-24, 1e-4 * 200 * 0x1p-24);
+}
+
+TEST(GemmCheck, RejectsOneWrongElement) {
+  GemmProblem p = problem(8, 8, 50);
+  p.ldc = 9;
+  for (const double wrong : {0.0, 1e-12, std::nan(""), HUGE_VAL}) {
+    const GemmData data{p, 4};
+    plain_gemm<double>(p, data.matrices());
+    double& element = static_cast<double*>(data.matrices().c)[3 + 5 * 9];
+    // |A||B| is at most 50 here and the tolerance 52 eps: 1e-12 beside the result is more than 52 * 50 eps = 5.8e-13.
+    element = wrong == 1e-12 ? element + wrong : wrong;
+    const GemmCheck check = data.check();
+    EXPECT_FALSE(check.passed()) << wrong;
+    EXPECT_EQ(check.row, 3);
+    EXPECT_EQ(check.col, 5);
+    EXPECT_NE(check.summary().find("C(3, 5)"), std::string::npos) << check.summary();
+  }
+}
+
+TEST(GemmCheck, RejectsAMissedProduct) {
+  GemmProblem shorter = problem(8, 8, 49);
+  const GemmData data{problem(8, 8, 50), 4};
+  shorter.ldb = 50;
+  plain_gemm<double>(shorter, data.matrices());
+  EXPECT_FALSE(data.check().passed());
+}
+
+TEST(GemmCheck, SeesWritesIntoPaddingAndInputs) {
+  GemmProblem p = problem(8, 8, 8);
+  p.lda = p.ldc = 9;
+  const GemmData data{p, 4};
+  plain_gemm<double>(p, data.matrices());
+  EXPECT_TRUE(data.check().passed());
+  static_cast<double*>(data.matrices().c)[8] = 0;
+  EXPECT_FALSE(data.check().padding_untouched);
+  EXPECT_FALSE(data.check().passed());
+
+  const GemmData other{p, 4};
+  plain_gemm<double>(p, other.matrices());
+  static_cast<double*>(other.matrices().b)[0] += 0x1p-53;  // too little to be seen in C
+  EXPECT_FALSE(other.check().inputs_untouched);
+  EXPECT_FALSE(other.check().passed());
+}
+
+TEST(GemmCheck, ZeroScalarsDemandExactness) {
+  GemmProblem p = problem(4, 4, 4);
+  p.alpha = p.beta = 0;  // C = 0, and S = 0: any other value is wrong
+  const GemmData data{p, 1};
+  EXPECT_FALSE(data.check().passed());  // still poisoned
+  plain_gemm<double>(p, data.matrices());
+  EXPECT_TRUE(data.check().passed());
+  static_cast<double*>(data.matrices().c)[7] = 1e-300;
+  EXPECT_FALSE(data.check().passed());
+}
+
+TEST(GemmCheck, EmptyProblemsPass) {
+  for (const auto& [m, n, k] : {std::array{0, 5, 3}, std::array{5, 0, 3}, std::array{0, 0, 0}}) {
+    EXPECT_TRUE(GemmData(problem(m, n, k), 1).check().passed());
+  }
+  GemmProblem p = problem(5, 5, 0);
+  p.beta = 1;
+  EXPECT_TRUE(GemmData(p, 1).check().passed());  // C stays what it was
+}
+
+TEST(GemmData, ResetRestoresC) {
+  GemmProblem p = problem(4, 4, 4);
+  GemmData data{p, 1};
+  plain_gemm<double>(p, data.matrices());
+  EXPECT_FALSE(data.c().elements_untouched());
+  data.reset_c();
+  EXPECT_TRUE(data.c().elements_untouched());
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,131 @@
+#include "check/row_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "check/reference.hpp"
+
+namespace tilerail {
+namespace {
+
+GemmProblem problem_of(Trans ta, Trans tb, double alpha, double beta) {
+  GemmProblem p;
+  p.m = 130, p.n = 37, p.k = 65;
+  p.trans_a = ta, p.trans_b = tb, p.alpha = alpha, p.beta = beta;
+  return checked(p);
+}
+
+/// Column-major C = alpha op(A) op(B) + beta C of doubles, by the definition.
+struct Case {
+  explicit Case(const GemmProblem& problem) : p{problem} {
+    fill(a, p.lda * p.cols_a()), fill(b, p.ldb * p.cols_b()), fill(c_in, p.ldc * p.n);
+    c = c_in;
+    for (std::int64_t i = 0; i < p.m; ++i)
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < p.k; ++k)
+          sum += a[at(p.trans_a == Trans::no ? i + k * p.lda : k + i * p.lda)] *
+                 b[at(p.trans_b == Trans::no ? k + j * p.ldb : j + k * p.ldb)];
+        double& y = c[at(i + j * p.ldc)];
+        y = p.alpha * sum + (p.beta == 0 ? 0 : p.beta * y);
+      }
+  }
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+  void fill(std::vector<double>& x, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) x.push_back(std::sin(static_cast<double>(++number)));
+  }
+  RowCheck check(std::int64_t every) const {
+    const auto bytes = [](const std::vector<double>& x) { return reinterpret_cast<const std::byte*>(x.data()); };
+    return check_rows(p, {bytes(a), bytes(b), bytes(c_in), bytes(c)}, every, 3, 5);
+  }
+  GemmProblem p;
+  std::vector<double> a, b, c_in, c;
+  int number = 0;
+};
+
+TEST(RowCheck, AcceptsTheDefinitionWithAllTransposesAndScalars) {
+  for (const Trans ta : {Trans::no, Trans::yes})
+    for (const Trans tb : {Trans::no, Trans::yes})
+      for (const double beta : {0.0, 1.0, -0.5}) {
+        const RowCheck result = Case{problem_of(ta, tb, 1.5, beta)}.check(16);
+        EXPECT_TRUE(result.passed()) << result.summary();
+        EXPECT_EQ(result.rows, 9);  // 130 rows, one of each 16
+      }
+}
+
+TEST(RowCheck, FindsOneWrongElementInARowThatItLooksAt) {
+  Case c{problem_of(Trans::no, Trans::no, 1, 1)};
+  c.c[Case::at(77 + 21 * c.p.ldc)] += 1e-9;
+  const RowCheck result = c.check(1);
+  EXPECT_FALSE(result.passed());
+  EXPECT_EQ(result.row, 77);
+  EXPECT_EQ(result.col, 21);
+}
+
+TEST(RowCheck, FindsATileOfWhichAProductIsMissing) {
+  Case c{problem_of(Trans::no, Trans::no, 1, 0)};
+  for (std::int64_t i = 32; i < 64; ++i)
+    c.c[Case::at(i + 3 * c.p.ldc)] -= c.a[Case::at(i)] * c.b[Case::at(3 * c.p.ldb)];
+  EXPECT_FALSE(c.check(32).passed());
+}
+
+TEST(RowCheck, FailsOnNaN) {
+  Case c{problem_of(Trans::no, Trans::no, 1, 0)};
+  c.c[0] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isinf(c.check(1).residual));
+}
+
+TEST(RowCheck, ReadsHalves) {
+  // 1.5 in both formats: 0x3E00 and 0x3FC0; -2^-24, the least f16: 0x8001. A 1 x 1 x 1 problem: C = A B.
+  for (const auto& [dtype, a, b, c] :
+       {std::tuple<DType, std::uint16_t, std::uint16_t, std::uint16_t>{DType::f16, 0x3E00, 0x4000, 0x4200},
+        {DType::bf16, 0x3FC0, 0x4000, 0x4040},
+        {DType::f16, 0x8001, 0x4000, 0x8002}}) {
+    GemmProblem p;
+    p.m = p.n = p.k = 1, p.dtype = dtype, p.beta = 0;
+    const auto bytes = [](const std::uint16_t& x) { return reinterpret_cast<const std::byte*>(&x); };
+    const RowCheck result = check_rows(checked(p), {bytes(a), bytes(b), nullptr, bytes(c)}, 1, 1, 1);
+    EXPECT_EQ(result.residual, 0) << result.summary();
+  }
+}
+
+/// A 1 x 1 x 2 problem of halves in two steps, 0.5 * 2 + 2^-11 * 2 = 1 + 2^-10, against a C given by its bits.
+RowCheck halves(DType dtype, std::uint16_t c) {
+  const bool f16 = dtype == DType::f16;
+  const std::uint16_t two = f16 ? 0x4000 : 0x4000, half = f16 ? 0x3800 : 0x3F00, small = f16 ? 0x1000 : 0x3A00;
+  const std::array<std::uint16_t, 2> a{half, small}, b{two, two};
+  GemmProblem p;
+  p.m = p.n = 1, p.k = 2, p.dtype = dtype, p.beta = 0;
+  const auto bytes = [](const auto& x) { return reinterpret_cast<const std::byte*>(x.data()); };
+  return check_rows(checked(p), {bytes(a), bytes(b), nullptr, bytes(std::array{c})}, 1, 2, 1);
+}
+
+TEST(RowCheck, HalvesMayBeRoundedAfterEachStepAndNoMore) {
+  // (2 + 2) u of a largest partial result of 1: f16 2^-9 around 1 + 2^-10, whose next value is 2^-10 away.
+  EXPECT_TRUE(halves(DType::f16, 0x3C00).passed());    // 1
+  EXPECT_TRUE(halves(DType::f16, 0x3C02).passed());    // 1 + 2^-9
+  EXPECT_FALSE(halves(DType::f16, 0x3C06).passed());   // 1 + 6 2^-10
+  EXPECT_TRUE(halves(DType::bf16, 0x3F80).passed());   // 1; u is 2^-8
+  EXPECT_FALSE(halves(DType::bf16, 0x3F90).passed());  // 1.125
+}
+
+TEST(RowCheck, Tf32RoundsItsInputsAndNoMore) {
+  // 1 x 1 x 1: |C - a b| <= (gamma(3, 2^-24) + 2 2^-11) |a b|.
+  const auto passes = [](float c) {
+    const float one = 1;
+    GemmProblem p;
+    p.m = p.n = p.k = 1, p.dtype = DType::tf32, p.beta = 0;
+    const auto bytes = [](const float& x) { return reinterpret_cast<const std::byte*>(&x); };
+    return check_rows(checked(p), {bytes(one), bytes(one), nullptr, bytes(c)}, 1, 1, 1).passed();
+  };
+  EXPECT_TRUE(passes(1 + 0x1p-11F));
+  EXPECT_FALSE(passes(1 + 0x1p-9F));
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,128 @@
+// Energy of plans made by hand on two-gpu: 50 W idle, 250 W busy; 1024 x 1024 fills a GPU, 256 x 256 a quarter of it.
+#include "cost/energy.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/machines.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr MemoryId gpu0{1}, gpu1{2};
+
+/// Kernels and joins with the times at which they ran, each in a queue of its own.
+struct TimedPlan {
+  TimedPlan() {
+    plan.devices = {gpu0, gpu1};
+    plan.problem.m = plan.problem.n = plan.problem.k = 1024;
+  }
+  void add(OpKind kind, MemoryId gpu, std::int64_t side, double start, double end) {
+    Op op;
+    op.kind = kind, op.queue = QueueId{plan.queues.size()};
+    plan.queues.push_back({Queue::Kind::compute, gpu, gpu, static_cast<int>(plan.queues.size())});
+    plan.buffers.push_back({Buffer::Kind::tile, gpu, side, side, side, 0});
+    op.a = op.b = op.y = {BufferId{plan.buffers.size() - 1}, 0, 0, side, side};
+    plan.ops.push_back(op);
+    times.push_back({start, end});
+  }
+  void gemm(MemoryId gpu, std::int64_t side, double start, double end) { add(OpKind::gemm, gpu, side, start, end); }
+
+  Plan plan;
+  std::vector<OpTime> times;
+};
+
+Topology two_gpu() { return testing::shipped("two-gpu"); }
+
+/// Of gpu0 and gpu1, in joules.
+void expect_energies(const TimedPlan& run, const Topology& topology, double first, double second) {
+  const auto energies = device_energies(run.plan, topology, run.times);
+  ASSERT_TRUE(energies);
+  ASSERT_EQ(energies->size(), 2u);
+  EXPECT_DOUBLE_EQ((*energies)[0].value, first);
+  EXPECT_DOUBLE_EQ((*energies)[1].value, second);
+}
+
+// Idle watts count for the whole makespan of 4 s, also on the GPU that does nothing.
+TEST(Energy, IsIdlePowerAndWhatKernelsAdd) {
+  TimedPlan run;
+  run.gemm(gpu0, 1024, 0.5, 1.5);
+  run.add(OpKind::join, gpu1, 0, 4, 4);
+  expect_energies(run, two_gpu(), 50 * 4 + 200 * 1, 50 * 4);
+}
+
+TEST(Energy, AKernelThatFillsAQuarterCountsAQuarter) {
+  TimedPlan run;
+  run.gemm(gpu0, 256, 0, 2);
+  run.gemm(gpu0, 256, 1, 4);  // beside it for a second: half of the GPU
+  expect_energies(run, two_gpu(), 50 * 4 + 200 * (0.25 * 1 + 0.5 * 1 + 0.25 * 2), 50 * 4);
+}
+
+// Two whole kernels from 1 to 2 s do not draw twice the watts of one, nor does a quarter beside a whole one add to it.
+TEST(Energy, KernelsThatShareAGpuNeverCountForMoreThanOne) {
+  TimedPlan run;
+  run.gemm(gpu0, 1024, 0, 2);
+  run.gemm(gpu0, 1024, 1, 3);
+  run.gemm(gpu1, 1024, 0, 4);
+  run.gemm(gpu1, 256, 1, 2);
+  expect_energies(run, two_gpu(), 50 * 4 + 200 * 3, 250 * 4);
+}
+
+TEST(Energy, ElementwiseKernelsCountAsGemmsDo) {
+  TimedPlan run;
+  run.add(OpKind::axpby, gpu0, 1024, 0, 1);
+  expect_energies(run, two_gpu(), 250, 50);
+}
+
+TEST(Energy, WattsOfAGemmReplaceThoseOfABusyDevice) {
+  auto d = two_gpu().description();
+  for (GemmCurve& curve : d.kernels[0].gemm)
+    if (curve.dtype == DType::f64) curve.watts = Watts{150};
+  TimedPlan run;
+  run.gemm(gpu0, 1024, 0, 1);
+  expect_energies(run, Topology{d}, 150, 50);
+  run.plan.problem.dtype = DType::f32;
+  expect_energies(run, Topology{d}, 250, 50);
+}
+
+TEST(Energy, ADeviceNeverDrawsMoreThanItIsAllowed) {
+  auto d = two_gpu().description();
+  for (GemmCurve& curve : d.kernels[0].gemm) curve.watts = Watts{350};  // the GPUs are allowed 250
+  TimedPlan run;
+  run.gemm(gpu0, 1024, 0, 1);
+  run.gemm(gpu1, 1024, 0, 0.5);
+  expect_energies(run, Topology{d}, 250, 50 + 0.5 * 300);
+}
+
+TEST(Energy, IsUnknownWhereTheDescriptionLacksWattsOfADevice) {
+  TimedPlan run;
+  run.gemm(gpu0, 1024, 0, 1);
+  auto d = two_gpu().description();
+  d.memories[2].idle_watts.reset();
+  EXPECT_FALSE(device_energies(run.plan, Topology{d}, run.times));
+  run.plan.devices = {gpu0};
+  EXPECT_TRUE(device_energies(run.plan, Topology{d}, run.times));
+  EXPECT_FALSE(bystander_energy(run.plan, Topology{d}, Seconds{1}));
+}
+
+TEST(Energy, IsUnknownWithoutTimesOfTheGemms) {
+  TimedPlan run;
+  run.gemm(gpu0, 1024, 0, 1);
+  run.plan.problem.dtype = DType::tf32;
+  EXPECT_FALSE(device_energies(run.plan, two_gpu(), run.times));
+}
+
+TEST(Energy, OfGpusThatTakeNoPartIsTheirIdlePower) {
+  TimedPlan run;
+  EXPECT_EQ(bystander_energy(run.plan, two_gpu(), Seconds{3}), Joules{0});
+  run.plan.devices = {gpu1};
+  EXPECT_EQ(bystander_energy(run.plan, two_gpu(), Seconds{3}), Joules{150});
+}
+
+TEST(Energy, OfARunWithoutTimeIsNothing) {
+  TimedPlan run;
+  run.gemm(gpu0, 1024, 0, 0);
+  expect_energies(run, two_gpu(), 0, 0);
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,192 @@
+// The quick estimate and the costs of kernels, on plans made by hand.
+#include "cost/estimate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cost/kernel_costs.hpp"
+#include "plan/builder.hpp"
+#include "tests/support/machines.hpp"
+
+namespace tilerail {
+namespace {
+
+/// two-gpu without what handing over costs, with 10 GB/s each way to gpu0, 12 in both directions together, of which 4
+/// to the GPU. Kernels: 1 TFLOP/s, 1.5 times as long on a GPU that is always busy and twice on columns of 8 bytes.
+/// Columns of 1 KiB move at half the rate, a quarter once the GPU computes.
+Topology machine() {
+  auto d = testing::shipped("two-gpu").description();
+  for (Link& link : d.links) link.latency = Seconds{0};
+  CapacityGroup both;
+  both.name = "both", both.source = "round";
+  both.forward = {LinkId{2}}, both.backward = {LinkId{3}};  // pcie0->gpu0 and back
+  both.both_busy = CapacityCurve{{{1, Rate{12e9}}}}, both.forward_share = 1.0 / 3;
+  d.groups = {both};
+  d.strided = {.points = {{Bytes{1024}, 0.5}}, .busy = {{Bytes{1024}, 0.25}}, .source = "round"};
+  KernelTimes& kernels = d.kernels[0];
+  kernels.launch = Seconds{0}, kernels.multiprocessors = kernels.block_m = kernels.block_n = 1;
+  kernels.gemm[0].sustained = {{0.5, 1.0}, {1.0, 1.5}}, kernels.gemm[0].alignment = {{8, 2.0}};
+  return Topology{std::move(d)};
+}
+
+constexpr MemoryId host{0}, gpu{1};
+
+/// Copies of whole matrices, or of their first rows, and products of tiles on the GPU.
+class Draft {
+ public:
+  Draft() {
+    plan.memories = {"host", "gpu0", "gpu1"};
+    plan.peak_bytes = {0, 0, 0};
+    plan.devices = {gpu};
+    plan.problem.m = plan.problem.n = plan.problem.k = 1024;
+  }
+  View matrix(MemoryId memory, std::int64_t rows, std::int64_t cols, std::int64_t ld = 0) {
+    const BufferId id = builder.add_buffer({Buffer::Kind::tile, memory, rows, cols, ld == 0 ? rows : ld, 0});
+    return {id, 0, 0, rows, cols};
+  }
+  OpId copy(const View& from, const View& to, std::initializer_list<OpId> after = {}) {
+    Op op;
+    op.queue = builder.copy_queue(plan.buffer(from.buffer).memory, plan.buffer(to.buffer).memory);
+    op.a = from, op.y = to;
+    return add(op, after);
+  }
+  OpId gemm(const View& a, const View& b, const View& y, std::initializer_list<OpId> after = {}) {
+    Op op;
+    op.kind = OpKind::gemm, op.queue = builder.compute_queue(gpu, 0);
+    op.a = a, op.b = b, op.y = y;
+    return add(op, after);
+  }
+  double estimate() { return whole_estimate().makespan.value; }
+  double busiest() { return whole_estimate().busiest.value; }
+  double cost(OpId op) { return KernelCosts{plan, machine()}.of(op).seconds; }
+
+  Plan plan;
+
+ private:
+  OpId add(const Op& op, std::initializer_list<OpId> after) {
+    Deps deps;
+    for (const OpId id : after) deps.after(id);
+    return builder.add(op, deps);
+  }
+  Estimate whole_estimate() {
+    const Topology topology = machine();
+    return estimate_plan(plan, topology, Resources{topology});
+  }
+  PlanBuilder builder{plan};
+};
+
+TEST(Estimate, ACopyTakesItsTimeAlone) {
+  Draft d;
+  d.copy(d.matrix(host, 125'000'000, 1), d.matrix(gpu, 125'000'000, 1));  // 1 GB
+  EXPECT_NEAR(d.estimate(), 0.1, 1e-9);
+}
+
+TEST(Estimate, BothDirectionsRunTogetherUntilTheLesserIsDone) {
+  // 1.6 GB in and 0.8 GB out at once: 4 + 8 GB/s for 0.1 s, which is all of the way out; then 1.2 GB in at 10 GB/s.
+  Draft d;
+  d.copy(d.matrix(host, 200'000'000, 1), d.matrix(gpu, 200'000'000, 1));
+  d.copy(d.matrix(gpu, 100'000'000, 1), d.matrix(host, 100'000'000, 1));
+  EXPECT_NEAR(d.estimate(), 0.1 + 0.12, 1e-9);
+  EXPECT_NEAR(d.busiest(), 0.1 + 0.12, 1e-9);
+}
+
+TEST(Estimate, NarrowColumnsMoveAsSlowlyAsOnAGpuThatComputes) {
+  // 128 rows of doubles, 1 KiB a column, out of a taller matrix: a quarter of 10 GB/s.
+  Draft d;
+  const View tall = d.matrix(host, 4096, 100'000, 4096);
+  d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
+  EXPECT_NEAR(d.estimate(), 128 * 8 * 1e5 / 2.5e9, 1e-9);
+}
+
+TEST(Estimate, AGpuThatIsAlwaysBusyIsSlower) {
+  // Two products of 1024^3, 2.147 ms each at 1 TFLOP/s, and nothing else: 1.5 times as long.
+  Draft d;
+  const View a = d.matrix(gpu, 1024, 1024), b = d.matrix(gpu, 1024, 1024);
+  for (int i = 0; i < 2; ++i) d.gemm(a, b, d.matrix(gpu, 1024, 1024));
+  EXPECT_NEAR(d.estimate(), 1.5 * 2 * 2.0 * (1 << 30) / 1e12, 1e-9);
+}
+
+TEST(Estimate, AGpuThatIsBusyForHalfTheTimeIsNot) {
+  Draft d;
+  const View a = d.matrix(gpu, 1024, 1024), b = d.matrix(gpu, 1024, 1024);
+  const double kernel = 2.0 * (1 << 30) / 1e12;
+  const auto rows = static_cast<std::int64_t>(kernel * 10e9 / 8);  // a copy of the same time before it
+  const OpId in = d.copy(d.matrix(host, rows, 1), d.matrix(gpu, rows, 1));
+  d.gemm(a, b, d.matrix(gpu, 1024, 1024), {in});
+  EXPECT_NEAR(d.estimate(), 2 * kernel, 1e-6);
+  EXPECT_NEAR(d.busiest(), kernel, 1e-6);  // they wait for each other
+}
+
+TEST(Estimate, TheBusiestIsWhatAllDevicesUseOrTheMeanOfWhatSomeDo) {
+  const Topology topology = testing::shipped("two-gpu");
+  Plan plan;
+  plan.memories = {"host", "gpu0", "gpu1"};
+  plan.peak_bytes = {0, 0, 0};
+  plan.devices = topology.gpus();
+  PlanBuilder builder{plan};
+  constexpr std::int64_t rows = 125'000'000;  // 1 GB
+  const auto copy_to = [&](MemoryId device) {
+    Op op;
+    op.queue = builder.copy_queue(host, device);
+    op.a = {builder.add_buffer({Buffer::Kind::tile, host, rows, 1, rows, 0}), 0, 0, rows, 1};
+    op.y = {builder.add_buffer({Buffer::Kind::tile, device, rows, 1, rows, 0}), 0, 0, rows, 1};
+    Deps none;
+    builder.add(op, none);
+    return estimate_plan(plan, topology, Resources{topology});
+  };
+  const Estimate one = copy_to(topology.gpus()[0]);
+  EXPECT_NEAR(one.makespan.value, 0.1, 1e-4);  // 10 GB/s
+  EXPECT_NEAR(one.busiest.value, 0.05, 1e-4);  // were half of it the other's
+  const Estimate both = copy_to(topology.gpus()[1]);
+  EXPECT_NEAR(both.makespan.value, 2.0 / 12, 1e-4);
+  EXPECT_NEAR(both.busiest.value, 2.0 / 12, 1e-4);  // of the link that both are behind
+}
+
+TEST(KernelCosts, UnalignedColumnsOfAnyOperandCost) {
+  Draft d;
+  const View even = d.matrix(gpu, 512, 512), odd = d.matrix(gpu, 512, 512, 513);
+  const double aligned = d.cost(d.gemm(even, even, even));
+  EXPECT_NEAR(d.cost(d.gemm(odd, even, even)), 2 * aligned, 1e-12);
+  EXPECT_NEAR(d.cost(d.gemm(even, odd, even)), 2 * aligned, 1e-12);
+  EXPECT_NEAR(d.cost(d.gemm(even, even, odd)), 2 * aligned, 1e-12);
+}
+
+TEST(KernelCosts, SoDoColumnsThatAreNoWholeWords) {
+  Draft d;
+  const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 512, 512), tall = d.matrix(gpu, 512, 512);
+  const double words = d.cost(d.gemm({large.buffer, 0, 0, 510, 512}, even, {tall.buffer, 0, 0, 510, 512}));
+  const double odd = d.cost(d.gemm({large.buffer, 0, 0, 509, 512}, even, {tall.buffer, 0, 0, 509, 512}));
+  EXPECT_NEAR(odd / words, 2 * 509.0 / 510, 1e-9);
+  const double columns = d.cost(d.gemm(even, {large.buffer, 0, 0, 512, 511}, {tall.buffer, 0, 0, 512, 511}));
+  EXPECT_NEAR(columns / words, 511.0 / 510, 1e-9);  // their number is no matter
+  // Large enough to be run in parts: aligned, but for a thin one.
+  const View huge = d.matrix(gpu, 2048, 2048), row_more = d.matrix(gpu, 2049, 2048, 2056);
+  const double ratio = d.cost(d.gemm(row_more, huge, row_more)) / d.cost(d.gemm(huge, huge, huge));
+  EXPECT_GT(ratio, 2049.0 / 2048 - 1e-9);
+  EXPECT_LT(ratio, 1.01);
+}
+
+TEST(KernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
+  const KernelCost aligned{1, 1, 1}, slow{2, 1, 2};
+  EXPECT_DOUBLE_EQ(aligned.under_load(1.5), 1.5);
+  EXPECT_DOUBLE_EQ(slow.under_load(1.5), 2);
+  EXPECT_DOUBLE_EQ(slow.under_load(3), 3);
+  EXPECT_DOUBLE_EQ(aligned.under_load(1), 1);
+  // 1.5 times as long on a GPU that is always busy, but these are twice as long anyway.
+  Draft d;
+  const View odd = d.matrix(gpu, 1024, 1024, 1025);
+  d.gemm(odd, odd, d.matrix(gpu, 1024, 1024));
+  EXPECT_NEAR(d.estimate(), 2 * 2.0 * (1 << 30) / 1e12, 1e-9);
+}
+
+TEST(KernelCosts, SoDoesAnOperandThatStartsOffABorder) {
+  Draft d;
+  const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 1024, 512);
+  const double aligned = d.cost(d.gemm(even, even, even));
+  EXPECT_NEAR(d.cost(d.gemm({large.buffer, 1, 0, 512, 512}, even, even)), 2 * aligned, 1e-12);
+  EXPECT_NEAR(d.cost(d.gemm({large.buffer, 8, 0, 512, 512}, even, even)), aligned, 1e-12);
+}
+
+}  // namespace
+}  // namespace tilerail

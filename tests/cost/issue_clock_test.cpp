@@ -1,0 +1,155 @@
+// Which queues share a stream, and what handing operations over costs.
+#include "cost/issue_clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include "plan/shared_streams.hpp"
+#include "tests/support/small_machine.hpp"
+
+namespace tilerail {
+namespace {
+
+using Deps = std::vector<OpId>;
+
+constexpr MemoryId host{0}, gpu0{1}, gpu1{2}, gpu2{3};
+constexpr double us = 1e-6;
+
+/// Three GPUs, each linked with the host and with the others. Handing over: 2 us, 5 us for kernels, 1 us a dependency.
+Topology machine() {
+  auto d = small_machine::memories_and_switches(3, 0);
+  const std::vector<std::string> names{"h", "g0", "g1", "g2"};
+  for (std::size_t i = 0; i < names.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) small_machine::add_links(d, names[i], names[j], 10);
+  d.issue.per_op = Seconds{2 * us}, d.issue.per_kernel = Seconds{5 * us};
+  d.issue.per_dependency = Seconds{1 * us}, d.issue.source = "s";
+  return Topology{d};
+}
+
+/// Operations without operands: what counts is their kinds, queues and dependencies.
+class Draft {
+ public:
+  Draft() {
+    plan.memories = {"h", "g0", "g1", "g2"};
+    plan.dep_begin = {0};
+  }
+  OpId copy(MemoryId src, MemoryId dst, const Deps& deps = {}) { return add(OpKind::copy, src, dst, deps); }
+  OpId kernel(MemoryId gpu, const Deps& deps = {}, OpKind kind = OpKind::gemm) { return add(kind, gpu, gpu, deps); }
+  QueueId queue(MemoryId src, MemoryId dst) {
+    for (std::size_t i = 0; i < plan.queues.size(); ++i)
+      if (plan.queues[i].src == src && plan.queues[i].dst == dst) return QueueId{i};
+    plan.queues.push_back({src == dst ? Queue::Kind::compute : Queue::Kind::copy, src, dst, 0});
+    return QueueId{plan.queues.size() - 1};
+  }
+
+  Plan plan;
+
+ private:
+  OpId add(OpKind kind, MemoryId src, MemoryId dst, const Deps& deps) {
+    Op op;
+    op.kind = kind, op.queue = queue(src, dst);
+    plan.ops.push_back(op);
+    plan.deps.insert(plan.deps.end(), deps.begin(), deps.end());
+    plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
+    return OpId{plan.ops.size() - 1};
+  }
+};
+
+bool share(const Draft& draft, QueueId a, QueueId b) {
+  const auto streams = shared_streams(draft.plan, machine());
+  return streams[a.index()] == streams[b.index()];
+}
+
+TEST(SharedStreams, CopiesToPeersShareOneWhereEachWaitsForTheOneBefore) {
+  Draft d;
+  const OpId first = d.copy(gpu0, gpu1), second = d.copy(gpu0, gpu2, {first});
+  d.copy(gpu0, gpu1, {second});
+  EXPECT_TRUE(share(d, d.queue(gpu0, gpu1), d.queue(gpu0, gpu2)));
+}
+
+TEST(SharedStreams, OneCopyThatDoesNotWaitKeepsThemApart) {
+  Draft d;
+  const OpId first = d.copy(gpu0, gpu1), second = d.copy(gpu0, gpu2, {first});
+  d.copy(gpu0, gpu1, {second});
+  d.copy(gpu0, gpu2);
+  EXPECT_FALSE(share(d, d.queue(gpu0, gpu1), d.queue(gpu0, gpu2)));
+}
+
+TEST(SharedStreams, CopiesOfOneQueueAreInOrderWithoutDependencies) {
+  Draft d;
+  d.copy(gpu0, gpu1);
+  const OpId last = d.copy(gpu0, gpu1);
+  d.copy(gpu0, gpu2, {last});
+  EXPECT_TRUE(share(d, d.queue(gpu0, gpu1), d.queue(gpu0, gpu2)));
+}
+
+TEST(SharedStreams, OtherSendersHostsAndKernelsHaveTheirOwn) {
+  Draft d;
+  const OpId first = d.copy(gpu0, gpu1), other = d.copy(gpu1, gpu2, {first});
+  const OpId in = d.copy(host, gpu0, {other}), out = d.copy(gpu0, host, {in});
+  d.kernel(gpu0, {out});
+  const auto streams = shared_streams(d.plan, machine());
+  for (std::size_t q = 0; q < streams.size(); ++q) EXPECT_EQ(streams[q], QueueId{q});
+}
+
+TEST(IssueClock, KernelsCopiesAndDependenciesHaveTheirCosts) {
+  Draft d;
+  const OpId copy = d.copy(host, gpu0), kernel = d.kernel(gpu0, {copy}), more = d.kernel(gpu0, {kernel}, OpKind::axpby);
+  const OpId join = d.kernel(gpu0, {}, OpKind::join);
+  const Topology topology = machine();
+  IssueClock clock{d.plan, topology};
+  EXPECT_DOUBLE_EQ(clock.issue(copy), 2 * us);
+  EXPECT_DOUBLE_EQ(clock.issue(kernel), (2 + 5 + 1) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(more), (8 + 5) * us) << "the kernel before it is on its own stream";
+  EXPECT_DOUBLE_EQ(clock.issue(join), (13 + 2) * us);
+}
+
+TEST(IssueClock, WithoutACostOfKernelsTheyCostWhatOthersDo) {
+  auto description = machine().description();
+  description.issue.per_kernel.reset();
+  const Topology topology{description};
+  Draft d;
+  const OpId kernel = d.kernel(gpu0);
+  EXPECT_DOUBLE_EQ((IssueClock{d.plan, topology}.issue(kernel)), 2 * us);
+}
+
+TEST(IssueClock, ACallCostsOnceForEachThread) {
+  auto description = machine().description();
+  description.issue.per_call = Seconds{30 * us};
+  const Topology topology{description};
+  Draft d;
+  const OpId first = d.kernel(gpu0), second = d.kernel(gpu0), other = d.kernel(gpu1);
+  IssueClock clock{d.plan, topology};
+  EXPECT_DOUBLE_EQ(clock.issue(first), (30 + 5) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(second), (30 + 10) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(other), (30 + 5) * us);
+}
+
+TEST(IssueClock, EachDeviceHasAThreadOrAllHaveOne) {
+  const Topology topology = machine();
+  for (const bool single : {false, true}) {
+    Draft d;
+    d.plan.single_issuer = single;
+    const OpId first = d.kernel(gpu0), second = d.kernel(gpu1), in = d.copy(host, gpu1), out = d.copy(gpu0, host);
+    IssueClock clock{d.plan, topology};
+    EXPECT_DOUBLE_EQ(clock.issue(first), 5 * us);
+    EXPECT_DOUBLE_EQ(clock.issue(second), (single ? 10 : 5) * us);
+    EXPECT_DOUBLE_EQ(clock.issue(in), (single ? 12 : 7) * us);
+    EXPECT_DOUBLE_EQ(clock.issue(out), (single ? 14 : 7) * us);
+  }
+}
+
+TEST(IssueClock, DependenciesWithinAStreamCostNothing) {
+  const Topology topology = machine();
+  for (const bool in_order : {true, false}) {
+    Draft d;
+    d.plan.single_issuer = true;
+    const OpId first = d.copy(gpu0, gpu1), second = d.copy(gpu0, gpu2, {first});
+    if (!in_order) d.copy(gpu0, gpu1);  // waits for nothing: the queues keep streams of their own
+    IssueClock clock{d.plan, topology};
+    EXPECT_DOUBLE_EQ(clock.issue(first), 2 * us);
+    EXPECT_DOUBLE_EQ(clock.issue(second), (2 + (in_order ? 2 : 3)) * us);
+  }
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,108 @@
+#include "model/base/files.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "model/base/error.hpp"
+
+namespace tilerail {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An empty folder of its own for each test.
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path{testing::TempDir()} / ("tilerail-files-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::size_t count() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}));
+  }
+  static std::string refusal(const std::string& where) {
+    try {
+      write_file_atomically(where, "x");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Files, WhatIsWrittenIsRead) {
+  const std::string content("a\0b\n\xff", 5);
+  write_file_atomically(path("f"), content);
+  EXPECT_EQ(read_file(path("f")), content);
+  EXPECT_EQ(count(), 1u);  // no temporary file is left
+}
+
+TEST_F(Files, LargeContentIsWhole) {
+  std::string content(3'000'001, 'x');
+  content.back() = 'y';
+  write_file_atomically(path("f"), content);
+  EXPECT_EQ(read_file(path("f")), content);
+}
+
+TEST_F(Files, AnExistingFileIsReplacedAndKeepsItsMode) {
+  write_file_atomically(path("f"), "old");
+  ::chmod(path("f").c_str(), 0640);
+  write_file_atomically(path("f"), "new");
+  EXPECT_EQ(read_file(path("f")), "new");
+  EXPECT_EQ(fs::status(path("f")).permissions(), fs::perms{0640});
+  EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(Files, ALinkStaysALink) {
+  write_file_atomically(path("target"), "old");
+  fs::create_symlink("target", path("link"));
+  write_file_atomically(path("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(read_file(path("target")), "new");
+}
+
+TEST_F(Files, ADeviceIsWrittenInPlace) {
+  write_file_atomically("/dev/null", "x");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(Files, AFolderThatIsNotThereIsNamed) {
+  EXPECT_EQ(refusal(path("no/f")), "cannot write '" + path("no/f") + "': No such file or directory");
+  EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(Files, AFolderIsNoFile) {
+  EXPECT_EQ(refusal(folder_.string()), "cannot write '" + folder_.string() + "': Is a directory");
+  EXPECT_THROW(read_file(folder_.string()), InputError);
+}
+
+TEST_F(Files, AFailureLeavesTheOldContent) {
+  // A name so long that the temporary file beside it cannot exist.
+  const std::string name = path(std::string(250, 'n'));
+  std::ofstream{name} << "old";
+  EXPECT_NE(refusal(name), "no error");
+  EXPECT_EQ(read_file(name), "old");
+  EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(Files, AMissingFileIsNamed) {
+  try {
+    read_file(path("f"));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string{error.what()}, "cannot read '" + path("f") + "': No such file or directory");
+  }
+}
+
+}  // namespace
+}  // namespace tilerail

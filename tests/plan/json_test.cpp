@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sched/scheduler.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+using nlohmann::json;
+
+class PlanJson : public ::testing::Test {
+ protected:
+  Topology machine = shipped("two-gpu");
+  Plan plan = [this] {
+    GemmProblem p = cube(600);
+    p.trans_a = Trans::yes;
+    p.beta = 0.1;  // not exact in decimal: must come back bit by bit
+    Policy policy = preset("gemmex");
+    policy.tile = 256;
+    return plan_gemm(p, machine, machine.gpus(), policy);
+  }();
+
+  /// The message of reading the plan after `change`; the hash is left as it was.
+  template <class Change>
+  void expect_refused(Change change, std::initializer_list<std::string> words) {
+    json j = json::parse(to_json(plan));
+    change(j);
+    expect_input_error([&] { plan_from_json(j.dump(), "plan.json"); }, words);
+  }
+};
+
+TEST_F(PlanJson, ReadsWhatItWrote) {
+  const Plan again = plan_from_json(to_json(plan), "plan.json");
+  EXPECT_EQ(to_json(again), to_json(plan));
+  EXPECT_EQ(content_hash(again), content_hash(plan));
+  EXPECT_EQ(again.problem.beta, 0.1);
+}
+
+TEST_F(PlanJson, EveryRoutineReadsBackAndAGemmNeedNotSaySo) {
+  for (const GemmProblem& p : {gemv_problem(300, 200, Trans::yes), dot_problem(1000), axpy_problem(1000)}) {
+    const Plan vectors = plan_gemm(p, machine, machine.gpus(), preset("tilerail"));
+    const Plan again = plan_from_json(to_json(vectors), "plan.json");
+    EXPECT_EQ(again.problem.routine, p.routine);
+    EXPECT_EQ(to_json(again), to_json(vectors));
+  }
+  json j = json::parse(to_json(plan));
+  j["problem"].erase("routine");
+  EXPECT_EQ(plan_from_json(j.dump(), "plan.json").problem.routine, Routine::gemm);
+}
+
+TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
+  const std::string before = content_hash(plan);
+  Plan other = plan;
+  other.ops[3].y.row += 1;
+  EXPECT_NE(content_hash(other), before);
+  other = plan;
+  other.deps.back() = OpId{0};
+  EXPECT_NE(content_hash(other), before);
+  other = plan;
+  std::swap(other.queues[0], other.queues[1]);
+  EXPECT_NE(content_hash(other), before);
+  other = plan;
+  other.single_issuer = !other.single_issuer;
+  EXPECT_NE(content_hash(other), before);
+}
+
+TEST_F(PlanJson, TamperedPlansAreRefused) {
+  expect_refused([](json& j) { j["policy"] = "other"; }, {"plan.json", "/hash", "changed"});
+}
+
+TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
+  expect_refused([](json& j) { j["schema"] = 2; }, {"plan.json", "/schema", "2", "expected"});
+  expect_refused([](json& j) { j.erase("ops"); }, {"/ops", "missing"});
+  expect_refused([](json& j) { j["colour"] = 1; }, {"/colour", "unknown field"});
+  expect_refused([](json& j) { j["ops"][5]["op"] = "gem"; }, {"/ops/5/op", "gem", "gemm"});
+  expect_refused([](json& j) { j["ops"][5]["queue"] = 1.5; }, {"/ops/5/queue", "1.5", "integer"});
+  expect_refused([](json& j) { j["ops"][0]["a"][3] = -1; }, {"/ops/0/a/3", "-1"});
+  expect_refused([](json& j) { j["ops"][0]["a"].erase(0); }, {"/ops/0/a", "array of 5"});
+  expect_refused([](json& j) { j["problem"]["dtype"] = "f128"; }, {"/problem/dtype", "f128"});
+  expect_refused([](json& j) { j["problem"]["routine"] = "trsm"; }, {"/problem/routine", "trsm"});
+  expect_refused([](json& j) { j["problem"]["routine"] = "gemv"; }, {"plan.json", "gemv", "expected n = 1"});
+  expect_refused([](json& j) { j["problem"]["m"] = "many"; }, {"/problem/m", "many"});
+  expect_refused([](json& j) { j["problem"]["alpha"] = nullptr; }, {"/problem/alpha", "finite"});
+  expect_refused([](json& j) { j["queues"][0][0] = "print"; }, {"/queues/0/0", "compute"});
+  expect_refused([](json& j) { j["single_issuer"] = 1; }, {"/single_issuer", "true or false"});
+  expect_refused([](json& j) { j["buffers"][0][1] = 99; }, {"buffer 0", "memory"});
+  expect_input_error([] { plan_from_json("{\"schema\": 1,", "plan.json"); }, {"plan.json", "not JSON"});
+  expect_input_error([] { plan_from_json("[]", "plan.json"); }, {"plan.json", "object"});
+}
+
+TEST_F(PlanJson, BadStructureIsNamedByOperation) {
+  const auto refuse = [&](auto change, std::initializer_list<std::string> words) {
+    Plan broken = plan;
+    change(broken);
+    expect_input_error([&] { validate(broken); }, words);
+  };
+  const auto first = [&](OpKind kind) {
+    std::size_t i = 0;
+    while (plan.ops[i].kind != kind) ++i;
+    return i;
+  };
+  const std::size_t gemm = first(OpKind::gemm), copy = first(OpKind::copy), add = first(OpKind::axpby);
+  const auto at = [](std::size_t op) { return "operation " + std::to_string(op); };
+  refuse([&](Plan& p) { p.deps[p.dep_begin[gemm]] = OpId{gemm}; }, {at(gemm), "not before it"});
+  refuse([&](Plan& p) { p.ops[gemm].y.rows += 1; }, {at(gemm), "outside its buffer"});
+  refuse([&](Plan& p) { p.ops[gemm].b.cols -= 1; }, {at(gemm), "shapes"});
+  refuse([&](Plan& p) { p.ops[gemm].queue = p.ops[copy].queue; }, {at(gemm), "compute queue"});
+  refuse([&](Plan& p) { p.ops[copy].queue = p.ops[gemm].queue; }, {at(copy), "copy queue"});
+  refuse([&](Plan& p) { p.ops[copy].y.cols -= 1; }, {at(copy), "different shapes"});
+  refuse([&](Plan& p) { p.ops[add].a.rows -= 1; }, {at(add), "different shapes"});
+  refuse([&](Plan& p) { p.ops[add].a.buffer = BufferId{4000}; }, {at(add), "buffer 4000"});
+  refuse([&](Plan& p) { p.peak_bytes[1] = 100; }, {"buffer", "outside the stated peak"});
+  refuse([&](Plan& p) { p.buffers[0].ld -= 1; }, {"buffer 0", "ld"});
+  refuse([&](Plan& p) { p.dep_begin.pop_back(); }, {"dep_begin"});
+}
+
+TEST_F(PlanJson, PlansOfOtherMachinesAreRefused) {
+  expect_input_error([&] { validate(plan, shipped("pcie-tree-8")); }, {"two-gpu", "pcie-tree-8"});
+}
+
+}  // namespace
+}  // namespace tilerail::testing

@@ -1,0 +1,77 @@
+#include "study/error_split.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace tilerail::study {
+namespace {
+
+/// copy a, then kernel k on its data; copy b in another queue of the same copy engine as a; kernel l after both.
+struct Sample {
+  Topology topology = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  Plan plan;
+  Sample() {
+    const MemoryId host = topology.hosts()[0], gpu = topology.gpus()[0];
+    plan.queues = {
+        {Queue::Kind::copy, host, gpu, 0}, {Queue::Kind::copy, host, gpu, 1}, {Queue::Kind::compute, gpu, gpu, 0}};
+    add(OpKind::copy, 0, {});      // a
+    add(OpKind::copy, 1, {});      // b
+    add(OpKind::gemm, 2, {0});     // k
+    add(OpKind::gemm, 2, {1, 2});  // l
+  }
+  void add(OpKind kind, std::size_t queue, const std::vector<std::size_t>& after) {
+    if (plan.dep_begin.empty()) plan.dep_begin.push_back(0);
+    Op op;
+    op.kind = kind, op.queue = QueueId{queue};
+    plan.ops.push_back(op);
+    for (const std::size_t id : after) plan.deps.push_back(OpId{id});
+    plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
+  }
+};
+
+/// Of the sample plan; when a, b, k and l ran.
+ErrorSplit split_of(std::vector<OpTime> predicted, std::vector<OpTime> measured) {
+  const Sample s;
+  return split_error(s.plan, s.topology, {"test", "", std::move(predicted)}, {"test", "", std::move(measured)});
+}
+
+void expect_parts(const ErrorSplit& split, const ErrorSplit& expected) {
+  EXPECT_DOUBLE_EQ(split.kernel, expected.kernel);
+  EXPECT_DOUBLE_EQ(split.copy, expected.copy);
+  EXPECT_DOUBLE_EQ(split.waiting, expected.waiting);
+  EXPECT_DOUBLE_EQ(split.issue, expected.issue);
+}
+
+TEST(ErrorSplit, IsZeroForEqualTimelines) {
+  const std::vector<OpTime> times{{0, 1}, {1, 2}, {1, 4}, {4, 6}};
+  expect_parts(split_of(times, times), {});
+}
+
+TEST(ErrorSplit, FollowsTheMeasuredPathByKind) {
+  // Measured path a, k, l: a takes 1.5 instead of 1, k starts 0.25 late with its GPU idle, l takes 3 instead of 2.
+  const ErrorSplit split =
+      split_of({{0, 1}, {1, 2}, {1, 4}, {4, 6}}, {{0, 1.5}, {1.5, 2.5}, {1.75, 4.75}, {4.75, 7.75}});
+  expect_parts(split, {.kernel = -1, .copy = -0.5, .issue = -0.25});
+  EXPECT_DOUBLE_EQ(split.total(), 6 - 7.75);
+}
+
+TEST(ErrorSplit, APauseWhileTheEngineIsBusyIsWaiting) {
+  // Measured path b, l: b comes after a on the same engine although nothing in the plan says so: two seconds for a
+  // before b. Predicted, l waits one second for k after b, with the GPU busy.
+  const ErrorSplit split = split_of({{0, 2}, {0, 2}, {2, 3}, {3, 4}}, {{0, 2}, {2, 4}, {2, 3}, {4, 5}});
+  expect_parts(split, {.waiting = -2 + 1});
+  EXPECT_DOUBLE_EQ(split.total(), 4 - 5.0);
+}
+
+TEST(ErrorSplit, AnotherOperationThatIsPredictedToEndLastCountsAsWaiting) {
+  // Measured, l ends last; predicted, b does, two seconds after l.
+  const ErrorSplit split = split_of({{0, 1}, {1, 8}, {1, 4}, {4, 6}}, {{0, 1}, {1, 2}, {1, 4}, {4, 6}});
+  expect_parts(split, {.waiting = 2});
+  EXPECT_DOUBLE_EQ(split.total(), 8 - 6);
+}
+
+}  // namespace
+}  // namespace tilerail::study

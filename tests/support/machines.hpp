@@ -1,0 +1,33 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+#include "sched/policy/policy.hpp"
+
+namespace tilerail::testing {
+
+inline Topology shipped(const std::string& name) {
+  return load_topology(std::string{TILERAIL_SOURCE_DIR} + "/topologies/" + name + ".toml");
+}
+
+inline std::vector<MemoryId> all_gpus(const Topology& topology) { return topology.gpus(); }
+
+/// A cube of side n in f64 with A, B and C on the host of machines whose first memory is the host.
+inline GemmProblem cube(std::int64_t n) {
+  GemmProblem p;
+  p.m = p.n = p.k = n;
+  return p;
+}
+
+/// A preset with fields overridden by "key=value".
+inline Policy policy(std::string_view name, std::initializer_list<std::string_view> overrides = {}) {
+  Policy p = preset(name);
+  for (const std::string_view o : overrides) apply_override(p, o);
+  return p;
+}
+
+}  // namespace tilerail::testing

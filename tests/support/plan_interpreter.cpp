@@ -1,0 +1,221 @@
+#include "tests/support/plan_interpreter.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+namespace tilerail::testing {
+namespace {
+
+std::size_t at(std::int64_t row, std::int64_t col, std::int64_t ld) { return static_cast<std::size_t>(row + col * ld); }
+
+std::vector<double> filled(std::int64_t ld, std::int64_t cols, std::mt19937_64& random) {
+  std::vector<double> data(static_cast<std::size_t>(ld * std::max<std::int64_t>(cols, 1)));
+  for (double& x : data) x = static_cast<double>(static_cast<int>(random() % 17)) - 8;
+  return data;
+}
+
+/// The memory of a plan while it is interpreted.
+class Machine {
+ public:
+  Machine(const Plan& plan, Matrices& matrices) : plan_{plan}, matrices_{matrices} {
+    for (const std::int64_t bytes : plan.peak_bytes)
+      arenas_.emplace_back(static_cast<std::size_t>(bytes / 8), std::numeric_limits<double>::quiet_NaN());
+  }
+
+  void run(const Op& op) {
+    switch (op.kind) {
+      case OpKind::join:
+        return;
+      case OpKind::copy:
+        return each(op.y, [&](std::int64_t r, std::int64_t c) { cell(op.y, r, c) = cell(op.a, r, c); });
+      case OpKind::axpby:
+        return each(op.y, [&](std::int64_t r, std::int64_t c) {
+          const double x = op.alpha == 0 ? 0.0 : op.alpha * cell(op.a, r, c);
+          cell(op.y, r, c) = x + (op.beta == 0 ? 0.0 : op.beta * cell(op.y, r, c));
+        });
+      case OpKind::gemm:
+        return gemm(op);
+    }
+  }
+
+ private:
+  template <class Function>
+  void each(const View& v, Function f) {
+    for (std::int64_t c = 0; c < v.cols; ++c)
+      for (std::int64_t r = 0; r < v.rows; ++r) f(r, c);
+  }
+
+  double& cell(const View& v, std::int64_t row, std::int64_t col) {
+    const Buffer& b = plan_.buffer(v.buffer);
+    const std::size_t i = at(v.row + row, v.col + col, b.ld);
+    switch (b.kind) {
+      case Buffer::Kind::matrix_a:
+        return matrices_.a.at(i);
+      case Buffer::Kind::matrix_b:
+        return matrices_.b.at(i);
+      case Buffer::Kind::matrix_c:
+        return matrices_.c.at(i);
+      case Buffer::Kind::tile:
+        break;
+    }
+    return arenas_[b.memory.index()].at(static_cast<std::size_t>(b.offset / 8) + i);
+  }
+
+  void gemm(const Op& op) {
+    const bool ta = op.trans_a == Trans::yes, tb = op.trans_b == Trans::yes;
+    const std::int64_t depth = ta ? op.a.rows : op.a.cols;
+    each(op.y, [&](std::int64_t r, std::int64_t c) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < depth; ++k)
+        sum += (ta ? cell(op.a, k, r) : cell(op.a, r, k)) * (tb ? cell(op.b, c, k) : cell(op.b, k, c));
+      cell(op.y, r, c) = op.alpha * sum + (op.beta == 0 ? 0.0 : op.beta * cell(op.y, r, c));
+    });
+  }
+
+  const Plan& plan_;
+  Matrices& matrices_;
+  std::vector<std::vector<double>> arenas_;
+};
+
+/// The operation before each one in its queue; ops.size() when there is none.
+std::vector<std::size_t> queue_predecessors(const Plan& plan) {
+  std::vector<std::size_t> last(plan.queues.size(), plan.ops.size()), before;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    before.push_back(last[plan.ops[i].queue.index()]);
+    last[plan.ops[i].queue.index()] = i;
+  }
+  return before;
+}
+
+/// What an operation touches: rectangles of cells of one array.
+struct Access {
+  std::int64_t array, ld, row, col, rows, cols, offset;
+  bool writes;
+  std::size_t op;
+};
+
+bool overlap(const Access& x, const Access& y) {
+  if (x.array < 0 && y.array < 0)  // views of a user's matrix: rectangles of one array with one leading dimension
+    return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols && y.col < x.col + x.cols;
+  const auto begin = [](const Access& a) { return a.offset / 8 + a.row + a.col * a.ld; };
+  const auto end = [&](const Access& a) { return begin(a) + a.rows + (a.cols - 1) * a.ld; };
+  return begin(x) < end(y) && begin(y) < end(x);
+}
+
+void add_access(const Plan& plan, const View& v, bool writes, std::size_t op,
+                std::map<std::int64_t, std::vector<Access>>& all) {
+  if (v.rows == 0 || v.cols == 0) return;
+  const Buffer& b = plan.buffer(v.buffer);
+  const std::int64_t array = b.kind == Buffer::Kind::tile ? b.memory.value : -1 - static_cast<std::int64_t>(b.kind);
+  all[array].push_back({array, b.ld, v.row, v.col, v.rows, v.cols, b.offset, writes, op});
+}
+
+}  // namespace
+
+Matrices integer_matrices(const GemmProblem& p, std::uint64_t seed) {
+  std::mt19937_64 random{seed};
+  return {filled(p.lda, p.cols_a(), random), filled(p.ldb, p.cols_b(), random), filled(p.ldc, p.n, random)};
+}
+
+std::vector<double> reference(const GemmProblem& p, const Matrices& matrices) {
+  std::vector<double> c = matrices.c;
+  for (std::int64_t j = 0; j < p.n; ++j)
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < p.k; ++k)
+        sum += matrices.a[p.trans_a == Trans::no ? at(i, k, p.lda) : at(k, i, p.lda)] *
+               (p.has_b() ? matrices.b[p.trans_b == Trans::no ? at(k, j, p.ldb) : at(j, k, p.ldb)] : 1);
+      double& cell = c[at(i, j, p.ldc)];
+      cell = p.alpha * sum + (p.beta == 0 ? 0.0 : p.beta * cell);
+    }
+  return c;
+}
+
+std::vector<double> interpret(const Plan& plan, Matrices matrices, std::uint64_t seed) {
+  Machine machine{plan, matrices};
+  const std::size_t count = plan.ops.size();
+  std::vector<std::size_t> waiting(count, 0);
+  std::vector<std::vector<std::size_t>> successors(count);
+  const auto before = queue_predecessors(plan);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (before[i] < count) successors[before[i]].push_back(i), ++waiting[i];
+    for (const OpId dep : plan.deps_of(OpId{i})) successors[dep.index()].push_back(i), ++waiting[i];
+  }
+  std::set<std::size_t> ready;
+  for (std::size_t i = 0; i < count; ++i)
+    if (waiting[i] == 0) ready.insert(i);
+  std::mt19937_64 random{seed};
+  while (!ready.empty()) {
+    auto chosen = ready.begin();
+    if (seed == 1) chosen = std::prev(ready.end());
+    if (seed > 1) std::advance(chosen, static_cast<std::ptrdiff_t>(random() % ready.size()));
+    const std::size_t op = *chosen;
+    ready.erase(chosen);
+    machine.run(plan.ops[op]);
+    for (const std::size_t next : successors[op])
+      if (--waiting[next] == 0) ready.insert(next);
+  }
+  return matrices.c;
+}
+
+std::string find_race(const Plan& plan) {
+  const std::size_t count = plan.ops.size();
+  const auto before = queue_predecessors(plan);
+  std::vector<std::vector<bool>> happens_before(count);  // [i][j]: j is ordered before i
+  std::map<std::int64_t, std::vector<Access>> accesses;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& past = happens_before[i];
+    past.assign(i, false);
+    const auto inherit = [&](std::size_t from) {
+      past[from] = true;
+      for (std::size_t j = 0; j < from; ++j)
+        if (happens_before[from][j]) past[j] = true;
+    };
+    if (before[i] < count) inherit(before[i]);
+    for (const OpId dep : plan.deps_of(OpId{i})) inherit(dep.index());
+    const Op& op = plan.ops[i];
+    if (op.kind == OpKind::join) continue;
+    add_access(plan, op.y, true, i, accesses);
+    if (op.kind != OpKind::axpby || op.alpha != 0) add_access(plan, op.a, false, i, accesses);
+    if (op.kind == OpKind::gemm) add_access(plan, op.b, false, i, accesses);
+  }
+  for (const auto& [array, list] : accesses)
+    for (std::size_t x = 0; x < list.size(); ++x)
+      for (std::size_t y = x + 1; y < list.size(); ++y) {
+        const std::size_t low = std::min(list[x].op, list[y].op), high = std::max(list[x].op, list[y].op);
+        if (low == high || (!list[x].writes && !list[y].writes) || !overlap(list[x], list[y])) continue;
+        if (!happens_before[high][low])
+          return "operations " + std::to_string(low) + " and " + std::to_string(high) + " touch the same bytes";
+      }
+  return {};
+}
+
+double least_bytes(const Plan& plan) {
+  const GemmProblem& p = plan.problem;
+  const auto away = [&](MemoryId home) {
+    return std::find(plan.devices.begin(), plan.devices.end(), home) == plan.devices.end();
+  };
+  const auto size = [&](std::int64_t rows, std::int64_t cols) {
+    return static_cast<double>(rows * cols * element_size(p.dtype));
+  };
+  const bool product = p.alpha != 0 && p.k > 0 && p.m > 0 && p.n > 0;
+  if (p.m == 0 || p.n == 0 || (!product && p.beta == 1)) return 0;
+  double bytes = 0;
+  if (product && away(p.place_a)) bytes += size(p.m, p.k);
+  if (product && p.has_b() && away(p.place_b)) bytes += size(p.k, p.n);
+  if (away(p.place_c)) bytes += size(p.m, p.n) * (p.beta == 0 ? 1 : 2);
+  return bytes;
+}
+
+double moved_bytes(const Plan& plan) {
+  double bytes = 0;
+  for (const Op& op : plan.ops)
+    if (op.kind == OpKind::copy) bytes += copy_bytes(plan, op).value;
+  return bytes;
+}
+
+}  // namespace tilerail::testing
