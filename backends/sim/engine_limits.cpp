@@ -8,8 +8,6 @@
 namespace tilerail {
 namespace {
 
-constexpr int none = -1;
-
 enum class Role { h2d, d2h, peer, total };
 
 std::optional<int> limit_of(const Engines& engines, Role role) {

@@ -22,6 +22,10 @@ class EngineLimits {
   /// Gives the limits back. `pass_on` tells who may have them.
   void give_back(QueueId queue);
 
+  /// Whether the device of this queue has workers that do copies and kernels alike (`total`). A worker takes the lowest
+  /// operation that is ready, whatever queue it served before; a copy engine stays with its queue.
+  bool shares_workers(QueueId queue) const { return of_queue_[queue.index()][1] != none; }
+
   /// Operations that may try again are appended to `retry`: the next in line at what is free. Also to be called after a
   /// retried operation went to wait elsewhere.
   void pass_on(QueueId queue, std::vector<OpId>& retry);
@@ -32,8 +36,10 @@ class EngineLimits {
     std::vector<OpId> waiting;  // heap, lowest operation first
   };
 
+  static constexpr int none = -1;
+
   std::vector<Limit> limits_;
-  std::vector<std::array<int, 2>> of_queue_;  // indices into limits_; -1: none
+  std::vector<std::array<int, 2>> of_queue_;  // indices into limits_ of the role and of `total`, or none
 };
 
 }  // namespace tilerail

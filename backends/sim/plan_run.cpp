@@ -153,17 +153,17 @@ void PlanRun::finish(OpId id) {
   ++ended_;
   if (op.kind != OpKind::join) limits_.give_back(op.queue);
   const Queue& queue = plan_.queue(op.queue);
-  const bool sends = op.kind == OpKind::copy && queue.src != queue.dst;
+  const bool stays = op.kind == OpKind::copy && queue.src != queue.dst && !limits_.shares_workers(op.queue);
   std::optional<OpId> same_queue;
   for (OpId next : graph_.successors(id)) {
     if (--waits_for_[next.index()] > 0) continue;
-    const bool follows = sends && plan_.op(next).queue == op.queue;
+    const bool follows = stays && plan_.op(next).queue == op.queue;
     if (follows && !is_future(times_[next.index()].start))
       same_queue = next;
     else
       make_ready(next);
   }
-  if (same_queue) start(*same_queue);  // an engine stays with a queue that has more for it
+  if (same_queue) start(*same_queue);  // a copy engine stays with a queue that has more for it
   if (op.kind != OpKind::join) {
     limits_.pass_on(op.queue, retry_);
     retry_waiting();

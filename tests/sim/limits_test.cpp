@@ -83,6 +83,19 @@ TEST(SimEngines, TotalCountsCopiesAndKernelsTogether) {
   expect_times(t, OpId{2}, c + g, 2 * c + g);
 }
 
+TEST(SimEngines, AWorkerTakesTheLowestReadyOperationWhateverItsQueue) {
+  const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 1; });
+  HandPlan p{machine};
+  // When 0 ends, the kernel 1 has just become ready, 2 has waited, and 3, of the queue of 0, becomes ready.
+  const OpId first = p.copy(host, gpu0, 10 * MB, {}, 0), kernel = p.gemm(gpu0, 1024, 1024, 1024, {first});
+  const OpId waited = p.copy(host, gpu0, 10 * MB, {}, 1), same_queue = p.copy(host, gpu0, 10 * MB, {}, 0);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
+  expect_times(t, kernel, c, c + g);
+  expect_times(t, waited, c + g, 2 * c + g);
+  expect_times(t, same_queue, 2 * c + g, 3 * c + g);
+}
+
 TEST(SimEngines, AnOperationUnderTwoLimitsHoldsNeitherWhileItWaits) {
   const Topology machine = two_gpu([](auto& d) { d.memories[2].engines.total = 1; });
   HandPlan p{machine};
