@@ -30,7 +30,7 @@ struct GemmPart {
 /// The parts that a GEMM on a GPU is run in, in this order; those with k0 > 0 add to C. Where columns of an operand are
 /// no whole words of 16 bytes, tensor cores are fed by slower loads. The rest is then cut off, if the product is large
 /// enough for what its thin kernels cost. Starts and leading dimensions are taken to be whole words.
-/// docs/model.md#kernel-times
+/// docs/model.md#alignment-and-parts
 class GemmParts {
  public:
   GemmParts(DType dtype, Trans trans_a, Trans trans_b, std::int64_t m, std::int64_t n, std::int64_t k);
