@@ -16,6 +16,7 @@ endif()
 # tilerail_room(TARGET PATH): makes PATH, a folder or a header below the root, includable by that path for TARGET and
 # whatever links it.
 function(tilerail_room target path)
+  set_property(GLOBAL APPEND PROPERTY TILERAIL_ROOMS ${target})
   set(room ${PROJECT_BINARY_DIR}/rooms/${target})
   get_filename_component(parent ${room}/${path} DIRECTORY)
   file(MAKE_DIRECTORY ${parent})
@@ -49,6 +50,18 @@ function(tilerail_tests name labels)
   target_compile_definitions(tests_${target} PRIVATE TILERAIL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   tilerail_room(tests_${target} tests)
   gtest_discover_tests(tests_${target} PROPERTIES LABELS "${labels}" DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# tilerail_python_test(NAME LABEL MODULE [FOLDER]): the unittest file MODULE.py of FOLDER (the current one) on the real
+# binary.
+function(tilerail_python_test name label module)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR} ${ARGN})
+  list(GET folder -1 folder)
+  set(program "TILERAIL=$<TARGET_FILE:tilerail>;TILERAIL_HAS_SIM=$<TARGET_EXISTS:tilerail_sim>")
+  set(places "TILERAIL_SOURCE=${PROJECT_SOURCE_DIR};PYTHONPATH=${PROJECT_SOURCE_DIR}/python:${PROJECT_SOURCE_DIR}/experiments")
+  add_test(NAME ${name} COMMAND ${TILERAIL_PYTHON} -m unittest -v ${module} WORKING_DIRECTORY ${folder})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 300
+                       ENVIRONMENT "${program};${places};PYTHONDONTWRITEBYTECODE=1;MPLBACKEND=Agg")
 endfunction()
 
 # tilerail_feature(VARIABLE FOUND): resolves AUTO, ON or OFF against what was found.

@@ -1,5 +1,6 @@
 """Runs the real `tilerail` (environment variable TILERAIL) in a folder of its own."""
 
+import csv
 import os
 import pathlib
 import shutil
@@ -16,8 +17,15 @@ needs_simulator = unittest.skipIf(os.environ.get("TILERAIL_HAS_SIM") == "0", "th
 
 # A problem that is planned and simulated in milliseconds: 2 x 2 x 2 tiles on two GPUs.
 SMALL = ["--gemm", "64", "--tile", "32", "--policy", "gemmex", "--topology", "two-gpu"]
+GEMMS = 8  # of that problem: one for each of its 2 x 2 x 2 sub-problems
 
 OLD = "what was there before\n"
+
+
+def rows(path):
+    """The rows of a CSV file as dictionaries, without its remarks."""
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    return list(csv.DictReader(lines))
 
 
 class CommandTest(unittest.TestCase):

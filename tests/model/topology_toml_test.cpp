@@ -125,8 +125,7 @@ TEST(TopologyToml, TwoGpuIsWhatItsCommentSays) {
   EXPECT_DOUBLE_EQ(t.kernels_of(gpu0).occupancy(256, 256), 0.25);
 }
 
-void expect_same(const Topology& a, const Topology& b) {
-  const auto &x = a.description(), &y = b.description();
+void expect_same_parts(const Topology::Description& x, const Topology::Description& y) {
   EXPECT_EQ(x.name, y.name);
   EXPECT_EQ(x.description, y.description);
   ASSERT_EQ(x.sources.size(), y.sources.size());
@@ -158,8 +157,12 @@ void expect_same(const Topology& a, const Topology& b) {
   EXPECT_EQ(x.issue.per_op, y.issue.per_op);
   EXPECT_EQ(x.issue.per_dependency, y.issue.per_dependency);
   for (double column : {1e3, 1e4, 2e4, 1e5}) EXPECT_EQ(x.strided.at(Bytes{column}), y.strided.at(Bytes{column}));
-  for (std::size_t from = 0; from < x.memories.size(); ++from)
-    for (std::size_t to = 0; to < x.memories.size(); ++to) {
+}
+
+void expect_same_routes(const Topology& a, const Topology& b) {
+  const std::size_t memories = a.description().memories.size();
+  for (std::size_t from = 0; from < memories; ++from)
+    for (std::size_t to = 0; to < memories; ++to) {
       const MemoryId src{from}, dst{to};
       const auto p = a.route(src, dst), q = b.route(src, dst);
       EXPECT_TRUE(std::equal(p.begin(), p.end(), q.begin(), q.end()));
@@ -167,6 +170,9 @@ void expect_same(const Topology& a, const Topology& b) {
         EXPECT_EQ(a.pair_rate(src, dst), b.pair_rate(src, dst));
       }
     }
+}
+
+void expect_same_kernels(const Topology& a, const Topology& b) {
   for (MemoryId gpu : a.gpus())
     for (const GemmCurve& curve : a.kernels_of(gpu).gemm)
       for (std::int64_t size : {1, 100, 1000, 5000, 20000}) {
@@ -189,7 +195,9 @@ TEST(TopologyToml, EveryShippedMachineSurvivesWritingAndReading) {
     const Topology original = load_topology(file.path().string());
     const std::string text = to_toml(original.description());
     const Topology again = read_topology(text, "again.toml");
-    expect_same(original, again);
+    expect_same_parts(original.description(), again.description());
+    expect_same_routes(original, again);
+    expect_same_kernels(original, again);
     EXPECT_EQ(to_toml(again.description()), text);
     ++count;
   }

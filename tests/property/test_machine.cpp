@@ -1,11 +1,9 @@
 #include "tests/support/random_cases.hpp"
 
 namespace tilerail::testing {
+namespace {
 
-/// host -- sw0 -- gpu0, gpu2 ...        every GPU pair has a route over the switches; GPUs i and i + 1 also a
-///      \- sw1 -- gpu1, gpu3 ...        direct link, which is the faster route. Every third GPU computes faster.
-Topology test_machine(const std::vector<std::int64_t>& capacities) {
-  std::string toml = R"(schema = 1
+constexpr const char* host_and_switches = R"(schema = 1
 name = "test-machine"
 description = "for random tests"
 [sources]
@@ -35,14 +33,23 @@ latency = "1 us"
 both = true
 source = "made"
 )";
-  for (const auto& [kernels, peak] : {std::pair{"slow", "1"}, std::pair{"fast", "3"}}) {
-    const std::string table = std::string{"kernels."} + kernels;
-    toml += "[" + table + "]\nlaunch = \"3 us\"\nmultiprocessors = 8\nblock = [16, 16]\nk_overhead = 8\n" +
-            "memory_bandwidth = \"500 GB/s\"\nsource = \"made\"\n";
-    for (const char* dtype : {"f64", "f32", "f16", "bf16"})
-      toml += "[[" + table + ".gemm]]\ndtype = \"" + dtype + "\"\npeak = \"" + peak +
-              " TFLOP/s\"\nefficiency = [[8, 0.2], [64, 0.9]]\nsource = \"made\"\n";
-  }
+
+std::string kernels_text(const std::string& table, const std::string& peak) {
+  std::string toml = "[" + table + "]\nlaunch = \"3 us\"\nmultiprocessors = 8\nblock = [16, 16]\nk_overhead = 8\n" +
+                     "memory_bandwidth = \"500 GB/s\"\nsource = \"made\"\n";
+  for (const char* dtype : {"f64", "f32", "f16", "bf16"})
+    toml += "[[" + table + ".gemm]]\ndtype = \"" + dtype + "\"\npeak = \"" + peak +
+            " TFLOP/s\"\nefficiency = [[8, 0.2], [64, 0.9]]\nsource = \"made\"\n";
+  return toml;
+}
+
+}  // namespace
+
+/// host -- sw0 -- gpu0, gpu2 ...        every GPU pair has a route over the switches; GPUs i and i + 1 also a
+///      \- sw1 -- gpu1, gpu3 ...        direct link, which is the faster route. Every third GPU computes faster.
+Topology test_machine(const std::vector<std::int64_t>& capacities) {
+  std::string toml = host_and_switches;
+  toml += kernels_text("kernels.slow", "1") + kernels_text("kernels.fast", "3");
   const auto name = [](int i) { return "gpu" + std::to_string(i); };
   for (int i = 0; i < static_cast<int>(capacities.size()); ++i) {
     toml += "[[memory]]\nname = \"" + name(i) + "\"\nkind = \"gpu\"\ndevice = " + std::to_string(i) +

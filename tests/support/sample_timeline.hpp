@@ -16,8 +16,7 @@ namespace tilerail::test {
 ///                         --10 GB/s-- gpu1      per_flow 4 GB/s on gpu0 <-> gpu1
 ///   gpu0 --20 GB/s-- gpu1
 ///   group "uplink": host->pcie forward, pcie->host backward, 8 GB/s, 12 GB/s with both busy
-inline Topology sample_machine() {
-  constexpr const char* toml = R"(
+inline constexpr const char* sample_toml = R"(
 schema = 1
 name = "sample"
 description = "two GPUs"
@@ -84,8 +83,8 @@ peak = "1 TFLOP/s"
 efficiency = [[1, 1.0]]
 source = "s"
 )";
-  return read_topology(toml, "sample.toml");
-}
+
+inline Topology sample_machine() { return read_topology(sample_toml, "sample.toml"); }
 
 /// C (200 x 100) = A (200 x 100) B (100 x 100) + 2 C in f64, all on the host, in two tiles of 100 x 100: the upper on
 /// gpu0 with C fetched late, the lower on gpu1, which gets B from gpu0.

@@ -1,47 +1,15 @@
-"""The experiments on hardware: from results written here, and tiny cases on the host backend."""
+"""The experiments on H200: from results written here, and tiny cases on the host backend."""
 
 import csv
-import itertools
-import math
 import shutil
-import sys
 import unittest
 
-from test_experiments import SOURCE, TILERAIL, ExperimentTest, csv_rows, table_after
+from support import SOURCE, TILERAIL, HardwareTest, csv_rows, table_after
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(SOURCE / "experiments"))
-import h200_accuracy  # noqa: E402
-import harness  # noqa: E402
+import h200_accuracy
+import harness
 
 NAMES = ["h200_accuracy", "h200_models", "h200_peers", "h200_ranking", "h200_scaling"]
-REMARKS = "# version: tilerail 1\n# date: 2026-01-02 03:04 UTC\n# machine: sample, 8 GPUs\n# command: none\n"
-DEFAULTS = {"m": 4096, "n": 4096, "k": 4096, "dtype": "f64", "transa": "N", "transb": "N", "alpha": 1, "beta": 1,
-            "place": "h:h:h", "devices": 8, "policy": "tilerail", "group": "", "label": "", "tile": 1024,
-            "plan_s": 0.25, "first_s": 2, "predicted_s": 1, "measured_s": 1, "measured_min_s": 1, "kernel_s": 0,
-            "copy_s": 0, "waiting_s": 0, "issue_s": 0, "check": "passed", "gpus": 8}
-
-
-class HardwareTest(ExperimentTest):
-    def save_results(self, *rows):
-        with open(self.folder / "saved.csv", "w", newline="") as file:
-            file.write(REMARKS)
-            table = csv.DictWriter(file, DEFAULTS, lineterminator="\n")
-            table.writeheader()
-            table.writerows({**DEFAULTS, **row} for row in rows)
-
-    def report(self, name, *rows):
-        """What the experiment prints about results with these cells."""
-        self.save_results(*rows)
-        text = self.succeed("run", name, "-o", "o", "--", "--from-saved", "saved.csv")
-        self.assertIn("sample, 8 GPUs\n", text)
-        self.assertFalse((self.folder / f"o/{name}.csv").exists())
-        return text
-
-    def measure(self, name, *arguments, machine="two-gpu"):
-        text = self.succeed("run", name, "--", "--topology", SOURCE / f"topologies/{machine}.toml", "--backend", "host",
-                            "--shrink", 128, "--iters", 1, "--warmup", 1, *arguments)
-        return text, *csv_rows(self.folder / f"out/{name}/{name}.csv")
 
 
 class Options(HardwareTest):
@@ -98,25 +66,6 @@ class Options(HardwareTest):
         case = harness.Case(1000, 640, 50, tile=128, label="x").shrunk(64)
         self.assertEqual((case.m, case.n, case.k, case.tile, case.label), (15, 10, 1, 2, "x / 64"))
         self.assertIsNone(harness.Case(1, 1, 1).shrunk(2).tile)
-
-
-class Ranks(unittest.TestCase):
-    def test_tau_counts_pairs(self):
-        for order in itertools.permutations([1.0, 2.0, 3.0, 4.0]):
-            swapped = sum(a > b for a, b in itertools.combinations(order, 2))
-            self.assertAlmostEqual(harness.kendall_tau([1, 2, 3, 4], list(order)), 1 - 2 * swapped / 6)
-        self.assertEqual(harness.kendall_tau([1, 1], [1, 2]), 0)
-        # Pairs: (1, 2) agrees, (1, 3) agrees, (2, 3) is a tie of the first list.
-        self.assertAlmostEqual(harness.kendall_tau([1, 2, 2], [1, 2, 3]), 2 / math.sqrt(2 * 3))
-
-    def test_regret_is_of_the_one_predicted_fastest(self):
-        self.assertEqual(harness.regret([3, 1, 2], [5, 6, 4]), 0.5)
-        self.assertEqual(harness.regret([1, 1], [4, 2]), 1)  # the first of equals
-
-    def test_quantiles_are_elements(self):
-        values = [float(i) for i in range(100, 0, -1)]
-        self.assertEqual([harness.quantile(values, share) for share in (0, 0.5, 0.95, 1)], [1, 51, 96, 100])
-        self.assertEqual(harness.quantile([7], 0.95), 7)
 
 
 class Peers(HardwareTest):

@@ -1,0 +1,55 @@
+"""Includes: no arrow up, no circle, and no way around the include paths."""
+
+import re
+
+import rooms as house
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+PUBLIC = "api/include"  # the headers that a program includes; they are found without the room's name
+
+
+def of_files(root, paths):
+    """{path: the texts that it includes in quotes} of C++ files."""
+    return {path.as_posix(): INCLUDE.findall((root / path).read_text()) for path in paths}
+
+
+def resolved(included, known):
+    """The file that an include names, by its path from the root; None for one that is not there."""
+    return next((path for path in (included, f"{PUBLIC}/{included}") if path in known), None)
+
+
+def circle(edges):
+    """A circle in a graph {node: nodes}, as its nodes in order with the first repeated, or []."""
+    done = set()
+
+    def walk(node, way):
+        if node in way:
+            return [*way[way.index(node) :], node]
+        if node in done:
+            return []
+        found = next((found for next_node in sorted(edges.get(node, ())) if (found := walk(next_node, [*way, node]))), [])
+        done.add(node)
+        return found
+
+    return next((found for node in sorted(edges) if (found := walk(node, []))), [])
+
+
+def faults(files, rooms):
+    found = []
+    files_of = {}  # {file: the files that it includes}
+    for path, includes in files.items():
+        room = house.room_of(rooms, path)
+        allowed = house.below(rooms, room) | {room} if room else None
+        for included in includes:
+            target = resolved(included, files)
+            files_of.setdefault(path, set()).add(target)
+            if target is None:
+                found.append(f'{path}: "{included}" is no path from the root')
+            elif allowed is not None and house.room_of(rooms, target) not in allowed:
+                linked = ", ".join(sorted(allowed - {room})) or "no room"
+                found.append(f"{path}: includes {target}, but {room} links {linked}")
+    headers = {path: {to for to in included if to} for path, included in files_of.items()}
+    for name, graph in (("rooms", rooms), ("files", headers)):
+        if way := circle(graph):
+            found.append(f"a circle of {name}: {' -> '.join(way)}")
+    return found

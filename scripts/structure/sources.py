@@ -1,0 +1,52 @@
+"""The files of the project, and how long they are."""
+
+import pathlib
+import statistics
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+CPP = {".cpp", ".hpp", ".cu", ".c", ".h"}
+CODE = CPP | {".py", ".sh"}
+NOT_OURS = {"build", "out"}  # what programs leave; hidden folders are skipped, too
+
+MEDIAN_LINES = range(60, 151)
+MOST_LINES = 300
+DOC_COLUMNS = 120
+
+
+def files(root, suffixes):
+    """Paths below `root` with one of `suffixes`, relative to it and sorted."""
+    found = []
+    for folder in root.iterdir():
+        if folder.is_dir() and folder.name not in NOT_OURS and not folder.name.startswith("."):
+            found += (path for path in folder.rglob("*") if path.suffix in suffixes and path.is_file())
+        elif folder.suffix in suffixes:
+            found.append(folder)
+    return sorted(path.relative_to(root) for path in found)
+
+
+def lengths(root):
+    """Lines of every source file."""
+    return {path: len((root / path).read_text().splitlines()) for path in files(root, CODE)}
+
+
+def median(lines):
+    return statistics.median(lines.values())
+
+
+def file_faults(lines):
+    faults = [f"{path}: {count} lines, more than {MOST_LINES}" for path, count in lines.items() if count > MOST_LINES]
+    if not MEDIAN_LINES[0] <= median(lines) <= MEDIAN_LINES[-1]:
+        faults.append(f"the median file has {median(lines):g} lines: {MEDIAN_LINES[0]} to {MEDIAN_LINES[-1]} are wanted")
+    return faults
+
+
+def doc_faults(root):
+    """Lines of pages that are too wide. Markdown cannot break a row of a table, nor an address."""
+    faults = []
+    for path in files(root, {".md"}):
+        for number, line in enumerate((root / path).read_text().splitlines(), 1):
+            breakable = not line.startswith("|") and " " in line.strip()
+            if len(line) > DOC_COLUMNS and breakable:
+                faults.append(f"{path}:{number}: {len(line)} columns, more than {DOC_COLUMNS}")
+    return faults

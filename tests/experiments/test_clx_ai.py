@@ -1,0 +1,123 @@
+"""The experiments on CLX-AI: unequal GPUs, PARALiA, its link map."""
+
+import csv
+import unittest
+
+from support import ExperimentTest, csv_rows, table_after
+
+
+class ClxAiHetero(ExperimentTest):
+    RUN = ["run", "clx_ai_hetero", "-o", ".", "--", "--sizes"]
+
+    def test_every_measured_row_of_a_size_is_simulated_on_its_devices(self):
+        text = self.succeed(*self.RUN, "4K")
+        remarks, rows = csv_rows(self.folder / "clx_ai_hetero.csv")
+        self.assertEqual(remarks["measured"], "clx_ai_hetero.csv")
+        self.assertEqual([row["variant"] for row in rows],
+                         ["PARALiA-select-EDP", "PARALiA-select-PERF", "PARALiA-comm_opt"])
+        for row in rows:
+            error = float(row["simulated_s"]) / float(row["measured_s"]) - 1
+            self.assertAlmostEqual(float(row["error"]), error, delta=5e-5)
+        by_variant = {row["variant"]: row for row in rows}
+        all_gpus, selected = by_variant["PARALiA-comm_opt"], by_variant["PARALiA-select-PERF"]
+        self.assertEqual(all_gpus["simulated_s"], all_gpus["selected_simulated_s"], "it does not select")
+        gain = float(all_gpus["simulated_s"]) / float(selected["simulated_s"])
+        self.assertEqual(table_after(text, "comm_opt over")[0][2], f"{gain:.3f}")
+
+    def test_a_size_that_was_not_measured_is_refused(self):
+        self.assert_refused([*self.RUN, "5K"], "no rows of the --sizes")
+
+
+class ClxAiParalia(ExperimentTest):
+    RUN = ["run", "clx_ai_paralia", "-o", ".", "--"]
+
+    def test_means_are_of_all_problems_and_selections_serve_their_metrics(self):
+        text = self.succeed(*self.RUN, "--places", "0:1:2,h:h:h", "--largest", 4096)
+        rows = csv_rows(self.folder / "clx_ai_paralia.csv")[1]
+        self.assertEqual(len(rows), 2 * 3 * 5)  # placements, sides 2K to 4K, variants
+        chosen = [row for row in rows if row["variant"] == "select(PDP)"]
+        self.assertEqual({row["devices"].count(",") for row in chosen}, {0}, "one GPU each")
+        flops = sum(2 * int(row["m"]) * int(row["n"]) * int(row["k"]) for row in chosen)
+        rate = flops / sum(float(row["simulated_s"]) for row in chosen) / 1e9
+        means = {line[0]: line[1:] for line in table_after(text, " ")}
+        self.assertEqual(means["select(PDP)"][2], f"{rate:.0f}")
+        self.assertAlmostEqual(float(means["select(PDP)"][5]), rate / (39996 / 17.27 / 8), delta=0.0051)
+
+    def test_unknown_placements_and_sizes_without_problems_are_refused(self):
+        self.assert_refused([*self.RUN, "--places", "1:1:1"], "'1:1:1' is none of")
+        self.assert_refused([*self.RUN, "--largest", "1000"], "leaves no problem")
+
+
+class ClxAiLinkMap(ExperimentTest):
+    RUN = ["run", "clx_ai_link_map", "-o", ".", "--"]
+    TILE = 8 * 2048**2  # bytes
+
+    def runs(self, *arguments):
+        """Stdout, its line of each run, and the links of each run, by place and policy."""
+        text = self.succeed(*self.RUN, *arguments)
+        links = {}
+        for row in csv_rows(self.folder / "clx_ai_link_map_transfers.csv")[1]:
+            links.setdefault((row["place"], row["policy"], row["measured"]), []).append(row)
+        table = table_after(text, "place ")
+        lines = {(line[0], " ".join(line[1:-9])): [float(cell) for cell in line[-9:]] for line in table}
+        return text, lines, links
+
+    def test_pairs_stand_beside_the_published_ones(self):
+        text, _, _ = self.runs()
+        remarks, rows = csv_rows(self.folder / "clx_ai_link_map.csv")
+        self.assertEqual((len(rows), remarks["machine"]), (72, "clx-ai"))
+        other = [row for row in rows if abs(float(row["gb_per_s"]) / float(row["published_gb_per_s"]) - 1) > 0.01]
+        self.assertIn(f"as published within 1%: {72 - len(other)} of 72 pairs", text)
+        for row in other:
+            self.assertIn(f"{row['src']}->{row['dst']} {float(row['gb_per_s']):.2f} for", text)
+
+    def test_transfers_carry_all_operands_and_add_up(self):
+        _, lines, links = self.runs()
+        self.assertEqual(len(links), 8)
+        for (place, policy, _), rows in links.items():
+            moved = {(row["src"], row["dst"]): float(row["transfers"]) for row in rows}
+            total = sum(moved.values())
+            self.assertEqual(lines[place, policy][1], total)
+            self.assertEqual(sum(lines[place, policy][3:]), total)
+            self.assertEqual(sum(float(row["bytes"]) for row in rows), total * self.TILE)
+            rate = sum(float(row["bytes"]) for row in rows) / sum(float(row["busy_s"]) for row in rows)
+            self.assertAlmostEqual(lines[place, policy][2], rate / 1e9, delta=0.051)
+            to_host = sum(count for (_, dst), count in moved.items() if dst == "host")
+            from_host = sum(count for (src, _), count in moved.items() if src == "host")
+            if place == "h:h:h":
+                self.assertEqual(to_host, 64)  # 8 x 8 tiles of C
+                self.assertGreaterEqual(from_host, 3 * 64)
+            else:
+                self.assertEqual((from_host, to_host), (0, 0))
+        self.assertGreater(lines["0:1:2", "paralia"][1], lines["0:1:2", "paralia, no hops"][1])
+
+    def test_measured_transfers_count_on_every_link_that_they_cross(self):
+        (self.folder / "m").mkdir()
+        tile = f"{self.TILE},0.0"
+        (self.folder / "m/lib-0.1.2.csv").write_text(
+            f"0,1,[ 0 1 ],{tile},1.0,1.25\n-1,0,[ -1 0 ],{tile},1.0,1.5\n2,2,[ 2 2 ],{tile},1.0,1.1\n")
+        (self.folder / "m/lib-rerouted-0.1.2.csv").write_text(f"0,5,[ 0 1 5 ],{tile},1.5,2.0\n")
+        _, lines, links = self.runs("--measured", "m")
+        found = {(row["src"], row["dst"]): (row["transfers"], row["ops"], float(row["busy_s"]))
+                 for row in links["0:1:2", "lib", "1"]}
+        self.assertEqual(found, {("gpu0", "gpu1"): ("2", "2", 0.5), ("host", "gpu0"): ("1", "1", 0.5),
+                                 ("gpu1", "gpu5"): ("1", "1", 0.25)})
+        self.assertEqual(lines["0:1:2", "lib, measured"][:2], [1000, 4])  # ms
+
+    def test_a_folder_that_is_not_there_is_skipped(self):
+        text, lines, _ = self.runs("--measured", "none")
+        self.assertIn("skipped: there is no folder 'none'", text)
+        self.assertEqual(len(lines), 8)
+
+    def test_bad_transfers_are_refused_with_their_place(self):
+        (self.folder / "m").mkdir()
+        self.assert_refused([*self.RUN, "--measured", "m"], "--measured: 'm' has no files such as")
+        for line in ("0,1", "0,9,[ 0 9 ],8,0,1,2", "0,1,[ 0 x ],8,0,1,2", "0,1,[ 0 ],8,0,1,2", "0,1,[ 0 1 ],8,0,2,2"):
+            (self.folder / "m/lib-0.1.2.csv").write_text(f"0,1,[ 0 1 ],8,0,1,2\n{line}\n")
+            self.assert_refused([*self.RUN, "--measured", "m"], f"m/lib-0.1.2.csv:2: '{line}' is no transfer")
+        (self.folder / "m/lib-0.1.2.csv").write_text("1,1,[ 1 1 ],8,0,1,2\n")
+        self.assert_refused([*self.RUN, "--measured", "m"], "m/lib-0.1.2.csv: no transfers between memories")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,52 @@
+"""What a target does not link, its files cannot include: asked of the compiler, with every target's include paths."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+SOURCE = pathlib.Path(os.environ["TILERAIL_SOURCE"])
+sys.path.insert(0, str(SOURCE / "scripts/structure"))
+
+import rooms  # noqa: E402
+import sources  # noqa: E402
+
+
+def include_paths():
+    """{target: its include paths} of this build; none for a target that compiles nothing."""
+    lines = (line.split(";") for line in pathlib.Path(os.environ["INCLUDE_PATHS"]).read_text().splitlines())
+    return {target.removeprefix("tilerail_"): paths for target, *paths in lines}
+
+
+def compiled(text, paths, *options):
+    """The compiler's word on a C++ file with this text."""
+    command = [os.environ["CXX"], "-std=c++20", *options, *(f"-I{path}" for path in paths), "-x", "c++", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, cwd="/", check=False)
+
+
+class IncludePaths(unittest.TestCase):
+    def test_an_executor_can_include_costs_and_no_scheduler(self):
+        paths = include_paths()["host"]
+        self.assertEqual(compiled('#include "cost/estimate.hpp"\n', paths, "-fsyntax-only").returncode, 0)
+        refused = compiled('#include "sched/scheduler.hpp"\n', paths, "-fsyntax-only")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("sched/scheduler.hpp", refused.stderr.splitlines()[0])
+
+    def test_every_target_finds_the_headers_of_what_it_links_and_no_others(self):
+        place, links = rooms.targets(SOURCE)
+        built = include_paths()
+        links = {target: linked & built.keys() for target, linked in links.items()}
+        headers = {}
+        for path in sources.files(SOURCE, {".hpp"}):
+            headers.setdefault(rooms.room_of(place.values(), path.as_posix()), path.as_posix())
+        asked = "".join(f'#if __has_include("{header}")\n{header}\n#endif\n' for header in headers.values())
+        for target, paths in built.items():
+            if paths:
+                found = set(compiled(asked, paths, "-E", "-P").stdout.split())
+                linked = rooms.below(links, target) | {target}
+                self.assertEqual(found, {headers[place[each]] for each in linked}, target)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,124 @@
+"""The rules of scripts/structure: this source keeps them, and each breach is found."""
+
+import contextlib
+import io
+import os
+import pathlib
+import runpy
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["TILERAIL_SOURCE"])
+STRUCTURE = str(SOURCE / "scripts/structure")
+sys.path.insert(0, STRUCTURE)
+
+import functions  # noqa: E402
+import includes  # noqa: E402
+import rooms  # noqa: E402
+
+check = runpy.run_path(STRUCTURE)["main"]
+
+
+def faults(root):
+    """What the script finds wrong below `root`."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        code = check(root)
+    found = [line.removeprefix("fault").strip() for line in printed.getvalue().splitlines() if line.startswith("fault")]
+    assert code == bool(found)
+    return found
+
+
+class ThisSource(unittest.TestCase):
+    def test_keeps_every_rule(self):
+        self.assertEqual(faults(SOURCE), [])
+
+
+class AHouseOfTwoRooms(unittest.TestCase):
+    """`upper` links `lower`; every file has 60 lines."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="tilerail-structure-")
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.write("lower/CMakeLists.txt", "tilerail_library(lower Boost::headers)\n")
+        self.write("upper/CMakeLists.txt", "tilerail_library(upper tilerail::lower)\n")
+        self.write("lower/low.hpp", "\n" * 60)
+        self.write("upper/up.hpp", '#include "lower/low.hpp"\n' + "\n" * 59)
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    def test_is_in_order(self):
+        self.assertEqual(faults(self.root), [])
+
+    def test_must_not_include_upwards(self):
+        self.write("lower/low.hpp", '#include "upper/up.hpp"\n' + "\n" * 59)
+        wrong = faults(self.root)
+        self.assertIn("lower/low.hpp: includes upper/up.hpp, but lower links no room", wrong)
+        self.assertIn("a circle of files: lower/low.hpp -> upper/up.hpp -> lower/low.hpp", wrong)
+
+    def test_must_not_link_upwards(self):
+        self.write("lower/CMakeLists.txt", "tilerail_library(lower tilerail::upper)\n")
+        self.assertEqual(faults(self.root), ["a circle of rooms: lower -> upper -> lower"])
+
+    def test_must_not_go_around_the_include_paths(self):
+        self.write("lower/low.hpp", '#include "../upper/up.hpp"\n' + "\n" * 59)
+        self.assertEqual(faults(self.root), ['lower/low.hpp: "../upper/up.hpp" is no path from the root'])
+
+    def test_must_not_have_long_files(self):
+        self.write("lower/low.hpp", "\n" * 301)
+        self.assertEqual(faults(self.root), [
+            "lower/low.hpp: 301 lines, more than 300",
+            "the median file has 180.5 lines: 60 to 150 are wanted",
+        ])
+
+    def test_must_not_have_long_functions(self):
+        self.write("upper/up.hpp", "int up() {\n" + "\n" * 49 + "}\n" + "\n" * 10)
+        self.assertEqual(faults(self.root), ["upper/up.hpp up: 51 lines at line 1, more than 50"])
+
+    def test_must_not_have_wide_pages_but_rows_of_tables(self):
+        self.write("lower/page.md", "| a row " + "x" * 120 + "\n" + "word " * 24 + "x\n")
+        self.assertEqual(faults(self.root), ["lower/page.md:2: 121 columns, more than 120"])
+
+
+class FunctionsOfCpp(unittest.TestCase):
+    """What is a function is read without a compiler."""
+
+    def assert_functions(self, text, *expected):
+        self.assertEqual([(name, lines) for name, _, lines in functions.cpp_functions(text)], list(expected))
+
+    def test_are_those_with_a_body(self):
+        self.assert_functions("int f();\nint g() {\n  return 1;\n}\n", ("g", 3))
+
+    def test_stand_in_classes_and_namespaces(self):
+        self.assert_functions("namespace n {\nclass A : public B<C> {\n public:\n  int f() const {\n  }\n};\n}\n", ("f", 2))
+
+    def test_include_their_lambdas_and_not_those_of_others(self):
+        self.assert_functions("void f() {\n  auto g = [](int i) {\n    return i;\n  };\n}\nvoid h() {}\n", ("f", 5), ("h", 1))
+
+    def test_have_initialisers_with_braces(self):
+        self.assert_functions("A::A(int x) : a_{x}, b_(x) {\n}\nint z{3};\nB b = {1, 2};\n", ("A::A", 2))
+
+    def test_may_hold_braces_in_texts(self):
+        self.assert_functions('void f() {\n  g("}", \'}\', 1\'000);  // }\n  h(R"(}\n)");\n}\n', ("f", 5))
+
+    def test_may_be_operators_and_templates(self):
+        text = "template <class T = int>\nbool operator==(T a, T b) {\n}\nauto f() -> std::vector<int> {\n}\n"
+        self.assert_functions(text, ("operator==", 3), ("f", 2))
+
+
+class Graphs(unittest.TestCase):
+    def test_a_circle_is_named_in_order(self):
+        self.assertEqual(includes.circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}), ["b", "c", "b"])
+        self.assertEqual(includes.circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}), [])
+
+    def test_what_is_linked_indirectly_may_be_included(self):
+        links = {"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a"}}
+        self.assertEqual(rooms.below(links, "a"), {"b", "c"})
+
+
+if __name__ == "__main__":
+    unittest.main()
