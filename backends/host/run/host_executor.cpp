@@ -1,7 +1,6 @@
 #include "backends/host/run/host_executor.hpp"
 
 #include <array>
-#include <barrier>
 #include <functional>
 #include <new>
 #include <stdexcept>
@@ -56,8 +55,7 @@ class HostExecutor::State {
         pool_{workers_of(topology_, options)},
         dispatcher_{pool_.devices()},
         arenas_(topology_.memories().size()),
-        fresh_(arenas_.size(), false),
-        all_ready_{pool_.size(), Start{this}} {
+        fresh_(arenas_.size(), false) {
     host::set_blas_threads(1);
   }
 
@@ -71,11 +69,6 @@ class HostExecutor::State {
   std::vector<host::Arena> arenas_;  // by MemoryId
 
  private:
-  struct Start {  // runs on the last worker that arrives
-    State* state;
-    void operator()() noexcept { state->dispatcher_.start(state->times_); }
-  };
-
   void prepare(const Plan& plan, const std::string& hash);
   void require_matrices(const Plan& plan) const;
   void touch_arenas(bool only_fresh);
@@ -84,8 +77,6 @@ class HostExecutor::State {
 
   std::vector<bool> fresh_;  // by MemoryId: the arena was not touched yet
   std::string prepared_;     // hash of the plan that the dispatcher holds
-  std::span<OpTime> times_;  // of the run in progress
-  std::barrier<Start> all_ready_;
 };
 
 Timeline HostExecutor::State::execute(const Plan& plan) {
@@ -94,13 +85,10 @@ Timeline HostExecutor::State::execute(const Plan& plan) {
   require_matrices(plan);
   if (poison_) touch_arenas(false);
   Timeline timeline{"host", std::move(hash), std::vector<OpTime>(plan.ops.size())};
-  times_ = timeline.ops;
   dispatcher_.reset();
   const std::function<void(OpId)> run = [this, &plan](OpId id) { run_op(plan, id); };
-  pool_.run([this, &run](host::WorkerId id) {
-    all_ready_.arrive_and_wait();
-    dispatcher_.work(id.device, run);
-  });
+  pool_.run([this, &run](host::WorkerId id) { dispatcher_.work(id.device, run); },
+            [this, &timeline] { dispatcher_.start(timeline.ops); });
   if (const auto& failure = dispatcher_.failure()) {
     const std::string text = describe(plan, failure->op) + ": " + failure->what;
     if (failure->bad_input) throw InputError{text};

@@ -28,14 +28,27 @@ void WorkerPool::close() {
   wake_.notify_all();
 }
 
-void WorkerPool::run(const std::function<void(WorkerId)>& job) {
+void WorkerPool::run(const std::function<void(WorkerId)>& job, const std::function<void()>& start) {
   std::unique_lock lock{mutex_};
   job_ = &job;
+  start_ = &start;
+  ready_ = 0;
   running_ = size();
   ++jobs_;
   wake_.notify_all();
   finished_.wait(lock, [this] { return running_ == 0; });
   job_ = nullptr;
+  start_ = nullptr;
+}
+
+/// A mutex and a condition, not std::barrier: that is made of atomic operations and futexes, in which helgrind sees no
+/// order, so that it would report everything that `start` writes.
+void WorkerPool::wait_for_all(std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t job = jobs_;
+  if (++ready_ < size()) return all_ready_.wait(lock, [&] { return started_ == job; });
+  (*start_)();
+  started_ = job;
+  all_ready_.notify_all();
 }
 
 void WorkerPool::serve(WorkerId id) {
@@ -45,6 +58,7 @@ void WorkerPool::serve(WorkerId id) {
     wake_.wait(lock, [&] { return closing_ || jobs_ > served; });
     if (closing_) return;
     served = jobs_;
+    wait_for_all(lock);
     const auto* job = job_;
     lock.unlock();
     (*job)(id);

@@ -23,8 +23,12 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// Calls `job` once on every thread and returns when all have returned. `job` must not throw.
-  void run(const std::function<void(WorkerId)>& job);
+  /// Calls `job` once on every thread and returns when all have returned. No thread begins before all stand ready and
+  /// the last of them has called `start`. Neither may throw.
+  void run(const std::function<void(WorkerId)>& job, const std::function<void()>& start);
+  void run(const std::function<void(WorkerId)>& job) {
+    run(job, [] {});
+  }
 
   int devices() const { return static_cast<int>(workers_.size()); }
   int workers(int device) const { return workers_[static_cast<std::size_t>(device)]; }
@@ -32,14 +36,17 @@ class WorkerPool {
 
  private:
   void serve(WorkerId id);
+  void wait_for_all(std::unique_lock<std::mutex>& lock);
   void close();
 
   std::vector<int> workers_;
   std::mutex mutex_;
-  std::condition_variable wake_, finished_;
+  std::condition_variable wake_, all_ready_, finished_;
   const std::function<void(WorkerId)>* job_ = nullptr;
-  std::uint64_t jobs_ = 0;  // how many were started; a thread runs each once
-  int running_ = 0;
+  const std::function<void()>* start_ = nullptr;
+  std::uint64_t jobs_ = 0;       // how many were given out; a thread runs each once
+  std::uint64_t started_ = 0;    // how many of them have started
+  int ready_ = 0, running_ = 0;  // threads that have come to the job, and that have not returned from it
   bool closing_ = false;
   std::vector<std::jthread> threads_;
 };

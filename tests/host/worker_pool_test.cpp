@@ -1,0 +1,47 @@
+// Threads of the host backend, on plain variables: the thread sanitizer sees whether each access is ordered.
+
+#include "backends/host/run/worker_pool.hpp"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+namespace tilerail::host {
+namespace {
+
+using ::testing::Each;
+
+TEST(WorkerPool, EveryThreadRunsEveryJobOnce) {
+  constexpr int jobs = 500;
+  WorkerPool pool{{2, 1, 3}};
+  std::vector<int> runs(6, 0);
+  for (int job = 0; job < jobs; ++job) pool.run([&](WorkerId id) { ++runs[static_cast<std::size_t>(id.overall)]; });
+  EXPECT_THAT(runs, Each(jobs));
+}
+
+TEST(WorkerPool, ThreadsAreNumberedWithinTheirDeviceAndOverall) {
+  WorkerPool pool{{2, 1, 3}};
+  std::vector<WorkerId> ids(6);
+  pool.run([&](WorkerId id) { ids[static_cast<std::size_t>(id.overall)] = id; });
+  int overall = 0;
+  for (int device = 0; device < pool.devices(); ++device) {
+    for (int worker = 0; worker < pool.workers(device); ++worker, ++overall) {
+      EXPECT_EQ(ids[static_cast<std::size_t>(overall)].device, device);
+      EXPECT_EQ(ids[static_cast<std::size_t>(overall)].worker, worker);
+    }
+  }
+}
+
+TEST(WorkerPool, AJobStartsOnceAndBeforeAnyOfItsThreads) {
+  constexpr int jobs = 500;
+  WorkerPool pool{{2, 2}};
+  int started = 0;
+  std::vector<int> seen(4, 0);
+  for (int job = 1; job <= jobs; ++job) {
+    pool.run([&](WorkerId id) { seen[static_cast<std::size_t>(id.overall)] = started; }, [&] { ++started; });
+    ASSERT_THAT(seen, Each(job));
+  }
+}
+
+}  // namespace
+}  // namespace tilerail::host
