@@ -30,6 +30,10 @@ struct Failure {
 /// An operation waits for its dependencies and for its queue predecessor: one counter an operation, decremented by
 /// whoever ends one of those. At zero it joins the ready heap of its device; a worker takes the lowest id there. A
 /// join has no work and ends at once, on the thread that brought its counter to zero.
+///
+/// The counters are atomic, and through them an operation sees what those before it wrote. The thread sanitizer knows
+/// that order, and CI asks it (preset `tsan`). Helgrind knows the order of locks only: it reports tiles that two
+/// operations pass on through a counter.
 class Dispatcher {
  public:
   using Clock = std::chrono::steady_clock;
