@@ -7,7 +7,7 @@ tilerail_packages=(
   g++ cmake ninja-build ccache                                                      # to build
   libboost-dev libtomlplusplus-dev nlohmann-json3-dev libsimgrid-dev libopenblas-dev # libraries
   libcli11-dev libfmt-dev libspdlog-dev                                             # the command
-  libgtest-dev librapidcheck-dev libbenchmark-dev                                   # tests and benchmarks
+  libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev                      # tests and benchmarks
   python3 python3-matplotlib                                                        # figures
 )
 
