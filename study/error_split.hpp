@@ -8,11 +8,10 @@ namespace tilerail::study {
 /// Where the difference of two makespans of one plan comes from, in seconds, predicted minus measured. The parts add up
 /// to the difference.
 ///
-/// Along the measured critical path (from the operation that ends last to the one among its dependencies and its queue
-/// predecessor that ended last, and so on), each operation counts by the difference of its durations, and each pause
-/// before one by the difference of the pauses. A pause is `waiting` while the copy engine, or the GPU's compute units,
-/// that the operation needs are busy with others, else `issue`: nothing but handing it over holds it up. How much later
-/// than that operation the predicted timeline ends is waiting, too.
+/// Along the measured critical path (report/timeline/critical_path.hpp), each operation counts by the difference of its
+/// durations, and each pause before one by the difference of the pauses. A pause is `waiting` while the engine that the
+/// operation needs is taken by others, else `issue`: nothing but handing it over holds it up. How much later than the
+/// last operation of the path the predicted timeline ends is waiting, too.
 struct ErrorSplit {
   double kernel = 0, copy = 0, waiting = 0, issue = 0;
 

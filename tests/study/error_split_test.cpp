@@ -11,9 +11,10 @@ namespace {
 
 /// copy a, then kernel k on its data; copy b in another queue of the same copy engine as a; kernel l after both.
 struct Sample {
-  Topology topology = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  Topology topology;
   Plan plan;
-  Sample() {
+  /// `workers` on each GPU instead of copy engines and compute units; 0: as it is.
+  explicit Sample(int workers = 0) : topology{machine(workers)} {
     const MemoryId host = topology.hosts()[0], gpu = topology.gpus()[0];
     plan.queues = {
         {Queue::Kind::copy, host, gpu, 0}, {Queue::Kind::copy, host, gpu, 1}, {Queue::Kind::compute, gpu, gpu, 0}};
@@ -21,6 +22,12 @@ struct Sample {
     add(OpKind::copy, 1, {});      // b
     add(OpKind::gemm, 2, {0});     // k
     add(OpKind::gemm, 2, {1, 2});  // l
+  }
+  static Topology machine(int workers) {
+    auto d = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml").description();
+    if (workers > 0)
+      for (Memory& memory : d.memories) memory.engines.total = workers;
+    return Topology{std::move(d)};
   }
   void add(OpKind kind, std::size_t queue, const std::vector<std::size_t>& after) {
     if (plan.dep_begin.empty()) plan.dep_begin.push_back(0);
@@ -33,8 +40,8 @@ struct Sample {
 };
 
 /// Of the sample plan; when a, b, k and l ran.
-ErrorSplit split_of(std::vector<OpTime> predicted, std::vector<OpTime> measured) {
-  const Sample s;
+ErrorSplit split_of(std::vector<OpTime> predicted, std::vector<OpTime> measured, int workers = 0) {
+  const Sample s{workers};
   return split_error(s.plan, s.topology, {"test", "", std::move(predicted)}, {"test", "", std::move(measured)});
 }
 
@@ -71,6 +78,20 @@ TEST(ErrorSplit, AnotherOperationThatIsPredictedToEndLastCountsAsWaiting) {
   const ErrorSplit split = split_of({{0, 1}, {1, 8}, {1, 4}, {4, 6}}, {{0, 1}, {1, 2}, {1, 4}, {4, 6}});
   expect_parts(split, {.waiting = 2});
   EXPECT_DOUBLE_EQ(split.total(), 8 - 6);
+}
+
+TEST(ErrorSplit, APauseWhileTheOnlyWorkerIsBusyIsWaiting) {
+  // One worker does a, k, b and l in turn; k takes three seconds instead of one. The path is b, l. b is ready at 0 and
+  // the worker is busy until it starts: four seconds with a and k instead of two.
+  const ErrorSplit split = split_of({{0, 1}, {2, 3}, {1, 2}, {3, 5}}, {{0, 1}, {4, 5}, {1, 4}, {5, 7}}, 1);
+  expect_parts(split, {.waiting = -2});
+  EXPECT_DOUBLE_EQ(split.total(), 5 - 7.0);
+}
+
+TEST(ErrorSplit, APauseWhileOneOfTwoWorkersIsFreeIsIssue) {
+  // The path is a, k, l. Measured, k starts a second after a: b keeps one worker busy, the other has nothing to do.
+  const ErrorSplit split = split_of({{0, 1}, {0, 2}, {1, 5}, {5, 7}}, {{0, 1}, {0, 2}, {2, 6}, {6, 8}}, 2);
+  expect_parts(split, {.issue = -1});
 }
 
 }  // namespace
