@@ -92,6 +92,8 @@ int run_program(int argc, char** argv) noexcept {
     return fail(exit_bad_input, error.what());
   } catch (const HardwareError& error) {
     return fail(exit_no_hardware, error.what());
+  } catch (const ExecutionError& error) {
+    return fail(exit_no_hardware, error.what());
   } catch (const std::bad_alloc&) {
     return fail(exit_bad_input, "the problem does not fit in the memory of this machine");
   } catch (const std::exception& error) {

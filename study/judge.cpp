@@ -1,19 +1,19 @@
 #include "study/judge.hpp"
 
-#ifdef TILERAIL_HAVE_SIM
+#include <memory>
 #include <numeric>
 
-#include "backends/sim/sim_executor.hpp"
+#include "backends/simulator.hpp"
 #include "cost/energy.hpp"
-#endif
 
 namespace tilerail::study {
 
-#ifdef TILERAIL_HAVE_SIM
 Judge judge_of(const Topology& topology) {
-  constexpr Seconds simulating{8e-6};
-  const auto of = [&topology](const Plan& plan) {
-    const Timeline timeline = SimExecutor{topology}.execute(plan);
+  constexpr Seconds simulating{8e-6};  // an operation
+  const std::shared_ptr<Executor> simulator = make_simulator(topology);
+  if (!simulator) return {};
+  const auto of = [&topology, simulator](const Plan& plan) {
+    const Timeline timeline = simulator->execute(plan);
     Judgement judgement{timeline.makespan(), {}};
     if (const auto energies = device_energies(plan, topology, timeline.ops))
       judgement.energy = std::accumulate(energies->begin(), energies->end(), Joules{0});
@@ -21,8 +21,5 @@ Judge judge_of(const Topology& topology) {
   };
   return {of, simulating};
 }
-#else
-Judge judge_of(const Topology&) { return {}; }
-#endif
 
 }  // namespace tilerail::study

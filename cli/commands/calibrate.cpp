@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "backends/factory.hpp"
 #include "backends/host/measure/calibrate.hpp"
 #include "calibration/fit_topology.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/commands/cuda_calibrate.hpp"
 #include "cli/commands/topo_show.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/output/output_set.hpp"
@@ -70,11 +70,15 @@ Measurements measured_or_read(const CalibrateOptions& options) {
     if (!options.name.empty()) recorded.machine = options.name;
     return recorded;
   }
-  CudaCalibration settings;
+  CudaCalibrationOptions settings;
   settings.name = options.name.empty() ? "this-machine" : options.name;
   settings.devices = number_or_auto(options.devices, "--devices", 64);
   settings.seconds = seconds_of(options, 200);
-  Measurements measured = measure_cuda(settings);
+  settings.progress = [](std::string_view what) { spdlog::debug("measuring {}", what); };
+  Measurements measured = [&] {
+    const Progress progress{"calibrating"};
+    return measure_gpus(settings);
+  }();
   measured.command = fmt::format("tilerail calibrate --backend cuda --name {} --devices {} --seconds {:g}",
                                  settings.name, measured.devices.size(), settings.seconds);
   return measured;

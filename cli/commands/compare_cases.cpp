@@ -10,6 +10,8 @@
 #include <numeric>
 #include <optional>
 
+#include "backends/factory.hpp"
+#include "backends/simulator.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
@@ -19,13 +21,10 @@
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "model/kernels/energy.hpp"
-#include "study/bench_run.hpp"
 #include "study/cases.hpp"
 #include "study/error_split.hpp"
 #include "study/ranking.hpp"
-#ifdef TILERAIL_HAVE_SIM
-#include "backends/sim/sim_executor.hpp"
-#endif
+#include "study/runner.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -38,7 +37,7 @@ struct Row {
   ErrorSplit split = {};                                    // where there is a prediction
   std::optional<double> predicted_j = {}, modelled_j = {};  // energy of the predicted and of the measured timeline
 
-  const cuda::CountedEnergy* counted() const {
+  const CountedEnergy* counted() const {
     return measured.gpu && measured.gpu->energy ? &*measured.gpu->energy : nullptr;
   }
   double error() const { return *predicted / measured.median() - 1; }
@@ -65,19 +64,13 @@ std::optional<double> energy_of(const Row& row, const Topology& topology, const 
   return std::accumulate(devices->begin(), devices->end(), Joules{0}).value;
 }
 
-void simulate([[maybe_unused]] std::vector<Row>& rows, [[maybe_unused]] const Topology& topology,
-              [[maybe_unused]] std::vector<Timeline>& predicted) {
-#ifdef TILERAIL_HAVE_SIM
+void simulate(Executor& simulator, std::vector<Row>& rows, const Topology& topology, std::vector<Timeline>& predicted) {
   const Progress progress{"simulating"};
-  SimExecutor simulator{topology};
   for (Row& row : rows) {
     predicted.push_back(simulator.execute(row.job.plan));
     row.predicted = predicted.back().makespan().value;
     row.predicted_j = energy_of(row, topology, predicted.back());
   }
-#else
-  throw HardwareError{"this build has no simulator: it was configured without SimGrid; --no-simulate only measures"};
-#endif
 }
 
 std::string name_of(const Row& row) {
@@ -204,23 +197,26 @@ std::string csv_of(const std::vector<Row>& rows) {
 int compare_cases(const CompareCasesOptions& options) {
   const RunSettings settings = options.bench.settings(1);
   if (options.backend.empty()) throw InputError{"--backend: the hardware is missing; write host or cuda"};
-  check_backend(options.backend);
+  require_real_executor(options.backend);
   OutputSet outputs;
   if (!options.csv.empty()) outputs.expect(options.csv, "--csv");
   const std::vector<Case> cases = read_cases(options.cases);
   MachineText machine;
   machine.topology = options.topology;
   const Topology topology = machine.load();
+  const auto simulator = options.no_simulate ? nullptr : make_simulator(topology);
+  if (!options.no_simulate && !simulator)
+    throw HardwareError{"this build has no simulator; --no-simulate only measures"};
   std::vector<Row> rows = plan_all(cases, topology, options.cases);
   std::vector<Timeline> predicted;
-  if (!options.no_simulate) simulate(rows, topology, predicted);
+  if (simulator) simulate(*simulator, rows, topology, predicted);
 
   std::vector<const Plan*> plans;
   for (const Row& row : rows) plans.push_back(&row.job.plan);
-  const auto runner = make_runner(options.backend, topology, plans, settings);
+  Runner runner{make_real_executor(options.backend, topology), plans, settings};
   bool passed = true;
   for (Row& row : rows) {
-    row.measured = runner->run(row.job.plan, settings);
+    row.measured = runner.run(row.job.plan);
     if (row.predicted)
       row.split = split_error(row.job.plan, topology, predicted[static_cast<std::size_t>(&row - rows.data())],
                               row.measured.timeline);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "backends/simulator.hpp"
 #include "cli/commands/predict.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/study.hpp"
@@ -11,9 +12,6 @@
 #include "sched/choose/tile_choice.hpp"
 #include "sched/scheduler.hpp"
 #include "study/transfer_file.hpp"
-#ifdef TILERAIL_HAVE_SIM
-#include "backends/sim/sim_executor.hpp"
-#endif
 
 namespace tilerail::cli {
 namespace {
@@ -28,23 +26,24 @@ struct Prediction {
 class Simulations {
  public:
   Simulations(const Topology& topology, const GemmProblem& problem, MemoryId gpu, Policy policy)
-      : topology_{topology}, problem_{problem}, gpu_{gpu}, policy_{std::move(policy)} {}
+      : topology_{topology},
+        problem_{problem},
+        gpu_{gpu},
+        policy_{std::move(policy)},
+        simulator_{make_simulator(topology)} {}
 
   std::int64_t chosen_tile() const { return plan(policy_).tile; }
 
-  std::optional<double> of([[maybe_unused]] std::int64_t tile) {
-#ifdef TILERAIL_HAVE_SIM
-    if (kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_judged_kernels) return std::nullopt;
+  std::optional<double> of(std::int64_t tile) {
+    if (!simulator_ || kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_judged_kernels)
+      return std::nullopt;
     const auto [entry, is_new] = known_.try_emplace(tile, 0);
     if (is_new) {
       Policy fixed = policy_;
       fixed.tile = tile;
-      entry->second = SimExecutor{topology_}.execute(plan(fixed)).makespan().value;
+      entry->second = simulator_->execute(plan(fixed)).makespan().value;
     }
     return entry->second;
-#else
-    return std::nullopt;
-#endif
   }
 
   const std::map<std::int64_t, double>& all() const { return known_; }
@@ -56,6 +55,7 @@ class Simulations {
   GemmProblem problem_;
   MemoryId gpu_;
   Policy policy_;
+  std::unique_ptr<Executor> simulator_;  // none in a build without
   std::map<std::int64_t, double> known_;
 };
 

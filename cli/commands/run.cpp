@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "backends/factory.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
 #include "cli/options/option_group.hpp"
@@ -15,7 +17,7 @@
 #include "model/base/text.hpp"
 #include "model/kernels/energy.hpp"
 #include "report/summary/summary.hpp"
-#include "study/bench_run.hpp"
+#include "study/runner.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -35,9 +37,9 @@ struct RunOptions {
 };
 
 /// The mean watts of one call.
-double watts_of(const cuda::CountedEnergy& energy) { return energy.total() / energy.seconds; }
+double watts_of(const CountedEnergy& energy) { return energy.total() / energy.seconds; }
 
-std::string energy_text(const cuda::CountedEnergy& energy) {
+std::string energy_text(const CountedEnergy& energy) {
   return fmt::format("energy counted by the GPUs: {} a call, {} on average, over {} calls of {}\n",
                      joules_text(energy.total()), watts_text(watts_of(energy)), energy.calls,
                      seconds_text(energy.seconds));
@@ -80,7 +82,7 @@ std::string json_of(const Summary& summary, const RunResult& result) {
                    {"tracer", gpu.tracer},   {"clock_skew_s", gpu.clock_skew},     {"host_buffer", gpu.host_buffer}};
   }
   if (result.gpu && result.gpu->energy) {
-    const cuda::CountedEnergy& energy = *result.gpu->energy;
+    const CountedEnergy& energy = *result.gpu->energy;
     json["counted"] = {{"energy_j", energy.total()},
                        {"watts", watts_of(energy)},
                        {"edp_js", energy_delay(Joules{energy.total()}, Seconds{energy.seconds})},
@@ -93,10 +95,11 @@ std::string json_of(const Summary& summary, const RunResult& result) {
 
 int run_run(const RunOptions& options) {
   const RunSettings settings = options.bench.settings(0);
-  check_backend(options.backend);
+  require_real_executor(options.backend);
   Outputs outputs{options.output, TraceKind::one_timeline};
   const Job job = make_job(options.job);
-  const RunResult result = make_runner(options.backend, job.topology, {&job.plan}, settings)->run(job.plan, settings);
+  const std::array plans{&job.plan};
+  const RunResult result = Runner{make_real_executor(options.backend, job.topology), plans, settings}.run(job.plan);
   AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);
   if (result.gpu && result.gpu->energy) annotated.metadata.counted_energy_j = result.gpu->energy->joules;
   const RunTimes times{job.plan_s, result.timeline.makespan().value};

@@ -1,15 +1,12 @@
 #include <chrono>
 #include <memory>
 
+#include "backends/factory.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
-#include "model/base/error.hpp"
 #include "report/summary/summary.hpp"
-#ifdef TILERAIL_HAVE_SIM
-#include "backends/sim/sim_executor.hpp"
-#endif
 
 namespace tilerail::cli {
 namespace {
@@ -24,21 +21,13 @@ struct SimulateOptions {
   OutputOptions output;
 };
 
-Timeline simulate([[maybe_unused]] const Job& job) {
-#ifdef TILERAIL_HAVE_SIM
-  return SimExecutor{job.topology}.execute(job.plan);
-#else
-  throw HardwareError{"this build has no simulator: it was configured without SimGrid"};
-#endif
-}
-
 int run_simulate(const SimulateOptions& options) {
   Outputs outputs{options.output, TraceKind::one_timeline};
   const Job job = make_job(options.job);
   const auto begin = std::chrono::steady_clock::now();
   const Timeline timeline = [&] {
     const Progress progress{"simulating"};
-    return simulate(job);
+    return make_executor("sim", job.topology)->execute(job.plan);
   }();
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   const AnnotatedTimeline annotated = annotate(job.plan, job.topology, timeline);

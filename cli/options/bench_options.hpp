@@ -5,7 +5,7 @@
 
 #include "cli/options/option_group.hpp"
 #include "cli/study.hpp"
-#include "study/bench_run.hpp"
+#include "study/runner.hpp"
 
 namespace tilerail::cli {
 

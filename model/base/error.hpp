@@ -15,4 +15,9 @@ struct HardwareError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Hardware that is there failed while it worked. The command line turns it into exit code 3, too.
+struct ExecutionError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace tilerail

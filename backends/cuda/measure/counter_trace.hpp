@@ -1,9 +1,10 @@
 #pragma once
 
-#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "backends/counted_energy.hpp"
 
 namespace tilerail::cuda {
 
@@ -39,15 +40,6 @@ class CounterTrace {
 
   double last_ = 0;  // J, of the last reading
   std::vector<Step> steps_;
-};
-
-/// Energy of calls that ran back to back, counted from the end of one call to the end of another.
-struct CountedEnergy {
-  int calls = 0;
-  double seconds = 0;          // of one call
-  std::vector<double> joules;  // of one call, by device
-
-  double total() const { return std::accumulate(joules.begin(), joules.end(), 0.0); }
 };
 
 /// `ends`: when calls ended, ascending, in the time of the traces. Absent where the calls that lie between steps of all

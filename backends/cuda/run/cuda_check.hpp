@@ -3,14 +3,15 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
-#include <stdexcept>
 #include <string>
+
+#include "model/base/error.hpp"
 
 namespace tilerail::cuda {
 
 /// A call of the CUDA runtime or of cuBLAS that failed, and what it was for.
-struct CudaError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+struct CudaError : ExecutionError {
+  using ExecutionError::ExecutionError;
 };
 
 /// Throws CudaError "WHAT: text of the status". Clears the runtime's last error, so that the next call starts clean.

@@ -10,6 +10,7 @@
 
 #include "backends/host/run/arena.hpp"
 #include "backends/host/run/dispatcher.hpp"
+#include "backends/host/run/host_matrices.hpp"
 #include "backends/host/run/worker_pool.hpp"
 #include "check/blas.hpp"
 #include "check/kernels.hpp"
@@ -64,6 +65,7 @@ class HostExecutor::State {
   Topology topology_;
   bool poison_;
   Matrices matrices_;
+  const Plan* bound_ = nullptr;
   host::WorkerPool pool_;
   host::Dispatcher dispatcher_;
   std::vector<host::Arena> arenas_;  // by MemoryId
@@ -193,6 +195,22 @@ HostExecutor::~HostExecutor() = default;
 void HostExecutor::set_matrices(const Matrices& matrices) { state_->matrices_ = matrices; }
 
 Timeline HostExecutor::execute(const Plan& plan) { return state_->execute(plan); }
+
+std::unique_ptr<TestMatrices> HostExecutor::test_matrices(std::span<const Plan* const> plans,
+                                                          const TestMatrixOptions& options) {
+  return std::make_unique<host::HostMatrices>(plans, options.checked);
+}
+
+void HostExecutor::bind(const Plan& plan, const Matrices& matrices) {
+  state_->bound_ = &plan;
+  state_->matrices_ = matrices;
+}
+
+TracedCall HostExecutor::traced_call() {
+  Timeline timeline = execute(*state_->bound_);
+  const double wall = timeline.makespan().value;
+  return {std::move(timeline), {.wall = wall}};
+}
 
 const Topology& HostExecutor::topology() const { return state_->topology_; }
 

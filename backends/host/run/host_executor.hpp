@@ -3,9 +3,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "backends/executor.hpp"
+#include "backends/real_executor.hpp"
 #include "model/machine/topology.hpp"
-#include "model/matrices.hpp"
 
 namespace tilerail {
 
@@ -20,7 +19,7 @@ struct HostOptions {
 /// A worker takes the ready operation with the lowest id among the queues of its device, so a device runs at most
 /// `workers` operations, copies and kernels together, at once: what Engines::total says to the simulator.
 /// Threads are created once and parked between plans; arenas are kept and grow when a plan needs more.
-class HostExecutor final : public Executor {
+class HostExecutor final : public RealExecutor {
  public:
   /// Throws InputError when the topology has no GPU or the number of workers is negative.
   explicit HostExecutor(Topology topology, HostOptions options = {});
@@ -35,6 +34,13 @@ class HostExecutor final : public Executor {
   /// that it uses was not set, or an operation failed on its data (naming the operation); std::runtime_error when an
   /// operation failed otherwise. The matrices are then in an unspecified state; the executor stays usable.
   Timeline execute(const Plan& plan) override;
+
+  std::unique_ptr<TestMatrices> test_matrices(std::span<const Plan* const> plans,
+                                              const TestMatrixOptions& options) override;
+  void bind(const Plan& plan, const Matrices& matrices) override;
+  CallTimes call() override { return traced_call().times; }
+  TracedCall traced_call() override;
+  bool has_overheads() const override { return false; }
 
   const Topology& topology() const;
   /// Threads of the device-th GPU, counted from 0 in the order of Topology::gpus().

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <numeric>
+#include <vector>
+
+namespace tilerail {
+
+/// Energy of calls that ran back to back, counted from the end of one call to the end of another.
+struct CountedEnergy {
+  int calls = 0;
+  double seconds = 0;          // of one call
+  std::vector<double> joules;  // of one call, by device
+
+  double total() const { return std::accumulate(joules.begin(), joules.end(), 0.0); }
+};
+
+}  // namespace tilerail

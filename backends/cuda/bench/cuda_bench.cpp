@@ -1,0 +1,60 @@
+#include "backends/cuda/bench/cuda_bench.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "backends/cuda/bench/matrix_pools.hpp"
+#include "backends/cuda/measure/power_watch.hpp"
+
+namespace tilerail {
+namespace {
+
+class CudaEnergyCount final : public EnergyCount {
+ public:
+  CudaEnergyCount(const cuda::PowerMeter& power, std::vector<int> devices) : watch_{power, std::move(devices)} {}
+  double now() const override { return watch_.now(); }
+  std::optional<CountedEnergy> stop(std::span<const double> ends) override {
+    return cuda::energy_of_calls(watch_.stop(), ends);
+  }
+
+ private:
+  cuda::PowerWatch watch_;
+};
+
+CallTimes times_of(const CudaRunTimes& times) { return {times.wall, times.issue_per_op}; }
+
+}  // namespace
+
+std::unique_ptr<TestMatrices> CudaBench::test_matrices(std::span<const Plan* const> plans,
+                                                       const TestMatrixOptions& options) {
+  std::int64_t tiles = 0;
+  std::vector<MemoryId> gpus;
+  for (const Plan* plan : plans)
+    for (const MemoryId gpu : plan->devices) {
+      tiles = std::max(tiles, plan->peak_bytes[gpu.index()]);
+      if (std::find(gpus.begin(), gpus.end(), gpu) == gpus.end()) gpus.push_back(gpu);
+    }
+  executor_.reserve(gpus, tiles, 1);
+  return std::make_unique<cuda::MatrixPools>(executor_, plans, gpus, options.pages);
+}
+
+void CudaBench::bind(const Plan& plan, const Matrices& matrices) {
+  bound_ = executor_.prepare(plan);
+  matrices_ = matrices;
+}
+
+CallTimes CudaBench::call() { return times_of(executor_.run(*bound_, matrices_)); }
+
+TracedCall CudaBench::traced_call() {
+  CudaRunTimes times;
+  Timeline timeline = executor_.run_traced(*bound_, matrices_, &times);
+  return {std::move(timeline), times_of(times), executor_.tracer(), times.clock_skew};
+}
+
+std::unique_ptr<EnergyCount> CudaBench::count_energy(std::span<const MemoryId> devices) {
+  std::vector<int> ordinals;
+  for (const MemoryId gpu : devices) ordinals.push_back(executor_.ordinal(gpu));
+  return std::make_unique<CudaEnergyCount>(power_, std::move(ordinals));
+}
+
+}  // namespace tilerail

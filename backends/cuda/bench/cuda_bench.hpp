@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+
+#include "backends/cuda/measure/power_meter.hpp"
+#include "backends/cuda/run/cuda_executor.hpp"
+#include "backends/real_executor.hpp"
+
+namespace tilerail {
+
+/// The CUDA executor with what it takes to measure plans: matrices in its memories, and energy counters.
+/// Failures of CUDA are thrown as cuda::CudaError.
+class CudaBench final : public RealExecutor {
+ public:
+  /// Throws HardwareError when there is no CUDA device.
+  explicit CudaBench(const Topology& topology) : executor_{topology} {}
+
+  Timeline execute(const Plan& plan) override { return executor_.execute(plan); }
+
+  /// Opens the devices of all plans, with arenas for the largest.
+  std::unique_ptr<TestMatrices> test_matrices(std::span<const Plan* const> plans,
+                                              const TestMatrixOptions& options) override;
+  void bind(const Plan& plan, const Matrices& matrices) override;
+  CallTimes call() override;
+  TracedCall traced_call() override;
+  bool has_overheads() const override { return true; }
+  std::unique_ptr<EnergyCount> count_energy(std::span<const MemoryId> devices) override;
+
+ private:
+  CudaExecutor executor_;
+  std::shared_ptr<CudaPlan> bound_;
+  Matrices matrices_;
+  cuda::PowerMeter power_;
+};
+
+}  // namespace tilerail

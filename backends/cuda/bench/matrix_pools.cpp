@@ -1,0 +1,171 @@
+#include "backends/cuda/bench/matrix_pools.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/host_buffer.hpp"
+#include "backends/cuda/run/kernels.hpp"
+#include "check/row_check.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+std::size_t aligned(std::int64_t bytes) { return (static_cast<std::size_t>(bytes) + 255) / 256 * 256; }
+
+struct Sizes {
+  std::size_t a, b, c;
+  explicit Sizes(const GemmProblem& p) {
+    const std::int64_t element = element_size(p.dtype);
+    a = aligned(p.lda * p.cols_a() * element), b = aligned(p.ldb * p.cols_b() * element),
+    c = aligned(p.ldc * p.n * element);
+  }
+};
+
+/// How often an element of C is stored on its way, at most. Sums that several GPUs make of a dot product are no larger
+/// than two of those that one would have, which counts for two.
+std::int64_t stored_results(const Plan& plan) {
+  if (plan.problem.routine == Routine::dot) return 2 * static_cast<std::int64_t>(plan.ops.size());
+  const std::int64_t tile = std::max<std::int64_t>(1, plan.tile);
+  return (plan.problem.k + tile - 1) / tile;
+}
+
+std::vector<std::byte> fetched(const void* matrix, std::size_t bytes) {
+  std::vector<std::byte> copy(bytes);
+  cuda::check(cudaMemcpy(copy.data(), matrix, bytes, cudaMemcpyDefault), "fetching a matrix");
+  return copy;
+}
+
+constexpr std::size_t border = 64 << 10;  // C, at the end of a pool, is as far from one as a matrix at its start
+
+}  // namespace
+
+/// One block of memory full of random numbers: A and B lie from its start, C at its end.
+class MatrixPools::Pool {
+ public:
+  Pool(std::size_t bytes, int device, HostPages pages) : bytes_{bytes}, device_{device} {
+    if (device < 0) {
+      host_ = HostBuffer{bytes, pages};
+      data_ = host_.data();
+      return;
+    }
+    const DeviceScope scope{device};
+    void* memory = nullptr;
+    if (cudaMalloc(&memory, bytes) != cudaSuccess) {
+      cudaGetLastError();
+      throw InputError{
+          fmt::format("--place: matrices of {} do not fit in the free memory of GPU {}; take smaller sizes",
+                      bytes_text(static_cast<double>(bytes)), device)};
+    }
+    data_ = static_cast<std::byte*>(memory);
+  }
+  ~Pool() {
+    if (device_ >= 0) cudaFree(data_);
+  }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::size_t bytes() const { return bytes_; }
+
+  /// Random numbers come from a GPU, also those of host memory.
+  void fill(DType dtype, std::uint64_t seed) {
+    if (filled_ == std::pair{dtype, seed}) return;
+    constexpr std::size_t piece = std::size_t{256} << 20;
+    const DeviceScope scope{std::max(device_, 0)};
+    void* staged = nullptr;
+    if (device_ < 0) cuda::check(cudaMalloc(&staged, std::min(piece, bytes_)), "allocating device memory");
+    for (std::size_t at = 0, number = 0; at < bytes_; at += piece, ++number) {
+      const std::size_t size = std::min(piece, bytes_ - at);
+      std::byte* target = staged ? static_cast<std::byte*>(staged) : data_ + at;
+      const auto rows = static_cast<std::int64_t>(size) / element_size(dtype);
+      fill_random({target, rows, 1, rows}, dtype, seed * 1000003 + number, nullptr);
+      if (staged) cuda::check(cudaMemcpy(data_ + at, staged, size, cudaMemcpyDeviceToHost), "filling host memory");
+    }
+    cuda::check(cudaDeviceSynchronize(), "filling memory");
+    if (staged) cudaFree(staged);
+    filled_ = {dtype, seed};
+  }
+
+ private:
+  std::size_t bytes_;
+  int device_;  // -1: host
+  HostBuffer host_;
+  std::byte* data_ = nullptr;
+  std::pair<DType, std::uint64_t> filled_{DType::f64, ~std::uint64_t{0}};
+};
+
+MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* const> plans,
+                         std::span<const MemoryId> readers, HostPages pages)
+    : executor_{executor}, pages_{pages} {
+  std::map<MemoryId, std::size_t> most;
+  for (const Plan* plan : plans) {
+    const GemmProblem& p = plan->problem;
+    const Sizes sizes{p};
+    std::map<MemoryId, std::size_t> bytes;
+    bytes[p.place_a] += sizes.a, bytes[p.place_b] += sizes.b, bytes[p.place_c] += sizes.c;
+    for (const auto& [memory, size] : bytes) most[memory] = std::max(most[memory], size);
+  }
+  for (const auto& [memory, bytes] : most) {
+    const int device = executor.topology().is_host(memory) ? -1 : executor.ordinal(memory);
+    pools_[memory] = std::make_unique<Pool>(std::max(border, (bytes + border - 1) / border * border), device, pages);
+  }
+  for (const MemoryId gpu : readers) readers_.push_back(executor.ordinal(gpu));
+}
+
+MatrixPools::~MatrixPools() = default;
+
+Matrices MatrixPools::of(const Plan& plan, std::uint64_t seed) {
+  const GemmProblem& p = plan.problem;
+  for (const auto& [memory, pool] : pools_) pool->fill(p.dtype, seed);
+  const Sizes sizes{p};
+  const auto pool = [&](MemoryId memory) -> const Pool& { return *pools_.at(memory); };
+  std::byte* const a = pool(p.place_a).data();
+  std::byte* const b = pool(p.place_b).data() + (p.place_b == p.place_a ? sizes.a : 0);
+  std::byte* const c = pool(p.place_c).data() + pool(p.place_c).bytes() - sizes.c;
+  plan_ = &plan, seed_ = seed, matrices_ = {a, b, c};
+  return matrices_;
+}
+
+/// What calls before it left in C is as good as any; where it must not be read, it is NaN.
+void MatrixPools::reset_c() {
+  const GemmProblem& p = plan_->problem;
+  const Sizes sizes{p};
+  c_before_.clear();
+  if (p.beta != 0) {
+    c_before_ = fetched(matrices_.c, sizes.c);
+    return;
+  }
+  cuda::check(cudaMemset(matrices_.c, 0xFF, sizes.c), "poisoning C");
+  cuda::check(cudaDeviceSynchronize(), "poisoning C");
+}
+
+CheckResult MatrixPools::check() {
+  const GemmProblem& p = plan_->problem;
+  const Sizes sizes{p};
+  const auto a = fetched(matrices_.a, sizes.a), b = fetched(matrices_.b, sizes.b), c = fetched(matrices_.c, sizes.c);
+  const std::int64_t tile = std::max<std::int64_t>(1, plan_->tile);
+  const RowCheck checked = check_rows(p, {a.data(), b.data(), c_before_.data(), c.data()},
+                                      std::min<std::int64_t>(tile, 256), stored_results(*plan_), seed_);
+  return {checked.passed(), checked.residual, 1, checked.summary()};
+}
+
+std::string MatrixPools::host_memory() const {
+  const GemmProblem& p = plan_->problem;
+  for (const MemoryId place : {p.place_a, p.place_b, p.place_c})
+    if (executor_.topology().is_host(place)) {
+      const Pool& pool = *pools_.at(place);
+      const double rate = host_buffer_rate(pool.data(), pool.bytes(), readers_);
+      return fmt::format("{} pages, read by {} GPU{} at {:.0f} GB/s", pages_ == HostPages::spread ? "spread" : "plain",
+                         readers_.size(), readers_.size() == 1 ? "" : "s", rate / 1e9);
+    }
+  return "none used";
+}
+
+}  // namespace tilerail::cuda

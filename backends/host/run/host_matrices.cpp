@@ -1,0 +1,50 @@
+#include "backends/host/run/host_matrices.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
+
+namespace tilerail::host {
+namespace {
+
+/// A, B and C, and what the check needs besides.
+double matrix_bytes(const GemmProblem& p, bool checked) {
+  const auto matrix = [&](std::int64_t ld, std::int64_t cols) {
+    return static_cast<double>(ld) * static_cast<double>(cols) * static_cast<double>(element_size(p.dtype));
+  };
+  const double c = matrix(p.ldc, p.n);
+  return matrix(p.lda, p.cols_a()) + matrix(p.ldb, p.cols_b()) + (checked ? 2 * c : c);
+}
+
+}  // namespace
+
+HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
+  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  std::vector<std::int64_t> arenas;  // by memory; the executor keeps them
+  for (const Plan* plan : plans) {
+    arenas.resize(std::max(arenas.size(), plan->peak_bytes.size()));
+    double needed = matrix_bytes(plan->problem, checked);
+    for (std::size_t m = 0; m < plan->peak_bytes.size(); ++m) {
+      arenas[m] = std::max(arenas[m], plan->peak_bytes[m]);
+      needed += static_cast<double>(arenas[m]);
+    }
+    if (needed > there)
+      throw InputError{"--" + std::string{to_string(plan->problem.routine)} + ": matrices and tiles need " +
+                       bytes_text(needed) + ", this machine has " + bytes_text(there) + "; take smaller sizes"};
+  }
+}
+
+Matrices HostMatrices::of(const Plan& plan, std::uint64_t seed) {
+  data_.reset();  // its memory before that of the next
+  return data_.emplace(plan.problem, seed).matrices();
+}
+
+CheckResult HostMatrices::check() {
+  const GemmCheck check = data_->check();
+  return {check.passed(), check.residual, check.tolerance, check.summary()};
+}
+
+}  // namespace tilerail::host

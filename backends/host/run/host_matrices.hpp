@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backends/real_executor.hpp"
+#include "check/reference.hpp"
+
+namespace tilerail::host {
+
+/// Matrices in ordinary memory, compared element by element with a reference.
+class HostMatrices final : public TestMatrices {
+ public:
+  /// Throws InputError when the matrices of a plan, with the tiles of all plans, need more memory than this machine
+  /// has.
+  HostMatrices(std::span<const Plan* const> plans, bool checked);
+
+  Matrices of(const Plan& plan, std::uint64_t seed) override;
+  void reset_c() override { data_->reset_c(); }
+  CheckResult check() override;
+
+ private:
+  std::optional<GemmData> data_;
+};
+
+}  // namespace tilerail::host

@@ -1,0 +1,108 @@
+#include "study/runner.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
+
+namespace tilerail::study {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The lower one of two in the middle.
+std::size_t median_of(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  return order[(order.size() - 1) / 2];
+}
+
+}  // namespace
+
+double RunResult::median() const { return makespans[median_of(makespans)]; }
+
+Runner::Runner(std::unique_ptr<RealExecutor> executor, std::span<const Plan* const> plans, const RunSettings& settings)
+    : settings_{settings},
+      executor_{std::move(executor)},
+      matrices_{executor_->test_matrices(plans, {.pages = settings.pages, .checked = settings.check})} {}
+
+RunResult Runner::run(const Plan& plan) {
+  RunResult result;
+  const Matrices matrices = matrices_->of(plan, settings_.seed);
+  if (executor_->has_overheads()) {
+    time_apart(plan, matrices, result);
+  } else {
+    executor_->bind(plan, matrices);
+    time_and_trace(result);
+  }
+  if (settings_.check) result.check = matrices_->check();
+  // Last: after thousands of calls C may be too large for its type.
+  if (result.gpu) result.gpu->energy = counted_energy(plan);
+  return result;
+}
+
+void Runner::time_and_trace(RunResult& result) {
+  const auto traced_call = [&] {
+    matrices_->reset_c();
+    return executor_->traced_call();
+  };
+  for (int i = 0; i < settings_.warmup; ++i) traced_call();
+  std::vector<Timeline> timelines;
+  for (int i = 0; i < settings_.iterations; ++i) {
+    TracedCall call = traced_call();
+    result.makespans.push_back(call.times.wall);
+    timelines.push_back(std::move(call.timeline));
+    spdlog::debug("iteration {}: {}", i + 1, seconds_text(result.makespans.back()));
+  }
+  result.timeline = std::move(timelines[median_of(result.makespans)]);
+}
+
+void Runner::time_apart(const Plan& plan, const Matrices& matrices, RunResult& result) {
+  GpuRunFacts& facts = result.gpu.emplace();
+  const auto begin = Clock::now();
+  executor_->bind(plan, matrices);
+  executor_->call();
+  facts.first_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  for (int i = 1; i < settings_.warmup; ++i) executor_->call();
+  for (int i = 0; i < settings_.iterations; ++i) {
+    const CallTimes times = executor_->call();
+    result.makespans.push_back(times.wall);
+    facts.issue_per_op += times.issue_per_op / settings_.iterations;
+  }
+  executor_->traced_call();  // warms up
+  TracedCall traced = executor_->traced_call();
+  result.timeline = std::move(traced.timeline);
+  facts.traced_s = traced.times.wall, facts.clock_skew = traced.clock_skew, facts.tracer = traced.tracer;
+  facts.host_buffer = matrices_->host_memory();
+  if (!settings_.check) return;
+  matrices_->reset_c();
+  executor_->call();
+}
+
+/// Calls back to back, at least two and for so long, and as long again as counters take to move before and after.
+std::optional<CountedEnergy> Runner::counted_energy(const Plan& plan) {
+  constexpr double steps = 0.25;  // s, two of the slowest counters and a bit
+  if (settings_.energy_seconds == 0) return std::nullopt;
+  const auto count = executor_->count_energy(plan.devices);
+  if (!count) return std::nullopt;
+  std::vector<double> ends;
+  while (ends.size() < 3 || ends.back() - ends.front() < settings_.energy_seconds + steps) {
+    executor_->call();
+    ends.push_back(count->now());
+  }
+  return count->stop(ends);
+}
+
+HostPages pages_of(const std::string& text) {
+  if (text == "spread") return HostPages::spread;
+  if (text == "plain") return HostPages::plain;
+  throw InputError{fmt::format("--host-buffers: '{}' is no kind of host buffer; there are: spread, plain", text)};
+}
+
+}  // namespace tilerail::study
