@@ -9,6 +9,7 @@ import sys
 import allowed
 import functions
 import includes
+import pages
 import rooms
 import sources
 
@@ -42,7 +43,7 @@ def main(root):
     faults = sources.file_faults(lines)
     faults += without_reason(functions.faults(bodies), allowed.LONG_FUNCTIONS)
     faults += includes.faults(includes.of_files(root, sources.files(root, sources.CPP)), links)
-    faults += without_reason(sources.doc_faults(root), allowed.WIDE_PAGES)
+    faults += pages.faults(root)
     for fault in faults:
         print(f"fault      {fault}")
     return 1 if faults else 0

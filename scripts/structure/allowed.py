@@ -10,11 +10,3 @@ LONG_FUNCTIONS = {
     "tests/model/topology_tiled_test.cpp tiled": TABLE,
     "tests/model/topology_values_test.cpp values": TABLE,
 }
-
-OLD = "written before lines had a limit"
-
-# Page: why its lines may have more than sources.DOC_COLUMNS columns.
-WIDE_PAGES = {
-    "docs/experiments.md": OLD,
-    "docs/formats.md": OLD,
-}

@@ -11,7 +11,6 @@ NOT_OURS = {"build", "out"}  # what programs leave; hidden folders are skipped, 
 
 MEDIAN_LINES = range(60, 151)
 MOST_LINES = 300
-DOC_COLUMNS = 120
 
 
 def files(root, suffixes):
@@ -38,15 +37,4 @@ def file_faults(lines):
     faults = [f"{path}: {count} lines, more than {MOST_LINES}" for path, count in lines.items() if count > MOST_LINES]
     if not MEDIAN_LINES[0] <= median(lines) <= MEDIAN_LINES[-1]:
         faults.append(f"the median file has {median(lines):g} lines: {MEDIAN_LINES[0]} to {MEDIAN_LINES[-1]} are wanted")
-    return faults
-
-
-def doc_faults(root):
-    """Lines of pages that are too wide. Markdown cannot break a row of a table, nor an address."""
-    faults = []
-    for path in files(root, {".md"}):
-        for number, line in enumerate((root / path).read_text().splitlines(), 1):
-            breakable = not line.startswith("|") and " " in line.strip()
-            if len(line) > DOC_COLUMNS and breakable:
-                faults.append(f"{path}:{number}: {len(line)} columns, more than {DOC_COLUMNS}")
     return faults

@@ -83,6 +83,20 @@ class AHouseOfTwoRooms(unittest.TestCase):
         self.write("lower/page.md", "| a row " + "x" * 120 + "\n" + "word " * 24 + "x\n")
         self.assertEqual(faults(self.root), ["lower/page.md:2: 121 columns, more than 120"])
 
+    def test_must_not_link_pages_or_sections_that_are_not_there(self):
+        page = "docs/page.md"
+        self.write(page, "# A `title`, and more\n[here](#a-title-and-more) [gone](other.md) [lost](#title)\n")
+        self.write("upper/up.hpp", f"// {page}#a-title-and-more, {page}#nowhere\n" + "\n" * 59)
+        self.assertEqual(faults(self.root), [
+            f"{page}: links docs/other.md, which is not there",
+            f"{page}: links {page}#title, which has no such section",
+            f"upper/up.hpp: links {page}#nowhere, which has no such section",
+        ])
+
+    def test_must_have_a_glossary_in_order(self):
+        self.write("docs/glossary.md", "* **arena**: memory\n* **tile**: a part\n* **Queue**: a line\n")
+        self.assertEqual(faults(self.root), ["docs/glossary.md: 'tile' stands before 'Queue'"])
+
 
 class FunctionsOfCpp(unittest.TestCase):
     """What is a function is read without a compiler."""

@@ -1,0 +1,79 @@
+"""The pages for readers: links that lead somewhere, terms in order, lines that fit."""
+
+import re
+
+import sources
+
+COLUMNS = 120
+GLOSSARY = "docs/glossary.md"
+TARGET = re.compile(r"\]\(([^)\s]+)\)")
+NAMED = re.compile(r"\b(docs/\w+\.md)#([\w-]+)")  # in comments, messages and tables: docs/model.md#eta
+TERM = re.compile(r"\* \*\*(.+?)\*\*")
+
+
+def outside_code(text):
+    """The lines of a page that are not in a fenced block."""
+    fenced = False
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield line
+
+
+def sections(text):
+    """The addresses of a page's headings, as sites make them: lower case, blanks as hyphens, no other signs."""
+    headings = (line.lstrip("#") for line in outside_code(text) if line.startswith("#"))
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+def targets(path, text):
+    """(file from the root, section or "") of everything that a file links to, and of the sections that it names."""
+    found = dict.fromkeys(NAMED.findall(text))
+    if path.suffix == ".md":
+        for name, _, section in (each.partition("#") for each in TARGET.findall(text) if "://" not in each):
+            found[((path.parent / name).as_posix() if name else path.as_posix(), section)] = None
+    return found
+
+
+def link_faults(root):
+    """Links of pages, and pages that sources name, whose file or section is not there."""
+    known, faults = {}, []
+    for path in sources.files(root, sources.CODE | {".md", ".toml"}):
+        for name, section in targets(path, (root / path).read_text(errors="replace")):
+            target = (root / name).resolve()
+            if not target.exists():
+                faults.append(f"{path}: links {name}, which is not there")
+            elif section and target.suffix == ".md":
+                if target not in known:
+                    known[target] = sections(target.read_text())
+                if section not in known[target]:
+                    faults.append(f"{path}: links {name}#{section}, which has no such section")
+    return faults
+
+
+def order_faults(root):
+    """Terms of the glossary that stand before one that comes earlier in the alphabet."""
+    if not (root / GLOSSARY).exists():
+        return []
+    terms = TERM.findall((root / GLOSSARY).read_text())
+    return [
+        f"{GLOSSARY}: '{term}' stands before '{after}'"
+        for term, after in zip(terms, terms[1:])
+        if term.lower() >= after.lower()
+    ]
+
+
+def width_faults(root):
+    """Lines that are too wide. Markdown cannot break a row of a table, nor an address."""
+    faults = []
+    for path in sources.files(root, {".md"}):
+        for number, line in enumerate((root / path).read_text().splitlines(), 1):
+            breakable = not line.startswith("|") and " " in line.strip()
+            if len(line) > COLUMNS and breakable:
+                faults.append(f"{path}:{number}: {len(line)} columns, more than {COLUMNS}")
+    return faults
+
+
+def faults(root):
+    return link_faults(root) + order_faults(root) + width_faults(root)
