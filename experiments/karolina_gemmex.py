@@ -75,13 +75,13 @@ def print_rows(compared: list[Compared]) -> None:
     lines = [["problem", "place", "GPUs", "measured ms", "tile", "simulated ms", "error", "chosen tile", "simulated ms",
               "error", "busiest"]]
     for each in compared:
-        row, slowest = each.measured, each.fixed["bottleneck"]
+        row, busiest = each.measured, each.fixed["busiest"]
         sides = row.problem.split(",")
         lines.append([sides[0] if len(set(sides)) == 1 else row.problem, row.place, row.devices,
                       f"{row.seconds * 1e3:.2f}"])
         for tile, result in ((row.tile, each.fixed), (each.chosen["tile"], each.chosen)):
             lines[-1] += [str(tile), f"{result['makespan_s'] * 1e3:.2f}", f"{each.error(result):+.1%}"]
-        lines[-1].append(f"{slowest['name']} {slowest['share']:.0%}")
+        lines[-1].append(f"{busiest['name']} {busiest['share']:.0%}")
     print(aligned(lines), end="\n\n")
 
 

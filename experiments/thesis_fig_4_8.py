@@ -126,12 +126,12 @@ def draw(path: str, results: dict, chosen: list[int]) -> bool:
 def save(folder: str, version: str, results: dict, chosen: list[int]) -> None:
     rows = []
     for (place, size, step), result in results.items():
-        slowest = result["bottleneck"]
+        busiest = result["busiest"]
         rows.append([size, place, step, result["tile"], repr(result["makespan_s"]), f"{result['tflops']:.4f}",
-                     slowest["name"], f"{slowest['share']:.3f}"])
+                     busiest["name"], f"{busiest['share']:.3f}"])
     table, figure = (os.path.join(folder, "thesis_fig_4_8" + extension) for extension in (".csv", ".png"))
     header = {"version": version, "machine": f"{MACHINE}, simulated", "command": command_text()}
-    columns = ["size", "place", "step", "tile", "makespan_s", "tflops", "bottleneck", "bottleneck_share"]
+    columns = ["size", "place", "step", "tile", "makespan_s", "tflops", "busiest", "busiest_share"]
     write_csv(table, header, columns, rows)
     drawn = draw(figure, results, chosen)
     print(f"\nwritten: {table}" + (f", {figure}" if drawn else "; no figure: matplotlib is missing"))

@@ -5,6 +5,8 @@
 #include <set>
 
 #include "cost/energy.hpp"
+#include "report/summary/critical_parts.hpp"
+#include "report/summary/group_use.hpp"
 #include "report/summary/intervals.hpp"
 
 namespace tilerail {
@@ -21,9 +23,9 @@ class Collector {
         queues_(plan.queues.size()),
         link_times_(topology.links().size()),
         links_(topology.links().size()),
-        groups_(topology.groups().size()),
+        group_copies_(topology.groups().size()),
         kernel_times_(topology.memories().size()) {
-    for (std::size_t i = 0; i < plan.ops.size(); ++i) add(plan.ops[i], timeline.ops[i]);
+    for (std::size_t i = 0; i < plan.ops.size(); ++i) add(OpId{i}, timeline.ops[i]);
   }
 
   void fill(Summary& summary) {
@@ -48,38 +50,31 @@ class Collector {
     double bytes = 0;
     std::set<QueueId> queues;  // that cross it
   };
-  struct GroupLoad {
-    double bytes = 0;
-    bool forward = false, backward = false;
-  };
 
-  void add(const Op& op, const AnnotatedOp& run) {
+  void add(OpId id, const AnnotatedOp& run) {
+    const Op& op = plan_.op(id);
     Summary::QueueUse& queue = queues_[op.queue.index()];
     queue.busy_s += run.duration();
     queue.bytes += static_cast<double>(run.bytes);
     ++queue.ops;
     const Queue& where = plan_.queue(op.queue);
-    if (op.kind == OpKind::copy && where.src != where.dst) add_copy(op.queue, where, run);
+    if (op.kind == OpKind::copy && where.src != where.dst) add_copy(id, where, run);
     if (op.kind == OpKind::gemm || op.kind == OpKind::axpby) {
       kernel_times_[where.dst.index()].emplace_back(run.start, run.end);
     }
   }
 
-  void add_copy(QueueId queue, const Queue& where, const AnnotatedOp& run) {
+  void add_copy(OpId id, const Queue& where, const AnnotatedOp& run) {
     const auto bytes = static_cast<double>(run.bytes);
     const bool from_host = topology_.is_host(where.src), to_host = topology_.is_host(where.dst);
     (to_host ? bytes_out_ : from_host ? bytes_in_ : bytes_peer_) += bytes;
-    for (const LinkId id : topology_.route(where.src, where.dst)) {
-      links_[id.index()].bytes += bytes;
-      links_[id.index()].queues.insert(queue);
-      link_times_[id.index()].emplace_back(run.start, run.end);
+    for (const LinkId link : topology_.route(where.src, where.dst)) {
+      links_[link.index()].bytes += bytes;
+      links_[link.index()].queues.insert(plan_.op(id).queue);
+      link_times_[link.index()].emplace_back(run.start, run.end);
     }
-    for (const Topology::GroupUse& use : topology_.groups_on(where.src, where.dst)) {
-      GroupLoad& load = groups_[use.group.index()];
-      load.bytes += bytes;
-      load.forward |= use.forward;
-      load.backward |= use.backward;
-    }
+    for (const Topology::GroupUse& use : topology_.groups_on(where.src, where.dst))
+      group_copies_[use.group.index()].push_back({run.start, run.end, bytes, use.forward, use.backward});
   }
 
   void fill_queues(Summary& summary) {
@@ -97,19 +92,11 @@ class Collector {
     }
   }
 
-  /// The largest bound that applied: the group's own, and the one for both directions when both were used.
   void fill_groups(Summary& summary) {
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
+    for (std::size_t i = 0; i < group_copies_.size(); ++i) {
       const CapacityGroup& group = topology_.groups()[i];
-      const GroupLoad& load = groups_[i];
-      std::optional<double> bound;
-      if (group.capacity) bound = group.capacity->saturated().value;
-      if (group.both_busy && load.forward && load.backward) {
-        bound = std::max(bound.value_or(0), group.both_busy->saturated().value);
-      }
-      Summary::GroupUse use{group.name, load.bytes, std::nullopt};
-      if (bound) use.utilisation = share(load.bytes, *bound * summary.makespan_s);
-      summary.groups.push_back(std::move(use));
+      summary.groups.push_back({group.name, 0, group_utilisation(group, group_copies_[i], summary.makespan_s)});
+      for (const GroupCopy& copy : group_copies_[i]) summary.groups.back().bytes += copy.bytes;
     }
   }
 
@@ -118,21 +105,23 @@ class Collector {
   std::vector<Summary::QueueUse> queues_;
   std::vector<Intervals> link_times_;
   std::vector<LinkLoad> links_;
-  std::vector<GroupLoad> groups_;
+  std::vector<std::vector<GroupCopy>> group_copies_;
   std::vector<Intervals> kernel_times_;  // by MemoryId
   double bytes_in_ = 0, bytes_out_ = 0, bytes_peer_ = 0;
 };
 
-/// Ties go to the first: compute, then groups, then links, each by order of the topology.
-Summary::Bottleneck bottleneck_of(const Summary& summary) {
-  Summary::Bottleneck most{"none", "", 0};
-  const auto consider = [&](const char* kind, const std::string& name, double used) {
-    if (used > most.share) most = {kind, name, used};
+/// Of equal ones compute comes first, then groups, then links, each by order of the topology. Measured copies may be
+/// faster than the description says: what is used more than wholly counts as wholly used.
+std::vector<Summary::ResourceUse> most_used(const Summary& summary) {
+  std::vector<Summary::ResourceUse> uses;
+  const auto add = [&](const char* kind, const std::string& name, double used) {
+    if (used > 0) uses.push_back({kind, name, std::min(used, 1.0)});
   };
-  for (const auto& device : summary.devices) consider("compute", device.name, share(device.busy_s, summary.makespan_s));
-  for (const auto& group : summary.groups) consider("group", group.name, group.utilisation.value_or(0));
-  for (const auto& link : summary.links) consider("link", link.name, link.utilisation);
-  return most;
+  for (const auto& device : summary.devices) add("compute", device.name, share(device.busy_s, summary.makespan_s));
+  for (const auto& group : summary.groups) add("group", group.name, group.utilisation.value_or(0));
+  for (const auto& link : summary.links) add("link", link.name, link.utilisation);
+  std::ranges::stable_sort(uses, std::ranges::greater{}, &Summary::ResourceUse::share);
+  return uses;
 }
 
 void fill_energy(Summary& summary, const Plan& plan, const Topology& topology) {
@@ -166,7 +155,8 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
   summary.tflops = share(plan.problem.flops().value, summary.makespan_s) / 1e12;
   summary.ops = static_cast<std::int64_t>(plan.ops.size());
   Collector{plan, topology, timeline}.fill(summary);
-  summary.bottleneck = bottleneck_of(summary);
+  summary.critical_path = critical_parts(plan, topology, timeline, summary);
+  summary.most_used = most_used(summary);
   fill_energy(summary, plan, topology);
   return summary;
 }

@@ -28,7 +28,7 @@ struct Summary {
   struct GroupUse {
     std::string name;
     double bytes = 0;
-    std::optional<double> utilisation;  // bytes / (makespan * saturated bound); absent where nothing bounded it
+    std::optional<double> utilisation;  // of its bound, mean over the makespan; absent where nothing bounded it
   };
   struct DeviceUse {
     std::string name;
@@ -40,11 +40,20 @@ struct Summary {
     std::string name;
     std::int64_t peak_bytes = 0;  // of tiles
   };
-  /// The resource that was used most: a link or a group by utilisation, a device by the share of time with kernels.
-  struct Bottleneck {
-    std::string kind;  // "link", "group", "compute", or "none" for a run without work
+  /// How much a resource was used: a link or a group by utilisation, a device by the share of time with kernels.
+  struct ResourceUse {
+    std::string kind;  // "link", "group" or "compute"
     std::string name;
-    double share = 0;
+    double share = 0;  // in (0, 1]
+  };
+  /// A resource that is used at least so much leaves little to gain elsewhere.
+  static constexpr double saturated_from = 0.9;
+
+  /// What a part of the makespan went into, along the critical path (report/timeline/critical_path.hpp).
+  struct PathPart {
+    std::string kind;  // "kernels", "link", "group", "memory" (copies within one), "waiting" or "issue"
+    std::string name;  // of the link, group or memory; what was waited for: "kernels", "copies" or "workers"
+    double seconds = 0;
   };
 
   /// Modelled, of the devices that take part.
@@ -68,8 +77,9 @@ struct Summary {
   std::vector<GroupUse> groups;                        // every group of the topology
   std::vector<DeviceUse> devices;                      // the plan's
   std::vector<MemoryUse> memories;                     // every memory
-  Bottleneck bottleneck;
-  std::optional<Energy> energy;  // absent where the topology gives no watts, or nothing took time
+  std::vector<PathPart> critical_path;                 // longest first; they add up to the makespan
+  std::vector<ResourceUse> most_used;                  // most first
+  std::optional<Energy> energy;                        // absent where the topology gives no watts, or nothing took time
 };
 
 /// What it took to get there, in seconds of real time.

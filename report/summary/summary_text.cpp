@@ -43,6 +43,19 @@ void add_energy(Json& json, const Summary::Energy& energy) {
   for (std::size_t i = 0; i < metrics.size(); ++i) json["metrics"][metrics[i].name] = energy.metric_values[i];
 }
 
+void add_bottleneck(Json& json, const Summary& summary) {
+  json["critical_path"] = list(summary.critical_path, [](const auto& part) -> Json {
+    return {{"kind", part.kind}, {"name", part.name}, {"seconds", part.seconds}};
+  });
+  const auto use = [](const Summary::ResourceUse& r) -> Json {
+    return {{"kind", r.kind}, {"name", r.name}, {"share", r.share}};
+  };
+  json["busiest"] = summary.most_used.empty() ? Json(nullptr) : use(summary.most_used.front());
+  json["saturated"] = Json::array();
+  for (const auto& r : summary.most_used)
+    if (r.share >= Summary::saturated_from) json["saturated"].push_back(use(r));
+}
+
 void add_resources(Json& json, const Summary& summary) {
   json["peak_bytes"] = Json::object();
   for (const auto& memory : summary.memories) json["peak_bytes"][memory.name] = memory.peak_bytes;
@@ -79,22 +92,49 @@ std::string energy_text(const Summary& summary) {
   return text;
 }
 
+/// "critical path: 60.1% kernels, 30.2% host to GPUs, 9.7% waiting for kernels"
+std::string path_text(const Summary& summary) {
+  constexpr double least = 0.01;  // of the makespan; what is less is summed up
+  std::vector<std::string> parts;
+  double rest = 0;
+  for (const Summary::PathPart& part : summary.critical_path) {
+    if (part.seconds < least * summary.makespan_s) {
+      rest += part.seconds;
+      continue;
+    }
+    const std::string& what = part.name.empty() ? part.kind : part.name;
+    parts.push_back(of_makespan(summary, part.seconds) + (part.kind == "waiting" ? " waiting for " : " ") + what);
+  }
+  if (parts.empty()) return "none";
+  if (rest >= least * summary.makespan_s) parts.push_back(of_makespan(summary, rest) + " other");
+  return fmt::format("critical path: {}", fmt::join(parts, ", "));
+}
+
+std::string saturated_text(const Summary& summary) {
+  std::vector<std::string> uses;
+  for (const Summary::ResourceUse& use : summary.most_used)
+    if (use.share >= Summary::saturated_from)
+      uses.push_back(fmt::format("{} {} {}", share_text(use.share), use.kind, use.name));
+  if (!uses.empty()) return fmt::format("{}", fmt::join(uses, ", "));
+  if (summary.most_used.empty()) return "nothing";
+  const Summary::ResourceUse& most = summary.most_used.front();
+  return fmt::format("nothing; most used: {} {} {}", share_text(most.share), most.kind, most.name);
+}
+
 std::string run_section(const Summary& summary) {
   const TimelineMetadata& metadata = summary.metadata;
-  const Summary::Bottleneck& most = summary.bottleneck;
-  Lines lines = {
-      {"problem", metadata.problem},
-      {"machine", fmt::format("{}, devices {}", metadata.machine, fmt::join(metadata.devices, " "))},
-      {"policy", fmt::format("{}, tile {}", metadata.policy, metadata.tile)},
-      {"plan",
-       fmt::format("{}, {} operations, planned in {}", metadata.plan_hash, summary.ops, seconds_text(summary.plan_s))},
-      {"backend", fmt::format("{}, took {}", metadata.backend, seconds_text(summary.execute_s))},
-      {"makespan", fmt::format("{}, {:.4g} TFLOP/s", seconds_text(summary.makespan_s), summary.tflops)},
-      {"moved",
-       fmt::format("{}: {} in, {} out, {} between GPUs", bytes_text(summary.bytes_moved), bytes_text(summary.bytes_in),
-                   bytes_text(summary.bytes_out), bytes_text(summary.bytes_peer))},
-      {"bottleneck",
-       most.kind == "none" ? "none" : fmt::format("{} {}, {}", most.kind, most.name, share_text(most.share))}};
+  Lines lines = {{"problem", metadata.problem},
+                 {"machine", fmt::format("{}, devices {}", metadata.machine, fmt::join(metadata.devices, " "))},
+                 {"policy", fmt::format("{}, tile {}", metadata.policy, metadata.tile)},
+                 {"plan", fmt::format("{}, {} operations, planned in {}", metadata.plan_hash, summary.ops,
+                                      seconds_text(summary.plan_s))},
+                 {"backend", fmt::format("{}, took {}", metadata.backend, seconds_text(summary.execute_s))},
+                 {"makespan", fmt::format("{}, {:.4g} TFLOP/s", seconds_text(summary.makespan_s), summary.tflops)},
+                 {"moved", fmt::format("{}: {} in, {} out, {} between GPUs", bytes_text(summary.bytes_moved),
+                                       bytes_text(summary.bytes_in), bytes_text(summary.bytes_out),
+                                       bytes_text(summary.bytes_peer))},
+                 {"bottleneck", path_text(summary)},
+                 {"saturated", saturated_text(summary)}};
   if (summary.energy) lines.push_back({"energy", energy_text(summary)});
   return aligned(lines, "l");
 }
@@ -107,27 +147,25 @@ void append_section(std::string& text, const Lines& lines) {
 
 std::string to_json(const Summary& summary) {
   const TimelineMetadata& metadata = summary.metadata;
-  Json json = {
-      {"schema", 1},
-      {"version", metadata.version},
-      {"makespan_s", summary.makespan_s},
-      {"tflops", summary.tflops},
-      {"ops", summary.ops},
-      {"plan_s", summary.plan_s},
-      {"execute_s", summary.execute_s},
-      {"plan_hash", metadata.plan_hash},
-      {"machine", metadata.machine},
-      {"backend", metadata.backend},
-      {"policy", metadata.policy},
-      {"tile", metadata.tile},
-      {"devices", metadata.devices},
-      {"problem", problem_json(summary)},
-      {"bytes_moved", summary.bytes_moved},
-      {"bytes_in", summary.bytes_in},
-      {"bytes_out", summary.bytes_out},
-      {"bytes_peer", summary.bytes_peer},
-      {"bottleneck",
-       {{"kind", summary.bottleneck.kind}, {"name", summary.bottleneck.name}, {"share", summary.bottleneck.share}}}};
+  Json json = {{"schema", 1},
+               {"version", metadata.version},
+               {"makespan_s", summary.makespan_s},
+               {"tflops", summary.tflops},
+               {"ops", summary.ops},
+               {"plan_s", summary.plan_s},
+               {"execute_s", summary.execute_s},
+               {"plan_hash", metadata.plan_hash},
+               {"machine", metadata.machine},
+               {"backend", metadata.backend},
+               {"policy", metadata.policy},
+               {"tile", metadata.tile},
+               {"devices", metadata.devices},
+               {"problem", problem_json(summary)},
+               {"bytes_moved", summary.bytes_moved},
+               {"bytes_in", summary.bytes_in},
+               {"bytes_out", summary.bytes_out},
+               {"bytes_peer", summary.bytes_peer}};
+  add_bottleneck(json, summary);
   if (summary.energy) add_energy(json, *summary.energy);
   add_resources(json, summary);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "model/base/text.hpp"
+#include "report/summary/group_use.hpp"
 #include "report/summary/intervals.hpp"
 #include "tests/support/sample_timeline.hpp"
 
@@ -71,10 +73,24 @@ TEST(Summary, ALinkIsBusyWhileAnyCopyIsOnIt) {
 }
 
 TEST(Summary, AGroupIsMeasuredAgainstTheBoundThatApplied) {
-  // Both directions were used, so 12 GB/s; 5 copies in and 2 copies out.
+  // 5 copies in, the last of which ends at 45 ms, and 2 copies out from 60 ms on: never both ways at once, so 8 GB/s.
   const auto uplink = named(sample_summary().groups, "uplink");
   EXPECT_EQ(uplink.bytes, 7 * 80'000);
-  EXPECT_NEAR(uplink.utilisation.value(), 5.6e5 / (12e9 * 90e-3), 1e-12);
+  EXPECT_NEAR(uplink.utilisation.value(), 5.6e5 / (8e9 * 90e-3), 1e-12);
+}
+
+TEST(Summary, AGroupIsMeasuredAgainstItsBoundAtEachMoment) {
+  // 20 B forward in [0, 4), 5 B/s, and 22 B backward in [2, 4), 11 B/s; the makespan is 8 s.
+  const std::vector<GroupCopy> copies{{0, 4, 20, true, false}, {2, 4, 22, false, true}};
+  const auto curve = [](double one, double two) { return CapacityCurve{{{1, Rate{one}}, {2, Rate{two}}}}; };
+  CapacityGroup group;
+  group.capacity = curve(10, 10), group.both_busy = curve(16, 16);
+  EXPECT_DOUBLE_EQ(group_utilisation(group, copies, 8).value(), (2 * 5 / 10.0 + 2 * 16 / 16.0) / 8);
+  group.capacity = curve(10, 20), group.both_busy = std::nullopt;  // by the number of copies
+  EXPECT_DOUBLE_EQ(group_utilisation(group, copies, 8).value(), (2 * 5 / 10.0 + 2 * 16 / 20.0) / 8);
+  group.capacity = std::nullopt, group.both_busy = curve(16, 16);  // no bound while one direction runs
+  EXPECT_DOUBLE_EQ(group_utilisation(group, copies, 8).value(), 2 * 16 / 16.0 / 8);
+  EXPECT_FALSE(group_utilisation(group, {copies[0]}, 8));
 }
 
 TEST(Summary, ADeviceIsBusyWhileAnyKernelRunsOnIt) {
@@ -85,20 +101,47 @@ TEST(Summary, ADeviceIsBusyWhileAnyKernelRunsOnIt) {
   EXPECT_EQ(named(summary.memories, "gpu0").peak_bytes, 4 * 80'000);
 }
 
-TEST(Summary, TheBottleneckIsTheResourceUsedMost) {
-  EXPECT_EQ(sample_summary().bottleneck.kind, "compute");
-  EXPECT_EQ(sample_summary().bottleneck.name, "gpu0");
-  EXPECT_NEAR(sample_summary().bottleneck.share, 35.0 / 90, 1e-12);
+TEST(Summary, TheCriticalPathSaysWhereTheMakespanWent) {
+  // From the end: copy 10 (20 ms), kernel 9 (25 ms), copy 8 (10 ms), which starts after 35 ms. Of these, copy 7 holds
+  // the engine for copies into gpu1 from 30 ms on. The uplink is used more than any link: 560 kB of 8 GB/s, while
+  // host->pcie carries 400 kB of 10 GB/s.
+  const Summary summary = sample_summary();
+  std::map<std::string, double> parts;
+  for (const auto& part : summary.critical_path) parts[part.kind + " " + part.name] = part.seconds;
+  ASSERT_EQ(parts.size(), 4u);
+  EXPECT_NEAR(parts["group uplink"], 30e-3, 1e-15);
+  EXPECT_NEAR(parts["issue "], 30e-3, 1e-15);
+  EXPECT_NEAR(parts["kernels "], 25e-3, 1e-15);
+  EXPECT_NEAR(parts["waiting copies"], 5e-3, 1e-15);
+  EXPECT_EQ(summary.critical_path.back().kind, "waiting");
+  const std::string text = summary_table(summary);
+  EXPECT_NE(text.find("27.8% kernels, 5.6% waiting for copies"), std::string::npos) << text;
+}
+
+TEST(Summary, NothingIsSaturatedWhereEverythingIsIdleMostOfTheTime) {
+  const Summary summary = sample_summary();
+  EXPECT_EQ(summary.most_used.front().kind, "compute");
+  EXPECT_EQ(summary.most_used.front().name, "gpu0");
+  EXPECT_NEAR(summary.most_used.front().share, 35.0 / 90, 1e-12);
+  EXPECT_NE(summary_table(summary).find("saturated   nothing; most used: 38.9% compute gpu0"), std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(to_json(summary))["saturated"].empty());
+}
+
+TEST(Summary, WhatIsUsedMoreThanWhollyIsSaturated) {
   // The same in a millionth of the time, with kernels that take none: the links carry 400 kB at 10 GB/s in 90 ns
-  // = 44400%, the group 560 kB at 12 GB/s = 51900%.
+  // = 44400%, the group 560 kB at 8 GB/s = 77800%.
   AnnotatedTimeline fast = sample_timeline();
   for (AnnotatedOp& op : fast.ops) {
     op.start *= 1e-6;
     op.end = op.kind == OpKind::copy ? op.end * 1e-6 : op.start;
   }
-  const auto most = summarize(SamplePlan{}.plan(), sample_machine(), fast, {}).bottleneck;
-  EXPECT_EQ(most.kind, "group");
-  EXPECT_EQ(most.name, "uplink");
+  const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), fast, {});
+  EXPECT_EQ(summary.most_used.front().kind, "group");
+  EXPECT_EQ(summary.most_used.front().name, "uplink");
+  EXPECT_EQ(summary.most_used.front().share, 1);
+  const auto json = nlohmann::json::parse(to_json(summary));
+  EXPECT_EQ(json["saturated"].size(), 8u);  // the group and the 7 links that carried something
+  EXPECT_EQ(json["busiest"], json["saturated"][0]);
 }
 
 TEST(Summary, ARunThatTakesNoTimeHasNoRatesAndNoBottleneck) {
@@ -106,7 +149,8 @@ TEST(Summary, ARunThatTakesNoTimeHasNoRatesAndNoBottleneck) {
   for (AnnotatedOp& op : still.ops) op.ready = op.start = op.end = 0;
   const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), still, {});
   EXPECT_EQ(summary.tflops, 0);
-  EXPECT_EQ(summary.bottleneck.kind, "none");
+  EXPECT_TRUE(summary.critical_path.empty());
+  EXPECT_TRUE(summary.most_used.empty());
   EXPECT_EQ(nlohmann::json::parse(to_json(summary))["makespan_s"], 0);
   EXPECT_FALSE(summary_table(summary).empty());
 }
@@ -128,7 +172,8 @@ TEST(Summary, JsonHoldsWhatScriptsNeed) {
   EXPECT_EQ(json["queues"].size(), 9u);
   EXPECT_EQ(json["queues"][0]["name"], "host->gpu0");
   EXPECT_EQ(json["links"].size(), 8u);
-  EXPECT_EQ(json["bottleneck"]["name"], "gpu0");
+  EXPECT_EQ(json["critical_path"][3]["kind"], "waiting");
+  EXPECT_EQ(json["busiest"]["name"], "gpu0");
   for (const char* key : {"tflops", "plan_s", "execute_s", "bytes_moved"}) EXPECT_TRUE(json[key].is_number()) << key;
 }
 

@@ -1,0 +1,48 @@
+#include "report/summary/group_use.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tilerail {
+namespace {
+
+/// What a copy changes when it starts (by = 1) or ends (by = -1).
+struct Change {
+  double at;
+  int by;
+  const GroupCopy* copy;
+};
+
+std::vector<Change> changes(const std::vector<GroupCopy>& copies) {
+  std::vector<Change> result;
+  for (const GroupCopy& copy : copies) {
+    if (copy.end <= copy.start) continue;
+    result.push_back({copy.start, 1, &copy});
+    result.push_back({copy.end, -1, &copy});
+  }
+  std::ranges::sort(result, {}, &Change::at);
+  return result;
+}
+
+}  // namespace
+
+std::optional<double> group_utilisation(const CapacityGroup& group, const std::vector<GroupCopy>& copies,
+                                        double makespan) {
+  bool bounded = false;
+  double used = 0, rate = 0, from = 0;  // used: seconds at the full bound that would move as much
+  int flows = 0, forward = 0, backward = 0;
+  for (const Change& change : changes(copies)) {
+    const double bound = flows == 0 ? INFINITY : group.bound(flows, forward > 0, backward > 0).value;
+    if (std::isfinite(bound)) bounded = true, used += rate / bound * (change.at - from);
+    from = change.at;
+    flows += change.by;
+    if (change.copy->forward) forward += change.by;
+    if (change.copy->backward) backward += change.by;
+    const double of_copy = change.copy->bytes / (change.copy->end - change.copy->start);
+    rate = flows == 0 ? 0 : rate + change.by * of_copy;
+  }
+  if (!bounded) return std::nullopt;
+  return used / makespan;
+}
+
+}  // namespace tilerail
