@@ -7,7 +7,7 @@
 
 namespace tilerail {
 
-/// One table entry under examination: what a defect in it is reported as.
+/// One table entry while it is checked, and how errors name it.
 struct Entry {
   TopologyDefect::Table table;
   std::size_t index;

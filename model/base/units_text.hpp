@@ -8,7 +8,7 @@
 namespace tilerail {
 
 /// Quantities as people write them: a number, blanks, a unit. Decimal prefixes are powers of ten, KiB, MiB, GiB and
-/// TiB powers of two; "2.5 us" gives the double nearest to 2.5e-6. Signs are the caller's to judge.
+/// TiB powers of two; "2.5 us" gives the double nearest to 2.5e-6. Any sign is accepted.
 /// Throw InputError "'48 Gb' has no known unit; write GB/s or GiB/s", without a place.
 Bytes parse_bytes(std::string_view text);
 Seconds parse_seconds(std::string_view text);

@@ -22,8 +22,8 @@ struct Metric {
   double (*of)(const Outcome&);
 };
 
-/// Source: thesis 3.2.3. With P the rate in flop/s and W the mean watts, edp is the inverse energy-delay product P^2 /
-/// W and pdp the inverse power-delay product P / W. A new metric is a line of its own.
+/// With P the rate in flop/s and W the mean watts, edp is the inverse energy-delay product P^2 / W and pdp the inverse
+/// power-delay product P / W. A new metric is one more line here. Source: thesis 3.2.3.
 inline constexpr std::array metrics{
     Metric{"perf", "flop/s", false, [](const Outcome& o) { return (o.flops / o.time).value; }},
     Metric{"edp", "flop^2/(J s)", true,

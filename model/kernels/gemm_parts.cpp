@@ -5,8 +5,8 @@
 namespace tilerail {
 namespace {
 
-/// Above this, whole words gain more than thin kernels cost: 2048^3 in f64, an eighth of it in halves, whose loads get
-/// slower by more.
+/// From this size on, whole words gain more than thin kernels cost: 2048^3, or an eighth of it for halves, whose loads
+/// get slower by more.
 bool large_enough(DType dtype, double m, double n, double k) {
   const double side = element_size(dtype) == 2 ? 1024 : 2048;
   return m * n * k >= side * side * side;
@@ -14,7 +14,7 @@ bool large_enough(DType dtype, double m, double n, double k) {
 
 bool on_tensor_cores(DType dtype) { return dtype != DType::f32; }
 
-/// Which sizes are lengths of columns, besides m, that of C's: k of A^T's or B's, n of B^T's.
+/// Which sizes are lengths of columns. m always is, that of C's; k is that of A^T's or B's, n that of B^T's.
 bool k_along_columns(Trans trans_a, Trans trans_b) { return trans_a == Trans::yes || trans_b == Trans::no; }
 bool n_along_columns(Trans trans_b) { return trans_b == Trans::yes; }
 
@@ -22,7 +22,7 @@ struct Cut {
   std::int64_t begin, size;
 };
 
-/// Whole words and the rest, or all.
+/// Cuts an extent into its whole words and the rest; one piece where no cut is wanted or nothing is left over.
 std::span<const Cut> cuts(std::int64_t extent, std::int64_t word, bool wanted, std::array<Cut, 2>& storage) {
   const std::int64_t rest = wanted ? extent % word : 0;
   storage = {Cut{0, extent - rest}, Cut{extent - rest, rest}};

@@ -10,10 +10,10 @@
 namespace tilerail {
 
 /// Bytes that kernels of tensor cores load at once where starts, leading dimensions and lengths of columns are
-/// multiples.
+/// multiples of it: a word.
 inline constexpr std::int64_t loaded_word = 16;
 
-/// Alignments of more bytes than this are not told apart.
+/// Alignments of this many bytes and more are taken as equal.
 inline constexpr std::int64_t most_alignment = 64;
 
 /// The largest power of two that divides the lengths of all columns of a GEMM's operands, in bytes; most_alignment
@@ -27,9 +27,9 @@ struct GemmPart {
   friend bool operator==(const GemmPart&, const GemmPart&) = default;
 };
 
-/// The parts that a GEMM on a GPU is run in, in this order; those with k0 > 0 add to C. Where columns of an operand are
-/// no whole words of 16 bytes, tensor cores are fed by slower loads. The rest is then cut off, if the product is large
-/// enough for what its thin kernels cost. Starts and leading dimensions are taken to be whole words.
+/// The parts in which a GPU runs a GEMM, in this order; those with k0 > 0 add to C. Where columns of an operand are no
+/// whole words of 16 bytes, slower loads feed the tensor cores. So the rest is cut off, if the product is large enough
+/// to pay for the thin kernels of the rest. Starts and leading dimensions are taken to be whole words.
 /// docs/model.md#alignment-and-parts
 class GemmParts {
  public:

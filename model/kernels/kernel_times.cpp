@@ -10,7 +10,7 @@ namespace {
 
 std::string pair_text(Trans ta, Trans tb) { return std::string{to_string(ta)} + std::string{to_string(tb)}; }
 
-/// That of the pair of transposes, else the one for any; null without either.
+/// The curve for this pair of transposes, else the one for any pair; null without either.
 const GemmCurve* find_curve(const KernelTimes& kernels, DType dtype, Trans ta, Trans tb) {
   const std::string trans = pair_text(ta, tb);
   const GemmCurve* any = nullptr;
@@ -31,8 +31,9 @@ const GemmCurve& curve_for(const KernelTimes& kernels, DType dtype, Trans ta, Tr
 /// A ragged thread block costs a whole one; a result inside one block costs its own size.
 double whole_blocks(double size, double block) { return size <= block ? size : std::ceil(size / block) * block; }
 
-/// Rate of s x s x s. Between measured sizes a power law, so that times ascend wherever the measured ones do;
-/// below the smallest s0, rate(s0) (s / s0)^2: the m x n share costs what it costs at s0; above the largest, constant.
+/// Rate of s x s x s. Between measured sizes it follows a power law, so that times ascend wherever the measured ones
+/// do. Below the smallest size s0 it is rate(s0) (s / s0)^2, so that a result costs what it costs at s0. Above the
+/// largest size it is constant.
 double square_rate(const GemmCurve& curve, double s) {
   const auto& points = curve.points;
   const auto above = std::lower_bound(points.begin(), points.end(), s, [](auto& p, double x) { return p.size < x; });
@@ -44,9 +45,9 @@ double square_rate(const GemmCurve& curve, double s) {
   return below->rate.value * std::pow(above->rate.value / below->rate.value, share);
 }
 
-/// Seconds for each unit of (k + k0) when the result is s x s:
-///   P(s) = 2 s^2 / (E(s) (s + k0) / s),   lowered to the least P of any larger size, so that it ascends.
-/// On a power law, log P is concave in log s: its least value on a segment is at an end, so measured sizes suffice.
+/// Seconds for each unit of (k + k0) when the result is s x s and E(s) the rate of squares:
+///   P(s) = 2 s^3 / (E(s) (s + k0)),   lowered to the least P of any larger size, so that it ascends.
+/// On a power law log P is concave in log s. Its least value on a segment is at an end, so measured sizes suffice.
 double panel_time(const GemmCurve& curve, double s, double k0) {
   const auto at = [k0](double size, double rate) { return 2 * size * size * size / (rate * (size + k0)); };
   double least = at(s, square_rate(curve, s));
@@ -70,8 +71,8 @@ double fastest(const GemmCurve& curve) {
 
 bool is_vector(std::int64_t m, std::int64_t n) { return m == 1 || n == 1; }
 
-/// Seconds that reading A and B once, and C and writing it, take, or the multiplications if those take longer: what
-/// the whole device works on a result of one row or column.
+/// Seconds that the whole device works on a result of one row or column: reading A and B once, reading and writing C,
+/// or the multiplications if those take longer.
 double vector_work(const KernelTimes& kernels, const GemmCurve& curve, std::int64_t m, std::int64_t n, std::int64_t k,
                    DType dtype) {
   const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);

@@ -11,8 +11,8 @@
 
 namespace tilerail {
 
-/// GEMMs of one dtype and one pair of transposes ("" = any): rates of squares (s x s x s) by size, or how the library
-/// tiles them. Sizes ascend; rates are flop/s of 2 s^3.
+/// What GEMMs of one dtype and one pair of transposes ("" = any) cost: rates of squares (s x s x s) by size, or how the
+/// library tiles them. Sizes ascend; rates are flop/s of 2 s^3.
 struct GemmCurve {
   DType dtype = DType::f64;
   std::string trans;  // "NN", "NT", "TN", "TT", or "" for every pair that has no curve of its own
@@ -21,7 +21,7 @@ struct GemmCurve {
     FlopRate rate;
   };
   std::vector<Point> points;            // empty exactly when `tiled` is there
-  std::optional<TiledGemm> tiled = {};  // then the table's memory bandwidth is, too
+  std::optional<TiledGemm> tiled = {};  // where it is there, the table has a memory bandwidth, too
 
   /// How much longer kernels take on a device that is busy for a share of the time: power and heat are limited.
   struct Load {
@@ -36,7 +36,7 @@ struct GemmCurve {
     double factor;  // at least 1
   };
   std::vector<Alignment> alignment = {};  // 1 for multiples of more than the last
-  std::optional<Watts> watts = {};        // of a device that these kernels fill all the time; absent: its busy watts
+  std::optional<Watts> watts = {};        // that a device draws which these kernels fill; absent: its busy watts
   std::string source = {};                // provenance key
 };
 
@@ -60,15 +60,15 @@ struct KernelTimes {
 
   /// Share of the device that a kernel with an m x n result fills, in (0, 1]: min(1, thread blocks / multiprocessors).
   double occupancy(std::int64_t m, std::int64_t n) const;
-  /// The same of a GEMM, whose k may be split among thread blocks. Where the result has one row or column, each of them
-  /// reads as many elements as the others compute. Zero when m or n is zero. Throws as gemm_time.
+  /// The share that a GEMM fills, whose k may be split among thread blocks. Where the result has one row or column, a
+  /// thread block reads as many elements as it computes elsewhere. Zero when m or n is zero. Throws as gemm_time.
   double gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
 
   /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].
   double load_factor(DType dtype, Trans ta, Trans tb, double duty) const;
   /// Whether there are times of such GEMMs.
   bool knows(DType dtype, Trans ta, Trans tb) const;
-  /// What a device draws that such GEMMs fill all the time; absent where the file does not say.
+  /// The watts of a device that such GEMMs fill all the time; absent where the file does not say.
   std::optional<Watts> gemm_watts(DType dtype, Trans ta, Trans tb) const;
   /// Factor on the time of a GEMM whose operands start at, and whose columns are, multiples of so many bytes.
   double alignment_factor(DType dtype, Trans ta, Trans tb, double bytes) const;

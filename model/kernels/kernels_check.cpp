@@ -25,7 +25,7 @@ void check_tiled(const Entry& entry, const TiledGemm& tiled) {
   }
 }
 
-/// Times of growing squares never fall: gemm_time could not ascend otherwise.
+/// Throws where a larger square takes less time: gemm_time could not ascend then.
 void check_gemm_curve(const Entry& entry, const GemmCurve& curve) {
   static const std::set<std::string> pairs{"", "NN", "NT", "TN", "TT"};
   if (!pairs.count(curve.trans)) entry.fail("trans '" + curve.trans + "' is unknown; expected NN, NT, TN or TT");

@@ -15,8 +15,8 @@ constexpr double doubt = 0.1;      // weight of no correction
 
 }  // namespace
 
-/// time = launch + waves (k / parts + fill) 2 rows cols / (efficiency peak / multiprocessors) + adding the parts,
-/// the least over blocks and parts: a library chooses well.
+///   time = launch + waves (k / parts + fill) 2 rows cols / (efficiency peak / multiprocessors) + adding the parts
+/// for the block and the number of parts with the least time: a library chooses well.
 TiledGemm::Cost TiledGemm::uncorrected(double m, double n, double k, double multiprocessors, double element,
                                        Rate memory) const {
   Cost best{Seconds{std::numeric_limits<double>::infinity()}, 1};
@@ -40,7 +40,8 @@ TiledGemm::Cost TiledGemm::uncorrected(double m, double n, double k, double mult
   return best;
 }
 
-/// Times exp(weighted mean of log(measured / uncorrected)) over measured shapes, by their distance in octaves.
+/// The uncorrected time multiplied by exp(weighted mean of log(measured / uncorrected)) of the measured shapes, whose
+/// weights fall with their distance in octaves.
 TiledGemm::Cost TiledGemm::cost(double m, double n, double k, double multiprocessors, double element,
                                 Rate memory) const {
   Cost result = uncorrected(m, n, k, multiprocessors, element, memory);

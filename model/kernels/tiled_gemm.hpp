@@ -6,9 +6,9 @@
 
 namespace tilerail {
 
-/// How a library runs GEMMs of one dtype on a GPU: each thread block computes rows x cols of C, as many at once as
-/// there are multiprocessors, and k may be split among several. What is measured of single shapes corrects it near
-/// them. docs/model.md#tiled-gemms
+/// How a library runs GEMMs of one dtype on a GPU: each thread block computes rows x cols of C, as many blocks run at
+/// once as there are multiprocessors, and several blocks may share k. Measured times of single shapes correct the rule
+/// near them. docs/model.md#tiled-gemms
 struct TiledGemm {
   struct Block {
     double rows, cols;
@@ -31,7 +31,7 @@ struct TiledGemm {
     double occupancy;  // share of the device that its work takes, in (0, 1]: the rest is launch, and waves that are not
                        // full
   };
-  /// Of an m x n x k GEMM, all at least 1, of elements of so many bytes.
+  /// Cost of an m x n x k GEMM (all at least 1) with elements of `element` bytes.
   Cost cost(double m, double n, double k, double multiprocessors, double element, Rate memory) const;
 
   /// Without the correction by measured shapes.

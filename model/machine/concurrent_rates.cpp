@@ -10,7 +10,7 @@ namespace {
 
 using Flow = std::pair<MemoryId, MemoryId>;
 
-/// sum of rate over `flows` <= capacity, in B/s.
+/// The rates of these flows add up to no more than `capacity`, in B/s.
 struct Constraint {
   double capacity = std::numeric_limits<double>::infinity();
   std::vector<std::size_t> flows;
@@ -67,8 +67,9 @@ std::vector<Rate> concurrent_rates(const Topology& topology, std::span<const Flo
     left += growing[f];
   }
 
-  // All growing flows have one common level. Raise it until some constraint is full; its flows stop there.
-  //   level = min over constraints of (capacity - sum of its stopped flows) / its growing flows
+  // All flows that still grow have one common rate, the level. It rises until some constraint is full, whose flows
+  // stop:
+  //   level = min over constraints of (capacity - sum of its stopped flows) / number of its growing flows
   const auto constraints = constraints_of(topology, flows);
   while (left > 0) {
     std::vector<double> bounds(constraints.size(), std::numeric_limits<double>::infinity());

@@ -4,8 +4,7 @@
 
 namespace tilerail {
 
-/// Where the pages of a host buffer lie: spread over all memory controllers, or as one allocation of the runtime got
-/// them.
+/// Where the pages of a host buffer lie: spread over all memory controllers, or plain, as the runtime allocates them.
 enum class HostPages : std::uint8_t { spread, plain };
 
 }  // namespace tilerail

@@ -25,8 +25,8 @@ Picoseconds time_of(const Link& link) {
   return std::llround(((typical / link.bandwidth) + link.latency).value * 1e12);
 }
 
-/// Every node is a vertex that links lead to. A memory is a second vertex too, which links lead away from: paths
-/// start and end at memories and never pass through one.
+/// Every node is a vertex of the graph that links lead to. A memory has a second vertex that its links lead away from,
+/// so that paths start and end at memories and never pass through one.
 class RouteFinder {
  public:
   explicit RouteFinder(const Topology::Description& d) : d_{d}, departure_(d.nodes.size()), arriving_(d.nodes.size()) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Where x lies between a and b, as a share of the way from `low` to `high`.
+/// Linear interpolation: `low` at x = a, `high` at x = b.
 double between(double low, double high, double x, double a, double b) { return low + (high - low) * (x - a) / (b - a); }
 
 }  // namespace
@@ -32,7 +32,7 @@ Rate CapacityGroup::bound(double flows, bool on_forward, bool on_backward) const
   return curve ? curve->at(flows) : Rate{infinity};
 }
 
-/// A side gets its share, or what the other leaves.
+/// Each side gets its share, or what the other side leaves if that is more.
 CapacityGroup::Bounds CapacityGroup::bounds(const Load& load) const {
   const Rate all = bound(load.flows, load.forward > 0, load.backward > 0);
   if (!forward_share || load.flows < 2 || load.forward == 0 || load.backward == 0)
@@ -47,7 +47,7 @@ namespace {
 
 using StridedPoints = std::span<const StridedEfficiency::Point>;
 
-/// Between the columns of one pitch, linear in the logarithm.
+/// By points of one pitch: linear in the logarithm of the column, constant beyond the points.
 double by_column(StridedPoints points, Bytes column) {
   const auto above = std::find_if(points.begin(), points.end(), [=](const auto& p) { return column <= p.column; });
   if (above == points.begin()) return points.front().efficiency;
@@ -57,8 +57,8 @@ double by_column(StridedPoints points, Bytes column) {
                  std::log2(b.column.value));
 }
 
-/// Between pitches, too; beyond the first and the last as there. Pitches that are multiples of the border count among
-/// each other, and so do the others, where there are points of their kind.
+/// By points of all pitches: linear in the logarithm of the pitch, too, and constant beyond. A pitch that is a multiple
+/// of the border is compared with such pitches only, any other one with the others, where there are points of its kind.
 double interpolated(StridedPoints points, Bytes border, Bytes column, Bytes pitch) {
   const auto on_border = [&](Bytes at) {
     return border > Bytes{0} && (std::isinf(at.value) || std::fmod(at.value, border.value) == 0);

@@ -57,7 +57,7 @@ struct Link {
   std::string source;
 };
 
-/// Capacity of a group as a function of how many copies share it: piecewise linear, constant beyond the ends.
+/// Capacity of a group by how many copies share it: linear between the points, constant beyond them.
 struct CapacityCurve {
   struct Point {
     double flows;
@@ -69,14 +69,14 @@ struct CapacityCurve {
   Rate saturated() const { return points.back().rate; }
 };
 
-/// Links whose traffic shares one bound. `capacity` bounds the sum over all of them; `both_busy` bounds it instead,
-/// and only, while copies run on `forward` and on `backward` links at once.
+/// Links whose traffic shares one bound. `capacity` bounds the sum of all copies on them. While copies run on `forward`
+/// and on `backward` links at once, `both_busy` bounds it instead.
 struct CapacityGroup {
   std::string name;
   std::vector<LinkId> forward, backward;
   std::optional<CapacityCurve> capacity, both_busy;
-  /// Of the both_busy bound, what the forward copies get when both sides want more than that; in (0, 1). Absent: all
-  /// copies are equal.
+  /// The part of the both_busy bound, in (0, 1), that the forward copies get when both sides want more than their part.
+  /// Absent: all copies are equal.
   std::optional<double> forward_share;
   std::string source;
 
@@ -95,27 +95,28 @@ struct CapacityGroup {
   Rate bound(double flows, bool on_forward, bool on_backward) const;
 };
 
-/// Rate cap of a 2-D copy by the bytes of one column and from one column to the next, relative to the same bytes
-/// packed. The device's memory answers the copy engine column by column, and later while kernels use it.
+/// The most that a 2-D copy gets, over what the same bytes get when they are packed: by the bytes of a column and the
+/// pitch (bytes from one column to the next). The device's memory answers the copy engine column by column, and later
+/// while kernels use it.
 struct StridedEfficiency {
   struct Point {
     Bytes column;
     double efficiency;
-    Bytes pitch{0};  // 0: any; else all points of a curve have one
+    Bytes pitch{0};  // 0: any pitch; either all points of a curve have a pitch or none has
   };
   std::vector<Point> points;     // pitches ascend, columns of one pitch ascend; empty: no loss
   std::vector<Point> busy = {};  // between a host and a device that computes; empty: as `points`
   std::vector<Point> peer = {};  // between devices; empty: as `points`
-  Bytes border = {};             // pitches of multiples of it count among each other, the others too; 0: all are alike
-  std::string source = {};       // provenance key
+  Bytes border = {};        // its multiples are compared with each other only, and so are other pitches; 0: all alike
+  std::string source = {};  // provenance key
 
-  /// Of columns that are as far apart as any in `points`.
+  /// Efficiency of columns whose pitch is not below any in `points`.
   double at(Bytes column) const;
 
   struct Copy {
     Bytes column, pitch;
     bool between_devices = false;
-    bool computes = false;  // the device at its end
+    bool computes = false;  // whether the device at its end does
   };
   double of(const Copy& copy) const;
 };
@@ -151,9 +152,9 @@ class Topology {
     std::vector<NamedRoute> routes;
   };
 
-  /// Names the links, checks the description and resolves routes: the named ones, else the path of least time for
-  /// 16 MiB through switches, sum of latency + 16 MiB / bandwidth (Dijkstra); memories are end points only. Of equal
-  /// paths, the one with the lowest link id, from the destination backwards.
+  /// Names the links, checks the description and resolves the routes: those that the description names, else the path
+  /// through switches with the least sum of latency + 16 MiB / bandwidth (Dijkstra). Memories are end points only. Of
+  /// equal paths the one with the lowest link id wins, compared from the destination backwards.
   /// Throws InputError naming the table entry, its value and what was expected.
   explicit Topology(Description description);
 
@@ -202,9 +203,9 @@ class Topology {
   std::vector<std::vector<GroupUse>> group_uses_;
 };
 
-/// Rates of all pairs of memories when each GPU pair (or each host pair) is busy at once: max-min fair sharing of
-/// links, per-flow caps and groups. `flows` lists (src, dst); the result has one rate for each, infinite when
-/// src == dst. Throws InputError when a pair has no route.
+/// Rates of copies that run at the same time: max-min fair sharing of links, groups and the copies' own caps. `flows`
+/// lists a (src, dst) for each copy, and the result has a rate for each, infinite when src == dst. Throws InputError
+/// when a pair has no route.
 /// Source: progressive filling (Bertsekas, Gallager: Data Networks, 6.5.2).
 std::vector<Rate> concurrent_rates(const Topology& topology, std::span<const std::pair<MemoryId, MemoryId>> flows);
 

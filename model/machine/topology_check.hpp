@@ -8,7 +8,8 @@
 
 namespace tilerail {
 
-/// A description that breaks an invariant, and the table entry that breaks it, so that a reader can tell the line.
+/// A description breaks an invariant. Names the table entry that does, so that the reader of the file can tell the
+/// line.
 struct TopologyDefect : InputError {
   enum class Table { machine, source, memory, node, link, group, route, kernels, copies, issue };
   TopologyDefect(Table where, std::size_t which, const std::string& message)
@@ -17,7 +18,7 @@ struct TopologyDefect : InputError {
   std::size_t index;
 };
 
-/// Bounds that keep a hostile file from exhausting time or memory, and route times inside 64-bit picoseconds.
+/// Limits that keep a hostile file from taking all time or memory, and route times inside 64-bit picoseconds.
 struct TopologyLimits {
   static constexpr std::size_t memories = 256, nodes = 4096, links = 65536, groups = 1024, routes = 65536;
   static constexpr std::size_t points = 4096;      // of one curve

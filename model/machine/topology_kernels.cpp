@@ -3,7 +3,7 @@
 namespace tilerail {
 namespace {
 
-/// Sizes ascend and are sane: 2 s^3 must stay far inside a double.
+/// Sizes ascend and are not too large: 2 s^3 must stay far inside the range of a double.
 double next_size(const TomlValue& value, const GemmCurve& curve) {
   const double size = value.positive_number();
   if (size >= 1e9) value.fail("is out of range; expected a size below 1e9");
@@ -22,7 +22,7 @@ void read_efficiency(const TomlTable& table, GemmCurve& curve) {
   }
 }
 
-/// `most` values at most, exactly `count` of them.
+/// A list of exactly `count` values; `what` says in the error what was expected.
 std::vector<TomlValue> values_of(const TomlValue& value, std::size_t count, const char* what) {
   auto values = value.list(count + 1);
   if (values.size() != count) value.fail(std::string{"has another length; expected "} + what);

@@ -43,7 +43,8 @@ std::vector<NodeId> TopologyReader::nodes(const TomlValue& names) const {
   return result;
 }
 
-/// Adds the link of every pair; between lists, a name is not linked to itself and each direction is added once.
+/// Adds a link for every pair of a name in `from` and one in `to`. A name is not linked to itself, and each direction
+/// is added once.
 void TopologyReader::read_links(TomlTable& table) {
   table.allow_only({"from", "to", "bandwidth", "latency", "per_flow", "both", "source"});
   const TomlValue from = table.need("from"), to = table.need("to");

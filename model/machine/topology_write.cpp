@@ -31,7 +31,7 @@ std::string quantity(Q value) {
   return text(to_text(value));
 }
 
-/// "[a, b, c]" of what `write` makes of each item.
+/// "[a, b, c]", each item as `write` writes it.
 template <class Items, class Write>
 std::string list(const Items& items, Write write) {
   std::string result;
@@ -42,7 +42,7 @@ std::string list(const Items& items, Write write) {
 /// "[a, b]"
 std::string point(const std::string& a, const std::string& b) { return "[" + a + ", " + b + "]"; }
 
-/// The time of a square GEMM with the fewest digits that give the rate of `p` back, if any do.
+/// The time of a square GEMM in the fewest digits from which the rate of `p` is read back; absent where no digits do.
 std::optional<Seconds> square_time(const GemmCurve::Point& p) {
   const Flops flops{2 * p.size * p.size * p.size};
   for (int digits = 1; digits <= 17; ++digits) {

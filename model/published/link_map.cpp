@@ -9,7 +9,8 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::infinity();
 
-/// Of two copies that share one capacity: half of it each, and what the other cannot take.
+/// What one of two copies gets that share a capacity: half of it, and what the other copy cannot take. `own` and
+/// `other` are their rates alone.
 double fair_share(double capacity, double own, double other) {
   return std::min(own, std::max(capacity / 2, capacity - other));
 }

@@ -15,8 +15,8 @@ struct MemoryPair {
   friend bool operator==(MemoryPair, MemoryPair) = default;
 };
 
-/// How much longer a copy takes while one runs between another pair: max-min fair sharing of what their routes share,
-/// in closed form for two. From 1 up. Both pairs have routes.
+/// How many times as long a copy takes while one runs between another pair, at least 1: max-min fair sharing of what
+/// their routes share, in closed form for two copies. Both pairs have routes.
 double pair_slowdown(const Topology& topology, MemoryPair of, MemoryPair by);
 
 /// A machine as PARALiA sees it: every memory joined with every other by a link of its own, with latency, bandwidth
@@ -26,7 +26,7 @@ class LinkMap {
   /// Slowdowns are taken as no more than this: a bandwidth halved.
   static constexpr double most_slowdown = 2;
 
-  /// Of a machine's routes. Keeps a reference to `topology`.
+  /// From a machine's routes. Keeps a reference to `topology`.
   explicit LinkMap(const Topology& topology);
 
   /// Measured links and slowdowns; pairs that are not listed have no link, links no slowdown.

@@ -20,7 +20,7 @@ TileTimes tile_times(const OverlapProblem& p, double tile) {
   return times;
 }
 
-/// Both ways together until the shorter one is done, then the rest of the longer alone.
+/// Seconds for both ways: together until the shorter one is done, then the rest of the longer one alone.
 double overlapped(const TileTimes& times, double slowdown_in, double slowdown_out) {
   const double in = slowdown_in * times.in, out = slowdown_out * times.out;
   return in >= out ? out + (in - out) / slowdown_in : in + (out - in) / slowdown_out;
@@ -64,7 +64,8 @@ double dr(const OverlapProblem& p, double tile) {
   return fetching + kernel * (p.sub_kernels(tile) - with_fetch) + in + out;
 }
 
-/// The longest of the three for the whole routine, and of the others what the first and the last stream do alone.
+/// The longest of the three (transfers in, kernel, transfers out) for the whole routine, and of the other two what the
+/// first and the last stream do alone.
 double cso(const OverlapProblem& p, double tile) {
   double in = 0, out = 0;
   for (const OverlapOperand& o : p.operands) {

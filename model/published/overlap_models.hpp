@@ -11,7 +11,7 @@
 
 namespace tilerail {
 
-/// A vector (cols = 0) or a matrix of a routine that one GPU runs in tiles of side T.
+/// An operand, vector (cols = 0) or matrix, of a routine that one GPU runs in tiles of side T.
 struct OverlapOperand {
   double rows = 0, cols = 0;      // elements
   bool get = false, set = false;  // has to be brought to the GPU, taken back

@@ -35,7 +35,7 @@ SharedLinks::Node SharedLinks::add_node(MemoryId memory) {
   return node;
 }
 
-/// All candidates active and nothing running gives the routes that each would take alone.
+/// With all candidates active and nothing running, each route is the one that a candidate would take alone.
 void SharedLinks::find_users(std::span<const MemoryId> read, std::span<const MemoryId> written) {
   std::vector<std::size_t> all(candidates_);
   std::iota(all.begin(), all.end(), 0);

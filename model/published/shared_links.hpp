@@ -11,15 +11,16 @@ namespace tilerail {
 
 /// The links of a LinkMap while a set of devices works on operands in certain memories (thesis 3.2.2).
 ///
-/// Every active device is taken to read from each memory that is read and to write to each that is written all the
-/// time, over the links of the route that is the fastest while nothing else runs. With slowdowns sl of one such link on
-/// another, the thesis multiplies a bandwidth by their sum, where a slowdown of 2 is to halve it; meant is
+/// Every active device is taken to read from each memory that is read, and to write to each that is written, all the
+/// time: over the links of the route that is the fastest while nothing else runs. A link l that other such links a slow
+/// down by sl(l, a) is left with
 ///   shared bandwidth(l) = bandwidth(l) / (1 + sum over active links a != l of (sl(l, a) - 1))
-/// which n copies through one full link give exactly: 1 / n.
+/// so that n copies through one full link get 1 / n of it each. (The thesis prints the product of the bandwidth and the
+/// sum of the slowdowns, where a slowdown of 2 is to halve the bandwidth.)
 ///
-/// Then a link is replaced by a series of links over up to `max_hops` active devices where that takes less time, the
-/// sum of theirs (store and forward). A link of the series that the device on the way uses itself takes 1 / bandwidth
-/// longer: it is shared with that device's own transfers. Of equal ones, the direct link, then the lowest devices.
+/// Then a link is replaced by a series of links over up to `max_hops` active devices where the sum of their times is
+/// less (store and forward). A link of the series that the device on the way uses itself takes 1 / bandwidth longer: it
+/// is shared with that device's own transfers. Of equal routes the direct link wins, then the lowest devices.
 class SharedLinks {
  public:
   static constexpr int most_hops = 4;
@@ -32,8 +33,8 @@ class SharedLinks {
   /// Takes candidates `active`, ascending indices, as active.
   void activate(std::span<const std::size_t> active);
 
-  /// Of a transfer along its route, between memories that are active or hold operands: seconds a byte, infinite where
-  /// there is no route and 0 within a memory, and seconds once.
+  /// What a transfer takes along its route, between memories that are active or hold operands: seconds a byte (infinite
+  /// where there is no route, 0 within a memory), and seconds once.
   double seconds_per_byte(MemoryId src, MemoryId dst) const { return route(src, dst).per_byte; }
   double latency(MemoryId src, MemoryId dst) const { return route(src, dst).latency; }
   /// Memories that it visits between its ends, in order.

@@ -31,7 +31,7 @@ std::optional<TransferTime> fit_transfer_line(std::span<const TransferSample> sa
 double fit_slowdown(std::span<const SlowedSample> samples) {
   double products = 0, squares = 0;
   for (const auto& [alone, busy] : samples) products += alone * busy, squares += alone * alone;
-  constexpr double most = 2;  // more is an error of the measurement
+  constexpr double most = 2;  // more than half of the bandwidth lost is an error of the measurement
   return squares > 0 ? std::clamp(products / squares, 1.0, most) : 1;
 }
 

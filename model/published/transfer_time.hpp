@@ -31,7 +31,7 @@ std::optional<TransferTime> fit_transfer_line(std::span<const TransferSample> sa
 struct SlowedSample {
   double alone, busy;  // s
 };
-/// Least squares of busy = slowdown * alone, from 1 to 2. Source: thesis 3.2.4, where it is one large transfer.
+/// Least squares of busy = slowdown * alone, from 1 to 2. Source: thesis 3.2.4, which measures one large transfer.
 double fit_slowdown(std::span<const SlowedSample> samples);
 
 }  // namespace tilerail

@@ -14,7 +14,8 @@ std::vector<MemoryId> places(const WorkloadProblem& problem, bool WorkloadProble
   return memories;
 }
 
-/// Rows and columns of the most square grid, less one each, over the inputs that are only read, times their bytes.
+/// Equation 3.4 of the thesis: ((rows - 1) + (columns - 1)) / inputs * bytes of the inputs, for the most square grid of
+/// so many devices and the operands that are only read.
 double extra_bytes(const WorkloadProblem& problem, std::size_t devices) {
   if (!problem.reuses_inputs) return 0;
   std::size_t rows = 1;

@@ -47,16 +47,16 @@ struct Workload {
 ///   pred(s) = max( exec s,  sum over read of t_link(bytes s) + extra s / b,  sum over written of t_link(bytes s) )
 ///   (3.5) extra   = ((rows - 1) + (cols - 1)) / inputs * input bytes,   b = mean bandwidth from the other devices
 ///   (3.4) t_link  = latency + bytes / shared bandwidth, along the route (3.2)
-/// on the most square grid. Printed, each device gets all of `extra`; meant is what it gets beyond its own part of the
-/// inputs, of which the sum over the devices of equal shares is `extra`. Shares are such that all devices end together,
-/// which is where PARALiA's adjusting to within 5 % leads.
+/// on the most square grid. The thesis charges each device with all of `extra`. Meant is what a device gets beyond its
+/// own part of the inputs: with equal shares, the sum of that over the devices is `extra`. Shares are such that all
+/// devices end together, which is where PARALiA's adjusting to within 5 % leads.
 class WorkloadModel {
  public:
   /// Keeps references to both.
   WorkloadModel(const WorkloadProblem& problem, const LinkMap& map);
 
-  /// On these candidates, ascending indices; those that latency alone keeps busy for longer than the others need are
-  /// left out. Infinite seconds where one has no way to an operand.
+  /// Predicts these candidates (ascending indices). Those that latency alone keeps busy for longer than the others need
+  /// are left out. Infinite seconds where one has no way to an operand.
   Workload predict(std::span<const std::size_t> active);
   /// As last predicted.
   const SharedLinks& links() const { return links_; }
@@ -79,10 +79,10 @@ class WorkloadModel {
   SharedLinks links_;
 };
 
-/// Subsets of the candidates, all of them included, from the best metric down; of equal ones the fewest devices first.
-/// Up to `exhaustive_devices` candidates all subsets are predicted. Of more, a beam: of each number of devices, the
-/// `workload_beam` best subsets are extended by every other device. A metric of energy needs watts. Throws InputError
-/// when no device has routes to all operands. docs/model.md#selection compares the two.
+/// Subsets of the candidates, the whole set included, from the best metric down; of those equal to the best, the one
+/// with the fewest devices is first. Up to `exhaustive_devices` candidates all subsets are predicted. Of more, a beam:
+/// of each number of devices, the `workload_beam` best subsets are extended by every other device. A metric of energy
+/// needs watts. Throws InputError when no device has routes to all operands. docs/model.md#selection compares the two.
 inline constexpr std::size_t exhaustive_devices = 8, workload_beam = 16;
 std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric);
 /// The two searches by themselves, for comparison.

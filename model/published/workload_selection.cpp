@@ -11,7 +11,7 @@ namespace {
 
 using Subset = std::vector<std::size_t>;
 
-/// Within what bisection leaves uncertain.
+/// Better by more than bisection leaves uncertain.
 bool better(double value, double than) {
   constexpr double tie = 1e-8;
   return value > (1 + tie) * than;
@@ -23,7 +23,7 @@ class Workloads {
   Workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric)
       : problem_{problem}, metric_{metric}, model_{problem, map} {}
 
-  /// Its metric; 0 where some device has no way to an operand.
+  /// Predicts a subset and returns its metric; 0 where some device has no way to an operand.
   double look_at(const Subset& subset) {
     Workload workload = model_.predict(subset);
     if (!std::isfinite(workload.seconds)) return 0;
