@@ -5,7 +5,7 @@
 
 namespace tilerail {
 
-/// Runs plans. Every backend keeps the one execution rule (sched/plan.hpp): an operation starts when its queue
+/// Runs plans. Every backend keeps the one execution rule (plan/plan.hpp): an operation starts when its queue
 /// predecessor and its dependencies have ended. An executor decides nothing else and knows no policies.
 class Executor {
  public:

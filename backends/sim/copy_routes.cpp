@@ -8,7 +8,7 @@
 namespace tilerail {
 namespace {
 
-/// Absent where no copy reaches it: below the narrowest link.
+/// The rate that a copy of these columns cannot exceed. Absent where the narrowest link keeps it below that anyway.
 std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
                              std::span<const MemoryId> computing) {
   Rate narrowest{std::numeric_limits<double>::infinity()}, cap = narrowest;

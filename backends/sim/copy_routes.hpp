@@ -11,7 +11,7 @@
 
 namespace tilerail {
 
-/// How a copy goes.
+/// How a copy moves.
 struct CopyRoute {
   std::size_t flow = 0;  // index of its FlowRoute
   double latency = 0;    // seconds before the first byte flows
@@ -20,14 +20,14 @@ struct CopyRoute {
       1;  // bytes that cross the route for each byte copied: a copy within one memory reads and writes
 };
 
-/// The routes that the copies of a plan take. Copies between the same memories differ only by the rate that they
-/// cannot exceed, whatever else runs: the per-flow caps of the links and, when a side is not contiguous, strided
-/// efficiency (by the bytes of one column) times the rate of the pair. Memory: 4 bytes an operation.
+/// The routes that the copies of a plan take. Copies between the same memories differ only by their cap, the rate that
+/// they cannot exceed whatever else runs: the per-flow caps of the links and, when a side is not contiguous, strided
+/// efficiency (by column and pitch) times the rate of the pair. Memory: 4 bytes an operation.
 class CopyRoutes {
  public:
   CopyRoutes(const Plan& plan, const Topology& topology);
 
-  /// Of a copy; null when it takes no time (within a memory of unknown bandwidth).
+  /// Route of a copy; null when the copy takes no time (within a memory of unknown bandwidth).
   const CopyRoute* of(OpId op) const {
     const std::uint32_t i = index_[op.index()];
     return i == none ? nullptr : &routes_[i];
@@ -35,7 +35,7 @@ class CopyRoutes {
 
   std::span<const FlowRoute> flow_routes() const { return flows_; }
 
-  /// Of all copies one after another.
+  /// Seconds of all copies one after another.
   double total_seconds() const { return total_seconds_; }
 
  private:

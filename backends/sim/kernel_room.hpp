@@ -7,15 +7,15 @@
 
 namespace tilerail {
 
-/// Which kernels run on each GPU. Thread blocks go out in the order in which kernels became ready, so a kernel starts
-/// once those before it leave some of the GPU free; those that have started share it.
+/// Which kernels run on each GPU. A GPU hands out thread blocks in the order in which kernels became ready. So a kernel
+/// starts once the kernels before it leave some of the GPU free, and all that have started share it.
 class KernelRoom {
  public:
   explicit KernelRoom(std::size_t memories) : gpus_(memories) {}
 
   /// True: the kernel, which fills `share` of the GPU, starts now. False: it waits in line.
   bool take_or_wait(OpId op, MemoryId gpu, double share);
-  /// A kernel that had started ended. Appends those of the line that start now.
+  /// A kernel that had started has ended. Appends the waiting kernels that start now.
   void release(MemoryId gpu, double share, std::vector<OpId>& started);
 
  private:

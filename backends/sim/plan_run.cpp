@@ -23,8 +23,8 @@ T pop(std::vector<T>& heap) {
   return value;
 }
 
-/// The picosecond or, for very long plans, a few units in the last place of the latest time that may occur: the time
-/// of all operations one after another, times 16 for what they may lose by sharing badly.
+/// Events closer together than this are one. It is a picosecond or, for very long plans, a few units in the last place
+/// of the latest time that may occur: all operations one after another, 16 times as long for what sharing may cost.
 double time_resolution(double issue, double kernels, double copies) {
   const double latest = 16 * (issue + kernels + copies);
   return std::max(1e-12, 4 * latest * std::numeric_limits<double>::epsilon());

@@ -9,11 +9,11 @@ class NetZone;
 
 namespace tilerail {
 
-/// The one SimGrid engine of the process: network model CM02 (max-min fair sharing, no protocol effects), silent, and
-/// without effect on the program's signal handlers, arguments and exit handlers. SimGrid slows down with every
+/// The one SimGrid engine of the process: network model CM02 (max-min fair sharing, no protocol effects). It is silent
+/// and leaves the program's signal handlers, arguments and exit handlers as they are. SimGrid slows down with every
 /// engine that a process makes, so this one is made on first use and kept; machines become zones of it.
 ///
-/// Not for several threads at once; any thread may use it in turn.
+/// One thread at a time may use it, whichever it is.
 class SimGridEngine {
  public:
   static SimGridEngine& get();

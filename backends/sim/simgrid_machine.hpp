@@ -17,7 +17,7 @@ class SimGridMachine {
  public:
   using Slot = std::uint32_t;
 
-  /// Told what happens while the machine runs; must not throw.
+  /// Is told what happens while the machine runs. Must not throw.
   class Listener {
    public:
     virtual void activity_ended(Slot slot) = 0;

@@ -18,15 +18,15 @@ class NetZone;
 
 namespace tilerail {
 
-/// Where flows go: from memory to memory, or within one, each at no more than `cap`.
+/// A way that flows take: from a memory to another or within one, each flow at no more than `cap`.
 struct FlowRoute {
   MemoryId src, dst;
   std::optional<Rate> cap;
   auto operator<=>(const FlowRoute&) const = default;
 };
 
-/// A machine as hosts, links and routes of SimGrid. Links have no latency there, because SimGrid weighs their shares
-/// by it: whoever starts a flow has paid the latency by then.
+/// A machine as hosts, links and routes of SimGrid. Links have no latency there, because SimGrid would weigh the shares
+/// of flows by it. Whoever starts a flow has waited for the latency before.
 class SimGridPlatform {
  public:
   struct Route {
@@ -35,14 +35,14 @@ class SimGridPlatform {
     double demand = 0;  // B/s that a flow takes alone
   };
 
-  /// The platform of this machine with these routes; made when there is none like it, and kept, since SimGrid cannot
-  /// take it back. Machines that differ in nothing that SimGrid sees share a platform. No flow is counted on it.
+  /// The platform of this machine with these routes, without flows. It is made when there is none like it, and kept,
+  /// since SimGrid cannot delete it. Machines that differ in nothing that SimGrid sees share a platform.
   static SimGridPlatform& of(const Topology& topology, std::span<const FlowRoute> routes);
 
   simgrid::s4u::Host* gpu(MemoryId memory) const { return hosts_[memory.index()]; }
   const Route& route(const FlowRoute& route) const { return routes_.at(route); }
 
-  /// Flows on a route begin (+1) and end (-1): the load of its capacity groups.
+  /// Tells that a flow on a route begins (+1) or ends (-1), which changes the load of the route's groups.
   void count(const Route& route, int change);
 
  private:

@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t worst_count = 10;
 constexpr double rounding = 1e-12;  // s; smaller differences are none
 
-/// The same operations on the same queues: with one hash, anything else means that a file was changed.
+/// Throws unless both have the same operations on the same queues. The hashes are equal, so that a difference means
+/// that a file was changed.
 void require_same_plan(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured) {
   const std::string &p = predicted.metadata.plan_hash, &m = measured.metadata.plan_hash;
   if (p != m) {
@@ -37,7 +38,7 @@ void require_same_plan(const AnnotatedTimeline& predicted, const AnnotatedTimeli
   }
 }
 
-/// What one timeline adds up to.
+/// The sums of one timeline.
 struct Totals {
   double kernels = 0, copies = 0, waiting = 0, idle = 0;
   std::map<std::string, double> queues, links;
@@ -78,7 +79,7 @@ Totals totals_of(const AnnotatedTimeline& timeline) {
   return totals;
 }
 
-/// Figures of everything that either timeline names, by natural order of names.
+/// Figures of everything that one of the timelines names, in the natural order of names.
 std::vector<Comparison::Named> merged(const std::map<std::string, double>& predicted,
                                       const std::map<std::string, double>& measured) {
   std::map<std::string, Figures> all;

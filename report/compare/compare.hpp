@@ -40,9 +40,9 @@ struct Comparison {
   Figures kernels;  // sum of the durations of gemm and axpby
   Figures copies;   // sum of the durations of copies
   Figures waiting;  // sum over operations of the time from ready to start
-  Figures idle;     // sum over queues of the makespan without an operation
-  /// Of the devices that take part, in J and J s: modelled from both timelines; counted: the modelled one beside what
-  /// the devices counted. Absent where a timeline does not say.
+  Figures idle;     // sum over queues of the part of the makespan without an operation
+  /// Energy (J) and energy times makespan (J s) of the devices that take part, modelled from both timelines. `counted`
+  /// has the modelled energy beside what the devices counted. Absent where a timeline does not say.
   std::optional<Figures> energy, energy_delay, counted_energy;
   std::vector<Named> queues;                  // sum of durations; by display order
   std::vector<Named> links;                   // time with at least one copy; by name

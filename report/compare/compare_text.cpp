@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::vector<std::string>>;
 
-/// `unit` ends the keys: "s", "j" or "js".
+/// `unit` is the last part of the keys: "s", "j" or "js".
 Json figures_json(const Figures& figures, const std::string& unit = "s") {
   const std::optional<double> error = figures.error();
   return {{"predicted_" + unit, figures.predicted},

@@ -11,7 +11,7 @@
 
 namespace tilerail {
 
-/// One operation of a timeline with what a reader of the timeline needs to know of the plan. Times: seconds.
+/// One operation of a timeline, with what a reader of the timeline needs to know of the plan. Times are in seconds.
 struct AnnotatedOp {
   OpKind kind = OpKind::copy;
   std::uint32_t queue = 0;  // index into AnnotatedTimeline::queues
@@ -42,8 +42,8 @@ struct TimelineMetadata {
   std::int64_t tile = 0;
   std::vector<std::string> devices;  // GPUs that compute
   std::vector<std::string> hosts;    // host memories of the machine
-  /// Joules by device: as modelled from the times (sched/energy.hpp), and as the devices counted them themselves. Empty
-  /// where that is not known.
+  /// Joules by device: as modelled from the times (cost/energy.hpp), and as the devices counted them themselves. Empty
+  /// where they are not known.
   std::vector<double> energy_j, counted_energy_j;
 
   bool operator==(const TimelineMetadata&) const = default;
@@ -62,8 +62,8 @@ struct AnnotatedTimeline {
   bool operator==(const AnnotatedTimeline&) const = default;
 };
 
-/// The plan is valid (sched/plan.hpp). Throws InputError when the timeline is not one of this plan (hash or number of
-/// operations) or the plan has other memories than the topology.
+/// Adds to the times of a plan what its readers need. The plan is valid (plan/plan.hpp). Throws InputError when the
+/// timeline is not one of this plan (hash or number of operations) or the plan has other memories than the topology.
 AnnotatedTimeline annotate(const Plan& plan, const Topology& topology, const Timeline& timeline);
 
 std::string_view to_string(OpKind kind);  // "copy", "gemm", "axpby", "join"

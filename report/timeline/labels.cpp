@@ -47,7 +47,7 @@ std::optional<RegionLabels::Region> RegionLabels::result_of(const Op& op) const 
     if (op.beta != 0)
       if (const auto own = region_of(op.y)) return own;
     auto region = op.alpha != 0 ? region_of(op.a) : std::nullopt;
-    if (region) region->matrix = Buffer::Kind::matrix_c;  // y, also where the rows are those of x
+    if (region) region->matrix = Buffer::Kind::matrix_c;  // the result is y, also where its rows were found by x
     return region;
   }
   const auto a = region_of(op.a), b = region_of(op.b);

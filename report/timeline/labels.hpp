@@ -10,15 +10,16 @@
 
 namespace tilerail {
 
-/// Names the region of the user's matrices that each operation works on: what a copy moves, what a kernel updates.
-/// Tiles are followed through the plan: a copy passes on where its data came from, and a kernel's result belongs to
-/// the rows of op(A) and the columns of op(B). Issue order suffices, because every write that an operation can see has
-/// a lower id.
+/// Names the region of the user's matrices that each operation works on: what a copy moves, what a kernel updates. It
+/// follows tiles through the plan: a copy passes on where its data came from, and a kernel's result belongs to the rows
+/// of op(A) and the columns of op(B). One pass in issue order suffices, because every write that an operation can see
+/// has a lower id.
 class RegionLabels {
  public:
   explicit RegionLabels(const Plan& plan);
 
-  /// Label of the next operation: call once for each, in order. Regions are half-open and in stored coordinates.
+  /// Label of the next operation: call it once for each, in order. Regions are half-open, and rows and columns are
+  /// those of the matrix as stored.
   std::uint32_t next(const Op& op, StringTable& labels);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace tilerail {
 
-/// Distinct strings by number, in order of first use: a million operations hold four bytes each for a name.
+/// Distinct strings by number, in order of first use, so that a million operations need four bytes each for a name.
 class StringTable {
  public:
   std::uint32_t intern(std::string_view text) {

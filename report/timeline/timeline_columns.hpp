@@ -5,7 +5,7 @@
 
 namespace tilerail::timeline_csv {
 
-/// What the writer and the reader of timelines agree on.
+/// The columns of a timeline file, for its writer and its reader.
 constexpr std::string_view schema = "1";
 constexpr std::array<std::string_view, 11> metadata_keys = {
     "schema", "version", "plan_hash", "machine", "policy", "problem", "tile", "backend", "devices", "hosts", "ops"};

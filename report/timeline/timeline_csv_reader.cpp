@@ -13,7 +13,7 @@ namespace {
 
 using namespace timeline_csv;
 
-// Bounds that keep sums and nanoseconds representable.
+// Limits within which sums and nanoseconds have a representation.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 53;
 constexpr double most_flops = 1e30, most_seconds = 1e9, most_joules = 1e15;
 constexpr std::int64_t most_ops = 1'000'000'000;

@@ -104,7 +104,7 @@ class Writer {
     add_packet(packet, needs_state);
   }
 
-  /// A name is written out in the packet that uses it first and is a number from then on.
+  /// A name is written out in the packet that uses it first; later packets refer to it by number.
   std::uint64_t name_iid(const AnnotatedTimeline& timeline, const AnnotatedOp& op, ProtoMessage& packet) {
     std::uint64_t& iid = name_iids_[op.label * kinds.size() + static_cast<std::size_t>(op.kind)];
     if (iid != 0) return iid;

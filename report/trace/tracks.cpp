@@ -23,7 +23,7 @@ std::string_view without_zeros(std::string_view digits) {
   return first == std::string_view::npos ? digits.substr(digits.size()) : digits.substr(first);
 }
 
-/// Kernels and copies within a memory, then copies in, then copies out.
+/// Rank of a queue on its device: kernels and copies within a memory, then copies in, then copies out.
 int rank(const AnnotatedQueue& queue) { return queue.src == queue.dst ? 0 : queue.dst == queue.device ? 1 : 2; }
 
 bool shown_before(const AnnotatedQueue& a, const AnnotatedQueue& b) {
@@ -32,7 +32,7 @@ bool shown_before(const AnnotatedQueue& a, const AnnotatedQueue& b) {
   return natural_less(a.name, b.name);
 }
 
-/// Sorts the slices and takes overlaps away.
+/// Sorts the slices by time and removes their overlaps.
 void lay_out(std::vector<Slice>& slices) {
   const auto earlier = [](const Slice& a, const Slice& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.op < b.op;

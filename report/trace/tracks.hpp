@@ -30,11 +30,11 @@ struct Track {
   std::vector<Slice> slices;
 };
 
-/// In display order: by device, on each its kernels, then copies to it, then copies from it; numbers in names count as
-/// numbers.
+/// The tracks in display order: by device, for each its kernels, then copies to it, then copies from it. Numbers in
+/// names are compared as numbers.
 std::vector<Track> tracks_of(const AnnotatedTimeline& timeline);
 
-/// "gemm C[0:2048,0:2048]", or the kind alone.
+/// "gemm C[0:2048,0:2048]", or the kind alone where the region is not known.
 std::string slice_name(const AnnotatedTimeline& timeline, const AnnotatedOp& op);
 
 /// Rounded to whole nanoseconds.

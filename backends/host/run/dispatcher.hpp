@@ -22,10 +22,10 @@ namespace tilerail::host {
 struct Failure {
   OpId op;
   std::string what;
-  bool bad_input = false;  // an InputError, else an error of ours or of the machine
+  bool bad_input = false;  // an InputError; false: a mistake of ours or of the machine
 };
 
-/// Hands the operations of one plan to worker threads by the execution rule of sched/plan.hpp.
+/// Hands the operations of one plan to worker threads by the execution rule of plan/plan.hpp.
 ///
 /// An operation waits for its dependencies and for its queue predecessor: one counter an operation, decremented by
 /// whoever ends one of those. At zero it joins the ready heap of its device; a worker takes the lowest id there. A
