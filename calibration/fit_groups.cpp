@@ -59,7 +59,7 @@ class Groups {
     return found;
   }
 
-  /// Devices that slow each other down two by two.
+  /// Sets of devices: those that slow each other down two by two are in one set.
   std::vector<std::vector<std::size_t>> clusters(Way way) const {
     std::vector<std::size_t> root(context_.devices());
     std::iota(root.begin(), root.end(), 0);
@@ -80,8 +80,8 @@ class Groups {
     return result;
   }
 
-  /// What so many flows within a set get together: the most that was seen, since other sets may be held back by groups
-  /// of their own. Nothing when that is what each would get alone.
+  /// Adds the group of a set: its capacity for so many flows is the most that so many got together, since other runs
+  /// may be held back by groups of their own. Adds nothing where every flow gets what it gets alone.
   void add_shared(Way way, const std::vector<std::size_t>& members) {
     std::map<std::size_t, double> most;
     double one = 0;  // what a flow gets alone
@@ -130,7 +130,8 @@ class Groups {
     }
   }
 
-  /// All devices both ways: the bound by the number of copies, and how it is divided where both sides are held back.
+  /// The host's memory with copies both ways: its bound by the number of copies, and how the two sides divide it where
+  /// both are held back.
   void host_both_ways() {
     std::map<std::size_t, std::pair<double, int>> sums;  // of totals, by number of flows
     std::optional<double> share;
@@ -159,7 +160,7 @@ class Groups {
     add(std::move(group), "host memory, both directions");
   }
 
-  /// Ports of the switch: a copy in and one out at once.
+  /// The ports of the switch, from runs with a copy in and one out of each device at once.
   void ports() {
     const auto switched = std::find_if(d_.nodes.begin(), d_.nodes.end(),
                                        [](const Node& n) { return n.kind == NodeKind::network_switch; });
@@ -180,7 +181,7 @@ class Groups {
     }
   }
 
-  /// A device that gets data from the host, or sends it there, while it sends to another.
+  /// The bound of a device that gets data from the host, or sends data there, while it sends to another device.
   void through_device(std::size_t i) {
     const std::string& name = context_.device(i);
     for (const char* kind : {"to GPU and on to peer", "from GPU and peer"})

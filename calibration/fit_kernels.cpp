@@ -13,7 +13,7 @@ namespace {
 
 constexpr double rested = 0.5;  // a device that is busy for less of the time has power to spare
 
-/// Results of one thread block as libraries have them: rows x columns of C.
+/// What a thread block computes in libraries: rows x columns of C.
 constexpr std::array<std::array<double, 2>, 6> block_sizes{
     {{256, 128}, {128, 128}, {128, 64}, {64, 64}, {64, 32}, {32, 32}}};
 
@@ -21,8 +21,8 @@ double flops(const KernelRun& run) {
   return 2 * static_cast<double>(run.m) * static_cast<double>(run.n) * static_cast<double>(run.k);
 }
 
-/// Finds the parameters of the rule that are nearest to the measured times: mean of |log(rule / measured)|, of which no
-/// shape counts more than 0.3, so that a few odd ones decide nothing.
+/// Finds the parameters with which the rule is nearest to the measured times: with the least mean of
+/// |log(rule / measured)|, where no shape counts more than 0.3, so that a few odd ones decide nothing.
 class RuleFit {
  public:
   RuleFit(const std::vector<const KernelRun*>& runs, double multiprocessors, double memory)
@@ -92,7 +92,7 @@ void set_shapes(TiledGemm& tiled, const std::vector<const KernelRun*>& runs) {
                             Seconds{run->seconds.mean}});
 }
 
-/// Times under load over those with power to spare, never falling with the load.
+/// Times under load over times with power to spare; they never fall with the load.
 std::vector<GemmCurve::Load> load_factors(const std::vector<const KernelRun*>& alone,
                                           const std::vector<const KernelRun*>& loaded) {
   std::map<double, std::pair<double, int>> sums;
@@ -112,9 +112,9 @@ std::vector<GemmCurve::Load> load_factors(const std::vector<const KernelRun*>& a
   return any ? factors : std::vector<GemmCurve::Load>{};
 }
 
-/// Watts W of a device that kernels fill all the time, were it allowed to draw them: least squares over loads d of
-/// idle + d (W - idle), as far as the limit did not hold the device back; where it always did, over all. Absent where
-/// nothing was measured, or no kernel drew more than an idle device.
+/// The watts W that a device would draw if kernels filled it all the time and nothing limited it: least squares of
+/// idle + d (W - idle) over the loads d at which the limit did not hold the device back; over all loads where it always
+/// did. Absent where nothing was measured, or no kernel drew more than an idle device.
 std::optional<Watts> kernel_watts(const std::vector<const KernelRun*>& loaded, const DeviceRecord& device) {
   constexpr double free = 0.9;  // of the limit: below, nothing is held back
   const auto slope = [&](double most) {
@@ -131,7 +131,7 @@ std::optional<Watts> kernel_watts(const std::vector<const KernelRun*>& loaded, c
   return Watts{device.idle_watts + rise};
 }
 
-/// Times on unaligned columns over those on aligned ones, never rising with the alignment.
+/// Times on unaligned columns over times on aligned ones; they never rise with the alignment.
 std::vector<GemmCurve::Alignment> alignment_factors(const Measurements& m, DType dtype,
                                                     const std::vector<const KernelRun*>& alone) {
   std::map<int, std::pair<double, int>> sums;

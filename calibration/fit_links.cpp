@@ -73,8 +73,8 @@ class Links {
     d_.links.push_back(link);
   }
 
-  /// Where all devices reach each other at one rate and several copies into one get no more than one of them would,
-  /// what joins them is a switch whose ports are the limit; else each pair has a link.
+  /// Where all devices reach each other at one rate, and several copies into a device get no more than one of them
+  /// would alone, a switch joins them whose ports are the limit. Else each pair has a link.
   void fit_peers() {
     struct Pair {
       std::string from, to;
@@ -109,7 +109,8 @@ class Links {
     for (const Pair& pair : pairs) add(pair.from, pair.to, pair.bandwidth, *latency);
   }
 
-  /// Two copies at once of one role: where the second takes twice as long as the first, one engine runs them in turn.
+  /// Engines of a role, from two of its copies at once: where the second ends about twice as late as the first, one
+  /// engine runs them in turn.
   std::optional<int> engines(const std::function<bool(const TransferRun&)>& of_role) const {
     for (const TransferRun* run : context_.runs("one each"))
       if (of_role(*run)) {
@@ -121,7 +122,7 @@ class Links {
     return std::nullopt;
   }
 
-  /// What one device of each role shows holds for all: they are the same model.
+  /// One device was measured for each role. Its engines are those of all devices, which are of the same model.
   void set_engines(std::size_t i) {
     Engines& engines_of = d_.memories[1 + i].engines;
     engines_of.h2d = engines([](const TransferRun& r) { return r.flows[0].src == host; });

@@ -16,10 +16,10 @@ constexpr double noise = 0.03;
 struct CopyCost {
   double latency = 0, bandwidth = 0;
 };
-/// Least squares, relative to the times, over single flows of several sizes; no latency where there is only one size.
+/// Least squares of relative errors over single flows of several sizes; the latency is 0 where there is only one size.
 CopyCost copy_cost(const std::vector<const TransferRun*>& runs);
 
-/// The rate of copies one after another, had none of them to pay the latency.
+/// The rate of copies of so many bytes one after another if none of them paid the latency.
 inline double without_latency(double rate, double bytes, double latency) {
   return bytes / std::max(bytes / rate - latency, 0.5 * bytes / rate);
 }
@@ -37,13 +37,13 @@ struct Context {
   std::vector<const TransferRun*> pairs(const std::string& src, const std::string& dst) const;
 };
 
-/// Links between the host and devices, and between devices, directly or through a switch; copy engines.
+/// Fits links between the host and devices, and between devices (directly or through a switch), and copy engines.
 void fit_links(Context& context);
-/// Capacity groups, from runs of several flows.
+/// Fits capacity groups to runs of several flows.
 void fit_groups(Context& context);
-/// 2-D copies and the cost of handing operations over.
+/// Fits what 2-D copies and handing operations over cost.
 void fit_costs(Context& context);
-/// Kernel times.
+/// Fits kernel times.
 KernelTimes fit_kernels(const Measurements& measurements);
 
 LinkId link_between(const Topology::Description& description, const std::string& from, const std::string& to);

@@ -39,8 +39,8 @@ LinkId link_between(const Topology::Description& d, const std::string& from, con
   throw InputError{"measurements: no copy from " + from + " to " + to + "; expected a run of kind 'pair'"};
 }
 
-/// Of the pitches that were measured, the largest number of bytes that those of whole pages are multiples of; 0 where
-/// all or none of them are.
+/// The largest number of bytes of which all measured pitches of whole pages are multiples; 0 where all or none of the
+/// pitches are of whole pages.
 Bytes border_of(const std::vector<StridedRun>& runs) {
   constexpr std::int64_t page = 4096;
   std::int64_t border = 0;
@@ -55,8 +55,8 @@ Bytes border_of(const std::vector<StridedRun>& runs) {
   return Bytes{others ? static_cast<double>(border) : 0};
 }
 
-/// Host copies, mean of all roles between the host and a device, by the bytes of a column; handing over, by one
-/// thread; a call, of all devices.
+/// 2-D copies by pitch and column: the mean over both directions between the host and a device, and between devices.
+/// Handing over as one thread does it, and a call as all devices need it.
 void fit_costs(Context& context) {
   const Measurements& m = context.measurements;
   Topology::Description& d = context.description;
@@ -93,7 +93,7 @@ void fit_costs(Context& context) {
     return Seconds{count > 0 ? sum / count : 0};
   };
   if (m.issue.empty()) return;
-  // Copies within a device are handed over as kernels are; those between memories may cost less.
+  // Copies within a device cost as much to hand over as kernels do; those between memories may cost less.
   Seconds copy = cost({"copy", "2-D copy"});
   double between = 0;
   for (const LatencyRun& run : m.latencies) between += run.issued.mean / static_cast<double>(m.latencies.size());
@@ -111,7 +111,7 @@ std::string percent(double share) {
   return text;
 }
 
-/// Of single flows: how several share one engine changes from run to run.
+/// The widest interval of single flows. How several flows share one engine changes from run to run.
 double widest(const std::vector<TransferRun>& runs) {
   double most = 0;
   for (const TransferRun& run : runs)
@@ -163,7 +163,7 @@ bool in_turns(const TransferRun& run, const Topology& topology) {
 
 namespace {
 
-/// Four digits are more than measurements are worth, and can be read.
+/// To four digits: more than measurements are worth, and still easy to read.
 double rounded(double value) {
   if (value == 0) return 0;
   const double unit = std::pow(10.0, 3 - std::floor(std::log10(std::abs(value))));

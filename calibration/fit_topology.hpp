@@ -9,8 +9,8 @@
 namespace tilerail {
 
 /// A machine description from what was measured, for host buffers of one kind of pages (docs/model.md#calibration).
-/// Which copies share a capacity is found from how they slow each other down, not assumed. Throws InputError when a
-/// measurement that is needed is missing: a copy to and from each device, and kernel times.
+/// Copies that slow each other down share a capacity: the fit finds such groups and assumes none. Throws InputError
+/// when a measurement that is needed is missing: a copy to and from each device, and kernel times.
 Topology::Description fit_topology(const Measurements& measurements, HostPages pages);
 
 /// A measurement beside what the description says.
@@ -21,10 +21,10 @@ struct Residual {
   double error() const { return fitted / measured - 1; }
 };
 
-/// Runs of copies at the same time, as far as their rates are decided by sharing and not by the order in which one
-/// engine takes them.
+/// Of runs of copies at the same time. Runs in which one engine takes copies in turns are left out: their order decides
+/// those rates, not sharing.
 std::vector<Residual> transfer_residuals(const Measurements& measurements, HostPages pages, const Topology& topology);
-/// Kernels that ran alone on a device with power to spare.
+/// Of kernels that ran alone on a device with power to spare.
 std::vector<Residual> kernel_residuals(const Measurements& measurements, const Topology& topology);
 
 }  // namespace tilerail

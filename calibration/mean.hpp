@@ -12,9 +12,10 @@ struct Measured {
   std::size_t count = 0;
 };
 
-/// Mean of batch means, whose distribution is close to normal whatever that of a single timing is, with Student's
-/// interval. The mean, not the median: a makespan is a sum of times, the rare long ones included.
-/// `batch_means` must not be empty. Source: Law, Simulation Modeling and Analysis, 9.5.3 (batch means).
+/// Mean of batch means with Student's interval: batch means are close to normally distributed, whatever the
+/// distribution of a single timing. It is the mean and not the median, because a makespan is a sum of times, the rare
+/// long ones included. `batch_means` must not be empty. Source: Law, Simulation Modeling and Analysis, 9.5.3 (batch
+/// means).
 Measured mean_of(std::span<const double> batch_means);
 
 }  // namespace tilerail

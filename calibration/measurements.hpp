@@ -17,7 +17,7 @@ struct TransferRun {
     int in_flight = 1;  // copies of this flow that run at once, on as many streams
     Measured rate;      // B/s of the flow while all flows of the run are busy
   };
-  std::string kind;  // what it is for: "pair", "both ways", "two to GPUs", "all from GPUs", "ring", ...
+  std::string kind;  // "pair", "both ways", "two to GPUs", "all from GPUs", "ring", ...
   HostPages pages = HostPages::spread;
   double copy_bytes = 0;    // of each copy
   double column_bytes = 0;  // of a 2-D copy; 0: packed
@@ -25,7 +25,7 @@ struct TransferRun {
   Measured total;  // B/s of all flows together
 };
 
-/// Time of one smallest copy: handed over back to back, and waited for.
+/// Time of one smallest copy, of many handed over back to back, and of one that is waited for.
 struct LatencyRun {
   std::string src, dst;
   Measured issued, waited;  // seconds
@@ -40,7 +40,7 @@ struct StridedRun {
   Measured strided, packed;  // B/s
 };
 
-/// One m x n x k multiplication, alone or several at once on streams of one GPU.
+/// One m x n x k multiplication that ran alone, or several at once on streams of one GPU.
 struct KernelRun {
   std::string gpu;
   DType dtype = DType::f64;
@@ -50,8 +50,8 @@ struct KernelRun {
   int alignment = 0;  // bytes that columns of all operands are multiples of; 0: of all that matter
   double duty = 1;    // share of the time that the GPU was kept busy
   Measured seconds;   // of one kernel; of all together divided by their number when several ran at once
-  /// Mean draw meanwhile, and the seconds from the first to the last step of the energy counter that it is the mean of;
-  /// 0: not measured. Watts without those seconds are from when they were off by a step of the counter, up to half.
+  /// Mean watts meanwhile, and the seconds from the first to the last step of the energy counter between which they
+  /// were counted; 0: not measured. Older files have watts without those seconds, which may be off by half.
   double watts = 0, watts_seconds = 0;
 };
 
@@ -78,7 +78,7 @@ struct DeviceRecord {
   double idle_watts = 0, limit_watts = 0;  // 0: not measured
 };
 
-/// Everything that calibration saw of one machine. The fit needs nothing else, so it can be repeated and tested
+/// Everything that calibration measured on one machine. The fit needs nothing else, so it can be repeated and tested
 /// without the machine.
 struct Measurements {
   std::string machine, date, command;

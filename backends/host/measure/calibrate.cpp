@@ -32,11 +32,11 @@ std::string percent(double share) {
 
 constexpr std::int64_t packed_columns = 64;                // of 32 KiB each: copies of 2 MiB
 constexpr std::int64_t axpby_size = 512;                   // tiles of 2 MiB
-constexpr std::int64_t thin_size = 1024, thin_share = 16;  // s and s / k of a GEMM whose k loop hardly fills
+constexpr std::int64_t thin_size = 1024, thin_share = 16;  // s, and s / k of a GEMM with a short k loop
 constexpr double runs_in_budget = 400;                     // 10 rounds of 40 figures
 constexpr double element = 8;                              // bytes: copies and axpby are measured in f64
 
-/// Adds every figure to the runs first, lets them be measured in turns, then writes them into the description.
+/// Adds every figure to the runs, measures them in turns, then writes them into the description.
 class Calibration {
  public:
   Calibration(int devices, int workers, const HostCalibrationOptions& options)
@@ -76,7 +76,7 @@ class Calibration {
     widest_ = std::max(widest_, estimate.half_width);
     return estimate.mean;
   }
-  /// Bytes by what an operation takes beyond the latency.
+  /// Bytes a second, with the latency taken off the time of an operation.
   double rate(double elements, std::size_t figure) {
     const double each = seconds(figure);
     return element * elements / std::max(each - latency_, each / 2);
@@ -137,7 +137,7 @@ void Calibration::add_copies() {
   }
 }
 
-/// Sizes by factors of two, as long as measuring one takes a small part of the budget.
+/// Adds sizes by factors of two, as long as measuring one takes a small part of the budget.
 void Calibration::add_gemms(DType dtype) {
   gemms_.push_back({dtype, {}});
   double last = 0;
@@ -149,7 +149,8 @@ void Calibration::add_gemms(DType dtype) {
   }
 }
 
-/// The devices are what was asked for. Half of the memory is left to the matrices, the other half shared out.
+/// As many devices as the options ask for. Half of the memory is left to the matrices; the devices share the other
+/// half.
 void Calibration::write_shape() {
   add_source("shape", Source::Kind::assumed,
              "devices and workers as chosen for " + std::to_string(std::thread::hardware_concurrency()) +
@@ -191,7 +192,7 @@ void Calibration::write_copies() {
                  " at once; empty operations for the latency; 95 % intervals of the means within " + percent(widest_));
 }
 
-/// `single`: rate of a copy that is alone; `saturated`: of all copies of the role together, at most.
+/// `single` is the rate of one copy alone, `saturated` the largest of all copies of the role together.
 void Calibration::write_links(CopyRole role, double single, double saturated) {
   for (Link& link : d_.links) {
     const bool from_host = d_.nodes[link.from.index()].kind == NodeKind::host;

@@ -20,16 +20,16 @@ constexpr std::int64_t matrix_columns = 2048;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// How many operand sets of `bytes` each a queue goes round.
+/// How many sets of operands, of `bytes` each, a queue uses in turn.
 int sets(std::int64_t bytes) { return static_cast<int>(std::clamp<std::int64_t>(bytes_in_rotation / bytes, 1, 64)); }
 
-/// The i-th of the disjoint rows x cols views of a matrix, going round.
+/// The i-th of the disjoint rows x cols views of a matrix; after the last comes the first again.
 View piece(const View& matrix, std::int64_t i, std::int64_t rows, std::int64_t cols) {
   const std::int64_t down = matrix.rows / rows, across = matrix.cols / cols;
   return part(matrix, i % down * rows, i / down % across * cols, rows, cols);
 }
 
-/// All matrices on the host, of one size whatever is measured.
+/// A problem with all matrices on the host, of one size whatever is measured.
 GemmProblem problem_of(DType dtype) {
   GemmProblem problem;
   problem.m = CalibrationRuns::matrix_rows;
@@ -53,7 +53,7 @@ MemoryId CalibrationRuns::gpu(int queue) const {
   return executor_.topology().gpus()[static_cast<std::size_t>(queue % devices_)];
 }
 
-/// Mean time of an operation: each queue's time from its first start to its last end, by its operations.
+/// Mean time of an operation: the time of each queue from its first start to its last end, over its operations.
 double CalibrationRuns::run(const Draft& draft) {
   const Plan& plan = draft.plan.plan();
   void* operands = plan.problem.dtype == DType::f64 ? doubles_.data() : floats_.data();
@@ -119,7 +119,7 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t 
     }
   }
   const OpId ready = draft.join(draft.copy_queue(host_memory, gpu(0)), filled);
-  const int products = k == s ? products_of_a_tile : 1;  // thin ones are all of their tile's
+  const int products = k == s ? products_of_a_tile : 1;  // a thin product is the only one of its tile
   const std::size_t first = draft.size();
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {

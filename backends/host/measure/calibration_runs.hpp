@@ -47,7 +47,7 @@ class CalibrationRuns {
   struct Figure {
     Draft draft;
     std::vector<double> batch_means;  // one for each run of the plan
-    bool warm_up = true;              // the only one is that of the warm-up
+    bool warm_up = true;              // whether the only entry is that of the warm-up
   };
   std::size_t add(const std::function<Draft(int count)>& draft);
   double run(const Draft& draft);
