@@ -8,10 +8,10 @@
 
 namespace tilerail::cuda {
 
-/// Readings of a counter of joules that only moves now and then, about ten times a second on an H200. Between two
-/// readings the counter may stand still or hold a whole step, so that a difference of readings over the time between
-/// them is wrong by up to a step at each end: by half for 200 ms. What counts here are the steps, at the times they
-/// were seen.
+/// Readings of a counter of joules that moves only now and then, about ten times a second on an H200. Between two
+/// readings it may stand still or move by a whole step. So a difference of two readings is wrong by up to a step at
+/// each end: by half for readings that are 200 ms apart. This class keeps the steps, and the times at which they were
+/// seen.
 class CounterTrace {
  public:
   struct Step {
@@ -19,10 +19,11 @@ class CounterTrace {
     double joules = 0;  // the counter since then
   };
 
-  /// Readings ascend in time. One of 0 J is none. A counter that falls was reset: what was read before is dropped.
+  /// Adds a reading; times ascend. A reading of 0 J is ignored. A counter that falls was reset, so that earlier
+  /// readings are dropped.
   void add(double time, double joules);
 
-  /// Where the counter stood still before is not known of the first reading, so it is no step.
+  /// The first reading is no step: how long the counter has stood there is not known.
   const std::vector<Step>& steps() const { return steps_; }
   /// Seconds from the first step to the last; 0 for fewer than two.
   double span() const { return steps_.empty() ? 0 : steps_.back().time - steps_.front().time; }

@@ -13,7 +13,7 @@ namespace tilerail::cuda {
 
 constexpr int host_end = -1;
 
-/// Copies from one memory to another, one after another on each of `in_flight` streams.
+/// A flow: copies from one memory to another, one after another on each of `in_flight` streams.
 struct FlowSpec {
   int src = 0, dst = 0;  // device numbers, or host_end
   int in_flight = 1;
@@ -27,12 +27,12 @@ struct BenchDevice {
   std::byte* data() const { return device.arena(); }
 };
 
-/// Times groups of flows that start at one moment. A flow belongs to the device that plans issue it on: its source, or
-/// its destination when the source is the host.
+/// Times flows that start at the same moment. As in plans, the device where a flow starts issues it, or the device
+/// where it ends when it starts on the host.
 class FlowMeter {
  public:
-  /// `devices` must outlive the meter; opens peer access between them where the hardware has it. `host_bytes` of each
-  /// kind of pages are locked.
+  /// `devices` must outlive the meter. Opens peer access between them where the hardware has it, and locks `host_bytes`
+  /// of each kind of pages.
   FlowMeter(std::vector<std::unique_ptr<BenchDevice>>& devices, std::size_t host_bytes);
   ~FlowMeter();
 
@@ -49,10 +49,10 @@ class FlowMeter {
   std::vector<double> rates(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape,
                             std::size_t copies);
 
-  /// Seconds until one copy of each flow is done: shows which of them one engine runs one after another.
+  /// Seconds until one copy of each flow is done. They tell which copies one engine runs one after another.
   std::vector<double> finish_times(const std::vector<FlowSpec>& flows, const Shape& shape);
 
-  /// Seconds a copy of one byte, of `count` issued back to back, or each waited for.
+  /// Seconds that one copy of one byte takes, of `count` copies issued back to back, or each waited for.
   double latency(int src, int dst, int count, bool waited);
 
  private:

@@ -7,9 +7,9 @@
 
 namespace tilerail::cuda {
 
-/// Times kernels on operands that go round a large buffer, as a plan's do: no cache holds them. Operands stay the
-/// random numbers that they were, since results go elsewhere: the power that a kernel draws, and so its speed, depends
-/// on them.
+/// Times kernels on operands that lie all over a large buffer, as those of a plan do, so that no cache holds them.
+/// Results go elsewhere, so that the operands stay random numbers: the power that a kernel draws, and so its speed,
+/// depends on its operands.
 class KernelMeter {
  public:
   explicit KernelMeter(BenchDevice& bench) : bench_{bench} {}
@@ -24,13 +24,13 @@ class KernelMeter {
     std::int64_t extra = 0;  // elements between the columns of each operand
     bool operator==(const Gemm&) const = default;
   };
-  /// Seconds a kernel, of `count` (256 at most in all) in each of `streams` streams at once (of all, divided by their
-  /// number).
+  /// Seconds that one kernel takes: `count` kernels run in each of `streams` streams at once (256 in all at most), and
+  /// the time of all is divided by their number.
   double gemm(const Gemm& shape, int count, int streams = 1);
   /// Hands `count` kernels to a stream and returns.
   void start(const Gemm& shape, int count, std::size_t stream);
 
-  /// Bytes a second that y = alpha x + beta y moves, of large blocks.
+  /// Bytes a second that y = alpha x + beta y moves on large blocks.
   double memory_rate(int count);
 
  private:
@@ -39,7 +39,7 @@ class KernelMeter {
 
   BenchDevice& bench_;
   std::size_t next_ = 0;        // of the operand sets
-  std::optional<Gemm> loaded_;  // whose code is on the device
+  std::optional<Gemm> loaded_;  // the shape whose code is on the device
 };
 
 }  // namespace tilerail::cuda

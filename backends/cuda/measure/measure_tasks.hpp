@@ -13,7 +13,7 @@
 
 namespace tilerail::cuda {
 
-/// What all parts of measuring share.
+/// The devices and meters that all parts of measuring use, and the results that they add to.
 struct Bench {
   std::vector<std::unique_ptr<BenchDevice>>& devices;
   FlowMeter& flows;
@@ -24,7 +24,7 @@ struct Bench {
   static std::string name(int end) { return end == host_end ? "host" : "gpu" + std::to_string(end); }
 };
 
-/// One figure, or a few that are measured together. It calls the stopwatch once.
+/// Measures one figure, or a few together. `run` calls the stopwatch once.
 struct Task {
   std::string what;
   std::function<void(Stopwatch&)> run;

@@ -13,8 +13,8 @@ class PowerMeter {
   PowerMeter& operator=(const PowerMeter&) = delete;
 
   double limit_watts(int device) const;  // enforced
-  /// Since the driver was loaded; brought up to date every 20 to 100 ms. What the library gives as power is, from
-  /// Hopper on, a mean over the last second, so that it tells nothing of shorter spans: energy over time does.
+  /// Energy since the driver was loaded; the counter moves every 20 to 100 ms. (The power that the library gives is a
+  /// mean over the last second from Hopper on, so that it tells nothing of shorter spans.)
   double joules(int device) const;
 
  private:

@@ -9,15 +9,14 @@
 
 namespace tilerail::cuda {
 
-/// Shares a time budget among figures: each may take an equal part of what is left, so that cheap ones leave more to
+/// Shares a time budget among figures: each may take an equal part of what is left, so that cheap figures leave more to
 /// those after them.
 class Stopwatch {
  public:
   Stopwatch(double seconds, std::size_t figures) : left_{figures}, end_{Clock::now() + Duration{seconds}} {}
 
-  /// One figure, or several that are measured together, of which the last is the one that must be known: `measure`
-  /// returns one value of each. At least three times, until the 95 % interval of the last is within 5 % of its mean or
-  /// the part is spent.
+  /// Repeats one figure, or several that are measured together: `measure` returns a value of each. It is called at
+  /// least three times, until the 95 % interval of the last figure is within 5 % of its mean or the part is spent.
   std::vector<Measured> repeat(const std::function<std::vector<double>()>& measure) {
     const auto begin = Clock::now();
     const Duration part =

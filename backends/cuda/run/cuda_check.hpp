@@ -18,7 +18,7 @@ struct CudaError : ExecutionError {
 void check(cudaError_t status, const std::string& what);
 void check(cublasStatus_t status, const std::string& what);
 
-/// As above where the text costs nothing while the call succeeds.
+/// The same for a text that costs nothing while the call succeeds.
 inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) check(status, std::string{what});
 }
@@ -38,7 +38,7 @@ class DeviceScope {
   int before_ = 0;
 };
 
-/// Number of CUDA devices; 0 without a driver, too.
+/// Number of CUDA devices; also 0 where there is no driver.
 int device_count();
 
 }  // namespace tilerail::cuda

@@ -28,8 +28,8 @@ struct CudaRunTimes {
   double clock_skew = 0;    // largest error between the clocks of two devices in a traced run
 };
 
-/// A plan bound to streams, events, handles and arena space: running it again allocates and decides nothing. It may be
-/// used while its executor lives.
+/// A plan bound to streams, events, handles and arena space, so that running it again allocates and decides nothing. It
+/// may be used while its executor lives.
 class CudaPlan;
 
 /// Runs plans on CUDA devices. A queue is a stream, a dependency between queues an event, a device has one arena that

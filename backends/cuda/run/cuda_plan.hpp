@@ -12,7 +12,7 @@
 
 namespace tilerail {
 
-/// Owns the plan's events; streams, handles and arenas are the devices'.
+/// A bound plan. It owns its events; the devices own streams, handles and arenas.
 class CudaPlan {
  public:
   CudaPlan(Plan plan, cuda::StreamProgram program);

@@ -23,15 +23,15 @@ class Device {
 
   int ordinal() const { return ordinal_; }
 
-  /// The arena holds at least so many bytes afterwards; its old contents are lost. Returns false, with the old arena
-  /// gone, when the device has not as much free memory.
+  /// Makes the arena hold at least so many bytes; its old contents are lost. Returns false, with the old arena gone,
+  /// when the device has not as much free memory.
   bool reserve(std::int64_t bytes);
   std::byte* arena() const { return arena_; }
   std::int64_t arena_bytes() const { return arena_bytes_; }
   /// Bytes that the arena could grow to now.
   std::int64_t available_bytes() const;
 
-  /// Streams number 0 to count - 1 of a role exist afterwards.
+  /// Makes streams number 0 to count - 1 of each role, where they are not there yet.
   void open_streams(std::size_t compute, std::size_t copy);
   cudaStream_t compute_stream(std::size_t slot) const { return compute_[slot].stream; }
   cublasHandle_t handle(std::size_t slot) const { return compute_[slot].handle; }
@@ -44,7 +44,7 @@ class Device {
     cudaStream_t stream = nullptr;
     cublasHandle_t handle = nullptr;
     std::byte* workspace = nullptr;
-    std::byte* scalar = nullptr;  // behind it, in the same allocation
+    std::byte* scalar = nullptr;  // behind the workspace, in the same allocation
   };
   Compute open_compute() const;
 

@@ -8,8 +8,8 @@
 
 namespace tilerail::cuda {
 
-/// Page-locked host memory that every device may copy from and to. `spread` pages are small ones that lie over all
-/// memory controllers: interleaved by the kernel where it shows several NUMA nodes, else first touched by all cores in
+/// Page-locked host memory that every device may copy from and to. `spread` pages are small and lie over all memory
+/// controllers: the kernel interleaves them where it shows several NUMA nodes, else all cores touch them first, in
 /// turns. `plain` pages are as one call of the runtime gives them. Where pages lie changes the bandwidth of copies by
 /// half (docs/model.md#host-buffers). Spread buffers start at borders of 2 MiB.
 class HostBuffer {
@@ -30,8 +30,8 @@ class HostBuffer {
   HostPages pages_ = HostPages::spread;
 };
 
-/// Bytes a second that all these devices together read from a page-locked buffer of the user's, in about 30 ms: tells
-/// which kind of pages it has. Throws CudaError.
+/// Bytes a second that all these devices together read from a page-locked buffer of the user's, measured in about 30
+/// ms: this rate tells which kind of pages the buffer has. Throws CudaError.
 double host_buffer_rate(const std::byte* data, std::size_t bytes, std::span<const int> devices);
 
 }  // namespace tilerail::cuda

@@ -16,7 +16,7 @@ class IssuerPool {
   IssuerPool(const IssuerPool&) = delete;
   IssuerPool& operator=(const IssuerPool&) = delete;
 
-  /// There are at least so many threads afterwards.
+  /// Makes threads until there are so many.
   void grow(std::size_t threads);
 
   /// Calls job(0) ... job(count - 1), each on a thread of its own, and returns when all have returned. `job` does not
@@ -34,7 +34,7 @@ class IssuerPool {
   bool stop_ = false;
 };
 
-/// Waits until `ready()`, politely once it has taken long.
+/// Waits until `ready()`: spins at first, then lets other threads run.
 template <class Ready>
 void spin_until(Ready ready) {
   for (int spins = 0; !ready();) {

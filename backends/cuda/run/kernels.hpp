@@ -16,8 +16,8 @@ struct Block {
   std::int64_t rows = 0, cols = 0, ld = 0;  // elements
 };
 
-/// y = a, any memories of one address space, in stream order; one transfer where both are packed, else 2-D.
-/// Throws CudaError.
+/// y = a in stream order, between any memories of one address space: as one transfer where both are packed, else as a
+/// 2-D copy. Throws CudaError.
 void copy(const Block& a, const Block& y, std::int64_t element, cudaStream_t stream);
 
 struct GemmCall {
@@ -29,12 +29,13 @@ struct GemmCall {
   std::byte* scalar = nullptr;  // device memory for one element, which calls on this stream may overwrite
 };
 
-/// y = alpha op(a) op(b) + beta y on the handle's stream. Results of one column in f64, f32 or tf32 go to `gemv`, those
-/// of one element to `dot` where there is a scalar; others run in the parts of GemmParts, and halves accumulate in f32
-/// within a part. Throws CudaError.
+/// y = alpha op(a) op(b) + beta y on the handle's stream. In f64, f32 and tf32 `gemv` computes a y of one column, and
+/// `dot` a y of one element where there is a scalar. All others run in the parts of GemmParts, and halves accumulate in
+/// f32 within a part. Throws CudaError.
 void gemm(cublasHandle_t handle, const GemmCall& call);
 
-/// The same for a y of one column and, with a scalar, of one element: f64, else f32. Throw CudaError.
+/// The same for a y of one column, and for a y of one element with a scalar; computed in f64, or f32 for all other
+/// types. Throw CudaError.
 void gemv(cublasHandle_t handle, const GemmCall& call);
 void dot(cublasHandle_t handle, const GemmCall& call);
 

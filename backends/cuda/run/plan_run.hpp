@@ -15,9 +15,9 @@
 
 namespace tilerail::cuda {
 
-/// One execution of a bound plan. An event that another thread records may be waited for only after that record was
-/// issued, so issuers publish how far they are. All of them go through their operations in the order of the plan, so
-/// the one with the lowest operation never waits for another.
+/// One execution of a bound plan. A thread may wait for an event that another thread records only after that record has
+/// been issued, so threads publish how far they are. All of them go through their operations in the order of the plan,
+/// so the thread with the lowest operation never waits for another.
 class PlanRun {
  public:
   /// `buffers`: where each buffer of the plan starts. `tracer` may be null.

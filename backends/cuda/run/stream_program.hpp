@@ -8,14 +8,14 @@
 
 namespace tilerail::cuda {
 
-/// A plan as streams and events: what each issuing thread hands over, in order. A queue with operations is a stream,
-/// or shares one (sched/shared_streams.hpp); a dependency between streams is an event, recorded once after the
-/// operation it names and waited for where needed. Knows nothing of CUDA.
+/// A plan as streams and events: what each issuing thread hands over, in order. A queue with operations is a stream or
+/// shares one (plan/shared_streams.hpp). A dependency between streams is an event that is recorded once, after the
+/// operation it names, and waited for where needed. Knows nothing of CUDA.
 struct StreamProgram {
   struct Stream {
     MemoryId device;  // the GPU that owns it
     bool compute;     // has a cuBLAS handle
-    int slot;         // the slot-th compute stream, or the slot-th copy stream, of the device
+    int slot;         // its number among the compute streams, or among the copy streams, of the device
   };
   struct Wait {
     std::uint32_t event;

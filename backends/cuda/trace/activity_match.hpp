@@ -21,9 +21,9 @@ struct CallMark {
   OpId op;
 };
 
-/// Times of all operations, in seconds since `origin`: from the first start to the last end of the activities that its
-/// calls launched. An operation without work (a join, an empty view) ends when the last of its dependencies and of its
-/// queue predecessor has. Throws std::runtime_error naming the first operation with work but without a record.
+/// Times of all operations, in seconds since `origin`. An operation lasts from the first start to the last end of the
+/// activities that its calls launched. One without work (a join, an empty view) ends when its dependencies and its
+/// queue predecessor have ended. Throws std::runtime_error naming the first operation with work but without a record.
 std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityRecord> records,
                                      std::span<const CallMark> marks, std::uint64_t origin);
 

@@ -6,8 +6,8 @@
 
 namespace tilerail::cuda {
 
-/// The entry points of CUPTI that a trace needs, from the shared library of this CUDA version. It is opened when a
-/// trace is wanted, so that programs run where it is not installed.
+/// The functions of CUPTI that a trace needs, from the shared library of this CUDA version. The library is opened when
+/// a trace is wanted, so that programs run where it is not installed.
 struct CuptiLibrary {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&cuptiActivityEnable) enable = nullptr;
@@ -20,7 +20,7 @@ struct CuptiLibrary {
   decltype(&cuptiGetTimestamp) timestamp = nullptr;
   decltype(&cuptiGetResultString) result_string = nullptr;
 
-  /// Null when there is no such library, or it lacks an entry point; `why` then says so. Opened once for the process.
+  /// Null when there is no such library, or it lacks a function; `why` then says so. Opened once for the process.
   static const CuptiLibrary* open(std::string& why);
 };
 

@@ -27,19 +27,20 @@ class Tracer {
  public:
   virtual ~Tracer() = default;
   virtual const char* name() const = 0;
-  /// Gets ready; all devices are idle.
+  /// Gets ready for a run while all devices are idle.
   virtual void begin(const TracedRun& run) = 0;
   /// The run starts now: times count from here.
   virtual void start() = 0;
-  /// Around the calls that issue one operation, on the thread that issues it.
+  /// Are called before and after the calls that issue one operation, on the thread that issues it.
   virtual void before(OpId op, cudaStream_t stream) = 0;
   virtual void after(OpId op, cudaStream_t stream) = 0;
-  /// All devices are idle again. Throws CudaError or std::runtime_error when the record is not complete.
+  /// The times of the run, once all devices are idle again. Throws CudaError or std::runtime_error when the record is
+  /// not complete.
   virtual std::vector<OpTime> end() = 0;
-  /// A run failed: what was recorded is dropped.
+  /// Drops what was recorded, after a run that failed.
   virtual void abandon() = 0;
-  /// The next run is not traced, and shall not pay for tracing. The first traced run after this one is slower than
-  /// those that follow it directly.
+  /// Makes sure that the next run, which is not traced, does not pay for tracing. The first traced run after it is
+  /// slower than those that follow directly.
   virtual void pause() = 0;
   /// Seconds that the clocks of two devices may differ by, in the last run.
   virtual double clock_skew() const = 0;
@@ -49,8 +50,8 @@ class Tracer {
 /// then says so.
 std::unique_ptr<Tracer> make_cupti_tracer(std::string& why);
 
-/// A pair of timed events around every operation. The clocks of the devices are aligned through the host's: the skew is
-/// the time that the tightest of several event records took to be seen by the host.
+/// Puts a pair of timed events around every operation. The host's clock aligns those of the devices: the skew is the
+/// time after which the host saw the quickest of several event records.
 std::unique_ptr<Tracer> make_event_tracer();
 
 }  // namespace tilerail::cuda
