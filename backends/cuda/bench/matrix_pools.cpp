@@ -28,8 +28,8 @@ struct Sizes {
   }
 };
 
-/// How often an element of C is stored on its way, at most. Sums that several GPUs make of a dot product are no larger
-/// than two of those that one would have, which counts for two.
+/// How often an element of C is stored at most until it is done. A GPU's part of a dot product is the difference of two
+/// sums from the start, so it may be twice as large as the largest of those: each operation counts twice.
 std::int64_t stored_results(const Plan& plan) {
   if (plan.problem.routine == Routine::dot) return 2 * static_cast<std::int64_t>(plan.ops.size());
   const std::int64_t tile = std::max<std::int64_t>(1, plan.tile);
@@ -74,7 +74,7 @@ class MatrixPools::Pool {
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
-  /// Random numbers come from a GPU, also those of host memory.
+  /// A GPU makes the random numbers, also those of host memory.
   void fill(DType dtype, std::uint64_t seed) {
     if (filled_ == std::pair{dtype, seed}) return;
     constexpr std::size_t piece = std::size_t{256} << 20;
@@ -133,7 +133,7 @@ Matrices MatrixPools::of(const Plan& plan, std::uint64_t seed) {
   return matrices_;
 }
 
-/// What calls before it left in C is as good as any; where it must not be read, it is NaN.
+/// C may hold whatever earlier calls left there. Where it must not be read, it becomes NaN.
 void MatrixPools::reset_c() {
   const GemmProblem& p = plan_->problem;
   const Sizes sizes{p};

@@ -56,7 +56,7 @@ DeviceFacts read_device(int device) {
   return facts;
 }
 
-/// Native atomics over the link tell NVLink from PCIe.
+/// The kind of link between two devices: NVLink has native atomics, PCIe has not.
 PeerLink read_peer(int from, int to) {
   int reachable = 0;
   check(cudaDeviceCanAccessPeer(&reachable, from, to), "asking for peer access");

@@ -6,8 +6,9 @@
 namespace tilerail::cuda {
 namespace {
 
-/// Arithmetic of one multiprocessor in flop per clock (the tensor cores' where they are faster), and NVLink's rate out
-/// of one GPU. Source: NVIDIA's architecture white papers (V100, A100, GA102, AD102, H100) and the B200 data sheet.
+/// A generation of GPUs: flop of one multiprocessor per clock (of its tensor cores where they are faster), and the rate
+/// of NVLink out of one GPU. Source: NVIDIA's architecture white papers (V100, A100, GA102, AD102, H100) and the B200
+/// data sheet.
 struct Generation {
   int compute_capability;
   double f64, f32, tf32, half;
@@ -19,7 +20,7 @@ constexpr std::array generations{
     Generation{100, 128, 256, 4096, 8192, 900e9},
 };
 
-// Assumed where nothing is told; docs/machines.md#automatic.
+// Figures for what neither the driver nor the system tells; docs/machines.md#automatic.
 namespace assumed {
 constexpr double unknown_pcie = 31.5e9;   // B/s: PCIe 4, 16 lanes
 constexpr double unknown_memory = 1e12;   // B/s

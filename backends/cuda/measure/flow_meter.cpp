@@ -74,7 +74,7 @@ BenchDevice& FlowMeter::owner(const FlowSpec& flow) {
   return *devices_[static_cast<std::size_t>(flow.src == host_end ? flow.dst : flow.src)];
 }
 
-/// Each lane goes round its own share of a buffer.
+/// Where a copy of a lane starts: each lane uses its own share of a buffer again and again.
 std::byte* FlowMeter::address(int memory, HostPages pages, std::size_t lane, std::size_t lanes, std::size_t copy,
                               const Shape& shape) const {
   const HostBuffer& host = pages == HostPages::spread ? spread_ : plain_;
@@ -140,7 +140,7 @@ std::vector<double> FlowMeter::rates(const std::vector<FlowSpec>& flows, HostPag
   for (const Lane& lane : times.lanes) window = std::min(window, times.of(lane, lane.marks.back()));
   std::vector<double> rates(flows.size(), 0.0);
   for (const Lane& lane : times.lanes) {
-    double before = 0, done = 0;  // of the copies between two marks when the window closes, their part by time
+    double before = 0, done = 0;  // copies between two marks count by their part of the time until the window closes
     for (const auto& mark : lane.marks) {
       const double at = times.of(lane, mark), more = static_cast<double>(mark.copies) - done;
       done += at <= window ? more : more * std::max(0.0, (window - before) / (at - before));

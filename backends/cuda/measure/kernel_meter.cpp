@@ -44,13 +44,13 @@ void KernelMeter::issue(const Gemm& shape, std::size_t stream) {
   std::byte* to = bench_.data() + operands + turn % (results / c) * c;
   const Block block_a{from, rows_a, cols_a, lead(rows_a)}, block_b{from + a, rows_b, cols_b, lead(rows_b)};
   const Block block_c{to, shape.m, shape.n, lead(shape.m)};
-  // beta reads C, as all but the first kernel of a tile do, and keeps it bounded
+  // With beta the kernel reads C, as all but the first kernel of a tile do; 0.5 keeps C small.
   cuda::gemm(bench_.device.handle(stream),
              {shape.dtype, shape.trans_a, shape.trans_b, shape.k, 1.0, 0.5, block_a, block_b, block_c});
 }
 
-/// A first call loads code, which waits for all streams: not while one is held back. Later ones would only keep the
-/// device busy for longer than is measured.
+/// The first call for a shape loads code, which waits for all streams. So it is made before a stream is held back.
+/// Later calls load nothing, and would only keep the device busy for longer than is measured.
 void KernelMeter::load(const Gemm& shape) {
   if (loaded_ == shape) return;
   issue(shape, 0);

@@ -28,7 +28,8 @@ std::string today() {
   return text;
 }
 
-/// What devices draw that wait with all contexts made, which costs power, as they do between the operations of a plan.
+/// The watts of devices that do nothing, with all contexts made (which costs power), as between the operations of a
+/// plan.
 void measure_idle(std::vector<DeviceRecord>& devices, const PowerMeter& power) {
   constexpr std::chrono::milliseconds rest{1000}, enough{1000};
   check(cudaDeviceSynchronize(), "waiting for a device");

@@ -17,7 +17,7 @@ using Job = std::function<void(BenchDevice&)>;
 
 constexpr int calls = 200;  // fewer than a device takes in before it makes the caller wait
 
-/// Seconds a call, in one thread while each of the first `threads` devices is issued to by one.
+/// Seconds that a thread needs for a call, while a thread for each of the first `threads` devices issues to it.
 double time_issue(Bench& bench, int threads, const Job& job) {
   std::vector<double> taken(static_cast<std::size_t>(threads));
   const auto issue = [&](std::size_t i) {
@@ -39,8 +39,8 @@ double time_issue(Bench& bench, int threads, const Job& job) {
   return sum / threads;
 }
 
-/// Seconds to have a thread for each of the first `threads` devices hand one copy over and wait for it, more than the
-/// copy itself takes.
+/// Seconds that a call costs besides its work: a thread for each of the first `threads` devices hands one copy over and
+/// waits for it, and the time of the copy itself is taken off.
 double time_call(Bench& bench, IssuerPool& pool, int threads) {
   const auto one = [&](std::size_t i) {
     BenchDevice& device = *bench.devices[i];

@@ -15,7 +15,7 @@ using Gemm = KernelMeter::Gemm;
 
 constexpr double burst_seconds = 0.005;  // of kernels without a pause
 constexpr double rested = 0.4;           // share of the time that a device is busy where power is not the subject
-constexpr double settle_seconds = 0.3;   // that the power takes to settle
+constexpr double settle_seconds = 0.3;   // until the power has settled
 constexpr double loaded_seconds = 0.2;   // of one sample under load: three hold several steps of the energy counter
 
 std::string trans_text(const Gemm& g) {
@@ -101,8 +101,8 @@ class Kernels {
 
   static int batch_of(double seconds) { return std::clamp(static_cast<int>(burst_seconds / seconds), 1, 200); }
 
-  /// A burst of kernels, then a pause until the device was busy for this share of the time since the call. Seconds a
-  /// kernel.
+  /// Runs a burst of kernels, then pauses until the device was busy for this share of the time since the call. Returns
+  /// the seconds of a kernel.
   static double burst(KernelMeter& meter, const Gemm& g, int batch, int streams, double duty) {
     const auto begin = Clock::now();
     const double each = meter.gemm(g, batch, streams);
@@ -110,7 +110,7 @@ class Kernels {
     return each;
   }
 
-  /// Bursts for so many seconds at least: the mean time of a kernel.
+  /// Runs bursts for so many seconds at least. Returns the mean time of a kernel.
   static double bursts(KernelMeter& meter, const Gemm& g, int batch, double duty, double seconds) {
     std::vector<double> each;
     for (const auto begin = Clock::now(); Clock::now() - begin < std::chrono::duration<double>(seconds);)
@@ -118,7 +118,7 @@ class Kernels {
     return mean_of(each).mean;
   }
 
-  /// The device has power to spare.
+  /// Measures a shape on a device with power to spare.
   void alone(const Gemm& g, int streams = 1) {
     tasks_.push_back({"kernels", [=, &bench = bench_](Stopwatch& watch) {
                         KernelMeter meter{*bench.devices.front()};
@@ -129,7 +129,7 @@ class Kernels {
                       }});
   }
 
-  /// The device is busy for this share of the time, for so long that its power has settled.
+  /// Measures a shape while the device is busy for this share of the time, once its power has settled.
   void loaded(const Gemm& g, double duty) {
     tasks_.push_back({"kernels under load", [=, &bench = bench_](Stopwatch& watch) {
                         KernelMeter meter{*bench.devices.front()};
@@ -145,7 +145,7 @@ class Kernels {
                       }});
   }
 
-  /// On all devices at once: they share power and cooling, and no two are equal.
+  /// Measures a shape on all devices at once: they share power and cooling, and no two are equal.
   void everywhere(const Gemm& g) {
     if (bench_.count() < 2) return;
     tasks_.push_back({"kernels on all devices", [=, &bench = bench_](Stopwatch& watch) {

@@ -27,7 +27,7 @@ class Transfers {
  private:
   using Flows = std::vector<FlowSpec>;
 
-  /// Peer copies are quicker, so that more of them fill the same time.
+  /// How many copies to time: more of peer copies, which are quicker.
   static std::size_t copies_of(const Flows& flows, std::size_t bytes) {
     const bool host = std::any_of(flows.begin(), flows.end(),
                                   [](const FlowSpec& f) { return f.src == host_end || f.dst == host_end; });
@@ -93,7 +93,7 @@ class Transfers {
     run("all both ways", host_with(gpus(0, n), Way::both), pages);
   }
 
-  /// 2-D copies between host and devices at once: they load what is shared in another way than packed ones.
+  /// 2-D copies between host and several devices at once, which load shared links in another way than packed copies do.
   void strided_flows(std::size_t column) {
     const auto strided = [&](const std::string& kind, int count, Way way) {
       run("2-D " + kind, host_with(gpus(0, count), way), HostPages::spread, strided_bytes, column);
@@ -106,7 +106,7 @@ class Transfers {
     }
   }
 
-  /// Neighbours and evenly spaced ones: inside a group and across groups, wherever their borders are.
+  /// Sets of neighbours and of evenly spaced devices: inside a group and across groups, wherever groups end.
   void subsets(int size, HostPages pages) {
     const int n = bench_.count();
     std::vector<std::vector<int>> sets{gpus(0, size), gpus(n - size, n), {}};
@@ -115,7 +115,7 @@ class Transfers {
       for (const Way way : {Way::to_gpus, Way::from_gpus, Way::both}) run("subset", host_with(set, way), pages);
   }
 
-  /// One after another of several sizes, and several at once.
+  /// Copies of several sizes one after another, and several at once.
   void sizes(int src, int dst) {
     for (const std::size_t bytes : {MiB / 4, MiB, 2 * MiB, 4 * MiB, 64 * MiB})
       run("pair", {{src, dst}}, HostPages::spread, bytes);
@@ -123,7 +123,7 @@ class Transfers {
     one_each({{src, dst}, {src, dst}});
   }
 
-  /// One large copy of each flow: where an engine runs them one after another, the last takes as long as all.
+  /// One large copy of each flow. Where one engine runs them one after another, the last one ends when all are done.
   void one_each(const Flows& flows) {
     tasks_.push_back(
         {"one copy each", [=, &bench = bench_](Stopwatch& watch) {
@@ -191,7 +191,8 @@ class Transfers {
          }});
   }
 
-  /// Pitches of whole pages and of none: copies of columns that all start at borders of some KiB are slower.
+  /// 2-D copies by column and pitch, with pitches of whole pages and others: copies are slower where all columns start
+  /// at multiples of some KiB.
   void columns(int src, int dst) {
     const bool host = src == host_end || dst == host_end;
     const auto of_pitch = [&](std::size_t pitch) {

@@ -32,7 +32,7 @@ struct PowerMeter::Library {
            find(energy, "nvmlDeviceGetTotalEnergyConsumption") && init() == 0;
   }
 
-  /// By CUDA's numbers, which are not the library's; null where it does not know the device.
+  /// Handle of a CUDA device; the library has numbers of its own. Null where it does not know the device.
   void find_devices() {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess) return;

@@ -95,7 +95,7 @@ cuda::Device& CudaExecutor::State::device(MemoryId gpu) {
   return *slot;
 }
 
-/// Direct access for every pair that the plan copies between.
+/// Opens direct access for every pair of devices that the plan copies between.
 void CudaExecutor::State::open_peers(const Plan& plan) {
   for (const Queue& queue : plan.queues) {
     if (queue.kind != Queue::Kind::copy || topology_.is_host(queue.src) || topology_.is_host(queue.dst)) continue;
@@ -249,7 +249,8 @@ CudaRunTimes CudaExecutor::run(CudaPlan& plan, const Matrices& matrices) {
 
 namespace {
 
-/// A profiler holds up the first operation by milliseconds that an untraced call does not take.
+/// Moves times so that the first operation starts at 0: a profiler delays it by milliseconds that an untraced call does
+/// not take.
 void start_at_zero(std::vector<OpTime>& ops) {
   double first = std::numeric_limits<double>::infinity();
   for (const OpTime& op : ops) first = std::min(first, op.start);

@@ -45,7 +45,7 @@ bool whole_words(const Block& block, std::int64_t element) {
   return reinterpret_cast<std::uintptr_t>(block.data) % loaded_word == 0 && block.ld * element % loaded_word == 0;
 }
 
-/// Rows and columns of what the operation is applied to.
+/// The part of an operand that starts at this row and column of op(operand).
 Block within(const Block& block, Trans trans, std::int64_t row, std::int64_t col, std::int64_t element) {
   const std::int64_t first = trans == Trans::no ? row + col * block.ld : col + row * block.ld;
   return {block.data + first * element, block.rows, block.cols, block.ld};

@@ -55,7 +55,7 @@ bool interleave(void* data, std::size_t bytes) {
   return syscall(SYS_mbind, data, bytes, MPOL_INTERLEAVE, &nodes, 64UL, 0U) == 0;
 }
 
-/// First touch by every core in turns. With an interleaved mapping the turns only make it faster.
+/// Every core in turn is the first to touch some pages. Where the mapping is interleaved, this is only faster.
 void touch(std::byte* data, std::size_t bytes) {
   const std::vector<int> cores = allowed_cores();
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -77,8 +77,8 @@ void touch(std::byte* data, std::size_t bytes) {
                    "); expected a machine with as much free memory, and a limit on locked memory (ulimit -l) above it"};
 }
 
-/// How fast 2-D copies are depends on where columns start within some 64 KiB. The runtime's own buffers start here,
-/// too.
+/// Buffers start at multiples of this, as those of the runtime do: the rate of 2-D copies depends on where columns
+/// start within some 64 KiB.
 constexpr std::size_t border = 2 << 20;
 
 std::size_t mapped_bytes(std::size_t bytes) { return bytes + border; }

@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
-/// An issuer was waiting when another one failed.
+/// Thrown by an issuer that waits for another one, when any issuer has failed.
 struct Abandoned {};
 
 }  // namespace
@@ -74,7 +74,7 @@ void PlanRun::wait_for_streams(std::size_t issuer) {
   }
 }
 
-/// Returns the seconds that were spent waiting for other issuers.
+/// Issues one operation. Returns the seconds that it spent waiting for other issuers.
 double PlanRun::issue_step(const StreamProgram::Step& step) {
   const cudaStream_t stream = plan_.streams[step.stream];
   double waited = 0;

@@ -31,7 +31,7 @@ void gemv(cublasHandle_t handle, const GemmCall& call) {
     check(cublasSgemv_64(handle, op, rows, cols, &alpha, a, call.a.ld, x.data, x.step, &beta, y, 1), "multiplying");
 }
 
-/// Results go to the host, which waits for them, unless the handle is told otherwise.
+/// While it lives, results stay on the device. By default they go to the host, which waits for them.
 class DevicePointers {
  public:
   explicit DevicePointers(cublasHandle_t handle) : handle_{handle} {

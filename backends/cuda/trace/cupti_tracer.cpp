@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{8} << 20;
 constexpr std::size_t buffer_alignment = 8;  // what CUPTI asks for
-// External correlations are given out for the records of calls, so those are wanted too.
+// CUPTI gives external correlations for the records of calls only, so the kinds for calls are needed, too.
 constexpr std::array kinds{CUPTI_ACTIVITY_KIND_MEMCPY,
                            CUPTI_ACTIVITY_KIND_MEMCPY2,
                            CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
@@ -31,7 +31,7 @@ using KernelRecord = CUpti_ActivityKernel9;
 #endif
 using PeerRecord = CUpti_ActivityMemcpyPtoP4;
 
-/// What the callbacks collect: CUPTI knows one set of callbacks for the process, on threads of its own.
+/// What the callbacks collect. CUPTI has one set of callbacks for the process and calls them on threads of its own.
 struct Collected {
   const CuptiLibrary* cupti = nullptr;
   std::mutex mutex;

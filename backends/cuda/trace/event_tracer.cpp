@@ -84,7 +84,8 @@ class EventTracer final : public Tracer {
     }
   }
 
-  /// The event was passed between its record and its synchronisation: take the try with the shortest such time.
+  /// Finds the host's time of an event. The device passes it between its record and its synchronisation, so of several
+  /// tries the one with the shortest time between these two is best.
   Base align(int ordinal, cudaStream_t stream) {
     const DeviceScope scope{ordinal};
     Base best;
