@@ -93,7 +93,8 @@ std::string content_hash(const Plan& plan);
 /// queue's GPU, copies between the queue's memories, matching shapes, tiles inside the stated peak. Throws InputError
 /// naming the operation.
 void validate(const Plan& plan);
-/// Also that the memories of the plan are the topology's, its copies have routes and its peaks fit the capacities.
+/// Also that the memories of the plan are the topology's, its copies have routes and its matrices and tiles fit into
+/// the memories (plan/memory_needs.hpp).
 void validate(const Plan& plan, const Topology& topology);
 
 /// JSON with a schema version and the content hash (docs/formats.md#plan).

@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "model/base/error.hpp"
+#include "plan/memory_needs.hpp"
 #include "plan/plan.hpp"
 
 namespace tilerail {
@@ -153,12 +153,6 @@ class Checker {
   std::optional<std::size_t> index_;
 };
 
-std::string gigabytes(double bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f GB", bytes / 1e9);
-  return text;
-}
-
 }  // namespace
 
 void validate(const Plan& plan) { Checker{plan}.run(); }
@@ -178,10 +172,7 @@ void validate(const Plan& plan, const Topology& topology) {
       throw InputError{"plan: copies from '" + topology.memory(q.src).name + "' to '" + topology.memory(q.dst).name +
                        "', between which machine '" + topology.name() + "' has no route"};
   }
-  for (std::size_t i = 0; i < memories.size(); ++i)
-    if (memories[i].capacity && static_cast<double>(plan.peak_bytes[i]) > memories[i].capacity->value)
-      throw InputError{"plan: needs " + gigabytes(static_cast<double>(plan.peak_bytes[i])) + " on '" +
-                       memories[i].name + "', which has " + gigabytes(memories[i].capacity->value)};
+  check_capacities(memory_needs(plan), topology, "plan");
 }
 
 }  // namespace tilerail

@@ -34,7 +34,9 @@ TileScheduler::TileScheduler(const GemmProblem& problem, const Topology& topolog
       shares_{std::move(shares)} {
   const bool shares_home = problem.place_c == problem.place_a || problem.place_c == problem.place_b;
   lazy_ = policy.c_tiles == CTiles::lazy || (policy.c_tiles == CTiles::automatic && shares_home);
-  for (const MemoryId device : devices) capacities_.push_back(capacity_for_tiles(device));
+  const std::vector<MemoryNeed> matrices = memory_needs(problem, topology.memories().size());
+  check_capacities(matrices, topology, "--place");
+  for (const MemoryId device : devices) capacities_.push_back(capacity_for_tiles(device, matrices[device.index()]));
 }
 
 Grid TileScheduler::grid() const {
@@ -173,18 +175,10 @@ void TileScheduler::check_kernels(std::int64_t tile) const {
 }
 
 /// What the policy lets tiles take, and no more than the matrices that live there leave.
-std::int64_t TileScheduler::capacity_for_tiles(MemoryId device) const {
+std::int64_t TileScheduler::capacity_for_tiles(MemoryId device, const MemoryNeed& need) const {
   const Memory& memory = topology_.memory(device);
   if (!memory.capacity) return no_limit;
-  const auto element = static_cast<double>(element_size(problem_.dtype));
-  double matrices = 0;
-  if (problem_.place_a == device) matrices += element * static_cast<double>(problem_.lda * problem_.cols_a());
-  if (problem_.place_b == device) matrices += element * static_cast<double>(problem_.ldb * problem_.cols_b());
-  if (problem_.place_c == device) matrices += element * static_cast<double>(problem_.ldc * problem_.n);
-  const double left = memory.capacity->value - matrices;
-  if (left < 0)
-    throw InputError{"--place: the matrices placed on '" + memory.name + "' take " + std::to_string(matrices / 1e9) +
-                     " GB of its " + std::to_string(memory.capacity->value / 1e9) + " GB"};
+  const double left = memory.capacity->value - need.matrices;
   return static_cast<std::int64_t>(std::min(left, policy_.memory_fraction * memory.capacity->value));
 }
 

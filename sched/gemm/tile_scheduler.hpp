@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cost/resources.hpp"
+#include "plan/memory_needs.hpp"
 #include "sched/gemm/decomposition.hpp"
 #include "sched/gemm/tiling.hpp"
 #include "sched/policy/policy.hpp"
@@ -35,7 +36,7 @@ class TileScheduler {
   SharedLinks link_map_routes(const LinkMap& map, std::int64_t tile) const;
   Tiling tiling(const Region& region, std::int64_t tile, Grid grid) const;
   void check_kernels(std::int64_t tile) const;
-  std::int64_t capacity_for_tiles(MemoryId device) const;
+  std::int64_t capacity_for_tiles(MemoryId device, const MemoryNeed& need) const;
   bool fits(const Region& region, std::int64_t tile, Grid grid, const Policy& policy) const;
   std::vector<Region> cut_to_memory(const Region& all, std::int64_t tile, Grid grid, const Policy& policy) const;
   std::vector<Arena> make_arenas(PlanBuilder& builder, const Tiling& tiling, bool used_once,

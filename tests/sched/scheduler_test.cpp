@@ -164,6 +164,21 @@ TEST_F(OnTwoGpu, BadDevicesAndPlacesAreNamed) {
   expect_input_error([&] { plan(cube(20000), policy("gemmex", {"tile=8000"})); }, {"8000", "512000000", "gpu0"});
 }
 
+TEST_F(OnTwoGpu, MatricesHaveToFitWhereNothingComputes) {
+  // 10^4 x 10^4 doubles: 0.8 GB. Two of them on gpu1, which has 1 GB, while gpu0 computes; three on a host of 2 GB.
+  GemmProblem p = cube(10000);
+  p.place_a = p.place_c = gpu1;
+  expect_input_error([&] { plan(p, policy("tilerail"), {gpu0}); }, {"--place", "gpu1", "1.600 GB", "1.000 GB"});
+  Topology::Description d = machine.description();
+  d.memories[host.index()].capacity = Bytes{2e9};
+  const Topology small{std::move(d)};
+  expect_input_error(
+      [&] {
+        plan_gemm(cube(10000), small, {&gpu0, 1}, policy("tilerail"));
+      },
+      {"--place", "host", "2.400 GB", "2.000 GB"});
+}
+
 TEST(Scheduler, PlansForSixtyFourGpus) {
   Topology::Description d = shipped("two-gpu").description();
   for (int i = 2; i < 64; ++i) {

@@ -1,0 +1,43 @@
+#include "plan/memory_needs.hpp"
+
+#include <fmt/format.h>
+
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
+
+namespace tilerail {
+namespace {
+
+double matrix_bytes(std::int64_t rows, std::int64_t cols, std::int64_t ld, DType dtype) {
+  if (rows == 0 || cols == 0) return 0;
+  const double elements = static_cast<double>(cols - 1) * static_cast<double>(ld) + static_cast<double>(rows);
+  return elements * static_cast<double>(element_size(dtype));
+}
+
+}  // namespace
+
+std::vector<MemoryNeed> memory_needs(const GemmProblem& p, std::size_t memories) {
+  std::vector<MemoryNeed> needs(memories);
+  needs[p.place_a.index()].matrices += matrix_bytes(p.rows_a(), p.cols_a(), p.lda, p.dtype);
+  if (p.has_b()) needs[p.place_b.index()].matrices += matrix_bytes(p.rows_b(), p.cols_b(), p.ldb, p.dtype);
+  needs[p.place_c.index()].matrices += matrix_bytes(p.m, p.n, p.ldc, p.dtype);
+  return needs;
+}
+
+std::vector<MemoryNeed> memory_needs(const Plan& plan) {
+  std::vector<MemoryNeed> needs = memory_needs(plan.problem, plan.memories.size());
+  for (std::size_t i = 0; i < needs.size(); ++i) needs[i].tiles = static_cast<double>(plan.peak_bytes[i]);
+  return needs;
+}
+
+void check_capacities(std::span<const MemoryNeed> needs, const Topology& topology, std::string_view what) {
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    const Memory& memory = topology.memories()[i];
+    if (!memory.capacity || needs[i].total() <= memory.capacity->value) continue;
+    throw InputError{fmt::format("{}: needs {} of '{}' ({} for matrices, {} for tiles), which has {}", what,
+                                 bytes_text(needs[i].total()), memory.name, bytes_text(needs[i].matrices),
+                                 bytes_text(needs[i].tiles), bytes_text(memory.capacity->value))};
+  }
+}
+
+}  // namespace tilerail

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace tilerail {
+
+/// Bytes of one memory that a problem's matrices and a plan's tiles take.
+struct MemoryNeed {
+  double matrices = 0, tiles = 0;
+
+  double total() const { return matrices + tiles; }
+};
+
+/// By MemoryId. A matrix takes its columns, a leading dimension apart; its last one ends with its rows. `problem` as
+/// `checked` returns it, placed in the first `memories` ids.
+std::vector<MemoryNeed> memory_needs(const GemmProblem& problem, std::size_t memories);
+/// The same of a plan, with the tiles that it has stated.
+std::vector<MemoryNeed> memory_needs(const Plan& plan);
+
+/// Throws InputError, which begins with `what`, for the first memory that has less than it needs. A memory of no stated
+/// capacity has enough.
+void check_capacities(std::span<const MemoryNeed> needs, const Topology& topology, std::string_view what);
+
+}  // namespace tilerail
