@@ -14,10 +14,6 @@ import rooms
 import sources
 
 
-def without_reason(faults, reasons):
-    return [fault for fault in faults if not fault.startswith(tuple(f"{name}:" for name in reasons))]
-
-
 def print_lengths(lines, bodies):
     print(f"files      {len(lines)}, {sum(lines.values())} lines, median {sources.median(lines):g}")
     for path, count in sorted(lines.items(), key=lambda item: -item[1])[:3]:
@@ -41,7 +37,7 @@ def main(root):
     print_lengths(lines, bodies)
     print_rooms(links)
     faults = sources.file_faults(lines)
-    faults += without_reason(functions.faults(bodies), allowed.LONG_FUNCTIONS)
+    faults += functions.faults(bodies, allowed.LONG_FUNCTIONS)
     faults += includes.faults(includes.of_files(root, sources.files(root, sources.CPP)), links)
     faults += pages.faults(root)
     for fault in faults:

@@ -1,9 +1,11 @@
 """The rules of scripts/structure: this source keeps them, and each breach is found."""
 
 import contextlib
+import html
 import io
 import os
 import pathlib
+import re
 import runpy
 import sys
 import tempfile
@@ -32,6 +34,14 @@ def faults(root):
 class ThisSource(unittest.TestCase):
     def test_keeps_every_rule(self):
         self.assertEqual(faults(SOURCE), [])
+
+
+    def test_is_drawn_as_it_is_built(self):
+        drawn = re.search(r"<dc:description>(.*?)</dc:description>", (SOURCE / "docs/figures/house.svg").read_text())
+        links = rooms.links_of(SOURCE)
+        built = {f"{room} > {other}" for room in links for other in links[room]}
+        self.assertEqual(set(html.unescape(drawn[1]).removeprefix("links: ").split(", ")), built,
+                         "python3 docs/figures/house.py draws the house as it is now")
 
 
 class AHouseOfTwoRooms(unittest.TestCase):
@@ -79,8 +89,8 @@ class AHouseOfTwoRooms(unittest.TestCase):
         self.write("upper/up.hpp", "int up() {\n" + "\n" * 49 + "}\n" + "\n" * 10)
         self.assertEqual(faults(self.root), ["upper/up.hpp up: 51 lines at line 1, more than 50"])
 
-    def test_must_not_have_wide_pages_but_rows_of_tables(self):
-        self.write("lower/page.md", "| a row " + "x" * 120 + "\n" + "word " * 24 + "x\n")
+    def test_must_not_have_wide_pages_but_addresses(self):
+        self.write("lower/page.md", "x" * 121 + "\n" + "word " * 24 + "x\n")
         self.assertEqual(faults(self.root), ["lower/page.md:2: 121 columns, more than 120"])
 
     def test_must_not_link_pages_or_sections_that_are_not_there(self):

@@ -1,0 +1,179 @@
+"""Runs the commands that pages of documentation show, and compares their output with what the page says.
+
+    TILERAIL=build/release/tilerail python3 scripts/run_pages.py [--update] PAGE...
+
+A command is an indented line that begins with "$ ", and goes on in lines that begin with "> ". The lines below it, up
+to the next command or the end of the block, are its output, with "..." for lines that are left out. A command without
+such lines is only run. The commands of a page run one after another in an empty folder. --update writes into the page what the commands say now; without it,
+the difference is printed.
+
+Compared exactly, but for
+  * times of planning and simulating (VOLATILE);
+  * commands that measure this machine (`calibrate`, `run`) or read a file that such a command wrote: each line must be
+    there with other numbers;
+  * commands on GPUs, where there are none: they must end with exit code 3, and files of STAND_INS take the place of
+    what they would have measured.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+INDENT = "    "
+GAP = "..."
+VOLATILE = re.compile(r"(?<=planned in)( +)[\d.]+ [mun]?s\b|(?<=, took)( )[\d.]+ [mun]?s\b")
+NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( ?(%|[kMGT]?(B|FLOP)(/s)?(/W)?|[munp]?[sJ]|W)(?!\w))?")
+QUICK = {"calibrate --backend host": "calibrate --backend host --seconds 3"}  # instead of half a minute
+STAND_INS = {"node.toml": "topologies/hgx-h200-1.toml"}
+NO_HARDWARE = 3
+
+
+class Command:
+    """A command of a page: its text, the output that is shown, and the lines of the page [first, last) that show it."""
+
+    def __init__(self, text, first):
+        self.text, self.first, self.last, self.shown = text, first, first, []
+
+
+def commands_of(lines):
+    """The commands that the lines of a page show."""
+    found, current = [], None
+    for number, line in enumerate(lines):
+        if line.startswith(f"{INDENT}$ "):
+            current = Command(line[len(INDENT) + 2 :], number + 1)
+            found.append(current)
+        elif current and number == current.first and line.startswith(f"{INDENT}> "):
+            current.text += "\n" + line[len(INDENT) + 2 :]
+            current.first = number + 1
+        elif current and (line.startswith(INDENT) or not line):
+            current.shown.append(line[len(INDENT) :])
+        else:
+            current = None
+    for command in found:
+        while command.shown and not command.shown[-1]:
+            command.shown.pop()
+        command.last = command.first + len(command.shown)
+    return found
+
+
+def canonical(line, measured):
+    """A line without what differs from run to run. Of measurements only the words count; of a row of a list, which
+    begins with a number, that it is there."""
+    line = VOLATILE.sub(" TIME", line.rstrip())
+    if not measured:
+        return line
+    words = re.sub(r"\s+", " ", NUMBER.sub("#", line)).strip()
+    return "#" if words.startswith("#") else words
+
+
+def agree(shown, actual):
+    """Whether lines with gaps show the actual ones."""
+    pieces = [[]]
+    for line in shown:
+        if line == GAP:
+            pieces.append([])
+        else:
+            pieces[-1].append(line)
+    at = 0
+    for index, piece in enumerate(pieces):
+        last = index == len(pieces) - 1
+        starts = range(at, len(actual) - len(piece) + 1)
+        if index == 0:
+            starts = starts[:1]
+        if last:
+            starts = [start for start in starts if start == len(actual) - len(piece)]
+        found = next((start for start in starts if actual[start : start + len(piece)] == piece), None)
+        if found is None:
+            return False
+        at = found + len(piece)
+    return True
+
+
+def first_word(line):
+    return re.split(r"[\s,]", line.strip())[0]
+
+
+def refreshed(shown, actual, measured):
+    """The lines that are shown, as the output has them now: those that begin with the same word; all if none does."""
+    result, last = [], -1
+    for line in (line for line in shown if line != GAP):
+        index = next((i for i in range(last + 1, len(actual)) if first_word(actual[i]) == first_word(line)), None)
+        if index is not None:
+            result += [GAP] * (index > last + 1)
+            result.append(line if canonical(line, measured) == canonical(actual[index], measured) else actual[index])
+            last = index
+    return result + [GAP] * (last < len(actual) - 1) if result else actual
+
+
+class Session:
+    """Runs commands in one folder, and knows which files hold measurements of this machine."""
+
+    def __init__(self, folder):
+        self.folder, self.measured_files = folder, set()
+        program = pathlib.Path(os.environ.get("TILERAIL") or shutil.which("tilerail") or "tilerail").resolve()
+        self.environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "MPLBACKEND": "Agg",
+                            "TILERAIL_TOPOLOGIES": str(ROOT / "topologies")}
+
+    def is_measured(self, text):
+        """Whether a command depends on this machine's speed; then the files that it names do, too."""
+        words = shlex.split(text)
+        measured = text.startswith(("tilerail calibrate", "tilerail run")) or bool(self.measured_files & set(words))
+        if measured:
+            self.measured_files |= {word for word in words if re.fullmatch(r"[\w-]+\.\w+", word)}
+        return measured
+
+    def run(self, text):
+        """The lines that a command prints, and its exit code. Throws RuntimeError when it fails."""
+        for name, path in STAND_INS.items():
+            if name in text and "calibrate" not in text and not (self.folder / name).exists():
+                shutil.copy(ROOT / path, self.folder / name)
+        for slow, quick in QUICK.items():
+            text = text.replace(slow, quick)
+        done = subprocess.run(["bash", "-c", text], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode != (NO_HARDWARE if "--backend cuda" in text and done.returncode else 0):
+            raise RuntimeError(f"exit code {done.returncode}: {done.stderr.strip()}")
+        return done.stdout.rstrip("\n").split("\n"), done.returncode
+
+
+def check(page, session, update):
+    """Differences between a page and its commands, as text; with `update`, mends the page."""
+    lines = page.read_text().split("\n")
+    faults, moved = [], 0
+    for command in commands_of(list(lines)):
+        measured = session.is_measured(command.text)
+        try:
+            actual, code = session.run(command.text)
+        except RuntimeError as error:
+            faults.append(f"{page}:{command.first}: {command.text}\n{error}")
+            continue
+        shown, printed = ([canonical(line, measured) for line in text] for text in (command.shown, actual))
+        if not shown or code or agree(shown, printed):
+            continue
+        new = refreshed(command.shown, actual, measured)
+        lines[command.first + moved : command.last + moved] = [(INDENT + line).rstrip() for line in new]
+        moved += len(new) - len(command.shown)
+        faults.append(f"{page}:{command.first}: {command.text}\nis now\n" + "\n".join(INDENT + line for line in new))
+    if update:
+        page.write_text("\n".join(lines))
+    return faults
+
+
+def main(arguments):
+    update = "--update" in arguments
+    faults = []
+    for page in (pathlib.Path(argument) for argument in arguments if argument != "--update"):
+        with tempfile.TemporaryDirectory(prefix="tilerail-pages-") as folder:
+            faults += check(page, Session(pathlib.Path(folder)), update)
+    print("\n\n".join(faults) or "every command runs, and its output is as shown")
+    return 1 if faults and not update else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
