@@ -13,14 +13,16 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(tilerail_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 
-# tilerail_room(TARGET PATH): makes PATH, a folder or a header below the root, includable by that path for TARGET and
-# whatever links it.
-function(tilerail_room target path)
+# tilerail_room(TARGET PATHS...): makes PATHS, folders or headers below the root, includable by those paths for TARGET
+# and whatever links it. scripts/structure reads these calls, too.
+function(tilerail_room target)
   set_property(GLOBAL APPEND PROPERTY TILERAIL_ROOMS ${target})
   set(room ${PROJECT_BINARY_DIR}/rooms/${target})
-  get_filename_component(parent ${room}/${path} DIRECTORY)
-  file(MAKE_DIRECTORY ${parent})
-  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${path} ${room}/${path} SYMBOLIC)
+  foreach(path ${ARGN})
+    get_filename_component(parent ${room}/${path} DIRECTORY)
+    file(MAKE_DIRECTORY ${parent})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${path} ${room}/${path} SYMBOLIC)
+  endforeach()
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "INTERFACE_LIBRARY")
     target_include_directories(${target} INTERFACE ${room})

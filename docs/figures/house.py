@@ -21,15 +21,17 @@ import sources  # noqa: E402
 
 # Where a room stands, from left to right, and what is inside.
 INSIDE = {
-    "cli": (2.3, "parses, calls, prints"),
-    "api": (0.3, "C and C++, as BLAS"),
-    "study": (2.3, "cases, runs, predictions,\njudge, error split"),
+    "cli": (1.15, "parses, calls, prints"),
+    "api": (4.6, "C and C++, as BLAS"),
+    "study": (1.15, "cases, runs, predictions,\njudge, error split"),
     "sched": (0, "policy, routes, tiles:\nmakes the plan"),
     "report": (1.15, "timelines, traces,\ntables"),
+    "backends/factory.hpp": (3.45, "executors by name"),
+    "backends/simulator.hpp": (2.3, "simulator by name"),
     "backends/sim": (2.3, "executor:\nsimulates"),
     "backends/host": (3.45, "executor:\nCPU threads"),
     "backends/cuda": (4.6, "executor:\nGPUs"),
-    "backends/executor.hpp": (2.3, "what every executor is:\nPlan to Timeline"),
+    "backends/executor.hpp": (2.3, "what executors are:\nPlan to Timeline"),
     "check": (3.45, "is the result right?"),
     "calibration": (4.6, "measurements\nto machine"),
     "cost": (1.15, "what a plan costs\non a machine"),
@@ -48,14 +50,11 @@ BLUE, ORANGE = "#dce6f2", "#f7e6cf"
 
 
 def rows(links):
-    """{room: its height}: one below the lowest that links it; where nobody does, above all that it links."""
+    """{room: its height}: at the top where nobody links it, else one below the lowest that does."""
     users = {room: [user for user in links if room in links[user]] for room in links}
 
-    def above(room):
-        return 1 + max(map(above, links[room]), default=-1)
-
     def row(room):
-        return min((row(user) - 1 for user in users[room]), default=above(room))
+        return min((row(user) - 1 for user in users[room]), default=0)
 
     return {room: row(room) for room in links}
 
@@ -75,7 +74,7 @@ def box(axes, x, y, title, text, colour, width=WIDTH):
 
 
 def arrow(axes, start, end):
-    style = {"arrowstyle": "-|>", "color": "#666666", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
+    style = {"arrowstyle": "-|>", "color": "#666666", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0, "zorder": 0}
     axes.annotate("", xy=end, xytext=start, arrowprops=style)
 
 
@@ -112,9 +111,9 @@ def description(links):
 
 def main():
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "house"})
-    links = rooms.links_of(sources.ROOT)
-    figure = Figure(figsize=(8.2, 7.6), layout="constrained")
-    way, house = figure.subplots(2, 1, height_ratios=[0.8, 6.8])
+    links = rooms.House(sources.ROOT).links()
+    figure = Figure(figsize=(8.2, 9), layout="constrained")
+    way, house = figure.subplots(2, 1, height_ratios=[0.8, len(set(rows(links).values()))])
     draw_way(way)
     draw_house(house, links)
     for axes in (way, house):

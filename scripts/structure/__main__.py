@@ -33,12 +33,12 @@ def print_rooms(links):
 def main(root):
     lines = sources.lengths(root)
     bodies = functions.lengths(root, lines)
-    links = rooms.links_of(root)
+    house = rooms.House(root)
     print_lengths(lines, bodies)
-    print_rooms(links)
+    print_rooms(house.links())
     faults = sources.file_faults(lines)
     faults += functions.faults(bodies, allowed.LONG_FUNCTIONS)
-    faults += includes.faults(includes.of_files(root, sources.files(root, sources.CPP)), links)
+    faults += includes.faults(includes.of_files(root, sources.files(root, sources.CPP)), house)
     faults += pages.faults(root)
     for fault in faults:
         print(f"fault      {fault}")

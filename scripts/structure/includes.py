@@ -2,8 +2,6 @@
 
 import re
 
-import rooms as house
-
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 PUBLIC = "api/include"  # the headers that a program includes; they are found without the room's name
 
@@ -34,22 +32,21 @@ def circle(edges):
     return next((found for node in sorted(edges) if (found := walk(node, []))), [])
 
 
-def faults(files, rooms):
+def faults(files, house):
     found = []
     files_of = {}  # {file: the files that it includes}
     for path, includes in files.items():
-        room = house.room_of(rooms, path)
-        allowed = house.below(rooms, room) | {room} if room else None
+        room = house.room_of(path)
+        allowed = house.rooms_below(room) if room else None
         for included in includes:
             target = resolved(included, files)
             files_of.setdefault(path, set()).add(target)
             if target is None:
                 found.append(f'{path}: "{included}" is no path from the root')
-            elif allowed is not None and house.room_of(rooms, target) not in allowed:
-                linked = ", ".join(sorted(allowed - {room})) or "no room"
-                found.append(f"{path}: includes {target}, but {room} links {linked}")
+            elif allowed is not None and house.room_of(target) not in allowed | {room}:
+                found.append(f"{path}: includes {target}, but {room} links {', '.join(sorted(allowed)) or 'no room'}")
     headers = {path: {to for to in included if to} for path, included in files_of.items()}
-    for name, graph in (("rooms", rooms), ("files", headers)):
+    for name, graph in (("rooms", house.links()), ("files", headers)):
         if way := circle(graph):
             found.append(f"a circle of {name}: {' -> '.join(way)}")
     return found

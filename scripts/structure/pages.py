@@ -1,4 +1,4 @@
-"""The pages for readers: links that lead somewhere, terms in order, lines that fit."""
+"""The pages for readers: links and paths that lead somewhere, terms in order, lines that fit."""
 
 import re
 
@@ -6,6 +6,8 @@ import sources
 
 COLUMNS = 120
 GLOSSARY = "docs/glossary.md"
+MAP = "CONTRIBUTING.md"
+PATH = re.compile(r"`((?!build/|out/)[\w.-]+/[\w./*-]*)`")
 TARGET = re.compile(r"\]\(([^)\s]+)\)")
 NAMED = re.compile(r"\b(docs/\w+\.md)#([\w-]+)")  # in comments, messages and tables: docs/model.md#eta
 TERM = re.compile(r"\* \*\*(.+?)\*\*")
@@ -52,6 +54,14 @@ def link_faults(root):
     return faults
 
 
+def map_faults(root):
+    """Paths that the map of the code names and that are not there."""
+    if not (root / MAP).exists():
+        return []
+    named = dict.fromkeys(PATH.findall((root / MAP).read_text()))
+    return [f"{MAP}: names {path}, which is not there" for path in named if not any(root.glob(path.rstrip("/")))]
+
+
 def order_faults(root):
     """Terms of the glossary that stand before one that comes earlier in the alphabet."""
     if not (root / GLOSSARY).exists():
@@ -75,4 +85,4 @@ def width_faults(root):
 
 
 def faults(root):
-    return link_faults(root) + order_faults(root) + width_faults(root)
+    return link_faults(root) + map_faults(root) + order_faults(root) + width_faults(root)

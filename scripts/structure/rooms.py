@@ -1,7 +1,7 @@
 """The rooms of the house and which of them may include which: the targets of CMake and the links between them.
 
-A room is a folder, or a header, that one or two targets make includable (`tilerail_room` in cmake/Tilerail.cmake). Its
-files may include what its targets link, directly or not.
+A room is a folder, or some headers, that one or more targets make includable (`tilerail_room` in cmake/Tilerail.cmake);
+it has the name of its first path. Its files may include what their target links, and what that links publicly.
 """
 
 import re
@@ -10,30 +10,64 @@ COMMAND = re.compile(r"^\s*(tilerail_library|tilerail_room|target_link_libraries
 OUTSIDE = {"build", "out", "tests", "bench", "fuzz", "examples"}  # these include anything, and nobody includes them
 
 
-def targets(root):
-    """({target: its folder or header}, {target: the targets that it links}), as the CMakeLists.txt files say."""
-    place, links = {}, {}
-    for file in sorted(root.rglob("CMakeLists.txt")):
-        folder = file.parent.relative_to(root)
-        if folder.parts and folder.parts[0] not in OUTSIDE:
-            for command, words in COMMAND.findall(re.sub(r"#.*", "", file.read_text())):
-                name, *rest = words.split()
-                target = name.removeprefix("tilerail_")
-                if command == "tilerail_room":
-                    place[target] = rest[0]
-                else:
-                    place.setdefault(target, folder.as_posix())
-                    links.setdefault(target, set()).update(word[10:] for word in rest if word.startswith("tilerail::"))
-    return place, links
+class House:
+    """What the CMakeLists.txt files below a folder say."""
 
+    def __init__(self, root):
+        self.paths = {}  # target: the folders and headers that it makes includable
+        self.public, self.private = {}, {}  # target: the targets that it links
+        for file in sorted(root.rglob("CMakeLists.txt")):
+            folder = file.parent.relative_to(root)
+            if folder.parts and folder.parts[0] not in OUTSIDE:
+                for command, words in COMMAND.findall(re.sub(r"#.*", "", file.read_text())):
+                    self._read(folder.as_posix(), command, words.split())
+        self.room = {target: paths[0] for target, paths in self.paths.items()}
 
-def links_of(root):
-    """{room: the rooms that it links itself}."""
-    place, links = targets(root)
-    rooms = {room: set() for room in place.values()}
-    for target, linked in links.items():
-        rooms[place[target]] |= {place[other] for other in linked} - {place[target]}
-    return rooms
+    def _read(self, folder, command, words):
+        target = words[0].removeprefix("tilerail_")
+        public, private = self.public.setdefault(target, set()), self.private.setdefault(target, set())
+        paths = self.paths.setdefault(target, [])
+        if command == "tilerail_room":
+            paths[:] = words[1:]
+            return
+        if not paths:
+            paths.append(folder)
+        linked = public
+        for word in words[1:]:
+            linked = private if word == "PRIVATE" else public if word in {"PUBLIC", "INTERFACE"} else linked
+            if word.startswith("tilerail::"):
+                linked.add(word.removeprefix("tilerail::"))
+
+    def links(self):
+        """{room: the rooms that its targets link themselves}."""
+        links = {room: set() for room in self.room.values()}
+        for target, room in self.room.items():
+            links[room] |= {self.room[other] for other in self.public[target] | self.private[target]} - {room}
+        return links
+
+    def may_include(self, target):
+        """The targets that files of `target` may include."""
+        found, new = set(), self.public[target] | self.private[target]
+        while new:
+            found |= new
+            new = set().union(*(self.public.get(each, ()) for each in new)) - found
+        return found
+
+    def room_of(self, path):
+        """The room that a file is in; that of a header, of its .cpp file, too. None outside of all."""
+        header = re.sub(r"\.cpp$", ".hpp", path)
+        inside = [
+            (len(start), self.room[target])
+            for target, paths in self.paths.items()
+            for start in paths
+            if header == start or path.startswith(f"{start}/")
+        ]
+        return max(inside, default=(0, None))[1]
+
+    def rooms_below(self, room):
+        """The rooms that the files of a room may include."""
+        targets = [target for target in self.room if self.room[target] == room]
+        return {self.room[other] for target in targets for other in self.may_include(target)} - {room}
 
 
 def below(links, start):
@@ -43,9 +77,3 @@ def below(links, start):
         found |= new
         new = set().union(*(links.get(each, ()) for each in new)) - found
     return found
-
-
-def room_of(rooms, path):
-    """The room that a file is in: the longest that holds it; None outside of all."""
-    inside = [room for room in rooms if f"{path}/".startswith(f"{room}/")]
-    return max(inside, key=len, default=None)

@@ -34,18 +34,18 @@ class IncludePaths(unittest.TestCase):
         self.assertIn("sched/scheduler.hpp", refused.stderr.splitlines()[0])
 
     def test_every_target_finds_the_headers_of_what_it_links_and_no_others(self):
-        place, links = rooms.targets(SOURCE)
-        built = include_paths()
-        links = {target: linked & built.keys() for target, linked in links.items()}
-        headers = {}
+        house, built = rooms.House(SOURCE), include_paths()
+        headers = {}  # the first of each room
         for path in sources.files(SOURCE, {".hpp"}):
-            headers.setdefault(rooms.room_of(place.values(), path.as_posix()), path.as_posix())
+            headers.setdefault(house.room_of(path.as_posix()), path.as_posix())
         asked = "".join(f'#if __has_include("{header}")\n{header}\n#endif\n' for header in headers.values())
+        for target, linked in list(house.public.items()):
+            house.public[target], house.private[target] = linked & built.keys(), house.private[target] & built.keys()
         for target, paths in built.items():
             if paths:
                 found = set(compiled(asked, paths, "-E", "-P").stdout.split())
-                linked = rooms.below(links, target) | {target}
-                self.assertEqual(found, {headers[place[each]] for each in linked}, target)
+                linked = {house.room[each] for each in house.may_include(target) | {target}}
+                self.assertEqual(found, {headers[room] for room in linked}, target)
 
 
 if __name__ == "__main__":

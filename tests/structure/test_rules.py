@@ -38,7 +38,7 @@ class ThisSource(unittest.TestCase):
 
     def test_is_drawn_as_it_is_built(self):
         drawn = re.search(r"<dc:description>(.*?)</dc:description>", (SOURCE / "docs/figures/house.svg").read_text())
-        links = rooms.links_of(SOURCE)
+        links = rooms.House(SOURCE).links()
         built = {f"{room} > {other}" for room in links for other in links[room]}
         self.assertEqual(set(html.unescape(drawn[1]).removeprefix("links: ").split(", ")), built,
                          "python3 docs/figures/house.py draws the house as it is now")
@@ -73,6 +73,19 @@ class AHouseOfTwoRooms(unittest.TestCase):
     def test_must_not_link_upwards(self):
         self.write("lower/CMakeLists.txt", "tilerail_library(lower tilerail::upper)\n")
         self.assertEqual(faults(self.root), ["a circle of rooms: lower -> upper -> lower"])
+
+    def test_must_not_include_what_is_linked_privately_below(self):
+        self.write("top/CMakeLists.txt", "tilerail_library(top tilerail::upper)\n")
+        self.write("top/top.hpp", '#include "lower/low.hpp"\n' + "\n" * 59)
+        self.assertEqual(faults(self.root), [])
+        self.write("upper/CMakeLists.txt", "target_link_libraries(tilerail_upper PRIVATE tilerail::lower)\n")
+        self.assertEqual(faults(self.root), ["top/top.hpp: includes lower/low.hpp, but top links upper"])
+
+    def test_may_have_rooms_of_headers(self):
+        self.write("upper/CMakeLists.txt", "tilerail_room(tilerail_up upper/up.hpp upper/other.hpp)\n")
+        self.write("upper/other.hpp", "\n" * 60)
+        self.write("upper/up.cpp", '#include "upper/other.hpp"\n' + "\n" * 59)
+        self.assertEqual(faults(self.root), ["upper/up.hpp: includes lower/low.hpp, but upper/up.hpp links no room"])
 
     def test_must_not_go_around_the_include_paths(self):
         self.write("lower/low.hpp", '#include "../upper/up.hpp"\n' + "\n" * 59)
