@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <utility>
 
-#include "api/find_machine.hpp"
 #include "model/base/error.hpp"
 #include "sched/scheduler.hpp"
+#include "study/planning/find_machine.hpp"
+#include "study/planning/judge.hpp"
 
 namespace tilerail::api {
 namespace {
@@ -27,8 +29,9 @@ class Stopwatch {
 
 Topology machine_of(const Hardware& hardware, const ContextOptions& options) {
   if (options.machine) return *options.machine;
-  const std::string wanted = wanted_machine(options.topology);
-  return wanted.empty() ? hardware.describe() : load_topology(find_machine(wanted));
+  const char* const named = std::getenv("TILERAIL_TOPOLOGY");
+  const std::string wanted = options.topology.empty() && named != nullptr ? named : options.topology;
+  return wanted.empty() ? hardware.describe() : load_topology(study::find_machine(wanted, "topology").string());
 }
 
 Policy policy_of(const ContextOptions& options) {
@@ -44,6 +47,7 @@ Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& optio
       topology_{machine_of(*hardware_, options)},
       devices_{checked_devices(options.devices)},
       policy_{policy_of(options)},
+      judge_{study::judge_of(topology_)},
       pageable_{options.pageable},
       plans_{options.cached_plans} {
   if (topology_.hosts().empty()) throw InputError{"machine '" + topology_.name() + "' has no host memory"};
@@ -76,6 +80,7 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
       throw InputError{"device " + std::to_string(device) + " is given twice"};
     gpus.push_back(*gpu);
   }
+  std::sort(gpus.begin(), gpus.end());  // as the command does: the order is no wish
   return gpus;
 }
 
@@ -140,7 +145,9 @@ void Session::reserve(std::int64_t bytes) {
   if (bytes < 0) throw InputError{"bytes to reserve = " + std::to_string(bytes) + ": expected 0 or more"};
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
-  hardware_->reserve(devices_, bytes, policy_.compute_streams);
+  // Where plans choose how many streams they take, as many as they may.
+  const int streams = policy_.compute_streams > 0 ? policy_.compute_streams : Policy{}.compute_streams;
+  hardware_->reserve(devices_, bytes, streams);
 }
 
 std::vector<int> Session::devices() const {
@@ -186,7 +193,7 @@ Session::Entry& Session::entry_for(const GemmProblem& problem, GemmTimes& times)
   const Signature signature = signature_of(problem, devices_, policy_.name);
   if (Entry* held = plans_.find(signature)) return *held;
   times.planned = true;
-  const Plan plan = plan_gemm(ScalarSlots::marked(problem), topology_, devices_, policy_);
+  const Plan plan = plan_gemm(ScalarSlots::marked(problem), topology_, devices_, policy_, judge_);
   return plans_.insert(signature, {hardware_->bind(plan), ScalarSlots{plan}});
 }
 

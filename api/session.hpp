@@ -12,6 +12,7 @@
 #include "api/lru_cache.hpp"
 #include "api/signature.hpp"
 #include "model/machine/topology.hpp"
+#include "sched/choose/selection.hpp"
 #include "sched/policy/policy.hpp"
 #include "sched/scalar_slots.hpp"
 #include "tilerail/tilerail.hpp"
@@ -59,6 +60,7 @@ class Session {
   Topology topology_;
   std::vector<MemoryId> devices_;
   Policy policy_;
+  Judge judge_;  // keeps a reference to the topology
   Pageable pageable_;
   LruCache<Signature, Entry> plans_;  // goes before the hardware that its plans are bound to
 };

@@ -11,8 +11,8 @@
 #include "model/base/files.hpp"
 #include "model/base/parse.hpp"
 #include "sched/scheduler.hpp"
-#include "study/judge.hpp"
-#include "study/locate.hpp"
+#include "study/planning/find_machine.hpp"
+#include "study/planning/judge.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -35,9 +35,9 @@ Job load_job(const JobText& options) {
 Topology MachineText::load() const {
   if (topology.empty()) {
     throw InputError{fmt::format("--topology: the machine is missing; give a .toml file or one of: {}",
-                                 fmt::join(topology_names(), ", "))};
+                                 fmt::join(machine_names(), ", "))};
   }
-  const std::string file = find_topology(topology, "--topology").string();
+  const std::string file = find_machine(topology, "--topology").string();
   spdlog::debug("machine {}", file);
   return load_topology(file);
 }

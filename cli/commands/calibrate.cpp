@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -18,6 +16,7 @@
 #include "model/base/files.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
+#include "study/residuals.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -86,14 +85,9 @@ Measurements measured_or_read(const CalibrateOptions& options) {
 
 std::string residual_line(const char* what, const std::vector<Residual>& residuals) {
   if (residuals.empty()) return "";
-  std::vector<double> errors;
-  for (const Residual& r : residuals) errors.push_back(std::abs(r.error()));
-  std::sort(errors.begin(), errors.end());
-  const Residual& worst = *std::max_element(residuals.begin(), residuals.end(),
-                                            [](auto& a, auto& b) { return std::abs(a.error()) < std::abs(b.error()); });
-  return fmt::format("{} {}: median error {:.1f}%, 95% within {:.1f}%, largest {:+.1f}% ({})\n", errors.size(), what,
-                     100 * errors[errors.size() / 2], 100 * errors[errors.size() * 95 / 100], 100 * worst.error(),
-                     worst.what);
+  const study::ResidualSummary summary = study::summary_of(residuals);
+  return fmt::format("{} {}: median error {:.1f}%, 95% within {:.1f}%, largest {:+.1f}% ({})\n", summary.count, what,
+                     100 * summary.median, 100 * summary.within_95, 100 * summary.worst.error(), summary.worst.what);
 }
 
 /// "dir/node.toml" -> "dir/node-plain.toml".

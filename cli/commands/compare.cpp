@@ -1,13 +1,20 @@
 #include "report/compare/compare.hpp"
 
+#include <cstdio>
 #include <memory>
 
+#include "backends/factory.hpp"
+#include "backends/simulator.hpp"
 #include "cli/commands/command.hpp"
-#include "cli/commands/compare_cases.hpp"
+#include "cli/options/bench_options.hpp"
 #include "cli/options/option_group.hpp"
+#include "cli/output/cases_text.hpp"
 #include "cli/output/output.hpp"
+#include "cli/output/progress.hpp"
 #include "model/base/error.hpp"
 #include "report/timeline/timeline_csv.hpp"
+#include "study/cases/case_study.hpp"
+#include "study/cases/case_table.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -23,15 +30,12 @@ Examples:
 struct CompareOptions {
   std::string predicted, measured;
   OutputOptions output;
-  CompareCasesOptions cases;
+  std::string cases, backend, topology, csv;
+  BenchOptions bench{.iterations = "5", .warmup = "2"};
+  bool no_simulate = false;
 };
 
-int run_compare(const CompareOptions& options) {
-  const bool timelines = !options.predicted.empty() || !options.measured.empty();
-  if (!options.cases.cases.empty()) {
-    if (timelines) throw InputError{"--cases: excludes timelines to compare; give one or the other"};
-    return compare_cases(options.cases);
-  }
+int compare_timelines(const CompareOptions& options) {
   if (options.predicted.empty() || options.measured.empty())
     throw InputError{"predicted, measured: two timelines are needed, or --cases FILE"};
   Outputs outputs{options.output, TraceKind::comparison};
@@ -43,6 +47,51 @@ int run_compare(const CompareOptions& options) {
   return exit_ok;
 }
 
+/// What is about two timelines, or about none.
+void refuse_what_cases_have_not(const CompareOptions& options) {
+  if (!options.predicted.empty() || !options.measured.empty())
+    throw InputError{"--cases: excludes timelines to compare; give one or the other"};
+  const auto refuse = [](const char* option, const std::vector<std::string>& files) {
+    if (!files.empty())
+      throw InputError{std::string{option} + ": '" + files.front() +
+                       "' is of two timelines; with --cases there are --csv and --json"};
+  };
+  refuse("--trace", options.output.traces);
+  refuse("--gantt", options.output.gantts);
+}
+
+int compare_cases(const CompareOptions& options) {
+  refuse_what_cases_have_not(options);
+  const RunSettings settings = options.bench.settings(1);
+  if (options.backend.empty()) throw InputError{"--backend: the hardware is missing; write host or cuda"};
+  require_real_executor(options.backend);
+  OutputSet files;
+  if (!options.csv.empty()) files.expect(options.csv, "--csv");
+  const std::string& json = options.output.json;
+  if (!json.empty() && json != "-") files.expect(json, "--json");
+  const std::vector<Case> cases = read_cases(options.cases);
+  const Topology topology = MachineText{.topology = options.topology}.load();
+  const auto simulator = options.no_simulate ? nullptr : make_simulator(topology);
+  if (!options.no_simulate && !simulator)
+    throw HardwareError{"this build has no simulator; --no-simulate only measures"};
+  CaseStudy study = [&] {
+    const Progress progress{"planning"};
+    return CaseStudy{cases, topology};
+  }();
+  if (simulator) {
+    const Progress progress{"simulating"};
+    study.simulate(*simulator);
+  }
+  study.measure(make_real_executor(options.backend, topology), settings);
+  if (!options.csv.empty()) files.add(options.csv, to_csv(study.results()));
+  if (!json.empty() && json != "-") files.add(json, to_json(study.results(), topology, options.backend));
+  files.commit();
+  const bool prints_json = json == "-";
+  std::fputs((prints_json ? to_json(study.results(), topology, options.backend) : to_text(study.results())).c_str(),
+             stdout);
+  return study.passed() ? exit_ok : exit_check_failed;
+}
+
 }  // namespace
 
 Command add_compare(CLI::App& root) {
@@ -52,15 +101,17 @@ Command add_compare(CLI::App& root) {
   app->add_option("predicted", options->predicted, "Timeline CSV of the prediction");
   app->add_option("measured", options->measured, "Timeline CSV of the measurement");
   options->output.add_to(*app, TraceKind::comparison);
-  CompareCasesOptions& cases = options->cases;
   OptionGroup group{*app, "CASES"};
-  group.add("--cases", "FILE", cases.cases, "Problems and policies to simulate and to run (.csv)");
-  group.add("--backend", "NAME", cases.backend, "Where to run them: host or cuda");
-  group.add("--topology", "FILE|NAME", cases.topology, "The machine's .toml file or name");
-  group.add("--csv", "FILE", cases.csv, "Write a line for each case");
-  cases.bench.add_to(*app, group);
-  app->add_flag("--no-simulate", cases.no_simulate, "Only measure")->group(group.heading);
-  return {app, [options] { return run_compare(*options); }};
+  CLI::Option* const cases =
+      group.add("--cases", "FILE", options->cases, "Problems and policies to simulate and to run (.csv)");
+  group.add("--backend", "NAME", options->backend, "Where to run them: host or cuda");
+  group.add("--topology", "FILE|NAME", options->topology, "The machine's .toml file or name");
+  group.add("--csv", "FILE", options->csv, "Write a line for each case");
+  options->bench.add_to(*app, group);
+  app->add_flag("--no-simulate", options->no_simulate, "Only measure")->group(group.heading);
+  for (CLI::Option* option : app->get_options([&](const CLI::Option* o) { return o->get_group() == group.heading; }))
+    if (option != cases) option->needs(cases);
+  return {app, [options] { return options->cases.empty() ? compare_timelines(*options) : compare_cases(*options); }};
 }
 
 }  // namespace tilerail::cli

@@ -16,7 +16,7 @@
 #include "cli/study.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
-#include "study/locate.hpp"
+#include "study/program_files.hpp"
 
 namespace tilerail::cli {
 namespace {

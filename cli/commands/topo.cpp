@@ -10,8 +10,8 @@
 #include "cli/study.hpp"
 #include "model/base/error.hpp"
 #include "model/machine/topology.hpp"
-#include "study/link_map_csv.hpp"
-#include "study/locate.hpp"
+#include "study/planning/find_machine.hpp"
+#include "study/predict/link_map_csv.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -28,7 +28,7 @@ struct TopoOptions {
 };
 
 int list_machines() {
-  for (const std::string& name : topology_names()) std::puts(name.c_str());
+  for (const std::string& name : machine_names()) std::puts(name.c_str());
   return exit_ok;
 }
 
@@ -52,7 +52,7 @@ int run_topo(const TopoOptions& options) {
   if (!options.show->parsed() && !options.validate->parsed()) {
     throw InputError{"topo: an action is missing: list, show or validate (see 'tilerail topo --help')"};
   }
-  const std::string file = find_topology(options.machine, "topo").string();
+  const std::string file = find_machine(options.machine, "topo").string();
   const Topology topology = load_topology(file);
   if (options.show->parsed()) return show(topology, options.link_map);
   fmt::print("{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} capacity groups\n", file,

@@ -7,7 +7,7 @@
 #include "cli/output/python.hpp"
 #include "cli/study.hpp"
 #include "model/base/error.hpp"
-#include "study/locate.hpp"
+#include "study/program_files.hpp"
 
 namespace tilerail::cli {
 namespace {

@@ -25,6 +25,8 @@ struct Log {
   std::map<const void*, int> on_device;   // where addresses lie; the host where they are not named
   int binds = 0, runs = 0, failures = 0;  // the next so many runs fail
   std::vector<MemoryId> reserved;         // devices of the last reservation
+  int reserved_streams = 0;               // compute streams that it asked for
+  std::optional<Plan> plan;               // that was run last
   std::optional<HostPages> host_pages;    // of the last allocation
 };
 
@@ -36,8 +38,9 @@ class FakeHardware final : public Hardware {
   Topology describe() const override { return machine(); }
   void open(const Topology& topology) override { executor_ = std::make_unique<HostExecutor>(topology); }
   std::shared_ptr<void> keep_caller_state() const override { return {}; }
-  void reserve(std::span<const MemoryId> gpus, std::int64_t, int) override {
+  void reserve(std::span<const MemoryId> gpus, std::int64_t, int compute_streams) override {
     log_->reserved.assign(gpus.begin(), gpus.end());
+    log_->reserved_streams = compute_streams;
   }
   std::unique_ptr<BoundPlan> bind(const Plan& plan) override {
     ++log_->binds;
@@ -55,6 +58,7 @@ class FakeHardware final : public Hardware {
     for (double* scalar : {&checked.problem.alpha, &checked.problem.beta})
       if (!std::isfinite(*scalar)) *scalar = 1;
     executor_->execute(checked);
+    log_->plan = plan.plan();
     return {2, 1};
   }
   Location locate(const void* data) const override {

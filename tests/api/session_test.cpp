@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -241,6 +242,28 @@ TEST(Session, PlansAreBoundedInNumber) {
   }
   EXPECT_EQ(session->cached_plans(), 2u);
   EXPECT_EQ(log->binds, 4);  // 10, 20, 30, and 10 again
+}
+
+TEST(Session, AReservationHasAllStreamsThatPlansMayTake) {
+  const auto log = std::make_shared<Log>();
+  const auto session = fake_session(log);
+  for (const std::string streams : {"1", "3", "64"}) {
+    session->set_override("compute-streams=" + streams);
+    session->reserve(1000);
+    EXPECT_EQ(std::to_string(log->reserved_streams), streams);
+  }
+  session->set_policy("tilerail");  // leaves the number to each plan
+  session->reserve(1000);
+  const int most = log->reserved_streams;
+  for (const std::int64_t size : {64, 256, 1024}) {
+    Multiplication call{size, size, 8, 1, 1};
+    session->gemm(call.x, nullptr, nullptr);
+    for (const MemoryId gpu : log->plan->devices)
+      EXPECT_LE(std::ranges::count_if(
+                    log->plan->queues,
+                    [&](const Queue& queue) { return queue.kind == Queue::Kind::compute && queue.dst == gpu; }),
+                most);
+  }
 }
 
 TEST(Session, ThreadsMayShareOne) {

@@ -99,6 +99,34 @@ class Cases(CommandTest):
         chosen = measured[predicted.index(min(predicted))]
         self.assertIn(f"regret {100 * (chosen / min(measured) - 1):.2f}%", text)
 
+    @needs_simulator
+    def test_json_holds_the_cells_and_the_errors(self):
+        self.write("cases.csv", CASES)
+        self.measured("--json", "results.json")
+        result = json.loads((self.folder / "results.json").read_text())
+        self.assertEqual((result["schema"], result["machine"], result["backend"]), (1, "two-gpu", "host"))
+        self.assertEqual([list(case) for case in result["cases"]], [COLUMNS] * 4)
+        with open(self.folder / "results.csv", newline="") as file:
+            for row, case in zip(csv.DictReader(file), result["cases"]):
+                for column, cell in row.items():
+                    value = case[column]
+                    self.assertEqual(cell == "", value is None, column)
+                    if isinstance(value, (int, float)):
+                        self.assertEqual(float(cell), value, column)
+                    elif value is not None:
+                        self.assertEqual(cell, value, column)
+        errors = sorted(abs(case["predicted_s"] / case["measured_s"] - 1) for case in result["cases"])
+        self.assertAlmostEqual(result["errors"]["median"], errors[2])
+        self.assertAlmostEqual(result["errors"]["largest"], errors[3])
+        self.assertEqual([(group["group"], group["alternatives"]) for group in result["errors"]["groups"]],
+                         [("tiles", 2)])
+
+    def test_json_to_stdout_stands_alone(self):
+        self.write("cases.csv", CASES)
+        result = json.loads(self.succeed(*compare("--no-simulate", "--check", "--iters", "1", "--json", "-")))
+        self.assertEqual([case["check"] for case in result["cases"]], ["passed"] * 4)
+        self.assertIsNone(result["errors"])
+
     def test_cases_may_be_of_any_routine(self):
         self.write("cases.csv", "routine,m,n,k,transa,place,tile\ngemv,48,1,1K,T,0:h:h,32\ndot,1,1,1K,,h:1,100\n"
                                 "axpy,1K,1,1,,,100\n,32,32,32,,,\n")
@@ -124,16 +152,17 @@ BAD_FILES = {
     "too few cells": ("m,n,k\n64,64,64\n64,64\n", "cases.csv:3"),
     "blank line": ("m,n,k\n64,64,64\n\n", "cases.csv:3:1: has 1 cells"),
     "empty size": ("m,n,k\n64,,64\n", "cases.csv:2:4: is empty"),
-    "size that is a word": ("m,n,k\n64,64,64\n64,big,64\n", "cases.csv:3: "),
-    "unknown routine": ("m,n,k,routine\n1,1,1,trsm\n", "cases.csv:2: routine 'trsm'"),
-    "gemv of two columns": ("m,n,k,routine\n8,2,8,gemv\n", "cases.csv:2: n: '2' is not 1"),
-    "axpy with a k": ("m,n,k,routine\n8,1,8,axpy\n", "cases.csv:2: k: '8' is not 1"),
-    "dot of three places": ("m,n,k,routine,place\n1,1,8,dot,h:h:h\n", "cases.csv:2: --place"),
-    "unknown dtype": ("m,n,k,dtype\n64,64,64,f64\n64,64,64,f8\n", "cases.csv:3: "),
-    "unknown policy": ("m,n,k,policy\n64,64,64,best\n", "cases.csv:2: --policy"),
-    "unknown field": ("m,n,k,set\n64,64,64,speed=max\n", "speed"),
-    "unknown place": ("m,n,k,place\n64,64,64,h:h:7\n", "'7'"),
-    "unknown device": ("m,n,k,devices\n64,64,64,5\n", "cases.csv:2: "),
+    "size that is a word": ("m,n,k\n64,64,64\n64,big,64\n", "cases.csv:3:4: n: 'big'"),
+    "unknown routine": ("m,n,k,routine\n1,1,1,trsm\n", "cases.csv:2:7: routine 'trsm'"),
+    "gemv of two columns": ("m,n,k,routine\n8,2,8,gemv\n", "cases.csv:2:3: n: '2' is not 1"),
+    "axpy with a k": ("m,n,k,routine\n8,1,8,axpy\n", "cases.csv:2:5: k: '8' is not 1"),
+    "dot of three places": ("m,n,k,routine,place\n1,1,8,dot,h:h:h\n", "cases.csv:2:11: place: 'h:h:h' is not X:Y"),
+    "unknown dtype": ("m,n,k,dtype\n64,64,64,f64\n64,64,64,f8\n", "cases.csv:3:10: dtype 'f8'"),
+    "unknown policy": ("m,n,k,policy\n64,64,64,best\n", "cases.csv:2:10: policy best"),
+    "unknown tile": ("m,n,k,tile,policy\n64,64,64,small,gemmex\n", "cases.csv:2:10: tile: 'small'"),
+    "unknown field": ("m,n,k,set\n64,64,64,speed=max\n", "cases.csv:2:10: set speed"),
+    "unknown place": ("m,n,k,place\n64,64,64,h:h:7\n", "cases.csv:2:10: place: '7'"),
+    "unknown device": ("m,n,k,devices\n64,64,64,5\n", "cases.csv:2:10: devices: two-gpu has no GPU 5"),
 }
 
 
@@ -157,6 +186,11 @@ class BadCases(CommandTest):
             (compare("--warmup", "x"), "'x'"),
             (compare("--host-buffers", "scattered"), "'scattered'"),
             (compare("--csv", "absent/results.csv"), "absent/results.csv"),
+            (compare("--json", "absent/results.json"), "absent/results.json"),
+            (compare("--trace", "both.pftrace"), "--trace: 'both.pftrace' is of two timelines"),
+            (compare("--gantt", "both.svg"), "--gantt: 'both.svg' is of two timelines"),
+            (["compare", "a.csv", "b.csv", "--csv", "results.csv"], "--cases"),
+            (["compare", "a.csv", "b.csv", "--no-simulate"], "--cases"),
         ):
             with self.subTest(quoted):
                 self.assert_refused(arguments, quoted)

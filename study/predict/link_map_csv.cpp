@@ -1,4 +1,4 @@
-#include "study/link_map_csv.hpp"
+#include "study/predict/link_map_csv.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

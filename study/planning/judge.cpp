@@ -1,4 +1,4 @@
-#include "study/judge.hpp"
+#include "study/planning/judge.hpp"
 
 #include <memory>
 #include <numeric>

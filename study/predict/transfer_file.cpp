@@ -1,4 +1,4 @@
-#include "study/transfer_file.hpp"
+#include "study/predict/transfer_file.hpp"
 
 #include <fmt/format.h>
 

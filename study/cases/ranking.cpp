@@ -1,4 +1,4 @@
-#include "study/ranking.hpp"
+#include "study/cases/ranking.hpp"
 
 #include <algorithm>
 #include <cmath>

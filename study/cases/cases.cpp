@@ -1,4 +1,4 @@
-#include "study/cases.hpp"
+#include "study/cases/cases.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,14 +42,15 @@ const std::vector<std::pair<std::string, Setter>>& columns() {
   return table;
 }
 
-/// The problem of the routine whose sizes as a GEMM are given. Throws InputError.
+/// The problem of the routine whose sizes as a GEMM are given. Throws InputError "--COLUMN: ...".
 void state_problem(Case& c) {
   const auto& [m, n, k] = c.sizes;
+  for (std::size_t size = 0; size < 3; ++size) parse_size(c.sizes[size], "--" + columns()[size].first);
   const auto require_one = [&](const char* column, const std::string& size) {
     if (parse_size(size, column) != 1)
-      throw InputError{fmt::format("{}: '{}' is not 1, as it is of every {}", column, size, c.routine)};
+      throw InputError{fmt::format("--{}: '{}' is not 1, as it is of every {}", column, size, c.routine)};
   };
-  const Routine routine = routine_from_string(c.routine, "routine");
+  const Routine routine = routine_from_string(c.routine, "--routine");
   if (routine != Routine::gemm) require_one("n", n);
   switch (routine) {
     case Routine::gemm:
@@ -100,6 +101,14 @@ std::vector<std::size_t> read_header(CsvReader& csv) {
 
 }  // namespace
 
+std::string Case::located(const std::string& message) const {
+  if (!message.starts_with("--")) return fmt::format("{}:{}: {}", file, line, message);
+  const std::string words = message.substr(2);
+  const auto place = places.find(words.substr(0, words.find_first_of(": ")));
+  if (place == places.end()) return fmt::format("{}:{}: {}", file, line, words);
+  return fmt::format("{}:{}:{}: {}", file, line, place->second, words);
+}
+
 std::vector<Case> read_cases(const std::string& file) {
   const std::string text = read_file(file);
   const std::string lines = with_line_feeds(text);
@@ -111,17 +120,20 @@ std::vector<Case> read_cases(const std::string& file) {
     if (cells.size() != order.size())
       csv.fail(1, fmt::format("has {} cells; expected {}, as in the header", cells.size(), order.size()));
     Case c;
+    c.file = file;
     c.line = csv.line_number();
     for (std::size_t column = 0; column < columns().size(); ++column)
       for (std::size_t i = 0; i < order.size(); ++i) {
         if (order[i] != column) continue;
         if (column < 3 && cells[i].text.empty()) csv.fail(cells[i], "is empty; expected a size");
-        if (!cells[i].text.empty()) columns()[column].second(c, std::string{cells[i].text});
+        if (cells[i].text.empty()) continue;
+        c.places[columns()[column].first] = cells[i].column;
+        columns()[column].second(c, std::string{cells[i].text});
       }
     try {
       state_problem(c);
     } catch (const InputError& error) {
-      throw InputError{fmt::format("{}:{}: {}", file, c.line, error.what())};
+      throw InputError{c.located(error.what())};
     }
     cases.push_back(std::move(c));
   }

@@ -1,0 +1,53 @@
+#include "cli/output/cases_text.hpp"
+
+#include <fmt/format.h>
+
+#include "model/base/text.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+using study::CaseResult;
+
+constexpr const char* line_format =
+    "{:<44} {:<28} {:>6} {:>10} {:>10} {:>7}   {:>8} {:>8} {:>8} {:>8}   {:>9} {:>9}  {}\n";
+
+std::string line_of(const CaseResult& result) {
+  const double median = result.measured.median();
+  const auto share = [&](double seconds) {
+    return result.predicted ? fmt::format("{:+.1f}%", 100 * seconds / median) : "-";
+  };
+  const auto& [kernel, copy, waiting, issue] = result.split;
+  return fmt::format(fmt::runtime(line_format), result.name(), result.job.plan.policy, result.job.plan.tile,
+                     result.predicted ? seconds_text(*result.predicted) : "-", seconds_text(median),
+                     result.predicted ? fmt::format("{:+.1f}%", 100 * result.error()) : "-", share(kernel), share(copy),
+                     share(waiting), share(issue), result.predicted_j ? joules_text(*result.predicted_j) : "-",
+                     result.counted() ? joules_text(result.counted()->total()) : "-",
+                     !result.measured.check ? "-"
+                     : result.failed()      ? "FAILED"
+                                            : "passed");
+}
+
+std::string text_of(const study::CaseSummary& summary) {
+  std::string text = fmt::format("\n{} cases: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%\n",
+                                 summary.cases, 100 * summary.median, 100 * summary.within_95, 100 * summary.largest);
+  for (const study::RankedGroup& group : summary.groups)
+    text += fmt::format("{:<44} {:>3} alternatives: Kendall tau {:+.3f}, regret {:.2f}%\n", group.name,
+                        group.alternatives, group.tau, 100 * group.regret);
+  if (!summary.groups.empty())
+    text += fmt::format("{} sets of alternatives: mean tau {:+.3f}, mean regret {:.2f}%\n", summary.groups.size(),
+                        summary.mean_tau(), 100 * summary.mean_regret());
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(std::span<const CaseResult> results) {
+  std::string text = fmt::format(fmt::runtime(line_format), "case", "policy", "tile", "predicted", "measured", "error",
+                                 "kernel", "copy", "waiting", "issue", "energy", "counted", "check");
+  for (const CaseResult& result : results) text += line_of(result);
+  const auto summary = study::summary_of(results);
+  return summary ? text + text_of(*summary) : text;
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,118 @@
+#include "study/cases/case_study.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cost/energy.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
+#include "study/cases/ranking.hpp"
+
+namespace tilerail::study {
+namespace {
+
+double quantile(const std::vector<double>& ascending, double share) {
+  const auto rank = static_cast<std::size_t>(share * static_cast<double>(ascending.size()));
+  return ascending[std::min(ascending.size() - 1, rank)];
+}
+
+/// By first appearance.
+std::vector<std::string> groups_of(std::span<const CaseResult> results) {
+  std::vector<std::string> groups;
+  for (const CaseResult& result : results)
+    if (const std::string& group = result.what.group;
+        !group.empty() && std::find(groups.begin(), groups.end(), group) == groups.end())
+      groups.push_back(group);
+  return groups;
+}
+
+std::vector<RankedGroup> ranked_groups(std::span<const CaseResult> results) {
+  std::vector<RankedGroup> ranked;
+  for (const std::string& group : groups_of(results)) {
+    std::vector<double> predicted, measured;
+    for (const CaseResult& result : results)
+      if (result.what.group == group)
+        predicted.push_back(*result.predicted), measured.push_back(result.measured.median());
+    if (predicted.size() > 1)
+      ranked.push_back({group, predicted.size(), kendall_tau(predicted, measured), regret(predicted, measured)});
+  }
+  return ranked;
+}
+
+double mean(const std::vector<RankedGroup>& groups, double RankedGroup::*figure) {
+  const auto add = [&](double sum, const RankedGroup& group) { return sum + group.*figure; };
+  return std::accumulate(groups.begin(), groups.end(), 0.0, add) / static_cast<double>(groups.size());
+}
+
+}  // namespace
+
+std::string CaseResult::name() const {
+  const std::string routine = what.routine == "gemm" ? "" : what.routine + " ";
+  const std::string problem = what.label.empty() ? fmt::format("{}{} {} {}", routine, fmt::join(what.sizes, ","),
+                                                               what.problem.dtype, what.problem.place_or_default())
+                                                 : what.label;
+  return fmt::format("{} x{}", problem, job.plan.devices.size());
+}
+
+CaseStudy::CaseStudy(const std::vector<Case>& cases, const Topology& topology) : topology_{topology} {
+  for (const Case& c : cases) {
+    MachineText machine;
+    machine.devices = c.devices;
+    try {
+      results_.push_back({.what = c, .job = plan_job(topology, c.problem, machine, c.policy)});
+    } catch (const InputError& error) {
+      throw InputError{c.located(error.what())};
+    }
+  }
+}
+
+void CaseStudy::simulate(Executor& simulator) {
+  for (CaseResult& result : results_) {
+    predicted_.push_back(simulator.execute(result.job.plan));
+    result.predicted = predicted_.back().makespan().value;
+    result.predicted_j = energy_of(result.job.plan, predicted_.back());
+  }
+}
+
+void CaseStudy::measure(std::unique_ptr<RealExecutor> executor, const RunSettings& settings) {
+  std::vector<const Plan*> plans;
+  for (const CaseResult& result : results_) plans.push_back(&result.job.plan);
+  Runner runner{std::move(executor), plans, settings};
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    CaseResult& result = results_[i];
+    result.measured = runner.run(result.job.plan);
+    const Timeline measured = std::exchange(result.measured.timeline, {});
+    if (result.predicted) result.split = split_error(result.job.plan, topology_, predicted_[i], measured);
+    result.modelled_j = energy_of(result.job.plan, measured);
+    spdlog::debug("{}: {}", result.name(), seconds_text(result.measured.median()));
+  }
+}
+
+bool CaseStudy::passed() const {
+  return std::none_of(results_.begin(), results_.end(), [](const CaseResult& result) { return result.failed(); });
+}
+
+std::optional<double> CaseStudy::energy_of(const Plan& plan, const Timeline& timeline) const {
+  const auto devices = device_energies(plan, topology_, timeline.ops);
+  if (!devices) return std::nullopt;
+  return std::accumulate(devices->begin(), devices->end(), Joules{0}).value;
+}
+
+double CaseSummary::mean_tau() const { return mean(groups, &RankedGroup::tau); }
+double CaseSummary::mean_regret() const { return mean(groups, &RankedGroup::regret); }
+
+std::optional<CaseSummary> summary_of(std::span<const CaseResult> results) {
+  if (results.empty() || !results.front().predicted) return std::nullopt;
+  std::vector<double> errors;
+  for (const CaseResult& result : results) errors.push_back(std::abs(result.error()));
+  std::sort(errors.begin(), errors.end());
+  return CaseSummary{errors.size(), quantile(errors, 0.5), quantile(errors, 0.95), errors.back(),
+                     ranked_groups(results)};
+}
+
+}  // namespace tilerail::study

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/real_executor.hpp"
+#include "study/cases/cases.hpp"
+#include "study/error_split.hpp"
+#include "study/job.hpp"
+#include "study/runner.hpp"
+
+namespace tilerail::study {
+
+/// What became of one case. Times in seconds, energies in joules.
+struct CaseResult {
+  Case what;
+  Job job;
+  std::optional<double> predicted = {};                     // makespan
+  std::optional<double> predicted_j = {}, modelled_j = {};  // of the predicted and of the measured timeline
+  RunResult measured = {};                                  // without its timeline
+  ErrorSplit split = {};                                    // where there is a prediction
+
+  double error() const { return *predicted / measured.median() - 1; }
+  bool failed() const { return measured.check && !measured.check->passed; }
+  /// Nothing where devices did not count their energy.
+  const CountedEnergy* counted() const {
+    return measured.gpu && measured.gpu->energy ? &*measured.gpu->energy : nullptr;
+  }
+  /// The label, else the problem, and the number of GPUs: "64,64,64 f64 h:h:h x2".
+  std::string name() const;
+};
+
+/// Cases that are planned, simulated if wanted, and run.
+class CaseStudy {
+ public:
+  /// Plans them. Keeps a reference to the machine. Throws InputError naming file, line and, where one is to blame, the
+  /// column.
+  CaseStudy(const std::vector<Case>& cases, const Topology& topology);
+
+  void simulate(Executor& simulator);
+  /// Once, after simulate() if that is called at all.
+  void measure(std::unique_ptr<RealExecutor> executor, const RunSettings& settings);
+
+  const std::vector<CaseResult>& results() const { return results_; }
+  bool passed() const;
+
+ private:
+  std::optional<double> energy_of(const Plan& plan, const Timeline& timeline) const;
+
+  const Topology& topology_;
+  std::vector<CaseResult> results_;
+  std::vector<Timeline> predicted_;  // by case; empty without a simulation
+};
+
+/// How well predictions order alternatives for one task, and what choosing by them costs (study/cases/ranking.hpp).
+struct RankedGroup {
+  std::string name;
+  std::size_t alternatives = 0;
+  double tau = 0, regret = 0;
+};
+
+/// Of all predictions: sizes of the relative errors, and the groups of at least two alternatives.
+struct CaseSummary {
+  std::size_t cases = 0;
+  double median = 0, within_95 = 0, largest = 0;
+  std::vector<RankedGroup> groups;
+
+  double mean_tau() const;
+  double mean_regret() const;
+};
+
+/// Nothing where nothing was predicted.
+std::optional<CaseSummary> summary_of(std::span<const CaseResult> results);
+
+}  // namespace tilerail::study

@@ -1,0 +1,74 @@
+#include "study/planning/find_machine.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <set>
+#include <system_error>
+
+#include "model/base/error.hpp"
+
+namespace tilerail::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where this code lies: in the program itself, whose name the loader does not tell, or in a library.
+fs::path own_file() {
+  static const char here = 0;
+  Dl_info info{};
+  link_map* object = nullptr;
+  const int found = dladdr1(&here, &info, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
+  const bool library = found != 0 && object != nullptr && object->l_name != nullptr && *object->l_name != '\0';
+  std::error_code error;
+  return fs::canonical(library ? fs::path{object->l_name} : fs::path{"/proc/self/exe"}, error);
+}
+
+std::vector<fs::path> machine_folders() {
+  std::vector<fs::path> folders;
+  const char* const named = std::getenv("TILERAIL_TOPOLOGIES");
+  if (named != nullptr && *named != '\0') folders.emplace_back(named);
+  if (const fs::path file = own_file(); !file.empty()) {
+    folders.push_back(file.parent_path() / "../share/tilerail/topologies");
+    folders.push_back(file.parent_path() / "../../topologies");
+  }
+  folders.emplace_back("topologies");
+  return folders;
+}
+
+/// Whatever can be read: a file, or what a shell makes of <(command).
+bool is_readable_kind(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error) && !fs::is_directory(path, error);
+}
+
+}  // namespace
+
+std::vector<std::string> machine_names() {
+  std::set<std::string> names;
+  for (const fs::path& folder : machine_folders()) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator{folder, error})
+      if (entry.path().extension() == ".toml") names.insert(entry.path().stem().string());
+  }
+  return {names.begin(), names.end()};
+}
+
+fs::path find_machine(const std::string& text, const std::string& what) {
+  if (is_readable_kind(text)) return text;
+  const bool is_name = !text.empty() && text.find('/') == std::string::npos && !text.ends_with(".toml");
+  if (is_name)
+    for (const fs::path& folder : machine_folders())
+      if (const fs::path file = folder / (text + ".toml"); is_readable_kind(file)) return file.lexically_normal();
+  std::error_code error;
+  if (fs::is_directory(text, error))
+    throw InputError{fmt::format("{}: '{}' is a folder; expected the .toml file of a machine", what, text)};
+  if (!is_name) throw InputError{fmt::format("{}: there is no file '{}'", what, text)};
+  throw InputError{fmt::format("{}: there is no machine '{}'; give a .toml file or one of: {}", what, text,
+                               fmt::join(machine_names(), ", "))};
+}
+
+}  // namespace tilerail::study

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+#include "model/published/transfer_time.hpp"
+#include "study/predict/prediction_text.hpp"
+
+namespace tilerail::study {
+
+/// A tile that something chose for one GPU. Times in seconds.
+struct TilePrediction {
+  std::string chooser;  // an overlap model, "policy" or "simulator"
+  std::int64_t tile = 0;
+  std::optional<double> predicted, simulated;  // by the model; of the plan
+};
+
+struct OverlapPrediction {
+  TransferTime h2d, d2h;  // as the models see copies
+  std::vector<TilePrediction> tiles;
+};
+
+/// By each overlap model, or by the one that the text names: its best tile. Then the policy's tile and, with a
+/// simulator, the best of all candidates; plans of more than `most_judged_kernels` kernels are not simulated. `problem`
+/// has something to multiply. Throws InputError.
+OverlapPrediction predict_overlap(const PredictionText& text, const Topology& topology, const GemmProblem& problem,
+                                  MemoryId gpu);
+
+}  // namespace tilerail::study

@@ -1,0 +1,101 @@
+#include "study/predict/workload_prediction.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "model/base/error.hpp"
+#include "model/kernels/energy.hpp"
+#include "sched/choose/search.hpp"
+#include "sched/choose/workload_gemm.hpp"
+#include "sched/scheduler.hpp"
+#include "study/planning/judge.hpp"
+#include "study/predict/link_map_csv.hpp"
+
+namespace tilerail::study {
+namespace {
+
+/// PARALiA's policy with the tile and the fields that the text gives; what it selects is selected here.
+Policy paralia(PolicyText policy) {
+  policy.name = workload_model, policy.select.clear();
+  Policy resolved = policy.resolve();
+  resolved.select = nullptr, resolved.device_choice = DeviceChoice::all;
+  return resolved;
+}
+
+class Predictor {
+ public:
+  Predictor(const PredictionText& text, const Topology& topology, const GemmProblem& problem,
+            std::span<const MemoryId> devices)
+      : text_{text},
+        topology_{topology},
+        problem_{problem},
+        devices_{devices},
+        policy_{paralia(text.policy)},
+        judge_{judge_of(topology)},
+        map_{text.link_map.empty() ? LinkMap{topology} : read_link_map(text.link_map, topology)},
+        workload_{workload_problem(problem, topology, devices, policy_)} {}
+
+  WorkloadPrediction predict() const {
+    WorkloadPrediction prediction{unsearched_tile(problem_, topology_, devices_, policy_), has_watts(), {}};
+    prediction.choices.push_back(of_workload("all", of_all_devices()));
+    for (const Metric& metric : metrics)
+      if (!metric.needs_energy || has_watts())
+        prediction.choices.push_back(
+            of_workload(std::string{metric.name}, ranked_workloads(workload_, map_, metric).front()));
+    const Plan plan = plan_gemm(problem_, topology_, devices_, text_.policy.resolve(), judge_);
+    prediction.choices.push_back(simulated({"policy", plan.devices}, plan));
+    return prediction;
+  }
+
+ private:
+  bool has_watts() const { return !workload_.watts.empty(); }
+
+  Workload of_all_devices() const {
+    std::vector<std::size_t> all(devices_.size());
+    std::iota(all.begin(), all.end(), 0);
+    Workload workload = WorkloadModel{workload_, map_}.predict(all);
+    if (!std::isfinite(workload.seconds))
+      throw InputError{
+          fmt::format("--devices: not all of them have links to all operands and to each other{}; expected "
+                      "devices that have",
+                      text_.link_map.empty() ? "" : " in " + text_.link_map)};
+    return workload;
+  }
+
+  DevicePrediction of_workload(std::string choice, const Workload& workload) const {
+    DevicePrediction made{std::move(choice), workload.devices(devices_), workload.shares, workload.seconds};
+    if (has_watts()) made.predicted_j = workload.joules;
+    const Plan plan = search_plan(problem_, topology_, made.devices, policy_, made.shares);
+    return simulated(std::move(made), plan);
+  }
+
+  DevicePrediction simulated(DevicePrediction made, const Plan& plan) const {
+    made.tile = plan.tile;
+    if (!judge_.of) return made;
+    const Judgement judgement = judge_.of(plan);
+    made.simulated_s = judgement.makespan.value;
+    if (judgement.energy) made.simulated_j = judgement.energy->value;
+    return made;
+  }
+
+  const PredictionText& text_;
+  const Topology& topology_;
+  const GemmProblem& problem_;
+  std::span<const MemoryId> devices_;
+  Policy policy_;
+  Judge judge_;
+  LinkMap map_;
+  WorkloadProblem workload_;
+};
+
+}  // namespace
+
+WorkloadPrediction predict_workload(const PredictionText& text, const Topology& topology, const GemmProblem& problem,
+                                    std::span<const MemoryId> devices) {
+  return Predictor{text, topology, problem, devices}.predict();
+}
+
+}  // namespace tilerail::study

@@ -1,0 +1,19 @@
+#include "study/residuals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace tilerail::study {
+
+ResidualSummary summary_of(std::span<const Residual> residuals) {
+  std::vector<double> errors;
+  for (const Residual& r : residuals) errors.push_back(std::abs(r.error()));
+  std::sort(errors.begin(), errors.end());
+  const Residual& worst =
+      *std::max_element(residuals.begin(), residuals.end(),
+                        [](const Residual& a, const Residual& b) { return std::abs(a.error()) < std::abs(b.error()); });
+  return {errors.size(), errors[errors.size() / 2], errors[errors.size() * 95 / 100], worst};
+}
+
+}  // namespace tilerail::study

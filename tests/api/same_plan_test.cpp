@@ -1,0 +1,95 @@
+// The same problem, machine and policy text give the same plan from the command, the C++ and the C interface.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/handle.hpp"
+#include "backends/simulator.hpp"
+#include "sched/scheduler.hpp"
+#include "study/job.hpp"
+#include "tests/api/fake_hardware.hpp"
+#include "tilerail/tilerail.h"
+
+namespace tilerail::api {
+namespace {
+
+constexpr std::int64_t n = 256;
+constexpr double alpha = 1.5, beta = 0.5;
+
+struct Wish {
+  std::string policy;
+  std::vector<std::string> overrides;
+  std::string devices = "all";
+  std::vector<int> numbers = {};  // the same devices
+};
+
+const std::vector<Wish> wishes{{"tilerail", {}},
+                               {"tilerail", {"select=edp"}},
+                               {"tilerail", {"select=perf", "tile=64"}},
+                               {"gemmex", {"tile=64", "chunks=2"}},
+                               {"paralia", {"select=pdp"}},
+                               {"tilerail", {}, "1,0", {1, 0}},
+                               {"baseline", {}, "1", {1}}};
+
+/// What `tilerail plan` plans.
+Plan by_command(const Wish& wish) {
+  study::ProblemText problem;
+  problem.gemm = std::to_string(n), problem.alpha = std::to_string(alpha), problem.beta = std::to_string(beta);
+  study::MachineText machine;
+  machine.devices = wish.devices;
+  study::PolicyText policy;
+  policy.name = wish.policy, policy.overrides = wish.overrides;
+  return study::plan_job(test::FakeHardware::machine(), problem, machine, policy).plan;
+}
+
+struct Arrays {
+  std::vector<double> a = std::vector<double>(n * n, 1.0), b = a, c = a;
+};
+
+Plan by_cpp(const Wish& wish) {
+  const auto log = std::make_shared<test::Log>();
+  ContextOptions options;
+  options.policy = wish.policy, options.overrides = wish.overrides, options.devices = wish.numbers;
+  Context context{test::fake_session(log, options)};
+  Arrays x;
+  gemm(context, 'N', 'N', n, n, n, alpha, x.a.data(), n, x.b.data(), n, beta, x.c.data(), n);
+  return *log->plan;
+}
+
+Plan by_c(const Wish& wish) {
+  const auto log = std::make_shared<test::Log>();
+  tilerail_context context{Context{test::fake_session(log)}};
+  EXPECT_EQ(tilerail_set_policy(&context, wish.policy.c_str()), TILERAIL_SUCCESS);
+  for (const std::string& assignment : wish.overrides)
+    EXPECT_EQ(tilerail_set_override(&context, assignment.c_str()), TILERAIL_SUCCESS);
+  const auto count = static_cast<int>(wish.numbers.size());
+  EXPECT_EQ(tilerail_set_devices(&context, wish.numbers.data(), count), TILERAIL_SUCCESS);
+  Arrays x;
+  EXPECT_EQ(tilerail_dgemm(&context, 'N', 'N', n, n, n, alpha, x.a.data(), n, x.b.data(), n, beta, x.c.data(), n),
+            TILERAIL_SUCCESS);
+  return *log->plan;
+}
+
+TEST(SamePlan, ComesFromTheCommandAndBothInterfaces) {
+  for (const Wish& wish : wishes) {
+    const Plan plan = by_command(wish);
+    const std::string name = plan.policy + " on " + wish.devices;
+    EXPECT_EQ(content_hash(by_cpp(wish)), content_hash(plan)) << name;
+    EXPECT_EQ(content_hash(by_c(wish)), content_hash(plan)) << name;
+  }
+}
+
+/// Else the test above would not tell whether the interfaces have the command's judge.
+TEST(SamePlan, DependsOnTheSimulatorsJudgement) {
+  const Topology machine = test::FakeHardware::machine();
+  if (!make_simulator(machine)) GTEST_SKIP() << "this build has no simulator";
+  const Plan judged = by_command(wishes[1]);
+  Policy policy = preset(wishes[1].policy);
+  apply_override(policy, wishes[1].overrides[0]);
+  EXPECT_NE(plan_gemm(judged.problem, machine, machine.gpus(), policy).devices, judged.devices);
+}
+
+}  // namespace
+}  // namespace tilerail::api

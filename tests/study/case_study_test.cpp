@@ -1,0 +1,88 @@
+#include "study/cases/case_study.hpp"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "backends/factory.hpp"
+#include "study/cases/case_table.hpp"
+#include "tests/support/machines.hpp"
+
+namespace tilerail::study {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// A case of this prediction and measurement, in seconds.
+CaseResult result_of(double predicted, double measured, const std::string& group = "") {
+  CaseResult result{.what = {}, .job = {testing::shipped("two-gpu"), {}}};
+  result.what.group = group;
+  result.predicted = predicted;
+  result.measured.makespans = {measured};
+  return result;
+}
+
+TEST(CaseSummary, ErrorsAreRelativeToTheMeasurement) {
+  const std::vector<CaseResult> results{result_of(1, 2), result_of(3, 2), result_of(2.2, 2), result_of(2, 2)};
+  const CaseSummary summary = summary_of(results).value();
+  EXPECT_EQ(summary.cases, 4u);
+  EXPECT_DOUBLE_EQ(summary.median, 0.5);  // of 0, 0.1, 0.5, 0.5 the one of rank 2
+  EXPECT_DOUBLE_EQ(summary.within_95, 0.5);
+  EXPECT_DOUBLE_EQ(summary.largest, 0.5);
+  EXPECT_TRUE(summary.groups.empty());
+}
+
+TEST(CaseSummary, GroupsOfSeveralAreRankedInTheOrderOfTheirFirstCase) {
+  // "b" is predicted in the wrong order: the one that is predicted faster takes 3 s instead of 2 s.
+  const std::vector<CaseResult> results{result_of(1, 3, "b"), result_of(5, 5, "alone"), result_of(1, 1, "a"),
+                                        result_of(2, 2, "b"), result_of(2, 2, "a")};
+  const CaseSummary summary = summary_of(results).value();
+  ASSERT_EQ(summary.groups.size(), 2u);
+  EXPECT_EQ(summary.groups[0].name, "b");
+  EXPECT_EQ(summary.groups[0].alternatives, 2u);
+  EXPECT_DOUBLE_EQ(summary.groups[0].tau, -1);
+  EXPECT_DOUBLE_EQ(summary.groups[0].regret, 0.5);
+  EXPECT_EQ(summary.groups[1].name, "a");
+  EXPECT_DOUBLE_EQ(summary.mean_tau(), 0);
+  EXPECT_DOUBLE_EQ(summary.mean_regret(), 0.25);
+}
+
+TEST(CaseSummary, NeedsPredictions) {
+  CaseResult measured_only = result_of(1, 1);
+  measured_only.predicted.reset();
+  EXPECT_FALSE(summary_of(std::vector{measured_only}));
+  EXPECT_FALSE(summary_of({}));
+}
+
+TEST(CaseTable, CsvAndJsonHoldTheSameCells) {
+  const Topology machine = testing::shipped("two-gpu");
+  Case c;
+  c.sizes = {"64", "32", "64"}, c.label = "one, two";
+  c.problem.gemm = "64,32,64", c.policy.name = "gemmex", c.policy.tile = "32";
+  CaseStudy study{{c}, machine};
+  study.measure(make_real_executor("host", machine), {.iterations = 1});
+  const std::string csv = to_csv(study.results());
+  const std::string header = csv.substr(0, csv.find('\n'));
+  const auto json = nlohmann::ordered_json::parse(to_json(study.results(), machine, "host"));
+  std::string names;
+  for (const auto& [name, value] : json["cases"][0].items()) names += (names.empty() ? "" : ",") + name;
+  EXPECT_EQ(names, header);
+  EXPECT_EQ(json["cases"][0]["label"], "one, two");
+  EXPECT_NE(csv.find(",\"one, two\","), std::string::npos);
+  EXPECT_EQ(json["cases"][0]["n"], 32);
+  EXPECT_TRUE(json["cases"][0]["predicted_s"].is_null());
+  EXPECT_TRUE(json["errors"].is_null());
+  EXPECT_EQ(json["machine"], "two-gpu");
+  EXPECT_EQ(json["backend"], "host");
+}
+
+TEST(Case, ErrorsOfOptionsNameTheColumnAndItsCell) {
+  Case c;
+  c.file = "cases.csv", c.line = 3, c.places = {{"place", 9}};
+  EXPECT_EQ(c.located("--place: 'x' is no memory"), "cases.csv:3:9: place: 'x' is no memory");
+  EXPECT_EQ(c.located("--devices: has no GPU 5"), "cases.csv:3: devices: has no GPU 5");
+  EXPECT_EQ(c.located("m = 5: too large"), "cases.csv:3: m = 5: too large");
+}
+
+}  // namespace
+}  // namespace tilerail::study
