@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "backends/sim/simgrid_versions.hpp"
+
 namespace tilerail::bench {
 namespace {
 
@@ -54,16 +56,18 @@ void RawRun::build_platform(bool latency) {
   s4u::Engine::set_config("network/model", std::string{"CM02"});
   s4u::Engine::set_config("network/TCP-gamma", -1.0);
   s4u::Engine::set_config("network/crosstraffic", false);
-  s4u::NetZone* zone = s4u::create_full_zone("machine");
-  for (const Memory& memory : topology_.memories()) hosts_.push_back(zone->create_host(memory.name, 1.0));
+  s4u::NetZone& zone = *simgrid_versions::root_zone(engine_);
+  for (const Memory& memory : topology_.memories())
+    hosts_.push_back(simgrid_versions::add_host(zone, memory.name, 1.0));
   std::vector<s4u::Link*> links, groups;
   for (const Link& link : topology_.links()) {
-    links.push_back(zone->create_link(link.name, link.bandwidth.value));
+    links.push_back(simgrid_versions::add_link(zone, link.name, link.bandwidth.value));
     links.back()->set_latency(latency ? link.latency.value : 0.0)->seal();
   }
   for (const CapacityGroup& group : topology_.groups()) {
     const auto& curve = group.capacity ? group.capacity : group.both_busy;
-    groups.push_back(zone->create_link("group " + group.name, curve->saturated().value)->set_latency(0.0)->seal());
+    s4u::Link* link = simgrid_versions::add_link(zone, "group " + group.name, curve->saturated().value);
+    groups.push_back(link->set_latency(0.0)->seal());
   }
   const std::size_t n = topology_.memories().size();
   for (std::size_t pair = 0; pair < n * n; ++pair) {
@@ -72,10 +76,9 @@ void RawRun::build_platform(bool latency) {
     std::vector<s4u::LinkInRoute> path;
     for (LinkId id : topology_.route(src, dst)) path.emplace_back(links[id.index()]);
     for (const auto& use : topology_.groups_on(src, dst)) path.emplace_back(groups[use.group.index()]);
-    zone->add_route(hosts_[src.index()]->get_netpoint(), hosts_[dst.index()]->get_netpoint(), nullptr, nullptr, path,
-                    false);
+    simgrid_versions::add_route(zone, *hosts_[src.index()], *hosts_[dst.index()], path);
   }
-  zone->seal();
+  zone.seal();
 }
 
 void RawRun::link_operations() {

@@ -1,31 +1,24 @@
 #include "backends/sim/simgrid_engine.hpp"
 
-#include <dlfcn.h>
 #include <signal.h>
 
 #include <simgrid/s4u.hpp>
 
-#include <simgrid/version.h>
+#include <simgrid/kernel/resource/Model.hpp>
 
 #include <algorithm>
 #include <future>
-#include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include "backends/sim/simgrid_versions.hpp"
 
 namespace tilerail {
 namespace {
 
 namespace s4u = simgrid::s4u;
-
-#if SIMGRID_VERSION >= 33300
-constexpr const char* timing_precision = "precision/timing";
-constexpr const char* sharing_precision = "precision/work-amount";
-#else
-constexpr const char* timing_precision = "surf/precision";
-constexpr const char* sharing_precision = "maxmin/precision";
-#endif
 
 /// Puts back what the constructor of a SimGrid engine changes: it takes over these signals and the signal stack.
 class SignalGuard {
@@ -56,11 +49,15 @@ s4u::Engine* new_engine() {
   return new s4u::Engine(&count, arguments);
 }
 
-/// The network model is fixed with the first zone.
+/// The network model is fixed with the first zone. Full updates count down what is left of each activity; lazy ones,
+/// SimGrid's default, keep the date of its end, which is rounded by how far the clock stands from zero.
 void configure() {
   s4u::Engine::set_config("network/model", std::string{"CM02"});
   s4u::Engine::set_config("network/TCP-gamma", -1.0);      // the default bounds a flow by gamma / (2 latency)
   s4u::Engine::set_config("network/crosstraffic", false);  // no acknowledgements against the flow
+  for (const char* option : {"cpu/optim", "network/optim"}) s4u::Engine::set_config(option, std::string{"Full"});
+  for (const char* option : {"cpu/maxmin-selective-update", "network/maxmin-selective-update"})
+    s4u::Engine::set_config(option, true);  // shares that a change cannot reach stay as they are
 }
 
 /// SimGrid seals the platform of the first run of a process, and of no other: after a run of an empty platform, zones
@@ -68,20 +65,39 @@ void configure() {
 void run_empty_platform() {
   s4u::Engine* first = new_engine();
   configure();
-  s4u::create_full_zone("empty");
+  simgrid_versions::root_zone(*first);
   first->run();
   delete first;
 }
 
-/// SimGrid's clock goes on from one simulation to the next. Sums of times round differently far from zero, so that a
-/// plan's second simulation would differ from its first in the last bits; hence back to zero where the library
-/// exposes its clock. Where it does not, only those bits are lost.
-void rewind_clock() {
-  static void* const clock = dlsym(RTLD_DEFAULT, "_ZN7simgrid6kernel10EngineImpl4now_E");
-  if (clock) *static_cast<double*>(clock) = 0.0;
-}
-
 }  // namespace
+
+/// A model without activities of its own, asked after all others. It lets a step end at the wake-up (SimGrid's timers
+/// are dates of its clock), and ends with a step what the resolution cannot tell from that moment, since rounding
+/// leaves a rest of activities that end together.
+class SimGridEngine::Steps final : public simgrid::kernel::resource::Model {
+ public:
+  explicit Steps(const SimGridEngine& engine) : Model{"steps"}, engine_{engine} {}
+
+  double next_occurring_event(double) override {
+    return engine_.wake_up_ ? std::max(0.0, *engine_.wake_up_ - engine_.now_) : -1.0;
+  }
+
+  void update_actions_state(double, double) override {
+    for (Model* model : engine_.engine_->get_all_models()) {
+      auto& running = *model->get_started_action_set();
+      for (auto next = running.begin(); next != running.end();) {
+        auto& action = *next++;  // which finish() takes out of the set
+        if (action.get_remains_no_update() <= action.get_rate() * engine_.resolution_) {
+          action.finish(simgrid::kernel::resource::Action::State::FINISHED);
+        }
+      }
+    }
+  }
+
+ private:
+  const SimGridEngine& engine_;
+};
 
 /// The thread that makes an engine is its maestro, and SimGrid searches the list of all that its maestro has started
 /// whenever something ends. Hence a thread that ends here, so that no simulation is in it.
@@ -98,29 +114,39 @@ SimGridEngine::SimGridEngine() {
   xbt_log_control_set("root.thresh:critical");
   run_empty_platform();
   engine_ = new_engine();
-  root_ = s4u::create_full_zone("machines");
-  s4u::Engine::on_time_advance_cb([this](double) {
-    if (at_each_time_) at_each_time_();
-  });
+  root_ = simgrid_versions::root_zone(*engine_);
+  engine_->add_model(std::make_shared<Steps>(*this));
+  s4u::Engine::on_time_advance_cb([this](double seconds) { advance(seconds); });
 }
 
 s4u::NetZone& SimGridEngine::new_zone() {
-  s4u::NetZone* zone = s4u::create_full_zone("machine " + std::to_string(zones_++));
-  zone->set_parent(root_);
-  return *zone;
+  return *simgrid_versions::add_zone(*root_, "machine " + std::to_string(zones_++));
 }
 
-void SimGridEngine::start(double resolution, std::function<void()> at_each_time) {
-  rewind_clock();
-  origin_ = s4u::Engine::get_clock();
-  const double last_place = origin_ * std::numeric_limits<double>::epsilon();
-  s4u::Engine::set_config(timing_precision, std::max(resolution, 4 * last_place));
-  s4u::Engine::set_config(sharing_precision, 1e-12);  // relative; the default of 1e-5 shows in the times
+/// SimGrid's own clock goes on from one simulation to the next. Sums of times round differently far from zero, so that
+/// a plan's second simulation would differ from its first in the last bits. Hence a clock of our own, the sum of steps;
+/// SimGrid works the steps out from what is left of activities, not from dates.
+void SimGridEngine::start(double resolution, std::function<void(bool)> at_each_time) {
+  now_ = 0;
+  resolution_ = resolution;
+  wake_up_.reset();
+  s4u::Engine::set_config(simgrid_versions::timing_precision, resolution);
+  s4u::Engine::set_config(simgrid_versions::sharing_precision,
+                          1e-12);  // relative; the default of 1e-5 shows in the times
   at_each_time_ = std::move(at_each_time);
 }
 
-void SimGridEngine::run() { engine_->run(); }
+void SimGridEngine::wake_at(double date) {
+  if (!wake_up_ || date < *wake_up_) wake_up_ = date;
+}
 
-double SimGridEngine::now() const { return s4u::Engine::get_clock() - origin_; }
+void SimGridEngine::advance(double seconds) {
+  now_ += seconds;
+  const bool woken = wake_up_ && *wake_up_ <= now_ + resolution_;
+  if (woken) wake_up_.reset();
+  if (at_each_time_) at_each_time_(woken);
+}
+
+void SimGridEngine::run() { engine_->run(); }
 
 }  // namespace tilerail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 namespace simgrid::s4u {
 class Engine;
@@ -22,23 +23,30 @@ class SimGridEngine {
   simgrid::s4u::NetZone& new_zone();
 
   /// Starts a simulation: the clock stands at zero. Events closer together than `resolution` (s) are simultaneous.
-  /// `at_each_time` is called whenever the clock has moved on, after SimGrid has marked what ends then.
-  void start(double resolution, std::function<void()> at_each_time);
+  /// `at_each_time` is called whenever the clock has moved on, after SimGrid has marked what ends then; its argument
+  /// says whether a date that was set by `wake_at` has come.
+  void start(double resolution, std::function<void(bool woken)> at_each_time);
+  /// Lets the clock stop at `date`, or earlier if an earlier one was set and has not come.
+  void wake_at(double date);
   /// Returns when nothing is left to happen.
   void run();
   void stop() { at_each_time_ = nullptr; }
 
-  double now() const;  // seconds since start()
+  double now() const { return now_; }  // seconds since start()
   simgrid::s4u::Engine& engine() { return *engine_; }
 
  private:
+  class Steps;
+
   SimGridEngine();
+  void advance(double seconds);
 
   simgrid::s4u::Engine* engine_;
   simgrid::s4u::NetZone* root_;
-  std::function<void()> at_each_time_;
+  std::function<void(bool)> at_each_time_;
   int zones_ = 0;
-  double origin_ = 0;  // SimGrid's clock at start()
+  double now_ = 0, resolution_ = 0;
+  std::optional<double> wake_up_;  // the earliest date set
 };
 
 }  // namespace tilerail

@@ -2,11 +2,8 @@
 
 #include <simgrid/s4u.hpp>
 
-#include <simgrid/kernel/Timer.hpp>
 #include <simgrid/kernel/resource/Model.hpp>
 
-#include <algorithm>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -33,15 +30,14 @@ struct SimGridMachine::Impl {
         listener{l},
         activities(options.slots) {
     for (const FlowRoute& route : options.routes) routes.push_back(&platform.route(route));
-    engine.start(options.resolution, [this] { time_advanced(); });
+    engine.start(options.resolution, [this](bool woken) { time_advanced(woken); });
   }
   ~Impl() { engine.stop(); }
 
   template <class Handle>
   void start(Slot slot, const Handle& handle, const SimGridPlatform::Route* route);
-  void time_advanced();
+  void time_advanced(bool woken);
   void ended(Slot slot);
-  void woken(double date);
 
   SimGridEngine& engine;
   SimGridPlatform& platform;
@@ -50,7 +46,6 @@ struct SimGridMachine::Impl {
   std::vector<Activity> activities;                          // by slot
   std::unordered_map<const SimGridActivity*, Slot> slot_of;  // of what runs
   std::vector<s4u::ActivityPtr> finished;                    // in use by SimGrid until time moves on
-  std::optional<double> wake_up;                             // the earliest one set
 };
 
 /// Some versions of SimGrid have started the activity as soon as they knew where it runs.
@@ -63,7 +58,7 @@ void SimGridMachine::Impl::start(Slot slot, const Handle& handle, const SimGridP
 
 /// SimGrid has marked all that ends now and is about to clean it up. (Its signals of completion come one by one and,
 /// in some versions, only in the thread that made the engine.)
-void SimGridMachine::Impl::time_advanced() {
+void SimGridMachine::Impl::time_advanced(bool woken) {
   finished.clear();
   for (auto* model : engine.engine().get_all_models())
     for (const auto& action : *model->get_finished_action_set())
@@ -72,7 +67,7 @@ void SimGridMachine::Impl::time_advanced() {
         slot_of.erase(entry);
         ended(slot);
       }
-  if (!finished.empty()) listener.instant();
+  if (woken || !finished.empty()) listener.instant();
 }
 
 void SimGridMachine::Impl::ended(Slot slot) {
@@ -80,11 +75,6 @@ void SimGridMachine::Impl::ended(Slot slot) {
   finished.push_back(handle);
   if (route) platform.count(*route, -1);
   listener.activity_ended(slot);
-}
-
-void SimGridMachine::Impl::woken(double date) {
-  if (wake_up == date) wake_up.reset();
-  listener.instant();
 }
 
 SimGridMachine::SimGridMachine(const Topology& topology, const Options& options, Listener& listener)
@@ -112,13 +102,7 @@ void SimGridMachine::start_kernel(Slot slot, MemoryId gpu, double seconds, doubl
   impl_->start(slot, exec, nullptr);
 }
 
-void SimGridMachine::wake_at(double date) {
-  if (impl_->wake_up && *impl_->wake_up <= date) return;
-  impl_->wake_up = date;
-  const double clock = s4u::Engine::get_clock();
-  simgrid::kernel::timer::Timer::set(std::max(clock, clock + (date - now())),
-                                     [impl = impl_.get(), date] { impl->woken(date); });
-}
+void SimGridMachine::wake_at(double date) { impl_->engine.wake_at(date); }
 
 void SimGridMachine::run() { impl_->engine.run(); }
 

@@ -2,26 +2,17 @@
 
 #include <simgrid/s4u.hpp>
 
-#include <simgrid/version.h>
-
 #include <algorithm>
 #include <functional>
 #include <string>
 
 #include "backends/sim/simgrid_engine.hpp"
+#include "backends/sim/simgrid_versions.hpp"
 
 namespace tilerail {
 namespace {
 
 namespace s4u = simgrid::s4u;
-
-void connect(s4u::NetZone& zone, s4u::Host& src, s4u::Host& dst, const std::vector<s4u::LinkInRoute>& links) {
-#if SIMGRID_VERSION >= 33500
-  zone.add_route(&src, &dst, links, false);
-#else
-  zone.add_route(src.get_netpoint(), dst.get_netpoint(), nullptr, nullptr, links, false);
-#endif
-}
 
 /// Everything that a platform is made from, as a list of numbers.
 class Fingerprint {
@@ -82,12 +73,12 @@ SimGridPlatform::SimGridPlatform(const Topology& topology, const std::set<FlowRo
 
 s4u::Host* SimGridPlatform::new_host(const Memory& memory) {
   // One unit of work a second: the work of a kernel is its seconds times its share of the GPU.
-  return zone_.create_host(zone_.get_name() + " " + memory.name + " " + std::to_string(names_++), 1.0);
+  return simgrid_versions::add_host(zone_, zone_.get_name() + " " + memory.name + " " + std::to_string(names_++), 1.0);
 }
 
 s4u::Link* SimGridPlatform::new_link(double bandwidth) {
   const std::string name = zone_.get_name() + " link " + std::to_string(names_++);
-  return zone_.create_link(name, bandwidth)->set_latency(0.0)->seal();
+  return simgrid_versions::add_link(zone_, name, bandwidth)->set_latency(0.0)->seal();
 }
 
 s4u::Link* SimGridPlatform::new_group(const CapacityGroup& group, const Topology& topology) {
@@ -140,7 +131,7 @@ void SimGridPlatform::add_route(const FlowRoute& route, const Topology& topology
   const Rate alone = src == dst ? Rate{0} : topology.pair_rate(src, dst);
   const double demand = std::min(alone, cap.value_or(alone)).value;
   s4u::Host *from = start_of(route, topology), *to = hosts_[dst.index()];
-  connect(zone_, *from, *to, path);
+  simgrid_versions::add_route(zone_, *from, *to, path);
   routes_.emplace(route, Route{from, to, {uses.begin(), uses.end()}, demand});
 }
 

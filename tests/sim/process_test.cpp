@@ -53,6 +53,18 @@ TEST(SimProcess, TheSamePlanGivesTheSameTimelineBitForBit) {
   expect_same(first, SimExecutor{machine}.execute(plan));
 }
 
+TEST(SimProcess, APlanAfterAVeryLongOneGivesTheSameTimelineBitForBit) {
+  // The long one ends after 2^53 picoseconds: dates of the short one on the same clock would lose what is below those.
+  const auto slow_link = [](auto& d) { d.links[link_named(d, "host->pcie0").index()].bandwidth = Rate{1e6}; };
+  const Topology machine = two_gpu(), slow = two_gpu(slow_link);
+  const Plan plan = busy_plan(machine);
+  const Timeline first = SimExecutor{machine}.execute(plan);
+  HandPlan longest{slow};
+  for (int i = 0; i < 12; ++i) longest.copy(host, gpu0, 800 * MB);
+  EXPECT_GT(SimExecutor{slow}.execute(longest.plan).makespan().value, 9007);
+  expect_same(first, SimExecutor{machine}.execute(plan));
+}
+
 TEST(SimProcess, MachinesMayAlternate) {
   const Topology machine = two_gpu(),
                  slow = two_gpu([](auto&d) { d.links[link_named(d, "host->pcie0").index()].bandwidth = Rate{5e9}; });
