@@ -33,8 +33,8 @@ using Pointers = std::array<void*, 3>;
 class BoundPlan {
  public:
   virtual ~BoundPlan() = default;
-  /// The plan, whose alpha and beta may be changed between runs.
-  virtual Plan& plan() = 0;
+  /// Of the next runs. Where a scalar of the plan's problem is 0, so is this; where it is not, this is not.
+  virtual void set_scalars(double alpha, double beta) = 0;
 };
 
 struct RunSeconds {

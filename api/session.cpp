@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/find_machine.hpp"
 #include "study/planning/judge.hpp"
@@ -32,6 +34,13 @@ Topology machine_of(const Hardware& hardware, const ContextOptions& options) {
   const char* const named = std::getenv("TILERAIL_TOPOLOGY");
   const std::string wanted = options.topology.empty() && named != nullptr ? named : options.topology;
   return wanted.empty() ? hardware.describe() : load_topology(study::find_machine(wanted, "topology").string());
+}
+
+/// As in BLAS, a call may have any scalars. Its plan only has to know which are 0.
+GemmProblem plannable(GemmProblem problem) {
+  for (double* scalar : {&problem.alpha, &problem.beta})
+    if (!std::isfinite(*scalar)) *scalar = 2;
+  return problem;
 }
 
 Policy policy_of(const ContextOptions& options) {
@@ -189,12 +198,12 @@ Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
   return matrices;
 }
 
-Session::Entry& Session::entry_for(const GemmProblem& problem, GemmTimes& times) {
+BoundPlan& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
   const Signature signature = signature_of(problem, devices_, policy_.name);
-  if (Entry* held = plans_.find(signature)) return *held;
+  if (auto* held = plans_.find(signature)) return **held;
   times.planned = true;
-  const Plan plan = plan_gemm(ScalarSlots::marked(problem), topology_, devices_, policy_, judge_);
-  return plans_.insert(signature, {hardware_->bind(plan), ScalarSlots{plan}});
+  return *plans_.insert(signature,
+                        hardware_->bind(plan_gemm(plannable(problem), topology_, devices_, policy_, judge_)));
 }
 
 void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* given) {
@@ -213,8 +222,8 @@ void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* give
   problem.place_b = matrices[1].used() ? place(matrices[1], "B") : problem.place_c;
 
   Stopwatch watch;
-  Entry& entry = entry_for(problem, times);
-  entry.slots.write(entry.bound->plan(), problem.alpha, problem.beta);
+  BoundPlan& bound = plan_for(problem, times);
+  bound.set_scalars(problem.alpha, problem.beta);
   times.plan = watch.lap();
   hardware_->wait_for_caller(stream, matrices);
   std::vector<int> users;
@@ -222,7 +231,7 @@ void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* give
   watch.lap();
   const auto access = hardware_->access(matrices, users, pageable_);
   times.memory = watch.lap();
-  const RunSeconds seconds = hardware_->run(*entry.bound, access->pointers());
+  const RunSeconds seconds = hardware_->run(bound, access->pointers());
   times.run = seconds.run, times.issue = seconds.issue;
   watch.lap();
   access->finish();

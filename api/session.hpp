@@ -14,7 +14,6 @@
 #include "model/machine/topology.hpp"
 #include "sched/choose/selection.hpp"
 #include "sched/policy/policy.hpp"
-#include "sched/scalar_slots.hpp"
 #include "tilerail/tilerail.hpp"
 
 namespace tilerail::api {
@@ -45,15 +44,10 @@ class Session {
   std::size_t cached_plans() const;
 
  private:
-  struct Entry {
-    std::unique_ptr<BoundPlan> bound;
-    ScalarSlots slots;
-  };
-
   std::vector<MemoryId> checked_devices(const std::vector<int>& devices) const;
   MemoryId place(const Matrix& matrix, const char* name) const;
   Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;
-  Entry& entry_for(const GemmProblem& problem, GemmTimes& times);
+  BoundPlan& plan_for(const GemmProblem& problem, GemmTimes& times);
 
   mutable std::mutex mutex_;
   std::unique_ptr<Hardware> hardware_;
@@ -62,7 +56,7 @@ class Session {
   Policy policy_;
   Judge judge_;  // keeps a reference to the topology
   Pageable pageable_;
-  LruCache<Signature, Entry> plans_;  // goes before the hardware that its plans are bound to
+  LruCache<Signature, std::unique_ptr<BoundPlan>> plans_;  // goes before the hardware that its plans are bound to
 };
 
 }  // namespace tilerail::api

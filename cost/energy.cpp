@@ -27,11 +27,11 @@ double filled_seconds(std::vector<Step> steps) {
 /// By memory: starts and ends of its kernels.
 std::vector<std::vector<Step>> kernel_steps(const Plan& plan, const Topology& topology,
                                             const std::vector<OpTime>& ops) {
-  const KernelCosts costs{plan, topology};
+  const PlanKernelCosts costs{plan, topology};
   std::vector<std::vector<Step>> steps(topology.memories().size());
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
-    if (op.kind != OpKind::gemm && op.kind != OpKind::axpby) continue;
+    if (!is_kernel(op.kind)) continue;
     const double share = costs.of(OpId{i}).share;
     auto& of_device = steps[plan.queue(op.queue).dst.index()];
     of_device.push_back({ops[i].start, share});

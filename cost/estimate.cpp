@@ -170,7 +170,7 @@ class Pass {
     double busy = 0, busy_aligned = 0;  // as it is, and were all operands well aligned
   };
   std::vector<Device> devices_;
-  KernelCosts kernels_;
+  PlanKernelCosts kernels_;
   IssueClock issue_;
   std::vector<TwoWays> two_ways_;  // by group
 };

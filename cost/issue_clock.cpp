@@ -13,7 +13,7 @@ IssueClock::IssueClock(const Plan& plan, const Topology& topology)
 double IssueClock::issue(OpId id) {
   const IssueCost& cost = topology_.description().issue;
   const Op& op = plan_.op(id);
-  const bool kernel = op.kind == OpKind::gemm || op.kind == OpKind::axpby;
+  const bool kernel = is_kernel(op.kind);
   const MemoryId device = stream_owner(plan_.queue(op.queue), topology_);
   double& thread = thread_[plan_.single_issuer ? 0 : device.index()];
   thread += (kernel ? cost.per_kernel.value_or(cost.per_op) : cost.per_op).value +

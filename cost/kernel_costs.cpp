@@ -7,53 +7,43 @@
 namespace tilerail {
 namespace {
 
-/// Everything that the time of a kernel depends on, besides the plan's data type.
-struct Shape {
-  std::int64_t m, n, k;
-  std::uint32_t kernels;
-  OpKind kind;
-  Trans trans_a, trans_b;
-  std::uint8_t reads;
-  std::uint8_t alignment;  // bytes that all columns start at multiples of
-
-  bool operator==(const Shape&) const = default;
-};
-
-struct ShapeHash {
-  std::size_t operator()(const Shape& s) const {
-    std::uint64_t hash = 0;
-    for (auto part : {static_cast<std::uint64_t>(s.m), static_cast<std::uint64_t>(s.n), static_cast<std::uint64_t>(s.k),
-                      std::uint64_t{s.kernels} << 16 | std::uint64_t{s.alignment} << 8 | std::uint64_t{s.reads} << 4 |
-                          static_cast<std::uint64_t>(s.kind) << 2 | static_cast<std::uint64_t>(s.trans_a) << 1 |
-                          static_cast<std::uint64_t>(s.trans_b)})
-      hash = (hash ^ part) * 0x9E3779B97F4A7C15u + (hash >> 29);  // odd multiplier of Fibonacci hashing, 2^64 / phi
-    return static_cast<std::size_t>(hash);
-  }
-};
-
 /// The largest power of two, most_alignment at most, that divides where the operands of a GEMM start and how far their
 /// columns are apart, in bytes.
 std::uint8_t alignment_of(const Plan& plan, const Op& op) {
-  const std::int64_t element = element_size(plan.problem.dtype);
   std::uint64_t all = most_alignment;
   for (const View* view : {&op.a, &op.b, &op.y}) {
-    all |= static_cast<std::uint64_t>(view->row * element);
-    if (view->cols > 1) all |= static_cast<std::uint64_t>(plan.buffer(view->buffer).ld * element);
+    const Buffer& buffer = plan.buffer(view->buffer);
+    all |= static_cast<std::uint64_t>(view->row * buffer.element());
+    if (view->cols > 1) all |= static_cast<std::uint64_t>(buffer.ld * buffer.element());
   }
   return static_cast<std::uint8_t>(all & (~all + 1));
 }
 
+}  // namespace
+
+std::size_t KernelCosts::ShapeHash::operator()(const Shape& s) const {
+  std::uint64_t hash = 0;
+  for (auto part :
+       {static_cast<std::uint64_t>(s.m), static_cast<std::uint64_t>(s.n), static_cast<std::uint64_t>(s.k),
+        std::uint64_t{s.kernels} << 32 | static_cast<std::uint64_t>(s.kind) << 24 |
+            static_cast<std::uint64_t>(s.dtype) << 20 | std::uint64_t{s.alignment} << 8 | std::uint64_t{s.reads} << 4 |
+            static_cast<std::uint64_t>(s.trans_a) << 1 | static_cast<std::uint64_t>(s.trans_b)})
+    hash = (hash ^ part) * 0x9E3779B97F4A7C15u + (hash >> 29);  // odd multiplier of Fibonacci hashing, 2^64 / phi
+  return static_cast<std::size_t>(hash);
+}
+
 /// Badly aligned, or in the parts that avoid it.
-KernelCost gemm_cost(const Shape& s, DType dtype, const KernelTimes& kernels) {
-  const double share = kernels.gemm_occupancy(s.m, s.n, s.k, dtype, s.trans_a, s.trans_b);
+KernelCost KernelCosts::gemm_cost(const Shape& s) const {
+  const KernelTimes& kernels = times(s);
+  const double share = kernels.gemm_occupancy(s.m, s.n, s.k, s.dtype, s.trans_a, s.trans_b);
   const auto seconds = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return kernels.gemm_time(m, n, k, dtype, s.trans_a, s.trans_b).value;
+    return kernels.gemm_time(m, n, k, s.dtype, s.trans_a, s.trans_b).value;
   };
   if (s.m == 1 || s.n == 1) return {seconds(s.m, s.n, s.k), share};  // bound by memory, however it is aligned
-  const std::int64_t of_columns = column_alignment(dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
+  const std::int64_t of_columns = column_alignment(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
   const auto alignment = static_cast<double>(std::min<std::int64_t>(s.alignment, of_columns));
-  const double slack = kernels.alignment_factor(dtype, s.trans_a, s.trans_b, alignment);
-  const GemmParts parts{dtype, s.trans_a, s.trans_b, s.m, s.n, s.k};
+  const double slack = kernels.alignment_factor(s.dtype, s.trans_a, s.trans_b, alignment);
+  const GemmParts parts{s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k};
   if (slack == 1 || s.alignment < loaded_word || parts.all().size() == 1)
     return {slack * seconds(s.m, s.n, s.k), share, slack};
   KernelCost cost{0, share, 1};
@@ -61,28 +51,47 @@ KernelCost gemm_cost(const Shape& s, DType dtype, const KernelTimes& kernels) {
   return cost;
 }
 
-Shape shape_of(const Plan& plan, const Op& op, const Topology& topology) {
-  const MemoryId gpu = plan.buffer(op.y.buffer).memory;
-  Shape shape{op.y.rows,     op.y.cols, 0,         static_cast<std::uint32_t>(topology.memory(gpu).kernels),
-              op.kind,       Trans::no, Trans::no, 0,
-              most_alignment};
+/// Nobody has measured these kinds: their operations at the rate of a GEMM of the same sizes.
+KernelCost KernelCosts::unmeasured_cost(const Shape& s, const Op& op) const {
+  const double of_gemm = 2 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+  const double part = of_gemm > 0 ? op_flops(op).value / of_gemm : 0;
+  return {part * times(s).gemm_time(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no).value,
+          times(s).gemm_occupancy(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no)};
+}
+
+KernelCost KernelCosts::cost_of(const Shape& s, const Op& op) const {
+  if (s.kind == OpKind::gemm) return gemm_cost(s);
+  if (s.kind != OpKind::axpby) return unmeasured_cost(s, op);
+  return {times(s).axpby_time(s.m, s.n, s.dtype, s.reads, 1).value, times(s).occupancy(s.m, s.n)};
+}
+
+KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, MemoryId gpu) const {
+  Shape shape{op.y.rows, op.y.cols,     op.y.cols, static_cast<std::uint32_t>(topology_->memory(gpu).kernels),
+              op.kind,   Trans::no,     Trans::no, plan.buffer(op.y.buffer).dtype,
+              0,         most_alignment};
   if (op.kind == OpKind::gemm) {
     shape.k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
     shape.trans_a = op.trans_a;
     shape.trans_b = op.trans_b;
     shape.alignment = alignment_of(plan, op);
+  } else if (op.kind == OpKind::syrk) {
+    shape.k = op.a.cols;
   } else {
-    shape.reads = static_cast<std::uint8_t>((op.alpha != 0 ? 1 : 0) + (op.beta != 0 ? 1 : 0));
+    shape.reads = static_cast<std::uint8_t>((reads_a(op) ? 1 : 0) + (reads_y(op) ? 1 : 0));
   }
   return shape;
 }
 
-KernelCost cost_of(const Shape& s, DType dtype, const KernelTimes& kernels) {
-  if (s.kind == OpKind::gemm) return gemm_cost(s, dtype, kernels);
-  return {kernels.axpby_time(s.m, s.n, dtype, s.reads, 1).value, kernels.occupancy(s.m, s.n)};
+std::uint32_t KernelCosts::index_of(const Plan& plan, const Op& op, MemoryId gpu) {
+  const Shape shape = shape_of(plan, op, gpu);
+  const auto [entry, is_new] = known_.try_emplace(shape, static_cast<std::uint32_t>(costs_.size()));
+  if (is_new) costs_.push_back(cost_of(shape, op));
+  return entry->second;
 }
 
-}  // namespace
+const KernelCost& KernelCosts::of(const Plan& plan, const Op& op, MemoryId gpu) {
+  return costs_[index_of(plan, op, gpu)];
+}
 
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty) {
   const GemmProblem& p = plan.problem;
@@ -90,16 +99,13 @@ double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, dou
   return topology.kernels_of(gpu).load_factor(p.dtype, p.trans_a, p.trans_b, duty);
 }
 
-KernelCosts::KernelCosts(const Plan& plan, const Topology& topology) : index_(plan.ops.size()) {
-  std::unordered_map<Shape, std::uint32_t, ShapeHash> known;
+PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology)
+    : costs_{topology}, index_(plan.ops.size()) {
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
-    if (op.kind != OpKind::gemm && op.kind != OpKind::axpby) continue;
-    const Shape shape = shape_of(plan, op, topology);
-    const auto [entry, is_new] = known.try_emplace(shape, static_cast<std::uint32_t>(costs_.size()));
-    if (is_new) costs_.push_back(cost_of(shape, plan.problem.dtype, topology.description().kernels[shape.kernels]));
-    index_[i] = entry->second;
-    total_seconds_ += costs_[entry->second].seconds;
+    if (!is_kernel(op.kind)) continue;
+    index_[i] = costs_.index_of(plan, op, plan.buffer(op.y.buffer).memory);
+    total_seconds_ += costs_.costs_[index_[i]].seconds;
   }
 }
 

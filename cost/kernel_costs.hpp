@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <unordered_map>
 #include <vector>
 
 #include "model/machine/topology.hpp"
@@ -22,21 +24,57 @@ struct KernelCost {
 /// Factor on the times of a plan's GEMMs on a device that they keep busy for this share of the time.
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty);
 
-/// What every kernel of a plan costs. Tiles repeat, so each distinct shape is worked out once.
-/// Memory: 4 bytes an operation.
+/// What kernels cost: the one function that the planner, the estimate and the simulator ask. Tiles repeat, so each
+/// distinct shape is worked out once.
 class KernelCosts {
  public:
-  /// Throws InputError when a device has no times for the plan's data type.
-  KernelCosts(const Plan& plan, const Topology& topology);
+  explicit KernelCosts(const Topology& topology) : topology_{&topology} {}
 
-  /// Of a gemm or an axpby.
-  const KernelCost& of(OpId op) const { return costs_[index_[op.index()]]; }
+  /// Of a kernel on this GPU, whose views are of buffers of the plan. Valid as long as this object. Throws InputError
+  /// when the GPU has no times for the data type.
+  const KernelCost& of(const Plan& plan, const Op& op, MemoryId gpu);
+
+ private:
+  friend class PlanKernelCosts;
+  struct Shape {
+    std::int64_t m, n, k;
+    std::uint32_t kernels;  // of the topology, whose times count
+    OpKind kind;
+    Trans trans_a, trans_b;
+    DType dtype;
+    std::uint8_t reads;
+    std::uint8_t alignment;  // bytes that all columns start at multiples of
+
+    bool operator==(const Shape&) const = default;
+  };
+  struct ShapeHash {
+    std::size_t operator()(const Shape& s) const;
+  };
+  Shape shape_of(const Plan& plan, const Op& op, MemoryId gpu) const;
+  KernelCost cost_of(const Shape& shape, const Op& op) const;
+  KernelCost gemm_cost(const Shape& shape) const;
+  KernelCost unmeasured_cost(const Shape& shape, const Op& op) const;
+  const KernelTimes& times(const Shape& shape) const { return topology_->description().kernels[shape.kernels]; }
+  std::uint32_t index_of(const Plan& plan, const Op& op, MemoryId gpu);
+
+  const Topology* topology_;
+  std::unordered_map<Shape, std::uint32_t, ShapeHash> known_;
+  std::deque<KernelCost> costs_;  // which stay where they are
+};
+
+/// Of every kernel of a plan. Memory: 4 bytes an operation.
+class PlanKernelCosts {
+ public:
+  /// Throws InputError when a device has no times for the plan's data type.
+  PlanKernelCosts(const Plan& plan, const Topology& topology);
+
+  const KernelCost& of(OpId op) const { return costs_.costs_[index_[op.index()]]; }
 
   /// Of all kernels one after another.
   double total_seconds() const { return total_seconds_; }
 
  private:
-  std::vector<KernelCost> costs_;
+  KernelCosts costs_;
   std::vector<std::uint32_t> index_;  // by operation
   double total_seconds_ = 0;
 };

@@ -5,11 +5,11 @@
 namespace tilerail {
 
 CopyColumns copy_columns(const Plan& plan, const Op& op) {
-  const std::int64_t element = element_size(plan.problem.dtype);
   CopyColumns columns;
   for (const View* view : {&op.a, &op.y}) {
-    const std::int64_t ld = plan.buffer(view->buffer).ld;
-    if (view->cols > 1 && view->rows != ld) columns = {op.y.rows * element, std::max(columns.pitch, ld * element)};
+    const Buffer& buffer = plan.buffer(view->buffer);
+    if (view->cols > 1 && view->rows != buffer.ld)
+      columns = {op.y.rows * buffer.element(), std::max(columns.pitch, buffer.ld * buffer.element())};
   }
   return columns;
 }

@@ -5,6 +5,22 @@
 
 namespace tilerail {
 
+Plan empty_plan(const GemmProblem& problem, const Topology& topology) {
+  Plan plan;
+  plan.problem = problem;
+  plan.machine = topology.name();
+  for (const Memory& memory : topology.memories()) plan.memories.push_back(memory.name);
+  plan.peak_bytes.assign(plan.memories.size(), 0);
+  plan.dep_begin.assign(1, 0);
+  return plan;
+}
+
+Buffer matrix_buffer(const GemmProblem& p, Buffer::Kind matrix) {
+  if (matrix == Buffer::Kind::matrix_a) return {matrix, p.place_a, p.rows_a(), p.cols_a(), p.lda, 0, p.dtype};
+  if (matrix == Buffer::Kind::matrix_b) return {matrix, p.place_b, p.rows_b(), p.cols_b(), p.ldb, 0, p.dtype};
+  return {Buffer::Kind::matrix_c, p.place_c, p.m, p.n, p.ldc, 0, p.dtype};
+}
+
 void LastUses::add(QueueId queue, OpId op) {
   for (auto& [known, last] : uses_)
     if (known == queue) {

@@ -12,6 +12,12 @@
 
 namespace tilerail {
 
+/// A plan of this problem on this machine, still without operations.
+Plan empty_plan(const GemmProblem& problem, const Topology& topology);
+
+/// The buffer of a matrix of the problem.
+Buffer matrix_buffer(const GemmProblem& problem, Buffer::Kind matrix);
+
 /// Readers and writers of some memory, at most one operation a queue: the last, since a FIFO queue orders the others.
 class LastUses {
  public:

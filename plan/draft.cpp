@@ -2,20 +2,17 @@
 
 #include <algorithm>
 
+#include "plan/builder.hpp"
+
 namespace tilerail {
 
 PlanDraft::PlanDraft(const Topology& topology, const GemmProblem& problem) {
   const GemmProblem p = checked(problem);
-  plan_.problem = p;
-  plan_.machine = topology.name();
+  plan_ = empty_plan(p, topology);
   plan_.policy = "by-hand";
-  for (const Memory& memory : topology.memories()) plan_.memories.push_back(memory.name);
   plan_.devices = topology.gpus();
-  plan_.peak_bytes.assign(plan_.memories.size(), 0);
-  plan_.dep_begin.push_back(0);
-  plan_.buffers = {{Buffer::Kind::matrix_a, p.place_a, p.rows_a(), p.cols_a(), p.lda, 0},
-                   {Buffer::Kind::matrix_b, p.place_b, p.rows_b(), p.cols_b(), p.ldb, 0},
-                   {Buffer::Kind::matrix_c, p.place_c, p.m, p.n, p.ldc, 0}};
+  for (const Buffer::Kind matrix : {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c})
+    plan_.buffers.push_back(matrix_buffer(p, matrix));
 }
 
 QueueId PlanDraft::queue(const Queue& wanted) {
@@ -43,7 +40,8 @@ View PlanDraft::tile(MemoryId memory, std::int64_t rows, std::int64_t cols) {
   std::int64_t& peak = plan_.peak_bytes[memory.index()];
   const std::int64_t offset = (peak + alignment - 1) / alignment * alignment;
   peak = offset + rows * cols * element_size(plan_.problem.dtype);
-  plan_.buffers.push_back({Buffer::Kind::tile, memory, rows, cols, std::max<std::int64_t>(1, rows), offset});
+  plan_.buffers.push_back(
+      {Buffer::Kind::tile, memory, rows, cols, std::max<std::int64_t>(1, rows), offset, plan_.problem.dtype});
   return whole(BufferId{plan_.buffers.size() - 1});
 }
 

@@ -24,7 +24,7 @@ class PlanDraft {
   View tile(MemoryId memory, std::int64_t rows, std::int64_t cols);
 
   struct Scalars {
-    double alpha = 1, beta = 0;
+    Scalar alpha = Scalar::one, beta = Scalar::zero;
   };
   using Deps = std::vector<OpId>;
   OpId copy(QueueId queue, const View& from, const View& to, const Deps& deps = {});

@@ -8,8 +8,8 @@
 namespace tilerail {
 namespace {
 
-constexpr int schema = 1;
-constexpr std::array<std::string_view, 4> op_names = {"copy", "gemm", "axpby", "join"};
+constexpr int schema = 2;  // 1 had values for coefficients, and one element type
+constexpr std::array<std::string_view, 4> scalar_names = {"zero", "one", "alpha", "beta"};
 constexpr std::array<std::string_view, 4> buffer_names = {"A", "B", "C", "tile"};
 constexpr std::array<std::string_view, 2> queue_names = {"compute", "copy"};
 
@@ -29,18 +29,18 @@ Json problem_json(const GemmProblem& p) {
           {"ld", {p.lda, p.ldb, p.ldc}}};
 }
 
+std::string_view name_of(Scalar scalar) { return scalar_names[static_cast<std::size_t>(scalar)]; }
+Scalar read_scalar(const JsonReader& r) { return static_cast<Scalar>(r.one_of(scalar_names)); }
+
 Json op_json(const Plan& plan, std::size_t i) {
   const Op& op = plan.ops[i];
-  Json j = {{"op", op_names[static_cast<std::size_t>(op.kind)]}, {"queue", op.queue.value}};
-  if (op.kind != OpKind::join) {
-    j["a"] = view_json(op.a);
-    if (op.kind == OpKind::gemm) {
-      j["b"] = view_json(op.b);
-      j["trans"] = std::string{to_string(op.trans_a)} + std::string{to_string(op.trans_b)};
-    }
-    j["y"] = view_json(op.y);
-    if (op.kind != OpKind::copy) j["alpha"] = op.alpha, j["beta"] = op.beta;
-  }
+  const OpKindInfo& kind = info(op.kind);
+  Json j = {{"op", kind.name}, {"queue", op.queue.value}};
+  if (kind.a != Access::none) j["a"] = view_json(op.a);
+  if (kind.b != Access::none) j["b"] = view_json(op.b);
+  if (kind.has_trans) j["trans"] = std::string{to_string(op.trans_a)} + std::string{to_string(op.trans_b)};
+  if (kind.y != Access::none) j["y"] = view_json(op.y);
+  if (kind.has_scalars) j["alpha"] = name_of(op.alpha), j["beta"] = name_of(op.beta);
   Json deps = Json::array();
   for (const OpId dep : plan.deps_of(OpId{i})) deps.push_back(dep.value);
   if (!deps.empty()) j["deps"] = std::move(deps);
@@ -51,6 +51,32 @@ View read_view(const JsonReader& r) {
   r.sized(5);
   return {BufferId{r.entry(0).index()}, r.entry(1).extent(), r.entry(2).extent(), r.entry(3).extent(),
           r.entry(4).extent()};
+}
+
+Json origin_json(const PlanOrigin& origin) {
+  Json j = {{"decisions", Json::array()}, {"judge", origin.judge}, {"candidates", Json::array()}, {"why", origin.why}};
+  for (const PlanDecision& decision : origin.decisions) j["decisions"].push_back({decision.key, decision.value});
+  for (const PlanCandidate& candidate : origin.candidates)
+    j["candidates"].push_back({candidate.what, candidate.seconds});
+  j["without_effect"] = origin.without_effect;
+  return j;
+}
+
+PlanOrigin read_origin(const JsonReader& r) {
+  r.only({"decisions", "judge", "candidates", "why", "without_effect"});
+  PlanOrigin origin;
+  const JsonReader decisions = r.at("decisions"), candidates = r.at("candidates"), wishes = r.at("without_effect");
+  for (std::size_t i = 0; i < decisions.size(); ++i) {
+    const JsonReader entry = decisions.entry(i).sized(2);
+    origin.decisions.push_back({entry.entry(0).text(), entry.entry(1).text()});
+  }
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const JsonReader entry = candidates.entry(i).sized(2);
+    origin.candidates.push_back({entry.entry(0).text(), entry.entry(1).real()});
+  }
+  for (std::size_t i = 0; i < wishes.size(); ++i) origin.without_effect.push_back(wishes.entry(i).text());
+  origin.judge = r.at("judge").text(), origin.why = r.at("why").text();
+  return origin;
 }
 
 GemmProblem read_problem(const JsonReader& r) {
@@ -70,16 +96,26 @@ GemmProblem read_problem(const JsonReader& r) {
   return p;
 }
 
+const auto& op_names() {
+  static const auto names = [] {
+    std::array<std::string_view, op_kind_count> all;
+    for (const OpKind kind : all_op_kinds()) all[static_cast<std::size_t>(kind)] = to_string(kind);
+    return all;
+  }();
+  return names;
+}
+
 Op read_op(const JsonReader& r) {
   r.only({"op", "queue", "a", "b", "y", "trans", "alpha", "beta", "deps"});
   Op op;
-  op.kind = static_cast<OpKind>(r.at("op").one_of(op_names));
+  op.kind = static_cast<OpKind>(r.at("op").one_of(op_names()));
   op.queue = QueueId{r.at("queue").index()};
-  if (op.kind == OpKind::join) return op;
-  op.a = read_view(r.at("a")), op.y = read_view(r.at("y"));
-  if (op.kind != OpKind::copy) op.alpha = r.at("alpha").real(), op.beta = r.at("beta").real();
-  if (op.kind == OpKind::gemm) {
-    op.b = read_view(r.at("b"));
+  const OpKindInfo& kind = info(op.kind);
+  if (kind.a != Access::none) op.a = read_view(r.at("a"));
+  if (kind.b != Access::none) op.b = read_view(r.at("b"));
+  if (kind.y != Access::none) op.y = read_view(r.at("y"));
+  if (kind.has_scalars) op.alpha = read_scalar(r.at("alpha")), op.beta = read_scalar(r.at("beta"));
+  if (kind.has_trans) {
     const std::string trans = r.at("trans").text();
     if (trans.size() != 2) r.at("trans").fail("two letters, each N or T");
     op.trans_a = trans_from_string(trans.substr(0, 1), r.at("trans").where());
@@ -114,10 +150,11 @@ void read_tables(const JsonReader& root, Plan& plan) {
                            MemoryId{q.entry(2).index()}, q.entry(3).index()});
   }
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const JsonReader b = buffers.entry(i).sized(6);
+    const JsonReader b = buffers.entry(i).sized(7);
     plan.buffers.push_back({static_cast<Buffer::Kind>(b.entry(0).one_of(buffer_names)), MemoryId{b.entry(1).index()},
                             b.entry(2).extent(), b.entry(3).extent(), b.entry(4).extent(),
-                            b.entry(5).integer(0, INT64_MAX)});
+                            b.entry(5).integer(0, INT64_MAX),
+                            dtype_from_string(b.entry(6).text(), b.entry(6).where())});
   }
 }
 
@@ -133,6 +170,7 @@ std::string to_json(const Plan& plan) {
             {"single_issuer", plan.single_issuer},
             {"memories", plan.memories},
             {"peak_bytes", plan.peak_bytes}};
+  j["origin"] = origin_json(plan.origin);
   j["devices"] = Json::array();
   for (const MemoryId device : plan.devices) j["devices"].push_back(device.value);
   j["queues"] = Json::array();
@@ -140,8 +178,8 @@ std::string to_json(const Plan& plan) {
     j["queues"].push_back({queue_names[static_cast<std::size_t>(q.kind)], q.src.value, q.dst.value, q.index});
   j["buffers"] = Json::array();
   for (const Buffer& b : plan.buffers)
-    j["buffers"].push_back(
-        {buffer_names[static_cast<std::size_t>(b.kind)], b.memory.value, b.rows, b.cols, b.ld, b.offset});
+    j["buffers"].push_back({buffer_names[static_cast<std::size_t>(b.kind)], b.memory.value, b.rows, b.cols, b.ld,
+                            b.offset, to_string(b.dtype)});
   j["ops"] = Json::array();
   for (std::size_t i = 0; i < plan.ops.size(); ++i) j["ops"].push_back(op_json(plan, i));
   return j.dump();
@@ -151,7 +189,7 @@ Plan plan_from_json(const std::string& json, const std::string& file) {
   const Json j = parse_json(json, file);
   const JsonReader root{j, file, ""};
   root.only({"schema", "hash", "problem", "machine", "policy", "tile", "single_issuer", "memories", "peak_bytes",
-             "devices", "queues", "buffers", "ops"});
+             "devices", "queues", "buffers", "ops", "origin"});
   root.at("schema").integer(schema, schema);
   Plan plan;
   plan.problem = read_problem(root.at("problem"));
@@ -159,6 +197,7 @@ Plan plan_from_json(const std::string& json, const std::string& file) {
   plan.policy = root.at("policy").text();
   plan.tile = root.at("tile").extent();
   plan.single_issuer = root.at("single_issuer").boolean();
+  plan.origin = read_origin(root.at("origin"));
   read_tables(root, plan);
   read_ops(root.at("ops"), plan);
   try {

@@ -39,9 +39,8 @@ class Hash {
   std::uint64_t state_ = 0xcbf29ce484222325ULL;
 };
 
-/// A plan of a GEMM has the hash that it had before there were other routines.
 void add_problem(Hash& hash, const GemmProblem& p) {
-  if (p.routine != Routine::gemm) hash.add(static_cast<std::int64_t>(p.routine));
+  hash.add(static_cast<std::int64_t>(p.routine));
   for (const std::int64_t v : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) hash.add(v);
   hash.add(static_cast<std::int64_t>(p.dtype));
   hash.add(static_cast<std::int64_t>(p.trans_a));
@@ -51,6 +50,14 @@ void add_problem(Hash& hash, const GemmProblem& p) {
   for (const MemoryId place : {p.place_a, p.place_b, p.place_c}) hash.add(place);
 }
 
+void add_origin(Hash& hash, const PlanOrigin& origin) {
+  for (const PlanDecision& decision : origin.decisions) hash.add(decision.key), hash.add(decision.value);
+  hash.add(origin.judge);
+  for (const PlanCandidate& candidate : origin.candidates) hash.add(candidate.what), hash.add(candidate.seconds);
+  hash.add(origin.why);
+  for (const std::string& wish : origin.without_effect) hash.add(wish);
+}
+
 }  // namespace
 
 MemoryId Plan::device_of(const Op& op, const Topology& topology) const {
@@ -58,15 +65,25 @@ MemoryId Plan::device_of(const Op& op, const Topology& topology) const {
   return topology.is_host(q.dst) ? q.src : q.dst;
 }
 
-Bytes copy_bytes(const Plan& plan, const Op& op) {
-  return Bytes{static_cast<double>(op.y.rows * op.y.cols * element_size(plan.problem.dtype))};
+double Plan::value(Scalar scalar) const {
+  switch (scalar) {
+    case Scalar::zero:
+      return 0;
+    case Scalar::one:
+      return 1;
+    case Scalar::alpha:
+      return problem.alpha;
+    case Scalar::beta:
+      return problem.beta;
+  }
+  return 0;
 }
 
-Flops op_flops(const Op& op) {
-  if (op.kind != OpKind::gemm) return Flops{0};
-  const std::int64_t k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
-  return Flops{2.0 * static_cast<double>(op.y.rows) * static_cast<double>(op.y.cols) * static_cast<double>(k)};
+Bytes copy_bytes(const Plan& plan, const Op& op) {
+  return Bytes{static_cast<double>(op.y.rows * op.y.cols * plan.buffer(op.y.buffer).element())};
 }
+
+Scalar scalar_of(double value, Scalar name) { return value == 0 ? Scalar::zero : name; }
 
 std::string content_hash(const Plan& plan) {
   Hash hash;
@@ -87,18 +104,19 @@ std::string content_hash(const Plan& plan) {
     hash.add(static_cast<std::int64_t>(b.kind));
     hash.add(b.memory);
     for (const std::int64_t v : {b.rows, b.cols, b.ld, b.offset}) hash.add(v);
+    hash.add(static_cast<std::int64_t>(b.dtype));
   }
   for (const Op& op : plan.ops) {
     hash.add(static_cast<std::int64_t>(op.kind) * 4 + static_cast<std::int64_t>(op.trans_a) * 2 +
              static_cast<std::int64_t>(op.trans_b));
     hash.add(op.queue);
     for (const View& v : {op.a, op.b, op.y}) hash.add(v);
-    hash.add(op.alpha);
-    hash.add(op.beta);
+    hash.add(static_cast<std::int64_t>(op.alpha) * 4 + static_cast<std::int64_t>(op.beta));
   }
   for (const std::uint32_t begin : plan.dep_begin) hash.add(static_cast<std::int64_t>(begin));
   for (const OpId dep : plan.deps) hash.add(dep);
   for (const std::int64_t bytes : plan.peak_bytes) hash.add(bytes);
+  add_origin(hash, plan.origin);
   return hash.hex();
 }
 

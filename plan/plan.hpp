@@ -9,6 +9,7 @@
 #include "model/base/units.hpp"
 #include "model/machine/topology.hpp"
 #include "model/problem.hpp"
+#include "plan/op_kinds.hpp"
 
 namespace tilerail {
 
@@ -19,6 +20,9 @@ struct Buffer {
   MemoryId memory;
   std::int64_t rows = 0, cols = 0, ld = 0;  // elements
   std::int64_t offset = 0;                  // tiles: bytes from the start of the arena of `memory`
+  DType dtype = DType::f64;
+
+  std::int64_t element() const { return element_size(dtype); }  // bytes
 };
 
 /// Rows [row, row + rows) and columns [col, col + cols) of a buffer.
@@ -27,21 +31,18 @@ struct View {
   std::int64_t row = 0, col = 0, rows = 0, cols = 0;
 };
 
-enum class OpKind : std::uint8_t {
-  copy,   // y = a, between memories or within one
-  gemm,   // y = alpha * op(a) * op(b) + beta * y; beta == 0 never reads y
-  axpby,  // y = alpha * a + beta * y; alpha == 0 never reads a, beta == 0 never reads y
-  join,   // no work: a point where the operations in its dependencies have all ended
-};
+/// A coefficient of an operation, by name: 0, 1, or the alpha or beta of the problem, neither of which is 0 then. So a
+/// plan serves every alpha and beta that are 0 where those of its problem are.
+enum class Scalar : std::uint8_t { zero, one, alpha, beta };
 
-/// One operation. It holds data, no behaviour. Which fields count depends on `kind`:
-///   copy: a -> y;  gemm: a, b -> y;  axpby: x -> y, with x in `a`.
+/// One operation. It holds data, no behaviour. Which fields count depends on `kind` (plan/op_kinds.hpp). A view whose
+/// coefficient is zero is never read.
 struct Op {
   OpKind kind = OpKind::copy;
   Trans trans_a = Trans::no, trans_b = Trans::no;  // gemm; views a and b are in stored orientation
   QueueId queue;
   View a, b, y;
-  double alpha = 1, beta = 0;
+  Scalar alpha = Scalar::one, beta = Scalar::zero;
 };
 
 /// A FIFO queue. compute: kernels of the GPU `dst` (src == dst); copy: src -> dst.
@@ -50,6 +51,29 @@ struct Queue {
   Kind kind = Kind::compute;
   MemoryId src, dst;
   int index = 0;  // several queues of one kind between the same memories
+};
+
+/// One decision, as text: "routing" and "link-eta".
+struct PlanDecision {
+  std::string key, value;
+  bool operator==(const PlanDecision&) const = default;
+};
+
+/// A plan that was looked at while this one was chosen, and what its judge gave for it.
+struct PlanCandidate {
+  std::string what;    // "tile=2048 devices=gpu0,gpu1"
+  double seconds = 0;  // its makespan
+  bool operator==(const PlanCandidate&) const = default;
+};
+
+/// How a plan came to be. It changes nothing about what runs.
+struct PlanOrigin {
+  std::vector<PlanDecision> decisions;
+  std::string judge = "none";               // who compared candidates: "estimate", "simulator", or "none"
+  std::vector<PlanCandidate> candidates;    // in the order in which they were tried
+  std::string why;                          // the winner won
+  std::vector<std::string> without_effect;  // wishes that cannot matter here, each with the reason
+  bool operator==(const PlanOrigin&) const = default;
 };
 
 /// All decisions about one problem on one machine. An operation starts when the operation before it in its queue and
@@ -70,6 +94,7 @@ struct Plan {
   std::vector<std::uint32_t> dep_begin;  // ops.size() + 1 offsets into deps
   std::vector<OpId> deps;
   std::vector<std::int64_t> peak_bytes;  // by MemoryId: bytes of the arena that tiles need there
+  PlanOrigin origin;
 
   std::span<const OpId> deps_of(OpId op) const {
     return {deps.data() + dep_begin[op.index()], deps.data() + dep_begin[op.index() + 1]};
@@ -77,6 +102,8 @@ struct Plan {
   const Op& op(OpId id) const { return ops[id.index()]; }
   const Queue& queue(QueueId id) const { return queues[id.index()]; }
   const Buffer& buffer(BufferId id) const { return buffers[id.index()]; }
+  /// The value of a coefficient.
+  double value(Scalar scalar) const;
   /// The GPU that an operation keeps busy: the compute queue's, or the GPU end of a copy (its destination, unless
   /// that is a host).
   MemoryId device_of(const Op& op, const Topology& topology) const;
@@ -84,7 +111,9 @@ struct Plan {
 
 /// Bytes that a copy moves: rows * cols * element size.
 Bytes copy_bytes(const Plan& plan, const Op& op);
-Flops op_flops(const Op& op);
+
+/// How operations name a coefficient of this value: as zero, or by `name`.
+Scalar scalar_of(double value, Scalar name);
 
 /// 16 hexadecimal digits over everything that the plan contains. Equal plans have equal hashes, in any process.
 std::string content_hash(const Plan& plan);
@@ -96,6 +125,9 @@ void validate(const Plan& plan);
 /// Also that the memories of the plan are the topology's, its copies have routes and its matrices and tiles fit into
 /// the memories (plan/memory_needs.hpp).
 void validate(const Plan& plan, const Topology& topology);
+
+/// Throws InputError naming the first operation that no backend has a kernel for.
+void require_kernels(const Plan& plan);
 
 /// JSON with a schema version and the content hash (docs/formats.md#plan).
 std::string to_json(const Plan& plan);

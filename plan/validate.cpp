@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@ class Checker {
   explicit Checker(const Plan& plan) : plan_{plan} {}
 
   void run() {
-    checked(plan_.problem);
+    problem();
     sizes();
     for (std::size_t i = 0; i < plan_.queues.size(); ++i) queue(i);
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) buffer(i);
@@ -30,6 +31,14 @@ class Checker {
   }
   void require(bool holds, std::string_view what) const {
     if (!holds) fail(what);
+  }
+
+  /// BLAS takes any alpha and beta: where one is not finite, C will not be.
+  void problem() const {
+    GemmProblem sound = plan_.problem;
+    for (double* scalar : {&sound.alpha, &sound.beta})
+      if (!std::isfinite(*scalar)) *scalar = 1;
+    checked(sound);
   }
 
   std::string place() const { return index_ ? std::string{kind_} + " " + std::to_string(*index_) : kind_; }
@@ -68,7 +77,7 @@ class Checker {
     if (b.kind != Buffer::Kind::tile) return matrix(b);
     require(b.offset >= 0, "offset must not be negative");
     require(b.cols == 0 || b.ld <= limit / b.cols, "a tile of more than 2^40 elements");
-    const std::int64_t bytes = b.ld * b.cols * element_size(plan_.problem.dtype);
+    const std::int64_t bytes = b.ld * b.cols * b.element();
     const std::int64_t peak = plan_.peak_bytes[b.memory.index()];
     if (bytes > peak || b.offset > peak - bytes) {
       fail("a tile of " + std::to_string(bytes) + " bytes at " + std::to_string(b.offset) +
@@ -78,12 +87,14 @@ class Checker {
 
   void matrix(const Buffer& b) {
     const GemmProblem& p = plan_.problem;
-    const bool fits = b.kind == Buffer::Kind::matrix_a
-                          ? b.rows == p.rows_a() && b.cols == p.cols_a() && b.ld == p.lda && b.memory == p.place_a
-                      : b.kind == Buffer::Kind::matrix_b
-                          ? b.rows == p.rows_b() && b.cols == p.cols_b() && b.ld == p.ldb && b.memory == p.place_b
-                          : b.rows == p.m && b.cols == p.n && b.ld == p.ldc && b.memory == p.place_c;
-    require(fits, "shape, leading dimension and memory must be those of the problem's matrix");
+    const bool fits =
+        b.kind == Buffer::Kind::matrix_a ? b.rows == p.rows_a() && b.cols == p.cols_a() && b.ld == p.lda &&
+                                               b.memory == p.place_a && b.dtype == p.dtype
+        : b.kind == Buffer::Kind::matrix_b
+            ? b.rows == p.rows_b() && b.cols == p.cols_b() && b.ld == p.ldb && b.memory == p.place_b &&
+                  b.dtype == p.dtype
+            : b.rows == p.m && b.cols == p.n && b.ld == p.ldc && b.memory == p.place_c && b.dtype == p.dtype;
+    require(fits, "shape, leading dimension, memory and type must be those of the problem's matrix");
   }
 
   void view(const View& v, const char* name) const {
@@ -125,7 +136,7 @@ class Checker {
         return;
       case OpKind::axpby:
         view(o.y, "y");
-        if (o.alpha != 0) {
+        if (reads_a(o)) {
           view(o.a, "x");
           require(o.a.rows == o.y.rows && o.a.cols == o.y.cols, "x and y have different shapes");
           require(memory_of(o.a) == q.dst, "x is not in the queue's memory");
@@ -134,9 +145,31 @@ class Checker {
       case OpKind::gemm:
         gemm(o, q);
         break;
+      case OpKind::potrf:
+      case OpKind::trsm:
+      case OpKind::syrk:
+        triangular(o, q);
+        break;
     }
+    if (info(o.kind).has_scalars) scalar(o.alpha, "alpha"), scalar(o.beta, "beta");
     require(q.kind == Queue::Kind::compute && memory_of(o.y) == q.dst,
             "a kernel must sit in a compute queue of the memory it writes");
+  }
+
+  void scalar(Scalar named, const char* field) const {
+    const bool zero = (named == Scalar::alpha || named == Scalar::beta) && plan_.value(named) == 0;
+    if (zero) fail(std::string{field} + ": names a scalar of the problem that is 0; expected zero");
+  }
+
+  /// potrf: y square. trsm: a square, of the columns of y. syrk: y square, of the rows of a.
+  void triangular(const Op& o, const Queue& q) const {
+    view(o.y, "y");
+    require(o.kind == OpKind::trsm || o.y.rows == o.y.cols, "y is not square");
+    if (o.kind == OpKind::potrf) return;
+    view(o.a, "a");
+    require(memory_of(o.a) == q.dst, "a is not in the queue's memory");
+    require(o.kind == OpKind::trsm ? o.a.rows == o.a.cols && o.a.cols == o.y.cols : o.a.rows == o.y.rows,
+            "shapes of a and y do not match");
   }
 
   void gemm(const Op& o, const Queue& q) const {
@@ -173,6 +206,14 @@ void validate(const Plan& plan, const Topology& topology) {
                        "', between which machine '" + topology.name() + "' has no route"};
   }
   check_capacities(memory_needs(plan), topology, "plan");
+}
+
+void require_kernels(const Plan& plan) {
+  const auto known = [](const Op& op) { return info(op.kind).any_backend; };
+  const auto unknown = std::find_if_not(plan.ops.begin(), plan.ops.end(), known);
+  if (unknown == plan.ops.end()) return;
+  throw InputError{"plan: operation " + std::to_string(unknown - plan.ops.begin()) + ": '" +
+                   std::string{to_string(unknown->kind)} + "' has no kernel yet; expected a plan to simulate only"};
 }
 
 }  // namespace tilerail

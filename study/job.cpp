@@ -1,3 +1,4 @@
+#include "sched/policy/fields.hpp"
 #include "study/job.hpp"
 
 #include <fmt/format.h>

@@ -22,7 +22,9 @@ namespace {
 class CudaBoundPlan final : public BoundPlan {
  public:
   explicit CudaBoundPlan(std::shared_ptr<CudaPlan> bound) : bound_{std::move(bound)} {}
-  Plan& plan() override { return bound_->plan; }
+  void set_scalars(double alpha, double beta) override {
+    bound_->plan.problem.alpha = alpha, bound_->plan.problem.beta = beta;
+  }
   CudaPlan& bound() { return *bound_; }
 
  private:

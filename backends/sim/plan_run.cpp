@@ -99,8 +99,7 @@ void PlanRun::start(OpId id) {
       return finish(id);
     case OpKind::copy:
       return start_copy(id);
-    case OpKind::gemm:
-    case OpKind::axpby:
+    default:
       return start_kernel(id);
   }
 }

@@ -53,7 +53,7 @@ class PlanRun : private SimGridMachine::Listener {
   const Plan& plan_;
   std::vector<OpTime>& times_;
   PlanGraph graph_;
-  KernelCosts kernels_;
+  PlanKernelCosts kernels_;
   const std::vector<double>& gemm_factors_;
   CopyRoutes copies_;
   EngineLimits limits_;

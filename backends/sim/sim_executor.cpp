@@ -19,11 +19,11 @@ constexpr double close_enough = 2e-3;  // of a factor
 
 /// Share of the makespan that each memory's kernels keep it busy.
 std::vector<double> duties(const Plan& plan, const Topology& topology, const Timeline& timeline) {
-  const KernelCosts costs{plan, topology};
+  const PlanKernelCosts costs{plan, topology};
   std::vector<double> busy(topology.memories().size(), 0.0);
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
-    if (op.kind != OpKind::gemm && op.kind != OpKind::axpby) continue;
+    if (!is_kernel(op.kind)) continue;
     busy[plan.queue(op.queue).dst.index()] += (timeline.ops[i].end - timeline.ops[i].start) * costs.of(OpId{i}).share;
   }
   const double makespan = timeline.makespan().value;

@@ -21,16 +21,16 @@ std::string peaks_text(const Plan& plan) {
 }
 
 std::string operations_text(const Plan& plan) {
-  std::array<std::size_t, 4> counts{};
+  std::array<std::size_t, op_kind_count> counts{};
   Bytes copied{0};
   for (const Op& op : plan.ops) {
     ++counts[static_cast<std::size_t>(op.kind)];
     if (op.kind == OpKind::copy) copied += copy_bytes(plan, op);
   }
   std::string text = std::to_string(plan.ops.size()) + ":";
-  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
-    if (counts[kind] > 0) text += fmt::format(" {} {},", counts[kind], to_string(static_cast<OpKind>(kind)));
-  }
+  for (const OpKind kind : all_op_kinds())
+    if (const std::size_t count = counts[static_cast<std::size_t>(kind)]; count > 0)
+      text += fmt::format(" {} {},", count, to_string(kind));
   return fmt::format("{} {} copied", text, bytes_text(copied.value));
 }
 

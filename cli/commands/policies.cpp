@@ -1,14 +1,19 @@
+#include <fmt/format.h>
+
 #include <cstdio>
+#include <memory>
+#include <string>
 
 #include "cli/commands/command.hpp"
 #include "model/base/text.hpp"
-#include "sched/policy/policy.hpp"
+#include "sched/policy/fields.hpp"
 
 namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer = R"(Examples:
   tilerail policies
+  tilerail policies tilerail
   tilerail simulate --gemm 16K --topology clx-ai --policy gemmex --set c-tiles=lazy --set chunks=4)";
 
 /// One row a field, one column a preset.
@@ -26,13 +31,23 @@ std::string presets_text() {
   return aligned(lines, "l");
 }
 
+/// Every field of one preset: its value, what it accepts, and what it does and when it matters.
+std::string preset_text(const std::string& name) {
+  std::string text;
+  for (const PolicyField& field : fields_of(preset(name)))
+    text += fmt::format("{} = {}  ({})\n  {}\n", field.key, field.value, field.accepted, field.meaning);
+  return text;
+}
+
 }  // namespace
 
 Command add_policies(CLI::App& root) {
-  CLI::App* app = root.add_subcommand("policies", "List the policies, their fields and the values that these accept");
+  auto name = std::make_shared<std::string>();
+  CLI::App* app = root.add_subcommand("policies", "List the policies and their fields, or explain every field of one");
+  app->add_option("NAME", *name, "A preset");
   app->footer(footer);
-  return {app, [] {
-            std::fputs(presets_text().c_str(), stdout);
+  return {app, [name] {
+            std::fputs((name->empty() ? presets_text() : preset_text(*name)).c_str(), stdout);
             return exit_ok;
           }};
 }

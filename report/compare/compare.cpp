@@ -60,7 +60,7 @@ Totals totals_of(const AnnotatedTimeline& timeline) {
   std::vector<Intervals> copies(timeline.queues.size());
   for (const AnnotatedOp& op : timeline.ops) {
     if (op.kind == OpKind::copy) totals.copies += op.duration();
-    if (op.kind == OpKind::gemm || op.kind == OpKind::axpby) totals.kernels += op.duration();
+    if (is_kernel(op.kind)) totals.kernels += op.duration();
     totals.waiting += std::max(0.0, op.start - op.ready);
     busy[op.queue] += op.duration();
     if (op.kind == OpKind::copy) copies[op.queue].emplace_back(op.start, op.end);

@@ -59,7 +59,7 @@ class Collector {
     ++queue.ops;
     const Queue& where = plan_.queue(op.queue);
     if (op.kind == OpKind::copy && where.src != where.dst) add_copy(id, where, run);
-    if (op.kind == OpKind::gemm || op.kind == OpKind::axpby) {
+    if (is_kernel(op.kind)) {
       kernel_times_[where.dst.index()].emplace_back(run.start, run.end);
     }
   }

@@ -68,20 +68,6 @@ double AnnotatedTimeline::makespan() const {
   return last;
 }
 
-std::string_view to_string(OpKind kind) {
-  switch (kind) {
-    case OpKind::copy:
-      return "copy";
-    case OpKind::gemm:
-      return "gemm";
-    case OpKind::axpby:
-      return "axpby";
-    case OpKind::join:
-      return "join";
-  }
-  return "";
-}
-
 std::string queue_name(const Plan& plan, const Queue& queue) {
   if (queue.kind == Queue::Kind::compute)
     return fmt::format("{} compute {}", memory_name(plan, queue.dst), queue.index);
@@ -117,7 +103,7 @@ AnnotatedTimeline annotate(const Plan& plan, const Topology& topology, const Tim
     queue_end[q] = time.end;
     AnnotatedOp annotated{op.kind, *queues[q], labels.next(op, result.labels), 0, 0, ready, time.start, time.end};
     if (op.kind == OpKind::copy) annotated.bytes = static_cast<std::int64_t>(copy_bytes(plan, op).value);
-    if (op.kind == OpKind::gemm || op.kind == OpKind::axpby) annotated.flops = op_flops(op).value;
+    if (is_kernel(op.kind)) annotated.flops = op_flops(op).value;
     result.ops.push_back(annotated);
   }
   return result;

@@ -66,7 +66,6 @@ struct AnnotatedTimeline {
 /// timeline is not one of this plan (hash or number of operations) or the plan has other memories than the topology.
 AnnotatedTimeline annotate(const Plan& plan, const Topology& topology, const Timeline& timeline);
 
-std::string_view to_string(OpKind kind);  // "copy", "gemm", "axpby", "join"
 std::string queue_name(const Plan& plan, const Queue& queue);
 
 /// "gemm m=64 n=32 k=16 dtype=f64 trans=NN alpha=1 beta=0 place=host:host:gpu0"

@@ -44,12 +44,13 @@ std::optional<RegionLabels::Region> RegionLabels::result_of(const Op& op) const 
   if (is_matrix(plan_.buffer(op.y.buffer))) return region_of(op.y);
   if (op.kind == OpKind::copy) return region_of(op.a);
   if (op.kind == OpKind::axpby) {
-    if (op.beta != 0)
+    if (reads_y(op))
       if (const auto own = region_of(op.y)) return own;
-    auto region = op.alpha != 0 ? region_of(op.a) : std::nullopt;
+    auto region = reads_a(op) ? region_of(op.a) : std::nullopt;
     if (region) region->matrix = Buffer::Kind::matrix_c;  // the result is y, also where its rows were found by x
     return region;
   }
+  if (op.kind != OpKind::gemm) return region_of(op.y);
   const auto a = region_of(op.a), b = region_of(op.b);
   if (!a || !b) return region_of(op.y);
   return Region{Buffer::Kind::matrix_c, op.trans_a == Trans::no ? a->row : a->col,

@@ -108,10 +108,13 @@ class RowReader {
   const CsvReader::Cell& cell(Column column) const { return (*cells_)[column]; }
 
   OpKind read_kind() const {
-    for (const OpKind candidate : {OpKind::copy, OpKind::gemm, OpKind::axpby, OpKind::join}) {
+    std::vector<std::string_view> known;
+    for (const OpKind candidate : all_op_kinds()) {
       if (cell(kind).text == to_string(candidate)) return candidate;
+      known.push_back(to_string(candidate));
     }
-    reader_.fail(cell(kind), fmt::format("kind: '{}'; expected copy, gemm, axpby or join", excerpt(cell(kind).text)));
+    reader_.fail(cell(kind),
+                 fmt::format("kind: '{}'; expected one of: {}", excerpt(cell(kind).text), fmt::join(known, ", ")));
   }
 
   std::uint32_t read_queue() {

@@ -39,7 +39,6 @@ constexpr std::uint64_t explicit_order = 3;                                // Tr
 
 enum Annotation { op_number, bytes, flops, ready };
 constexpr std::array<std::string_view, 4> annotation_names = {"op", "bytes", "flops", "ready_s"};
-constexpr std::array<OpKind, 4> kinds = {OpKind::copy, OpKind::gemm, OpKind::axpby, OpKind::join};
 
 /// Interning ids start at 1; 0 means none.
 std::uint64_t category_iid(OpKind kind) { return static_cast<std::uint64_t>(kind) + 1; }
@@ -49,7 +48,7 @@ class Writer {
  public:
   Writer() {
     ProtoMessage interned, packet;
-    for (const OpKind kind : kinds) {
+    for (const OpKind kind : all_op_kinds()) {
       add_entry(interned, interned_field::event_categories, category_iid(kind), to_string(kind));
     }
     for (const Annotation a : {op_number, bytes, flops, ready}) {
@@ -69,7 +68,7 @@ class Writer {
     descriptor.varint(descriptor_field::child_ordering, explicit_order);
     add_descriptor(descriptor);
 
-    name_iids_.assign(kinds.size() * named.timeline->labels.size(), 0);
+    name_iids_.assign(op_kind_count * named.timeline->labels.size(), 0);
     const std::vector<Track> tracks = tracks_of(*named.timeline);
     for (std::size_t i = 0; i < tracks.size(); ++i) {
       ProtoMessage track;
@@ -106,7 +105,7 @@ class Writer {
 
   /// A name is written out in the packet that uses it first; later packets refer to it by number.
   std::uint64_t name_iid(const AnnotatedTimeline& timeline, const AnnotatedOp& op, ProtoMessage& packet) {
-    std::uint64_t& iid = name_iids_[op.label * kinds.size() + static_cast<std::size_t>(op.kind)];
+    std::uint64_t& iid = name_iids_[op.label * op_kind_count + static_cast<std::size_t>(op.kind)];
     if (iid != 0) return iid;
     const std::size_t known = names_.size();
     const std::string name = slice_name(timeline, op);

@@ -1,5 +1,7 @@
 #include "sched/choose/search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <future>
 #include <limits>
@@ -10,6 +12,7 @@
 #include "sched/choose/overlap_gemm.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
+#include "sched/policy/decisions.hpp"
 #include "sched/route/relays.hpp"
 
 namespace tilerail {
@@ -22,6 +25,7 @@ constexpr double margin = 0.02;
 
 struct Judged {
   Plan plan;
+  PlanCandidate candidate = {};
   double makespan = 0, busiest = 0;  // estimated, in seconds
 
   bool cheap() const { return plan.ops.size() <= 500; }  // next to nothing to make
@@ -35,17 +39,24 @@ class Search {
   Search(const GemmProblem& problem, const Topology& topology, const Policy& policy)
       : problem_{problem}, topology_{topology}, policy_{policy}, resources_{topology} {}
 
-  Plan on(std::span<const MemoryId> devices, const std::vector<double>& shares) const {
-    const bool relays = policy_.relays && relays_help(problem_, resources_, devices);
-    if (!relays && !any_tile() && policy_.device_choice == DeviceChoice::all) {  // nothing to choose from
+  Plan on(std::span<const MemoryId> devices, const std::vector<double>& shares) {
+    if (!any_tile() && policy_.device_choice == DeviceChoice::all) {  // nothing to choose from
       const TileScheduler all = with(devices, shares);
-      return all.plan(given_tile(all, devices, all.grid()), all.grid());
+      Plan only = all.plan(given_tile(all, devices, all.grid()), all.grid());
+      only.origin.why = "the only candidate";
+      return only;
     }
+    return explained(best_on(devices, shares));
+  }
+
+  /// The same, or the plan with relays where that is better.
+  Plan with_or_without_relays(std::span<const MemoryId> devices, const std::vector<double>& shares) {
     Judged best = best_on(devices, shares);
-    if (!relays) return std::move(best.plan);
-    const Policy other = relayed(policy_);
-    Judged over_others = Search{problem_, topology_, other}.best_on(devices, shares);
-    return over_others.beats(best) ? std::move(over_others.plan) : std::move(best.plan);
+    const Policy other = with_relays(policy_);
+    Search relaying{problem_, topology_, other};
+    Judged over_others = relaying.best_on(devices, shares);
+    tried_.insert(tried_.end(), relaying.tried_.begin(), relaying.tried_.end());
+    return explained(over_others.beats(best) ? std::move(over_others) : std::move(best));
   }
 
   std::int64_t unsearched_tile(std::span<const MemoryId> devices) const {
@@ -54,11 +65,21 @@ class Search {
   }
 
  private:
-  Judged best_on(std::span<const MemoryId> devices, const std::vector<double>& shares) const {
+  Plan explained(Judged best) const {
+    PlanOrigin& origin = best.plan.origin;
+    origin.judge = "estimate", origin.candidates = tried_;
+    origin.why = fmt::format("{} is the least of {}, by more than {:.0f} % where another is simpler",
+                             best.candidate.what, tried_.size(), 100 * margin);
+    if (tried_.size() == 1) origin.why = "the only candidate";
+    return std::move(best.plan);
+  }
+
+  Judged best_on(std::span<const MemoryId> devices, const std::vector<double>& shares) {
     const bool any_number = policy_.device_choice == DeviceChoice::search;
     const TileScheduler all = with(devices, shares);
     const Grid grid = all.grid();
     Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, devices, grid), grid);
+    if (!any_tile()) tried_.push_back(best.candidate);
     for (std::size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
       if (best.plan.ops.empty() || kernels_alone(devices, count) >= (1 - margin) * best.makespan) break;
       for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
@@ -125,14 +146,16 @@ class Search {
   Judged judge(const TileScheduler& scheduler, std::int64_t tile, Grid grid) const {
     Plan plan = scheduler.plan(tile, grid);
     const Estimate estimate = estimate_plan(plan, topology_, resources_);
-    return {std::move(plan), estimate.makespan.value, estimate.busiest.value};
+    const std::string what = fmt::format("tile={} grid={}x{} gpus={}{}", tile, grid.rows, grid.cols,
+                                         plan.devices.size(), policy_.relays ? " relays" : "");
+    return {std::move(plan), {what, estimate.makespan.value}, estimate.makespan.value, estimate.busiest.value};
   }
 
   /// Plans with candidate tiles from the largest down. A smaller tile costs more operations, and all of them are
   /// issued. It also costs most to plan, so the search ends after `patience` tiles without a better plan, those that
   /// cost next to nothing not counted, when none can be better, or when many kernels would follow a tile that was not
   /// better. As many are planned at once, each by itself, so the result is that of planning one after another.
-  Judged searched_tile(const TileScheduler& scheduler, Grid grid) const {
+  Judged searched_tile(const TileScheduler& scheduler, Grid grid) {
     const auto tiles = candidates(scheduler, grid);
     std::optional<Judged> best;
     std::size_t left = tiles.size(), worse = 0;
@@ -148,6 +171,7 @@ class Search {
       for (std::future<Judged>& planned : wave) {
         Judged judged = planned.get();
         if (worse == patience) continue;
+        tried_.push_back(judged.candidate);
         if (!judged.cheap()) ++worse;
         if (!best || judged.beats(*best)) best = std::move(judged), worse = best->unbeatable() ? patience : 0;
       }
@@ -157,7 +181,7 @@ class Search {
 
   /// Fewer GPUs want larger tiles: from that of the best plan upwards, until `patience` do not help. Returns false when
   /// a plan that was not cheap to make was hopeless.
-  bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) const {
+  bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) {
     constexpr double hopeless = 1.25;
     const TileScheduler scheduler = with(devices);
     const Grid grid = scheduler.grid();
@@ -170,6 +194,7 @@ class Search {
     std::size_t worse = 0;
     for (const std::int64_t tile : tiles) {
       Judged fewer = judge(scheduler, tile, grid);
+      tried_.push_back(fewer.candidate);
       worse = fewer.makespan < least ? 0 : worse + 1;
       least = std::min(least, fewer.makespan);
       if (!fewer.cheap() && least > hopeless * best.makespan) return false;
@@ -186,6 +211,7 @@ class Search {
   const Topology& topology_;
   const Policy& policy_;
   const Resources resources_;
+  std::vector<PlanCandidate> tried_;
 };
 
 }  // namespace
@@ -215,7 +241,12 @@ std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, st
 
 Plan search_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
                  const Policy& policy, const std::vector<double>& shares) {
-  return Search{problem, topology, policy}.on(devices, shares);
+  Policy straight = policy;
+  straight.relays = false;
+  Search search{problem, topology, straight};
+  if (policy.relays && relays_help(problem, Resources{topology}, devices))
+    return search.with_or_without_relays(devices, shares);
+  return search.on(devices, shares);
 }
 
 std::int64_t unsearched_tile(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,

@@ -1,5 +1,8 @@
 #include "sched/choose/selection.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <utility>
 #include <vector>
 
@@ -21,12 +24,16 @@ class Selection {
 
   Plan by_model(const Metric& metric) const {
     const Workload best = workloads(metric).front();
-    return search_plan(problem_, topology_, best.devices(devices_), policy_, best.shares);
+    Plan plan = search_plan(problem_, topology_, best.devices(devices_), policy_, best.shares);
+    plan.origin.why =
+        fmt::format("the best GPUs and shares for {} by PARALiA's model; then {}", metric.name, plan.origin.why);
+    return plan;
   }
 
   Plan by_plans(const Metric& metric) const {
     Plan best = search_plan(problem_, topology_, devices_, policy_);
-    double most = value_of(best, metric);
+    std::vector<PlanCandidate> tried;
+    double most = value_of(best, metric, tried);
     double left = 1e-3 * policy_.select_ms - cost(best);
     bool first = true;
     for (const Workload& workload : workloads(metric)) {
@@ -34,9 +41,13 @@ class Selection {
       if (!std::exchange(first, false) && left <= 0) break;
       Plan plan = search_plan(problem_, topology_, workload.devices(devices_), policy_);
       left -= cost(plan);
-      const double value = value_of(plan, metric);
+      const double value = value_of(plan, metric, tried);
       if (value > most) best = std::move(plan), most = value;
     }
+    best.origin.judge = judge_.of ? "simulator" : "estimate";
+    best.origin.why =
+        fmt::format("the best {} of {} sets of GPUs; its tile: {}", metric.name, tried.size(), best.origin.why);
+    best.origin.candidates = std::move(tried);
     return best;
   }
 
@@ -47,8 +58,11 @@ class Selection {
     return ranked_workloads(workload, LinkMap{topology_}, metric);
   }
 
-  double value_of(const Plan& plan, const Metric& metric) const {
+  double value_of(const Plan& plan, const Metric& metric, std::vector<PlanCandidate>& tried) const {
     const Judgement judged = judge_.of ? judge_.of(plan) : estimated(plan);
+    std::vector<std::string> names;
+    for (const MemoryId device : plan.devices) names.push_back(topology_.memory(device).name);
+    tried.push_back({fmt::format("tile={} gpus={}", plan.tile, fmt::join(names, ",")), judged.makespan.value});
     if (metric.needs_energy && !judged.energy) no_watts(metric);
     return metric.of({problem_.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
   }

@@ -1,145 +1,166 @@
 #include "sched/gemm/dot_planner.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "sched/gemm/decomposition.hpp"
-#include "sched/tasks/tile_cache.hpp"
+#include "sched/tasks/loop.hpp"
 
 namespace tilerail {
 namespace {
 
 View rows_of(BufferId vector, Interval rows) { return {vector, rows.begin, 0, rows.size(), 1}; }
 
-class DotPlanner {
- public:
-  DotPlanner(PlanContext& context, std::int64_t tile)
-      : context_{context}, parts_{parts(context, tile)}, cache_{context, tiles()} {}
+/// The tiles of x and y that one device multiplies.
+struct Part {
+  std::size_t device = 0;
+  std::vector<Interval> tiles;
+  std::size_t first_tile = 0;  // in the directory: x and y of each tile in turn
+};
 
-  void run() {
-    std::size_t most = 0;
-    for (Part& part : parts_) {
-      part.sum = result_in_place(part) ? View{context_.matrix_c, 0, 0, 1, 1} : take_scalar(part).view;
-      most = std::max(most, part.tiles.size());
+std::vector<Part> parts_of(const PlanContext& context, std::int64_t tile) {
+  std::vector<std::size_t> devices;
+  for (std::size_t d = 0; d < context.devices.size(); ++d)
+    if (d == 0 || context.topology.has_route(context.devices[d], context.devices[0])) devices.push_back(d);
+  devices.resize(static_cast<std::size_t>(
+      std::min(static_cast<std::int64_t>(devices.size()), context.problem.k)));  // an element each, at least
+  std::vector<Part> parts;
+  std::size_t first_tile = 0;
+  const auto pieces = split_evenly(context.problem.k, static_cast<int>(devices.size()));
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    parts.push_back({devices[i], split_tiles(pieces[i], tile), first_tile});
+    first_tile += 2 * parts.back().tiles.size();
+  }
+  return parts;
+}
+
+std::vector<TileDirectory::Tile> tiles_of(const PlanContext& context, const std::vector<Part>& parts) {
+  std::vector<TileDirectory::Tile> tiles;
+  for (const Part& part : parts)
+    for (const Interval rows : part.tiles) {
+      tiles.push_back({rows_of(context.matrix_a, rows), context.problem.place_a, {part.device}});
+      tiles.push_back({rows_of(context.matrix_b, rows), context.problem.place_b, {part.device}});
     }
-    for (std::size_t turn = 0; turn < most; ++turn)
-      for (Part& part : parts_)
-        if (turn < part.tiles.size()) multiply(part, turn);
-    for (std::size_t other = 1; other < parts_.size(); ++other) add_sum_of(parts_[other]);
-    if (!result_in_place(parts_[0])) {
-      Deps deps;
-      deps.after(parts_[0].last);
-      copy(parts_[0], parts_[0].sum, {context_.matrix_c, 0, 0, 1, 1}, deps);
-    }
+  return tiles;
+}
+
+/// One task for each pair of tiles; those of a device add to its sum, which is numbered as the part is.
+class Products final : public Chooser {
+ public:
+  Products(const std::vector<Part>& parts, std::size_t devices) : parts_{parts}, of_device_(devices), next_(devices) {
+    for (std::size_t p = 0; p < parts.size(); ++p) of_device_[parts[p].device] = p;
+  }
+
+  std::optional<Task> next(std::size_t device) override {
+    if (!of_device_[device]) return std::nullopt;
+    const Part& part = parts_[*of_device_[device]];
+    const std::size_t turn = next_[device]++;
+    if (turn >= part.tiles.size()) return std::nullopt;
+    Task task;
+    task.trans_a = Trans::yes, task.alpha = Scalar::alpha;
+    task.reads = {TileId{part.first_tile + 2 * turn}, TileId{part.first_tile + 2 * turn + 1}};
+    task.writes = TileId{*of_device_[device]};
+    task.first = turn == 0, task.last = turn + 1 == part.tiles.size();
+    return task;
   }
 
  private:
-  struct Part {
-    std::size_t device = 0;
-    std::vector<Interval> tiles;
-    std::size_t first_tile = 0;  // in the cache: x and y of each tile in turn
-    View sum;
-    LastUses former;  // uses of the memory of `sum` before
+  const std::vector<Part>& parts_;
+  std::vector<std::optional<std::size_t>> of_device_;
+  std::vector<std::size_t> next_;
+};
+
+/// The sums of the devices, and in the end that of all, on the first.
+class Sums final : public Outputs {
+ public:
+  Sums(PlanContext& context, TileDirectory& inputs, const std::vector<Part>& parts)
+      : context_{context}, inputs_{inputs} {
+    for (const Part& part : parts) {
+      const bool at_home = sums_.empty() && context.problem.place_c == context.devices[part.device];
+      Sum sum{part.device, result(), {}, {}};
+      if (!at_home) {
+        const Arena::Slot slot = take(part.device);
+        sum.view = {slot.buffer, 0, 0, 1, 1}, sum.former = slot.former;
+      }
+      sums_.push_back(sum);
+    }
+  }
+
+  /// The products of a device follow one another: each adds to the same sum.
+  Place open(const Task& task, std::size_t device, Deps& deps) override {
+    const Sum& sum = sums_[task.writes.index()];
+    if (task.first) deps.after(sum.former);
+    return {sum.view, compute(device), task.first ? Scalar::zero : Scalar::one, 0};
+  }
+
+  void written(const Task& task, std::size_t /*device*/, OpId kernel, double /*end*/) override {
+    sums_[task.writes.index()].last = kernel;
+  }
+
+  /// Adds the others' sums to the first, and takes the result home.
+  void finish() {
+    for (std::size_t other = 1; other < sums_.size(); ++other) add_sum_of(sums_[other]);
+    const Sum& all = sums_.front();
+    if (context_.problem.place_c == context_.devices[all.device]) return;
+    Deps deps;
+    deps.after(all.last);
+    copy(all.view, result(), deps);
+  }
+
+ private:
+  struct Sum {
+    std::size_t device;
+    View view;
+    LastUses former;  // uses of its memory before
     std::optional<OpId> last;
   };
-  struct Scalar {
-    View view;
-    Arena::Slot slot;
-  };
 
-  static std::vector<Part> parts(const PlanContext& context, std::int64_t tile) {
-    std::vector<std::size_t> devices;
-    for (std::size_t d = 0; d < context.devices.size(); ++d)
-      if (d == 0 || context.topology.has_route(context.devices[d], context.devices[0])) devices.push_back(d);
-    devices.resize(static_cast<std::size_t>(
-        std::min(static_cast<std::int64_t>(devices.size()), context.problem.k)));  // an element each, at least
-    std::vector<Part> parts;
-    std::size_t first_tile = 0;
-    const auto pieces = split_evenly(context.problem.k, static_cast<int>(devices.size()));
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      Part part;
-      part.device = devices[i], part.tiles = split_tiles(pieces[i], tile), part.first_tile = first_tile;
-      first_tile += 2 * part.tiles.size();
-      parts.push_back(std::move(part));
-    }
-    return parts;
+  View result() const { return {context_.matrix_c, 0, 0, 1, 1}; }
+  QueueId compute(std::size_t device) const { return context_.builder.compute_queue(context_.devices[device], 0); }
+  Arena::Slot take(std::size_t device) {
+    return context_.arenas[device].take(1, 1, context_.problem.dtype, [this, device] { inputs_.evict_one(device); });
   }
 
-  std::vector<TileCache::Tile> tiles() const {
-    const GemmProblem& p = context_.problem;
-    std::vector<TileCache::Tile> all;
-    for (const Part& part : parts_)
-      for (const Interval rows : part.tiles) {
-        all.push_back({rows_of(context_.matrix_a, rows), p.place_a, {part.device}});
-        all.push_back({rows_of(context_.matrix_b, rows), p.place_b, {part.device}});
-      }
-    return all;
-  }
-
-  bool result_in_place(const Part& part) const {
-    return &part == &parts_[0] && context_.problem.place_c == context_.devices[part.device];
-  }
-
-  Scalar take_scalar(Part& part) {
-    Arena::Slot slot = context_.arenas[part.device].take(1, 1, element_size(context_.problem.dtype),
-                                                         [&] { cache_.evict_one(part.device); });
-    part.former = slot.former;
-    return {{slot.buffer, 0, 0, 1, 1}, slot};
-  }
-
-  void multiply(Part& part, std::size_t turn) {
-    const std::size_t d = part.device, x = part.first_tile + 2 * turn, y = x + 1;
-    Deps deps;
-    Op op;
-    op.kind = OpKind::gemm;
-    op.queue = compute(part);
-    op.trans_a = Trans::yes;
-    op.alpha = context_.problem.alpha, op.beta = turn == 0 ? 0 : 1;
-    const TileCache::Input in_x = cache_.fetch(x, d);
-    cache_.pin(x, d, true);
-    const TileCache::Input in_y = cache_.fetch(y, d);
-    op.a = in_x.view, op.b = in_y.view, op.y = part.sum;
-    deps.after(in_x.arrival).after(in_y.arrival);
-    if (turn == 0) deps.after(part.former);
-    part.last = context_.emit(d, op, deps);
-    cache_.pin(x, d, false);
-    for (const std::size_t tile : {x, y}) cache_.used(tile, d, *part.last);
-  }
-
-  void add_sum_of(const Part& other) {
-    Part& first = parts_[0];
-    const Scalar there = take_scalar(first);
+  void add_sum_of(const Sum& other) {
+    Sum& first = sums_.front();
+    const Arena::Slot there = take(first.device);
     Deps arrived, added;
-    arrived.after(other.last).after(there.slot.former);
-    added.after(copy(first, other.sum, there.view, arrived));
+    arrived.after(other.last).after(there.former);
     Op op;
     op.kind = OpKind::axpby;
-    op.queue = compute(first);
-    op.a = there.view, op.y = first.sum;
-    op.alpha = op.beta = 1;
+    op.queue = compute(first.device);
+    op.a = {there.buffer, 0, 0, 1, 1}, op.y = first.view;
+    op.alpha = op.beta = Scalar::one;
+    added.after(copy(other.view, op.a, arrived));
     first.last = context_.emit(first.device, op, added);
     LastUses uses;
     uses.add(op.queue, *first.last);
-    context_.arenas[first.device].give_back(there.slot, uses);
+    context_.arenas[first.device].give_back(there, uses);
   }
 
-  OpId copy(const Part& on_behalf, const View& from, const View& to, Deps& deps) {
+  OpId copy(const View& from, const View& to, Deps& deps) {
     const auto memory = [&](const View& view) { return context_.builder.plan().buffer(view.buffer).memory; };
     Op op;
     op.queue = context_.builder.copy_queue(memory(from), memory(to));
     op.a = from, op.y = to;
-    return context_.emit(on_behalf.device, op, deps);
+    return context_.emit(sums_.front().device, op, deps);
   }
 
-  /// The products of a device follow one another: each adds to the same sum.
-  QueueId compute(const Part& part) const { return context_.builder.compute_queue(context_.devices[part.device], 0); }
-
   PlanContext& context_;
-  std::vector<Part> parts_;
-  TileCache cache_;
+  TileDirectory& inputs_;
+  std::vector<Sum> sums_;  // by part
 };
 
 }  // namespace
 
-void plan_dot(PlanContext& context, std::int64_t tile) { DotPlanner{context, tile}.run(); }
+void plan_dot(PlanContext& context, std::int64_t tile) {
+  const std::vector<Part> parts = parts_of(context, tile);
+  TileDirectory inputs{context, tiles_of(context, parts)};
+  Fetcher fetcher{context, inputs};
+  Sums sums{context, inputs, parts};
+  Products products{parts, context.devices.size()};
+  TaskLoop{context, fetcher, sums, products}.run();
+  sums.finish();
+}
 
 }  // namespace tilerail

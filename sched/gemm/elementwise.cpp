@@ -1,99 +1,79 @@
 #include "sched/gemm/elementwise.hpp"
 
 #include <algorithm>
+#include <vector>
 
-#include "sched/gemm/c_tiles.hpp"
-#include "sched/tasks/tile_cache.hpp"
+#include "sched/gemm/owned_tiles.hpp"
+#include "sched/tasks/loop.hpp"
 
 namespace tilerail {
 namespace {
 
+/// y = alpha x + beta y, or C = beta C: one task for each tile that is written, by its owner, in the order of the
+/// tiling. Tiles of x are numbered first, if they are read, then those that are written.
+class ElementwiseTasks final : public Chooser {
+ public:
+  ElementwiseTasks(const PlanContext& context, const Tiling& tiling)
+      : context_{context},
+        tiling_{tiling},
+        reads_x_{context.problem.alpha != 0 && context.problem.k > 0},
+        next_(tiling.devices(), 0) {}
+
+  std::vector<TileDirectory::Tile> tiles_of_x() const {
+    std::vector<TileDirectory::Tile> tiles;
+    for (std::size_t i = 0; i < inputs(); ++i) {
+      const Interval rows = tiling_.m[i];
+      tiles.push_back({{context_.matrix_a, rows.begin, 0, rows.size(), 1},
+                       context_.problem.place_a,
+                       {tiling_.owner({static_cast<std::int64_t>(i), 0})}});
+    }
+    return tiles;
+  }
+
+  View home_of(TileId tile) const {
+    const std::size_t number = tile.index() - inputs();
+    const Interval rows = tiling_.m[number / tiling_.n.size()], cols = tiling_.n[number % tiling_.n.size()];
+    return {context_.matrix_c, rows.begin, cols.begin, rows.size(), cols.size()};
+  }
+
+  std::optional<Task> next(std::size_t device) override {
+    if (next_[device] == tiling_.tiles_of(device).size()) return std::nullopt;
+    const TileOfC at = tiling_.tiles_of(device)[next_[device]++];
+    Task task;
+    task.kind = OpKind::axpby;
+    task.alpha = reads_x_ ? Scalar::alpha : Scalar::zero;
+    if (reads_x_) task.reads[0] = TileId{static_cast<std::size_t>(at.i)};
+    task.writes = TileId{inputs() + static_cast<std::size_t>(at.i) * tiling_.n.size() + static_cast<std::size_t>(at.j)};
+    task.first = task.last = true;
+    return task;
+  }
+
+ private:
+  std::size_t inputs() const { return reads_x_ ? tiling_.m.size() : 0; }
+
+  const PlanContext& context_;
+  const Tiling& tiling_;
+  bool reads_x_;
+  std::vector<std::size_t> next_;  // by device
+};
+
 /// Of C, or of y.
-CTileLife::Shape largest_tile(const Tiling& tiling) {
-  CTileLife::Shape largest;
+OwnedTiles::Shape largest_tile(const Tiling& tiling) {
+  OwnedTiles::Shape largest;
   for (const Interval rows : tiling.m) largest.rows = std::max(largest.rows, rows.size());
   for (const Interval cols : tiling.n) largest.cols = std::max(largest.cols, cols.size());
   return largest;
 }
 
-class ElementwisePlanner {
- public:
-  ElementwisePlanner(PlanContext& context, const Tiling& tiling, double beta)
-      : context_{context},
-        tiling_{tiling},
-        reads_x_{context.problem.alpha != 0 && context.problem.k > 0},
-        x_{context, tiles_of_x()},
-        c_tiles_{context, false, beta, largest_tile(tiling), x_} {}
-
-  void run() {
-    bool any = true;
-    for (std::size_t turn = 0; any; ++turn) {
-      any = false;
-      for (std::size_t d = 0; d < tiling_.devices(); ++d) {
-        if (turn >= tiling_.tiles_of(d).size()) continue;
-        update(d, turn);
-        any = true;
-      }
-    }
-  }
-
- private:
-  std::vector<TileCache::Tile> tiles_of_x() const {
-    std::vector<TileCache::Tile> tiles;
-    for (std::int64_t i = 0; reads_x_ && i < static_cast<std::int64_t>(tiling_.m.size()); ++i) {
-      const Interval rows = tiling_.m[static_cast<std::size_t>(i)];
-      tiles.push_back(
-          {{context_.matrix_a, rows.begin, 0, rows.size(), 1}, context_.problem.place_a, {tiling_.owner({i, 0})}});
-    }
-    return tiles;
-  }
-
-  void update(std::size_t d, std::size_t turn) {
-    const TileOfC at = tiling_.tiles_of(d)[turn];
-    const Interval rows = tiling_.m[static_cast<std::size_t>(at.i)], cols = tiling_.n[static_cast<std::size_t>(at.j)];
-    const auto x = static_cast<std::size_t>(at.i);
-    TileCache::Input in;
-    if (reads_x_) {
-      in = x_.fetch(x, d);
-      x_.pin(x, d, true);
-    }
-    const CTileLife::Open tile =
-        c_tiles_.begin({context_.matrix_c, rows.begin, cols.begin, rows.size(), cols.size()}, d);
-    Op op;
-    op.kind = OpKind::axpby;
-    op.queue =
-        context_.builder.compute_queue(context_.devices[d], static_cast<int>(turn) % context_.policy.compute_streams);
-    op.a = in.view, op.y = tile.work;
-    op.alpha = reads_x_ ? context_.problem.alpha : 0, op.beta = tile.beta;
-    Deps deps;
-    deps.after(in.arrival).after(tile.loaded);
-    if (!tile.in_place) deps.after(tile.slot.former);
-    const OpId done = context_.emit(d, op, deps);
-    if (reads_x_) {
-      x_.pin(x, d, false);
-      x_.used(x, d, done);
-    }
-    c_tiles_.end(tile, d, op.queue, done, std::max(in.eta, tile.eta) + seconds(d, op));
-  }
-
-  double seconds(std::size_t d, const Op& op) const {
-    const int reads = (op.alpha != 0 ? 1 : 0) + (op.beta != 0 ? 1 : 0);
-    return context_.topology.kernels_of(context_.devices[d])
-        .axpby_time(op.y.rows, op.y.cols, context_.problem.dtype, reads, 1)
-        .value;
-  }
-
-  PlanContext& context_;
-  const Tiling& tiling_;
-  bool reads_x_;
-  TileCache x_;
-  CTileLife c_tiles_;
-};
-
 }  // namespace
 
-void plan_elementwise(PlanContext& context, const Tiling& tiling, double beta) {
-  ElementwisePlanner{context, tiling, beta}.run();
+void plan_elementwise(PlanContext& context, const Tiling& tiling, Scalar beta) {
+  ElementwiseTasks tasks{context, tiling};
+  TileDirectory inputs{context, tasks.tiles_of_x()};
+  Fetcher fetcher{context, inputs};
+  OwnedTiles outputs{
+      context, inputs, {false, beta, largest_tile(tiling), [&](TileId tile) { return tasks.home_of(tile); }}};
+  TaskLoop{context, fetcher, outputs, tasks}.run();
 }
 
 }  // namespace tilerail

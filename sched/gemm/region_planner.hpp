@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "sched/gemm/tiling.hpp"
 #include "sched/tasks/plan_context.hpp"
 
@@ -11,16 +9,15 @@ namespace tilerail {
 /// row panel of A, the column panel of B and the block of C, as far as they are not there already, and the buffers
 /// of lazily fetched tiles of C.
 std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
-                                      std::span<const MemoryId> devices, const Policy& policy, bool lazy);
+                                      std::span<const MemoryId> devices, const Decisions& decisions);
 
 /// Bytes of a slot that holds any tile of a tiling.
 std::int64_t slot_bytes(const Tiling& tiling, const GemmProblem& problem);
 /// Slots below which a device cannot work: one tile each of A, B and C (C_in takes the place of A or B).
 inline constexpr std::int64_t least_slots = 3;
 
-/// Plans one region of the problem (Algorithm 1 of thesis 4.2.7): devices take turns, each takes its next sub-problem,
-/// whose fetches are routed and charged to the link clock.
+/// Plans one region of the problem, whose tiles of C have static owners.
 ///   C[m, n] = alpha op(A)[m, k] op(B)[k, n] + beta C[m, n]
-void plan_region(PlanContext& context, const Tiling& tiling, double beta, bool lazy);
+void plan_region(PlanContext& context, const Tiling& tiling, Scalar beta);
 
 }  // namespace tilerail

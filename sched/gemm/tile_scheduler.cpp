@@ -32,8 +32,6 @@ TileScheduler::TileScheduler(const GemmProblem& problem, const Topology& topolog
       devices_{devices},
       policy_{policy},
       shares_{std::move(shares)} {
-  const bool shares_home = problem.place_c == problem.place_a || problem.place_c == problem.place_b;
-  lazy_ = policy.c_tiles == CTiles::lazy || (policy.c_tiles == CTiles::automatic && shares_home);
   const std::vector<MemoryNeed> matrices = memory_needs(problem, topology.memories().size());
   check_capacities(matrices, topology, "--place");
   for (const MemoryId device : devices) capacities_.push_back(capacity_for_tiles(device, matrices[device.index()]));
@@ -56,107 +54,71 @@ std::int64_t TileScheduler::largest_tile() const {
 
 Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   check_kernels(tile);
-  Plan plan;
-  plan.problem = problem_;
-  plan.machine = topology_.name();
-  for (const Memory& memory : topology_.memories()) plan.memories.push_back(memory.name);
+  const Decisions decisions = decide({problem_, topology_, devices_, policy_, shares_}, tile, grid_shape);
+  Plan plan = empty_plan(problem_, topology_);
   plan.policy = policy_.name;
   plan.tile = tile;
   plan.devices.assign(devices_.begin(), devices_.end());
-  plan.single_issuer = policy_.single_issuer;
-  plan.peak_bytes.assign(topology_.memories().size(), 0);
+  plan.single_issuer = decisions.single_issuer;
+  plan.origin.decisions = to_text(decisions, topology_);
+  plan.origin.without_effect = without_effect(policy_, decisions, problem_, topology_);
+  const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (scales_only() && problem_.beta == 1);
+  if (!nothing_to_do) add_operations(plan, decisions);
+  return plan;
+}
+
+void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const {
   PlanBuilder builder{plan};
-  const Policy policy = resolved(tile);
-  if (policy.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
-  const bool scaling = problem_.alpha == 0 || problem_.k == 0;
-  const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
-  if (problem_.m == 0 || problem_.n == 0 || (scaling && problem_.beta == 1)) return plan;
-
+  if (decisions.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   BufferId a{}, b{};
-  if (!scaling) {
-    a = builder.add_buffer(
-        {Buffer::Kind::matrix_a, problem_.place_a, problem_.rows_a(), problem_.cols_a(), problem_.lda, 0});
-    if (problem_.has_b())
-      b = builder.add_buffer(
-          {Buffer::Kind::matrix_b, problem_.place_b, problem_.rows_b(), problem_.cols_b(), problem_.ldb, 0});
+  if (!scales_only()) {
+    a = builder.add_buffer(matrix_buffer(problem_, Buffer::Kind::matrix_a));
+    if (problem_.has_b()) b = builder.add_buffer(matrix_buffer(problem_, Buffer::Kind::matrix_b));
   }
-  const BufferId c =
-      builder.add_buffer({Buffer::Kind::matrix_c, problem_.place_c, problem_.m, problem_.n, problem_.ldc, 0});
-
+  const BufferId c = builder.add_buffer(matrix_buffer(problem_, Buffer::Kind::matrix_c));
   const std::optional<LinkMap> map =
-      policy.routing == Routing::link_map ? std::optional{LinkMap{topology_}} : std::nullopt;
+      decisions.routing == Routing::link_map ? std::optional{LinkMap{topology_}} : std::nullopt;
   std::optional<SharedLinks> links;
-  if (map) links.emplace(link_map_routes(*map, tile));
+  if (map) links.emplace(link_map_routes(*map, decisions));
   // What is used once needs no room to stay.
-  const bool used_once = scaling || problem_.of_vectors();
-  const std::vector<Region> regions =
-      used_once ? std::vector<Region>{all} : cut_to_memory(all, tile, grid_shape, policy);
+  const bool used_once = scales_only() || problem_.of_vectors();
+  const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
+  const std::vector<Region> regions = used_once ? std::vector<Region>{all} : cut_to_memory(all, decisions);
+  KernelCosts costs{topology_};
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
-    const Tiling tiles = tiling(region, tile, grid_shape);
-    LinkClock clock{resources_, topology_.memories().size(), policy_.routing == Routing::link_eta};
-    std::vector<Arena> arenas = make_arenas(builder, tiles, used_once, policy);
-    PlanContext context{
-        problem_, topology_, policy, devices_, builder, clock, arenas, a, b, c, links ? &*links : nullptr, {}};
+    const Tiling tiles = tiling(region, decisions);
+    Clock clock{resources_, topology_, {devices_.size(), decisions.routing == Routing::link_eta}};
+    std::vector<Arena> arenas = make_arenas(builder, tiles, used_once, decisions);
+    PlanContext context{problem_, topology_, decisions, devices_, builder, clock,
+                        costs,    arenas,    a,         b,        c,       links ? &*links : nullptr,
+                        {}};
     context.last_of_device.resize(devices_.size());
-    const double beta = region.k.begin == 0 ? problem_.beta : 1.0;
-    if (scaling || problem_.routine == Routine::axpy)
-      plan_elementwise(context, tiles, beta);
-    else if (problem_.routine == Routine::dot)
-      plan_dot(context, tile);
-    else
-      plan_region(context, tiles, beta, lazy_);
+    add_region(context, tiles, region);
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       std::int64_t& peak = plan.peak_bytes[devices_[d].index()];
       peak = std::max(peak, arenas[d].peak());
     }
   }
-  return plan;
 }
 
-/// Kernels that fill a GPU run one after another, in whatever stream they are. Where one leaves room, as many streams
-/// as it takes to fill the GPU, up to as many as the other presets have.
-Policy TileScheduler::resolved(std::int64_t tile) const {
-  Policy policy = policy_;
-  if (policy.compute_streams > 0) return policy;
-  double least = 1;
-  const GemmProblem& p = problem_;
-  const std::int64_t rows = std::min(tile, p.m), cols = std::min(tile, p.n), depth = std::min(tile, p.k);
-  for (const MemoryId device : devices_) {
-    const KernelTimes& kernels = topology_.kernels_of(device);
-    least = std::min(least, p.routine == Routine::gemv && p.alpha != 0 && depth > 0
-                                ? kernels.gemm_occupancy(rows, cols, depth, p.dtype, p.trans_a, p.trans_b)
-                                : kernels.occupancy(rows, cols));
-  }
-  policy.compute_streams = std::clamp(static_cast<int>(std::ceil(1 / least)), 1, Policy{}.compute_streams);
-  return policy;
+void TileScheduler::add_region(PlanContext& context, const Tiling& tiles, const Region& region) const {
+  const Scalar beta = region.k.begin == 0 ? scalar_of(problem_.beta, Scalar::beta) : Scalar::one;
+  if (scales_only() || problem_.routine == Routine::axpy) return plan_elementwise(context, tiles, beta);
+  if (problem_.routine == Routine::dot) return plan_dot(context, context.decisions.tile);
+  plan_region(context, tiles, beta);
 }
 
-/// In proportion to what devices compute in a second, by kernels of this tile.
-std::vector<double> TileScheduler::shares_for(std::int64_t tile) const {
-  if (!shares_.empty()) return shares_;
-  std::vector<double> shares(devices_.size(), 1.0);
-  const GemmProblem& p = problem_;
-  const bool scaling = p.alpha == 0 || p.k == 0;
-  if (policy_.shares == Shares::equal || scaling) return shares;
-  for (std::size_t d = 0; d < devices_.size(); ++d)
-    shares[d] =
-        1 / topology_.kernels_of(devices_[d])
-                .gemm_time(std::min(tile, p.m), std::min(tile, p.n), std::min(tile, p.k), p.dtype, p.trans_a, p.trans_b)
-                .value;
-  return shares;
+Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {
+  return {region, decisions.grid, decisions.tile, decisions.distribution, decisions.shares};
 }
 
-Tiling TileScheduler::tiling(const Region& region, std::int64_t tile, Grid grid_shape) const {
-  return {region, grid_shape, tile, policy_.distribution, shares_for(tile)};
-}
-
-SharedLinks TileScheduler::link_map_routes(const LinkMap& map, std::int64_t tile) const {
+SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& decisions) const {
   std::vector<MemoryId> read{problem_.place_a, problem_.place_b};
   if (problem_.beta != 0) read.push_back(problem_.place_c);
-  const auto side = static_cast<double>(tile);
+  const auto side = static_cast<double>(decisions.tile);
   const double bytes = side * (problem_.of_vectors() ? 1 : side) * static_cast<double>(element_size(problem_.dtype));
-  SharedLinks links{map, devices_, read, std::span{&problem_.place_c, 1}, bytes, policy_.max_hops};
+  SharedLinks links{map, devices_, read, std::span{&problem_.place_c, 1}, bytes, decisions.max_hops};
   std::vector<std::size_t> all(devices_.size());
   std::iota(all.begin(), all.end(), 0);
   links.activate(all);
@@ -182,8 +144,8 @@ std::int64_t TileScheduler::capacity_for_tiles(MemoryId device, const MemoryNeed
   return static_cast<std::int64_t>(std::min(left, policy_.memory_fraction * memory.capacity->value));
 }
 
-bool TileScheduler::fits(const Region& region, std::int64_t tile, Grid grid_shape, const Policy& policy) const {
-  const auto need = ample_bytes(tiling(region, tile, grid_shape), problem_, devices_, policy, lazy_);
+bool TileScheduler::fits(const Region& region, const Decisions& decisions) const {
+  const auto need = ample_bytes(tiling(region, decisions), problem_, devices_, decisions);
   for (std::size_t d = 0; d < need.size(); ++d)
     if (need[d] > capacities_[d]) return false;
   return true;
@@ -191,20 +153,18 @@ bool TileScheduler::fits(const Region& region, std::int64_t tile, Grid grid_shap
 
 /// memory=cubes: where tiles would not fit and all matrices are on a host, cubes of the largest side T_L (a multiple
 /// of the tile) that does fit, to be run one after another (thesis 4.2.3.1). Otherwise the whole region.
-std::vector<Region> TileScheduler::cut_to_memory(const Region& all, std::int64_t tile, Grid grid_shape,
-                                                 const Policy& policy) const {
+std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisions& decisions) const {
   const bool on_host =
       topology_.is_host(problem_.place_a) && topology_.is_host(problem_.place_b) && topology_.is_host(problem_.place_c);
-  if (policy_.memory != MemoryChoice::cubes || !policy_.caching || !on_host || fits(all, tile, grid_shape, policy))
-    return {all};
+  if (decisions.memory != MemoryChoice::cubes || !decisions.caching || !on_host || fits(all, decisions)) return {all};
   const auto cube = [&](std::int64_t side) {
     return Region{{0, std::min(side, all.m.end)}, {0, std::min(side, all.n.end)}, {0, std::min(side, all.k.end)}};
   };
-  const std::int64_t longest = std::max({problem_.m, problem_.n, problem_.k});
+  const std::int64_t tile = decisions.tile, longest = std::max({problem_.m, problem_.n, problem_.k});
   std::int64_t low = 1, high = (longest + tile - 1) / tile;  // in tiles; fits(low) is assumed, fits(high) is false
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
-    (fits(cube(middle * tile), tile, grid_shape, policy) ? low : high) = middle;
+    (fits(cube(middle * tile), decisions) ? low : high) = middle;
   }
   std::vector<Region> regions;
   const std::int64_t side = low * tile;
@@ -215,10 +175,10 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, std::int64_t
 }
 
 std::vector<Arena> TileScheduler::make_arenas(PlanBuilder& builder, const Tiling& tiling, bool used_once,
-                                              const Policy& policy) const {
-  bool pooled = !policy_.caching || used_once;
+                                              const Decisions& decisions) const {
+  bool pooled = !decisions.caching || used_once;
   if (!pooled) {
-    const auto need = ample_bytes(tiling, problem_, devices_, policy, lazy_);
+    const auto need = ample_bytes(tiling, problem_, devices_, decisions);
     for (std::size_t d = 0; d < devices_.size(); ++d) pooled = pooled || need[d] > capacities_[d];
   }
   const std::int64_t slot = pooled ? slot_bytes(tiling, problem_) : 0;

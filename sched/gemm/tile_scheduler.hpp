@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "cost/resources.hpp"
+#include "model/published/shared_links.hpp"
 #include "plan/memory_needs.hpp"
 #include "sched/gemm/decomposition.hpp"
 #include "sched/gemm/tiling.hpp"
-#include "sched/policy/policy.hpp"
+#include "sched/policy/decisions.hpp"
 #include "sched/tasks/arena.hpp"
+#include "sched/tasks/plan_context.hpp"
 
 namespace tilerail {
 
@@ -31,16 +33,17 @@ class TileScheduler {
   Plan plan(std::int64_t tile, Grid grid) const;
 
  private:
-  Policy resolved(std::int64_t tile) const;
-  std::vector<double> shares_for(std::int64_t tile) const;
-  SharedLinks link_map_routes(const LinkMap& map, std::int64_t tile) const;
-  Tiling tiling(const Region& region, std::int64_t tile, Grid grid) const;
+  bool scales_only() const { return problem_.alpha == 0 || problem_.k == 0; }
+  void add_operations(Plan& plan, const Decisions& decisions) const;
+  void add_region(PlanContext& context, const Tiling& tiles, const Region& region) const;
+  SharedLinks link_map_routes(const LinkMap& map, const Decisions& decisions) const;
+  Tiling tiling(const Region& region, const Decisions& decisions) const;
   void check_kernels(std::int64_t tile) const;
   std::int64_t capacity_for_tiles(MemoryId device, const MemoryNeed& need) const;
-  bool fits(const Region& region, std::int64_t tile, Grid grid, const Policy& policy) const;
-  std::vector<Region> cut_to_memory(const Region& all, std::int64_t tile, Grid grid, const Policy& policy) const;
+  bool fits(const Region& region, const Decisions& decisions) const;
+  std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
   std::vector<Arena> make_arenas(PlanBuilder& builder, const Tiling& tiling, bool used_once,
-                                 const Policy& policy) const;
+                                 const Decisions& decisions) const;
 
   const GemmProblem& problem_;
   const Topology& topology_;
@@ -48,7 +51,6 @@ class TileScheduler {
   std::span<const MemoryId> devices_;
   const Policy& policy_;
   std::vector<double> shares_;
-  bool lazy_ = false;
   std::vector<std::int64_t> capacities_;
 };
 

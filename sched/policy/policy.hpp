@@ -25,7 +25,8 @@ enum class SelectBy { model, plans };
 enum class Distribution { blocks, sequential, round_robin, cyclic_1d, cyclic_2d };
 enum class Shares { equal, by_speed };
 
-/// A policy is a value. Presets are rows of one table (policy.cpp); any field can be overridden by "key=value".
+/// What a user wishes: a value. Presets are rows of one table (policy.cpp); any field can be overridden by "key=value"
+/// (fields.hpp). What comes of the wishes for one problem on one machine are its Decisions (decisions.hpp).
 struct Policy {
   std::string name;                                // preset, then "+key=value" for every override
   DeviceChoice device_choice = DeviceChoice::all;  // of those given
@@ -59,15 +60,5 @@ struct Policy {
 /// Throws InputError naming the presets there are.
 Policy preset(std::string_view name);
 std::vector<std::string> preset_names();
-
-/// Applies "key=value" (keys and values: docs/model.md#policies). Throws InputError naming the key or the values there
-/// are.
-void apply_override(Policy& policy, std::string_view assignment);
-
-/// A field that can be overridden, as text: its key, its value in a policy, and the values that it accepts.
-struct PolicyField {
-  std::string key, value, accepted;
-};
-std::vector<PolicyField> fields_of(const Policy& policy);
 
 }  // namespace tilerail

@@ -24,7 +24,7 @@ struct Score {
     }
     return false;
   }
-  Score with(LinkClock::Arrival arrival) const {
+  Score with(Clock::Arrival arrival) const {
     return {std::max(last, arrival.last), std::max(pair, arrival.pair), pressure + arrival.pressure,
             sum + arrival.last};
   }
@@ -39,8 +39,7 @@ struct Score {
 /// Depth-first over all orders; the clock carries the load of the hops taken so far.
 class Exhaustive {
  public:
-  Exhaustive(LinkClock& clock, const Topology& topology, std::span<const MemoryId> destinations, double bytes,
-             int chunks)
+  Exhaustive(Clock& clock, const Topology& topology, std::span<const MemoryId> destinations, double bytes, int chunks)
       : clock_{clock},
         topology_{topology},
         left_{destinations.begin(), destinations.end()},
@@ -75,7 +74,7 @@ class Exhaustive {
   }
 
   static constexpr MemoryId taken{std::int32_t{-1}};
-  LinkClock& clock_;
+  Clock& clock_;
   const Topology& topology_;
   std::vector<MemoryId> left_;
   double bytes_;
@@ -92,14 +91,14 @@ struct Partial {
   Score score;
 };
 
-std::optional<Chain> search_all(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+std::optional<Chain> search_all(Clock& clock, const Topology& topology, std::span<const Holder> holders,
                                 std::span<const MemoryId> destinations, double bytes, int chunks) {
   Exhaustive search{clock, topology, destinations, bytes, chunks};
   for (const Holder& holder : holders) search.from(holder);
   return search.best();
 }
 
-std::optional<Chain> search_beam(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+std::optional<Chain> search_beam(Clock& clock, const Topology& topology, std::span<const Holder> holders,
                                  std::span<const MemoryId> destinations, double bytes, int chunks) {
   std::vector<Partial> beam, next;
   for (const Holder& holder : holders) beam.push_back({{holder.memory, {}, {}}, holder, {}});
@@ -133,23 +132,23 @@ Chain required(const std::optional<Chain>& chain, const Topology& topology, std:
 
 }  // namespace
 
-Chain exhaustive_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+Chain exhaustive_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
                        std::span<const MemoryId> destinations, double bytes, int chunks) {
   return required(search_all(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
 }
 
-Chain beam_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+Chain beam_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
                  std::span<const MemoryId> destinations, double bytes, int chunks) {
   return required(search_beam(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
 }
 
-std::optional<Chain> find_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+std::optional<Chain> find_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
                                 std::span<const MemoryId> destinations, double bytes, int chunks) {
   const auto search = destinations.size() <= exhaustive_hops ? search_all : search_beam;
   return search(clock, topology, holders, destinations, bytes, chunks);
 }
 
-Chain best_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+Chain best_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
                  std::span<const MemoryId> destinations, double bytes, int chunks) {
   return required(find_chain(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
 }

@@ -4,20 +4,15 @@
 #include <span>
 #include <vector>
 
-#include "cost/link_clock.hpp"
+#include "cost/clock.hpp"
+#include "sched/tasks/directory.hpp"
 
 namespace tilerail {
 
-/// Where a tile is or will be, and when its first and last pieces are there.
-struct Holder {
-  MemoryId memory;
-  LinkClock::Arrival available;
-};
-
 struct Chain {
   MemoryId source;
-  std::vector<MemoryId> hops;                // destinations in order: source -> hops[0] -> hops[1] ...
-  std::vector<LinkClock::Arrival> arrivals;  // one a hop
+  std::vector<MemoryId> hops;            // destinations in order: source -> hops[0] -> hops[1] ...
+  std::vector<Clock::Arrival> arrivals;  // one a hop
 };
 
 /// The order in which a batched fetch visits its destinations: the one whose last arrival is earliest by the link
@@ -28,17 +23,17 @@ struct Chain {
 /// InputError when no order reaches every destination. The clock is left as it was found.
 inline constexpr std::size_t exhaustive_hops = 5;
 inline constexpr std::size_t beam_width = 16;
-Chain best_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+Chain best_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
                  std::span<const MemoryId> destinations, double bytes, int chunks);
 
 /// As best_chain; nothing where no order reaches every destination, as without peer access.
-std::optional<Chain> find_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+std::optional<Chain> find_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
                                 std::span<const MemoryId> destinations, double bytes, int chunks);
 
 /// The two searches by themselves, for comparison.
-Chain exhaustive_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+Chain exhaustive_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
                        std::span<const MemoryId> destinations, double bytes, int chunks);
-Chain beam_chain(LinkClock& clock, const Topology& topology, std::span<const Holder> holders,
+Chain beam_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
                  std::span<const MemoryId> destinations, double bytes, int chunks);
 
 }  // namespace tilerail

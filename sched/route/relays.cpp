@@ -23,16 +23,4 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
   return false;
 }
 
-Policy relayed(Policy policy) {
-  policy.relays = false;
-  policy.routing = Routing::link_map;
-  policy.distribution = Distribution::cyclic_2d;
-  policy.batch = false;
-  policy.sends = Sends::free;
-  policy.order = Order::fifo;
-  policy.write_backs = WriteBacks::own_queues;
-  policy.compute_streams = Policy{}.compute_streams;
-  return policy;
-}
-
 }  // namespace tilerail

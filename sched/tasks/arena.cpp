@@ -17,9 +17,9 @@ std::int64_t Arena::leading(std::int64_t rows, std::int64_t element) {
   return rows <= unit ? std::max<std::int64_t>(1, rows) : (rows + unit - 1) / unit * unit;
 }
 
-Arena::Slot Arena::take(std::int64_t rows, std::int64_t cols, std::int64_t element,
-                        const std::function<void()>& make_room) {
-  const std::int64_t bytes = pooled() ? slot_bytes_ : aligned(leading(rows, element) * cols * element);
+Arena::Slot Arena::take(std::int64_t rows, std::int64_t cols, DType dtype, const std::function<void()>& make_room) {
+  const std::int64_t bytes =
+      pooled() ? slot_bytes_ : aligned(leading(rows, element_size(dtype)) * cols * element_size(dtype));
   Slot slot;
   if (used_ + bytes <= capacity_) {
     slot.offset = used_;
@@ -33,12 +33,13 @@ Arena::Slot Arena::take(std::int64_t rows, std::int64_t cols, std::int64_t eleme
     slot.former = std::move(free_.front().second);
     free_.pop_front();
   }
-  reshape(slot, rows, cols, element);
+  reshape(slot, rows, cols, dtype);
   return slot;
 }
 
-void Arena::reshape(Slot& slot, std::int64_t rows, std::int64_t cols, std::int64_t element) {
-  slot.buffer = builder_->add_buffer({Buffer::Kind::tile, memory_, rows, cols, leading(rows, element), slot.offset});
+void Arena::reshape(Slot& slot, std::int64_t rows, std::int64_t cols, DType dtype) {
+  slot.buffer = builder_->add_buffer(
+      {Buffer::Kind::tile, memory_, rows, cols, leading(rows, element_size(dtype)), slot.offset, dtype});
 }
 
 void Arena::give_back(const Slot& slot, const LastUses& uses) {

@@ -33,9 +33,9 @@ class Arena {
   static std::int64_t leading(std::int64_t rows, std::int64_t element);
 
   /// Memory for a rows x cols tile. A pooled arena that is full calls `make_room`, which gives a slot back.
-  Slot take(std::int64_t rows, std::int64_t cols, std::int64_t element, const std::function<void()>& make_room);
+  Slot take(std::int64_t rows, std::int64_t cols, DType dtype, const std::function<void()>& make_room);
   /// A tile of another shape, no larger, in the memory of `slot`.
-  void reshape(Slot& slot, std::int64_t rows, std::int64_t cols, std::int64_t element);
+  void reshape(Slot& slot, std::int64_t rows, std::int64_t cols, DType dtype);
   /// Gives memory back; whoever takes it next waits for `uses`.
   void give_back(const Slot& slot, const LastUses& uses);
 

@@ -5,11 +5,12 @@
 #include <span>
 #include <vector>
 
-#include "cost/link_clock.hpp"
+#include "cost/clock.hpp"
+#include "cost/kernel_costs.hpp"
 #include "cost/resources.hpp"
 #include "model/published/shared_links.hpp"
 #include "plan/builder.hpp"
-#include "sched/policy/policy.hpp"
+#include "sched/policy/decisions.hpp"
 #include "sched/tasks/arena.hpp"
 
 namespace tilerail {
@@ -18,10 +19,11 @@ namespace tilerail {
 struct PlanContext {
   const GemmProblem& problem;
   const Topology& topology;
-  const Policy& policy;
+  const Decisions& decisions;
   std::span<const MemoryId> devices;
   PlanBuilder& builder;
-  LinkClock& clock;
+  Clock& clock;
+  KernelCosts& costs;
   std::vector<Arena>& arenas;  // one a device
   BufferId matrix_a, matrix_b, matrix_c;
   const SharedLinks* links = nullptr;  // routing=link-map only
@@ -41,9 +43,9 @@ struct PlanContext {
 
   /// Adds an operation on behalf of a device. Without overlap a device does one thing after another.
   OpId emit(std::size_t device, const Op& op, Deps& deps) {
-    if (!policy.overlap) deps.after(last_of_device[device]);
+    if (!decisions.overlap) deps.after(last_of_device[device]);
     const OpId id = builder.add(op, deps);
-    if (!policy.overlap) last_of_device[device] = id;
+    if (!decisions.overlap) last_of_device[device] = id;
     return id;
   }
   std::vector<std::optional<OpId>> last_of_device{devices.size()};

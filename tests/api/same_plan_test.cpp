@@ -7,6 +7,7 @@
 
 #include "api/handle.hpp"
 #include "backends/simulator.hpp"
+#include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/job.hpp"
 #include "tests/api/fake_hardware.hpp"

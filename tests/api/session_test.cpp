@@ -13,7 +13,6 @@ namespace {
 
 using test::fake_session;
 using test::Log;
-
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// One call on random matrices with padding. Products of 64 terms below 1 in magnitude, times scalars below 3, are far
@@ -288,11 +287,10 @@ TEST(Session, ATopologyComesFromAFileAnObjectOrTheEnvironment) {
   EXPECT_EQ(fake_session(std::make_shared<Log>(), options)->topology_name(), "two-gpu");
   setenv("TILERAIL_TOPOLOGY", file.c_str(), 1);
   EXPECT_EQ(fake_session(std::make_shared<Log>())->topology_name(), "hgx-h200");
-  setenv("TILERAIL_TOPOLOGY", "karolina-hgx-a100", 1);
-  setenv("TILERAIL_TOPOLOGIES", TILERAIL_SOURCE_DIR "/topologies", 1);
+  setenv("TILERAIL_TOPOLOGY", "karolina-hgx-a100", 1),
+      setenv("TILERAIL_TOPOLOGIES", TILERAIL_SOURCE_DIR "/topologies", 1);
   EXPECT_EQ(fake_session(std::make_shared<Log>())->topology_name(), "karolina-hgx-a100");
-  unsetenv("TILERAIL_TOPOLOGY");
-  unsetenv("TILERAIL_TOPOLOGIES");
+  unsetenv("TILERAIL_TOPOLOGY"), unsetenv("TILERAIL_TOPOLOGIES");
   options.machine.reset();
   options.topology = "no-such-machine";
   EXPECT_THROW(fake_session(std::make_shared<Log>(), options), InputError);

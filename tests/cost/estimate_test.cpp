@@ -59,7 +59,7 @@ class Draft {
   }
   double estimate() { return whole_estimate().makespan.value; }
   double busiest() { return whole_estimate().busiest.value; }
-  double cost(OpId op) { return KernelCosts{plan, machine()}.of(op).seconds; }
+  double cost(OpId op) { return PlanKernelCosts{plan, machine()}.of(op).seconds; }
 
   Plan plan;
 
@@ -143,7 +143,7 @@ TEST(Estimate, TheBusiestIsWhatAllDevicesUseOrTheMeanOfWhatSomeDo) {
   EXPECT_NEAR(both.busiest.value, 2.0 / 12, 1e-4);  // of the link that both are behind
 }
 
-TEST(KernelCosts, UnalignedColumnsOfAnyOperandCost) {
+TEST(PlanKernelCosts, UnalignedColumnsOfAnyOperandCost) {
   Draft d;
   const View even = d.matrix(gpu, 512, 512), odd = d.matrix(gpu, 512, 512, 513);
   const double aligned = d.cost(d.gemm(even, even, even));
@@ -152,7 +152,7 @@ TEST(KernelCosts, UnalignedColumnsOfAnyOperandCost) {
   EXPECT_NEAR(d.cost(d.gemm(even, even, odd)), 2 * aligned, 1e-12);
 }
 
-TEST(KernelCosts, SoDoColumnsThatAreNoWholeWords) {
+TEST(PlanKernelCosts, SoDoColumnsThatAreNoWholeWords) {
   Draft d;
   const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 512, 512), tall = d.matrix(gpu, 512, 512);
   const double words = d.cost(d.gemm({large.buffer, 0, 0, 510, 512}, even, {tall.buffer, 0, 0, 510, 512}));
@@ -167,7 +167,7 @@ TEST(KernelCosts, SoDoColumnsThatAreNoWholeWords) {
   EXPECT_LT(ratio, 1.01);
 }
 
-TEST(KernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
+TEST(PlanKernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
   const KernelCost aligned{1, 1, 1}, slow{2, 1, 2};
   EXPECT_DOUBLE_EQ(aligned.under_load(1.5), 1.5);
   EXPECT_DOUBLE_EQ(slow.under_load(1.5), 2);
@@ -180,7 +180,7 @@ TEST(KernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
   EXPECT_NEAR(d.estimate(), 2 * 2.0 * (1 << 30) / 1e12, 1e-9);
 }
 
-TEST(KernelCosts, SoDoesAnOperandThatStartsOffABorder) {
+TEST(PlanKernelCosts, SoDoesAnOperandThatStartsOffABorder) {
   Draft d;
   const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 1024, 512);
   const double aligned = d.cost(d.gemm(even, even, even));

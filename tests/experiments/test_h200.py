@@ -4,7 +4,7 @@ import csv
 import shutil
 import unittest
 
-from support import SOURCE, TILERAIL, HardwareTest, csv_rows, table_after
+from support import DEFAULTS, REMARKS, SOURCE, TILERAIL, HardwareTest, csv_rows, table_after
 
 import h200_accuracy
 import harness

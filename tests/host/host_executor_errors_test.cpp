@@ -69,7 +69,7 @@ TEST(HostExecutorErrors, AFailingOperationIsNamedAndTheExecutorStaysUsable) {
   const MemoryId gpu = topology.gpus()[0];
   const View spare = draft.tile(gpu, 4, 1);
   const OpId before = draft.axpby(draft.compute_queue(gpu), draft.a(), spare, {});
-  draft.gemm(draft.compute_queue(gpu, 1), draft.a(), draft.b(), draft.c(), {1.0, 0.0}, {before});
+  draft.gemm(draft.compute_queue(gpu, 1), draft.a(), draft.b(), draft.c(), {}, {before});
   for (int i = 0; i < 50; ++i) draft.axpby(draft.compute_queue(gpu, 1), draft.a(), spare, {});
   HostExecutor executor{topology};
   std::vector<double> a(4, 1.0), b(4, 1.0), c(16, 0.0);

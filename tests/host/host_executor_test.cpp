@@ -165,7 +165,7 @@ TEST(HostExecutor, PoisonShowsBytesThatNothingWrote) {
   p.place_a = p.place_c = MemoryId{1};
   PlanDraft draft{topology, p};
   const MemoryId gpu = topology.gpus()[0];
-  draft.gemm(draft.compute_queue(gpu), draft.a(), draft.tile(gpu, 16, 16), draft.c(), {1.0, 0.0});
+  draft.gemm(draft.compute_queue(gpu), draft.a(), draft.tile(gpu, 16, 16), draft.c(), {});
   HostExecutor executor{topology, {.workers = 1, .poison = true}};
   const GemmData data{draft.plan().problem, 17};
   executor.set_matrices(data.matrices());

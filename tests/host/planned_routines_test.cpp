@@ -89,7 +89,7 @@ TEST(RoutineCheck, AMissingTileOfALongDotProductShows) {
     executor.execute(plan);
     EXPECT_TRUE(data.check().passed()) << data.check().summary();
     for (Op& op : plan.ops)
-      if (op.kind == OpKind::gemm && op.beta == 0) op.alpha = 0;  // the first tile
+      if (op.kind == OpKind::gemm && op.beta == Scalar::zero) op.alpha = Scalar::zero;  // the first tile
     executor.execute(plan);
     EXPECT_FALSE(data.check().passed()) << data.check().summary();
   }

@@ -10,6 +10,7 @@
 
 #include "backends/host/run/host_executor.hpp"
 #include "backends/sim/sim_executor.hpp"
+#include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/plan_interpreter.hpp"
 #include "tests/support/random_cases.hpp"
@@ -131,7 +132,7 @@ void check_volume(const Plan& plan) {
   const GemmProblem& p = plan.problem;
   std::int64_t volume = 0;
   for (const Op& op : plan.ops) {
-    if (p.routine == Routine::axpy && op.kind == OpKind::axpby && op.alpha != 0) volume += op.y.rows;
+    if (p.routine == Routine::axpy && op.kind == OpKind::axpby && reads_a(op)) volume += op.y.rows;
     if (op.kind == OpKind::gemm) volume += op.y.rows * op.y.cols * (op.trans_a == Trans::no ? op.a.cols : op.a.rows);
   }
   RC_ASSERT(volume == (p.alpha == 0 ? 0 : p.m * p.n * p.k));

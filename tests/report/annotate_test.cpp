@@ -88,8 +88,8 @@ TEST(Annotate, TransposedOperandsGiveRowsAndColumnsTheOtherWayRound) {
                   {Buffer::Kind::tile, gpu, 2, 3, 2, 0}};
   // Rows 2 and 3 of op(A) are columns 2 and 3 of A; columns 3 to 5 of op(B) are rows 3 to 5 of B.
   const View a{BufferId{0}, 0, 2, 8, 2}, b{BufferId{1}, 3, 0, 3, 8}, tile{BufferId{3}, 0, 0, 2, 3};
-  plan.ops = {{OpKind::gemm, Trans::yes, Trans::yes, QueueId{0}, a, b, tile, 1, 0},
-              {OpKind::copy, Trans::no, Trans::no, QueueId{1}, tile, {}, {BufferId{2}, 2, 3, 2, 3}, 1, 0}};
+  plan.ops = {{OpKind::gemm, Trans::yes, Trans::yes, QueueId{0}, a, b, tile},
+              {OpKind::copy, Trans::no, Trans::no, QueueId{1}, tile, {}, {BufferId{2}, 2, 3, 2, 3}}};
   plan.dep_begin = {0, 0, 1};
   plan.deps = {OpId{0}};
   plan.peak_bytes = {0, 48, 0};

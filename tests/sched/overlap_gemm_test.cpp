@@ -1,4 +1,5 @@
 #include "sched/choose/overlap_gemm.hpp"
+#include "sched/policy/fields.hpp"
 
 #include <gtest/gtest.h>
 

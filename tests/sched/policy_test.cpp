@@ -1,4 +1,4 @@
-#include "sched/policy/policy.hpp"
+#include "sched/policy/fields.hpp"
 
 #include <gtest/gtest.h>
 

@@ -33,7 +33,7 @@ TEST_F(Routines, AxpyFetchesXAndYAddsAndWritesYBack) {
   EXPECT_EQ(axpy.buffer(x.a.buffer).kind, Buffer::Kind::matrix_a);
   EXPECT_EQ(axpy.buffer(y.a.buffer).kind, Buffer::Kind::matrix_c);
   for (const Op* fetch : {&x, &y}) EXPECT_EQ(std::pair(fetch->a.row, fetch->a.rows), std::pair(1000L, 500L));
-  EXPECT_EQ(std::pair(add.alpha, add.beta), std::pair(1.0, 1.0));
+  EXPECT_EQ(std::pair(add.alpha, add.beta), std::pair(Scalar::alpha, Scalar::beta));
   EXPECT_EQ(std::pair(add.a.buffer, add.y.buffer), std::pair(x.y.buffer, y.y.buffer));
 }
 
@@ -42,11 +42,11 @@ TEST_F(Routines, AxpyWithBetaZeroNeverFetchesYAndWithAlphaZeroNeverX) {
   p.beta = 0, p.alpha = 3;
   const Plan scaled = plan(p, preset("gemmex"));
   EXPECT_EQ(words(scaled), (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
-  EXPECT_EQ(std::pair(scaled.ops[1].alpha, scaled.ops[1].beta), std::pair(3.0, 0.0));
+  EXPECT_EQ(std::pair(scaled.ops[1].alpha, scaled.ops[1].beta), std::pair(Scalar::alpha, Scalar::zero));
   p.beta = 2, p.alpha = 0;
   const Plan own = plan(p, preset("gemmex"));
   EXPECT_EQ(words(own), (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
-  EXPECT_EQ(std::pair(own.ops[1].alpha, own.ops[1].beta), std::pair(0.0, 2.0));
+  EXPECT_EQ(std::pair(own.ops[1].alpha, own.ops[1].beta), std::pair(Scalar::zero, Scalar::beta));
   p.beta = 1;
   EXPECT_TRUE(plan(p, preset("gemmex")).ops.empty());
 }
@@ -103,7 +103,7 @@ TEST_F(Routines, DotOfFewerElementsThanGpusLeavesTheOthersOut) {
 TEST_F(Routines, DotOfNothingIsZero) {
   const Plan dot = plan(dot_problem(0), preset("tilerail"));
   EXPECT_EQ(words(dot), (Words{"axpby@gpu0", "gpu0>host"}));
-  EXPECT_EQ(std::pair(dot.ops[0].alpha, dot.ops[0].beta), std::pair(0.0, 0.0));
+  EXPECT_EQ(std::pair(dot.ops[0].alpha, dot.ops[0].beta), std::pair(Scalar::zero, Scalar::zero));
 }
 
 TEST_F(Routines, GemvFetchesEachTileOfTheVectorOnce) {

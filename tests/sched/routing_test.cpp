@@ -17,9 +17,9 @@ class TwoGpu : public ::testing::Test {
  protected:
   Topology machine = shipped("two-gpu");
   Resources resources{machine};
-  LinkClock pairs{resources, 3, false}, links{resources, 3, true};
+  Clock pairs{resources, machine, {}}, links{resources, machine, {.per_link = true}};
 
-  double send(LinkClock& clock, MemoryId src, MemoryId dst, double bytes) {
+  double send(Clock& clock, MemoryId src, MemoryId dst, double bytes) {
     const auto arrival = clock.estimate(src, dst, bytes, 1, {});
     clock.commit(src, dst, bytes, arrival);
     return arrival.last;
@@ -70,11 +70,11 @@ TEST_F(TwoGpu, SearchLeavesTheClockAsItWas) {
 }
 
 /// Every order, without cutting branches short: what the exhaustive search must equal.
-double best_of_all_orders(LinkClock clock, const Holder& home, std::vector<MemoryId> order, double bytes, int chunks) {
+double best_of_all_orders(Clock clock, const Holder& home, std::vector<MemoryId> order, double bytes, int chunks) {
   std::sort(order.begin(), order.end());
   double best = 1e300;
   do {
-    LinkClock trial = clock;
+    Clock trial = clock;
     Holder at = home;
     double last = 0;
     for (const MemoryId next : order) {
@@ -93,7 +93,7 @@ TEST(Broadcast, ExhaustiveSearchFindsTheBestOfAllOrders) {
   const Resources resources{machine};
   std::mt19937_64 random{7};
   for (int round = 0; round < 20; ++round) {
-    LinkClock clock{resources, machine.memories().size(), round % 2 == 0};
+    Clock clock{resources, machine, {.per_link = round % 2 == 0}};
     std::vector<MemoryId> gpus = machine.gpus();
     for (int i = 0; i < 30; ++i) {  // some load
       const MemoryId src = gpus[random() % 8], dst = gpus[random() % 8];
@@ -115,7 +115,7 @@ TEST(Broadcast, BeamSearchIsWithinATenthOfExhaustiveForSixAndSevenHops) {
   const Resources resources{machine};
   std::mt19937_64 random{11};
   for (int round = 0; round < 10; ++round) {
-    LinkClock clock{resources, machine.memories().size(), false};
+    Clock clock{resources, machine, {}};
     std::vector<MemoryId> gpus = machine.gpus();
     for (int i = 0; i < 40; ++i) {
       const MemoryId src = gpus[random() % 8], dst = gpus[random() % 8];
@@ -161,7 +161,7 @@ TEST(Broadcast, SixtyThreeDestinationsAreAllReached) {
   }
   const Topology machine{d};
   const Resources resources{machine};
-  LinkClock clock{resources, machine.memories().size(), true};
+  Clock clock{resources, machine, {.per_link = true}};
   Chain chain = best_chain(clock, machine, std::vector<Holder>{{MemoryId{0}, {}}}, gpus, 8e6, 8);
   std::sort(chain.hops.begin(), chain.hops.end());
   EXPECT_EQ(chain.hops, gpus);

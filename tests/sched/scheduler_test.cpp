@@ -42,8 +42,8 @@ TEST_F(OnTwoGpu, LazyFetchesCAfterTheLastKernelAndAddsIt) {
   EXPECT_EQ(words(lazy), (std::vector<std::string>{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "host>gpu0", "host>gpu0",
                                                    "gemm@gpu0 b1", "host>gpu0", "axpby@gpu0", "gpu0>host"}));
   const Op& add = lazy.ops[7];  // C' = beta C_in + C'
-  EXPECT_EQ(add.alpha, 1);
-  EXPECT_EQ(add.beta, 1);
+  EXPECT_EQ(add.alpha, Scalar::beta);
+  EXPECT_EQ(add.beta, Scalar::one);
 }
 
 TEST_F(OnTwoGpu, AutoIsLazyOnlyWhereCSharesItsHomeWithAOrB) {

@@ -63,7 +63,9 @@ TEST(SimKernels, AxpbyReadsOnlyWhatItUses) {
   const Topology machine = two_gpu();
   constexpr double pass = 2048.0 * 2048 * 8 / 1e12;  // s, one operand at 1 TB/s
   HandPlan p{machine};
-  p.axpby(gpu0, 2048, 2048, 1, 1), p.axpby(gpu0, 2048, 2048, 1, 0), p.axpby(gpu0, 2048, 2048, 0, 2);
+  p.axpby(gpu0, 2048, 2048, Scalar::one, Scalar::one);
+  p.axpby(gpu0, 2048, 2048, Scalar::one, Scalar::zero);
+  p.axpby(gpu0, 2048, 2048, Scalar::zero, Scalar::beta);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, OpId{0}, 0, 3 * pass);         // x, y -> y
   expect_times(t, OpId{1}, 3 * pass, 5 * pass);  // x -> y

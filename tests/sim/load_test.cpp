@@ -57,7 +57,7 @@ TEST(SimLoad, TheFactorAgreesWithTheLoadThatItCauses) {
 TEST(SimLoad, OnlyGemmsAreSlower) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);
-  const OpId axpby = p.axpby(gpu0, 1024, 1024, 1, 1);
+  const OpId axpby = p.axpby(gpu0, 1024, 1024, Scalar::one, Scalar::one);
   const Timeline with = SimExecutor{machine}.execute(p.plan), without = SimExecutor{two_gpu()}.execute(p.plan);
   EXPECT_EQ(with.ops[axpby.index()].end, without.ops[axpby.index()].end);
 }

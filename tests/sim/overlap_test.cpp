@@ -44,8 +44,8 @@ TEST(SimOverlap, LazyCHidesTheFetchOfCBehindTheKernel) {
   HandPlan lazy{machine};
   const OpId la = lazy.copy(host, gpu0, tile_bytes), lb = lazy.copy(host, gpu0, tile_bytes),
              lc = lazy.copy(host, gpu0, tile_bytes);
-  const OpId product = lazy.gemm(gpu0, n, n, n, {la, lb}, 0, 0.0);
-  lazy.copy(gpu0, host, tile_bytes, {lazy.axpby(gpu0, n, n, 1, 1, {product, lc})});
+  const OpId product = lazy.gemm(gpu0, n, n, n, {la, lb}, 0, Scalar::zero);
+  lazy.copy(gpu0, host, tile_bytes, {lazy.axpby(gpu0, n, n, Scalar::beta, Scalar::one, {product, lc})});
   expect_time(sim.execute(lazy.plan).makespan().value, 2 * t + g + x + t);
 }
 

@@ -117,7 +117,7 @@ TEST(Runner, AWrongResultDoesNotPass) {
   Plan plan = small_plan(topology);
   const auto last =
       std::find_if(plan.ops.rbegin(), plan.ops.rend(), [](const Op& op) { return op.kind == OpKind::gemm; });
-  last->alpha = 2;
+  last->alpha = Scalar::zero;
   const std::array plans{&plan};
   Runner runner{make_real_executor("host", topology), plans, {.check = true}};
   EXPECT_FALSE(runner.run(plan).check->passed);

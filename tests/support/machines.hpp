@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/machine/topology.hpp"
-#include "sched/policy/policy.hpp"
+#include "sched/policy/fields.hpp"
 
 namespace tilerail::testing {
 

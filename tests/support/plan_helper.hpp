@@ -48,7 +48,7 @@ class HandPlan {
   }
 
   OpId gemm(MemoryId gpu, std::int64_t m, std::int64_t n, std::int64_t k, const Deps& deps = {}, int index = 0,
-            double beta = 1) {
+            Scalar beta = Scalar::one) {
     Op op;
     op.kind = OpKind::gemm;
     op.queue = queue(Queue::Kind::compute, gpu, gpu, index);
@@ -57,7 +57,7 @@ class HandPlan {
     return add(op, deps);
   }
 
-  OpId axpby(MemoryId gpu, std::int64_t m, std::int64_t n, double alpha, double beta, const Deps& deps = {},
+  OpId axpby(MemoryId gpu, std::int64_t m, std::int64_t n, Scalar alpha, Scalar beta, const Deps& deps = {},
              int index = 0) {
     Op op;
     op.kind = OpKind::axpby;
@@ -89,7 +89,7 @@ class HandPlan {
 
   View tile(MemoryId memory, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
     ld = std::max<std::int64_t>(1, ld);
-    plan.buffers.push_back({Buffer::Kind::tile, memory, rows, cols, ld, 0});
+    plan.buffers.push_back({Buffer::Kind::tile, memory, rows, cols, ld, 0, plan.problem.dtype});
     auto& peak = plan.peak_bytes[memory.index()];
     peak = std::max(peak, ld * cols * bytes_);
     return {BufferId{plan.buffers.size() - 1}, 0, 0, rows, cols};

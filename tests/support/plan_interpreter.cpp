@@ -1,6 +1,7 @@
 #include "tests/support/plan_interpreter.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <random>
@@ -34,11 +35,19 @@ class Machine {
         return each(op.y, [&](std::int64_t r, std::int64_t c) { cell(op.y, r, c) = cell(op.a, r, c); });
       case OpKind::axpby:
         return each(op.y, [&](std::int64_t r, std::int64_t c) {
-          const double x = op.alpha == 0 ? 0.0 : op.alpha * cell(op.a, r, c);
-          cell(op.y, r, c) = x + (op.beta == 0 ? 0.0 : op.beta * cell(op.y, r, c));
+          const double x = reads_a(op) ? plan_.value(op.alpha) * cell(op.a, r, c) : 0.0;
+          cell(op.y, r, c) = x + scaled_y(op, r, c);
         });
       case OpKind::gemm:
         return gemm(op);
+      case OpKind::potrf:
+        return potrf(op);
+      case OpKind::trsm:
+        return trsm(op);
+      case OpKind::syrk:
+        return each(op.y, [&](std::int64_t r, std::int64_t c) {
+          for (std::int64_t k = 0; k < op.a.cols; ++k) cell(op.y, r, c) -= cell(op.a, r, k) * cell(op.a, c, k);
+        });
     }
   }
 
@@ -65,6 +74,30 @@ class Machine {
     return arenas_[b.memory.index()].at(static_cast<std::size_t>(b.offset / 8) + i);
   }
 
+  double scaled_y(const Op& op, std::int64_t r, std::int64_t c) {
+    return reads_y(op) ? plan_.value(op.beta) * cell(op.y, r, c) : 0.0;
+  }
+
+  /// L of y = L L^T in the lower triangle; what is above it stays.
+  void potrf(const Op& op) {
+    for (std::int64_t c = 0; c < op.y.cols; ++c)
+      for (std::int64_t r = c; r < op.y.rows; ++r) {
+        double left = cell(op.y, r, c);
+        for (std::int64_t k = 0; k < c; ++k) left -= cell(op.y, r, k) * cell(op.y, c, k);
+        cell(op.y, r, c) = r == c ? std::sqrt(left) : left / cell(op.y, c, c);
+      }
+  }
+
+  /// y = y a^-T, a lower triangular: columns from left to right.
+  void trsm(const Op& op) {
+    for (std::int64_t c = 0; c < op.y.cols; ++c)
+      for (std::int64_t r = 0; r < op.y.rows; ++r) {
+        double left = cell(op.y, r, c);
+        for (std::int64_t k = 0; k < c; ++k) left -= cell(op.y, r, k) * cell(op.a, c, k);
+        cell(op.y, r, c) = left / cell(op.a, c, c);
+      }
+  }
+
   void gemm(const Op& op) {
     const bool ta = op.trans_a == Trans::yes, tb = op.trans_b == Trans::yes;
     const std::int64_t depth = ta ? op.a.rows : op.a.cols;
@@ -72,7 +105,7 @@ class Machine {
       double sum = 0;
       for (std::int64_t k = 0; k < depth; ++k)
         sum += (ta ? cell(op.a, k, r) : cell(op.a, r, k)) * (tb ? cell(op.b, c, k) : cell(op.b, k, c));
-      cell(op.y, r, c) = op.alpha * sum + (op.beta == 0 ? 0.0 : op.beta * cell(op.y, r, c));
+      cell(op.y, r, c) = plan_.value(op.alpha) * sum + scaled_y(op, r, c);
     });
   }
 
@@ -178,10 +211,9 @@ std::string find_race(const Plan& plan) {
     if (before[i] < count) inherit(before[i]);
     for (const OpId dep : plan.deps_of(OpId{i})) inherit(dep.index());
     const Op& op = plan.ops[i];
-    if (op.kind == OpKind::join) continue;
-    add_access(plan, op.y, true, i, accesses);
-    if (op.kind != OpKind::axpby || op.alpha != 0) add_access(plan, op.a, false, i, accesses);
-    if (op.kind == OpKind::gemm) add_access(plan, op.b, false, i, accesses);
+    if (writes_y(op)) add_access(plan, op.y, true, i, accesses);
+    if (reads_a(op)) add_access(plan, op.a, false, i, accesses);
+    if (reads_b(op)) add_access(plan, op.b, false, i, accesses);
   }
   for (const auto& [array, list] : accesses)
     for (std::size_t x = 0; x < list.size(); ++x)

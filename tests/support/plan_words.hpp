@@ -19,14 +19,16 @@ inline std::vector<std::string> words(const Plan& plan) {
         all.push_back(name(q.src) + ">" + name(q.dst));
         break;
       case OpKind::gemm:
-        all.push_back("gemm@" + name(q.dst) + (op.beta == 0 ? " b0" : op.beta == 1 ? " b1" : " b"));
+        all.push_back("gemm@" + name(q.dst) +
+                      (plan.value(op.beta) == 0   ? " b0"
+                       : plan.value(op.beta) == 1 ? " b1"
+                                                  : " b"));
         break;
       case OpKind::axpby:
         all.push_back("axpby@" + name(q.dst));
         break;
-      case OpKind::join:
-        all.push_back("join");
-        break;
+      default:
+        all.push_back(std::string{to_string(op.kind)});
     }
   }
   return all;

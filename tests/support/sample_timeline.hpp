@@ -155,7 +155,8 @@ class SamplePlan {
  private:
   static View tile(int buffer, std::int64_t row = 0) { return {BufferId{buffer}, row, 0, 100, 100}; }
 
-  void add(OpKind kind, int queue, std::vector<int> deps, View a, View b, View y, double alpha = 1, double beta = 0) {
+  void add(OpKind kind, int queue, std::vector<int> deps, View a, View b, View y, Scalar alpha = Scalar::one,
+           Scalar beta = Scalar::zero) {
     plan_.ops.push_back({kind, Trans::no, Trans::no, QueueId{queue}, a, b, y, alpha, beta});
     for (const int dep : deps) plan_.deps.push_back(OpId{dep});
     plan_.dep_begin.push_back(static_cast<std::uint32_t>(plan_.deps.size()));
@@ -168,11 +169,11 @@ class SamplePlan {
     add(OpKind::copy, 1, {1}, tile(4), {}, tile(5));
     add(OpKind::gemm, 2, {0, 1}, tile(3), tile(4), tile(6));
     add(OpKind::copy, 0, {}, tile(c), {}, tile(7));
-    add(OpKind::axpby, 3, {3, 4}, tile(7), {}, tile(6), 2, 1);
+    add(OpKind::axpby, 3, {3, 4}, tile(7), {}, tile(6), Scalar::beta, Scalar::one);
     add(OpKind::copy, 4, {5}, tile(6), {}, tile(c));
     add(OpKind::copy, 5, {}, tile(a, 100), {}, tile(8));
     add(OpKind::copy, 6, {}, tile(c, 100), {}, tile(9));
-    add(OpKind::gemm, 7, {2, 7, 8}, tile(8), tile(5), tile(9), 1, 2);
+    add(OpKind::gemm, 7, {2, 7, 8}, tile(8), tile(5), tile(9), Scalar::alpha, Scalar::beta);
     add(OpKind::copy, 8, {9}, tile(9), {}, tile(c, 100));
     add(OpKind::join, 7, {6, 10}, {}, {}, {});
   }

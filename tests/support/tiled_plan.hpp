@@ -26,6 +26,7 @@ class TiledPlan {
   }
 
  private:
+  Scalar beta() const { return scalar_of(p_.beta, Scalar::beta); }
   static View stored(const View& matrix, Trans trans, std::int64_t row, std::int64_t col, std::int64_t rows,
                      std::int64_t cols) {
     return trans == Trans::no ? part(matrix, row, col, rows, cols) : part(matrix, col, row, cols, rows);
@@ -53,10 +54,10 @@ class TiledPlan {
       const std::int64_t depth = std::min(tile_, p_.k - k);
       const View a = fetched(stored(draft_.a(), p_.trans_a, i, k, rows, depth), p_.place_a, gpu, deps);
       const View b = fetched(stored(draft_.b(), p_.trans_b, k, j, depth, cols), p_.place_b, gpu, deps);
-      last = draft_.gemm(compute, a, b, c, {p_.alpha, k == 0 ? p_.beta : 1.0}, deps);
+      last = draft_.gemm(compute, a, b, c, {scalar_of(p_.alpha, Scalar::alpha), k == 0 ? beta() : Scalar::one}, deps);
       deps = {*last};
     }
-    if (!last) last = draft_.axpby(compute, View{}, c, {0.0, p_.beta}, deps);
+    if (!last) last = draft_.axpby(compute, View{}, c, {Scalar::zero, beta()}, deps);
     if (p_.place_c != gpu) draft_.copy(draft_.copy_queue(gpu, p_.place_c), c, home, {*last});
   }
 

@@ -145,6 +145,7 @@ void CudaExecutor::State::reserve_host(const Plan& plan) {
 
 std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
   validate(plan, topology_);
+  require_kernels(plan);
   auto made = std::make_shared<CudaPlan>(plan, cuda::stream_program(plan, topology_));
   open_peers(plan);
   reserve_arenas(plan);

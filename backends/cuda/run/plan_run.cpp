@@ -98,18 +98,21 @@ double PlanRun::issue_step(const StreamProgram::Step& step) {
 }
 
 void PlanRun::issue_operation(const Op& op, std::uint32_t stream) {
-  const DType dtype = plan_.plan.problem.dtype;
+  const DType dtype = plan_.plan.buffer(op.y.buffer).dtype;
+  const double alpha = plan_.plan.value(op.alpha), beta = plan_.plan.value(op.beta);
   switch (op.kind) {
     case OpKind::copy:
       return copy(block(op.a), block(op.y), element_size(dtype), plan_.streams[stream]);
     case OpKind::axpby:
-      return axpby(block(op.a), block(op.y), op.alpha, op.beta, dtype, plan_.streams[stream]);
+      return axpby(block(op.a), block(op.y), alpha, beta, dtype, plan_.streams[stream]);
     case OpKind::gemm:
       return gemm(static_cast<cublasHandle_t>(plan_.handles[stream]),
-                  {dtype, op.trans_a, op.trans_b, op.trans_a == Trans::no ? op.a.cols : op.a.rows, op.alpha, op.beta,
+                  {dtype, op.trans_a, op.trans_b, op.trans_a == Trans::no ? op.a.cols : op.a.rows, alpha, beta,
                    block(op.a), block(op.b), block(op.y), plan_.scalars[stream]});
     case OpKind::join:
       return;
+    default:
+      throw std::logic_error{"no CUDA kernel of this kind"};  // require_kernels refused the plan
   }
 }
 
@@ -117,7 +120,7 @@ Block PlanRun::block(const View& view) const {
   const Buffer& buffer = plan_.plan.buffer(view.buffer);
   const std::int64_t first = view.row + view.col * buffer.ld;
   std::byte* base = buffers_[view.buffer.index()];
-  return {base ? base + first * element_size(plan_.plan.problem.dtype) : nullptr, view.rows, view.cols, buffer.ld};
+  return {base ? base + first * buffer.element() : nullptr, view.rows, view.cols, buffer.ld};
 }
 
 void PlanRun::fail(std::optional<OpId> op, const std::string& what) {
@@ -128,13 +131,12 @@ void PlanRun::fail(std::optional<OpId> op, const std::string& what) {
 }
 
 std::string PlanRun::describe(OpId id) const {
-  constexpr std::array names{"copy", "gemm", "axpby", "join"};
   const Op& op = plan_.plan.op(id);
   const Queue& queue = plan_.plan.queue(op.queue);
   const std::string& src = plan_.plan.memories[queue.src.index()];
   const std::string& dst = plan_.plan.memories[queue.dst.index()];
   const std::string where = queue.kind == Queue::Kind::compute ? "on " + dst : src + " -> " + dst;
-  return "operation " + std::to_string(id.value) + " (" + names[static_cast<std::size_t>(op.kind)] + " " + where + ")";
+  return "operation " + std::to_string(id.value) + " (" + std::string{to_string(op.kind)} + " " + where + ")";
 }
 
 }  // namespace tilerail::cuda

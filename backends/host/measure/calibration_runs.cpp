@@ -126,7 +126,7 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t 
       const auto turn = [&](int number) { return static_cast<std::size_t>(number % rotation * all_workers() + w); };
       const Operands& factors = operands[turn(i)];
       draft.gemm(draft.compute_queue(gpu(w), w / devices_), factors.a, factors.b, operands[turn(i / products)].c,
-                 {1.0, 1.0}, {ready});
+                 {Scalar::one, Scalar::one}, {ready});
     }
   }
   return {std::move(draft), first};
@@ -137,7 +137,9 @@ std::size_t CalibrationRuns::add_axpby(std::int64_t s) {
 }
 
 CalibrationRuns::Draft CalibrationRuns::axpby_draft(std::int64_t s, int count) const {
-  PlanDraft draft{executor_.topology(), problem_of(DType::f64)};
+  GemmProblem problem = problem_of(DType::f64);
+  problem.beta = 0.5;
+  PlanDraft draft{executor_.topology(), problem};
   const int rotation = sets(2 * s * s * element_size(DType::f64));
   std::vector<View> x, y;
   for (int i = 0; i < rotation * all_workers(); ++i) {
@@ -147,7 +149,7 @@ CalibrationRuns::Draft CalibrationRuns::axpby_draft(std::int64_t s, int count) c
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
       const auto tile = static_cast<std::size_t>(i % rotation * all_workers() + w);
-      draft.axpby(draft.compute_queue(gpu(w), w / devices_), x[tile], y[tile], {1.0, 0.5});
+      draft.axpby(draft.compute_queue(gpu(w), w / devices_), x[tile], y[tile], {Scalar::one, Scalar::beta});
     }
   }
   return {std::move(draft), 0};

@@ -101,6 +101,7 @@ Timeline HostExecutor::State::execute(const Plan& plan) {
 
 void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
   validate(plan, topology_);
+  require_kernels(plan);
   host::require_executable(plan.problem.dtype);
   prepared_.clear();
   dispatcher_.prepare(plan, topology_);
@@ -162,28 +163,31 @@ host::Block HostExecutor::State::block(const Plan& plan, const View& view) const
       break;
   }
   const std::int64_t first = view.row + view.col * buffer.ld;
-  return {base + first * element_size(plan.problem.dtype), view.rows, view.cols, buffer.ld};
+  return {base + first * buffer.element(), view.rows, view.cols, buffer.ld};
 }
 
 void HostExecutor::State::run_op(const Plan& plan, OpId id) const {
   const Op& op = plan.op(id);
-  const DType dtype = plan.problem.dtype;
+  const DType dtype = plan.buffer(op.y.buffer).dtype;
+  const double alpha = plan.value(op.alpha), beta = plan.value(op.beta);
   const host::Block y = block(plan, op.y), a = block(plan, op.a);
   switch (op.kind) {
     case OpKind::copy:
       host::copy(a, y, element_size(dtype));
       break;
     case OpKind::axpby:
-      host::axpby(a, y, op.alpha, op.beta, dtype);
+      host::axpby(a, y, alpha, beta, dtype);
       break;
     case OpKind::gemm: {
       const host::Block b = block(plan, op.b);
-      host::multiply({dtype, op.trans_a, op.trans_b, y.rows, y.cols, op.trans_a == Trans::no ? a.cols : a.rows,
-                      op.alpha, op.beta, a.data, b.data, y.data, a.ld, b.ld, y.ld});
+      host::multiply({dtype, op.trans_a, op.trans_b, y.rows, y.cols, op.trans_a == Trans::no ? a.cols : a.rows, alpha,
+                      beta, a.data, b.data, y.data, a.ld, b.ld, y.ld});
       break;
     }
     case OpKind::join:
       break;
+    default:
+      throw std::logic_error{"no CPU kernel of this kind"};  // require_kernels refused the plan
   }
 }
 

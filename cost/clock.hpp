@@ -1,28 +1,34 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "cost/resources.hpp"
 
 namespace tilerail {
 
-/// The planner's estimate of when links are free, in seconds since the start of the plan.
+/// When links, copy engines, devices and issuing threads are free, in seconds since the start of the plan: whatever the
+/// planner believes about time is asked here.
 ///
-/// Per pair (thesis 4.2.4.2, the link availability matrix LAM):
+/// Links per pair (thesis 4.2.4.2, the link availability matrix LAM):
 ///   eta = max(tile_eta[src], LAM[dst][src]) + latency + size / bandwidth(src -> dst)
-/// Per link (ours): the same, and no earlier than any resource on the route could have moved all bytes charged to it:
+/// Links per resource (ours): the same, and no earlier than any resource on the route could have moved all bytes
+/// charged to it:
 ///   eta >= load_r + size / capacity_r,   then load_r grows by size / capacity_r.
 /// Pairs that share a link or a capacity group thus see each other's traffic. The load does not ask when the traffic
 /// runs: a write-back that starts late must not push away a fetch that is planned after it but runs before it.
 /// docs/model.md#eta
-class LinkClock {
+class Clock {
  public:
-  LinkClock(const Resources& resources, std::size_t memories, bool per_link)
-      : resources_{resources},
-        memories_{memories},
-        per_link_{per_link},
-        pair_free_(memories * memories, 0.0),
-        load_(resources.count(), 0.0) {}
+  struct Options {
+    std::size_t devices = 0;
+    bool per_link = false;  // charge every resource on the way, not the pair alone
+    bool engines = false;   // a copy also waits for an engine of its role (Engines of model/machine/topology.hpp)
+    bool issue = false;     // a kernel also waits until its thread has handed it over
+  };
+
+  Clock(const Resources& resources, const Topology& topology, const Options& options);
 
   /// Arrival at the far end of the first and of the last of `chunks` equal pieces.
   struct Arrival {
@@ -41,18 +47,31 @@ class LinkClock {
   /// Everything that commits change, to try a chain of transfers and take it back.
   struct Undo {
     double pair_free;
-    std::vector<double> loads;
+    std::vector<double> engines, loads;
   };
   Undo save(MemoryId src, MemoryId dst) const;
   void restore(MemoryId src, MemoryId dst, const Undo& undo);
 
+  /// When the kernels of a device so far have ended.
+  double device_free(std::size_t device) const { return device_free_[device]; }
+  /// A kernel that could start at `ready` runs after those before it. Returns its end.
+  double run_kernel(std::size_t device, double ready, double seconds);
+
  private:
   std::size_t pair(MemoryId src, MemoryId dst) const { return src.index() * memories_ + dst.index(); }
+  /// Which engines a copy may use; null: any number.
+  std::vector<double>* engines_of(MemoryId src, MemoryId dst);
+  const std::vector<double>* engines_of(MemoryId src, MemoryId dst) const {
+    return const_cast<Clock*>(this)->engines_of(src, dst);
+  }
 
   const Resources& resources_;
+  const Topology& topology_;
+  Options options_;
   std::size_t memories_;
-  bool per_link_;
   std::vector<double> pair_free_, load_;
+  std::vector<double> device_free_, issued_;                 // by device
+  std::vector<std::array<std::vector<double>, 3>> engines_;  // by memory and role: when each is free
 };
 
 }  // namespace tilerail

@@ -1,0 +1,60 @@
+#include "plan/op_kinds.hpp"
+
+#include "plan/plan.hpp"
+
+namespace tilerail {
+namespace {
+
+double real(std::int64_t extent) { return static_cast<double>(extent); }
+
+/// m n multiplications and additions for each of k.
+Flops gemm_flops(const Op& op) {
+  const std::int64_t k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
+  return Flops{2 * real(op.y.rows) * real(op.y.cols) * real(k)};
+}
+Flops no_flops(const Op&) { return Flops{0}; }
+/// The leading term of n^3 / 3 + n^2 / 2 + n / 6.
+Flops potrf_flops(const Op& op) { return Flops{real(op.y.rows) * real(op.y.rows) * real(op.y.cols) / 3}; }
+Flops trsm_flops(const Op& op) { return Flops{real(op.y.rows) * real(op.y.cols) * real(op.y.cols)}; }
+/// One triangle of the product.
+Flops syrk_flops(const Op& op) { return Flops{real(op.y.rows) * real(op.y.cols) * real(op.a.cols)}; }
+
+using enum Access;
+constexpr std::array<OpKindInfo, op_kind_count> table{{
+    // name    a                 b     y                   scalars trans  backend flops
+    {"copy", read, none, write, false, false, true, nullptr},
+    {"gemm", read, read, update_unless_zero, true, true, true, gemm_flops},
+    {"axpby", read_unless_zero, none, update_unless_zero, true, false, true, no_flops},
+    {"join", none, none, none, false, false, true, nullptr},
+    {"potrf", none, none, update, false, false, false, potrf_flops},
+    {"trsm", read, none, update, false, false, false, trsm_flops},
+    {"syrk", read, none, update, false, false, false, syrk_flops},
+}};
+
+}  // namespace
+
+const OpKindInfo& info(OpKind kind) { return table[static_cast<std::size_t>(kind)]; }
+
+std::array<OpKind, op_kind_count> all_op_kinds() {
+  std::array<OpKind, op_kind_count> kinds{};
+  for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] = static_cast<OpKind>(i);
+  return kinds;
+}
+
+bool reads_a(const Op& op) {
+  const Access a = info(op.kind).a;
+  return a == read || (a == read_unless_zero && op.alpha != Scalar::zero);
+}
+
+bool reads_b(const Op& op) { return info(op.kind).b == read; }
+
+bool reads_y(const Op& op) {
+  const Access y = info(op.kind).y;
+  return y == update || (y == update_unless_zero && op.beta != Scalar::zero);
+}
+
+bool writes_y(const Op& op) { return info(op.kind).y != none; }
+
+Flops op_flops(const Op& op) { return is_kernel(op.kind) ? info(op.kind).flops(op) : Flops{0}; }
+
+}  // namespace tilerail

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "model/base/units.hpp"
+
+namespace tilerail {
+
+struct Op;
+
+enum class OpKind : std::uint8_t {
+  copy,   // y = a, between memories or within one
+  gemm,   // y = alpha op(a) op(b) + beta y
+  axpby,  // y = alpha a + beta y
+  join,   // no work: a point where the operations in its dependencies have all ended
+  potrf,  // y = L of y = L L^T
+  trsm,   // y = y a^-T, a lower triangular
+  syrk,   // y = y - a a^T
+};
+
+/// What an operation does with its view `a`, `b` or `y`.
+enum class Access : std::uint8_t {
+  none,
+  read,
+  read_unless_zero,  // not where its scalar is zero
+  write,
+  update,              // reads and writes
+  update_unless_zero,  // writes only where beta is zero
+};
+
+/// What everybody has to know of a kind of operations: one row of the table below. To add a kind, add its row, say what
+/// it costs in cost/kernel_costs.cpp, and how a backend runs it where that backend can.
+struct OpKindInfo {
+  std::string_view name;
+  Access a, b, y;
+  bool has_scalars, has_trans;  // whether alpha and beta, trans_a and trans_b count
+  bool any_backend;             // false: can be planned and simulated only
+  Flops (*flops)(const Op&);
+
+  bool is_kernel() const { return flops != nullptr; }
+};
+
+inline constexpr std::size_t op_kind_count = 7;
+const OpKindInfo& info(OpKind kind);
+
+/// The kinds that there are, in order.
+std::array<OpKind, op_kind_count> all_op_kinds();
+inline std::string_view to_string(OpKind kind) { return info(kind).name; }
+/// Kernels keep a device busy; the other kinds are copies and joins.
+inline bool is_kernel(OpKind kind) { return info(kind).is_kernel(); }
+
+/// Which views an operation reads and writes, its scalars considered.
+bool reads_a(const Op& op);
+bool reads_b(const Op& op);
+bool reads_y(const Op& op);
+bool writes_y(const Op& op);
+
+/// Floating-point operations of a kernel, a multiplication and an addition each counted; 0 of an axpby, whose time its
+/// bytes decide, and of what is no kernel.
+Flops op_flops(const Op& op);
+
+}  // namespace tilerail

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "model/problem.hpp"
+#include "sched/gemm/tiling.hpp"
+#include "sched/tasks/directory.hpp"
+
+namespace tilerail {
+
+/// The tasks of C = alpha op(A) op(B) + beta C on a tiling, made one by one when they are asked for: sub-problem
+/// (i, j, k) reads A_ik and B_kj and writes C_ij. Tiles are numbered A_ik, then B_kj, then C_ij; only those of A and B
+/// are shared, and so in the directory.
+class GemmTasks {
+ public:
+  GemmTasks(const GemmProblem& problem, const Tiling& tiling)
+      : problem_{problem}, tiling_{tiling}, rows_{tiling.m.size()}, cols_{tiling.n.size()}, depth_{tiling.k.size()} {}
+
+  TileId a(std::int64_t i, std::int64_t k) const {
+    return TileId{static_cast<std::size_t>(i) * depth_ + static_cast<std::size_t>(k)};
+  }
+  TileId b(std::int64_t k, std::int64_t j) const {
+    return TileId{(rows_ + static_cast<std::size_t>(j)) * depth_ + static_cast<std::size_t>(k)};
+  }
+  TileId c(std::int64_t i, std::int64_t j) const {
+    return TileId{inputs() + static_cast<std::size_t>(i) * cols_ + static_cast<std::size_t>(j)};
+  }
+  std::size_t inputs() const { return (rows_ + cols_) * depth_; }
+
+  /// `first` and `last`: whether it is the first or the last k of its tile that is planned.
+  Task task(const SubProblem& sub, bool first, bool last) const {
+    return {OpKind::gemm,
+            problem_.trans_a,
+            problem_.trans_b,
+            Scalar::alpha,
+            Scalar::one,
+            {a(sub.i, sub.k), b(sub.k, sub.j)},
+            c(sub.i, sub.j),
+            first,
+            last};
+  }
+
+  /// The tiles of A, each with the devices that have tiles of C in its row, then of B, with those in its column.
+  std::vector<TileDirectory::Tile> input_tiles(BufferId matrix_a, BufferId matrix_b) const;
+  /// The region of C that a tile is.
+  View home_of_c(TileId tile, BufferId matrix_c) const;
+
+ private:
+  const GemmProblem& problem_;
+  const Tiling& tiling_;
+  std::size_t rows_, cols_, depth_;
+};
+
+}  // namespace tilerail

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "sched/tasks/directory.hpp"
+#include "sched/tasks/outputs.hpp"
+#include "sched/tasks/plan_context.hpp"
+
+namespace tilerail {
+
+/// Buffers of tiles that a device has only for the time of one operation, C_in of an addition or what it passes on: the
+/// next is fetched meanwhile.
+inline int passing_buffers(const Decisions& decisions) { return std::max(2, decisions.compute_streams); }
+
+/// Tiles of C, each of which one device computes (thesis 4.2.6):
+///   in place  C lives on the device: C = alpha A B + beta C where it is.
+///   eager     C_in is fetched before the first kernel, which scales it by beta.
+///   lazy      C' = alpha A B without C_in; then C_in is fetched and C' += beta C_in.
+/// Either way a tile whose home is elsewhere is written back after its last kernel. With beta = 0, C_in is never read.
+class OwnedTiles final : public Outputs {
+ public:
+  struct Shape {
+    std::int64_t rows = 0, cols = 0;
+  };
+  struct Options {
+    bool lazy = false;
+    Scalar beta = Scalar::zero;
+    Shape largest;                        // bounds every tile of C
+    std::function<View(TileId)> home_of;  // where in C a tile is
+  };
+
+  /// `inputs` makes room on a device whose memory is full.
+  OwnedTiles(PlanContext& context, TileDirectory& inputs, Options options);
+
+  /// The kernels of a tile follow one another in one queue; tiles take the queues of their device in turn.
+  Place open(const Task& task, std::size_t device, Deps& deps) override;
+  void written(const Task& task, std::size_t device, OpId kernel, double end) override;
+
+ private:
+  /// A tile of C between its first and its last kernel.
+  struct Open {
+    View home, work;
+    bool in_place = false;
+    Scalar beta = Scalar::zero;  // of the first kernel
+    std::optional<OpId> loaded;  // eager: the fetch of C_in
+    double eta = 0;              // when the first kernel may start, as far as C goes
+    Arena::Slot slot;
+    QueueId queue;
+  };
+
+  Open begin(const View& home, std::size_t device);
+  void end(const Open& tile, std::size_t device, OpId last_kernel, double kernels_end);
+  OpId add_c_in(const Open& tile, std::size_t device, OpId last_kernel, double& ready);
+  Arena::Slot take(std::size_t device, std::int64_t rows, std::int64_t cols);
+  Arena::Slot take_passing(std::size_t device, std::int64_t rows, std::int64_t cols);
+  void give_back_passing(std::size_t device, const Arena::Slot& slot, OpId last);
+  double copy_c(std::size_t device, View from, const View& to, Deps deps, double ready, OpId& id, int queue = 0);
+  double copy_once(std::size_t device, const View& from, const View& to, Deps& deps, double ready, OpId& id, int queue);
+
+  PlanContext& context_;
+  TileDirectory& inputs_;
+  Options options_;
+  struct Device {
+    std::map<TileId, Open> open;
+    int started = 0;
+    std::deque<std::pair<Arena::Slot, LastUses>> passing;  // ample arenas
+  };
+  std::vector<Device> devices_;
+};
+
+}  // namespace tilerail

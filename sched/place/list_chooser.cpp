@@ -1,0 +1,80 @@
+#include "sched/place/list_chooser.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace tilerail {
+
+ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph)
+    : context_{context},
+      fetcher_{fetcher},
+      graph_{graph},
+      ranks_(graph.size(), 0.0),
+      line_(context.devices.size()),
+      assigned_(context.devices.size(), 0.0),
+      current_(context.devices.size()) {
+  for (std::size_t t = graph.size(); t-- > 0;) {  // successors have higher ids
+    double mean = 0, left = 0;
+    for (std::size_t d = 0; d < context.devices.size(); ++d)
+      mean += seconds(TaskId{t}, d) / static_cast<double>(context.devices.size());
+    for (const TaskId next : graph.successors(TaskId{t})) left = std::max(left, ranks_[next.index()]);
+    ranks_[t] = mean + left;
+  }
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    waits_for_.push_back(graph.predecessors(TaskId{t}));
+    if (waits_for_.back() == 0) ready_.push({ranks_[t], TaskId{t}});
+  }
+}
+
+/// By the shapes of its tiles at home.
+double ListChooser::seconds(TaskId id, std::size_t device) const {
+  const Task& task = graph_.task(id);
+  const TileDirectory& directory = fetcher_.directory();
+  Op op;
+  op.kind = task.kind, op.trans_a = task.trans_a, op.trans_b = task.trans_b;
+  op.alpha = task.alpha, op.beta = task.beta;
+  if (task.reads[0] != no_tile) op.a = directory.tile(task.reads[0]).home;
+  if (task.reads[1] != no_tile) op.b = directory.tile(task.reads[1]).home;
+  op.y = directory.tile(task.writes).home;
+  return context_.costs.of(context_.builder.plan(), op, context_.devices[device]).seconds;
+}
+
+double ListChooser::arrival(TaskId id, std::size_t device) const {
+  const Task& task = graph_.task(id);
+  double last = fetcher_.eta(task.writes, device);
+  for (const TileId tile : task.reads)
+    if (tile != no_tile) last = std::max(last, fetcher_.eta(tile, device));
+  return last;
+}
+
+void ListChooser::assign(TaskId id) {
+  std::size_t best = 0;
+  double earliest = std::numeric_limits<double>::infinity();
+  for (std::size_t d = 0; d < line_.size(); ++d) {
+    const double free = context_.clock.device_free(d) + assigned_[d];
+    const double finish = std::max(free, arrival(id, d)) + seconds(id, d);
+    if (finish < earliest) best = d, earliest = finish;
+  }
+  line_[best].push_back(id);
+  assigned_[best] += seconds(id, best);
+}
+
+std::optional<Task> ListChooser::next(std::size_t device) {
+  while (line_[device].empty() && !ready_.empty()) {
+    const TaskId id = ready_.top().id;
+    ready_.pop();
+    assign(id);
+  }
+  if (line_[device].empty()) return std::nullopt;
+  const TaskId id = current_[device] = line_[device].front();
+  line_[device].pop_front();
+  assigned_[device] -= seconds(id, device);
+  return graph_.task(id);
+}
+
+void ListChooser::placed(std::size_t device, const Task& /*task*/, double /*end*/) {
+  for (const TaskId next : graph_.successors(current_[device]))
+    if (--waits_for_[next.index()] == 0) ready_.push({ranks_[next.index()], next});
+}
+
+}  // namespace tilerail

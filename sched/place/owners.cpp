@@ -1,0 +1,129 @@
+#include "sched/place/owners.hpp"
+
+#include <algorithm>
+
+namespace tilerail {
+
+OwnersByClock::OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order order, const Fetcher& fetcher)
+    : tasks_{tasks}, tiling_{tiling}, order_{order}, fetcher_{fetcher}, devices_(tiling.devices()) {
+  for (std::size_t d = 0; d < devices_.size(); ++d)
+    for (const TileOfC tile : tiling.tiles_of(d)) devices_[d].waiting.push_back({tile.i, tile.j, 0});
+}
+
+OwnersByClock::Rank OwnersByClock::rank(std::size_t device, const SubProblem& sub) const {
+  const TileId a = tasks_.a(sub.i, sub.k), b = tasks_.b(sub.k, sub.j);
+  const TileDirectory& directory = fetcher_.directory();
+  Rank rank;
+  rank.missing = (directory.present(a, device) ? 0 : 1) + (directory.present(b, device) ? 0 : 1);
+  if (order_ == Order::eta) rank.eta = std::max(fetcher_.eta(a, device), fetcher_.eta(b, device));
+  return rank;
+}
+
+bool OwnersByClock::before(const Rank& a, const Rank& b) const {
+  constexpr double tie = 1e-12;  // seconds
+  if (order_ == Order::eta && (a.eta < b.eta - tie || b.eta < a.eta - tie)) return a.eta < b.eta;
+  return a.missing < b.missing;
+}
+
+void OwnersByClock::start_tile(std::size_t device) {
+  Device& d = devices_[device];
+  std::size_t best = 0;
+  if (order_ != Order::fifo) {
+    Rank best_rank = rank(device, d.waiting[0]);
+    for (std::size_t c = 1; c < std::min(window, d.waiting.size()); ++c)
+      if (const Rank r = rank(device, d.waiting[c]); before(r, best_rank)) best = c, best_rank = r;
+  }
+  d.open = d.waiting[best];
+  d.waiting.erase(d.waiting.begin() + static_cast<std::ptrdiff_t>(best));
+  d.open_k.resize(tiling_.k.size());
+  for (std::size_t k = 0; k < d.open_k.size(); ++k) d.open_k[k] = static_cast<std::int64_t>(k);
+}
+
+std::optional<Task> OwnersByClock::next(std::size_t device) {
+  Device& d = devices_[device];
+  if (d.open_k.empty()) {
+    if (d.waiting.empty()) return std::nullopt;
+    start_tile(device);
+  }
+  const bool first = d.open_k.size() == tiling_.k.size(), last = d.open_k.size() == 1;
+  std::size_t best = 0;
+  if (order_ != Order::fifo) {
+    Rank best_rank = rank(device, {d.open.i, d.open.j, d.open_k[0]});
+    for (std::size_t c = 1; c < std::min(window, d.open_k.size()); ++c)
+      if (const Rank r = rank(device, {d.open.i, d.open.j, d.open_k[c]}); before(r, best_rank)) best = c, best_rank = r;
+  }
+  const SubProblem sub{d.open.i, d.open.j, d.open_k[best]};
+  d.open_k.erase(d.open_k.begin() + static_cast<std::ptrdiff_t>(best));
+  return tasks_.task(sub, first, last);
+}
+
+OwnersInBlocks::Blocks OwnersInBlocks::blocks(const Tiling& tiling, std::size_t device, std::int64_t slots) {
+  const auto rows = static_cast<std::int64_t>(tiling.rows_of(device).size());
+  const auto cols = static_cast<std::int64_t>(tiling.cols_of(device).size());
+  Blocks blocks;
+  double best = 0;
+  for (std::int64_t mb = 1; mb <= rows && mb < slots; ++mb) {
+    const std::int64_t nb = std::min(cols, (slots - 2 - 2 * mb) / (mb + 2));
+    if (nb < 1) break;
+    const double kernels_per_fetch = static_cast<double>(mb * nb) / static_cast<double>(mb + nb);
+    if (kernels_per_fetch > best) best = kernels_per_fetch, blocks = {mb, nb};
+  }
+  return blocks;
+}
+
+std::vector<Task> OwnersInBlocks::sequence_of(const GemmTasks& tasks, const Tiling& tiling, std::size_t device,
+                                              Blocks blocks) {
+  const std::vector<std::int64_t>&rows = tiling.rows_of(device), &cols = tiling.cols_of(device);
+  const auto row_count = static_cast<std::int64_t>(rows.size()), col_count = static_cast<std::int64_t>(cols.size());
+  const auto depth = static_cast<std::int64_t>(tiling.k.size());
+  std::vector<Task> sequence;
+  bool forward = true;
+  std::vector<TileOfC> block;
+  for (std::int64_t i0 = 0; i0 < row_count; i0 += blocks.rows)
+    for (std::int64_t j0 = 0; j0 < col_count; j0 += blocks.cols) {
+      block.clear();
+      for (std::int64_t i = i0; i < std::min(i0 + blocks.rows, row_count); ++i)
+        for (std::int64_t j = j0; j < std::min(j0 + blocks.cols, col_count); ++j) {
+          const TileOfC tile{rows[static_cast<std::size_t>(i)], cols[static_cast<std::size_t>(j)]};
+          if (tiling.owner(tile) == device) block.push_back(tile);
+        }
+      if (block.empty()) continue;
+      for (std::int64_t step = 0; step < depth; ++step)
+        for (const TileOfC tile : block)
+          sequence.push_back(
+              tasks.task({tile.i, tile.j, forward ? step : depth - 1 - step}, step == 0, step + 1 == depth));
+      forward = !forward;
+    }
+  return sequence;
+}
+
+OwnersInBlocks::OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling, const std::vector<std::int64_t>& slots,
+                               TileDirectory& directory)
+    : directory_{directory}, devices_(tiling.devices()) {
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    Device& device = devices_[d];
+    device.sequence = sequence_of(tasks, tiling, d, blocks(tiling, d, slots[d]));
+    device.uses.resize(tasks.inputs());
+    for (std::size_t at = device.sequence.size(); at-- > 0;)
+      for (const TileId tile : device.sequence[at].reads)
+        device.uses[tile.index()].push_back(static_cast<std::int64_t>(at));
+    for (std::size_t tile = 0; tile < device.uses.size(); ++tile)
+      if (!device.uses[tile].empty()) directory.set_next_use(TileId{tile}, d, device.uses[tile].back());
+  }
+}
+
+std::optional<Task> OwnersInBlocks::next(std::size_t device) {
+  Device& d = devices_[device];
+  if (d.next == d.sequence.size()) return std::nullopt;
+  return d.sequence[d.next++];
+}
+
+void OwnersInBlocks::placed(std::size_t device, const Task& task, double /*end*/) {
+  for (const TileId tile : task.reads) {
+    auto& uses = devices_[device].uses[tile.index()];
+    uses.pop_back();
+    directory_.set_next_use(tile, device, uses.empty() ? TileDirectory::never : uses.back());
+  }
+}
+
+}  // namespace tilerail

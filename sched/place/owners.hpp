@@ -1,0 +1,80 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "sched/gemm/gemm_tasks.hpp"
+#include "sched/place/chooser.hpp"
+#include "sched/policy/policy.hpp"
+#include "sched/route/fetcher.hpp"
+
+namespace tilerail {
+
+/// Static owners of C, in an order that follows the clock (thesis 4.2.7.1). A started tile of C is finished first, so
+/// that write-backs start early. Among tiles of C, and among the k of one tile:
+///   fifo             the lowest
+///   fewest-fetches   the one with the fewest missing inputs
+///   eta              the one whose inputs will all be there first by the clock, then the fewest missing
+/// Ties take the lowest. At most `window` candidates are looked at, so that planning stays linear.
+class OwnersByClock final : public Chooser {
+ public:
+  static constexpr std::size_t window = 64;
+
+  OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order order, const Fetcher& fetcher);
+
+  std::optional<Task> next(std::size_t device) override;
+
+ private:
+  struct Rank {
+    double eta = 0;
+    int missing = 0;
+  };
+  struct Device {
+    std::deque<SubProblem> waiting;    // tiles of C not started, k unused
+    std::vector<std::int64_t> open_k;  // of the started tile, ascending
+    SubProblem open;
+  };
+  Rank rank(std::size_t device, const SubProblem& sub) const;
+  bool before(const Rank& a, const Rank& b) const;
+  void start_tile(std::size_t device);
+
+  const GemmTasks& tasks_;
+  const Tiling& tiling_;
+  Order order_;
+  const Fetcher& fetcher_;
+  std::vector<Device> devices_;
+};
+
+/// Static owners of C, for devices whose tiles do not all fit in `slots` equal slots: each follows an order that is
+/// fixed beforehand, so that evictions know every future use.
+class OwnersInBlocks final : public Chooser {
+ public:
+  /// `slots`: by device.
+  OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling, const std::vector<std::int64_t>& slots,
+                 TileDirectory& directory);
+
+  std::optional<Task> next(std::size_t device) override;
+  void placed(std::size_t device, const Task& task, double end) override;
+
+  /// C in blocks of mb x nb tiles that stay while k runs, A and B streaming past, every other block with k reversed so
+  /// that its first inputs are still there. mb and nb make the most of the memory: they maximise mb nb / (mb + nb),
+  /// kernels for each tile fetched, while C, two steps of A and B and two C_in fit. docs/model.md#memory
+  struct Blocks {
+    std::int64_t rows = 1, cols = 1;
+  };
+  static Blocks blocks(const Tiling& tiling, std::size_t device, std::int64_t slots);
+
+ private:
+  struct Device {
+    std::vector<Task> sequence;
+    std::size_t next = 0;
+    std::vector<std::vector<std::int64_t>> uses;  // positions by tile, latest first
+  };
+  static std::vector<Task> sequence_of(const GemmTasks& tasks, const Tiling& tiling, std::size_t device, Blocks blocks);
+
+  TileDirectory& directory_;
+  std::vector<Device> devices_;
+};
+
+}  // namespace tilerail

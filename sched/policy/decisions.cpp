@@ -1,0 +1,146 @@
+#include "sched/policy/decisions.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sched/place/distribution.hpp"
+#include "sched/policy/fields.hpp"
+
+namespace tilerail {
+namespace {
+
+bool scales_only(const GemmProblem& p) { return p.alpha == 0 || p.k == 0; }
+
+/// Kernels that fill a GPU run one after another, in whatever stream they are. Where one leaves room, as many streams
+/// as it takes to fill the GPU, up to as many as a policy has that does not say.
+int streams_for(const Question& q, std::int64_t tile) {
+  if (q.policy.compute_streams > 0) return q.policy.compute_streams;
+  double least = 1;
+  const GemmProblem& p = q.problem;
+  const std::int64_t rows = std::min(tile, p.m), cols = std::min(tile, p.n), depth = std::min(tile, p.k);
+  for (const MemoryId device : q.devices) {
+    const KernelTimes& kernels = q.topology.kernels_of(device);
+    least = std::min(least, p.routine == Routine::gemv && p.alpha != 0 && depth > 0
+                                ? kernels.gemm_occupancy(rows, cols, depth, p.dtype, p.trans_a, p.trans_b)
+                                : kernels.occupancy(rows, cols));
+  }
+  return std::clamp(static_cast<int>(std::ceil(1 / least)), 1, Policy{}.compute_streams);
+}
+
+/// In proportion to what devices compute in a second, by kernels of this tile.
+std::vector<double> shares_for(const Question& q, std::int64_t tile) {
+  if (!q.shares.empty()) return {q.shares.begin(), q.shares.end()};
+  std::vector<double> shares(q.devices.size(), 1.0);
+  const GemmProblem& p = q.problem;
+  if (q.policy.shares == Shares::equal || scales_only(p)) return shares;
+  for (std::size_t d = 0; d < q.devices.size(); ++d)
+    shares[d] =
+        1 / q.topology.kernels_of(q.devices[d])
+                .gemm_time(std::min(tile, p.m), std::min(tile, p.n), std::min(tile, p.k), p.dtype, p.trans_a, p.trans_b)
+                .value;
+  return shares;
+}
+
+/// c-tiles=auto, as the papers do it: where C shares its home with A or B, what is fetched first is not C.
+bool lazy_for(const Question& q) {
+  const GemmProblem& p = q.problem;
+  const bool shares_home = p.place_c == p.place_a || p.place_c == p.place_b;
+  return q.policy.c_tiles == CTiles::lazy || (q.policy.c_tiles == CTiles::automatic && shares_home);
+}
+
+std::string shares_text(const std::vector<double>& shares) {
+  return all_equal(shares) ? std::string{"equal"} : fmt::format("{:.4g}", fmt::join(shares, ":"));
+}
+
+}  // namespace
+
+Decisions decide(const Question& q, std::int64_t tile, Grid grid) {
+  const Policy& wish = q.policy;
+  Decisions d;
+  d.devices.assign(q.devices.begin(), q.devices.end());
+  d.shares = shares_for(q, tile);
+  d.grid = grid, d.distribution = wish.distribution, d.tile = tile;
+  d.routing = wish.routing, d.relays = wish.relays;
+  d.max_hops = wish.routing == Routing::link_map ? wish.max_hops : 0;
+  d.batch = wish.batch, d.chunks = wish.chunks, d.min_chunk_bytes = wish.min_chunk_bytes;
+  d.sends = wish.sends;
+  d.lazy = lazy_for(q);
+  d.write_backs = wish.write_backs, d.order = wish.order;
+  d.caching = wish.caching, d.overlap = wish.overlap;
+  d.compute_streams = streams_for(q, tile);
+  d.memory = wish.memory, d.memory_fraction = wish.memory_fraction;
+  d.single_issuer = wish.single_issuer;
+  return d;
+}
+
+Policy with_relays(Policy policy) {
+  policy.relays = true;
+  policy.routing = Routing::link_map;
+  policy.distribution = Distribution::cyclic_2d;
+  policy.batch = false;
+  policy.sends = Sends::free;
+  policy.order = Order::fifo;
+  policy.write_backs = WriteBacks::own_queues;
+  policy.compute_streams = Policy{}.compute_streams;
+  return policy;
+}
+
+std::vector<PlanDecision> to_text(const Decisions& d, const Topology& topology) {
+  Policy said;  // a policy that wishes just this writes it as users do
+  said.distribution = d.distribution, said.tile = d.tile, said.routing = d.routing, said.relays = d.relays;
+  said.max_hops = d.max_hops, said.batch = d.batch, said.chunks = d.chunks, said.min_chunk_bytes = d.min_chunk_bytes;
+  said.sends = d.sends, said.c_tiles = d.lazy ? CTiles::lazy : CTiles::eager;
+  said.write_backs = d.write_backs, said.order = d.order, said.caching = d.caching, said.overlap = d.overlap;
+  said.compute_streams = d.compute_streams, said.memory = d.memory, said.memory_fraction = d.memory_fraction;
+  said.single_issuer = d.single_issuer;
+  std::vector<std::string> names;
+  for (const MemoryId device : d.devices) names.push_back(topology.memory(device).name);
+  std::vector<PlanDecision> text{{"devices", fmt::format("{}", fmt::join(names, ","))}};
+  for (const PolicyField& field : fields_of(said)) {
+    if (field.key == "grid")
+      text.push_back({"grid", fmt::format("{}x{}", d.grid.rows, d.grid.cols)});
+    else if (field.key == "shares")
+      text.push_back({"shares", shares_text(d.shares)});
+    else if (!field.key.starts_with("select") && field.key != "devices" && field.key != "tile-choice")
+      text.push_back({field.key, field.value});
+  }
+  return text;
+}
+
+std::vector<std::string> without_effect(const Policy& policy, const Decisions& d, const GemmProblem& p,
+                                        const Topology& topology) {
+  const bool one_device = d.devices.size() == 1, product = !scales_only(p) && p.m > 0 && p.n > 0;
+  const bool at_home = one_device && d.devices[0] == p.place_c;
+  const bool chains = d.batch && d.caching && !one_device;
+  const auto all_on_hosts = topology.is_host(p.place_a) && topology.is_host(p.place_b) && topology.is_host(p.place_c);
+  const auto reason = [&](const std::string& key) -> std::string {
+    const auto where = [](bool holds, const char* why) { return holds ? std::string{why} : std::string{}; };
+    if (key == "max-hops") return where(d.routing != Routing::link_map, "routing is not link-map");
+    if (key == "chunks" || key == "min-chunk-bytes") return where(!chains, "no tile is sent in a chain");
+    if (key == "batch") return where(one_device, "there is one GPU");
+    if (key == "tile-choice") return where(policy.tile > 0, "a tile is given");
+    if (key == "select-by") return where(!policy.select, "select is none");
+    if (key == "select-ms")
+      return where(!policy.select || policy.select_by == SelectBy::model, "no plans are judged to select GPUs");
+    if (key == "select") return where(one_device || !product, "there is nothing to select for");
+    if (key == "devices") return where(policy.select && product, "select chooses the GPUs");
+    if (key == "grid") return where(p.routine != Routine::gemm || one_device, "there is nothing to lay out");
+    if (key == "distribution" || key == "shares" || key == "sends" || key == "issue")
+      return where(one_device, "there is one GPU");
+    if (key == "c-tiles") return where(p.beta == 0 || at_home || !product, "C is not fetched");
+    if (key == "write-backs") return where(at_home, "C is where it is computed");
+    if (key == "order") return where(p.of_vectors() || !product, "every tile is used once");
+    if (key == "memory") return where(!all_on_hosts || p.of_vectors() || !d.caching, "tiles are evicted all the same");
+    if (key == "relays") return where(p.routine != Routine::gemm, "vectors go straight");
+    return {};
+  };
+  std::vector<std::string> moot;
+  for (const std::string& key : overridden_keys(policy))
+    if (const std::string why = reason(key); !why.empty()) moot.push_back(key + ": " + why);
+  return moot;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+#include "plan/plan.hpp"
+#include "sched/gemm/decomposition.hpp"
+#include "sched/policy/policy.hpp"
+
+namespace tilerail {
+
+/// A policy's wishes, resolved for one problem on one machine: nothing is left open. docs/model.md#decisions
+struct Decisions {
+  std::vector<MemoryId> devices;
+  std::vector<double> shares;  // of C, that devices compute; one a device
+  Grid grid;
+  Distribution distribution = Distribution::blocks;
+  std::int64_t tile = 0;
+  Routing routing = Routing::initial;
+  bool relays = false;  // routes over other GPUs were preferred to those of the wish
+  int max_hops = 0;
+  bool batch = false;
+  int chunks = 1;
+  std::int64_t min_chunk_bytes = 0;
+  Sends sends = Sends::free;
+  bool lazy = false;  // C is fetched after its kernels
+  WriteBacks write_backs = WriteBacks::in_order;
+  Order order = Order::fifo;
+  bool caching = true, overlap = true;
+  int compute_streams = 1;
+  MemoryChoice memory = MemoryChoice::cubes;
+  double memory_fraction = 0.8;
+  bool single_issuer = false;
+};
+
+/// What is to be decided about.
+struct Question {
+  const GemmProblem& problem;
+  const Topology& topology;
+  std::span<const MemoryId> devices;
+  const Policy& policy;
+  std::span<const double> shares = {};  // given by a model; empty: as the policy says
+};
+
+/// The one place where wishes become decisions. `tile` and `grid` are those of a candidate plan.
+Decisions decide(const Question& question, std::int64_t tile, Grid grid);
+
+/// The wishes of a plan that relays: tiles go over other GPUs where that is faster, and everything that would work
+/// against it is set to what goes with it. Source: PARALiA (thesis 3.2).
+Policy with_relays(Policy policy);
+
+/// As the plan file has them: key and value, in the order of the policy's fields.
+std::vector<PlanDecision> to_text(const Decisions& decisions, const Topology& topology);
+
+/// The wishes among the policy's overrides that cannot matter to these decisions, each with the reason.
+std::vector<std::string> without_effect(const Policy& policy, const Decisions& decisions, const GemmProblem& problem,
+                                        const Topology& topology);
+
+}  // namespace tilerail

@@ -1,0 +1,148 @@
+#include "sched/route/fetcher.hpp"
+
+#include <algorithm>
+
+#include "model/base/error.hpp"
+#include "sched/route/broadcast.hpp"
+
+namespace tilerail {
+
+namespace {
+/// A copy in one piece starts only when all of its source is there.
+Clock::Arrival whole(Clock::Arrival available) {
+  available.first = available.last;
+  return available;
+}
+}  // namespace
+
+/// Pieces of a chained tile: never more than its columns, nor smaller than the policy's least size.
+int Fetcher::chunks_of(TileId tile) const {
+  std::int64_t pieces = std::min<std::int64_t>(context_.decisions.chunks, directory_.tile(tile).home.cols);
+  if (context_.decisions.min_chunk_bytes > 0)
+    pieces = std::min(pieces, static_cast<std::int64_t>(directory_.bytes(tile)) / context_.decisions.min_chunk_bytes);
+  return static_cast<int>(std::max<std::int64_t>(1, pieces));
+}
+
+/// initial: the home. bandwidth: of all holders, the fastest pair; link-map: the fastest route of the link map. eta: of
+/// all holders, the earliest arrival.
+/// Ties go to the holder listed first: the home, then the lowest device.
+Holder Fetcher::best_source(TileId tile, std::size_t device) const {
+  const MemoryId dst = context_.devices[device];
+  const bool from_home = context_.decisions.routing == Routing::initial || !context_.decisions.caching;
+  std::optional<Holder> best;
+  double best_cost = std::numeric_limits<double>::infinity();
+  directory_.each_holder(tile, [&](const Holder& holder) {
+    if (from_home && directory_.home_is_valid(tile) && holder.memory != directory_.tile(tile).home_memory) return;
+    const double cost = source_cost(tile, holder, dst);
+    if (cost < best_cost) best = holder, best_cost = cost;
+  });
+  if (!best)
+    throw InputError{"machine '" + context_.topology.name() + "' has no route from '" +
+                     context_.topology.memory(directory_.tile(tile).home_memory).name + "' to '" +
+                     context_.topology.memory(dst).name + "'"};
+  return *best;
+}
+
+double Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) const {
+  const double bytes = directory_.bytes(tile);
+  if (context_.links)
+    return context_.links->latency(holder.memory, dst) + bytes * context_.links->seconds_per_byte(holder.memory, dst);
+  if (!context_.topology.has_route(holder.memory, dst)) return std::numeric_limits<double>::infinity();
+  if (context_.decisions.routing == Routing::bandwidth) return context_.clock.seconds_per_byte(holder.memory, dst);
+  return context_.clock.estimate(holder.memory, dst, bytes, 1, whole(holder.available)).last;
+}
+
+double Fetcher::eta(TileId tile, std::size_t device) const {
+  if (directory_.present(tile, device)) return directory_.available(tile, device);
+  const Holder from = best_source(tile, device);
+  return context_.clock
+      .estimate(from.memory, context_.devices[device], directory_.bytes(tile), 1, whole(from.available))
+      .last;
+}
+
+Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
+  if (!directory_.present(tile, device)) {
+    const bool chain = context_.decisions.batch && context_.decisions.caching && !context_.arenas[device].pooled();
+    chain ? fetch_chain(tile, device) : fetch_alone(tile, device);
+  }
+  return {directory_.view_on(tile, device), directory_.arrival(tile, device), directory_.available(tile, device)};
+}
+
+/// Where the route of a tile goes over other devices, it stays there, too.
+void Fetcher::fetch_alone(TileId tile, std::size_t device) {
+  Holder from = best_source(tile, device);
+  std::vector<std::size_t> stops = context_.hops(from.memory, context_.devices[device]);
+  for (const std::size_t hop : stops) directory_.add_user(tile, hop);
+  stops.push_back(device);
+  for (const std::size_t stop : stops) {
+    if (!directory_.present(tile, stop)) {
+      from.available = whole(from.available);
+      const MemoryId dst = context_.devices[stop];
+      send(tile, from, stop, 1, context_.clock.estimate(from.memory, dst, directory_.bytes(tile), 1, from.available),
+           device);
+    }
+    from = {context_.devices[stop], directory_.copy(tile, stop).available};
+  }
+}
+
+/// One chain of hops to every device that will use the tile and does not have it yet; where there are no routes for
+/// one, each device fetches for itself.
+void Fetcher::fetch_chain(TileId tile, std::size_t device) {
+  std::vector<MemoryId> destinations;
+  for (const std::size_t user : directory_.tile(tile).users)
+    if (!directory_.present(tile, user)) destinations.push_back(context_.devices[user]);
+  if (destinations.size() == 1) return fetch_alone(tile, device);
+  const int pieces = chunks_of(tile);
+  std::vector<Holder> sources;
+  directory_.each_holder(tile, [&](const Holder& holder) {
+    if (context_.decisions.routing != Routing::initial || holder.memory == directory_.tile(tile).home_memory)
+      sources.push_back(holder);
+  });
+  const auto chain =
+      find_chain(context_.clock, context_.topology, sources, destinations, directory_.bytes(tile), pieces);
+  if (!chain) return fetch_alone(tile, device);
+  Holder from = *std::find_if(sources.begin(), sources.end(),
+                              [&](const Holder& holder) { return holder.memory == chain->source; });
+  for (std::size_t hop = 0; hop < chain->hops.size(); ++hop) {
+    send(tile, from, *directory_.device_at(chain->hops[hop]), pieces, chain->arrivals[hop], device);
+    from = {chain->hops[hop], chain->arrivals[hop]};
+  }
+}
+
+/// The copies of one hop. Piece j waits for piece j of the hop before, when that came in as many pieces.
+void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, Clock::Arrival arrival,
+                   std::size_t on_behalf) {
+  const MemoryId dst = context_.devices[to];
+  const View home = directory_.tile(tile).home;
+  const auto device = directory_.device_at(from.memory);
+  const bool from_copy = device && !directory_.in_place(tile, *device);
+  if (from_copy) directory_.pin(tile, *device, true);
+  TileDirectory::Copy& target = directory_.copy(tile, to);
+  if (!target.has_slot)
+    target.slot = context_.arenas[to].take(home.rows, home.cols, context_.problem.dtype,
+                                           [this, to] { directory_.evict_one(to); });
+  const View whole = from_copy ? directory_.view_on(tile, *device) : home;
+  const TileDirectory::Copy* source = from_copy ? &directory_.copy(tile, *device) : nullptr;
+  const bool piecewise = source && source->last_piece.value - source->first_piece.value + 1 == pieces;
+  Op op;
+  op.queue = context_.builder.copy_queue(from.memory, dst);
+  OpId first, last;
+  for (int j = 0; j < pieces; ++j) {
+    const std::int64_t begin = home.cols * j / pieces, end = home.cols * (j + 1) / pieces;
+    op.a = {whole.buffer, whole.row, whole.col + begin, home.rows, end - begin};
+    op.y = {target.slot.buffer, 0, begin, home.rows, end - begin};
+    Deps deps;
+    deps.after(target.slot.former);
+    if (source) deps.after(piecewise ? OpId{source->first_piece.value + j} : source->last_piece);
+    if (!source) deps.after(directory_.last_written_at_home(tile));
+    last = context_.emit(on_behalf, op, deps);
+    if (j == 0) first = last;
+  }
+  context_.clock.commit(from.memory, dst, directory_.bytes(tile), arrival);
+  directory_.arrived(tile, to, first, last, arrival);
+  if (!from_copy) return directory_.used_at_home(tile, last);
+  directory_.pin(tile, *device, false);
+  directory_.used(tile, *device, last);
+}
+
+}  // namespace tilerail

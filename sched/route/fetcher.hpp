@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+
+#include "sched/tasks/directory.hpp"
+
+namespace tilerail {
+
+/// Brings tiles to the devices that need them, from where the policy says (thesis 4.2.4 and 4.2.5).
+class Fetcher {
+ public:
+  Fetcher(PlanContext& context, TileDirectory& directory) : context_{context}, directory_{directory} {}
+
+  struct Input {
+    View view;
+    std::optional<OpId> arrival;
+    double eta = 0;
+  };
+
+  /// Makes the tile available on a device.
+  Input fetch(TileId tile, std::size_t device);
+  /// When the tile would be there if fetched now.
+  double eta(TileId tile, std::size_t device) const;
+
+  TileDirectory& directory() { return directory_; }
+  const TileDirectory& directory() const { return directory_; }
+
+ private:
+  int chunks_of(TileId tile) const;
+  double source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
+  Holder best_source(TileId tile, std::size_t device) const;
+  void fetch_alone(TileId tile, std::size_t device);
+  void fetch_chain(TileId tile, std::size_t device);
+  void send(TileId tile, const Holder& from, std::size_t to, int pieces, Clock::Arrival arrival, std::size_t on_behalf);
+
+  PlanContext& context_;
+  TileDirectory& directory_;
+};
+
+}  // namespace tilerail

@@ -1,0 +1,186 @@
+#include "sched/tasks/directory.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace tilerail {
+
+TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writes writes)
+    : context_{context}, tiles_{std::move(tiles)}, copies_(tiles_.size()), victims_(context.devices.size()) {
+  for (std::size_t t = 0; t < tiles_.size(); ++t) copies_[t].resize(tiles_[t].users.size());
+  if (writes == Writes::some) homes_.resize(tiles_.size());
+}
+
+/// Place of the device among the users, or their number. Mostly there are few.
+std::size_t TileDirectory::slot_of(TileId id, std::size_t device) const {
+  const auto& users = tiles_[id.index()].users;
+  constexpr std::size_t few = 16;
+  if (users.size() > few)
+    return static_cast<std::size_t>(std::lower_bound(users.begin(), users.end(), device) - users.begin());
+  std::size_t at = 0;
+  while (at < users.size() && users[at] < device) ++at;
+  return at;
+}
+
+const TileDirectory::Copy* TileDirectory::find(TileId id, std::size_t device) const {
+  const auto& users = tiles_[id.index()].users;
+  const std::size_t at = slot_of(id, device);
+  return at < users.size() && users[at] == device ? &copies_[id.index()][at] : nullptr;
+}
+
+void TileDirectory::add_user(TileId id, std::size_t device) {
+  if (find(id, device)) return;
+  const auto at = static_cast<std::ptrdiff_t>(slot_of(id, device));
+  auto& users = tiles_[id.index()].users;
+  users.insert(users.begin() + at, device);
+  copies_[id.index()].insert(copies_[id.index()].begin() + at, Copy{});
+}
+
+std::optional<std::size_t> TileDirectory::device_at(MemoryId memory) const {
+  const auto found = std::find(context_.devices.begin(), context_.devices.end(), memory);
+  if (found == context_.devices.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - context_.devices.begin());
+}
+
+bool TileDirectory::present(TileId id, std::size_t device) const {
+  if (in_place(id, device)) return true;
+  const Copy* here = find(id, device);
+  return here && here->valid;
+}
+
+View TileDirectory::view_on(TileId id, std::size_t device) const {
+  const View& home = tile(id).home;
+  if (in_place(id, device)) return home;
+  return {copy(id, device).slot.buffer, 0, 0, home.rows, home.cols};
+}
+
+std::optional<OpId> TileDirectory::arrival(TileId id, std::size_t device) const {
+  return in_place(id, device) ? last_written_at_home(id) : copy(id, device).last_piece;
+}
+
+double TileDirectory::available(TileId id, std::size_t device) const {
+  return in_place(id, device) ? home_available(id).last : copy(id, device).available.last;
+}
+
+Clock::Arrival TileDirectory::home_available(TileId id) const {
+  if (homes_.empty()) return {};
+  const double at = homes_[id.index()].available;
+  return {at, at, at, 0};
+}
+
+std::optional<OpId> TileDirectory::last_written_at_home(TileId id) const {
+  return homes_.empty() ? std::nullopt : homes_[id.index()].writer;
+}
+
+void TileDirectory::arrived(TileId id, std::size_t device, OpId first_piece, OpId last_piece,
+                            const Clock::Arrival& at) {
+  Copy& here = copy(id, device);
+  here.valid = here.has_slot = true;
+  here.first_piece = first_piece, here.last_piece = last_piece;
+  here.available = at;
+  here.readers.clear();
+  if (!evictable(device)) return;
+  here.last_touch = ++touches_;
+  victims_[device].insert(victim_key(id, here));
+}
+
+void TileDirectory::used(TileId id, std::size_t device, OpId reader) {
+  if (in_place(id, device)) return used_at_home(id, reader);
+  const bool pooled = context_.arenas[device].pooled();
+  if (!pooled && homes_.empty()) return;  // memory that is never written again needs no record of its readers
+  Copy& here = copy(id, device);
+  here.readers.add(context_.builder.queue_of(reader), reader);
+  if (!pooled) return;
+  if (!context_.decisions.caching) return drop(id, device);
+  const bool listed = !here.pinned;
+  if (listed) victims_[device].erase(victim_key(id, here));
+  here.last_touch = ++touches_;
+  if (listed) victims_[device].insert(victim_key(id, here));
+}
+
+void TileDirectory::used_at_home(TileId id, OpId reader) {
+  if (!homes_.empty()) homes_[id.index()].readers.add(context_.builder.queue_of(reader), reader);
+}
+
+void TileDirectory::written(TileId id, std::size_t device, OpId kernel, double end) {
+  const auto& users = tile(id).users;
+  for (std::size_t u = 0; u < users.size(); ++u)
+    if (users[u] != device && copies_[id.index()][u].valid) make_stale(id, users[u]);
+  Home& home = homes_[id.index()];
+  const Clock::Arrival at{end, end, end, 0};
+  if (in_place(id, device)) {
+    home.writer = kernel, home.available = end;
+    home.readers.clear();
+    return;
+  }
+  home.stale = true;
+  Copy& here = copy(id, device);
+  here.valid = here.has_slot = true;
+  here.first_piece = here.last_piece = kernel;
+  here.available = at;
+  here.readers.clear();
+}
+
+void TileDirectory::came_home(TileId id, OpId copy, double end) {
+  Home& home = homes_[id.index()];
+  home.stale = false, home.writer = copy, home.available = end;
+  home.readers.clear();
+}
+
+void TileDirectory::wait_to_write(TileId id, std::size_t device, Deps& deps) const {
+  if (in_place(id, device)) return wait_to_write_home(id, deps);
+  const Copy& here = copy(id, device);
+  if (here.valid) deps.after(here.last_piece).after(here.readers);
+}
+
+void TileDirectory::wait_to_write_home(TileId id, Deps& deps) const {
+  if (!homes_.empty()) deps.after(homes_[id.index()].writer).after(homes_[id.index()].readers);
+}
+
+void TileDirectory::set_next_use(TileId id, std::size_t device, std::int64_t position) {
+  if (!find(id, device)) return;  // used where it is at home
+  Copy& here = copy(id, device);
+  const bool listed = here.valid && !here.pinned && victims_[device].erase(victim_key(id, here)) > 0;
+  here.next_use = position;
+  if (listed) victims_[device].insert(victim_key(id, here));
+}
+
+void TileDirectory::pin(TileId id, std::size_t device, bool pinned) {
+  if (!evictable(device) || in_place(id, device)) return;
+  Copy& here = copy(id, device);
+  if (!here.valid || here.pinned == pinned) return;
+  if (pinned)
+    victims_[device].erase(victim_key(id, here));
+  else
+    victims_[device].insert(victim_key(id, here));
+  here.pinned = pinned;
+}
+
+void TileDirectory::evict_one(std::size_t device) {
+  if (victims_[device].empty()) return;  // the arena reports what is missing
+  drop(std::get<TileId>(*victims_[device].begin()), device);
+}
+
+LastUses TileDirectory::uses_of(const Copy& copy) const {
+  LastUses uses = copy.readers;
+  uses.add(context_.builder.queue_of(copy.last_piece), copy.last_piece);
+  return uses;
+}
+
+void TileDirectory::drop(TileId id, std::size_t device) {
+  Copy& here = copy(id, device);
+  assert(here.valid && !here.pinned);
+  victims_[device].erase(victim_key(id, here));
+  context_.arenas[device].give_back(here.slot, uses_of(here));
+  here.valid = here.has_slot = false;
+}
+
+/// Its memory stays its own where there is enough.
+void TileDirectory::make_stale(TileId id, std::size_t device) {
+  if (context_.arenas[device].pooled()) return drop(id, device);
+  Copy& here = copy(id, device);
+  here.slot.former = uses_of(here);
+  here.valid = false;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "sched/tasks/plan_context.hpp"
+#include "sched/tasks/task.hpp"
+
+namespace tilerail {
+
+/// Where a tile is or will be, and when its first and last pieces are there.
+struct Holder {
+  MemoryId memory;
+  Clock::Arrival available;
+};
+
+/// Knows every copy of every tile: where it is, whether it is up to date, in flight until when, and who still reads it
+/// (thesis 4.2.3, where tiles are never written). Devices are counted as in the PlanContext.
+class TileDirectory {
+ public:
+  /// One tile: a region of a matrix, and the devices that will use it, ascending.
+  struct Tile {
+    View home;
+    MemoryId home_memory;
+    std::vector<std::size_t> users;
+  };
+
+  /// Whether tasks write tiles that other tasks read.
+  enum class Writes : bool { none, some };
+
+  TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writes writes = Writes::none);
+
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+  /// What a device has of a tile whose home is elsewhere. Stale: another device has written the tile since.
+  struct Copy {
+    bool valid = false, pinned = false;
+    bool has_slot = false;  // also a stale copy keeps its memory, where memory is ample
+    Arena::Slot slot;
+    OpId first_piece, last_piece;  // the operations that brought or wrote it
+    Clock::Arrival available;
+    LastUses readers;
+    std::int64_t next_use = never, last_touch = 0;
+  };
+
+  const Tile& tile(TileId id) const { return tiles_[id.index()]; }
+  double bytes(TileId id) const { return context_.bytes(tile(id).home.rows, tile(id).home.cols); }
+  /// Whether the device uses the tile where it is at home.
+  bool in_place(TileId id, std::size_t device) const {
+    return tile(id).home_memory == context_.devices[device] && home_is_valid(id);
+  }
+  bool present(TileId id, std::size_t device) const;
+  /// The device's copy, or where it would be; the device must be a user.
+  Copy& copy(TileId id, std::size_t device) { return copies_[id.index()][slot_of(id, device)]; }
+  const Copy& copy(TileId id, std::size_t device) const { return copies_[id.index()][slot_of(id, device)]; }
+  View view_on(TileId id, std::size_t device) const;
+  /// What brought what the device has; nothing where that was there from the start.
+  std::optional<OpId> arrival(TileId id, std::size_t device) const;
+  double available(TileId id, std::size_t device) const;
+  std::optional<std::size_t> device_at(MemoryId memory) const;
+  void add_user(TileId id, std::size_t device);
+
+  /// Every memory that a copy of the newest version may start from: the home, then devices, ascending.
+  template <class Function>
+  void each_holder(TileId id, Function&& f) const {
+    if (home_is_valid(id)) f(Holder{tile(id).home_memory, home_available(id)});
+    for (std::size_t u = 0; u < tile(id).users.size(); ++u)
+      if (const Copy& c = copies_[id.index()][u]; c.valid) f(Holder{context_.devices[tile(id).users[u]], c.available});
+  }
+
+  /// The device's copy came, or will, by these operations.
+  void arrived(TileId id, std::size_t device, OpId first_piece, OpId last_piece, const Clock::Arrival& at);
+  /// Says which operation reads what the device has.
+  void used(TileId id, std::size_t device, OpId reader);
+  /// The home is read by an operation that fetches from it.
+  void used_at_home(TileId id, OpId reader);
+  /// A kernel made a new version of what the device has; all other copies are stale from now on.
+  void written(TileId id, std::size_t device, OpId kernel, double end);
+  /// The newest version was copied home.
+  void came_home(TileId id, OpId copy, double end);
+  /// What a new version on a device has to wait for: whoever reads or wrote the memory that it goes to.
+  void wait_to_write(TileId id, std::size_t device, Deps& deps) const;
+  void wait_to_write_home(TileId id, Deps& deps) const;
+  std::optional<OpId> last_written_at_home(TileId id) const;
+  bool home_is_valid(TileId id) const { return homes_.empty() || !homes_[id.index()].stale; }
+
+  /// For plan-time eviction: position of the tile's next use in the device's order, `never` when there is none.
+  void set_next_use(TileId id, std::size_t device, std::int64_t position);
+  /// Gives back the memory of the copy that is needed last on a device (Belady's rule; ties: used longest ago).
+  void evict_one(std::size_t device);
+  /// While pinned, a copy is not evicted.
+  void pin(TileId id, std::size_t device, bool pinned);
+
+ private:
+  using Victim = std::tuple<std::int64_t, std::int64_t, TileId>;  // (-next use, last touch, tile)
+  struct Home {
+    bool stale = false;
+    std::optional<OpId> writer;
+    double available = 0;
+    LastUses readers;
+  };
+
+  std::size_t slot_of(TileId id, std::size_t device) const;
+  const Copy* find(TileId id, std::size_t device) const;
+  bool evictable(std::size_t device) const { return context_.arenas[device].pooled() && context_.decisions.caching; }
+  Clock::Arrival home_available(TileId id) const;
+  Victim victim_key(TileId id, const Copy& copy) const { return {-copy.next_use, copy.last_touch, id}; }
+  LastUses uses_of(const Copy& copy) const;
+  void drop(TileId id, std::size_t device);
+  void make_stale(TileId id, std::size_t device);
+
+  PlanContext& context_;
+  std::vector<Tile> tiles_;
+  std::vector<std::vector<Copy>> copies_;  // by tile, one a user
+  std::vector<Home> homes_;                // by tile; empty where no tile is written
+  std::vector<std::set<Victim>> victims_;  // by device; pooled arenas only
+  std::int64_t touches_ = 0;
+};
+
+}  // namespace tilerail

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "sched/route/fetcher.hpp"
+#include "sched/tasks/outputs.hpp"
+
+namespace tilerail {
+
+/// Tiles that tasks on several devices write and read in turn: the newest version of each is fetched to where it is
+/// written next, and goes home after its last writer.
+class SharedTiles final : public Outputs {
+ public:
+  SharedTiles(PlanContext& context, Fetcher& fetcher)
+      : context_{context}, fetcher_{fetcher}, directory_{fetcher.directory()}, started_(context.devices.size()) {}
+
+  /// Kernels take the queues of their device in turn.
+  Place open(const Task& task, std::size_t device, Deps& deps) override;
+  void written(const Task& task, std::size_t device, OpId kernel, double end) override;
+
+ private:
+  PlanContext& context_;
+  Fetcher& fetcher_;
+  TileDirectory& directory_;
+  std::vector<int> started_;  // kernels, by device
+};
+
+}  // namespace tilerail

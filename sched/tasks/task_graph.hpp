@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "sched/tasks/task.hpp"
+
+namespace tilerail {
+
+using TaskId = Id<struct TaskTag>;
+
+/// Tasks that were inserted in the order of a serial program, and which of them have to wait for which: a reader for
+/// the last writer before it, a writer for that and for all readers since (the hazards read after write, write after
+/// write and write after read). Memory: about 100 bytes a task and 4 an edge.
+class TaskGraph {
+ public:
+  /// `first` and `last` of the task are set here.
+  TaskId insert(Task task);
+
+  std::size_t size() const { return nodes_.size(); }
+  const Task& task(TaskId id) const { return nodes_[id.index()].task; }
+  /// Ascending, each once.
+  std::span<const TaskId> successors(TaskId id) const { return nodes_[id.index()].successors; }
+  std::size_t predecessors(TaskId id) const { return nodes_[id.index()].predecessors; }
+
+ private:
+  struct Node {
+    Task task;
+    std::vector<TaskId> successors;
+    std::size_t predecessors = 0;
+  };
+  struct Uses {
+    TaskId writer{std::int32_t{-1}};
+    std::vector<TaskId> readers;  // since `writer`
+  };
+  void order(TaskId before, TaskId after);
+
+  std::vector<Node> nodes_;
+  std::map<TileId, Uses> uses_;
+};
+
+}  // namespace tilerail

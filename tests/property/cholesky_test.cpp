@@ -1,0 +1,116 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backends/sim/sim_executor.hpp"
+#include "cost/kernel_costs.hpp"
+#include "sched/factor/cholesky_planner.hpp"
+#include "sched/factor/cholesky_tasks.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/plan_interpreter.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+GemmProblem factorisation(std::int64_t n, MemoryId place) {
+  GemmProblem p;
+  p.m = p.n = p.k = n;
+  p.alpha = -1;
+  p.place_a = p.place_b = p.place_c = place;
+  return checked(p);
+}
+
+/// L L^T of a lower triangle of small integers with a diagonal from 1 on: every step of its factorisation is exact.
+std::vector<double> product_of(std::int64_t n, std::vector<double>& lower) {
+  lower.assign(static_cast<std::size_t>(n * n), 0.0);
+  for (std::int64_t c = 0; c < n; ++c)
+    for (std::int64_t r = c; r < n; ++r)
+      lower[static_cast<std::size_t>(r + c * n)] = r == c ? 1.0 : static_cast<double>((r * 7 + c * 3) % 5 - 2);
+  std::vector<double> a(lower.size(), 0.0);
+  for (std::int64_t c = 0; c < n; ++c)
+    for (std::int64_t r = 0; r < n; ++r)
+      for (std::int64_t k = 0; k < n; ++k)
+        a[static_cast<std::size_t>(r + c * n)] +=
+            lower[static_cast<std::size_t>(r + k * n)] * lower[static_cast<std::size_t>(c + k * n)];
+  return a;
+}
+
+/// With t tiles a side: t potrf, t (t - 1) / 2 each of trsm and syrk, t (t - 1) (t - 2) / 6 gemm.
+TEST(CholeskyTasks, AreAsManyAsTheFormulasSay) {
+  const TaskGraph graph = cholesky_tasks(6);
+  std::array<int, op_kind_count> counts{};
+  for (std::size_t t = 0; t < graph.size(); ++t) ++counts[static_cast<std::size_t>(graph.task(TaskId{t}).kind)];
+  const auto of = [&](OpKind kind) { return counts[static_cast<std::size_t>(kind)]; };
+  EXPECT_EQ(of(OpKind::potrf), 6);
+  EXPECT_EQ(of(OpKind::trsm), 15);
+  EXPECT_EQ(of(OpKind::syrk), 15);
+  EXPECT_EQ(of(OpKind::gemm), 20);
+}
+
+/// The diagonal tile is solved with before it is written no more; its syrk comes before its potrf.
+TEST(CholeskyTasks, HazardsMakeTheEdges) {
+  const TaskGraph graph = cholesky_tasks(2);  // potrf 0, trsm 1, syrk 2, potrf 3
+  ASSERT_EQ(graph.size(), 4u);
+  EXPECT_THAT(graph.successors(TaskId{0}), ::testing::ElementsAre(TaskId{1}));
+  EXPECT_THAT(graph.successors(TaskId{1}), ::testing::ElementsAre(TaskId{2}));
+  EXPECT_THAT(graph.successors(TaskId{2}), ::testing::ElementsAre(TaskId{3}));
+  EXPECT_TRUE(graph.task(TaskId{0}).last) << "nobody writes the first tile again";
+  EXPECT_FALSE(graph.task(TaskId{2}).last);
+}
+
+class Cholesky : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+TEST_P(Cholesky, RunsInAnyOrderWithoutARaceAndFactorsTheMatrix) {
+  const auto& [name, place] = GetParam();
+  const Topology machine = shipped(name);
+  const GemmProblem problem = factorisation(90, *machine.find_memory(place));
+  const Plan plan = plan_cholesky(problem, machine, machine.gpus(), 16);  // 5 tiles of 16 and a rest of 10
+  validate(plan, machine);
+  EXPECT_EQ(find_race(plan), "");
+  std::vector<double> lower;
+  Matrices matrices;
+  matrices.c = product_of(problem.n, lower);
+  for (const std::uint64_t seed : {0, 1, 2, 3}) {
+    const std::vector<double> result = interpret(plan, matrices, seed);
+    for (std::int64_t c = 0; c < problem.n; ++c)
+      for (std::int64_t r = c; r < problem.n; ++r) {
+        const auto at = static_cast<std::size_t>(r + c * problem.n);
+        ASSERT_EQ(result[at], lower[at]) << "order " << seed << ", row " << r << ", column " << c;
+      }
+  }
+}
+
+/// More than one GPU works, and no faster than all of them together at the rate of their GEMMs.
+TEST_P(Cholesky, IsSimulated) {
+  const auto& [name, place] = GetParam();
+  const Topology machine = shipped(name);
+  const GemmProblem problem = factorisation(4096, *machine.find_memory(place));
+  const Plan plan = plan_cholesky(problem, machine, machine.gpus(), 512);
+  const double makespan = SimExecutor{machine}.execute(plan).makespan().value;
+  const Plan alone = plan_cholesky(problem, machine, std::span{machine.gpus()}.first(1), 512);
+  EXPECT_LT(makespan, SimExecutor{machine}.execute(alone).makespan().value);
+  double seconds = 0;
+  KernelCosts costs{machine};
+  for (const Op& op : plan.ops)
+    if (is_kernel(op.kind)) seconds += costs.of(plan, op, plan.queue(op.queue).dst).seconds;
+  EXPECT_GT(makespan, seconds / static_cast<double>(machine.gpus().size()));
+}
+
+TEST_P(Cholesky, IsNotRunWhereThereAreNoKernels) {
+  const auto& [name, place] = GetParam();
+  const Topology machine = shipped(name);
+  const Plan plan = plan_cholesky(factorisation(64, *machine.find_memory(place)), machine, machine.gpus(), 32);
+  expect_input_error([&] { require_kernels(plan); }, {"operation", "has no kernel yet"});
+}
+
+INSTANTIATE_TEST_SUITE_P(OnTwoMachines, Cholesky,
+                         ::testing::Combine(::testing::Values("two-gpu", "clx-ai"), ::testing::Values("host", "gpu1")),
+                         [](const auto& combination) {
+                           const std::string name = std::get<0>(combination.param);
+                           return (name == "clx-ai" ? "clx_ai_" : "two_gpu_") + std::get<1>(combination.param);
+                         });
+
+}  // namespace
+}  // namespace tilerail::testing
