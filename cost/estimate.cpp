@@ -1,6 +1,7 @@
 #include "cost/estimate.hpp"
 
 #include <algorithm>
+#include <boost/dynamic_bitset.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -14,6 +15,8 @@
 namespace tilerail {
 namespace {
 
+using Users = boost::dynamic_bitset<>;
+
 /// When every operation, queue, resource and device would be done, filled in issue order.
 class Pass {
  public:
@@ -24,13 +27,14 @@ class Pass {
         ends_(plan.ops.size(), 0.0),
         queue_free_(plan.queues.size(), 0.0),
         load_(resources.count(), 0.0),
-        load_users_(resources.count(), 0),
-        device_bits_(topology.memories().size(), 0),
+        load_users_(resources.count(), Users{plan.devices.size()}),
+        number_of_(topology.memories().size()),
         devices_(topology.memories().size()),
         kernels_{plan, topology},
         issue_{plan, topology},
         two_ways_(topology.groups().size()) {
-    for (std::size_t d = 0; d < plan.devices.size(); ++d) device_bits_[plan.devices[d].index()] = std::uint64_t{1} << d;
+    for (TwoWays& two_ways : two_ways_) two_ways.users.resize(plan.devices.size());
+    for (std::size_t d = 0; d < plan.devices.size(); ++d) number_of_[plan.devices[d].index()] = d;
     set_two_ways();
   }
 
@@ -74,13 +78,12 @@ class Pass {
 
   /// What all devices use can do no less; what some use would, if the others had their part of it.
   double busiest() const {
-    const auto everyone = ~std::uint64_t{0} >> (64 - plan_.devices.size());
     double shared = 0;
     std::vector<double> own(plan_.devices.size());
-    const auto weigh = [&](std::uint64_t users, double time) {
-      if (users == everyone) shared = std::max(shared, time);
-      for (std::size_t d = 0; d < own.size(); ++d)
-        if (users >> d & 1) own[d] = std::max(own[d], time);
+    const auto weigh = [&](const Users& users, double time) {
+      if (users.all()) shared = std::max(shared, time);
+      for (std::size_t d = users.find_first(); d != Users::npos; d = users.find_next(d))
+        own[d] = std::max(own[d], time);
     };
     for (std::size_t r = 0; r < load_.size(); ++r) weigh(load_users_[r], load_[r]);
     for (const TwoWays& two_ways : two_ways_) weigh(two_ways.users, two_ways.time());
@@ -93,21 +96,24 @@ class Pass {
     if (q.src == q.dst) return start;
     const double bytes = copy_bytes(plan_, op).value;
     const double efficiency = strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), plan_.devices);
-    const std::uint64_t users = device_bits_[q.src.index()] | device_bits_[q.dst.index()];
+    const auto add_users = [&](Users& users) {
+      for (const MemoryId end : {q.src, q.dst})
+        if (const auto number = number_of_[end.index()]) users.set(*number);
+    };
     double end =
         start + resources_.latency(q.src, q.dst) + bytes * resources_.seconds_per_byte(q.src, q.dst) / efficiency;
     for (const auto& use : resources_.on(q.src, q.dst)) {
       if (resources_.is_both_busy(use.resource)) continue;
       double& load = load_[use.resource];
       load += bytes * use.seconds_per_byte / (use.resource < topology_.links().size() ? efficiency : 1);
-      load_users_[use.resource] |= users;
+      add_users(load_users_[use.resource]);
       end = std::max(end, load);
     }
     for (const auto& use : topology_.groups_on(q.src, q.dst)) {
       TwoWays& two_ways = two_ways_[use.group.index()];
       if (use.forward) two_ways.forward += bytes;
       if (use.backward) two_ways.backward += bytes;
-      two_ways.users |= users;
+      add_users(two_ways.users);
       end = std::max(end, two_ways.time());
     }
     return end;
@@ -128,7 +134,7 @@ class Pass {
     double share = 0.5;                                         // of it, that the forward side gets
     double forward_alone = 0, backward_alone = 0;               // B/s
     double forward = 0, backward = 0;                           // bytes
-    std::uint64_t users = 0;                                    // a bit a device of the plan
+    Users users = {};                                           // a bit a device of the plan
 
     double time() const {
       if (forward == 0 || backward == 0 || !std::isfinite(together)) return 0;
@@ -163,8 +169,8 @@ class Pass {
   const Topology& topology_;
   const Resources& resources_;
   std::vector<double> ends_, queue_free_, load_;
-  std::vector<std::uint64_t> load_users_;   // by resource: a bit a device of the plan
-  std::vector<std::uint64_t> device_bits_;  // by memory
+  std::vector<Users> load_users_;                      // by resource: a bit a device of the plan
+  std::vector<std::optional<std::size_t>> number_of_;  // by memory: of a device, in the plan
   struct Device {
     double load = 0;                    // when its kernels so far are done
     double busy = 0, busy_aligned = 0;  // as it is, and were all operands well aligned

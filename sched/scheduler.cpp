@@ -12,7 +12,7 @@ namespace {
 
 void check_devices(const Topology& topology, std::span<const MemoryId> devices) {
   if (devices.empty()) throw InputError{"devices: none given; a plan needs at least one GPU"};
-  constexpr std::size_t most = 64;
+  constexpr std::size_t most = 4096;
   if (devices.size() > most)
     throw InputError{"devices: " + std::to_string(devices.size()) + " given; at most " + std::to_string(most) +
                      " GPUs are supported"};

@@ -34,22 +34,42 @@ std::string operations_text(const Plan& plan) {
   return fmt::format("{} {} copied", text, bytes_text(copied.value));
 }
 
+/// What was decided, from what and why. Devices and tile have lines of their own.
+void add_origin(std::vector<std::vector<std::string>>& lines, const PlanOrigin& origin) {
+  constexpr std::size_t in_a_line = 6;
+  std::vector<std::string> decided;
+  for (const PlanDecision& decision : origin.decisions)
+    if (decision.key != "devices" && decision.key != "tile") decided.push_back(decision.key + " " + decision.value);
+  for (std::size_t first = 0; first < decided.size(); first += in_a_line) {
+    const auto begin = decided.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = decided.begin() + static_cast<std::ptrdiff_t>(std::min(first + in_a_line, decided.size()));
+    lines.push_back({first == 0 ? "decided" : "", fmt::format("{}", fmt::join(begin, end, ", "))});
+  }
+  for (const PlanCandidate& candidate : origin.candidates)
+    lines.push_back({&candidate == &origin.candidates.front() ? "candidates" : "",
+                     fmt::format("{}: {} by {}", candidate.what, seconds_text(candidate.seconds), origin.judge)});
+  if (!origin.why.empty()) lines.push_back({"why", origin.why});
+  for (const std::string& wish : origin.without_effect) lines.push_back({"no effect", wish});
+}
+
 }  // namespace
 
 std::string plan_text(const Job& job) {
   const Plan& plan = job.plan;
   std::vector<std::string> devices;
   for (MemoryId gpu : plan.devices) devices.push_back(plan.memories[gpu.index()]);
-  return aligned({{"problem", problem_text(plan)},
-                  {"machine", plan.machine},
-                  {"policy", plan.policy},
-                  {"devices", fmt::format("{}", fmt::join(devices, " "))},
-                  {"tile", std::to_string(plan.tile)},
-                  {"operations", operations_text(plan)},
-                  {"tile memory", peaks_text(plan)},
-                  {"planned in", seconds_text(job.plan_s)},
-                  {"plan hash", content_hash(plan)}},
-                 "l");
+  std::vector<std::vector<std::string>> lines{{"problem", problem_text(plan)},
+                                              {"machine", plan.machine},
+                                              {"policy", plan.policy},
+                                              {"devices", fmt::format("{}", fmt::join(devices, " "))},
+                                              {"tile", std::to_string(plan.tile)}};
+  add_origin(lines, plan.origin);
+  for (std::vector<std::string> line : {std::vector<std::string>{"operations", operations_text(plan)},
+                                        {"tile memory", peaks_text(plan)},
+                                        {"planned in", seconds_text(job.plan_s)},
+                                        {"plan hash", content_hash(plan)}})
+    lines.push_back(std::move(line));
+  return aligned(lines, "l");
 }
 
 }  // namespace tilerail::cli

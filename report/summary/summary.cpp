@@ -145,6 +145,7 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
                   const RunTimes& times) {
   Summary summary;
   summary.metadata = timeline.metadata;
+  summary.without_effect = plan.origin.without_effect;
   summary.problem = plan.problem;
   for (const MemoryId place : {plan.problem.place_a, plan.problem.place_b, plan.problem.place_c}) {
     summary.place.push_back(plan.memories[place.index()]);

@@ -65,6 +65,7 @@ struct Summary {
   };
 
   TimelineMetadata metadata;
+  std::vector<std::string> without_effect;  // wishes that could not matter, each with the reason
   GemmProblem problem;
   std::vector<std::string> place;  // memories of A, B, C
   double makespan_s = 0, plan_s = 0, execute_s = 0;

@@ -136,6 +136,8 @@ std::string run_section(const Summary& summary) {
                  {"bottleneck", path_text(summary)},
                  {"saturated", saturated_text(summary)}};
   if (summary.energy) lines.push_back({"energy", energy_text(summary)});
+  if (!summary.without_effect.empty())
+    lines.push_back({"no effect", fmt::format("{}", fmt::join(summary.without_effect, "; "))});
   return aligned(lines, "l");
 }
 
@@ -158,6 +160,7 @@ std::string to_json(const Summary& summary) {
                {"machine", metadata.machine},
                {"backend", metadata.backend},
                {"policy", metadata.policy},
+               {"without_effect", summary.without_effect},
                {"tile", metadata.tile},
                {"devices", metadata.devices},
                {"problem", problem_json(summary)},
