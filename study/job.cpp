@@ -1,5 +1,5 @@
-#include "sched/policy/fields.hpp"
 #include "study/job.hpp"
+#include "sched/policy/fields.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

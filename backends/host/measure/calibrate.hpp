@@ -20,8 +20,8 @@ struct HostCalibrationOptions {
 
 /// Measures this machine as the HostExecutor uses it: GEMM times in f64 and f32 with all workers busy, copies by role
 /// and by how many run at once, the loss of 2-D copies, the cost of an empty operation and axpby. The result has the
-/// shape of host_machine(); the equations are in docs/model.md#host-calibration. Figures are measured in turns until the 95 %
-/// confidence interval of each is within 5 % or the budget is spent; the sources state what was reached.
+/// shape of host_machine(); the equations are in docs/model.md#host-calibration. Figures are measured in turns until
+/// the 95 % confidence interval of each is within 5 % or the budget is spent; the sources state what was reached.
 /// Throws InputError when an option is out of range.
 Topology::Description calibrate_host(const HostCalibrationOptions& options = {});
 
