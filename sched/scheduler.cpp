@@ -27,6 +27,22 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
   }
 }
 
+/// The devices that a plan may use: all that were given, or, where the policy picks some of them, those whose times of
+/// this product are known. Throws InputError when a device must be used whose times are not, while others' are: its
+/// share of the work could be planned, but neither simulated nor weighed.
+std::vector<MemoryId> usable_devices(const GemmProblem& p, const Topology& topology, std::span<const MemoryId> devices,
+                                     const Policy& policy) {
+  std::vector<MemoryId> known, unknown;
+  for (const MemoryId device : devices)
+    (topology.kernels_of(device).knows(p.dtype, p.trans_a, p.trans_b) ? known : unknown).push_back(device);
+  if (known.empty() || unknown.empty() || p.routine == Routine::axpy) return {devices.begin(), devices.end()};
+  if (policy.select || policy.device_choice == DeviceChoice::search) return known;
+  throw InputError{"devices: '" + topology.memory(unknown.front()).name + "' of machine '" + topology.name() +
+                   "' has no GEMM times for " + std::string{to_string(p.dtype)} + " " +
+                   std::string{to_string(p.trans_a)} + std::string{to_string(p.trans_b)} + ", which '" +
+                   topology.memory(known.front()).name + "' has; expected devices that all have them"};
+}
+
 }  // namespace
 
 Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<const MemoryId> devices,
@@ -38,8 +54,10 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
       throw InputError{"--place: memory " + std::to_string(place.value) + " is not a memory of machine '" +
                        topology.name() + "'"};
   const bool product = problem.m > 0 && problem.n > 0 && problem.k > 0 && problem.alpha != 0;
-  return policy.select && product ? selected_plan(problem, topology, devices, policy, judge)
-                                  : search_plan(problem, topology, devices, policy);
+  if (!product) return search_plan(problem, topology, devices, policy);
+  const std::vector<MemoryId> usable = usable_devices(problem, topology, devices, policy);
+  return policy.select ? selected_plan(problem, topology, usable, policy, judge)
+                       : search_plan(problem, topology, usable, policy);
 }
 
 }  // namespace tilerail

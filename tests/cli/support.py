@@ -52,6 +52,10 @@ class CommandTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""), f"{arguments}: {done.stderr}")
         return done.stdout
 
+    def presets(self):
+        """The names of the policies, from the heading of the table that the program prints: field, names, --set accepts."""
+        return self.succeed("policies").splitlines()[0].split()[1:-2]
+
     def write(self, name, text):
         path = self.folder / name
         path.write_text(text)

@@ -135,9 +135,8 @@ class Policies(CommandTest):
         self.assertIn("initial, bandwidth, link-map, eta, link-eta", routing)
 
     def test_every_listed_default_is_accepted_by_set(self):
-        lines = self.succeed("policies").splitlines()
-        presets = lines[0].split()[1:-2]
-        for line in lines[1:]:
+        presets = self.presets()
+        for line in self.succeed("policies").splitlines()[1:]:
             key, *values = line.split()[: 1 + len(presets)]
             for name, value in zip(presets, values):
                 with self.subTest(f"{name} {key}"):

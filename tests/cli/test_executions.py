@@ -57,7 +57,7 @@ class Simulate(CommandTest):
 
     def test_every_preset_on_every_machine(self):
         for path in TOPOLOGIES.glob("*.toml"):
-            for policy in ("baseline", "gemmex", "tilerail"):
+            for policy in self.presets():
                 with self.subTest(f"{path.stem} {policy}"):
                     self.succeed("simulate", "--gemm", "2K", "--topology", path, "--policy", policy)
 

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <set>
 #include <sstream>
 
 #include "backends/host/run/host_executor.hpp"
@@ -28,28 +29,32 @@ T pick(std::initializer_list<T> values) {
   return *rc::gen::elementOf(std::vector<T>(values));
 }
 
+/// One of the values that a field accepts, from the program's own words: "on, off", "auto, 1 to 64". Of a range, an end
+/// or something near the lower end, where the special cases are.
+std::string random_value(const std::string& accepted) {
+  std::vector<std::string> values;
+  std::istringstream items{accepted};
+  for (std::string item; std::getline(items >> std::ws, item, ',');) {
+    const auto to = item.find(" to ");
+    values.push_back(item.substr(0, to));
+    if (to == std::string::npos) continue;
+    values.push_back(item.substr(to + 4));
+    const double low = std::stod(values[values.size() - 2]), high = std::stod(values.back());
+    for (const double step : {1, 2, 7})
+      if (low + step < high) values.push_back(std::to_string(static_cast<int>(low + step)));
+  }
+  return *rc::gen::elementOf(values);
+}
+
+/// A preset with every third field changed. Left alone: what is drawn to go with the problem and the machine, and how
+/// long the judging of plans may take.
 Policy random_policy() {
-  Policy p = preset(pick<std::string>({"baseline", "gemmex", "paralia", "tilerail"}));
-  const auto maybe = [&](std::string_view key, std::initializer_list<std::string> values) {
-    if (*rc::gen::weightedElement<bool>({{1, true}, {2, false}}))
-      apply_override(p, std::string{key} + "=" + pick<std::string>(values));
-  };
-  maybe("grid", {"square", "auto"});
-  maybe("distribution", {"sequential", "round-robin", "1d-cyclic", "2d-cyclic"});
-  maybe("shares", {"equal", "speed"});
-  maybe("routing", {"initial", "bandwidth", "link-map", "eta", "link-eta"});
-  maybe("max-hops", {"0", "1", "2", "4"});
-  maybe("batch", {"on", "off"});
-  maybe("chunks", {"1", "3", "8"});
-  maybe("c-tiles", {"eager", "lazy", "auto"});
-  maybe("relays", {"on", "off"});
-  maybe("write-backs", {"in-order", "own-queues"});
-  maybe("order", {"fifo", "fewest-fetches", "eta"});
-  maybe("caching", {"on", "off"});
-  maybe("overlap", {"on", "off"});
-  maybe("sends", {"free", "in-order"});
-  maybe("compute-streams", {"auto", "1", "2", "8"});
-  maybe("memory", {"cubes", "evict"});
+  Policy p = preset(*rc::gen::elementOf(preset_names()));
+  const std::set<std::string> apart{"tile", "memory-fraction", "select-ms"};
+  for (const PolicyField& field : fields_of(p)) {
+    if (apart.contains(field.key) || !*rc::gen::weightedElement<bool>({{1, true}, {2, false}})) continue;
+    apply_override(p, field.key + "=" + random_value(field.accepted));
+  }
   p.tile = pick<std::int64_t>({0, 3, 8, 16, 25});
   return p;
 }
@@ -57,10 +62,10 @@ Policy random_policy() {
 std::string describe(const Case& c) {
   const GemmProblem& p = c.problem;
   std::ostringstream text;
-  text << to_string(p.routine) << " " << c.policy.name << " tile " << c.policy.tile << " m " << p.m << " n " << p.n
-       << " k " << p.k << " ld " << p.lda << "," << p.ldb << "," << p.ldc << " trans " << to_string(p.trans_a)
-       << to_string(p.trans_b) << " alpha " << p.alpha << " beta " << p.beta << " place " << p.place_a.value << ":"
-       << p.place_b.value << ":" << p.place_c.value << " devices";
+  text << to_string(p.routine) << " " << to_string(p.dtype) << " " << c.policy.name << " tile " << c.policy.tile
+       << " m " << p.m << " n " << p.n << " k " << p.k << " ld " << p.lda << "," << p.ldb << "," << p.ldc << " trans "
+       << to_string(p.trans_a) << to_string(p.trans_b) << " alpha " << p.alpha << " beta " << p.beta << " place "
+       << p.place_a.value << ":" << p.place_b.value << ":" << p.place_c.value << " devices";
   for (const MemoryId d : c.devices) text << " " << d.value;
   return text.str();
 }
@@ -100,21 +105,22 @@ GemmProblem random_problem(int gpus) {
 /// GPUs that hold the matrices placed on them, and beside those everything (1 in 3) or only a few tiles.
 Topology random_machine(const Case& c, int gpus) {
   const std::int64_t tile = c.policy.tile > 0 ? c.policy.tile : 64;
-  const std::int64_t column = (tile + 7) / 8 * 8;  // begins at a multiple of 64 bytes
   const GemmProblem& p = c.problem;
-  const std::int64_t slot = (column * (p.of_vectors() ? 1 : tile) * 8 + 255) / 256 * 256;
+  const std::int64_t element = element_size(p.dtype);
+  const std::int64_t column = (tile * element + 63) / 64 * 64;  // bytes
+  const std::int64_t slot = (column * (p.of_vectors() ? 1 : tile) + 255) / 256 * 256;
   std::vector<std::int64_t> capacities;
   for (int gpu = 1; gpu <= gpus; ++gpu) {
     std::int64_t matrices = 0;
-    if (p.place_a == MemoryId{gpu}) matrices += 8 * p.lda * p.cols_a();
-    if (p.has_b() && p.place_b == MemoryId{gpu}) matrices += 8 * p.ldb * p.cols_b();
-    if (p.place_c == MemoryId{gpu}) matrices += 8 * p.ldc * p.n;
+    if (p.place_a == MemoryId{gpu}) matrices += element * p.lda * p.cols_a();
+    if (p.has_b() && p.place_b == MemoryId{gpu}) matrices += element * p.ldb * p.cols_b();
+    if (p.place_c == MemoryId{gpu}) matrices += element * p.ldc * p.n;
     capacities.push_back(matrices + slot * pick<std::int64_t>({3, 4, 5, 7, 10, 20, 4000, 4000}));
   }
   return test_machine(capacities);
 }
 
-Case random_case(int gpus) {
+Case random_case(int gpus, std::initializer_list<DType> dtypes) {
   Case c;
   c.policy = random_policy();
   c.policy.memory_fraction = 1;
@@ -122,6 +128,7 @@ Case random_case(int gpus) {
     if (*rc::gen::arbitrary<bool>()) c.devices.push_back(MemoryId{gpu});
   if (c.devices.empty()) c.devices.push_back(MemoryId{*rc::gen::inRange(1, gpus + 1)});
   c.problem = random_problem(gpus);
+  c.problem.dtype = pick(dtypes);
   c.seed = *rc::gen::inRange<std::uint64_t>(2, 1000000);
   return c;
 }
@@ -160,7 +167,7 @@ void check_order(const Plan& plan, const Timeline& timeline) {
 TEST(PlanProperties, HoldOnRandomProblemsInTheSimulator) {
   EXPECT_TRUE(rc::check("plans are legal, complete, race-free and right", [] {
     const int gpus = *rc::gen::inRange(1, 9);
-    const Case c = random_case(gpus);
+    const Case c = random_case(gpus, {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
     RC_LOG() << describe(c) << std::endl;
     const Topology machine = random_machine(c, gpus);
     const Plan plan = plan_gemm(c.problem, machine, c.devices, c.policy);
@@ -183,7 +190,7 @@ TEST(PlanProperties, HoldOnRandomProblemsInTheSimulator) {
 TEST(PlanProperties, HoldOnRandomProblemsOnTheHost) {
   EXPECT_TRUE(rc::check("the host backend keeps the order and gets the result right", [] {
     const int gpus = *rc::gen::inRange(1, 5);
-    const Case c = random_case(gpus);
+    const Case c = random_case(gpus, {DType::f64});
     RC_LOG() << describe(c) << std::endl;
     const Topology machine = random_machine(c, gpus);
     const Plan plan = plan_gemm(c.problem, machine, c.devices, c.policy);

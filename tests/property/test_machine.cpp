@@ -37,7 +37,7 @@ source = "made"
 std::string kernels_text(const std::string& table, const std::string& peak) {
   std::string toml = "[" + table + "]\nlaunch = \"3 us\"\nmultiprocessors = 8\nblock = [16, 16]\nk_overhead = 8\n" +
                      "memory_bandwidth = \"500 GB/s\"\nsource = \"made\"\n";
-  for (const char* dtype : {"f64", "f32", "f16", "bf16"})
+  for (const char* dtype : {"f64", "f32", "f16", "bf16", "tf32"})
     toml += "[[" + table + ".gemm]]\ndtype = \"" + dtype + "\"\npeak = \"" + peak +
             " TFLOP/s\"\nefficiency = [[8, 0.2], [64, 0.9]]\nsource = \"made\"\n";
   return toml;
@@ -54,7 +54,8 @@ Topology test_machine(const std::vector<std::int64_t>& capacities) {
   for (int i = 0; i < static_cast<int>(capacities.size()); ++i) {
     toml += "[[memory]]\nname = \"" + name(i) + "\"\nkind = \"gpu\"\ndevice = " + std::to_string(i) +
             "\ncapacity = \"" + std::to_string(capacities[static_cast<std::size_t>(i)]) + " B\"\nkernels = \"" +
-            (i % 3 == 2 ? "fast" : "slow") + "\"\nengines = { h2d = 1, d2h = 1, peer = 2 }\nsource = \"made\"\n";
+            (i % 3 == 2 ? "fast" : "slow") + "\"\nwatts = { idle = \"50 W\", busy = \"" + (i % 3 == 2 ? "300" : "200") +
+            " W\" }\nengines = { h2d = 1, d2h = 1, peer = 2 }\nsource = \"made\"\n";
     toml += "[[link]]\nfrom = \"" + name(i) + "\"\nto = \"sw" + std::to_string(i % 2) +
             "\"\nbandwidth = \"12 GB/s\"\nlatency = \"1 us\"\nboth = true\nsource = \"made\"\n";
     if (i > 0)

@@ -24,7 +24,7 @@ class Machine {
  public:
   Machine(const Plan& plan, Matrices& matrices) : plan_{plan}, matrices_{matrices} {
     for (const std::int64_t bytes : plan.peak_bytes)
-      arenas_.emplace_back(static_cast<std::size_t>(bytes / 8), std::numeric_limits<double>::quiet_NaN());
+      arenas_.emplace_back(static_cast<std::size_t>(bytes / element_), std::numeric_limits<double>::quiet_NaN());
   }
 
   void run(const Op& op) {
@@ -71,7 +71,7 @@ class Machine {
       case Buffer::Kind::tile:
         break;
     }
-    return arenas_[b.memory.index()].at(static_cast<std::size_t>(b.offset / 8) + i);
+    return arenas_[b.memory.index()].at(static_cast<std::size_t>(b.offset / element_) + i);
   }
 
   double scaled_y(const Op& op, std::int64_t r, std::int64_t c) {
@@ -110,6 +110,7 @@ class Machine {
   }
 
   const Plan& plan_;
+  const std::int64_t element_ = element_size(plan_.problem.dtype);  // bytes; each element is one double here
   Matrices& matrices_;
   std::vector<std::vector<double>> arenas_;
 };
@@ -124,7 +125,7 @@ std::vector<std::size_t> queue_predecessors(const Plan& plan) {
   return before;
 }
 
-/// What an operation touches: rectangles of cells of one array.
+/// What an operation touches: a rectangle of elements of one array. The offset is in elements, too.
 struct Access {
   std::int64_t array, ld, row, col, rows, cols, offset;
   bool writes;
@@ -134,7 +135,7 @@ struct Access {
 bool overlap(const Access& x, const Access& y) {
   if (x.array < 0 && y.array < 0)  // views of a user's matrix: rectangles of one array with one leading dimension
     return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols && y.col < x.col + x.cols;
-  const auto begin = [](const Access& a) { return a.offset / 8 + a.row + a.col * a.ld; };
+  const auto begin = [](const Access& a) { return a.offset + a.row + a.col * a.ld; };
   const auto end = [&](const Access& a) { return begin(a) + a.rows + (a.cols - 1) * a.ld; };
   return begin(x) < end(y) && begin(y) < end(x);
 }
@@ -144,7 +145,8 @@ void add_access(const Plan& plan, const View& v, bool writes, std::size_t op,
   if (v.rows == 0 || v.cols == 0) return;
   const Buffer& b = plan.buffer(v.buffer);
   const std::int64_t array = b.kind == Buffer::Kind::tile ? b.memory.value : -1 - static_cast<std::int64_t>(b.kind);
-  all[array].push_back({array, b.ld, v.row, v.col, v.rows, v.cols, b.offset, writes, op});
+  all[array].push_back(
+      {array, b.ld, v.row, v.col, v.rows, v.cols, b.offset / element_size(plan.problem.dtype), writes, op});
 }
 
 }  // namespace

@@ -1,0 +1,58 @@
+// Machines that know the times of a product on some of their GPUs only.
+
+#include <gtest/gtest.h>
+
+#include "sched/scheduler.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+constexpr MemoryId gpu0{1}, gpu1{2};
+
+/// two-gpu, whose second GPU has no times for f16.
+Topology half_on_the_first_only() {
+  Topology::Description d = shipped("two-gpu").description();
+  KernelTimes without = d.kernels[d.memories[gpu1.index()].kernels];
+  without.name = "no-half";
+  std::erase_if(without.gemm, [](const GemmCurve& curve) { return curve.dtype == DType::f16; });
+  d.memories[gpu1.index()].kernels = d.kernels.size();
+  d.kernels.push_back(without);
+  return Topology{std::move(d)};
+}
+
+GemmProblem half_cube() {
+  GemmProblem p = cube(1024);
+  p.dtype = DType::f16;
+  return p;
+}
+
+TEST(UnknownTimes, RefuseAPlanOnEveryGpuWithAnyPreset) {
+  const Topology machine = half_on_the_first_only();
+  for (const std::string& name : preset_names()) {
+    expect_input_error([&] { plan_gemm(half_cube(), machine, machine.gpus(), policy(name, {"devices=all"})); },
+                       {"'gpu1'", "no GEMM times for f16", "'gpu0' has"});
+  }
+}
+
+TEST(UnknownTimes, LeaveTheGpuOutWhereThePolicyPicks) {
+  const Topology machine = half_on_the_first_only();
+  for (const std::string& name : preset_names()) {
+    for (const char* picks : {"devices=search", "select=perf"}) {
+      const Plan plan = plan_gemm(half_cube(), machine, machine.gpus(), policy(name, {picks}));
+      EXPECT_EQ(plan.devices, std::vector{gpu0}) << name << ", " << picks;
+    }
+  }
+}
+
+TEST(UnknownTimes, DoNotMatterToOtherTypesAndToVectorSums) {
+  const Topology machine = half_on_the_first_only();
+  EXPECT_EQ(plan_gemm(cube(1024), machine, machine.gpus(), policy("paralia")).devices, machine.gpus());
+  GemmProblem sum = axpy_problem(1 << 20);
+  sum.dtype = DType::f16;
+  EXPECT_EQ(plan_gemm(sum, machine, machine.gpus(), policy("paralia")).devices, machine.gpus());
+}
+
+}  // namespace
+}  // namespace tilerail::testing
