@@ -53,7 +53,7 @@ class SyntheticPlan {
     if (is_new)
       plan_.queues.push_back({kind == OpKind::copy ? Queue::Kind::copy : Queue::Kind::compute, src, dst, index});
     const View from{BufferId{src.index()}, 0, 0, tile, tile}, to{BufferId{dst.index()}, 0, 0, tile, tile};
-    plan_.ops.push_back({kind, Trans::no, Trans::no, entry->second, from, from, to, 1, 1});
+    plan_.ops.push_back({kind, Trans::no, Trans::no, entry->second, from, from, to, Scalar::one, Scalar::one});
     plan_.deps.insert(plan_.deps.end(), deps.begin(), deps.end());
     plan_.dep_begin.push_back(static_cast<std::uint32_t>(plan_.deps.size()));
     return OpId{plan_.ops.size() - 1};
