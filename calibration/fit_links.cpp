@@ -141,9 +141,13 @@ class Links {
 /// Minimises sum over runs of ((latency + bytes / bandwidth) / time - 1)^2.
 CopyCost copy_cost(const std::vector<const TransferRun*>& runs) {
   std::vector<TransferSample> samples;
-  for (const TransferRun* run : runs) samples.push_back({run->copy_bytes, run->copy_bytes / run->flows[0].rate.mean});
+  for (const TransferRun* run : runs) {
+    const Bytes bytes{run->copy_bytes};
+    samples.push_back({bytes, bytes / Rate{run->flows[0].rate.mean}});
+  }
   const auto line = fit_transfer_line(samples);
-  return line ? CopyCost{line->latency, 1 / line->per_byte} : CopyCost{0, steadiest(runs).flows[0].rate.mean};
+  return line ? CopyCost{line->latency.value, inverse(line->per_byte).value}
+              : CopyCost{0, steadiest(runs).flows[0].rate.mean};
 }
 
 void fit_links(Context& context) { Links{context}.fit(); }

@@ -5,8 +5,9 @@ set -euo pipefail
 
 tilerail_packages=(
   g++ cmake ninja-build ccache                                                      # to build
-  libboost-dev libtomlplusplus-dev nlohmann-json3-dev libsimgrid-dev libopenblas-dev # libraries
-  libcli11-dev libfmt-dev libspdlog-dev                                             # the command
+  libboost-dev libeigen3-dev libtomlplusplus-dev nlohmann-json3-dev                 # libraries
+  libfmt-dev libnlopt-cxx-dev libsimgrid-dev libopenblas-dev
+  libcli11-dev libspdlog-dev                                                        # the command
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev                      # tests and benchmarks
   python3 python3-matplotlib                                                        # figures
 )

@@ -22,7 +22,7 @@ Json or_null(const std::optional<double>& value) { return value ? Json(*value) :
 
 std::string transfer_text(const std::string& name, const TransferTime& t) {
   return fmt::format("{}  {:.2f} GB/s after {}, {:.2f} times as long while both directions run\n", name,
-                     1e-9 / t.per_byte, seconds_text(t.latency), t.slowdown);
+                     1e-9 * inverse(t.per_byte).value, seconds_text(t.latency.value), t.slowdown);
 }
 
 std::string text_of(const OverlapPrediction& prediction, const Topology&) {
@@ -53,7 +53,7 @@ std::string text_of(const WorkloadPrediction& prediction, const Topology& topolo
 
 Json json_of(const OverlapPrediction& prediction, const Topology&) {
   const auto transfer = [](const TransferTime& t) {
-    return Json{{"latency_s", t.latency}, {"bytes_per_s", 1 / t.per_byte}, {"slowdown", t.slowdown}};
+    return Json{{"latency_s", t.latency.value}, {"bytes_per_s", inverse(t.per_byte).value}, {"slowdown", t.slowdown}};
   };
   Json json{{"schema", 1}, {"h2d", transfer(prediction.h2d)}, {"d2h", transfer(prediction.d2h)}};
   for (const TilePrediction& p : prediction.tiles)

@@ -7,43 +7,39 @@
 namespace tilerail {
 namespace {
 
-constexpr double none = std::numeric_limits<double>::infinity();
-
 /// What one of two copies gets that share a capacity: half of it, and what the other copy cannot take. `own` and
 /// `other` are their rates alone.
-double fair_share(double capacity, double own, double other) {
-  return std::min(own, std::max(capacity / 2, capacity - other));
-}
+Rate fair_share(Rate capacity, Rate own, Rate other) { return std::min(own, std::max(capacity / 2, capacity - other)); }
 
 }  // namespace
 
 double pair_slowdown(const Topology& topology, MemoryPair of, MemoryPair by) {
-  const double alone = topology.pair_rate(of.src, of.dst).value, other = topology.pair_rate(by.src, by.dst).value;
-  if (!std::isfinite(alone) || !std::isfinite(other)) return 1;
-  double rate = alone;
+  const Rate alone = topology.pair_rate(of.src, of.dst), other = topology.pair_rate(by.src, by.dst);
+  if (!std::isfinite(alone.value) || !std::isfinite(other.value)) return 1;
+  Rate rate = alone;
   const auto theirs = topology.route(by.src, by.dst);
   for (const LinkId link : topology.route(of.src, of.dst))
     if (std::find(theirs.begin(), theirs.end(), link) != theirs.end())
-      rate = std::min(rate, fair_share(topology.link(link).bandwidth.value, alone, other));
+      rate = std::min(rate, fair_share(topology.link(link).bandwidth, alone, other));
   for (const auto& mine : topology.groups_on(of.src, of.dst))
     for (const auto& use : topology.groups_on(by.src, by.dst)) {
       if (use.group != mine.group) continue;
       CapacityGroup::Load load{.flows = 2};
       for (const auto& [u, demand] : {std::pair{mine, alone}, std::pair{use, other}}) {
-        if (u.forward) load.forward += 1, load.forward_demand += demand;
-        if (u.backward) load.backward += 1, load.backward_demand += demand;
+        if (u.forward) load.forward += 1, load.forward_demand += demand.value;
+        if (u.backward) load.backward += 1, load.backward_demand += demand.value;
       }
       const auto bounds = topology.group(use.group).bounds(load);
-      rate = std::min(rate, fair_share(bounds.all.value, alone, other));
-      if (mine.forward) rate = std::min(rate, bounds.forward.value);
-      if (mine.backward) rate = std::min(rate, bounds.backward.value);
+      rate = std::min(rate, fair_share(bounds.all, alone, other));
+      if (mine.forward) rate = std::min(rate, bounds.forward);
+      if (mine.backward) rate = std::min(rate, bounds.backward);
     }
   return alone / rate;
 }
 
 LinkMap::LinkMap(std::size_t memories)
-    : count_{memories}, latency_(memories * memories, 0.0), seconds_per_byte_(memories * memories, none) {
-  for (std::size_t i = 0; i < memories; ++i) seconds_per_byte_[i * memories + i] = 0;
+    : count_{memories}, latency_(memories * memories), per_byte_(memories * memories, no_way) {
+  for (std::size_t i = 0; i < memories; ++i) per_byte_[i * memories + i] = {};
 }
 
 LinkMap::LinkMap(const Topology& topology) : LinkMap{topology.memories().size()} {
@@ -52,16 +48,16 @@ LinkMap::LinkMap(const Topology& topology) : LinkMap{topology.memories().size()}
     for (std::size_t d = 0; d < count_; ++d) {
       const MemoryPair pair{MemoryId{s}, MemoryId{d}};
       if (s == d || !topology.has_route(pair.src, pair.dst)) continue;
-      latency_[index(pair)] = topology.latency(pair.src, pair.dst).value;
-      seconds_per_byte_[index(pair)] = 1 / topology.pair_rate(pair.src, pair.dst).value;
+      latency_[index(pair)] = topology.latency(pair.src, pair.dst);
+      per_byte_[index(pair)] = inverse(topology.pair_rate(pair.src, pair.dst));
     }
 }
 
 LinkMap::LinkMap(std::size_t memories, std::span<const Link> links, std::span<const Slowdown> slowdowns)
     : LinkMap{memories} {
   for (const Link& link : links) {
-    latency_[index(link.pair)] = link.latency.value;
-    seconds_per_byte_[index(link.pair)] = 1 / link.bandwidth.value;
+    latency_[index(link.pair)] = link.latency;
+    per_byte_[index(link.pair)] = inverse(link.bandwidth);
   }
   for (const auto& [of, by, factor] : slowdowns)
     slowdowns_[index(of) * count_ * count_ + index(by)] = std::clamp(factor, 1.0, most_slowdown);

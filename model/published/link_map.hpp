@@ -23,6 +23,8 @@ double pair_slowdown(const Topology& topology, MemoryPair of, MemoryPair by);
 /// and a slowdown for each other link that is used at the same time. Source: thesis 3.2.2, 3.2.4.
 class LinkMap {
  public:
+  /// What a byte takes between memories that nothing joins.
+  static constexpr SecondsPerByte no_way{std::numeric_limits<double>::infinity()};
   /// Slowdowns are taken as no more than this: a bandwidth halved.
   static constexpr double most_slowdown = 2;
 
@@ -42,10 +44,10 @@ class LinkMap {
   LinkMap(std::size_t memories, std::span<const Link> links, std::span<const Slowdown> slowdowns);
 
   std::size_t memories() const { return count_; }
-  bool has(MemoryPair pair) const { return seconds_per_byte(pair) < std::numeric_limits<double>::infinity(); }
-  double latency(MemoryPair pair) const { return latency_[index(pair)]; }  // s
-  /// Infinite where there is no link, 0 within a memory.
-  double seconds_per_byte(MemoryPair pair) const { return seconds_per_byte_[index(pair)]; }
+  bool has(MemoryPair pair) const { return per_byte(pair) < no_way; }
+  Seconds latency(MemoryPair pair) const { return latency_[index(pair)]; }
+  /// no_way where there is no link, 0 within a memory.
+  SecondsPerByte per_byte(MemoryPair pair) const { return per_byte_[index(pair)]; }
   /// From 1 to most_slowdown.
   double slowdown(MemoryPair of, MemoryPair by) const;
 
@@ -54,7 +56,8 @@ class LinkMap {
   std::size_t index(MemoryPair pair) const { return pair.src.index() * count_ + pair.dst.index(); }
 
   std::size_t count_;
-  std::vector<double> latency_, seconds_per_byte_;
+  std::vector<Seconds> latency_;
+  std::vector<SecondsPerByte> per_byte_;
   const Topology* topology_ = nullptr;                 // of slowdowns
   std::unordered_map<std::size_t, double> slowdowns_;  // measured ones, by index(of) * count^2 + index(by)
 };

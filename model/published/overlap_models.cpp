@@ -7,54 +7,55 @@ namespace tilerail {
 namespace {
 
 struct TileTimes {
-  double in = 0, out = 0;  // of all tiles that a sub-kernel gets, or sets
+  Seconds in{0}, out{0};  // of all tiles that a sub-kernel gets, or sets
 };
 
 TileTimes tile_times(const OverlapProblem& p, double tile) {
   TileTimes times;
   for (const OverlapOperand& o : p.operands) {
-    const double bytes = o.tile_elements(tile) * p.element;
+    const Bytes bytes = o.tile_elements(tile) * p.element;
     if (o.get) times.in += o.in.of(bytes);
     if (o.set) times.out += o.out.of(bytes);
   }
   return times;
 }
 
-/// Seconds for both ways: together until the shorter one is done, then the rest of the longer one alone.
-double overlapped(const TileTimes& times, double slowdown_in, double slowdown_out) {
-  const double in = slowdown_in * times.in, out = slowdown_out * times.out;
+/// Time of both ways: together until the shorter one is done, then the rest of the longer one alone.
+Seconds overlapped(const TileTimes& times, double slowdown_in, double slowdown_out) {
+  const Seconds in = slowdown_in * times.in, out = slowdown_out * times.out;
   return in >= out ? out + (in - out) / slowdown_in : in + (out - in) / slowdown_out;
 }
 
 /// Everything is fetched and taken back for every sub-kernel.
-double baseline(const OverlapProblem& p, double tile) {
-  const double kernel = p.kernel(tile);
-  double in = 0, out = 0;
+Seconds baseline(const OverlapProblem& p, double tile) {
+  const Seconds kernel = p.kernel(tile);
+  Seconds in{0}, out{0};
   for (const OverlapOperand& o : p.operands) {
-    const double bytes = o.tile_elements(tile) * p.element;
+    const Bytes bytes = o.tile_elements(tile) * p.element;
     in += p.h2d.of(bytes), out += p.d2h.of(bytes);
   }
   return std::max({kernel, in, out}) * (p.sub_kernels(tile) - 1) + in + kernel + out;
 }
 
-double dataloc(const OverlapProblem& p, double tile) {
-  const double kernel = p.kernel(tile);
+Seconds dataloc(const OverlapProblem& p, double tile) {
+  const Seconds kernel = p.kernel(tile);
   const auto [in, out] = tile_times(p, tile);
   return std::max({kernel, in, out}) * (p.sub_kernels(tile) - 1) + in + kernel + out;
 }
 
-double bts(const OverlapProblem& p, double tile) {
-  const double kernel = p.kernel(tile);
+Seconds bts(const OverlapProblem& p, double tile) {
+  const Seconds kernel = p.kernel(tile);
   const TileTimes times = tile_times(p, tile);
-  const double both = overlapped(times, p.h2d.slowdown, p.d2h.slowdown);
+  const Seconds both = overlapped(times, p.h2d.slowdown, p.d2h.slowdown);
   return std::max(kernel, both) * (p.sub_kernels(tile) - 1) + times.in + kernel + times.out;
 }
 
 /// Every tile is fetched once; each fetch but the first of its operand is overlapped with one sub-kernel.
-double dr(const OverlapProblem& p, double tile) {
-  const double kernel = p.kernel(tile);
+Seconds dr(const OverlapProblem& p, double tile) {
+  const Seconds kernel = p.kernel(tile);
   const auto [in, out] = tile_times(p, tile);
-  double fetching = 0, with_fetch = 0;
+  Seconds fetching{0};
+  double with_fetch = 0;
   for (const OverlapOperand& o : p.operands) {
     if (!o.get) continue;
     const double fetches = o.tiles(tile) - 1;
@@ -66,14 +67,14 @@ double dr(const OverlapProblem& p, double tile) {
 
 /// The longest of the three (transfers in, kernel, transfers out) for the whole routine, and of the other two what the
 /// first and the last stream do alone.
-double cso(const OverlapProblem& p, double tile) {
-  double in = 0, out = 0;
+Seconds cso(const OverlapProblem& p, double tile) {
+  Seconds in{0}, out{0};
   for (const OverlapOperand& o : p.operands) {
-    const double bytes = o.rows * (o.cols > 0 ? o.cols : 1) * p.element;
+    const Bytes bytes = o.rows * (o.cols > 0 ? o.cols : 1) * p.element;
     if (o.get) in += o.in.of(bytes);
     if (o.set) out += o.out.of(bytes);
   }
-  const double longest = std::max({p.whole_kernel, in, out});
+  const Seconds longest = std::max({p.whole_kernel, in, out});
   return longest + (p.whole_kernel + in + out - longest) / p.sub_kernels(tile);
 }
 
@@ -109,7 +110,7 @@ std::string_view to_string(OverlapModel model) {
   return "";
 }
 
-double predicted_time(OverlapModel model, const OverlapProblem& problem, double tile) {
+Seconds predicted_time(OverlapModel model, const OverlapProblem& problem, double tile) {
   switch (model) {
     case OverlapModel::baseline:
       return baseline(problem, tile);
@@ -122,14 +123,14 @@ double predicted_time(OverlapModel model, const OverlapProblem& problem, double 
     case OverlapModel::cso:
       return cso(problem, tile);
   }
-  return 0;
+  return {};
 }
 
 std::int64_t best_tile(OverlapModel model, const OverlapProblem& problem, std::span<const std::int64_t> tiles) {
   std::int64_t best = tiles.front();
-  double least = predicted_time(model, problem, static_cast<double>(best));
+  Seconds least = predicted_time(model, problem, static_cast<double>(best));
   for (const std::int64_t tile : tiles) {
-    const double time = predicted_time(model, problem, static_cast<double>(tile));
+    const Seconds time = predicted_time(model, problem, static_cast<double>(tile));
     if (time < least || (time == least && tile > best)) best = tile, least = time;
   }
   return best;

@@ -25,10 +25,10 @@ struct OverlapOperand {
 struct OverlapProblem {
   std::vector<double> dims;
   std::vector<OverlapOperand> operands;
-  double element = 8;                    // bytes
-  TransferTime h2d, d2h;                 // of the host's link
-  std::function<double(double)> kernel;  // seconds of a sub-kernel with all dimensions T
-  double whole_kernel = 0;               // seconds of the routine as one kernel, for CSO
+  Bytes element{8};
+  TransferTime h2d, d2h;                  // of the host's link
+  std::function<Seconds(double)> kernel;  // of a sub-kernel with all dimensions T
+  Seconds whole_kernel{0};                // of the routine as one kernel, for CSO
 
   double sub_kernels(double tile) const;  // k, the product of max(1, D / T)
 };
@@ -42,8 +42,8 @@ inline constexpr std::array overlap_models{OverlapModel::baseline, OverlapModel:
                                            OverlapModel::dr, OverlapModel::cso};
 std::string_view to_string(OverlapModel model);
 
-/// Seconds, with tiles of side T > 0.
-double predicted_time(OverlapModel model, const OverlapProblem& problem, double tile);
+/// With tiles of side T > 0.
+Seconds predicted_time(OverlapModel model, const OverlapProblem& problem, double tile);
 
 /// The tile of the least predicted time; the larger one of equals. `tiles` is not empty.
 std::int64_t best_tile(OverlapModel model, const OverlapProblem& problem, std::span<const std::int64_t> tiles);

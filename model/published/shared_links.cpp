@@ -1,7 +1,6 @@
 #include "model/published/shared_links.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -9,7 +8,7 @@
 namespace tilerail {
 
 SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidates, std::span<const MemoryId> read,
-                         std::span<const MemoryId> written, double bytes, int max_hops)
+                         std::span<const MemoryId> written, Bytes bytes, int max_hops)
     : map_{map},
       candidates_{candidates.size()},
       bytes_{bytes},
@@ -42,7 +41,7 @@ void SharedLinks::find_users(std::span<const MemoryId> read, std::span<const Mem
   activate(all);
   std::vector<std::vector<std::size_t>> users(users_.size());
   const auto use = [&](std::size_t candidate, MemoryId src, MemoryId dst) {
-    if (src == dst || !std::isfinite(seconds_per_byte(src, dst))) return;
+    if (src == dst || per_byte(src, dst) == LinkMap::no_way) return;
     Node at_node = node_of_[src.index()];
     std::vector<MemoryId> stops = hops(src, dst);
     stops.push_back(dst);
@@ -83,7 +82,7 @@ void SharedLinks::activate(std::span<const std::size_t> active) {
       double slower = 1;
       for (const std::size_t c : active) slower += excess_[at(src, dst) * candidates_ + c];
       const MemoryPair link{nodes_[src], nodes_[dst]};
-      const double alone = map_.seconds_per_byte(link);
+      const SecondsPerByte alone = map_.per_byte(link);
       const auto with_user = [&](Node user) {
         return Route{(slower + (uses(user, src, dst, active) ? 1 : 0)) * alone, map_.latency(link)};
       };
@@ -104,18 +103,18 @@ void SharedLinks::allow_one_more_hop(std::span<const std::size_t> active) {
     for (const Node dst : ends_) {
       if (src == dst) continue;
       Route& best = series_[at(src, dst)];
-      double least = std::numeric_limits<double>::infinity();
+      Seconds least{std::numeric_limits<double>::infinity()};
       for (const Node via : active) {
         if (via == src || via == dst) continue;
         const Route &first = shorter[at(src, via)], &last = later_[at(via, dst)];
-        const double both = seconds(first) + seconds(last);
+        const Seconds both = time(first) + time(last);
         if (!(both < least)) continue;
         least = both;
         best = first;
         best.per_byte += last.per_byte, best.latency += last.latency;
         best.via[static_cast<std::size_t>(best.hops++)] = static_cast<std::uint8_t>(via);
       }
-      if (least < seconds(routes_[at(src, dst)])) routes_[at(src, dst)] = best;
+      if (least < time(routes_[at(src, dst)])) routes_[at(src, dst)] = best;
     }
 }
 

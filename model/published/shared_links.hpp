@@ -28,21 +28,22 @@ class SharedLinks {
   /// `candidates`: devices that may be active. `bytes`: of one transfer, for what latency counts in choosing routes.
   /// `max_hops`: 0 to most_hops. Keeps a reference to `map`.
   SharedLinks(const LinkMap& map, std::span<const MemoryId> candidates, std::span<const MemoryId> read,
-              std::span<const MemoryId> written, double bytes, int max_hops);
+              std::span<const MemoryId> written, Bytes bytes, int max_hops);
 
   /// Takes candidates `active`, ascending indices, as active.
   void activate(std::span<const std::size_t> active);
 
-  /// What a transfer takes along its route, between memories that are active or hold operands: seconds a byte (infinite
-  /// where there is no route, 0 within a memory), and seconds once.
-  double seconds_per_byte(MemoryId src, MemoryId dst) const { return route(src, dst).per_byte; }
-  double latency(MemoryId src, MemoryId dst) const { return route(src, dst).latency; }
+  /// What a transfer takes along its route, between memories that are active or hold operands: for each byte
+  /// (LinkMap::no_way where there is no route, 0 within a memory), and once.
+  SecondsPerByte per_byte(MemoryId src, MemoryId dst) const { return route(src, dst).per_byte; }
+  Seconds latency(MemoryId src, MemoryId dst) const { return route(src, dst).latency; }
   /// Memories that it visits between its ends, in order.
   std::vector<MemoryId> hops(MemoryId src, MemoryId dst) const;
 
  private:
   struct Route {
-    double per_byte = 0, latency = 0;
+    SecondsPerByte per_byte{0};
+    Seconds latency{0};
     std::int8_t hops = 0;
     std::array<std::uint8_t, most_hops> via = {};  // nodes
   };
@@ -55,13 +56,13 @@ class SharedLinks {
   Node add_node(MemoryId memory);
   void find_users(std::span<const MemoryId> read, std::span<const MemoryId> written);
   void measure_excess();
-  double seconds(const Route& route) const { return route.latency + bytes_ * route.per_byte; }
+  Seconds time(const Route& route) const { return route.latency + bytes_ * route.per_byte; }
   void allow_one_more_hop(std::span<const std::size_t> active);
   bool uses(Node user, Node src, Node dst, std::span<const std::size_t> active) const;
 
   const LinkMap& map_;
   std::size_t candidates_;
-  double bytes_;
+  Bytes bytes_;
   int max_hops_;
   std::vector<MemoryId> nodes_;  // candidates, then other memories with operands
   std::vector<Node> node_of_;    // by memory

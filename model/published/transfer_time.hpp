@@ -3,25 +3,28 @@
 #include <optional>
 #include <span>
 
+#include "model/base/units.hpp"
+
 namespace tilerail {
 
-/// Seconds that a transfer of one direction takes: latency + bytes * per_byte, `slowdown` times as long while one of
-/// the opposite direction runs.
+/// Time of a transfer in one direction: latency + bytes * per_byte, `slowdown` times as long while one of the opposite
+/// direction runs.
 struct TransferTime {
-  double latency = 0;   // s
-  double per_byte = 0;  // s/B
+  Seconds latency{0};
+  SecondsPerByte per_byte{0};
   double slowdown = 1;
 
-  double of(double bytes) const { return latency + bytes * per_byte; }
+  Seconds of(Bytes bytes) const { return latency + bytes * per_byte; }
 };
 
 struct TransferSample {
-  double bytes, seconds;
+  Bytes bytes;
+  Seconds time;
 };
 
 /// Least squares for per_byte through the origin, the latency taken off each time before. Source: Anastasiadis et al.,
 /// CoCoPeLia, ISPASS 2021, section IV-A. Throws InputError when there is no sample of more than 0 bytes.
-TransferTime fit_transfer_time(double latency, std::span<const TransferSample> samples);
+TransferTime fit_transfer_time(Seconds latency, std::span<const TransferSample> samples);
 
 /// Latency and per_byte with the least squares of relative errors. Absent where all samples are of one size, or the
 /// line would start below 0 or not rise.
@@ -29,7 +32,7 @@ std::optional<TransferTime> fit_transfer_line(std::span<const TransferSample> sa
 
 /// A transfer alone and while one of the opposite direction runs.
 struct SlowedSample {
-  double alone, busy;  // s
+  Seconds alone, busy;
 };
 /// Least squares of busy = slowdown * alone, from 1 to 2. Source: thesis 3.2.4, which measures one large transfer.
 double fit_slowdown(std::span<const SlowedSample> samples);

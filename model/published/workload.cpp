@@ -16,30 +16,31 @@ std::vector<MemoryId> places(const WorkloadProblem& problem, bool WorkloadProble
 
 /// Equation 3.4 of the thesis: ((rows - 1) + (columns - 1)) / inputs * bytes of the inputs, for the most square grid of
 /// so many devices and the operands that are only read.
-double extra_bytes(const WorkloadProblem& problem, std::size_t devices) {
-  if (!problem.reuses_inputs) return 0;
+Bytes extra_bytes(const WorkloadProblem& problem, std::size_t devices) {
+  if (!problem.reuses_inputs) return {};
   std::size_t rows = 1;
   for (std::size_t r = 1; r * r <= devices; ++r)
     if (devices % r == 0) rows = r;
-  double inputs = 0, bytes = 0;
+  double inputs = 0;
+  Bytes bytes{0};
   for (const auto& operand : problem.operands)
     if (operand.read && !operand.written) inputs += 1, bytes += operand.bytes;
-  return inputs == 0 ? 0 : static_cast<double>(rows - 1 + devices / rows - 1) / inputs * bytes;
+  return inputs == 0 ? Bytes{} : static_cast<double>(rows - 1 + devices / rows - 1) / inputs * bytes;
 }
 
 }  // namespace
 
-double WorkloadModel::Line::share_at(double seconds) const {
-  if (seconds < latency) return 0;
-  return per_share > 0 ? (seconds - latency) / per_share : std::numeric_limits<double>::infinity();
+double WorkloadModel::Line::share_at(Seconds time) const {
+  if (time < latency) return 0;
+  return per_share > Seconds{0} ? (time - latency) / per_share : std::numeric_limits<double>::infinity();
 }
 
-double WorkloadModel::Device::seconds(double share) const {
-  return share > 0 ? std::max({exec.at(share), in.at(share), out.at(share)}) : 0;
+Seconds WorkloadModel::Device::time(double share) const {
+  return share > 0 ? std::max({exec.at(share), in.at(share), out.at(share)}) : Seconds{0};
 }
 
-double WorkloadModel::Device::share_at(double seconds) const {
-  return std::min({exec.share_at(seconds), in.share_at(seconds), out.share_at(seconds)});
+double WorkloadModel::Device::share_at(Seconds time) const {
+  return std::min({exec.share_at(time), in.share_at(time), out.share_at(time)});
 }
 
 WorkloadModel::WorkloadModel(const WorkloadProblem& problem, const LinkMap& map)
@@ -54,10 +55,10 @@ WorkloadModel::WorkloadModel(const WorkloadProblem& problem, const LinkMap& map)
 WorkloadModel::Device WorkloadModel::device(std::span<const std::size_t> active, std::size_t index) const {
   const MemoryId self = problem_.devices[index];
   Device device;
-  device.exec.per_share = problem_.exec_seconds[index];
-  const auto add = [&](Line& line, MemoryId src, MemoryId dst, double bytes) {
+  device.exec.per_share = problem_.exec_times[index];
+  const auto add = [&](Line& line, MemoryId src, MemoryId dst, Bytes bytes) {
     line.latency += links_.latency(src, dst);
-    line.per_share += bytes * links_.seconds_per_byte(src, dst);
+    line.per_share += bytes * links_.per_byte(src, dst);
   };
   for (const auto& operand : problem_.operands) {
     if (operand.place == self) continue;
@@ -65,12 +66,12 @@ WorkloadModel::Device WorkloadModel::device(std::span<const std::size_t> active,
     if (operand.written) add(device.out, self, operand.place, operand.bytes);
   }
   if (active.size() > 1) {
-    double bandwidth = 0;
+    Rate bandwidth{0};
     for (const std::size_t other : active)
-      if (other != index) bandwidth += 1 / links_.seconds_per_byte(problem_.devices[other], self);
-    bandwidth /= static_cast<double>(active.size() - 1);
-    const double extra = extra_bytes(problem_, active.size());
-    if (extra > 0) device.in.per_share += extra / bandwidth;
+      if (other != index) bandwidth += inverse(links_.per_byte(problem_.devices[other], self));
+    bandwidth = bandwidth / static_cast<double>(active.size() - 1);
+    const Bytes extra = extra_bytes(problem_, active.size());
+    if (extra > Bytes{0}) device.in.per_share += extra / bandwidth;
   }
   return device;
 }
@@ -78,20 +79,20 @@ WorkloadModel::Device WorkloadModel::device(std::span<const std::size_t> active,
 Workload WorkloadModel::predict(std::span<const std::size_t> active) {
   links_.activate(active);
   std::vector<Device> devices;
-  double low = 0, high = 0;
+  Seconds low{0}, high{0};
   for (const std::size_t index : active) {
     devices.push_back(device(active, index));
-    high = std::max(high, devices.back().seconds(1));
+    high = std::max(high, devices.back().time(1));
   }
-  if (!std::isfinite(high)) return {{active.begin(), active.end()}, {}, high, 0};
-  const auto done = [&](double seconds) {
+  if (!std::isfinite(high.value)) return {{active.begin(), active.end()}, {}, high, {}};
+  const auto done = [&](Seconds time) {
     double sum = 0;
-    for (const Device& d : devices) sum += d.share_at(seconds);
+    for (const Device& d : devices) sum += d.share_at(time);
     return sum;
   };
   constexpr double precision = 1e-9;
   while (high - low > precision * high) {
-    const double middle = (low + high) / 2;
+    const Seconds middle = (low + high) / 2;
     (done(middle) < 1 ? low : high) = middle;
   }
   Workload workload;
@@ -100,9 +101,9 @@ Workload WorkloadModel::predict(std::span<const std::size_t> active) {
     const double share = std::isfinite(all) ? devices[d].share_at(high) / all : 1 / static_cast<double>(devices.size());
     if (share <= 0) continue;
     workload.active.push_back(active[d]), workload.shares.push_back(share);
-    const double seconds = devices[d].seconds(share);
-    workload.seconds = std::max(workload.seconds, seconds);
-    if (!problem_.watts.empty()) workload.joules += problem_.watts[active[d]] * seconds;
+    const Seconds time = devices[d].time(share);
+    workload.time = std::max(workload.time, time);
+    if (!problem_.watts.empty()) workload.energy += problem_.watts[active[d]] * time;
   }
   return workload;
 }

@@ -13,16 +13,16 @@ namespace tilerail {
 struct WorkloadProblem {
   struct Operand {
     MemoryId place;
-    double bytes = 0;
+    Bytes bytes{0};
     bool read = false, written = false;
   };
   std::vector<Operand> operands;
   bool reuses_inputs = true;  // level 3: tiles of operands that are only read go to several devices
-  double flops = 0;
-  std::vector<MemoryId> devices;     // candidates
-  std::vector<double> exec_seconds;  // of the whole routine on each of them alone
-  std::vector<double> watts;         // that each draws while it works; empty: not known
-  double tile_bytes = 0;             // of one transfer
+  Flops flops{0};
+  std::vector<MemoryId> devices;    // candidates
+  std::vector<Seconds> exec_times;  // of the whole routine on each of them alone
+  std::vector<Watts> watts;         // that each draws while it works; empty: not known
+  Bytes tile_bytes{0};              // of one transfer
   int max_hops = 1;
 };
 
@@ -30,16 +30,15 @@ struct WorkloadProblem {
 struct Workload {
   std::vector<std::size_t> active;  // indices of candidates, ascending
   std::vector<double> shares;       // one each, above 0; their sum is 1
-  double seconds = 0, joules = 0;   // predicted; joules only where watts are known
+  Seconds time{0};                  // predicted
+  Joules energy{0};                 // predicted where watts are known
 
   std::vector<MemoryId> devices(std::span<const MemoryId> candidates) const {
     std::vector<MemoryId> memories;
     for (const std::size_t index : active) memories.push_back(candidates[index]);
     return memories;
   }
-  Outcome outcome(const WorkloadProblem& problem) const {
-    return {Flops{problem.flops}, Seconds{seconds}, Joules{joules}};
-  }
+  Outcome outcome(const WorkloadProblem& problem) const { return {problem.flops, time, energy}; }
 };
 
 /// PARALiA's prediction of a routine on several devices, the full-overlap bound (thesis 3.2.3). With share s of a
@@ -56,7 +55,7 @@ class WorkloadModel {
   WorkloadModel(const WorkloadProblem& problem, const LinkMap& map);
 
   /// Predicts these candidates (ascending indices). Those that latency alone keeps busy for longer than the others need
-  /// are left out. Infinite seconds where one has no way to an operand.
+  /// are left out. An infinite time where one has no way to an operand.
   Workload predict(std::span<const std::size_t> active);
   /// As last predicted.
   const SharedLinks& links() const { return links_; }
@@ -64,14 +63,14 @@ class WorkloadModel {
  private:
   /// latency + per_share * share, for each of the three that overlap.
   struct Line {
-    double latency = 0, per_share = 0;
-    double share_at(double seconds) const;
-    double at(double share) const { return latency + per_share * share; }
+    Seconds latency{0}, per_share{0};
+    double share_at(Seconds time) const;
+    Seconds at(double share) const { return latency + per_share * share; }
   };
   struct Device {
     Line exec, in, out;
-    double seconds(double share) const;
-    double share_at(double seconds) const;
+    Seconds time(double share) const;
+    double share_at(Seconds time) const;
   };
   Device device(std::span<const std::size_t> active, std::size_t index) const;
 

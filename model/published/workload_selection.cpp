@@ -26,8 +26,8 @@ class Workloads {
   /// Predicts a subset and returns its metric; 0 where some device has no way to an operand.
   double look_at(const Subset& subset) {
     Workload workload = model_.predict(subset);
-    if (!std::isfinite(workload.seconds)) return 0;
-    const double value = workload.seconds > 0 ? metric_.of(workload.outcome(problem_)) : 0;
+    if (!std::isfinite(workload.time.value)) return 0;
+    const double value = workload.time > Seconds{0} ? metric_.of(workload.outcome(problem_)) : 0;
     all_.emplace_back(value, std::move(workload));
     return value;
   }

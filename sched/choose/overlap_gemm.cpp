@@ -11,8 +11,8 @@ using Flow = std::pair<MemoryId, MemoryId>;
 
 TransferTime transfer_time(const Topology& topology, MemoryId src, MemoryId dst) {
   const std::array both{Flow{src, dst}, Flow{dst, src}};
-  const double alone = topology.pair_rate(src, dst).value;
-  return {topology.latency(src, dst).value, 1 / alone, alone / concurrent_rates(topology, both)[0].value};
+  const Rate alone = topology.pair_rate(src, dst);
+  return {topology.latency(src, dst), inverse(alone), alone / concurrent_rates(topology, both)[0]};
 }
 
 /// Between the GPU and other memories.
@@ -74,13 +74,13 @@ OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, M
   const MemoryId host = topology.hosts().front();
   const KernelTimes& kernels = topology.kernels_of(gpu);
   const auto kernel = [&kernels, p](std::int64_t m, std::int64_t n, std::int64_t k) {
-    if (p.routine == Routine::axpy) return kernels.axpby_time(m, n, p.dtype, p.beta == 0 ? 1 : 2, 1).value;
-    return kernels.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b).value;
+    if (p.routine == Routine::axpy) return kernels.axpby_time(m, n, p.dtype, p.beta == 0 ? 1 : 2, 1);
+    return kernels.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b);
   };
   OverlapProblem problem;
   problem.dims = dims_of(p);
   problem.operands = operands_of(p, transfers);
-  problem.element = static_cast<double>(element_size(p.dtype));
+  problem.element = Bytes{static_cast<double>(element_size(p.dtype))};
   problem.h2d = transfers.from(host), problem.d2h = transfers.to(host);
   problem.kernel = [=](double side) {
     const auto tile = static_cast<std::int64_t>(side);

@@ -9,22 +9,21 @@ namespace tilerail {
 
 WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology, std::span<const MemoryId> devices,
                                  std::int64_t tile, int max_hops) {
-  const auto element = static_cast<double>(element_size(p.dtype));
+  const Bytes element{static_cast<double>(element_size(p.dtype))};
   const auto bytes = [&](std::int64_t rows, std::int64_t cols) { return element * static_cast<double>(rows * cols); };
   WorkloadProblem w;
   w.operands = {{p.place_a, bytes(p.m, p.k), true, false},
                 {p.place_b, bytes(p.rows_b(), p.cols_b()), true, false},
                 {p.place_c, bytes(p.m, p.n), p.beta != 0, true}};
-  w.flops = p.flops().value;
+  w.flops = p.flops();
   w.devices.assign(devices.begin(), devices.end());
   const std::int64_t m = std::min(tile, p.m), n = std::min(tile, p.n), k = std::min(tile, p.k);
   const double kernels =
       p.flops().value / (2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k));
   for (const MemoryId device : devices) {
     const KernelTimes& times = topology.kernels_of(device);
-    w.exec_seconds.push_back(kernels * times.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b).value);
-    if (const auto watts = device_watts(p, topology, device))
-      w.watts.push_back(std::min(watts->kernels, watts->most).value);
+    w.exec_times.push_back(kernels * times.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b));
+    if (const auto watts = device_watts(p, topology, device)) w.watts.push_back(std::min(watts->kernels, watts->most));
   }
   if (w.watts.size() < devices.size()) w.watts.clear();
   const auto side = static_cast<double>(tile);

@@ -117,7 +117,7 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
   std::vector<MemoryId> read{problem_.place_a, problem_.place_b};
   if (problem_.beta != 0) read.push_back(problem_.place_c);
   const auto side = static_cast<double>(decisions.tile);
-  const double bytes = side * (problem_.of_vectors() ? 1 : side) * static_cast<double>(element_size(problem_.dtype));
+  const Bytes bytes{side * (problem_.of_vectors() ? 1 : side) * static_cast<double>(element_size(problem_.dtype))};
   SharedLinks links{map, devices_, read, std::span{&problem_.place_c, 1}, bytes, decisions.max_hops};
   std::vector<std::size_t> all(devices_.size());
   std::iota(all.begin(), all.end(), 0);

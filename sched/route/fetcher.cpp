@@ -46,7 +46,8 @@ Holder Fetcher::best_source(TileId tile, std::size_t device) const {
 double Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) const {
   const double bytes = directory_.bytes(tile);
   if (context_.links)
-    return context_.links->latency(holder.memory, dst) + bytes * context_.links->seconds_per_byte(holder.memory, dst);
+    return (context_.links->latency(holder.memory, dst) + Bytes{bytes} * context_.links->per_byte(holder.memory, dst))
+        .value;
   if (!context_.topology.has_route(holder.memory, dst)) return std::numeric_limits<double>::infinity();
   if (context_.decisions.routing == Routing::bandwidth) return context_.clock.seconds_per_byte(holder.memory, dst);
   return context_.clock.estimate(holder.memory, dst, bytes, 1, whole(holder.available)).last;

@@ -119,7 +119,7 @@ std::string link_map_csv(const Topology& topology) {
   const auto name = [&](MemoryId memory) { return std::string_view{topology.memory(memory).name}; };
   std::string csv = header() + "\n";
   for (const MemoryPair link : links)
-    csv += fmt::format("{},{},{},{},,,\n", name(link.src), name(link.dst), map.latency(link),
+    csv += fmt::format("{},{},{},{},,,\n", name(link.src), name(link.dst), map.latency(link).value,
                        topology.pair_rate(link.src, link.dst).value);
   for (const MemoryPair of : links)
     for (const MemoryPair by : links)

@@ -87,7 +87,7 @@ OverlapPrediction predict_overlap(const PredictionText& text, const Topology& to
   for (const OverlapModel model : models_of(text.model)) {
     const std::int64_t tile = best_tile(model, overlap, tiles);
     prediction.tiles.push_back({std::string{to_string(model)}, tile,
-                                predicted_time(model, overlap, static_cast<double>(tile)), simulations.of(tile)});
+                                predicted_time(model, overlap, static_cast<double>(tile)).value, simulations.of(tile)});
   }
   const std::int64_t chosen = simulations.chosen_tile();
   prediction.tiles.push_back({"policy", chosen, std::nullopt, simulations.of(chosen)});

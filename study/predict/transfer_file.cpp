@@ -11,7 +11,7 @@
 namespace tilerail::study {
 namespace {
 
-constexpr double element_bytes = 8;
+constexpr Bytes element{8};
 constexpr std::int64_t most_elements = 1'000'000'000, most_runs = 1'000'000'000;
 constexpr double most_seconds = 1e9;
 
@@ -35,10 +35,10 @@ class Row {
     if (value == 0) refuse(column, "a whole number from 1");
     return static_cast<double>(value);
   }
-  double seconds(Column column) const { return csv_.number(cells_[column], columns[column], most_seconds); }
-  double duration(Column column) const {
-    const double value = seconds(column);
-    if (value == 0) refuse(column, "seconds above 0");
+  Seconds seconds(Column column) const { return Seconds{csv_.number(cells_[column], columns[column], most_seconds)}; }
+  Seconds duration(Column column) const {
+    const Seconds value = seconds(column);
+    if (value == Seconds{0}) refuse(column, "seconds above 0");
     return value;
   }
 
@@ -52,13 +52,14 @@ class Row {
 };
 
 /// The mean of copies of one element, else where the line of least relative squares starts, at least 0.
-double latency_of(const std::vector<TransferSample>& copies) {
-  double sum = 0, count = 0;
-  for (const auto& [bytes, seconds] : copies)
-    if (bytes == element_bytes) sum += seconds, count += 1;
+Seconds latency_of(const std::vector<TransferSample>& copies) {
+  Seconds sum{0};
+  double count = 0;
+  for (const auto& [bytes, time] : copies)
+    if (bytes == element) sum += time, count += 1;
   if (count > 0) return sum / count;
   const auto line = fit_transfer_line(copies);
-  return line ? line->latency : 0;
+  return line ? line->latency : Seconds{0};
 }
 
 }  // namespace
@@ -68,17 +69,17 @@ TransferTime read_transfer_time(const std::string& file) {
   CsvReader csv{text, file};
   std::vector<TransferSample> copies;
   std::vector<SlowedSample> slowed;
-  double most_bytes = 0;
+  Bytes most_bytes{0};
   while (csv.next_line()) {
     const Row row{csv};
-    const double bytes = element_bytes * row.count(rows, most_elements) * row.count(cols, most_elements);
+    const Bytes bytes = element * row.count(rows, most_elements) * row.count(cols, most_elements);
     for (const Column column : {runs, busy_runs}) row.count(column, most_runs);
     for (const Column column : {margin, busy_margin, total}) row.seconds(column);
     copies.push_back({bytes, row.duration(mean)});
     slowed.push_back({row.duration(mean), row.duration(busy_mean)});
     most_bytes = std::max(most_bytes, bytes);
   }
-  if (most_bytes <= element_bytes) csv.fail(1, "no copy of more than one element; expected at least one");
+  if (most_bytes <= element) csv.fail(1, "no copy of more than one element; expected at least one");
   TransferTime time = fit_transfer_time(latency_of(copies), copies);
   time.slowdown = fit_slowdown(slowed);
   return time;

@@ -57,7 +57,7 @@ class Predictor {
     std::vector<std::size_t> all(devices_.size());
     std::iota(all.begin(), all.end(), 0);
     Workload workload = WorkloadModel{workload_, map_}.predict(all);
-    if (!std::isfinite(workload.seconds))
+    if (!std::isfinite(workload.time.value))
       throw InputError{
           fmt::format("--devices: not all of them have links to all operands and to each other{}; expected "
                       "devices that have",
@@ -66,8 +66,8 @@ class Predictor {
   }
 
   DevicePrediction of_workload(std::string choice, const Workload& workload) const {
-    DevicePrediction made{std::move(choice), workload.devices(devices_), workload.shares, workload.seconds};
-    if (has_watts()) made.predicted_j = workload.joules;
+    DevicePrediction made{std::move(choice), workload.devices(devices_), workload.shares, workload.time.value};
+    if (has_watts()) made.predicted_j = workload.energy.value;
     const Plan plan = search_plan(problem_, topology_, made.devices, policy_, made.shares);
     return simulated(std::move(made), plan);
   }

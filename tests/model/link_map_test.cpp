@@ -38,8 +38,8 @@ TEST(LinkMap, HasTheRoutesOfAMachine) {
   for (std::size_t s = 0; s < 3; ++s)
     for (std::size_t d = 0; d < 3; ++d) {
       const MemoryPair pair{MemoryId{s}, MemoryId{d}};
-      EXPECT_DOUBLE_EQ(map.seconds_per_byte(pair), s == d ? 0 : 1 / t.pair_rate(pair.src, pair.dst).value);
-      EXPECT_DOUBLE_EQ(map.latency(pair), s == d ? 0 : t.latency(pair.src, pair.dst).value);
+      EXPECT_DOUBLE_EQ(map.per_byte(pair).value, s == d ? 0 : 1 / t.pair_rate(pair.src, pair.dst).value);
+      EXPECT_DOUBLE_EQ(map.latency(pair).value, s == d ? 0 : t.latency(pair.src, pair.dst).value);
     }
 }
 
@@ -64,30 +64,30 @@ TEST(SharedLinks, SlowdownsAddUp) {
   const LinkMap map = measured({{m0, m1, 12}, {m0, m2, 12}, {m0, m3, 12}},
                                {{{m0, m1}, {m0, m2}, 2}, {{m0, m1}, {m0, m3}, 2}, {{m0, m2}, {m0, m1}, 1.5}});
   const std::vector devices{m1, m2, m3}, read{m0};
-  SharedLinks links{map, devices, read, {}, 0, 0};
+  SharedLinks links{map, devices, read, {}, Bytes{0}, 0};
   links.activate(std::array<std::size_t, 3>{0, 1, 2});
-  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), 3 / 12e9);
-  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m2), 1.5 / 12e9);
-  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m3), 1 / 12e9);
+  EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 3 / 12e9);
+  EXPECT_DOUBLE_EQ(links.per_byte(m0, m2).value, 1.5 / 12e9);
+  EXPECT_DOUBLE_EQ(links.per_byte(m0, m3).value, 1 / 12e9);
   links.activate(std::array<std::size_t, 2>{0, 2});
-  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), 2 / 12e9);
-  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m1, m1), 0);
+  EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 2 / 12e9);
+  EXPECT_DOUBLE_EQ(links.per_byte(m1, m1).value, 0);
 }
 
 TEST(SharedLinks, SlowLinksAreReplacedBySeriesOfFasterOnes) {
   // The example of thesis 3.2.2: 0 -> 1 at 1 GB/s, 0 -> 2 at 3, shared with what 2 reads itself, 2 -> 1 at 4.
   const LinkMap map = measured({{m0, m1, 1}, {m0, m2, 3}, {m2, m1, 4}});
   const std::vector devices{m1, m2}, read{m0};
-  SharedLinks links{map, devices, read, {}, 32e6, 1};
+  SharedLinks links{map, devices, read, {}, Bytes{32e6}, 1};
   const std::array<std::size_t, 2> both{0, 1};
   links.activate(both);
   EXPECT_EQ(links.hops(m0, m1), std::vector{m2});
-  EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), 2 / 3e9 + 1 / 4e9);
-  EXPECT_DOUBLE_EQ(links.latency(m0, m1), 2e-6);
+  EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 2 / 3e9 + 1 / 4e9);
+  EXPECT_DOUBLE_EQ(links.latency(m0, m1).value, 2e-6);
   EXPECT_TRUE(links.hops(m0, m2).empty());
   links.activate(std::array<std::size_t, 1>{0});
   EXPECT_TRUE(links.hops(m0, m1).empty()) << "2 is not active";
-  SharedLinks tiny{map, devices, read, {}, 100, 1};
+  SharedLinks tiny{map, devices, read, {}, Bytes{100}, 1};
   tiny.activate(both);
   EXPECT_TRUE(tiny.hops(m0, m1).empty()) << "100 bytes are all latency";
 }
@@ -97,15 +97,15 @@ TEST(SharedLinks, MoreHopsWhereTheyAreAllowed) {
   const std::vector devices{m1, m2, m3}, read{m0};
   const std::array<std::size_t, 3> all{0, 1, 2};
   for (const int hops : {0, 1}) {
-    SharedLinks links{map, devices, read, {}, 32e6, hops};
+    SharedLinks links{map, devices, read, {}, Bytes{32e6}, hops};
     links.activate(all);
     EXPECT_TRUE(links.hops(m0, m1).empty());
   }
   for (const int hops : {2, 3}) {
-    SharedLinks links{map, devices, read, {}, 32e6, hops};
+    SharedLinks links{map, devices, read, {}, Bytes{32e6}, hops};
     links.activate(all);
     EXPECT_EQ(links.hops(m0, m1), (std::vector{m2, m3}));
-    EXPECT_DOUBLE_EQ(links.seconds_per_byte(m0, m1), (2 + 1 + 1) / 30e9);
+    EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, (2 + 1 + 1) / 30e9);
   }
 }
 
@@ -116,7 +116,7 @@ TEST(SharedLinks, HopsNeverMakeAPairSlower) {
     std::vector<std::size_t> all;
     for (std::size_t d = 0; d < t.gpus().size(); ++d) all.push_back(d);
     for (const MemoryId home : {t.hosts()[0], t.gpus()[0], t.gpus().back()})
-      for (const double bytes : {1e3, 1e6, 32e6}) {
+      for (const Bytes bytes : {Bytes{1e3}, Bytes{1e6}, Bytes{32e6}}) {
         const std::array places{home};
         std::vector<SharedLinks> by_hops;
         for (int hops = 0; hops <= SharedLinks::most_hops; ++hops) {
@@ -124,10 +124,10 @@ TEST(SharedLinks, HopsNeverMakeAPairSlower) {
           by_hops.back().activate(all);
           for (const MemoryId src : t.gpus())
             for (const MemoryId dst : t.gpus()) {
-              const auto seconds = [&](const SharedLinks& l) {
-                return l.latency(src, dst) + bytes * l.seconds_per_byte(src, dst);
+              const auto time = [&](const SharedLinks& l) {
+                return l.latency(src, dst) + bytes * l.per_byte(src, dst);
               };
-              EXPECT_LE(seconds(by_hops.back()), seconds(by_hops[std::max(0, hops - 1)]) * (1 + 1e-12));
+              EXPECT_LE(time(by_hops.back()), time(by_hops[std::max(0, hops - 1)]) * (1 + 1e-12));
               EXPECT_LE(by_hops.back().hops(src, dst).size(), static_cast<std::size_t>(hops));
             }
         }

@@ -11,16 +11,18 @@ namespace {
 /// out, half as long again and twice as long while the other direction is busy. A sub-kernel of 2^3 takes 8 s, all 64.
 OverlapProblem gemm() {
   OverlapProblem p;
-  p.h2d = {1, 1, 1.5}, p.d2h = {1, 2, 2};
-  p.element = 1;
+  p.h2d = {Seconds{1}, SecondsPerByte{1}, 1.5}, p.d2h = {Seconds{1}, SecondsPerByte{2}, 2};
+  p.element = Bytes{1};
   p.dims = {4, 4, 4};
   p.operands = {{4, 4, true, false, p.h2d, p.d2h}, {4, 4, true, false, p.h2d, p.d2h}, {4, 4, true, true, p.h2d, p.d2h}};
-  p.kernel = [](double tile) { return tile * tile * tile; };
-  p.whole_kernel = 64;
+  p.kernel = [](double tile) { return Seconds{tile * tile * tile}; };
+  p.whole_kernel = Seconds{64};
   return p;
 }
 
-double time(OverlapModel model, const OverlapProblem& p, double tile = 2) { return predicted_time(model, p, tile); }
+double time(OverlapModel model, const OverlapProblem& p, double tile = 2) {
+  return predicted_time(model, p, tile).value;
+}
 
 TEST(OverlapModels, BaselineFetchesAndReturnsAllOperands) {
   // Equation 1: k = 8, opd = 3: max(8, 15, 27) 7 + 15 + 8 + 27.
@@ -52,7 +54,7 @@ TEST(OverlapModels, DrFetchesEveryTileOnce) {
   EXPECT_DOUBLE_EQ(time(OverlapModel::dr, gemm()), 8 * 8 + 24);
   // With transfers of 10 s a tile: max(10, 8) k_in + 8 (k - k_in) + 30 + 9.
   OverlapProblem p = gemm();
-  for (OverlapOperand& o : p.operands) o.in.latency = 6;
+  for (OverlapOperand& o : p.operands) o.in.latency = Seconds{6};
   EXPECT_DOUBLE_EQ(time(OverlapModel::dr, p), 10 * 9 - 8 + 39);
 }
 
@@ -84,7 +86,7 @@ TEST(OverlapModels, VectorsHaveOneDimension) {
   OverlapProblem p = gemm();
   p.dims = {8};
   p.operands = {{8, 0, true, false, p.h2d, p.d2h}, {8, 0, true, true, p.h2d, p.d2h}};
-  p.kernel = [](double tile) { return tile; };
+  p.kernel = [](double tile) { return Seconds{tile}; };
   EXPECT_DOUBLE_EQ(p.sub_kernels(2), 4);
   EXPECT_DOUBLE_EQ(p.operands[0].tiles(2), 4);
   EXPECT_DOUBLE_EQ(time(OverlapModel::bts, p), 9.5 * 3 + 6 + 2 + 5);

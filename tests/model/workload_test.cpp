@@ -26,11 +26,11 @@ LinkMap two_gpus() {
 /// A GEMM whose matrices have 1 GB each, all on the host.
 WorkloadProblem gemm(double exec0, double exec1) {
   WorkloadProblem p;
-  p.operands = {{host, 1e9, true, false}, {host, 1e9, true, false}, {host, 1e9, true, true}};
-  p.flops = 1e12;
+  p.operands = {{host, Bytes{1e9}, true, false}, {host, Bytes{1e9}, true, false}, {host, Bytes{1e9}, true, true}};
+  p.flops = Flops{1e12};
   p.devices = {gpu0, gpu1};
-  p.exec_seconds = {exec0, exec1}, p.watts = {300, 200};
-  p.tile_bytes = 32e6;
+  p.exec_times = {Seconds{exec0}, Seconds{exec1}}, p.watts = {Watts{300}, Watts{200}};
+  p.tile_bytes = Bytes{32e6};
   return p;
 }
 
@@ -41,10 +41,10 @@ TEST(Workload, OneDeviceByHand) {
   const std::array<std::size_t, 1> first{0};
   const WorkloadProblem slow = gemm(2, 1), fast = gemm(0.1, 1);
   const Workload computes = WorkloadModel{slow, map}.predict(first);
-  EXPECT_NEAR(computes.seconds, 2, 1e-8);
-  EXPECT_NEAR(computes.joules, 600, 1e-6);
+  EXPECT_NEAR(computes.time.value, 2, 1e-8);
+  EXPECT_NEAR(computes.energy.value, 600, 1e-6);
   EXPECT_EQ(computes.shares, std::vector{1.0});
-  EXPECT_NEAR((WorkloadModel{fast, map}.predict(first).seconds), 0.3, 1e-8);  // 3 GB at 10 GB/s
+  EXPECT_NEAR((WorkloadModel{fast, map}.predict(first).time.value), 0.3, 1e-8);  // 3 GB at 10 GB/s
 }
 
 TEST(Workload, TwoDevicesShareInputsByHand) {
@@ -54,29 +54,29 @@ TEST(Workload, TwoDevicesShareInputsByHand) {
   const std::array<std::size_t, 2> both{0, 1};
   const WorkloadProblem bound_by_links = gemm(0.1, 0.1), bound_by_kernels = gemm(3, 1);
   const Workload links = WorkloadModel{bound_by_links, map}.predict(both);
-  EXPECT_NEAR(links.seconds, 0.175, 1e-8);
+  EXPECT_NEAR(links.time.value, 0.175, 1e-8);
   EXPECT_NEAR(links.shares[0], 0.5, 1e-8);
   // 3 s s0 = 1 s s1: a quarter and three quarters.
   const Workload kernels = WorkloadModel{bound_by_kernels, map}.predict(both);
-  EXPECT_NEAR(kernels.seconds, 0.75, 1e-8);
+  EXPECT_NEAR(kernels.time.value, 0.75, 1e-8);
   EXPECT_NEAR(kernels.shares[0], 0.25, 1e-8);
-  EXPECT_NEAR(kernels.joules, 0.75 * 500, 1e-5);
+  EXPECT_NEAR(kernels.energy.value, 0.75 * 500, 1e-5);
 }
 
 TEST(Workload, DataOnADeviceCostItNothing) {
   WorkloadProblem p = gemm(0.1, 0.1);
   for (auto& operand : p.operands) operand.place = gpu0;
   const LinkMap map = two_gpus();
-  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<std::size_t, 1>{0}).seconds), 0.1, 1e-8);
+  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<std::size_t, 1>{0}).time.value), 0.1, 1e-8);
   // gpu1 alone: in 3 GB / 20 GB/s
-  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<std::size_t, 1>{1}).seconds), 0.15, 1e-8);
+  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<std::size_t, 1>{1}).time.value), 0.15, 1e-8);
 }
 
 TEST(Workload, RoutinesWithoutReuseHaveNoExtraTransfers) {
   WorkloadProblem p = gemm(0.1, 0.1);
   p.reuses_inputs = false;
   const LinkMap map = two_gpus();
-  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<std::size_t, 2>{0, 1}).seconds), 0.15, 1e-8);
+  EXPECT_NEAR((WorkloadModel{p, map}.predict(std::array<std::size_t, 2>{0, 1}).time.value), 0.15, 1e-8);
 }
 
 TEST(Workload, MetricsChooseDifferently) {
@@ -92,7 +92,7 @@ TEST(Workload, WithoutAWayToAnOperandADeviceIsNotChosen) {
   const LinkMap map{3, links, {}};
   const WorkloadProblem p = gemm(100, 1);
   EXPECT_EQ(ranked_workloads(p, map, metric("perf"))[0].active, (std::vector<std::size_t>{0}));
-  EXPECT_FALSE(std::isfinite(WorkloadModel(p, map).predict(std::array<std::size_t, 2>{0, 1}).seconds));
+  EXPECT_FALSE(std::isfinite(WorkloadModel(p, map).predict(std::array<std::size_t, 2>{0, 1}).time.value));
 }
 
 /// A random machine of `gpus` GPUs and a problem on it.
@@ -112,10 +112,10 @@ RandomCase random_case(std::size_t gpus, std::mt19937& random) {
     slowdowns.push_back({links[random() % links.size()].pair, links[random() % links.size()].pair, slowdown(random)});
   WorkloadProblem p;
   for (const bool written : {false, false, true})
-    p.operands.push_back({MemoryId{any_memory(random)}, bytes(random), true, written});
-  p.flops = 1e12, p.tile_bytes = 32e6;
+    p.operands.push_back({MemoryId{any_memory(random)}, Bytes{bytes(random)}, true, written});
+  p.flops = Flops{1e12}, p.tile_bytes = Bytes{32e6};
   for (std::size_t g = 1; g <= gpus; ++g)
-    p.devices.push_back(MemoryId{g}), p.exec_seconds.push_back(seconds(random)), p.watts.push_back(300);
+    p.devices.push_back(MemoryId{g}), p.exec_times.push_back(Seconds{seconds(random)}), p.watts.push_back(Watts{300});
   return {LinkMap{gpus + 1, links, slowdowns}, p};
 }
 
@@ -128,8 +128,8 @@ TEST(Workload, RandomMachinesHaveSharesThatSumTo1AndDevicesThatEndTogether) {
     const Workload w = WorkloadModel{c.problem, c.map}.predict(all);
     EXPECT_NEAR(std::accumulate(w.shares.begin(), w.shares.end(), 0.0), 1, 1e-9);
     for (const double share : w.shares) EXPECT_GT(share, 0);
-    const double even = w.joules / 300 / static_cast<double>(w.active.size());
-    EXPECT_NEAR(even, w.seconds, 1e-6 * w.seconds) << "all devices work for as long";
+    const Seconds even = w.energy / Watts{300} / static_cast<double>(w.active.size());
+    EXPECT_NEAR(even.value, w.time.value, 1e-6 * w.time.value) << "all devices work for as long";
   }
 }
 

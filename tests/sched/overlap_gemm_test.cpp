@@ -17,16 +17,16 @@ TEST(OverlapGemm, TransfersAreThoseOfTheRoutes) {
   GemmProblem p = cube(1000);
   p.place_b = gpu0, p.place_c = gpu1, p.beta = 0;
   const OverlapProblem o = overlap_problem(checked(p), machine, gpu0);
-  EXPECT_NEAR(o.h2d.of(1e9), 0.1 + 10e-6, 1e-12);
+  EXPECT_NEAR(o.h2d.of(Bytes{1e9}).value, 0.1 + 10e-6, 1e-12);
   EXPECT_TRUE(o.operands[0].get);
   EXPECT_FALSE(o.operands[0].set);
-  EXPECT_NEAR(o.operands[0].in.of(1e9), 0.1 + 10e-6, 1e-12);
+  EXPECT_NEAR(o.operands[0].in.of(Bytes{1e9}).value, 0.1 + 10e-6, 1e-12);
   EXPECT_FALSE(o.operands[1].get || o.operands[1].set) << "it is there";
   EXPECT_FALSE(o.operands[2].get) << "beta = 0";
   EXPECT_TRUE(o.operands[2].set);
-  EXPECT_NEAR(o.operands[2].out.of(1e9), 0.025 + 5e-6, 1e-12);
+  EXPECT_NEAR(o.operands[2].out.of(Bytes{1e9}).value, 0.025 + 5e-6, 1e-12);
   EXPECT_EQ(o.dims, (std::vector<double>{1000, 1000, 1000}));
-  EXPECT_NEAR(o.kernel(512), 2.0 * 512 * 512 * 512 / 1e12, 1e-6);
+  EXPECT_NEAR(o.kernel(512).value, 2.0 * 512 * 512 * 512 / 1e12, 1e-6);
   EXPECT_EQ(o.kernel(5000), o.whole_kernel);
 }
 
@@ -56,8 +56,8 @@ TEST(OverlapGemm, AVectorIsCutAlongItsLength) {
   EXPECT_TRUE(axpy.operands[1].get && axpy.operands[1].set);
   EXPECT_EQ(axpy.operands[1].tiles(1 << 22), 4);
   EXPECT_EQ(axpy.operands[1].tile_elements(1 << 22), 1 << 22);
-  EXPECT_DOUBLE_EQ(axpy.kernel(1 << 22), 3 * 8.0 * (1 << 22) / 1e12);
-  EXPECT_DOUBLE_EQ(axpy.whole_kernel, 3 * 8.0 * (1 << 24) / 1e12);
+  EXPECT_DOUBLE_EQ(axpy.kernel(1 << 22).value, 3 * 8.0 * (1 << 22) / 1e12);
+  EXPECT_DOUBLE_EQ(axpy.whole_kernel.value, 3 * 8.0 * (1 << 24) / 1e12);
   const OverlapProblem dot = overlap_problem(checked(dot_problem(1 << 24)), machine, gpu0);
   EXPECT_EQ(dot.dims, (std::vector<double>{1 << 24}));
   ASSERT_EQ(dot.operands.size(), 3u);
@@ -81,7 +81,7 @@ TEST(OverlapGemm, TheTimeOfAnAxpyIsThatOfItsFetches) {
   const Topology machine = shipped("two-gpu");
   const OverlapProblem axpy = overlap_problem(checked(axpy_problem(1 << 24)), machine, gpu0);
   const double t = 10e-6 + 8.0 * (1 << 22) / 10e9, kernel = 3 * 8.0 * (1 << 22) / 1e12;
-  EXPECT_NEAR(predicted_time(OverlapModel::bts, axpy, 1 << 22), 2 * t * 3 + 2 * t + kernel + t, 1e-12);
+  EXPECT_NEAR(predicted_time(OverlapModel::bts, axpy, 1 << 22).value, 2 * t * 3 + 2 * t + kernel + t, 1e-12);
 }
 
 TEST(OverlapGemm, TilesOfVectorsAreMultiplesOf2To18) {

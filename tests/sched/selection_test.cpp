@@ -20,12 +20,12 @@ TEST(WorkloadGemm, ByHand) {
   p.beta = 0;
   const WorkloadProblem w = workload_problem(checked(p), machine, machine.gpus(), 512, 1);
   ASSERT_EQ(w.operands.size(), 3u);
-  EXPECT_DOUBLE_EQ(w.operands[0].bytes, 8.0 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(w.operands[0].bytes.value, 8.0 * 1024 * 1024);
   EXPECT_TRUE(w.operands[0].read && !w.operands[0].written);
   EXPECT_TRUE(!w.operands[2].read && w.operands[2].written) << "beta = 0 never reads C";
-  EXPECT_DOUBLE_EQ(w.exec_seconds[1], 2.0 * 1024 * 1024 * 1024 / 1e12);
-  EXPECT_EQ(w.watts, (std::vector<double>{250, 250}));
-  EXPECT_DOUBLE_EQ(w.tile_bytes, 8.0 * 512 * 512);
+  EXPECT_DOUBLE_EQ(w.exec_times[1].value, 2.0 * 1024 * 1024 * 1024 / 1e12);
+  EXPECT_EQ(w.watts, (std::vector<Watts>{Watts{250}, Watts{250}}));
+  EXPECT_DOUBLE_EQ(w.tile_bytes.value, 8.0 * 512 * 512);
 }
 
 TEST(Selection, TheModelsDevicesAndSharesArePlanned) {
