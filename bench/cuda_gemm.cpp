@@ -16,6 +16,7 @@
 #include "backends/cuda/run/host_buffer.hpp"
 #include "backends/cuda/run/kernels.hpp"
 #include "check/row_check.hpp"
+#include "model/base/statistics.hpp"
 
 namespace {
 
@@ -72,12 +73,11 @@ class Bench {
         p_.checked_problem(), {as_bytes(a()), as_bytes(b()), as_bytes(before_.data()), as_bytes(c())}, 256, 1, 9);
     std::vector<double> times;
     for (int i = 0; i < calls_; ++i) times.push_back(seconds(call));
-    std::sort(times.begin(), times.end());
-    const double median = times[times.size() / 2];
-    std::printf("%-28s %10.2f %10.2f %10.2f %8.3f  %s\n", name.c_str(), 1e3 * first, 1e3 * median, 1e3 * times.front(),
-                median / (reference > 0 ? reference : median), right.passed() ? "right" : "WRONG");
+    const double middle = median(times), least = *std::min_element(times.begin(), times.end());
+    std::printf("%-28s %10.2f %10.2f %10.2f %8.3f  %s\n", name.c_str(), 1e3 * first, 1e3 * middle, 1e3 * least,
+                middle / (reference > 0 ? reference : middle), right.passed() ? "right" : "WRONG");
     std::fflush(stdout);
-    return median;
+    return middle;
   }
 
  private:

@@ -1,89 +1,16 @@
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cmath>
 #include <limits>
 #include <map>
 
 #include "calibration/fit_parts.hpp"
 #include "model/base/error.hpp"
+#include "model/base/statistics.hpp"
 
 namespace tilerail::fit {
 namespace {
 
 constexpr double rested = 0.5;  // a device that is busy for less of the time has power to spare
-
-/// What a thread block computes in libraries: rows x columns of C.
-constexpr std::array<std::array<double, 2>, 6> block_sizes{
-    {{256, 128}, {128, 128}, {128, 64}, {64, 64}, {64, 32}, {32, 32}}};
-
-double flops(const KernelRun& run) {
-  return 2 * static_cast<double>(run.m) * static_cast<double>(run.n) * static_cast<double>(run.k);
-}
-
-/// Finds the parameters with which the rule is nearest to the measured times: with the least mean of
-/// |log(rule / measured)|, where no shape counts more than 0.3, so that a few odd ones decide nothing.
-class RuleFit {
- public:
-  RuleFit(const std::vector<const KernelRun*>& runs, double multiprocessors, double memory)
-      : runs_{runs}, multiprocessors_{multiprocessors}, memory_{memory} {
-    double peak = 0, least = 1;
-    for (const KernelRun* run : runs) {
-      peak = std::max(peak, flops(*run) / run->seconds.mean);
-      least = std::min(least, run->seconds.mean);
-    }
-    rule_.peak = FlopRate{1.02 * peak};
-    rule_.launch = Seconds{0.8 * least};
-    rule_.fill = 64;
-    rule_.reduction = Seconds{0.5 * least};
-    for (std::size_t i = 0; i < block_sizes.size(); ++i)
-      rule_.blocks.push_back({block_sizes[i][0], block_sizes[i][1], 1 - 0.1 * static_cast<double>(i)});
-  }
-
-  TiledGemm fit() {
-    double best = distance();
-    for (double step = 0.4; step > 0.004;) {
-      bool better = false;
-      for (double* parameter : parameters()) {
-        for (const double factor : {1 + step, 1 / (1 + step)}) {
-          const double before = *parameter;
-          *parameter = std::min(before * factor, is_efficiency(parameter) ? 1.0 : before * factor);
-          const double now = distance();
-          if (now < best)
-            best = now, better = true;
-          else
-            *parameter = before;
-        }
-      }
-      if (!better) step /= 2;
-    }
-    return rule_;
-  }
-
- private:
-  std::vector<double*> parameters() {
-    std::vector<double*> all{&rule_.launch.value, &rule_.peak.value, &rule_.fill, &rule_.reduction.value};
-    for (auto& block : rule_.blocks) all.push_back(&block.efficiency);
-    return all;
-  }
-  bool is_efficiency(const double* parameter) const {
-    return std::any_of(rule_.blocks.begin(), rule_.blocks.end(), [=](auto& b) { return &b.efficiency == parameter; });
-  }
-  double distance() const {
-    double sum = 0;
-    for (const KernelRun* run : runs_) {
-      const auto cost =
-          rule_.uncorrected(static_cast<double>(run->m), static_cast<double>(run->n), static_cast<double>(run->k),
-                            multiprocessors_, static_cast<double>(element_size(run->dtype)), Rate{memory_});
-      sum += std::min(0.3, std::abs(std::log(cost.time.value / run->seconds.mean)));
-    }
-    return sum / static_cast<double>(runs_.size());
-  }
-
-  const std::vector<const KernelRun*>& runs_;
-  double multiprocessors_, memory_;
-  TiledGemm rule_;
-};
 
 void set_shapes(TiledGemm& tiled, const std::vector<const KernelRun*>& runs) {
   tiled.shapes.clear();
@@ -118,11 +45,11 @@ std::vector<GemmCurve::Load> load_factors(const std::vector<const KernelRun*>& a
 std::optional<Watts> kernel_watts(const std::vector<const KernelRun*>& loaded, const DeviceRecord& device) {
   constexpr double free = 0.9;  // of the limit: below, nothing is held back
   const auto slope = [&](double most) {
-    double products = 0, squares = 0;
+    std::vector<double> duties, rises;
     for (const KernelRun* run : loaded)
       if (run->watts_seconds > 0 && run->watts <= most)
-        products += run->duty * (run->watts - device.idle_watts), squares += run->duty * run->duty;
-    return products > 0 ? products / squares : 0;
+        duties.push_back(run->duty), rises.push_back(run->watts - device.idle_watts);
+    return least_squares_factor(duties, rises);
   };
   constexpr double none = std::numeric_limits<double>::infinity();
   const double unheld = device.limit_watts > 0 ? slope(free * device.limit_watts) : slope(none);
@@ -182,7 +109,7 @@ KernelTimes fit_kernels(const Measurements& m) {
       if (alone.empty()) continue;
       const bool first = rule.blocks.empty();
       if (first) {
-        rule = RuleFit{alone, kernels.multiprocessors, kernels.memory_bandwidth->value}.fit();
+        rule = fit_rule(alone, kernels.multiprocessors, *kernels.memory_bandwidth);
         sustained = load_factors(alone, loaded);
         alignment = alignment_factors(m, dtype, alone);
         watts = kernel_watts(loaded, m.devices[0]);

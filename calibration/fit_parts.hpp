@@ -43,6 +43,8 @@ void fit_links(Context& context);
 void fit_groups(Context& context);
 /// Fits what 2-D copies and handing operations over cost.
 void fit_costs(Context& context);
+/// The rule that is nearest to the times of these runs, all of one type and with power to spare; without `shapes`.
+TiledGemm fit_rule(const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory);
 /// Fits kernel times.
 KernelTimes fit_kernels(const Measurements& measurements);
 

@@ -4,16 +4,17 @@
 #include <cmath>
 #include <vector>
 
+#include "model/base/statistics.hpp"
+
 namespace tilerail::study {
 
 ResidualSummary summary_of(std::span<const Residual> residuals) {
   std::vector<double> errors;
   for (const Residual& r : residuals) errors.push_back(std::abs(r.error()));
-  std::sort(errors.begin(), errors.end());
   const Residual& worst =
       *std::max_element(residuals.begin(), residuals.end(),
                         [](const Residual& a, const Residual& b) { return std::abs(a.error()) < std::abs(b.error()); });
-  return {errors.size(), errors[errors.size() / 2], errors[errors.size() * 95 / 100], worst};
+  return {errors.size(), median(errors), quantile(errors, 0.95), worst};
 }
 
 }  // namespace tilerail::study

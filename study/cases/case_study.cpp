@@ -10,16 +10,12 @@
 
 #include "cost/energy.hpp"
 #include "model/base/error.hpp"
+#include "model/base/statistics.hpp"
 #include "model/base/text.hpp"
 #include "study/cases/ranking.hpp"
 
 namespace tilerail::study {
 namespace {
-
-double quantile(const std::vector<double>& ascending, double share) {
-  const auto rank = static_cast<std::size_t>(share * static_cast<double>(ascending.size()));
-  return ascending[std::min(ascending.size() - 1, rank)];
-}
 
 /// By first appearance.
 std::vector<std::string> groups_of(std::span<const CaseResult> results) {
@@ -110,8 +106,7 @@ std::optional<CaseSummary> summary_of(std::span<const CaseResult> results) {
   if (results.empty() || !results.front().predicted) return std::nullopt;
   std::vector<double> errors;
   for (const CaseResult& result : results) errors.push_back(std::abs(result.error()));
-  std::sort(errors.begin(), errors.end());
-  return CaseSummary{errors.size(), quantile(errors, 0.5), quantile(errors, 0.95), errors.back(),
+  return CaseSummary{errors.size(), median(errors), quantile(errors, 0.95), quantile(errors, 1),
                      ranked_groups(results)};
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "calibration/fit_topology.hpp"
+#include "model/base/statistics.hpp"
 
 namespace tilerail {
 namespace {
@@ -24,11 +25,23 @@ Topology shipped(HostPages pages) {
                        std::string{pages == HostPages::plain ? "-plain.toml" : ".toml"});
 }
 
-double median(const std::vector<Residual>& residuals) {
+double median_error(const std::vector<Residual>& residuals) {
   std::vector<double> errors;
   for (const Residual& r : residuals) errors.push_back(std::abs(r.error()));
-  std::nth_element(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2), errors.end());
-  return errors[errors.size() / 2];
+  return median(errors);
+}
+
+/// Mean of |log(rule / measured)| over the shapes of a curve, the rule without the correction by them; no shape counts
+/// more than 0.3.
+double distance_of_rule(const GemmCurve& curve, const KernelTimes& kernels) {
+  const TiledGemm& rule = *curve.tiled;
+  double sum = 0;
+  for (const auto& [m, n, k, time] : rule.shapes) {
+    const auto cost = rule.uncorrected(m, n, k, kernels.multiprocessors, static_cast<double>(element_size(curve.dtype)),
+                                       *kernels.memory_bandwidth);
+    sum += std::min(0.3, std::abs(std::log(cost.time / time)));
+  }
+  return sum / static_cast<double>(rule.shapes.size());
 }
 
 TEST(Recorded, TheShippedFilesAreWhatTheFitMakesOfTheMeasurements) {
@@ -48,8 +61,22 @@ TEST(Recorded, TheShippedFilesAreWhatTheFitMakesOfTheMeasurements) {
 TEST(Recorded, TheyReproduceTheMeasurements) {
   const Measurements measurements = recorded();
   for (const HostPages pages : {HostPages::spread, HostPages::plain})
-    EXPECT_LT(median(transfer_residuals(measurements, pages, shipped(pages))), 0.02);
-  EXPECT_LT(median(kernel_residuals(measurements, shipped(HostPages::spread))), 0.01);
+    EXPECT_LT(median_error(transfer_residuals(measurements, pages, shipped(pages))), 0.02);
+  EXPECT_LT(median_error(kernel_residuals(measurements, shipped(HostPages::spread))), 0.01);
+}
+
+// What the rule says away from measured shapes is no better than what it says of them without their correction.
+TEST(Recorded, TheRuleAloneIsNearTheMeasuredKernels) {
+  for (const char* machine : {"hgx-h200-1", "hgx-h200-4"}) {
+    const Measurements measurements = recorded(machine);
+    const Topology fitted{fit_topology(measurements, HostPages::spread)};
+    const KernelTimes& kernels = fitted.kernels_of(fitted.gpus()[0]);
+    for (const GemmCurve& curve : kernels.gemm)
+      if (curve.trans.empty()) {
+        EXPECT_LT(distance_of_rule(curve, kernels), 0.065) << machine << " " << to_string(curve.dtype);
+      }
+    EXPECT_LT(median_error(kernel_residuals(measurements, fitted)), 0.005) << machine;
+  }
 }
 
 TEST(Recorded, WattsOfKernelsAreThoseBelowThePowerLimit) {

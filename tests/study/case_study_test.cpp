@@ -26,7 +26,7 @@ TEST(CaseSummary, ErrorsAreRelativeToTheMeasurement) {
   const std::vector<CaseResult> results{result_of(1, 2), result_of(3, 2), result_of(2.2, 2), result_of(2, 2)};
   const CaseSummary summary = summary_of(results).value();
   EXPECT_EQ(summary.cases, 4u);
-  EXPECT_DOUBLE_EQ(summary.median, 0.5);  // of 0, 0.1, 0.5, 0.5 the one of rank 2
+  EXPECT_DOUBLE_EQ(summary.median, (0.1 + 0.5) / 2);  // of 0, 0.1, 0.5, 0.5
   EXPECT_DOUBLE_EQ(summary.within_95, 0.5);
   EXPECT_DOUBLE_EQ(summary.largest, 0.5);
   EXPECT_TRUE(summary.groups.empty());

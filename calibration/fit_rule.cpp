@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlopt.hpp>
+
+#include "calibration/fit_parts.hpp"
+
+namespace tilerail::fit {
+namespace {
+
+/// Results of one thread block as libraries have them: rows x columns of C.
+struct BlockSize {
+  double rows, cols;
+
+  /// Flops of a block for each element that it loads are in proportion to this.
+  double reuse() const { return rows * cols / (rows + cols); }
+};
+constexpr std::array<BlockSize, 6> block_sizes{{{256, 128}, {128, 128}, {128, 64}, {64, 64}, {64, 32}, {32, 32}}};
+
+/// Where the search begins, beside what the times tell.
+struct Start {
+  double fill;  // in units of k
+  bool reuse;   // efficiencies of blocks fall as their reuse does, else by a tenth from one size to the next
+};
+constexpr std::array<Start, 4> starts{{{64, false}, {64, true}, {512, false}, {512, true}}};
+
+/// Finds the parameters with which the rule is nearest to the measured times: with the least mean of
+/// |log(rule / measured)|, where no shape counts more than 0.3, so that a few odd ones decide nothing.
+///
+/// That distance has a kink wherever the rule changes from one block size to another, so the search takes no
+/// derivatives. It is the simplex method of Nelder and Mead, which goes down into the nearest hollow; so it begins at
+/// several starts. It may stop early when the simplex collapses; so it begins again at the best end until that gains
+/// nothing. The unknowns are logarithms: of the launch, the fill, the reduction, and for each block size of the rate of
+/// all multiprocessors. The largest of these rates is the peak; the shares of it are the efficiencies.
+class RuleFit {
+ public:
+  RuleFit(const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory)
+      : runs_{runs}, multiprocessors_{multiprocessors}, memory_{memory} {
+    for (const KernelRun* run : runs) {
+      fastest_ = std::max(fastest_, 2.0 * static_cast<double>(run->m) * static_cast<double>(run->n) *
+                                        static_cast<double>(run->k) / run->seconds.mean);
+      shortest_ = std::min(shortest_, run->seconds.mean);
+    }
+    for (const auto& [rows, cols] : block_sizes) rule_.blocks.push_back({rows, cols, 1});
+  }
+
+  TiledGemm fit() {
+    std::vector<double> best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const Start& start : starts) {
+      if (least <= close) break;
+      std::vector<double> unknowns = first_guess(start);
+      const double distance = descend(unknowns, 1e-2);
+      if (distance < least) least = distance, best = std::move(unknowns);
+    }
+    for (double before = std::numeric_limits<double>::infinity(); close < least && least < (1 - enough) * before;) {
+      before = least;
+      least = descend(best, 0.1 * enough);
+    }
+    return rule_of(best);
+  }
+
+ private:
+  static constexpr double close = 1e-3;   // a distance that no measurement can tell from none
+  static constexpr double enough = 1e-3;  // a gain below this share of the distance is none
+
+  enum Unknown { launch, fill, reduction, first_rate };
+  static constexpr std::size_t count = first_rate + block_sizes.size();
+
+  std::vector<double> first_guess(const Start& start) const {
+    std::vector<double> guess{0.8 * shortest_, start.fill, 0.5 * shortest_};
+    for (std::size_t i = 0; i < block_sizes.size(); ++i) {
+      const double efficiency =
+          start.reuse ? block_sizes[i].reuse() / block_sizes[0].reuse() : 1 - 0.1 * static_cast<double>(i);
+      guess.push_back(1.02 * efficiency * fastest_);
+    }
+    return logarithms(std::move(guess));
+  }
+
+  /// What is possible: nothing that a kernel pays once takes much longer than the shortest one, and no block is much
+  /// faster than the fastest kernel.
+  std::vector<double> least_values() const { return limits({0.3 * shortest_, 1, 0.01 * shortest_}, 0.1 * fastest_); }
+  std::vector<double> most_values() const { return limits({1.3 * shortest_, 1024, 10 * shortest_}, 1.2 * fastest_); }
+  static std::vector<double> limits(std::vector<double> values, double rate) {
+    values.resize(count, rate);
+    return logarithms(std::move(values));
+  }
+  static std::vector<double> logarithms(std::vector<double> values) {
+    for (double& value : values) value = std::log(value);
+    return values;
+  }
+
+  /// Moves the unknowns to the bottom of the hollow that they are in, until a step gains less than `precision` of the
+  /// distance, which it returns.
+  double descend(std::vector<double>& unknowns, double precision) {
+    nlopt::opt search{nlopt::LN_NELDERMEAD, static_cast<unsigned>(count)};
+    search.set_min_objective(distance, this);
+    search.set_lower_bounds(least_values());
+    search.set_upper_bounds(most_values());
+    search.set_initial_step(0.1);  // a tenth of each unknown
+    search.set_ftol_rel(precision);
+    search.set_stopval(close);
+    search.set_maxeval(3000);
+    double least = 0;
+    search.optimize(unknowns, least);
+    return least;
+  }
+
+  static double distance(const std::vector<double>& unknowns, std::vector<double>&, void* fit) {
+    return static_cast<RuleFit*>(fit)->distance(unknowns);
+  }
+  double distance(const std::vector<double>& unknowns) {
+    const TiledGemm& rule = rule_of(unknowns);
+    double sum = 0;
+    for (const KernelRun* run : runs_) {
+      const auto cost =
+          rule.uncorrected(static_cast<double>(run->m), static_cast<double>(run->n), static_cast<double>(run->k),
+                           multiprocessors_, static_cast<double>(element_size(run->dtype)), memory_);
+      sum += std::min(0.3, std::abs(std::log(cost.time.value / run->seconds.mean)));
+    }
+    return sum / static_cast<double>(runs_.size());
+  }
+
+  const TiledGemm& rule_of(const std::vector<double>& unknowns) {
+    rule_.launch = Seconds{std::exp(unknowns[launch])}, rule_.reduction = Seconds{std::exp(unknowns[reduction])};
+    rule_.fill = std::exp(unknowns[fill]);
+    const double peak = *std::max_element(unknowns.begin() + first_rate, unknowns.end());
+    rule_.peak = FlopRate{std::exp(peak)};
+    for (std::size_t i = 0; i < rule_.blocks.size(); ++i)
+      rule_.blocks[i].efficiency = std::exp(unknowns[first_rate + i] - peak);
+    return rule_;
+  }
+
+  const std::vector<const KernelRun*>& runs_;
+  double multiprocessors_;
+  Rate memory_;
+  double fastest_ = 0;                                         // flop/s
+  double shortest_ = std::numeric_limits<double>::infinity();  // s
+  TiledGemm rule_;
+};
+
+}  // namespace
+
+TiledGemm fit_rule(const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory) {
+  return RuleFit{runs, multiprocessors, memory}.fit();
+}
+
+}  // namespace tilerail::fit
