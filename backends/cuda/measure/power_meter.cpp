@@ -6,18 +6,19 @@
 #include <array>
 #include <vector>
 
+#include "backends/cuda/measure/nvml.hpp"
+
 namespace tilerail::cuda {
 
-/// The few calls that are used, by their documented C signatures; 0 is success.
+/// The few calls that are used.
 struct PowerMeter::Library {
-  using Handle = void*;
   void* file = nullptr;
-  int (*init)() = nullptr;
-  int (*shutdown)() = nullptr;
-  int (*by_bus)(const char*, Handle*) = nullptr;
-  std::vector<Handle> devices;
-  int (*limit)(Handle, unsigned*) = nullptr;             // mW
-  int (*energy)(Handle, unsigned long long*) = nullptr;  // mJ
+  decltype(&nvmlInit_v2) init = nullptr;
+  decltype(&nvmlShutdown) shutdown = nullptr;
+  decltype(&nvmlDeviceGetHandleByPciBusId_v2) by_bus = nullptr;
+  decltype(&nvmlDeviceGetEnforcedPowerLimit) limit = nullptr;       // mW
+  decltype(&nvmlDeviceGetTotalEnergyConsumption) energy = nullptr;  // mJ
+  std::vector<nvmlDevice_t> devices;
 
   template <class Function>
   bool find(Function& function, const char* name) {
@@ -29,7 +30,7 @@ struct PowerMeter::Library {
     file = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     return file && find(init, "nvmlInit_v2") && find(shutdown, "nvmlShutdown") &&
            find(by_bus, "nvmlDeviceGetHandleByPciBusId_v2") && find(limit, "nvmlDeviceGetEnforcedPowerLimit") &&
-           find(energy, "nvmlDeviceGetTotalEnergyConsumption") && init() == 0;
+           find(energy, "nvmlDeviceGetTotalEnergyConsumption") && init() == NVML_SUCCESS;
   }
 
   /// Handle of a CUDA device; the library has numbers of its own. Null where it does not know the device.
@@ -38,18 +39,18 @@ struct PowerMeter::Library {
     if (cudaGetDeviceCount(&count) != cudaSuccess) return;
     for (int device = 0; device < count; ++device) {
       std::array<char, 32> bus{};
-      Handle handle = nullptr;
+      nvmlDevice_t handle = nullptr;
       const bool known = cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device) == cudaSuccess &&
-                         by_bus(bus.data(), &handle) == 0;
+                         by_bus(bus.data(), &handle) == NVML_SUCCESS;
       devices.push_back(known ? handle : nullptr);
     }
   }
 
   template <class Number>
-  double milli(int (*query)(Handle, Number*), int device) const {
+  double milli(nvmlReturn_t (*query)(nvmlDevice_t, Number*), int device) const {
     const auto index = static_cast<std::size_t>(device);
     Number value = 0;
-    const bool known = index < devices.size() && devices[index] && query(devices[index], &value) == 0;
+    const bool known = index < devices.size() && devices[index] && query(devices[index], &value) == NVML_SUCCESS;
     return known ? 1e-3 * static_cast<double>(value) : 0;
   }
 };

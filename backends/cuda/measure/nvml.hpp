@@ -1,0 +1,18 @@
+#pragma once
+
+// The driver's management library: the header of the CUDA toolkit, or, where a toolkit was put together without it, the
+// few declarations of it that are used. The library itself is loaded at run time.
+#if __has_include(<nvml.h>)
+#include <nvml.h>
+#else
+extern "C" {
+using nvmlDevice_t = struct nvmlDevice_st*;
+enum nvmlReturn_t : int { NVML_SUCCESS = 0 };
+
+nvmlReturn_t nvmlInit_v2();
+nvmlReturn_t nvmlShutdown();
+nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* bus, nvmlDevice_t* device);
+nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned* milliwatts);
+nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long* millijoules);
+}
+#endif
