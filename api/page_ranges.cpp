@@ -2,25 +2,19 @@
 
 #include <unistd.h>
 
-#include <algorithm>
+#include "model/base/intervals.hpp"
 
 namespace tilerail::api {
 
 std::uintptr_t page_size() { return static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)); }
 
 std::vector<AddressRange> covering_pages(std::span<const AddressRange> ranges, std::uintptr_t page) {
-  std::vector<AddressRange> pages;
+  IntervalSet<std::uintptr_t> pages;
   for (const AddressRange& range : ranges)
-    if (range.begin < range.end) pages.push_back({range.begin / page * page, (range.end + page - 1) / page * page});
-  std::sort(pages.begin(), pages.end(), [](const auto& x, const auto& y) { return x.begin < y.begin; });
-  std::vector<AddressRange> merged;
-  for (const AddressRange& range : pages) {
-    if (!merged.empty() && range.begin <= merged.back().end)
-      merged.back().end = std::max(merged.back().end, range.end);
-    else
-      merged.push_back(range);
-  }
-  return merged;
+    if (range.begin < range.end) pages.add({range.begin / page * page, (range.end + page - 1) / page * page});
+  std::vector<AddressRange> united;
+  for (const auto& each : pages) united.push_back({each.lower(), each.upper()});
+  return united;
 }
 
 }  // namespace tilerail::api

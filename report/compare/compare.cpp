@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "model/base/error.hpp"
+#include "model/base/intervals.hpp"
 #include "model/kernels/energy.hpp"
-#include "report/summary/intervals.hpp"
 #include "report/trace/tracks.hpp"
 
 namespace tilerail {
@@ -57,25 +57,22 @@ std::vector<std::string> links_of(const std::string& route) {
 Totals totals_of(const AnnotatedTimeline& timeline) {
   Totals totals;
   std::vector<double> busy(timeline.queues.size(), 0);
-  std::vector<Intervals> copies(timeline.queues.size());
+  std::vector<IntervalSet<double>> copies(timeline.queues.size());
   for (const AnnotatedOp& op : timeline.ops) {
     if (op.kind == OpKind::copy) totals.copies += op.duration();
     if (is_kernel(op.kind)) totals.kernels += op.duration();
     totals.waiting += std::max(0.0, op.start - op.ready);
     busy[op.queue] += op.duration();
-    if (op.kind == OpKind::copy) copies[op.queue].emplace_back(op.start, op.end);
+    if (op.kind == OpKind::copy) copies[op.queue].add({op.start, op.end});
   }
   const double makespan = timeline.makespan();
-  std::map<std::string, Intervals> link_times;
+  std::map<std::string, IntervalSet<double>> link_times;
   for (std::size_t q = 0; q < busy.size(); ++q) {
     totals.idle += std::max(0.0, makespan - busy[q]);
     totals.queues[timeline.queues[q].name] = busy[q];
-    for (const std::string& link : links_of(timeline.queues[q].route)) {
-      Intervals& times = link_times[link];
-      times.insert(times.end(), copies[q].begin(), copies[q].end());
-    }
+    for (const std::string& link : links_of(timeline.queues[q].route)) link_times[link] += copies[q];
   }
-  for (auto& [link, times] : link_times) totals.links[link] = union_length(std::move(times));
+  for (const auto& [link, times] : link_times) totals.links[link] = length(times);
   return totals;
 }
 

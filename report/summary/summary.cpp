@@ -5,9 +5,9 @@
 #include <set>
 
 #include "cost/energy.hpp"
+#include "model/base/intervals.hpp"
 #include "report/summary/critical_parts.hpp"
 #include "report/summary/group_use.hpp"
-#include "report/summary/intervals.hpp"
 
 namespace tilerail {
 namespace {
@@ -33,7 +33,7 @@ class Collector {
     fill_links(summary);
     fill_groups(summary);
     for (const MemoryId device : plan_.devices) {
-      const double busy = union_length(std::move(kernel_times_[device.index()]));
+      const double busy = length(kernel_times_[device.index()]);
       summary.devices.push_back({topology_.memory(device).name, busy, summary.makespan_s - busy});
     }
     for (std::size_t i = 0; i < plan_.peak_bytes.size(); ++i) {
@@ -60,7 +60,7 @@ class Collector {
     const Queue& where = plan_.queue(op.queue);
     if (op.kind == OpKind::copy && where.src != where.dst) add_copy(id, where, run);
     if (is_kernel(op.kind)) {
-      kernel_times_[where.dst.index()].emplace_back(run.start, run.end);
+      kernel_times_[where.dst.index()].add({run.start, run.end});
     }
   }
 
@@ -71,7 +71,7 @@ class Collector {
     for (const LinkId link : topology_.route(where.src, where.dst)) {
       links_[link.index()].bytes += bytes;
       links_[link.index()].queues.insert(plan_.op(id).queue);
-      link_times_[link.index()].emplace_back(run.start, run.end);
+      link_times_[link.index()].add({run.start, run.end});
     }
     for (const Topology::GroupUse& use : topology_.groups_on(where.src, where.dst))
       group_copies_[use.group.index()].push_back({run.start, run.end, bytes, use.forward, use.backward});
@@ -87,7 +87,7 @@ class Collector {
       const Link& link = topology_.links()[i];
       Rate usable = link.bandwidth;
       if (link.per_flow) usable = std::min(usable, *link.per_flow * static_cast<double>(links_[i].queues.size()));
-      summary.links.push_back({link.name, union_length(std::move(link_times_[i])), links_[i].bytes,
+      summary.links.push_back({link.name, length(link_times_[i]), links_[i].bytes,
                                share(links_[i].bytes, usable.value * summary.makespan_s)});
     }
   }
@@ -103,10 +103,10 @@ class Collector {
   const Plan& plan_;
   const Topology& topology_;
   std::vector<Summary::QueueUse> queues_;
-  std::vector<Intervals> link_times_;
+  std::vector<IntervalSet<double>> link_times_;
   std::vector<LinkLoad> links_;
   std::vector<std::vector<GroupCopy>> group_copies_;
-  std::vector<Intervals> kernel_times_;  // by MemoryId
+  std::vector<IntervalSet<double>> kernel_times_;  // by MemoryId
   double bytes_in_ = 0, bytes_out_ = 0, bytes_peer_ = 0;
 };
 

@@ -17,23 +17,16 @@ std::size_t places(const Engine& engine, const Topology& topology) {
   return static_cast<std::size_t>(limit.value_or(1));
 }
 
-/// When at least `places` of the operations were under way, ascending and apart. With starts and ends sorted each by
+/// When at least `places` of the operations were under way. With starts and ends sorted each by
 /// itself, i + 1 operations have started from starts[i] on, and fewer than `places` of them are left from
 /// ends[i + 1 - places] on.
-std::vector<OpTime> full_times(const std::vector<OpTime>& ops, std::size_t places) {
+IntervalSet<double> full_times(const std::vector<OpTime>& ops, std::size_t places) {
   std::vector<double> starts, ends;
   for (const OpTime& t : ops) starts.push_back(t.start), ends.push_back(t.end);
   std::sort(starts.begin(), starts.end());
   std::sort(ends.begin(), ends.end());
-  std::vector<OpTime> full;
-  for (std::size_t i = places - 1; i < starts.size(); ++i) {
-    const double from = starts[i], to = ends[i + 1 - places];
-    if (to <= from) continue;
-    if (!full.empty() && from <= full.back().end)
-      full.back().end = to;
-    else
-      full.push_back({from, to});
-  }
+  IntervalSet<double> full;
+  for (std::size_t i = places - 1; i < starts.size(); ++i) full.add({starts[i], ends[i + 1 - places]});
   return full;
 }
 
@@ -66,20 +59,18 @@ Engine engine_of(const Plan& plan, const Op& op, const Topology& topology) {
 }
 
 EngineUse::EngineUse(const Plan& plan, const Topology& topology, std::span<const OpTime> times) {
+  std::map<Engine, std::vector<OpTime>> ops;
   for (std::size_t i = 0; i < plan.ops.size(); ++i)
     if (plan.ops[i].kind != OpKind::join && times[i].end > times[i].start)
-      taken_[engine_of(plan, plan.ops[i], topology)].push_back(times[i]);
-  for (auto& [engine, ops] : taken_) ops = full_times(ops, places(engine, topology));
+      ops[engine_of(plan, plan.ops[i], topology)].push_back(times[i]);
+  for (const auto& [engine, times_of] : ops) taken_[engine] = full_times(times_of, places(engine, topology));
 }
 
 EngineUse::Pause EngineUse::pause(const Engine& engine, double from, double to) const {
   if (to <= from) return {to - from, 0};
   const auto taken = taken_.find(engine);
   if (taken == taken_.end()) return {0, to - from};
-  const auto& list = taken->second;
-  double waiting = 0;
-  auto t = std::lower_bound(list.begin(), list.end(), from, [](const OpTime& a, double x) { return a.end <= x; });
-  for (; t != list.end() && t->start < to; ++t) waiting += std::min(to, t->end) - std::max(from, t->start);
+  const double waiting = length(taken->second & Interval<double>{from, to});
   return {waiting, to - from - waiting};
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "model/base/intervals.hpp"
 #include "model/timeline.hpp"
 #include "plan/plan.hpp"
 
@@ -43,7 +44,7 @@ class EngineUse {
   Pause pause(const Engine& engine, double from, double to) const;
 
  private:
-  std::map<Engine, std::vector<OpTime>> taken_;  // ascending, apart from each other
+  std::map<Engine, IntervalSet<double>> taken_;
 };
 
 }  // namespace tilerail

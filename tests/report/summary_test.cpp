@@ -8,7 +8,6 @@
 
 #include "model/base/text.hpp"
 #include "report/summary/group_use.hpp"
-#include "report/summary/intervals.hpp"
 #include "tests/support/sample_timeline.hpp"
 
 namespace tilerail {
@@ -26,12 +25,6 @@ auto named(const Items& items, const std::string& name) {
     if (item.name == name) return item;
   }
   throw std::out_of_range{name};
-}
-
-TEST(Intervals, TheUnionCountsOverlapsOnceAndGapsNot) {
-  // [0, 2) and [1, 3) and [1, 1.5) cover 3; [5, 6) adds 1; [6, 7) touches it and adds 1; an empty one adds nothing.
-  EXPECT_DOUBLE_EQ(union_length({{5, 6}, {0, 2}, {1, 3}, {1, 1.5}, {6, 7}, {9, 9}}), 5);
-  EXPECT_DOUBLE_EQ(union_length({}), 0);
 }
 
 // The times are those of the table in sample.hpp; the makespan is 90 ms.

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <boost/icl/interval_set.hpp>
+#include <functional>
+
+namespace tilerail {
+
+/// The numbers from `lower()` on and below `upper()`; none where upper <= lower.
+template <class Number>
+using Interval = boost::icl::right_open_interval<Number>;
+
+/// A union of intervals, ascending: those that overlap or touch are one. `set.add(interval)` adds one, `set & interval`
+/// is what lies within, boost::icl::length(set) the length of all.
+template <class Number>
+using IntervalSet = boost::icl::interval_set<Number, std::less, Interval<Number>>;
+
+}  // namespace tilerail
