@@ -1,5 +1,7 @@
 #include "api/arguments.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -13,36 +15,35 @@ constexpr std::array names{"",  "trans_a", "trans_b", "m",   "n",    "k", "alpha
                            "A", "lda",     "B",       "ldb", "beta", "C", "ldc"};
 
 Defect defect(int position, const std::string& rest) {
-  return {position,
-          "argument " + std::to_string(position) + " (" + names[static_cast<std::size_t>(position)] + ")" + rest};
+  return {position, fmt::format("argument {} ({}){}", position, names[static_cast<std::size_t>(position)], rest)};
 }
 
 std::optional<Defect> bad_trans(int position, char trans) {
   if (std::string{"NnTtCc"}.find(trans) != std::string::npos && trans != '\0') return {};
   const bool printable = trans >= ' ' && trans <= '~';
-  const std::string shown = printable ? std::string{"'"} + trans + "'" : "character " + std::to_string(int{trans});
+  const std::string shown = printable ? fmt::format("'{}'", trans) : fmt::format("character {}", int{trans});
   return defect(position, " = " + shown + ": expected 'N', 'T' or 'C'");
 }
 
 std::optional<Defect> bad_extent(int position, std::int64_t value) {
   if (value >= 0 && value <= most_elements) return {};
-  return defect(position, " = " + std::to_string(value) + ": expected 0 to 2^40");
+  return defect(position, fmt::format(" = {}: expected 0 to 2^40", value));
 }
 
 std::optional<Defect> bad_pointer(int position, const void* data, DType dtype) {
   if (data == nullptr) return defect(position, " is null: expected a matrix");
   if (reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(element_size(dtype)) == 0) return {};
-  return defect(position, " is not aligned: expected a multiple of " + std::to_string(element_size(dtype)) + " bytes");
+  return defect(position, fmt::format(" is not aligned: expected a multiple of {} bytes", element_size(dtype)));
 }
 
 std::optional<Defect> bad_leading_dimension(int position, std::int64_t ld, std::int64_t rows, std::int64_t cols,
                                             DType dtype) {
   const std::int64_t least = std::max<std::int64_t>(1, rows);
-  const std::string shown = " = " + std::to_string(ld);
-  if (ld < least) return defect(position, shown + ": expected at least " + std::to_string(least) + ", the stored rows");
+  const std::string shown = fmt::format(" = {}", ld);
+  if (ld < least) return defect(position, fmt::format("{}: expected at least {}, the stored rows", shown, least));
   if (ld > most_elements) return defect(position, shown + ": expected at most 2^40");
   if (cols > 0 && ld > most_bytes / element_size(dtype) / cols)
-    return defect(position, shown + " times " + std::to_string(cols) + " columns: expected at most 2^60 bytes");
+    return defect(position, fmt::format("{} times {} columns: expected at most 2^60 bytes", shown, cols));
   return {};
 }
 

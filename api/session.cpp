@@ -1,5 +1,7 @@
 #include "api/session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -72,21 +74,17 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
     for (const MemoryId gpu : topology_.gpus())
       if (topology_.memory(gpu).device < there) gpus.push_back(gpu);
     if (gpus.empty())
-      throw HardwareError{"none of the GPUs of machine '" + topology_.name() + "' is among the " +
-                          std::to_string(there) + " CUDA devices that are here"};
+      throw HardwareError{fmt::format("none of the GPUs of machine '{}' is among the {} CUDA devices that are here",
+                                      topology_.name(), there)};
     return gpus;
   }
   for (const int device : devices) {
-    if (device < 0) throw InputError{"device " + std::to_string(device) + ": expected 0 or more"};
-    if (device >= there)
-      throw HardwareError{"device " + std::to_string(device) + ": this machine has " + std::to_string(there) +
-                          " CUDA devices"};
+    if (device < 0) throw InputError{fmt::format("device {}: expected 0 or more", device)};
+    if (device >= there) throw HardwareError{fmt::format("device {}: this machine has {} CUDA devices", device, there)};
     const auto gpu = topology_.find_gpu(device);
-    if (!gpu)
-      throw InputError{"device " + std::to_string(device) + ": machine '" + topology_.name() +
-                       "' describes no such GPU"};
+    if (!gpu) throw InputError{fmt::format("device {}: machine '{}' describes no such GPU", device, topology_.name())};
     if (std::find(gpus.begin(), gpus.end(), *gpu) != gpus.end())
-      throw InputError{"device " + std::to_string(device) + " is given twice"};
+      throw InputError{fmt::format("device {} is given twice", device)};
     gpus.push_back(*gpu);
   }
   std::sort(gpus.begin(), gpus.end());  // as the command does: the order is no wish
@@ -130,7 +128,7 @@ void Session::unregister_memory(void* data) {
 }
 
 void* Session::allocate_host(std::int64_t bytes, HostPages pages) {
-  if (bytes <= 0) throw InputError{"host memory: " + std::to_string(bytes) + " bytes; expected at least 1"};
+  if (bytes <= 0) throw InputError{fmt::format("host memory: {} bytes; expected at least 1", bytes)};
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
   return hardware_->allocate_host(bytes, pages);
@@ -151,7 +149,7 @@ double Session::host_rate(const void* data, std::int64_t bytes) {
 }
 
 void Session::reserve(std::int64_t bytes) {
-  if (bytes < 0) throw InputError{"bytes to reserve = " + std::to_string(bytes) + ": expected 0 or more"};
+  if (bytes < 0) throw InputError{fmt::format("bytes to reserve = {}: expected 0 or more", bytes)};
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
   // Where plans choose how many streams they take, as many as they may.
@@ -180,8 +178,8 @@ MemoryId Session::place(const Matrix& matrix, const char* name) const {
   if (!matrix.location) return topology_.hosts().front();
   const auto gpu = topology_.find_gpu(*matrix.location);
   if (!gpu)
-    throw InputError{std::string{"matrix "} + name + " lies on CUDA device " + std::to_string(*matrix.location) +
-                     ", of which machine '" + topology_.name() + "' says nothing"};
+    throw InputError{fmt::format("matrix {} lies on CUDA device {}, of which machine '{}' says nothing", name,
+                                 *matrix.location, topology_.name())};
   return *gpu;
 }
 

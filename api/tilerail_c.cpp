@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <exception>
 #include <new>
 #include <string>
@@ -72,9 +74,8 @@ std::string text_of(const char* text, const char* what) {
 }
 
 std::vector<int> devices_of(const int* devices, int count) {
-  if (count < 0) throw InputError{"device_count = " + std::to_string(count) + ": expected 0 or more"};
-  if (devices == nullptr && count > 0)
-    throw InputError{"devices is null: expected " + std::to_string(count) + " numbers"};
+  if (count < 0) throw InputError{fmt::format("device_count = {}: expected 0 or more", count)};
+  if (devices == nullptr && count > 0) throw InputError{fmt::format("devices is null: expected {} numbers", count)};
   return devices ? std::vector<int>(devices, devices + count) : std::vector<int>{};
 }
 
@@ -91,20 +92,19 @@ DType dtype_of(tilerail_dtype_t dtype) {
     case TILERAIL_TF32:
       return DType::tf32;
   }
-  throw InputError{"dtype = " + std::to_string(static_cast<int>(dtype)) + ": expected one of tilerail_dtype_t"};
+  throw InputError{fmt::format("dtype = {}: expected one of tilerail_dtype_t", static_cast<int>(dtype))};
 }
 
 tilerail::Pageable pageable_of(tilerail_pageable_t pageable) {
   if (pageable == TILERAIL_PAGEABLE_REGISTERED) return tilerail::Pageable::registered;
   if (pageable == TILERAIL_PAGEABLE_STAGED) return tilerail::Pageable::staged;
-  throw InputError{"pageable = " + std::to_string(static_cast<int>(pageable)) +
-                   ": expected one of tilerail_pageable_t"};
+  throw InputError{fmt::format("pageable = {}: expected one of tilerail_pageable_t", static_cast<int>(pageable))};
 }
 
 tilerail::HostPages pages_of(tilerail_pages_t pages) {
   if (pages == TILERAIL_PAGES_SPREAD) return tilerail::HostPages::spread;
   if (pages == TILERAIL_PAGES_PLAIN) return tilerail::HostPages::plain;
-  throw InputError{"pages = " + std::to_string(static_cast<int>(pages)) + ": expected one of tilerail_pages_t"};
+  throw InputError{fmt::format("pages = {}: expected one of tilerail_pages_t", static_cast<int>(pages))};
 }
 
 }  // namespace

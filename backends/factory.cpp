@@ -1,5 +1,7 @@
 #include "backends/factory.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string>
 
@@ -42,7 +44,7 @@ const RealBackend* find(std::string_view name) {
 
 [[noreturn]] void refuse(std::string_view name, const std::string& what, std::string known) {
   for (const RealBackend& backend : real_backends) known += (known.empty() ? "" : ", ") + std::string{backend.name};
-  throw InputError{"backend '" + std::string{name} + "' is no " + what + "; there are: " + known};
+  throw InputError{fmt::format("backend '{}' is no {}; there are: {}", name, what, known)};
 }
 
 const RealBackend& built(const RealBackend& backend) {

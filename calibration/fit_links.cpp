@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -53,7 +55,7 @@ class Links {
   double needed_bandwidth(const std::string& src, const std::string& dst, double latency) const {
     const auto found = bandwidth(src, dst, latency);
     if (!found)
-      throw InputError{"measurements: no copy from " + src + " to " + dst + "; expected a run of kind 'pair'"};
+      throw InputError{fmt::format("measurements: no copy from {} to {}; expected a run of kind 'pair'", src, dst)};
     return *found;
   }
 

@@ -1,9 +1,10 @@
 #include "calibration/fit_topology.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -36,7 +37,7 @@ std::vector<const TransferRun*> Context::pairs(const std::string& src, const std
 LinkId link_between(const Topology::Description& d, const std::string& from, const std::string& to) {
   for (std::size_t i = 0; i < d.links.size(); ++i)
     if (d.nodes[d.links[i].from.index()].name == from && d.nodes[d.links[i].to.index()].name == to) return LinkId{i};
-  throw InputError{"measurements: no copy from " + from + " to " + to + "; expected a run of kind 'pair'"};
+  throw InputError{fmt::format("measurements: no copy from {} to {}; expected a run of kind 'pair'", from, to)};
 }
 
 /// The largest number of bytes of which all measured pitches of whole pages are multiples; 0 where all or none of the
@@ -104,12 +105,6 @@ void fit_costs(Context& context) {
 }  // namespace fit
 
 namespace {
-
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
-  return text;
-}
 
 /// The widest interval of single flows. How several flows share one engine changes from run to run.
 double widest(const std::vector<TransferRun>& runs) {
@@ -213,18 +208,20 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   Topology::Description d;
   const bool plain = pages == HostPages::plain;
   d.name = m.machine + (plain ? "-plain" : "");
-  d.description = std::to_string(m.devices.size()) + " x " + m.devices[0].model + ", " +
-                  (plain ? "host buffers as the runtime allocates them" : "host buffers spread over all memory");
-  const std::string when = "calibrated " + m.date + ", " + std::to_string(m.devices.size()) + " devices";
+  d.description =
+      fmt::format("{} x {}, {}", m.devices.size(), m.devices[0].model,
+                  plain ? "host buffers as the runtime allocates them" : "host buffers spread over all memory");
+  const std::string when = fmt::format("calibrated {}, {} devices", m.date, m.devices.size());
   d.sources = {
       source("machine", when + ": what driver and system tell"),
-      source("copies", when + ": single flows of several sizes; 95 % intervals within " + percent(widest(m.transfers))),
+      source("copies",
+             when + ": single flows of several sizes; 95 % intervals within " + width_text(widest(m.transfers))),
       source("contention", when + ": several flows at once; bounds by how many run"),
       source("columns",
              when + ": 2-D copies of 4 MiB by bytes of a column and from column to column, against packed ones"),
       source("issue", when + ": calls of one thread, and of all for what a call costs"),
       source("kernels", when + ": bursts of kernels with pauses, then under load; 95 % intervals within " +
-                            percent(widest(m.kernels)))};
+                            width_text(widest(m.kernels)))};
   fit::Context context{m, pages, d};
   add_memories(context);
   fit::fit_links(context);
@@ -246,7 +243,7 @@ std::vector<Residual> transfer_residuals(const Measurements& m, HostPages pages,
     std::string ends;
     for (const auto& flow : run.flows) {
       flows.emplace_back(*topology.find_memory(flow.src), *topology.find_memory(flow.dst));
-      ends += " " + flow.src + ">" + flow.dst;
+      ends += fmt::format(" {}>{}", flow.src, flow.dst);
     }
     const auto rates = concurrent_rates(topology, flows);
     double fitted = 0;
@@ -265,9 +262,7 @@ std::vector<Residual> kernel_residuals(const Measurements& m, const Topology& to
     if (run.at_once != 1 || run.alignment != 0 || run.duty >= 0.5) continue;
     const KernelTimes& kernels = topology.kernels_of(*topology.find_memory(run.gpu));
     const auto trans = [&](std::size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
-    char what[96];
-    std::snprintf(what, sizeof what, "%s %s %lldx%lldx%lld", std::string{to_string(run.dtype)}.c_str(),
-                  run.trans.c_str(), run.m, run.n, run.k);
+    const std::string what = fmt::format("{} {} {}x{}x{}", to_string(run.dtype), run.trans, run.m, run.n, run.k);
     all.push_back(
         {what, run.seconds.mean, kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value});
   }

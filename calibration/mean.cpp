@@ -1,5 +1,7 @@
 #include "calibration/mean.hpp"
 
+#include <fmt/format.h>
+
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <cassert>
@@ -17,6 +19,10 @@ Measured mean_of(std::span<const double> batch_means) {
       boost::math::statistics::mean_and_sample_variance(batch_means.begin(), batch_means.end());
   const double student = quantile(boost::math::students_t{n - 1}, 0.975);
   return {mean, student * std::sqrt(variance / n) / mean, count};
+}
+
+std::string width_text(double half_width) {
+  return std::isfinite(half_width) ? fmt::format("{:.1f} %", 100 * half_width) : "an unknown width (one sample)";
 }
 
 }  // namespace tilerail

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 namespace tilerail {
 
@@ -17,5 +18,8 @@ struct Measured {
 /// long ones included. `batch_means` must not be empty. Source: Law, Simulation Modeling and Analysis, 9.5.3 (batch
 /// means).
 Measured mean_of(std::span<const double> batch_means);
+
+/// A relative half width as sources tell it: "1.3 %".
+std::string width_text(double half_width);
 
 }  // namespace tilerail

@@ -1,5 +1,7 @@
 #include "check/blas.hpp"
 
+#include <fmt/format.h>
+
 #include <cblas.h>
 
 #include <algorithm>
@@ -22,8 +24,7 @@ namespace {
 
 int to_blas_int(std::int64_t value, const char* what) {
   if (value > std::numeric_limits<int>::max()) {
-    throw InputError{std::string{what} + " " + std::to_string(value) +
-                     " is too large for the BLAS library; expected at most 2147483647"};
+    throw InputError{fmt::format("{} {} is too large for the BLAS library; expected at most 2147483647", what, value)};
   }
   return static_cast<int>(value);
 }
@@ -125,7 +126,7 @@ std::string blas_name() {
   while (config >> word) {
     if (word.find('=') == std::string::npos) core = word;
   }
-  return name + " " + version + " (" + core + ")";
+  return fmt::format("{} {} ({})", name, version, core);
 }
 
 }  // namespace tilerail::host

@@ -1,5 +1,7 @@
 #include "check/random_matrix.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -50,8 +52,8 @@ RandomMatrix::RandomMatrix(std::int64_t rows, std::int64_t cols, std::int64_t ld
     data_.reset(static_cast<std::byte*>(std::aligned_alloc(page_bytes, static_cast<std::size_t>(pages * page_bytes))));
   }
   if (!data_) {
-    throw InputError{"a matrix of " + std::to_string(ld) + " x " + std::to_string(cols) + " " +
-                     std::string{to_string(dtype)} + " needs more memory than this machine has"};
+    throw InputError{
+        fmt::format("a matrix of {} x {} {} needs more memory than this machine has", ld, cols, to_string(dtype))};
   }
   fill();
 }

@@ -1,8 +1,9 @@
 #include "check/reference.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <vector>
 
@@ -45,16 +46,12 @@ double residual_of(double computed, double expected, double scale) {
 }  // namespace
 
 std::string GemmCheck::summary() const {
-  char text[200];
-  if (!(residual <= tolerance)) {
-    std::snprintf(text, sizeof text, "C(%lld, %lld) is %.17g, expected %.17g: residual %.3g, tolerance %.3g",
-                  static_cast<long long>(row), static_cast<long long>(col), computed, expected, residual, tolerance);
-    return text;
-  }
+  if (!(residual <= tolerance))
+    return fmt::format("C({}, {}) is {:.17g}, expected {:.17g}: residual {:.3g}, tolerance {:.3g}", row, col, computed,
+                       expected, residual, tolerance);
   if (!padding_untouched) return "rows beyond a matrix's own were written";
   if (!inputs_untouched) return "A or B was changed";
-  std::snprintf(text, sizeof text, "residual %.3g, tolerance %.3g", residual, tolerance);
-  return text;
+  return fmt::format("residual {:.3g}, tolerance {:.3g}", residual, tolerance);
 }
 
 GemmData::GemmData(const GemmProblem& problem, std::uint64_t seed)

@@ -1,9 +1,10 @@
 #include "check/row_check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -149,12 +150,8 @@ class Checker {
 }  // namespace
 
 std::string RowCheck::summary() const {
-  char text[200];
-  std::snprintf(text, sizeof text,
-                "%lld rows: largest difference %.3g of its bound at (%lld, %lld): %.17g, expected %.17g",
-                static_cast<long long>(rows), residual, static_cast<long long>(row), static_cast<long long>(col),
-                computed, expected);
-  return text;
+  return fmt::format("{} rows: largest difference {:.3g} of its bound at ({}, {}): {:.17g}, expected {:.17g}", rows,
+                     residual, row, col, computed, expected);
 }
 
 RowCheck check_rows(const GemmProblem& problem, const MatrixBytes& matrices, std::int64_t every, std::int64_t steps,

@@ -1,5 +1,7 @@
 #include "model/problem.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -13,12 +15,12 @@ constexpr std::int64_t max_bytes = std::int64_t{1} << 60;  // of one matrix, so 
 
 void check_size(const char* field, std::int64_t value) {
   if (value < 0 || value > max_size)
-    throw InputError{std::string{field} + " = " + std::to_string(value) + " is out of range; expected 0 to 2^40"};
+    throw InputError{fmt::format("{} = {} is out of range; expected 0 to 2^40", field, value)};
 }
 
 void check_scalar(const char* field, double value) {
   if (!std::isfinite(value))
-    throw InputError{std::string{field} + " = " + std::to_string(value) + " is not finite; expected a finite number"};
+    throw InputError{fmt::format("{} = {} is not finite; expected a finite number", field, value)};
 }
 
 /// The leading dimension of a `rows` x `cols` matrix: `given`, or the smallest legal one when that is zero.
@@ -26,20 +28,18 @@ std::int64_t checked_ld(const char* field, std::int64_t given, std::int64_t rows
   const std::int64_t least = std::max<std::int64_t>(1, rows);
   const std::int64_t ld = given == 0 ? least : given;
   if (ld < least || ld > max_size)
-    throw InputError{std::string{field} + " = " + std::to_string(ld) + " is out of range; expected " +
-                     std::to_string(least) + " (the stored rows) to 2^40"};
+    throw InputError{fmt::format("{} = {} is out of range; expected {} (the stored rows) to 2^40", field, ld, least)};
   if (cols > 0 && ld > max_bytes / element_size(dtype) / cols)
-    throw InputError{std::string{field} + " = " + std::to_string(ld) + " times " + std::to_string(cols) +
-                     " columns is too large; expected a matrix of at most 2^60 bytes"};
+    throw InputError{
+        fmt::format("{} = {} times {} columns is too large; expected a matrix of at most 2^60 bytes", field, ld, cols)};
   return ld;
 }
 
 void require(bool holds, const GemmProblem& p, const char* expected) {
   if (holds) return;
-  const auto size = [](std::int64_t value) { return std::to_string(value); };
-  throw InputError{std::string{to_string(p.routine)} + " of m = " + size(p.m) + ", n = " + size(p.n) +
-                   ", k = " + size(p.k) + ", trans = " + std::string{to_string(p.trans_a)} +
-                   std::string{to_string(p.trans_b)} + ", beta = " + std::to_string(p.beta) + "; expected " + expected};
+  throw InputError{fmt::format("{} of m = {}, n = {}, k = {}, trans = {}{}, beta = {}; expected {}",
+                               to_string(p.routine), p.m, p.n, p.k, to_string(p.trans_a), to_string(p.trans_b), p.beta,
+                               expected)};
 }
 
 void check_routine(const GemmProblem& p) {
@@ -94,19 +94,19 @@ std::string_view to_string(Routine routine) {
 DType dtype_from_string(std::string_view text, std::string_view what) {
   for (DType type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32})
     if (text == to_string(type)) return type;
-  throw InputError{std::string{what} + " '" + std::string{text} + "' is unknown; expected f64, f32, f16, bf16 or tf32"};
+  throw InputError{fmt::format("{} '{}' is unknown; expected f64, f32, f16, bf16 or tf32", what, text)};
 }
 
 Trans trans_from_string(std::string_view text, std::string_view what) {
   for (Trans trans : {Trans::no, Trans::yes})
     if (text == to_string(trans)) return trans;
-  throw InputError{std::string{what} + " '" + std::string{text} + "' is unknown; expected N or T"};
+  throw InputError{fmt::format("{} '{}' is unknown; expected N or T", what, text)};
 }
 
 Routine routine_from_string(std::string_view text, std::string_view what) {
   for (const Routine routine : {Routine::gemm, Routine::gemv, Routine::dot, Routine::axpy})
     if (text == to_string(routine)) return routine;
-  throw InputError{std::string{what} + " '" + std::string{text} + "' is unknown; expected gemm, gemv, dot or axpy"};
+  throw InputError{fmt::format("{} '{}' is unknown; expected gemm, gemv, dot or axpy", what, text)};
 }
 
 GemmProblem checked(GemmProblem p) {

@@ -1,5 +1,7 @@
 #include "api/cuda/registrations.hpp"
 
+#include <fmt/format.h>
+
 #include <cuda_runtime_api.h>
 
 #include "api/cuda/pointers.hpp"
@@ -76,7 +78,7 @@ Registrations::Lease Registrations::lease_strictly(const api::AddressRange& rang
   const std::vector<api::AddressRange> one{range};
   const api::AddressRange pages = api::covering_pages(one, api::page_size()).front();
   check(static_cast<cudaError_t>(register_pages(pages, lease)),
-        "registering " + std::to_string(range.bytes()) + " bytes of host memory");
+        fmt::format("registering {} bytes of host memory", range.bytes()));
   return lease;
 }
 

@@ -1,5 +1,7 @@
 #include "backends/sim/simgrid_platform.hpp"
 
+#include <fmt/format.h>
+
 #include <simgrid/s4u.hpp>
 
 #include <algorithm>
@@ -73,7 +75,7 @@ SimGridPlatform::SimGridPlatform(const Topology& topology, const std::set<FlowRo
 
 s4u::Host* SimGridPlatform::new_host(const Memory& memory) {
   // One unit of work a second: the work of a kernel is its seconds times its share of the GPU.
-  return simgrid_versions::add_host(zone_, zone_.get_name() + " " + memory.name + " " + std::to_string(names_++), 1.0);
+  return simgrid_versions::add_host(zone_, fmt::format("{} {} {}", zone_.get_name(), memory.name, names_++), 1.0);
 }
 
 s4u::Link* SimGridPlatform::new_link(double bandwidth) {

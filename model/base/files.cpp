@@ -1,5 +1,7 @@
 #include "model/base/files.hpp"
 
+#include <fmt/format.h>
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +16,7 @@ namespace tilerail {
 namespace {
 
 [[noreturn]] void fail(const std::string& action, const std::string& path, int error) {
-  throw InputError{"cannot " + action + " '" + path + "': " + std::generic_category().message(error)};
+  throw InputError{fmt::format("cannot {} '{}': {}", action, path, std::generic_category().message(error))};
 }
 
 /// Owns an open file; `discard` names a file to remove unless `keep` was called.
@@ -79,7 +81,7 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   std::string temporary;
   int descriptor = -1;
   for (int attempt = 0; descriptor < 0; ++attempt) {
-    temporary = target + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+    temporary = fmt::format("{}.tmp-{}-{}", target, ::getpid(), attempt);
     descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0 && errno != EEXIST) fail("write", path, errno);
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -34,13 +36,13 @@ class JsonReader {
   [[noreturn]] void fail(const std::string& expected) const {
     std::string value = json_.dump(-1, ' ', true, Json::error_handler_t::replace);
     if (value.size() > 60) value = value.substr(0, 57) + "...";
-    throw InputError{file_ + ": " + (path_.empty() ? "/" : path_) + ": " + value + ": expected " + expected};
+    throw InputError{fmt::format("{}: {}: {}: expected {}", file_, path_.empty() ? "/" : path_, value, expected)};
   }
 
   JsonReader at(const char* key) const {
     if (!json_.is_object()) fail("an object");
     const auto found = json_.find(key);
-    if (found == json_.end()) throw InputError{file_ + ": " + path_ + "/" + key + ": missing"};
+    if (found == json_.end()) throw InputError{fmt::format("{}: {}/{}: missing", file_, path_, key)};
     return {*found, file_, path_ + "/" + key};
   }
   bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
@@ -50,7 +52,7 @@ class JsonReader {
   }
   JsonReader entry(std::size_t i) const { return {json_.at(i), file_, path_ + "/" + std::to_string(i)}; }
   JsonReader sized(std::size_t count) const {
-    if (!json_.is_array() || json_.size() != count) fail("an array of " + std::to_string(count));
+    if (!json_.is_array() || json_.size() != count) fail(fmt::format("an array of {}", count));
     return *this;
   }
   /// No keys but these: a misspelt field must not be ignored.
@@ -58,14 +60,14 @@ class JsonReader {
     if (!json_.is_object()) fail("an object");
     for (const auto& [key, value] : json_.items())
       if (std::find(keys.begin(), keys.end(), key) == keys.end())
-        throw InputError{file_ + ": " + path_ + "/" + key + ": unknown field"};
+        throw InputError{fmt::format("{}: {}/{}: unknown field", file_, path_, key)};
   }
 
   std::int64_t integer(std::int64_t low, std::int64_t high) const {
     const bool fits = json_.is_number_unsigned() ? json_.get<std::uint64_t>() <= static_cast<std::uint64_t>(high)
                                                  : json_.is_number_integer();
     if (!fits || json_.get<std::int64_t>() < low || json_.get<std::int64_t>() > high)
-      fail("an integer from " + std::to_string(low) + " to " + std::to_string(high));
+      fail(fmt::format("an integer from {} to {}", low, high));
     return json_.get<std::int64_t>();
   }
   std::int32_t index() const { return static_cast<std::int32_t>(integer(0, (std::int64_t{1} << 31) - 2)); }

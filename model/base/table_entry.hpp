@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 
@@ -29,8 +31,7 @@ struct Entry {
   }
   void require_name(const std::string& name) const {
     if (name.empty() || name.size() > TopologyLimits::name_length)
-      fail("its name has " + std::to_string(name.size()) + " characters; expected 1 to " +
-           std::to_string(TopologyLimits::name_length));
+      fail(fmt::format("its name has {} characters; expected 1 to {}", name.size(), TopologyLimits::name_length));
   }
   /// Node names stand in "a->b#2", "A:B:C" and comma lists.
   void require_node_name(const std::string& name) const {

@@ -1,5 +1,7 @@
 #include "model/base/toml_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -31,12 +33,10 @@ const char* type_name(const toml::node& node) {
 
 }  // namespace
 
-std::string TomlPlace::prefix() const {
-  return file + ":" + std::to_string(position.line) + ":" + std::to_string(position.column) + ": ";
-}
+std::string TomlPlace::prefix() const { return fmt::format("{}:{}:{}: ", file, position.line, position.column); }
 
 void TomlValue::fail(const std::string& message) const {
-  throw InputError{place().prefix() + what_ + " " + shown() + " " + message};
+  throw InputError{fmt::format("{}{} {} {}", place().prefix(), what_, shown(), message)};
 }
 
 std::string TomlValue::shown() const {
@@ -75,16 +75,14 @@ double TomlValue::positive_number() const {
 std::int64_t TomlValue::integer(std::int64_t least, std::int64_t most) const {
   const auto* value = node_->as_integer();
   if (!value) fail("is not an integer; expected one without quotes");
-  if (value->get() < least || value->get() > most)
-    fail("is out of range; expected " + std::to_string(least) + " to " + std::to_string(most));
+  if (value->get() < least || value->get() > most) fail(fmt::format("is out of range; expected {} to {}", least, most));
   return value->get();
 }
 
 std::vector<TomlValue> TomlValue::list(std::size_t most) const {
   const auto* values = node_->as_array();
   if (!values) fail("is not a list; expected one in brackets");
-  if (values->size() > most)
-    fail("has " + std::to_string(values->size()) + " entries; expected at most " + std::to_string(most));
+  if (values->size() > most) fail(fmt::format("has {} entries; expected at most {}", values->size(), most));
   std::vector<TomlValue> result;
   for (const toml::node& value : *values) result.emplace_back(value, *file_, what_);
   return result;
@@ -92,7 +90,7 @@ std::vector<TomlValue> TomlValue::list(std::size_t most) const {
 
 std::vector<TomlValue> TomlValue::pair() const {
   auto values = list(2);
-  if (values.size() != 2) fail("has " + std::to_string(values.size()) + " entries; expected two");
+  if (values.size() != 2) fail(fmt::format("has {} entries; expected two", values.size()));
   return values;
 }
 
@@ -121,7 +119,7 @@ Q TomlValue::quantity(Q (*parse)(std::string_view), bool zero_is_allowed) const 
   try {
     value = parse(written);
   } catch (const InputError& error) {
-    throw InputError{place().prefix() + what_ + " " + error.what()};
+    throw InputError{fmt::format("{}{} {}", place().prefix(), what_, error.what())};
   }
   if (zero_is_allowed && value.value < 0) fail("is negative; expected zero or more");
   if (!zero_is_allowed && value.value <= 0) fail("is out of range; expected a value above zero");
@@ -152,8 +150,9 @@ void TomlTable::allow_only(std::initializer_list<std::string_view> keys) const {
   if (!first) return;
   std::string expected;
   for (std::string_view key : keys) expected += (expected.empty() ? "" : ", ") + std::string{key};
-  throw InputError{TomlPlace{*file_, first->source().begin}.prefix() + (what_.empty() ? "" : what_ + ": ") +
-                   "unknown key " + in_quotes(first->str()) + "; expected one of " + expected};
+  throw InputError{fmt::format("{}{}unknown key {}; expected one of {}",
+                               TomlPlace{*file_, first->source().begin}.prefix(), what_.empty() ? "" : what_ + ": ",
+                               in_quotes(first->str()), expected)};
 }
 
 std::optional<TomlValue> TomlTable::find(std::string_view key) const {

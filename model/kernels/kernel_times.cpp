@@ -1,5 +1,7 @@
 #include "model/kernels/kernel_times.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -24,8 +26,8 @@ const GemmCurve* find_curve(const KernelTimes& kernels, DType dtype, Trans ta, T
 
 const GemmCurve& curve_for(const KernelTimes& kernels, DType dtype, Trans ta, Trans tb) {
   if (const GemmCurve* curve = find_curve(kernels, dtype, ta, tb)) return *curve;
-  throw InputError{"kernels '" + kernels.name + "': no GEMM times for " + std::string{to_string(dtype)} + " " +
-                   pair_text(ta, tb) + "; expected a [[kernels." + kernels.name + ".gemm]] table for it"};
+  throw InputError{fmt::format("kernels '{}': no GEMM times for {} {}; expected a [[kernels.{}.gemm]] table for it",
+                               kernels.name, to_string(dtype), pair_text(ta, tb), kernels.name)};
 }
 
 /// A ragged thread block costs a whole one; a result inside one block costs its own size.

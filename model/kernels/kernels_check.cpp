@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <set>
 #include <unordered_set>
 
@@ -43,8 +45,9 @@ void check_gemm_curve(const Entry& entry, const GemmCurve& curve) {
       entry.require(point.size > last->size, "the gemm sizes do not ascend; expected ascending sizes");
       // 1e-9: a rate that was computed from a time carries its rounding
       if (square_seconds(point) < square_seconds(*last) * (1 - 1e-9))
-        entry.fail("the gemm of size " + std::to_string(static_cast<long long>(point.size)) +
-                   " takes less time than the smaller one before it; expected times that do not fall");
+        entry.fail(fmt::format(
+            "the gemm of size {} takes less time than the smaller one before it; expected times that do not fall",
+            static_cast<long long>(point.size)));
     }
     last = &point;
   }
@@ -71,8 +74,8 @@ void check_kernels(const Topology::Description& d) {
       entry.require(!curve.tiled || kernels.memory_bandwidth,
                     "a tiled gemm needs the memory bandwidth; expected memory_bandwidth");
       if (!curves.emplace(curve.dtype, curve.trans).second)
-        entry.fail("there are two gemm curves for " + std::string{to_string(curve.dtype)} + " '" + curve.trans +
-                   "'; expected one");
+        entry.fail(
+            fmt::format("there are two gemm curves for {} '{}'; expected one", to_string(curve.dtype), curve.trans));
     }
   }
 }

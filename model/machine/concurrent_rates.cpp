@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -61,8 +63,8 @@ std::vector<Rate> concurrent_rates(const Topology& topology, std::span<const Flo
   for (std::size_t f = 0; f < flows.size(); ++f) {
     const auto [src, dst] = flows[f];
     if (!topology.has_route(src, dst))
-      throw InputError{topology.name() + ": no route from '" + topology.memory(src).name + "' to '" +
-                       topology.memory(dst).name + "'"};
+      throw InputError{fmt::format("{}: no route from '{}' to '{}'", topology.name(), topology.memory(src).name,
+                                   topology.memory(dst).name)};
     growing[f] = src != dst;
     left += growing[f];
   }

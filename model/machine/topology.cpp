@@ -1,5 +1,7 @@
 #include "model/machine/topology.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -151,7 +153,7 @@ Seconds Topology::latency(MemoryId src, MemoryId dst) const {
 
 Rate Topology::pair_rate(MemoryId src, MemoryId dst) const {
   if (!has_route(src, dst))
-    throw InputError{name() + ": no route from '" + memory(src).name + "' to '" + memory(dst).name + "'"};
+    throw InputError{fmt::format("{}: no route from '{}' to '{}'", name(), memory(src).name, memory(dst).name)};
   Rate rate{infinity};
   for (LinkId id : route(src, dst)) rate = std::min({rate, link(id).bandwidth, link(id).per_flow.value_or(rate)});
   for (const GroupUse& use : groups_on(src, dst))

@@ -1,5 +1,7 @@
 #include "model/machine/topology_check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -15,8 +17,7 @@ using Table = TopologyDefect::Table;
 
 void limit(std::size_t count, std::size_t most, const char* what) {
   if (count > most)
-    throw TopologyDefect{Table::machine, 0,
-                         std::to_string(count) + " " + what + "; expected at most " + std::to_string(most)};
+    throw TopologyDefect{Table::machine, 0, fmt::format("{} {}; expected at most {}", count, what, most)};
 }
 
 void check_limits(const Topology::Description& d) {
@@ -67,8 +68,8 @@ void check_memories(const Topology::Description& d) {
     entry.require(memory.device >= 0, "device is negative; expected a GPU number from 0");
     const auto [same, fresh] = devices.emplace(memory.device, memory.name);
     if (!fresh)
-      entry.fail("device " + std::to_string(memory.device) + " is also that of '" + same->second +
-                 "'; expected a number of its own");
+      entry.fail(
+          fmt::format("device {} is also that of '{}'; expected a number of its own", memory.device, same->second));
   }
   if (!host) throw TopologyDefect{Table::machine, 0, "there is no host memory; expected a memory of kind 'host'"};
 }
@@ -133,7 +134,7 @@ void check_routes(const Topology::Description& d) {
       throw TopologyDefect{Table::route, i, "route: it names a memory that is missing"};
     const auto& from = d.memories[route.from.index()];
     const auto& to = d.memories[route.to.index()];
-    const Entry entry{Table::route, i, "route '" + from.name + "' to '" + to.name + "'"};
+    const Entry entry{Table::route, i, fmt::format("route '{}' to '{}'", from.name, to.name)};
     entry.require(route.from != route.to, "it leads from a memory to itself; expected two memories");
     entry.require(pairs.emplace(route.from, route.to).second, "there is another one; expected one for each pair");
     entry.require(!route.links.empty(), "it has no links; expected at least one");
@@ -143,15 +144,15 @@ void check_routes(const Topology::Description& d) {
       entry.require(route.links[l].index() < d.links.size(), "it names a link that is missing");
       const Link& link = d.links[route.links[l].index()];
       if (link.from != at)
-        entry.fail("its link from '" + d.nodes[link.from.index()].name + "' does not connect; expected one from '" +
-                   d.nodes[at.index()].name + "'");
+        entry.fail(fmt::format("its link from '{}' does not connect; expected one from '{}'",
+                               d.nodes[link.from.index()].name, d.nodes[at.index()].name));
       at = link.to;
       if (!visited.insert(at).second) entry.fail("it visits '" + d.nodes[at.index()].name + "' twice; expected once");
       if (l + 1 < route.links.size() && d.nodes[at.index()].kind != NodeKind::network_switch)
         entry.fail("it passes through memory '" + d.nodes[at.index()].name + "'; expected switches only");
     }
     if (at != to.node)
-      entry.fail("its last link ends at '" + d.nodes[at.index()].name + "'; expected '" + to.name + "'");
+      entry.fail(fmt::format("its last link ends at '{}'; expected '{}'", d.nodes[at.index()].name, to.name));
   }
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -63,7 +65,7 @@ void TopologyReader::read_links(TomlTable& table) {
   const bool both = both_value && both_value->boolean();
 
   if (d_.links.size() + sources.size() * targets.size() * (both ? 2 : 1) > TopologyLimits::links)
-    table.fail("too many links; expected at most " + std::to_string(TopologyLimits::links) + " in the file");
+    table.fail(fmt::format("too many links; expected at most {} in the file", TopologyLimits::links));
   std::set<std::pair<NodeId, NodeId>> added;
   const auto add = [&](NodeId a, NodeId b) {
     if (a == b || !added.emplace(a, b).second) return;

@@ -1,5 +1,7 @@
 #include "model/machine/topology_reader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -71,7 +73,7 @@ void TopologyReader::read_header() {
   const TomlValue name = root_.need("name");
   d_.name = name.text();
   if (d_.name.empty() || d_.name.size() > TopologyLimits::name_length)
-    name.fail("is no name; expected 1 to " + std::to_string(TopologyLimits::name_length) + " characters");
+    name.fail(fmt::format("is no name; expected 1 to {} characters", TopologyLimits::name_length));
   if (const auto text = root_.find("description")) d_.description = text->text();
 }
 
@@ -104,7 +106,7 @@ NodeId TopologyReader::add_node(const TomlTable& table, NodeKind kind) {
   const TomlValue name = table.need("name");
   const NodeId id{d_.nodes.size()};
   if (id.index() >= TopologyLimits::nodes)
-    name.fail("is one node too many; expected at most " + std::to_string(TopologyLimits::nodes));
+    name.fail(fmt::format("is one node too many; expected at most {}", TopologyLimits::nodes));
   if (!nodes_.emplace(name.text(), id).second) name.fail("is the name of another node; expected unique names");
   d_.nodes.push_back({name.text(), kind, source_of(table)});
   places_[Table::node].push_back(name.place());
@@ -172,7 +174,7 @@ void TopologyReader::read_group(TomlTable& table) {
 void TopologyReader::read_route(TomlTable& table) {
   table.allow_only({"from", "to", "links", "source"});
   const TomlValue from = table.need("from"), to = table.need("to");
-  table.rename("route " + in_quotes(from.text()) + " to " + in_quotes(to.text()));
+  table.rename(fmt::format("route {} to {}", in_quotes(from.text()), in_quotes(to.text())));
   d_.routes.push_back({memory(from), memory(to), links(table.need("links")), source_of(table)});
   places_[Table::route].push_back(table.place());
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <fstream>
 #include <sstream>
 
@@ -11,7 +13,7 @@ constexpr std::size_t max_file_bytes = std::size_t{16} << 20;
 
 toml::table parsed(std::string_view text, const std::string& file) {
   if (text.size() > max_file_bytes)
-    throw InputError{file + ": the file has " + std::to_string(text.size()) + " bytes; expected at most 16 MiB"};
+    throw InputError{fmt::format("{}: the file has {} bytes; expected at most 16 MiB", file, text.size())};
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {

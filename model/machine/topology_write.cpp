@@ -1,7 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 
 #include "model/base/units_text.hpp"
 #include "model/machine/topology.hpp"
@@ -16,9 +17,7 @@ std::string text(std::string_view value) {
   for (char c : value) {
     if (c == '"' || c == '\\') result += '\\';
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      std::array<char, 8> escape;
-      std::snprintf(escape.data(), escape.size(), "\\u%04X", static_cast<unsigned>(c));
-      result += escape.data();
+      result += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
     } else {
       result += c;
     }
@@ -40,7 +39,7 @@ std::string list(const Items& items, Write write) {
 }
 
 /// "[a, b]"
-std::string point(const std::string& a, const std::string& b) { return "[" + a + ", " + b + "]"; }
+std::string point(const std::string& a, const std::string& b) { return fmt::format("[{}, {}]", a, b); }
 
 /// The time of a square GEMM in the fewest digits from which the rate of `p` is read back; absent where no digits do.
 std::optional<Seconds> square_time(const GemmCurve::Point& p) {
@@ -69,7 +68,7 @@ class Writer {
       const char* kind = s.kind == Source::Kind::measured    ? "measured"
                          : s.kind == Source::Kind::published ? "published"
                                                              : "assumed";
-      line(text(s.key), "{ kind = \"" + std::string{kind} + "\", text = " + text(s.text) + " }");
+      line(text(s.key), fmt::format("{{ kind = \"{}\", text = {} }}", kind, text(s.text)));
     }
     for (const Memory& memory : d_.memories) write(memory);
     for (const Node& node : d_.nodes)
@@ -98,10 +97,10 @@ class Writer {
     where_ = header;
     out_ += "\n" + header + "\n";
   }
-  void line(const std::string& key, const std::string& value) { out_ += key + " = " + value + "\n"; }
+  void line(const std::string& key, const std::string& value) { out_ += fmt::format("{} = {}\n", key, value); }
   void source(const std::string& key) {
     if (std::none_of(d_.sources.begin(), d_.sources.end(), [&](const Source& s) { return s.key == key; }))
-      throw InputError{where_ + ": source " + in_quotes(key) + " is unknown; expected a key of the sources"};
+      throw InputError{fmt::format("{}: source {} is unknown; expected a key of the sources", where_, in_quotes(key))};
     line("source", text(key));
   }
   std::string link_list(const std::vector<LinkId>& links) const {
@@ -122,7 +121,7 @@ class Writer {
     if (memory.capacity) line("capacity", quantity(*memory.capacity));
     std::string engines;
     const auto count = [&](const char* role, const std::optional<int>& value) {
-      if (value) engines += (engines.empty() ? "" : ", ") + std::string{role} + " = " + std::to_string(*value);
+      if (value) engines += fmt::format("{}{} = {}", engines.empty() ? "" : ", ", role, *value);
     };
     count("h2d", memory.engines.h2d);
     count("d2h", memory.engines.d2h);
@@ -130,7 +129,8 @@ class Writer {
     count("total", memory.engines.total);
     if (!engines.empty()) line("engines", "{ " + engines + " }");
     if (memory.idle_watts && memory.busy_watts)
-      line("watts", "{ idle = " + quantity(*memory.idle_watts) + ", busy = " + quantity(*memory.busy_watts) + " }");
+      line("watts",
+           fmt::format("{{ idle = {}, busy = {} }}", quantity(*memory.idle_watts), quantity(*memory.busy_watts)));
     source(memory.source);
   }
 
@@ -221,7 +221,7 @@ class Writer {
          }));
     if (tiled.shapes.empty()) return;
     line("shapes", list(tiled.shapes, [](auto& s) {
-           return point(shortest(s.m) + ", " + shortest(s.n) + ", " + shortest(s.k), quantity(s.time));
+           return point(fmt::format("{}, {}, {}", shortest(s.m), shortest(s.n), shortest(s.k)), quantity(s.time));
          }));
   }
 

@@ -1,5 +1,7 @@
 #include "backends/cuda/describe/device_topology.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -84,7 +86,7 @@ class Describer {
 
   Topology::Description describe() {
     d_.name = "automatic";
-    d_.description = std::to_string(facts_.devices.size()) + " x " + facts_.devices.front().name;
+    d_.description = fmt::format("{} x {}", facts_.devices.size(), facts_.devices.front().name);
     d_.sources = {{key, Source::Kind::assumed, "properties of the devices; nothing was measured"}};
     d_.issue = {Seconds{assumed::issue}, std::nullopt, Seconds{0}, Seconds{assumed::dependency}, key};
     add_memory("host", NodeKind::host, -1);

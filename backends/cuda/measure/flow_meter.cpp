@@ -1,5 +1,7 @@
 #include "backends/cuda/measure/flow_meter.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -42,8 +44,7 @@ struct FlowMeter::Times {
 
 BenchDevice::BenchDevice(int ordinal, std::size_t bytes_wanted) : device{ordinal}, bytes{bytes_wanted} {
   if (!device.reserve(static_cast<std::int64_t>(bytes)))
-    throw CudaError{"device " + std::to_string(ordinal) + " has no " + std::to_string(bytes) +
-                    " free bytes to measure with"};
+    throw CudaError{fmt::format("device {} has no {} free bytes to measure with", ordinal, bytes)};
   device.open_streams(4, 1);
 }
 

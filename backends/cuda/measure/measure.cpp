@@ -1,5 +1,7 @@
 #include "backends/cuda/measure/measure.hpp"
 
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <chrono>
@@ -61,7 +63,7 @@ Measurements measure_cuda_machine(const CudaCalibrationOptions& options) {
   const int there = device_count();
   if (there == 0) throw HardwareError{"--backend cuda: this machine has no CUDA device"};
   if (options.devices > there)
-    throw HardwareError{"--devices " + std::to_string(options.devices) + ": this machine has " + std::to_string(there)};
+    throw HardwareError{fmt::format("--devices {}: this machine has {}", options.devices, there)};
   const int count = options.devices > 0 ? options.devices : there;
   const DeviceScope restore{0};
 

@@ -1,9 +1,10 @@
 #include "backends/cuda/run/cuda_executor.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <utility>
@@ -23,11 +24,7 @@ namespace {
 constexpr int nan_byte = 0xFF;  // a number whose bytes are all 0xFF is a NaN, in every dtype
 constexpr std::array matrix_names{"A", "B", "C"};
 
-std::string gigabytes(std::int64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f GB", static_cast<double>(bytes) * 1e-9);
-  return text;
-}
+std::string gigabytes(std::int64_t bytes) { return fmt::format("{:.2f} GB", 1e-9 * static_cast<double>(bytes)); }
 
 }  // namespace
 
@@ -37,8 +34,8 @@ class CudaExecutor::State {
       : topology_{std::move(topology)}, options_{std::move(options)}, there_{cuda::device_count()} {
     if (there_ == 0) throw HardwareError{"this machine has no CUDA device, or no driver for it"};
     if (!options_.ordinals.empty() && options_.ordinals.size() != topology_.gpus().size())
-      throw InputError{std::to_string(options_.ordinals.size()) + " CUDA devices given for the " +
-                       std::to_string(topology_.gpus().size()) + " GPUs of '" + topology_.name() + "'"};
+      throw InputError{fmt::format("{} CUDA devices given for the {} GPUs of '{}'", options_.ordinals.size(),
+                                   topology_.gpus().size(), topology_.name())};
     devices_.resize(topology_.memories().size());
   }
 
@@ -85,8 +82,8 @@ cuda::Device& CudaExecutor::State::device(MemoryId gpu) {
   if (slot) return *slot;
   const int number = ordinal(gpu);
   if (number < 0 || number >= there_)
-    throw HardwareError{"'" + topology_.memory(gpu).name + "' is CUDA device " + std::to_string(number) +
-                        "; this machine has " + std::to_string(there_)};
+    throw HardwareError{
+        fmt::format("'{}' is CUDA device {}; this machine has {}", topology_.memory(gpu).name, number, there_)};
   try {
     slot = std::make_unique<cuda::Device>(number);
   } catch (const cuda::CudaError& error) {
@@ -104,9 +101,9 @@ void CudaExecutor::State::open_peers(const Plan& plan) {
     for (const auto& [user, owner] : {std::pair{src, dst}, std::pair{dst, src}}) {
       if (peers_.contains({user, owner})) continue;
       if (!cuda::open_peer_access(user, owner))
-        throw HardwareError{"CUDA device " + std::to_string(user) + " has no peer access to device " +
-                            std::to_string(owner) + ", but the topology '" + topology_.name() +
-                            "' routes copies between them"};
+        throw HardwareError{fmt::format(
+            "CUDA device {} has no peer access to device {}, but the topology '{}' routes copies between them", user,
+            owner, topology_.name())};
       peers_[{user, owner}] = true;
     }
   }
@@ -121,10 +118,10 @@ void CudaExecutor::State::reserve_arenas(const Plan& plan) {
     const std::int64_t available = d.available_bytes();
     if (bytes <= available && d.reserve(bytes)) continue;
     const double capacity = topology_.memory(MemoryId{m}).capacity.value_or(Bytes{static_cast<double>(bytes)}).value;
-    throw InputError{"the plan needs " + gigabytes(bytes) + " for tiles in " + plan.memories[m] + ", which has " +
-                     gigabytes(available) + " free; --set memory-fraction=" +
-                     std::to_string(std::floor(90 * static_cast<double>(available) / capacity) / 100).substr(0, 4) +
-                     " would fit"};
+    throw InputError{
+        fmt::format("the plan needs {} for tiles in {}, which has {} free; --set memory-fraction={:.2f} would fit",
+                    gigabytes(bytes), plan.memories[m], gigabytes(available),
+                    std::floor(90 * static_cast<double>(available) / capacity) / 100)};
   }
 }
 
@@ -180,7 +177,8 @@ void CudaExecutor::State::check_matrix(std::size_t which, const void* pointer, c
   const bool host = topology_.is_host(place);
   const bool fits = attributes.type == cudaMemoryTypeManaged ||
                     (host ? !on_device : on_device && attributes.device == ordinal(place));
-  if (!fits) throw InputError{name + " lies " + found + "; the plan expects it in " + plan.memories[place.index()]};
+  if (!fits)
+    throw InputError{fmt::format("{} lies {}; the plan expects it in {}", name, found, plan.memories[place.index()])};
 }
 
 std::vector<std::byte*> CudaExecutor::State::buffers(const Plan& plan, const Matrices& matrices) const {
@@ -235,8 +233,8 @@ void CudaExecutor::reserve(std::span<const MemoryId> gpus, std::int64_t bytes, i
     cuda::Device& device = state_->device(gpu);
     const std::int64_t available = device.available_bytes();
     if (bytes > available || !device.reserve(bytes))
-      throw InputError{gigabytes(bytes) + " cannot be reserved in '" + state_->topology_.memory(gpu).name +
-                       "', which has " + gigabytes(available) + " free"};
+      throw InputError{fmt::format("{} cannot be reserved in '{}', which has {} free", gigabytes(bytes),
+                                   state_->topology_.memory(gpu).name, gigabytes(available))};
     device.open_streams(static_cast<std::size_t>(compute_streams), 0);
   }
 }

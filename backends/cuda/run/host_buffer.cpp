@@ -1,5 +1,7 @@
 #include "backends/cuda/run/host_buffer.hpp"
 
+#include <fmt/format.h>
+
 #include <linux/mempolicy.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -39,7 +41,7 @@ std::vector<int> allowed_cores() {
 unsigned long memory_nodes() {
   unsigned long nodes = 0;
   for (int node = 0; node < 64; ++node) {
-    std::ifstream file{"/sys/devices/system/node/node" + std::to_string(node) + "/meminfo"};
+    std::ifstream file{fmt::format("/sys/devices/system/node/node{}/meminfo", node)};
     std::string words[3];
     double total = 0;
     if (file >> words[0] >> words[1] >> words[2] >> total && total > 0)
@@ -73,8 +75,10 @@ void touch(std::byte* data, std::size_t bytes) {
 }
 
 [[noreturn]] void no_memory(std::size_t bytes, const std::string& why) {
-  throw InputError{"host memory: " + std::to_string(bytes) + " bytes cannot be page-locked (" + why +
-                   "); expected a machine with as much free memory, and a limit on locked memory (ulimit -l) above it"};
+  throw InputError{
+      fmt::format("host memory: {} bytes cannot be page-locked ({}); expected a machine with as much free memory, and "
+                  "a limit on locked memory (ulimit -l) above it",
+                  bytes, why)};
 }
 
 /// Buffers start at multiples of this, as those of the runtime do: the rate of 2-D copies depends on where columns

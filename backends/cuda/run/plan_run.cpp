@@ -1,5 +1,7 @@
 #include "backends/cuda/run/plan_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -136,7 +138,7 @@ std::string PlanRun::describe(OpId id) const {
   const std::string& src = plan_.plan.memories[queue.src.index()];
   const std::string& dst = plan_.plan.memories[queue.dst.index()];
   const std::string where = queue.kind == Queue::Kind::compute ? "on " + dst : src + " -> " + dst;
-  return "operation " + std::to_string(id.value) + " (" + std::string{to_string(op.kind)} + " " + where + ")";
+  return fmt::format("operation {} ({} {})", id.value, to_string(op.kind), where);
 }
 
 }  // namespace tilerail::cuda

@@ -1,5 +1,7 @@
 #include "backends/cuda/run/stream_program.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -29,8 +31,8 @@ class Builder {
   MemoryId owner(const Queue& queue) const {
     const MemoryId device = stream_owner(queue, topology_);
     if (!topology_.is_host(device)) return device;
-    throw InputError{"the plan copies from " + plan_.memories[queue.src.index()] + " to " +
-                     plan_.memories[queue.dst.index()] + "; expected a GPU at one end"};
+    throw InputError{fmt::format("the plan copies from {} to {}; expected a GPU at one end",
+                                 plan_.memories[queue.src.index()], plan_.memories[queue.dst.index()])};
   }
 
   void open_stream(QueueId id) {

@@ -1,5 +1,7 @@
 #include "backends/cuda/trace/activity_match.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -32,9 +34,8 @@ std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityR
   }
   for (std::size_t i = 0; i < plan.ops.size(); ++i)
     if (!known[i] && has_work(plan.ops[i]))
-      throw std::runtime_error{"the trace has no record of operation " + std::to_string(i) + ", in " +
-                               std::to_string(records.size()) + " records and " + std::to_string(marks.size()) +
-                               " marked calls"};
+      throw std::runtime_error{fmt::format("the trace has no record of operation {}, in {} records and {} marked calls",
+                                           i, records.size(), marks.size())};
   derive_idle_operations(plan, known, times);
   return times;
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdlib>
 #include <mutex>
@@ -116,7 +118,7 @@ class CuptiTracer final : public Tracer {
     cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     Collected& all = collected();
     const std::lock_guard lock{all.mutex};
-    if (all.dropped > 0) throw CudaError{"the profiler dropped " + std::to_string(all.dropped) + " records"};
+    if (all.dropped > 0) throw CudaError{fmt::format("the profiler dropped {} records", all.dropped)};
     return match_activities(*plan_, all.records, all.marks, origin_);
   }
 

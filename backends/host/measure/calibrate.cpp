@@ -1,11 +1,12 @@
 #include "backends/host/measure/calibrate.hpp"
 
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,13 +23,6 @@ using host::CalibrationRuns;
 using host::CopyRole;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-std::string percent(double share) {
-  if (!std::isfinite(share)) return "an unknown width (one sample)";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", share * 100);
-  return text;
-}
 
 constexpr std::int64_t packed_columns = 64;                // of 32 KiB each: copies of 2 MiB
 constexpr std::int64_t axpby_size = 512;                   // tiles of 2 MiB
@@ -152,9 +146,10 @@ void Calibration::add_gemms(DType dtype) {
 /// As many devices as the options ask for. Half of the memory is left to the matrices; the devices share the other
 /// half.
 void Calibration::write_shape() {
-  add_source("shape", Source::Kind::assumed,
-             "devices and workers as chosen for " + std::to_string(std::thread::hardware_concurrency()) +
-                 " CPUs; each device may use an equal share of half of the memory");
+  add_source(
+      "shape", Source::Kind::assumed,
+      fmt::format("devices and workers as chosen for {} CPUs; each device may use an equal share of half of the memory",
+                  std::thread::hardware_concurrency()));
   const double ram = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   constexpr double mebibyte = 1 << 20;
   d_.issue.source = "shape";
@@ -188,8 +183,9 @@ void Calibration::write_copies() {
   d_.groups[0].capacity = curve;
   d_.groups[0].source = "copies";
   add_source("copies", Source::Kind::measured,
-             "memcpy of 2 MiB between matrices and tiles, 1 to " + std::to_string(all_workers_) +
-                 " at once; empty operations for the latency; 95 % intervals of the means within " + percent(widest_));
+             fmt::format("memcpy of 2 MiB between matrices and tiles, 1 to {} at once; empty operations for the "
+                         "latency; 95 % intervals of the means within {}",
+                         all_workers_, width_text(widest_)));
 }
 
 /// `single` is the rate of one copy alone, `saturated` the largest of all copies of the role together.
@@ -243,21 +239,20 @@ void Calibration::write_kernels() {
     }
     kernels.gemm.push_back(curve);
   }
-  add_source("kernels", Source::Kind::measured,
-             host::blas_name() + " on one thread a kernel, " + std::to_string(all_workers_) + " kernels at once on " +
-                 std::to_string(std::thread::hardware_concurrency()) + " CPUs; 95 % intervals of the means within " +
-                 percent(widest_));
+  add_source(
+      "kernels", Source::Kind::measured,
+      fmt::format("{} on one thread a kernel, {} kernels at once on {} CPUs; 95 % intervals of the means within {}",
+                  host::blas_name(), all_workers_, std::thread::hardware_concurrency(), width_text(widest_)));
 }
 
 }  // namespace
 
 Topology::Description calibrate_host(const HostCalibrationOptions& options) {
   if (!(options.budget_seconds >= 0 && options.budget_seconds <= 3600)) {
-    throw InputError{"calibration budget " + std::to_string(options.budget_seconds) + " s; expected 0 to 3600"};
+    throw InputError{fmt::format("calibration budget {} s; expected 0 to 3600", options.budget_seconds)};
   }
   if (options.largest_gemm < 64 || options.largest_gemm > 2048) {
-    throw InputError{"largest GEMM of the calibration " + std::to_string(options.largest_gemm) +
-                     "; expected 64 to 2048"};
+    throw InputError{fmt::format("largest GEMM of the calibration {}; expected 64 to 2048", options.largest_gemm)};
   }
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const int devices = options.devices != 0 ? options.devices : std::min(2, cores);

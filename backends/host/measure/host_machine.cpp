@@ -1,5 +1,7 @@
 #include "backends/host/measure/host_machine.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -14,8 +16,7 @@ constexpr FlopRate gemm_rate{10e9};
 
 void require(const char* what, int value, int most) {
   if (value < 1 || value > most) {
-    throw InputError{std::string{what} + " of the host machine: " + std::to_string(value) + "; expected 1 to " +
-                     std::to_string(most)};
+    throw InputError{fmt::format("{} of the host machine: {}; expected 1 to {}", what, value, most)};
   }
 }
 
@@ -39,7 +40,7 @@ Topology::Description host_machine(int devices, int workers) {
   const std::string source = "round";
   Topology::Description d;
   d.name = "host-threads";
-  d.description = std::to_string(devices) + " devices of " + std::to_string(workers) + " CPU threads each";
+  d.description = fmt::format("{} devices of {} CPU threads each", devices, workers);
   d.sources.push_back({source, Source::Kind::assumed, "round numbers, to run plans without a calibration"});
   d.strided.source = d.issue.source = source;
   d.kernels.push_back(one_worker_kernels(workers, source));

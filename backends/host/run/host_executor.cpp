@@ -1,5 +1,7 @@
 #include "backends/host/run/host_executor.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <functional>
 #include <new>
@@ -23,7 +25,7 @@ constexpr unsigned char nan_byte = 0xFF;  // a number whose bytes are all 0xFF i
 
 std::vector<int> workers_of(const Topology& topology, const HostOptions& options) {
   if (options.workers < 0) {
-    throw InputError{"host workers " + std::to_string(options.workers) + ": expected at least 0"};
+    throw InputError{fmt::format("host workers {}: expected at least 0", options.workers)};
   }
   if (topology.gpus().empty()) {
     throw InputError{"topology '" + topology.name() + "' has no GPU; the host backend needs at least one as a device"};
@@ -41,9 +43,10 @@ std::string describe(const Plan& plan, OpId id) {
   const Queue& queue = plan.queue(op.queue);
   const std::string& src = plan.memories[queue.src.index()];
   const std::string& dst = plan.memories[queue.dst.index()];
-  const std::string where = queue.kind == Queue::Kind::compute ? "compute on " + dst : "copy " + src + "->" + dst;
-  return "operation " + std::to_string(id.value) + " (" + names[static_cast<std::size_t>(op.kind)] + ", queue " +
-         std::to_string(op.queue.value) + ": " + where + ")";
+  const std::string where =
+      queue.kind == Queue::Kind::compute ? "compute on " + dst : fmt::format("copy {}->{}", src, dst);
+  return fmt::format("operation {} ({}, queue {}: {})", id.value, names[static_cast<std::size_t>(op.kind)],
+                     op.queue.value, where);
 }
 
 }  // namespace
@@ -109,8 +112,8 @@ void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
     try {
       if (arenas_[m].reserve(plan.peak_bytes[m])) fresh_[m] = true;
     } catch (const std::bad_alloc&) {
-      throw InputError{"the plan needs " + std::to_string(plan.peak_bytes[m]) + " bytes for tiles in " +
-                       plan.memories[m] + "; this machine could not allocate them"};
+      throw InputError{fmt::format("the plan needs {} bytes for tiles in {}; this machine could not allocate them",
+                                   plan.peak_bytes[m], plan.memories[m])};
     }
   }
   touch_arenas(true);

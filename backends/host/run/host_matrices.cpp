@@ -1,5 +1,7 @@
 #include "backends/host/run/host_matrices.hpp"
 
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,8 +34,8 @@ HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
       needed += static_cast<double>(arenas[m]);
     }
     if (needed > there)
-      throw InputError{"--" + std::string{to_string(plan->problem.routine)} + ": matrices and tiles need " +
-                       bytes_text(needed) + ", this machine has " + bytes_text(there) + "; take smaller sizes"};
+      throw InputError{fmt::format("--{}: matrices and tiles need {}, this machine has {}; take smaller sizes",
+                                   to_string(plan->problem.routine), bytes_text(needed), bytes_text(there))};
   }
 }
 
