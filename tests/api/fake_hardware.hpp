@@ -15,6 +15,7 @@
 #include "api/session.hpp"
 #include "backends/host/run/host_executor.hpp"
 #include "model/machine/topology.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail::api::test {
 
@@ -86,7 +87,7 @@ class FakeHardware final : public Hardware {
     return static_cast<double>(bytes) * static_cast<double>(devices.size());
   }
 
-  static Topology machine() { return load_topology(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml"); }
+  static Topology machine() { return tilerail::test::shipped("two-gpu"); }
 
  private:
   struct Bound final : BoundPlan {

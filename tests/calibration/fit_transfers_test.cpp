@@ -219,14 +219,10 @@ TEST(FitLinks, PlainPagesGiveAMachineOfTheirOwn) {
 
 TEST(FitLinks, PairsOfUnequalRatesAreLinksOfTheirOwn) {
   auto d = pcie_machine(4);
-  for (std::size_t i = 1; i <= 4; ++i)
-    for (std::size_t j = 1; j <= 4; ++j) {
-      if (i == j) continue;
-      Link link;
-      link.from = NodeId{i}, link.to = NodeId{j}, link.source = "made", link.latency = Seconds{2 * micro};
-      link.bandwidth = Rate{(i % 2 == j % 2 ? 50 : 25) * giga};
-      d.links.push_back(link);
-    }
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j)
+      if (i != j)
+        small_machine::add_link(d, "gpu" + std::to_string(i), "gpu" + std::to_string(j), i % 2 == j % 2 ? 50 : 25, 2);
   const Topology machine{d}, found = fitted(machine);
   expect_pair_rates(found, machine, 0.002);
   for (const Node& node : found.description().nodes) EXPECT_NE(node.kind, NodeKind::network_switch);

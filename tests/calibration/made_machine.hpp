@@ -7,10 +7,11 @@
 
 #include "calibration/measurements.hpp"
 #include "model/machine/topology.hpp"
+#include "tests/support/small_machine.hpp"
 
 namespace tilerail::made {
 
-inline constexpr double giga = 1e9, micro = 1e-6;
+using small_machine::giga, small_machine::micro;
 inline constexpr double idle_watts = 60, limit_watts = 400;
 
 /// Links between the host and each of `gpus` GPUs, none between GPUs; GPUs 0 and 1, 2 and 3, ... share an uplink. Host

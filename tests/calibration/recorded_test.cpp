@@ -9,6 +9,7 @@
 
 #include "calibration/fit_topology.hpp"
 #include "model/base/statistics.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail {
 namespace {
@@ -21,8 +22,7 @@ Measurements recorded(const std::string& machine = "hgx-h200-4") {
 }
 
 Topology shipped(HostPages pages) {
-  return load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200-4" +
-                       std::string{pages == HostPages::plain ? "-plain.toml" : ".toml"});
+  return test::shipped(pages == HostPages::plain ? "hgx-h200-4-plain" : "hgx-h200-4");
 }
 
 double median_error(const std::vector<Residual>& residuals) {
@@ -81,7 +81,7 @@ TEST(Recorded, TheRuleAloneIsNearTheMeasuredKernels) {
 
 TEST(Recorded, WattsOfKernelsAreThoseBelowThePowerLimit) {
   const Topology fitted{fit_topology(recorded("hgx-h200-1"), HostPages::spread)};
-  const Topology file = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200-1.toml");
+  const Topology file = test::shipped("hgx-h200-1");
   const MemoryId gpu = file.gpus()[0];
   for (const DType dtype : {DType::f64, DType::f32, DType::f16}) {
     const auto watts = file.kernels_of(gpu).gemm_watts(dtype, Trans::no, Trans::no);

@@ -10,11 +10,12 @@
 #include "model/base/error.hpp"
 #include "model/machine/topology.hpp"
 #include "sched/scheduler.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail::cuda {
 namespace {
 
-Topology machine() { return load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml"); }
+Topology machine() { return test::shipped("hgx-h200"); }
 
 Plan planned(const Topology& topology, int gpus, bool single_issuer = false) {
   GemmProblem problem;

@@ -6,13 +6,12 @@
 #include <cmath>
 
 #include "model/published/shared_links.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail::testing {
 namespace {
 
-Topology shipped(const std::string& name) {
-  return load_topology(std::string{TILERAIL_SOURCE_DIR} + "/topologies/" + name + ".toml");
-}
+using test::shipped;
 
 constexpr MemoryId m0{0}, m1{1}, m2{2}, m3{3};
 

@@ -9,7 +9,7 @@ using namespace machine_rates;
 // ----------------------------------------------------------------------------------------------------- Karolina
 
 TEST(Karolina, HostRatesFallWithTheBusyGpusAsInTheGrids) {
-  const Topology t = machine("karolina-hgx-a100");
+  const Topology t = shipped("karolina-hgx-a100");
   expect_near(alone(t, "host", "gpu5"), 22, 0.001);
   expect_near(alone(t, "gpu5", "host"), 24, 0.001);
   expect_each_near(together(t, fetches({2, 4})), 18, 0.001);        // grid 20
@@ -22,7 +22,7 @@ TEST(Karolina, HostRatesFallWithTheBusyGpusAsInTheGrids) {
 }
 
 TEST(Karolina, APairMovesAbout35GigabytesInBothDirectionsTogether) {
-  const Topology t = machine("karolina-hgx-a100");
+  const Topology t = shipped("karolina-hgx-a100");
   expect_near(total(t, both_ways({0}, {0})), 19 + 16, 0.03);
   expect_near(total(t, both_ways({0, 2}, {0, 2})), 2 * (16 + 18), 0.05);
   expect_near(total(t, both_ways({0, 1, 2, 3}, {0, 2})), 2 * (10 + 10 + 16), 0.03);   // grid 15_5
@@ -30,7 +30,7 @@ TEST(Karolina, APairMovesAbout35GigabytesInBothDirectionsTogether) {
 }
 
 TEST(Karolina, GpuPairsGet150AndLittleLessBothWays) {
-  const Topology t = machine("karolina-hgx-a100");
+  const Topology t = shipped("karolina-hgx-a100");
   for (int g = 1; g < 8; ++g) expect_near(alone(t, "gpu0", gpu(g)), 150, 0.001);
   Copies ring;
   for (int g = 0; g < 8; ++g) ring.emplace_back(gpu(g), gpu((g + 1) % 8));
@@ -43,7 +43,7 @@ TEST(Karolina, GpuPairsGet150AndLittleLessBothWays) {
 TEST(Karolina, KernelsRunAtTheSustainedRate) {
   // Thesis 4.3.1: 17.2 TFLOP/s; 2 x 32768^3 in 4.009 s with T = 8192 is 17.55 with all overheads. FP32 has that peak
   // too.
-  const Topology t = machine("karolina-hgx-a100");
+  const Topology t = shipped("karolina-hgx-a100");
   for (std::int64_t tile : {2048, 4096, 8192}) {
     expect_near(tflops(t, 0, tile, DType::f64), 17.4, 0.015);
     expect_near(tflops(t, 0, tile, DType::f32), 17.4, 0.015);
@@ -54,7 +54,7 @@ TEST(Karolina, KernelsRunAtTheSustainedRate) {
 // --------------------------------------------------------------------------------------------------------- H200
 
 TEST(HgxH200, HostRatesAreThoseOfSpreadPages) {
-  const Topology t = machine("hgx-h200");
+  const Topology t = shipped("hgx-h200");
   for (int g = 0; g < 8; ++g) {
     expect_near(alone(t, "host", gpu(g)), 55.4, 0.002);
     expect_near(alone(t, gpu(g), "host"), 55.3, 0.002);
@@ -68,7 +68,7 @@ TEST(HgxH200, HostRatesAreThoseOfSpreadPages) {
 }
 
 TEST(HgxH200, ManyPeerCopiesPerGpuCostHalfTheBandwidth) {
-  const Topology t = machine("hgx-h200");
+  const Topology t = shipped("hgx-h200");
   Copies ring, scatter, gather, all_pairs;
   for (int a = 0; a < 8; ++a) {
     ring.emplace_back(gpu(a), gpu((a + 1) % 8));
@@ -90,7 +90,7 @@ TEST(HgxH200, ManyPeerCopiesPerGpuCostHalfTheBandwidth) {
 TEST(HgxH200, KernelTimesAreTheMeasuredSquares) {
   // Times of the calibration, in bursts: 43.9 us, 293 us, 2.266 ms; f32 2.704 ms, f16 187.7 us, bf16 179.7 us. The
   // nearest other shapes (1000^3, 2000^3, 3750^3, ...) pull them by up to 3 %.
-  const Topology t = machine("hgx-h200");
+  const Topology t = shipped("hgx-h200");
   expect_near(tflops(t, 0, 1024, DType::f64), 48.9, 0.03);
   expect_near(tflops(t, 0, 2048, DType::f64), 58.6, 0.03);
   expect_near(tflops(t, 0, 4096, DType::f64), 60.65, 0.03);
@@ -101,7 +101,7 @@ TEST(HgxH200, KernelTimesAreTheMeasuredSquares) {
 
 TEST(HgxH200, ADeviceThatIsAlwaysBusyReachesItsPowerLimit) {
   // 4096^3: 2.586 ms all the time, 2.266 ms with pauses; f32 never gets there.
-  const Topology t = machine("hgx-h200");
+  const Topology t = shipped("hgx-h200");
   const KernelTimes& kernels = t.kernels_of(t.gpus()[0]);
   EXPECT_NEAR(kernels.load_factor(DType::f64, Trans::no, Trans::no, 1), 2.586 / 2.266, 0.01);
   EXPECT_NEAR(kernels.load_factor(DType::f64, Trans::no, Trans::no, 0.5), 1, 0.01);
@@ -109,7 +109,7 @@ TEST(HgxH200, ADeviceThatIsAlwaysBusyReachesItsPowerLimit) {
 }
 
 TEST(HgxH200, NarrowColumnsFarApartAreSlow) {
-  const Topology t = machine("hgx-h200");
+  const Topology t = shipped("hgx-h200");
   const auto efficiency = [&](double column, double pitch) {
     return t.description().strided.of({Bytes{column}, Bytes{pitch}, false, true});
   };

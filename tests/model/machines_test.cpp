@@ -59,7 +59,7 @@ TEST(ClxAi, PairRatesAreThePublishedMatrix) {
   std::getline(file, line), std::getline(file, line);  // a remark, and "to" with the names of the sources
   std::vector<std::string> names;
   for (std::istringstream header{line}; std::getline(header, cell, ',');) names.push_back(cell);
-  const Topology t = machine("clx-ai");
+  const Topology t = shipped("clx-ai");
   int pairs = 0;
   while (std::getline(file, line)) {
     std::istringstream row{line};
@@ -77,7 +77,7 @@ TEST(ClxAi, PairRatesAreThePublishedMatrix) {
 }
 
 TEST(ClxAi, TwoGpusOfAPairShareOneUplink) {
-  const Topology t = machine("clx-ai");
+  const Topology t = shipped("clx-ai");
   expect_each_near(together(t, fetches({0, 2, 4, 6})), 12.3, 0.07);                   // different pairs: nothing shared
   expect_each_near(together(t, fetches({0, 1})), 6.1, 0.05);                          // transfers: 6.0 to 6.1 each
   expect_each_near(together(t, fetches(all_eight)), 6.1, 0.05);                       // the same with every pair busy
@@ -88,7 +88,7 @@ TEST(ClxAi, TwoGpusOfAPairShareOneUplink) {
 }
 
 TEST(ClxAi, PeerCopiesBetweenTheNumaNodesShareEightGigabytes) {
-  const Topology t = machine("clx-ai");
+  const Topology t = shipped("clx-ai");
   expect_near(total(t, {{"gpu2", "gpu5"}, {"gpu3", "gpu4"}}), 8.0, 0.001);  // transfers: 4.4 + 4.5
   expect_near(total(t, {{"gpu0", "gpu5"}, {"gpu1", "gpu4"}, {"gpu2", "gpu7"}, {"gpu3", "gpu6"}}), 8.0, 0.001);
   // One pair sending to both pairs of the other node crawls; transfers: 0.38 and 0.39.
@@ -98,7 +98,7 @@ TEST(ClxAi, PeerCopiesBetweenTheNumaNodesShareEightGigabytes) {
 // ------------------------------------------------------------------------------------------------ other machines
 
 TEST(Meluxina, RatesAreThoseOfNvbandwidth) {
-  const Topology t = machine("meluxina-a100");
+  const Topology t = shipped("meluxina-a100");
   expect_near(alone(t, "host", "gpu2"), 26.2, 0.01);
   expect_near(alone(t, "gpu2", "host"), 16.4, 0.01);
   expect_near(total(t, both_ways({1}, {1})), 7.3 + 14.67, 0.01);
@@ -108,7 +108,7 @@ TEST(Meluxina, RatesAreThoseOfNvbandwidth) {
 }
 
 TEST(Summit, CopiesBetweenSocketsPassBothProcessorsAndShareTheXBus) {
-  const Topology t = machine("summit-node");
+  const Topology t = shipped("summit-node");
   EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu1")).size(), 1u);  // NVLink within a socket
   EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu4")).size(), 3u);  // gpu0, cpu0, cpu1, gpu4
   expect_near(alone(t, "gpu0", "gpu1"), 50, 0.001);
@@ -119,7 +119,7 @@ TEST(Summit, CopiesBetweenSocketsPassBothProcessorsAndShareTheXBus) {
 }
 
 TEST(CocopeliaTestbeds, CopiesAndKernelsAreTheMeasuredOnes) {
-  const Topology one = machine("cocopelia-testbed-1"), two = machine("cocopelia-testbed-2");
+  const Topology one = shipped("cocopelia-testbed-1"), two = shipped("cocopelia-testbed-2");
   expect_near(alone(one, "host", "gpu0"), 3.15, 0.001);
   expect_near(alone(one, "gpu0", "host"), 3.29, 0.001);
   expect_each_near(together(one, both_ways({0}, {0})), 2.89, 0.001);  // (2.94 + 2.84) / 2
@@ -139,7 +139,7 @@ TEST(CocopeliaTestbeds, CopiesAndKernelsAreTheMeasuredOnes) {
 }
 
 TEST(PcieTree, PeerCopiesClimbOnlyToTheFirstCommonSwitch) {
-  const Topology t = machine("pcie-tree-8");
+  const Topology t = shipped("pcie-tree-8");
   EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu1")).size(), 2u);
   EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu2")).size(), 4u);
   EXPECT_EQ(t.route(*t.find_memory("gpu0"), *t.find_memory("gpu4")).size(), 5u);

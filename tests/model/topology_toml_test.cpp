@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "tests/support/expect_error.hpp"
+#include "tests/support/shipped.hpp"
 #include "tests/support/small_machine.hpp"
 
 namespace tilerail {
@@ -10,7 +11,7 @@ namespace {
 
 using namespace small_machine;
 
-const std::string machines = std::string{TILERAIL_SOURCE_DIR} + "/topologies/";
+const std::string machines = TILERAIL_SOURCE_DIR "/topologies/";
 
 /// A host and `gpus` GPUs named gpu0, gpu1, ...; `rest` may add tables.
 std::string machine(int gpus, const std::string& rest) {
@@ -106,7 +107,7 @@ TEST(TopologyToml, TheThreeFormsOfGemmTimesAgree) {
 
 // The figures that the comment of the file promises.
 TEST(TopologyToml, TwoGpuIsWhatItsCommentSays) {
-  const Topology t = load_topology(machines + "two-gpu.toml");
+  const Topology t = test::shipped("two-gpu");
   const MemoryId host = memory(t, "host"), gpu0 = memory(t, "gpu0"), gpu1 = memory(t, "gpu1");
   EXPECT_EQ(t.gpus(), (std::vector{gpu0, gpu1}));
   for (const auto& [from, to] : {std::pair{host, gpu0}, {gpu0, host}, {host, gpu1}, {gpu1, host}}) {
@@ -212,7 +213,7 @@ TEST(TopologyToml, MeasuredTimesAreWrittenAsTheyWere) {
 }
 
 TEST(TopologyToml, WattsOfAGemmSurviveWritingAndReading) {
-  auto d = load_topology(machines + "two-gpu.toml").description();
+  auto d = test::shipped("two-gpu").description();
   d.kernels[0].gemm[0].watts = Watts{187.5};
   const KernelTimes again = read_topology(to_toml(d), "again.toml").description().kernels[0];
   EXPECT_EQ(again.gemm_watts(DType::f64, Trans::no, Trans::no), Watts{187.5});

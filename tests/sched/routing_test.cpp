@@ -6,6 +6,7 @@
 #include "sched/route/broadcast.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/small_machine.hpp"
 
 namespace tilerail::testing {
 namespace {
@@ -137,34 +138,15 @@ TEST(Broadcast, BeamSearchIsWithinATenthOfExhaustiveForSixAndSevenHops) {
 }
 
 TEST(Broadcast, SixtyThreeDestinationsAreAllReached) {
-  Topology::Description d;
-  d.name = "star";
-  d.nodes = {{"host", NodeKind::host, "s"}, {"sw", NodeKind::network_switch, "s"}};
-  d.kernels.push_back({});
-  d.kernels[0].name = "k";
-  d.kernels[0].gemm.push_back({DType::f64, "", {{1, FlopRate{1e12}}}});
-  Memory memory;
-  memory.name = "host", memory.kind = NodeKind::host, memory.node = NodeId{0};
-  d.memories.push_back(memory);
-  std::vector<MemoryId> gpus;
-  for (int i = 0; i < 63; ++i) {
-    memory.name = "gpu" + std::to_string(i), memory.kind = NodeKind::gpu;
-    memory.node = NodeId{d.nodes.size()}, memory.device = i;
-    d.nodes.push_back({memory.name, NodeKind::gpu, "s"});
-    d.memories.push_back(memory);
-    gpus.push_back(MemoryId{i + 1});
-  }
-  for (std::size_t node = 0; node < d.nodes.size(); ++node) {
-    if (node == 1) continue;
-    d.links.push_back({"", NodeId{node}, NodeId{1}, Rate{1e10}, Seconds{1e-6}, {}, "s"});
-    d.links.push_back({"", NodeId{1}, NodeId{node}, Rate{1e10}, Seconds{1e-6}, {}, "s"});
-  }
+  auto d = small_machine::unlinked("host", "gpu", 63, {"star"});
+  d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1, 1}})};
+  for (const Memory& memory : d.memories) small_machine::add_links(d, memory.name, "star", 10, 1);
   const Topology machine{d};
   const Resources resources{machine};
   Clock clock{resources, machine, {.per_link = true}};
-  Chain chain = best_chain(clock, machine, std::vector<Holder>{{MemoryId{0}, {}}}, gpus, 8e6, 8);
+  Chain chain = best_chain(clock, machine, std::vector<Holder>{{MemoryId{0}, {}}}, machine.gpus(), 8e6, 8);
   std::sort(chain.hops.begin(), chain.hops.end());
-  EXPECT_EQ(chain.hops, gpus);
+  EXPECT_EQ(chain.hops, machine.gpus());
 }
 
 }  // namespace

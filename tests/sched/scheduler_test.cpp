@@ -201,7 +201,7 @@ TEST(Scheduler, PlansForSixtyFourGpus) {
 TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
   GemmProblem problem;
   problem.m = 777, problem.n = 333, problem.k = 501;
-  const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  const Topology machine = shipped("hgx-h200");
   for (const DType dtype : {DType::f64, DType::f32, DType::f16}) {
     problem.dtype = dtype;
     Policy policy = preset("tilerail");
@@ -220,7 +220,7 @@ TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
 
 TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
   // 132 multiprocessors, blocks of 128 x 128: a tile of 512 has 16 of them, one of 2048 has 256.
-  const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  const Topology machine = shipped("hgx-h200");
   const KernelTimes& kernels = machine.kernels_of(machine.gpus()[0]);
   for (const std::int64_t tile : {256, 512, 2048}) {
     GemmProblem problem;
@@ -235,7 +235,7 @@ TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
 }
 
 TEST(Scheduler, ChunksAreNeverSmallerThanThePolicySays) {
-  const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  const Topology machine = shipped("hgx-h200");
   GemmProblem problem;
   problem.m = problem.n = problem.k = 4096;
   for (const std::int64_t least : {std::int64_t{1} << 20, std::int64_t{8} << 20}) {

@@ -51,7 +51,7 @@ TEST(DeviceSubsets, LeaveOutHomesThatAreNotAmongTheDevices) {
 
 TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
   // Whatever the search leaves out, the plan it returns is estimated within its margin of the best that is tried alone.
-  const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  const Topology machine = shipped("hgx-h200");
   const Resources resources{machine};
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{16384, 16384, 16384}, {3000, 3000, 30000}}) {
     GemmProblem problem;
@@ -69,7 +69,7 @@ TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
 }
 
 TEST(Search, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
-  const Topology machine = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml");
+  const Topology machine = shipped("hgx-h200");
   const Resources resources{machine};
   const MemoryId fifth = machine.gpus()[4];
   const auto planned = [&](std::int64_t n, MemoryId place, std::size_t gpus, std::string_view devices,

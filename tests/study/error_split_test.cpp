@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -24,7 +25,7 @@ struct Sample {
     add(OpKind::gemm, 2, {1, 2});  // l
   }
   static Topology machine(int workers) {
-    auto d = load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml").description();
+    auto d = test::shipped("hgx-h200").description();
     if (workers > 0)
       for (Memory& memory : d.memories) memory.engines.total = workers;
     return Topology{std::move(d)};

@@ -9,13 +9,14 @@
 #include "model/base/error.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail::study {
 namespace {
 
 using testing::ElementsAre;
 
-Topology machine() { return load_topology(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml"); }
+Topology machine() { return test::shipped("two-gpu"); }
 
 /// 2 x 2 x 2 tiles on two GPUs.
 Plan small_plan(const Topology& topology) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/machine/topology.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail::machine_rates {
 
@@ -18,7 +19,7 @@ using Copies = std::vector<Copy>;
 
 inline const std::string folder = std::string{TILERAIL_SOURCE_DIR} + "/topologies/";
 
-inline Topology machine(const std::string& name) { return load_topology(folder + name + ".toml"); }
+using test::shipped;
 
 inline double alone(const Topology& t, const std::string& from, const std::string& to) {
   return t.pair_rate(*t.find_memory(from), *t.find_memory(to)).value / 1e9;

@@ -7,12 +7,11 @@
 
 #include "model/machine/topology.hpp"
 #include "sched/policy/fields.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail::testing {
 
-inline Topology shipped(const std::string& name) {
-  return load_topology(std::string{TILERAIL_SOURCE_DIR} + "/topologies/" + name + ".toml");
-}
+using test::shipped;
 
 inline std::vector<MemoryId> all_gpus(const Topology& topology) { return topology.gpus(); }
 

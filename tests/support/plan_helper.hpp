@@ -12,6 +12,7 @@
 #include "backends/sim/sim_executor.hpp"
 #include "model/machine/topology.hpp"
 #include "plan/plan.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail::testing {
 
@@ -107,7 +108,7 @@ class HandPlan {
 
 /// two-gpu: its comment gives the rates; `change` edits the description first.
 inline Topology two_gpu(const std::function<void(Topology::Description&)>& change = {}) {
-  auto description = load_topology(std::string{TILERAIL_SOURCE_DIR} + "/topologies/two-gpu.toml").description();
+  auto description = test::shipped("two-gpu").description();
   if (change) change(description);
   return Topology{std::move(description)};
 }

@@ -7,6 +7,7 @@
 #include "model/machine/topology.hpp"
 #include "plan/plan.hpp"
 #include "report/timeline/annotate.hpp"
+#include "tests/support/small_machine.hpp"
 
 namespace tilerail::test {
 
@@ -16,75 +17,21 @@ namespace tilerail::test {
 ///                         --10 GB/s-- gpu1      per_flow 4 GB/s on gpu0 <-> gpu1
 ///   gpu0 --20 GB/s-- gpu1
 ///   group "uplink": host->pcie forward, pcie->host backward, 8 GB/s, 12 GB/s with both busy
-inline constexpr const char* sample_toml = R"(
-schema = 1
-name = "sample"
-description = "two GPUs"
-[sources]
-s = { kind = "assumed", text = "round numbers" }
-[[memory]]
-name = "host"
-kind = "host"
-source = "s"
-[[memory]]
-name = "gpu0"
-kind = "gpu"
-device = 0
-kernels = "k"
-source = "s"
-[[memory]]
-name = "gpu1"
-kind = "gpu"
-device = 1
-kernels = "k"
-source = "s"
-[[switch]]
-name = "pcie"
-source = "s"
-[[link]]
-from = "host"
-to = "pcie"
-bandwidth = "10 GB/s"
-latency = "0 us"
-both = true
-source = "s"
-[[link]]
-from = "pcie"
-to = ["gpu0", "gpu1"]
-bandwidth = "10 GB/s"
-latency = "0 us"
-both = true
-source = "s"
-[[link]]
-from = "gpu0"
-to = "gpu1"
-bandwidth = "20 GB/s"
-per_flow = "4 GB/s"
-latency = "0 us"
-both = true
-source = "s"
-[[group]]
-name = "uplink"
-forward = ["host->pcie"]
-backward = ["pcie->host"]
-capacity = "8 GB/s"
-both_busy = "12 GB/s"
-source = "s"
-[kernels.k]
-launch = "5 us"
-multiprocessors = 16
-block = [128, 128]
-k_overhead = 0
-memory_bandwidth = "1 TB/s"
-source = "s"
-[[kernels.k.gemm]]
-dtype = "f64"
-peak = "1 TFLOP/s"
-efficiency = [[1, 1.0]]
-source = "s"
-)";
-
-inline Topology sample_machine() { return read_topology(sample_toml, "sample.toml"); }
+inline Topology sample_machine() {
+  auto d = small_machine::unlinked("host", "gpu", 2, {"pcie"});
+  d.name = "sample";
+  KernelTimes& kernels = d.kernels[0];
+  kernels.launch = Seconds{5e-6}, kernels.multiprocessors = 16;
+  kernels.block_m = kernels.block_n = 128, kernels.memory_bandwidth = Rate{1e12};
+  kernels.gemm = {small_machine::gemms(DType::f64, {{1, 1}})};
+  const auto [to_gpus, from_gpus] = small_machine::add_links(d, "host", "pcie", 10);
+  for (const char* gpu : {"gpu0", "gpu1"}) small_machine::add_links(d, "pcie", gpu, 10);
+  const auto [there, back] = small_machine::add_links(d, "gpu0", "gpu1", 20);
+  for (const LinkId link : {there, back}) d.links[link.index()].per_flow = Rate{4e9};
+  CapacityGroup& uplink = small_machine::add_group(d, "uplink", {to_gpus}, {from_gpus});
+  uplink.capacity = small_machine::capacity(8), uplink.both_busy = small_machine::capacity(12);
+  return Topology{std::move(d)};
+}
 
 /// C (200 x 100) = A (200 x 100) B (100 x 100) + 2 C in f64, all on the host, in two tiles of 100 x 100: the upper on
 /// gpu0 with C fetched late, the lower on gpu1, which gets B from gpu0.

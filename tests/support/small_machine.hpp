@@ -1,6 +1,7 @@
-// Descriptions built in code, for facts about the graph that no file is needed for.
+// Descriptions built in code: for facts about a graph that no file is needed for, and for machines with a parameter.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,10 +10,12 @@
 
 namespace tilerail::small_machine {
 
-inline constexpr double giga = 1e9;
+inline constexpr double giga = 1e9, micro = 1e-6;
 
-/// A host named "h", `gpus` GPUs named "g0", "g1", ... and switches named "s0", "s1", ...; no links yet.
-inline Topology::Description memories_and_switches(int gpus, int switches) {
+/// A host, `gpus` GPUs named `gpu` and a number from 0, and switches; no links yet. All GPUs have the kernel times
+/// kernels[0], which have no GEMMs yet. The one source is "s".
+inline Topology::Description unlinked(const std::string& host, const std::string& gpu, int gpus,
+                                      const std::vector<std::string>& switches) {
   Topology::Description d;
   d.name = "small";
   d.sources = {{"s", Source::Kind::assumed, "made up"}};
@@ -30,10 +33,17 @@ inline Topology::Description memories_and_switches(int gpus, int switches) {
     d.nodes.push_back({name, kind, "s"});
     d.memories.push_back(memory);
   };
-  add_memory("h", NodeKind::host, -1);
-  for (int i = 0; i < gpus; ++i) add_memory("g" + std::to_string(i), NodeKind::gpu, i);
-  for (int i = 0; i < switches; ++i) d.nodes.push_back({"s" + std::to_string(i), NodeKind::network_switch, "s"});
+  add_memory(host, NodeKind::host, -1);
+  for (int i = 0; i < gpus; ++i) add_memory(gpu + std::to_string(i), NodeKind::gpu, i);
+  for (const std::string& name : switches) d.nodes.push_back({name, NodeKind::network_switch, "s"});
   return d;
+}
+
+/// A host named "h", `gpus` GPUs named "g0", "g1", ... and switches named "s0", "s1", ...; no links yet.
+inline Topology::Description memories_and_switches(int gpus, int switches) {
+  std::vector<std::string> names;
+  for (int i = 0; i < switches; ++i) names.push_back("s" + std::to_string(i));
+  return unlinked("h", "g", gpus, names);
 }
 
 inline NodeId node(const Topology::Description& d, const std::string& name) {
@@ -62,6 +72,32 @@ inline std::pair<LinkId, LinkId> add_links(Topology::Description& d, const std::
   return {there, add_link(d, to, from, bandwidth, latency)};
 }
 
+/// A group without bounds yet.
+inline CapacityGroup& add_group(Topology::Description& d, const std::string& name, std::vector<LinkId> forward,
+                                std::vector<LinkId> backward = {}) {
+  CapacityGroup group;
+  group.name = name, group.source = "s";
+  group.forward = std::move(forward), group.backward = std::move(backward);
+  d.groups.push_back(std::move(group));
+  return d.groups.back();
+}
+
+/// GB/s by number of copies.
+inline CapacityCurve capacity(std::initializer_list<std::pair<double, double>> points) {
+  CapacityCurve curve;
+  for (const auto& [copies, rate] : points) curve.points.push_back({copies, Rate{rate * giga}});
+  return curve;
+}
+inline CapacityCurve capacity(double gigabytes_per_second) { return capacity({{1, gigabytes_per_second}}); }
+
+/// GEMMs of one type at these rates in TFLOP/s by the side of a square.
+inline GemmCurve gemms(DType dtype, std::initializer_list<std::pair<double, double>> points) {
+  GemmCurve curve;
+  curve.dtype = dtype, curve.source = "s";
+  for (const auto& [side, rate] : points) curve.points.push_back({side, FlopRate{rate * 1e12}});
+  return curve;
+}
+
 inline MemoryId memory(const Topology& t, const std::string& name) { return t.find_memory(name).value(); }
 
 /// Names of the links of the route, in order.
@@ -70,7 +106,5 @@ inline std::vector<std::string> route(const Topology& t, const std::string& from
   for (LinkId id : t.route(memory(t, from), memory(t, to))) names.push_back(t.link(id).name);
   return names;
 }
-
-inline CapacityCurve capacity(double gigabytes_per_second) { return {{{1, Rate{gigabytes_per_second * giga}}}}; }
 
 }  // namespace tilerail::small_machine

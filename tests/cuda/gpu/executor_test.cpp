@@ -9,6 +9,7 @@
 #include "model/machine/topology.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using test::CudaGemmCase;
 using test::square;
 
-Topology machine() { return load_topology(TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml"); }
+Topology machine() { return test::shipped("hgx-h200"); }
 
 /// GPUs with more memory than there is: what is free is then found out from the device.
 Topology roomy_machine() {
