@@ -1,11 +1,10 @@
 #include "bench/plans.hpp"
 
 #include <cmath>
-#include <initializer_list>
-#include <map>
 #include <optional>
 #include <vector>
 
+#include "plan/draft.hpp"
 #include "sched/policy/policy.hpp"
 #include "sched/scheduler.hpp"
 
@@ -17,51 +16,40 @@ constexpr int chains_at_once = 8;
 
 class SyntheticPlan {
  public:
-  explicit SyntheticPlan(const Topology& topology) : topology_{topology} {
-    plan_.machine = topology.name();
-    for (const Memory& memory : topology.memories()) plan_.memories.push_back(memory.name);
-    plan_.devices = topology.gpus();
-    plan_.peak_bytes.assign(plan_.memories.size(), tile * tile * 8);
-    plan_.dep_begin = {0};
-    for (std::size_t i = 0; i < plan_.memories.size(); ++i)
-      plan_.buffers.push_back({Buffer::Kind::tile, MemoryId{i}, tile, tile, tile, 0});
+  explicit SyntheticPlan(const Topology& topology) : topology_{topology}, draft_{topology} {
+    for (std::size_t i = 0; i < topology.memories().size(); ++i)
+      tiles_.push_back(draft_.tile_at(MemoryId{i}, 0, tile, tile, tile));
   }
 
   Plan grow_to(std::int64_t ops) && {
     std::vector<std::optional<OpId>> last(topology_.gpus().size() * chains_at_once);
-    while (static_cast<std::int64_t>(plan_.ops.size()) < ops)
+    while (static_cast<std::int64_t>(draft_.plan.ops.size()) < ops)
       for (std::int64_t k = 0; k < chain_length; ++k)
         for (int chain = 0; chain < chains_at_once; ++chain)
           for (std::size_t g = 0; g < topology_.gpus().size(); ++g)
             step(g, chain, k, last[g * chains_at_once + static_cast<std::size_t>(chain)]);
-    return std::move(plan_);
+    return std::move(draft_.plan);
   }
 
  private:
   void step(std::size_t g, int chain, std::int64_t k, std::optional<OpId>& last) {
     const MemoryId gpu = topology_.gpus()[g], next = topology_.gpus()[(g + 1) % topology_.gpus().size()];
     const MemoryId host = topology_.hosts().front();
-    std::vector<OpId> deps;
-    if (k % 4 == 0) deps.push_back(add(OpKind::copy, host, gpu, 0, {}));
-    if (k % 4 == 2) deps.push_back(add(OpKind::copy, next, gpu, 0, {}));
-    last = add(OpKind::gemm, gpu, gpu, chain, deps);
-    if (k == chain_length - 1) add(OpKind::copy, gpu, host, 0, {*last});
+    PlanDraft::Deps deps;
+    if (k % 4 == 0) deps.push_back(copy(host, gpu));
+    if (k % 4 == 2) deps.push_back(copy(next, gpu));
+    const View& all = tiles_[gpu.index()];
+    last = draft_.gemm(draft_.compute_queue(gpu, chain), all, all, all, {Scalar::one, Scalar::one}, deps);
+    if (k == chain_length - 1) copy(gpu, host, {*last});
   }
 
-  OpId add(OpKind kind, MemoryId src, MemoryId dst, int index, const std::vector<OpId>& deps) {
-    const auto [entry, is_new] = queues_.try_emplace({src, dst, index}, QueueId{plan_.queues.size()});
-    if (is_new)
-      plan_.queues.push_back({kind == OpKind::copy ? Queue::Kind::copy : Queue::Kind::compute, src, dst, index});
-    const View from{BufferId{src.index()}, 0, 0, tile, tile}, to{BufferId{dst.index()}, 0, 0, tile, tile};
-    plan_.ops.push_back({kind, Trans::no, Trans::no, entry->second, from, from, to, Scalar::one, Scalar::one});
-    plan_.deps.insert(plan_.deps.end(), deps.begin(), deps.end());
-    plan_.dep_begin.push_back(static_cast<std::uint32_t>(plan_.deps.size()));
-    return OpId{plan_.ops.size() - 1};
+  OpId copy(MemoryId src, MemoryId dst, const PlanDraft::Deps& deps = {}) {
+    return draft_.copy(draft_.copy_queue(src, dst), tiles_[src.index()], tiles_[dst.index()], deps);
   }
 
   const Topology& topology_;
-  Plan plan_;
-  std::map<std::tuple<MemoryId, MemoryId, int>, QueueId> queues_;
+  PlanDraft draft_;
+  std::vector<View> tiles_;  // one of each memory, by MemoryId, which all operations share
 };
 
 }  // namespace

@@ -6,22 +6,30 @@
 
 namespace tilerail {
 
-PlanDraft::PlanDraft(const Topology& topology, const GemmProblem& problem) {
-  const GemmProblem p = checked(problem);
-  plan_ = empty_plan(p, topology);
-  plan_.policy = "by-hand";
-  plan_.devices = topology.gpus();
+PlanDraft::PlanDraft(const Topology& topology, const GemmProblem& problem)
+    : plan{empty_plan(checked(problem), topology)} {
+  plan.policy = "by-hand";
+  plan.devices = topology.gpus();
   for (const Buffer::Kind matrix : {Buffer::Kind::matrix_a, Buffer::Kind::matrix_b, Buffer::Kind::matrix_c})
-    plan_.buffers.push_back(matrix_buffer(p, matrix));
+    plan.buffers.push_back(matrix_buffer(plan.problem, matrix));
+}
+
+PlanDraft::PlanDraft(const Topology& topology, DType dtype) {
+  GemmProblem none;
+  none.dtype = dtype;
+  none.place_a = none.place_b = none.place_c = topology.hosts().front();
+  plan = empty_plan(none, topology);
+  plan.policy = "by-hand";
+  plan.devices = topology.gpus();
 }
 
 QueueId PlanDraft::queue(const Queue& wanted) {
   const auto same = [&](const Queue& q) {
     return q.kind == wanted.kind && q.src == wanted.src && q.dst == wanted.dst && q.index == wanted.index;
   };
-  const auto found = std::find_if(plan_.queues.begin(), plan_.queues.end(), same);
-  const QueueId id{static_cast<std::size_t>(found - plan_.queues.begin())};
-  if (found == plan_.queues.end()) plan_.queues.push_back(wanted);
+  const auto found = std::find_if(plan.queues.begin(), plan.queues.end(), same);
+  const QueueId id{static_cast<std::size_t>(found - plan.queues.begin())};
+  if (found == plan.queues.end()) plan.queues.push_back(wanted);
   return id;
 }
 
@@ -32,24 +40,29 @@ QueueId PlanDraft::copy_queue(MemoryId src, MemoryId dst, int index) {
 }
 
 View PlanDraft::whole(BufferId buffer) const {
-  return {buffer, 0, 0, plan_.buffer(buffer).rows, plan_.buffer(buffer).cols};
+  return {buffer, 0, 0, plan.buffer(buffer).rows, plan.buffer(buffer).cols};
 }
 
 View PlanDraft::tile(MemoryId memory, std::int64_t rows, std::int64_t cols) {
   constexpr std::int64_t alignment = 64;
-  std::int64_t& peak = plan_.peak_bytes[memory.index()];
-  const std::int64_t offset = (peak + alignment - 1) / alignment * alignment;
-  peak = offset + rows * cols * element_size(plan_.problem.dtype);
-  plan_.buffers.push_back(
-      {Buffer::Kind::tile, memory, rows, cols, std::max<std::int64_t>(1, rows), offset, plan_.problem.dtype});
-  return whole(BufferId{plan_.buffers.size() - 1});
+  const std::int64_t behind = plan.peak_bytes[memory.index()];
+  return tile_at(memory, (behind + alignment - 1) / alignment * alignment, rows, cols, rows);
+}
+
+View PlanDraft::tile_at(MemoryId memory, std::int64_t offset, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  const Buffer buffer{Buffer::Kind::tile, memory, rows, cols, std::max<std::int64_t>(1, ld), offset,
+                      plan.problem.dtype};
+  std::int64_t& peak = plan.peak_bytes[memory.index()];
+  peak = std::max(peak, offset + buffer.ld * cols * buffer.element());
+  plan.buffers.push_back(buffer);
+  return whole(BufferId{plan.buffers.size() - 1});
 }
 
 OpId PlanDraft::add(const Op& op, const Deps& deps) {
-  plan_.ops.push_back(op);
-  plan_.deps.insert(plan_.deps.end(), deps.begin(), deps.end());
-  plan_.dep_begin.push_back(static_cast<std::uint32_t>(plan_.deps.size()));
-  return OpId{plan_.ops.size() - 1};
+  plan.ops.push_back(op);
+  plan.deps.insert(plan.deps.end(), deps.begin(), deps.end());
+  plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
+  return OpId{plan.ops.size() - 1};
 }
 
 OpId PlanDraft::copy(QueueId queue, const View& from, const View& to, const Deps& deps) {
@@ -57,7 +70,7 @@ OpId PlanDraft::copy(QueueId queue, const View& from, const View& to, const Deps
 }
 
 OpId PlanDraft::gemm(QueueId queue, const View& a, const View& b, const View& y, Scalars scalars, const Deps& deps) {
-  return add({OpKind::gemm, plan_.problem.trans_a, plan_.problem.trans_b, queue, a, b, y, scalars.alpha, scalars.beta},
+  return add({OpKind::gemm, plan.problem.trans_a, plan.problem.trans_b, queue, a, b, y, scalars.alpha, scalars.beta},
              deps);
 }
 

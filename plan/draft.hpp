@@ -12,8 +12,10 @@ namespace tilerail {
 /// Puts a plan together by hand, operation by operation, with no policy: calibration and tests say exactly what runs.
 class PlanDraft {
  public:
-  /// The problem's matrices become buffers; tiles are packed one after another, from 64-byte boundaries.
+  /// The problem's matrices become buffers.
   PlanDraft(const Topology& topology, const GemmProblem& problem);
+  /// Operations of no problem, on tiles of one type; there are no matrices.
+  explicit PlanDraft(const Topology& topology, DType dtype = DType::f64);
 
   QueueId compute_queue(MemoryId gpu, int index = 0);
   QueueId copy_queue(MemoryId src, MemoryId dst, int index = 0);
@@ -21,7 +23,10 @@ class PlanDraft {
   View a() const { return whole(BufferId{0}); }
   View b() const { return whole(BufferId{1}); }
   View c() const { return whole(BufferId{2}); }
+  /// Packed, behind the tiles before it, from a 64-byte boundary.
   View tile(MemoryId memory, std::int64_t rows, std::int64_t cols);
+  /// So many bytes behind the start of the memory's tiles, wherever others are; columns are `ld` elements apart.
+  View tile_at(MemoryId memory, std::int64_t offset, std::int64_t rows, std::int64_t cols, std::int64_t ld);
 
   struct Scalars {
     Scalar alpha = Scalar::one, beta = Scalar::zero;
@@ -32,17 +37,14 @@ class PlanDraft {
   OpId gemm(QueueId queue, const View& a, const View& b, const View& y, Scalars scalars, const Deps& deps = {});
   OpId axpby(QueueId queue, const View& x, const View& y, Scalars scalars, const Deps& deps = {});
   OpId join(QueueId queue, const Deps& deps);
+  /// Any operation, as it is.
+  OpId add(const Op& op, const Deps& deps = {});
 
-  std::size_t size() const { return plan_.ops.size(); }
-  /// The plan so far.
-  const Plan& plan() const { return plan_; }
+  Plan plan;  // so far
 
  private:
   View whole(BufferId buffer) const;
   QueueId queue(const Queue& queue);
-  OpId add(const Op& op, const Deps& deps);
-
-  Plan plan_;
 };
 
 /// Rows [row, row + rows) and columns [col, col + cols) of a view.

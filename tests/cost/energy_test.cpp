@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/machines.hpp"
+#include "plan/draft.hpp"
+#include "tests/support/shipped.hpp"
 
 namespace tilerail {
 namespace {
@@ -11,27 +12,21 @@ namespace {
 constexpr MemoryId gpu0{1}, gpu1{2};
 
 /// Kernels and joins with the times at which they ran, each in a queue of its own.
-struct TimedPlan {
-  TimedPlan() {
-    plan.devices = {gpu0, gpu1};
-    plan.problem.m = plan.problem.n = plan.problem.k = 1024;
-  }
+struct TimedPlan : PlanDraft {
+  TimedPlan() : PlanDraft{test::shipped("two-gpu")} { plan.problem.m = plan.problem.n = plan.problem.k = 1024; }
   void add(OpKind kind, MemoryId gpu, std::int64_t side, double start, double end) {
     Op op;
-    op.kind = kind, op.queue = QueueId{plan.queues.size()};
-    plan.queues.push_back({Queue::Kind::compute, gpu, gpu, static_cast<int>(plan.queues.size())});
-    plan.buffers.push_back({Buffer::Kind::tile, gpu, side, side, side, 0});
-    op.a = op.b = op.y = {BufferId{plan.buffers.size() - 1}, 0, 0, side, side};
-    plan.ops.push_back(op);
+    op.kind = kind, op.queue = compute_queue(gpu, static_cast<int>(plan.queues.size()));
+    op.a = op.b = op.y = tile(gpu, side, side);
+    PlanDraft::add(op);
     times.push_back({start, end});
   }
   void gemm(MemoryId gpu, std::int64_t side, double start, double end) { add(OpKind::gemm, gpu, side, start, end); }
 
-  Plan plan;
   std::vector<OpTime> times;
 };
 
-Topology two_gpu() { return testing::shipped("two-gpu"); }
+Topology two_gpu() { return test::shipped("two-gpu"); }
 
 /// Of gpu0 and gpu1, in joules.
 void expect_energies(const TimedPlan& run, const Topology& topology, double first, double second) {

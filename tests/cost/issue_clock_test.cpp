@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/draft.hpp"
 #include "plan/shared_streams.hpp"
 #include "tests/support/small_machine.hpp"
 
@@ -26,31 +27,19 @@ Topology machine() {
 }
 
 /// Operations without operands: what counts is their kinds, queues and dependencies.
-class Draft {
+class Draft : public PlanDraft {
  public:
-  Draft() {
-    plan.memories = {"h", "g0", "g1", "g2"};
-    plan.dep_begin = {0};
+  Draft() : PlanDraft{machine()} {}
+  OpId copy(MemoryId src, MemoryId dst, const Deps& deps = {}) { return add(OpKind::copy, copy_queue(src, dst), deps); }
+  OpId kernel(MemoryId gpu, const Deps& deps = {}, OpKind kind = OpKind::gemm) {
+    return add(kind, compute_queue(gpu), deps);
   }
-  OpId copy(MemoryId src, MemoryId dst, const Deps& deps = {}) { return add(OpKind::copy, src, dst, deps); }
-  OpId kernel(MemoryId gpu, const Deps& deps = {}, OpKind kind = OpKind::gemm) { return add(kind, gpu, gpu, deps); }
-  QueueId queue(MemoryId src, MemoryId dst) {
-    for (std::size_t i = 0; i < plan.queues.size(); ++i)
-      if (plan.queues[i].src == src && plan.queues[i].dst == dst) return QueueId{i};
-    plan.queues.push_back({src == dst ? Queue::Kind::compute : Queue::Kind::copy, src, dst, 0});
-    return QueueId{plan.queues.size() - 1};
-  }
-
-  Plan plan;
 
  private:
-  OpId add(OpKind kind, MemoryId src, MemoryId dst, const Deps& deps) {
+  OpId add(OpKind kind, QueueId queue, const Deps& deps) {
     Op op;
-    op.kind = kind, op.queue = queue(src, dst);
-    plan.ops.push_back(op);
-    plan.deps.insert(plan.deps.end(), deps.begin(), deps.end());
-    plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
-    return OpId{plan.ops.size() - 1};
+    op.kind = kind, op.queue = queue;
+    return PlanDraft::add(op, deps);
   }
 };
 
@@ -63,7 +52,7 @@ TEST(SharedStreams, CopiesToPeersShareOneWhereEachWaitsForTheOneBefore) {
   Draft d;
   const OpId first = d.copy(gpu0, gpu1), second = d.copy(gpu0, gpu2, {first});
   d.copy(gpu0, gpu1, {second});
-  EXPECT_TRUE(share(d, d.queue(gpu0, gpu1), d.queue(gpu0, gpu2)));
+  EXPECT_TRUE(share(d, d.copy_queue(gpu0, gpu1), d.copy_queue(gpu0, gpu2)));
 }
 
 TEST(SharedStreams, OneCopyThatDoesNotWaitKeepsThemApart) {
@@ -71,7 +60,7 @@ TEST(SharedStreams, OneCopyThatDoesNotWaitKeepsThemApart) {
   const OpId first = d.copy(gpu0, gpu1), second = d.copy(gpu0, gpu2, {first});
   d.copy(gpu0, gpu1, {second});
   d.copy(gpu0, gpu2);
-  EXPECT_FALSE(share(d, d.queue(gpu0, gpu1), d.queue(gpu0, gpu2)));
+  EXPECT_FALSE(share(d, d.copy_queue(gpu0, gpu1), d.copy_queue(gpu0, gpu2)));
 }
 
 TEST(SharedStreams, CopiesOfOneQueueAreInOrderWithoutDependencies) {
@@ -79,7 +68,7 @@ TEST(SharedStreams, CopiesOfOneQueueAreInOrderWithoutDependencies) {
   d.copy(gpu0, gpu1);
   const OpId last = d.copy(gpu0, gpu1);
   d.copy(gpu0, gpu2, {last});
-  EXPECT_TRUE(share(d, d.queue(gpu0, gpu1), d.queue(gpu0, gpu2)));
+  EXPECT_TRUE(share(d, d.copy_queue(gpu0, gpu1), d.copy_queue(gpu0, gpu2)));
 }
 
 TEST(SharedStreams, OtherSendersHostsAndKernelsHaveTheirOwn) {

@@ -4,23 +4,21 @@
 
 #include <stdexcept>
 
+#include "plan/draft.hpp"
+#include "tests/support/shipped.hpp"
+
 namespace tilerail::cuda {
 namespace {
 
 /// A copy, a multiplication after it, a join after that.
 Plan three_ops() {
-  Plan plan;
-  plan.queues.resize(3);
-  for (std::size_t i = 0; i < 3; ++i) {
-    Op op;
-    op.kind = std::array{OpKind::copy, OpKind::gemm, OpKind::join}[i];
-    op.queue = QueueId{i};
-    op.y.rows = op.y.cols = op.kind == OpKind::join ? 0 : 4;
-    plan.ops.push_back(op);
-  }
-  plan.dep_begin = {0, 0, 1, 2};
-  plan.deps = {OpId{0}, OpId{1}};
-  return plan;
+  PlanDraft draft{test::shipped("two-gpu")};
+  const MemoryId host{0}, gpu{1};
+  const View there = draft.tile(host, 4, 4), tile = draft.tile(gpu, 4, 4);
+  const OpId copy = draft.copy(draft.copy_queue(host, gpu), there, tile);
+  const OpId gemm = draft.gemm(draft.compute_queue(gpu), tile, tile, tile, {}, {copy});
+  draft.join(draft.compute_queue(gpu, 1), {gemm});
+  return draft.plan;
 }
 
 TEST(ActivityMatch, TimesAreSecondsSinceTheOriginOfTheProfilersClock) {

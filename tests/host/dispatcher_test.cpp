@@ -41,7 +41,7 @@ Plan random_plan(const Topology& topology, std::size_t count, std::uint64_t seed
       draft.copy(draft.copy_queue(MemoryId{0}, gpu, static_cast<int>(random() % 3)), draft.a(), tiles[device], deps);
     }
   }
-  return draft.plan();
+  return draft.plan;
 }
 
 /// The operations that each operation follows: its dependencies and the one before it in its queue.

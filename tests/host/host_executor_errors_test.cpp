@@ -74,7 +74,7 @@ TEST(HostExecutorErrors, AFailingOperationIsNamedAndTheExecutorStaysUsable) {
   HostExecutor executor{topology};
   std::vector<double> a(4, 1.0), b(4, 1.0), c(16, 0.0);
   executor.set_matrices({a.data(), b.data(), c.data()});
-  const std::string error = error_of(executor, draft.plan());
+  const std::string error = error_of(executor, draft.plan);
   EXPECT_NE(error.find("operation 1 (gemm, queue 1: compute on device0)"), std::string::npos) << error;
   EXPECT_NE(error.find("8589934592"), std::string::npos) << error;
 

@@ -117,9 +117,9 @@ TEST(HostExecutor, OneWorkerTakesReadyOperationsByLowestId) {
   const MemoryId gpu = topology.gpus()[0];
   for (int i = 0; i < 30; ++i) draft.copy(draft.copy_queue(MemoryId{0}, gpu, i % 3), draft.a(), draft.tile(gpu, 8, 8));
   HostExecutor executor{topology};
-  const GemmData data{draft.plan().problem, 15};
+  const GemmData data{draft.plan.problem, 15};
   executor.set_matrices(data.matrices());
-  const Timeline timeline = executor.execute(draft.plan());
+  const Timeline timeline = executor.execute(draft.plan);
   for (std::size_t i = 1; i < 30; ++i) EXPECT_LE(timeline.ops[i - 1].end, timeline.ops[i].start);
 }
 
@@ -137,10 +137,10 @@ TEST(HostExecutor, JoinsEndWithTheLastOfTheirDependencies) {
   const OpId again = draft.join(draft.compute_queue(gpu1), {both});
   const OpId back = draft.copy(draft.copy_queue(gpu0, host), tile, draft.c(), {again});
   HostExecutor executor{topology};
-  const GemmData data{draft.plan().problem, 16};
+  const GemmData data{draft.plan.problem, 16};
   executor.set_matrices(data.matrices());
-  const Timeline timeline = executor.execute(draft.plan());
-  expect_rule_kept(draft.plan(), timeline);
+  const Timeline timeline = executor.execute(draft.plan);
+  expect_rule_kept(draft.plan, timeline);
   EXPECT_GE(timeline.ops[back.index()].start, timeline.ops[y.index()].end);
   for (const OpId join : {both, again}) {
     EXPECT_EQ(timeline.ops[join.index()].start, timeline.ops[join.index()].end);
@@ -151,11 +151,11 @@ TEST(HostExecutor, JoinsEndWithTheLastOfTheirDependencies) {
 TEST(HostExecutor, APlanOfNothingTakesNoTime) {
   const Topology topology = machine(1, 2);
   HostExecutor executor{topology};
-  EXPECT_TRUE(executor.execute(PlanDraft(topology, on_host(0, 0, 0)).plan()).ops.empty());
+  EXPECT_TRUE(executor.execute(PlanDraft(topology, on_host(0, 0, 0)).plan).ops.empty());
   PlanDraft joins{topology, on_host(0, 0, 0)};
   const QueueId queue = joins.compute_queue(topology.gpus()[0]);
   joins.join(queue, {joins.join(queue, {})});
-  EXPECT_EQ(executor.execute(joins.plan()).ops.size(), 2U);
+  EXPECT_EQ(executor.execute(joins.plan).ops.size(), 2U);
 }
 
 TEST(HostExecutor, PoisonShowsBytesThatNothingWrote) {
@@ -167,9 +167,9 @@ TEST(HostExecutor, PoisonShowsBytesThatNothingWrote) {
   const MemoryId gpu = topology.gpus()[0];
   draft.gemm(draft.compute_queue(gpu), draft.a(), draft.tile(gpu, 16, 16), draft.c(), {});
   HostExecutor executor{topology, {.workers = 1, .poison = true}};
-  const GemmData data{draft.plan().problem, 17};
+  const GemmData data{draft.plan.problem, 17};
   executor.set_matrices(data.matrices());
-  executor.execute(draft.plan());
+  executor.execute(draft.plan);
   EXPECT_TRUE(std::isnan(data.c().at(0, 0)));
   EXPECT_FALSE(data.check().passed());
 }

@@ -75,24 +75,14 @@ TEST(Annotate, MetadataSaysWhatWasRun) {
 
 /// C (4 x 6) = op(A) op(B) with both transposed: A is stored k x m, B is stored n x k.
 TEST(Annotate, TransposedOperandsGiveRowsAndColumnsTheOtherWayRound) {
-  const MemoryId gpu{1};
-  Plan plan;
-  plan.problem = checked({4, 6, 8, DType::f64, Trans::yes, Trans::yes, 1, 0, gpu, gpu, MemoryId{0}, 0, 0, 0});
-  plan.machine = "sample";
-  plan.memories = {"host", "gpu0", "gpu1"};
-  plan.devices = {gpu};
-  plan.queues = {{Queue::Kind::compute, gpu, gpu, 0}, {Queue::Kind::copy, gpu, MemoryId{0}, 0}};
-  plan.buffers = {{Buffer::Kind::matrix_a, gpu, 8, 4, 8, 0},
-                  {Buffer::Kind::matrix_b, gpu, 6, 8, 6, 0},
-                  {Buffer::Kind::matrix_c, MemoryId{0}, 4, 6, 4, 0},
-                  {Buffer::Kind::tile, gpu, 2, 3, 2, 0}};
+  const MemoryId host{0}, gpu{1};
+  PlanDraft draft{sample_machine(), {4, 6, 8, DType::f64, Trans::yes, Trans::yes, 1, 0, gpu, gpu, host, 0, 0, 0}};
+  const View tile = draft.tile(gpu, 2, 3);
   // Rows 2 and 3 of op(A) are columns 2 and 3 of A; columns 3 to 5 of op(B) are rows 3 to 5 of B.
-  const View a{BufferId{0}, 0, 2, 8, 2}, b{BufferId{1}, 3, 0, 3, 8}, tile{BufferId{3}, 0, 0, 2, 3};
-  plan.ops = {{OpKind::gemm, Trans::yes, Trans::yes, QueueId{0}, a, b, tile},
-              {OpKind::copy, Trans::no, Trans::no, QueueId{1}, tile, {}, {BufferId{2}, 2, 3, 2, 3}}};
-  plan.dep_begin = {0, 0, 1};
-  plan.deps = {OpId{0}};
-  plan.peak_bytes = {0, 48, 0};
+  const View a = part(draft.a(), 0, 2, 8, 2), b = part(draft.b(), 3, 0, 3, 8);
+  const OpId product = draft.gemm(draft.compute_queue(gpu), a, b, tile, {});
+  draft.copy(draft.copy_queue(gpu, host), tile, part(draft.c(), 2, 3, 2, 3), {product});
+  const Plan& plan = draft.plan;
   validate(plan);
   const AnnotatedTimeline timeline =
       annotate(plan, sample_machine(), Timeline{"sim", content_hash(plan), {{0, 1}, {1, 2}}});

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "plan/plan.hpp"
+#include "plan/draft.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::study {
@@ -17,26 +17,19 @@ struct Sample {
   /// `workers` on each GPU instead of copy engines and compute units; 0: as it is.
   explicit Sample(int workers = 0) : topology{machine(workers)} {
     const MemoryId host = topology.hosts()[0], gpu = topology.gpus()[0];
-    plan.queues = {
-        {Queue::Kind::copy, host, gpu, 0}, {Queue::Kind::copy, host, gpu, 1}, {Queue::Kind::compute, gpu, gpu, 0}};
-    add(OpKind::copy, 0, {});      // a
-    add(OpKind::copy, 1, {});      // b
-    add(OpKind::gemm, 2, {0});     // k
-    add(OpKind::gemm, 2, {1, 2});  // l
+    PlanDraft draft{topology};
+    const View tile = draft.tile(gpu, 8, 8), there = draft.tile(host, 8, 8);
+    const OpId a = draft.copy(draft.copy_queue(host, gpu), there, tile);
+    const OpId b = draft.copy(draft.copy_queue(host, gpu, 1), there, tile);
+    const OpId k = draft.gemm(draft.compute_queue(gpu), tile, tile, tile, {}, {a});
+    draft.gemm(draft.compute_queue(gpu), tile, tile, tile, {}, {b, k});  // l
+    plan = draft.plan;
   }
   static Topology machine(int workers) {
     auto d = test::shipped("hgx-h200").description();
     if (workers > 0)
       for (Memory& memory : d.memories) memory.engines.total = workers;
     return Topology{std::move(d)};
-  }
-  void add(OpKind kind, std::size_t queue, const std::vector<std::size_t>& after) {
-    if (plan.dep_begin.empty()) plan.dep_begin.push_back(0);
-    Op op;
-    op.kind = kind, op.queue = QueueId{queue};
-    plan.ops.push_back(op);
-    for (const std::size_t id : after) plan.deps.push_back(OpId{id});
-    plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
   }
 };
 

@@ -11,99 +11,45 @@
 
 #include "backends/sim/sim_executor.hpp"
 #include "model/machine/topology.hpp"
-#include "plan/plan.hpp"
+#include "plan/draft.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::testing {
 
 /// Small plans written by hand. Tiles of one memory all start at its beginning: only times matter here.
-class HandPlan {
+class HandPlan : public PlanDraft {
  public:
-  using Deps = std::vector<OpId>;
-
-  explicit HandPlan(const Topology& topology, DType dtype = DType::f64) : bytes_{element_size(dtype)} {
-    plan.machine = topology.name();
-    plan.problem.dtype = dtype;
-    for (const Memory& memory : topology.memories()) plan.memories.push_back(memory.name);
-    plan.problem.place_a = plan.problem.place_b = plan.problem.place_c = topology.hosts().front();
-    plan.devices = topology.gpus();
-    plan.peak_bytes.assign(plan.memories.size(), 0);
-    plan.dep_begin = {0};
-  }
+  explicit HandPlan(const Topology& topology, DType dtype = DType::f64) : PlanDraft{topology, dtype} {}
 
   /// A packed copy of `bytes` in queue `index` of the pair.
   OpId copy(MemoryId src, MemoryId dst, std::int64_t bytes, const Deps& deps = {}, int index = 0) {
-    const std::int64_t rows = bytes / bytes_;
+    const std::int64_t rows = bytes / element_size(plan.problem.dtype);
     return copy(src, dst, rows, 1, rows, deps, index);
   }
 
   /// A copy of rows x cols elements out of a buffer with leading dimension `ld`.
   OpId copy(MemoryId src, MemoryId dst, std::int64_t rows, std::int64_t cols, std::int64_t ld, const Deps& deps,
             int index) {
-    Op op;
-    op.kind = OpKind::copy;
-    op.queue = queue(Queue::Kind::copy, src, dst, index);
-    op.a = tile(src, rows, cols, ld);
-    op.y = tile(dst, rows, cols, rows);
-    return add(op, deps);
+    const View from = tile_at(src, 0, rows, cols, ld), to = packed(dst, rows, cols);
+    return PlanDraft::copy(copy_queue(src, dst, index), from, to, deps);
   }
 
   OpId gemm(MemoryId gpu, std::int64_t m, std::int64_t n, std::int64_t k, const Deps& deps = {}, int index = 0,
             Scalar beta = Scalar::one) {
-    Op op;
-    op.kind = OpKind::gemm;
-    op.queue = queue(Queue::Kind::compute, gpu, gpu, index);
-    op.a = tile(gpu, m, k, m), op.b = tile(gpu, k, n, k), op.y = tile(gpu, m, n, m);
-    op.beta = beta;
-    return add(op, deps);
+    const View a = packed(gpu, m, k), b = packed(gpu, k, n), y = packed(gpu, m, n);
+    return PlanDraft::gemm(compute_queue(gpu, index), a, b, y, {Scalar::one, beta}, deps);
   }
 
   OpId axpby(MemoryId gpu, std::int64_t m, std::int64_t n, Scalar alpha, Scalar beta, const Deps& deps = {},
              int index = 0) {
-    Op op;
-    op.kind = OpKind::axpby;
-    op.queue = queue(Queue::Kind::compute, gpu, gpu, index);
-    op.a = tile(gpu, m, n, m), op.y = tile(gpu, m, n, m);
-    op.alpha = alpha, op.beta = beta;
-    return add(op, deps);
+    const View x = packed(gpu, m, n), y = packed(gpu, m, n);
+    return PlanDraft::axpby(compute_queue(gpu, index), x, y, {alpha, beta}, deps);
   }
 
-  OpId join(MemoryId gpu, const Deps& deps, int index = 0) {
-    Op op;
-    op.kind = OpKind::join;
-    op.queue = queue(Queue::Kind::compute, gpu, gpu, index);
-    return add(op, deps);
-  }
-
-  Plan plan;
+  OpId join(MemoryId gpu, const Deps& deps, int index = 0) { return PlanDraft::join(compute_queue(gpu, index), deps); }
 
  private:
-  QueueId queue(Queue::Kind kind, MemoryId src, MemoryId dst, int index) {
-    auto& all = plan.queues;
-    const auto known = std::find_if(all.begin(), all.end(), [&](const Queue& q) {
-      return q.kind == kind && q.src == src && q.dst == dst && q.index == index;
-    });
-    if (known != all.end()) return QueueId{static_cast<std::size_t>(known - all.begin())};
-    all.push_back({kind, src, dst, index});
-    return QueueId{all.size() - 1};
-  }
-
-  View tile(MemoryId memory, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
-    ld = std::max<std::int64_t>(1, ld);
-    plan.buffers.push_back({Buffer::Kind::tile, memory, rows, cols, ld, 0, plan.problem.dtype});
-    auto& peak = plan.peak_bytes[memory.index()];
-    peak = std::max(peak, ld * cols * bytes_);
-    return {BufferId{plan.buffers.size() - 1}, 0, 0, rows, cols};
-  }
-
-  OpId add(const Op& op, const Deps& deps) {
-    plan.ops.push_back(op);
-    plan.deps.insert(plan.deps.end(), deps.begin(), deps.end());
-    plan.dep_begin.push_back(static_cast<std::uint32_t>(plan.deps.size()));
-    return OpId{plan.ops.size() - 1};
-  }
-
-  std::int64_t bytes_;  // of an element
+  View packed(MemoryId memory, std::int64_t rows, std::int64_t cols) { return tile_at(memory, 0, rows, cols, rows); }
 };
 
 /// two-gpu: its comment gives the rates; `change` edits the description first.

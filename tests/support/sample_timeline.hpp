@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/machine/topology.hpp"
-#include "plan/plan.hpp"
+#include "plan/draft.hpp"
 #include "report/timeline/annotate.hpp"
 #include "tests/support/small_machine.hpp"
 
@@ -56,30 +56,28 @@ inline constexpr double product_flops = 2e6;
 class SamplePlan {
  public:
   SamplePlan() {
-    plan_.problem = checked({200, 100, 100, DType::f64, Trans::no, Trans::no, 1, 2, host_, host_, host_, 0, 0, 0});
-    plan_.machine = "sample";
-    plan_.memories = {"host", "gpu0", "gpu1"};
-    plan_.policy = "gemmex+tile=100";
-    plan_.tile = 100;
-    plan_.devices = {gpu0_, gpu1_};
-    plan_.queues = {{Queue::Kind::copy, host_, gpu0_, 0},    {Queue::Kind::copy, gpu0_, gpu1_, 0},
-                    {Queue::Kind::compute, gpu0_, gpu0_, 0}, {Queue::Kind::compute, gpu0_, gpu0_, 1},
-                    {Queue::Kind::copy, gpu0_, host_, 0},    {Queue::Kind::copy, host_, gpu1_, 0},
-                    {Queue::Kind::copy, host_, gpu1_, 1},    {Queue::Kind::compute, gpu1_, gpu1_, 0},
-                    {Queue::Kind::copy, gpu1_, host_, 0}};
-    plan_.buffers = {{Buffer::Kind::matrix_a, host_, 200, 100, 200, 0},
-                     {Buffer::Kind::matrix_b, host_, 100, 100, 100, 0},
-                     {Buffer::Kind::matrix_c, host_, 200, 100, 200, 0}};
-    for (const auto& [memory, slot] : std::vector<std::pair<MemoryId, int>>{
-             {gpu0_, 0}, {gpu0_, 1}, {gpu1_, 0}, {gpu0_, 2}, {gpu0_, 3}, {gpu1_, 1}, {gpu1_, 2}}) {
-      plan_.buffers.push_back({Buffer::Kind::tile, memory, 100, 100, 100, slot * tile_bytes});
-    }
-    plan_.peak_bytes = {0, 4 * tile_bytes, 3 * tile_bytes};
-    plan_.dep_begin = {0};
-    add_ops();
+    draft_.plan.policy = "gemmex+tile=100", draft_.plan.tile = 100;
+    const QueueId in0 = draft_.copy_queue(host_, gpu0_), peer = draft_.copy_queue(gpu0_, gpu1_);
+    const QueueId first = draft_.compute_queue(gpu0_), second = draft_.compute_queue(gpu0_, 1);
+    const QueueId out0 = draft_.copy_queue(gpu0_, host_);
+    const QueueId in1 = draft_.copy_queue(host_, gpu1_), beside = draft_.copy_queue(host_, gpu1_, 1);
+    const QueueId kernels1 = draft_.compute_queue(gpu1_), out1 = draft_.copy_queue(gpu1_, host_);
+    const View a0 = tile(gpu0_), b0 = tile(gpu0_), b1 = tile(gpu1_), product0 = tile(gpu0_), c0 = tile(gpu0_);
+    const View a1 = tile(gpu1_), c1 = tile(gpu1_);
+    const OpId fetch_a0 = draft_.copy(in0, half(draft_.a(), 0), a0), fetch_b = draft_.copy(in0, draft_.b(), b0);
+    const OpId pass_b = draft_.copy(peer, b0, b1, {fetch_b});
+    const OpId multiply = draft_.gemm(first, a0, b0, product0, {}, {fetch_a0, fetch_b});
+    const OpId fetch_c0 = draft_.copy(in0, half(draft_.c(), 0), c0);
+    const OpId sum = draft_.axpby(second, c0, product0, {Scalar::beta, Scalar::one}, {multiply, fetch_c0});
+    const OpId write0 = draft_.copy(out0, product0, half(draft_.c(), 0), {sum});
+    const OpId fetch_a1 = draft_.copy(in1, half(draft_.a(), 100), a1);
+    const OpId fetch_c1 = draft_.copy(beside, half(draft_.c(), 100), c1);
+    const OpId lower = draft_.gemm(kernels1, a1, b1, c1, {Scalar::alpha, Scalar::beta}, {pass_b, fetch_a1, fetch_c1});
+    const OpId write1 = draft_.copy(out1, c1, half(draft_.c(), 100), {lower});
+    draft_.join(kernels1, {write0, write1});
   }
 
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const { return draft_.plan; }
   static Timeline timeline(const Plan& plan) {
     Timeline result{"sim", content_hash(plan), {}};
     for (const auto& [start, end] : std::vector<std::pair<int, int>>{{0, 10},
@@ -100,33 +98,12 @@ class SamplePlan {
   }
 
  private:
-  static View tile(int buffer, std::int64_t row = 0) { return {BufferId{buffer}, row, 0, 100, 100}; }
-
-  void add(OpKind kind, int queue, std::vector<int> deps, View a, View b, View y, Scalar alpha = Scalar::one,
-           Scalar beta = Scalar::zero) {
-    plan_.ops.push_back({kind, Trans::no, Trans::no, QueueId{queue}, a, b, y, alpha, beta});
-    for (const int dep : deps) plan_.deps.push_back(OpId{dep});
-    plan_.dep_begin.push_back(static_cast<std::uint32_t>(plan_.deps.size()));
-  }
-
-  void add_ops() {
-    const int a = 0, b = 1, c = 2;
-    add(OpKind::copy, 0, {}, tile(a), {}, tile(3));
-    add(OpKind::copy, 0, {}, tile(b), {}, tile(4));
-    add(OpKind::copy, 1, {1}, tile(4), {}, tile(5));
-    add(OpKind::gemm, 2, {0, 1}, tile(3), tile(4), tile(6));
-    add(OpKind::copy, 0, {}, tile(c), {}, tile(7));
-    add(OpKind::axpby, 3, {3, 4}, tile(7), {}, tile(6), Scalar::beta, Scalar::one);
-    add(OpKind::copy, 4, {5}, tile(6), {}, tile(c));
-    add(OpKind::copy, 5, {}, tile(a, 100), {}, tile(8));
-    add(OpKind::copy, 6, {}, tile(c, 100), {}, tile(9));
-    add(OpKind::gemm, 7, {2, 7, 8}, tile(8), tile(5), tile(9), Scalar::alpha, Scalar::beta);
-    add(OpKind::copy, 8, {9}, tile(9), {}, tile(c, 100));
-    add(OpKind::join, 7, {6, 10}, {}, {}, {});
-  }
+  View tile(MemoryId gpu) { return draft_.tile(gpu, 100, 100); }
+  static View half(const View& matrix, std::int64_t row) { return part(matrix, row, 0, 100, 100); }
 
   MemoryId host_{0}, gpu0_{1}, gpu1_{2};
-  Plan plan_;
+  PlanDraft draft_{sample_machine(),
+                   {200, 100, 100, DType::f64, Trans::no, Trans::no, 1, 2, host_, host_, host_, 0, 0, 0}};
 };
 
 inline AnnotatedTimeline sample_timeline(const Topology& machine = sample_machine()) {

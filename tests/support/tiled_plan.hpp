@@ -22,7 +22,7 @@ class TiledPlan {
     for (std::int64_t j = 0; j < p_.n; j += tile_) {
       for (std::int64_t i = 0; i < p_.m; i += tile_) add_c_tile(i, j, number++);
     }
-    return draft_.plan();
+    return draft_.plan;
   }
 
  private:

@@ -55,7 +55,7 @@ MemoryId CalibrationRuns::gpu(int queue) const {
 
 /// Mean time of an operation: the time of each queue from its first start to its last end, over its operations.
 double CalibrationRuns::run(const Draft& draft) {
-  const Plan& plan = draft.plan.plan();
+  const Plan& plan = draft.plan;
   void* operands = plan.problem.dtype == DType::f64 ? doubles_.data() : floats_.data();
   executor_.set_matrices({operands, operands, sink_.data()});
   const Timeline timeline = executor_.execute(plan);
@@ -120,7 +120,7 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t 
   }
   const OpId ready = draft.join(draft.copy_queue(host_memory, gpu(0)), filled);
   const int products = k == s ? products_of_a_tile : 1;  // a thin product is the only one of its tile
-  const std::size_t first = draft.size();
+  const std::size_t first = draft.plan.ops.size();
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
       const auto turn = [&](int number) { return static_cast<std::size_t>(number % rotation * all_workers() + w); };
@@ -129,7 +129,7 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t 
                  {Scalar::one, Scalar::one}, {ready});
     }
   }
-  return {std::move(draft), first};
+  return {std::move(draft.plan), first};
 }
 
 std::size_t CalibrationRuns::add_axpby(std::int64_t s) {
@@ -152,7 +152,7 @@ CalibrationRuns::Draft CalibrationRuns::axpby_draft(std::int64_t s, int count) c
       draft.axpby(draft.compute_queue(gpu(w), w / devices_), x[tile], y[tile], {Scalar::one, Scalar::beta});
     }
   }
-  return {std::move(draft), 0};
+  return {std::move(draft.plan), 0};
 }
 
 std::size_t CalibrationRuns::add_copy(CopyRole role, std::int64_t rows, std::int64_t cols, int at_once) {
@@ -179,7 +179,7 @@ CalibrationRuns::Draft CalibrationRuns::copy_draft(CopyRole role, std::int64_t r
       draft.copy(draft.copy_queue(gpu(q), gpu(q + 1), index), tile, far[static_cast<std::size_t>(turn)]);
     }
   }
-  return {std::move(draft), 0};
+  return {std::move(draft.plan), 0};
 }
 
 }  // namespace tilerail::host

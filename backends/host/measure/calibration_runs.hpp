@@ -41,7 +41,7 @@ class CalibrationRuns {
  private:
   /// A plan whose operations from `first` on are equal ones, `count` of them in each of their queues.
   struct Draft {
-    PlanDraft plan;
+    Plan plan;
     std::size_t first = 0;
   };
   struct Figure {
