@@ -1,5 +1,6 @@
 #include "api/arguments.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -36,8 +37,8 @@ TEST_P(EachBadArgument, IsReportedWithItsPositionInBlas) {
   const auto defect = first_defect(x);
   ASSERT_TRUE(defect);
   EXPECT_EQ(defect->position, GetParam().position);
-  EXPECT_NE(defect->message.find(GetParam().text), std::string::npos) << defect->message;
-  EXPECT_NE(defect->message.find("argument " + std::to_string(GetParam().position)), std::string::npos);
+  EXPECT_THAT(defect->message, testing::HasSubstr(GetParam().text));
+  EXPECT_THAT(defect->message, testing::HasSubstr("argument " + std::to_string(GetParam().position)));
 }
 
 constexpr std::int64_t huge = (std::int64_t{1} << 40) + 1;

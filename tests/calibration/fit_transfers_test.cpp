@@ -1,4 +1,5 @@
 // A machine whose figures are known is measured as a calibration would, and the fit finds it again.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace tilerail {
 namespace {
 
 using namespace made;
+using testing::Each, testing::Field, testing::HasSubstr, testing::Ne, testing::Not;
 
 struct Case {
   const char* name;
@@ -174,7 +176,7 @@ TEST_P(FitTransfers, OnlyTheHalfThatSharesIsAGroup) {
 
 TEST_P(FitTransfers, CopiesThatDoNotSlowEachOtherShareNothing) {
   const Topology t = fitted(Topology{switch_machine(8)}, GetParam());
-  for (const CapacityGroup& group : t.groups()) EXPECT_EQ(group.name.find("to host"), std::string::npos) << group.name;
+  EXPECT_THAT(t.groups(), Each(Field("name", &CapacityGroup::name, Not(HasSubstr("to host")))));
 }
 
 TEST_P(FitTransfers, HostMemoryHasABoundAndAShareForBothDirections) {
@@ -225,7 +227,7 @@ TEST(FitLinks, PairsOfUnequalRatesAreLinksOfTheirOwn) {
         small_machine::add_link(d, "gpu" + std::to_string(i), "gpu" + std::to_string(j), i % 2 == j % 2 ? 50 : 25, 2);
   const Topology machine{d}, found = fitted(machine);
   expect_pair_rates(found, machine, 0.002);
-  for (const Node& node : found.description().nodes) EXPECT_NE(node.kind, NodeKind::network_switch);
+  EXPECT_THAT(found.description().nodes, Each(Field("kind", &Node::kind, Ne(NodeKind::network_switch))));
 }
 
 TEST(FitCosts, ColumnsCostWhatTheyDidByPitchAndOnABusyDevice) {
@@ -283,7 +285,7 @@ TEST(FitTopology, DevicesAreWhatTheDriverTells) {
   EXPECT_EQ(t.memory(t.gpus()[0]).busy_watts, Watts{400});
   EXPECT_FALSE(t.memory(t.gpus()[1]).idle_watts);
   EXPECT_EQ(t.kernels_of(t.gpus()[0]).name, "made-gpu");
-  for (const Source& source : t.description().sources) EXPECT_EQ(source.kind, Source::Kind::measured);
+  EXPECT_THAT(t.description().sources, Each(Field("kind", &Source::kind, Source::Kind::measured)));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "check/kernels.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +9,7 @@
 
 #include "check/blas.hpp"
 #include "model/base/error.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail::host {
 namespace {
@@ -117,21 +119,21 @@ TEST_P(ZeroScalars, ZeroBetaOverwritesNaN) {
   const std::int64_t s = GetParam();
   std::vector<double> ones(static_cast<std::size_t>(s * s), 1.0), c(ones.size(), nan);
   gemm({DType::f64, Trans::no, Trans::no, s, s, s, 1.0, 0.0, ones.data(), ones.data(), c.data(), s, s, s});
-  for (const double value : c) ASSERT_EQ(value, static_cast<double>(s));  // a sum of s ones
+  EXPECT_THAT(c, testing::Each(static_cast<double>(s)));  // a sum of s ones
 }
 
 TEST_P(ZeroScalars, ZeroAlphaNeverReadsAOrB) {
   const std::int64_t s = GetParam();
   std::vector<double> nans(static_cast<std::size_t>(s * s), nan), c(nans.size(), 3.0);
   gemm({DType::f64, Trans::no, Trans::no, s, s, s, 0.0, 2.0, nans.data(), nans.data(), c.data(), s, s, s});
-  for (const double value : c) ASSERT_EQ(value, 6.0);
+  EXPECT_THAT(c, testing::Each(6.0));
 }
 
 TEST_P(ZeroScalars, EmptyKOnlyScales) {
   const std::int64_t s = GetParam();
   std::vector<double> c(static_cast<std::size_t>(s * s), 3.0);
   gemm({DType::f64, Trans::no, Trans::no, s, s, 0, 1.0, 2.0, c.data(), c.data(), c.data(), s, 1, s});
-  for (const double value : c) ASSERT_EQ(value, 6.0);
+  EXPECT_THAT(c, testing::Each(6.0));
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ZeroScalars, testing::Values(1, 3, 33, 200));
@@ -140,12 +142,7 @@ TEST(HostGemm, RefusesHalfPrecision) {
   for (const DType dtype : {DType::f16, DType::bf16}) {
     GemmCall call;
     call.dtype = dtype;
-    try {
-      gemm(call);
-      FAIL() << "no error for " << to_string(dtype);
-    } catch (const InputError& error) {
-      EXPECT_NE(std::string{error.what()}.find("expected f64 or f32"), std::string::npos) << error.what();
-    }
+    expect_input_error([&] { gemm(call); }, {"expected f64 or f32"});
   }
 }
 

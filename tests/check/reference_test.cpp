@@ -1,5 +1,6 @@
 #include "check/reference.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -117,7 +118,7 @@ TEST(GemmCheck, RejectsOneWrongElement) {
     EXPECT_FALSE(check.passed()) << wrong;
     EXPECT_EQ(check.row, 3);
     EXPECT_EQ(check.col, 5);
-    EXPECT_NE(check.summary().find("C(3, 5)"), std::string::npos) << check.summary();
+    EXPECT_THAT(check.summary(), testing::HasSubstr("C(3, 5)"));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "backends/cuda/describe/device_topology.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sched/scheduler.hpp"
@@ -60,7 +61,7 @@ TEST(DeviceTopology, CopiesBetweenPeersOverPcieShareThePortWithThoseOfTheHost) {
 
 TEST(DeviceTopology, SaysThatItsFiguresAreAssumedAndSurvivesAFile) {
   const Topology::Description description = describe(machine(2, PeerLink::nvlink));
-  for (const Source& source : description.sources) EXPECT_EQ(source.kind, Source::Kind::assumed);
+  EXPECT_THAT(description.sources, testing::Each(testing::Field("kind", &Source::kind, Source::Kind::assumed)));
   const Topology again = read_topology(to_toml(description), "automatic.toml");
   EXPECT_EQ(to_toml(again.description()), to_toml(Topology{description}.description()));
 }

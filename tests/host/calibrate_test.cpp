@@ -1,5 +1,6 @@
 #include "backends/host/measure/calibrate.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,7 +95,7 @@ TEST(CalibrateHost, StatesSourcesAndMeasuresOnlyWhatItClaims) {
   EXPECT_EQ(source("copies").kind, Source::Kind::measured);
   EXPECT_EQ(source("kernels").kind, Source::Kind::measured);
   EXPECT_EQ(source("shape").kind, Source::Kind::assumed);  // how many devices is a choice
-  EXPECT_NE(source("kernels").text.find("2 kernels at once"), std::string::npos) << source("kernels").text;
+  EXPECT_THAT(source("kernels").text, testing::HasSubstr("2 kernels at once"));
   for (const StridedEfficiency::Point& point : d.strided.points) {
     EXPECT_GT(point.efficiency, 0);
     EXPECT_LE(point.efficiency, 1);

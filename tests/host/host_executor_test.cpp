@@ -15,13 +15,8 @@ namespace tilerail {
 namespace {
 
 using test::machine;
+using test::on_host;
 using test::tiled_plan;
-
-GemmProblem on_host(std::int64_t m, std::int64_t n, std::int64_t k) {
-  GemmProblem p;
-  p.m = m, p.n = n, p.k = k;
-  return p;
-}
 
 void expect_rule_kept(const Plan& plan, const Timeline& timeline) {
   ASSERT_EQ(timeline.ops.size(), plan.ops.size());

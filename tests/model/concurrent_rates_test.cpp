@@ -1,6 +1,8 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/expect_error.hpp"
+#include "tests/support/machine_rates.hpp"
 #include "tests/support/small_machine.hpp"
 
 namespace tilerail {
@@ -11,17 +13,11 @@ using namespace small_machine;
 /// Rates in GB/s of copies given by names.
 std::vector<double> rates(const Topology::Description& d,
                           std::initializer_list<std::pair<std::string, std::string>> copies) {
-  const Topology t{d};
-  std::vector<std::pair<MemoryId, MemoryId>> flows;
-  for (const auto& [from, to] : copies) flows.emplace_back(memory(t, from), memory(t, to));
-  std::vector<double> result;
-  for (Rate rate : concurrent_rates(t, flows)) result.push_back(rate.value / giga);
-  return result;
+  return machine_rates::together(Topology{d}, copies);
 }
 
 void expect_rates(const std::vector<double>& actual, const std::vector<double>& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-9) << "copy " << i;
+  EXPECT_THAT(actual, testing::Pointwise(testing::DoubleNear(1e-9), expected));
 }
 
 /// h -12- s0 -10- g0, g1, g2
@@ -126,7 +122,7 @@ TEST(ConcurrentRates, ACopyOverSeveralLinksOfAGroupCountsOnce) {
 TEST(ConcurrentRates, EqualCopiesGetEqualRates) {
   const auto seven =
       rates(tree(), {{"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}, {"h", "g0"}});
-  for (double rate : seven) EXPECT_DOUBLE_EQ(rate, 10.0 / 7);
+  EXPECT_THAT(seven, testing::Each(testing::DoubleEq(10.0 / 7)));
 }
 
 TEST(ConcurrentRates, ACopyWithinAMemoryIsUnbounded) {

@@ -1,7 +1,9 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "tests/support/machine_rates.hpp"
 #include "tests/support/small_machine.hpp"
 
 namespace tilerail {
@@ -25,12 +27,7 @@ Topology::Description shared(double share) {
 
 void expect_rates(const Topology::Description& d, std::initializer_list<std::pair<std::string, std::string>> copies,
                   const std::vector<double>& expected) {
-  const Topology t{d};
-  std::vector<std::pair<MemoryId, MemoryId>> flows;
-  for (const auto& [from, to] : copies) flows.emplace_back(memory(t, from), memory(t, to));
-  const auto rates = concurrent_rates(t, flows);
-  ASSERT_EQ(rates.size(), expected.size());
-  for (std::size_t i = 0; i < rates.size(); ++i) EXPECT_NEAR(rates[i].value / giga, expected[i], 1e-9) << "copy " << i;
+  EXPECT_THAT(machine_rates::together(Topology{d}, copies), testing::Pointwise(testing::DoubleNear(1e-9), expected));
 }
 
 TEST(ForwardShare, DividesTheBoundBetweenTheSides) {

@@ -117,7 +117,7 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueSurviveWritingAndReading) {
         "sustained = [[0.6, 1.02], [0.9, 1.25]]", "forward_share = 0.4", "per_kernel = \"4 us\"",
         "alignment = [[2, 3.5], [8, 1.3]]", "strided_efficiency_peer = ", "strided_border = \"16.384 KB\"",
         "per_call = \"40 us\"", "reduction = \"1.5 us\"", "fill = 48"})
-    EXPECT_NE(text.find(line), std::string::npos) << line << " is not in:\n" << text;
+    EXPECT_THAT(text, testing::HasSubstr(line));
   const Topology after = read_topology(text, "again.toml");
   EXPECT_EQ(to_toml(after.description()), text);
   const auto &x = before.description().strided, &y = after.description().strided;

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -117,7 +118,7 @@ TEST(TopologyToml, TwoGpuIsWhatItsCommentSays) {
   EXPECT_EQ(t.pair_rate(gpu0, gpu1), Rate{40e9});
   EXPECT_DOUBLE_EQ(t.latency(gpu1, gpu0).value, 5e-6);
   const std::pair<MemoryId, MemoryId> fetches[] = {{host, gpu0}, {host, gpu1}};
-  for (Rate rate : concurrent_rates(t, fetches)) EXPECT_EQ(rate, Rate{6e9});
+  EXPECT_THAT(concurrent_rates(t, fetches), testing::Each(Rate{6e9}));
   const auto time = [&](auto m, auto n, auto k) {
     return t.kernels_of(gpu0).gemm_time(m, n, k, DType::f64, Trans::no, Trans::no).value;
   };
@@ -209,7 +210,7 @@ TEST(TopologyToml, MeasuredTimesAreWrittenAsTheyWere) {
   const std::string links = "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
   const std::string gemm = "[[kernels.k.gemm]]\ndtype = \"f64\"\nsource = \"s\"\nsquare = [[1536, \"1.7 ms\"]]\n";
   const std::string text = to_toml(read_topology(machine(1, links + gemm), "m").description());
-  EXPECT_NE(text.find("square = [[1536, \"1.7 ms\"]]"), std::string::npos) << text;
+  EXPECT_THAT(text, testing::HasSubstr("square = [[1536, \"1.7 ms\"]]"));
 }
 
 TEST(TopologyToml, WattsOfAGemmSurviveWritingAndReading) {

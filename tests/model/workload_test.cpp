@@ -1,5 +1,6 @@
 #include "model/published/workload.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -127,7 +128,7 @@ TEST(Workload, RandomMachinesHaveSharesThatSumTo1AndDevicesThatEndTogether) {
     std::iota(all.begin(), all.end(), 0);
     const Workload w = WorkloadModel{c.problem, c.map}.predict(all);
     EXPECT_NEAR(std::accumulate(w.shares.begin(), w.shares.end(), 0.0), 1, 1e-9);
-    for (const double share : w.shares) EXPECT_GT(share, 0);
+    EXPECT_THAT(w.shares, ::testing::Each(::testing::Gt(0)));
     const Seconds even = w.energy / Watts{300} / static_cast<double>(w.active.size());
     EXPECT_NEAR(even.value, w.time.value, 1e-6 * w.time.value) << "all devices work for as long";
   }

@@ -1,5 +1,6 @@
 #include "report/compare/compare.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -96,7 +97,7 @@ TEST(Compare, EnergyIsModelledFromBothTimelines) {
   const auto json = nlohmann::json::parse(to_json(comparison));
   EXPECT_NEAR(json["energy"]["measured_j"].get<double>(), joules + 2.25, 1e-12);
   EXPECT_NEAR(json["energy_delay"]["predicted_js"].get<double>(), joules * 90e-3, 1e-12);
-  EXPECT_NE(comparison_table(comparison).find("energy, modelled"), std::string::npos);
+  EXPECT_THAT(comparison_table(comparison), testing::HasSubstr("energy, modelled"));
 }
 
 TEST(Compare, WhatTheGpusCountedStandsBesideThePrediction) {
@@ -108,7 +109,7 @@ TEST(Compare, WhatTheGpusCountedStandsBesideThePrediction) {
   EXPECT_FALSE(comparison.energy);
   EXPECT_NEAR(comparison.counted_energy->error().value(), 19.5 / 25 - 1, 1e-12);
   EXPECT_EQ(nlohmann::json::parse(to_json(comparison))["counted_energy"]["measured_j"], 25);
-  EXPECT_NE(comparison_table(comparison).find("energy, counted by the GPUs"), std::string::npos);
+  EXPECT_THAT(comparison_table(comparison), testing::HasSubstr("energy, counted by the GPUs"));
 }
 
 TEST(Compare, TheWorstOperationsComeFirst) {
@@ -177,8 +178,8 @@ TEST(Compare, JsonAndTableHoldTheFigures) {
   EXPECT_EQ(json["queues"].size(), 9u);
   EXPECT_EQ(json["worst_durations"][0]["op"], 3);
   const std::string table = comparison_table(sample_comparison());
-  EXPECT_NE(table.find("makespan                   90.00 ms  100.0 ms  -10.0%"), std::string::npos) << table;
-  EXPECT_NE(table.find("gpu0 compute 0"), std::string::npos);
+  EXPECT_THAT(table, testing::HasSubstr("makespan                   90.00 ms  100.0 ms  -10.0%"));
+  EXPECT_THAT(table, testing::HasSubstr("gpu0 compute 0"));
 }
 
 TEST(Compare, EmptyTimelinesAgree) {

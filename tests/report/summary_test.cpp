@@ -1,5 +1,6 @@
 #include "report/summary/summary.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -108,7 +109,7 @@ TEST(Summary, TheCriticalPathSaysWhereTheMakespanWent) {
   EXPECT_NEAR(parts["waiting copies"], 5e-3, 1e-15);
   EXPECT_EQ(summary.critical_path.back().kind, "waiting");
   const std::string text = summary_table(summary);
-  EXPECT_NE(text.find("27.8% kernels, 5.6% waiting for copies"), std::string::npos) << text;
+  EXPECT_THAT(text, testing::HasSubstr("27.8% kernels, 5.6% waiting for copies"));
 }
 
 TEST(Summary, NothingIsSaturatedWhereEverythingIsIdleMostOfTheTime) {
@@ -116,7 +117,7 @@ TEST(Summary, NothingIsSaturatedWhereEverythingIsIdleMostOfTheTime) {
   EXPECT_EQ(summary.most_used.front().kind, "compute");
   EXPECT_EQ(summary.most_used.front().name, "gpu0");
   EXPECT_NEAR(summary.most_used.front().share, 35.0 / 90, 1e-12);
-  EXPECT_NE(summary_table(summary).find("saturated   nothing; most used: 38.9% compute gpu0"), std::string::npos);
+  EXPECT_THAT(summary_table(summary), testing::HasSubstr("saturated   nothing; most used: 38.9% compute gpu0"));
   EXPECT_TRUE(nlohmann::json::parse(to_json(summary))["saturated"].empty());
 }
 
@@ -191,7 +192,7 @@ TEST(Summary, EnergyIsThatOfTheDevicesThatTakePart) {
   EXPECT_NEAR(json["metrics"]["edp"].get<double>() / (flops * flops / 90e-3 / joules), 1, 1e-12);
   // 18 J and 1.5 J in 90 ms; 4 Mflop.
   const std::string text = summary_table(summary);
-  EXPECT_NE(text.find("19.50 J, 216.7 W on average, 0.0002051 GFLOP/s/W, EDP 1.755 J s"), std::string::npos) << text;
+  EXPECT_THAT(text, testing::HasSubstr("19.50 J, 216.7 W on average, 0.0002051 GFLOP/s/W, EDP 1.755 J s"));
 }
 
 TEST(Summary, OtherGpusOfTheMachineAreNotInTheEnergyButBesideIt) {
@@ -209,7 +210,7 @@ TEST(Summary, OtherGpusOfTheMachineAreNotInTheEnergyButBesideIt) {
   const Summary summary = summarize(plan, machine, timeline, {});
   EXPECT_NEAR(summary.energy->joules, test::sample_joules[0] + test::sample_joules[1], 1e-12);
   EXPECT_NEAR(summary.energy->bystanders_j.value(), 30 * 90e-3, 1e-12);
-  EXPECT_NE(summary_table(summary).find("; other GPUs, idle: 2.700 J"), std::string::npos);
+  EXPECT_THAT(summary_table(summary), testing::HasSubstr("; other GPUs, idle: 2.700 J"));
   EXPECT_NEAR(nlohmann::json::parse(to_json(summary))["bystanders_energy_j"].get<double>(), 2.7, 1e-12);
 }
 
@@ -217,7 +218,7 @@ TEST(Summary, WithoutWattsThereIsNoEnergy) {
   const auto json = nlohmann::json::parse(to_json(sample_summary()));
   for (const char* key : {"energy_j", "watts", "edp_js", "metrics"}) EXPECT_FALSE(json.contains(key)) << key;
   EXPECT_FALSE(json["compute"][0].contains("energy_j"));
-  EXPECT_EQ(summary_table(sample_summary()).find("energy"), std::string::npos);
+  EXPECT_THAT(summary_table(sample_summary()), testing::Not(testing::HasSubstr("energy")));
 }
 
 TEST(Summary, TableColumnsAreAligned) {

@@ -1,5 +1,6 @@
 #include "report/timeline/timeline_csv.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -68,9 +69,9 @@ TEST(TimelineCsv, EnergiesAreKeptWhereTheyAreKnown) {
   ASSERT_EQ(timeline.metadata.energy_j.size(), 2u);
   timeline.metadata.counted_energy_j = {12.5, 1e-3};
   const std::string csv = to_csv(timeline);
-  EXPECT_NE(csv.find("\n# counted_energy_j=12.5;0.001\n"), std::string::npos);
+  EXPECT_THAT(csv, testing::HasSubstr("\n# counted_energy_j=12.5;0.001\n"));
   EXPECT_TRUE(timeline_from_csv(csv, "t.csv") == timeline);
-  EXPECT_EQ(to_csv(sample_timeline()).find("energy"), std::string::npos);
+  EXPECT_THAT(to_csv(sample_timeline()), testing::Not(testing::HasSubstr("energy")));
 }
 
 TEST(TimelineCsv, ThereIsAnEnergyForEachDevice) {
@@ -78,9 +79,8 @@ TEST(TimelineCsv, ThereIsAnEnergyForEachDevice) {
   EXPECT_EQ(timeline_from_csv(with("# energy_j=1.5;2"), "t.csv").metadata.energy_j, (std::vector<double>{1.5, 2}));
   EXPECT_EQ(error_of(with("# energy_j=1.5")), "t.csv:11:12: energy_j: 1 numbers; expected one for each of 2 devices");
   EXPECT_EQ(error_of(with("# energy_j=")), "t.csv:11:12: energy_j: 0 numbers; expected one for each of 2 devices");
-  EXPECT_NE(error_of(with("# counted_energy_j=1.5;hot")).find("t.csv:11:20: counted_energy_j: 'hot'"),
-            std::string::npos);
-  EXPECT_NE(error_of(with("# energy_j=1;-2")).find("t.csv:11:12: energy_j: '-2'"), std::string::npos);
+  EXPECT_THAT(error_of(with("# counted_energy_j=1.5;hot")), testing::HasSubstr("t.csv:11:20: counted_energy_j: 'hot'"));
+  EXPECT_THAT(error_of(with("# energy_j=1;-2")), testing::HasSubstr("t.csv:11:12: energy_j: '-2'"));
 }
 
 TEST(TimelineCsv, RowsMayComeInAnyOrder) {

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -73,7 +74,7 @@ TEST(ChromeJson, HasAProcessATimelineAThreadAQueueAndAnEventAnOperation) {
   EXPECT_EQ(threads.size(), 18u);
   EXPECT_EQ(processes[1].substr(0, 10), "predicted:");
   EXPECT_EQ(processes[2].substr(0, 9), "measured:");
-  EXPECT_NE(processes[2].find("(host)"), std::string::npos);
+  EXPECT_THAT(processes[2], testing::HasSubstr("(host)"));
 }
 
 TEST(ChromeJson, TextThatIsNotUtf8IsReplaced) {

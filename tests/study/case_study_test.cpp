@@ -68,7 +68,7 @@ TEST(CaseTable, CsvAndJsonHoldTheSameCells) {
   for (const auto& [name, value] : json["cases"][0].items()) names += (names.empty() ? "" : ",") + name;
   EXPECT_EQ(names, header);
   EXPECT_EQ(json["cases"][0]["label"], "one, two");
-  EXPECT_NE(csv.find(",\"one, two\","), std::string::npos);
+  EXPECT_THAT(csv, ::testing::HasSubstr(",\"one, two\","));
   EXPECT_EQ(json["cases"][0]["n"], 32);
   EXPECT_TRUE(json["cases"][0]["predicted_s"].is_null());
   EXPECT_TRUE(json["errors"].is_null());

@@ -10,6 +10,7 @@
 
 #include "model/base/error.hpp"
 #include "model/machine/topology.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail::bad_topology {
 
@@ -149,15 +150,9 @@ inline void expect_refused(const BadInput& bad) {
   text.replace(found, bad.find.size(), bad.replace);
   const auto at = text.find(bad.at);
   ASSERT_NE(at, std::string::npos);
-  try {
-    read_topology(text, "bad.toml");
-    ADD_FAILURE() << "accepted; expected an error with '" << bad.words.front() << "'";
-  } catch (const InputError& error) {
-    const std::string message = error.what();
-    EXPECT_EQ(message.rfind(place_of(text, at), 0), 0u) << "not at " << place_of(text, at) << " but: " << message;
-    for (const std::string& word : bad.words)
-      EXPECT_NE(message.find(word), std::string::npos) << "'" << word << "' is not in: " << message;
-  }
+  EXPECT_THAT([&] { read_topology(text, "bad.toml"); },
+              ::testing::ThrowsMessage<InputError>(
+                  ::testing::AllOf(::testing::StartsWith(place_of(text, at)), mentions(bad.words))));
 }
 
 inline std::string name_of(const testing::TestParamInfo<BadInput>& info) { return info.param.name; }

@@ -1,6 +1,7 @@
 // Rates of the shipped machines in the terms of the files they come from: GB/s = 1e9 B/s, memories by name.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -65,7 +66,7 @@ inline void expect_near(double actual, double expected, double share, const std:
   EXPECT_NEAR(actual, expected, share * expected) << what;
 }
 inline void expect_each_near(const std::vector<double>& actual, double expected, double share) {
-  for (std::size_t i = 0; i < actual.size(); ++i) expect_near(actual[i], expected, share, "copy " + std::to_string(i));
+  EXPECT_THAT(actual, ::testing::Each(::testing::DoubleNear(expected, share * expected)));
 }
 
 inline double tflops(const Topology& t, int device, std::int64_t s, DType type, Trans ta = Trans::no,

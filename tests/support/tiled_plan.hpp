@@ -8,6 +8,13 @@
 
 namespace tilerail::test {
 
+/// A product in f64 with all matrices in memory 0.
+inline GemmProblem on_host(std::int64_t m, std::int64_t n, std::int64_t k) {
+  GemmProblem p;
+  p.m = m, p.n = n, p.k = k;
+  return p;
+}
+
 inline Topology machine(int devices, int workers) { return Topology{host_machine(devices, workers)}; }
 
 /// A plain plan for any problem: tiles of C go round the devices; each fetches what its device does not hold,

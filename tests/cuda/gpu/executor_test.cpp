@@ -1,4 +1,5 @@
 #include <cuda_runtime_api.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -9,6 +10,7 @@
 #include "model/machine/topology.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
+#include "tests/support/expect_error.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail {
@@ -243,12 +245,8 @@ TEST_F(Gpu, AnOperationThatFailsIsNamedAndTheExecutorStaysUsable) {
   if (gpus_ > 1) {
     Matrices wrong = data.matrices();
     wrong.a = part;
-    try {
-      executor.run(*on_gpu_plan, wrong);
-      ADD_FAILURE() << "a copy from beyond an allocation succeeded";
-    } catch (const cuda::CudaError& error) {
-      EXPECT_NE(std::string{error.what()}.find("operation "), std::string::npos) << error.what();
-    }
+    EXPECT_THAT([&] { executor.run(*on_gpu_plan, wrong); },
+                testing::ThrowsMessage<cuda::CudaError>(testing::HasSubstr("operation ")));
   }
   cudaFree(part);
   executor.run(*bound, small.matrices());
@@ -263,12 +261,7 @@ TEST_F(Gpu, APlanThatDoesNotFitSaysWhatWould) {
   std::size_t free = 0, total = 0;
   cuda::check(cudaMemGetInfo(&free, &total), "reading the free memory");
   plan.peak_bytes[devices(1)[0].index()] = static_cast<std::int64_t>(free) + (std::int64_t{1} << 30);
-  try {
-    executor.prepare(plan);
-    ADD_FAILURE() << "more than the free memory was granted";
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string{error.what()}.find("memory-fraction="), std::string::npos) << error.what();
-  }
+  expect_input_error([&] { executor.prepare(plan); }, {"memory-fraction="});
 }
 
 TEST_F(Gpu, TheCallersDeviceIsLeftAsFound) {
