@@ -8,9 +8,6 @@
 namespace tilerail::api {
 namespace {
 
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;  // of one extent
-constexpr std::int64_t most_bytes = std::int64_t{1} << 60;     // of one matrix, so that byte offsets never overflow
-
 constexpr std::array names{"",  "trans_a", "trans_b", "m",   "n",    "k", "alpha",
                            "A", "lda",     "B",       "ldb", "beta", "C", "ldc"};
 
@@ -26,7 +23,7 @@ std::optional<Defect> bad_trans(int position, char trans) {
 }
 
 std::optional<Defect> bad_extent(int position, std::int64_t value) {
-  if (value >= 0 && value <= most_elements) return {};
+  if (value >= 0 && value <= most_extent) return {};
   return defect(position, fmt::format(" = {}: expected 0 to 2^40", value));
 }
 
@@ -41,8 +38,8 @@ std::optional<Defect> bad_leading_dimension(int position, std::int64_t ld, std::
   const std::int64_t least = std::max<std::int64_t>(1, rows);
   const std::string shown = fmt::format(" = {}", ld);
   if (ld < least) return defect(position, fmt::format("{}: expected at least {}, the stored rows", shown, least));
-  if (ld > most_elements) return defect(position, shown + ": expected at most 2^40");
-  if (cols > 0 && ld > most_bytes / element_size(dtype) / cols)
+  if (ld > most_extent) return defect(position, shown + ": expected at most 2^40");
+  if (cols > 0 && ld > most_matrix_bytes / element_size(dtype) / cols)
     return defect(position, fmt::format("{} times {} columns: expected at most 2^60 bytes", shown, cols));
   return {};
 }

@@ -10,11 +10,8 @@
 namespace tilerail {
 namespace {
 
-constexpr std::int64_t max_size = std::int64_t{1} << 40;   // rows, columns and leading dimensions
-constexpr std::int64_t max_bytes = std::int64_t{1} << 60;  // of one matrix, so that byte offsets never overflow
-
 void check_size(const char* field, std::int64_t value) {
-  if (value < 0 || value > max_size)
+  if (value < 0 || value > most_extent)
     throw InputError{fmt::format("{} = {} is out of range; expected 0 to 2^40", field, value)};
 }
 
@@ -27,9 +24,9 @@ void check_scalar(const char* field, double value) {
 std::int64_t checked_ld(const char* field, std::int64_t given, std::int64_t rows, std::int64_t cols, DType dtype) {
   const std::int64_t least = std::max<std::int64_t>(1, rows);
   const std::int64_t ld = given == 0 ? least : given;
-  if (ld < least || ld > max_size)
+  if (ld < least || ld > most_extent)
     throw InputError{fmt::format("{} = {} is out of range; expected {} (the stored rows) to 2^40", field, ld, least)};
-  if (cols > 0 && ld > max_bytes / element_size(dtype) / cols)
+  if (cols > 0 && ld > most_matrix_bytes / element_size(dtype) / cols)
     throw InputError{
         fmt::format("{} = {} times {} columns is too large; expected a matrix of at most 2^60 bytes", field, ld, cols)};
   return ld;

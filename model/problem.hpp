@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/base/extents.hpp"
 #include "model/base/ids.hpp"
 #include "model/base/units.hpp"
 

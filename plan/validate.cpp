@@ -70,7 +70,7 @@ class Checker {
   void buffer(std::size_t i) {
     kind_ = "buffer", index_ = i;
     const Buffer& b = plan_.buffers[i];
-    constexpr std::int64_t limit = std::int64_t{1} << 40;
+    constexpr std::int64_t limit = most_extent;
     require(is_memory(b.memory), "memory out of range");
     require(b.rows >= 0 && b.cols >= 0 && b.rows <= limit && b.cols <= limit, "rows and cols must be 0 to 2^40");
     require(b.ld >= std::max<std::int64_t>(1, b.rows) && b.ld <= limit, "ld must be rows to 2^40");

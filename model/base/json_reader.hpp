@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/extents.hpp"
 
 namespace tilerail {
 
@@ -71,7 +72,7 @@ class JsonReader {
     return json_.get<std::int64_t>();
   }
   std::int32_t index() const { return static_cast<std::int32_t>(integer(0, (std::int64_t{1} << 31) - 2)); }
-  std::int64_t extent() const { return integer(0, std::int64_t{1} << 40); }
+  std::int64_t extent() const { return integer(0, most_extent); }
   double real() const {
     if (!json_.is_number() || !std::isfinite(json_.get<double>())) fail("a finite number");
     return json_.get<double>();

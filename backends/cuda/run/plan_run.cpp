@@ -1,13 +1,12 @@
 #include "backends/cuda/run/plan_run.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
 
 #include "backends/cuda/run/cuda_check.hpp"
+#include "plan/describe.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -128,17 +127,8 @@ Block PlanRun::block(const View& view) const {
 void PlanRun::fail(std::optional<OpId> op, const std::string& what) {
   const std::lock_guard lock{failure_mutex_};
   if (failed_) return;
-  failure_ = op ? describe(*op) + ": " + what : what;
+  failure_ = op ? describe(plan_.plan, *op) + ": " + what : what;
   failed_ = true;
-}
-
-std::string PlanRun::describe(OpId id) const {
-  const Op& op = plan_.plan.op(id);
-  const Queue& queue = plan_.plan.queue(op.queue);
-  const std::string& src = plan_.plan.memories[queue.src.index()];
-  const std::string& dst = plan_.plan.memories[queue.dst.index()];
-  const std::string where = queue.kind == Queue::Kind::compute ? "on " + dst : src + " -> " + dst;
-  return fmt::format("operation {} ({} {})", id.value, to_string(op.kind), where);
 }
 
 }  // namespace tilerail::cuda

@@ -40,7 +40,6 @@ class PlanRun {
   void issue_operation(const Op& op, std::uint32_t stream);
   Block block(const View& view) const;
   void fail(std::optional<OpId> op, const std::string& what);
-  std::string describe(OpId op) const;
 
   CudaPlan& plan_;
   std::vector<std::byte*> buffers_;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <thread>
 #include <utility>
@@ -21,8 +20,7 @@ namespace {
 
 using host::CalibrationRuns;
 using host::CopyRole;
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+using host::now;
 
 constexpr std::int64_t packed_columns = 64;                // of 32 KiB each: copies of 2 MiB
 constexpr std::int64_t axpby_size = 512;                   // tiles of 2 MiB

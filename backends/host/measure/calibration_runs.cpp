@@ -18,8 +18,6 @@ constexpr std::size_t least_batches = 5;
 constexpr MemoryId host_memory{0};
 constexpr std::int64_t matrix_columns = 2048;
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 /// How many sets of operands, of `bytes` each, a queue uses in turn.
 int sets(std::int64_t bytes) { return static_cast<int>(std::clamp<std::int64_t>(bytes_in_rotation / bytes, 1, 64)); }
 
@@ -39,6 +37,8 @@ GemmProblem problem_of(DType dtype) {
 }
 
 }  // namespace
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 CalibrationRuns::CalibrationRuns(int devices, int workers, double run_seconds)
     : devices_{devices},

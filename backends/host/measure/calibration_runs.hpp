@@ -11,6 +11,9 @@
 
 namespace tilerail::host {
 
+/// Seconds by a clock that never steps back.
+double now();
+
 enum class CopyRole { h2d, d2h, peer };
 
 /// Measures operations where plans run them: in plans of many equal ones, made by hand and executed by a HostExecutor.

@@ -17,6 +17,7 @@
 #include "check/blas.hpp"
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
+#include "plan/describe.hpp"
 
 namespace tilerail {
 namespace {
@@ -35,18 +36,6 @@ std::vector<int> workers_of(const Topology& topology, const HostOptions& options
     workers.push_back(options.workers > 0 ? options.workers : topology.memory(gpu).engines.total.value_or(2));
   }
   return workers;
-}
-
-std::string describe(const Plan& plan, OpId id) {
-  constexpr std::array names{"copy", "gemm", "axpby", "join"};
-  const Op& op = plan.op(id);
-  const Queue& queue = plan.queue(op.queue);
-  const std::string& src = plan.memories[queue.src.index()];
-  const std::string& dst = plan.memories[queue.dst.index()];
-  const std::string where =
-      queue.kind == Queue::Kind::compute ? "compute on " + dst : fmt::format("copy {}->{}", src, dst);
-  return fmt::format("operation {} ({}, queue {}: {})", id.value, names[static_cast<std::size_t>(op.kind)],
-                     op.queue.value, where);
 }
 
 }  // namespace

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+
+namespace tilerail {
+
+/// The most rows, columns and leading dimension of a matrix or a tile.
+inline constexpr std::int64_t most_extent = std::int64_t{1} << 40;
+/// The most bytes of one matrix, so that byte offsets never overflow.
+inline constexpr std::int64_t most_matrix_bytes = std::int64_t{1} << 60;
+
+}  // namespace tilerail

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "plan/plan.hpp"
+
+namespace tilerail {
+
+/// An operation as messages name it: "operation 3 (gemm, queue 1: compute on gpu0)".
+std::string describe(const Plan& plan, OpId op);
+
+}  // namespace tilerail
