@@ -165,18 +165,19 @@ class Groups {
     const auto switched = std::find_if(d_.nodes.begin(), d_.nodes.end(),
                                        [](const Node& n) { return n.kind == NodeKind::network_switch; });
     if (switched == d_.nodes.end()) return;
-    const double latency = 2 * d_.links.back().latency.value;  // out to the switch and on
-    std::optional<double> each;
+    const Seconds latency = 2 * d_.links.back().latency;  // out to the switch and on
+    std::optional<Rate> each;
     for (const char* kind : {"pair both ways", "ring"})
       for (const TransferRun* run : context_.runs(kind))
-        each = without_latency(run->total.mean / static_cast<double>(run->flows.size()), run->copy_bytes, latency);
+        each = without_latency(Rate{run->total.mean / static_cast<double>(run->flows.size())}, Bytes{run->copy_bytes},
+                               latency);
     if (!each) return;
     for (std::size_t i = 0; i < context_.devices(); ++i) {
       CapacityGroup group;
       group.forward = {link_between(d_, context_.device(i), switched->name)};
       group.backward = {link_between(d_, switched->name, context_.device(i))};
-      if (2 * *each > 2 * (1 - noise) * alone(group.forward[0])) return;
-      group.both_busy = CapacityCurve{{{2, Rate{2 * *each}}}};
+      if (*each > (1 - noise) * Rate{alone(group.forward[0])}) return;
+      group.both_busy = CapacityCurve{{{2, 2 * *each}}};
       add(std::move(group), "port of " + context_.device(i) + ", both directions");
     }
   }
@@ -202,9 +203,9 @@ class Groups {
         group.forward = {own}, group.backward = out;
         const Link& first = d_.links[out[0].index()];
         const bool direct = d_.nodes[first.to.index()].kind == NodeKind::gpu;
-        const double latency = (direct ? 1 : 2) * first.latency.value;
-        const double sent = without_latency(run->flows[1].rate.mean, run->copy_bytes, latency);
-        group.both_busy = CapacityCurve{{{2, Rate{run->flows[0].rate.mean + sent}}}};
+        const Seconds latency = (direct ? 1 : 2) * first.latency;
+        const Rate sent = without_latency(Rate{run->flows[1].rate.mean}, Bytes{run->copy_bytes}, latency);
+        group.both_busy = CapacityCurve{{{2, Rate{run->flows[0].rate.mean} + sent}}};
         add(std::move(group), name + (in ? ", in from the host and out to GPUs" : ", out to the host and to GPUs"));
       }
   }

@@ -24,7 +24,7 @@ class Links {
   explicit Links(Context& context) : context_{context}, d_{context.description} {}
 
   void fit() {
-    const double to = role_latency(host, context_.device(0)), from = role_latency(context_.device(0), host);
+    const Seconds to = role_latency(host, context_.device(0)), from = role_latency(context_.device(0), host);
     for (std::size_t i = 0; i < context_.devices(); ++i) {
       add(host, context_.device(i), needed_bandwidth(host, context_.device(i), to), to);
       add(context_.device(i), host, needed_bandwidth(context_.device(i), host, from), from);
@@ -34,25 +34,26 @@ class Links {
   }
 
  private:
-  double role_latency(const std::string& src, const std::string& dst) const {
+  Seconds role_latency(const std::string& src, const std::string& dst) const {
     // sizes were varied on one kind of pages, and latency does not depend on where pages lie
     for (const HostPages pages : {context_.pages, HostPages::spread}) {
       const auto runs = Context{context_.measurements, pages, d_}.pairs(src, dst);
-      if (const double latency = runs.empty() ? 0 : copy_cost(runs).latency; latency > 0) return latency;
+      if (const Seconds latency = runs.empty() ? Seconds{} : copy_cost(runs).latency; latency > Seconds{0})
+        return latency;
     }
-    return 0;
+    return Seconds{0};
   }
 
-  std::optional<double> bandwidth(const std::string& src, const std::string& dst, double latency) const {
+  std::optional<Rate> bandwidth(const std::string& src, const std::string& dst, Seconds latency) const {
     const auto runs = context_.pairs(src, dst);
     if (runs.empty()) return std::nullopt;
     const CopyCost cost = copy_cost(runs);
-    if (cost.latency > 0) return cost.bandwidth;
+    if (cost.latency > Seconds{0}) return cost.bandwidth;
     const TransferRun& run = steadiest(runs);
-    return without_latency(run.flows[0].rate.mean, run.copy_bytes, latency);
+    return without_latency(Rate{run.flows[0].rate.mean}, Bytes{run.copy_bytes}, latency);
   }
 
-  double needed_bandwidth(const std::string& src, const std::string& dst, double latency) const {
+  Rate needed_bandwidth(const std::string& src, const std::string& dst, Seconds latency) const {
     const auto found = bandwidth(src, dst, latency);
     if (!found)
       throw InputError{fmt::format("measurements: no copy from {} to {}; expected a run of kind 'pair'", src, dst)};
@@ -65,12 +66,12 @@ class Links {
     throw InputError{"measurements: '" + name + "' is no device of the list"};
   }
 
-  void add(const std::string& from, const std::string& to, double bandwidth, double latency,
-           std::optional<double> per_flow = {}) {
+  void add(const std::string& from, const std::string& to, Rate bandwidth, Seconds latency,
+           std::optional<Rate> per_flow = {}) {
     Link link;
     link.from = node(from), link.to = node(to);
-    link.bandwidth = Rate{bandwidth}, link.latency = Seconds{latency};
-    if (per_flow) link.per_flow = Rate{*per_flow};
+    link.bandwidth = bandwidth, link.latency = latency;
+    link.per_flow = per_flow;
     link.source = "copies";
     d_.links.push_back(link);
   }
@@ -80,10 +81,10 @@ class Links {
   void fit_peers() {
     struct Pair {
       std::string from, to;
-      double bandwidth;
+      Rate bandwidth;
     };
     std::vector<Pair> pairs;
-    std::optional<double> latency;
+    std::optional<Seconds> latency;
     for (std::size_t i = 0; i < context_.devices(); ++i)
       for (std::size_t j = 0; j < context_.devices(); ++j) {
         const auto runs = context_.pairs(context_.device(i), context_.device(j));
@@ -95,16 +96,16 @@ class Links {
     if (pairs.empty()) return;
     const auto [least, most] =
         std::minmax_element(pairs.begin(), pairs.end(), [](auto& a, auto& b) { return a.bandwidth < b.bandwidth; });
-    double into = 0, total = 0;
-    for (const TransferRun* run : context_.runs("fan in")) into = std::max(into, run->total.mean);
-    for (const Pair& pair : pairs) total += pair.bandwidth / static_cast<double>(pairs.size());
+    Rate into, each;  // of several copies, and of one on average
+    for (const TransferRun* run : context_.runs("fan in")) into = std::max(into, Rate{run->total.mean});
+    for (const Pair& pair : pairs) each += pair.bandwidth / static_cast<double>(pairs.size());
     const bool all = pairs.size() == context_.devices() * (context_.devices() - 1);
-    if (all && into > 0 && into < 1.5 * total && most->bandwidth < 1.1 * least->bandwidth) {
+    if (all && into > Rate{0} && into < 1.5 * each && most->bandwidth < 1.1 * least->bandwidth) {
       d_.nodes.push_back({peer_switch, NodeKind::network_switch, "copies"});
       for (std::size_t i = 0; i < context_.devices(); ++i) {
-        add(context_.device(i), peer_switch, total, *latency / 2);
-        const double port = std::max(into, total);
-        add(peer_switch, context_.device(i), port, *latency / 2, port > total ? std::optional{total} : std::nullopt);
+        add(context_.device(i), peer_switch, each, *latency / 2);
+        const Rate port = std::max(into, each);
+        add(peer_switch, context_.device(i), port, *latency / 2, port > each ? std::optional{each} : std::nullopt);
       }
       return;
     }
@@ -148,8 +149,8 @@ CopyCost copy_cost(const std::vector<const TransferRun*>& runs) {
     samples.push_back({bytes, bytes / Rate{run->flows[0].rate.mean}});
   }
   const auto line = fit_transfer_line(samples);
-  return line ? CopyCost{line->latency.value, inverse(line->per_byte).value}
-              : CopyCost{0, steadiest(runs).flows[0].rate.mean};
+  return line ? CopyCost{line->latency, inverse(line->per_byte)}
+              : CopyCost{Seconds{0}, Rate{steadiest(runs).flows[0].rate.mean}};
 }
 
 void fit_links(Context& context) { Links{context}.fit(); }

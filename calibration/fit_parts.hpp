@@ -14,14 +14,15 @@ constexpr double noise = 0.03;
 
 /// What a copy costs between two ends: time = latency + bytes / bandwidth.
 struct CopyCost {
-  double latency = 0, bandwidth = 0;
+  Seconds latency{0};
+  Rate bandwidth{0};
 };
 /// Least squares of relative errors over single flows of several sizes; the latency is 0 where there is only one size.
 CopyCost copy_cost(const std::vector<const TransferRun*>& runs);
 
 /// The rate of copies of so many bytes one after another if none of them paid the latency.
-inline double without_latency(double rate, double bytes, double latency) {
-  return bytes / std::max(bytes / rate - latency, 0.5 * bytes / rate);
+inline Rate without_latency(Rate rate, Bytes bytes, Seconds latency) {
+  return bytes / std::max(bytes / rate - latency, 0.5 * (bytes / rate));
 }
 
 /// What the parts of the fit share. Memory 0 is the host, memory 1 + i device i.
