@@ -123,7 +123,8 @@ KernelRun read_kernel(const JsonReader& r) {
   if (run.trans.size() != 2 || run.trans.find_first_not_of("NT") != std::string::npos)
     r.at("trans").fail("two letters, each N or T");
   const JsonReader size = r.at("size").sized(3);
-  run.m = size.entry(0).extent(), run.n = size.entry(1).extent(), run.k = size.entry(2).extent();
+  const auto extent = [&](std::size_t i) { return size.entry(i).integer(1, most_extent); };
+  run.m = extent(0), run.n = extent(1), run.k = extent(2);
   run.at_once = static_cast<int>(r.at("at_once").integer(1, 1024));
   run.alignment = static_cast<int>(r.at("alignment").integer(0, 4096));
   run.duty = r.at("duty").real();
