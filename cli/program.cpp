@@ -1,15 +1,19 @@
 #include "cli/program.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/commands/command.hpp"
+#include "cli/output/interruption.hpp"
+#include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
 
 namespace tilerail::cli {
@@ -54,6 +58,17 @@ void log_to_stderr(bool verbose) {
   spdlog::set_default_logger(logger);
 }
 
+/// What an error of the arguments says. The library's own words name all that is left over, the last one first.
+std::string words_of(const CLI::ParseError& error, const CLI::App& root, const std::vector<Command>& commands) {
+  const auto left = root.remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || left.empty()) return error.what();
+  if (!root.get_subcommands().empty() || left.front().starts_with('-'))
+    return fmt::format("'{}' is not expected", left.front());
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.app->get_name());
+  return fmt::format("there is no command '{}'; there are: {}", left.front(), fmt::join(names, ", "));
+}
+
 /// Parses and runs; every error leaves as an exception.
 int parse_and_run(int argc, char** argv) {
   CLI::App root{"TileRail plans a multi-GPU matrix multiplication once, and simulates or executes that same plan.",
@@ -69,10 +84,15 @@ int parse_and_run(int argc, char** argv) {
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return root.exit(error);  // --help and --version
+    if (error.get_exit_code() == 0) {  // --help and --version
+      std::ostringstream text;
+      root.exit(error, text, text);
+      print(text.str());
+      return exit_ok;
+    }
     const auto chosen = root.get_subcommands();
     const std::string name = chosen.empty() ? "" : chosen.front()->get_name() + " ";
-    return fail(exit_bad_input, fmt::format("{} (see 'tilerail {}--help')", error.what(), name));
+    return fail(exit_bad_input, fmt::format("{} (see 'tilerail {}--help')", words_of(error, root, commands), name));
   }
   log_to_stderr(verbose);
   for (const Command& command : commands) {
@@ -85,9 +105,8 @@ int parse_and_run(int argc, char** argv) {
 
 int run_program(int argc, char** argv) noexcept {
   try {
-    const int code = parse_and_run(argc, argv);
-    if (std::fflush(stdout) != 0) return fail(exit_bad_input, "standard output could not be written");
-    return code;
+    clean_up_on_signals();
+    return parse_and_run(argc, argv);
   } catch (const InputError& error) {
     return fail(exit_bad_input, error.what());
   } catch (const HardwareError& error) {

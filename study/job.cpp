@@ -34,6 +34,11 @@ Job load_job(const JobText& options) {
 }  // namespace
 
 Topology MachineText::load() const {
+  if (topology.empty() && !backend.empty())
+    throw InputError{
+        fmt::format("--topology: the machine is missing; 'tilerail calibrate --backend {} -o machine.toml' "
+                    "describes this one",
+                    backend)};
   if (topology.empty()) {
     throw InputError{fmt::format("--topology: the machine is missing; give a .toml file or one of: {}",
                                  fmt::join(machine_names(), ", "))};

@@ -33,6 +33,7 @@ struct ProblemText {
 /// Of a machine: its file or name, and "all" or the numbers of GPUs.
 struct MachineText {
   std::string topology, devices = "all";
+  std::string backend = {};  // that will run plans here: then this very machine is meant
 
   Topology load() const;
   /// The GPUs of --devices, by ascending number. Throws InputError naming the GPUs there are.

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "backends/factory.hpp"
@@ -58,8 +57,7 @@ int calibrate_on_host(const CalibrateOptions& options) {
     return calibrate_host(settings);
   }();
   outputs.add(options.output, to_toml(measured));
-  outputs.commit();
-  std::fputs(describe(Topology{measured}).c_str(), stdout);
+  outputs.finish(describe(Topology{measured}));
   return exit_ok;
 }
 
@@ -100,9 +98,10 @@ std::string plain_name(const std::string& path) {
 int calibrate_on_cuda(const CalibrateOptions& options) {
   if (options.workers != "auto") throw InputError{"--workers: has no meaning with --backend cuda"};
   OutputSet outputs;
+  if (options.output == "-") throw InputError{"-o: '-' is one place, and there are two descriptions; expected a file"};
   const std::string plain = plain_name(options.output);
   outputs.expect(options.output, "-o"), outputs.expect(plain, "-o");
-  if (!options.measurements.empty()) outputs.expect(options.measurements, "--measurements");
+  outputs.expect(options.measurements, "--measurements");
   const Measurements measurements = measured_or_read(options);
   std::string text;
   for (const HostPages pages : {HostPages::spread, HostPages::plain}) {
@@ -114,9 +113,8 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
     text += residual_line("runs of copies", transfer_residuals(measurements, pages, topology));
     if (!spread) text += residual_line("kernels", kernel_residuals(measurements, topology));
   }
-  if (!options.measurements.empty()) outputs.add(options.measurements, to_json(measurements));
-  outputs.commit();
-  std::fputs(text.c_str(), stdout);
+  outputs.add(options.measurements, to_json(measurements));
+  outputs.finish(text);
   return exit_ok;
 }
 

@@ -1,6 +1,5 @@
 #include "report/compare/compare.hpp"
 
-#include <cstdio>
 #include <memory>
 
 #include "backends/factory.hpp"
@@ -66,11 +65,10 @@ int compare_cases(const CompareOptions& options) {
   if (options.backend.empty()) throw InputError{"--backend: the hardware is missing; write host or cuda"};
   require_real_executor(options.backend);
   OutputSet files;
-  if (!options.csv.empty()) files.expect(options.csv, "--csv");
-  const std::string& json = options.output.json;
-  if (!json.empty() && json != "-") files.expect(json, "--json");
+  files.expect(options.csv, "--csv");
+  files.expect(options.output.json, "--json");
+  const Topology topology = MachineText{.topology = options.topology, .backend = options.backend}.load();
   const std::vector<Case> cases = read_cases(options.cases);
-  const Topology topology = MachineText{.topology = options.topology}.load();
   const auto simulator = options.no_simulate ? nullptr : make_simulator(topology);
   if (!options.no_simulate && !simulator)
     throw HardwareError{"this build has no simulator; --no-simulate only measures"};
@@ -83,12 +81,9 @@ int compare_cases(const CompareOptions& options) {
     study.simulate(*simulator);
   }
   study.measure(make_real_executor(options.backend, topology), settings);
-  if (!options.csv.empty()) files.add(options.csv, to_csv(study.results()));
-  if (!json.empty() && json != "-") files.add(json, to_json(study.results(), topology, options.backend));
-  files.commit();
-  const bool prints_json = json == "-";
-  std::fputs((prints_json ? to_json(study.results(), topology, options.backend) : to_text(study.results())).c_str(),
-             stdout);
+  files.add(options.csv, to_csv(study.results()));
+  files.add(options.output.json, to_json(study.results(), topology, options.backend));
+  files.finish(to_text(study.results()));
   return study.passed() ? exit_ok : exit_check_failed;
 }
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -12,7 +11,9 @@
 #include <vector>
 
 #include "cli/commands/command.hpp"
+#include "cli/options/option_group.hpp"
 #include "cli/output/python.hpp"
+#include "cli/output/standard_output.hpp"
 #include "cli/study.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
@@ -43,7 +44,7 @@ std::string title_of(const fs::path& script) {
 int list() {
   std::vector<std::vector<std::string>> lines;
   for (const fs::path& script : experiment_scripts()) lines.push_back({script.stem().string(), title_of(script)});
-  std::fputs(aligned(lines, "ll").c_str(), stdout);
+  print(aligned(lines, "ll"));
   return exit_ok;
 }
 
@@ -86,7 +87,7 @@ Command add_experiment(CLI::App& root) {
   CLI::App* run_app = app->add_subcommand("run", "Run one: tables to stdout, CSV and figure into a folder");
   auto options = std::make_shared<RunOptions>();
   run_app->add_option("NAME", options->name, "An experiment ('tilerail experiment list')")->required();
-  run_app->add_option("-o,--output", options->folder, "Folder of the results [out/NAME]")->type_name("DIR");
+  OptionGroup{*run_app}.add("-o,--output", "DIR", options->folder, "Folder of the results [out/NAME]");
   run_app->add_option("ARGUMENTS", options->extra, "After '--': arguments of the experiment; try -- --help");
   return {app, [options, list_app, run_app] {
             if (list_app->parsed()) return list();

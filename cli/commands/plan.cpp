@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "cli/commands/command.hpp"
@@ -23,16 +22,11 @@ struct PlanOptions {
 
 int run_plan(const PlanOptions& options) {
   OutputSet outputs;
-  const bool to_stdout = options.output == "-";
-  if (!to_stdout && !options.output.empty()) outputs.expect(options.output, "-o");
+  outputs.expect(options.output, "-o");
   const Job job = make_job(options.job);
-  if (to_stdout) {
-    std::puts(to_json(job.plan).c_str());
-    return exit_ok;
-  }
-  if (!options.output.empty()) outputs.add(options.output, to_json(job.plan));
-  outputs.commit();
-  std::fputs(plan_text(job).c_str(), stdout);
+  const char* const end = options.output == "-" ? "\n" : "";
+  if (!options.output.empty()) outputs.add(options.output, to_json(job.plan) + end);
+  outputs.finish(plan_text(job));
   return exit_ok;
 }
 

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 #include <string>
 
 #include "cli/commands/command.hpp"
+#include "cli/output/standard_output.hpp"
 #include "model/base/text.hpp"
 #include "sched/policy/fields.hpp"
 
@@ -47,7 +47,7 @@ Command add_policies(CLI::App& root) {
   app->add_option("NAME", *name, "A preset");
   app->footer(footer);
   return {app, [name] {
-            std::fputs((name->empty() ? presets_text() : preset_text(*name)).c_str(), stdout);
+            print(name->empty() ? presets_text() : preset_text(*name));
             return exit_ok;
           }};
 }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "cli/commands/command.hpp"
@@ -36,16 +35,14 @@ struct PredictOptions {
 
 int run_predict(const PredictOptions& options) {
   OutputSet files;
-  const bool to_file = !options.json.empty() && options.json != "-";
-  if (to_file) files.expect(options.json, "--json");
+  files.expect(options.json, "--json");
   const Topology topology = options.what.machine.load();
   const Prediction prediction = [&] {
     const Progress progress{"simulating"};
     return predict(options.what, topology);
   }();
-  if (to_file) files.add(options.json, to_json(prediction, topology));
-  files.commit();
-  std::fputs((options.json == "-" ? to_json(prediction, topology) : to_text(prediction, topology)).c_str(), stdout);
+  files.add(options.json, to_json(prediction, topology));
+  files.finish(to_text(prediction, topology));
   return exit_ok;
 }
 

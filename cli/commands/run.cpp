@@ -97,7 +97,9 @@ int run_run(const RunOptions& options) {
   const RunSettings settings = options.bench.settings(0);
   require_real_executor(options.backend);
   Outputs outputs{options.output, TraceKind::one_timeline};
-  const Job job = make_job(options.job);
+  JobText text = options.job;
+  text.machine.backend = options.backend;
+  const Job job = make_job(text);
   const std::array plans{&job.plan};
   const RunResult result = Runner{make_real_executor(options.backend, job.topology), plans, settings}.run(job.plan);
   AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/topo_show.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/output/output_set.hpp"
+#include "cli/output/standard_output.hpp"
 #include "cli/study.hpp"
 #include "model/base/error.hpp"
 #include "model/machine/topology.hpp"
@@ -28,22 +28,15 @@ struct TopoOptions {
 };
 
 int list_machines() {
-  for (const std::string& name : machine_names()) std::puts(name.c_str());
+  for (const std::string& name : machine_names()) print(name + "\n");
   return exit_ok;
 }
 
 int show(const Topology& topology, const std::string& link_map) {
   OutputSet files;
-  if (link_map == "-") {
-    std::fputs(link_map_csv(topology).c_str(), stdout);
-    return exit_ok;
-  }
-  if (!link_map.empty()) {
-    files.expect(link_map, "--link-map");
-    files.add(link_map, link_map_csv(topology));
-  }
-  files.commit();
-  std::fputs(describe(topology).c_str(), stdout);
+  files.expect(link_map, "--link-map");
+  if (!link_map.empty()) files.add(link_map, link_map_csv(topology));
+  files.finish(describe(topology));
   return exit_ok;
 }
 
@@ -55,9 +48,9 @@ int run_topo(const TopoOptions& options) {
   const std::string file = find_machine(options.machine, "topo").string();
   const Topology topology = load_topology(file);
   if (options.show->parsed()) return show(topology, options.link_map);
-  fmt::print("{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} capacity groups\n", file,
-             topology.name(), topology.memories().size(), topology.gpus().size(), topology.links().size(),
-             topology.groups().size());
+  print(fmt::format("{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} capacity groups\n", file,
+                    topology.name(), topology.memories().size(), topology.gpus().size(), topology.links().size(),
+                    topology.groups().size()));
   return exit_ok;
 }
 

@@ -12,25 +12,32 @@ struct OptionGroup {
   CLI::App& app;
   std::string heading = "Options";
 
-  /// `value` names what the option takes: "--gemm M,N,K".
+  /// `value` names what the option takes: "--gemm M,N,K". A FILE or a DIR has a name that is not empty.
   CLI::Option* add(const std::string& name, const std::string& value, std::string& target, const std::string& help) {
-    return app.add_option(name, target, help)->type_name(value)->group(heading);
+    return described(app.add_option(name, target, help), value);
   }
 
   /// Tells whether it was given.
   CLI::Option* add(const std::string& name, const std::string& value, std::optional<std::string>& target,
                    const std::string& help) {
-    return app.add_option(name, target, help)->type_name(value)->group(heading);
+    return described(app.add_option(name, target, help), value);
   }
 
   /// May be given several times.
   CLI::Option* add(const std::string& name, const std::string& value, std::vector<std::string>& target,
                    const std::string& help) {
-    return app.add_option(name, target, help + "; repeatable")
-        ->type_name(value)
+    return described(app.add_option(name, target, help + "; repeatable"), value)
         ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->group(heading);
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+
+ private:
+  CLI::Option* described(CLI::Option* option, const std::string& value) const {
+    if (value.starts_with("FILE") || value == "DIR")
+      option->check([value](const std::string& text) {
+        return text.empty() ? "'' is no name; expected a " + value : std::string{};
+      });
+    return option->type_name(value)->group(heading);
   }
 };
 

@@ -25,15 +25,16 @@ GanttPainter::GanttPainter() : package_{find_python_package().string()} {
   python_ = *python;
 }
 
-void GanttPainter::draw(const std::vector<std::string>& timelines, const std::string& figure) const {
+std::string GanttPainter::draw(const std::vector<std::string>& timelines, const std::string& format) const {
   std::vector<std::string> command{python_, "-m", "tilerail", "gantt"};
   command.insert(command.end(), timelines.begin(), timelines.end());
-  command.insert(command.end(), {"-o", figure});
-  const ProcessResult result = run_process(command, {"PYTHONPATH=" + package_, "PYTHONDONTWRITEBYTECODE=1"});
+  command.insert(command.end(), {"-o", "-", "--format", format});
+  ProcessResult result = run_process(command, {"PYTHONPATH=" + package_, "PYTHONDONTWRITEBYTECODE=1"});
   spdlog::debug("{} -m tilerail gantt: exit code {}", python_, result.exit_code);
   if (result.exit_code != 0) {
     throw InputError{fmt::format("--gantt: the figure could not be drawn: {}", last_line(result.errors))};
   }
+  return std::move(result.output);
 }
 
 }  // namespace tilerail::cli

@@ -11,9 +11,9 @@ class GanttPainter {
  public:
   GanttPainter();
 
-  /// Draws the timelines (CSV files) above each other into `figure`, whose extension says the format.
+  /// The figure of timelines (CSV files) above each other, as a file of this format ("png" or "svg").
   /// Throws InputError with the last line that Python said.
-  void draw(const std::vector<std::string>& timelines, const std::string& figure) const;
+  std::string draw(const std::vector<std::string>& timelines, const std::string& format) const;
 
  private:
   std::string python_, package_;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <initializer_list>
 
@@ -53,7 +52,7 @@ Outputs::Outputs(const OutputOptions& options, TraceKind kind) : options_{option
     check_extension(path, "--gantt", {".png", ".svg"});
     files_.expect(path, "--gantt");
   }
-  if (!options.json.empty() && options.json != "-") files_.expect(options.json, "--json");
+  files_.expect(options.json, "--json");
   if (!options.gantts.empty()) painter_.emplace();
 }
 
@@ -64,22 +63,22 @@ void Outputs::add_trace(const std::string& path, const std::vector<NamedTimeline
   if (extension == ".pftrace") files_.add(path, to_pftrace(timelines));
 }
 
-void Outputs::draw(const std::string& path, const std::vector<NamedTimeline>& timelines) {
-  OutputSet scratch;  // never committed: its files vanish with it
+std::string Outputs::figure(const std::string& path, const std::vector<NamedTimeline>& timelines) const {
+  std::vector<StagedFile> scratch;  // never committed: these files vanish with it
   std::vector<std::string> inputs;
   for (const NamedTimeline& named : timelines) {
-    inputs.push_back(scratch.add(fmt::format("{}.{}.csv", path, named.name), to_csv(*named.timeline)).string());
+    scratch.emplace_back(fmt::format("{}.{}.csv", path, named.name), to_csv(*named.timeline));
+    inputs.push_back(scratch.back().staged());
   }
-  painter_->draw(inputs, files_.stage(path).string());
+  return painter_->draw(inputs, extension_of(path).substr(1));
 }
 
 void Outputs::write(const std::vector<NamedTimeline>& timelines, const std::string& text, const std::string& json) {
   const Progress progress{"writing"};
   for (const std::string& path : options_.traces) add_trace(path, timelines);
-  for (const std::string& path : options_.gantts) draw(path, timelines);
-  if (!options_.json.empty() && options_.json != "-") files_.add(options_.json, json);
-  files_.commit();
-  std::fputs((options_.json == "-" ? json : text).c_str(), stdout);
+  for (const std::string& path : options_.gantts) files_.add(path, figure(path, timelines));
+  files_.add(options_.json, json);
+  files_.finish(text);
 }
 
 }  // namespace tilerail::cli

@@ -34,7 +34,7 @@ class Outputs {
 
  private:
   void add_trace(const std::string& path, const std::vector<NamedTimeline>& timelines);
-  void draw(const std::string& path, const std::vector<NamedTimeline>& timelines);
+  std::string figure(const std::string& path, const std::vector<NamedTimeline>& timelines) const;
 
   const OutputOptions& options_;
   OutputSet files_;

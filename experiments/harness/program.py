@@ -4,6 +4,7 @@ import argparse
 import os
 import re
 import shlex
+import signal
 import sys
 
 
@@ -27,6 +28,15 @@ class Parser(argparse.ArgumentParser):
                           help="folder of the results [.]")
         self.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N",
                           help="simulations at once [one a core]")
+
+    def parse_args(self, args=None, namespace=None):
+        for text in sys.argv[1:] if args is None else args:
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                shown = os.fsencode(text).decode("ascii", "backslashreplace")
+                self.error(f"'{shown}' is not UTF-8 text, which tables and figures are")
+        return super().parse_args(args, namespace)
 
     def error(self, message: str):
         raise Failure(f"{message} (see {self.prog} --help)")
@@ -54,14 +64,35 @@ def command_text() -> str:
     return shlex.join(["python3", *sys.argv])
 
 
+def _end_by(number: int) -> None:
+    """Ends the process as if nobody had caught this signal: so the caller sees what ended it."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
 def run_experiment(main) -> None:
-    """Calls main() and exits: 0, or the code of the Failure; 2 when a file cannot be read or written."""
+    """Calls main() and exits: 0, or the code of the Failure; 2 when a file or stdout cannot be written or read. SIGINT
+    and SIGTERM end it after everything that it has started or staged is gone."""
+    ended_by = []
+
+    def interrupt(number, _):
+        ended_by.append(number)
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
     try:
         code = main() or 0
+        sys.stdout.flush()
     except Failure as failure:
         print(f"tilerail: error: {failure}", file=sys.stderr)
         code = failure.code
     except OSError as error:
-        print(f"tilerail: error: {error.filename}: {error.strerror}", file=sys.stderr)
+        what = f"{error.filename}" if error.filename else "standard output could not be written"
+        print(f"tilerail: error: {what}: {error.strerror}", file=sys.stderr)
         code = 2
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in its buffer has no place to go
+    except KeyboardInterrupt:
+        _end_by(ended_by[-1])
     sys.exit(code)

@@ -4,6 +4,7 @@ import concurrent.futures
 import dataclasses
 import json
 import subprocess
+import threading
 
 from .program import Failure
 
@@ -27,18 +28,46 @@ class Tilerail:
     def __init__(self, program: str, jobs: int):
         self.program_ = program
         self.jobs_ = jobs
+        self.running_: set[subprocess.Popen] = set()
+        self.ended_ = False  # nothing may be started any more
+        self.lock_ = threading.Lock()
+
+    def _start(self, arguments: list[str]) -> subprocess.Popen:
+        with self.lock_:
+            if self.ended_:
+                raise Failure("interrupted")
+            try:
+                started = subprocess.Popen([self.program_, *arguments], stdin=subprocess.DEVNULL,
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            except OSError as error:
+                raise Failure(f"--tilerail: '{self.program_}' cannot be started: {error.strerror}") from None
+            self.running_.add(started)
+            return started
+
+    def _end(self) -> None:
+        """Ends what is running, which cleans up after itself, and lets nothing start."""
+        with self.lock_:
+            self.ended_ = True
+            for each in self.running_:
+                each.terminate()
 
     def run(self, arguments: list[str], accepted: tuple[int, ...] = (0,)) -> str:
         """What the command writes to stdout. Failure unless it ends with an accepted exit code."""
+        process = self._start(arguments)
         try:
-            done = subprocess.run([self.program_, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        except OSError as error:
-            raise Failure(f"--tilerail: '{self.program_}' cannot be started: {error.strerror}") from None
-        if done.returncode not in accepted:
-            lines = done.stderr.strip().splitlines() or ["no message"]
+            output, errors = process.communicate()
+        except BaseException:
+            self._end()
+            process.communicate()
+            raise
+        finally:
+            with self.lock_:
+                self.running_.discard(process)
+        if process.returncode not in accepted:
+            lines = errors.strip().splitlines() or ["no message"]
             message = lines[-1].removeprefix("tilerail: error: ")
-            raise Failure(f"tilerail {' '.join(arguments)}: {message}", max(done.returncode, 1))
-        return done.stdout
+            raise Failure(f"tilerail {' '.join(arguments)}: {message}", max(process.returncode, 1))
+        return output
 
     def version(self) -> str:
         return self.run(["--version"]).strip()
@@ -50,6 +79,7 @@ class Tilerail:
             results = [pool.submit(self.run, each.arguments()) for each in wanted]
             try:
                 return {each: json.loads(result.result()) for each, result in zip(wanted, results)}
-            except Failure:
-                pool.shutdown(cancel_futures=True)
+            except BaseException:  # also of the user, who does not wait for those in the queue
+                pool.shutdown(wait=False, cancel_futures=True)
+                self._end()
                 raise

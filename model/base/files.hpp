@@ -5,11 +5,34 @@
 
 namespace tilerail {
 
-/// Replaces the file as a whole: a reader sees the old content or the new one, and a failure leaves the old one.
-/// Devices and pipes are written in place. Throws InputError naming the path and the reason.
-void write_file_atomically(const std::string& path, std::string_view content);
-
 /// The whole file. Throws InputError naming the path and the reason.
 std::string read_file(const std::string& path);
+
+struct StagedName;  // of a file that is not yet at its place
+
+/// New content of a file, which takes the place of the old as a whole or not at all. It is written under a hidden name
+/// beside its place, with the same extension, and moved there by commit(). A symbolic link stays one, and a file that
+/// is replaced keeps its mode. Devices and pipes, which no file can replace, are written in place by commit().
+/// Every member that writes throws InputError naming the path and the reason.
+class StagedFile {
+ public:
+  StagedFile(const std::string& path, std::string_view content);
+  StagedFile(StagedFile&& other) noexcept;
+  StagedFile& operator=(StagedFile&&) = delete;
+  /// Removes what was not committed.
+  ~StagedFile();
+
+  /// Where the content waits; "" for a device or a pipe, and after commit().
+  std::string staged() const;
+  void commit();
+
+ private:
+  std::string path_, place_;    // as given, and behind links
+  StagedName* name_ = nullptr;  // none for a device or a pipe, and after commit()
+  std::string content_;         // of a device or a pipe
+};
+
+/// Removes what this process has staged and not committed. A signal handler may call it.
+void discard_staged_files() noexcept;
 
 }  // namespace tilerail

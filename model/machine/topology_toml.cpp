@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
-
+#include "model/base/files.hpp"
 #include "model/machine/topology.hpp"
 #include "model/machine/topology_reader.hpp"
 
@@ -34,12 +32,6 @@ Topology read_topology(std::string_view text, const std::string& file) {
   }
 }
 
-Topology load_topology(const std::string& path) {
-  std::ifstream stream{path, std::ios::binary};
-  std::ostringstream text;
-  if (!stream || !(text << stream.rdbuf()))
-    throw InputError{path + ": cannot be read; expected a machine description (docs/formats.md#topology)"};
-  return read_topology(text.str(), path);
-}
+Topology load_topology(const std::string& path) { return read_topology(read_file(path), path); }
 
 }  // namespace tilerail

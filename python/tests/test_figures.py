@@ -1,6 +1,8 @@
 """Gantt figures; skipped where matplotlib is missing."""
 
 import os
+import subprocess
+import sys
 import unittest
 import xml.etree.ElementTree
 
@@ -99,6 +101,14 @@ class GanttCommand(Folder):
         self.assertTrue(self.read(png).startswith(b"\x89PNG"))
         self.assertTrue(xml.etree.ElementTree.fromstring(self.read(svg)).tag.endswith("svg"))
         self.assertEqual(sorted(os.listdir(self.folder)), ["f.SVG", "f.png", "t.csv"])
+
+    def test_a_dash_is_stdout(self):
+        path, svg = self.write(sample.csv_text()), os.path.join(self.folder, "f.svg")
+        self.draw(path, "-o", svg)
+        drawn = subprocess.run([sys.executable, "-m", "tilerail", "gantt", path, "-o", "-", "--format", "svg"],
+                               capture_output=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self.assertEqual((drawn.returncode, drawn.stdout, drawn.stderr), (0, self.read(svg), b""))
+        self.assertIn("--format", self.draw(path, "-o", "-", "--format", "gif")[2])
 
     def test_the_same_input_gives_the_same_svg_without_a_date(self):
         path = self.write(sample.csv_text())

@@ -24,7 +24,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     draw = commands.add_parser("gantt", help="draw a timeline, or a prediction above a measurement")
     draw.add_argument("timeline", nargs="+", metavar="TIMELINE.csv", help="one file, or PREDICTED MEASURED")
-    draw.add_argument("-o", "--output", required=True, metavar="FILE", help="the figure, .png or .svg")
+    draw.add_argument("-o", "--output", required=True, metavar="FILE", help="the figure, .png or .svg; - for stdout")
+    draw.add_argument("--format", choices=[name[1:] for name in FORMATS], default="svg",
+                      help="of a figure that goes to stdout [svg]")
     draw.add_argument("--rows", choices=("auto", "queues", "devices"), default="auto",
                       help="a row for each queue, or for each role on a device (auto: by their number)")
     table = commands.add_parser("summary", help="print what each queue of a timeline did")
@@ -55,9 +57,10 @@ def write_whole(path: str, content: bytes) -> None:
         raise TimelineError(f"cannot write '{path}': {error.strerror}") from None
 
 
-def draw_figure(paths: list[str], output: str, rows: str = "auto") -> None:
-    """The Gantt figure of one timeline, or of two of the same plan. The same input gives the same bytes."""
-    extension = os.path.splitext(output)[1].lower()
+def draw_figure(paths: list[str], output: str, rows: str = "auto", stdout_format: str = "svg") -> None:
+    """The Gantt figure of one timeline, or of two of the same plan. The same input gives the same bytes. `output`: a
+    file, whose name says the format, or "-"."""
+    extension = "." + stdout_format if output == "-" else os.path.splitext(output)[1].lower()
     if extension not in FORMATS:
         raise TimelineError(f"-o '{output}': expected a name that ends in {' or '.join(FORMATS)}")
     if len(paths) > 2:
@@ -79,7 +82,11 @@ def draw_figure(paths: list[str], output: str, rows: str = "auto") -> None:
             figures.compare_gantt(*timelines, figure, rows=rows)
         stamp = {"Date": None} if extension == ".svg" else {}
         figure.savefig(content, format=extension[1:], dpi=figures.DPI, facecolor="white", metadata=stamp)
-    write_whole(output, content.getvalue())
+    if output == "-":
+        sys.stdout.buffer.write(content.getvalue())
+        sys.stdout.buffer.flush()
+    else:
+        write_whole(output, content.getvalue())
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,7 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         given = _parser().parse_args(arguments)
         if given.command == "gantt":
-            draw_figure(given.timeline, given.output, given.rows)
+            draw_figure(given.timeline, given.output, given.rows, given.format)
         else:
             sys.stdout.write(summary_table(given.timeline))
     except TimelineError as error:

@@ -20,8 +20,11 @@ def problem(**changes):
 # What is asked, and what the error must quote.
 CASES = {
     "no command": ([], "--help"),
-    "unknown command": (["simulte"], "simulte"),
-    "unknown option": (["simulate", "--gem", "64"], "--gem"),
+    "unknown command": (["simulte"], "there is no command 'simulte'; there are: topo, plan, simulate, predict, run, "
+                        "compare, calibrate, policies, experiment (see 'tilerail --help')"),
+    "unknown command with options": (["simulat", "--gemm", "16K"], "there is no command 'simulat'; there are: topo"),
+    "unknown option before any command": (["--gem", "64"], "'--gem' is not expected (see 'tilerail --help')"),
+    "unknown option": (["simulate", "--gem", "64"], "'--gem' is not expected (see 'tilerail simulate --help')"),
     "option without value": (["simulate", "--gemm"], "--gemm"),
     "option twice": (problem() + ["--gemm", "32"], "--gemm"),
     "no problem": (problem(gemm=None), "--gemm"),
@@ -78,6 +81,11 @@ CASES = {
     "no machine": (problem(topology=None), "--topology"),
     "unknown machine": (problem(topology="two-gpus"), "two-gpus"),
     "missing machine file": (problem(topology="absent.toml"), "absent.toml"),
+    "machine that is a folder": (problem(topology="/"), "--topology: '/' is a folder"),
+    "machine that is empty": (problem(topology="/dev/null"), "/dev/null:1:1: "),
+    "machine of a run on the host": (["run", "--backend", "host", "--gemm", "64"],
+                                     "tilerail calibrate --backend host -o machine.toml"),
+    "machine of cases": (["compare", "--cases", "cases.csv", "--backend", "host"], "tilerail calibrate --backend host"),
     "no device": (problem(devices=""), "''"),
     "unknown device": (problem(devices="0,5"), "5"),
     "device twice": (problem(devices="0,0"), "0,0"),
@@ -133,7 +141,18 @@ CASES = {
     "no topo action": (["topo"], "validate"),
     "unknown experiment": (["experiment", "run", "table_99"], "table_99"),
     "no experiment action": (["experiment"], "list or run"),
-    "unknown topo action": (["topo", "draw"], "draw"),
+    "unknown topo action": (["topo", "draw"], "'draw' is not expected"),
+    "plan without a name": (["plan", *SMALL, "-o", ""], "--output: '' is no name; expected a FILE"),
+    "result without a name": (problem(json=""), "--json: '' is no name"),
+    "timeline without a name": (problem(timeline=""), "--timeline: '' is no name"),
+    "figure without a name": (problem(gantt=""), "--gantt: '' is no name"),
+    "machine without a name": (problem(topology=""), "--topology: '' is no name"),
+    "read plan without a name": (["simulate", "--plan", ""], "--plan: '' is no name"),
+    "link map without a name": (["topo", "show", "two-gpu", "--link-map", ""], "--link-map: '' is no name"),
+    "cases without a name": (["compare", "--cases", ""], "--cases: '' is no name"),
+    "measurements without a name": (["calibrate", "--backend", "cuda", "--from", "", "-o", "m.toml"], "--from: ''"),
+    "experiment in no folder": (["experiment", "run", "karolina_gemmex", "-o", ""], "--output: '' is no name"),
+    "two descriptions to stdout": (["calibrate", "--backend", "cuda", "-o", "-"], "-o: '-' is one place"),
 }
 
 

@@ -44,7 +44,8 @@ class ExperimentTest(unittest.TestCase):
 
     def run_command(self, *arguments):
         environment = {**os.environ, "TILERAIL_TOPOLOGIES": str(SOURCE / "topologies")}
-        return subprocess.run([TILERAIL, "experiment", *map(str, arguments)], cwd=self.folder, env=environment,
+        texts = [each if isinstance(each, bytes) else str(each) for each in arguments]
+        return subprocess.run([TILERAIL, "experiment", *texts], cwd=self.folder, env=environment,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
 
     def succeed(self, *arguments):

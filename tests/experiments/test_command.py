@@ -1,8 +1,12 @@
 """`tilerail experiment` itself: its list, its refusals, where results go."""
 
+import pathlib
+import signal
+import subprocess
+import time
 import unittest
 
-from support import SOURCE, ExperimentTest
+from support import SOURCE, TILERAIL, ExperimentTest
 
 
 class Command(ExperimentTest):
@@ -34,11 +38,53 @@ class Command(ExperimentTest):
     def test_a_program_that_is_not_there_is_refused(self):
         self.assert_refused(["run", "thesis_fig_4_8", "--", "--tilerail", self.folder / "none"], "none")
 
+    def test_a_folder_whose_name_is_no_text_is_refused(self):
+        self.assert_refused(["run", "karolina_gemmex", "-o", b"bad\xff", "--", "--sizes", "8K"], "'bad\\xff' is not UTF-8")
+
+    def test_a_full_standard_output_is_told(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([TILERAIL, "experiment", "run", "karolina_gemmex", "--", "--sizes", "8K"],
+                                  cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=240)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr,
+                         "tilerail: error: standard output could not be written: No space left on device\n")
+
     def test_a_folder_that_cannot_be_made_is_refused(self):
         (self.folder / "file").write_text("")
         done = self.run_command("run", "karolina_gemmex", "-o", "file/x", "--", "--sizes", "8K")
         self.assertEqual(done.returncode, 2)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+class Interrupted(ExperimentTest):
+    """A signal ends an experiment at once, with all that it has started, however much is still in its queue."""
+
+    def test_nothing_is_started_any_more_and_nothing_stays(self):
+        fake, log = self.folder / "fake", self.folder / "log"
+        fake.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo fake && exit\necho $$ >> "{log}"\nexec sleep 100\n')
+        fake.chmod(0o755)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number.name):
+                log.unlink(missing_ok=True)
+                experiment = subprocess.Popen(
+                    [TILERAIL, "experiment", "run", "thesis_fig_4_8", "--", "--tilerail", fake, "--jobs", "2"],
+                    cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.addCleanup(experiment.kill)
+                self.wait_until(lambda: log.exists() and len(log.read_text().split()) == 2)
+                experiment.send_signal(number)
+                self.assertEqual(experiment.communicate(timeout=20), (b"", b""))
+                self.assertEqual(experiment.returncode, -number)
+                self.assertEqual(len(log.read_text().split()), 2, "simulations of the queue were started")
+                for pid in log.read_text().split():
+                    self.assertFalse(pathlib.Path("/proc", pid).exists(), f"process {pid} is still there")
+                self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fake", "log"])
+
+    def wait_until(self, holds):
+        for _ in range(600):
+            if holds():
+                return
+            time.sleep(0.05)
+        self.fail("did not happen within 30 s")
 
 
 if __name__ == "__main__":

@@ -28,9 +28,10 @@ class Files : public testing::Test {
   std::size_t count() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}));
   }
+  static void write(const std::string& where, std::string_view content) { StagedFile{where, content}.commit(); }
   static std::string refusal(const std::string& where) {
     try {
-      write_file_atomically(where, "x");
+      write(where, "x");
     } catch (const InputError& error) {
       return error.what();
     }
@@ -42,7 +43,7 @@ class Files : public testing::Test {
 
 TEST_F(Files, WhatIsWrittenIsRead) {
   const std::string content("a\0b\n\xff", 5);
-  write_file_atomically(path("f"), content);
+  write(path("f"), content);
   EXPECT_EQ(read_file(path("f")), content);
   EXPECT_EQ(count(), 1u);  // no temporary file is left
 }
@@ -50,29 +51,29 @@ TEST_F(Files, WhatIsWrittenIsRead) {
 TEST_F(Files, LargeContentIsWhole) {
   std::string content(3'000'001, 'x');
   content.back() = 'y';
-  write_file_atomically(path("f"), content);
+  write(path("f"), content);
   EXPECT_EQ(read_file(path("f")), content);
 }
 
 TEST_F(Files, AnExistingFileIsReplacedAndKeepsItsMode) {
-  write_file_atomically(path("f"), "old");
+  write(path("f"), "old");
   ::chmod(path("f").c_str(), 0640);
-  write_file_atomically(path("f"), "new");
+  write(path("f"), "new");
   EXPECT_EQ(read_file(path("f")), "new");
   EXPECT_EQ(fs::status(path("f")).permissions(), fs::perms{0640});
   EXPECT_EQ(count(), 1u);
 }
 
 TEST_F(Files, ALinkStaysALink) {
-  write_file_atomically(path("target"), "old");
+  write(path("target"), "old");
   fs::create_symlink("target", path("link"));
-  write_file_atomically(path("link"), "new");
+  write(path("link"), "new");
   EXPECT_TRUE(fs::is_symlink(path("link")));
   EXPECT_EQ(read_file(path("target")), "new");
 }
 
 TEST_F(Files, ADeviceIsWrittenInPlace) {
-  write_file_atomically("/dev/null", "x");
+  write("/dev/null", "x");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
@@ -93,6 +94,33 @@ TEST_F(Files, AFailureLeavesTheOldContent) {
   EXPECT_NE(refusal(name), "no error");
   EXPECT_EQ(read_file(name), "old");
   EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(Files, WhatIsNotCommittedLeavesNoTrace) {
+  write(path("f"), "old");
+  {
+    const StagedFile staged{path("f"), "new"};
+    EXPECT_EQ(read_file(staged.staged()), "new");
+    EXPECT_EQ(fs::path{staged.staged()}.filename().string().front(), '.');
+  }
+  EXPECT_EQ(read_file(path("f")), "old");
+  EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(Files, StagedNamesKeepTheirExtensionAndDiffer) {
+  const StagedFile one{path("f.svg"), "1"}, two{path("f.svg"), "2"};
+  EXPECT_EQ(fs::path{one.staged()}.extension(), ".svg");
+  EXPECT_NE(one.staged(), two.staged());
+  EXPECT_EQ(read_file(one.staged()), "1");
+}
+
+TEST_F(Files, DiscardingRemovesWhatIsStagedAndKeepsWhatIsCommitted) {
+  StagedFile committed{path("f"), "x"}, staged{path("g"), "y"};
+  committed.commit();
+  discard_staged_files();
+  EXPECT_EQ(read_file(path("f")), "x");
+  EXPECT_EQ(count(), 1u);
+  EXPECT_THROW(staged.commit(), InputError);
 }
 
 TEST_F(Files, AMissingFileIsNamed) {

@@ -1,0 +1,9 @@
+#pragma once
+
+namespace tilerail::cli {
+
+/// From now on SIGINT, SIGTERM and SIGHUP, unless they are ignored, leave no staged file and no process of ours behind
+/// before they end the program.
+void clean_up_on_signals();
+
+}  // namespace tilerail::cli

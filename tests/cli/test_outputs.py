@@ -1,0 +1,94 @@
+"""Outputs are written whole or not at all, whatever becomes of the program or its device."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from support import OLD, SMALL, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
+
+LARGE = ["--gemm", "1K", "--tile", "32", "--policy", "gemmex", "--topology", "two-gpu"]  # a plan of several MB
+
+
+class FullDevice(CommandTest):
+    """/dev/full takes nothing; what fits in a buffer must not be the only thing that is looked at."""
+
+    def assert_told(self, *arguments):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([TILERAIL, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120,
+                                  cwd=self.folder, env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
+        self.assertEqual(done.returncode, 2, arguments)
+        self.assertEqual(done.stderr, "tilerail: error: standard output could not be written: No space left on device\n")
+
+    def test_every_command_tells(self):
+        self.write("cases.csv", "m,n,k\n64,64,64\n")
+        for arguments in (["plan", *LARGE, "-o", "-"], ["plan", *SMALL], ["run", "--backend", "host", *SMALL],
+                          ["topo", "list"], ["topo", "show", "hgx-h200", "--link-map", "-"], ["policies"],
+                          ["topo", "validate", "two-gpu"], ["experiment", "list"], ["--help"], ["--version"],
+                          ["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu",
+                           "--no-simulate", "--iters", "1", "--json", "-"],
+                          ["predict", *SMALL, "--devices", "0", "--json", "-"]):
+            with self.subTest(arguments):
+                self.assert_told(*arguments)
+
+    def test_an_output_file_on_a_full_device_is_told(self):
+        done = self.run_command("plan", *LARGE, "-o", "/dev/full")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertEqual(done.stderr, "tilerail: error: cannot write '/dev/full': No space left on device\n")
+
+
+class StandardOutput(CommandTest):
+    def test_a_dash_is_stdout_for_every_single_output(self):
+        self.write("cases.csv", "m,n,k\n64,64,64\n")
+        compare = ["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu", "--no-simulate"]
+        self.assertTrue(self.succeed(*compare, "--csv", "-").startswith("routine,m,n,k,"))
+        self.assert_refused([*compare, "--csv", "-", "--json", "-"], "--json: '-' is named for two outputs")
+        self.assertFalse((self.folder / "-").exists())
+
+
+@needs_simulator
+class Interrupted(CommandTest):
+    """A program that is ended while it draws leaves nothing of its own behind."""
+
+    def setUp(self):
+        super().setUp()
+        # A Python that claims to have matplotlib, and then never ends drawing.
+        self.bin = pathlib.Path(self.folder, "bin")
+        self.bin.mkdir()
+        fake = self.bin / "python3"
+        fake.write_text(f'#!/bin/sh\n[ "$1" = -c ] && exit 0\necho $$ > "{self.bin}/pid"\nexec sleep 100\n')
+        fake.chmod(0o755)
+
+    def wait_until(self, holds):
+        for _ in range(600):
+            if holds():
+                return
+            time.sleep(0.05)
+        self.fail("did not happen within 30 s")
+
+    def test_no_file_and_no_process_stays(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number.name):
+                self.write("t.csv", OLD)
+                pid = self.bin / "pid"
+                pid.unlink(missing_ok=True)
+                program = subprocess.Popen(
+                    [TILERAIL, "simulate", *SMALL, "--timeline", "t.csv", "--json", "r.json", "--gantt", "g.svg"],
+                    cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), "PATH": f"{self.bin}:/usr/bin:/bin"})
+                self.addCleanup(program.kill)
+                self.wait_until(lambda: pid.exists() and pid.read_text().strip())
+                self.assertGreater(len(list(self.folder.iterdir())), 2, "something is staged")
+                program.send_signal(number)
+                self.assertEqual(program.communicate(timeout=30), (b"", b""))
+                self.assertEqual(program.returncode, -number)
+                self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["bin", "t.csv"])
+                self.assertEqual((self.folder / "t.csv").read_text(), OLD)
+                child = pathlib.Path("/proc", pid.read_text().strip(), "stat")
+                self.wait_until(lambda: not child.exists() or child.read_text().split()[2] == "Z")
+
+
+if __name__ == "__main__":
+    unittest.main()
