@@ -43,6 +43,24 @@ std::vector<MemoryId> usable_devices(const GemmProblem& p, const Topology& topol
                    topology.memory(known.front()).name + "' has; expected devices that all have them"};
 }
 
+/// Whether a GPU can get what is read and bring back what is written.
+bool reaches_operands(const GemmProblem& p, const Topology& topology, MemoryId gpu) {
+  const auto route = [&](MemoryId src, MemoryId dst) { return src == dst || topology.has_route(src, dst); };
+  const bool product = p.k > 0 && p.alpha != 0;
+  const bool gets = !product || (route(p.place_a, gpu) && (!p.has_b() || route(p.place_b, gpu)));
+  return gets && route(gpu, p.place_c) && (p.beta == 0 || route(p.place_c, gpu));
+}
+
+/// The devices that a plan which may choose among them has to choose from: those that reach the operands. All of them
+/// where none does, so that planning says what is missing.
+std::vector<MemoryId> choosable(const GemmProblem& problem, const Topology& topology,
+                                std::span<const MemoryId> devices) {
+  std::vector<MemoryId> reaching;
+  for (const MemoryId gpu : devices)
+    if (reaches_operands(problem, topology, gpu)) reaching.push_back(gpu);
+  return reaching.empty() ? std::vector<MemoryId>{devices.begin(), devices.end()} : reaching;
+}
+
 }  // namespace
 
 Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<const MemoryId> devices,
@@ -54,10 +72,13 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
       throw InputError{"--place: memory " + std::to_string(place.value) + " is not a memory of machine '" +
                        topology.name() + "'"};
   const bool product = problem.m > 0 && problem.n > 0 && problem.k > 0 && problem.alpha != 0;
-  if (!product) return search_plan(problem, topology, devices, policy);
-  const std::vector<MemoryId> usable = usable_devices(problem, topology, devices, policy);
-  return policy.select ? selected_plan(problem, topology, usable, policy, judge)
-                       : search_plan(problem, topology, usable, policy);
+  const bool picks = (policy.select && product) || policy.device_choice == DeviceChoice::search;
+  std::vector<MemoryId> left{devices.begin(), devices.end()};
+  if (picks) left = choosable(problem, topology, devices);
+  if (!product) return search_plan(problem, topology, left, policy);
+  left = usable_devices(problem, topology, left, policy);
+  return policy.select ? selected_plan(problem, topology, left, policy, judge)
+                       : search_plan(problem, topology, left, policy);
 }
 
 }  // namespace tilerail

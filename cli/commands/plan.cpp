@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "cli/commands/command.hpp"
-#include "cli/commands/plan_text.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/output_set.hpp"
+#include "cli/output/plan_text.hpp"
 
 namespace tilerail::cli {
 namespace {

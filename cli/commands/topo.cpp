@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "cli/commands/command.hpp"
-#include "cli/commands/topo_show.hpp"
 #include "cli/options/option_group.hpp"
+#include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/standard_output.hpp"
 #include "cli/study.hpp"

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/locale/utf.hpp>
 #include <charconv>
+#include <optional>
 
 #include "model/base/error.hpp"
 
@@ -11,6 +13,20 @@ namespace tilerail {
 namespace {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+/// Of what is not UTF-8.
+std::optional<std::size_t> first_bad_byte(std::string_view text) {
+  using Utf8 = boost::locale::utf::utf_traits<char>;
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  auto at = std::find_if_not(text.begin(), text.end(), is_ascii);
+  while (at != text.end()) {
+    const auto begin = at;
+    const auto point = Utf8::decode(at, text.end());
+    if (point == boost::locale::utf::illegal || point == boost::locale::utf::incomplete)
+      return static_cast<std::size_t>(begin - text.begin());
+  }
+  return std::nullopt;
+}
 
 template <class Number>
 bool parse(std::string_view text, Number& value) {
@@ -42,6 +58,9 @@ bool CsvReader::next_line() {
   if (control != line_.end()) {
     fail(static_cast<std::size_t>(control - line_.begin()) + 1,
          fmt::format("control character 0x{:02x}; expected text", static_cast<unsigned char>(*control)));
+  }
+  if (const auto bad = first_bad_byte(line_)) {
+    fail(*bad + 1, fmt::format("byte 0x{:02x} is not UTF-8; expected text", static_cast<unsigned char>(line_[*bad])));
   }
   return true;
 }

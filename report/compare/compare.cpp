@@ -38,6 +38,16 @@ void require_same_plan(const AnnotatedTimeline& predicted, const AnnotatedTimeli
   }
 }
 
+/// Two measurements, or two simulations, may be laid over each other.
+void require_order(const TimelineMetadata& predicted, const TimelineMetadata& measured) {
+  constexpr const char* simulator = "sim";
+  if (measured.backend == simulator && predicted.backend != simulator)
+    throw InputError{
+        fmt::format("measured: its backend is '{}', and that of predicted is '{}'; expected the prediction "
+                    "first",
+                    measured.backend, predicted.backend)};
+}
+
 /// The sums of one timeline.
 struct Totals {
   double kernels = 0, copies = 0, waiting = 0, idle = 0;
@@ -124,6 +134,7 @@ std::optional<double> Figures::error() const {
 
 Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured) {
   require_same_plan(predicted, measured);
+  require_order(predicted.metadata, measured.metadata);
   const Totals p = totals_of(predicted), m = totals_of(measured);
   Comparison result;
   result.plan_hash = predicted.metadata.plan_hash;

@@ -50,7 +50,8 @@ struct Comparison {
   std::vector<OpDifference> worst_shifts;     // at most ten, largest difference of start first
 };
 
-/// Throws InputError when the two timelines are not of the same plan.
+/// Throws InputError when the two timelines are not of the same plan, or when a simulation is given as what was
+/// measured of it.
 Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured);
 
 /// JSON object (docs/formats.md#comparison), with a line break at the end.

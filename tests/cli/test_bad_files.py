@@ -213,6 +213,15 @@ class BadTimelines(CommandTest):
                 self.assert_refused(["compare", "bad.csv", "good.csv", *outputs], quoted)
                 self.assert_refused(["compare", "good.csv", "bad.csv", *outputs], quoted)
 
+    def test_not_text(self):
+        self.succeed("run", "--backend", "host", *SMALL, "--timeline", "good.csv")
+        good = (self.folder / "good.csv").read_bytes()
+        for bad in (b"\xff", b"\xc3", b"\xed\xa0\x80"):  # no byte of UTF-8; a character cut off; half of a pair
+            (self.folder / "bad.csv").write_bytes(good.replace(b"policy=", b"policy=" + bad))
+            self.assert_refused(["compare", "bad.csv", "good.csv"], f"byte 0x{bad[0]:02x} is not UTF-8")
+        (self.folder / "good.csv").write_bytes(good.replace(b"policy=", "policy=\u00b5".encode()))
+        self.succeed("compare", "good.csv", "good.csv")
+
     def test_a_timeline_of_another_plan(self):
         self.succeed("run", "--backend", "host", *SMALL, "--timeline", "good.csv")
         self.succeed("run", "--backend", "host", *SMALL, "--set", "caching=off", "--timeline", "other.csv")

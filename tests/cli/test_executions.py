@@ -139,6 +139,9 @@ class Compare(CommandTest):
         self.assertNotIn("counted_energy", result)
         self.assertIn("energy, modelled", self.succeed("compare", "p.csv", "m.csv"))
 
+    def test_a_simulation_is_no_measurement(self):
+        self.assert_refused(["compare", "m.csv", "p.csv"], "that of predicted is 'host'; expected the prediction first")
+
     def test_a_timeline_equals_itself(self):
         result = json.loads(self.succeed("compare", "p.csv", "p.csv", "--json", "-"))
         self.assertEqual(result["makespan"]["predicted_s"], result["makespan"]["measured_s"])

@@ -170,6 +170,15 @@ TEST(Compare, RefusesTimelinesOfDifferentPlans) {
             "plan");
 }
 
+TEST(Compare, RefusesASimulationAsTheMeasurementOfSomethingElse) {
+  AnnotatedTimeline simulated = sample_timeline(), run = sample_timeline();
+  simulated.metadata.backend = "sim", run.metadata.backend = "cuda";
+  EXPECT_NO_THROW(compare(simulated, run));
+  EXPECT_NO_THROW(compare(simulated, simulated));
+  EXPECT_NO_THROW(compare(run, run));
+  EXPECT_THROW(compare(run, simulated), InputError);
+}
+
 TEST(Compare, JsonAndTableHoldTheFigures) {
   const auto json = nlohmann::json::parse(to_json(sample_comparison()));
   EXPECT_NEAR(json["makespan"]["error"].get<double>(), -0.1, 1e-12);

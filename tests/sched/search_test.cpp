@@ -6,7 +6,9 @@
 #include <array>
 
 #include "cost/estimate.hpp"
+#include "model/base/files.hpp"
 #include "sched/scheduler.hpp"
+#include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
 
 namespace tilerail::testing {
@@ -95,6 +97,37 @@ TEST(Search, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
         before = now;
       }
     }
+}
+
+/// two-gpu with its second GPU on a host of its own, with no way to the first one's.
+Topology split_machine() {
+  std::string text = read_file(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml");
+  const auto replace = [&](const std::string& old, const std::string& with) {
+    ASSERT_NE(text.find(old), std::string::npos) << old;
+    text.replace(text.find(old), old.size(), with);
+  };
+  replace("to = [\"gpu0\", \"gpu1\"]", "to = \"gpu0\"");
+  replace("from = \"gpu0\"", "from = \"host1\"");
+  replace("[[switch]]", "[[memory]]\nname = \"host1\"\nkind = \"host\"\nsource = \"round\"\n\n[[switch]]");
+  return read_topology(text, "split.toml");
+}
+
+TEST(Search, GpusThatDoNotReachTheMatricesAreLeftOut) {
+  const Topology machine = split_machine();
+  const MemoryId host = *machine.find_memory("host"), host1 = *machine.find_memory("host1");
+  const MemoryId gpu0 = *machine.find_memory("gpu0"), gpu1 = *machine.find_memory("gpu1");
+  for (const std::string_view choice : {"devices=search", "select=perf"}) {
+    for (const auto& [place, gpu] : {std::pair{host, gpu0}, {host1, gpu1}, {gpu1, gpu1}}) {
+      GemmProblem problem = cube(256);
+      problem.place_a = problem.place_b = problem.place_c = place;
+      EXPECT_EQ(plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {choice})).devices, std::vector{gpu});
+    }
+    GemmProblem nowhere = cube(256);  // A and B at ends that no GPU joins
+    nowhere.place_b = host1;
+    expect_input_error([&] { plan_gemm(nowhere, machine, machine.gpus(), policy("tilerail", {choice})); },
+                       {"no route"});
+  }
+  expect_input_error([&] { plan_gemm(cube(256), machine, machine.gpus(), policy("gemmex")); }, {"no route"});
 }
 
 }  // namespace

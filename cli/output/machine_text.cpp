@@ -1,8 +1,10 @@
-#include "cli/commands/topo_show.hpp"
+#include "cli/output/machine_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+#include <set>
 #include <utility>
 
 #include "model/base/text.hpp"
@@ -88,6 +90,24 @@ std::string kernels_text(const Topology& topology) {
   return text;
 }
 
+/// One row a pitch, one column a size of columns.
+std::string strided_text(const std::string& where, const std::vector<StridedEfficiency::Point>& points) {
+  if (points.empty()) return "";
+  std::map<Bytes, std::map<Bytes, std::string>> rows;
+  std::set<Bytes> columns;
+  for (const auto& point : points) {
+    rows[point.pitch][point.column] = fmt::format("{:g}", point.efficiency);
+    columns.insert(point.column);
+  }
+  Lines lines{{"pitch \\ column"}};
+  for (const Bytes column : columns) lines.front().push_back(bytes_text(column.value));
+  for (auto& [pitch, cells] : rows) {
+    lines.push_back({pitch.value == 0 ? "any" : bytes_text(pitch.value)});
+    for (const Bytes column : columns) lines.back().push_back(cells.contains(column) ? cells[column] : "-");
+  }
+  return fmt::format("\nRate of a 2-D copy, relative to packed{}\n", where) + aligned(lines, "lr", 2);
+}
+
 std::string costs_text(const Topology& topology) {
   const IssueCost& issue = topology.description().issue;
   std::string text;
@@ -95,14 +115,9 @@ std::string costs_text(const Topology& topology) {
     text += fmt::format("\nIssue cost: {} an operation, {} a dependency\n", seconds_text(issue.per_op.value),
                         seconds_text(issue.per_dependency.value));
   }
-  const auto& strided = topology.description().strided.points;
-  if (!strided.empty()) {
-    text += "\nRate of a 2-D copy by bytes a column, relative to packed:";
-    for (const auto& point : strided)
-      text += fmt::format("  {}: {:g}", bytes_text(point.column.value), point.efficiency);
-    text += "\n";
-  }
-  return text;
+  const StridedEfficiency& strided = topology.description().strided;
+  text += strided_text("", strided.points) + strided_text(", between a host and a device that computes", strided.busy);
+  return text + strided_text(", between devices", strided.peer);
 }
 
 std::string sources_text(const Topology& topology) {

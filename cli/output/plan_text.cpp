@@ -1,4 +1,4 @@
-#include "cli/commands/plan_text.hpp"
+#include "cli/output/plan_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
