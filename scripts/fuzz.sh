@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the libFuzzer targets with clang 14 and runs them side by side for a while.
-#   scripts/fuzz.sh [--seconds N]    60 by default; findings are left in build/fuzz/findings
+#   scripts/fuzz.sh [--seconds N]    60 by default; findings are left in build/clang/findings
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
@@ -9,8 +9,9 @@ seconds=60
 if [ "${1:-}" = --seconds ]; then seconds=$2; fi
 
 setup --no-install
-build_preset fuzz
-build=build/fuzz
+build=build/clang
+cmake --preset clang >&2
+cmake --build --preset clang --parallel "$(nproc)" --target tilerail topology_fuzz plan_fuzz timeline_fuzz >&2
 tilerail=$build/tilerail
 findings=$build/findings
 corpus=$build/corpus

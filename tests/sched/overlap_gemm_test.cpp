@@ -10,7 +10,7 @@
 namespace tilerail::testing {
 namespace {
 
-constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
+constexpr MemoryId gpu0{1}, gpu1{2};
 
 TEST(OverlapGemm, TransfersAreThoseOfTheRoutes) {
   const Topology machine = shipped("two-gpu");  // host to GPU 10 GB/s after 10 us, GPU to GPU 40 GB/s after 5 us

@@ -40,8 +40,7 @@ HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
 }
 
 Matrices HostMatrices::of(const Plan& plan, std::uint64_t seed) {
-  data_.reset();  // its memory before that of the next
-  return data_.emplace(plan.problem, seed).matrices();
+  return data_.emplace(plan.problem, seed).matrices();  // frees the last ones first
 }
 
 CheckResult HostMatrices::check() {

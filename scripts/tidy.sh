@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Runs clang-tidy 14 with the checks of .clang-tidy.
+#   scripts/tidy.sh [--all | --since COMMIT]    on every folder of the library, or on those that differ from COMMIT
+# Without either: those that differ from the commit that .ci/tidied names, at which every folder was clean.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+rooms='model|plan|cost|sched|check|calibration|backends|report|study|api|cli'
+since=$(cat .ci/tidied)
+case "${1:-}" in
+  --all) since= ;;
+  --since) since=${2:?--since needs a commit} ;;
+  -h | --help)
+    sed -n '2,4s/^# *//p' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  "") ;;
+  *)
+    echo "tidy.sh: '$1' is not known; there are --all and --since" >&2
+    exit 2
+    ;;
+esac
+if [ -n "$since" ] && ! git cat-file -e "$since^{commit}" 2>/dev/null; then
+  echo "tidy.sh: this clone does not know commit $since: every folder is looked at" >&2
+  since=
+fi
+
+# folders: those with a source or header that differs, one a line.
+folders() {
+  if [ -n "$since" ]; then
+    git diff --name-only --diff-filter=d "$since" -- '*.cpp' '*.hpp'
+  else
+    git ls-files -- '*.cpp' '*.hpp'
+  fi | grep -E "^($rooms)/" | xargs --no-run-if-empty -n 1 dirname | sort -u
+}
+
+mapfile -t changed < <(folders)
+if [ "${#changed[@]}" = 0 ]; then
+  echo "tidy.sh: no folder differs from $since"
+  exit 0
+fi
+echo "tidy.sh: ${changed[*]}"
+[ -e build/release/compile_commands.json ] || cmake --preset release >&2
+# The commands are those of g++, some of whose warnings clang does not know.
+alternatives=$(IFS='|' && echo "${changed[*]}")
+log=build/release/tidy.log
+status=0
+run-clang-tidy-14 -quiet -p build/release -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option \
+  "^$PWD/($alternatives)/[^/]*\\.cpp$" >"$log" 2>&1 || status=1
+grep -vE '^(clang-tidy-14 |[0-9]+ warnings? |$)' "$log" || true
+exit "$status"
