@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/find_machine.hpp"

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/machine/topology_toml.hpp"
 #include "plan/draft.hpp"
 #include "sched/policy/policy.hpp"
 #include "sched/scheduler.hpp"

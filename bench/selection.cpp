@@ -3,7 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/plans.hpp"
-#include "model/published/workload.hpp"
+#include "model/published/workload_selection.hpp"
 #include "sched/choose/workload_gemm.hpp"
 
 namespace tilerail::bench {

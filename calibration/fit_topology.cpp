@@ -12,6 +12,7 @@
 
 #include "calibration/fit_parts.hpp"
 #include "model/base/error.hpp"
+#include "model/machine/concurrent_rates.hpp"
 
 namespace tilerail {
 namespace fit {

@@ -5,7 +5,8 @@
 #include <string_view>
 
 #include "model/base/error.hpp"
-#include "report/timeline/timeline_csv.hpp"
+#include "report/timeline/timeline_csv_reader.hpp"
+#include "report/timeline/timeline_csv_writer.hpp"
 
 namespace {
 

@@ -4,7 +4,8 @@
 #include <string_view>
 
 #include "model/base/error.hpp"
-#include "model/machine/topology.hpp"
+#include "model/machine/topology_toml.hpp"
+#include "model/machine/topology_writer.hpp"
 
 namespace {
 

@@ -1,5 +1,4 @@
 #include "study/job.hpp"
-#include "sched/policy/fields.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +10,8 @@
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
 #include "model/base/parse.hpp"
+#include "model/machine/topology_toml.hpp"
+#include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/find_machine.hpp"
 #include "study/planning/judge.hpp"

@@ -15,6 +15,7 @@
 #include "model/base/files.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/topology_writer.hpp"
 #include "study/residuals.hpp"
 
 namespace tilerail::cli {

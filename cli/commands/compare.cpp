@@ -1,4 +1,4 @@
-#include "report/compare/compare.hpp"
+#include "report/compare/compare_text.hpp"
 
 #include <memory>
 
@@ -11,7 +11,7 @@
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
 #include "model/base/error.hpp"
-#include "report/timeline/timeline_csv.hpp"
+#include "report/timeline/timeline_csv_reader.hpp"
 #include "study/cases/case_study.hpp"
 #include "study/cases/case_table.hpp"
 

@@ -16,7 +16,7 @@
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "model/kernels/energy.hpp"
-#include "report/summary/summary.hpp"
+#include "report/summary/summary_text.hpp"
 #include "study/runner.hpp"
 
 namespace tilerail::cli {

@@ -6,7 +6,7 @@
 #include "cli/options/options.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
-#include "report/summary/summary.hpp"
+#include "report/summary/summary_text.hpp"
 
 namespace tilerail::cli {
 namespace {

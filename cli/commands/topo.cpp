@@ -9,7 +9,7 @@
 #include "cli/output/standard_output.hpp"
 #include "cli/study.hpp"
 #include "model/base/error.hpp"
-#include "model/machine/topology.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "study/planning/find_machine.hpp"
 #include "study/predict/link_map_csv.hpp"
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/base/text.hpp"
+#include "model/machine/concurrent_rates.hpp"
 
 namespace tilerail::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/options/option_group.hpp"
 #include "cli/output/progress.hpp"
 #include "model/base/error.hpp"
-#include "report/timeline/timeline_csv.hpp"
+#include "report/timeline/timeline_csv_writer.hpp"
 #include "report/trace/chrome_json.hpp"
 #include "report/trace/perfetto.hpp"
 

@@ -1,3 +1,5 @@
+#include "model/machine/concurrent_rates.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <limits>
 
 #include "model/base/error.hpp"
-#include "model/machine/topology.hpp"
 
 namespace tilerail {
 namespace {

@@ -203,19 +203,4 @@ class Topology {
   std::vector<std::vector<GroupUse>> group_uses_;
 };
 
-/// Rates of copies that run at the same time: max-min fair sharing of links, groups and the copies' own caps. `flows`
-/// lists a (src, dst) for each copy, and the result has a rate for each, infinite when src == dst. Throws InputError
-/// when a pair has no route.
-/// Source: progressive filling (Bertsekas, Gallager: Data Networks, 6.5.2).
-std::vector<Rate> concurrent_rates(const Topology& topology, std::span<const std::pair<MemoryId, MemoryId>> flows);
-
-/// Reads a machine description (docs/formats.md#topology). `file` only names the place in errors.
-/// Throws InputError "file:line:column: ..." naming field, value and expectation.
-Topology read_topology(std::string_view toml, const std::string& file);
-Topology load_topology(const std::string& path);
-
-/// The inverse of read_topology: reading the result gives an equal topology. Throws InputError when an entry names a
-/// source that the description has not. Used by calibration.
-std::string to_toml(const Topology::Description& description);
-
 }  // namespace tilerail

@@ -8,7 +8,8 @@
 #include <set>
 #include <unordered_set>
 
-#include "model/base/table_entry.hpp"
+#include "model/machine/kernels_check.hpp"
+#include "model/machine/table_entry.hpp"
 
 namespace tilerail {
 namespace {

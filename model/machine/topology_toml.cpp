@@ -1,7 +1,8 @@
+#include "model/machine/topology_toml.hpp"
+
 #include <fmt/format.h>
 
 #include "model/base/files.hpp"
-#include "model/machine/topology.hpp"
 #include "model/machine/topology_reader.hpp"
 
 namespace tilerail {

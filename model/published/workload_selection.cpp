@@ -1,10 +1,11 @@
+#include "model/published/workload_selection.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
 
 #include "model/base/error.hpp"
-#include "model/published/workload.hpp"
 
 namespace tilerail {
 namespace {

@@ -54,10 +54,4 @@ struct Comparison {
 /// measured of it.
 Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured);
 
-/// JSON object (docs/formats.md#comparison), with a line break at the end.
-std::string to_json(const Comparison& comparison);
-
-/// The same as text for a terminal.
-std::string comparison_table(const Comparison& comparison);
-
 }  // namespace tilerail

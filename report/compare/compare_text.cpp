@@ -1,9 +1,10 @@
+#include "report/compare/compare_text.hpp"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "model/base/text.hpp"
-#include "report/compare/compare.hpp"
 
 namespace tilerail {
 namespace {

@@ -91,10 +91,4 @@ struct RunTimes {
 /// `timeline` is `annotate(plan, topology, ...)`.
 Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTimeline& timeline, const RunTimes& times);
 
-/// JSON object (docs/formats.md#summary), with a line break at the end.
-std::string to_json(const Summary& summary);
-
-/// The same as text for a terminal; queues and links that moved nothing are left out.
-std::string summary_table(const Summary& summary);
-
 }  // namespace tilerail

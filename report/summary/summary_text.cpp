@@ -1,10 +1,11 @@
+#include "report/summary/summary_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "model/base/text.hpp"
-#include "report/summary/summary.hpp"
 #include "report/trace/tracks.hpp"
 
 namespace tilerail {

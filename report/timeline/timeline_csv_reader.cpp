@@ -1,3 +1,5 @@
+#include "report/timeline/timeline_csv_reader.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include "model/base/csv_cells.hpp"
 #include "model/base/files.hpp"
 #include "report/timeline/timeline_columns.hpp"
-#include "report/timeline/timeline_csv.hpp"
 
 namespace tilerail {
 namespace {

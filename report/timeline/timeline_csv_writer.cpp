@@ -1,10 +1,11 @@
+#include "report/timeline/timeline_csv_writer.hpp"
+
 #include <fmt/format.h>
 
 #include <functional>
 
 #include "model/base/csv_cells.hpp"
 #include "report/timeline/timeline_columns.hpp"
-#include "report/timeline/timeline_csv.hpp"
 
 namespace tilerail {
 namespace {

@@ -1,4 +1,5 @@
 #include "sched/choose/overlap_gemm.hpp"
+#include "model/machine/concurrent_rates.hpp"
 
 #include <algorithm>
 #include <array>

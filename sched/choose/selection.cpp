@@ -8,6 +8,7 @@
 
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
+#include "model/published/workload_selection.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/workload_gemm.hpp"
 

@@ -14,7 +14,7 @@
 #include "api/hardware.hpp"
 #include "api/session.hpp"
 #include "backends/host/run/host_executor.hpp"
-#include "model/machine/topology.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::api::test {

@@ -7,6 +7,8 @@
 #include <ostream>
 
 #include "calibration/fit_topology.hpp"
+#include "model/machine/topology_toml.hpp"
+#include "model/machine/topology_writer.hpp"
 #include "tests/calibration/made_machine.hpp"
 
 namespace tilerail {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/machine/concurrent_rates.hpp"
 #include "tests/calibration/made_machine.hpp"
 
 namespace tilerail::made {

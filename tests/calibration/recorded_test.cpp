@@ -9,6 +9,7 @@
 
 #include "calibration/fit_topology.hpp"
 #include "model/base/statistics.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail {

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/machine/concurrent_rates.hpp"
+#include "model/machine/topology_toml.hpp"
+#include "model/machine/topology_writer.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tilerail::cuda {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
-#include "model/machine/topology.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/shipped.hpp"
 

@@ -9,6 +9,8 @@
 
 #include "backends/host/measure/host_machine.hpp"
 #include "model/base/error.hpp"
+#include "model/machine/topology_toml.hpp"
+#include "model/machine/topology_writer.hpp"
 
 namespace tilerail {
 namespace {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/machine/concurrent_rates.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machine_rates.hpp"
 #include "tests/support/small_machine.hpp"

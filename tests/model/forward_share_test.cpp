@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "model/machine/concurrent_rates.hpp"
 #include "tests/support/machine_rates.hpp"
 #include "tests/support/small_machine.hpp"
 

@@ -1,4 +1,6 @@
 #include "model/published/link_map.hpp"
+#include "model/machine/concurrent_rates.hpp"
+#include "model/machine/topology_toml.hpp"
 
 #include <gtest/gtest.h>
 

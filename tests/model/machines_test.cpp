@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "model/machine/topology_toml.hpp"
 #include "tests/support/machine_rates.hpp"
 
 namespace tilerail {

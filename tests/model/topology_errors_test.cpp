@@ -1,4 +1,5 @@
 // Machine files with unknown or missing names, and with tables that do not fit together.
+#include "model/machine/topology_toml.hpp"
 #include "tests/support/bad_topology.hpp"
 #include "tests/support/expect_error.hpp"
 

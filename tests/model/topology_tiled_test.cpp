@@ -1,4 +1,6 @@
 // Tiled GEMMs, load factors, the share of both directions and the cost of handing over kernels, in machine files.
+#include "model/machine/topology_toml.hpp"
+#include "model/machine/topology_writer.hpp"
 #include "tests/support/bad_topology.hpp"
 #include "tests/support/expect_error.hpp"
 

@@ -3,6 +3,9 @@
 
 #include <filesystem>
 
+#include "model/machine/concurrent_rates.hpp"
+#include "model/machine/topology_toml.hpp"
+#include "model/machine/topology_writer.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/shipped.hpp"
 #include "tests/support/small_machine.hpp"

@@ -1,3 +1,4 @@
+#include "model/machine/topology_toml.hpp"
 #include "tests/support/random_cases.hpp"
 #include "tests/support/small_machine.hpp"
 

@@ -1,4 +1,4 @@
-#include "report/compare/compare.hpp"
+#include "report/compare/compare_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,8 @@
 #include <set>
 
 #include "model/base/error.hpp"
-#include "report/timeline/timeline_csv.hpp"
+#include "report/timeline/timeline_csv_reader.hpp"
+#include "report/timeline/timeline_csv_writer.hpp"
 #include "tests/support/sample_timeline.hpp"
 
 namespace tilerail {

@@ -1,4 +1,4 @@
-#include "report/summary/summary.hpp"
+#include "report/summary/summary_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-#include "report/timeline/timeline_csv.hpp"
+#include "report/timeline/timeline_csv_reader.hpp"
+#include "report/timeline/timeline_csv_writer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #include "sched/scheduler.hpp"
+#include "model/machine/topology_toml.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cost/energy.hpp"
+#include "model/published/workload_selection.hpp"
 #include "sched/choose/workload_gemm.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"

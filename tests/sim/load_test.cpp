@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "model/machine/concurrent_rates.hpp"
 #include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {

@@ -1,4 +1,5 @@
 #include "study/runner.hpp"
+#include "model/machine/topology_toml.hpp"
 
 #include <gmock/gmock.h>
 

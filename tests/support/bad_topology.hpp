@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
-#include "model/machine/topology.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace tilerail::bad_topology {

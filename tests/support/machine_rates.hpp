@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/machine/topology.hpp"
+#include "model/machine/concurrent_rates.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::machine_rates {

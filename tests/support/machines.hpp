@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/machine/topology.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "sched/policy/fields.hpp"
 #include "tests/support/shipped.hpp"
 

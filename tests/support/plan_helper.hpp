@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backends/sim/sim_executor.hpp"
-#include "model/machine/topology.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "plan/draft.hpp"
 #include "tests/support/shipped.hpp"
 

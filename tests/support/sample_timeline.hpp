@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/machine/topology.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "plan/draft.hpp"
 #include "report/timeline/annotate.hpp"
 #include "tests/support/small_machine.hpp"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "model/machine/topology.hpp"
+#include "model/machine/topology_toml.hpp"
 
 namespace tilerail::test {
 

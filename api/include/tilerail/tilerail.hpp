@@ -11,7 +11,7 @@
 
 namespace tilerail {
 
-class Topology;  // model/topology.hpp
+class Topology;  // model/machine/topology.hpp
 
 namespace api {
 class Session;

@@ -7,7 +7,7 @@
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/cuda_executor.hpp"
 #include "model/base/error.hpp"
-#include "model/machine/topology.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
 #include "tests/support/expect_error.hpp"

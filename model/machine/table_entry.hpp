@@ -43,7 +43,4 @@ struct Entry {
   }
 };
 
-/// Throws TopologyDefect for the first table of kernel times that breaks an invariant.
-void check_kernels(const Topology::Description& description);
-
 }  // namespace tilerail

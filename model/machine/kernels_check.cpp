@@ -1,9 +1,11 @@
+#include "model/machine/kernels_check.hpp"
+
 #include <fmt/format.h>
 
 #include <set>
 #include <unordered_set>
 
-#include "model/base/table_entry.hpp"
+#include "model/machine/table_entry.hpp"
 
 namespace tilerail {
 namespace {

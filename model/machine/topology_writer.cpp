@@ -1,3 +1,5 @@
+#include "model/machine/topology_writer.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <charconv>
 
 #include "model/base/units_text.hpp"
-#include "model/machine/topology.hpp"
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {
