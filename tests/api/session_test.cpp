@@ -1,13 +1,11 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
-#include <map>
-#include <random>
 #include <thread>
 
 #include "tests/api/fake_hardware.hpp"
+#include "tests/api/multiplication.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace tilerail::api {
@@ -15,58 +13,10 @@ namespace {
 
 using test::fake_session;
 using test::Log;
+using test::Multiplication;
+using test::small_tiles;
+
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-/// One call on random matrices with padding. Products of 64 terms below 1 in magnitude, times scalars below 3, are far
-/// from the bound of 1e-12 only when something is wrong: 66 * 2^-53 * (3 * 64 + 3) < 1.5e-12 * 1.
-class Multiplication {
- public:
-  Multiplication(std::int64_t m, std::int64_t n, std::int64_t k, double alpha, double beta, unsigned seed = 1) {
-    x.m = m, x.n = n, x.k = k;
-    x.alpha = alpha, x.beta = beta;
-    x.trans_a = 'N', x.trans_b = 'T';
-    x.lda = m + 3, x.ldb = n + 1, x.ldc = m + 2;
-    a = random(x.lda * k, seed), b = random(x.ldb * k, seed + 1), c = random(x.ldc * n, seed + 2);
-    x.a = a.data(), x.b = b.data(), x.c = c.data();
-    before = c;
-  }
-
-  void expect_right() const {
-    for (std::int64_t j = 0; j < x.n; ++j) {
-      for (std::int64_t i = 0; i < x.ldc; ++i) {
-        const auto at = static_cast<std::size_t>(i + j * x.ldc);
-        if (i >= x.m) {
-          ASSERT_EQ(c[at], before[at]) << "padding";
-          continue;
-        }
-        double sum = 0;
-        for (std::int64_t p = 0; p < x.k && x.alpha != 0; ++p)
-          sum += a[static_cast<std::size_t>(i + p * x.lda)] * b[static_cast<std::size_t>(j + p * x.ldb)];
-        const double old = x.beta == 0 ? 0 : x.beta * before[at];
-        ASSERT_NEAR(c[at], x.alpha * sum + old, 3e-12) << i << ", " << j;
-      }
-    }
-  }
-
-  GemmArguments x;
-  std::vector<double> a, b, c, before;
-
- private:
-  static std::vector<double> random(std::int64_t size, unsigned seed) {
-    std::mt19937_64 engine{seed};
-    std::uniform_real_distribution<double> uniform{-1, 1};
-    std::vector<double> values(static_cast<std::size_t>(size));
-    for (double& value : values) value = uniform(engine);
-    return values;
-  }
-};
-
-ContextOptions small_tiles(const std::string& policy = "tilerail") {
-  ContextOptions options;
-  options.policy = policy;
-  options.overrides = {"tile=16"};
-  return options;
-}
 
 class EachPolicy : public ::testing::TestWithParam<std::string> {};
 
@@ -184,81 +134,6 @@ TEST(Session, PlacesComeFromThePointers) {
   expect_input_error([&] { session->gemm(call.x, nullptr, nullptr); }, {"matrix B lies on CUDA device 5"});
 }
 
-TEST(Session, SettersChangeWhatIsPlannedAndOldPlansStayCached) {
-  const auto log = std::make_shared<Log>();
-  const auto session = fake_session(log, small_tiles());
-  Multiplication call{40, 50, 64, 2, 1};
-  const auto run = [&] { session->gemm(call.x, nullptr, nullptr); };
-  run();
-  session->set_devices({1});
-  run();
-  EXPECT_EQ(log->binds, 2);
-  session->set_devices({0, 1});
-  run();
-  EXPECT_EQ(log->binds, 2);
-  session->set_policy("baseline");
-  session->set_override("tile=32");
-  run();
-  EXPECT_EQ(log->binds, 3);
-  EXPECT_EQ(session->policy(), "baseline+tile=32");
-}
-
-TEST(Session, ASetterThatIsRefusedChangesNothing) {
-  const auto session = fake_session(std::make_shared<Log>(), small_tiles());
-  const std::string policy = session->policy();
-  EXPECT_THROW(session->set_policy("no-such"), InputError);
-  EXPECT_THROW(session->set_override("tile=-4"), InputError);
-  EXPECT_THROW(session->set_override("nonsense"), InputError);
-  EXPECT_THROW(session->set_devices({0, 0}), InputError);
-  EXPECT_THROW(session->set_devices({-1}), InputError);
-  EXPECT_THROW(session->set_devices({2}), HardwareError);
-  EXPECT_EQ(session->policy(), policy);
-  EXPECT_EQ(session->devices(), (std::vector<int>{0, 1}));
-}
-
-TEST(Session, DevicesThatTheMachineLacksAreLeftOutUnlessNamed) {
-  EXPECT_EQ(fake_session(std::make_shared<Log>(), {}, 1)->devices(), std::vector<int>{0});
-  EXPECT_EQ(fake_session(std::make_shared<Log>(), {}, 8)->devices(), (std::vector<int>{0, 1}));
-  ContextOptions options;
-  options.devices = {1};
-  EXPECT_THROW(fake_session(std::make_shared<Log>(), options, 1), HardwareError);
-  options.devices = {4};  // there, but not in the description
-  EXPECT_THROW(fake_session(std::make_shared<Log>(), options, 8), InputError);
-}
-
-TEST(Session, PlansAreBoundedInNumber) {
-  const auto log = std::make_shared<Log>();
-  ContextOptions options = small_tiles();
-  options.cached_plans = 2;
-  const auto session = fake_session(log, options);
-  for (const std::int64_t m : {10, 20, 30, 30, 20, 10}) {
-    Multiplication call{m, 20, 20, 1, 1};
-    session->gemm(call.x, nullptr, nullptr);
-    call.expect_right();
-  }
-  EXPECT_EQ(session->cached_plans(), 2u);
-  EXPECT_EQ(log->binds, 4);  // 10, 20, 30, and 10 again
-}
-
-TEST(Session, AReservationHasAllStreamsThatPlansMayTake) {
-  const auto log = std::make_shared<Log>();
-  const auto session = fake_session(log);
-  for (const std::string streams : {"1", "3", "64"}) {
-    session->set_override("compute-streams=" + streams);
-    session->reserve(1000);
-    EXPECT_EQ(std::to_string(log->reserved_streams), streams);
-  }
-  session->set_policy("tilerail");  // leaves the number to each plan
-  session->reserve(1000);
-  for (const std::int64_t size : {64, 256, 1024}) {
-    Multiplication call{size, size, 8, 1, 1};
-    session->gemm(call.x, nullptr, nullptr);
-    std::map<MemoryId, int> streams;
-    for (const Queue& queue : log->plan->queues) streams[queue.dst] += queue.kind == Queue::Kind::compute;
-    for (const auto& [gpu, count] : streams) EXPECT_LE(count, log->reserved_streams);
-  }
-}
-
 TEST(Session, ThreadsMayShareOne) {
   const auto log = std::make_shared<Log>();
   const auto session = fake_session(log, small_tiles());
@@ -269,25 +144,6 @@ TEST(Session, ThreadsMayShareOne) {
   for (Multiplication& call : calls) threads.emplace_back([&] { session->gemm(call.x, nullptr, nullptr); });
   for (std::thread& thread : threads) thread.join();
   for (const Multiplication& call : calls) call.expect_right();
-}
-
-TEST(Session, ATopologyComesFromAFileAnObjectOrTheEnvironment) {
-  const std::string file = TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml";
-  ContextOptions options;
-  EXPECT_EQ(fake_session(std::make_shared<Log>(), options)->topology_name(), "two-gpu") << "the hardware's own";
-  options.topology = file;
-  EXPECT_EQ(fake_session(std::make_shared<Log>(), options)->topology_name(), "hgx-h200");
-  options.machine = std::make_shared<Topology>(test::FakeHardware::machine());
-  EXPECT_EQ(fake_session(std::make_shared<Log>(), options)->topology_name(), "two-gpu");
-  setenv("TILERAIL_TOPOLOGY", file.c_str(), 1);
-  EXPECT_EQ(fake_session(std::make_shared<Log>())->topology_name(), "hgx-h200");
-  setenv("TILERAIL_TOPOLOGY", "karolina-hgx-a100", 1),
-      setenv("TILERAIL_TOPOLOGIES", TILERAIL_SOURCE_DIR "/topologies", 1);
-  EXPECT_EQ(fake_session(std::make_shared<Log>())->topology_name(), "karolina-hgx-a100");
-  unsetenv("TILERAIL_TOPOLOGY"), unsetenv("TILERAIL_TOPOLOGIES");
-  options.machine.reset();
-  options.topology = "no-such-machine";
-  EXPECT_THROW(fake_session(std::make_shared<Log>(), options), InputError);
 }
 
 }  // namespace
