@@ -59,17 +59,12 @@ bool TomlValue::boolean() const {
   return value->get();
 }
 
-double TomlValue::number() const {
+double TomlValue::number(const Range<double>& range) const {
   const auto value = node_->is_number() ? node_->value<double>() : std::nullopt;
   if (!value) fail("is not a number; expected one without quotes");
   if (!std::isfinite(*value)) fail("is not finite; expected a finite number");
+  if (!range.holds(*value)) fail(std::string{"is out of range; expected "} + range.text);
   return *value;
-}
-
-double TomlValue::positive_number() const {
-  const double value = number();
-  if (value <= 0) fail("is out of range; expected a number above zero");
-  return value;
 }
 
 std::int64_t TomlValue::integer(std::int64_t least, std::int64_t most) const {
@@ -113,7 +108,7 @@ TomlTable TomlValue::table() const {
 }
 
 template <class Q>
-Q TomlValue::quantity(Q (*parse)(std::string_view), bool zero_is_allowed) const {
+Q TomlValue::quantity(Q (*parse)(std::string_view), const Range<Q>& range) const {
   const std::string written = text();
   Q value;
   try {
@@ -121,17 +116,15 @@ Q TomlValue::quantity(Q (*parse)(std::string_view), bool zero_is_allowed) const 
   } catch (const InputError& error) {
     throw InputError{fmt::format("{}{} {}", place().prefix(), what_, error.what())};
   }
-  if (zero_is_allowed && value.value < 0) fail("is negative; expected zero or more");
-  if (!zero_is_allowed && value.value <= 0) fail("is out of range; expected a value above zero");
+  if (!range.holds(value)) fail(std::string{"is out of range; expected "} + range.text);
   return value;
 }
 
-Bytes TomlValue::bytes() const { return quantity(parse_bytes, false); }
-Seconds TomlValue::seconds() const { return quantity(parse_seconds, true); }
-Watts TomlValue::watts() const { return quantity(parse_watts, true); }
-Seconds TomlValue::duration() const { return quantity(parse_seconds, false); }
-Rate TomlValue::rate() const { return quantity(parse_rate, false); }
-FlopRate TomlValue::flop_rate() const { return quantity(parse_flop_rate, false); }
+Bytes TomlValue::bytes(const Range<Bytes>& range) const { return quantity(parse_bytes, range); }
+Seconds TomlValue::seconds(const Range<Seconds>& range) const { return quantity(parse_seconds, range); }
+Rate TomlValue::rate(const Range<Rate>& range) const { return quantity(parse_rate, range); }
+FlopRate TomlValue::flop_rate(const Range<FlopRate>& range) const { return quantity(parse_flop_rate, range); }
+Watts TomlValue::watts(const Range<Watts>& range) const { return quantity(parse_watts, range); }
 
 std::string TomlTable::named(std::string_view key) const {
   return what_.empty() ? std::string{key} : what_ + ": " + std::string{key};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "model/base/range.hpp"
 #include "model/base/units.hpp"
 #include "model/base/units_text.hpp"
 
@@ -38,24 +39,22 @@ class TomlValue {
   bool is_text() const { return node_->is_string(); }
   std::string text() const;
   bool boolean() const;
-  double number() const;                                              // finite
-  double positive_number() const;                                     // finite, above zero
+  double number(const Range<double>& range) const;                    // in the range, as are all quantities
   std::int64_t integer(std::int64_t least, std::int64_t most) const;  // least <= value <= most
   std::vector<TomlValue> list(std::size_t most) const;                // at most `most` values
   std::vector<TomlValue> pair() const;                                // exactly two values
   std::vector<TomlTable> tables(std::string_view each) const;         // an array of tables, each called `each`
   TomlTable table() const;
 
-  Seconds seconds() const;   // zero or more
-  Watts watts() const;       // zero or more
-  Seconds duration() const;  // above zero, as are the others
-  Bytes bytes() const;
-  Rate rate() const;
-  FlopRate flop_rate() const;
+  Bytes bytes(const Range<Bytes>& range) const;
+  Seconds seconds(const Range<Seconds>& range) const;
+  Rate rate(const Range<Rate>& range) const;
+  FlopRate flop_rate(const Range<FlopRate>& range) const;
+  Watts watts(const Range<Watts>& range) const;
 
  private:
   template <class Q>
-  Q quantity(Q (*parse)(std::string_view), bool zero_is_allowed) const;
+  Q quantity(Q (*parse)(std::string_view), const Range<Q>& range) const;
   std::string shown() const;  // the value, quoted, where it is a scalar
 
   const toml::node* node_;

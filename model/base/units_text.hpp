@@ -25,6 +25,7 @@ std::string to_text(Watts value);
 
 /// The shortest decimal form that reads back as the same double.
 std::string shortest(double value);
+inline std::string to_text(double value) { return shortest(value); }
 
 /// `text` in single quotes, cut and without control characters, for messages.
 std::string in_quotes(std::string_view text);

@@ -13,19 +13,30 @@ namespace {
 double square_seconds(const GemmCurve::Point& p) { return 2 * p.size * p.size * p.size / p.rate.value; }
 
 void check_tiled(const Entry& entry, const TiledGemm& tiled) {
-  entry.require_not_negative(tiled.launch.value, "launch");
-  entry.require_positive(tiled.peak.value, "peak");
-  entry.require_not_negative(tiled.fill, "fill");
-  entry.require_not_negative(tiled.reduction.value, "reduction");
+  entry.require_in(TopologyLimits::latency, tiled.launch, "launch");
+  entry.require_in(TopologyLimits::flop_rate, tiled.peak, "peak");
+  entry.require_in(TopologyLimits::k_overhead, tiled.fill, "fill");
+  entry.require_in(TopologyLimits::latency, tiled.reduction, "reduction");
   entry.require(!tiled.blocks.empty(), "a tiled gemm has no blocks; expected at least one");
   for (const auto& block : tiled.blocks) {
-    entry.require_positive(block.rows, "a block");
-    entry.require_positive(block.cols, "a block");
-    entry.require_positive(block.efficiency, "the efficiency of a block");
+    entry.require_in(TopologyLimits::block, block.rows, "a block");
+    entry.require_in(TopologyLimits::block, block.cols, "a block");
+    entry.require_in(TopologyLimits::efficiency, block.efficiency, "the efficiency of a block");
   }
   for (const auto& shape : tiled.shapes) {
-    entry.require(shape.m >= 1 && shape.n >= 1 && shape.k >= 1, "a shape is below 1; expected sizes from 1");
-    entry.require_positive(shape.time.value, "the time of a shape");
+    for (const double side : {shape.m, shape.n, shape.k}) entry.require_in(TopologyLimits::gemm_size, side, "a shape");
+    entry.require_in(TopologyLimits::gemm_time, shape.time, "the time of a shape");
+  }
+}
+
+void check_factors(const Entry& entry, const GemmCurve& curve) {
+  for (const auto& load : curve.sustained) {
+    entry.require_in(TopologyLimits::duty, load.duty, "a duty");
+    entry.require_in(TopologyLimits::factor, load.factor, "the factor of a duty");
+  }
+  for (const auto& alignment : curve.alignment) {
+    entry.require_in(TopologyLimits::alignment, alignment.bytes, "an alignment");
+    entry.require_in(TopologyLimits::factor, alignment.factor, "the factor of an alignment");
   }
 }
 
@@ -33,16 +44,16 @@ void check_tiled(const Entry& entry, const TiledGemm& tiled) {
 void check_gemm_curve(const Entry& entry, const GemmCurve& curve) {
   static const std::set<std::string> pairs{"", "NN", "NT", "TN", "TT"};
   if (!pairs.count(curve.trans)) entry.fail("trans '" + curve.trans + "' is unknown; expected NN, NT, TN or TT");
-  if (curve.watts) entry.require_positive(curve.watts->value, "the watts of a gemm");
+  entry.require_in(TopologyLimits::gemm_watts, curve.watts, "the watts of a gemm");
+  check_factors(entry, curve);
   if (curve.tiled) return check_tiled(entry, *curve.tiled);
   entry.require(!curve.points.empty(), "a gemm curve has no points; expected at least one");
   entry.require(curve.points.size() <= TopologyLimits::points,
                 "a gemm curve has too many points; expected at most 4096");
   const GemmCurve::Point* last = nullptr;
   for (const auto& point : curve.points) {
-    entry.require_positive(point.size, "a gemm size");
-    entry.require_positive(point.rate.value, "a gemm rate");
-    entry.require(point.size < 1e9, "a gemm size is out of range; expected below 1e9");
+    entry.require_in(TopologyLimits::gemm_size, point.size, "a gemm size");
+    entry.require_in(TopologyLimits::flop_rate, point.rate, "a gemm rate");
     if (last) {
       entry.require(point.size > last->size, "the gemm sizes do not ascend; expected ascending sizes");
       // 1e-9: a rate that was computed from a time carries its rounding
@@ -64,12 +75,12 @@ void check_kernels(const Topology::Description& d) {
     const Entry entry{TopologyDefect::Table::kernels, i, "kernels '" + kernels.name + "'"};
     entry.require_name(kernels.name);
     if (!names.insert(kernels.name).second) entry.fail("there are others of that name; expected unique names");
-    entry.require_not_negative(kernels.launch.value, "launch");
-    entry.require_positive(kernels.multiprocessors, "multiprocessors");
-    entry.require_positive(kernels.block_m, "block");
-    entry.require_positive(kernels.block_n, "block");
-    entry.require_not_negative(kernels.k_overhead, "k_overhead");
-    if (kernels.memory_bandwidth) entry.require_positive(kernels.memory_bandwidth->value, "memory_bandwidth");
+    entry.require_in(TopologyLimits::latency, kernels.launch, "launch");
+    entry.require_in(TopologyLimits::multiprocessors, kernels.multiprocessors, "multiprocessors");
+    entry.require_in(TopologyLimits::block, kernels.block_m, "block");
+    entry.require_in(TopologyLimits::block, kernels.block_n, "block");
+    entry.require_in(TopologyLimits::k_overhead, kernels.k_overhead, "k_overhead");
+    entry.require_in(TopologyLimits::rate, kernels.memory_bandwidth, "memory_bandwidth");
     std::set<std::pair<DType, std::string>> curves;
     for (const GemmCurve& curve : kernels.gemm) {
       check_gemm_curve(entry, curve);

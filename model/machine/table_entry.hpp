@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <optional>
 #include <string>
 
+#include "model/base/units_text.hpp"
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {
@@ -21,13 +22,14 @@ struct Entry {
   void require(bool holds, const char* message) const {
     if (!holds) fail(message);
   }
-  /// Finite and above zero.
-  void require_positive(double value, const char* field) const {
-    if (!(std::isfinite(value) && value > 0))
-      fail(std::string{field} + " is not above zero; expected a positive value");
+  template <class Quantity>
+  void require_in(const Range<Quantity>& range, Quantity value, const char* field) const {
+    if (!range.holds(value))
+      fail(std::string{field} + " " + to_text(value) + " is out of range; expected " + range.text);
   }
-  void require_not_negative(double value, const char* field) const {
-    if (!(std::isfinite(value) && value >= 0)) fail(std::string{field} + " is negative; expected zero or more");
+  template <class Quantity>
+  void require_in(const Range<Quantity>& range, const std::optional<Quantity>& value, const char* field) const {
+    if (value) require_in(range, *value, field);
   }
   void require_name(const std::string& name) const {
     if (name.empty() || name.size() > TopologyLimits::name_length)

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <unordered_set>
@@ -52,9 +51,9 @@ void check_memories(const Topology::Description& d) {
     entry.require(memory.node.index() < d.nodes.size() && d.nodes[memory.node.index()].kind == memory.kind &&
                       d.nodes[memory.node.index()].name == memory.name,
                   "its node does not match; expected a node of the same name and kind");
-    if (memory.capacity) entry.require_positive(memory.capacity->value, "capacity");
+    entry.require_in(TopologyLimits::capacity, memory.capacity, "capacity");
     for (const auto& watts : {memory.idle_watts, memory.busy_watts})
-      if (watts) entry.require_not_negative(watts->value, "watts");
+      entry.require_in(TopologyLimits::watts, watts, "watts");
     if (memory.idle_watts && memory.busy_watts)
       entry.require(*memory.busy_watts >= *memory.idle_watts,
                     "its busy watts are below its idle watts; expected at least as many");
@@ -81,13 +80,9 @@ void check_links(const Topology::Description& d) {
     const Link& link = d.links[i];
     const Entry entry{Table::link, i, "link '" + names[i] + "'"};
     entry.require(link.from != link.to, "it leads from a node to itself; expected two nodes");
-    entry.require(link.bandwidth >= TopologyLimits::slowest && link.bandwidth <= TopologyLimits::fastest,
-                  "bandwidth is out of range; expected 1 MB/s to 1 PB/s");
-    if (link.per_flow)
-      entry.require(*link.per_flow >= TopologyLimits::slowest && *link.per_flow <= TopologyLimits::fastest,
-                    "per_flow is out of range; expected 1 MB/s to 1 PB/s");
-    entry.require_not_negative(link.latency.value, "latency");
-    entry.require(link.latency <= TopologyLimits::longest_latency, "latency is out of range; expected at most 10 s");
+    entry.require_in(TopologyLimits::rate, link.bandwidth, "bandwidth");
+    entry.require_in(TopologyLimits::rate, link.per_flow, "per_flow");
+    entry.require_in(TopologyLimits::latency, link.latency, "latency");
   }
 }
 
@@ -96,9 +91,9 @@ void check_curve(const Entry& entry, const CapacityCurve& curve) {
   entry.require(curve.points.size() <= TopologyLimits::points, "a curve has too many points; expected at most 4096");
   double last = 0;
   for (const auto& point : curve.points) {
-    entry.require_positive(point.rate.value, "a rate of a curve");
-    entry.require(std::isfinite(point.flows) && point.flows > last,
-                  "the numbers of copies do not ascend; expected ascending numbers above zero");
+    entry.require_in(TopologyLimits::rate, point.rate, "a rate of a curve");
+    entry.require_in(TopologyLimits::copies, point.flows, "the number of copies of a curve");
+    entry.require(point.flows > last, "the numbers of copies do not ascend; expected ascending numbers");
     last = point.flows;
   }
 }
@@ -115,8 +110,8 @@ void check_groups(const Topology::Description& d) {
       if (*curve) check_curve(entry, **curve);
     entry.require(!group.forward.empty(), "it has no forward links; expected at least one");
     entry.require(!group.both_busy || !group.backward.empty(), "'both_busy' needs 'backward' links; expected some");
-    entry.require(!group.forward_share || (group.both_busy && *group.forward_share > 0 && *group.forward_share < 1),
-                  "'forward_share' is out of range or without 'both_busy'; expected a share between 0 and 1 beside it");
+    entry.require_in(TopologyLimits::forward_share, group.forward_share, "forward_share");
+    entry.require(!group.forward_share || group.both_busy, "'forward_share' is without 'both_busy'; expected both");
     std::set<LinkId> seen;
     for (const auto* links : {&group.forward, &group.backward})
       for (LinkId link : *links) {
@@ -166,9 +161,10 @@ void check_strided(const Entry& copies, const std::vector<StridedEfficiency::Poi
                    "the pitches do not ascend; expected ascending pitches");
     copies.require(&point == points.data() || (point.pitch > Bytes{0}) == (pitch > Bytes{0}),
                    "some points have a pitch and some have none; expected one or the other");
-    copies.require(std::isfinite(point.column.value) && point.column > last && point.column >= Bytes{1},
-                   "the column sizes do not ascend; expected ascending sizes from 1 B");
-    copies.require(point.efficiency > 0 && point.efficiency <= 1, "efficiency is out of range; expected above 0, to 1");
+    copies.require_in(TopologyLimits::column, point.column, "a column size");
+    if (point.pitch != Bytes{0}) copies.require_in(TopologyLimits::column, point.pitch, "a pitch");
+    copies.require(point.column > last, "the column sizes do not ascend; expected ascending sizes");
+    copies.require_in(TopologyLimits::efficiency, point.efficiency, "efficiency");
     last = point.column, pitch = point.pitch;
   }
 }
@@ -178,13 +174,12 @@ void check_copies(const Topology::Description& d) {
   for (const auto* points : {&d.strided.points, &d.strided.busy, &d.strided.peer}) check_strided(copies, *points);
   copies.require(!d.strided.points.empty() || (d.strided.busy.empty() && d.strided.peer.empty()),
                  "'strided_efficiency' is missing beside its other curves; expected it");
-  copies.require(std::isfinite(d.strided.border.value) && d.strided.border >= Bytes{0},
-                 "strided_border is out of range; expected a number of bytes from 0");
+  if (d.strided.border != Bytes{0}) copies.require_in(TopologyLimits::column, d.strided.border, "strided_border");
   const Entry issue{Table::issue, 0, "issue"};
-  issue.require_not_negative(d.issue.per_op.value, "per_op");
-  if (d.issue.per_kernel) issue.require_not_negative(d.issue.per_kernel->value, "per_kernel");
-  issue.require_not_negative(d.issue.per_call.value, "per_call");
-  issue.require_not_negative(d.issue.per_dependency.value, "per_dependency");
+  issue.require_in(TopologyLimits::latency, d.issue.per_op, "per_op");
+  issue.require_in(TopologyLimits::latency, d.issue.per_kernel, "per_kernel");
+  issue.require_in(TopologyLimits::latency, d.issue.per_call, "per_call");
+  issue.require_in(TopologyLimits::latency, d.issue.per_dependency, "per_dependency");
 }
 
 }  // namespace

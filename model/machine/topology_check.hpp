@@ -5,6 +5,7 @@
 
 #include "model/base/error.hpp"
 #include "model/machine/topology.hpp"
+#include "model/machine/topology_limits.hpp"
 
 namespace tilerail {
 
@@ -16,15 +17,6 @@ struct TopologyDefect : InputError {
       : InputError{message}, table{where}, index{which} {}
   Table table;
   std::size_t index;
-};
-
-/// Limits that keep a hostile file from taking all time or memory, and route times inside 64-bit picoseconds.
-struct TopologyLimits {
-  static constexpr std::size_t memories = 256, nodes = 4096, links = 65536, groups = 1024, routes = 65536;
-  static constexpr std::size_t points = 4096;      // of one curve
-  static constexpr std::size_t name_length = 128;  // characters
-  static constexpr Rate slowest{1e6}, fastest{1e15};
-  static constexpr Seconds longest_latency{10};
 };
 
 /// "from->to" of every link, with "#2", "#3", ... for the second and further ones between the same nodes.

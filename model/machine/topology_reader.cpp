@@ -23,13 +23,14 @@ Engines read_engines(const TomlTable& table) {
 
 /// "12 GB/s", or by number of copies: [[1, "22 GB/s"], [4, "72 GB/s"]].
 CapacityCurve read_capacity(const TomlValue& value) {
-  if (value.is_text()) return {{{1, value.rate()}}};
+  if (value.is_text()) return {{{1, value.rate(TopologyLimits::rate)}}};
   CapacityCurve curve;
   for (const TomlValue& point : value.list(TopologyLimits::points)) {
     const auto parts = point.pair();
-    if (!curve.points.empty() && parts[0].number() <= curve.points.back().flows)
+    const double copies = parts[0].number(TopologyLimits::copies);
+    if (!curve.points.empty() && copies <= curve.points.back().flows)
       parts[0].fail("does not ascend; expected more copies than in the point before");
-    curve.points.push_back({parts[0].positive_number(), parts[1].rate()});
+    curve.points.push_back({copies, parts[1].rate(TopologyLimits::rate)});
   }
   if (curve.points.empty()) value.fail("has no points; expected at least one");
   return curve;
@@ -135,13 +136,13 @@ void TopologyReader::read_memory(TomlTable& table) {
   memory.node = add_node(table, memory.kind);
   memory.name = d_.nodes[memory.node.index()].name;
   memory.source = d_.nodes[memory.node.index()].source;
-  if (const auto capacity = table.find("capacity")) memory.capacity = capacity->bytes();
+  if (const auto capacity = table.find("capacity")) memory.capacity = capacity->bytes(TopologyLimits::capacity);
   if (const auto engines = table.find("engines")) memory.engines = read_engines(engines->table());
   if (const auto watts = table.find("watts")) {
     const TomlTable values = watts->table();
     values.allow_only({"idle", "busy"});
-    memory.idle_watts = values.need("idle").watts();
-    memory.busy_watts = values.need("busy").watts();
+    memory.idle_watts = values.need("idle").watts(TopologyLimits::watts);
+    memory.busy_watts = values.need("busy").watts(TopologyLimits::watts);
   }
   d_.memories.push_back(memory);
   places_[Table::memory].push_back(table.place());
@@ -162,10 +163,8 @@ void TopologyReader::read_group(TomlTable& table) {
   if (const auto backward = table.find("backward")) group.backward = links(*backward);
   if (const auto capacity = table.find("capacity")) group.capacity = read_capacity(*capacity);
   if (const auto both_busy = table.find("both_busy")) group.both_busy = read_capacity(*both_busy);
-  if (const auto share = table.find("forward_share")) {
-    group.forward_share = share->positive_number();
-    if (*group.forward_share >= 1) share->fail("is out of range; expected a share between 0 and 1");
-  }
+  if (const auto share = table.find("forward_share"))
+    group.forward_share = share->number(TopologyLimits::forward_share);
   group.source = source_of(table);
   d_.groups.push_back(group);
   places_[Table::group].push_back(table.place());
@@ -188,27 +187,26 @@ void TopologyReader::read_copies(const TomlTable& table) {
       const auto parts = point.list(3);
       if (parts.size() < 2)
         point.fail("has another length; expected [column, efficiency] or [column, pitch, efficiency]");
-      const TomlValue& efficiency = parts.back();
-      points.push_back(
-          {parts[0].bytes(), efficiency.positive_number(), parts.size() == 3 ? parts[1].bytes() : Bytes{0}});
-      if (points.back().efficiency > 1) efficiency.fail("is out of range; expected an efficiency of at most 1");
+      points.push_back({parts[0].bytes(TopologyLimits::column), parts.back().number(TopologyLimits::efficiency),
+                        parts.size() == 3 ? parts[1].bytes(TopologyLimits::column) : Bytes{0}});
     }
     return points;
   };
   d_.strided.points = read(table.need("strided_efficiency"));
   if (const auto busy = table.find("strided_efficiency_busy")) d_.strided.busy = read(*busy);
   if (const auto peer = table.find("strided_efficiency_peer")) d_.strided.peer = read(*peer);
-  if (const auto border = table.find("strided_border")) d_.strided.border = border->bytes();
+  if (const auto border = table.find("strided_border")) d_.strided.border = border->bytes(TopologyLimits::column);
   d_.strided.source = source_of(table);
   places_[Table::copies].push_back(table.place());
 }
 
 void TopologyReader::read_issue(const TomlTable& table) {
   table.allow_only({"per_op", "per_kernel", "per_dependency", "per_call", "source"});
-  d_.issue.per_op = table.need("per_op").seconds();
-  if (const auto per_kernel = table.find("per_kernel")) d_.issue.per_kernel = per_kernel->seconds();
-  d_.issue.per_dependency = table.need("per_dependency").seconds();
-  if (const auto per_call = table.find("per_call")) d_.issue.per_call = per_call->seconds();
+  d_.issue.per_op = table.need("per_op").seconds(TopologyLimits::latency);
+  if (const auto per_kernel = table.find("per_kernel"))
+    d_.issue.per_kernel = per_kernel->seconds(TopologyLimits::latency);
+  d_.issue.per_dependency = table.need("per_dependency").seconds(TopologyLimits::latency);
+  if (const auto per_call = table.find("per_call")) d_.issue.per_call = per_call->seconds(TopologyLimits::latency);
   d_.issue.source = source_of(table);
   places_[Table::issue].push_back(table.place());
 }

@@ -3,22 +3,19 @@
 namespace tilerail {
 namespace {
 
-/// Sizes ascend and are not too large: 2 s^3 must stay far inside the range of a double.
 double next_size(const TomlValue& value, const GemmCurve& curve) {
-  const double size = value.positive_number();
-  if (size >= 1e9) value.fail("is out of range; expected a size below 1e9");
+  const double size = value.number(TopologyLimits::gemm_size);
   if (!curve.points.empty() && size <= curve.points.back().size)
     value.fail("does not ascend; expected a larger size than in the point before");
   return size;
 }
 
 void read_efficiency(const TomlTable& table, GemmCurve& curve) {
-  const FlopRate peak = table.need("peak").flop_rate();
+  const FlopRate peak = table.need("peak").flop_rate(TopologyLimits::flop_rate);
   for (const TomlValue& point : table.need("efficiency").list(TopologyLimits::points)) {
     const auto parts = point.pair();
-    const double size = next_size(parts[0], curve), share = parts[1].positive_number();
-    if (share > 1) parts[1].fail("is out of range; expected an efficiency of at most 1");
-    curve.points.push_back({size, peak * share});
+    const double size = next_size(parts[0], curve);
+    curve.points.push_back({size, peak * parts[1].number(TopologyLimits::efficiency)});
   }
 }
 
@@ -31,23 +28,21 @@ std::vector<TomlValue> values_of(const TomlValue& value, std::size_t count, cons
 
 void read_tiled(const TomlTable& table, GemmCurve& curve) {
   TiledGemm tiled;
-  tiled.peak = table.need("peak").flop_rate();
-  tiled.launch = table.need("launch").seconds();
-  const TomlValue fill = table.need("fill");
-  tiled.fill = fill.number();
-  if (tiled.fill < 0) fill.fail("is negative; expected zero or more");
-  tiled.reduction = table.need("reduction").seconds();
+  tiled.peak = table.need("peak").flop_rate(TopologyLimits::flop_rate);
+  tiled.launch = table.need("launch").seconds(TopologyLimits::latency);
+  tiled.fill = table.need("fill").number(TopologyLimits::k_overhead);
+  tiled.reduction = table.need("reduction").seconds(TopologyLimits::latency);
   for (const TomlValue& block : table.need("blocks").list(TopologyLimits::points)) {
     const auto parts = values_of(block, 3, "[rows, columns, efficiency]");
-    tiled.blocks.push_back({parts[0].positive_number(), parts[1].positive_number(), parts[2].positive_number()});
-    if (tiled.blocks.back().efficiency > 1) parts[2].fail("is out of range; expected an efficiency of at most 1");
+    tiled.blocks.push_back({parts[0].number(TopologyLimits::block), parts[1].number(TopologyLimits::block),
+                            parts[2].number(TopologyLimits::efficiency)});
   }
   if (tiled.blocks.empty()) table.need("blocks").fail("is empty; expected at least one block");
   if (const auto shapes = table.find("shapes"))
     for (const TomlValue& shape : shapes->list(TopologyLimits::points)) {
       const auto parts = values_of(shape, 4, "[m, n, k, time]");
       const auto size = [&](std::size_t i) { return static_cast<double>(parts[i].integer(1, 1'000'000'000)); };
-      tiled.shapes.push_back({size(0), size(1), size(2), parts[3].duration()});
+      tiled.shapes.push_back({size(0), size(1), size(2), parts[3].seconds(TopologyLimits::gemm_time)});
     }
   curve.tiled = std::move(tiled);
 }
@@ -55,23 +50,20 @@ void read_tiled(const TomlTable& table, GemmCurve& curve) {
 void read_sustained(const TomlValue& value, GemmCurve& curve) {
   for (const TomlValue& point : value.list(TopologyLimits::points)) {
     const auto parts = point.pair();
-    const double duty = parts[0].number(), factor = parts[1].number();
-    if (duty < 0 || duty > 1) parts[0].fail("is out of range; expected a share of the time, 0 to 1");
+    const double duty = parts[0].number(TopologyLimits::duty);
     if (!curve.sustained.empty() && duty <= curve.sustained.back().duty)
       parts[0].fail("does not ascend; expected a larger share than in the point before");
-    if (factor < 1) parts[1].fail("is out of range; expected a factor of at least 1");
-    curve.sustained.push_back({duty, factor});
+    curve.sustained.push_back({duty, parts[1].number(TopologyLimits::factor)});
   }
 }
 
 void read_alignment(const TomlValue& value, GemmCurve& curve) {
   for (const TomlValue& point : value.list(TopologyLimits::points)) {
     const auto parts = point.pair();
-    const double bytes = parts[0].positive_number(), factor = parts[1].number();
+    const double bytes = parts[0].number(TopologyLimits::alignment);
     if (!curve.alignment.empty() && bytes <= curve.alignment.back().bytes)
       parts[0].fail("does not ascend; expected more bytes than in the point before");
-    if (factor < 1) parts[1].fail("is out of range; expected a factor of at least 1");
-    curve.alignment.push_back({bytes, factor});
+    curve.alignment.push_back({bytes, parts[1].number(TopologyLimits::factor)});
   }
 }
 
@@ -105,21 +97,18 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   if (peak && !tiled) read_efficiency(table, curve);
   if (const auto sustained = table.find("sustained")) read_sustained(*sustained, curve);
   if (const auto alignment = table.find("alignment")) read_alignment(*alignment, curve);
-  if (const auto watts = table.find("watts")) {
-    curve.watts = watts->watts();
-    if (curve.watts->value == 0) watts->fail("is out of range; expected a value above zero");
-  }
+  if (const auto watts = table.find("watts")) curve.watts = watts->watts(TopologyLimits::gemm_watts);
   if (square)
     for (const TomlValue& point : square->list(TopologyLimits::points)) {
       const auto parts = point.pair();
       const double size = next_size(parts[0], curve);
-      curve.points.push_back({size, Flops{2 * size * size * size} / parts[1].duration()});
+      curve.points.push_back({size, Flops{2 * size * size * size} / parts[1].seconds(TopologyLimits::gemm_time)});
     }
   if (rates)
     for (const TomlValue& point : rates->list(TopologyLimits::points)) {
       const auto parts = point.pair();
       const double size = next_size(parts[0], curve);
-      curve.points.push_back({size, parts[1].flop_rate()});
+      curve.points.push_back({size, parts[1].flop_rate(TopologyLimits::flop_rate)});
     }
   if (!tiled && curve.points.empty()) table.fail("has no points; expected at least one");
   curve.source = source_of(table);
@@ -130,15 +119,14 @@ void TopologyReader::read_kernels(const std::string& name, const TomlTable& tabl
   table.allow_only({"launch", "multiprocessors", "block", "k_overhead", "memory_bandwidth", "source", "gemm"});
   KernelTimes kernels;
   kernels.name = name;
-  kernels.launch = table.need("launch").seconds();
-  kernels.multiprocessors = table.need("multiprocessors").positive_number();
+  kernels.launch = table.need("launch").seconds(TopologyLimits::latency);
+  kernels.multiprocessors = table.need("multiprocessors").number(TopologyLimits::multiprocessors);
   const auto block = table.need("block").pair();
-  kernels.block_m = block[0].positive_number();
-  kernels.block_n = block[1].positive_number();
-  const TomlValue k_overhead = table.need("k_overhead");
-  kernels.k_overhead = k_overhead.number();
-  if (kernels.k_overhead < 0) k_overhead.fail("is negative; expected zero or more");
-  if (const auto bandwidth = table.find("memory_bandwidth")) kernels.memory_bandwidth = bandwidth->rate();
+  kernels.block_m = block[0].number(TopologyLimits::block);
+  kernels.block_n = block[1].number(TopologyLimits::block);
+  kernels.k_overhead = table.need("k_overhead").number(TopologyLimits::k_overhead);
+  if (const auto bandwidth = table.find("memory_bandwidth"))
+    kernels.memory_bandwidth = bandwidth->rate(TopologyLimits::rate);
   kernels.source = source_of(table);
   if (const auto gemm = table.find("gemm"))
     for (TomlTable& curve : gemm->tables("kernels." + name + ".gemm")) {

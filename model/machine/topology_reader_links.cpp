@@ -57,9 +57,9 @@ void TopologyReader::read_links(TomlTable& table) {
                in_quotes(first + (sources.size() > 1 ? ",...->" : "->") + last + (targets.size() > 1 ? ",..." : "")));
 
   Link link;
-  link.bandwidth = table.need("bandwidth").rate();
-  link.latency = table.need("latency").seconds();
-  if (const auto per_flow = table.find("per_flow")) link.per_flow = per_flow->rate();
+  link.bandwidth = table.need("bandwidth").rate(TopologyLimits::rate);
+  link.latency = table.need("latency").seconds(TopologyLimits::latency);
+  if (const auto per_flow = table.find("per_flow")) link.per_flow = per_flow->rate(TopologyLimits::rate);
   link.source = source_of(table);
   const auto both_value = table.find("both");
   const bool both = both_value && both_value->boolean();

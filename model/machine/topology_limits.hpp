@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+
+#include "model/base/range.hpp"
+#include "model/base/units.hpp"
+
+namespace tilerail {
+
+/// Limits of a machine description. They keep a hostile file from taking all time or memory, sizes inside 64-bit
+/// integers, route times inside 64-bit picoseconds, and every time that follows from them finite.
+/// docs/formats.md#ranges lists them.
+struct TopologyLimits {
+  static constexpr std::size_t memories = 256, nodes = 4096, links = 65536, groups = 1024, routes = 65536;
+  static constexpr std::size_t points = 4096;      // of one curve
+  static constexpr std::size_t name_length = 128;  // characters
+
+  static constexpr Range<Bytes> capacity{Bytes{1}, Bytes{1e15}, "1 B to 1 PB"};
+  static constexpr Range<Watts> watts{Watts{0}, Watts{1e6}, "0 W to 1 MW"};
+  static constexpr Range<Rate> rate{Rate{1e6}, Rate{1e15}, "1 MB/s to 1 PB/s"};     // of links, groups and memories
+  static constexpr Range<Seconds> latency{Seconds{0}, Seconds{10}, "0 s to 10 s"};  // of links, kernels and calls
+  static constexpr Range<double> copies{1, 1e6, "1 to 1000000 copies"};             // of a capacity by their number
+  static constexpr Range<double> forward_share{0.001, 0.999, "a share of 0.001 to 0.999"};
+  static constexpr Range<Bytes> column{Bytes{1}, Bytes{1e15}, "1 B to 1 PB"};  // also pitches and their border
+  static constexpr Range<double> efficiency{1e-6, 1, "an efficiency of 0.000001 to 1"};
+
+  static constexpr Range<double> multiprocessors{1, 1e6, "1 to 1000000"};
+  static constexpr Range<double> block{1, 1e12, "1 to 1e12"};           // rows or columns
+  static constexpr Range<double> k_overhead{0, 1e6, "0 to 1000000"};    // also `fill`
+  static constexpr Range<double> gemm_size{1, 1e9, "1 to 1000000000"};  // a side
+  static constexpr Range<Seconds> gemm_time{Seconds{1e-18}, Seconds{1e6}, "1e-18 s to 1000000 s"};
+  static constexpr Range<FlopRate> flop_rate{FlopRate{1}, FlopRate{1e18}, "1 FLOP/s to 1000 PFLOP/s"};
+  static constexpr Range<Watts> gemm_watts{Watts{1e-3}, Watts{1e6}, "1 mW to 1 MW"};
+  static constexpr Range<double> duty{0, 1, "a share of the time, 0 to 1"};
+  static constexpr Range<double> factor{1, 1000, "a factor of 1 to 1000"};  // of load and alignment
+  static constexpr Range<double> alignment{1, 65536, "1 to 65536 bytes"};
+};
+
+}  // namespace tilerail
