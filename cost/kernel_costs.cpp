@@ -62,7 +62,8 @@ KernelCost KernelCosts::unmeasured_cost(const Shape& s, const Op& op) const {
 KernelCost KernelCosts::cost_of(const Shape& s, const Op& op) const {
   if (s.kind == OpKind::gemm) return gemm_cost(s);
   if (s.kind != OpKind::axpby) return unmeasured_cost(s, op);
-  return {times(s).axpby_time(s.m, s.n, s.dtype, s.reads, 1).value, times(s).occupancy(s.m, s.n)};
+  return {times(s).axpby_time(s.m, s.n, s.dtype, s.reads, 1).value,
+          times(s).axpby_occupancy(s.m, s.n, s.dtype, s.reads, 1)};
 }
 
 KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, MemoryId gpu) const {

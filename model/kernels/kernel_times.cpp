@@ -73,13 +73,31 @@ double fastest(const GemmCurve& curve) {
 
 bool is_vector(std::int64_t m, std::int64_t n) { return m == 1 || n == 1; }
 
-/// Seconds that the whole device works on a result of one row or column: reading A and B once, reading and writing C,
-/// or the multiplications if those take longer.
-double vector_work(const KernelTimes& kernels, const GemmCurve& curve, std::int64_t m, std::int64_t n, std::int64_t k,
-                   DType dtype) {
+/// Seconds at the largest rate of the curve and at the memory bandwidth: a GEMM takes no less. A and B are read once, C
+/// is read and written. Ragged thread blocks count whole; products with a vector have none, tiled GEMMs their own.
+double gemm_at_peak(const KernelTimes& kernels, const GemmCurve& curve, std::int64_t m, std::int64_t n, std::int64_t k,
+                    DType dtype) {
   const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
+  const bool by_blocks = !curve.tiled && !(is_vector(m, n) && kernels.memory_bandwidth);
+  const double area = by_blocks ? whole_blocks(dm, kernels.block_m) * whole_blocks(dn, kernels.block_n) : dm * dn;
+  const double multiplying = 2 * area * dk / fastest(curve);
+  if (!kernels.memory_bandwidth) return multiplying;
   const double bytes = static_cast<double>(element_size(dtype)) * (dm * dk + dk * dn + 2 * dm * dn);
-  return std::max(bytes / kernels.memory_bandwidth->value, 2 * dm * dn * dk / fastest(curve));
+  return std::max(multiplying, bytes / kernels.memory_bandwidth->value);
+}
+
+/// Seconds of an axpby at the memory bandwidth, 0 where that is not known.
+double axpby_at_peak(const KernelTimes& kernels, std::int64_t m, std::int64_t n, DType dtype, int operands) {
+  if (!kernels.memory_bandwidth) return 0;
+  const double elements = static_cast<double>(m) * static_cast<double>(n) * operands;
+  return elements * static_cast<double>(element_size(dtype)) / kernels.memory_bandwidth->value;
+}
+
+/// Share of the device that runs at the rates of the table: all of it, but where a thread block holds any result, as
+/// that of a host's worker does. Such a device runs one kernel a multiprocessor at these rates.
+double share_at_peak(const KernelTimes& kernels) {
+  constexpr std::int64_t largest = 1'000'000'000;  // side of a result of TopologyLimits::gemm_size
+  return kernels.occupancy(largest, largest);
 }
 
 }  // namespace
@@ -88,27 +106,19 @@ Seconds KernelTimes::gemm_time(std::int64_t m, std::int64_t n, std::int64_t k, D
   if (m == 0 || n == 0) return Seconds{0};
   if (k == 0) return axpby_time(m, n, dtype, 1, 1);
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
-  if (is_vector(m, n) && memory_bandwidth) return std::max(launch, Seconds{vector_work(*this, curve, m, n, k, dtype)});
+  const double at_peak = gemm_at_peak(*this, curve, m, n, k, dtype);
+  if (is_vector(m, n) && memory_bandwidth) return std::max(launch, Seconds{at_peak});
   if (curve.tiled) return tiled_cost(*this, *curve.tiled, m, n, k, dtype).time;
   const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
-  const double area = whole_blocks(dm, block_m) * whole_blocks(dn, block_n);
+  const double side = std::sqrt(whole_blocks(dm, block_m) * whole_blocks(dn, block_n));
   const double cube = std::min({dm, dn, dk});
-  double time = std::max({launch.value,                                                        // fixed cost
-                          panel_time(curve, std::sqrt(area), k_overhead) * (dk + k_overhead),  // the rule
-                          2 * area * dk / fastest(curve),                       // no faster than measured
-                          2 * cube * cube * cube / square_rate(curve, cube)});  // the cube inside it
-  if (memory_bandwidth) {
-    const double bytes = static_cast<double>(element_size(dtype)) * (dm * dk + dk * dn + 2 * dm * dn);
-    time = std::max(time, bytes / memory_bandwidth->value);
-  }
-  return Seconds{time};
+  return Seconds{std::max({launch.value, at_peak, panel_time(curve, side, k_overhead) * (dk + k_overhead),
+                           2 * cube * cube * cube / square_rate(curve, cube)})};  // the cube inside it
 }
 
 Seconds KernelTimes::axpby_time(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const {
   if (m == 0 || n == 0) return Seconds{0};
-  if (!memory_bandwidth) return launch;
-  const double elements = static_cast<double>(m) * static_cast<double>(n) * (reads + writes);
-  return std::max(launch, Bytes{elements * static_cast<double>(element_size(dtype))} / *memory_bandwidth);
+  return std::max(launch, Seconds{axpby_at_peak(*this, m, n, dtype, reads + writes)});
 }
 
 double KernelTimes::occupancy(std::int64_t m, std::int64_t n) const {
@@ -119,13 +129,24 @@ double KernelTimes::occupancy(std::int64_t m, std::int64_t n) const {
 double KernelTimes::gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta,
                                    Trans tb) const {
   if (m == 0 || n == 0) return 0;
+  if (k == 0) return axpby_occupancy(m, n, dtype, 1, 1);
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
-  if (k > 0 && is_vector(m, n) && memory_bandwidth) {
+  double of_blocks = occupancy(m, n);
+  if (is_vector(m, n) && memory_bandwidth) {
     const double read = static_cast<double>(std::max(m, n)) * static_cast<double>(k);
-    return std::min(1.0, std::ceil(read / (block_m * block_n)) / multiprocessors);
+    of_blocks = std::min(1.0, std::ceil(read / (block_m * block_n)) / multiprocessors);
+  } else if (curve.tiled) {
+    of_blocks = tiled_cost(*this, *curve.tiled, m, n, k, dtype).occupancy;
   }
-  if (k == 0 || !curve.tiled) return occupancy(m, n);
-  return tiled_cost(*this, *curve.tiled, m, n, k, dtype).occupancy;
+  const double of_peak = gemm_at_peak(*this, curve, m, n, k, dtype) / gemm_time(m, n, k, dtype, ta, tb).value;
+  return std::min(1.0, std::max(of_blocks, of_peak * share_at_peak(*this)));
+}
+
+double KernelTimes::axpby_occupancy(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const {
+  const double time = axpby_time(m, n, dtype, reads, writes).value;
+  if (time == 0) return occupancy(m, n);
+  const double of_peak = axpby_at_peak(*this, m, n, dtype, reads + writes) / time;
+  return std::max(occupancy(m, n), of_peak * share_at_peak(*this));
 }
 
 double KernelTimes::alignment_factor(DType dtype, Trans ta, Trans tb, double bytes) const {

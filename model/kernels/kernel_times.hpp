@@ -58,11 +58,15 @@ struct KernelTimes {
   /// Time of y = alpha x + beta y on m x n elements, bound by device memory; `reads` and `writes` of m x n elements.
   Seconds axpby_time(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const;
 
-  /// Share of the device that a kernel with an m x n result fills, in (0, 1]: min(1, thread blocks / multiprocessors).
+  /// Share of the device that the thread blocks of an m x n result take, in (0, 1]: min(1, blocks / multiprocessors).
   double occupancy(std::int64_t m, std::int64_t n) const;
-  /// The share that a GEMM fills, whose k may be split among thread blocks. Where the result has one row or column, a
-  /// thread block reads as many elements as it computes elsewhere. Zero when m or n is zero. Throws as gemm_time.
+  /// The share that a GEMM fills: that of its thread blocks, among which k may be split, but no less than its rate is
+  /// of the device's peak, or the bytes that it moves in a second of the memory bandwidth: kernels side by side are
+  /// together no faster than the device. Where the result has one row or column, a thread block reads as many elements
+  /// as it computes elsewhere. Zero when m or n is zero. Throws as gemm_time.
   double gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
+  /// The share that an axpby fills, by the same rule; arguments as of axpby_time.
+  double axpby_occupancy(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const;
 
   /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].
   double load_factor(DType dtype, Trans ta, Trans tb, double duty) const;

@@ -1,4 +1,5 @@
-// Energy of plans made by hand on two-gpu: 50 W idle, 250 W busy; 1024 x 1024 fills a GPU, 256 x 256 a quarter of it.
+// Energy of plans made by hand on two-gpu: 50 W idle, 250 W busy. With a curve of 1 TFLOP/s from 512 on and a quarter
+// of that at 256, 1024 x 1024 fills a GPU and 256 x 256 a quarter of it.
 #include "cost/energy.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,11 @@ struct TimedPlan : PlanDraft {
   std::vector<OpTime> times;
 };
 
-Topology two_gpu() { return test::shipped("two-gpu"); }
+Topology two_gpu() {
+  auto d = test::shipped("two-gpu").description();
+  d.kernels[0].gemm[0].points = {{256, FlopRate{0.25e12}}, {512, FlopRate{1e12}}};
+  return Topology{std::move(d)};
+}
 
 /// Of gpu0 and gpu1, in joules.
 void expect_energies(const TimedPlan& run, const Topology& topology, double first, double second) {

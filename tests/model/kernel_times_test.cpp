@@ -150,6 +150,37 @@ TEST(KernelTimes, OccupancyIsTheShareOfBlocksThatRunAtOnce) {
   EXPECT_DOUBLE_EQ(k.occupancy(1, 1), 0.1);
 }
 
+TEST(KernelTimes, AKernelFillsAtLeastTheShareOfThePeakThatItRunsAt) {
+  // One rate at all sizes: 128 x 64 x 8192 is one block of 10 and yet runs at the peak; with a k of 16 the launch
+  // bounds it, and 2 x 128 x 64 x 16 flop are 1.31 us of the 5 us. 800 GB/s would move its 87 kB in 0.11 us.
+  KernelTimes k = measured();
+  k.k_overhead = 0;
+  k.gemm[0].points = {{1, FlopRate{0.2e12}}};
+  const auto share = [&](std::int64_t kk) { return k.gemm_occupancy(128, 64, kk, DType::f64, Trans::no, Trans::no); };
+  EXPECT_DOUBLE_EQ(share(8192), 1);
+  EXPECT_DOUBLE_EQ(share(16), 2.0 * 128 * 64 * 16 / 0.2e12 / 5e-6);
+  EXPECT_DOUBLE_EQ(share(1), 0.1);
+}
+
+TEST(KernelTimes, AnAxpbyFillsAtLeastTheShareOfTheBandwidthThatItUses) {
+  const KernelTimes k = measured();  // 128 x 1024: 16 blocks, 10 at once; 64 x 1 one of 10
+  EXPECT_DOUBLE_EQ(k.axpby_occupancy(128, 1024, DType::f64, 2, 1), 1);
+  EXPECT_DOUBLE_EQ(k.axpby_occupancy(64, 1, DType::f64, 2, 1), 0.1);
+  // 128 x 448 in 7 blocks moves 1.376 MB, 1.72 us of the 5 us; 4096 columns of 8 rows take the bandwidth, in 64 blocks.
+  EXPECT_DOUBLE_EQ(k.axpby_occupancy(128, 448, DType::f64, 2, 1), 0.7);
+  KernelTimes large_blocks = k;
+  large_blocks.block_n = 4096;
+  EXPECT_DOUBLE_EQ(large_blocks.axpby_occupancy(128, 448, DType::f64, 2, 1), 3 * 8.0 * 128 * 448 / 800e9 / 5e-6);
+  EXPECT_DOUBLE_EQ(large_blocks.axpby_occupancy(128, 4096, DType::f64, 2, 1), 1);
+}
+
+TEST(KernelTimes, WhereABlockHoldsAnyResultTheDeviceRunsOneAMultiprocessor) {
+  KernelTimes workers = measured();
+  workers.block_m = workers.block_n = 1 << 30;
+  EXPECT_DOUBLE_EQ(workers.gemm_occupancy(8192, 8192, 8192, DType::f64, Trans::no, Trans::no), 0.1);
+  EXPECT_DOUBLE_EQ(workers.axpby_occupancy(8192, 8192, DType::f64, 2, 1), 0.1);
+}
+
 /// Tables from smooth to hostile: all launch and no work at small sizes, rates that fall, one point only.
 std::array<KernelTimes, 4> tables() {
   std::array<KernelTimes, 4> all{measured(), measured(), measured(), measured()};
@@ -180,6 +211,26 @@ TEST(KernelTimes, ALargerGemmNeverTakesLessTime) {
     s[random() % 3] += 1 + static_cast<std::int64_t>(random() % (i % 2 == 0 ? 3 : 3000));
     const double after = gemm(k, s[0], s[1], s[2]);
     ASSERT_GE(after, before * (1 - 1e-12)) << s[0] << " x " << s[1] << " x " << s[2] << " table " << i % 4;
+  }
+}
+
+TEST(KernelTimes, KernelsSideBySideAreNoFasterThanTheDevice) {
+  std::mt19937_64 random{11};
+  const auto tables_under_test = tables();
+  std::uniform_real_distribution<double> exponent{0, 14};
+  const auto size = [&] { return static_cast<std::int64_t>(std::exp2(exponent(random))); };
+  for (int i = 0; i < 20000; ++i) {
+    const KernelTimes& k = tables_under_test[static_cast<std::size_t>(i) % tables_under_test.size()];
+    double peak = 0;
+    for (const auto& point : k.gemm[0].points) peak = std::max(peak, point.rate.value);
+    const std::int64_t m = size(), n = size(), kk = size();
+    const double share = k.gemm_occupancy(m, n, kk, DType::f64, Trans::no, Trans::no), time = gemm(k, m, n, kk);
+    const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(kk);
+    ASSERT_LE(2 * dm * dn * dk / time, share * peak * (1 + 1e-12)) << m << " x " << n << " x " << kk;
+    if (!k.memory_bandwidth) continue;
+    ASSERT_LE(8 * (dm * dk + dk * dn + 2 * dm * dn) / time, share * k.memory_bandwidth->value * (1 + 1e-12));
+    ASSERT_LE(3 * 8 * dm * dn / k.axpby_time(m, n, DType::f64, 2, 1).value,
+              k.axpby_occupancy(m, n, DType::f64, 2, 1) * k.memory_bandwidth->value * (1 + 1e-12));
   }
 }
 

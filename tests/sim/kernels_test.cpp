@@ -1,33 +1,60 @@
-// Exact times of kernels on two-gpu: m x n x k in double precision takes 2 m n k / (1 TFLOP/s) alone; 256 x 256
-// results fill a quarter of a GPU, 512 x 512 and larger ones all of it; axpby moves its operands at 1 TB/s.
+// Exact times of kernels on two-gpu: m x n x k in double precision takes 2 m n k / (1 TFLOP/s) alone and fills a GPU;
+// axpby moves its operands at 1 TB/s. For kernels that leave room, the curve of `with_room` has a quarter of that rate
+// at 256: 256 x 256 results, 4 of the 16 blocks that run at once, fill a quarter of a GPU, 512 x 512 and larger ones
+// all of it.
 
 #include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {
 namespace {
 
-constexpr double large = 2.0 * 1024 * 1024 * 1024 / 1e12;  // s, a 1024^3 GEMM alone
-constexpr double small = 2.0 * 256 * 256 * 8192 / 1e12;    // s, a 256 x 256 x 8192 GEMM alone: half of `large`
+constexpr double large = 2.0 * 1024 * 1024 * 1024 / 1e12;   // s, a 1024^3 GEMM alone
+constexpr double small = 2.0 * 256 * 256 * 2048 / 0.25e12;  // s, a 256 x 256 x 2048 GEMM alone: half of `large`
 
-OpId add_small(HandPlan& p, int queue) { return p.gemm(gpu0, 256, 256, 8192, {}, queue); }
+Topology with_room() {
+  return two_gpu([](auto& d) { d.kernels[0].gemm[0].points = {{256, FlopRate{0.25e12}}, {512, FlopRate{1e12}}}; });
+}
+
+OpId add_small(HandPlan& p, int queue) { return p.gemm(gpu0, 256, 256, 2048, {}, queue); }
 
 TEST(SimKernels, AKernelAloneTakesItsTime) {
-  const Topology machine = two_gpu();
+  const Topology machine = with_room();
   HandPlan p{machine};
-  const OpId whole = p.gemm(gpu0, 1024, 1024, 1024), quarter = p.gemm(gpu0, 256, 256, 8192);
+  const OpId whole = p.gemm(gpu0, 1024, 1024, 1024), quarter = add_small(p, 0);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, whole, 0, large);
   expect_times(t, quarter, large, large + small);
 }
 
 TEST(SimKernels, FourQuartersRunAtOnceAndAFifthWaits) {
-  const Topology machine = two_gpu();
+  const Topology machine = with_room();
   for (int kernels : {4, 5, 8}) {
     HandPlan p{machine};
     for (int i = 0; i < kernels; ++i) add_small(p, i);
     const Timeline t = SimExecutor{machine}.execute(p.plan);
     for (int i = 0; i < kernels; ++i) expect_times(t, OpId{i}, i / 4 * small, (i / 4 + 1) * small);
   }
+}
+
+TEST(SimKernels, KernelsAtThePeakRunOneAfterAnotherHoweverFewBlocksTheyHave) {
+  const Topology machine = two_gpu();
+  constexpr double alone = 2.0 * 256 * 256 * 8192 / 1e12;
+  HandPlan p{machine};
+  for (int i = 0; i < 8; ++i) p.gemm(gpu0, 256, 256, 8192, {}, i);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  for (int i = 0; i < 8; ++i) expect_times(t, OpId{i}, i * alone, (i + 1) * alone);
+}
+
+TEST(SimKernels, KernelsThatLaunchingBoundsFillWhatTheirWorkTakesAtThePeak) {
+  // 128^3 has one block of 16 and 4.19 Mflop, 4.19 us at the peak, in the 10 us of a launch: it fills 0.419. A third
+  // one starts beside two (0.839 < 1); three share the GPU and take 3 x 4.19 us; two fit side by side.
+  const Topology machine = two_gpu();
+  constexpr double work = 2.0 * 128 * 128 * 128 / 1e12;
+  HandPlan p{machine};
+  for (int i = 0; i < 5; ++i) p.gemm(gpu0, 128, 128, 128, {}, i);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  for (int i = 0; i < 3; ++i) expect_times(t, OpId{i}, 0, 3 * work);
+  for (int i = 3; i < 5; ++i) expect_times(t, OpId{i}, 3 * work, 3 * work + 10 * us);
 }
 
 TEST(SimKernels, WholeKernelsRunInTheOrderInWhichTheyBecameReady) {
@@ -41,7 +68,7 @@ TEST(SimKernels, WholeKernelsRunInTheOrderInWhichTheyBecameReady) {
 }
 
 TEST(SimKernels, AWholeKernelGetsWhatAQuarterLeaves) {
-  const Topology machine = two_gpu();
+  const Topology machine = with_room();
   HandPlan p{machine};
   const OpId quarter = add_small(p, 0), whole = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
   // The quarter keeps its full speed; the whole one runs at 3/4 meanwhile and loses small/4.
@@ -51,7 +78,7 @@ TEST(SimKernels, AWholeKernelGetsWhatAQuarterLeaves) {
 }
 
 TEST(SimKernels, AQuarterWaitsForAWholeKernelBeforeIt) {
-  const Topology machine = two_gpu();
+  const Topology machine = with_room();
   HandPlan p{machine};
   const OpId whole = p.gemm(gpu0, 1024, 1024, 1024, {}, 0), quarter = add_small(p, 1);
   const Timeline t = SimExecutor{machine}.execute(p.plan);
