@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <boost/dynamic_bitset.hpp>
-#include <cmath>
-#include <cstdint>
-#include <limits>
 #include <numeric>
 
 #include "cost/energy.hpp"
@@ -32,10 +29,9 @@ class Pass {
         devices_(topology.memories().size()),
         kernels_{plan, topology},
         issue_{plan, topology},
-        two_ways_(topology.groups().size()) {
-    for (TwoWays& two_ways : two_ways_) two_ways.users.resize(plan.devices.size());
+        sides_(topology.groups().size()) {
+    for (Sides& sides : sides_) sides.users.resize(plan.devices.size());
     for (std::size_t d = 0; d < plan.devices.size(); ++d) number_of_[plan.devices[d].index()] = d;
-    set_two_ways();
   }
 
   Estimate run() {
@@ -86,7 +82,7 @@ class Pass {
         own[d] = std::max(own[d], time);
     };
     for (std::size_t r = 0; r < load_.size(); ++r) weigh(load_users_[r], load_[r]);
-    for (const TwoWays& two_ways : two_ways_) weigh(two_ways.users, two_ways.time());
+    for (std::size_t g = 0; g < sides_.size(); ++g) weigh(sides_[g].users, both_ways(g));
     for (std::size_t d = 0; d < own.size(); ++d) own[d] = std::max(own[d], devices_[plan_.devices[d].index()].busy);
     return std::max(shared, std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(own.size()));
   }
@@ -110,11 +106,11 @@ class Pass {
       end = std::max(end, load);
     }
     for (const auto& use : topology_.groups_on(q.src, q.dst)) {
-      TwoWays& two_ways = two_ways_[use.group.index()];
-      if (use.forward) two_ways.forward += bytes;
-      if (use.backward) two_ways.backward += bytes;
-      add_users(two_ways.users);
-      end = std::max(end, two_ways.time());
+      Sides& sides = sides_[use.group.index()];
+      if (use.forward) sides.forward += bytes;
+      if (use.backward) sides.backward += bytes;
+      add_users(sides.users);
+      end = std::max(end, both_ways(use.group.index()));
     }
     return end;
   }
@@ -128,41 +124,14 @@ class Pass {
     return std::max(start + cost.seconds, device.load);
   }
 
-  /// Traffic of a group in both directions: together until the lesser side is done, then the other alone.
-  struct TwoWays {
-    double together = std::numeric_limits<double>::infinity();  // B/s of both sides
-    double share = 0.5;                                         // of it, that the forward side gets
-    double forward_alone = 0, backward_alone = 0;               // B/s
-    double forward = 0, backward = 0;                           // bytes
-    Users users = {};                                           // a bit a device of the plan
-
-    double time() const {
-      if (forward == 0 || backward == 0 || !std::isfinite(together)) return 0;
-      const double f = share * together, b = (1 - share) * together;
-      const double both = std::min(forward / f, backward / b);
-      return both + std::max((forward - both * f) / forward_alone, (backward - both * b) / backward_alone);
-    }
+  /// Traffic of a group.
+  struct Sides {
+    double forward = 0, backward = 0;  // bytes
+    Users users = {};                  // a bit a device of the plan
   };
 
-  void set_two_ways() {
-    for (std::size_t g = 0; g < two_ways_.size(); ++g) {
-      const CapacityGroup& group = topology_.groups()[g];
-      if (!group.both_busy) continue;
-      two_ways_[g].together = group.both_busy->saturated().value;
-      two_ways_[g].share = group.forward_share.value_or(0.5);
-      const auto alone = [&](const std::vector<LinkId>& side) {
-        double sum = 0;
-        for (const LinkId link : side) sum += topology_.link(link).bandwidth.value;
-        // A group of just this side, or of more, bounds it, too.
-        for (const CapacityGroup& other : topology_.groups())
-          if (other.capacity && std::all_of(side.begin(), side.end(), [&](LinkId link) {
-                return std::find(other.forward.begin(), other.forward.end(), link) != other.forward.end();
-              }))
-            sum = std::min(sum, other.capacity->saturated().value);
-        return sum;
-      };
-      two_ways_[g].forward_alone = alone(group.forward), two_ways_[g].backward_alone = alone(group.backward);
-    }
+  double both_ways(std::size_t group) const {
+    return resources_.two_ways(group).seconds(sides_[group].forward, sides_[group].backward);
   }
 
   const Plan& plan_;
@@ -178,7 +147,7 @@ class Pass {
   std::vector<Device> devices_;
   PlanKernelCosts kernels_;
   IssueClock issue_;
-  std::vector<TwoWays> two_ways_;  // by group
+  std::vector<Sides> sides_;  // by group
 };
 
 }  // namespace

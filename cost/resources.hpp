@@ -8,7 +8,8 @@
 namespace tilerail {
 
 /// The shared resources of a machine as planning sees them: every link, every capacity group, and every group once
-/// more for its both-directions bound. A copy takes size / capacity seconds of each resource on its route.
+/// more for its both-directions bound. A copy takes size / capacity seconds of each resource on its route. Every model
+/// of links that planning has (Clock, estimate_plan, grid_traffic, relays_help) is made of these.
 class Resources {
  public:
   struct Use {
@@ -16,11 +17,23 @@ class Resources {
     double seconds_per_byte;
   };
 
+  /// What bounds the traffic of a group in both directions, in B/s; `together` is infinite where nothing does.
+  struct TwoWays {
+    double together;                       // of both sides
+    double share;                          // of it, that the forward side gets
+    double forward_alone, backward_alone;  // of a side while the other rests
+
+    /// Seconds that these bytes take at least: both sides together until the lesser is done, then the other alone. Zero
+    /// where one side has none: then the other resources bound it.
+    double seconds(double forward, double backward) const;
+  };
+
   explicit Resources(const Topology& topology);
 
   std::size_t count() const { return count_; }
   /// Whether it is the bound of a group while copies run on both of its sides.
   bool is_both_busy(std::size_t resource) const { return resource >= first_both_busy_; }
+  const TwoWays& two_ways(std::size_t group) const { return two_ways_[group]; }
   std::span<const Use> on(MemoryId src, MemoryId dst) const { return uses_[src.index() * memories_ + dst.index()]; }
   /// Seconds per byte and latency of one copy alone; infinite when there is no route.
   double seconds_per_byte(MemoryId src, MemoryId dst) const { return alone_[src.index() * memories_ + dst.index()]; }
@@ -30,6 +43,7 @@ class Resources {
   std::size_t memories_ = 0, count_ = 0, first_both_busy_ = 0;
   std::vector<std::vector<Use>> uses_;
   std::vector<double> alone_, latency_;
+  std::vector<TwoWays> two_ways_;  // by group
 };
 
 }  // namespace tilerail

@@ -61,7 +61,7 @@ struct Summary {
     double joules = 0, watts = 0;        // watts: mean over the makespan
     double edp = 0;                      // joules times makespan
     std::optional<double> bystanders_j;  // the machine's other GPUs, idle; absent where the topology does not say
-    std::array<double, metrics.size()> metric_values{};  // of model/energy.hpp
+    std::array<double, metrics.size()> metric_values{};  // of model/kernels/energy.hpp
   };
 
   TimelineMetadata metadata;

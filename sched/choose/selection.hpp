@@ -19,7 +19,7 @@ struct Judgement {
 
 /// Judges plans, as the simulator does. Deterministic.
 struct Judge {
-  std::function<Judgement(const Plan&)> of = {};  // none: the estimate of sched/estimate.hpp
+  std::function<Judgement(const Plan&)> of = {};  // none: the estimate of cost/estimate.hpp
   Seconds per_op{0};                              // about what judging an operation of a plan costs
 };
 
