@@ -40,7 +40,8 @@ double Clock::run_kernel(std::size_t device, double ready, double seconds) {
 
 Clock::Arrival Clock::estimate(MemoryId src, MemoryId dst, double bytes, int chunks, Arrival available) const {
   double start = std::max(available.first, pair_free_[pair(src, dst)]);
-  if (const auto* engines = engines_of(src, dst)) start = std::max(start, *std::ranges::min_element(*engines));
+  if (options_.engines)
+    if (const auto* engines = engines_of(src, dst)) start = std::max(start, *std::ranges::min_element(*engines));
   const double latency = resources_.latency(src, dst), flow = bytes * resources_.seconds_per_byte(src, dst);
   Arrival arrival;
   arrival.first = start + latency + flow / chunks;
@@ -57,14 +58,15 @@ Clock::Arrival Clock::estimate(MemoryId src, MemoryId dst, double bytes, int chu
 
 void Clock::commit(MemoryId src, MemoryId dst, double bytes, Arrival arrival) {
   pair_free_[pair(src, dst)] = arrival.pair;
-  if (auto* const engines = engines_of(src, dst)) *std::ranges::min_element(*engines) = arrival.pair;
+  if (options_.engines)
+    if (auto* const engines = engines_of(src, dst)) *std::ranges::min_element(*engines) = arrival.pair;
   if (options_.per_link)
     for (const auto& use : resources_.on(src, dst)) load_[use.resource] += bytes * use.seconds_per_byte;
 }
 
 Clock::Undo Clock::save(MemoryId src, MemoryId dst) const {
   Undo undo{pair_free_[pair(src, dst)], {}, {}};
-  if (const auto* engines = engines_of(src, dst)) undo.engines = *engines;
+  if (const auto* engines = engines_of(src, dst)) undo.engines.assign(engines->begin(), engines->end());
   if (options_.per_link)
     for (const auto& use : resources_.on(src, dst)) undo.loads.push_back(load_[use.resource]);
   return undo;
@@ -72,7 +74,7 @@ Clock::Undo Clock::save(MemoryId src, MemoryId dst) const {
 
 void Clock::restore(MemoryId src, MemoryId dst, const Undo& undo) {
   pair_free_[pair(src, dst)] = undo.pair_free;
-  if (auto* const engines = engines_of(src, dst)) *engines = undo.engines;
+  if (auto* const engines = engines_of(src, dst)) std::ranges::copy(undo.engines, engines->begin());
   std::size_t i = 0;
   if (options_.per_link)
     for (const auto& use : resources_.on(src, dst)) load_[use.resource] = undo.loads[i++];

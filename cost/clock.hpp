@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <vector>
 
 #include "cost/resources.hpp"
@@ -47,7 +48,8 @@ class Clock {
   /// Everything that commits change, to try a chain of transfers and take it back.
   struct Undo {
     double pair_free;
-    std::vector<double> engines, loads;
+    boost::container::small_vector<double, 4> engines;
+    boost::container::small_vector<double, 12> loads;  // links and groups of most routes
   };
   Undo save(MemoryId src, MemoryId dst) const;
   void restore(MemoryId src, MemoryId dst, const Undo& undo);

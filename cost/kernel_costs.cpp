@@ -85,8 +85,10 @@ KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, MemoryI
 
 std::uint32_t KernelCosts::index_of(const Plan& plan, const Op& op, MemoryId gpu) {
   const Shape shape = shape_of(plan, op, gpu);
+  if (last_ && last_->first == shape) return last_->second;
   const auto [entry, is_new] = known_.try_emplace(shape, static_cast<std::uint32_t>(costs_.size()));
   if (is_new) costs_.push_back(cost_of(shape, op));
+  last_ = *entry;
   return entry->second;
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/machine/topology.hpp"
@@ -59,7 +61,8 @@ class KernelCosts {
 
   const Topology* topology_;
   std::unordered_map<Shape, std::uint32_t, ShapeHash> known_;
-  std::deque<KernelCost> costs_;  // which stay where they are
+  std::optional<std::pair<Shape, std::uint32_t>> last_;  // mostly the next one, too
+  std::deque<KernelCost> costs_;                         // which stay where they are
 };
 
 /// Of every kernel of a plan. Memory: 4 bytes an operation.

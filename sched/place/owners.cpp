@@ -13,9 +13,12 @@ OwnersByClock::OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order
 OwnersByClock::Rank OwnersByClock::rank(std::size_t device, const SubProblem& sub) const {
   const TileId a = tasks_.a(sub.i, sub.k), b = tasks_.b(sub.k, sub.j);
   const TileDirectory& directory = fetcher_.directory();
+  const double a_there = directory.there(a, device), b_there = directory.there(b, device);
   Rank rank;
-  rank.missing = (directory.present(a, device) ? 0 : 1) + (directory.present(b, device) ? 0 : 1);
-  if (order_ == Order::eta) rank.eta = std::max(fetcher_.eta(a, device), fetcher_.eta(b, device));
+  rank.missing = (a_there >= 0 ? 0 : 1) + (b_there >= 0 ? 0 : 1);
+  if (order_ == Order::eta)
+    rank.eta =
+        std::max(a_there >= 0 ? a_there : fetcher_.eta(a, device), b_there >= 0 ? b_there : fetcher_.eta(b, device));
   return rank;
 }
 

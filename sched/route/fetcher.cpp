@@ -54,7 +54,7 @@ double Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) con
 }
 
 double Fetcher::eta(TileId tile, std::size_t device) const {
-  if (directory_.present(tile, device)) return directory_.available(tile, device);
+  if (const double at = directory_.there(tile, device); at >= 0) return at;
   const Holder from = best_source(tile, device);
   return context_.clock
       .estimate(from.memory, context_.devices[device], directory_.bytes(tile), 1, whole(from.available))
@@ -66,7 +66,7 @@ Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
     const bool chain = context_.decisions.batch && context_.decisions.caching && !context_.arenas[device].pooled();
     chain ? fetch_chain(tile, device) : fetch_alone(tile, device);
   }
-  return {directory_.view_on(tile, device), directory_.arrival(tile, device), directory_.available(tile, device)};
+  return {directory_.view_on(tile, device), directory_.arrival(tile, device), directory_.there(tile, device)};
 }
 
 /// Where the route of a tile goes over other devices, it stays there, too.

@@ -9,6 +9,26 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
     : context_{context}, tiles_{std::move(tiles)}, copies_(tiles_.size()), victims_(context.devices.size()) {
   for (std::size_t t = 0; t < tiles_.size(); ++t) copies_[t].resize(tiles_[t].users.size());
   if (writes == Writes::some) homes_.resize(tiles_.size());
+  // A chooser asks for every tile in its window at every step: one read of memory each instead of three.
+  constexpr std::size_t most = std::size_t{1} << 24;
+  if (tiles_.size() * context.devices.size() > most) return;
+  there_.assign(tiles_.size() * context.devices.size(), -1.0);
+  for (std::size_t t = 0; t < tiles_.size(); ++t) note_home(TileId{t});
+}
+
+double TileDirectory::looked_up(TileId id, std::size_t device) const {
+  if (in_place(id, device)) return home_available(id).last;
+  const Copy* here = find(id, device);
+  return here && here->valid ? here->available.last : -1;
+}
+
+/// What changed on the device.
+void TileDirectory::note(TileId id, std::size_t device) {
+  if (!there_.empty()) there_[id.index() * context_.devices.size() + device] = looked_up(id, device);
+}
+
+void TileDirectory::note_home(TileId id) {
+  if (const auto device = device_at(tile(id).home_memory)) note(id, *device);
 }
 
 /// Place of the device among the users, or their number. Mostly there are few.
@@ -42,12 +62,6 @@ std::optional<std::size_t> TileDirectory::device_at(MemoryId memory) const {
   return static_cast<std::size_t>(found - context_.devices.begin());
 }
 
-bool TileDirectory::present(TileId id, std::size_t device) const {
-  if (in_place(id, device)) return true;
-  const Copy* here = find(id, device);
-  return here && here->valid;
-}
-
 View TileDirectory::view_on(TileId id, std::size_t device) const {
   const View& home = tile(id).home;
   if (in_place(id, device)) return home;
@@ -56,10 +70,6 @@ View TileDirectory::view_on(TileId id, std::size_t device) const {
 
 std::optional<OpId> TileDirectory::arrival(TileId id, std::size_t device) const {
   return in_place(id, device) ? last_written_at_home(id) : copy(id, device).last_piece;
-}
-
-double TileDirectory::available(TileId id, std::size_t device) const {
-  return in_place(id, device) ? home_available(id).last : copy(id, device).available.last;
 }
 
 Clock::Arrival TileDirectory::home_available(TileId id) const {
@@ -79,6 +89,7 @@ void TileDirectory::arrived(TileId id, std::size_t device, OpId first_piece, OpI
   here.first_piece = first_piece, here.last_piece = last_piece;
   here.available = at;
   here.readers.clear();
+  note(id, device);
   if (!evictable(device)) return;
   here.last_touch = ++touches_;
   victims_[device].insert(victim_key(id, here));
@@ -111,20 +122,23 @@ void TileDirectory::written(TileId id, std::size_t device, OpId kernel, double e
   if (in_place(id, device)) {
     home.writer = kernel, home.available = end;
     home.readers.clear();
-    return;
+    return note(id, device);
   }
   home.stale = true;
+  note_home(id);
   Copy& here = copy(id, device);
   here.valid = here.has_slot = true;
   here.first_piece = here.last_piece = kernel;
   here.available = at;
   here.readers.clear();
+  note(id, device);
 }
 
 void TileDirectory::came_home(TileId id, OpId copy, double end) {
   Home& home = homes_[id.index()];
   home.stale = false, home.writer = copy, home.available = end;
   home.readers.clear();
+  note_home(id);
 }
 
 void TileDirectory::wait_to_write(TileId id, std::size_t device, Deps& deps) const {
@@ -173,6 +187,7 @@ void TileDirectory::drop(TileId id, std::size_t device) {
   victims_[device].erase(victim_key(id, here));
   context_.arenas[device].give_back(here.slot, uses_of(here));
   here.valid = here.has_slot = false;
+  note(id, device);
 }
 
 /// Its memory stays its own where there is enough.
@@ -181,6 +196,7 @@ void TileDirectory::make_stale(TileId id, std::size_t device) {
   Copy& here = copy(id, device);
   here.slot.former = uses_of(here);
   here.valid = false;
+  note(id, device);
 }
 
 }  // namespace tilerail

@@ -53,14 +53,17 @@ class TileDirectory {
   bool in_place(TileId id, std::size_t device) const {
     return tile(id).home_memory == context_.devices[device] && home_is_valid(id);
   }
-  bool present(TileId id, std::size_t device) const;
+  bool present(TileId id, std::size_t device) const { return there(id, device) >= 0; }
+  /// When what the device has of the newest version is or was there, in s; negative where it has nothing of it.
+  double there(TileId id, std::size_t device) const {
+    return there_.empty() ? looked_up(id, device) : there_[id.index() * context_.devices.size() + device];
+  }
   /// The device's copy, or where it would be; the device must be a user.
   Copy& copy(TileId id, std::size_t device) { return copies_[id.index()][slot_of(id, device)]; }
   const Copy& copy(TileId id, std::size_t device) const { return copies_[id.index()][slot_of(id, device)]; }
   View view_on(TileId id, std::size_t device) const;
   /// What brought what the device has; nothing where that was there from the start.
   std::optional<OpId> arrival(TileId id, std::size_t device) const;
-  double available(TileId id, std::size_t device) const;
   std::optional<std::size_t> device_at(MemoryId memory) const;
   void add_user(TileId id, std::size_t device);
 
@@ -110,6 +113,9 @@ class TileDirectory {
   Clock::Arrival home_available(TileId id) const;
   Victim victim_key(TileId id, const Copy& copy) const { return {-copy.next_use, copy.last_touch, id}; }
   LastUses uses_of(const Copy& copy) const;
+  double looked_up(TileId id, std::size_t device) const;
+  void note(TileId id, std::size_t device);
+  void note_home(TileId id);
   void drop(TileId id, std::size_t device);
   void make_stale(TileId id, std::size_t device);
 
@@ -117,6 +123,7 @@ class TileDirectory {
   std::vector<Tile> tiles_;
   std::vector<std::vector<Copy>> copies_;  // by tile, one a user
   std::vector<Home> homes_;                // by tile; empty where no tile is written
+  std::vector<double> there_;              // by tile and device, as `there` returns it; empty where that is too much
   std::vector<std::set<Victim>> victims_;  // by device; pooled arenas only
   std::int64_t touches_ = 0;
 };
