@@ -9,8 +9,8 @@
 
 namespace tilerail {
 
-/// When links, copy engines, devices and issuing threads are free, in seconds since the start of the plan: whatever the
-/// planner believes about time is asked here.
+/// When links, copy engines, devices and issuing threads are free, in seconds since the start of the plan: what the
+/// planner believes about time while it plans, but for routing=link-map (model/published/link_map.hpp).
 ///
 /// Links per pair (thesis 4.2.4.2, the link availability matrix LAM):
 ///   eta = max(tile_eta[src], LAM[dst][src]) + latency + size / bandwidth(src -> dst)

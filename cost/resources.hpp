@@ -9,7 +9,8 @@ namespace tilerail {
 
 /// The shared resources of a machine as planning sees them: every link, every capacity group, and every group once
 /// more for its both-directions bound. A copy takes size / capacity seconds of each resource on its route. Every model
-/// of links that planning has (Clock, estimate_plan, grid_traffic, relays_help) is made of these.
+/// of links that planning has (Clock, estimate_plan, grid_traffic, relays_help) is made of these, but that of the
+/// thesis (model/published/link_map.hpp) where routing=link-map asks for it.
 class Resources {
  public:
   struct Use {

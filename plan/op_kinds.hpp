@@ -30,13 +30,13 @@ enum class Access : std::uint8_t {
   update_unless_zero,  // writes only where beta is zero
 };
 
-/// What everybody has to know of a kind of operations: one row of the table below. To add a kind, add its row, say what
-/// it costs in cost/kernel_costs.cpp, and how a backend runs it where that backend can.
+/// What everybody has to know of a kind of operations: one row of the table in op_kinds.cpp. How a
+/// kind is added: CONTRIBUTING.md#to-add-a-kind-of-kernel
 struct OpKindInfo {
   std::string_view name;
   Access a, b, y;
   bool has_scalars, has_trans;  // whether alpha and beta, trans_a and trans_b count
-  bool any_backend;             // false: can be planned and simulated only
+  bool any_backend;             // whether host and CUDA run it; false: can be planned and simulated only
   Flops (*flops)(const Op&);
 
   bool is_kernel() const { return flops != nullptr; }

@@ -23,7 +23,7 @@ import sources  # noqa: E402
 INSIDE = {
     "cli": (1.15, "parses, calls, prints"),
     "api": (4.6, "C and C++, as BLAS"),
-    "study": (1.15, "cases, runs, predictions,\njudge, error split"),
+    "study": (1.15, "cases, runs, predictions,\nerror split"),
     "study/planning": (3.45, "finds machines,\njudges plans"),
     "sched": (0, "policy, routes, tiles:\nmakes the plan"),
     "report": (1.15, "timelines, traces,\ntables"),
@@ -35,7 +35,7 @@ INSIDE = {
     "backends/executor.hpp": (2.3, "what executors are:\nPlan to Timeline"),
     "check": (3.45, "is the result right?"),
     "calibration": (4.6, "measurements\nto machine"),
-    "cost": (1.15, "what a plan costs\non a machine"),
+    "cost": (1.15, "what a plan costs on a\nmachine; arrival times"),
     "plan": (1.15, "operations, buffers,\nqueues, dependencies"),
     "model": (2.3, "machine, problem, kernel times, published models, units"),
 }

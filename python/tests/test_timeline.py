@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import tempfile
 import unittest
 
@@ -10,7 +11,8 @@ import sample
 
 from tilerail import TimelineError, read_timeline, summary_table
 from tilerail.command import main
-from tilerail.rows import natural, rows_of, thinned
+from tilerail.rows import CATEGORIES, natural, rows_of, thinned
+from tilerail.timeline import KINDS
 
 
 class Folder(unittest.TestCase):
@@ -31,6 +33,18 @@ class Folder(unittest.TestCase):
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = main(list(arguments))
         return code, out.getvalue(), err.getvalue()
+
+
+class Kinds(unittest.TestCase):
+    def test_are_those_of_the_library(self):
+        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        with open(os.path.join(root, "plan", "op_kinds.cpp"), encoding="utf-8") as file:
+            rows = re.findall(r'^    \{"(\w+)",.*?(nullptr|\w+_flops)\},$', file.read(), re.MULTILINE)
+        self.assertGreaterEqual(len(rows), 4)
+        self.assertEqual(sorted(KINDS), sorted(name for name, _ in rows))
+        for name, flops in rows:
+            if flops != "nullptr":
+                self.assertIn(name, CATEGORIES, "kernels are drawn in a colour of their own")
 
 
 class ReadTimeline(Folder):
@@ -75,7 +89,7 @@ class ReadTimeline(Folder):
             "no key": ("# tile=16", "#tile=16", 7, "expected '# key=value'"),
             "other schema": ("# schema=1", "# schema=9", 12, "schema: '9'; expected 1"),
             "other columns": ("op,kind", "kind,op", 12, "other columns"),
-            "unknown kind": ("1,gemm", "1,trsm", 14, "kind: 'trsm'"),
+            "unknown kind": ("1,gemm", "1,getrf", 14, "kind: 'getrf'"),
             "fewer cells": ("1,gemm,", "1,", 14, "12 columns; expected 13"),
             "bad bytes": (",1000,", ",1e3,", 13, "bytes: '1e3'"),
             "negative bytes": (",1000,", ",-1,", 13, "bytes: '-1'"),

@@ -8,6 +8,9 @@ from .timeline import Queue, Timeline
 # In drawing order: later ones are drawn over earlier ones. Kernels are warm, copies are cold.
 CATEGORIES = {
     "gemm": ("GEMM", "#e07b39"),
+    "syrk": ("SYRK", "#c9563c"),
+    "trsm": ("TRSM", "#d9a06b"),
+    "potrf": ("POTRF", "#8c3b2a"),
     "axpby": ("AXPBY", "#f2c14e"),
     "in": ("copy in (from a host)", "#2f6db5"),
     "out": ("copy out (to a host)", "#3a9d7c"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 COLUMNS = "op kind queue device src dst bytes flops route label ready_s start_s end_s".split()
 METADATA = "schema version plan_hash machine policy problem tile backend devices hosts ops".split()
 OPTIONAL_METADATA = "energy_j counted_energy_j".split()
-KINDS = ("copy", "gemm", "axpby", "join")
+KINDS = ("copy", "gemm", "axpby", "join", "potrf", "trsm", "syrk")
 SCHEMA = "1"
 
 _WHOLE = re.compile(r"[0-9]{1,18}")

@@ -37,7 +37,7 @@ struct Comparison {
   std::string predicted_machine, measured_machine, predicted_backend, measured_backend;
   std::int64_t ops = 0;
   Figures makespan;
-  Figures kernels;  // sum of the durations of gemm and axpby
+  Figures kernels;  // sum of the durations of kernels
   Figures copies;   // sum of the durations of copies
   Figures waiting;  // sum over operations of the time from ready to start
   Figures idle;     // sum over queues of the part of the makespan without an operation

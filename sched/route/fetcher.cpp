@@ -23,9 +23,10 @@ int Fetcher::chunks_of(TileId tile) const {
   return static_cast<int>(std::max<std::int64_t>(1, pieces));
 }
 
-/// initial: the home. bandwidth: of all holders, the fastest pair; link-map: the fastest route of the link map. eta: of
-/// all holders, the earliest arrival.
-/// Ties go to the holder listed first: the home, then the lowest device.
+/// The source of a tile that one device fetches for itself; that of a chain is chosen with its hops (fetch_chain).
+/// initial, or without caching: the home. bandwidth: of all holders, the fastest pair; link-map: the fastest route of
+/// the link map. eta: of all holders, the earliest arrival. Ties go to the holder listed first: the home, then the
+/// lowest device.
 Holder Fetcher::best_source(TileId tile, std::size_t device) const {
   const MemoryId dst = context_.devices[device];
   const bool from_home = context_.decisions.routing == Routing::initial || !context_.decisions.caching;

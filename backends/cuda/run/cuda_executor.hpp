@@ -32,8 +32,8 @@ struct CudaRunTimes {
 /// may be used while its executor lives.
 class CudaPlan;
 
-/// Runs plans on CUDA devices. A queue is a stream, a dependency between queues an event, a device has one arena that
-/// lives across calls and one thread that issues to it.
+/// Runs plans on CUDA devices. Queues become streams (stream_program.hpp), dependencies between streams events. A
+/// device has one arena that lives across calls and, unless the plan has a single issuer, a thread that issues to it.
 class CudaExecutor final : public Executor {
  public:
   /// Opens nothing yet: a device is opened by the first plan, or `reserve`, that names it. The caller's current device

@@ -14,7 +14,7 @@ struct HostOptions {
 };
 
 /// Runs plans on CPU threads and real memory. Each GPU of the topology becomes a device: a group of worker threads
-/// with an arena of its own for tiles. Copies are real copies, kernels are calls of a BLAS library on one thread each.
+/// with an arena of its own for tiles. Copies are real copies, GEMMs are calls of a BLAS library on one thread each.
 ///
 /// A worker takes the ready operation with the lowest id among the queues of its device, so a device runs at most
 /// `workers` operations, copies and kernels together, at once: what Engines::total says to the simulator.
