@@ -24,7 +24,7 @@ void axpby_column(const T* x, T* y, std::int64_t rows, T alpha, T beta) {
 template <class T>
 void axpby_columns(const Block& x, const Block& y, T alpha, T beta) {
   for (std::int64_t j = 0; j < y.cols; ++j) {
-    const T* column = alpha == T{0} ? nullptr : reinterpret_cast<const T*>(x.data) + j * x.ld;
+    const T* column = reinterpret_cast<const T*>(x.data) + (alpha == T{0} ? 0 : j * x.ld);  // x may be null then
     axpby_column(column, reinterpret_cast<T*>(y.data) + j * y.ld, y.rows, alpha, beta);
   }
 }

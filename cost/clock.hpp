@@ -46,7 +46,7 @@ class Clock {
   void commit(MemoryId src, MemoryId dst, double bytes, Arrival arrival);
 
   /// Everything that commits change, to try a chain of transfers and take it back.
-  struct Undo {
+  struct Undo {  // NOLINT(bugprone-exception-escape): numbers are moved without exceptions
     double pair_free;
     boost::container::small_vector<double, 4> engines;
     boost::container::small_vector<double, 12> loads;  // links and groups of most routes

@@ -16,7 +16,7 @@ namespace tilerail {
 
 /// One simulation of one plan. An operation goes through
 ///   waiting -> (issued) -> ready -> (engines free) -> started -> [latency -> flow] | kernel -> ended.
-class PlanRun : private SimGridMachine::Listener {
+class PlanRun final : private SimGridMachine::Listener {  // NOLINT(cppcoreguidelines-virtual-class-destructor): final
  public:
   /// `ops[i].start` holds when op i is issued. Everything must outlive the run.
   /// `gemm_factors` multiply the times of GEMMs, by memory.

@@ -42,7 +42,7 @@ std::int64_t parse_size(std::string_view text, std::string_view what) {
   std::string_view digits = text;
   std::int64_t unit = 1;
   if (!digits.empty() && (digits.back() == 'K' || digits.back() == 'k')) unit = 1024;
-  if (!digits.empty() && (digits.back() == 'M' || digits.back() == 'm')) unit = 1024 * 1024;
+  if (!digits.empty() && (digits.back() == 'M' || digits.back() == 'm')) unit = std::int64_t{1024} * 1024;
   if (unit > 1) digits.remove_suffix(1);
   std::int64_t count = 0;
   if (!read_whole(digits, count) || count < 0) refuse(what, text, expected);

@@ -97,7 +97,7 @@ void TopologyReader::read_sources() {
 
 std::string TopologyReader::source_of(const TomlTable& table) const {
   const TomlValue value = table.need("source");
-  const std::string key = value.text();
+  std::string key = value.text();
   if (std::none_of(d_.sources.begin(), d_.sources.end(), [&](const Source& s) { return s.key == key; }))
     value.fail("is unknown; expected a key of [sources]");
   return key;

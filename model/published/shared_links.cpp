@@ -112,7 +112,7 @@ void SharedLinks::allow_one_more_hop(std::span<const std::size_t> active) {
         least = both;
         best = first;
         best.per_byte += last.per_byte, best.latency += last.latency;
-        best.via[static_cast<std::size_t>(best.hops++)] = static_cast<std::uint8_t>(via);
+        best.via[static_cast<std::uint8_t>(best.hops++)] = static_cast<std::uint8_t>(via);
       }
       if (least < time(routes_[at(src, dst)])) routes_[at(src, dst)] = best;
     }

@@ -11,7 +11,7 @@ namespace tilerail {
 struct TileSizes {
   std::int64_t smallest = 128, step = 64, t_min = 2048;
 };
-inline constexpr TileSizes square_tiles, vector_tiles{128 * 128, 64 * 64, 2048 * 2048};
+inline constexpr TileSizes square_tiles, vector_tiles{16'384, 4'096, 4'194'304};
 
 /// Rows (or columns) of the largest of `parts` blocks.
 std::int64_t largest_piece(std::int64_t extent, int parts);

@@ -75,7 +75,7 @@ GridTraffic traffic(const GemmProblem& p, const Resources& resources, std::span<
                     bool batch) {
   const double element = static_cast<double>(element_size(p.dtype));
   const auto row_blocks = split_evenly(p.m, grid.rows), col_blocks = split_evenly(p.n, grid.cols);
-  const auto at = [&](int r, int c) { return devices[static_cast<std::size_t>(r * grid.cols + c)]; };
+  const auto at = [&](int r, int c) { return devices[static_cast<std::size_t>(std::int64_t{r} * grid.cols + c)]; };
   TrafficSum sum{resources};
   std::vector<MemoryId> members;
   for (int r = 0; r < grid.rows; ++r) {

@@ -28,7 +28,7 @@ Tiling::Tiling(const Region& region, Grid grid, std::int64_t tile) : k{split_til
   owners_.reserve(m.size() * n.size());
   for (const std::size_t r : row_of)
     for (const std::size_t c : col_of) owners_.push_back(r * static_cast<std::size_t>(grid.cols) + c);
-  index(static_cast<std::size_t>(grid.rows * grid.cols));
+  index(static_cast<std::size_t>(std::int64_t{grid.rows} * grid.cols));
 }
 
 Tiling::Tiling(const Region& region, Grid grid, std::int64_t tile, Distribution distribution,

@@ -57,7 +57,7 @@ GemmCurve curve(DType dtype, double peak) {
   GemmCurve curve;
   curve.dtype = dtype;
   curve.source = key;
-  for (double size = 256; size <= 16384; size *= 2)
+  for (const double size : {256, 512, 1024, 2048, 4096, 8192, 16384})
     curve.points.push_back({size, FlopRate{assumed::share_of_peak * peak * size / (size + assumed::half_rate_size)}});
   return curve;
 }

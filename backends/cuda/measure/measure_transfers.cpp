@@ -200,7 +200,7 @@ class Transfers {
         if (kib << 10 < pitch) column(src, dst, kib << 10, pitch, host);
     };
     if (!host) return of_pitch(128 << 10);
-    constexpr std::size_t off_border = 13 * 64;
+    constexpr std::size_t off_border = std::size_t{13} * 64;
     for (const std::size_t kib : {16, 32, 48, 64, 128}) of_pitch(kib << 10);
     for (const std::size_t kib : {8, 16, 32, 48, 64, 96, 128, 256}) of_pitch((kib << 10) + off_border);
   }

@@ -5,6 +5,7 @@
 #if __has_include(<nvml.h>)
 #include <nvml.h>
 #else
+// NOLINTBEGIN(readability-identifier-naming): the names are NVIDIA's
 extern "C" {
 using nvmlDevice_t = struct nvmlDevice_st*;
 enum nvmlReturn_t : int { NVML_SUCCESS = 0 };
@@ -15,4 +16,5 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* bus, nvmlDevice_t* dev
 nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned* milliwatts);
 nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long* millijoules);
 }
+// NOLINTEND(readability-identifier-naming)
 #endif

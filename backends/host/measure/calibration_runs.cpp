@@ -123,7 +123,9 @@ CalibrationRuns::Draft CalibrationRuns::gemm_draft(std::int64_t s, std::int64_t 
   const std::size_t first = draft.plan.ops.size();
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
-      const auto turn = [&](int number) { return static_cast<std::size_t>(number % rotation * all_workers() + w); };
+      const auto turn = [&](int number) {
+        return static_cast<std::size_t>(std::int64_t{number} % rotation * all_workers() + w);
+      };
       const Operands& factors = operands[turn(i)];
       draft.gemm(draft.compute_queue(gpu(w), w / devices_), factors.a, factors.b, operands[turn(i / products)].c,
                  {Scalar::one, Scalar::one}, {ready});
@@ -148,7 +150,7 @@ CalibrationRuns::Draft CalibrationRuns::axpby_draft(std::int64_t s, int count) c
   }
   for (int i = 0; i < count; ++i) {
     for (int w = 0; w < all_workers(); ++w) {
-      const auto tile = static_cast<std::size_t>(i % rotation * all_workers() + w);
+      const auto tile = static_cast<std::size_t>(std::int64_t{i} % rotation * all_workers() + w);
       draft.axpby(draft.compute_queue(gpu(w), w / devices_), x[tile], y[tile], {Scalar::one, Scalar::beta});
     }
   }
