@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what TileRail needs on Debian 12 or Ubuntu 24.04. Run it, or source it for the functions:
+# Installs what TileRail needs on Debian 12 or 13. Run it, or source it for the functions:
 #   scripts/setup.sh [--no-install] [PACKAGE...]    PACKAGEs are wanted besides the usual ones
 set -euo pipefail
 
@@ -38,7 +38,7 @@ setup() {
       DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}" >&2
     fi
   elif [ "$install" = yes ]; then
-    echo "This is no Debian or Ubuntu; install these yourself and pass --no-install: ${tilerail_packages[*]}" >&2
+    echo "This is no Debian; install these yourself and pass --no-install: ${tilerail_packages[*]}" >&2
     return 1
   fi
   if command -v ccache >/dev/null; then

@@ -19,9 +19,8 @@ ErrorSplit split_error(const Plan& plan, const Topology& topology, const Timelin
     const OpTime &p = predicted.ops[path[i].index()], &m = measured.ops[path[i].index()];
     (op.kind == OpKind::copy ? split.copy : split.kernel) += (p.end - p.start) - (m.end - m.start);
     const auto end_before = [&](const Timeline& t) { return i + 1 < path.size() ? t.ops[path[i + 1].index()].end : 0; };
-    const Engine engine = engine_of(plan, op, topology);
-    const EngineUse::Pause in_p = use_predicted.pause(engine, end_before(predicted), p.start);
-    const EngineUse::Pause in_m = use_measured.pause(engine, end_before(measured), m.start);
+    const EngineUse::Pause in_p = use_predicted.pause(path[i], end_before(predicted), p.start);
+    const EngineUse::Pause in_m = use_measured.pause(path[i], end_before(measured), m.start);
     split.waiting += in_p.waiting - in_m.waiting;
     split.issue += in_p.issue - in_m.issue;
   }

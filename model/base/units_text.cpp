@@ -20,15 +20,16 @@ struct Unit {
 constexpr double ki = 1024, mi = ki * ki, gi = mi * ki, ti = gi * ki;
 
 // Largest first; the base unit has times == over == 1. Binary units come last: text is written in decimal ones.
-constexpr std::array byte_units{Unit{"TB", 1e12}, Unit{"GB", 1e9}, Unit{"MB", 1e6}, Unit{"KB", 1e3}, Unit{"kB", 1e3},
-                                Unit{"B"},        Unit{"TiB", ti}, Unit{"GiB", gi}, Unit{"MiB", mi}, Unit{"KiB", ki}};
-constexpr std::array rate_units{Unit{"TB/s", 1e12}, Unit{"GB/s", 1e9}, Unit{"MB/s", 1e6}, Unit{"KB/s", 1e3},
-                                Unit{"kB/s", 1e3},  Unit{"B/s"},       Unit{"TiB/s", ti}, Unit{"GiB/s", gi},
-                                Unit{"MiB/s", mi},  Unit{"KiB/s", ki}};
+constexpr std::array byte_units{Unit{"PB", 1e15}, Unit{"TB", 1e12}, Unit{"GB", 1e9}, Unit{"MB", 1e6},
+                                Unit{"KB", 1e3},  Unit{"kB", 1e3},  Unit{"B"},       Unit{"TiB", ti},
+                                Unit{"GiB", gi},  Unit{"MiB", mi},  Unit{"KiB", ki}};
+constexpr std::array rate_units{Unit{"PB/s", 1e15}, Unit{"TB/s", 1e12}, Unit{"GB/s", 1e9}, Unit{"MB/s", 1e6},
+                                Unit{"KB/s", 1e3},  Unit{"kB/s", 1e3},  Unit{"B/s"},       Unit{"TiB/s", ti},
+                                Unit{"GiB/s", gi},  Unit{"MiB/s", mi},  Unit{"KiB/s", ki}};
 constexpr std::array second_units{Unit{"s"}, Unit{"ms", 1, 1e3}, Unit{"us", 1, 1e6}, Unit{"ns", 1, 1e9}};
 constexpr std::array flop_units{Unit{"PFLOP/s", 1e15}, Unit{"TFLOP/s", 1e12}, Unit{"GFLOP/s", 1e9},
                                 Unit{"MFLOP/s", 1e6}, Unit{"FLOP/s"}};
-constexpr std::array watt_units{Unit{"kW", 1e3}, Unit{"W"}, Unit{"mW", 1, 1e3}};
+constexpr std::array watt_units{Unit{"MW", 1e6}, Unit{"kW", 1e3}, Unit{"W"}, Unit{"mW", 1, 1e3}};
 
 /// `advice` completes "... has no known unit; write".
 double parse(std::string_view text, std::span<const Unit> units, std::string_view advice) {

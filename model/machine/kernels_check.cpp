@@ -26,6 +26,8 @@ void check_tiled(const Entry& entry, const TiledGemm& tiled) {
   for (const auto& shape : tiled.shapes) {
     for (const double side : {shape.m, shape.n, shape.k}) entry.require_in(TopologyLimits::gemm_size, side, "a shape");
     entry.require_in(TopologyLimits::gemm_time, shape.time, "the time of a shape");
+    entry.require_in(TopologyLimits::flop_rate, Flops{2 * shape.m * shape.n * shape.k} / shape.time,
+                     "the rate of a shape");
   }
 }
 

@@ -57,8 +57,9 @@ std::vector<Summary::PathPart> critical_parts(const Plan& plan, const Topology& 
     parts[part] += time.end - time.start;
     const Engine engine = engine_of(plan, op, topology);
     const double before = i + 1 < path.size() ? times[path[i + 1].index()].end : 0;
-    const EngineUse::Pause pause = engines.pause(engine, before, time.start);
-    parts[{"waiting", waited_for(engine.kind)}] += pause.waiting;
+    const EngineUse::Pause pause = engines.pause(path[i], before, time.start);
+    parts[{"waiting", waited_for(engine.kind)}] += pause.waiting - pause.room;
+    parts[{"waiting", waited_for(Engine::Kind::compute)}] += pause.room;
     parts[{"issue", ""}] += pause.issue;
   }
   std::vector<Summary::PathPart> result;

@@ -110,12 +110,11 @@ class Collector {
   double bytes_in_ = 0, bytes_out_ = 0, bytes_peer_ = 0;
 };
 
-/// Of equal ones compute comes first, then groups, then links, each by order of the topology. Measured copies may be
-/// faster than the description says: what is used more than wholly counts as wholly used.
+/// Of equal ones compute comes first, then groups, then links, each by order of the topology.
 std::vector<Summary::ResourceUse> most_used(const Summary& summary) {
   std::vector<Summary::ResourceUse> uses;
   const auto add = [&](const char* kind, const std::string& name, double used) {
-    if (used > 0) uses.push_back({kind, name, std::min(used, 1.0)});
+    if (used > 0) uses.push_back({kind, name, used});
   };
   for (const auto& device : summary.devices) add("compute", device.name, share(device.busy_s, summary.makespan_s));
   for (const auto& group : summary.groups) add("group", group.name, group.utilisation.value_or(0));

@@ -44,7 +44,7 @@ struct Summary {
   struct ResourceUse {
     std::string kind;  // "link", "group" or "compute"
     std::string name;
-    double share = 0;  // in (0, 1]
+    double share = 0;  // above 1 where measured copies are faster than described
   };
   /// A resource that is used at least so much leaves little to gain elsewhere.
   static constexpr double saturated_from = 0.9;

@@ -113,9 +113,19 @@ std::string path_text(const Summary& summary) {
 
 std::string saturated_text(const Summary& summary) {
   std::vector<std::string> uses;
+  constexpr double rounding = 1.001;
+  std::size_t faster = 0;  // than described: hardware is bound by no description
   for (const Summary::ResourceUse& use : summary.most_used)
-    if (use.share >= Summary::saturated_from)
+    if (use.share > rounding)
+      ++faster;
+    else if (use.share >= Summary::saturated_from)
       uses.push_back(fmt::format("{} {} {}", share_text(use.share), use.kind, use.name));
+  if (faster > 0) {
+    const Summary::ResourceUse& most = summary.most_used.front();
+    const std::string others = faster > 1 ? fmt::format(" and {} more", faster - 1) : "";
+    uses.insert(uses.begin(), fmt::format("{} {}{}, up to {:.1f} times as fast as described", most.kind, most.name,
+                                          others, most.share));
+  }
   if (!uses.empty()) return fmt::format("{}", fmt::join(uses, ", "));
   if (summary.most_used.empty()) return "nothing";
   const Summary::ResourceUse& most = summary.most_used.front();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "cost/kernel_costs.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -58,20 +60,51 @@ Engine engine_of(const Plan& plan, const Op& op, const Topology& topology) {
   return {topology.is_host(queue.dst) ? Engine::Kind::d2h : Engine::Kind::peer, queue.src};
 }
 
-EngineUse::EngineUse(const Plan& plan, const Topology& topology, std::span<const OpTime> times) {
+EngineUse::EngineUse(const Plan& plan, const Topology& topology, std::span<const OpTime> times)
+    : plan_{plan}, topology_{topology} {
   std::map<Engine, std::vector<OpTime>> ops;
   for (std::size_t i = 0; i < plan.ops.size(); ++i)
     if (plan.ops[i].kind != OpKind::join && times[i].end > times[i].start)
       ops[engine_of(plan, plan.ops[i], topology)].push_back(times[i]);
   for (const auto& [engine, times_of] : ops) taken_[engine] = full_times(times_of, places(engine, topology));
+  add_rooms(times);
 }
 
-EngineUse::Pause EngineUse::pause(const Engine& engine, double from, double to) const {
-  if (to <= from) return {to - from, 0};
-  const auto taken = taken_.find(engine);
-  if (taken == taken_.end()) return {0, to - from};
-  const double waiting = length(taken->second & Interval<double>{from, to});
-  return {waiting, to - from - waiting};
+/// For each share that kernels of a device fill: when those that ran filled more than the rest.
+void EngineUse::add_rooms(std::span<const OpTime> times) {
+  const auto has_workers = [&](MemoryId gpu) { return topology_.memory(gpu).engines.total.has_value(); };
+  if (std::ranges::none_of(plan_.devices, has_workers)) return;
+  const PlanKernelCosts costs{plan_, topology_};
+  std::map<MemoryId, std::vector<std::pair<double, double>>> changes;  // when, by how much what is filled changes
+  for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
+    const Op& op = plan_.ops[i];
+    const MemoryId gpu = plan_.queue(op.queue).dst;
+    if (!is_kernel(op.kind) || !has_workers(gpu)) continue;
+    const double share = shares_[OpId{i}] = costs.of(OpId{i}).share;
+    changes[gpu].push_back({times[i].start, share}), changes[gpu].push_back({times[i].end, -share});
+    no_room_[{gpu, share}];
+  }
+  for (auto& [gpu, steps] : changes) std::ranges::sort(steps);
+  for (auto& [room, full] : no_room_) {
+    double filled = 0, from = 0;
+    for (const auto& [at, by] : changes[room.first]) {
+      if (filled + room.second > 1 + 1e-9 && at > from) full.add({from, at});
+      filled += by, from = at;
+    }
+  }
+}
+
+EngineUse::Pause EngineUse::pause(OpId op, double from, double to) const {
+  if (to <= from) return {to - from, 0, 0};
+  const Interval<double> all{from, to};
+  IntervalSet<double> held;
+  if (const auto taken = taken_.find(engine_of(plan_, plan_.op(op), topology_)); taken != taken_.end())
+    held = taken->second & all;
+  const double by_engine = length(held);
+  if (const auto share = shares_.find(op); share != shares_.end())
+    held += no_room_.at({plan_.queue(plan_.op(op).queue).dst, share->second}) & all;
+  const double waiting = length(held);
+  return {waiting, to - from - waiting, waiting - by_engine};
 }
 
 }  // namespace tilerail

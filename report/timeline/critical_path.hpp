@@ -3,6 +3,7 @@
 #include <compare>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "model/base/intervals.hpp"
@@ -29,22 +30,32 @@ struct Engine {
 Engine engine_of(const Plan& plan, const Op& op, const Topology& topology);
 
 /// When the engines of a timeline were taken: compute units while a kernel ran, copy engines and workers while as many
-/// operations ran as the topology allows, one where it sets no limit.
+/// operations ran as the topology allows, one where it sets no limit. Where copies and kernels share workers, a kernel
+/// also waits while those that run leave no room for its share of the device. Keeps references to plan and topology.
 class EngineUse {
  public:
   EngineUse(const Plan& plan, const Topology& topology, std::span<const OpTime> times);
 
-  /// Parts of the time before an operation: the engine was taken by others, or nothing but handing it over held it up.
+  /// Parts of the time before an operation: others left it no engine, or no room, or nothing but handing it over held
+  /// it up.
   struct Pause {
     double waiting = 0, issue = 0;
+    double room = 0;  // of `waiting`: engines were free
   };
 
-  /// The pause from one moment to another, in seconds, before an operation on this engine. A negative one counts as
-  /// waiting: the operation started before one had ended that preceded it in another timeline.
-  Pause pause(const Engine& engine, double from, double to) const;
+  /// The pause from one moment to another, in seconds, before an operation. A negative one counts as waiting: the
+  /// operation started before one had ended that preceded it in another timeline.
+  Pause pause(OpId op, double from, double to) const;
 
  private:
+  using Room = std::pair<MemoryId, double>;  // device, share of it that a kernel fills
+  void add_rooms(std::span<const OpTime> times);
+
+  const Plan& plan_;
+  const Topology& topology_;
   std::map<Engine, IntervalSet<double>> taken_;
+  std::map<OpId, double> shares_;  // of kernels on devices with workers
+  std::map<Room, IntervalSet<double>> no_room_;
 };
 
 }  // namespace tilerail

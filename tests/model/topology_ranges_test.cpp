@@ -210,6 +210,12 @@ TEST(TopologyRanges, ARateThatFollowsFromATimeIsRefusedAtItsTable) {
                   {"kernels 'k': a gemm rate 214748364800 PFLOP/s", "1000 PFLOP/s"}});
 }
 
+TEST(TopologyRanges, ARateThatFollowsFromAMeasuredShapeIsRefusedAtItsTable) {
+  // 2 x 1000 x 2000 x 3000 flop in 1 ns
+  expect_refused(
+      {"", "\"70 us\"", "\"1 ns\"", "[kernels.k]", {"kernels 'k': the rate of a shape 12000 PFLOP/s", "1000 PFLOP/s"}});
+}
+
 TEST(TopologyRanges, HoldForDescriptionsThatAreMadeInCode) {
   const Topology machine = read_topology(good, "good.toml");
   const auto expect_refused_as = [&](auto change, const std::string& message) {
@@ -218,7 +224,7 @@ TEST(TopologyRanges, HoldForDescriptionsThatAreMadeInCode) {
     expect_input_error([&] { Topology{std::move(d)}; }, {message});
   };
   expect_refused_as([](auto& d) { d.memories[1].capacity = Bytes{1e20}; },
-                    "memory 'gpu0': capacity 1e+08 TB is out of range; expected 1 B to 1 PB");
+                    "memory 'gpu0': capacity 1e+05 PB is out of range; expected 1 B to 1 PB");
   expect_refused_as([](auto& d) { d.groups[0].capacity->points[0].rate = Rate{1e-291}; },
                     "group 'host memory': a rate of a curve 1e-291 B/s is out of range; expected 1 MB/s to 1 PB/s");
   expect_refused_as([](auto& d) { d.kernels[0].block_m = 1e-308; },

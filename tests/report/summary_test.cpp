@@ -121,7 +121,7 @@ TEST(Summary, NothingIsSaturatedWhereEverythingIsIdleMostOfTheTime) {
   EXPECT_TRUE(nlohmann::json::parse(to_json(summary))["saturated"].empty());
 }
 
-TEST(Summary, WhatIsUsedMoreThanWhollyIsSaturated) {
+TEST(Summary, WhatIsFasterThanDescribedIsSaturated) {
   // The same in a millionth of the time, with kernels that take none: the links carry 400 kB at 10 GB/s in 90 ns
   // = 44400%, the group 560 kB at 8 GB/s = 77800%.
   AnnotatedTimeline fast = sample_timeline();
@@ -132,7 +132,9 @@ TEST(Summary, WhatIsUsedMoreThanWhollyIsSaturated) {
   const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), fast, {});
   EXPECT_EQ(summary.most_used.front().kind, "group");
   EXPECT_EQ(summary.most_used.front().name, "uplink");
-  EXPECT_EQ(summary.most_used.front().share, 1);
+  EXPECT_NEAR(summary.most_used.front().share, 560e3 / 8e9 / 90e-9, 1e-9);
+  EXPECT_THAT(summary_table(summary),
+              testing::HasSubstr("saturated   group uplink and 7 more, up to 777.8 times as fast as described"));
   const auto json = nlohmann::json::parse(to_json(summary));
   EXPECT_EQ(json["saturated"].size(), 8u);  // the group and the 7 links that carried something
   EXPECT_EQ(json["busiest"], json["saturated"][0]);

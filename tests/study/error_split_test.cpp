@@ -88,5 +88,21 @@ TEST(ErrorSplit, APauseWhileOneOfTwoWorkersIsFreeIsIssue) {
   expect_parts(split, {.issue = -1});
 }
 
+TEST(ErrorSplit, APauseWithoutRoomForTheKernelIsWaitingThoughAWorkerIsFree) {
+  // Two kernels that fill the device each, in queues of their own, on two workers: the second starts when the first
+  // ends, after 2 s as predicted and after 4 as measured.
+  auto d = test::shipped("two-gpu").description();
+  for (Memory& memory : d.memories) memory.engines.total = 2;
+  const Topology machine{std::move(d)};
+  PlanDraft draft{machine};
+  const MemoryId gpu = machine.gpus()[0];
+  const View tile = draft.tile(gpu, 1024, 1024);
+  for (const int queue : {0, 1}) draft.gemm(draft.compute_queue(gpu, queue), tile, tile, tile, {}, {});
+  draft.plan.devices = {gpu};
+  const ErrorSplit split =
+      split_error(draft.plan, machine, {"test", "", {{0, 2}, {2, 4}}}, {"test", "", {{0, 4}, {4, 6}}});
+  expect_parts(split, {.waiting = 2.0 - 4});
+}
+
 }  // namespace
 }  // namespace tilerail::study
