@@ -1,6 +1,7 @@
 #include "cli/output/interruption.hpp"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "cli/output/process.hpp"
 #include "model/base/files.hpp"
@@ -13,7 +14,7 @@ void clean_up(int number) {
   kill_running_process();
   discard_staged_files();
   signal(number, SIG_DFL);
-  raise(number);
+  kill(getpid(), number);  // the process, not this thread: it may be about to become another program
 }
 
 }  // namespace
