@@ -91,6 +91,8 @@ DType dtype_of(tilerail_dtype_t dtype) {
       return DType::bf16;
     case TILERAIL_TF32:
       return DType::tf32;
+    case TILERAIL_DTYPE_MAX:
+      break;
   }
   throw InputError{fmt::format("dtype = {}: expected one of tilerail_dtype_t", static_cast<int>(dtype))};
 }

@@ -27,6 +27,7 @@ int streams_for(const Question& q, std::int64_t tile) {
                                 ? kernels.gemm_occupancy(rows, cols, depth, p.dtype, p.trans_a, p.trans_b)
                                 : kernels.occupancy(rows, cols));
   }
+  if (least == 0) return 1;  // of an empty result
   return std::clamp(static_cast<int>(std::ceil(1 / least)), 1, Policy{}.compute_streams);
 }
 

@@ -29,17 +29,20 @@ typedef enum {
   TILERAIL_F32 = 1,
   TILERAIL_F16 = 2,
   TILERAIL_BF16 = 3,
-  TILERAIL_TF32 = 4 /* f32 in memory, multiplied with the mantissas of TF32 */
+  TILERAIL_TF32 = 4,              /* f32 in memory, multiplied with the mantissas of TF32 */
+  TILERAIL_DTYPE_MAX = 0x7fffffff /* none: so that every int may be passed, and is refused where it is none */
 } tilerail_dtype_t;
 
 typedef enum {
   TILERAIL_PAGEABLE_REGISTERED = 0, /* pageable memory is locked for the duration of a call */
-  TILERAIL_PAGEABLE_STAGED = 1      /* the driver copies it through buffers of its own */
+  TILERAIL_PAGEABLE_STAGED = 1,     /* the driver copies it through buffers of its own */
+  TILERAIL_PAGEABLE_MAX = 0x7fffffff
 } tilerail_pageable_t;
 
 typedef enum {
   TILERAIL_PAGES_SPREAD = 0, /* over all memory controllers: the fastest for all GPUs at once */
-  TILERAIL_PAGES_PLAIN = 1   /* as the runtime allocates them */
+  TILERAIL_PAGES_PLAIN = 1,  /* as the runtime allocates them */
+  TILERAIL_PAGES_MAX = 0x7fffffff
 } tilerail_pages_t;
 
 /* `topology`: file or name of a machine description; NULL: what TILERAIL_TOPOLOGY says, else one made from the
