@@ -140,7 +140,7 @@ std::vector<std::string> without_effect(const Policy& policy, const Decisions& d
   };
   std::vector<std::string> moot;
   for (const std::string& key : overridden_keys(policy))
-    if (const std::string why = reason(key); !why.empty()) moot.push_back(key + ": " + why);
+    if (const std::string why = reason(key); !why.empty()) moot.push_back(fmt::format("{}: {}", key, why));
   return moot;
 }
 
