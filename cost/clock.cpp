@@ -8,8 +8,7 @@ Clock::Clock(const Resources& resources, const Topology& topology, const Options
     : resources_{resources},
       topology_{topology},
       options_{options},
-      memories_{topology.memories().size()},
-      pair_free_(memories_ * memories_, 0.0),
+      pair_free_(topology.memories().size()),
       load_(resources.count(), 0.0),
       device_free_(options.devices, 0.0),
       issued_(options.devices, 0.0) {
@@ -39,7 +38,7 @@ double Clock::run_kernel(std::size_t device, double ready, double seconds) {
 }
 
 Clock::Arrival Clock::estimate(MemoryId src, MemoryId dst, double bytes, int chunks, Arrival available) const {
-  double start = std::max(available.first, pair_free_[pair(src, dst)]);
+  double start = std::max(available.first, pair_free(src, dst));
   if (options_.engines)
     if (const auto* engines = engines_of(src, dst)) start = std::max(start, *std::ranges::min_element(*engines));
   const double latency = resources_.latency(src, dst), flow = bytes * resources_.seconds_per_byte(src, dst);
@@ -57,7 +56,7 @@ Clock::Arrival Clock::estimate(MemoryId src, MemoryId dst, double bytes, int chu
 }
 
 void Clock::commit(MemoryId src, MemoryId dst, double bytes, Arrival arrival) {
-  pair_free_[pair(src, dst)] = arrival.pair;
+  pair_free(src, dst) = arrival.pair;
   if (options_.engines)
     if (auto* const engines = engines_of(src, dst)) *std::ranges::min_element(*engines) = arrival.pair;
   if (options_.per_link)
@@ -65,7 +64,7 @@ void Clock::commit(MemoryId src, MemoryId dst, double bytes, Arrival arrival) {
 }
 
 Clock::Undo Clock::save(MemoryId src, MemoryId dst) const {
-  Undo undo{pair_free_[pair(src, dst)], {}, {}};
+  Undo undo{pair_free(src, dst), {}, {}};
   if (const auto* engines = engines_of(src, dst)) undo.engines.assign(engines->begin(), engines->end());
   if (options_.per_link)
     for (const auto& use : resources_.on(src, dst)) undo.loads.push_back(load_[use.resource]);
@@ -73,7 +72,7 @@ Clock::Undo Clock::save(MemoryId src, MemoryId dst) const {
 }
 
 void Clock::restore(MemoryId src, MemoryId dst, const Undo& undo) {
-  pair_free_[pair(src, dst)] = undo.pair_free;
+  pair_free(src, dst) = undo.pair_free;
   if (auto* const engines = engines_of(src, dst)) std::ranges::copy(undo.engines, engines->begin());
   std::size_t i = 0;
   if (options_.per_link)

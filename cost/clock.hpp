@@ -60,7 +60,15 @@ class Clock {
   double run_kernel(std::size_t device, double ready, double seconds);
 
  private:
-  std::size_t pair(MemoryId src, MemoryId dst) const { return src.index() * memories_ + dst.index(); }
+  double pair_free(MemoryId src, MemoryId dst) const {
+    const std::vector<double>& row = pair_free_[src.index()];
+    return row.empty() ? 0 : row[dst.index()];
+  }
+  double& pair_free(MemoryId src, MemoryId dst) {
+    std::vector<double>& row = pair_free_[src.index()];
+    if (row.empty()) row.resize(pair_free_.size(), 0.0);
+    return row[dst.index()];
+  }
   /// Which engines a copy may use; null: any number.
   std::vector<double>* engines_of(MemoryId src, MemoryId dst);
   const std::vector<double>* engines_of(MemoryId src, MemoryId dst) const {
@@ -70,9 +78,9 @@ class Clock {
   const Resources& resources_;
   const Topology& topology_;
   Options options_;
-  std::size_t memories_;
-  std::vector<double> pair_free_, load_;
-  std::vector<double> device_free_, issued_;                 // by device
+  std::vector<std::vector<double>> pair_free_;  // by source and destination; empty until something leaves the source
+  std::vector<double> load_;                    // by resource
+  std::vector<double> device_free_, issued_;    // by device
   std::vector<std::array<std::vector<double>, 3>> engines_;  // by memory and role: when each is free
 };
 

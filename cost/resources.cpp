@@ -37,34 +37,28 @@ double Resources::TwoWays::seconds(double forward, double backward) const {
   return both + std::max((forward - both * f) / forward_alone, (backward - both * b) / backward_alone);
 }
 
-Resources::Resources(const Topology& topology) : memories_{topology.memories().size()} {
-  const std::size_t links = topology.links().size(), groups = topology.groups().size();
-  count_ = links + 2 * groups;
-  first_both_busy_ = links + groups;
+Resources::Resources(const Topology& topology)
+    : topology_{topology},
+      count_{topology.links().size() + 2 * topology.groups().size()},
+      first_both_busy_{topology.links().size() + topology.groups().size()},
+      ways_{topology.memories().size()} {
   for (const CapacityGroup& group : topology.groups()) two_ways_.push_back(two_ways_of(topology, group));
-  uses_.resize(memories_ * memories_);
-  alone_.assign(uses_.size(), 0.0);
-  latency_.assign(uses_.size(), 0.0);
-  for (std::size_t s = 0; s < memories_; ++s)
-    for (std::size_t d = 0; d < memories_; ++d) {
-      const MemoryId src{s}, dst{d};
-      const std::size_t pair = s * memories_ + d;
-      if (s == d) continue;
-      if (!topology.has_route(src, dst)) {
-        alone_[pair] = unbounded;
-        continue;
-      }
-      alone_[pair] = 1.0 / topology.pair_rate(src, dst).value;
-      latency_[pair] = topology.latency(src, dst).value;
-      for (const LinkId link : topology.route(src, dst))
-        uses_[pair].push_back({link.index(), 1.0 / topology.link(link).bandwidth.value});
-      for (const auto& use : topology.groups_on(src, dst)) {
-        const CapacityGroup& group = topology.group(use.group);
-        if (group.capacity) uses_[pair].push_back({links + use.group.index(), 1.0 / group.capacity->saturated().value});
-        if (group.both_busy)
-          uses_[pair].push_back({links + groups + use.group.index(), 1.0 / group.both_busy->saturated().value});
-      }
-    }
+}
+
+Resources::Way Resources::way_of(MemoryId src, MemoryId dst) const {
+  if (src == dst) return {};
+  if (!topology_.has_route(src, dst)) return {{}, unbounded, 0};
+  Way way{{}, 1.0 / topology_.pair_rate(src, dst).value, topology_.latency(src, dst).value};
+  for (const LinkId link : topology_.route(src, dst))
+    way.uses.push_back({link.index(), 1.0 / topology_.link(link).bandwidth.value});
+  for (const auto& use : topology_.groups_on(src, dst)) {
+    const CapacityGroup& group = topology_.group(use.group);
+    const std::size_t any_way = topology_.links().size() + use.group.index();
+    if (group.capacity) way.uses.push_back({any_way, 1.0 / group.capacity->saturated().value});
+    if (group.both_busy)
+      way.uses.push_back({first_both_busy_ + use.group.index(), 1.0 / group.both_busy->saturated().value});
+  }
+  return way;
 }
 
 }  // namespace tilerail

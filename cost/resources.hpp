@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "model/machine/pair_table.hpp"
 #include "model/machine/topology.hpp"
 
 namespace tilerail {
@@ -29,21 +30,31 @@ class Resources {
     double seconds(double forward, double backward) const;
   };
 
+  /// Keeps a reference to `topology`.
   explicit Resources(const Topology& topology);
 
   std::size_t count() const { return count_; }
   /// Whether it is the bound of a group while copies run on both of its sides.
   bool is_both_busy(std::size_t resource) const { return resource >= first_both_busy_; }
   const TwoWays& two_ways(std::size_t group) const { return two_ways_[group]; }
-  std::span<const Use> on(MemoryId src, MemoryId dst) const { return uses_[src.index() * memories_ + dst.index()]; }
+  std::span<const Use> on(MemoryId src, MemoryId dst) const { return way(src, dst).uses; }
   /// Seconds per byte and latency of one copy alone; infinite when there is no route.
-  double seconds_per_byte(MemoryId src, MemoryId dst) const { return alone_[src.index() * memories_ + dst.index()]; }
-  double latency(MemoryId src, MemoryId dst) const { return latency_[src.index() * memories_ + dst.index()]; }
+  double seconds_per_byte(MemoryId src, MemoryId dst) const { return way(src, dst).seconds_per_byte; }
+  double latency(MemoryId src, MemoryId dst) const { return way(src, dst).latency; }
 
  private:
-  std::size_t memories_ = 0, count_ = 0, first_both_busy_ = 0;
-  std::vector<std::vector<Use>> uses_;
-  std::vector<double> alone_, latency_;
+  struct Way {
+    std::vector<Use> uses;
+    double seconds_per_byte = 0, latency = 0;
+  };
+  const Way& way(MemoryId src, MemoryId dst) const {
+    return ways_.of(src, dst, [&] { return way_of(src, dst); });
+  }
+  Way way_of(MemoryId src, MemoryId dst) const;
+
+  const Topology& topology_;
+  std::size_t count_, first_both_busy_;
+  PairTable<Way> ways_;
   std::vector<TwoWays> two_ways_;  // by group
 };
 

@@ -93,38 +93,14 @@ double StridedEfficiency::of(const Copy& copy) const {
   return interpolated(as_peer ? peer : as_busy ? busy : points, border, copy.column, copy.pitch);
 }
 
-Topology::Topology(Description description) : d_{std::move(description)} {
-  check_description(d_);
-  const auto names = link_names(d_.nodes, d_.links);
-  for (std::size_t i = 0; i < names.size(); ++i) d_.links[i].name = names[i];
-  for (std::size_t i = 0; i < d_.memories.size(); ++i)
-    (d_.memories[i].kind == NodeKind::host ? hosts_ : gpus_).push_back(MemoryId{i});
-  std::sort(gpus_.begin(), gpus_.end(), [this](auto a, auto b) { return memory(a).device < memory(b).device; });
-
-  routes_ = resolved_routes(d_);
-  check_reachable(*this);
-  resolve_group_uses();
-}
-
-void Topology::resolve_group_uses() {
-  std::vector<std::vector<GroupUse>> loaded_by(d_.links.size());  // by link
-  for (std::size_t i = 0; i < d_.groups.size(); ++i) {
-    for (LinkId link : d_.groups[i].forward) loaded_by[link.index()].push_back({GroupId{i}, true, false});
-    for (LinkId link : d_.groups[i].backward) loaded_by[link.index()].push_back({GroupId{i}, false, true});
-  }
-  group_uses_.resize(routes_.size());
-  for (std::size_t pair = 0; pair < routes_.size(); ++pair) {
-    auto& uses = group_uses_[pair];
-    for (LinkId link : routes_[pair]) {
-      for (const GroupUse& use : loaded_by[link.index()]) {
-        auto known = std::find_if(uses.begin(), uses.end(), [&](const GroupUse& u) { return u.group == use.group; });
-        if (known == uses.end()) known = uses.insert(uses.end(), {use.group, false, false});
-        known->forward = known->forward || use.forward;
-        known->backward = known->backward || use.backward;
-      }
-    }
-    std::sort(uses.begin(), uses.end(), [](const GroupUse& a, const GroupUse& b) { return a.group < b.group; });
-  }
+Topology::Topology(Description description) {
+  check_description(description);
+  const auto names = link_names(description.nodes, description.links);
+  for (std::size_t i = 0; i < names.size(); ++i) description.links[i].name = names[i];
+  d_ = std::make_shared<const Description>(std::move(description));
+  for (std::size_t i = 0; i < memories().size(); ++i) (is_host(MemoryId{i}) ? hosts_ : gpus_).push_back(MemoryId{i});
+  std::ranges::sort(gpus_, {}, [this](MemoryId gpu) { return memory(gpu).device; });
+  routes_ = std::make_shared<const Routes>(d_);
 }
 
 std::optional<MemoryId> Topology::find_gpu(int device) const {
@@ -134,15 +110,15 @@ std::optional<MemoryId> Topology::find_gpu(int device) const {
 }
 
 std::optional<MemoryId> Topology::find_memory(std::string_view name) const {
-  for (std::size_t i = 0; i < d_.memories.size(); ++i)
-    if (d_.memories[i].name == name) return MemoryId{i};
+  for (std::size_t i = 0; i < d_->memories.size(); ++i)
+    if (d_->memories[i].name == name) return MemoryId{i};
   return std::nullopt;
 }
 
-std::span<const LinkId> Topology::route(MemoryId src, MemoryId dst) const { return routes_[pair(src, dst)]; }
+std::span<const LinkId> Topology::route(MemoryId src, MemoryId dst) const { return routes_->of(src, dst).links; }
 
 std::span<const Topology::GroupUse> Topology::groups_on(MemoryId src, MemoryId dst) const {
-  return group_uses_[pair(src, dst)];
+  return routes_->of(src, dst).groups;
 }
 
 Seconds Topology::latency(MemoryId src, MemoryId dst) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -130,8 +131,10 @@ struct IssueCost {
   std::string source = {};                 // provenance key
 };
 
-/// A machine as a graph of memories, switches and directed links. Immutable once built; routes between all pairs of
-/// memories are resolved at construction.
+class Routes;
+
+/// A machine as a graph of memories, switches and directed links. Immutable once built. Copies share everything;
+/// threads may use one at the same time.
 class Topology {
  public:
   struct Description {
@@ -152,21 +155,21 @@ class Topology {
     std::vector<NamedRoute> routes;
   };
 
-  /// Names the links, checks the description and resolves the routes: those that the description names, else the path
-  /// through switches with the least sum of latency + 16 MiB / bandwidth (Dijkstra). Memories are end points only. Of
-  /// equal paths the one with the lowest link id wins, compared from the destination backwards.
-  /// Throws InputError naming the table entry, its value and what was expected.
+  /// Names the links and checks the description. A route between two memories is resolved when it is first asked for:
+  /// the one that the description names, else the path through switches with the least sum of latency + 16 MiB /
+  /// bandwidth (Dijkstra). Memories are end points only. Of equal paths the one with the lowest link id wins, compared
+  /// from the destination backwards. Throws InputError naming the table entry, its value and what was expected.
   explicit Topology(Description description);
 
-  const std::string& name() const { return d_.name; }
-  const Description& description() const { return d_; }
-  const std::vector<Memory>& memories() const { return d_.memories; }
-  const std::vector<Link>& links() const { return d_.links; }
-  const std::vector<CapacityGroup>& groups() const { return d_.groups; }
-  const Memory& memory(MemoryId id) const { return d_.memories[id.index()]; }
-  const Link& link(LinkId id) const { return d_.links[id.index()]; }
-  const CapacityGroup& group(GroupId id) const { return d_.groups[id.index()]; }
-  const KernelTimes& kernels_of(MemoryId gpu) const { return d_.kernels[memory(gpu).kernels]; }
+  const std::string& name() const { return d_->name; }
+  const Description& description() const { return *d_; }
+  const std::vector<Memory>& memories() const { return d_->memories; }
+  const std::vector<Link>& links() const { return d_->links; }
+  const std::vector<CapacityGroup>& groups() const { return d_->groups; }
+  const Memory& memory(MemoryId id) const { return d_->memories[id.index()]; }
+  const Link& link(LinkId id) const { return d_->links[id.index()]; }
+  const CapacityGroup& group(GroupId id) const { return d_->groups[id.index()]; }
+  const KernelTimes& kernels_of(MemoryId gpu) const { return d_->kernels[memory(gpu).kernels]; }
 
   /// Memories of the GPUs, by ascending GPU number.
   const std::vector<MemoryId>& gpus() const { return gpus_; }
@@ -194,13 +197,9 @@ class Topology {
   Rate pair_rate(MemoryId src, MemoryId dst) const;
 
  private:
-  std::size_t pair(MemoryId src, MemoryId dst) const { return src.index() * d_.memories.size() + dst.index(); }
-  void resolve_group_uses();
-
-  Description d_;
+  std::shared_ptr<const Description> d_;
   std::vector<MemoryId> gpus_, hosts_;
-  std::vector<std::vector<LinkId>> routes_;
-  std::vector<std::vector<GroupUse>> group_uses_;
+  std::shared_ptr<const Routes> routes_;
 };
 
 }  // namespace tilerail

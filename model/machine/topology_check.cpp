@@ -182,6 +182,38 @@ void check_copies(const Topology::Description& d) {
   issue.require_in(TopologyLimits::latency, d.issue.per_dependency, "per_dependency");
 }
 
+/// By node: whether links join it with a host, from the end `near` of each to its end `far`, through switches only.
+std::vector<bool> joined_with_hosts(const Topology::Description& d, NodeId Link::*near, NodeId Link::*far) {
+  std::vector<std::vector<NodeId>> next(d.nodes.size());
+  for (const Link& link : d.links) next[(link.*near).index()].push_back(link.*far);
+  std::vector<bool> joined(d.nodes.size(), false);
+  std::vector<NodeId> to_leave;
+  for (const Memory& memory : d.memories)
+    if (memory.kind == NodeKind::host) to_leave.push_back(memory.node);
+  while (!to_leave.empty()) {
+    const NodeId at = to_leave.back();
+    to_leave.pop_back();
+    for (const NodeId node : next[at.index()]) {
+      if (joined[node.index()]) continue;
+      joined[node.index()] = true;
+      if (d.nodes[node.index()].kind == NodeKind::network_switch) to_leave.push_back(node);
+    }
+  }
+  return joined;
+}
+
+void check_reachable(const Topology::Description& d) {
+  const auto from_hosts = joined_with_hosts(d, &Link::from, &Link::to);
+  const auto to_hosts = joined_with_hosts(d, &Link::to, &Link::from);
+  for (std::size_t i = 0; i < d.memories.size(); ++i) {
+    if (d.memories[i].kind != NodeKind::gpu) continue;
+    const Entry entry{Table::memory, i, "memory '" + d.memories[i].name + "'"};
+    const std::size_t node = d.memories[i].node.index();
+    entry.require(from_hosts[node], "unreachable memory; expected a path from a host to it");
+    entry.require(to_hosts[node], "no path from it to a host; expected one");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::vector<Link>& links) {
@@ -204,20 +236,7 @@ void check_description(const Topology::Description& description) {
   check_groups(description);
   check_routes(description);
   check_copies(description);
-}
-
-void check_reachable(const Topology& topology) {
-  for (MemoryId gpu : topology.gpus()) {
-    const std::string what = "memory '" + topology.memory(gpu).name + "'";
-    const auto reaches = [&](MemoryId host) { return topology.has_route(gpu, host); };
-    const auto reached = [&](MemoryId host) { return topology.has_route(host, gpu); };
-    const auto& hosts = topology.hosts();
-    if (std::none_of(hosts.begin(), hosts.end(), reached))
-      throw TopologyDefect{Table::memory, gpu.index(),
-                           what + ": unreachable memory; expected a path from a host to it"};
-    if (std::none_of(hosts.begin(), hosts.end(), reaches))
-      throw TopologyDefect{Table::memory, gpu.index(), what + ": no path from it to a host; expected one"};
-  }
+  check_reachable(description);
 }
 
 }  // namespace tilerail

@@ -22,10 +22,8 @@ struct TopologyDefect : InputError {
 /// "from->to" of every link, with "#2", "#3", ... for the second and further ones between the same nodes.
 std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::vector<Link>& links);
 
-/// Throws TopologyDefect for the first invariant of a single table entry that does not hold.
+/// Throws TopologyDefect for the first invariant that does not hold: of a single table entry, then that a path leads
+/// from some host to every GPU and from every GPU to some host.
 void check_description(const Topology::Description& description);
-
-/// Throws TopologyDefect when a GPU and some host cannot reach each other. `topology` is otherwise complete.
-void check_reachable(const Topology& topology);
 
 }  // namespace tilerail

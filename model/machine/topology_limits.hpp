@@ -11,7 +11,7 @@ namespace tilerail {
 /// integers, route times inside 64-bit picoseconds, and every time that follows from them finite.
 /// docs/formats.md#ranges lists them.
 struct TopologyLimits {
-  static constexpr std::size_t memories = 256, nodes = 4096, links = 65536, groups = 1024, routes = 65536;
+  static constexpr std::size_t memories = 8192, nodes = 16384, links = 65536, groups = 16384, routes = 65536;
   static constexpr std::size_t points = 4096;      // of one curve
   static constexpr std::size_t name_length = 128;  // characters
 

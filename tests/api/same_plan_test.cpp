@@ -36,8 +36,9 @@ const std::vector<Wish> wishes{{"tilerail", {}},
 
 /// What `tilerail plan` plans.
 Plan by_command(const Wish& wish) {
+  const std::string size = std::to_string(n);
   study::ProblemText problem;
-  problem.gemm = std::to_string(n), problem.alpha = std::to_string(alpha), problem.beta = std::to_string(beta);
+  problem.gemm = size, problem.alpha = std::to_string(alpha), problem.beta = std::to_string(beta);
   study::MachineText machine;
   machine.devices = wish.devices;
   study::PolicyText policy;

@@ -180,23 +180,41 @@ TEST_F(OnTwoGpu, MatricesHaveToFitWhereNothingComputes) {
       {"--place", "host", "2.400 GB", "2.000 GB"});
 }
 
-TEST(Scheduler, PlansForSixtyFourGpus) {
+/// two-gpu with so many GPUs behind its switch.
+Topology with_gpus(int count) {
   Topology::Description d = shipped("two-gpu").description();
-  for (int i = 2; i < 64; ++i) {
+  for (int i = 2; i < count; ++i) {
     Memory gpu = d.memories[1];
     gpu.name = "gpu" + std::to_string(i), gpu.device = i, gpu.node = NodeId{d.nodes.size()};
     d.nodes.push_back({gpu.name, NodeKind::gpu, gpu.source});
     d.memories.push_back(gpu);
     Link down = d.links[2], up = d.links[3];  // pcie0 -> gpu0 and back
-    ASSERT_EQ(d.nodes[down.from.index()].name, "pcie0");
+    EXPECT_EQ(d.nodes[down.from.index()].name, "pcie0");
     down.to = up.from = gpu.node;
     down.name = up.name = "";
     d.links.push_back(down), d.links.push_back(up);
   }
-  const Topology machine{d};
+  return Topology{d};
+}
+
+TEST(Scheduler, PlansForSixtyFourGpus) {
+  const Topology machine = with_gpus(64);
   const Plan plan = plan_gemm(cube(4096), machine, machine.gpus(), policy("tilerail", {"tile=256"}));
   EXPECT_NO_THROW(validate(plan, machine));
   EXPECT_EQ(count(plan, OpKind::gemm), 16 * 16 * 16);
+}
+
+// 4,097 memories make 16.8 million pairs: only those that copies use may cost time or memory.
+TEST(Scheduler, PlansForTheMostGpus) {
+  const Topology machine = with_gpus(4096);
+  GemmProblem problem;
+  problem.m = problem.n = 64 * 256, problem.k = 256;
+  for (const char* preset : {"baseline"}) {
+    const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy(preset, {"tile=256"}));
+    EXPECT_NO_THROW(validate(plan, machine));
+    EXPECT_EQ(plan.devices.size(), 4096U);
+    EXPECT_EQ(count(plan, OpKind::gemm), 64 * 64);
+  }
 }
 
 TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {

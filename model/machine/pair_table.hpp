@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "model/base/ids.hpp"
+
+namespace tilerail {
+
+/// A value for each ordered pair of memories, made when it is first asked for. A plan uses few of the pairs of a large
+/// machine: one of 4,096 GPUs has 16.8 million. Threads may ask at the same time.
+template <class Value>
+class PairTable {
+ public:
+  explicit PairTable(std::size_t memories) : rows_{std::make_unique<Row[]>(memories)}, memories_{memories} {}
+
+  std::size_t memories() const { return memories_; }
+
+  /// The value of the pair; `make()` gives it the first time. What `make` throws passes, and nothing is kept.
+  template <class Make>
+  const Value& of(MemoryId src, MemoryId dst, const Make& make) const {
+    if (const Cell* const row = rows_[src.index()].load(std::memory_order_acquire))
+      if (const Value* const value = row[dst.index()].load(std::memory_order_acquire)) return *value;
+    return add(src, dst, make);
+  }
+
+ private:
+  using Cell = std::atomic<const Value*>;
+  using Row = std::atomic<Cell*>;
+
+  template <class Make>
+  const Value& add(MemoryId src, MemoryId dst, const Make& make) const {
+    const std::scoped_lock lock{mutex_};
+    Cell* row = rows_[src.index()].load(std::memory_order_relaxed);
+    if (!row) {
+      row = cells_.emplace_back(std::make_unique<Cell[]>(memories_)).get();
+      rows_[src.index()].store(row, std::memory_order_release);
+    }
+    Cell& cell = row[dst.index()];
+    if (const Value* const value = cell.load(std::memory_order_relaxed)) return *value;
+    const Value& value = values_.emplace_back(make());
+    cell.store(&value, std::memory_order_release);
+    return value;
+  }
+
+  std::unique_ptr<Row[]> rows_;  // by source; null until one of its pairs is asked for
+  std::size_t memories_;
+  mutable std::mutex mutex_;  // of what follows
+  mutable std::vector<std::unique_ptr<Cell[]>> cells_;
+  mutable std::deque<Value> values_;  // stay where they are
+};
+
+}  // namespace tilerail
