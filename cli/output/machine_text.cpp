@@ -205,13 +205,22 @@ std::string host_text(const Topology& topology, MemoryId host) {
          aligned(lines, "lr", 2);
 }
 
+/// A table of more columns is read by nobody, and its rates take a minute for 256 memories.
+constexpr std::size_t most_in_tables = 128;
+
 }  // namespace
 
 std::string describe(const Topology& topology) {
   const auto& description = topology.description();
   std::string text = fmt::format("{}: {}\n", description.name, description.description);
   text += memories_text(topology) + links_text(topology) + groups_text(topology) + kernels_text(topology);
-  text += costs_text(topology) + alone_text(topology) + all_peers_text(topology);
+  text += costs_text(topology);
+  if (topology.memories().size() > most_in_tables)
+    return text +
+           fmt::format("\nTables of bandwidth are left out: {} memories; they have at most {}\n",
+                       topology.memories().size(), most_in_tables) +
+           sources_text(topology);
+  text += alone_text(topology) + all_peers_text(topology);
   for (MemoryId host : topology.hosts()) {
     bool reaches_all = true;
     for (MemoryId gpu : topology.gpus()) {

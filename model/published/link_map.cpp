@@ -1,8 +1,12 @@
 #include "model/published/link_map.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "model/base/error.hpp"
 
 namespace tilerail {
 namespace {
@@ -42,7 +46,20 @@ LinkMap::LinkMap(std::size_t memories)
   for (std::size_t i = 0; i < memories; ++i) per_byte_[i * memories + i] = {};
 }
 
-LinkMap::LinkMap(const Topology& topology) : LinkMap{topology.memories().size()} {
+namespace {
+
+std::size_t checked_memories(const Topology& topology) {
+  const std::size_t memories = topology.memories().size();
+  if (memories > LinkMap::most_memories)
+    throw InputError{fmt::format(
+        "machine '{}' has {} memories; routing=link-map and select-by=model expect at most {}; other policies take it",
+        topology.name(), memories, LinkMap::most_memories)};
+  return memories;
+}
+
+}  // namespace
+
+LinkMap::LinkMap(const Topology& topology) : LinkMap{checked_memories(topology)} {
   topology_ = &topology;
   for (std::size_t s = 0; s < count_; ++s)
     for (std::size_t d = 0; d < count_; ++d) {

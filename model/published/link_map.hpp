@@ -28,7 +28,10 @@ class LinkMap {
   /// Slowdowns are taken as no more than this: a bandwidth halved.
   static constexpr double most_slowdown = 2;
 
-  /// From a machine's routes. Keeps a reference to `topology`.
+  /// It has a row and a column for every memory, and a choice of GPUs by it compares every pair with every GPU.
+  static constexpr std::size_t most_memories = 512;
+
+  /// From a machine's routes. Keeps a reference to `topology`. Throws InputError when it has too many memories.
   explicit LinkMap(const Topology& topology);
 
   /// Measured links and slowdowns; pairs that are not listed have no link, links no slowdown.

@@ -7,8 +7,12 @@
 
 namespace tilerail {
 
+/// With more GPUs relays are not tried: every pair would have to be asked about every third GPU.
+constexpr std::size_t most_with_relays = 256;
+
 /// Whether some transfer that the problem may need, between devices or a device and a matrix's memory, moves faster
-/// over another of the devices than on its own route, with nothing else running. GEMMs only.
+/// over another of the devices than on its own route, with nothing else running. GEMMs on at most
+/// `most_with_relays` devices only.
 bool relays_help(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices);
 
 }  // namespace tilerail

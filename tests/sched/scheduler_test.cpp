@@ -209,12 +209,12 @@ TEST(Scheduler, PlansForTheMostGpus) {
   const Topology machine = with_gpus(4096);
   GemmProblem problem;
   problem.m = problem.n = 64 * 256, problem.k = 256;
-  for (const char* preset : {"baseline"}) {
-    const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy(preset, {"tile=256"}));
-    EXPECT_NO_THROW(validate(plan, machine));
-    EXPECT_EQ(plan.devices.size(), 4096U);
-    EXPECT_EQ(count(plan, OpKind::gemm), 64 * 64);
-  }
+  const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("baseline", {"tile=256"}));
+  EXPECT_NO_THROW(validate(plan, machine));
+  EXPECT_EQ(plan.devices.size(), 4096U);
+  EXPECT_EQ(count(plan, OpKind::gemm), 64 * 64);
+  expect_input_error([&] { plan_gemm(problem, machine, machine.gpus(), policy("paralia", {"tile=256"})); },
+                     {"4097 memories", "routing=link-map", "at most 512"});
 }
 
 TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
