@@ -185,6 +185,7 @@ class BadCases(CommandTest):
             (compare("--iters", "0"), "'0'"),
             (compare("--warmup", "x"), "'x'"),
             (compare("--host-buffers", "scattered"), "'scattered'"),
+            (compare("--energy", "1"), "--energy: '1' means nothing to the host"),
             (compare("--csv", "absent/results.csv"), "absent/results.csv"),
             (compare("--json", "absent/results.json"), "absent/results.json"),
             (compare("--trace", "both.pftrace"), "--trace: 'both.pftrace' is of two timelines"),
