@@ -48,6 +48,35 @@ class StandardOutput(CommandTest):
         self.assertFalse((self.folder / "-").exists())
 
 
+class OwnInputs(CommandTest):
+    """What a command reads, it does not replace."""
+
+    def test_an_output_that_is_an_input_is_refused_before_anything_runs(self):
+        self.succeed("plan", *SMALL, "-o", "plan.json")
+        self.succeed("run", "--backend", "host", *SMALL, "--timeline", "t.csv")
+        self.write("machine.toml", (TOPOLOGIES / "two-gpu.toml").read_text())
+        self.write("cases.csv", "m,n,k\n64,64,64\n")
+        self.succeed("topo", "show", "two-gpu", "--link-map", "map.csv")
+        (self.folder / "link.json").symlink_to("plan.json")
+        cases = ["compare", "--cases", "cases.csv", "--backend", "host", "--no-simulate"]
+        host = ["run", "--backend", "host"]
+        for arguments, option, path, source in (
+            ([*host, "--plan", "plan.json", "--json", "plan.json"], "--json", "plan.json", "plan.json"),
+            ([*host, "--plan", "plan.json", "--json", "link.json"], "--json", "link.json", "plan.json"),
+            ([*host, "--plan", "link.json", "--json", "plan.json"], "--json", "plan.json", "link.json"),
+            ([*host, *SMALL[:-1], "./machine.toml", "--json", "machine.toml"], "--json", "machine.toml", "./machine.toml"),
+            (["plan", *SMALL[:-1], "machine.toml", "-o", "machine.toml"], "-o", "machine.toml", "machine.toml"),
+            (["compare", "t.csv", "t.csv", "--json", "t.csv"], "--json", "t.csv", "t.csv"),
+            ([*cases, "--topology", "two-gpu", "--csv", "cases.csv"], "--csv", "cases.csv", "cases.csv"),
+            ([*cases, "--topology", "machine.toml", "--csv", "machine.toml"], "--csv", "machine.toml", "machine.toml"),
+            (["topo", "show", "machine.toml", "--link-map", "machine.toml"], "--link-map", "machine.toml", "machine.toml"),
+            (["predict", *SMALL, "--link-map", "map.csv", "--json", "map.csv"], "--json", "map.csv", "map.csv"),
+            (["calibrate", "--backend", "cuda", "--from", "t.csv", "-o", "t.csv"], "-o", "t.csv", "t.csv"),
+        ):
+            with self.subTest(arguments):
+                self.assert_refused(arguments, f"{option}: '{path}' is read as '{source}', too; expected a file of its own")
+
+
 @needs_simulator
 class Interrupted(CommandTest):
     """A program that is ended while it draws leaves nothing of its own behind."""
