@@ -13,6 +13,8 @@ GOOD_MACHINE = (TOPOLOGIES / "two-gpu.toml").read_text()
 # One edit of two-gpu.toml (first occurrence), and what the error must quote.
 MACHINES = {
     "not TOML": ('name = "two-gpu"', 'name = "two-gpu', "7:"),
+    "key of many parts": ("[kernels.flat]", "[kernels.flat" + 50000 * ".a" + "]",
+                          ":69:74: the key has more than 32 parts"),
     "no schema": ("schema = 1\n", "", "schema"),
     "schema of the future": ("schema = 1", "schema = 99", "99"),
     "no name": ('name = "two-gpu"\n', "", "name"),
