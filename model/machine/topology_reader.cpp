@@ -73,8 +73,7 @@ void TopologyReader::read_header() {
   root_.need("schema").integer(1, 1);
   const TomlValue name = root_.need("name");
   d_.name = name.text();
-  if (d_.name.empty() || d_.name.size() > TopologyLimits::name_length)
-    name.fail(fmt::format("is no name; expected 1 to {} characters", TopologyLimits::name_length));
+  if (!is_name(d_.name)) name.fail(fmt::format("is no name; expected {}", expected_name));
   if (const auto text = root_.find("description")) d_.description = text->text();
 }
 

@@ -18,6 +18,13 @@ MACHINES = {
     "no schema": ("schema = 1\n", "", "schema"),
     "schema of the future": ("schema = 1", "schema = 99", "99"),
     "no name": ('name = "two-gpu"\n', "", "name"),
+    "name with a tab": ('name = "two-gpu"', 'name = "two\\tgpu"', ":7:8: name 'two?gpu' is no name; expected 1 to 128 "),
+    "long name": ('name = "two-gpu"', f'name = "{129 * "x"}"', "is no name; expected 1 to 128 characters"),
+    "group with a tab": (
+        "[kernels.flat]",
+        '[[group]]\nname = "a\\tb"\nforward = ["host->pcie0"]\ncapacity = "1 GB/s"\nsource = "round"\n\n[kernels.flat]',
+        "group 'a\\x09b': its name is not allowed",
+    ),
     "unknown field": ('kind = "host"', 'kind = "host"\ncolour = "red"', "colour"),
     "unknown kind of memory": ('kind = "host"', 'kind = "attic"', "attic"),
     "unknown kind of source": ('kind = "assumed"', 'kind = "guessed"', "guessed"),
