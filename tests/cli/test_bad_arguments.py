@@ -155,7 +155,11 @@ CASES = {
     "no topo action": (["topo"], "validate"),
     "unknown experiment": (["experiment", "run", "table_99"], "table_99"),
     "no experiment action": (["experiment"], "list or run"),
-    "unknown topo action": (["topo", "draw"], "'draw' is not expected"),
+    "unknown topo action": (["topo", "sho", "two-gpu"], "there is no action 'sho'; there are: list, show, validate "
+                            "(see 'tilerail topo --help')"),
+    "unknown experiment action": (["experiment", "lis"], "there is no action 'lis'; there are: list, run"),
+    "too much for an action": (["topo", "list", "two-gpu"], "'two-gpu' is not expected"),
+    "unknown option of an action": (["topo", "--machine", "two-gpu"], "'--machine' is not expected"),
     "plan without a name": (["plan", *SMALL, "-o", ""], "--output: '' is no name; expected a FILE"),
     "result without a name": (problem(json=""), "--json: '' is no name"),
     "timeline without a name": (problem(timeline=""), "--timeline: '' is no name"),
