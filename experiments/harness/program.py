@@ -83,6 +83,7 @@ def run_experiment(main) -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # which `tilerail experiment` has kept waiting
         code = main() or 0
         sys.stdout.flush()
     except Failure as failure:

@@ -1,5 +1,6 @@
 """`tilerail experiment` itself: its list, its refusals, where results go."""
 
+import os
 import pathlib
 import signal
 import subprocess
@@ -78,6 +79,16 @@ class Interrupted(ExperimentTest):
                 for pid in log.read_text().split():
                     self.assertFalse(pathlib.Path("/proc", pid).exists(), f"process {pid} is still there")
                 self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fake", "log"])
+
+    def test_an_interrupt_while_python_starts_ends_it_quietly(self):
+        # Every Python reads this first. The one that becomes the experiment interrupts itself there.
+        (self.folder / "sitecustomize.py").write_text(
+            "import os, signal, sys\n"
+            "if any(word.endswith('karolina_gemmex.py') for word in sys.orig_argv):\n"
+            "    os.kill(os.getpid(), signal.SIGINT)\n")
+        done = subprocess.run([TILERAIL, "experiment", "run", "karolina_gemmex", "--", "--sizes", "8K"], cwd=self.folder,
+                              env={**os.environ, "PYTHONPATH": str(self.folder)}, capture_output=True, timeout=240)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (-signal.SIGINT, b"", b""))
 
     def wait_until(self, holds):
         for _ in range(600):
