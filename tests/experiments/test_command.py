@@ -57,6 +57,16 @@ class Command(ExperimentTest):
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
 
+    def test_a_folder_that_is_a_file_is_refused_before_anything_runs(self):
+        (self.folder / "file").write_text("")
+        fake = self.folder / "fake"
+        fake.write_text(f'#!/bin/sh\ntouch "{self.folder}/started"\n')
+        fake.chmod(0o755)
+        for folder in ("file", "file/x"):
+            self.assert_refused(["run", "karolina_gemmex", "-o", folder, "--", "--tilerail", fake], f"'{folder}' is no folder")
+        self.assertFalse((self.folder / "started").exists())
+
+
 class Interrupted(ExperimentTest):
     """A signal ends an experiment at once, with all that it has started, however much is still in its queue."""
 
