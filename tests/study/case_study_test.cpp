@@ -77,19 +77,23 @@ TEST(CaseTable, CsvAndJsonHoldTheSameCells) {
   EXPECT_EQ(json["backend"], "host");
 }
 
-TEST(Case, ErrorsOfOptionsNameTheColumnAndItsCell) {
+/// Of line 3, with cells that start there.
+Case case_of(const std::map<std::string, std::size_t>& places) {
   Case c;
-  c.file = "cases.csv", c.line = 3, c.places = {{"m", 2}, {"place", 9}, {"set", 15}};
+  c.file = "cases.csv", c.line = 3, c.places = places;
   c.policy.overrides = {"select=edp"};
+  return c;
+}
+
+TEST(Case, ErrorsOfOptionsNameTheColumnAndItsCell) {
+  const Case c = case_of({{"m", 2}, {"place", 9}, {"set", 15}});
   EXPECT_EQ(c.located("--place: 'x' is no memory"), "cases.csv:3:9: place: 'x' is no memory");
   EXPECT_EQ(c.located("--set routing=fast: expected eta"), "cases.csv:3:15: set routing=fast: expected eta");
   EXPECT_EQ(c.located("m = 5: too large"), "cases.csv:3:2: m = 5: too large");
 }
 
 TEST(Case, ErrorsOfWhatHasNoCellOfItsOwnNameTheOneItComesFrom) {
-  Case c;
-  c.file = "cases.csv", c.line = 3, c.places = {{"m", 5}, {"k", 7}, {"set", 15}};
-  c.policy.overrides = {"select=edp"};
+  Case c = case_of({{"m", 5}, {"k", 7}, {"set", 15}});
   EXPECT_EQ(c.located("select=edp: expected watts"), "cases.csv:3:15: select=edp: expected watts");
   EXPECT_EQ(c.located("--gemm: too large"), "cases.csv:3:5: gemm: too large");
   EXPECT_EQ(c.located("--devices: has no GPU 5"), "cases.csv:3:1: devices: has no GPU 5");  // of the whole line
