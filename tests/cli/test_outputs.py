@@ -4,10 +4,10 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 import unittest
 
 from support import OLD, SMALL, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
+from waiting import wait_until
 
 LARGE = ["--gemm", "1K", "--tile", "32", "--policy", "gemmex", "--topology", "two-gpu"]  # a plan of several MB
 
@@ -90,13 +90,6 @@ class Interrupted(CommandTest):
         fake.write_text(f'#!/bin/sh\n[ "$1" = -c ] && exit 0\necho $$ > "{self.bin}/pid"\nexec sleep 100\n')
         fake.chmod(0o755)
 
-    def wait_until(self, holds):
-        for _ in range(600):
-            if holds():
-                return
-            time.sleep(0.05)
-        self.fail("did not happen within 30 s")
-
     def test_no_file_and_no_process_stays(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(number.name):
@@ -108,7 +101,7 @@ class Interrupted(CommandTest):
                     cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                     env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), "PATH": f"{self.bin}:/usr/bin:/bin"})
                 self.addCleanup(program.kill)
-                self.wait_until(lambda: pid.exists() and pid.read_text().strip())
+                wait_until(lambda: pid.exists() and pid.read_text().strip())
                 self.assertGreater(len(list(self.folder.iterdir())), 2, "something is staged")
                 program.send_signal(number)
                 self.assertEqual(program.communicate(timeout=30), (b"", b""))
@@ -116,7 +109,7 @@ class Interrupted(CommandTest):
                 self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["bin", "t.csv"])
                 self.assertEqual((self.folder / "t.csv").read_text(), OLD)
                 child = pathlib.Path("/proc", pid.read_text().strip(), "stat")
-                self.wait_until(lambda: not child.exists() or child.read_text().split()[2] == "Z")
+                wait_until(lambda: not child.exists() or child.read_text().split()[2] == "Z")
 
 
 if __name__ == "__main__":

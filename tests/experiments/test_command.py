@@ -4,10 +4,10 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 import unittest
 
 from support import SOURCE, TILERAIL, ExperimentTest
+from waiting import wait_until
 
 
 class Command(ExperimentTest):
@@ -81,7 +81,7 @@ class Interrupted(ExperimentTest):
                     [TILERAIL, "experiment", "run", "thesis_fig_4_8", "--", "--tilerail", fake, "--jobs", "2"],
                     cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.addCleanup(experiment.kill)
-                self.wait_until(lambda: log.exists() and len(log.read_text().split()) == 2)
+                wait_until(lambda: log.exists() and len(log.read_text().split()) == 2)
                 experiment.send_signal(number)
                 self.assertEqual(experiment.communicate(timeout=20), (b"", b""))
                 self.assertEqual(experiment.returncode, -number)
@@ -99,13 +99,6 @@ class Interrupted(ExperimentTest):
         done = subprocess.run([TILERAIL, "experiment", "run", "karolina_gemmex", "--", "--sizes", "8K"], cwd=self.folder,
                               env={**os.environ, "PYTHONPATH": str(self.folder)}, capture_output=True, timeout=240)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (-signal.SIGINT, b"", b""))
-
-    def wait_until(self, holds):
-        for _ in range(600):
-            if holds():
-                return
-            time.sleep(0.05)
-        self.fail("did not happen within 30 s")
 
 
 if __name__ == "__main__":
