@@ -8,10 +8,17 @@
 
 #include "backends/counted_energy.hpp"
 #include "backends/executor.hpp"
+#include "model/base/error.hpp"
 #include "model/machine/host_pages.hpp"
 #include "model/matrices.hpp"
 
 namespace tilerail {
+
+/// Bad input of one of several plans.
+struct PlanError : InputError {
+  PlanError(std::size_t index, const std::string& message) : InputError{message}, plan{index} {}
+  std::size_t plan;  // its index
+};
 
 /// How far a result lies from a reference, and how far it may.
 struct CheckResult {
@@ -72,7 +79,7 @@ struct TestMatrixOptions {
 /// a clock shows.
 class RealExecutor : public Executor {
  public:
-  /// For these plans, one after another. Throws InputError when one of them does not fit in this machine's memory.
+  /// For these plans, one after another. Throws PlanError when one of them does not fit in this machine's memory.
   virtual std::unique_ptr<TestMatrices> test_matrices(std::span<const Plan* const> plans,
                                                       const TestMatrixOptions& options) = 0;
 

@@ -1,6 +1,7 @@
 #include "calibration/measurements.hpp"
 
 #include "model/base/json_reader.hpp"
+#include "model/machine/topology_check.hpp"
 
 namespace tilerail {
 namespace {
@@ -185,6 +186,7 @@ Measurements measurements_from_json(std::string_view json, const std::string& fi
   root.at("schema").integer(schema, schema);
   Measurements m;
   m.machine = root.at("machine").text(), m.date = root.at("date").text(), m.command = root.at("command").text();
+  if (!is_name(m.machine)) root.at("machine").fail(expected_name);
   m.host_bytes = positive(root.at("host_bytes"));
   read_all(root, "devices", read_device, m.devices);
   read_all(root, "latencies", read_latency, m.latencies);

@@ -15,12 +15,14 @@
 #include "cli/output/interruption.hpp"
 #include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
+#include "model/base/text.hpp"
 
 namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 the hardware asked for is not there.
+    R"(Exit codes: 0 done, 1 a check failed, 2 usage or bad input, 3 the hardware asked for is not there,
+70 an internal error.
 
 Examples:
   tilerail topo show karolina-hgx-a100
@@ -37,7 +39,7 @@ std::string one_line(std::string_view text) {
   for (char c : text) {
     if (c == '\n') {
       line += "; ";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+    } else if (is_control(c)) {
       line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
       line += c;
@@ -59,14 +61,17 @@ void log_to_stderr(bool verbose) {
 }
 
 /// What an error of the arguments says. The library's own words name all that is left over, the last one first.
-std::string words_of(const CLI::ParseError& error, const CLI::App& root, const std::vector<Command>& commands) {
+std::string words_of(const CLI::ParseError& error, const CLI::App& root) {
   const auto left = root.remaining(true);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || left.empty()) return error.what();
-  if (!root.get_subcommands().empty() || left.front().starts_with('-'))
-    return fmt::format("'{}' is not expected", left.front());
+  const CLI::App* innermost = &root;
+  while (!innermost->get_subcommands().empty()) innermost = innermost->get_subcommands().front();
   std::vector<std::string> names;
-  for (const Command& command : commands) names.push_back(command.app->get_name());
-  return fmt::format("there is no command '{}'; there are: {}", left.front(), fmt::join(names, ", "));
+  for (const CLI::App* each : innermost->get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(each->get_name());
+  if (names.empty() || left.front().starts_with('-')) return fmt::format("'{}' is not expected", left.front());
+  return fmt::format("there is no {} '{}'; there are: {}", innermost == &root ? "command" : "action", left.front(),
+                     fmt::join(names, ", "));
 }
 
 /// Parses and runs; every error leaves as an exception.
@@ -92,7 +97,7 @@ int parse_and_run(int argc, char** argv) {
     }
     const auto chosen = root.get_subcommands();
     const std::string name = chosen.empty() ? "" : chosen.front()->get_name() + " ";
-    return fail(exit_bad_input, fmt::format("{} (see 'tilerail {}--help')", words_of(error, root, commands), name));
+    return fail(exit_bad_input, fmt::format("{} (see 'tilerail {}--help')", words_of(error, root), name));
   }
   log_to_stderr(verbose);
   for (const Command& command : commands) {

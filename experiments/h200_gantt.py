@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 
-from harness import Failure, HardwareParser, Tilerail, aligned, run_experiment
+from harness import Failure, HardwareParser, Tilerail, aligned, gpu_arguments, run_experiment
 
 NAME = "h200_gantt"
 PARTS = ("makespan", "kernel", "copy", "waiting", "idle")
@@ -40,9 +40,8 @@ def measure(tilerail: Tilerail, options, problem: Problem, predicted: str, measu
     try:
         tilerail.run([*problem.planned(options), "-o", plan])
         tilerail.run(["simulate", "--plan", plan, *machine, "--timeline", predicted])
-        tilerail.run(["run", "--plan", plan, *machine, "--backend", options.backend, "--host-buffers",
-                      options.host_buffers, "--iters", str(options.iters), "--warmup", str(options.warmup),
-                      "--timeline", measured])
+        tilerail.run(["run", "--plan", plan, *machine, "--backend", options.backend, *gpu_arguments(options),
+                      "--iters", str(options.iters), "--warmup", str(options.warmup), "--timeline", measured])
     finally:
         pathlib.Path(plan).unlink(missing_ok=True)
 

@@ -89,7 +89,7 @@ std::string_view to_string(Routine routine) {
 }
 
 DType dtype_from_string(std::string_view text, std::string_view what) {
-  for (DType type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32})
+  for (const DType type : dtypes)
     if (text == to_string(type)) return type;
   throw InputError{fmt::format("{} '{}' is unknown; expected f64, f32, f16, bf16 or tf32", what, text)};
 }

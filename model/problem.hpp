@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@ namespace tilerail {
 
 /// Element types. tf32 is f32 in memory, multiplied with the mantissas of TF32; the halves accumulate in f32.
 enum class DType : std::uint8_t { f64, f32, f16, bf16, tf32 };
+inline constexpr std::array dtypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32};
 enum class Trans : std::uint8_t { no, yes };
 enum class Routine : std::uint8_t { gemm, gemv, dot, axpy };
 

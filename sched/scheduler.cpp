@@ -1,5 +1,8 @@
 #include "sched/scheduler.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -27,20 +30,37 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
   }
 }
 
+bool knows(const Topology& topology, MemoryId device, const GemmProblem& p, DType dtype) {
+  return topology.kernels_of(device).knows(dtype, p.trans_a, p.trans_b);
+}
+
+/// Throws InputError for a product that none of the devices has times of.
+[[noreturn]] void refuse_dtype(const GemmProblem& p, const Topology& topology, std::span<const MemoryId> devices) {
+  std::vector<std::string_view> known;
+  for (const DType dtype : dtypes)
+    if (std::ranges::any_of(devices, [&](MemoryId device) { return knows(topology, device, p, dtype); }))
+      known.push_back(to_string(dtype));
+  throw InputError{
+      fmt::format("--dtype: machine '{}' has no GEMM times for {} {}{}; expected a type of which it has: {}",
+                  topology.name(), to_string(p.dtype), to_string(p.trans_a), to_string(p.trans_b),
+                  known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")))};
+}
+
 /// The devices that a plan may use: all that were given, or, where the policy picks some of them, those whose times of
-/// this product are known. Throws InputError when a device must be used whose times are not, while others' are: its
-/// share of the work could be planned, but neither simulated nor weighed.
+/// this product are known. Throws InputError when a device must be used whose times are not: its share of the work
+/// could be planned, but neither simulated nor weighed.
 std::vector<MemoryId> usable_devices(const GemmProblem& p, const Topology& topology, std::span<const MemoryId> devices,
                                      const Policy& policy) {
   std::vector<MemoryId> known, unknown;
-  for (const MemoryId device : devices)
-    (topology.kernels_of(device).knows(p.dtype, p.trans_a, p.trans_b) ? known : unknown).push_back(device);
-  if (known.empty() || unknown.empty() || p.routine == Routine::axpy) return {devices.begin(), devices.end()};
+  for (const MemoryId device : devices) (knows(topology, device, p, p.dtype) ? known : unknown).push_back(device);
+  if (unknown.empty() || p.routine == Routine::axpy) return {devices.begin(), devices.end()};
+  if (known.empty()) refuse_dtype(p, topology, devices);
   if (policy.select || policy.device_choice == DeviceChoice::search) return known;
-  throw InputError{"devices: '" + topology.memory(unknown.front()).name + "' of machine '" + topology.name() +
-                   "' has no GEMM times for " + std::string{to_string(p.dtype)} + " " +
-                   std::string{to_string(p.trans_a)} + std::string{to_string(p.trans_b)} + ", which '" +
-                   topology.memory(known.front()).name + "' has; expected devices that all have them"};
+  throw InputError{
+      fmt::format("--devices: '{}' of machine '{}' has no GEMM times for {} {}{}, which '{}' has; expected devices "
+                  "that all have them",
+                  topology.memory(unknown.front()).name, topology.name(), to_string(p.dtype), to_string(p.trans_a),
+                  to_string(p.trans_b), topology.memory(known.front()).name)};
 }
 
 /// Whether a GPU can get what is read and bring back what is written.

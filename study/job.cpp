@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <string_view>
 
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
@@ -30,6 +32,28 @@ Job load_job(const JobText& options) {
   MachineText machine = options.machine;
   if (machine.topology.empty()) machine.topology = plan.machine;
   return {machine.load(), std::move(plan), 0};
+}
+
+constexpr std::string_view chosen = "auto:";  // before the way to choose a tile
+
+/// Says of a field that the policy refuses what the option `what` says.
+void apply(Policy& policy, const std::string& assignment, const std::string& what) {
+  try {
+    apply_override(policy, assignment);
+  } catch (const InputError& error) {
+    throw InputError{fmt::format("{}: {}", what, error.what())};
+  }
+}
+
+void apply_tile(Policy& policy, const std::string& tile) {
+  if (tile.starts_with(chosen)) {
+    const std::string choice = tile.substr(chosen.size());
+    return apply(policy, "tile-choice=" + choice, fmt::format("--tile: '{}' is no way to choose a tile", choice));
+  }
+  if (tile == "auto") return;
+  const std::int64_t size = parse_size(tile, "--tile");
+  if (size == 0) throw InputError{"--tile: '0' is not a tile size; write a positive size or auto"};
+  apply_override(policy, fmt::format("tile={}", size));
 }
 
 }  // namespace
@@ -67,27 +91,24 @@ std::vector<MemoryId> MachineText::resolve_devices(const Topology& machine) cons
 
 Policy PolicyText::resolve() const {
   Policy policy = preset(name);
-  constexpr std::string_view chosen = "auto:";
-  if (tile.starts_with(chosen)) {
-    const std::string choice = tile.substr(chosen.size());
-    try {
-      apply_override(policy, "tile-choice=" + choice);
-    } catch (const InputError& error) {
-      throw InputError{fmt::format("--tile: '{}' is no way to choose a tile: {}", choice, error.what())};
-    }
-  } else if (tile != "auto") {
-    const std::int64_t size = parse_size(tile, "--tile");
-    if (size == 0) throw InputError{"--tile: '0' is not a tile size; write a positive size or auto"};
-    apply_override(policy, fmt::format("tile={}", size));
+  std::map<std::string_view, std::string> given;  // by field: what gives it
+  if (tile) {
+    apply_tile(policy, *tile);
+    given["tile"] = "--tile " + *tile;
+    if (tile->starts_with(chosen)) given["tile-choice"] = given["tile"];
   }
-  if (!select.empty()) {
-    try {
-      apply_override(policy, "select=" + select);
-    } catch (const InputError& error) {
-      throw InputError{fmt::format("--select: '{}' is no metric: {}", select, error.what())};
-    }
+  if (select) {
+    given["select"] = "--select " + *select;
+    apply(policy, "select=" + *select, fmt::format("--select: '{}' is no metric", *select));
   }
-  for (const std::string& assignment : overrides) apply_override(policy, assignment);
+  for (const std::string& assignment : overrides) {
+    const auto [first, fresh] =
+        given.emplace(std::string_view{assignment}.substr(0, assignment.find('=')), "--set " + assignment);
+    if (!fresh && first->second != "--set " + assignment)
+      throw InputError{
+          fmt::format("--set {}: '{}' is given by {}, too; expected it once", assignment, first->first, first->second)};
+    apply_override(policy, assignment);
+  }
   return policy;
 }
 

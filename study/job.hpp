@@ -18,7 +18,7 @@ struct ProblemText {
   std::optional<std::string> gemm, gemv, dot, axpy;
   std::string dtype = "f64", trans_a = "N", alpha = "1";
   std::optional<std::string> trans_b, beta, place;  // whose defaults are the routine's
-  std::array<std::string, 3> leading = {"0", "0", "0"};
+  std::array<std::optional<std::string>, 3> leading;
 
   /// The checked problem, with its matrices in memories of `topology`. Throws InputError naming the option.
   GemmProblem resolve(const Topology& topology) const;
@@ -42,9 +42,11 @@ struct MachineText {
 
 /// Of a policy: a preset, and what replaces its fields.
 struct PolicyText {
-  std::string name = "tilerail", tile = "auto", select;
+  std::string name = "tilerail";
+  std::optional<std::string> tile, select;
   std::vector<std::string> overrides;
 
+  /// Throws InputError naming the option, also where two of them give one field different values.
   Policy resolve() const;
 };
 

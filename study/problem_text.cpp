@@ -40,6 +40,14 @@ std::string_view operands(Routine routine) {
   return "";
 }
 
+/// 0 where none is given: the smallest that is legal.
+std::int64_t leading_dimension(const std::optional<std::string>& text, std::string_view what) {
+  const std::int64_t size = text ? parse_size(*text, what) : 0;
+  if (text && size == 0)
+    throw InputError{fmt::format("{}: '{}' is no leading dimension; expected at least the stored rows", what, *text)};
+  return size;
+}
+
 }  // namespace
 
 GemmProblem ProblemText::sizes() const {
@@ -67,11 +75,11 @@ void ProblemText::refuse_what_is_not_there(Routine routine) const {
       throw InputError{fmt::format("{}: means nothing beside --{}; expected without it", option, to_string(routine))};
   };
   refuse("--transb", trans_b.has_value());
-  refuse("--ldb", leading[1] != "0");
-  refuse("--ldc", leading[2] != "0");
+  refuse("--ldb", leading[1].has_value());
+  refuse("--ldc", leading[2].has_value());
   if (routine == Routine::gemv) return;
   refuse("--transa", trans_a != "N");
-  refuse("--lda", leading[0] != "0");
+  refuse("--lda", leading[0].has_value());
   refuse("--beta", routine == Routine::dot && beta);
 }
 
@@ -98,9 +106,9 @@ GemmProblem ProblemText::resolve(const Topology& topology) const {
   problem.alpha = parse_real(alpha, "--alpha");
   if (beta) problem.beta = parse_real(*beta, "--beta");
   put(problem, topology);
-  problem.lda = parse_size(leading[0], "--lda");
-  problem.ldb = parse_size(leading[1], "--ldb");
-  problem.ldc = parse_size(leading[2], "--ldc");
+  problem.lda = leading_dimension(leading[0], "--lda");
+  problem.ldb = leading_dimension(leading[1], "--ldb");
+  problem.ldc = leading_dimension(leading[2], "--ldc");
   return checked(problem);
 }
 

@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include <memory>
+#include <optional>
 
 #include "backends/factory.hpp"
 #include "backends/host/measure/calibrate.hpp"
@@ -15,6 +16,8 @@
 #include "model/base/files.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
+#include "model/base/units_text.hpp"
+#include "model/machine/topology_check.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "study/residuals.hpp"
 
@@ -30,8 +33,9 @@ Examples:
   tilerail calibrate --backend cuda --from node.json -o node.toml)";
 
 struct CalibrateOptions {
-  std::string backend, output, name, devices = "auto", workers = "auto", seconds = "auto";
+  std::string backend, output, devices = "auto", workers = "auto", seconds = "auto";
   std::string measurements, from;
+  std::optional<std::string> name;
 };
 
 int number_or_auto(const std::string& text, const std::string& what, int most) {
@@ -49,7 +53,7 @@ int calibrate_on_host(const CalibrateOptions& options) {
   settings.devices = number_or_auto(options.devices, "--devices", 64);
   settings.workers = number_or_auto(options.workers, "--workers", 1024);
   settings.budget_seconds = seconds_of(options, 20);
-  settings.name = options.name.empty() ? "this-host" : options.name;
+  settings.name = options.name.value_or("this-host");
   OutputSet outputs;
   outputs.expect(options.output, "-o");
   const Topology::Description measured = [&] {
@@ -65,11 +69,11 @@ int calibrate_on_host(const CalibrateOptions& options) {
 Measurements measured_or_read(const CalibrateOptions& options) {
   if (!options.from.empty()) {
     Measurements recorded = measurements_from_json(read_file(options.from), options.from);
-    if (!options.name.empty()) recorded.machine = options.name;
+    if (options.name) recorded.machine = *options.name;
     return recorded;
   }
   CudaCalibrationOptions settings;
-  settings.name = options.name.empty() ? "this-machine" : options.name;
+  settings.name = options.name.value_or("this-machine");
   settings.devices = number_or_auto(options.devices, "--devices", 64);
   settings.seconds = seconds_of(options, 200);
   settings.progress = [](std::string_view what) { spdlog::debug("measuring {}", what); };
@@ -120,6 +124,8 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
 }
 
 int run_calibrate(const CalibrateOptions& options) {
+  if (options.name && !is_name(*options.name))
+    throw InputError{fmt::format("--name: {} is no name; expected {}", in_quotes(*options.name), expected_name)};
   if (options.backend == "host") return calibrate_on_host(options);
   if (options.backend == "cuda") return calibrate_on_cuda(options);
   throw InputError{fmt::format("--backend: '{}' is no backend to calibrate; there are: host, cuda", options.backend)};

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -74,6 +75,11 @@ int run(const RunOptions& options) {
   for (std::string& text : command) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+  // Until the experiment is ready for it, Ctrl-C waits: Python would answer it with a traceback of its own start.
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupt, nullptr);
   execvp(pointers.front(), pointers.data());
   throw InputError{fmt::format("experiment run: '{}' cannot be started: {}", python, std::strerror(errno))};
 }

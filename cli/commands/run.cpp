@@ -94,7 +94,7 @@ std::string json_of(const Summary& summary, const RunResult& result) {
 }
 
 int run_run(const RunOptions& options) {
-  const RunSettings settings = options.bench.settings(0);
+  const RunSettings settings = options.bench.settings(0, options.backend);
   require_real_executor(options.backend);
   Outputs outputs{options.output, TraceKind::one_timeline};
   JobText text = options.job;

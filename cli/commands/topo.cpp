@@ -32,9 +32,10 @@ int list_machines() {
   return exit_ok;
 }
 
-int show(const Topology& topology, const std::string& link_map) {
+int show(const std::string& machine, const std::string& link_map) {
   OutputSet files;
   files.expect(link_map, "--link-map");
+  const Topology topology = load_topology(machine);
   if (!link_map.empty()) files.add(link_map, link_map_csv(topology));
   files.finish(describe(topology));
   return exit_ok;
@@ -46,8 +47,8 @@ int run_topo(const TopoOptions& options) {
     throw InputError{"topo: an action is missing: list, show or validate (see 'tilerail topo --help')"};
   }
   const std::string file = find_machine(options.machine, "topo").string();
+  if (options.show->parsed()) return show(file, options.link_map);
   const Topology topology = load_topology(file);
-  if (options.show->parsed()) return show(topology, options.link_map);
   print(fmt::format("{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} capacity groups\n", file,
                     topology.name(), topology.memories().size(), topology.gpus().size(), topology.links().size(),
                     topology.groups().size()));

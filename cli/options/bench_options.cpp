@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <utility>
 
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
@@ -20,7 +21,7 @@ void BenchOptions::add_to(CLI::App& app, OptionGroup& group) {
             "cuda: calls after the measured ones while the GPUs count their energy, 0 or 0.5 to 60 [0.5]");
 }
 
-RunSettings BenchOptions::settings(int least_warmup) const {
+RunSettings BenchOptions::settings(int least_warmup, const std::string& backend) const {
   constexpr int most = 1000;
   constexpr double least_energy = 0.5;  // several steps of the counters
   RunSettings settings;
@@ -29,10 +30,14 @@ RunSettings BenchOptions::settings(int least_warmup) const {
   settings.seed =
       static_cast<std::uint64_t>(parse_integer(seed, "--seed", 0, std::numeric_limits<std::int64_t>::max()));
   settings.check = check;
-  settings.pages = pages_of(host_buffers);
-  settings.energy_seconds = parse_real(energy, "--energy");
+  if (host_buffers) settings.pages = pages_of(*host_buffers);
+  settings.energy_seconds = energy ? parse_real(*energy, "--energy") : least_energy;
   if (settings.energy_seconds != 0 && !(settings.energy_seconds >= least_energy && settings.energy_seconds <= 60))
-    throw InputError{fmt::format("--energy: '{}' is out of range; expected 0, or 0.5 to 60 seconds", energy)};
+    throw InputError{fmt::format("--energy: '{}' is out of range; expected 0, or 0.5 to 60 seconds", *energy)};
+  if (backend != "host") return settings;
+  for (const auto& [option, given] : {std::pair{"--host-buffers", host_buffers}, {"--energy", energy}})
+    if (given)
+      throw InputError{fmt::format("{}: '{}' means nothing to the host; expected --backend cuda", option, *given)};
   return settings;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/options/option_group.hpp"
@@ -11,12 +12,13 @@ namespace tilerail::cli {
 
 /// --check --iters --warmup --seed --host-buffers --energy: how plans are run on real memory.
 struct BenchOptions {
-  std::string iterations, warmup, seed = "1", host_buffers = "spread", energy = "0.5";
+  std::string iterations, warmup, seed = "1";
+  std::optional<std::string> host_buffers = {}, energy = {};
   bool check = false;
 
   void add_to(CLI::App& app, OptionGroup& group);
-  /// Throws InputError naming the option.
-  RunSettings settings(int least_warmup) const;
+  /// Throws InputError naming the option, also where one means nothing to the backend.
+  RunSettings settings(int least_warmup, const std::string& backend) const;
 };
 
 }  // namespace tilerail::cli

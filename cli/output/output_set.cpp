@@ -40,6 +40,7 @@ void OutputSet::expect(const std::string& path, const std::string& option) {
     throw InputError{fmt::format("{}: '{}' cannot be written: no permission in '{}'", option, path, folder.string())};
   }
   expect_once(fs::weakly_canonical(place, error), path, option);
+  refuse_to_read(path, fmt::format("{}: '{}'", option, path));
 }
 
 void OutputSet::expect_once(const fs::path& place, const std::string& path, const std::string& option) {

@@ -14,7 +14,8 @@ namespace tilerail::cli {
 /// stdout, and "" is nowhere.
 class OutputSet {
  public:
-  /// To be called before any work: throws InputError "OPTION: ..." when `path` could not be written later.
+  /// To be called before any work: throws InputError "OPTION: ..." when `path` could not be written later. What is read
+  /// from then on cannot be that file.
   void expect(const std::string& path, const std::string& option);
 
   /// Throws InputError when the content cannot be staged.

@@ -90,13 +90,13 @@ class HardwareParser(Parser):
         add("--topology", type=pathlib.Path, metavar="FILE", help="the machine's description; needed to measure")
         add("--backend", choices=("cuda", "host"), default="cuda", help="what runs the plans [cuda]")
         add("--gpus", type=positive, metavar="N", help="use only the first N GPUs [all of the topology]")
-        add("--host-buffers", choices=("spread", "plain"), default="spread", help="cuda: kind of host buffers [spread]")
+        add("--host-buffers", choices=("spread", "plain"), help="cuda: kind of host buffers [spread]")
         add("--iters", type=positive, default=iterations, metavar="N", help=f"timed calls of a case [{iterations}]")
         add("--warmup", type=positive, default=3, metavar="N", help="calls before them [3]")
         add("--no-check", action="store_true", help="do not check the results, which takes longer than the calls")
         add("--batch", type=positive, default=24, metavar="N", help="save results after every N cases [24]")
-        add("--energy", default="0", metavar="SECONDS",
-            help="calls after the measured ones in which GPUs count energy; 0: none [0]")
+        add("--energy", metavar="SECONDS",
+            help="cuda: calls after the measured ones in which GPUs count energy; 0: none [0]")
         add("--quick", action="store_true", help="only a few of the cases")
         add("--shrink", type=positive, default=1, metavar="D", help="for trials: divide all sizes and tiles by D")
         add("--from-saved", type=pathlib.Path, metavar="CSV", help="tables and figure of saved results; runs nothing")
@@ -105,6 +105,8 @@ class HardwareParser(Parser):
         options = super().parse_args(args, namespace)
         if (options.topology is None) == (options.from_saved is None):
             self.error("expected --topology FILE to measure, or --from-saved CSV")
+        if options.backend == "cuda":
+            options.host_buffers, options.energy = options.host_buffers or "spread", options.energy or "0"
         options.machine = None
         if options.topology:
             options.machine = read_machine(options.topology)
@@ -113,6 +115,12 @@ class HardwareParser(Parser):
                 self.error(f"--gpus: '{options.gpus}' is more than the {limit} of '{options.topology}'")
             options.gpus = options.gpus or limit
         return options
+
+
+def gpu_arguments(options) -> list[str]:
+    """What only GPUs have. Given for another backend, tilerail refuses it."""
+    given = {"--host-buffers": options.host_buffers, "--energy": options.energy}
+    return [word for option, value in given.items() if value is not None for word in (option, value)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,7 +157,7 @@ def _measure(tilerail: Tilerail, options, cases: list[Case], simulated: bool) ->
             csv.writer(file, lineterminator="\n").writerows([CASE_COLUMNS, *(case.cells() for case in cases)])
         arguments = ["compare", "--cases", str(source), "--backend", options.backend, "--topology",
                      str(options.topology), "--csv", str(target), "--iters", str(options.iters), "--warmup",
-                     str(options.warmup), "--host-buffers", options.host_buffers, "--energy", options.energy]
+                     str(options.warmup), *gpu_arguments(options)]
         arguments += ([] if options.no_check else ["--check"]) + ([] if simulated else ["--no-simulate"])
         tilerail.run(arguments, accepted=(0, CHECK_FAILED))
         rows = read_table(target, MEASURED_COLUMNS)[1]

@@ -24,7 +24,7 @@ class Parser(argparse.ArgumentParser):
                          allow_abbrev=False)
         self.add_argument("--tilerail", default=os.environ.get("TILERAIL", "tilerail"), metavar="FILE",
                           help="the tilerail program [$TILERAIL, else on the PATH]")
-        self.add_argument("-o", "--out", "--output", dest="output", default=".", metavar="DIR",
+        self.add_argument("-o", "--out", "--output", dest="output", type=_folder, default=".", metavar="DIR",
                           help="folder of the results [.]")
         self.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N",
                           help="simulations at once [one a core]")
@@ -40,6 +40,18 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str):
         raise Failure(f"{message} (see {self.prog} --help)")
+
+
+def _folder(text: str) -> str:
+    """One that is there or can be made."""
+    place = os.path.abspath(text)
+    while not os.path.lexists(place):
+        place = os.path.dirname(place)
+    if not os.path.isdir(place):
+        raise argparse.ArgumentTypeError(f"'{text}' is no folder: '{place}' is a file")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise argparse.ArgumentTypeError(f"'{text}' cannot be written: no permission in '{place}'")
+    return text
 
 
 def positive(text: str) -> int:
@@ -83,6 +95,7 @@ def run_experiment(main) -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, interrupt)
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # which `tilerail experiment` has kept waiting
         code = main() or 0
         sys.stdout.flush()
     except Failure as failure:

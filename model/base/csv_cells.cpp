@@ -3,30 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/locale/utf.hpp>
 #include <charconv>
-#include <optional>
 
 #include "model/base/error.hpp"
+#include "model/base/text.hpp"
 
 namespace tilerail {
 namespace {
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
-/// Of what is not UTF-8.
-std::optional<std::size_t> first_bad_byte(std::string_view text) {
-  using Utf8 = boost::locale::utf::utf_traits<char>;
-  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-  auto at = std::find_if_not(text.begin(), text.end(), is_ascii);
-  while (at != text.end()) {
-    const auto begin = at;
-    const auto point = Utf8::decode(at, text.end());
-    if (point == boost::locale::utf::illegal || point == boost::locale::utf::incomplete)
-      return static_cast<std::size_t>(begin - text.begin());
-  }
-  return std::nullopt;
-}
 
 template <class Number>
 bool parse(std::string_view text, Number& value) {

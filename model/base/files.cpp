@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -39,6 +40,8 @@ class File {
  private:
   int descriptor_;
 };
+
+std::map<std::pair<dev_t, ino_t>, std::string> refused_files;  // what read_file() does not read
 
 /// Writes and closes. Returns errno or 0.
 int write_all(File& file, std::string_view content) {
@@ -143,14 +146,23 @@ void StagedFile::commit() {
   std::exchange(name_, nullptr)->there = false;
 }
 
+void refuse_to_read(const std::string& path, const std::string& what) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode))
+    refused_files.emplace(std::pair{status.st_dev, status.st_ino}, what);
+}
+
 std::string read_file(const std::string& path) {
   const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.get() < 0) fail("read", path, errno);
   struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail("read", path, errno);
+  if (S_ISCHR(status.st_mode) && ::isatty(file.get()) == 0)  // such as /dev/zero, which never ends
+    throw InputError{fmt::format("cannot read '{}': it is a device; expected a file, a pipe or a terminal", path)};
+  if (const auto refused = refused_files.find({status.st_dev, status.st_ino}); refused != refused_files.end())
+    throw InputError{fmt::format("{} is read as '{}', too; expected a file of its own", refused->second, path)};
   std::string content;
-  if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) {
-    content.reserve(static_cast<std::size_t>(status.st_size) + 1);
-  }
+  if (S_ISREG(status.st_mode)) content.reserve(static_cast<std::size_t>(status.st_size) + 1);
   constexpr std::size_t block = 1 << 16;
   while (true) {
     const std::size_t size = content.size();

@@ -8,6 +8,10 @@ namespace tilerail {
 /// The whole file. Throws InputError naming the path and the reason.
 std::string read_file(const std::string& path);
 
+/// From now on, read_file() refuses the file that is at `path`, if there is one, because it is going to be replaced.
+/// `what` names it in the error. To be called before there are other threads.
+void refuse_to_read(const std::string& path, const std::string& what);
+
 struct StagedName;  // of a file that is not yet at its place
 
 /// New content of a file, which takes the place of the old as a whole or not at all. It is written under a hidden name

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/locale/utf.hpp>
 #include <cmath>
 
 namespace tilerail {
@@ -33,6 +34,21 @@ constexpr std::array<Prefix, 4> small = {{{1, ""}, {1e-3, "m"}, {1e-6, "u"}, {1e
 constexpr std::array<Prefix, 4> large = {{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
 
 }  // namespace
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+std::optional<std::size_t> first_bad_byte(std::string_view text) {
+  using Utf8 = boost::locale::utf::utf_traits<char>;
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  auto at = std::find_if_not(text.begin(), text.end(), is_ascii);
+  while (at != text.end()) {
+    const auto begin = at;
+    const auto point = Utf8::decode(at, text.end());
+    if (point == boost::locale::utf::illegal || point == boost::locale::utf::incomplete)
+      return static_cast<std::size_t>(begin - text.begin());
+  }
+  return std::nullopt;
+}
 
 std::string seconds_text(double seconds) { return seconds == 0 ? "0 s" : scaled(seconds, small, "s"); }
 

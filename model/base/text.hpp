@@ -1,10 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tilerail {
+
+/// Of ASCII: what no line of text holds.
+bool is_control(char c);
+/// Where a text stops to be UTF-8.
+std::optional<std::size_t> first_bad_byte(std::string_view text);
 
 /// Quantities as people read them, four significant digits: "12.35 ms", "8.59 GB", "93.1%", "+4.2%".
 std::string seconds_text(double seconds);

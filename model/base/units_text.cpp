@@ -7,6 +7,7 @@
 #include <span>
 
 #include "model/base/error.hpp"
+#include "model/base/text.hpp"
 
 namespace tilerail {
 namespace {
@@ -81,7 +82,7 @@ std::string shortest(double value) {
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 80;
   std::string result = "'";
-  for (char c : text.substr(0, longest)) result += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  for (char c : text.substr(0, longest)) result += is_control(c) ? '?' : c;
   if (text.size() > longest) result += "...";
   return result + "'";
 }

@@ -32,8 +32,7 @@ struct Entry {
     if (value) require_in(range, *value, field);
   }
   void require_name(const std::string& name) const {
-    if (name.empty() || name.size() > TopologyLimits::name_length)
-      fail(fmt::format("its name has {} characters; expected 1 to {}", name.size(), TopologyLimits::name_length));
+    if (!is_name(name)) fail(fmt::format("its name is not allowed; expected {}", expected_name));
   }
   /// Node names stand in "a->b#2", "A:B:C" and comma lists.
   void require_node_name(const std::string& name) const {

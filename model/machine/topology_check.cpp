@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "model/base/text.hpp"
 #include "model/machine/kernels_check.hpp"
 #include "model/machine/table_entry.hpp"
 
@@ -215,6 +216,11 @@ void check_reachable(const Topology::Description& d) {
 }
 
 }  // namespace
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= TopologyLimits::name_length && !first_bad_byte(text) &&
+         std::none_of(text.begin(), text.end(), is_control);
+}
 
 std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::vector<Link>& links) {
   std::vector<std::string> names;

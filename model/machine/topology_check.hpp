@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/base/error.hpp"
@@ -18,6 +19,10 @@ struct TopologyDefect : InputError {
   Table table;
   std::size_t index;
 };
+
+/// Of machines, nodes, groups and kernels.
+bool is_name(std::string_view text);
+inline constexpr const char* expected_name = "1 to 128 characters of UTF-8, no control character among them";
 
 /// "from->to" of every link, with "#2", "#3", ... for the second and further ones between the same nodes.
 std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::vector<Link>& links);

@@ -25,18 +25,26 @@ Engines read_engines(const TomlTable& table) {
 CapacityCurve read_capacity(const TomlValue& value) {
   if (value.is_text()) return {{{1, value.rate(TopologyLimits::rate)}}};
   CapacityCurve curve;
-  for (const TomlValue& point : value.list(TopologyLimits::points)) {
-    const auto parts = point.pair();
-    const double copies = parts[0].number(TopologyLimits::copies);
-    if (!curve.points.empty() && copies <= curve.points.back().flows)
-      parts[0].fail("does not ascend; expected more copies than in the point before");
-    curve.points.push_back({copies, parts[1].rate(TopologyLimits::rate)});
-  }
+  each_ascending(value, TopologyLimits::copies, "more copies", [&](double copies, const TomlValue& rate) {
+    curve.points.push_back({copies, rate.rate(TopologyLimits::rate)});
+  });
   if (curve.points.empty()) value.fail("has no points; expected at least one");
   return curve;
 }
 
 }  // namespace
+
+void each_ascending(const TomlValue& value, const Range<double>& range, const char* more,
+                    const std::function<void(double, const TomlValue&)>& add) {
+  double last = -std::numeric_limits<double>::infinity();
+  for (const TomlValue& point : value.list(TopologyLimits::points)) {
+    const auto parts = point.pair();
+    const double first = parts[0].number(range);
+    if (first <= last) parts[0].fail(fmt::format("does not ascend; expected {} than in the point before", more));
+    last = first;
+    add(first, parts[1]);
+  }
+}
 
 Topology::Description TopologyReader::description() {
   read_header();
@@ -73,8 +81,7 @@ void TopologyReader::read_header() {
   root_.need("schema").integer(1, 1);
   const TomlValue name = root_.need("name");
   d_.name = name.text();
-  if (d_.name.empty() || d_.name.size() > TopologyLimits::name_length)
-    name.fail(fmt::format("is no name; expected 1 to {} characters", TopologyLimits::name_length));
+  if (!is_name(d_.name)) name.fail(fmt::format("is no name; expected {}", expected_name));
   if (const auto text = root_.find("description")) d_.description = text->text();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -11,6 +12,10 @@
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {
+
+/// Calls add(x, y) for each [x, y] of a list whose x ascend; `more` says in the error what was expected of the next x.
+void each_ascending(const TomlValue& value, const Range<double>& range, const char* more,
+                    const std::function<void(double, const TomlValue&)>& add);
 
 /// Turns the tables of one machine file into a description and remembers where each entry stands.
 /// Every member throws InputError "file:line:column: ..." for a bad table. Source: docs/formats.md#topology.

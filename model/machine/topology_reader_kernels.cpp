@@ -3,20 +3,14 @@
 namespace tilerail {
 namespace {
 
-double next_size(const TomlValue& value, const GemmCurve& curve) {
-  const double size = value.number(TopologyLimits::gemm_size);
-  if (!curve.points.empty() && size <= curve.points.back().size)
-    value.fail("does not ascend; expected a larger size than in the point before");
-  return size;
-}
+constexpr const char* larger_size = "a larger size";
 
 void read_efficiency(const TomlTable& table, GemmCurve& curve) {
   const FlopRate peak = table.need("peak").flop_rate(TopologyLimits::flop_rate);
-  for (const TomlValue& point : table.need("efficiency").list(TopologyLimits::points)) {
-    const auto parts = point.pair();
-    const double size = next_size(parts[0], curve);
-    curve.points.push_back({size, peak * parts[1].number(TopologyLimits::efficiency)});
-  }
+  each_ascending(table.need("efficiency"), TopologyLimits::gemm_size, larger_size,
+                 [&](double size, const TomlValue& efficiency) {
+                   curve.points.push_back({size, peak * efficiency.number(TopologyLimits::efficiency)});
+                 });
 }
 
 /// A list of exactly `count` values; `what` says in the error what was expected.
@@ -48,23 +42,15 @@ void read_tiled(const TomlTable& table, GemmCurve& curve) {
 }
 
 void read_sustained(const TomlValue& value, GemmCurve& curve) {
-  for (const TomlValue& point : value.list(TopologyLimits::points)) {
-    const auto parts = point.pair();
-    const double duty = parts[0].number(TopologyLimits::duty);
-    if (!curve.sustained.empty() && duty <= curve.sustained.back().duty)
-      parts[0].fail("does not ascend; expected a larger share than in the point before");
-    curve.sustained.push_back({duty, parts[1].number(TopologyLimits::factor)});
-  }
+  each_ascending(value, TopologyLimits::duty, "a larger share", [&](double duty, const TomlValue& factor) {
+    curve.sustained.push_back({duty, factor.number(TopologyLimits::factor)});
+  });
 }
 
 void read_alignment(const TomlValue& value, GemmCurve& curve) {
-  for (const TomlValue& point : value.list(TopologyLimits::points)) {
-    const auto parts = point.pair();
-    const double bytes = parts[0].number(TopologyLimits::alignment);
-    if (!curve.alignment.empty() && bytes <= curve.alignment.back().bytes)
-      parts[0].fail("does not ascend; expected more bytes than in the point before");
-    curve.alignment.push_back({bytes, parts[1].number(TopologyLimits::factor)});
-  }
+  each_ascending(value, TopologyLimits::alignment, "more bytes", [&](double bytes, const TomlValue& factor) {
+    curve.alignment.push_back({bytes, factor.number(TopologyLimits::factor)});
+  });
 }
 
 }  // namespace
@@ -99,17 +85,13 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   if (const auto alignment = table.find("alignment")) read_alignment(*alignment, curve);
   if (const auto watts = table.find("watts")) curve.watts = watts->watts(TopologyLimits::gemm_watts);
   if (square)
-    for (const TomlValue& point : square->list(TopologyLimits::points)) {
-      const auto parts = point.pair();
-      const double size = next_size(parts[0], curve);
-      curve.points.push_back({size, Flops{2 * size * size * size} / parts[1].seconds(TopologyLimits::gemm_time)});
-    }
+    each_ascending(*square, TopologyLimits::gemm_size, larger_size, [&](double size, const TomlValue& time) {
+      curve.points.push_back({size, Flops{2 * size * size * size} / time.seconds(TopologyLimits::gemm_time)});
+    });
   if (rates)
-    for (const TomlValue& point : rates->list(TopologyLimits::points)) {
-      const auto parts = point.pair();
-      const double size = next_size(parts[0], curve);
-      curve.points.push_back({size, parts[1].flop_rate(TopologyLimits::flop_rate)});
-    }
+    each_ascending(*rates, TopologyLimits::gemm_size, larger_size, [&](double size, const TomlValue& rate) {
+      curve.points.push_back({size, rate.flop_rate(TopologyLimits::flop_rate)});
+    });
   if (!tiled && curve.points.empty()) table.fail("has no points; expected at least one");
   curve.source = source_of(table);
   return curve;

@@ -45,6 +45,18 @@ double mean(const std::vector<RankedGroup>& groups, double RankedGroup::*figure)
   return std::accumulate(groups.begin(), groups.end(), 0.0, add) / static_cast<double>(groups.size());
 }
 
+/// The plan of a case. Throws InputError without a place, also for a plan that takes no time: no error is relative to
+/// that.
+Job job_of(const Case& c, const Topology& topology) {
+  MachineText machine;
+  machine.devices = c.devices;
+  Job job = plan_job(topology, c.problem, machine, c.policy);
+  if (!job.plan.ops.empty()) return job;
+  const GemmProblem& p = job.plan.problem;
+  const char* const blame = p.m == 0 ? "m" : p.n == 0 ? "n" : p.k == 0 ? "k" : "alpha";
+  throw InputError{fmt::format("{}: there is nothing to do; expected sizes and scalars that change a result", blame)};
+}
+
 }  // namespace
 
 std::string CaseResult::name() const {
@@ -56,15 +68,7 @@ std::string CaseResult::name() const {
 }
 
 CaseStudy::CaseStudy(const std::vector<Case>& cases, const Topology& topology) : topology_{topology} {
-  for (const Case& c : cases) {
-    MachineText machine;
-    machine.devices = c.devices;
-    try {
-      results_.push_back({.what = c, .job = plan_job(topology, c.problem, machine, c.policy)});
-    } catch (const InputError& error) {
-      throw InputError{c.located(error.what())};
-    }
-  }
+  for (const Case& c : cases) results_.push_back({.what = c, .job = c.locating([&] { return job_of(c, topology); })});
 }
 
 void CaseStudy::simulate(Executor& simulator) {
@@ -78,10 +82,16 @@ void CaseStudy::simulate(Executor& simulator) {
 void CaseStudy::measure(std::unique_ptr<RealExecutor> executor, const RunSettings& settings) {
   std::vector<const Plan*> plans;
   for (const CaseResult& result : results_) plans.push_back(&result.job.plan);
-  Runner runner{std::move(executor), plans, settings};
+  Runner runner = [&] {
+    try {
+      return Runner{std::move(executor), plans, settings};
+    } catch (const PlanError& error) {
+      throw InputError{results_[error.plan].what.located(error.what())};
+    }
+  }();
   for (std::size_t i = 0; i < results_.size(); ++i) {
     CaseResult& result = results_[i];
-    result.measured = runner.run(result.job.plan);
+    result.measured = result.what.locating([&] { return runner.run(result.job.plan); });
     const Timeline measured = std::exchange(result.measured.timeline, {});
     if (result.predicted) result.split = split_error(result.job.plan, topology_, predicted_[i], measured);
     result.modelled_j = energy_of(result.job.plan, measured);

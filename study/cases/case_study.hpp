@@ -36,8 +36,7 @@ struct CaseResult {
 /// Cases that are planned, simulated if wanted, and run.
 class CaseStudy {
  public:
-  /// Plans them. Keeps a reference to the machine. Throws InputError naming file, line and, where one is to blame, the
-  /// column.
+  /// Plans them. Keeps a reference to the machine. Throws InputError naming file, line and column, as measure() does.
   CaseStudy(const std::vector<Case>& cases, const Topology& topology);
 
   void simulate(Executor& simulator);

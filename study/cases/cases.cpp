@@ -102,11 +102,15 @@ std::vector<std::size_t> read_header(CsvReader& csv) {
 }  // namespace
 
 std::string Case::located(const std::string& message) const {
-  if (!message.starts_with("--")) return fmt::format("{}:{}: {}", file, line, message);
-  const std::string words = message.substr(2);
-  const auto place = places.find(words.substr(0, words.find_first_of(": ")));
-  if (place == places.end()) return fmt::format("{}:{}: {}", file, line, words);
-  return fmt::format("{}:{}:{}: {}", file, line, place->second, words);
+  const std::string words = message.substr(message.starts_with("--") ? 2 : 0);
+  const std::string subject = words.substr(0, words.find_first_of(" :="));  // of "tile 64: ...", "m = 5 ..."
+  const auto sets_it = [&](const std::string& text) { return text.starts_with(subject + "="); };
+  std::string column = subject;
+  if (subject == routine) column = routine == "dot" ? "k" : "m";
+  if (!places.contains(column) && std::any_of(policy.overrides.begin(), policy.overrides.end(), sets_it))
+    column = "set";
+  const auto place = places.find(column);
+  return fmt::format("{}:{}:{}: {}", file, line, place == places.end() ? 1 : place->second, words);
 }
 
 std::vector<Case> read_cases(const std::string& file) {
@@ -130,11 +134,7 @@ std::vector<Case> read_cases(const std::string& file) {
         c.places[columns()[column].first] = cells[i].column;
         columns()[column].second(c, std::string{cells[i].text});
       }
-    try {
-      state_problem(c);
-    } catch (const InputError& error) {
-      throw InputError{c.located(error.what())};
-    }
+    c.locating([&] { state_problem(c); });
     cases.push_back(std::move(c));
   }
   if (cases.empty()) csv.fail(1, "has no cases; expected at least one line after the header");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/base/error.hpp"
 #include "study/job.hpp"
 
 namespace tilerail::study {
@@ -21,9 +22,19 @@ struct Case {
   PolicyText policy;
   std::string group, label;  // group: alternatives for one task
 
-  /// The message with file and line before it. One that begins with an option, as texts of a command line give it,
-  /// names the column of that option instead, and where its cell starts.
+  /// The message with file, line and column before it: of the cell of the option that it begins with, as texts of a
+  /// command line have it, or of the start of the line where there is none.
   std::string located(const std::string& message) const;
+
+  /// What `action` returns. An InputError that leaves it is located.
+  template <class Action>
+  auto locating(const Action& action) const {
+    try {
+      return action();
+    } catch (const InputError& error) {
+      throw InputError{located(error.what())};
+    }
+  }
 };
 
 /// Reads a CSV with a header: columns m, n, k and any of routine, dtype, transa, transb, alpha, beta, place, devices,

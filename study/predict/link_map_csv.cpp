@@ -8,13 +8,14 @@
 
 #include "model/base/csv_cells.hpp"
 #include "model/base/files.hpp"
+#include "model/machine/topology_limits.hpp"
 
 namespace tilerail::study {
 namespace {
 
 enum Column { src, dst, latency, bandwidth, with_src, with_dst, slowdown };
 constexpr const char* columns[] = {"src", "dst", "latency_s", "bytes_per_s", "with_src", "with_dst", "slowdown"};
-constexpr double most_seconds = 10, most_bytes_per_s = 1e15, most_slowdown = 1e6;
+constexpr double most_slowdown = 1e6;
 
 std::string header() { return fmt::format("{}", fmt::join(columns, ",")); }
 
@@ -53,8 +54,10 @@ class Reader {
     for (const Column unused : {with_src, with_dst}) expect_empty(unused, "without a slowdown");
     const MemoryPair pair = pair_of(src, dst);
     if (!known_.insert({pair.src, pair.dst}).second) fail(src, "the second line of this link; expected one");
-    links_.push_back({pair, Seconds{csv_.number(cells_[latency], columns[latency], most_seconds)},
-                      Rate{above_0(bandwidth, most_bytes_per_s)}});
+    const Rate rate{csv_.number(cells_[bandwidth], columns[bandwidth], TopologyLimits::rate.most.value)};
+    if (!TopologyLimits::rate.holds(rate)) fail(bandwidth, fmt::format("expected {}", TopologyLimits::rate.text));
+    links_.push_back(
+        {pair, Seconds{csv_.number(cells_[latency], columns[latency], TopologyLimits::latency.most.value)}, rate});
   }
 
   void read_slowdown() {
@@ -63,7 +66,9 @@ class Reader {
     if (of == by) fail(with_src, "slows itself down; expected another link");
     if (!known_.insert({of.src, of.dst, by.src, by.dst}).second)
       fail(slowdown, "the second slowdown of these two links; expected one");
-    slowdowns_.push_back({of, by, above_0(slowdown, most_slowdown)});
+    const double factor = csv_.number(cells_[slowdown], columns[slowdown], most_slowdown);
+    if (factor == 0) fail(slowdown, "expected a number above 0");
+    slowdowns_.push_back({of, by, factor});
   }
 
   MemoryPair listed(Column from, Column to) const {
@@ -82,11 +87,6 @@ class Reader {
     std::vector<std::string> names;
     for (const Memory& each : topology_.memories()) names.push_back(each.name);
     fail(column, fmt::format("no memory of {}; expected one of: {}", topology_.name(), fmt::join(names, ", ")));
-  }
-  double above_0(Column column, double most) const {
-    const double value = csv_.number(cells_[column], columns[column], most);
-    if (value == 0) fail(column, "expected a number above 0");
-    return value;
   }
   void expect_empty(Column column, const char* when) const {
     if (!cells_[column].text.empty()) fail(column, fmt::format("expected nothing {}", when));

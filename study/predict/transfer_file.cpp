@@ -7,6 +7,8 @@
 
 #include "model/base/csv_cells.hpp"
 #include "model/base/files.hpp"
+#include "model/base/units_text.hpp"
+#include "model/machine/topology_limits.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -81,6 +83,11 @@ TransferTime read_transfer_time(const std::string& file) {
   }
   if (most_bytes <= element) csv.fail(1, "no copy of more than one element; expected at least one");
   TransferTime time = fit_transfer_time(latency_of(copies), copies);
+  if (!TopologyLimits::latency.holds(time.latency))
+    csv.fail(
+        1, fmt::format("a copy of nothing takes {}; expected {}", to_text(time.latency), TopologyLimits::latency.text));
+  if (const Rate rate = inverse(time.per_byte); !TopologyLimits::rate.holds(rate))
+    csv.fail(1, fmt::format("large copies go at {}; expected {}", to_text(rate), TopologyLimits::rate.text));
   time.slowdown = fit_slowdown(slowed);
   return time;
 }

@@ -10,10 +10,7 @@
 namespace tilerail::api {
 namespace {
 
-using test::fake_session;
-using test::Log;
-using test::Multiplication;
-using test::small_tiles;
+using namespace test;
 
 TEST(SessionSettings, SettersChangeWhatIsPlannedAndOldPlansStayCached) {
   const auto log = std::make_shared<Log>();

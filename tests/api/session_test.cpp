@@ -11,10 +11,7 @@
 namespace tilerail::api {
 namespace {
 
-using test::fake_session;
-using test::Log;
-using test::Multiplication;
-using test::small_tiles;
+using namespace test;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 

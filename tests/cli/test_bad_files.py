@@ -13,9 +13,18 @@ GOOD_MACHINE = (TOPOLOGIES / "two-gpu.toml").read_text()
 # One edit of two-gpu.toml (first occurrence), and what the error must quote.
 MACHINES = {
     "not TOML": ('name = "two-gpu"', 'name = "two-gpu', "7:"),
+    "key of many parts": ("[kernels.flat]", "[kernels.flat" + 50000 * ".a" + "]",
+                          ":69:74: the key has more than 32 parts"),
     "no schema": ("schema = 1\n", "", "schema"),
     "schema of the future": ("schema = 1", "schema = 99", "99"),
     "no name": ('name = "two-gpu"\n', "", "name"),
+    "name with a tab": ('name = "two-gpu"', 'name = "two\\tgpu"', ":7:8: name 'two?gpu' is no name; expected 1 to 128 "),
+    "long name": ('name = "two-gpu"', f'name = "{129 * "x"}"', "is no name; expected 1 to 128 characters"),
+    "group with a tab": (
+        "[kernels.flat]",
+        '[[group]]\nname = "a\\tb"\nforward = ["host->pcie0"]\ncapacity = "1 GB/s"\nsource = "round"\n\n[kernels.flat]',
+        "group 'a\\x09b': its name is not allowed",
+    ),
     "unknown field": ('kind = "host"', 'kind = "host"\ncolour = "red"', "colour"),
     "unknown kind of memory": ('kind = "host"', 'kind = "attic"', "attic"),
     "unknown kind of source": ('kind = "assumed"', 'kind = "guessed"', "guessed"),

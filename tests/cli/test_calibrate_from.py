@@ -75,6 +75,16 @@ class CalibrateFrom(CommandTest):
         self.assertIn("plain host pages: 4 runs of copies: median error", text)
         self.assertIn("5 kernels: median error", text)
 
+    def test_a_name_that_no_machine_may_have_is_refused(self):
+        self.record()
+        host = ["calibrate", "--backend", "host", "-o", "host.toml"]
+        for name in ("", 129 * "x", "a\nb"):
+            for command in (FROM, host):
+                with self.subTest(name, command=command):
+                    self.assert_refused([*command, "--name", name], "is no name; expected 1 to 128 characters")
+        self.record(lambda measurements: measurements.update(machine="a\nb"))
+        self.assert_refused(FROM, "m.json: /machine: \"a\\nb\": expected 1 to 128 characters")
+
     def test_what_copies_share_is_found(self):
         self.record()
         self.succeed(*FROM)

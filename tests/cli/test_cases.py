@@ -136,6 +136,12 @@ class Cases(CommandTest):
                           ["axpy", "1024", "1", "1", "h:h", "passed"], ["gemm", "32", "32", "32", "h:h:h", "passed"]])
         self.assertIn("\naxpy 1K,1,1 f64 h:h x", text)
 
+    def test_an_empty_sum_that_scales_is_a_case(self):
+        self.write("cases.csv", "m,n,k,beta\n64,64,0,2\n")
+        text, results = self.measured("--no-simulate", "--check")
+        self.assertEqual(results[0]["check"], "passed")
+        self.assertNotIn("nan", text)
+
     def test_checks_pass(self):
         self.write("cases.csv", CASES)
         _, results = self.measured("--no-simulate", "--check")
@@ -162,6 +168,15 @@ BAD_FILES = {
     "unknown tile": ("m,n,k,tile,policy\n64,64,64,small,gemmex\n", "cases.csv:2:10: tile: 'small'"),
     "unknown field": ("m,n,k,set\n64,64,64,speed=max\n", "cases.csv:2:10: set speed"),
     "unknown place": ("m,n,k,place\n64,64,64,h:h:7\n", "cases.csv:2:10: place: '7'"),
+    "type that the machine has not": ("m,n,k,dtype\n64,64,64,tf32\n", "cases.csv:2:10: dtype: machine 'two-gpu' has no "
+                                      "GEMM times for tf32 NN; expected a type of which it has: f64, f32, f16, bf16"),
+    "type that the host has not": ("m,n,k,dtype\n64,64,64,bf16\n", "cases.csv:2:10: dtype bf16 cannot be executed"),
+    "matrices that do not fit": ("m,n,k,place\n64K,64K,64K,0:0:0\n", "cases.csv:2:13: place: needs"),
+    "no columns": ("m,n,k\n64,64,64\n64,0,64\n", "cases.csv:3:4: n: there is nothing to do"),
+    "empty sum": ("m,n,k,alpha\n64,64,0,1\n", "cases.csv:2:7: k: there is nothing to do"),
+    "nothing added": ("m,n,k,alpha\n64,64,64,0\n", "cases.csv:2:10: alpha: there is nothing to do"),
+    "tile that is set, too": ("m,n,k,tile,set\n64,64,64,32,tile=16\n", "cases.csv:2:13: set tile=16: 'tile' is given by"),
+    "tile that is set": ("m,n,k,set\n64,1M,1M,tile=1\n", "cases.csv:2:10: tile 1: cuts the problem into"),
     "unknown device": ("m,n,k,devices\n64,64,64,5\n", "cases.csv:2:10: devices: two-gpu has no GPU 5"),
 }
 
@@ -185,6 +200,7 @@ class BadCases(CommandTest):
             (compare("--iters", "0"), "'0'"),
             (compare("--warmup", "x"), "'x'"),
             (compare("--host-buffers", "scattered"), "'scattered'"),
+            (compare("--energy", "1"), "--energy: '1' means nothing to the host"),
             (compare("--csv", "absent/results.csv"), "absent/results.csv"),
             (compare("--json", "absent/results.json"), "absent/results.json"),
             (compare("--trace", "both.pftrace"), "--trace: 'both.pftrace' is of two timelines"),

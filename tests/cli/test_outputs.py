@@ -4,10 +4,10 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 import unittest
 
 from support import OLD, SMALL, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
+from waiting import wait_until
 
 LARGE = ["--gemm", "1K", "--tile", "32", "--policy", "gemmex", "--topology", "two-gpu"]  # a plan of several MB
 
@@ -48,6 +48,35 @@ class StandardOutput(CommandTest):
         self.assertFalse((self.folder / "-").exists())
 
 
+class OwnInputs(CommandTest):
+    """What a command reads, it does not replace."""
+
+    def test_an_output_that_is_an_input_is_refused_before_anything_runs(self):
+        self.succeed("plan", *SMALL, "-o", "plan.json")
+        self.succeed("run", "--backend", "host", *SMALL, "--timeline", "t.csv")
+        self.write("machine.toml", (TOPOLOGIES / "two-gpu.toml").read_text())
+        self.write("cases.csv", "m,n,k\n64,64,64\n")
+        self.succeed("topo", "show", "two-gpu", "--link-map", "map.csv")
+        (self.folder / "link.json").symlink_to("plan.json")
+        cases = ["compare", "--cases", "cases.csv", "--backend", "host", "--no-simulate"]
+        host = ["run", "--backend", "host"]
+        for arguments, option, path, source in (
+            ([*host, "--plan", "plan.json", "--json", "plan.json"], "--json", "plan.json", "plan.json"),
+            ([*host, "--plan", "plan.json", "--json", "link.json"], "--json", "link.json", "plan.json"),
+            ([*host, "--plan", "link.json", "--json", "plan.json"], "--json", "plan.json", "link.json"),
+            ([*host, *SMALL[:-1], "./machine.toml", "--json", "machine.toml"], "--json", "machine.toml", "./machine.toml"),
+            (["plan", *SMALL[:-1], "machine.toml", "-o", "machine.toml"], "-o", "machine.toml", "machine.toml"),
+            (["compare", "t.csv", "t.csv", "--json", "t.csv"], "--json", "t.csv", "t.csv"),
+            ([*cases, "--topology", "two-gpu", "--csv", "cases.csv"], "--csv", "cases.csv", "cases.csv"),
+            ([*cases, "--topology", "machine.toml", "--csv", "machine.toml"], "--csv", "machine.toml", "machine.toml"),
+            (["topo", "show", "machine.toml", "--link-map", "machine.toml"], "--link-map", "machine.toml", "machine.toml"),
+            (["predict", *SMALL, "--link-map", "map.csv", "--json", "map.csv"], "--json", "map.csv", "map.csv"),
+            (["calibrate", "--backend", "cuda", "--from", "t.csv", "-o", "t.csv"], "-o", "t.csv", "t.csv"),
+        ):
+            with self.subTest(arguments):
+                self.assert_refused(arguments, f"{option}: '{path}' is read as '{source}', too; expected a file of its own")
+
+
 @needs_simulator
 class Interrupted(CommandTest):
     """A program that is ended while it draws leaves nothing of its own behind."""
@@ -61,13 +90,6 @@ class Interrupted(CommandTest):
         fake.write_text(f'#!/bin/sh\n[ "$1" = -c ] && exit 0\necho $$ > "{self.bin}/pid"\nexec sleep 100\n')
         fake.chmod(0o755)
 
-    def wait_until(self, holds):
-        for _ in range(600):
-            if holds():
-                return
-            time.sleep(0.05)
-        self.fail("did not happen within 30 s")
-
     def test_no_file_and_no_process_stays(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(number.name):
@@ -79,7 +101,7 @@ class Interrupted(CommandTest):
                     cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                     env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), "PATH": f"{self.bin}:/usr/bin:/bin"})
                 self.addCleanup(program.kill)
-                self.wait_until(lambda: pid.exists() and pid.read_text().strip())
+                wait_until(lambda: pid.exists() and pid.read_text().strip())
                 self.assertGreater(len(list(self.folder.iterdir())), 2, "something is staged")
                 program.send_signal(number)
                 self.assertEqual(program.communicate(timeout=30), (b"", b""))
@@ -87,7 +109,7 @@ class Interrupted(CommandTest):
                 self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["bin", "t.csv"])
                 self.assertEqual((self.folder / "t.csv").read_text(), OLD)
                 child = pathlib.Path("/proc", pid.read_text().strip(), "stat")
-                self.wait_until(lambda: not child.exists() or child.read_text().split()[2] == "Z")
+                wait_until(lambda: not child.exists() or child.read_text().split()[2] == "Z")
 
 
 if __name__ == "__main__":

@@ -73,6 +73,14 @@ class Transfers(CommandTest):
             self.write("in.csv", good + bad)
             self.assert_refused(self.predict("--transfers-in", "in.csv"), quoted)
 
+    def test_what_no_link_does_is_refused(self):
+        for large, quoted in {"1e-9": "in.csv:2:1: large copies go at ", "1e-3": "large copies go at inf PB/s; expected 1 MB/s",
+                              "1e9": "large copies go at 0.008"}.items():
+            self.write("in.csv", f"1,1,1e-3,0,9,1e-3,0,9,1\n1000,1000,{large},0,9,1,0,9,1\n")
+            self.assert_refused(self.predict("--transfers-in", "in.csv"), quoted)
+        self.write("in.csv", "1,1,11,0,9,11,0,9,1\n1000,1000,12,0,9,12,0,9,1\n")
+        self.assert_refused(self.predict("--transfers-in", "in.csv"), "a copy of nothing takes 11 s; expected 0 s to 10 s")
+
     def test_files_without_copies_are_refused(self):
         self.write("out.csv", "")
         self.assert_refused(self.predict("--transfers-out", "out.csv"), "out.csv:1:1: no copy of more than one element")

@@ -1,12 +1,13 @@
 """`tilerail experiment` itself: its list, its refusals, where results go."""
 
+import os
 import pathlib
 import signal
 import subprocess
-import time
 import unittest
 
 from support import SOURCE, TILERAIL, ExperimentTest
+from waiting import wait_until
 
 
 class Command(ExperimentTest):
@@ -56,6 +57,16 @@ class Command(ExperimentTest):
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
 
+    def test_a_folder_that_is_a_file_is_refused_before_anything_runs(self):
+        (self.folder / "file").write_text("")
+        fake = self.folder / "fake"
+        fake.write_text(f'#!/bin/sh\ntouch "{self.folder}/started"\n')
+        fake.chmod(0o755)
+        for folder in ("file", "file/x"):
+            self.assert_refused(["run", "karolina_gemmex", "-o", folder, "--", "--tilerail", fake], f"'{folder}' is no folder")
+        self.assertFalse((self.folder / "started").exists())
+
+
 class Interrupted(ExperimentTest):
     """A signal ends an experiment at once, with all that it has started, however much is still in its queue."""
 
@@ -70,7 +81,7 @@ class Interrupted(ExperimentTest):
                     [TILERAIL, "experiment", "run", "thesis_fig_4_8", "--", "--tilerail", fake, "--jobs", "2"],
                     cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.addCleanup(experiment.kill)
-                self.wait_until(lambda: log.exists() and len(log.read_text().split()) == 2)
+                wait_until(lambda: log.exists() and len(log.read_text().split()) == 2)
                 experiment.send_signal(number)
                 self.assertEqual(experiment.communicate(timeout=20), (b"", b""))
                 self.assertEqual(experiment.returncode, -number)
@@ -79,12 +90,15 @@ class Interrupted(ExperimentTest):
                     self.assertFalse(pathlib.Path("/proc", pid).exists(), f"process {pid} is still there")
                 self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fake", "log"])
 
-    def wait_until(self, holds):
-        for _ in range(600):
-            if holds():
-                return
-            time.sleep(0.05)
-        self.fail("did not happen within 30 s")
+    def test_an_interrupt_while_python_starts_ends_it_quietly(self):
+        # Every Python reads this first. The one that becomes the experiment interrupts itself there.
+        (self.folder / "sitecustomize.py").write_text(
+            "import os, signal, sys\n"
+            "if any(word.endswith('karolina_gemmex.py') for word in sys.orig_argv):\n"
+            "    os.kill(os.getpid(), signal.SIGINT)\n")
+        done = subprocess.run([TILERAIL, "experiment", "run", "karolina_gemmex", "--", "--sizes", "8K"], cwd=self.folder,
+                              env={**os.environ, "PYTHONPATH": str(self.folder)}, capture_output=True, timeout=240)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (-signal.SIGINT, b"", b""))
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ std::vector<BadInput> names() {
        "\"gpu0\"\nkind = \"gpu\"\ndevice = 1",
        {"'gpu0' is the name of another"}},
       {"NodeNameWithColon", "\"spare\"", "\"spare:1\"", "\"spare:1\"", {"node 'spare:1'", "not allowed"}},
-      {"EmptyNodeName", "\"spare\"", "\"\"", "\"\"", {"node ''", "0 characters"}},
+      {"EmptyNodeName", "\"spare\"", "\"\"", "\"\"", {"node ''", "1 to 128 characters"}},
       {"LinkToItself", "to = \"pcie0\"", "to = \"host\"", "\"host\"\nbandwidth", {"link: to 'host'", "another node"}},
       {"EfficiencyWithoutPeak",
        "square =",

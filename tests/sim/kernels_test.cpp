@@ -17,6 +17,13 @@ Topology with_room() {
 
 OpId add_small(HandPlan& p, int queue) { return p.gemm(gpu0, 256, 256, 2048, {}, queue); }
 
+/// So many kernels of n x n x k, each in a queue of its own of the first GPU.
+Timeline run_side_by_side(const Topology& machine, int kernels, std::int64_t n, std::int64_t k) {
+  HandPlan p{machine};
+  for (int i = 0; i < kernels; ++i) p.gemm(gpu0, n, n, k, {}, i);
+  return SimExecutor{machine}.execute(p.plan);
+}
+
 TEST(SimKernels, AKernelAloneTakesItsTime) {
   const Topology machine = with_room();
   HandPlan p{machine};
@@ -29,9 +36,7 @@ TEST(SimKernels, AKernelAloneTakesItsTime) {
 TEST(SimKernels, FourQuartersRunAtOnceAndAFifthWaits) {
   const Topology machine = with_room();
   for (int kernels : {4, 5, 8}) {
-    HandPlan p{machine};
-    for (int i = 0; i < kernels; ++i) add_small(p, i);
-    const Timeline t = SimExecutor{machine}.execute(p.plan);
+    const Timeline t = run_side_by_side(machine, kernels, 256, 2048);
     for (int i = 0; i < kernels; ++i) expect_times(t, OpId{i}, i / 4 * small, (i / 4 + 1) * small);
   }
 }
@@ -39,9 +44,7 @@ TEST(SimKernels, FourQuartersRunAtOnceAndAFifthWaits) {
 TEST(SimKernels, KernelsAtThePeakRunOneAfterAnotherHoweverFewBlocksTheyHave) {
   const Topology machine = two_gpu();
   constexpr double alone = 2.0 * 256 * 256 * 8192 / 1e12;
-  HandPlan p{machine};
-  for (int i = 0; i < 8; ++i) p.gemm(gpu0, 256, 256, 8192, {}, i);
-  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  const Timeline t = run_side_by_side(machine, 8, 256, 8192);
   for (int i = 0; i < 8; ++i) expect_times(t, OpId{i}, i * alone, (i + 1) * alone);
 }
 
@@ -50,9 +53,7 @@ TEST(SimKernels, KernelsThatLaunchingBoundsFillWhatTheirWorkTakesAtThePeak) {
   // one starts beside two (0.839 < 1); three share the GPU and take 3 x 4.19 us; two fit side by side.
   const Topology machine = two_gpu();
   constexpr double work = 2.0 * 128 * 128 * 128 / 1e12;
-  HandPlan p{machine};
-  for (int i = 0; i < 5; ++i) p.gemm(gpu0, 128, 128, 128, {}, i);
-  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  const Timeline t = run_side_by_side(machine, 5, 128, 128);
   for (int i = 0; i < 3; ++i) expect_times(t, OpId{i}, 0, 3 * work);
   for (int i = 3; i < 5; ++i) expect_times(t, OpId{i}, 3 * work, 3 * work + 10 * us);
 }

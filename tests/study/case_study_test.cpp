@@ -6,6 +6,7 @@
 
 #include "backends/factory.hpp"
 #include "study/cases/case_table.hpp"
+#include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
 
 namespace tilerail::study {
@@ -76,12 +77,43 @@ TEST(CaseTable, CsvAndJsonHoldTheSameCells) {
   EXPECT_EQ(json["backend"], "host");
 }
 
-TEST(Case, ErrorsOfOptionsNameTheColumnAndItsCell) {
+/// Of line 3, with cells that start there.
+Case case_of(const std::map<std::string, std::size_t>& places) {
   Case c;
-  c.file = "cases.csv", c.line = 3, c.places = {{"place", 9}};
+  c.file = "cases.csv", c.line = 3, c.places = places;
+  c.policy.overrides = {"select=edp"};
+  return c;
+}
+
+TEST(Case, ErrorsOfOptionsNameTheColumnAndItsCell) {
+  const Case c = case_of({{"m", 2}, {"place", 9}, {"set", 15}});
   EXPECT_EQ(c.located("--place: 'x' is no memory"), "cases.csv:3:9: place: 'x' is no memory");
-  EXPECT_EQ(c.located("--devices: has no GPU 5"), "cases.csv:3: devices: has no GPU 5");
-  EXPECT_EQ(c.located("m = 5: too large"), "cases.csv:3: m = 5: too large");
+  EXPECT_EQ(c.located("--set routing=fast: expected eta"), "cases.csv:3:15: set routing=fast: expected eta");
+  EXPECT_EQ(c.located("m = 5: too large"), "cases.csv:3:2: m = 5: too large");
+}
+
+TEST(Case, ErrorsOfWhatHasNoCellOfItsOwnNameTheOneItComesFrom) {
+  Case c = case_of({{"m", 5}, {"k", 7}, {"set", 15}});
+  EXPECT_EQ(c.located("select=edp: expected watts"), "cases.csv:3:15: select=edp: expected watts");
+  EXPECT_EQ(c.located("--gemm: too large"), "cases.csv:3:5: gemm: too large");
+  EXPECT_EQ(c.located("--devices: has no GPU 5"), "cases.csv:3:1: devices: has no GPU 5");  // of the whole line
+  c.routine = "dot";                                                                        // its size as a GEMM is k
+  EXPECT_EQ(c.located("--dot: too large"), "cases.csv:3:7: dot: too large");
+}
+
+TEST(CaseStudy, MatricesThatThisMachineCannotHoldNameTheirCase) {
+  Topology::Description d = testing::shipped("two-gpu").description();
+  for (Memory& memory : d.memories) memory.capacity.reset();
+  const Topology machine{d};
+  std::vector<Case> cases(2);
+  cases[0].problem.gemm = "64", cases[1].problem.gemm = "2M,2M,1";  // 32 TiB
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    cases[i].file = "cases.csv", cases[i].line = 2 + i, cases[i].places = {{"m", 4}};
+    cases[i].policy.name = "gemmex", cases[i].policy.tile = i == 0 ? "32" : "1M";
+  }
+  CaseStudy study{cases, machine};
+  expect_input_error([&] { study.measure(make_real_executor("host", machine), {.iterations = 1}); },
+                     {"cases.csv:3:4: gemm: matrices and tiles need"});
 }
 
 }  // namespace

@@ -104,17 +104,26 @@ class MatrixPools::Pool {
 MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* const> plans,
                          std::span<const MemoryId> readers, HostPages pages)
     : executor_{executor}, pages_{pages} {
-  std::map<MemoryId, std::size_t> most;
-  for (const Plan* plan : plans) {
-    const GemmProblem& p = plan->problem;
+  struct Most {
+    std::size_t bytes = 0, plan = 0;
+  };
+  std::map<MemoryId, Most> most;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const GemmProblem& p = plans[i]->problem;
     const Sizes sizes{p};
     std::map<MemoryId, std::size_t> bytes;
     bytes[p.place_a] += sizes.a, bytes[p.place_b] += sizes.b, bytes[p.place_c] += sizes.c;
-    for (const auto& [memory, size] : bytes) most[memory] = std::max(most[memory], size);
+    for (const auto& [memory, size] : bytes)
+      if (Most& there = most[memory]; size > there.bytes) there = {size, i};
   }
-  for (const auto& [memory, bytes] : most) {
+  for (const auto& [memory, needed] : most) {
     const int device = executor.topology().is_host(memory) ? -1 : executor.ordinal(memory);
-    pools_[memory] = std::make_unique<Pool>(std::max(border, (bytes + border - 1) / border * border), device, pages);
+    const std::size_t bytes = std::max(border, (needed.bytes + border - 1) / border * border);
+    try {
+      pools_[memory] = std::make_unique<Pool>(bytes, device, pages);
+    } catch (const InputError& error) {
+      throw PlanError{needed.plan, error.what()};
+    }
   }
   for (const MemoryId gpu : readers) readers_.push_back(executor.ordinal(gpu));
 }

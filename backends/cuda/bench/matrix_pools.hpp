@@ -16,7 +16,7 @@ namespace tilerail::cuda {
 class MatrixPools final : public TestMatrices {
  public:
   /// Allocates for the largest plan. `readers`: the GPUs whose rate from host memory is told. `executor` must live as
-  /// long. Throws InputError when a memory has not enough.
+  /// long. Throws PlanError when a memory has not enough.
   MatrixPools(const CudaExecutor& executor, std::span<const Plan* const> plans, std::span<const MemoryId> readers,
               HostPages pages);
   ~MatrixPools() override;

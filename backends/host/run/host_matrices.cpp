@@ -26,7 +26,8 @@ double matrix_bytes(const GemmProblem& p, bool checked) {
 HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   std::vector<std::int64_t> arenas;  // by memory; the executor keeps them
-  for (const Plan* plan : plans) {
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const Plan* const plan = plans[i];
     arenas.resize(std::max(arenas.size(), plan->peak_bytes.size()));
     double needed = matrix_bytes(plan->problem, checked);
     for (std::size_t m = 0; m < plan->peak_bytes.size(); ++m) {
@@ -34,8 +35,8 @@ HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
       needed += static_cast<double>(arenas[m]);
     }
     if (needed > there)
-      throw InputError{fmt::format("--{}: matrices and tiles need {}, this machine has {}; take smaller sizes",
-                                   to_string(plan->problem.routine), bytes_text(needed), bytes_text(there))};
+      throw PlanError{i, fmt::format("--{}: matrices and tiles need {}, this machine has {}; take smaller sizes",
+                                     to_string(plan->problem.routine), bytes_text(needed), bytes_text(there))};
   }
 }
 
