@@ -90,10 +90,10 @@ class Sums final : public Outputs {
   Place open(const Task& task, std::size_t device, Deps& deps) override {
     const Sum& sum = sums_[task.writes.index()];
     if (task.first) deps.after(sum.former);
-    return {sum.view, compute(device), task.first ? Scalar::zero : Scalar::one, 0};
+    return {sum.view, compute(device), task.first ? Scalar::zero : Scalar::one, Seconds{0}};
   }
 
-  void written(const Task& task, std::size_t /*device*/, OpId kernel, double /*end*/) override {
+  void written(const Task& task, std::size_t /*device*/, OpId kernel, Seconds /*end*/) override {
     sums_[task.writes.index()].last = kernel;
   }
 

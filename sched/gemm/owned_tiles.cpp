@@ -39,7 +39,8 @@ void OwnedTiles::give_back_passing(std::size_t device, const Arena::Slot& slot, 
 
 /// A whole tile of C in so many-th queues of its pairs, over the devices on its route. Returns its estimated arrival
 /// and sets `id` to the last copy.
-double OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps deps, double ready, OpId& id, int queue) {
+Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps deps, Seconds ready, OpId& id,
+                           int queue) {
   const auto memory = [&](const View& view) { return context_.builder.plan().buffer(view.buffer).memory; };
   std::optional<std::pair<std::size_t, Arena::Slot>> held;
   const auto hop_to = [&](const View& next) {
@@ -58,11 +59,11 @@ double OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps de
 }
 
 /// Charged to the link clock.
-double OwnedTiles::copy_once(std::size_t device, const View& from, const View& to, Deps& deps, double ready, OpId& id,
-                             int queue) {
+Seconds OwnedTiles::copy_once(std::size_t device, const View& from, const View& to, Deps& deps, Seconds ready, OpId& id,
+                              int queue) {
   const MemoryId src = context_.builder.plan().buffer(from.buffer).memory;
   const MemoryId dst = context_.builder.plan().buffer(to.buffer).memory;
-  const double bytes = context_.bytes(from.rows, from.cols);
+  const Bytes bytes = context_.bytes(from.rows, from.cols);
   const Clock::Arrival available{ready, ready, ready, 0};
   const auto arrival = context_.clock.estimate(src, dst, bytes, 1, available);
   context_.clock.commit(src, dst, bytes, arrival);
@@ -85,20 +86,20 @@ OwnedTiles::Open OwnedTiles::begin(const View& home, std::size_t device) {
     Deps deps;
     deps.after(tile.slot.former);
     OpId fetch;
-    tile.eta = copy_c(device, home, tile.work, deps, 0, fetch);
+    tile.eta = copy_c(device, home, tile.work, deps, Seconds{0}, fetch);
     tile.loaded = fetch;
   }
   return tile;
 }
 
 /// C' = beta C_in + C'.
-OpId OwnedTiles::add_c_in(const Open& tile, std::size_t device, OpId last_kernel, double& ready) {
+OpId OwnedTiles::add_c_in(const Open& tile, std::size_t device, OpId last_kernel, Seconds& ready) {
   const Arena::Slot c_in = take_passing(device, tile.home.rows, tile.home.cols);
   Deps fetch_deps, add_deps;
   fetch_deps.after(c_in.former);
   const View c_in_view{c_in.buffer, 0, 0, tile.home.rows, tile.home.cols};
   OpId fetch;
-  const double arrival = copy_c(device, tile.home, c_in_view, fetch_deps, 0, fetch);
+  const Seconds arrival = copy_c(device, tile.home, c_in_view, fetch_deps, Seconds{0}, fetch);
   Op add;
   add.kind = OpKind::axpby;
   add.queue = tile.queue;
@@ -106,14 +107,14 @@ OpId OwnedTiles::add_c_in(const Open& tile, std::size_t device, OpId last_kernel
   add.alpha = options_.beta, add.beta = Scalar::one;
   add_deps.after(fetch).after(last_kernel);
   const OpId added = context_.emit(device, add, add_deps);
-  ready = std::max(ready, arrival) + context_.costs.of(context_.builder.plan(), add, context_.devices[device]).seconds;
+  ready = std::max(ready, arrival) + context_.costs.of(context_.builder.plan(), add, context_.devices[device]).time;
   give_back_passing(device, c_in, added);
   return added;
 }
 
-void OwnedTiles::end(const Open& tile, std::size_t device, OpId last_kernel, double kernels_end) {
+void OwnedTiles::end(const Open& tile, std::size_t device, OpId last_kernel, Seconds kernels_end) {
   if (tile.in_place) return;
-  double ready = kernels_end;
+  Seconds ready = kernels_end;
   const bool adds = options_.lazy && options_.beta != Scalar::zero;
   const OpId last = adds ? add_c_in(tile, device, last_kernel, ready) : last_kernel;
   Deps deps;
@@ -130,7 +131,7 @@ Outputs::Place OwnedTiles::open(const Task& task, std::size_t device, Deps& deps
   Device& d = devices_[device];
   if (!task.first) {
     const Open& tile = d.open.at(task.writes);
-    return {tile.work, tile.queue, task.beta, 0};
+    return {tile.work, tile.queue, task.beta, Seconds{0}};
   }
   const int stream = d.started++ % context_.decisions.compute_streams;
   const QueueId queue = context_.builder.compute_queue(context_.devices[device], stream);
@@ -141,7 +142,7 @@ Outputs::Place OwnedTiles::open(const Task& task, std::size_t device, Deps& deps
   return {tile.work, queue, tile.beta, tile.eta};
 }
 
-void OwnedTiles::written(const Task& task, std::size_t device, OpId kernel, double kernels_end) {
+void OwnedTiles::written(const Task& task, std::size_t device, OpId kernel, Seconds kernels_end) {
   if (!task.last) return;
   const auto tile = devices_[device].open.find(task.writes);
   end(tile->second, device, kernel, kernels_end);

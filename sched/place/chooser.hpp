@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "model/base/units.hpp"
 #include "sched/tasks/task.hpp"
 
 namespace tilerail {
@@ -21,7 +22,7 @@ class Chooser {
   virtual std::optional<Task> next(std::size_t device) = 0;
 
   /// The task that `next` gave was planned; it ends at `end` by the clock.
-  virtual void placed(std::size_t /*device*/, const Task& /*task*/, double /*end*/) {}
+  virtual void placed(std::size_t /*device*/, const Task& /*task*/, Seconds /*end*/) {}
 };
 
 }  // namespace tilerail

@@ -24,16 +24,16 @@ struct Chain {
 inline constexpr std::size_t exhaustive_hops = 5;
 inline constexpr std::size_t beam_width = 16;
 Chain best_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                 std::span<const MemoryId> destinations, double bytes, int chunks);
+                 std::span<const MemoryId> destinations, Bytes bytes, int chunks);
 
 /// As best_chain; nothing where no order reaches every destination, as without peer access.
 std::optional<Chain> find_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                                std::span<const MemoryId> destinations, double bytes, int chunks);
+                                std::span<const MemoryId> destinations, Bytes bytes, int chunks);
 
 /// The two searches by themselves, for comparison.
 Chain exhaustive_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                       std::span<const MemoryId> destinations, double bytes, int chunks);
+                       std::span<const MemoryId> destinations, Bytes bytes, int chunks);
 Chain beam_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                 std::span<const MemoryId> destinations, double bytes, int chunks);
+                 std::span<const MemoryId> destinations, Bytes bytes, int chunks);
 
 }  // namespace tilerail

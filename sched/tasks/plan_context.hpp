@@ -28,8 +28,8 @@ struct PlanContext {
   BufferId matrix_a, matrix_b, matrix_c;
   const SharedLinks* links = nullptr;  // routing=link-map only
 
-  double bytes(std::int64_t rows, std::int64_t cols) const {
-    return static_cast<double>(rows * cols * element_size(problem.dtype));
+  Bytes bytes(std::int64_t rows, std::int64_t cols) const {
+    return Bytes{static_cast<double>(rows * cols * element_size(problem.dtype))};
   }
 
   /// Devices that a transfer visits on its way: those of routing=link-map, else none.

@@ -94,7 +94,7 @@ TEST_P(Cholesky, IsSimulated) {
   double seconds = 0;
   KernelCosts costs{machine};
   for (const Op& op : plan.ops)
-    if (is_kernel(op.kind)) seconds += costs.of(plan, op, plan.queue(op.queue).dst).seconds;
+    if (is_kernel(op.kind)) seconds += costs.of(plan, op, plan.queue(op.queue).dst).time.value;
   EXPECT_GT(makespan, seconds / static_cast<double>(machine.gpus().size()));
 }
 
