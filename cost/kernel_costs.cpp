@@ -97,7 +97,7 @@ const KernelCost& KernelCosts::of(const Plan& plan, const Op& op, MemoryId gpu) 
 
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty) {
   const GemmProblem& p = plan.problem;
-  if (p.routine != Routine::gemm || p.k == 0 || p.alpha == 0) return 1;  // no GEMM
+  if (p.routine != Routine::gemm || p.scales_only()) return 1;  // no GEMM
   return topology.kernels_of(gpu).load_factor(p.dtype, p.trans_a, p.trans_b, duty);
 }
 

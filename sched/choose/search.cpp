@@ -18,8 +18,6 @@
 namespace tilerail {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// A plan has to be better than a simpler one by more than estimates are worth.
 constexpr double margin = 0.02;
 

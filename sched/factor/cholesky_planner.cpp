@@ -53,9 +53,7 @@ Plan plan_cholesky(const GemmProblem& given, const Topology& topology, std::span
     const double capacity = memory.capacity ? memory.capacity->value : 1e18;
     arenas.emplace_back(builder, device, memory.name, static_cast<std::int64_t>(capacity), 0);
   }
-  PlanContext context{problem, topology, decisions, devices, builder, clock, costs,
-                      arenas,  {},       {},        matrix,  nullptr, {}};
-  context.last_of_device.resize(devices.size());
+  PlanContext context{problem, topology, decisions, devices, builder, clock, costs, arenas, {}, {}, matrix};
   const std::vector<Interval> rows = split_tiles({0, problem.m}, tile);
   TileDirectory directory{context, tiles_of(rows, matrix, problem.place_c, devices.size()),
                           TileDirectory::Writes::some};

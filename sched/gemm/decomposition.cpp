@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "cost/resources.hpp"
-
 namespace tilerail {
 
 std::vector<Interval> split_evenly(std::int64_t extent, int parts) {
@@ -24,6 +22,12 @@ std::vector<Interval> split_tiles(Interval range, std::int64_t tile) {
   for (std::int64_t begin = range.begin; begin < range.end; begin += tile)
     tiles.push_back({begin, std::min(begin + tile, range.end)});
   return tiles;
+}
+
+std::int64_t longest(std::span<const Interval> intervals) {
+  std::int64_t size = 0;
+  for (const Interval interval : intervals) size = std::max(size, interval.size());
+  return size;
 }
 
 Grid square_grid(int gpus) {
@@ -71,8 +75,10 @@ class TrafficSum {
   Bytes total_{0};
 };
 
-GridTraffic traffic(const GemmProblem& p, const Resources& resources, std::span<const MemoryId> devices, Grid grid,
-                    bool batch) {
+}  // namespace
+
+GridTraffic grid_traffic(const GemmProblem& p, const Resources& resources, std::span<const MemoryId> devices, Grid grid,
+                         bool batch) {
   const Bytes element{static_cast<double>(element_size(p.dtype))};
   const auto row_blocks = split_evenly(p.m, grid.rows), col_blocks = split_evenly(p.n, grid.cols);
   const auto at = [&](int r, int c) { return devices[static_cast<std::size_t>(std::int64_t{r} * grid.cols + c)]; };
@@ -97,24 +103,16 @@ GridTraffic traffic(const GemmProblem& p, const Resources& resources, std::span<
   return sum.result();
 }
 
-}  // namespace
-
-GridTraffic grid_traffic(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                         Grid grid, bool batch) {
-  return traffic(problem, Resources{topology}, devices, grid, batch);
-}
-
-Grid automatic_grid(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+Grid automatic_grid(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices,
                     bool batch) {
   constexpr double alike = 0.1;  // the traffic model is no better than this: closer bottlenecks count as equal
-  const Resources resources{topology};
   const int gpus = static_cast<int>(devices.size());
   Grid best = square_grid(gpus);
-  GridTraffic least = traffic(problem, resources, devices, best, batch);
+  GridTraffic least = grid_traffic(problem, resources, devices, best, batch);
   for (int rows = 1; rows <= gpus; ++rows) {
     if (gpus % rows != 0) continue;
     const Grid grid{rows, gpus / rows};
-    const GridTraffic here = traffic(problem, resources, devices, grid, batch);
+    const GridTraffic here = grid_traffic(problem, resources, devices, grid, batch);
     const Seconds gain = least.bottleneck - here.bottleneck;
     const Seconds even = alike * std::max(least.bottleneck, here.bottleneck);
     if (gain > even || (gain >= -even && here.total < least.total)) best = grid, least = here;

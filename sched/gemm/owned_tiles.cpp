@@ -7,24 +7,24 @@ namespace tilerail {
 OwnedTiles::OwnedTiles(PlanContext& context, TileDirectory& inputs, Options options)
     : context_{context}, inputs_{inputs}, options_{std::move(options)}, devices_(context.devices.size()) {}
 
-Arena::Slot OwnedTiles::take(std::size_t device, std::int64_t rows, std::int64_t cols) {
-  return context_.arenas[device].take(rows, cols, context_.problem.dtype,
-                                      [this, device] { inputs_.evict_one(device); });
+Arena::Slot OwnedTiles::take(std::size_t device, Shape shape, DType dtype) {
+  return context_.arenas[device].take(shape.rows, shape.cols, dtype, [this, device] { inputs_.evict_one(device); });
 }
 
 /// Where memory is ample, a few buffers are used in turn.
-Arena::Slot OwnedTiles::take_passing(std::size_t device, std::int64_t rows, std::int64_t cols) {
-  if (context_.arenas[device].pooled()) return take(device, rows, cols);
+Arena::Slot OwnedTiles::take_passing(std::size_t device, const View& tile) {
+  const DType dtype = context_.dtype(tile);
+  if (context_.arenas[device].pooled()) return take(device, {tile.rows, tile.cols}, dtype);
   auto& ring = devices_[device].passing;
   if (ring.size() < static_cast<std::size_t>(passing_buffers(context_.decisions))) {
-    Arena::Slot slot = take(device, options_.largest.rows, options_.largest.cols);
-    context_.arenas[device].reshape(slot, rows, cols, context_.problem.dtype);
+    Arena::Slot slot = take(device, options_.largest, dtype);
+    context_.arenas[device].reshape(slot, tile.rows, tile.cols, dtype);
     return slot;
   }
   Arena::Slot slot = ring.front().first;
   slot.former = ring.front().second;
   ring.pop_front();
-  context_.arenas[device].reshape(slot, rows, cols, context_.problem.dtype);
+  context_.arenas[device].reshape(slot, tile.rows, tile.cols, dtype);
   return slot;
 }
 
@@ -48,7 +48,7 @@ Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps d
     if (held) give_back_passing(held->first, held->second, id);
   };
   for (const std::size_t stop : context_.hops(memory(from), memory(to))) {
-    const Arena::Slot slot = take_passing(stop, to.rows, to.cols);
+    const Arena::Slot slot = take_passing(stop, to);
     const View there{slot.buffer, 0, 0, to.rows, to.cols};
     deps.after(slot.former);
     hop_to(there);
@@ -63,7 +63,7 @@ Seconds OwnedTiles::copy_once(std::size_t device, const View& from, const View& 
                               int queue) {
   const MemoryId src = context_.builder.plan().buffer(from.buffer).memory;
   const MemoryId dst = context_.builder.plan().buffer(to.buffer).memory;
-  const Bytes bytes = context_.bytes(from.rows, from.cols);
+  const Bytes bytes = context_.bytes(from);
   const Clock::Arrival available{ready, ready, ready, 0};
   const auto arrival = context_.clock.estimate(src, dst, bytes, 1, available);
   context_.clock.commit(src, dst, bytes, arrival);
@@ -80,7 +80,7 @@ OwnedTiles::Open OwnedTiles::begin(const View& home, std::size_t device) {
   tile.in_place = context_.problem.place_c == context_.devices[device];
   tile.beta = tile.in_place || !options_.lazy ? options_.beta : Scalar::zero;
   if (tile.in_place) return tile;
-  tile.slot = take(device, home.rows, home.cols);
+  tile.slot = take(device, {home.rows, home.cols}, context_.dtype(home));
   tile.work = {tile.slot.buffer, 0, 0, home.rows, home.cols};
   if (!options_.lazy && options_.beta != Scalar::zero) {
     Deps deps;
@@ -94,7 +94,7 @@ OwnedTiles::Open OwnedTiles::begin(const View& home, std::size_t device) {
 
 /// C' = beta C_in + C'.
 OpId OwnedTiles::add_c_in(const Open& tile, std::size_t device, OpId last_kernel, Seconds& ready) {
-  const Arena::Slot c_in = take_passing(device, tile.home.rows, tile.home.cols);
+  const Arena::Slot c_in = take_passing(device, tile.home);
   Deps fetch_deps, add_deps;
   fetch_deps.after(c_in.former);
   const View c_in_view{c_in.buffer, 0, 0, tile.home.rows, tile.home.cols};

@@ -56,8 +56,9 @@ class OwnedTiles final : public Outputs {
   Open begin(const View& home, std::size_t device);
   void end(const Open& tile, std::size_t device, OpId last_kernel, Seconds kernels_end);
   OpId add_c_in(const Open& tile, std::size_t device, OpId last_kernel, Seconds& ready);
-  Arena::Slot take(std::size_t device, std::int64_t rows, std::int64_t cols);
-  Arena::Slot take_passing(std::size_t device, std::int64_t rows, std::int64_t cols);
+  Arena::Slot take(std::size_t device, Shape shape, DType dtype);
+  /// Memory for a tile of the shape and type of this one.
+  Arena::Slot take_passing(std::size_t device, const View& tile);
   void give_back_passing(std::size_t device, const Arena::Slot& slot, OpId last);
   Seconds copy_c(std::size_t device, View from, const View& to, Deps deps, Seconds ready, OpId& id, int queue = 0);
   Seconds copy_once(std::size_t device, const View& from, const View& to, Deps& deps, Seconds ready, OpId& id,

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/base/error.hpp"
+#include "model/base/extents.hpp"
 #include "sched/gemm/dot_planner.hpp"
 #include "sched/gemm/elementwise.hpp"
 #include "sched/gemm/region_planner.hpp"
@@ -14,13 +15,6 @@ namespace tilerail {
 namespace {
 
 constexpr std::int64_t no_limit = std::int64_t{1} << 60;
-
-std::int64_t tiling_tile(const Tiling& tiling) {
-  std::int64_t tile = 0;
-  for (const auto* tiles : {&tiling.m, &tiling.n, &tiling.k})
-    for (const Interval t : *tiles) tile = std::max(tile, t.size());
-  return tile;
-}
 
 }  // namespace
 
@@ -39,7 +33,7 @@ TileScheduler::TileScheduler(const GemmProblem& problem, const Topology& topolog
 
 Grid TileScheduler::grid() const {
   if (problem_.routine != Routine::gemm) return {static_cast<int>(devices_.size()), 1};
-  return policy_.grid == GridChoice::automatic ? automatic_grid(problem_, topology_, devices_, policy_.batch)
+  return policy_.grid == GridChoice::automatic ? automatic_grid(problem_, resources_, devices_, policy_.batch)
                                                : square_grid(static_cast<int>(devices_.size()));
 }
 
@@ -62,7 +56,7 @@ Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   plan.single_issuer = decisions.single_issuer;
   plan.origin.decisions = to_text(decisions, topology_);
   plan.origin.without_effect = without_effect(policy_, decisions, problem_, topology_);
-  const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (scales_only() && problem_.beta == 1);
+  const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (!nothing_to_do) add_operations(plan, decisions);
   return plan;
 }
@@ -71,7 +65,7 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
   PlanBuilder builder{plan};
   if (decisions.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   BufferId a{}, b{};
-  if (!scales_only()) {
+  if (!problem_.scales_only()) {
     a = builder.add_buffer(matrix_buffer(problem_, Buffer::Kind::matrix_a));
     if (problem_.has_b()) b = builder.add_buffer(matrix_buffer(problem_, Buffer::Kind::matrix_b));
   }
@@ -81,7 +75,7 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
   std::optional<SharedLinks> links;
   if (map) links.emplace(link_map_routes(*map, decisions));
   // What is used once needs no room to stay.
-  const bool used_once = scales_only() || problem_.of_vectors();
+  const bool used_once = problem_.scales_only() || problem_.of_vectors();
   const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
   const std::vector<Region> regions = used_once ? std::vector<Region>{all} : cut_to_memory(all, decisions);
   KernelCosts costs{topology_};
@@ -91,9 +85,7 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
     Clock clock{resources_, topology_, {devices_.size(), decisions.routing == Routing::link_eta}};
     std::vector<Arena> arenas = make_arenas(builder, tiles, used_once, decisions);
     PlanContext context{problem_, topology_, decisions, devices_, builder, clock,
-                        costs,    arenas,    a,         b,        c,       links ? &*links : nullptr,
-                        {}};
-    context.last_of_device.resize(devices_.size());
+                        costs,    arenas,    a,         b,        c,       links ? &*links : nullptr};
     add_region(context, tiles, region);
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       std::int64_t& peak = plan.peak_bytes[devices_[d].index()];
@@ -104,7 +96,7 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
 
 void TileScheduler::add_region(PlanContext& context, const Tiling& tiles, const Region& region) const {
   const Scalar beta = region.k.begin == 0 ? scalar_of(problem_.beta, Scalar::beta) : Scalar::one;
-  if (scales_only() || problem_.routine == Routine::axpy) return plan_elementwise(context, tiles, beta);
+  if (problem_.scales_only() || problem_.routine == Routine::axpy) return plan_elementwise(context, tiles, beta);
   if (problem_.routine == Routine::dot) return plan_dot(context, context.decisions.tile);
   plan_region(context, tiles, beta);
 }
@@ -128,7 +120,7 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
 /// A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
 void TileScheduler::check_kernels(std::int64_t tile) const {
   constexpr double most = 1 << 23;
-  const auto tiles = [&](std::int64_t extent) { return static_cast<double>((extent + tile - 1) / tile); };
+  const auto tiles = [&](std::int64_t extent) { return static_cast<double>(ceil_div(extent, tile)); };
   const double kernels = tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k));
   if (kernels > most)
     throw InputError{"--tile " + std::to_string(tile) + ": cuts the problem into " +
@@ -160,8 +152,8 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisi
   const auto cube = [&](std::int64_t side) {
     return Region{{0, std::min(side, all.m.end)}, {0, std::min(side, all.n.end)}, {0, std::min(side, all.k.end)}};
   };
-  const std::int64_t tile = decisions.tile, longest = std::max({problem_.m, problem_.n, problem_.k});
-  std::int64_t low = 1, high = (longest + tile - 1) / tile;  // in tiles; fits(low) is assumed, fits(high) is false
+  const std::int64_t tile = decisions.tile, longest_side = std::max({problem_.m, problem_.n, problem_.k});
+  std::int64_t low = 1, high = ceil_div(longest_side, tile);  // in tiles; fits(low) is assumed, fits(high) is false
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
     (fits(cube(middle * tile), decisions) ? low : high) = middle;
@@ -186,9 +178,10 @@ std::vector<Arena> TileScheduler::make_arenas(PlanBuilder& builder, const Tiling
   for (std::size_t d = 0; d < devices_.size(); ++d) {
     const std::string& name = topology_.memory(devices_[d]).name;
     if (pooled && capacities_[d] / slot < least_slots)
-      throw InputError{"--tile " + std::to_string(tiling_tile(tiling)) + ": " + std::to_string(least_slots) +
-                       " tiles of " + std::to_string(slot) + " bytes do not fit in the " +
-                       std::to_string(capacities_[d]) + " bytes that '" + name + "' has for tiles"};
+      throw InputError{"--tile " + std::to_string(std::max({longest(tiling.m), longest(tiling.n), longest(tiling.k)})) +
+                       ": " + std::to_string(least_slots) + " tiles of " + std::to_string(slot) +
+                       " bytes do not fit in the " + std::to_string(capacities_[d]) + " bytes that '" + name +
+                       "' has for tiles"};
     arenas.emplace_back(builder, devices_[d], name, capacities_[d], slot);
   }
   return arenas;

@@ -33,7 +33,6 @@ class TileScheduler {
   Plan plan(std::int64_t tile, Grid grid) const;
 
  private:
-  bool scales_only() const { return problem_.alpha == 0 || problem_.k == 0; }
   void add_operations(Plan& plan, const Decisions& decisions) const;
   void add_region(PlanContext& context, const Tiling& tiles, const Region& region) const;
   SharedLinks link_map_routes(const LinkMap& map, const Decisions& decisions) const;

@@ -72,7 +72,7 @@ std::optional<Task> ListChooser::next(std::size_t device) {
   return graph_.task(id);
 }
 
-void ListChooser::placed(std::size_t device, const Task& /*task*/, Seconds /*end*/) {
+void ListChooser::placed(std::size_t device, const Task& /*task*/) {
   for (const TaskId next : graph_.successors(current_[device]))
     if (--waits_for_[next.index()] == 0) ready_.push({ranks_[next.index()], next});
 }

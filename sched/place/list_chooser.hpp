@@ -23,9 +23,7 @@ class ListChooser final : public Chooser {
 
   Wake wakes() const override { return Wake::first_free; }
   std::optional<Task> next(std::size_t device) override;
-  void placed(std::size_t device, const Task& task, Seconds end) override;
-
-  Seconds rank(TaskId id) const { return ranks_[id.index()]; }
+  void placed(std::size_t device, const Task& task) override;
 
  private:
   struct Ready {

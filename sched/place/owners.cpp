@@ -120,7 +120,7 @@ std::optional<Task> OwnersInBlocks::next(std::size_t device) {
   return d.sequence[d.next++];
 }
 
-void OwnersInBlocks::placed(std::size_t device, const Task& task, Seconds /*end*/) {
+void OwnersInBlocks::placed(std::size_t device, const Task& task) {
   for (const TileId tile : task.reads) {
     auto& uses = devices_[device].uses[tile.index()];
     uses.pop_back();

@@ -5,8 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "model/base/error.hpp"
-
 namespace tilerail {
 namespace {
 
@@ -31,12 +29,6 @@ struct Score {
             sum + arrival.last};
   }
 };
-
-[[noreturn]] void no_way(const Topology& topology, std::span<const MemoryId> destinations) {
-  std::string names;
-  for (const MemoryId d : destinations) names += " " + topology.memory(d).name;
-  throw InputError{"machine '" + topology.name() + "' has no routes that take a tile to all of:" + names};
-}
 
 /// Depth-first over all orders; the clock carries the load of the hops taken so far.
 class Exhaustive {
@@ -127,32 +119,12 @@ std::optional<Chain> search_beam(Clock& clock, const Topology& topology, std::sp
   return beam.front().chain;
 }
 
-Chain required(const std::optional<Chain>& chain, const Topology& topology, std::span<const MemoryId> destinations) {
-  if (!chain) no_way(topology, destinations);
-  return *chain;
-}
-
 }  // namespace
-
-Chain exhaustive_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                       std::span<const MemoryId> destinations, Bytes bytes, int chunks) {
-  return required(search_all(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
-}
-
-Chain beam_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                 std::span<const MemoryId> destinations, Bytes bytes, int chunks) {
-  return required(search_beam(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
-}
 
 std::optional<Chain> find_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
                                 std::span<const MemoryId> destinations, Bytes bytes, int chunks) {
   const auto search = destinations.size() <= exhaustive_hops ? search_all : search_beam;
   return search(clock, topology, holders, destinations, bytes, chunks);
-}
-
-Chain best_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                 std::span<const MemoryId> destinations, Bytes bytes, int chunks) {
-  return required(find_chain(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
 }
 
 }  // namespace tilerail

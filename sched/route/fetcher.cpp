@@ -122,8 +122,8 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
   if (from_copy) directory_.pin(tile, *device, true);
   TileDirectory::Copy& target = directory_.copy(tile, to);
   if (!target.has_slot)
-    target.slot = context_.arenas[to].take(home.rows, home.cols, context_.problem.dtype,
-                                           [this, to] { directory_.evict_one(to); });
+    target.slot =
+        context_.arenas[to].take(home.rows, home.cols, context_.dtype(home), [this, to] { directory_.evict_one(to); });
   const View whole = from_copy ? directory_.view_on(tile, *device) : home;
   const TileDirectory::Copy* source = from_copy ? &directory_.copy(tile, *device) : nullptr;
   const bool piecewise = source && source->last_piece.value - source->first_piece.value + 1 == pieces;

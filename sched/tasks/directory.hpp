@@ -48,7 +48,7 @@ class TileDirectory {
   };
 
   const Tile& tile(TileId id) const { return tiles_[id.index()]; }
-  Bytes bytes(TileId id) const { return context_.bytes(tile(id).home.rows, tile(id).home.cols); }
+  Bytes bytes(TileId id) const { return context_.bytes(tile(id).home); }
   /// Whether the device uses the tile where it is at home.
   bool in_place(TileId id, std::size_t device) const {
     return tile(id).home_memory == context_.devices[device] && home_is_valid(id);

@@ -32,11 +32,12 @@ void TaskLoop::run_first_free() {
 bool TaskLoop::serve(std::size_t device) {
   const std::optional<Task> task = chooser_.next(device);
   if (!task) return false;
-  chooser_.placed(device, *task, add(device, *task));
+  add(device, *task);
+  chooser_.placed(device, *task);
   return true;
 }
 
-Seconds TaskLoop::add(std::size_t device, const Task& task) {
+void TaskLoop::add(std::size_t device, const Task& task) {
   Op op;
   op.kind = task.kind;
   op.trans_a = task.trans_a, op.trans_b = task.trans_b;
@@ -62,7 +63,6 @@ Seconds TaskLoop::add(std::size_t device, const Task& task) {
   const Seconds time = context_.costs.of(context_.builder.plan(), op, context_.devices[device]).time;
   const Seconds end = context_.clock.run_kernel(device, std::max(ready, out.eta), time);
   outputs_.written(task, device, kernel, end);
-  return end;
 }
 
 }  // namespace tilerail

@@ -122,7 +122,7 @@ TEST_P(LinkModels, TimeTheTrafficOfAGridAlike) {
     copies.push_back({problem.place_a, gpu, 8 * problem.k * (problem.m / gpus + problem.n) + block});
     copies.push_back({gpu, problem.place_c, block});
   }
-  const GridTraffic traffic = grid_traffic(problem, machine_, gpus_, {static_cast<int>(gpus), 1}, false);
+  const GridTraffic traffic = grid_traffic(problem, Resources{machine_}, gpus_, {static_cast<int>(gpus), 1}, false);
   const Ends ends = ends_of(machine_, copies);
   EXPECT_LE(ends.estimated, ends.simulated * (1 + 1e-9));
   expect_no_shorter(ends);
