@@ -1,5 +1,7 @@
 #include "sched/gemm/tile_scheduler.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,13 +12,10 @@
 #include "sched/gemm/dot_planner.hpp"
 #include "sched/gemm/elementwise.hpp"
 #include "sched/gemm/region_planner.hpp"
+#include "sched/tasks/plan_checks.hpp"
+#include "sched/tasks/workspace.hpp"
 
 namespace tilerail {
-namespace {
-
-constexpr std::int64_t no_limit = std::int64_t{1} << 60;
-
-}  // namespace
 
 TileScheduler::TileScheduler(const GemmProblem& problem, const Topology& topology, const Resources& resources,
                              std::span<const MemoryId> devices, const Policy& policy, std::vector<double> shares)
@@ -25,11 +24,8 @@ TileScheduler::TileScheduler(const GemmProblem& problem, const Topology& topolog
       resources_{resources},
       devices_{devices},
       policy_{policy},
-      shares_{std::move(shares)} {
-  const std::vector<MemoryNeed> matrices = memory_needs(problem, topology.memories().size());
-  check_capacities(matrices, topology, "--place");
-  for (const MemoryId device : devices) capacities_.push_back(capacity_for_tiles(device, matrices[device.index()]));
-}
+      shares_{std::move(shares)},
+      capacities_{capacities_for_tiles(problem, topology, devices, policy.memory_fraction)} {}
 
 Grid TileScheduler::grid() const {
   if (problem_.routine != Routine::gemm) return {static_cast<int>(devices_.size()), 1};
@@ -49,12 +45,7 @@ std::int64_t TileScheduler::largest_tile() const {
 Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   check_kernels(tile);
   const Decisions decisions = decide({problem_, topology_, devices_, policy_, shares_}, tile, grid_shape);
-  Plan plan = empty_plan(problem_, topology_);
-  plan.policy = policy_.name;
-  plan.tile = tile;
-  plan.devices.assign(devices_.begin(), devices_.end());
-  plan.single_issuer = decisions.single_issuer;
-  plan.origin.decisions = to_text(decisions, topology_);
+  Plan plan = plan_by(decisions, problem_, topology_, policy_.name);
   plan.origin.without_effect = without_effect(policy_, decisions, problem_, topology_);
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (!nothing_to_do) add_operations(plan, decisions);
@@ -79,18 +70,15 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
   const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
   const std::vector<Region> regions = used_once ? std::vector<Region>{all} : cut_to_memory(all, decisions);
   KernelCosts costs{topology_};
+  const PlanSetup setup{problem_, topology_, resources_, decisions, devices_, capacities_,
+                        builder,  costs,     a,          b,         c,        links ? &*links : nullptr};
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, decisions);
-    Clock clock{resources_, topology_, {devices_.size(), decisions.routing == Routing::link_eta}};
-    std::vector<Arena> arenas = make_arenas(builder, tiles, used_once, decisions);
-    PlanContext context{problem_, topology_, decisions, devices_, builder, clock,
-                        costs,    arenas,    a,         b,        c,       links ? &*links : nullptr};
-    add_region(context, tiles, region);
-    for (std::size_t d = 0; d < devices_.size(); ++d) {
-      std::int64_t& peak = plan.peak_bytes[devices_[d].index()];
-      peak = std::max(peak, arenas[d].peak());
-    }
+    Workspace workspace{
+        setup, {.per_link = decisions.routing == Routing::link_eta}, slot_for(tiles, used_once, decisions)};
+    add_region(workspace.context(), tiles, region);
+    workspace.note_peaks(plan);
   }
 }
 
@@ -117,23 +105,9 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
   return links;
 }
 
-/// A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
 void TileScheduler::check_kernels(std::int64_t tile) const {
-  constexpr double most = 1 << 23;
   const auto tiles = [&](std::int64_t extent) { return static_cast<double>(ceil_div(extent, tile)); };
-  const double kernels = tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k));
-  if (kernels > most)
-    throw InputError{"--tile " + std::to_string(tile) + ": cuts the problem into " +
-                     std::to_string(static_cast<std::int64_t>(std::min(kernels, 1e18))) +
-                     " kernels; a plan holds at most " + std::to_string(static_cast<std::int64_t>(most))};
-}
-
-/// What the policy lets tiles take, and no more than the matrices that live there leave.
-std::int64_t TileScheduler::capacity_for_tiles(MemoryId device, const MemoryNeed& need) const {
-  const Memory& memory = topology_.memory(device);
-  if (!memory.capacity) return no_limit;
-  const double left = memory.capacity->value - need.matrices;
-  return static_cast<std::int64_t>(std::min(left, policy_.memory_fraction * memory.capacity->value));
+  check_kernel_count(tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k)), tile);
 }
 
 bool TileScheduler::fits(const Region& region, const Decisions& decisions) const {
@@ -166,25 +140,21 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisi
   return regions;
 }
 
-std::vector<Arena> TileScheduler::make_arenas(PlanBuilder& builder, const Tiling& tiling, bool used_once,
-                                              const Decisions& decisions) const {
+/// Bytes of a slot of each device, where its tiles do not all have memory of their own; else 0.
+std::int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const {
   bool pooled = !decisions.caching || used_once;
   if (!pooled) {
     const auto need = ample_bytes(tiling, problem_, devices_, decisions);
     for (std::size_t d = 0; d < devices_.size(); ++d) pooled = pooled || need[d] > capacities_[d];
   }
-  const std::int64_t slot = pooled ? slot_bytes(tiling, problem_) : 0;
-  std::vector<Arena> arenas;
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
-    const std::string& name = topology_.memory(devices_[d]).name;
-    if (pooled && capacities_[d] / slot < least_slots)
-      throw InputError{"--tile " + std::to_string(std::max({longest(tiling.m), longest(tiling.n), longest(tiling.k)})) +
-                       ": " + std::to_string(least_slots) + " tiles of " + std::to_string(slot) +
-                       " bytes do not fit in the " + std::to_string(capacities_[d]) + " bytes that '" + name +
-                       "' has for tiles"};
-    arenas.emplace_back(builder, devices_[d], name, capacities_[d], slot);
-  }
-  return arenas;
+  if (!pooled) return 0;
+  const std::int64_t slot = slot_bytes(tiling, problem_);
+  for (std::size_t d = 0; d < devices_.size(); ++d)
+    if (capacities_[d] / slot < least_slots)
+      throw InputError{fmt::format("--tile {}: {} tiles of {} bytes do not fit in the {} bytes that '{}' has for tiles",
+                                   std::max({longest(tiling.m), longest(tiling.n), longest(tiling.k)}), least_slots,
+                                   slot, capacities_[d], topology_.memory(devices_[d]).name)};
+  return slot;
 }
 
 }  // namespace tilerail
