@@ -102,4 +102,5 @@ def faults(bodies, allowed):
         if count > MOST_LINES
     }
     found = [f"{where}: {why}" for where, why in long.items() if where not in allowed]
-    return found + [f"{where}: has an excuse that it does not need" for where in allowed if where not in long]
+    there = {where for where in allowed if where.split()[0] in map(str, bodies)}
+    return found + [f"{where}: has an excuse that it does not need" for where in sorted(there - long.keys())]

@@ -130,6 +130,12 @@ class FunctionsOfCpp(unittest.TestCase):
     def test_are_those_with_a_body(self):
         self.assert_functions("int f();\nint g() {\n  return 1;\n}\n", ("g", 3))
 
+    def test_have_excuses_only_where_they_are_long(self):
+        bodies = {pathlib.Path("a.cpp"): [("short", 1, 9), ("long", 10, 99)]}
+        self.assertEqual(functions.faults(bodies, {"a.cpp long": "why", "b.cpp gone": "why"}), [])
+        self.assertEqual(functions.faults(bodies, {"a.cpp long": "why", "a.cpp short": "why"}),
+                         ["a.cpp short: has an excuse that it does not need"])
+
     def test_stand_in_classes_and_namespaces(self):
         self.assert_functions("namespace n {\nclass A : public B<C> {\n public:\n  int f() const {\n  }\n};\n}\n", ("f", 2))
 
@@ -151,6 +157,10 @@ class Graphs(unittest.TestCase):
     def test_a_circle_is_named_in_order(self):
         self.assertEqual(includes.circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}), ["b", "c", "b"])
         self.assertEqual(includes.circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}), [])
+
+    def test_folders_of_a_room_include_each_other_by_their_files(self):
+        headers = {"a/x/1": {"a/y/2", "b/z/3"}, "a/y/2": {"a/y/4"}, "a/y/4": {"a/x/1"}, "b/z/3": set()}
+        self.assertEqual(includes.of_folders(headers, "a"), {"a/x": {"a/y"}, "a/y": {"a/x"}})
 
     def test_what_is_linked_indirectly_may_be_included(self):
         links = {"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a"}}
