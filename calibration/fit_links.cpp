@@ -63,7 +63,7 @@ class Links {
   NodeId node(const std::string& name) const {
     for (std::size_t i = 0; i < d_.nodes.size(); ++i)
       if (d_.nodes[i].name == name) return NodeId{i};
-    throw InputError{"measurements: '" + name + "' is no device of the list"};
+    throw InputError{fmt::format("measurements: '{}' is no device of the list", name)};
   }
 
   void add(const std::string& from, const std::string& to, Rate bandwidth, Seconds latency,

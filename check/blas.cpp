@@ -72,8 +72,8 @@ void multiply_vector(const GemmCall& call) {
 
 void require_executable(DType dtype) {
   if (dtype != DType::f64 && dtype != DType::f32) {
-    throw InputError{"dtype " + std::string{to_string(dtype)} +
-                     " cannot be executed on the host backend; expected f64 or f32"};
+    throw InputError{
+        fmt::format("dtype {} cannot be executed on the host backend; expected f64 or f32", to_string(dtype))};
   }
 }
 

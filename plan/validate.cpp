@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -26,9 +28,7 @@ class Checker {
 
  private:
   /// Texts are put together only for a plan that fails: a million operations are checked in a blink.
-  [[noreturn]] void fail(std::string_view what) const {
-    throw InputError{"plan: " + place() + ": " + std::string{what}};
-  }
+  [[noreturn]] void fail(std::string_view what) const { throw InputError{fmt::format("plan: {}: {}", place(), what)}; }
   void require(bool holds, std::string_view what) const {
     if (!holds) fail(what);
   }
@@ -41,7 +41,7 @@ class Checker {
     checked(sound);
   }
 
-  std::string place() const { return index_ ? std::string{kind_} + " " + std::to_string(*index_) : kind_; }
+  std::string place() const { return index_ ? fmt::format("{} {}", kind_, *index_) : kind_; }
   bool is_memory(MemoryId id) const { return id.value >= 0 && id.index() < plan_.memories.size(); }
 
   void sizes() {
@@ -79,10 +79,8 @@ class Checker {
     require(b.cols == 0 || b.ld <= limit / b.cols, "a tile of more than 2^40 elements");
     const std::int64_t bytes = b.ld * b.cols * b.element();
     const std::int64_t peak = plan_.peak_bytes[b.memory.index()];
-    if (bytes > peak || b.offset > peak - bytes) {
-      fail("a tile of " + std::to_string(bytes) + " bytes at " + std::to_string(b.offset) +
-           " lies outside the stated peak of " + std::to_string(peak) + " bytes");
-    }
+    if (bytes > peak || b.offset > peak - bytes)
+      fail(fmt::format("a tile of {} bytes at {} lies outside the stated peak of {} bytes", bytes, b.offset, peak));
   }
 
   void matrix(const Buffer& b) {
@@ -98,17 +96,13 @@ class Checker {
   }
 
   void view(const View& v, const char* name) const {
-    if (v.buffer.value < 0 || v.buffer.index() >= plan_.buffers.size()) {
-      fail(std::string{name} + ": buffer " + std::to_string(v.buffer.value) + ": expected one of the plan's " +
-           std::to_string(plan_.buffers.size()));
-    }
+    if (v.buffer.value < 0 || v.buffer.index() >= plan_.buffers.size())
+      fail(fmt::format("{}: buffer {}: expected one of the plan's {}", name, v.buffer.value, plan_.buffers.size()));
     const Buffer& b = plan_.buffer(v.buffer);
     if (v.row < 0 || v.col < 0 || v.rows < 0 || v.cols < 0 || v.rows > b.rows || v.cols > b.cols ||
-        v.row > b.rows - v.rows || v.col > b.cols - v.cols) {
-      fail(std::string{name} + ": view of " + std::to_string(v.rows) + " x " + std::to_string(v.cols) + " from (" +
-           std::to_string(v.row) + ", " + std::to_string(v.col) + ") lies outside its buffer of " +
-           std::to_string(b.rows) + " x " + std::to_string(b.cols));
-    }
+        v.row > b.rows - v.rows || v.col > b.cols - v.cols)
+      fail(fmt::format("{}: view of {} x {} from ({}, {}) lies outside its buffer of {} x {}", name, v.rows, v.cols,
+                       v.row, v.col, b.rows, b.cols));
   }
 
   MemoryId memory_of(const View& v) const { return plan_.buffer(v.buffer).memory; }
@@ -116,14 +110,10 @@ class Checker {
   void op(std::size_t i) {
     kind_ = "operation", index_ = i;
     const Op& o = plan_.ops[i];
-    require(o.queue.value >= 0 && o.queue.index() < plan_.queues.size(), "queue " + std::to_string(o.queue.value) +
-                                                                             ": expected one of the plan's " +
-                                                                             std::to_string(plan_.queues.size()));
-    for (const OpId dep : plan_.deps_of(OpId{i})) {
-      if (dep.value < 0 || dep.index() >= i) {
-        fail("depends on " + std::to_string(dep.value) + ", which is not before it");
-      }
-    }
+    if (o.queue.value < 0 || o.queue.index() >= plan_.queues.size())
+      fail(fmt::format("queue {}: expected one of the plan's {}", o.queue.value, plan_.queues.size()));
+    for (const OpId dep : plan_.deps_of(OpId{i}))
+      if (dep.value < 0 || dep.index() >= i) fail(fmt::format("depends on {}, which is not before it", dep.value));
     const Queue& q = plan_.queue(o.queue);
     switch (o.kind) {
       case OpKind::join:
@@ -158,7 +148,7 @@ class Checker {
 
   void scalar(Scalar named, const char* field) const {
     const bool zero = (named == Scalar::alpha || named == Scalar::beta) && plan_.value(named) == 0;
-    if (zero) fail(std::string{field} + ": names a scalar of the problem that is 0; expected zero");
+    if (zero) fail(fmt::format("{}: names a scalar of the problem that is 0; expected zero", field));
   }
 
   /// potrf: y square. trsm: a square, of the columns of y. syrk: y square, of the rows of a.
@@ -196,14 +186,14 @@ void validate(const Plan& plan, const Topology& topology) {
   if (plan.memories.size() != memories.size() ||
       !std::equal(memories.begin(), memories.end(), plan.memories.begin(),
                   [](const Memory& memory, const std::string& name) { return memory.name == name; }))
-    throw InputError{"plan: made for machine '" + plan.machine + "', whose memories are not those of '" +
-                     topology.name() + "'"};
+    throw InputError{fmt::format("plan: made for machine '{}', whose memories are not those of '{}'", plan.machine,
+                                 topology.name())};
   for (const Queue& q : plan.queues) {
     if (q.kind == Queue::Kind::compute && topology.is_host(q.dst))
-      throw InputError{"plan: a compute queue on '" + topology.memory(q.dst).name + "', which is not a GPU"};
+      throw InputError{fmt::format("plan: a compute queue on '{}', which is not a GPU", topology.memory(q.dst).name)};
     if (!topology.has_route(q.src, q.dst))
-      throw InputError{"plan: copies from '" + topology.memory(q.src).name + "' to '" + topology.memory(q.dst).name +
-                       "', between which machine '" + topology.name() + "' has no route"};
+      throw InputError{fmt::format("plan: copies from '{}' to '{}', between which machine '{}' has no route",
+                                   topology.memory(q.src).name, topology.memory(q.dst).name, topology.name())};
   }
   check_capacities(memory_needs(plan), topology, "plan");
 }
@@ -212,8 +202,8 @@ void require_kernels(const Plan& plan) {
   const auto known = [](const Op& op) { return info(op.kind).any_backend; };
   const auto unknown = std::find_if_not(plan.ops.begin(), plan.ops.end(), known);
   if (unknown == plan.ops.end()) return;
-  throw InputError{"plan: operation " + std::to_string(unknown - plan.ops.begin()) + ": '" +
-                   std::string{to_string(unknown->kind)} + "' has no kernel yet; expected a plan to simulate only"};
+  throw InputError{fmt::format("plan: operation {}: '{}' has no kernel yet; expected a plan to simulate only",
+                               unknown - plan.ops.begin(), to_string(unknown->kind))};
 }
 
 }  // namespace tilerail

@@ -83,7 +83,7 @@ std::atomic<StagedName*> staged_names{nullptr};  // the newest first
 /// ".stem.process-number.extension" beside `place`, such that no file has that name.
 std::string hidden_name(const fs::path& place) {
   for (int number = 0;; ++number) {
-    const std::string unique = std::to_string(::getpid()) + "-" + std::to_string(number);
+    const std::string unique = fmt::format("{}-{}", ::getpid(), number);
     fs::path hidden = place.parent_path();
     hidden /= "." + place.stem().string() + "." + unique + place.extension().string();
     struct stat status {};

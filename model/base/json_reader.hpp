@@ -24,7 +24,7 @@ inline Json parse_json(std::string_view json, const std::string& file) {
   try {
     return Json::parse(json);
   } catch (const Json::exception& error) {
-    throw InputError{file + ": not JSON: " + error.what()};
+    throw InputError{fmt::format("{}: not JSON: {}", file, error.what())};
   }
 }
 
@@ -44,14 +44,14 @@ class JsonReader {
     if (!json_.is_object()) fail("an object");
     const auto found = json_.find(key);
     if (found == json_.end()) throw InputError{fmt::format("{}: {}/{}: missing", file_, path_, key)};
-    return {*found, file_, path_ + "/" + key};
+    return {*found, file_, fmt::format("{}/{}", path_, key)};
   }
   bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
   std::size_t size() const {
     if (!json_.is_array()) fail("an array");
     return json_.size();
   }
-  JsonReader entry(std::size_t i) const { return {json_.at(i), file_, path_ + "/" + std::to_string(i)}; }
+  JsonReader entry(std::size_t i) const { return {json_.at(i), file_, fmt::format("{}/{}", path_, i)}; }
   JsonReader sized(std::size_t count) const {
     if (!json_.is_array() || json_.size() != count) fail(fmt::format("an array of {}", count));
     return *this;

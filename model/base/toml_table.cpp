@@ -41,10 +41,10 @@ void TomlValue::fail(const std::string& message) const {
 
 std::string TomlValue::shown() const {
   if (const auto* value = node_->as_string()) return in_quotes(value->get());
-  if (const auto* value = node_->as_integer()) return in_quotes(std::to_string(value->get()));
+  if (const auto* value = node_->as_integer()) return fmt::format("'{}'", value->get());
   if (const auto* value = node_->as_floating_point()) return in_quotes(shortest(value->get()));
   if (const auto* value = node_->as_boolean()) return value->get() ? "'true'" : "'false'";
-  return std::string{"("} + type_name(*node_) + ")";
+  return fmt::format("({})", type_name(*node_));
 }
 
 std::string TomlValue::text() const {
@@ -91,11 +91,10 @@ std::vector<TomlValue> TomlValue::pair() const {
 
 std::vector<TomlTable> TomlValue::tables(std::string_view each) const {
   const auto* values = node_->as_array();
-  if (!values) fail("is not a list of tables; expected [[" + std::string{each} + "]]");
+  if (!values) fail(fmt::format("is not a list of tables; expected [[{}]]", each));
   std::vector<TomlTable> result;
   for (const toml::node& value : *values) {
-    if (!value.is_table())
-      TomlValue{value, *file_, what_}.fail("is not a table; expected [[" + std::string{each} + "]]");
+    if (!value.is_table()) TomlValue{value, *file_, what_}.fail(fmt::format("is not a table; expected [[{}]]", each));
     result.emplace_back(*value.as_table(), *file_, std::string{each});
   }
   return result;
@@ -156,7 +155,7 @@ std::optional<TomlValue> TomlTable::find(std::string_view key) const {
 
 TomlValue TomlTable::need(std::string_view key) const {
   if (auto value = find(key)) return *value;
-  fail("key '" + std::string{key} + "' is missing; expected it here");
+  fail(fmt::format("key '{}' is missing; expected it here", key));
 }
 
 std::vector<std::pair<std::string, TomlValue>> TomlTable::all() const {

@@ -1,5 +1,7 @@
 #include "model/base/units_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -37,13 +39,13 @@ double parse(std::string_view text, std::span<const Unit> units, std::string_vie
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || !std::isfinite(number))
-    throw InputError{in_quotes(text) + " is not a number with a unit; write " + std::string{advice}};
+    throw InputError{fmt::format("{} is not a number with a unit; write {}", in_quotes(text), advice)};
   std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   const auto known = std::find_if(units.begin(), units.end(), [=](const Unit& u) { return u.name == unit; });
-  if (known == units.end()) throw InputError{in_quotes(text) + " has no known unit; write " + std::string{advice}};
+  if (known == units.end()) throw InputError{fmt::format("{} has no known unit; write {}", in_quotes(text), advice)};
   const double value = number * known->times / known->over;
-  if (!std::isfinite(value)) throw InputError{in_quotes(text) + " is too large; expected a finite value"};
+  if (!std::isfinite(value)) throw InputError{fmt::format("{} is too large; expected a finite value", in_quotes(text))};
   return value;
 }
 

@@ -45,7 +45,8 @@ void check_factors(const Entry& entry, const GemmCurve& curve) {
 /// Throws where a larger square takes less time: gemm_time could not ascend then.
 void check_gemm_curve(const Entry& entry, const GemmCurve& curve) {
   static const std::set<std::string> pairs{"", "NN", "NT", "TN", "TT"};
-  if (!pairs.count(curve.trans)) entry.fail("trans '" + curve.trans + "' is unknown; expected NN, NT, TN or TT");
+  if (!pairs.count(curve.trans))
+    entry.fail(fmt::format("trans '{}' is unknown; expected NN, NT, TN or TT", curve.trans));
   entry.require_in(TopologyLimits::gemm_watts, curve.watts, "the watts of a gemm");
   check_factors(entry, curve);
   if (curve.tiled) return check_tiled(entry, *curve.tiled);
@@ -73,7 +74,7 @@ void check_kernels(const Topology::Description& d) {
   std::unordered_set<std::string> names;
   for (std::size_t i = 0; i < d.kernels.size(); ++i) {
     const KernelTimes& kernels = d.kernels[i];
-    const Entry entry{TopologyDefect::Table::kernels, i, "kernels '" + kernels.name + "'"};
+    const Entry entry{TopologyDefect::Table::kernels, i, fmt::format("kernels '{}'", kernels.name)};
     entry.require_name(kernels.name);
     if (!names.insert(kernels.name).second) entry.fail("there are others of that name; expected unique names");
     entry.require_in(TopologyLimits::latency, kernels.launch, "launch");

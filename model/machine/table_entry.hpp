@@ -17,15 +17,14 @@ struct Entry {
   std::string what;  // "link 'a->b'"
 
   [[noreturn]] void fail(const std::string& message) const {
-    throw TopologyDefect{table, index, what + ": " + message};
+    throw TopologyDefect{table, index, fmt::format("{}: {}", what, message)};
   }
   void require(bool holds, const char* message) const {
     if (!holds) fail(message);
   }
   template <class Quantity>
   void require_in(const Range<Quantity>& range, Quantity value, const char* field) const {
-    if (!range.holds(value))
-      fail(std::string{field} + " " + to_text(value) + " is out of range; expected " + range.text);
+    if (!range.holds(value)) fail(fmt::format("{} {} is out of range; expected {}", field, to_text(value), range.text));
   }
   template <class Quantity>
   void require_in(const Range<Quantity>& range, const std::optional<Quantity>& value, const char* field) const {

@@ -32,7 +32,7 @@ void check_limits(const Topology::Description& d) {
 void check_nodes(const Topology::Description& d) {
   std::unordered_set<std::string> names;
   for (std::size_t i = 0; i < d.nodes.size(); ++i) {
-    const Entry entry{Table::node, i, "node '" + d.nodes[i].name + "'"};
+    const Entry entry{Table::node, i, fmt::format("node '{}'", d.nodes[i].name)};
     entry.require_node_name(d.nodes[i].name);
     if (!names.insert(d.nodes[i].name).second) entry.fail("there is another node of that name; expected unique names");
   }
@@ -48,7 +48,7 @@ void check_memories(const Topology::Description& d) {
   bool host = false;
   for (std::size_t i = 0; i < d.memories.size(); ++i) {
     const Memory& memory = d.memories[i];
-    const Entry entry{Table::memory, i, "memory '" + memory.name + "'"};
+    const Entry entry{Table::memory, i, fmt::format("memory '{}'", memory.name)};
     entry.require(memory.node.index() < d.nodes.size() && d.nodes[memory.node.index()].kind == memory.kind &&
                       d.nodes[memory.node.index()].name == memory.name,
                   "its node does not match; expected a node of the same name and kind");
@@ -79,7 +79,7 @@ void check_links(const Topology::Description& d) {
   const auto names = link_names(d.nodes, d.links);
   for (std::size_t i = 0; i < d.links.size(); ++i) {
     const Link& link = d.links[i];
-    const Entry entry{Table::link, i, "link '" + names[i] + "'"};
+    const Entry entry{Table::link, i, fmt::format("link '{}'", names[i])};
     entry.require(link.from != link.to, "it leads from a node to itself; expected two nodes");
     entry.require_in(TopologyLimits::rate, link.bandwidth, "bandwidth");
     entry.require_in(TopologyLimits::rate, link.per_flow, "per_flow");
@@ -103,7 +103,7 @@ void check_groups(const Topology::Description& d) {
   std::unordered_set<std::string> names;
   for (std::size_t i = 0; i < d.groups.size(); ++i) {
     const CapacityGroup& group = d.groups[i];
-    const Entry entry{Table::group, i, "group '" + group.name + "'"};
+    const Entry entry{Table::group, i, fmt::format("group '{}'", group.name)};
     entry.require_name(group.name);
     if (!names.insert(group.name).second) entry.fail("there is another group of that name; expected unique names");
     entry.require(group.capacity || group.both_busy, "it bounds nothing; expected 'capacity' or 'both_busy'");
@@ -118,7 +118,8 @@ void check_groups(const Topology::Description& d) {
       for (LinkId link : *links) {
         entry.require(link.index() < d.links.size(), "it names a link that is missing");
         if (!seen.insert(link).second)
-          entry.fail("link '" + link_names(d.nodes, d.links)[link.index()] + "' is listed twice; expected it once");
+          entry.fail(
+              fmt::format("link '{}' is listed twice; expected it once", link_names(d.nodes, d.links)[link.index()]));
       }
   }
 }
@@ -144,9 +145,10 @@ void check_routes(const Topology::Description& d) {
         entry.fail(fmt::format("its link from '{}' does not connect; expected one from '{}'",
                                d.nodes[link.from.index()].name, d.nodes[at.index()].name));
       at = link.to;
-      if (!visited.insert(at).second) entry.fail("it visits '" + d.nodes[at.index()].name + "' twice; expected once");
+      if (!visited.insert(at).second)
+        entry.fail(fmt::format("it visits '{}' twice; expected once", d.nodes[at.index()].name));
       if (l + 1 < route.links.size() && d.nodes[at.index()].kind != NodeKind::network_switch)
-        entry.fail("it passes through memory '" + d.nodes[at.index()].name + "'; expected switches only");
+        entry.fail(fmt::format("it passes through memory '{}'; expected switches only", d.nodes[at.index()].name));
     }
     if (at != to.node)
       entry.fail(fmt::format("its last link ends at '{}'; expected '{}'", d.nodes[at.index()].name, to.name));
@@ -208,7 +210,7 @@ void check_reachable(const Topology::Description& d) {
   const auto to_hosts = joined_with_hosts(d, &Link::to, &Link::from);
   for (std::size_t i = 0; i < d.memories.size(); ++i) {
     if (d.memories[i].kind != NodeKind::gpu) continue;
-    const Entry entry{Table::memory, i, "memory '" + d.memories[i].name + "'"};
+    const Entry entry{Table::memory, i, fmt::format("memory '{}'", d.memories[i].name)};
     const std::size_t node = d.memories[i].node.index();
     entry.require(from_hosts[node], "unreachable memory; expected a path from a host to it");
     entry.require(to_hosts[node], "no path from it to a host; expected one");

@@ -1,5 +1,7 @@
 #include "model/machine/topology_reader.hpp"
 
+#include <fmt/format.h>
+
 namespace tilerail {
 namespace {
 
@@ -116,7 +118,7 @@ void TopologyReader::read_kernels(const std::string& name, const TomlTable& tabl
     for (TomlTable& curve : gemm->tables("kernels." + name + ".gemm")) {
       kernels.gemm.push_back(read_gemm(curve));
       if (kernels.gemm.back().tiled && !kernels.memory_bandwidth)
-        curve.fail("has 'blocks'; expected 'memory_bandwidth' in [kernels." + name + "]");
+        curve.fail(fmt::format("has 'blocks'; expected 'memory_bandwidth' in [kernels.{}]", name));
     }
   d_.kernels.push_back(kernels);
   places_[TopologyDefect::Table::kernels].push_back(table.place());

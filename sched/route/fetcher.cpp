@@ -1,5 +1,7 @@
 #include "sched/route/fetcher.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/base/error.hpp"
@@ -39,9 +41,9 @@ Holder Fetcher::best_source(TileId tile, std::size_t device) const {
     if (cost < best_cost) best = holder, best_cost = cost;
   });
   if (!best)
-    throw InputError{"machine '" + context_.topology.name() + "' has no route from '" +
-                     context_.topology.memory(directory_.tile(tile).home_memory).name + "' to '" +
-                     context_.topology.memory(dst).name + "'"};
+    throw InputError{fmt::format("machine '{}' has no route from '{}' to '{}'", context_.topology.name(),
+                                 context_.topology.memory(directory_.tile(tile).home_memory).name,
+                                 context_.topology.memory(dst).name)};
   return *best;
 }
 

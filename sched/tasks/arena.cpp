@@ -1,5 +1,7 @@
 #include "sched/tasks/arena.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "model/base/error.hpp"
@@ -30,8 +32,10 @@ Arena::Slot Arena::take(std::int64_t rows, std::int64_t cols, DType dtype, const
   } else {
     if (free_.empty() && pooled()) make_room();
     if (free_.empty())
-      throw InputError{"memory of '" + name_ + "': " + std::to_string(capacity_) + " bytes for tiles are too few for " +
-                       std::to_string(size) + " more; use a smaller tile or a larger memory-fraction"};
+      throw InputError{
+          fmt::format("memory of '{}': {} bytes for tiles are too few for {} more; use a smaller tile or a "
+                      "larger memory-fraction",
+                      name_, capacity_, size)};
     slot.offset = free_.front().first;
     slot.former = std::move(free_.front().second);
     free_.pop_front();

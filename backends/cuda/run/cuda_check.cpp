@@ -1,16 +1,18 @@
 #include "backends/cuda/run/cuda_check.hpp"
 
+#include <fmt/format.h>
+
 namespace tilerail::cuda {
 
 void check(cudaError_t status, const std::string& what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();
-  throw CudaError{what + ": " + cudaGetErrorString(status)};
+  throw CudaError{fmt::format("{}: {}", what, cudaGetErrorString(status))};
 }
 
 void check(cublasStatus_t status, const std::string& what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw CudaError{what + ": " + cublasGetStatusString(status)};
+  throw CudaError{fmt::format("{}: {}", what, cublasGetStatusString(status))};
 }
 
 DeviceScope::DeviceScope(int device) {

@@ -47,7 +47,7 @@ class CudaExecutor::State {
     if (options_.ordinals.empty()) return topology_.memory(gpu).device;
     for (std::size_t i = 0; i < options_.ordinals.size(); ++i)
       if (topology_.gpus()[i] == gpu) return options_.ordinals[i];
-    throw InputError{"'" + topology_.memory(gpu).name + "' is no GPU"};
+    throw InputError{fmt::format("'{}' is no GPU", topology_.memory(gpu).name)};
   }
 
   cuda::Device& device(MemoryId gpu);
@@ -169,11 +169,11 @@ std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
 
 void CudaExecutor::State::check_matrix(std::size_t which, const void* pointer, const Plan& plan, MemoryId place) const {
   const std::string name = std::string{"matrix "} + matrix_names[which];
-  if (pointer == nullptr) throw InputError{name + " of the plan was not given to the CUDA backend"};
+  if (pointer == nullptr) throw InputError{fmt::format("{} of the plan was not given to the CUDA backend", name)};
   cudaPointerAttributes attributes{};
   cuda::check(cudaPointerGetAttributes(&attributes, pointer), "asking where " + name + " lies");
   const bool on_device = attributes.type == cudaMemoryTypeDevice;
-  const std::string found = on_device ? "on CUDA device " + std::to_string(attributes.device) : "on the host";
+  const std::string found = on_device ? fmt::format("on CUDA device {}", attributes.device) : "on the host";
   const bool host = topology_.is_host(place);
   const bool fits = attributes.type == cudaMemoryTypeManaged ||
                     (host ? !on_device : on_device && attributes.device == ordinal(place));

@@ -141,7 +141,7 @@ class CuptiTracer final : public Tracer {
     if (status == CUPTI_SUCCESS) return;
     const char* text = nullptr;
     cupti_.result_string(status, &text);
-    throw CudaError{std::string{what} + ": " + (text ? text : "unknown error of CUPTI")};
+    throw CudaError{fmt::format("{}: {}", what, text ? text : "unknown error of CUPTI")};
   }
 
   static void clear() {

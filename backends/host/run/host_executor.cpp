@@ -29,7 +29,8 @@ std::vector<int> workers_of(const Topology& topology, const HostOptions& options
     throw InputError{fmt::format("host workers {}: expected at least 0", options.workers)};
   }
   if (topology.gpus().empty()) {
-    throw InputError{"topology '" + topology.name() + "' has no GPU; the host backend needs at least one as a device"};
+    throw InputError{
+        fmt::format("topology '{}' has no GPU; the host backend needs at least one as a device", topology.name())};
   }
   std::vector<int> workers;
   for (const MemoryId gpu : topology.gpus()) {
@@ -116,7 +117,7 @@ void HostExecutor::State::require_matrices(const Plan& plan) const {
     if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0) continue;
     const auto which = static_cast<std::size_t>(buffer.kind);
     if (pointers[which] == nullptr) {
-      throw InputError{std::string{"matrix "} + names[which] + " of the plan was not given to the host backend"};
+      throw InputError{fmt::format("matrix {} of the plan was not given to the host backend", names[which])};
     }
   }
 }
