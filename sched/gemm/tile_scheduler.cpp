@@ -61,7 +61,6 @@ Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   plan.devices.assign(devices_.begin(), devices_.end());
   plan.single_issuer = decisions.single_issuer;
   plan.origin.decisions = to_text(decisions, topology_);
-  plan.origin.without_effect = without_effect(policy_, decisions, problem_, topology_);
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (scales_only() && problem_.beta == 1);
   if (!nothing_to_do) add_operations(plan, decisions);
   return plan;
@@ -84,12 +83,15 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
   const bool used_once = scales_only() || problem_.of_vectors();
   const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
   const std::vector<Region> regions = used_once ? std::vector<Region>{all} : cut_to_memory(all, decisions);
+  const bool kept = decisions.caching && !used_once;
+  std::string_view after_use = !kept ? tiles_not_kept : regions.size() > 1 ? tiles_in_cubes : tiles_fit;
   KernelCosts costs{topology_};
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, decisions);
     Clock clock{resources_, topology_, {devices_.size(), decisions.routing == Routing::link_eta}};
     std::vector<Arena> arenas = make_arenas(builder, tiles, used_once, decisions);
+    if (kept && arenas.front().pooled()) after_use = tiles_evicted;
     PlanContext context{problem_, topology_, decisions, devices_, builder, clock,
                         costs,    arenas,    a,         b,        c,       links ? &*links : nullptr,
                         {}};
@@ -100,6 +102,7 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
       peak = std::max(peak, arenas[d].peak());
     }
   }
+  plan.origin.decisions.push_back({"tiles", std::string{after_use}});
 }
 
 void TileScheduler::add_region(PlanContext& context, const Tiling& tiles, const Region& region) const {
