@@ -35,7 +35,7 @@ STAND_INS = {"node.toml": "topologies/hgx-h200-1.toml"}
 NO_HARDWARE = 3
 FIGURE = re.compile(r"!\[[^\]]*\]\(([^)]*\.svg)\)")
 DRAWN_BY = re.compile(r"Matplotlib v[\d.]+")
-TEXT = re.compile(r"<!-- (.*?) -->")  # which glyphs are drawn beside
+TEXT = re.compile(r"<!-- (.*?) -->")  # a label, before the lines that draw it
 
 
 class Command:
@@ -123,7 +123,7 @@ def same_figure(one, other):
 
 
 def check_figures(page, folder, update):
-    """The figures of a page that its commands drew into a folder and that look otherwise now; with `update`, mends them."""
+    """Figures of a page that its commands drew into a folder and that differ from its own; with `update`, mends them."""
     faults = []
     for path in (page.parent / name for name in FIGURE.findall(page.read_text())):
         drawn = folder / path.name
