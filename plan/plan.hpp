@@ -61,7 +61,7 @@ struct PlanDecision {
 
 /// A plan that was looked at while this one was chosen, and what its judge gave for it.
 struct PlanCandidate {
-  std::string what;    // "tile=2048 devices=gpu0,gpu1"
+  std::string what;    // "tile=2048 grid=2x4 gpus=8"
   double seconds = 0;  // its makespan
   bool operator==(const PlanCandidate&) const = default;
 };
@@ -71,7 +71,7 @@ struct PlanOrigin {
   std::vector<PlanDecision> decisions;
   std::string judge = "none";               // who compared candidates: "estimate", "simulator", or "none"
   std::vector<PlanCandidate> candidates;    // in the order in which they were tried
-  std::string why;                          // the winner won
+  std::string why;                          // this plan was taken, in a sentence
   std::vector<std::string> without_effect;  // wishes that cannot matter here, each with the reason
   bool operator==(const PlanOrigin&) const = default;
 };
