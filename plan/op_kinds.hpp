@@ -30,8 +30,8 @@ enum class Access : std::uint8_t {
   update_unless_zero,  // writes only where beta is zero
 };
 
-/// What everybody has to know of a kind of operations: one row of the table in op_kinds.cpp. How a
-/// kind is added: CONTRIBUTING.md#to-add-a-kind-of-kernel
+/// What everybody has to know of a kind of operations: one row of the table in op_kinds.cpp. How a kind is added:
+/// CONTRIBUTING.md#to-add-a-kind-of-kernel
 struct OpKindInfo {
   std::string_view name;
   Access a, b, y;

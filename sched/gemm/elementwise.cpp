@@ -57,7 +57,7 @@ class ElementwiseTasks final : public Chooser {
   std::vector<std::size_t> next_;  // by device
 };
 
-/// Of C, or of y.
+/// The shape of the largest tile of C, or of y.
 OwnedTiles::Shape largest_tile(const Tiling& tiling) {
   OwnedTiles::Shape largest;
   for (const Interval rows : tiling.m) largest.rows = std::max(largest.rows, rows.size());

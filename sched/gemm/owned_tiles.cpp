@@ -12,7 +12,7 @@ Arena::Slot OwnedTiles::take(std::size_t device, std::int64_t rows, std::int64_t
                                       [this, device] { inputs_.evict_one(device); });
 }
 
-/// Where memory is ample, a few buffers are used in turn.
+/// Memory for a tile that a device holds for one operation. Where memory is ample, a few buffers are used in turn.
 Arena::Slot OwnedTiles::take_passing(std::size_t device, std::int64_t rows, std::int64_t cols) {
   if (context_.arenas[device].pooled()) return take(device, rows, cols);
   auto& ring = devices_[device].passing;
@@ -37,8 +37,8 @@ void OwnedTiles::give_back_passing(std::size_t device, const Arena::Slot& slot, 
     devices_[device].passing.emplace_back(slot, uses);
 }
 
-/// A whole tile of C in so many-th queues of its pairs, over the devices on its route. Returns its estimated arrival
-/// and sets `id` to the last copy.
+/// Copies a whole tile of C over the devices on its route, in queue number `queue` of each pair of memories. Returns
+/// its estimated arrival and sets `id` to the last copy.
 double OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps deps, double ready, OpId& id, int queue) {
   const auto memory = [&](const View& view) { return context_.builder.plan().buffer(view.buffer).memory; };
   std::optional<std::pair<std::size_t, Arena::Slot>> held;
@@ -57,7 +57,7 @@ double OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps de
   return ready;
 }
 
-/// Charged to the link clock.
+/// Makes one copy of that way and charges the clock with it.
 double OwnedTiles::copy_once(std::size_t device, const View& from, const View& to, Deps& deps, double ready, OpId& id,
                              int queue) {
   const MemoryId src = context_.builder.plan().buffer(from.buffer).memory;

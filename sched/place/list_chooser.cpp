@@ -26,7 +26,7 @@ ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher, const Tas
   }
 }
 
-/// By the shapes of its tiles at home.
+/// How long a task takes on a device, by the shapes of its tiles at home.
 double ListChooser::seconds(TaskId id, std::size_t device) const {
   const Task& task = graph_.task(id);
   const TileDirectory& directory = fetcher_.directory();

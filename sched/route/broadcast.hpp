@@ -16,11 +16,11 @@ struct Chain {
 };
 
 /// The order in which a batched fetch visits its destinations: the one whose last arrival is earliest by the link
-/// clock, then by pairs alone, then the one over the least loaded links, then the least sum
-/// of arrivals, then the lowest ids. Source: thesis 4.2.5.1, which tries all
-/// h! orders. Up to `exhaustive_hops` destinations so do we; above, a beam search keeps the `beam_width` best partial
-/// chains, h^2 steps each. docs/model.md#broadcast compares the two. Hops without a route are never taken; throws
-/// InputError when no order reaches every destination. The clock is left as it was found.
+/// clock, then by pairs alone, then the one over the least loaded links, then the least sum of arrivals, then the
+/// lowest ids. Source: thesis 4.2.5.1, which tries all h! orders. Up to `exhaustive_hops` destinations so do we; above,
+/// a beam search keeps the `beam_width` best partial chains, h^2 steps each. docs/model.md#broadcast compares the two.
+/// Hops without a route are never taken; throws InputError when no order reaches every destination. The clock is left
+/// as it was found.
 inline constexpr std::size_t exhaustive_hops = 5;
 inline constexpr std::size_t beam_width = 16;
 Chain best_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
