@@ -147,6 +147,26 @@ class Policies(CommandTest):
         routing = next(line for line in lines if line.startswith("routing "))
         self.assertIn("initial, bandwidth, link-map, eta, link-eta", routing)
 
+    def test_one_preset_is_explained_field_by_field(self):
+        keys = [line.split()[0] for line in self.succeed("policies").splitlines()[1:]]
+        explained = self.succeed("policies", "tilerail")
+        for key in keys:
+            with self.subTest(key):
+                self.assertRegex(explained, rf"(?m)^{re.escape(key)} = .*\n  [A-Z]\w+ .*\.$")
+        self.assertGreaterEqual(explained.count("matters"), len(keys) - 4)
+
+    @needs_simulator
+    def test_wishes_without_effect_are_named_in_every_output(self):
+        arguments = ["--gemm", "1K", "--topology", "clx-ai", "--select", "edp"]
+        for more in ([], ["--set", "select-by=model"], ["--set", "select-ms=50"]):
+            self.assertNotIn("no effect", self.succeed("plan", *arguments, *more))
+        moot = ["--gemm", "1K", "--topology", "two-gpu", "--policy", "baseline", "--set", "chunks=4"]
+        for command in ("plan", "simulate"):
+            self.assertRegex(self.succeed(command, *moot), "no effect +chunks: no tile is sent in a chain")
+        self.succeed("plan", *moot, "-o", "moot.json")
+        origin = json.loads((self.folder / "moot.json").read_text())["origin"]
+        self.assertEqual(origin["without_effect"], ["chunks: no tile is sent in a chain"])
+
     def test_every_listed_default_is_accepted_by_set(self):
         presets = self.presets()
         for line in self.succeed("policies").splitlines()[1:]:
