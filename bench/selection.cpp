@@ -2,6 +2,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+
 #include "bench/plans.hpp"
 #include "model/published/workload_selection.hpp"
 #include "sched/choose/workload_gemm.hpp"
@@ -39,7 +41,7 @@ void select(benchmark::State& state) {
   std::size_t devices = 0;
   for (auto _ : state) {
     const WorkloadProblem workload = workload_problem(problem, topology, topology.gpus(), 2048, 1);
-    devices = search(workload, LinkMap{topology}, *find_metric("perf"))[0].active.size();
+    devices = search(workload, LinkMap{topology}, *std::ranges::find(metrics, "perf", &Metric::name))[0].active.size();
   }
   state.counters["devices"] = static_cast<double>(devices);
 }

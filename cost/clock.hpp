@@ -34,55 +34,55 @@ class Clock {
 
   /// Arrival at the far end of the first and of the last of `chunks` equal pieces.
   struct Arrival {
-    double first = 0, last = 0;
-    double pair = 0;      // of the last piece, if only pairs counted
-    double pressure = 0;  // how loaded the resources on the way are: sum of load_r size / capacity_r
+    Seconds first{0}, last{0};
+    Seconds pair{0};      // of the last piece, if only pairs counted
+    double pressure = 0;  // how loaded the resources on the way are: sum of load_r size / capacity_r, in s^2
   };
 
-  double seconds_per_byte(MemoryId src, MemoryId dst) const { return resources_.seconds_per_byte(src, dst); }
+  SecondsPerByte per_byte(MemoryId src, MemoryId dst) const { return resources_.per_byte(src, dst); }
 
-  /// When `bytes` in `chunks` pieces would arrive if sent now; the pieces are at src from `available`.
-  Arrival estimate(MemoryId src, MemoryId dst, double bytes, int chunks, Arrival available) const;
+  /// When `size` in `chunks` pieces would arrive if sent now; the pieces are at src from `available`.
+  Arrival estimate(MemoryId src, MemoryId dst, Bytes size, int chunks, Arrival available) const;
   /// Charges that transfer to its pair and its resources.
-  void commit(MemoryId src, MemoryId dst, double bytes, Arrival arrival);
+  void commit(MemoryId src, MemoryId dst, Bytes size, Arrival arrival);
 
   /// Everything that commits change, to try a chain of transfers and take it back.
   struct Undo {  // NOLINT(bugprone-exception-escape): numbers are moved without exceptions
-    double pair_free;
-    boost::container::small_vector<double, 4> engines;
-    boost::container::small_vector<double, 12> loads;  // links and groups of most routes
+    Seconds pair_free;
+    boost::container::small_vector<Seconds, 4> engines;
+    boost::container::small_vector<Seconds, 12> loads;  // links and groups of most routes
   };
   Undo save(MemoryId src, MemoryId dst) const;
   void restore(MemoryId src, MemoryId dst, const Undo& undo);
 
   /// When the kernels of a device so far have ended.
-  double device_free(std::size_t device) const { return device_free_[device]; }
+  Seconds device_free(std::size_t device) const { return device_free_[device]; }
   /// A kernel that could start at `ready` runs after those before it. Returns its end.
-  double run_kernel(std::size_t device, double ready, double seconds);
+  Seconds run_kernel(std::size_t device, Seconds ready, Seconds duration);
 
  private:
-  double pair_free(MemoryId src, MemoryId dst) const {
-    const std::vector<double>& row = pair_free_[src.index()];
-    return row.empty() ? 0 : row[dst.index()];
+  Seconds pair_free(MemoryId src, MemoryId dst) const {
+    const std::vector<Seconds>& row = pair_free_[src.index()];
+    return row.empty() ? Seconds{0} : row[dst.index()];
   }
-  double& pair_free(MemoryId src, MemoryId dst) {
-    std::vector<double>& row = pair_free_[src.index()];
-    if (row.empty()) row.resize(pair_free_.size(), 0.0);
+  Seconds& pair_free(MemoryId src, MemoryId dst) {
+    std::vector<Seconds>& row = pair_free_[src.index()];
+    if (row.empty()) row.resize(pair_free_.size());
     return row[dst.index()];
   }
   /// Which engines a copy may use; null: any number.
-  std::vector<double>* engines_of(MemoryId src, MemoryId dst);
-  const std::vector<double>* engines_of(MemoryId src, MemoryId dst) const {
+  std::vector<Seconds>* engines_of(MemoryId src, MemoryId dst);
+  const std::vector<Seconds>* engines_of(MemoryId src, MemoryId dst) const {
     return const_cast<Clock*>(this)->engines_of(src, dst);
   }
 
   const Resources& resources_;
   const Topology& topology_;
   Options options_;
-  std::vector<std::vector<double>> pair_free_;  // by source and destination; empty until something leaves the source
-  std::vector<double> load_;                    // by resource
-  std::vector<double> device_free_, issued_;    // by device
-  std::vector<std::array<std::vector<double>, 3>> engines_;  // by memory and role: when each is free
+  std::vector<std::vector<Seconds>> pair_free_;  // by source and destination; empty until something leaves the source
+  std::vector<Seconds> load_;                    // by resource
+  std::vector<Seconds> device_free_, issued_;    // by device
+  std::vector<std::array<std::vector<Seconds>, 3>> engines_;  // by memory and role: when each is free
 };
 
 }  // namespace tilerail

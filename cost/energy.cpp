@@ -10,12 +10,14 @@ namespace {
 
 /// A kernel that starts or ends: by how much that changes the share of the device that is in use.
 struct Step {
-  double time, share;
+  Seconds time;
+  double share;
 };
 
-double filled_seconds(std::vector<Step> steps) {
+Seconds filled_time(std::vector<Step> steps) {
   std::ranges::sort(steps, {}, &Step::time);
-  double filled = 0, before = 0, sum = 0;
+  Seconds filled{0}, before{0};
+  double sum = 0;
   for (const Step& step : steps) {
     filled += (step.time - before) * std::clamp(sum, 0.0, 1.0);
     before = step.time;
@@ -34,8 +36,8 @@ std::vector<std::vector<Step>> kernel_steps(const Plan& plan, const Topology& to
     if (!is_kernel(op.kind)) continue;
     const double share = costs.of(OpId{i}).share;
     auto& of_device = steps[plan.queue(op.queue).dst.index()];
-    of_device.push_back({ops[i].start, share});
-    of_device.push_back({ops[i].end, -share});
+    of_device.push_back({Seconds{ops[i].start}, share});
+    of_device.push_back({Seconds{ops[i].end}, -share});
   }
   return steps;
 }
@@ -70,7 +72,7 @@ std::optional<std::vector<Joules>> device_energies(const Plan& plan, const Topol
   std::vector<std::vector<Step>> steps = kernel_steps(plan, topology, ops);
   std::vector<Joules> energies;
   for (std::size_t d = 0; d < plan.devices.size(); ++d) {
-    const Seconds filled{filled_seconds(std::move(steps[plan.devices[d].index()]))};
+    const Seconds filled = filled_time(std::move(steps[plan.devices[d].index()]));
     energies.push_back(watts[d].over(makespan, filled));
   }
   return energies;

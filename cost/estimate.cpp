@@ -21,9 +21,9 @@ class Pass {
       : plan_{plan},
         topology_{topology},
         resources_{resources},
-        ends_(plan.ops.size(), 0.0),
-        queue_free_(plan.queues.size(), 0.0),
-        load_(resources.count(), 0.0),
+        ends_(plan.ops.size()),
+        queue_free_(plan.queues.size()),
+        load_(resources.count()),
         load_users_(resources.count(), Users{plan.devices.size()}),
         number_of_(topology.memories().size()),
         devices_(topology.memories().size()),
@@ -35,48 +35,47 @@ class Pass {
   }
 
   Estimate run() {
-    double last = 0;
+    Seconds last{0};
     for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
       const Op& op = plan_.ops[i];
-      double start = std::max(queue_free_[op.queue.index()], issue_.issue(OpId{i}));
+      Seconds start = std::max(queue_free_[op.queue.index()], issue_.issue(OpId{i}));
       for (const OpId dep : plan_.deps_of(OpId{i})) start = std::max(start, ends_[dep.index()]);
       ends_[i] = op.kind == OpKind::join ? start : op.kind == OpKind::copy ? copy(op, start) : kernel(OpId{i}, start);
       queue_free_[op.queue.index()] = ends_[i];
       last = std::max(last, ends_[i]);
     }
     const double slower = slowdown(last);
-    return {Seconds{last * slower}, energy(last * slower), Seconds{busiest() * slower}};
+    return {last * slower, energy(last * slower), busiest() * slower};
   }
 
  private:
   /// Kernels on a device that is busy most of the time are slower, and so is what waits for them.
-  double slowdown(double makespan) const {
+  double slowdown(Seconds makespan) const {
     double most = 1;
     for (const MemoryId gpu : plan_.devices) {
       const Device& device = devices_[gpu.index()];
-      const double duty = makespan > 0 ? std::min(1.0, device.busy / makespan) : 0;
-      const double slack = device.busy > 0 ? device.busy / device.busy_aligned : 1;
+      const double duty = makespan > Seconds{0} ? std::min(1.0, device.busy / makespan) : 0;
+      const double slack = device.busy > Seconds{0} ? device.busy / device.busy_aligned : 1;
       most = std::max(most, 1 + duty * (load_factor(plan_, topology_, gpu, duty) / slack - 1));
     }
     return most;
   }
 
-  std::optional<Joules> energy(double makespan) const {
+  std::optional<Joules> energy(Seconds makespan) const {
     Joules sum{0};
     for (const MemoryId gpu : plan_.devices) {
       const auto watts = device_watts(plan_.problem, topology_, gpu);
       if (!watts) return std::nullopt;
-      const double filled = std::min(makespan, devices_[gpu.index()].busy);
-      sum += watts->over(Seconds{makespan}, Seconds{filled});
+      sum += watts->over(makespan, std::min(makespan, devices_[gpu.index()].busy));
     }
     return sum;
   }
 
   /// What all devices use can do no less; what some use would, if the others had their part of it.
-  double busiest() const {
-    double shared = 0;
-    std::vector<double> own(plan_.devices.size());
-    const auto weigh = [&](const Users& users, double time) {
+  Seconds busiest() const {
+    Seconds shared{0};
+    std::vector<Seconds> own(plan_.devices.size());
+    const auto weigh = [&](const Users& users, Seconds time) {
       if (users.all()) shared = std::max(shared, time);
       for (std::size_t d = users.find_first(); d != Users::npos; d = users.find_next(d))
         own[d] = std::max(own[d], time);
@@ -84,24 +83,23 @@ class Pass {
     for (std::size_t r = 0; r < load_.size(); ++r) weigh(load_users_[r], load_[r]);
     for (std::size_t g = 0; g < sides_.size(); ++g) weigh(sides_[g].users, both_ways(g));
     for (std::size_t d = 0; d < own.size(); ++d) own[d] = std::max(own[d], devices_[plan_.devices[d].index()].busy);
-    return std::max(shared, std::accumulate(own.begin(), own.end(), 0.0) / static_cast<double>(own.size()));
+    return std::max(shared, std::accumulate(own.begin(), own.end(), Seconds{0}) / static_cast<double>(own.size()));
   }
 
-  double copy(const Op& op, double start) {
+  Seconds copy(const Op& op, Seconds start) {
     const Queue& q = plan_.queue(op.queue);
     if (q.src == q.dst) return start;
-    const double bytes = copy_bytes(plan_, op).value;
+    const Bytes bytes = copy_bytes(plan_, op);
     const double efficiency = strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), plan_.devices);
     const auto add_users = [&](Users& users) {
       for (const MemoryId end : {q.src, q.dst})
         if (const auto number = number_of_[end.index()]) users.set(*number);
     };
-    double end =
-        start + resources_.latency(q.src, q.dst) + bytes * resources_.seconds_per_byte(q.src, q.dst) / efficiency;
+    Seconds end = start + resources_.latency(q.src, q.dst) + bytes * resources_.per_byte(q.src, q.dst) / efficiency;
     for (const auto& use : resources_.on(q.src, q.dst)) {
       if (resources_.is_both_busy(use.resource)) continue;
-      double& load = load_[use.resource];
-      load += bytes * use.seconds_per_byte / (use.resource < topology_.links().size() ? efficiency : 1);
+      Seconds& load = load_[use.resource];
+      load += bytes * use.per_byte / (use.resource < topology_.links().size() ? efficiency : 1);
       add_users(load_users_[use.resource]);
       end = std::max(end, load);
     }
@@ -115,34 +113,34 @@ class Pass {
     return end;
   }
 
-  double kernel(OpId id, double start) {
+  Seconds kernel(OpId id, Seconds start) {
     const KernelCost& cost = kernels_.of(id);
     Device& device = devices_[plan_.queue(plan_.op(id).queue).dst.index()];
-    device.load = std::max(device.load, start) + cost.seconds * cost.share;
-    device.busy += cost.seconds * cost.share;
-    device.busy_aligned += cost.seconds * cost.share / cost.slack;
-    return std::max(start + cost.seconds, device.load);
+    device.load = std::max(device.load, start) + cost.time * cost.share;
+    device.busy += cost.time * cost.share;
+    device.busy_aligned += cost.time * cost.share / cost.slack;
+    return std::max(start + cost.time, device.load);
   }
 
   /// Traffic of a group.
   struct Sides {
-    double forward = 0, backward = 0;  // bytes
-    Users users = {};                  // a bit a device of the plan
+    Bytes forward{0}, backward{0};
+    Users users = {};  // a bit a device of the plan
   };
 
-  double both_ways(std::size_t group) const {
-    return resources_.two_ways(group).seconds(sides_[group].forward, sides_[group].backward);
+  Seconds both_ways(std::size_t group) const {
+    return resources_.two_ways(group).time(sides_[group].forward, sides_[group].backward);
   }
 
   const Plan& plan_;
   const Topology& topology_;
   const Resources& resources_;
-  std::vector<double> ends_, queue_free_, load_;
+  std::vector<Seconds> ends_, queue_free_, load_;
   std::vector<Users> load_users_;                      // by resource: a bit a device of the plan
   std::vector<std::optional<std::size_t>> number_of_;  // by memory: of a device, in the plan
   struct Device {
-    double load = 0;                    // when its kernels so far are done
-    double busy = 0, busy_aligned = 0;  // as it is, and were all operands well aligned
+    Seconds load{0};                   // when its kernels so far are done
+    Seconds busy{0}, busy_aligned{0};  // as it is, and were all operands well aligned
   };
   std::vector<Device> devices_;
   PlanKernelCosts kernels_;

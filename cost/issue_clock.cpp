@@ -8,16 +8,16 @@ IssueClock::IssueClock(const Plan& plan, const Topology& topology)
     : plan_{plan},
       topology_{topology},
       waits_{plan, topology},
-      thread_(topology.memories().size(), topology.description().issue.per_call.value) {}
+      thread_(topology.memories().size(), topology.description().issue.per_call) {}
 
-double IssueClock::issue(OpId id) {
+Seconds IssueClock::issue(OpId id) {
   const IssueCost& cost = topology_.description().issue;
   const Op& op = plan_.op(id);
   const bool kernel = is_kernel(op.kind);
   const MemoryId device = stream_owner(plan_.queue(op.queue), topology_);
-  double& thread = thread_[plan_.single_issuer ? 0 : device.index()];
-  thread += (kernel ? cost.per_kernel.value_or(cost.per_op) : cost.per_op).value +
-            cost.per_dependency.value * static_cast<double>(waits_.before(id).size());
+  Seconds& thread = thread_[plan_.single_issuer ? 0 : device.index()];
+  thread += (kernel ? cost.per_kernel.value_or(cost.per_op) : cost.per_op) +
+            cost.per_dependency * static_cast<double>(waits_.before(id).size());
   return thread;
 }
 

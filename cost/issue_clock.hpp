@@ -13,14 +13,14 @@ class IssueClock {
  public:
   IssueClock(const Plan& plan, const Topology& topology);
 
-  /// Seconds from the start of the execution until this operation has been handed over. Ask in plan order, once each.
-  double issue(OpId id);
+  /// Time from the start of the execution until this operation has been handed over. Ask in plan order, once each.
+  Seconds issue(OpId id);
 
  private:
   const Plan& plan_;
   const Topology& topology_;
   StreamWaits waits_;
-  std::vector<double> thread_;  // by device
+  std::vector<Seconds> thread_;  // by device
 };
 
 }  // namespace tilerail

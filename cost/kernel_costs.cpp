@@ -36,18 +36,18 @@ std::size_t KernelCosts::ShapeHash::operator()(const Shape& s) const {
 KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   const KernelTimes& kernels = times(s);
   const double share = kernels.gemm_occupancy(s.m, s.n, s.k, s.dtype, s.trans_a, s.trans_b);
-  const auto seconds = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return kernels.gemm_time(m, n, k, s.dtype, s.trans_a, s.trans_b).value;
+  const auto time = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return kernels.gemm_time(m, n, k, s.dtype, s.trans_a, s.trans_b);
   };
-  if (s.m == 1 || s.n == 1) return {seconds(s.m, s.n, s.k), share};  // bound by memory, however it is aligned
+  if (s.m == 1 || s.n == 1) return {time(s.m, s.n, s.k), share};  // bound by memory, however it is aligned
   const std::int64_t of_columns = column_alignment(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
   const auto alignment = static_cast<double>(std::min<std::int64_t>(s.alignment, of_columns));
   const double slack = kernels.alignment_factor(s.dtype, s.trans_a, s.trans_b, alignment);
   const GemmParts parts{s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k};
   if (slack == 1 || s.alignment < loaded_word || parts.all().size() == 1)
-    return {slack * seconds(s.m, s.n, s.k), share, slack};
-  KernelCost cost{0, share, 1};
-  for (const GemmPart& part : parts.all()) cost.seconds += seconds(part.m, part.n, part.k);
+    return {slack * time(s.m, s.n, s.k), share, slack};
+  KernelCost cost{Seconds{0}, share, 1};
+  for (const GemmPart& part : parts.all()) cost.time += time(part.m, part.n, part.k);
   return cost;
 }
 
@@ -55,15 +55,14 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
 KernelCost KernelCosts::unmeasured_cost(const Shape& s, const Op& op) const {
   const double of_gemm = 2 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
   const double part = of_gemm > 0 ? op_flops(op).value / of_gemm : 0;
-  return {part * times(s).gemm_time(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no).value,
+  return {part * times(s).gemm_time(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no),
           times(s).gemm_occupancy(s.m, s.n, s.k, s.dtype, Trans::no, Trans::no)};
 }
 
 KernelCost KernelCosts::cost_of(const Shape& s, const Op& op) const {
   if (s.kind == OpKind::gemm) return gemm_cost(s);
   if (s.kind != OpKind::axpby) return unmeasured_cost(s, op);
-  return {times(s).axpby_time(s.m, s.n, s.dtype, s.reads, 1).value,
-          times(s).axpby_occupancy(s.m, s.n, s.dtype, s.reads, 1)};
+  return {times(s).axpby_time(s.m, s.n, s.dtype, s.reads, 1), times(s).axpby_occupancy(s.m, s.n, s.dtype, s.reads, 1)};
 }
 
 KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, MemoryId gpu) const {
@@ -98,7 +97,7 @@ const KernelCost& KernelCosts::of(const Plan& plan, const Op& op, MemoryId gpu) 
 
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty) {
   const GemmProblem& p = plan.problem;
-  if (p.routine != Routine::gemm || p.k == 0 || p.alpha == 0) return 1;  // no GEMM
+  if (p.routine != Routine::gemm || p.scales_only()) return 1;  // no GEMM
   return topology.kernels_of(gpu).load_factor(p.dtype, p.trans_a, p.trans_b, duty);
 }
 
@@ -108,7 +107,7 @@ PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology)
     const Op& op = plan.ops[i];
     if (!is_kernel(op.kind)) continue;
     index_[i] = costs_.index_of(plan, op, plan.buffer(op.y.buffer).memory);
-    total_seconds_ += costs_.costs_[index_[i]].seconds;
+    total_ += costs_.costs_[index_[i]].time;
   }
 }
 

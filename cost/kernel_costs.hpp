@@ -15,12 +15,12 @@ namespace tilerail {
 
 /// A kernel alone on its device: how long it runs and what share of the device it fills, in (0, 1].
 struct KernelCost {
-  double seconds = 0;
+  Seconds time{0};
   double share = 1;
   double slack = 1;  // how many times as long as well aligned operands take
 
   /// Of a device that its load makes so many times slower. What waits for its operands draws less power.
-  double under_load(double load_factor) const { return seconds * std::max(1.0, load_factor / slack); }
+  Seconds under_load(double load_factor) const { return time * std::max(1.0, load_factor / slack); }
 };
 
 /// Factor on the times of a plan's GEMMs on a device that they keep busy for this share of the time.
@@ -74,12 +74,12 @@ class PlanKernelCosts {
   const KernelCost& of(OpId op) const { return costs_.costs_[index_[op.index()]]; }
 
   /// Of all kernels one after another.
-  double total_seconds() const { return total_seconds_; }
+  Seconds total() const { return total_; }
 
  private:
   KernelCosts costs_;
   std::vector<std::uint32_t> index_;  // by operation
-  double total_seconds_ = 0;
+  Seconds total_{0};
 };
 
 }  // namespace tilerail

@@ -16,18 +16,18 @@ class Resources {
  public:
   struct Use {
     std::size_t resource;
-    double seconds_per_byte;
+    SecondsPerByte per_byte;
   };
 
-  /// What bounds the traffic of a group in both directions, in B/s; `together` is infinite where nothing does.
+  /// What bounds the traffic of a group in both directions; `together` is infinite where nothing does.
   struct TwoWays {
-    double together;                       // of both sides
-    double share;                          // of it, that the forward side gets
-    double forward_alone, backward_alone;  // of a side while the other rests
+    Rate together;                       // of both sides
+    double share;                        // of it, that the forward side gets
+    Rate forward_alone, backward_alone;  // of a side while the other rests
 
-    /// Seconds that these bytes take at least: both sides together until the lesser is done, then the other alone. Zero
+    /// What these bytes take at least: both sides together until the lesser is done, then the other alone. Zero
     /// where one side has none: then the other resources bound it.
-    double seconds(double forward, double backward) const;
+    Seconds time(Bytes forward, Bytes backward) const;
   };
 
   /// Keeps a reference to `topology`.
@@ -38,14 +38,15 @@ class Resources {
   bool is_both_busy(std::size_t resource) const { return resource >= first_both_busy_; }
   const TwoWays& two_ways(std::size_t group) const { return two_ways_[group]; }
   std::span<const Use> on(MemoryId src, MemoryId dst) const { return way(src, dst).uses; }
-  /// Seconds per byte and latency of one copy alone; infinite when there is no route.
-  double seconds_per_byte(MemoryId src, MemoryId dst) const { return way(src, dst).seconds_per_byte; }
-  double latency(MemoryId src, MemoryId dst) const { return way(src, dst).latency; }
+  /// Time per byte and latency of one copy alone; infinite when there is no route.
+  SecondsPerByte per_byte(MemoryId src, MemoryId dst) const { return way(src, dst).per_byte; }
+  Seconds latency(MemoryId src, MemoryId dst) const { return way(src, dst).latency; }
 
  private:
   struct Way {
     std::vector<Use> uses;
-    double seconds_per_byte = 0, latency = 0;
+    SecondsPerByte per_byte{0};
+    Seconds latency{0};
   };
   const Way& way(MemoryId src, MemoryId dst) const {
     return ways_.of(src, dst, [&] { return way_of(src, dst); });

@@ -55,6 +55,10 @@ struct GemmProblem {
   bool has_b() const { return routine != Routine::axpy; }
   /// Whether all operands are vectors: they are cut along one dimension only.
   bool of_vectors() const { return routine == Routine::dot || routine == Routine::axpy; }
+  /// Whether A and B play no part: C = beta C.
+  bool scales_only() const { return alpha == 0 || k == 0; }
+  /// Whether there is something to multiply.
+  bool has_product() const { return m > 0 && n > 0 && !scales_only(); }
   Flops flops() const { return Flops{2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)}; }
 };
 

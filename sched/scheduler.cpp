@@ -10,26 +10,10 @@
 #include "model/base/error.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/policy/effects.hpp"
+#include "sched/tasks/plan_checks.hpp"
 
 namespace tilerail {
 namespace {
-
-void check_devices(const Topology& topology, std::span<const MemoryId> devices) {
-  if (devices.empty()) throw InputError{"devices: none given; a plan needs at least one GPU"};
-  constexpr std::size_t most = 4096;
-  if (devices.size() > most)
-    throw InputError{"devices: " + std::to_string(devices.size()) + " given; at most " + std::to_string(most) +
-                     " GPUs are supported"};
-  std::vector<MemoryId> sorted{devices.begin(), devices.end()};
-  std::sort(sorted.begin(), sorted.end());
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (sorted[i].value < 0 || sorted[i].index() >= topology.memories().size() || topology.is_host(sorted[i]))
-      throw InputError{"devices: memory " + std::to_string(sorted[i].value) + " is not a GPU of machine '" +
-                       topology.name() + "'"};
-    if (i > 0 && sorted[i] == sorted[i - 1])
-      throw InputError{"devices: '" + topology.memory(sorted[i]).name + "' is given twice"};
-  }
-}
 
 bool knows(const Topology& topology, MemoryId device, const GemmProblem& p, DType dtype) {
   return topology.kernels_of(device).knows(dtype, p.trans_a, p.trans_b);

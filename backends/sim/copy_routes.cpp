@@ -35,12 +35,12 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyColumns columns, c
     const auto bandwidth = memory_bandwidth(src, topology);
     if (!bandwidth) return none;
     route.traffic = 2;
-    route.rate = bandwidth->value / 2;
+    route.rate = *bandwidth / 2;
   } else {
     cap = rate_cap(src, dst, columns, topology, computing);
     const Rate alone = topology.pair_rate(src, dst);
-    route.rate = std::min(alone, cap.value_or(alone)).value;
-    route.latency = topology.latency(src, dst).value;
+    route.rate = std::min(alone, cap.value_or(alone));
+    route.latency = topology.latency(src, dst);
   }
   route.flow = flows_.size();
   flows_.push_back({src, dst, cap});
@@ -68,8 +68,7 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan
       like = {columns, entry->second};
     }
     index_[i] = like.route;
-    if (const CopyRoute* route = of(OpId{i}))
-      total_seconds_ += route->latency + copy_bytes(plan, op).value / route->rate;
+    if (const CopyRoute* route = of(OpId{i})) total_ += route->latency + copy_bytes(plan, op) / route->rate;
   }
 }
 

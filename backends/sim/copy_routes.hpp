@@ -14,8 +14,8 @@ namespace tilerail {
 /// How a copy moves.
 struct CopyRoute {
   std::size_t flow = 0;  // index of its FlowRoute
-  double latency = 0;    // seconds before the first byte flows
-  double rate = 0;       // B/s with nothing else running
+  Seconds latency{0};    // before the first byte flows
+  Rate rate{0};          // with nothing else running
   std::uint64_t traffic =
       1;  // bytes that cross the route for each byte copied: a copy within one memory reads and writes
 };
@@ -35,8 +35,8 @@ class CopyRoutes {
 
   std::span<const FlowRoute> flow_routes() const { return flows_; }
 
-  /// Seconds of all copies one after another.
-  double total_seconds() const { return total_seconds_; }
+  /// Of all copies one after another.
+  Seconds total() const { return total_; }
 
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
@@ -47,7 +47,7 @@ class CopyRoutes {
   std::vector<CopyRoute> routes_;
   std::vector<FlowRoute> flows_;      // by route
   std::vector<std::uint32_t> index_;  // by operation, into routes_
-  double total_seconds_ = 0;
+  Seconds total_{0};
 };
 
 }  // namespace tilerail

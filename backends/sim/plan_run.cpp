@@ -25,16 +25,16 @@ T pop(std::vector<T>& heap) {
 
 /// Events closer together than this are one. It is a picosecond or, for very long plans, a few units in the last place
 /// of the latest time that may occur: all operations one after another, 16 times as long for what sharing may cost.
-double time_resolution(double issue, double kernels, double copies) {
-  const double latest = 16 * (issue + kernels + copies);
+double time_resolution(Seconds issue, Seconds kernels, Seconds copies) {
+  const double latest = 16 * (issue + kernels + copies).value;
   return std::max(1e-12, 4 * latest * std::numeric_limits<double>::epsilon());
 }
 
 /// When the last operation is issued.
-double last_issue(const std::vector<OpTime>& ops) {
+Seconds last_issue(const std::vector<OpTime>& ops) {
   double last = 0;
   for (const OpTime& op : ops) last = std::max(last, op.start);
-  return last;
+  return Seconds{last};
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ PlanRun::PlanRun(const Plan& plan, const Topology& topology, const std::vector<d
       copies_{plan, topology},
       limits_{plan, topology},
       room_{topology.memories().size()},
-      resolution_{time_resolution(last_issue(ops), kernels_.total_seconds(), copies_.total_seconds())},
+      resolution_{time_resolution(last_issue(ops), kernels_.total(), copies_.total())},
       waits_for_{graph_.waits_for()},
       running_(plan.queues.size()),
       machine_{topology, {copies_.flow_routes(), plan.queues.size(), resolution_}, *this} {}
@@ -107,7 +107,7 @@ void PlanRun::start(OpId id) {
 void PlanRun::start_copy(OpId id) {
   const CopyRoute* route = copies_.of(id);
   if (!route) return finish(id);
-  const double first_byte = machine_.now() + route->latency;
+  const double first_byte = machine_.now() + route->latency.value;
   if (is_future(first_byte)) return add_event(first_byte, id, Event::latency_paid);
   start_flow(id);
 }
@@ -122,7 +122,7 @@ void PlanRun::start_flow(OpId id) {
 
 void PlanRun::start_kernel(OpId id) {
   const KernelCost& cost = kernels_.of(id);
-  if (cost.seconds <= 0) return finish(id);
+  if (cost.time <= Seconds{0}) return finish(id);
   if (room_.take_or_wait(id, plan_.queue(plan_.op(id).queue).dst, cost.share)) run_kernel(id);
 }
 
@@ -132,7 +132,8 @@ void PlanRun::run_kernel(OpId id) {
   const MemoryId gpu = plan_.queue(op.queue).dst;
   const double factor = op.kind == OpKind::gemm ? gemm_factors_[gpu.index()] : 1;
   times_[id.index()].start = machine_.now();
-  machine_.start_kernel(static_cast<SimGridMachine::Slot>(op.queue.value), gpu, cost.under_load(factor), cost.share);
+  machine_.start_kernel(static_cast<SimGridMachine::Slot>(op.queue.value), gpu, cost.under_load(factor).value,
+                        cost.share);
 }
 
 void PlanRun::activity_ended(SimGridMachine::Slot slot) {

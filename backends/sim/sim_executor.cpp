@@ -53,7 +53,7 @@ Timeline SimExecutor::execute(const Plan& plan) {
   Timeline timeline{"sim", content_hash(plan), std::vector<OpTime>(plan.ops.size())};
   if (options_.issue_cost) {
     IssueClock clock{plan, topology_};
-    for (std::size_t i = 0; i < plan.ops.size(); ++i) timeline.ops[i].start = clock.issue(OpId{i});
+    for (std::size_t i = 0; i < plan.ops.size(); ++i) timeline.ops[i].start = clock.issue(OpId{i}).value;
   }
   const std::vector<OpTime> issued = timeline.ops;
   const std::lock_guard lock{one_simulation_at_a_time};

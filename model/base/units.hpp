@@ -12,14 +12,21 @@ struct Quantity {
 
   constexpr Quantity() = default;
   constexpr explicit Quantity(double v) : value{v} {}
-  auto operator<=>(const Quantity&) const = default;
 
   constexpr Quantity& operator+=(Quantity other) { return value += other.value, *this; }
   constexpr Quantity& operator-=(Quantity other) { return value -= other.value, *this; }
   constexpr Quantity& operator*=(double factor) { return value *= factor, *this; }
 
+  auto operator<=>(const Quantity&) const = default;
+  // What <=> would do, too, but with a branch for numbers that have no order.
+  friend constexpr bool operator<(Quantity a, Quantity b) { return a.value < b.value; }
+  friend constexpr bool operator>(Quantity a, Quantity b) { return a.value > b.value; }
+  friend constexpr bool operator<=(Quantity a, Quantity b) { return a.value <= b.value; }
+  friend constexpr bool operator>=(Quantity a, Quantity b) { return a.value >= b.value; }
+
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity{a.value + b.value}; }
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity{a.value - b.value}; }
+  friend constexpr Quantity operator-(Quantity a) { return Quantity{-a.value}; }
   friend constexpr Quantity operator*(Quantity a, double f) { return Quantity{a.value * f}; }
   friend constexpr Quantity operator*(double f, Quantity a) { return Quantity{a.value * f}; }
   friend constexpr Quantity operator/(Quantity a, double f) { return Quantity{a.value / f}; }

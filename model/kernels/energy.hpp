@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -30,12 +29,6 @@ inline constexpr std::array metrics{
            [](const Outcome& o) { return o.flops.value / o.energy.value * (o.flops / o.time).value; }},
     Metric{"pdp", "flop/J", true, [](const Outcome& o) { return o.flops.value / o.energy.value; }},
 };
-
-/// Null when there is none of that name.
-constexpr const Metric* find_metric(std::string_view name) {
-  const auto* found = std::find_if(metrics.begin(), metrics.end(), [=](const Metric& m) { return m.name == name; });
-  return found == metrics.end() ? nullptr : &*found;
-}
 
 /// Energy-delay product in J s: the smaller, the better.
 constexpr double energy_delay(Joules energy, Seconds time) { return energy.value * time.value; }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/base/error.hpp"
+#include "model/machine/topology_limits.hpp"
 
 namespace tilerail {
 namespace {
@@ -96,7 +97,7 @@ double axpby_at_peak(const KernelTimes& kernels, std::int64_t m, std::int64_t n,
 /// Share of the device that runs at the rates of the table: all of it, but where a thread block holds any result, as
 /// that of a host's worker does. Such a device runs one kernel a multiprocessor at these rates.
 double share_at_peak(const KernelTimes& kernels) {
-  constexpr std::int64_t largest = 1'000'000'000;  // side of a result of TopologyLimits::gemm_size
+  constexpr auto largest = static_cast<std::int64_t>(TopologyLimits::gemm_size.most);
   return kernels.occupancy(largest, largest);
 }
 

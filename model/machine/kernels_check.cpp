@@ -50,8 +50,7 @@ void check_gemm_curve(const Entry& entry, const GemmCurve& curve) {
   check_factors(entry, curve);
   if (curve.tiled) return check_tiled(entry, *curve.tiled);
   entry.require(!curve.points.empty(), "a gemm curve has no points; expected at least one");
-  entry.require(curve.points.size() <= TopologyLimits::points,
-                "a gemm curve has too many points; expected at most 4096");
+  entry.require_few(curve.points.size(), "a gemm curve has");
   const GemmCurve::Point* last = nullptr;
   for (const auto& point : curve.points) {
     entry.require_in(TopologyLimits::gemm_size, point.size, "a gemm size");

@@ -31,6 +31,10 @@ struct Entry {
   void require_in(const Range<Quantity>& range, const std::optional<Quantity>& value, const char* field) const {
     if (value) require_in(range, *value, field);
   }
+  void require_few(std::size_t points, const char* of_what) const {
+    if (points > TopologyLimits::points)
+      fail(fmt::format("{} {} points; expected at most {}", of_what, points, TopologyLimits::points));
+  }
   void require_name(const std::string& name) const {
     if (!is_name(name)) fail(fmt::format("its name is not allowed; expected {}", expected_name));
   }

@@ -40,7 +40,7 @@ void check_nodes(const Topology::Description& d) {
 
 void check_engines(const Entry& entry, const Engines& engines) {
   for (const auto& count : {engines.h2d, engines.d2h, engines.peer, engines.total})
-    entry.require(!count || *count >= 1, "an engine count is below 1; expected at least 1");
+    entry.require_in(TopologyLimits::engines, count, "an engine count");
 }
 
 void check_memories(const Topology::Description& d) {
@@ -66,7 +66,7 @@ void check_memories(const Topology::Description& d) {
       for (const GemmCurve& curve : d.kernels[memory.kernels].gemm)
         entry.require(!curve.watts || *curve.watts >= *memory.idle_watts,
                       "its kernels have a gemm of fewer watts than it draws idle; expected at least as many");
-    entry.require(memory.device >= 0, "device is negative; expected a GPU number from 0");
+    entry.require_in(TopologyLimits::device, memory.device, "device");
     const auto [same, fresh] = devices.emplace(memory.device, memory.name);
     if (!fresh)
       entry.fail(
@@ -89,7 +89,7 @@ void check_links(const Topology::Description& d) {
 
 void check_curve(const Entry& entry, const CapacityCurve& curve) {
   entry.require(!curve.points.empty(), "a curve has no points; expected at least one");
-  entry.require(curve.points.size() <= TopologyLimits::points, "a curve has too many points; expected at most 4096");
+  entry.require_few(curve.points.size(), "a curve has");
   double last = 0;
   for (const auto& point : curve.points) {
     entry.require_in(TopologyLimits::rate, point.rate, "a rate of a curve");
@@ -154,7 +154,7 @@ void check_routes(const Topology::Description& d) {
 }
 
 void check_strided(const Entry& copies, const std::vector<StridedEfficiency::Point>& points) {
-  copies.require(points.size() <= TopologyLimits::points, "too many points; expected at most 4096");
+  copies.require_few(points.size(), "a curve has");
   Bytes last{0}, pitch{0};
   for (const auto& point : points) {
     if (point.pitch > pitch && &point != points.data()) last = Bytes{0};

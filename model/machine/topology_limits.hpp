@@ -15,6 +15,9 @@ struct TopologyLimits {
   static constexpr std::size_t points = 4096;      // of one curve
   static constexpr std::size_t name_length = 128;  // characters
 
+  static constexpr Range<int> engines{1, 4096, "1 to 4096"};       // of one role
+  static constexpr Range<int> device{0, 1 << 20, "0 to 1048576"};  // number of a GPU
+
   static constexpr Range<Bytes> capacity{Bytes{1}, Bytes{1e15}, "1 B to 1 PB"};
   static constexpr Range<Watts> watts{Watts{0}, Watts{1e6}, "0 W to 1 MW"};
   static constexpr Range<Rate> rate{Rate{1e6}, Rate{1e15}, "1 MB/s to 1 PB/s"};     // of links, groups and memories

@@ -16,7 +16,7 @@ Engines read_engines(const TomlTable& table) {
   const auto count = [&](std::string_view key) -> std::optional<int> {
     const auto value = table.find(key);
     if (!value) return std::nullopt;
-    return static_cast<int>(value->integer(1, 4096));
+    return static_cast<int>(value->integer(TopologyLimits::engines.least, TopologyLimits::engines.most));
   };
   return {count("h2d"), count("d2h"), count("peer"), count("total")};
 }
@@ -130,7 +130,8 @@ void TopologyReader::read_memory(TomlTable& table) {
     table.allow_only({"name", "kind", "capacity", "engines", "watts", "source"});
   } else if (kind.text() == "gpu") {
     table.allow_only({"name", "kind", "device", "capacity", "kernels", "engines", "watts", "source"});
-    memory.device = static_cast<int>(table.need("device").integer(0, 1 << 20));
+    memory.device =
+        static_cast<int>(table.need("device").integer(TopologyLimits::device.least, TopologyLimits::device.most));
     const TomlValue kernels = table.need("kernels");
     const std::string name = kernels.text();
     const auto known =

@@ -35,7 +35,9 @@ void read_tiled(const TomlTable& table, GemmCurve& curve) {
   if (const auto shapes = table.find("shapes"))
     for (const TomlValue& shape : shapes->list(TopologyLimits::points)) {
       const auto parts = values_of(shape, 4, "[m, n, k, time]");
-      const auto size = [&](std::size_t i) { return static_cast<double>(parts[i].integer(1, 1'000'000'000)); };
+      const auto size = [&](std::size_t i) {
+        return static_cast<double>(parts[i].integer(1, static_cast<std::int64_t>(TopologyLimits::gemm_size.most)));
+      };
       tiled.shapes.push_back({size(0), size(1), size(2), parts[3].seconds(TopologyLimits::gemm_time)});
     }
   curve.tiled = std::move(tiled);

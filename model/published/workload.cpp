@@ -17,7 +17,6 @@ std::vector<MemoryId> places(const WorkloadProblem& problem, bool WorkloadProble
 /// Equation 3.4 of the thesis: ((rows - 1) + (columns - 1)) / inputs * bytes of the inputs, for the most square grid of
 /// so many devices and the operands that are only read.
 Bytes extra_bytes(const WorkloadProblem& problem, std::size_t devices) {
-  if (!problem.reuses_inputs) return {};
   std::size_t rows = 1;
   for (std::size_t r = 1; r * r <= devices; ++r)
     if (devices % r == 0) rows = r;

@@ -17,7 +17,6 @@ struct WorkloadProblem {
     bool read = false, written = false;
   };
   std::vector<Operand> operands;
-  bool reuses_inputs = true;  // level 3: tiles of operands that are only read go to several devices
   Flops flops{0};
   std::vector<MemoryId> devices;    // candidates
   std::vector<Seconds> exec_times;  // of the whole routine on each of them alone

@@ -20,8 +20,6 @@
 namespace tilerail {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// A plan with smaller tiles, fewer GPUs or relays replaces the best one so far only if it is faster by more than this:
 /// estimates are no better.
 constexpr double margin = 0.02;

@@ -2,18 +2,11 @@
 
 #include <algorithm>
 
+#include "model/base/extents.hpp"
+
 namespace tilerail {
-namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
-
-std::int64_t largest_piece(std::int64_t extent, int parts) {
-  std::int64_t largest = 0;
-  for (const Interval piece : split_evenly(extent, parts)) largest = std::max(largest, piece.size());
-  return largest;
-}
+std::int64_t largest_piece(std::int64_t extent, int parts) { return longest(split_evenly(extent, parts)); }
 
 double thesis_tile_cost(std::int64_t m_r, std::int64_t n_c, std::int64_t k, int gpus, Grid grid, std::int64_t tile,
                         std::int64_t t_min) {

@@ -2,10 +2,13 @@
 
 #include <numeric>
 
+#include "model/base/extents.hpp"
 #include "sched/factor/cholesky_tasks.hpp"
 #include "sched/place/list_chooser.hpp"
 #include "sched/tasks/loop.hpp"
+#include "sched/tasks/plan_checks.hpp"
 #include "sched/tasks/shared_tiles.hpp"
+#include "sched/tasks/workspace.hpp"
 
 namespace tilerail {
 namespace {
@@ -31,31 +34,30 @@ Decisions decisions_of(std::span<const MemoryId> devices, std::int64_t tile) {
   return d;
 }
 
+/// potrf, trsm, syrk and gemm of so many tiles a side.
+double kernels_of(std::int64_t tiles) {
+  const auto t = static_cast<double>(tiles);
+  return t * (t + 1) * (t + 2) / 6;
+}
+
 }  // namespace
 
 Plan plan_cholesky(const GemmProblem& given, const Topology& topology, std::span<const MemoryId> devices,
                    std::int64_t tile) {
   const GemmProblem problem = checked(given);
+  check_devices(topology, devices);
+  check_kernel_count(kernels_of(ceil_div(problem.m, tile)), tile);
   const Decisions decisions = decisions_of(devices, tile);
-  Plan plan = empty_plan(problem, topology);
-  plan.policy = "list";
-  plan.tile = tile;
-  plan.devices = decisions.devices;
-  plan.origin.decisions = to_text(decisions, topology);
+  const auto capacities = capacities_for_tiles(problem, topology, devices, decisions.memory_fraction);
+  Plan plan = plan_by(decisions, problem, topology, "list");
   PlanBuilder builder{plan};
   const BufferId matrix = builder.add_buffer(matrix_buffer(problem, Buffer::Kind::matrix_c));
   const Resources resources{topology};
-  Clock clock{resources, topology, {devices.size(), true, true, true}};
   KernelCosts costs{topology};
-  std::vector<Arena> arenas;
-  for (const MemoryId device : devices) {
-    const Memory& memory = topology.memory(device);
-    const double capacity = memory.capacity ? memory.capacity->value : 1e18;
-    arenas.emplace_back(builder, device, memory.name, static_cast<std::int64_t>(capacity), 0);
-  }
-  PlanContext context{problem, topology, decisions, devices, builder, clock, costs,
-                      arenas,  {},       {},        matrix,  nullptr, {}};
-  context.last_of_device.resize(devices.size());
+  Workspace workspace{{problem, topology, resources, decisions, devices, capacities, builder, costs, {}, {}, matrix},
+                      {.per_link = true, .engines = true, .issue = true},
+                      0};
+  PlanContext& context = workspace.context();
   const std::vector<Interval> rows = split_tiles({0, problem.m}, tile);
   TileDirectory directory{context, tiles_of(rows, matrix, problem.place_c, devices.size()),
                           TileDirectory::Writes::some};
@@ -64,7 +66,7 @@ Plan plan_cholesky(const GemmProblem& given, const Topology& topology, std::span
   const TaskGraph graph = cholesky_tasks(static_cast<std::int64_t>(rows.size()));
   ListChooser chooser{context, fetcher, graph};
   TaskLoop{context, fetcher, outputs, chooser}.run();
-  for (std::size_t d = 0; d < devices.size(); ++d) plan.peak_bytes[devices[d].index()] = arenas[d].peak();
+  workspace.note_peaks(plan);
   return plan;
 }
 

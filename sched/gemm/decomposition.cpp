@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "cost/resources.hpp"
-
 namespace tilerail {
 
 std::vector<Interval> split_evenly(std::int64_t extent, int parts) {
@@ -26,6 +24,12 @@ std::vector<Interval> split_tiles(Interval range, std::int64_t tile) {
   return tiles;
 }
 
+std::int64_t longest(std::span<const Interval> intervals) {
+  std::int64_t size = 0;
+  for (const Interval interval : intervals) size = std::max(size, interval.size());
+  return size;
+}
+
 Grid square_grid(int gpus) {
   Grid best{1, gpus};
   for (int rows = 1; rows * rows <= gpus; ++rows)
@@ -35,20 +39,20 @@ Grid square_grid(int gpus) {
 
 namespace {
 
-/// Seconds that every resource is busy, as traffic is added.
+/// How long every resource is busy, as traffic is added.
 class TrafficSum {
  public:
-  TrafficSum(const Resources& resources) : resources_{resources}, busy_(resources.count(), 0.0) {}
+  TrafficSum(const Resources& resources) : resources_{resources}, busy_(resources.count()) {}
 
-  void add(MemoryId src, MemoryId dst, double bytes) {
+  void add(MemoryId src, MemoryId dst, Bytes bytes) {
     if (src == dst) return;
-    for (const auto& use : resources_.on(src, dst)) busy_[use.resource] += bytes * use.seconds_per_byte;
+    for (const auto& use : resources_.on(src, dst)) busy_[use.resource] += bytes * use.per_byte;
     total_ += bytes;
   }
 
   /// One panel for a group of GPUs. Batched, every member is the first to receive an equal part and passes it on to
   /// the others in turn; otherwise each fetches the whole from its home.
-  void panel(MemoryId home, const std::vector<MemoryId>& members, double bytes, bool batch) {
+  void panel(MemoryId home, const std::vector<MemoryId>& members, Bytes bytes, bool batch) {
     const auto holder = std::find(members.begin(), members.end(), home);
     const double g = static_cast<double>(members.size());
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -63,17 +67,19 @@ class TrafficSum {
     }
   }
 
-  GridTraffic result() const { return {Seconds{*std::max_element(busy_.begin(), busy_.end())}, Bytes{total_}}; }
+  GridTraffic result() const { return {*std::max_element(busy_.begin(), busy_.end()), total_}; }
 
  private:
   const Resources& resources_;
-  std::vector<double> busy_;
-  double total_ = 0;
+  std::vector<Seconds> busy_;
+  Bytes total_{0};
 };
 
-GridTraffic traffic(const GemmProblem& p, const Resources& resources, std::span<const MemoryId> devices, Grid grid,
-                    bool batch) {
-  const double element = static_cast<double>(element_size(p.dtype));
+}  // namespace
+
+GridTraffic grid_traffic(const GemmProblem& p, const Resources& resources, std::span<const MemoryId> devices, Grid grid,
+                         bool batch) {
+  const Bytes element{static_cast<double>(element_size(p.dtype))};
   const auto row_blocks = split_evenly(p.m, grid.rows), col_blocks = split_evenly(p.n, grid.cols);
   const auto at = [&](int r, int c) { return devices[static_cast<std::size_t>(std::int64_t{r} * grid.cols + c)]; };
   TrafficSum sum{resources};
@@ -90,33 +96,25 @@ GridTraffic traffic(const GemmProblem& p, const Resources& resources, std::span<
   }
   for (int r = 0; r < grid.rows; ++r)
     for (int c = 0; c < grid.cols; ++c) {
-      const double bytes = element * static_cast<double>(row_blocks[r].size() * col_blocks[c].size());
+      const Bytes bytes = element * static_cast<double>(row_blocks[r].size() * col_blocks[c].size());
       if (p.beta != 0) sum.add(p.place_c, at(r, c), bytes);
       sum.add(at(r, c), p.place_c, bytes);
     }
   return sum.result();
 }
 
-}  // namespace
-
-GridTraffic grid_traffic(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                         Grid grid, bool batch) {
-  return traffic(problem, Resources{topology}, devices, grid, batch);
-}
-
-Grid automatic_grid(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+Grid automatic_grid(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices,
                     bool batch) {
   constexpr double alike = 0.1;  // the traffic model is no better than this: closer bottlenecks count as equal
-  const Resources resources{topology};
   const int gpus = static_cast<int>(devices.size());
   Grid best = square_grid(gpus);
-  GridTraffic least = traffic(problem, resources, devices, best, batch);
+  GridTraffic least = grid_traffic(problem, resources, devices, best, batch);
   for (int rows = 1; rows <= gpus; ++rows) {
     if (gpus % rows != 0) continue;
     const Grid grid{rows, gpus / rows};
-    const GridTraffic here = traffic(problem, resources, devices, grid, batch);
-    const double gain = least.bottleneck.value - here.bottleneck.value;
-    const double even = alike * std::max(least.bottleneck.value, here.bottleneck.value);
+    const GridTraffic here = grid_traffic(problem, resources, devices, grid, batch);
+    const Seconds gain = least.bottleneck - here.bottleneck;
+    const Seconds even = alike * std::max(least.bottleneck, here.bottleneck);
     if (gain > even || (gain >= -even && here.total < least.total)) best = grid, least = here;
   }
   return best;

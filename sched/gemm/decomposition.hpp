@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "model/machine/topology.hpp"
+#include "cost/resources.hpp"
 #include "model/problem.hpp"
 #include "sched/policy/policy.hpp"
 
@@ -29,6 +29,9 @@ std::vector<Interval> split_evenly(std::int64_t extent, int parts);
 /// `range` in tiles of `tile`, the last one ragged.
 std::vector<Interval> split_tiles(Interval range, std::int64_t tile);
 
+/// Size of the longest; 0 of none.
+std::int64_t longest(std::span<const Interval> intervals);
+
 /// Most square factor pair with rows <= cols. Source: thesis 4.2.1.
 Grid square_grid(int gpus);
 
@@ -36,15 +39,15 @@ Grid square_grid(int gpus);
 /// and placement; where those times are within a tenth, the one that moves the fewest bytes; then the most square. With
 /// `batch`, a tile enters the row (A) or column (B) once and is passed on; without, every GPU fetches it from its home.
 /// docs/model.md#grid
-Grid automatic_grid(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+Grid automatic_grid(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices,
                     bool batch);
 
-/// Most time that one link or capacity group needs for the traffic of a grid, in seconds, and all its bytes.
+/// Most time that one link or capacity group needs for the traffic of a grid, and all its bytes.
 struct GridTraffic {
   Seconds bottleneck{0};
   Bytes total{0};
 };
-GridTraffic grid_traffic(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+GridTraffic grid_traffic(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices,
                          Grid grid, bool batch);
 
 }  // namespace tilerail

@@ -90,10 +90,10 @@ class Sums final : public Outputs {
   Place open(const Task& task, std::size_t device, Deps& deps) override {
     const Sum& sum = sums_[task.writes.index()];
     if (task.first) deps.after(sum.former);
-    return {sum.view, compute(device), task.first ? Scalar::zero : Scalar::one, 0};
+    return {sum.view, compute(device), task.first ? Scalar::zero : Scalar::one, Seconds{0}};
   }
 
-  void written(const Task& task, std::size_t /*device*/, OpId kernel, double /*end*/) override {
+  void written(const Task& task, std::size_t /*device*/, OpId kernel, Seconds /*end*/) override {
     sums_[task.writes.index()].last = kernel;
   }
 
@@ -118,7 +118,7 @@ class Sums final : public Outputs {
   View result() const { return {context_.matrix_c, 0, 0, 1, 1}; }
   QueueId compute(std::size_t device) const { return context_.builder.compute_queue(context_.devices[device], 0); }
   Arena::Slot take(std::size_t device) {
-    return context_.arenas[device].take(1, 1, context_.problem.dtype, [this, device] { inputs_.evict_one(device); });
+    return context_.arenas[device].take(1, 1, context_.dtype(result()), [this, device] { inputs_.evict_one(device); });
   }
 
   void add_sum_of(const Sum& other) {

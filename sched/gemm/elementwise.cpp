@@ -1,6 +1,5 @@
 #include "sched/gemm/elementwise.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "sched/gemm/owned_tiles.hpp"
@@ -14,10 +13,7 @@ namespace {
 class ElementwiseTasks final : public Chooser {
  public:
   ElementwiseTasks(const PlanContext& context, const Tiling& tiling)
-      : context_{context},
-        tiling_{tiling},
-        reads_x_{context.problem.alpha != 0 && context.problem.k > 0},
-        next_(tiling.devices(), 0) {}
+      : context_{context}, tiling_{tiling}, reads_x_{!context.problem.scales_only()}, next_(tiling.devices(), 0) {}
 
   std::vector<TileDirectory::Tile> tiles_of_x() const {
     std::vector<TileDirectory::Tile> tiles;
@@ -57,22 +53,15 @@ class ElementwiseTasks final : public Chooser {
   std::vector<std::size_t> next_;  // by device
 };
 
-/// The shape of the largest tile of C, or of y.
-OwnedTiles::Shape largest_tile(const Tiling& tiling) {
-  OwnedTiles::Shape largest;
-  for (const Interval rows : tiling.m) largest.rows = std::max(largest.rows, rows.size());
-  for (const Interval cols : tiling.n) largest.cols = std::max(largest.cols, cols.size());
-  return largest;
-}
-
 }  // namespace
 
 void plan_elementwise(PlanContext& context, const Tiling& tiling, Scalar beta) {
   ElementwiseTasks tasks{context, tiling};
   TileDirectory inputs{context, tasks.tiles_of_x()};
   Fetcher fetcher{context, inputs};
-  OwnedTiles outputs{
-      context, inputs, {false, beta, largest_tile(tiling), [&](TileId tile) { return tasks.home_of(tile); }}};
+  OwnedTiles outputs{context, inputs, {false, beta, {longest(tiling.m), longest(tiling.n)}, [&](TileId tile) {
+                                         return tasks.home_of(tile);
+                                       }}};
   TaskLoop{context, fetcher, outputs, tasks}.run();
 }
 

@@ -39,7 +39,7 @@ class OwnedTiles final : public Outputs {
 
   /// The kernels of a tile follow one another in one queue; tiles take the queues of their device in turn.
   Place open(const Task& task, std::size_t device, Deps& deps) override;
-  void written(const Task& task, std::size_t device, OpId kernel, double end) override;
+  void written(const Task& task, std::size_t device, OpId kernel, Seconds end) override;
 
  private:
   /// A tile of C between its first and its last kernel.
@@ -48,19 +48,21 @@ class OwnedTiles final : public Outputs {
     bool in_place = false;
     Scalar beta = Scalar::zero;  // of the first kernel
     std::optional<OpId> loaded;  // eager: the fetch of C_in
-    double eta = 0;              // when the first kernel may start, as far as C goes
+    Seconds eta{0};              // when the first kernel may start, as far as C goes
     Arena::Slot slot;
     QueueId queue;
   };
 
   Open begin(const View& home, std::size_t device);
-  void end(const Open& tile, std::size_t device, OpId last_kernel, double kernels_end);
-  OpId add_c_in(const Open& tile, std::size_t device, OpId last_kernel, double& ready);
-  Arena::Slot take(std::size_t device, std::int64_t rows, std::int64_t cols);
-  Arena::Slot take_passing(std::size_t device, std::int64_t rows, std::int64_t cols);
+  void end(const Open& tile, std::size_t device, OpId last_kernel, Seconds kernels_end);
+  OpId add_c_in(const Open& tile, std::size_t device, OpId last_kernel, Seconds& ready);
+  Arena::Slot take(std::size_t device, Shape shape, DType dtype);
+  /// Memory for a tile of the shape and type of this one.
+  Arena::Slot take_passing(std::size_t device, const View& tile);
   void give_back_passing(std::size_t device, const Arena::Slot& slot, OpId last);
-  double copy_c(std::size_t device, View from, const View& to, Deps deps, double ready, OpId& id, int queue = 0);
-  double copy_once(std::size_t device, const View& from, const View& to, Deps& deps, double ready, OpId& id, int queue);
+  Seconds copy_c(std::size_t device, View from, const View& to, Deps deps, Seconds ready, OpId& id, int queue = 0);
+  Seconds copy_once(std::size_t device, const View& from, const View& to, Deps& deps, Seconds ready, OpId& id,
+                    int queue);
 
   PlanContext& context_;
   TileDirectory& inputs_;

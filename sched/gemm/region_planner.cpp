@@ -8,19 +8,10 @@
 #include "sched/tasks/loop.hpp"
 
 namespace tilerail {
-namespace {
-
-std::int64_t largest(const std::vector<Interval>& tiles) {
-  std::int64_t size = 0;
-  for (const Interval t : tiles) size = std::max(size, t.size());
-  return size;
-}
-
-}  // namespace
 
 std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
                                       std::span<const MemoryId> devices, const Decisions& decisions) {
-  const std::int64_t element = element_size(problem.dtype), padding = 256;
+  const std::int64_t element = element_size(problem.dtype), padding = Arena::alignment;
   const auto leading = [=](Interval rows) { return Arena::leading(rows.size(), element); };
   // Bytes of the tiles where these rows meet all of k: stored so, or transposed.
   const auto panel = [&](const std::vector<Interval>& tiles, const std::vector<std::int64_t>& of_device, bool along_k) {
@@ -49,7 +40,7 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
                 padding;
       if (const auto own = static_cast<std::int64_t>(tiling.tiles_of(d).size()); decisions.lazy || passes_on)
         need += std::min<std::int64_t>(passing_buffers(decisions), passes_on ? passing_buffers(decisions) : own) *
-                (Arena::leading(largest(tiling.m), element) * largest(tiling.n) * element + padding);
+                (Arena::leading(longest(tiling.m), element) * longest(tiling.n) * element + padding);
     }
     bytes.push_back(need);
   }
@@ -57,13 +48,11 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
 }
 
 std::int64_t slot_bytes(const Tiling& tiling, const GemmProblem& problem) {
-  const std::int64_t m = largest(tiling.m), n = largest(tiling.n), k = largest(tiling.k), padding = 256;
-  const std::int64_t element = element_size(problem.dtype);
-  const auto elements = [&](std::int64_t rows, std::int64_t cols) { return Arena::leading(rows, element) * cols; };
-  const std::int64_t a = problem.trans_a == Trans::no ? elements(m, k) : elements(k, m);
-  const std::int64_t b = problem.trans_b == Trans::no ? elements(k, n) : elements(n, k);
-  const std::int64_t bytes = std::max({a, b, elements(m, n), std::int64_t{1}}) * element;
-  return (bytes + padding - 1) / padding * padding;
+  const std::int64_t m = longest(tiling.m), n = longest(tiling.n), k = longest(tiling.k);
+  const auto bytes = [&](std::int64_t rows, std::int64_t cols) { return Arena::bytes(rows, cols, problem.dtype); };
+  const std::int64_t a = problem.trans_a == Trans::no ? bytes(m, k) : bytes(k, m);
+  const std::int64_t b = problem.trans_b == Trans::no ? bytes(k, n) : bytes(n, k);
+  return std::max({a, b, bytes(m, n), Arena::alignment});
 }
 
 void plan_region(PlanContext& context, const Tiling& tiling, Scalar beta) {
@@ -71,7 +60,7 @@ void plan_region(PlanContext& context, const Tiling& tiling, Scalar beta) {
   TileDirectory inputs{context, tasks.input_tiles(context.matrix_a, context.matrix_b)};
   Fetcher fetcher{context, inputs};
   OwnedTiles outputs{
-      context, inputs, {context.decisions.lazy, beta, {largest(tiling.m), largest(tiling.n)}, [&](TileId tile) {
+      context, inputs, {context.decisions.lazy, beta, {longest(tiling.m), longest(tiling.n)}, [&](TileId tile) {
                           return tasks.home_of_c(tile, context.matrix_c);
                         }}};
   const bool pooled = context.decisions.caching && context.arenas.front().pooled();

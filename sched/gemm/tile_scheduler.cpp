@@ -1,28 +1,21 @@
 #include "sched/gemm/tile_scheduler.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
 #include "model/base/error.hpp"
+#include "model/base/extents.hpp"
 #include "sched/gemm/dot_planner.hpp"
 #include "sched/gemm/elementwise.hpp"
 #include "sched/gemm/region_planner.hpp"
+#include "sched/tasks/plan_checks.hpp"
+#include "sched/tasks/workspace.hpp"
 
 namespace tilerail {
-namespace {
-
-constexpr std::int64_t no_limit = std::int64_t{1} << 60;
-
-std::int64_t tiling_tile(const Tiling& tiling) {
-  std::int64_t tile = 0;
-  for (const auto* tiles : {&tiling.m, &tiling.n, &tiling.k})
-    for (const Interval t : *tiles) tile = std::max(tile, t.size());
-  return tile;
-}
-
-}  // namespace
 
 TileScheduler::TileScheduler(const GemmProblem& problem, const Topology& topology, const Resources& resources,
                              std::span<const MemoryId> devices, const Policy& policy, std::vector<double> shares)
@@ -31,15 +24,12 @@ TileScheduler::TileScheduler(const GemmProblem& problem, const Topology& topolog
       resources_{resources},
       devices_{devices},
       policy_{policy},
-      shares_{std::move(shares)} {
-  const std::vector<MemoryNeed> matrices = memory_needs(problem, topology.memories().size());
-  check_capacities(matrices, topology, "--place");
-  for (const MemoryId device : devices) capacities_.push_back(capacity_for_tiles(device, matrices[device.index()]));
-}
+      shares_{std::move(shares)},
+      capacities_{capacities_for_tiles(problem, topology, devices, policy.memory_fraction)} {}
 
 Grid TileScheduler::grid() const {
   if (problem_.routine != Routine::gemm) return {static_cast<int>(devices_.size()), 1};
-  return policy_.grid == GridChoice::automatic ? automatic_grid(problem_, topology_, devices_, policy_.batch)
+  return policy_.grid == GridChoice::automatic ? automatic_grid(problem_, resources_, devices_, policy_.batch)
                                                : square_grid(static_cast<int>(devices_.size()));
 }
 
@@ -55,13 +45,8 @@ std::int64_t TileScheduler::largest_tile() const {
 Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   check_kernels(tile);
   const Decisions decisions = decide({problem_, topology_, devices_, policy_, shares_}, tile, grid_shape);
-  Plan plan = empty_plan(problem_, topology_);
-  plan.policy = policy_.name;
-  plan.tile = tile;
-  plan.devices.assign(devices_.begin(), devices_.end());
-  plan.single_issuer = decisions.single_issuer;
-  plan.origin.decisions = to_text(decisions, topology_);
-  const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (scales_only() && problem_.beta == 1);
+  Plan plan = plan_by(decisions, problem_, topology_, policy_.name);
+  const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (!nothing_to_do) add_operations(plan, decisions);
   return plan;
 }
@@ -70,7 +55,7 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
   PlanBuilder builder{plan};
   if (decisions.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   BufferId a{}, b{};
-  if (!scales_only()) {
+  if (!problem_.scales_only()) {
     a = builder.add_buffer(matrix_buffer(problem_, Buffer::Kind::matrix_a));
     if (problem_.has_b()) b = builder.add_buffer(matrix_buffer(problem_, Buffer::Kind::matrix_b));
   }
@@ -80,34 +65,29 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
   std::optional<SharedLinks> links;
   if (map) links.emplace(link_map_routes(*map, decisions));
   // What is used once needs no room to stay.
-  const bool used_once = scales_only() || problem_.of_vectors();
+  const bool used_once = problem_.scales_only() || problem_.of_vectors();
   const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
   const std::vector<Region> regions = used_once ? std::vector<Region>{all} : cut_to_memory(all, decisions);
   const bool kept = decisions.caching && !used_once;
   std::string_view after_use = !kept ? tiles_not_kept : regions.size() > 1 ? tiles_in_cubes : tiles_fit;
   KernelCosts costs{topology_};
+  const PlanSetup setup{problem_, topology_, resources_, decisions, devices_, capacities_,
+                        builder,  costs,     a,          b,         c,        links ? &*links : nullptr};
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, decisions);
-    Clock clock{resources_, topology_, {devices_.size(), decisions.routing == Routing::link_eta}};
-    std::vector<Arena> arenas = make_arenas(builder, tiles, used_once, decisions);
-    if (kept && arenas.front().pooled()) after_use = tiles_evicted;
-    PlanContext context{problem_, topology_, decisions, devices_, builder, clock,
-                        costs,    arenas,    a,         b,        c,       links ? &*links : nullptr,
-                        {}};
-    context.last_of_device.resize(devices_.size());
-    add_region(context, tiles, region);
-    for (std::size_t d = 0; d < devices_.size(); ++d) {
-      std::int64_t& peak = plan.peak_bytes[devices_[d].index()];
-      peak = std::max(peak, arenas[d].peak());
-    }
+    Workspace workspace{
+        setup, {.per_link = decisions.routing == Routing::link_eta}, slot_for(tiles, used_once, decisions)};
+    if (kept && workspace.context().arenas.front().pooled()) after_use = tiles_evicted;
+    add_region(workspace.context(), tiles, region);
+    workspace.note_peaks(plan);
   }
   plan.origin.decisions.push_back({"tiles", std::string{after_use}});
 }
 
 void TileScheduler::add_region(PlanContext& context, const Tiling& tiles, const Region& region) const {
   const Scalar beta = region.k.begin == 0 ? scalar_of(problem_.beta, Scalar::beta) : Scalar::one;
-  if (scales_only() || problem_.routine == Routine::axpy) return plan_elementwise(context, tiles, beta);
+  if (problem_.scales_only() || problem_.routine == Routine::axpy) return plan_elementwise(context, tiles, beta);
   if (problem_.routine == Routine::dot) return plan_dot(context, context.decisions.tile);
   plan_region(context, tiles, beta);
 }
@@ -128,23 +108,9 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
   return links;
 }
 
-/// A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
 void TileScheduler::check_kernels(std::int64_t tile) const {
-  constexpr double most = 1 << 23;
-  const auto tiles = [&](std::int64_t extent) { return static_cast<double>((extent + tile - 1) / tile); };
-  const double kernels = tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k));
-  if (kernels > most)
-    throw InputError{"--tile " + std::to_string(tile) + ": cuts the problem into " +
-                     std::to_string(static_cast<std::int64_t>(std::min(kernels, 1e18))) +
-                     " kernels; a plan holds at most " + std::to_string(static_cast<std::int64_t>(most))};
-}
-
-/// What the policy lets tiles take, and no more than the matrices that live there leave.
-std::int64_t TileScheduler::capacity_for_tiles(MemoryId device, const MemoryNeed& need) const {
-  const Memory& memory = topology_.memory(device);
-  if (!memory.capacity) return no_limit;
-  const double left = memory.capacity->value - need.matrices;
-  return static_cast<std::int64_t>(std::min(left, policy_.memory_fraction * memory.capacity->value));
+  const auto tiles = [&](std::int64_t extent) { return static_cast<double>(ceil_div(extent, tile)); };
+  check_kernel_count(tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k)), tile);
 }
 
 bool TileScheduler::fits(const Region& region, const Decisions& decisions) const {
@@ -163,8 +129,8 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisi
   const auto cube = [&](std::int64_t side) {
     return Region{{0, std::min(side, all.m.end)}, {0, std::min(side, all.n.end)}, {0, std::min(side, all.k.end)}};
   };
-  const std::int64_t tile = decisions.tile, longest = std::max({problem_.m, problem_.n, problem_.k});
-  std::int64_t low = 1, high = (longest + tile - 1) / tile;  // in tiles; fits(low) is assumed, fits(high) is false
+  const std::int64_t tile = decisions.tile, longest_side = std::max({problem_.m, problem_.n, problem_.k});
+  std::int64_t low = 1, high = ceil_div(longest_side, tile);  // in tiles; fits(low) is assumed, fits(high) is false
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
     (fits(cube(middle * tile), decisions) ? low : high) = middle;
@@ -177,24 +143,21 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisi
   return regions;
 }
 
-std::vector<Arena> TileScheduler::make_arenas(PlanBuilder& builder, const Tiling& tiling, bool used_once,
-                                              const Decisions& decisions) const {
+/// Bytes of a slot of each device, where its tiles do not all have memory of their own; else 0.
+std::int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const {
   bool pooled = !decisions.caching || used_once;
   if (!pooled) {
     const auto need = ample_bytes(tiling, problem_, devices_, decisions);
     for (std::size_t d = 0; d < devices_.size(); ++d) pooled = pooled || need[d] > capacities_[d];
   }
-  const std::int64_t slot = pooled ? slot_bytes(tiling, problem_) : 0;
-  std::vector<Arena> arenas;
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
-    const std::string& name = topology_.memory(devices_[d]).name;
-    if (pooled && capacities_[d] / slot < least_slots)
-      throw InputError{"--tile " + std::to_string(tiling_tile(tiling)) + ": " + std::to_string(least_slots) +
-                       " tiles of " + std::to_string(slot) + " bytes do not fit in the " +
-                       std::to_string(capacities_[d]) + " bytes that '" + name + "' has for tiles"};
-    arenas.emplace_back(builder, devices_[d], name, capacities_[d], slot);
-  }
-  return arenas;
+  if (!pooled) return 0;
+  const std::int64_t slot = slot_bytes(tiling, problem_);
+  for (std::size_t d = 0; d < devices_.size(); ++d)
+    if (capacities_[d] / slot < least_slots)
+      throw InputError{fmt::format("--tile {}: {} tiles of {} bytes do not fit in the {} bytes that '{}' has for tiles",
+                                   std::max({longest(tiling.m), longest(tiling.n), longest(tiling.k)}), least_slots,
+                                   slot, capacities_[d], topology_.memory(devices_[d]).name)};
+  return slot;
 }
 
 }  // namespace tilerail

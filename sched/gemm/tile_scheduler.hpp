@@ -6,11 +6,9 @@
 
 #include "cost/resources.hpp"
 #include "model/published/shared_links.hpp"
-#include "plan/memory_needs.hpp"
 #include "sched/gemm/decomposition.hpp"
 #include "sched/gemm/tiling.hpp"
 #include "sched/policy/decisions.hpp"
-#include "sched/tasks/arena.hpp"
 #include "sched/tasks/plan_context.hpp"
 
 namespace tilerail {
@@ -33,17 +31,14 @@ class TileScheduler {
   Plan plan(std::int64_t tile, Grid grid) const;
 
  private:
-  bool scales_only() const { return problem_.alpha == 0 || problem_.k == 0; }
   void add_operations(Plan& plan, const Decisions& decisions) const;
   void add_region(PlanContext& context, const Tiling& tiles, const Region& region) const;
   SharedLinks link_map_routes(const LinkMap& map, const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions) const;
   void check_kernels(std::int64_t tile) const;
-  std::int64_t capacity_for_tiles(MemoryId device, const MemoryNeed& need) const;
   bool fits(const Region& region, const Decisions& decisions) const;
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
-  std::vector<Arena> make_arenas(PlanBuilder& builder, const Tiling& tiling, bool used_once,
-                                 const Decisions& decisions) const;
+  std::int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;
 
   const GemmProblem& problem_;
   const Topology& topology_;
@@ -51,7 +46,7 @@ class TileScheduler {
   std::span<const MemoryId> devices_;
   const Policy& policy_;
   std::vector<double> shares_;
-  std::vector<std::int64_t> capacities_;
+  std::vector<std::int64_t> capacities_;  // bytes for tiles, by device
 };
 
 }  // namespace tilerail

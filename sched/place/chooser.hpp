@@ -20,8 +20,8 @@ class Chooser {
   /// Nothing: there is none left for the device, or none yet.
   virtual std::optional<Task> next(std::size_t device) = 0;
 
-  /// The task that `next` gave was planned; it ends at `end` by the clock.
-  virtual void placed(std::size_t /*device*/, const Task& /*task*/, double /*end*/) {}
+  /// The task that `next` gave was planned.
+  virtual void placed(std::size_t /*device*/, const Task& /*task*/) {}
 };
 
 }  // namespace tilerail

@@ -9,14 +9,14 @@ ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher, const Tas
     : context_{context},
       fetcher_{fetcher},
       graph_{graph},
-      ranks_(graph.size(), 0.0),
+      ranks_(graph.size()),
       line_(context.devices.size()),
-      assigned_(context.devices.size(), 0.0),
+      assigned_(context.devices.size()),
       current_(context.devices.size()) {
   for (std::size_t t = graph.size(); t-- > 0;) {  // successors have higher ids
-    double mean = 0, left = 0;
+    Seconds mean{0}, left{0};
     for (std::size_t d = 0; d < context.devices.size(); ++d)
-      mean += seconds(TaskId{t}, d) / static_cast<double>(context.devices.size());
+      mean += time(TaskId{t}, d) / static_cast<double>(context.devices.size());
     for (const TaskId next : graph.successors(TaskId{t})) left = std::max(left, ranks_[next.index()]);
     ranks_[t] = mean + left;
   }
@@ -27,7 +27,7 @@ ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher, const Tas
 }
 
 /// How long a task takes on a device, by the shapes of its tiles at home.
-double ListChooser::seconds(TaskId id, std::size_t device) const {
+Seconds ListChooser::time(TaskId id, std::size_t device) const {
   const Task& task = graph_.task(id);
   const TileDirectory& directory = fetcher_.directory();
   Op op;
@@ -36,12 +36,12 @@ double ListChooser::seconds(TaskId id, std::size_t device) const {
   if (task.reads[0] != no_tile) op.a = directory.tile(task.reads[0]).home;
   if (task.reads[1] != no_tile) op.b = directory.tile(task.reads[1]).home;
   op.y = directory.tile(task.writes).home;
-  return context_.costs.of(context_.builder.plan(), op, context_.devices[device]).seconds;
+  return context_.costs.of(context_.builder.plan(), op, context_.devices[device]).time;
 }
 
-double ListChooser::arrival(TaskId id, std::size_t device) const {
+Seconds ListChooser::arrival(TaskId id, std::size_t device) const {
   const Task& task = graph_.task(id);
-  double last = fetcher_.eta(task.writes, device);
+  Seconds last = fetcher_.eta(task.writes, device);
   for (const TileId tile : task.reads)
     if (tile != no_tile) last = std::max(last, fetcher_.eta(tile, device));
   return last;
@@ -49,14 +49,14 @@ double ListChooser::arrival(TaskId id, std::size_t device) const {
 
 void ListChooser::assign(TaskId id) {
   std::size_t best = 0;
-  double earliest = std::numeric_limits<double>::infinity();
+  Seconds earliest{std::numeric_limits<double>::infinity()};
   for (std::size_t d = 0; d < line_.size(); ++d) {
-    const double free = context_.clock.device_free(d) + assigned_[d];
-    const double finish = std::max(free, arrival(id, d)) + seconds(id, d);
+    const Seconds free = context_.clock.device_free(d) + assigned_[d];
+    const Seconds finish = std::max(free, arrival(id, d)) + time(id, d);
     if (finish < earliest) best = d, earliest = finish;
   }
   line_[best].push_back(id);
-  assigned_[best] += seconds(id, best);
+  assigned_[best] += time(id, best);
 }
 
 std::optional<Task> ListChooser::next(std::size_t device) {
@@ -68,11 +68,11 @@ std::optional<Task> ListChooser::next(std::size_t device) {
   if (line_[device].empty()) return std::nullopt;
   const TaskId id = current_[device] = line_[device].front();
   line_[device].pop_front();
-  assigned_[device] -= seconds(id, device);
+  assigned_[device] -= time(id, device);
   return graph_.task(id);
 }
 
-void ListChooser::placed(std::size_t device, const Task& /*task*/, double /*end*/) {
+void ListChooser::placed(std::size_t device, const Task& /*task*/) {
   for (const TaskId next : graph_.successors(current_[device]))
     if (--waits_for_[next.index()] == 0) ready_.push({ranks_[next.index()], next});
 }

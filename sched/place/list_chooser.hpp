@@ -11,10 +11,10 @@
 namespace tilerail {
 
 /// List scheduling by upward rank and earliest finish. The rank of a task is what is left to do from its start on:
-///   rank(t) = mean over devices of seconds(t) + max over successors s of rank(s)
+///   rank(t) = mean over devices of time(t) + max over successors s of rank(s)
 /// Of the tasks whose predecessors are planned, the one of the highest rank goes to the device d that finishes it first
 /// by the clock:
-///   finish(t, d) = max(free(d) + assigned(d), arrival of its tiles at d) + seconds(t, d)
+///   finish(t, d) = max(free(d) + assigned(d), arrival of its tiles at d) + time(t, d)
 /// Ties take the lowest task and the lowest device. Source: Topcuoglu, Hariri, Wu, HEFT, 2002, without its insertion
 /// into gaps, and without the mean of transfers in the rank: where a tile comes from is not known then.
 class ListChooser final : public Chooser {
@@ -23,28 +23,26 @@ class ListChooser final : public Chooser {
 
   Wake wakes() const override { return Wake::first_free; }
   std::optional<Task> next(std::size_t device) override;
-  void placed(std::size_t device, const Task& task, double end) override;
-
-  double rank(TaskId id) const { return ranks_[id.index()]; }
+  void placed(std::size_t device, const Task& task) override;
 
  private:
   struct Ready {
-    double rank;
+    Seconds rank;
     TaskId id;
     bool operator<(const Ready& other) const { return rank != other.rank ? rank < other.rank : id > other.id; }
   };
-  double seconds(TaskId id, std::size_t device) const;
-  double arrival(TaskId id, std::size_t device) const;
+  Seconds time(TaskId id, std::size_t device) const;
+  Seconds arrival(TaskId id, std::size_t device) const;
   void assign(TaskId id);
 
   PlanContext& context_;
   const Fetcher& fetcher_;
   const TaskGraph& graph_;
-  std::vector<double> ranks_;           // by task
+  std::vector<Seconds> ranks_;          // by task
   std::vector<std::size_t> waits_for_;  // by task
   std::priority_queue<Ready> ready_;
   std::vector<std::deque<TaskId>> line_;  // by device: assigned, not asked for
-  std::vector<double> assigned_;          // by device: seconds of its line
+  std::vector<Seconds> assigned_;         // by device: what its line takes
   std::vector<TaskId> current_;           // by device: the task that it was given last
 };
 

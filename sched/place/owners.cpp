@@ -13,17 +13,16 @@ OwnersByClock::OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order
 OwnersByClock::Rank OwnersByClock::rank(std::size_t device, const SubProblem& sub) const {
   const TileId a = tasks_.a(sub.i, sub.k), b = tasks_.b(sub.k, sub.j);
   const TileDirectory& directory = fetcher_.directory();
-  const double a_there = directory.there(a, device), b_there = directory.there(b, device);
+  const auto a_there = directory.there(a, device), b_there = directory.there(b, device);
   Rank rank;
-  rank.missing = (a_there >= 0 ? 0 : 1) + (b_there >= 0 ? 0 : 1);
+  rank.missing = (a_there ? 0 : 1) + (b_there ? 0 : 1);
   if (order_ == Order::eta)
-    rank.eta =
-        std::max(a_there >= 0 ? a_there : fetcher_.eta(a, device), b_there >= 0 ? b_there : fetcher_.eta(b, device));
+    rank.eta = std::max(a_there ? *a_there : fetcher_.eta(a, device), b_there ? *b_there : fetcher_.eta(b, device));
   return rank;
 }
 
 bool OwnersByClock::before(const Rank& a, const Rank& b) const {
-  constexpr double tie = 1e-12;  // seconds
+  constexpr Seconds tie{1e-12};
   if (order_ == Order::eta && (a.eta < b.eta - tie || b.eta < a.eta - tie)) return a.eta < b.eta;
   return a.missing < b.missing;
 }
@@ -121,7 +120,7 @@ std::optional<Task> OwnersInBlocks::next(std::size_t device) {
   return d.sequence[d.next++];
 }
 
-void OwnersInBlocks::placed(std::size_t device, const Task& task, double /*end*/) {
+void OwnersInBlocks::placed(std::size_t device, const Task& task) {
   for (const TileId tile : task.reads) {
     auto& uses = devices_[device].uses[tile.index()];
     uses.pop_back();

@@ -27,7 +27,7 @@ class OwnersByClock final : public Chooser {
 
  private:
   struct Rank {
-    double eta = 0;
+    Seconds eta{0};
     int missing = 0;
   };
   struct Device {
@@ -55,7 +55,7 @@ class OwnersInBlocks final : public Chooser {
                  TileDirectory& directory);
 
   std::optional<Task> next(std::size_t device) override;
-  void placed(std::size_t device, const Task& task, double end) override;
+  void placed(std::size_t device, const Task& task) override;
 
   /// C in blocks of mb x nb tiles that stay while k runs, A and B streaming past, every other block with k reversed so
   /// that its first inputs are still there. mb and nb make the most of the memory: they maximise mb nb / (mb + nb),

@@ -5,19 +5,19 @@
 #include <optional>
 #include <utility>
 
-#include "model/base/error.hpp"
-
 namespace tilerail {
 namespace {
 
 /// How good a chain is: last arrival; then, where a resource shared by all decides that, last arrival by pairs alone;
 /// then pressure on the links; then sum of arrivals. Differences below a billionth are ties.
 struct Score {
-  double last = 0, pair = 0, pressure = 0, sum = 0;
+  Seconds last{0}, pair{0};
+  double pressure = 0;  // s^2
+  Seconds sum{0};
 
   bool better_than(const Score& other) const {
-    for (const auto& [mine, theirs] : {std::pair{last, other.last}, std::pair{pair, other.pair},
-                                       std::pair{pressure, other.pressure}, std::pair{sum, other.sum}}) {
+    for (const auto& [mine, theirs] : {std::pair{last.value, other.last.value}, std::pair{pair.value, other.pair.value},
+                                       std::pair{pressure, other.pressure}, std::pair{sum.value, other.sum.value}}) {
       const double tie = 1e-9 * theirs;
       if (mine < theirs - tie) return true;
       if (mine > theirs + tie) return false;
@@ -30,16 +30,10 @@ struct Score {
   }
 };
 
-[[noreturn]] void no_way(const Topology& topology, std::span<const MemoryId> destinations) {
-  std::string names;
-  for (const MemoryId d : destinations) names += " " + topology.memory(d).name;
-  throw InputError{"machine '" + topology.name() + "' has no routes that take a tile to all of:" + names};
-}
-
 /// Depth-first over all orders; the clock carries the load of the hops taken so far.
 class Exhaustive {
  public:
-  Exhaustive(Clock& clock, const Topology& topology, std::span<const MemoryId> destinations, double bytes, int chunks)
+  Exhaustive(Clock& clock, const Topology& topology, std::span<const MemoryId> destinations, Bytes bytes, int chunks)
       : clock_{clock},
         topology_{topology},
         left_{destinations.begin(), destinations.end()},
@@ -77,7 +71,7 @@ class Exhaustive {
   Clock& clock_;
   const Topology& topology_;
   std::vector<MemoryId> left_;
-  double bytes_;
+  Bytes bytes_;
   int chunks_;
   Chain chain_;
   std::optional<Chain> best_;
@@ -92,14 +86,14 @@ struct Partial {
 };
 
 std::optional<Chain> search_all(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                                std::span<const MemoryId> destinations, double bytes, int chunks) {
+                                std::span<const MemoryId> destinations, Bytes bytes, int chunks) {
   Exhaustive search{clock, topology, destinations, bytes, chunks};
   for (const Holder& holder : holders) search.from(holder);
   return search.best();
 }
 
 std::optional<Chain> search_beam(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                                 std::span<const MemoryId> destinations, double bytes, int chunks) {
+                                 std::span<const MemoryId> destinations, Bytes bytes, int chunks) {
   std::vector<Partial> beam, next;
   for (const Holder& holder : holders) beam.push_back({{holder.memory, {}, {}}, holder, {}});
   for (std::size_t depth = 0; depth < destinations.size(); ++depth) {
@@ -125,32 +119,12 @@ std::optional<Chain> search_beam(Clock& clock, const Topology& topology, std::sp
   return beam.front().chain;
 }
 
-Chain required(const std::optional<Chain>& chain, const Topology& topology, std::span<const MemoryId> destinations) {
-  if (!chain) no_way(topology, destinations);
-  return *chain;
-}
-
 }  // namespace
 
-Chain exhaustive_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                       std::span<const MemoryId> destinations, double bytes, int chunks) {
-  return required(search_all(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
-}
-
-Chain beam_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                 std::span<const MemoryId> destinations, double bytes, int chunks) {
-  return required(search_beam(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
-}
-
 std::optional<Chain> find_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                                std::span<const MemoryId> destinations, double bytes, int chunks) {
+                                std::span<const MemoryId> destinations, Bytes bytes, int chunks) {
   const auto search = destinations.size() <= exhaustive_hops ? search_all : search_beam;
   return search(clock, topology, holders, destinations, bytes, chunks);
-}
-
-Chain best_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                 std::span<const MemoryId> destinations, double bytes, int chunks) {
-  return required(find_chain(clock, topology, holders, destinations, bytes, chunks), topology, destinations);
 }
 
 }  // namespace tilerail

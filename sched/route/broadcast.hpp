@@ -19,21 +19,11 @@ struct Chain {
 /// clock, then by pairs alone, then the one over the least loaded links, then the least sum of arrivals, then the
 /// lowest ids. Source: thesis 4.2.5.1, which tries all h! orders. Up to `exhaustive_hops` destinations so do we; above,
 /// a beam search keeps the `beam_width` best partial chains, h^2 steps each. docs/model.md#broadcast compares the two.
-/// Hops without a route are never taken; throws InputError when no order reaches every destination. The clock is left
-/// as it was found.
+/// Hops without a route are never taken; nothing where no order reaches every destination, as without peer access. The
+/// clock is left as it was found.
 inline constexpr std::size_t exhaustive_hops = 5;
 inline constexpr std::size_t beam_width = 16;
-Chain best_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                 std::span<const MemoryId> destinations, double bytes, int chunks);
-
-/// As best_chain; nothing where no order reaches every destination, as without peer access.
 std::optional<Chain> find_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                                std::span<const MemoryId> destinations, double bytes, int chunks);
-
-/// The two searches by themselves, for comparison.
-Chain exhaustive_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                       std::span<const MemoryId> destinations, double bytes, int chunks);
-Chain beam_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                 std::span<const MemoryId> destinations, double bytes, int chunks);
+                                std::span<const MemoryId> destinations, Bytes bytes, int chunks);
 
 }  // namespace tilerail

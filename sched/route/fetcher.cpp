@@ -19,7 +19,8 @@ Clock::Arrival whole(Clock::Arrival available) {
 int Fetcher::chunks_of(TileId tile) const {
   std::int64_t pieces = std::min<std::int64_t>(context_.decisions.chunks, directory_.tile(tile).home.cols);
   if (context_.decisions.min_chunk_bytes > 0)
-    pieces = std::min(pieces, static_cast<std::int64_t>(directory_.bytes(tile)) / context_.decisions.min_chunk_bytes);
+    pieces =
+        std::min(pieces, static_cast<std::int64_t>(directory_.bytes(tile).value) / context_.decisions.min_chunk_bytes);
   return static_cast<int>(std::max<std::int64_t>(1, pieces));
 }
 
@@ -44,18 +45,18 @@ Holder Fetcher::best_source(TileId tile, std::size_t device) const {
   return *best;
 }
 
+/// What routing compares: bandwidth by s/B, any other by s.
 double Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) const {
-  const double bytes = directory_.bytes(tile);
+  const Bytes bytes = directory_.bytes(tile);
   if (context_.links)
-    return (context_.links->latency(holder.memory, dst) + Bytes{bytes} * context_.links->per_byte(holder.memory, dst))
-        .value;
+    return (context_.links->latency(holder.memory, dst) + bytes * context_.links->per_byte(holder.memory, dst)).value;
   if (!context_.topology.has_route(holder.memory, dst)) return std::numeric_limits<double>::infinity();
-  if (context_.decisions.routing == Routing::bandwidth) return context_.clock.seconds_per_byte(holder.memory, dst);
-  return context_.clock.estimate(holder.memory, dst, bytes, 1, whole(holder.available)).last;
+  if (context_.decisions.routing == Routing::bandwidth) return context_.clock.per_byte(holder.memory, dst).value;
+  return context_.clock.estimate(holder.memory, dst, bytes, 1, whole(holder.available)).last.value;
 }
 
-double Fetcher::eta(TileId tile, std::size_t device) const {
-  if (const double at = directory_.there(tile, device); at >= 0) return at;
+Seconds Fetcher::eta(TileId tile, std::size_t device) const {
+  if (const auto at = directory_.there(tile, device)) return *at;
   const Holder from = best_source(tile, device);
   return context_.clock
       .estimate(from.memory, context_.devices[device], directory_.bytes(tile), 1, whole(from.available))
@@ -67,7 +68,7 @@ Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
     const bool chain = context_.decisions.batch && context_.decisions.caching && !context_.arenas[device].pooled();
     chain ? fetch_chain(tile, device) : fetch_alone(tile, device);
   }
-  return {directory_.view_on(tile, device), directory_.arrival(tile, device), directory_.there(tile, device)};
+  return {directory_.view_on(tile, device), directory_.arrival(tile, device), *directory_.there(tile, device)};
 }
 
 /// Where the route of a tile goes over other devices, it stays there, too.
@@ -121,8 +122,8 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
   if (from_copy) directory_.pin(tile, *device, true);
   TileDirectory::Copy& target = directory_.copy(tile, to);
   if (!target.has_slot)
-    target.slot = context_.arenas[to].take(home.rows, home.cols, context_.problem.dtype,
-                                           [this, to] { directory_.evict_one(to); });
+    target.slot =
+        context_.arenas[to].take(home.rows, home.cols, context_.dtype(home), [this, to] { directory_.evict_one(to); });
   const View whole = from_copy ? directory_.view_on(tile, *device) : home;
   const TileDirectory::Copy* source = from_copy ? &directory_.copy(tile, *device) : nullptr;
   const bool piecewise = source && source->last_piece.value - source->first_piece.value + 1 == pieces;

@@ -14,13 +14,13 @@ class Fetcher {
   struct Input {
     View view;
     std::optional<OpId> arrival;
-    double eta = 0;
+    Seconds eta{0};
   };
 
   /// Makes the tile available on a device.
   Input fetch(TileId tile, std::size_t device);
   /// When the tile would be there if fetched now.
-  double eta(TileId tile, std::size_t device) const;
+  Seconds eta(TileId tile, std::size_t device) const;
 
   TileDirectory& directory() { return directory_; }
   const TileDirectory& directory() const { return directory_; }

@@ -13,8 +13,7 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
   const auto faster = [&](MemoryId src, MemoryId dst) {
     return std::any_of(devices.begin(), devices.end(), [&](MemoryId via) {
       return via != src && via != dst &&
-             resources.seconds_per_byte(src, via) + resources.seconds_per_byte(via, dst) <
-                 resources.seconds_per_byte(src, dst);
+             resources.per_byte(src, via) + resources.per_byte(via, dst) < resources.per_byte(src, dst);
     });
   };
   for (const MemoryId device : devices)

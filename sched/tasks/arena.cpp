@@ -3,32 +3,35 @@
 #include <algorithm>
 
 #include "model/base/error.hpp"
+#include "model/base/extents.hpp"
 
 namespace tilerail {
 
 namespace {
 constexpr std::int64_t column_alignment = 64;  // bytes; below it cuBLAS is slower, f64 down to 0.7 at odd sizes
-constexpr std::int64_t alignment = 256;        // bytes; what CUDA allocations and vector kernels expect
-std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 }  // namespace
 
 std::int64_t Arena::leading(std::int64_t rows, std::int64_t element) {
   const std::int64_t unit = column_alignment / element;
-  return rows <= unit ? std::max<std::int64_t>(1, rows) : (rows + unit - 1) / unit * unit;
+  return rows <= unit ? std::max<std::int64_t>(1, rows) : ceil_div(rows, unit) * unit;
+}
+
+std::int64_t Arena::bytes(std::int64_t rows, std::int64_t cols, DType dtype) {
+  const std::int64_t element = element_size(dtype);
+  return ceil_div(leading(rows, element) * cols * element, alignment) * alignment;
 }
 
 Arena::Slot Arena::take(std::int64_t rows, std::int64_t cols, DType dtype, const std::function<void()>& make_room) {
-  const std::int64_t bytes =
-      pooled() ? slot_bytes_ : aligned(leading(rows, element_size(dtype)) * cols * element_size(dtype));
+  const std::int64_t size = pooled() ? slot_bytes_ : bytes(rows, cols, dtype);
   Slot slot;
-  if (used_ + bytes <= capacity_) {
+  if (used_ + size <= capacity_) {
     slot.offset = used_;
-    used_ += bytes;
+    used_ += size;
   } else {
     if (free_.empty() && pooled()) make_room();
     if (free_.empty())
       throw InputError{"memory of '" + name_ + "': " + std::to_string(capacity_) + " bytes for tiles are too few for " +
-                       std::to_string(bytes) + " more; use a smaller tile or a larger memory-fraction"};
+                       std::to_string(size) + " more; use a smaller tile or a larger memory-fraction"};
     slot.offset = free_.front().first;
     slot.former = std::move(free_.front().second);
     free_.pop_front();

@@ -32,6 +32,11 @@ class Arena {
   /// (docs/model.md#memory).
   static std::int64_t leading(std::int64_t rows, std::int64_t element);
 
+  /// What the memory of a tile starts at multiples of, in bytes, as CUDA allocations and vector kernels expect.
+  static constexpr std::int64_t alignment = 256;
+  /// Bytes that a tile takes in memory.
+  static std::int64_t bytes(std::int64_t rows, std::int64_t cols, DType dtype);
+
   /// Memory for a rows x cols tile. A pooled arena that is full calls `make_room`, which gives a slot back.
   Slot take(std::int64_t rows, std::int64_t cols, DType dtype, const std::function<void()>& make_room);
   /// A tile of another shape, no larger, in the memory of `slot`.

@@ -12,14 +12,14 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
   // A chooser asks for every tile in its window at every step: one read of memory each instead of three.
   constexpr std::size_t most = std::size_t{1} << 24;
   if (tiles_.size() * context.devices.size() > most) return;
-  there_.assign(tiles_.size() * context.devices.size(), -1.0);
+  there_.assign(tiles_.size() * context.devices.size(), nowhere);
   for (std::size_t t = 0; t < tiles_.size(); ++t) note_home(TileId{t});
 }
 
-double TileDirectory::looked_up(TileId id, std::size_t device) const {
+Seconds TileDirectory::looked_up(TileId id, std::size_t device) const {
   if (in_place(id, device)) return home_available(id).last;
   const Copy* here = find(id, device);
-  return here && here->valid ? here->available.last : -1;
+  return here && here->valid ? here->available.last : nowhere;
 }
 
 /// What changed on the device.
@@ -74,7 +74,7 @@ std::optional<OpId> TileDirectory::arrival(TileId id, std::size_t device) const 
 
 Clock::Arrival TileDirectory::home_available(TileId id) const {
   if (homes_.empty()) return {};
-  const double at = homes_[id.index()].available;
+  const Seconds at = homes_[id.index()].available;
   return {at, at, at, 0};
 }
 
@@ -113,7 +113,7 @@ void TileDirectory::used_at_home(TileId id, OpId reader) {
   if (!homes_.empty()) homes_[id.index()].readers.add(context_.builder.queue_of(reader), reader);
 }
 
-void TileDirectory::written(TileId id, std::size_t device, OpId kernel, double end) {
+void TileDirectory::written(TileId id, std::size_t device, OpId kernel, Seconds end) {
   const auto& users = tile(id).users;
   for (std::size_t u = 0; u < users.size(); ++u)
     if (users[u] != device && copies_[id.index()][u].valid) make_stale(id, users[u]);
@@ -134,7 +134,7 @@ void TileDirectory::written(TileId id, std::size_t device, OpId kernel, double e
   note(id, device);
 }
 
-void TileDirectory::came_home(TileId id, OpId copy, double end) {
+void TileDirectory::came_home(TileId id, OpId copy, Seconds end) {
   Home& home = homes_[id.index()];
   home.stale = false, home.writer = copy, home.available = end;
   home.readers.clear();

@@ -48,15 +48,16 @@ class TileDirectory {
   };
 
   const Tile& tile(TileId id) const { return tiles_[id.index()]; }
-  double bytes(TileId id) const { return context_.bytes(tile(id).home.rows, tile(id).home.cols); }
+  Bytes bytes(TileId id) const { return context_.bytes(tile(id).home); }
   /// Whether the device uses the tile where it is at home.
   bool in_place(TileId id, std::size_t device) const {
     return tile(id).home_memory == context_.devices[device] && home_is_valid(id);
   }
-  bool present(TileId id, std::size_t device) const { return there(id, device) >= 0; }
-  /// When what the device has of the newest version is or was there, in s; negative where it has nothing of it.
-  double there(TileId id, std::size_t device) const {
-    return there_.empty() ? looked_up(id, device) : there_[id.index() * context_.devices.size() + device];
+  bool present(TileId id, std::size_t device) const { return noted(id, device) > nowhere; }
+  /// When what the device has of the newest version is or was there; nothing where it has nothing of it.
+  std::optional<Seconds> there(TileId id, std::size_t device) const {
+    const Seconds at = noted(id, device);
+    return at > nowhere ? std::optional{at} : std::nullopt;
   }
   /// The device's copy, or where it would be; the device must be a user.
   Copy& copy(TileId id, std::size_t device) { return copies_[id.index()][slot_of(id, device)]; }
@@ -82,9 +83,9 @@ class TileDirectory {
   /// The home is read by an operation that fetches from it.
   void used_at_home(TileId id, OpId reader);
   /// A kernel made a new version of what the device has; all other copies are stale from now on.
-  void written(TileId id, std::size_t device, OpId kernel, double end);
+  void written(TileId id, std::size_t device, OpId kernel, Seconds end);
   /// The newest version was copied home.
-  void came_home(TileId id, OpId copy, double end);
+  void came_home(TileId id, OpId copy, Seconds end);
   /// What a new version on a device has to wait for: whoever reads or wrote the memory that it goes to.
   void wait_to_write(TileId id, std::size_t device, Deps& deps) const;
   void wait_to_write_home(TileId id, Deps& deps) const;
@@ -99,11 +100,12 @@ class TileDirectory {
   void pin(TileId id, std::size_t device, bool pinned);
 
  private:
+  static constexpr Seconds nowhere{-1};                           // before any time: half as many bytes as an optional
   using Victim = std::tuple<std::int64_t, std::int64_t, TileId>;  // (-next use, last touch, tile)
   struct Home {
     bool stale = false;
     std::optional<OpId> writer;
-    double available = 0;
+    Seconds available{0};
     LastUses readers;
   };
 
@@ -113,7 +115,10 @@ class TileDirectory {
   Clock::Arrival home_available(TileId id) const;
   Victim victim_key(TileId id, const Copy& copy) const { return {-copy.next_use, copy.last_touch, id}; }
   LastUses uses_of(const Copy& copy) const;
-  double looked_up(TileId id, std::size_t device) const;
+  Seconds looked_up(TileId id, std::size_t device) const;
+  Seconds noted(TileId id, std::size_t device) const {
+    return there_.empty() ? looked_up(id, device) : there_[id.index() * context_.devices.size() + device];
+  }
   void note(TileId id, std::size_t device);
   void note_home(TileId id);
   void drop(TileId id, std::size_t device);
@@ -123,7 +128,7 @@ class TileDirectory {
   std::vector<Tile> tiles_;
   std::vector<std::vector<Copy>> copies_;  // by tile, one a user
   std::vector<Home> homes_;                // by tile; empty where no tile is written
-  std::vector<double> there_;              // by tile and device, as `there` returns it; empty where that is too much
+  std::vector<Seconds> there_;             // by tile and device, or `nowhere`; empty where that is too much
   std::vector<std::set<Victim>> victims_;  // by device; pooled arenas only
   std::int64_t touches_ = 0;
 };

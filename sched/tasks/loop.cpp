@@ -32,17 +32,18 @@ void TaskLoop::run_first_free() {
 bool TaskLoop::serve(std::size_t device) {
   const std::optional<Task> task = chooser_.next(device);
   if (!task) return false;
-  chooser_.placed(device, *task, add(device, *task));
+  add(device, *task);
+  chooser_.placed(device, *task);
   return true;
 }
 
-double TaskLoop::add(std::size_t device, const Task& task) {
+void TaskLoop::add(std::size_t device, const Task& task) {
   Op op;
   op.kind = task.kind;
   op.trans_a = task.trans_a, op.trans_b = task.trans_b;
   op.alpha = task.alpha;
   Deps deps;
-  double ready = 0;
+  Seconds ready{0};
   const std::array<View*, 2> operands{&op.a, &op.b};
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (task.reads[i] == no_tile) continue;
@@ -59,10 +60,9 @@ double TaskLoop::add(std::size_t device, const Task& task) {
     if (tile != no_tile) directory_.pin(tile, device, false);
   for (const TileId tile : task.reads)
     if (tile != no_tile) directory_.used(tile, device, kernel);
-  const double seconds = context_.costs.of(context_.builder.plan(), op, context_.devices[device]).seconds;
-  const double end = context_.clock.run_kernel(device, std::max(ready, out.eta), seconds);
+  const Seconds time = context_.costs.of(context_.builder.plan(), op, context_.devices[device]).time;
+  const Seconds end = context_.clock.run_kernel(device, std::max(ready, out.eta), time);
   outputs_.written(task, device, kernel, end);
-  return end;
 }
 
 }  // namespace tilerail

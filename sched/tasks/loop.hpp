@@ -21,7 +21,7 @@ class TaskLoop {
   void run_in_turn();
   void run_first_free();
   bool serve(std::size_t device);
-  double add(std::size_t device, const Task& task);
+  void add(std::size_t device, const Task& task);
 
   PlanContext& context_;
   TileDirectory& directory_;

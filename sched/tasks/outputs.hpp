@@ -15,14 +15,14 @@ class Outputs {
     View view;       // that the kernel writes
     QueueId queue;   // the compute queue that it runs in
     Scalar beta;     // what the kernel scales the view by
-    double eta = 0;  // when the view is ready, by the clock
+    Seconds eta{0};  // when the view is ready, by the clock
   };
 
   /// Makes the tile that a task writes ready on a device. `deps` gets what the kernel has to wait for.
   virtual Place open(const Task& task, std::size_t device, Deps& deps) = 0;
 
   /// The kernel was added, and ends at `end` by the clock.
-  virtual void written(const Task& task, std::size_t device, OpId kernel, double end) = 0;
+  virtual void written(const Task& task, std::size_t device, OpId kernel, Seconds end) = 0;
 };
 
 }  // namespace tilerail

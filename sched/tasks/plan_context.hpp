@@ -28,8 +28,9 @@ struct PlanContext {
   BufferId matrix_a, matrix_b, matrix_c;
   const SharedLinks* links = nullptr;  // routing=link-map only
 
-  double bytes(std::int64_t rows, std::int64_t cols) const {
-    return static_cast<double>(rows * cols * element_size(problem.dtype));
+  DType dtype(const View& view) const { return builder.plan().buffer(view.buffer).dtype; }
+  Bytes bytes(const View& view) const {
+    return Bytes{static_cast<double>(view.rows * view.cols * element_size(dtype(view)))};
   }
 
   /// Devices that a transfer visits on its way: those of routing=link-map, else none.
@@ -48,7 +49,7 @@ struct PlanContext {
     if (!decisions.overlap) last_of_device[device] = id;
     return id;
   }
-  std::vector<std::optional<OpId>> last_of_device{devices.size()};
+  std::vector<std::optional<OpId>> last_of_device = std::vector<std::optional<OpId>>(devices.size());
 };
 
 }  // namespace tilerail

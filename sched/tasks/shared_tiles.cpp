@@ -11,7 +11,7 @@ Outputs::Place SharedTiles::open(const Task& task, std::size_t device, Deps& dep
   return {in.view, context_.builder.compute_queue(context_.devices[device], stream), task.beta, in.eta};
 }
 
-void SharedTiles::written(const Task& task, std::size_t device, OpId kernel, double end) {
+void SharedTiles::written(const Task& task, std::size_t device, OpId kernel, Seconds end) {
   const TileId tile = task.writes;
   directory_.written(tile, device, kernel, end);
   directory_.pin(tile, device, false);

@@ -16,7 +16,7 @@ class SharedTiles final : public Outputs {
 
   /// Kernels take the queues of their device in turn.
   Place open(const Task& task, std::size_t device, Deps& deps) override;
-  void written(const Task& task, std::size_t device, OpId kernel, double end) override;
+  void written(const Task& task, std::size_t device, OpId kernel, Seconds end) override;
 
  private:
   PlanContext& context_;

@@ -52,7 +52,7 @@ Prediction predict(const PredictionText& text, const Topology& topology) {
   const std::vector<MemoryId> devices = text.machine.resolve_devices(topology);
   if (devices.empty())
     throw InputError{fmt::format("--devices: {} has no GPU; expected at least one", topology.name())};
-  if (problem.m == 0 || problem.n == 0 || problem.k == 0 || problem.alpha == 0)
+  if (!problem.has_product())
     throw InputError{
         fmt::format("--{}: nothing to multiply; expected sizes and an alpha other than 0", to_string(problem.routine))};
   if (is_workload(text, problem, devices.size())) return predict_workload(text, topology, problem, devices);

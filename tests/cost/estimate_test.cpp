@@ -59,7 +59,7 @@ class Draft {
   }
   double estimate() { return whole_estimate().makespan.value; }
   double busiest() { return whole_estimate().busiest.value; }
-  double cost(OpId op) { return PlanKernelCosts{plan, machine()}.of(op).seconds; }
+  double cost(OpId op) { return PlanKernelCosts{plan, machine()}.of(op).time.value; }
 
   Plan plan;
 
@@ -168,11 +168,11 @@ TEST(PlanKernelCosts, SoDoColumnsThatAreNoWholeWords) {
 }
 
 TEST(PlanKernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
-  const KernelCost aligned{1, 1, 1}, slow{2, 1, 2};
-  EXPECT_DOUBLE_EQ(aligned.under_load(1.5), 1.5);
-  EXPECT_DOUBLE_EQ(slow.under_load(1.5), 2);
-  EXPECT_DOUBLE_EQ(slow.under_load(3), 3);
-  EXPECT_DOUBLE_EQ(aligned.under_load(1), 1);
+  const KernelCost aligned{Seconds{1}, 1, 1}, slow{Seconds{2}, 1, 2};
+  EXPECT_DOUBLE_EQ(aligned.under_load(1.5).value, 1.5);
+  EXPECT_DOUBLE_EQ(slow.under_load(1.5).value, 2);
+  EXPECT_DOUBLE_EQ(slow.under_load(3).value, 3);
+  EXPECT_DOUBLE_EQ(aligned.under_load(1).value, 1);
   // 1.5 times as long on a GPU that is always busy, but these are twice as long anyway.
   Draft d;
   const View odd = d.matrix(gpu, 1024, 1024, 1025);

@@ -86,10 +86,10 @@ TEST(IssueClock, KernelsCopiesAndDependenciesHaveTheirCosts) {
   const OpId join = d.kernel(gpu0, {}, OpKind::join);
   const Topology topology = machine();
   IssueClock clock{d.plan, topology};
-  EXPECT_DOUBLE_EQ(clock.issue(copy), 2 * us);
-  EXPECT_DOUBLE_EQ(clock.issue(kernel), (2 + 5 + 1) * us);
-  EXPECT_DOUBLE_EQ(clock.issue(more), (8 + 5) * us) << "the kernel before it is on its own stream";
-  EXPECT_DOUBLE_EQ(clock.issue(join), (13 + 2) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(copy).value, 2 * us);
+  EXPECT_DOUBLE_EQ(clock.issue(kernel).value, (2 + 5 + 1) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(more).value, (8 + 5) * us) << "the kernel before it is on its own stream";
+  EXPECT_DOUBLE_EQ(clock.issue(join).value, (13 + 2) * us);
 }
 
 TEST(IssueClock, WithoutACostOfKernelsTheyCostWhatOthersDo) {
@@ -98,7 +98,7 @@ TEST(IssueClock, WithoutACostOfKernelsTheyCostWhatOthersDo) {
   const Topology topology{description};
   Draft d;
   const OpId kernel = d.kernel(gpu0);
-  EXPECT_DOUBLE_EQ((IssueClock{d.plan, topology}.issue(kernel)), 2 * us);
+  EXPECT_DOUBLE_EQ((IssueClock{d.plan, topology}.issue(kernel).value), 2 * us);
 }
 
 TEST(IssueClock, ACallCostsOnceForEachThread) {
@@ -108,9 +108,9 @@ TEST(IssueClock, ACallCostsOnceForEachThread) {
   Draft d;
   const OpId first = d.kernel(gpu0), second = d.kernel(gpu0), other = d.kernel(gpu1);
   IssueClock clock{d.plan, topology};
-  EXPECT_DOUBLE_EQ(clock.issue(first), (30 + 5) * us);
-  EXPECT_DOUBLE_EQ(clock.issue(second), (30 + 10) * us);
-  EXPECT_DOUBLE_EQ(clock.issue(other), (30 + 5) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(first).value, (30 + 5) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(second).value, (30 + 10) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(other).value, (30 + 5) * us);
 }
 
 TEST(IssueClock, EachDeviceHasAThreadOrAllHaveOne) {
@@ -120,10 +120,10 @@ TEST(IssueClock, EachDeviceHasAThreadOrAllHaveOne) {
     d.plan.single_issuer = single;
     const OpId first = d.kernel(gpu0), second = d.kernel(gpu1), in = d.copy(host, gpu1), out = d.copy(gpu0, host);
     IssueClock clock{d.plan, topology};
-    EXPECT_DOUBLE_EQ(clock.issue(first), 5 * us);
-    EXPECT_DOUBLE_EQ(clock.issue(second), (single ? 10 : 5) * us);
-    EXPECT_DOUBLE_EQ(clock.issue(in), (single ? 12 : 7) * us);
-    EXPECT_DOUBLE_EQ(clock.issue(out), (single ? 14 : 7) * us);
+    EXPECT_DOUBLE_EQ(clock.issue(first).value, 5 * us);
+    EXPECT_DOUBLE_EQ(clock.issue(second).value, (single ? 10 : 5) * us);
+    EXPECT_DOUBLE_EQ(clock.issue(in).value, (single ? 12 : 7) * us);
+    EXPECT_DOUBLE_EQ(clock.issue(out).value, (single ? 14 : 7) * us);
   }
 }
 
@@ -135,8 +135,8 @@ TEST(IssueClock, DependenciesWithinAStreamCostNothing) {
     const OpId first = d.copy(gpu0, gpu1), second = d.copy(gpu0, gpu2, {first});
     if (!in_order) d.copy(gpu0, gpu1);  // waits for nothing: the queues keep streams of their own
     IssueClock clock{d.plan, topology};
-    EXPECT_DOUBLE_EQ(clock.issue(first), 2 * us);
-    EXPECT_DOUBLE_EQ(clock.issue(second), (2 + (in_order ? 2 : 3)) * us);
+    EXPECT_DOUBLE_EQ(clock.issue(first).value, 2 * us);
+    EXPECT_DOUBLE_EQ(clock.issue(second).value, (2 + (in_order ? 2 : 3)) * us);
   }
 }
 

@@ -231,6 +231,15 @@ TEST(TopologyRanges, HoldForDescriptionsThatAreMadeInCode) {
                     "kernels 'k': block 1e-308 is out of range; expected 1 to 1e12");
   expect_refused_as([](auto& d) { d.kernels[0].gemm[2].sustained[0].factor = 4e9; },
                     "kernels 'k': the factor of a duty 4e+09 is out of range; expected a factor of 1 to 1000");
+  expect_refused_as([](auto& d) { d.memories[1].engines.h2d = 2'000'000'000; },
+                    "memory 'gpu0': an engine count 2e+09 is out of range; expected 1 to 4096");
+  expect_refused_as([](auto& d) { d.memories[1].device = 2'000'000'000; },
+                    "memory 'gpu0': device 2e+09 is out of range; expected 0 to 1048576");
+  expect_refused_as(
+      [](auto& d) {
+        d.groups[0].capacity->points.resize(5000, {1, Rate{1e9}});
+      },
+      "group 'host memory': a curve has 5000 points; expected at most 4096");
 }
 
 TEST(TopologyRanges, StandInTheDescriptionOfTheFormat) {
@@ -238,10 +247,11 @@ TEST(TopologyRanges, StandInTheDescriptionOfTheFormat) {
   page = page.substr(page.find("\n### Ranges\n"));
   page = page.substr(0, page.find("\n## "));
   using L = TopologyLimits;
-  for (const char* range : {L::capacity.text, L::watts.text, L::rate.text, L::latency.text, L::copies.text,
-                            L::forward_share.text, L::column.text, L::efficiency.text, L::multiprocessors.text,
-                            L::block.text, L::k_overhead.text, L::gemm_size.text, L::gemm_time.text, L::flop_rate.text,
-                            L::gemm_watts.text, L::duty.text, L::factor.text, L::alignment.text})
+  for (const char* range :
+       {L::capacity.text,      L::watts.text,     L::rate.text,       L::latency.text,         L::copies.text,
+        L::forward_share.text, L::column.text,    L::efficiency.text, L::multiprocessors.text, L::block.text,
+        L::k_overhead.text,    L::gemm_size.text, L::gemm_time.text,  L::flop_rate.text,       L::gemm_watts.text,
+        L::duty.text,          L::factor.text,    L::alignment.text,  L::engines.text,         L::device.text})
     EXPECT_NE(page.find(range), std::string::npos) << range;
 }
 

@@ -94,7 +94,7 @@ TEST_P(Cholesky, IsSimulated) {
   double seconds = 0;
   KernelCosts costs{machine};
   for (const Op& op : plan.ops)
-    if (is_kernel(op.kind)) seconds += costs.of(plan, op, plan.queue(op.queue).dst).seconds;
+    if (is_kernel(op.kind)) seconds += costs.of(plan, op, plan.queue(op.queue).dst).time.value;
   EXPECT_GT(makespan, seconds / static_cast<double>(machine.gpus().size()));
 }
 
@@ -103,6 +103,33 @@ TEST_P(Cholesky, IsNotRunWhereThereAreNoKernels) {
   const Topology machine = shipped(name);
   const Plan plan = plan_cholesky(factorisation(64, *machine.find_memory(place)), machine, machine.gpus(), 32);
   expect_input_error([&] { require_kernels(plan); }, {"operation", "has no kernel yet"});
+}
+
+/// A matrix of 512 x 512 on gpu1 of two-gpu, where the memory of that GPU is so many times as large.
+Plan plan_with_room(double room, std::int64_t tile) {
+  auto d = shipped("two-gpu").description();
+  const MemoryId home = *shipped("two-gpu").find_memory("gpu1");
+  d.memories[home.index()].capacity = Bytes{room * 8 * 512 * 512};
+  const Topology machine{d};
+  GemmProblem problem = factorisation(512, home);
+  problem.place_a = problem.place_b = machine.hosts()[0];
+  const Plan plan = plan_cholesky(problem, machine, machine.gpus(), tile);
+  validate(plan, machine);
+  return plan;
+}
+
+TEST(CholeskyMemory, TheMatrixLeavesTheRestToTilesThatComeBack) {
+  EXPECT_GT(plan_with_room(4, 64).peak_bytes[2], 0);
+  expect_input_error([] { plan_with_room(1.01, 64); }, {"memory of 'gpu1'", "bytes for tiles are too few"});
+  expect_input_error([] { plan_with_room(0.5, 64); }, {"--place", "gpu1", "for matrices"});
+}
+
+TEST(CholeskyChecks, AreThoseOfOtherPlanners) {
+  const Topology machine = shipped("two-gpu");
+  const GemmProblem problem = factorisation(4096, machine.hosts()[0]);
+  expect_input_error([&] { plan_cholesky(problem, machine, machine.hosts(), 64); }, {"devices", "is not a GPU"});
+  expect_input_error([&] { plan_cholesky(problem, machine, {}, 64); }, {"devices", "none given"});
+  expect_input_error([&] { plan_cholesky(problem, machine, machine.gpus(), 1); }, {"--tile 1", "kernels"});
 }
 
 INSTANTIATE_TEST_SUITE_P(OnTwoMachines, Cholesky,

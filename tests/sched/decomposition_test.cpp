@@ -39,23 +39,25 @@ TEST(Decomposition, SquareGridIsTheMostSquareFactorPair) {
 
 TEST(Decomposition, TallProblemsGetTallGrids) {
   const Topology machine = shipped("karolina-hgx-a100");
+  const Resources resources{machine};
   GemmProblem p = cube(2000);
   p.m = 40000;
-  EXPECT_EQ(automatic_grid(p, machine, machine.gpus(), true), (Grid{8, 1}));
+  EXPECT_EQ(automatic_grid(p, resources, machine.gpus(), true), (Grid{8, 1}));
   std::swap(p.m, p.n);
-  EXPECT_EQ(automatic_grid(p, machine, machine.gpus(), true), (Grid{1, 8}));
+  EXPECT_EQ(automatic_grid(p, resources, machine.gpus(), true), (Grid{1, 8}));
 }
 
 TEST(Decomposition, TrafficOfAGridByHand) {
   // two-gpu, all on the host, 1 x 2, not batched: each GPU fetches A (8 MB), half of B and C, and writes half of C
   // back: 16 MB in a GPU, so 32 MB over the 12 GB/s uplink, and 8 MB the other way.
   const Topology machine = shipped("two-gpu");
+  const Resources resources{machine};
   const GemmProblem p = cube(1000);
-  const GridTraffic alone = grid_traffic(p, machine, machine.gpus(), {1, 2}, false);
+  const GridTraffic alone = grid_traffic(p, resources, machine.gpus(), {1, 2}, false);
   EXPECT_NEAR(alone.bottleneck.value, 32e6 / 12e9, 1e-9);
   EXPECT_DOUBLE_EQ(alone.total.value, 40e6);
   // Batched, A enters once, half by either GPU, and goes to the other over their own link: 24 MB over the uplink.
-  const GridTraffic passed_on = grid_traffic(p, machine, machine.gpus(), {1, 2}, true);
+  const GridTraffic passed_on = grid_traffic(p, resources, machine.gpus(), {1, 2}, true);
   EXPECT_NEAR(passed_on.bottleneck.value, 24e6 / 12e9, 1e-9);
   EXPECT_DOUBLE_EQ(passed_on.total.value, 40e6);
 }

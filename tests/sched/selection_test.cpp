@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cost/energy.hpp"
 #include "model/published/workload_selection.hpp"
 #include "sched/choose/workload_gemm.hpp"
@@ -34,7 +36,7 @@ TEST(Selection, TheModelsDevicesAndSharesArePlanned) {
   const GemmProblem problem = checked(cube(12288));
   const Policy paralia = policy("paralia", {"select=perf", "tile=1024"});
   const auto best = ranked_workloads(workload_problem(problem, machine, machine.gpus(), 1024, 1), LinkMap{machine},
-                                     *find_metric("perf"))[0];
+                                     *std::ranges::find(metrics, "perf", &Metric::name))[0];
   const Plan plan = plan_gemm(problem, machine, machine.gpus(), paralia);
   ASSERT_EQ(plan.devices.size(), best.active.size());
   std::vector<double> kernels(plan.devices.size(), 0.0);

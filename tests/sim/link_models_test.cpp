@@ -33,9 +33,10 @@ Ends ends_of(const Topology& machine, const Copies& copies) {
   double by_clock = 0;
   for (const auto& [src, dst, bytes] : copies) {
     p.copy(src, dst, bytes);
-    const Clock::Arrival arrival = clock.estimate(src, dst, static_cast<double>(bytes), 1, {});
-    clock.commit(src, dst, static_cast<double>(bytes), arrival);
-    by_clock = std::max(by_clock, arrival.last);
+    const Bytes size{static_cast<double>(bytes)};
+    const Clock::Arrival arrival = clock.estimate(src, dst, size, 1, {});
+    clock.commit(src, dst, size, arrival);
+    by_clock = std::max(by_clock, arrival.last.value);
   }
   double simulated = 0;
   for (const OpTime& time : SimExecutor{machine}.execute(p.plan).ops) simulated = std::max(simulated, time.end);
@@ -121,7 +122,7 @@ TEST_P(LinkModels, TimeTheTrafficOfAGridAlike) {
     copies.push_back({problem.place_a, gpu, 8 * problem.k * (problem.m / gpus + problem.n) + block});
     copies.push_back({gpu, problem.place_c, block});
   }
-  const GridTraffic traffic = grid_traffic(problem, machine_, gpus_, {static_cast<int>(gpus), 1}, false);
+  const GridTraffic traffic = grid_traffic(problem, Resources{machine_}, gpus_, {static_cast<int>(gpus), 1}, false);
   const Ends ends = ends_of(machine_, copies);
   EXPECT_LE(ends.estimated, ends.simulated * (1 + 1e-9));
   expect_no_shorter(ends);

@@ -236,7 +236,7 @@ double least_bytes(const Plan& plan) {
   const auto size = [&](std::int64_t rows, std::int64_t cols) {
     return static_cast<double>(rows * cols * element_size(p.dtype));
   };
-  const bool product = p.alpha != 0 && p.k > 0 && p.m > 0 && p.n > 0;
+  const bool product = p.has_product();
   if (p.m == 0 || p.n == 0 || (!product && p.beta == 1)) return 0;
   double bytes = 0;
   if (product && away(p.place_a)) bytes += size(p.m, p.k);

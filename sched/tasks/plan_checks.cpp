@@ -1,0 +1,52 @@
+#include "sched/tasks/plan_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/base/error.hpp"
+#include "plan/memory_needs.hpp"
+
+namespace tilerail {
+
+void check_devices(const Topology& topology, std::span<const MemoryId> devices) {
+  if (devices.empty()) throw InputError{"devices: none given; a plan needs at least one GPU"};
+  constexpr std::size_t most = 4096;
+  if (devices.size() > most)
+    throw InputError{fmt::format("devices: {} given; at most {} GPUs are supported", devices.size(), most)};
+  std::vector<MemoryId> sorted{devices.begin(), devices.end()};
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i].value < 0 || sorted[i].index() >= topology.memories().size() || topology.is_host(sorted[i]))
+      throw InputError{
+          fmt::format("devices: memory {} is not a GPU of machine '{}'", sorted[i].value, topology.name())};
+    if (i > 0 && sorted[i] == sorted[i - 1])
+      throw InputError{fmt::format("devices: '{}' is given twice", topology.memory(sorted[i]).name)};
+  }
+}
+
+/// A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
+void check_kernel_count(double kernels, std::int64_t tile) {
+  constexpr double most = 1 << 23;
+  if (kernels > most)
+    throw InputError{fmt::format("--tile {}: cuts the problem into {:.0f} kernels; a plan holds at most {:.0f}", tile,
+                                 std::min(kernels, 1e18), most)};
+}
+
+std::vector<std::int64_t> capacities_for_tiles(const GemmProblem& problem, const Topology& topology,
+                                               std::span<const MemoryId> devices, double fraction) {
+  constexpr std::int64_t no_limit = std::int64_t{1} << 60;
+  const std::vector<MemoryNeed> matrices = memory_needs(problem, topology.memories().size());
+  check_capacities(matrices, topology, "--place");
+  std::vector<std::int64_t> capacities;
+  for (const MemoryId device : devices) {
+    const auto capacity = topology.memory(device).capacity;
+    capacities.push_back(no_limit);
+    if (!capacity) continue;
+    const double left = capacity->value - matrices[device.index()].matrices;
+    capacities.back() = static_cast<std::int64_t>(std::min(left, fraction * capacity->value));
+  }
+  return capacities;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+
+namespace tilerail {
+
+/// What every planner checks before it plans. All throw InputError.
+
+/// Whether these are GPUs of the machine, at least one, none of them twice, and not too many.
+void check_devices(const Topology& topology, std::span<const MemoryId> devices);
+
+/// Whether tiles of this size cut a problem into no more kernels than a plan may have.
+void check_kernel_count(double kernels, std::int64_t tile);
+
+/// Bytes that tiles may take on each device: this fraction of its memory, and no more than the matrices that live there
+/// leave. `problem` as `checked` returns it. Throws when matrices do not fit where they are placed.
+std::vector<std::int64_t> capacities_for_tiles(const GemmProblem& problem, const Topology& topology,
+                                               std::span<const MemoryId> devices, double fraction);
+
+}  // namespace tilerail
