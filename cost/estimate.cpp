@@ -54,6 +54,7 @@ class Pass {
     double most = 1;
     for (const MemoryId gpu : plan_.devices) {
       const Device& device = devices_[gpu.index()];
+      if (!device.slows_down) continue;
       const double duty = makespan > 0 ? std::min(1.0, device.busy / makespan) : 0;
       const double slack = device.busy > 0 ? device.busy / device.busy_aligned : 1;
       most = std::max(most, 1 + duty * (load_factor(plan_, topology_, gpu, duty) / slack - 1));
@@ -121,6 +122,7 @@ class Pass {
     device.load = std::max(device.load, start) + cost.seconds * cost.share;
     device.busy += cost.seconds * cost.share;
     device.busy_aligned += cost.seconds * cost.share / cost.slack;
+    device.slows_down = device.slows_down || cost.slows_down;
     return std::max(start + cost.seconds, device.load);
   }
 
@@ -143,6 +145,7 @@ class Pass {
   struct Device {
     double load = 0;                    // when its kernels so far are done
     double busy = 0, busy_aligned = 0;  // as it is, and were all operands well aligned
+    bool slows_down = false;            // whether any of its kernels does, under load
   };
   std::vector<Device> devices_;
   PlanKernelCosts kernels_;
