@@ -57,8 +57,7 @@ bool reads_b(const Op& op);
 bool reads_y(const Op& op);
 bool writes_y(const Op& op);
 
-/// Floating-point operations of a kernel, a multiplication and an addition each counted; 0 of an axpby, whose time its
-/// bytes decide, and of what is no kernel.
+/// Floating-point operations of a kernel, a multiplication and an addition each counted; 0 of what is no kernel.
 Flops op_flops(const Op& op);
 
 }  // namespace tilerail

@@ -68,7 +68,7 @@ std::vector<MemoryId> choosable(const GemmProblem& problem, const Topology& topo
 
 Plan chosen_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
                  const Policy& policy, const Judge& judge) {
-  const bool product = problem.m > 0 && problem.n > 0 && problem.k > 0 && problem.alpha != 0;
+  const bool product = problem.has_product();
   const bool picks = (policy.select && product) || policy.device_choice == DeviceChoice::search;
   std::vector<MemoryId> left{devices.begin(), devices.end()};
   if (picks) left = choosable(problem, topology, devices);
@@ -86,8 +86,7 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
   check_devices(topology, devices);
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
     if (place.value < 0 || place.index() >= topology.memories().size())
-      throw InputError{"--place: memory " + std::to_string(place.value) + " is not a memory of machine '" +
-                       topology.name() + "'"};
+      throw InputError{fmt::format("--place: memory {} is not a memory of machine '{}'", place.value, topology.name())};
   Plan plan = chosen_plan(problem, topology, devices, policy, judge);
   explain_effects({problem, topology, devices, policy}, plan);
   return plan;

@@ -40,8 +40,8 @@ int compare_timelines(const CompareOptions& options) {
   Outputs outputs{options.output, TraceKind::comparison};
   const AnnotatedTimeline predicted = load_timeline(options.predicted);
   const AnnotatedTimeline measured = load_timeline(options.measured);
-  const Comparison comparison = compare(predicted, measured);
-  outputs.write({{"predicted", &predicted}, {"measured", &measured}}, comparison_table(comparison),
+  const Comparison comparison = compare(predicted, measured, {options.predicted, options.measured});
+  outputs.write({{comparison.sides[0], &predicted}, {comparison.sides[1], &measured}}, comparison_table(comparison),
                 to_json(comparison));
   return exit_ok;
 }

@@ -12,8 +12,6 @@
 namespace tilerail {
 namespace {
 
-bool scales_only(const GemmProblem& p) { return p.alpha == 0 || p.k == 0; }
-
 /// Kernels that fill a GPU run one after another, in whatever stream they are. Where one leaves room, as many streams
 /// as it takes to fill the GPU.
 int streams_for(const Question& q, std::int64_t tile) {
@@ -36,7 +34,7 @@ std::vector<double> shares_for(const Question& q, std::int64_t tile) {
   if (!q.shares.empty()) return {q.shares.begin(), q.shares.end()};
   std::vector<double> shares(q.devices.size(), 1.0);
   const GemmProblem& p = q.problem;
-  if (q.policy.shares == Shares::equal || scales_only(p)) return shares;
+  if (q.policy.shares == Shares::equal || p.scales_only()) return shares;
   for (std::size_t d = 0; d < q.devices.size(); ++d)
     shares[d] =
         1 / q.topology.kernels_of(q.devices[d])

@@ -29,7 +29,7 @@ class Facts {
   const Policy& policy;
 
   bool one_gpu() const { return asked_.devices.size() == 1; }
-  bool product() const { return problem.m > 0 && problem.n > 0 && problem.k > 0 && problem.alpha != 0; }
+  bool product() const { return problem.has_product(); }
   bool dot() const { return problem.routine == Routine::dot; }
   bool used_once() const { return problem.of_vectors() || !product(); }
   bool selects() const { return policy.select && product() && !one_gpu(); }

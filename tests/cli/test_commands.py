@@ -188,6 +188,20 @@ class Plan(CommandTest):
         self.assertEqual(plan["tile"], 32)
 
     @needs_simulator
+    def test_a_plan_of_another_machine_names_the_one_that_was_simulated(self):
+        self.succeed("plan", "--gemm", "2K", "--topology", "karolina-hgx-a100", "--policy", "gemmex", "-o", "plan.json")
+        here = ["simulate", "--plan", "plan.json", "--topology", "pcie-tree-8"]
+        text = self.succeed(*here, "--timeline", "there.csv")
+        self.assertRegex(text, "machine +pcie-tree-8, devices")
+        self.assertRegex(text, "made for +karolina-hgx-a100")
+        self.assertIn("# machine=pcie-tree-8\n", (self.folder / "there.csv").read_text())
+        summary = json.loads(self.succeed(*here, "--json", "-"))
+        self.assertEqual((summary["machine"], summary["plan_machine"]), ("pcie-tree-8", "karolina-hgx-a100"))
+        self.assertNotIn("made for", self.succeed("simulate", "--plan", "plan.json", "--timeline", "home.csv"))
+        compared = self.succeed("compare", "home.csv", "there.csv")
+        self.assertRegex(compared, "total +karolina-hgx-a100 +pcie-tree-8 +difference")
+
+    @needs_simulator
     def test_a_saved_plan_simulates_as_the_problem_does(self):
         self.succeed("plan", *SMALL, "-o", "plan.json")
         direct = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))

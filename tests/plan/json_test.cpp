@@ -97,8 +97,20 @@ TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
   expect_refused([](json& j) { j["queues"][0][0] = "print"; }, {"/queues/0/0", "compute"});
   expect_refused([](json& j) { j["single_issuer"] = 1; }, {"/single_issuer", "true or false"});
   expect_refused([](json& j) { j["buffers"][0][1] = 99; }, {"buffer 0", "memory"});
-  expect_input_error([] { plan_from_json("{\"schema\": 1,", "plan.json"); }, {"plan.json", "not JSON"});
+  expect_input_error([] { plan_from_json("{\"schema\": 1,", "plan.json"); },
+                     {"plan.json:1:14: not JSON: syntax error"});
   expect_input_error([] { plan_from_json("[]", "plan.json"); }, {"plan.json", "object"});
+}
+
+TEST_F(PlanJson, AKeyThatIsThereTwiceIsRefused) {
+  const auto refuse = [&](const std::string& key, const std::string& twice, const char* place) {
+    std::string text = to_json(plan);
+    text.replace(text.find(key), key.size(), twice);
+    expect_input_error([&] { plan_from_json(text, "plan.json"); }, {"plan.json", place, "twice; expected it once"});
+  };
+  refuse("\"tile\":", "\"tile\":7,\"tile\":", "/tile:");
+  refuse("\"op\":\"gemm\",", "\"op\":\"gemm\",\"op\":\"gemm\",", "/op:");
+  refuse("\"m\":", "\"m\":1,\"m\":", "/problem/m:");
 }
 
 TEST_F(PlanJson, BadStructureIsNamedByOperation) {

@@ -42,12 +42,13 @@ TEST(Annotate, FollowsTilesToTheRegionsOfTheMatrices) {
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(timeline.label_of(timeline.ops[i]), expected[i]) << i;
 }
 
-TEST(Annotate, CountsBytesOfCopiesAndFlopsOfProducts) {
+TEST(Annotate, CountsBytesOfCopiesAndFlopsOfKernels) {
   const AnnotatedTimeline timeline = sample_timeline();
   EXPECT_EQ(timeline.ops[0].bytes, 100 * 100 * 8);
   EXPECT_EQ(timeline.ops[0].flops, 0);
   EXPECT_EQ(timeline.ops[3].bytes, 0);
   EXPECT_EQ(timeline.ops[3].flops, 2.0 * 100 * 100 * 100);
+  EXPECT_EQ(timeline.ops[5].flops, 2.0 * 100 * 100);  // a sum of two tiles
 }
 
 TEST(Annotate, AnOperationIsReadyWhenItsQueueAndItsDependenciesHaveEnded) {

@@ -47,6 +47,22 @@ TEST(Compare, ATimelineAgreesWithItself) {
   EXPECT_TRUE(same.worst_shifts.empty());
 }
 
+TEST(Compare, TwoSimulationsAreCalledByTheirMachinesOrFiles) {
+  const AnnotatedTimeline here = sample_timeline();
+  AnnotatedTimeline there = here;
+  there.metadata.machine = "faster";
+  const Comparison machines = compare(here, there);
+  EXPECT_THAT(machines.sides, testing::ElementsAre("sample", "faster"));
+  const std::string table = comparison_table(machines);
+  EXPECT_THAT(table, testing::ContainsRegex("total +sample +faster +difference"));
+  EXPECT_THAT(table, testing::Not(testing::HasSubstr("predicted")));
+  EXPECT_THAT(compare(here, here, {"a.csv", "b.csv"}).sides, testing::ElementsAre("a.csv", "b.csv"));
+}
+
+TEST(Compare, APredictionAndAMeasurementAreCalledSo) {
+  EXPECT_THAT(sample_comparison().sides, testing::ElementsAre("predicted", "measured"));
+}
+
 TEST(Compare, TotalsByKind) {
   const Comparison comparison = sample_comparison();
   EXPECT_NEAR(comparison.makespan.error().value(), (90.0 - 100) / 100, 1e-12);
