@@ -6,15 +6,9 @@
 
 #include "cost/resources.hpp"
 #include "model/problem.hpp"
-#include "sched/policy/policy.hpp"
+#include "sched/policy/grid.hpp"
 
 namespace tilerail {
-
-/// The GPUs as an r x c grid; C is cut in r x c contiguous blocks, one a GPU, numbered row by row.
-struct Grid {
-  int rows = 1, cols = 1;
-  friend bool operator==(const Grid&, const Grid&) = default;
-};
 
 /// Half-open interval [begin, end).
 struct Interval {

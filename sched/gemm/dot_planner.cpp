@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sched/gemm/decomposition.hpp"
-#include "sched/tasks/loop.hpp"
+#include "sched/place/loop.hpp"
 
 namespace tilerail {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "sched/gemm/owned_tiles.hpp"
-#include "sched/tasks/loop.hpp"
+#include "sched/place/loop.hpp"
 
 namespace tilerail {
 namespace {

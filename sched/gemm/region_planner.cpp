@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "sched/gemm/owned_tiles.hpp"
-#include "sched/place/owners.hpp"
-#include "sched/tasks/loop.hpp"
+#include "sched/gemm/owners.hpp"
+#include "sched/place/loop.hpp"
 
 namespace tilerail {
 

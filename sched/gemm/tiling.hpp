@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sched/gemm/decomposition.hpp"
 #include "sched/place/distribution.hpp"
 
 namespace tilerail {

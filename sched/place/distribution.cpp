@@ -122,10 +122,6 @@ std::vector<std::size_t> dealt(std::int64_t count, std::span<const double> weigh
   return holders;
 }
 
-bool all_equal(std::span<const double> shares) {
-  return std::all_of(shares.begin(), shares.end(), [&](double share) { return share == shares.front(); });
-}
-
 std::vector<std::size_t> tile_owners(Distribution distribution, std::int64_t rows, std::int64_t cols, Grid grid,
                                      std::span<const double> shares) {
   const auto evened = [&](Owners owners) {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "sched/gemm/decomposition.hpp"
+#include "sched/policy/grid.hpp"
 #include "sched/policy/policy.hpp"
 
 namespace tilerail {
@@ -29,8 +29,5 @@ std::vector<std::size_t> dealt(std::int64_t count, std::span<const double> weigh
 /// al., IEEE TPDS 12 (10), 2001, 1033-1051.
 std::vector<std::size_t> tile_owners(Distribution distribution, std::int64_t rows, std::int64_t cols, Grid grid,
                                      std::span<const double> shares);
-
-/// Whether all are the same.
-bool all_equal(std::span<const double> shares);
 
 }  // namespace tilerail

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sched/place/distribution.hpp"
 #include "sched/policy/fields.hpp"
 
 namespace tilerail {

@@ -8,7 +8,7 @@
 #include "model/machine/topology.hpp"
 #include "model/problem.hpp"
 #include "plan/plan.hpp"
-#include "sched/gemm/decomposition.hpp"
+#include "sched/policy/grid.hpp"
 #include "sched/policy/policy.hpp"
 
 namespace tilerail {

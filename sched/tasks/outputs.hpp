@@ -6,7 +6,7 @@
 namespace tilerail {
 
 /// How the tiles that tasks write come to a device, and home again. Two kinds: tiles of one device each, that nobody
-/// else reads (sched/gemm/owned_tiles.hpp), and tiles that go from device to device (sched/tasks/shared_tiles.hpp).
+/// else reads (sched/gemm/owned_tiles.hpp), and tiles that go from device to device (sched/place/shared_tiles.hpp).
 class Outputs {
  public:
   virtual ~Outputs() = default;

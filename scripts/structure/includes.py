@@ -32,6 +32,17 @@ def circle(edges):
     return next((found for node in sorted(edges) if (found := walk(node, []))), [])
 
 
+def of_folders(headers, room):
+    """{folder: the other folders of this room that its files include}, of {path: paths}."""
+    edges = {}
+    for path, included in headers.items():
+        folder = path.rpartition("/")[0]
+        others = {to.rpartition("/")[0] for to in included if to.startswith(f"{room}/")} - {folder}
+        if folder.startswith(f"{room}/"):
+            edges.setdefault(folder, set()).update(others)
+    return edges
+
+
 def faults(files, house):
     found = []
     files_of = {}  # {file: the files that it includes}
@@ -46,7 +57,7 @@ def faults(files, house):
             elif allowed is not None and house.room_of(target) not in allowed | {room}:
                 found.append(f"{path}: includes {target}, but {room} links {', '.join(sorted(allowed)) or 'no room'}")
     headers = {path: {to for to in included if to} for path, included in files_of.items()}
-    for name, graph in (("rooms", house.links()), ("files", headers)):
+    for name, graph in (("rooms", house.links()), ("files", headers), ("folders", of_folders(headers, "sched"))):
         if way := circle(graph):
             found.append(f"a circle of {name}: {' -> '.join(way)}")
     return found

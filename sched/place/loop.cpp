@@ -1,4 +1,4 @@
-#include "sched/tasks/loop.hpp"
+#include "sched/place/loop.hpp"
 
 #include <algorithm>
 #include <array>

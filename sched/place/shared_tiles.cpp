@@ -1,4 +1,4 @@
-#include "sched/tasks/shared_tiles.hpp"
+#include "sched/place/shared_tiles.hpp"
 
 namespace tilerail {
 

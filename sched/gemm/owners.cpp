@@ -1,4 +1,4 @@
-#include "sched/place/owners.hpp"
+#include "sched/gemm/owners.hpp"
 
 #include <algorithm>
 

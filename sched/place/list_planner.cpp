@@ -1,0 +1,60 @@
+#include "sched/place/list_planner.hpp"
+
+#include <numeric>
+
+#include "sched/place/list_chooser.hpp"
+#include "sched/place/loop.hpp"
+#include "sched/place/shared_tiles.hpp"
+#include "sched/tasks/plan_checks.hpp"
+#include "sched/tasks/workspace.hpp"
+
+namespace tilerail {
+namespace {
+
+Decisions decisions_of(std::span<const MemoryId> devices, std::int64_t tile) {
+  Decisions d;
+  d.devices.assign(devices.begin(), devices.end());
+  d.shares.assign(devices.size(), 1.0);
+  d.grid = {static_cast<int>(devices.size()), 1}, d.tile = tile;
+  d.routing = Routing::link_eta;
+  d.compute_streams = Policy{}.compute_streams;
+  return d;
+}
+
+std::vector<TileDirectory::Tile> used_by_all(std::vector<TileDirectory::Tile> tiles, std::size_t devices) {
+  std::vector<std::size_t> everyone(devices);
+  std::iota(everyone.begin(), everyone.end(), 0);
+  for (TileDirectory::Tile& tile : tiles) tile.users = everyone;
+  return tiles;
+}
+
+}  // namespace
+
+Plan plan_by_list(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                  std::int64_t tile, const TaskProgram& program) {
+  check_devices(topology, devices);
+  const Decisions decisions = decisions_of(devices, tile);
+  const auto capacities = capacities_for_tiles(problem, topology, devices, decisions.memory_fraction);
+  Plan plan = plan_by(decisions, problem, topology, "list");
+  PlanBuilder builder{plan};
+  const Resources resources{topology};
+  KernelCosts costs{topology};
+  PlanSetup setup{problem, topology, resources, decisions, devices, capacities, builder, costs, {}, {}, {}};
+  for (const Buffer::Kind kind : program.matrices) {
+    BufferId& matrix = kind == Buffer::Kind::matrix_a   ? setup.matrix_a
+                       : kind == Buffer::Kind::matrix_b ? setup.matrix_b
+                                                        : setup.matrix_c;
+    matrix = builder.add_buffer(matrix_buffer(problem, kind));
+  }
+  Workspace workspace{setup, {.per_link = true, .engines = true, .issue = true}, 0};
+  PlanContext& context = workspace.context();
+  TileDirectory directory{context, used_by_all(program.tiles(context), devices.size()), TileDirectory::Writes::some};
+  Fetcher fetcher{context, directory};
+  SharedTiles outputs{context, fetcher};
+  ListChooser chooser{context, fetcher, program.graph};
+  TaskLoop{context, fetcher, outputs, chooser}.run();
+  workspace.note_peaks(plan);
+  return plan;
+}
+
+}  // namespace tilerail
