@@ -203,7 +203,8 @@ void validate(const Plan& plan, const Topology& topology) {
       throw InputError{"plan: a compute queue on '" + topology.memory(q.dst).name + "', which is not a GPU"};
     if (!topology.has_route(q.src, q.dst))
       throw InputError{"plan: copies from '" + topology.memory(q.src).name + "' to '" + topology.memory(q.dst).name +
-                       "', between which machine '" + topology.name() + "' has no route"};
+                       "', between which machine '" + topology.name() +
+                       "' has no route; leave GPUs out with --devices, or add a link"};
   }
   check_capacities(memory_needs(plan), topology, "plan");
 }

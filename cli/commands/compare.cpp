@@ -62,7 +62,7 @@ void refuse_what_cases_have_not(const CompareOptions& options) {
 int compare_cases(const CompareOptions& options) {
   refuse_what_cases_have_not(options);
   const RunSettings settings = options.bench.settings(1, options.backend);
-  if (options.backend.empty()) throw InputError{"--backend: the hardware is missing; write host or cuda"};
+  if (options.backend.empty()) throw InputError{"--backend is missing; write host or cuda"};
   require_real_executor(options.backend);
   OutputSet files;
   files.expect(options.csv, "--csv");

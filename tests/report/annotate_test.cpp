@@ -1,5 +1,6 @@
 #include "report/timeline/annotate.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "model/base/error.hpp"
@@ -38,8 +39,9 @@ TEST(Annotate, FollowsTilesToTheRegionsOfTheMatrices) {
                                              "C[0:100,0:100]",   "C[0:100,0:100]",   "C[0:100,0:100]",
                                              "C[0:100,0:100]",   "A[100:200,0:100]", "C[100:200,0:100]",
                                              "C[100:200,0:100]", "C[100:200,0:100]", ""};
-  ASSERT_EQ(timeline.ops.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(timeline.label_of(timeline.ops[i]), expected[i]) << i;
+  std::vector<std::string> labels;
+  for (const AnnotatedOp& op : timeline.ops) labels.push_back(timeline.label_of(op));
+  EXPECT_THAT(labels, testing::ElementsAreArray(expected));
 }
 
 TEST(Annotate, CountsBytesOfCopiesAndFlopsOfKernels) {

@@ -42,7 +42,7 @@ TEST(Compare, ATimelineAgreesWithItself) {
   EXPECT_EQ(same.makespan.error(), 0.0);
   EXPECT_EQ(same.kernels.error(), 0.0);
   EXPECT_EQ(same.waiting.error(), 0.0);
-  for (const auto& queue : same.queues) EXPECT_EQ(queue.busy.error(), 0.0) << queue.name;
+  EXPECT_THAT(same.queues, testing::Each(testing::ResultOf([](const auto& q) { return q.busy.error(); }, 0.0)));
   EXPECT_TRUE(same.worst_durations.empty());
   EXPECT_TRUE(same.worst_shifts.empty());
 }
