@@ -205,6 +205,14 @@ void round_off(Topology::Description& d) {
 
 }  // namespace
 
+std::vector<std::string> missed_targets(const Measurements& m) {
+  std::vector<std::string> missed;
+  for (const std::string& text :
+       {missed_target("copies", widest(m.transfers)), missed_target("kernels", widest(m.kernels))})
+    if (!text.empty()) missed.push_back(text);
+  return missed;
+}
+
 Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   Topology::Description d;
   const bool plain = pages == HostPages::plain;

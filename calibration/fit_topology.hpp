@@ -13,6 +13,9 @@ namespace tilerail {
 /// when a measurement that is needed is missing: a copy to and from each device, and kernel times.
 Topology::Description fit_topology(const Measurements& measurements, HostPages pages);
 
+/// What is not as certain as wanted, a sentence each.
+std::vector<std::string> missed_targets(const Measurements& measurements);
+
 /// A measurement beside what the description says.
 struct Residual {
   std::string what;

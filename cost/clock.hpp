@@ -9,8 +9,9 @@
 
 namespace tilerail {
 
-/// When links, copy engines, devices and issuing threads are free, counted from the start of the plan: what the
-/// planner believes about time while it plans, but for routing=link-map (model/published/link_map.hpp).
+/// When links and devices are free and, where the options say so, copy engines and issuing threads, in seconds since
+/// the start of the plan: what the planner believes about time while it plans, but for routing=link-map
+/// (model/published/link_map.hpp). A copy counts as packed, whatever its columns.
 ///
 /// Links per pair (thesis 4.2.4.2, the link availability matrix LAM):
 ///   eta = max(tile_eta[src], LAM[dst][src]) + latency + size / bandwidth(src -> dst)

@@ -54,6 +54,7 @@ class Pass {
     double most = 1;
     for (const MemoryId gpu : plan_.devices) {
       const Device& device = devices_[gpu.index()];
+      if (!device.slows_down) continue;
       const double duty = makespan > Seconds{0} ? std::min(1.0, device.busy / makespan) : 0;
       const double slack = device.busy > Seconds{0} ? device.busy / device.busy_aligned : 1;
       most = std::max(most, 1 + duty * (load_factor(plan_, topology_, gpu, duty) / slack - 1));
@@ -119,6 +120,7 @@ class Pass {
     device.load = std::max(device.load, start) + cost.time * cost.share;
     device.busy += cost.time * cost.share;
     device.busy_aligned += cost.time * cost.share / cost.slack;
+    device.slows_down = device.slows_down || cost.slows_down;
     return std::max(start + cost.time, device.load);
   }
 
@@ -141,6 +143,7 @@ class Pass {
   struct Device {
     Seconds load{0};                   // when its kernels so far are done
     Seconds busy{0}, busy_aligned{0};  // as it is, and were all operands well aligned
+    bool slows_down = false;           // whether any of its kernels does, under load
   };
   std::vector<Device> devices_;
   PlanKernelCosts kernels_;

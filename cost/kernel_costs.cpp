@@ -45,8 +45,8 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   const double slack = kernels.alignment_factor(s.dtype, s.trans_a, s.trans_b, alignment);
   const GemmParts parts{s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k};
   if (slack == 1 || s.alignment < loaded_word || parts.all().size() == 1)
-    return {slack * time(s.m, s.n, s.k), share, slack};
-  KernelCost cost{Seconds{0}, share, 1};
+    return {slack * time(s.m, s.n, s.k), share, slack, true};
+  KernelCost cost{Seconds{0}, share, 1, true};
   for (const GemmPart& part : parts.all()) cost.time += time(part.m, part.n, part.k);
   return cost;
 }
@@ -97,8 +97,8 @@ const KernelCost& KernelCosts::of(const Plan& plan, const Op& op, MemoryId gpu) 
 
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty) {
   const GemmProblem& p = plan.problem;
-  if (p.routine != Routine::gemm || p.scales_only()) return 1;  // no GEMM
-  return topology.kernels_of(gpu).load_factor(p.dtype, p.trans_a, p.trans_b, duty);
+  const KernelTimes& kernels = topology.kernels_of(gpu);
+  return kernels.knows(p.dtype, p.trans_a, p.trans_b) ? kernels.load_factor(p.dtype, p.trans_a, p.trans_b, duty) : 1;
 }
 
 PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology)

@@ -17,13 +17,16 @@ namespace tilerail {
 struct KernelCost {
   Seconds time{0};
   double share = 1;
-  double slack = 1;  // how many times as long as well aligned operands take
+  double slack = 1;         // how many times as long as well aligned operands take
+  bool slows_down = false;  // under load: a GEMM whose result has several rows and columns, however it was asked for
 
-  /// Of a device that its load makes so many times slower. What waits for its operands draws less power.
-  Seconds under_load(double load_factor) const { return time * std::max(1.0, load_factor / slack); }
+  /// On a device that its load makes `load_factor` times slower. What waits for its operands draws less power, so only
+  /// the larger of the two factors counts.
+  Seconds under_load(double load_factor) const { return slows_down ? time * std::max(1.0, load_factor / slack) : time; }
 };
 
-/// Factor on the times of a plan's GEMMs on a device that they keep busy for this share of the time.
+/// Factor on the times of the kernels that slow down, on a device that a plan's kernels keep busy for this share of the
+/// time.
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty);
 
 /// What kernels cost: the one function that the planner, the estimate and the simulator ask. Tiles repeat, so each

@@ -14,8 +14,8 @@ struct CopyColumns {
 CopyColumns copy_columns(const Plan& plan, const Op& op);
 
 /// Rate of a copy of these columns between two memories relative to a packed one, in a plan that computes on these
-/// devices. A device that computes at all counts as busy: its copies were measured to be as slow at a quarter of the
-/// time.
+/// devices. Each of them counts as busy: a GPU that computes for a quarter of the time slows its copies down as much as
+/// one that computes all the time.
 double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns,
                           std::span<const MemoryId> computing);
 

@@ -57,7 +57,7 @@ Json origin_json(const PlanOrigin& origin) {
   Json j = {{"decisions", Json::array()}, {"judge", origin.judge}, {"candidates", Json::array()}, {"why", origin.why}};
   for (const PlanDecision& decision : origin.decisions) j["decisions"].push_back({decision.key, decision.value});
   for (const PlanCandidate& candidate : origin.candidates)
-    j["candidates"].push_back({candidate.what, candidate.seconds});
+    j["candidates"].push_back({candidate.what, candidate.seconds, candidate.judge});
   j["without_effect"] = origin.without_effect;
   return j;
 }
@@ -71,8 +71,8 @@ PlanOrigin read_origin(const JsonReader& r) {
     origin.decisions.push_back({entry.entry(0).text(), entry.entry(1).text()});
   }
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const JsonReader entry = candidates.entry(i).sized(2);
-    origin.candidates.push_back({entry.entry(0).text(), entry.entry(1).real()});
+    const JsonReader entry = candidates.entry(i).sized(3);
+    origin.candidates.push_back({entry.entry(0).text(), entry.entry(1).real(), entry.entry(2).text()});
   }
   for (std::size_t i = 0; i < wishes.size(); ++i) origin.without_effect.push_back(wishes.entry(i).text());
   origin.judge = r.at("judge").text(), origin.why = r.at("why").text();

@@ -34,9 +34,11 @@ void check_capacities(std::span<const MemoryNeed> needs, const Topology& topolog
   for (std::size_t i = 0; i < needs.size(); ++i) {
     const Memory& memory = topology.memories()[i];
     if (!memory.capacity || needs[i].total() <= memory.capacity->value) continue;
-    throw InputError{fmt::format("{}: needs {} of '{}' ({} for matrices, {} for tiles), which has {}", what,
-                                 bytes_text(needs[i].total()), memory.name, bytes_text(needs[i].matrices),
-                                 bytes_text(needs[i].tiles), bytes_text(memory.capacity->value))};
+    throw InputError{fmt::format(
+        "{}: needs {} of '{}' ({} for matrices, {} for tiles), which has {}; expected smaller sizes or other "
+        "places",
+        what, bytes_text(needs[i].total()), memory.name, bytes_text(needs[i].matrices), bytes_text(needs[i].tiles),
+        bytes_text(memory.capacity->value))};
   }
 }
 

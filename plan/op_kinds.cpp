@@ -12,7 +12,10 @@ Flops gemm_flops(const Op& op) {
   const std::int64_t k = op.trans_a == Trans::no ? op.a.cols : op.a.rows;
   return Flops{2 * real(op.y.rows) * real(op.y.cols) * real(k)};
 }
-Flops no_flops(const Op&) { return Flops{0}; }
+/// One for each element that is read: a multiplication, and an addition where there are two terms.
+Flops axpby_flops(const Op& op) {
+  return Flops{(real(reads_a(op)) + real(reads_y(op))) * real(op.y.rows) * real(op.y.cols)};
+}
 /// The leading term of n^3 / 3 + n^2 / 2 + n / 6.
 Flops potrf_flops(const Op& op) { return Flops{real(op.y.rows) * real(op.y.rows) * real(op.y.cols) / 3}; }
 Flops trsm_flops(const Op& op) { return Flops{real(op.y.rows) * real(op.y.cols) * real(op.y.cols)}; }
@@ -24,7 +27,7 @@ constexpr std::array<OpKindInfo, op_kind_count> table{{
     // name    a                 b     y                   scalars trans  backend flops
     {"copy", read, none, write, false, false, true, nullptr},
     {"gemm", read, read, update_unless_zero, true, true, true, gemm_flops},
-    {"axpby", read_unless_zero, none, update_unless_zero, true, false, true, no_flops},
+    {"axpby", read_unless_zero, none, update_unless_zero, true, false, true, axpby_flops},
     {"join", none, none, none, false, false, true, nullptr},
     {"potrf", none, none, update, false, false, false, potrf_flops},
     {"trsm", read, none, update, false, false, false, trsm_flops},

@@ -30,8 +30,8 @@ enum class Access : std::uint8_t {
   update_unless_zero,  // writes only where beta is zero
 };
 
-/// What everybody has to know of a kind of operations: one row of the table in op_kinds.cpp. How a
-/// kind is added: CONTRIBUTING.md#to-add-a-kind-of-kernel
+/// What everybody has to know of a kind of operations: one row of the table in op_kinds.cpp. How a kind is added:
+/// CONTRIBUTING.md#to-add-a-kind-of-kernel
 struct OpKindInfo {
   std::string_view name;
   Access a, b, y;
@@ -57,8 +57,7 @@ bool reads_b(const Op& op);
 bool reads_y(const Op& op);
 bool writes_y(const Op& op);
 
-/// Floating-point operations of a kernel, a multiplication and an addition each counted; 0 of an axpby, whose time its
-/// bytes decide, and of what is no kernel.
+/// Floating-point operations of a kernel, a multiplication and an addition each counted; 0 of what is no kernel.
 Flops op_flops(const Op& op);
 
 }  // namespace tilerail

@@ -50,14 +50,6 @@ void add_problem(Hash& hash, const GemmProblem& p) {
   for (const MemoryId place : {p.place_a, p.place_b, p.place_c}) hash.add(place);
 }
 
-void add_origin(Hash& hash, const PlanOrigin& origin) {
-  for (const PlanDecision& decision : origin.decisions) hash.add(decision.key), hash.add(decision.value);
-  hash.add(origin.judge);
-  for (const PlanCandidate& candidate : origin.candidates) hash.add(candidate.what), hash.add(candidate.seconds);
-  hash.add(origin.why);
-  for (const std::string& wish : origin.without_effect) hash.add(wish);
-}
-
 }  // namespace
 
 MemoryId Plan::device_of(const Op& op, const Topology& topology) const {
@@ -116,7 +108,6 @@ std::string content_hash(const Plan& plan) {
   for (const std::uint32_t begin : plan.dep_begin) hash.add(static_cast<std::int64_t>(begin));
   for (const OpId dep : plan.deps) hash.add(dep);
   for (const std::int64_t bytes : plan.peak_bytes) hash.add(bytes);
-  add_origin(hash, plan.origin);
   return hash.hex();
 }
 

@@ -61,17 +61,18 @@ struct PlanDecision {
 
 /// A plan that was looked at while this one was chosen, and what its judge gave for it.
 struct PlanCandidate {
-  std::string what;    // "tile=2048 devices=gpu0,gpu1"
-  double seconds = 0;  // its makespan
+  std::string what;        // "tile=2048 grid=1x2 gpus=gpu0,gpu1"
+  double seconds = 0;      // its makespan
+  std::string judge = "";  // who says so: "estimate" or "simulator"
   bool operator==(const PlanCandidate&) const = default;
 };
 
-/// How a plan came to be. It changes nothing about what runs.
+/// How a plan came to be. It changes nothing about what runs, and no hash covers it.
 struct PlanOrigin {
   std::vector<PlanDecision> decisions;
-  std::string judge = "none";               // who compared candidates: "estimate", "simulator", or "none"
+  std::string judge = "none";               // who decided between candidates: "estimate", "simulator", or "none"
   std::vector<PlanCandidate> candidates;    // in the order in which they were tried
-  std::string why;                          // the winner won
+  std::string why;                          // in a sentence: why this plan was taken
   std::vector<std::string> without_effect;  // wishes that cannot matter here, each with the reason
   bool operator==(const PlanOrigin&) const = default;
 };
@@ -115,7 +116,8 @@ Bytes copy_bytes(const Plan& plan, const Op& op);
 /// How operations name a coefficient of this value: as zero, or by `name`.
 Scalar scalar_of(double value, Scalar name);
 
-/// 16 hexadecimal digits over everything that the plan contains. Equal plans have equal hashes, in any process.
+/// 16 hexadecimal digits over everything that the plan contains but its origin: two plans that run alike have equal
+/// hashes, in any process, however they came to be.
 std::string content_hash(const Plan& plan);
 
 /// Checks structure: ids in range, dependencies and queues in order, views inside buffers, kernel operands on the

@@ -192,8 +192,10 @@ void validate(const Plan& plan, const Topology& topology) {
     if (q.kind == Queue::Kind::compute && topology.is_host(q.dst))
       throw InputError{fmt::format("plan: a compute queue on '{}', which is not a GPU", topology.memory(q.dst).name)};
     if (!topology.has_route(q.src, q.dst))
-      throw InputError{fmt::format("plan: copies from '{}' to '{}', between which machine '{}' has no route",
-                                   topology.memory(q.src).name, topology.memory(q.dst).name, topology.name())};
+      throw InputError{fmt::format(
+          "plan: copies from '{}' to '{}', between which machine '{}' has no route; leave GPUs out with --devices, or "
+          "add a link",
+          topology.memory(q.src).name, topology.memory(q.dst).name, topology.name())};
   }
   check_capacities(memory_needs(plan), topology, "plan");
 }

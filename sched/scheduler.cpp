@@ -9,6 +9,7 @@
 
 #include "model/base/error.hpp"
 #include "sched/choose/search.hpp"
+#include "sched/policy/effects.hpp"
 #include "sched/tasks/plan_checks.hpp"
 
 namespace tilerail {
@@ -65,6 +66,18 @@ std::vector<MemoryId> choosable(const GemmProblem& problem, const Topology& topo
   return reaching.empty() ? std::vector<MemoryId>{devices.begin(), devices.end()} : reaching;
 }
 
+Plan chosen_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                 const Policy& policy, const Judge& judge) {
+  const bool product = problem.has_product();
+  const bool picks = (policy.select && product) || policy.device_choice == DeviceChoice::search;
+  std::vector<MemoryId> left{devices.begin(), devices.end()};
+  if (picks) left = choosable(problem, topology, devices);
+  if (!product) return search_plan(problem, topology, left, policy);
+  left = usable_devices(problem, topology, left, policy);
+  return policy.select ? selected_plan(problem, topology, left, policy, judge)
+                       : search_plan(problem, topology, left, policy);
+}
+
 }  // namespace
 
 Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<const MemoryId> devices,
@@ -73,16 +86,10 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
   check_devices(topology, devices);
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
     if (place.value < 0 || place.index() >= topology.memories().size())
-      throw InputError{"--place: memory " + std::to_string(place.value) + " is not a memory of machine '" +
-                       topology.name() + "'"};
-  const bool product = problem.m > 0 && problem.n > 0 && problem.k > 0 && problem.alpha != 0;
-  const bool picks = (policy.select && product) || policy.device_choice == DeviceChoice::search;
-  std::vector<MemoryId> left{devices.begin(), devices.end()};
-  if (picks) left = choosable(problem, topology, devices);
-  if (!product) return search_plan(problem, topology, left, policy);
-  left = usable_devices(problem, topology, left, policy);
-  return policy.select ? selected_plan(problem, topology, left, policy, judge)
-                       : search_plan(problem, topology, left, policy);
+      throw InputError{fmt::format("--place: memory {} is not a memory of machine '{}'", place.value, topology.name())};
+  Plan plan = chosen_plan(problem, topology, devices, policy, judge);
+  explain_effects({problem, topology, devices, policy}, plan);
+  return plan;
 }
 
 }  // namespace tilerail

@@ -4,8 +4,9 @@
 
 A command is an indented line that begins with "$ ", and goes on in lines that begin with "> ". The lines below it, up
 to the next command or the end of the block, are its output, with "..." for lines that are left out. A command without
-such lines is only run. The commands of a page run one after another in an empty folder. --update writes into the page what the commands say now; without it,
-the difference is printed.
+such lines is only run. The commands of a page run one after another in an empty folder. A figure that the page shows
+and a command of it draws, under the same name, is held against the file of the page. --update writes into the page what
+the commands say now, and its figures; without it, the difference is printed.
 
 Compared exactly, but for
   * times of planning and simulating (VOLATILE);
@@ -32,6 +33,9 @@ NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( ?(%|[kMGT]?(B|FLOP)(/s)?(/W)
 QUICK = {"calibrate --backend host": "calibrate --backend host --seconds 3"}  # instead of half a minute
 STAND_INS = {"node.toml": "topologies/hgx-h200-1.toml"}
 NO_HARDWARE = 3
+FIGURE = re.compile(r"!\[[^\]]*\]\(([^)]*\.svg)\)")
+DRAWN_BY = re.compile(r"Matplotlib v[\d.]+")
+TEXT = re.compile(r"<!-- (.*?) -->")  # a label, before the lines that draw it
 
 
 class Command:
@@ -111,6 +115,25 @@ def refreshed(shown, actual, measured):
     return result + [GAP] * (last < len(actual) - 1) if result else actual
 
 
+def same_figure(one, other):
+    """Whether two SVG files show the same. Versions of matplotlib draw lines in other words; then the texts count."""
+    if DRAWN_BY.findall(one) == DRAWN_BY.findall(other):
+        return one == other
+    return TEXT.findall(one) == TEXT.findall(other)
+
+
+def check_figures(page, folder, update):
+    """Figures of a page that its commands drew into a folder and that differ from its own; with `update`, mends them."""
+    faults = []
+    for path in (page.parent / name for name in FIGURE.findall(page.read_text())):
+        drawn = folder / path.name
+        if drawn.exists() and not same_figure(path.read_text(), drawn.read_text()):
+            faults.append(f"{path}: what {page} draws now is another figure")
+            if update:
+                shutil.copy(drawn, path)
+    return faults
+
+
 class Session:
     """Runs commands in one folder, and knows which files hold measurements of this machine."""
 
@@ -171,7 +194,8 @@ def main(arguments):
     for page in (pathlib.Path(argument) for argument in arguments if argument != "--update"):
         with tempfile.TemporaryDirectory(prefix="tilerail-pages-") as folder:
             faults += check(page, Session(pathlib.Path(folder)), update)
-    print("\n\n".join(faults) or "every command runs, and its output is as shown")
+            faults += check_figures(page, pathlib.Path(folder), update)
+    print("\n\n".join(faults) or "every command runs, and its output and its figures are as shown")
     return 1 if faults and not update else 0
 
 

@@ -10,9 +10,9 @@ namespace tilerail::study {
 ErrorSplit split_error(const Plan& plan, const Topology& topology, const Timeline& predicted,
                        const Timeline& measured) {
   ErrorSplit split;
-  const std::vector<OpId> path = critical_path(plan, measured.ops);
-  if (path.empty()) return split;
   const EngineUse use_predicted{plan, topology, predicted.ops}, use_measured{plan, topology, measured.ops};
+  const std::vector<OpId> path = critical_path(plan, measured.ops, use_measured);
+  if (path.empty()) return split;
   split.waiting = predicted.makespan().value - predicted.ops[path.front().index()].end;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const Op& op = plan.op(path[i]);

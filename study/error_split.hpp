@@ -9,9 +9,10 @@ namespace tilerail::study {
 /// to the difference.
 ///
 /// Along the measured critical path (report/timeline/critical_path.hpp), each operation counts by the difference of its
-/// durations, and each pause before one by the difference of the pauses. A pause is `waiting` while the engine that the
-/// operation needs is taken by others, else `issue`: nothing but handing it over holds it up. How much later than the
-/// last operation of the path the predicted timeline ends is waiting, too.
+/// durations, and each pause before one by the difference of the pauses. The path goes on at the operation that freed
+/// an engine, so busy engines count by their operations; of what is left, a pause is `waiting` while the engine that
+/// the operation needs is taken by others, else `issue`: nothing but handing it over holds it up. How much later than
+/// the last operation of the path the predicted timeline ends is waiting, too.
 struct ErrorSplit {
   double kernel = 0, copy = 0, waiting = 0, issue = 0;
 

@@ -27,8 +27,12 @@ std::vector<int> gpu_numbers(const Topology& machine) {
   return numbers;
 }
 
+std::string plan_text(const std::string& file) try { return read_file(file); } catch (const InputError& error) {
+  throw InputError{fmt::format("--plan: {}", error.what())};
+}
+
 Job load_job(const JobText& options) {
-  Plan plan = plan_from_json(read_file(options.plan_file), options.plan_file);
+  Plan plan = plan_from_json(plan_text(options.plan_file), options.plan_file);
   MachineText machine = options.machine;
   if (machine.topology.empty()) machine.topology = plan.machine;
   return {machine.load(), std::move(plan), 0};

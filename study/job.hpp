@@ -1,34 +1,15 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/machine/topology.hpp"
-#include "model/problem.hpp"
 #include "plan/plan.hpp"
 #include "sched/policy/policy.hpp"
+#include "study/problem_text.hpp"
 
 namespace tilerail::study {
-
-/// What users write of a problem, on a command line or in a cell of a table: one of gemm, gemv, dot and axpy, and the
-/// rest with its defaults. Errors name the option that the text belongs to.
-struct ProblemText {
-  std::optional<std::string> gemm, gemv, dot, axpy;
-  std::string dtype = "f64", trans_a = "N", alpha = "1";
-  std::optional<std::string> trans_b, beta, place;  // whose defaults are the routine's
-  std::array<std::optional<std::string>, 3> leading;
-
-  /// The checked problem, with its matrices in memories of `topology`. Throws InputError naming the option.
-  GemmProblem resolve(const Topology& topology) const;
-  std::string place_or_default() const;
-
- private:
-  GemmProblem sizes() const;
-  void refuse_what_is_not_there(Routine routine) const;
-  void put(GemmProblem& problem, const Topology& topology) const;
-};
 
 /// Of a machine: its file or name, and "all" or the numbers of GPUs.
 struct MachineText {

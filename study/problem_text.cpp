@@ -1,9 +1,10 @@
+#include "study/problem_text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
-#include "study/job.hpp"
 
 namespace tilerail::study {
 namespace {

@@ -15,8 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The lower one of two in the middle.
-std::size_t median_of(const std::vector<double>& values) {
+/// The iteration that stands for all: the one in the middle, of two the faster. The mean of two would be no iteration's
+/// makespan, and the parts of an error would not add up to it.
+std::size_t middle_of(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
@@ -25,7 +26,7 @@ std::size_t median_of(const std::vector<double>& values) {
 
 }  // namespace
 
-double RunResult::median() const { return makespans[median_of(makespans)]; }
+double RunResult::median() const { return makespans[middle_of(makespans)]; }
 
 Runner::Runner(std::unique_ptr<RealExecutor> executor, std::span<const Plan* const> plans, const RunSettings& settings)
     : settings_{settings},
@@ -60,7 +61,7 @@ void Runner::time_and_trace(RunResult& result) {
     timelines.push_back(std::move(call.timeline));
     spdlog::debug("iteration {}: {}", i + 1, seconds_text(result.makespans.back()));
   }
-  result.timeline = std::move(timelines[median_of(result.makespans)]);
+  result.timeline = std::move(timelines[middle_of(result.makespans)]);
 }
 
 void Runner::time_apart(const Plan& plan, const Matrices& matrices, RunResult& result) {

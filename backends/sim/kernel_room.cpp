@@ -7,9 +7,14 @@ constexpr double full = 1 - 1e-9;  // sums of shares are rounded
 
 }  // namespace
 
+bool KernelRoom::has_room(MemoryId gpu) const {
+  const Gpu& g = gpus_[gpu.index()];
+  return g.taken < full && g.line.empty();
+}
+
 bool KernelRoom::take_or_wait(OpId op, MemoryId gpu, double share) {
   Gpu& g = gpus_[gpu.index()];
-  if (g.taken >= full || !g.line.empty()) {
+  if (!has_room(gpu)) {
     g.line.push_back({op, share});
     return false;
   }

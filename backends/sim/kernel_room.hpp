@@ -13,6 +13,8 @@ class KernelRoom {
  public:
   explicit KernelRoom(std::size_t memories) : gpus_(memories) {}
 
+  /// Whether a kernel could start now.
+  bool has_room(MemoryId gpu) const;
   /// True: the kernel, which fills `share` of the GPU, starts now. False: it waits in line.
   bool take_or_wait(OpId op, MemoryId gpu, double share);
   /// A kernel that had started has ended. Appends the waiting kernels that start now.

@@ -39,16 +39,17 @@ Seconds last_issue(const std::vector<OpTime>& ops) {
 
 }  // namespace
 
-PlanRun::PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& gemm_factors,
+PlanRun::PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& load_factors,
                  std::vector<OpTime>& ops)
     : plan_{plan},
       times_{ops},
       graph_{plan},
       kernels_{plan, topology},
-      gemm_factors_{gemm_factors},
+      load_factors_{load_factors},
       copies_{plan, topology},
       limits_{plan, topology},
       room_{topology.memories().size()},
+      without_room_(topology.memories().size()),
       resolution_{time_resolution(last_issue(ops), kernels_.total(), copies_.total())},
       waits_for_{graph_.waits_for()},
       running_(plan.queues.size()),
@@ -88,7 +89,7 @@ void PlanRun::make_ready(OpId op) {
 
 void PlanRun::start(OpId id) {
   const Op& op = plan_.op(id);
-  if (op.kind != OpKind::join && !limits_.take_or_wait(id, op.queue)) {
+  if (op.kind != OpKind::join && (waits_for_room(id) || !limits_.take_or_wait(id, op.queue))) {
     limits_.pass_on(op.queue, retry_);
     return retry_waiting();
   }
@@ -102,6 +103,15 @@ void PlanRun::start(OpId id) {
     default:
       return start_kernel(id);
   }
+}
+
+/// A worker takes no kernel that it could not run at once: where there is no room, the kernel waits holding none.
+bool PlanRun::waits_for_room(OpId id) {
+  const Queue& queue = plan_.queue(plan_.op(id).queue);
+  if (queue.kind != Queue::Kind::compute || !limits_.shares_workers(plan_.op(id).queue)) return false;
+  if (kernels_.of(id).time <= Seconds{0} || room_.has_room(queue.dst)) return false;
+  without_room_[queue.dst.index()].push_back(id);
+  return true;
 }
 
 void PlanRun::start_copy(OpId id) {
@@ -130,10 +140,9 @@ void PlanRun::run_kernel(OpId id) {
   const Op& op = plan_.op(id);
   const KernelCost& cost = kernels_.of(id);
   const MemoryId gpu = plan_.queue(op.queue).dst;
-  const double factor = op.kind == OpKind::gemm ? gemm_factors_[gpu.index()] : 1;
   times_[id.index()].start = machine_.now();
-  machine_.start_kernel(static_cast<SimGridMachine::Slot>(op.queue.value), gpu, cost.under_load(factor).value,
-                        cost.share);
+  machine_.start_kernel(static_cast<SimGridMachine::Slot>(op.queue.value), gpu,
+                        cost.under_load(load_factors_[gpu.index()]).value, cost.share);
 }
 
 void PlanRun::activity_ended(SimGridMachine::Slot slot) {
@@ -143,6 +152,8 @@ void PlanRun::activity_ended(SimGridMachine::Slot slot) {
     std::vector<OpId> started;
     room_.release(queue.dst, kernels_.of(id).share, started);
     for (const OpId next : started) run_kernel(next);
+    retry_.swap(without_room_[queue.dst.index()]);
+    retry_waiting();
   }
   finish(id);
 }

@@ -19,8 +19,8 @@ namespace tilerail {
 class PlanRun final : private SimGridMachine::Listener {  // NOLINT(cppcoreguidelines-virtual-class-destructor): final
  public:
   /// `ops[i].start` holds when op i is issued. Everything must outlive the run.
-  /// `gemm_factors` multiply the times of GEMMs, by memory.
-  PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& gemm_factors,
+  /// `load_factors` multiply the times of kernels that slow down under load, by memory.
+  PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& load_factors,
           std::vector<OpTime>& ops);
 
   /// Overwrites the times.
@@ -43,6 +43,7 @@ class PlanRun final : private SimGridMachine::Listener {  // NOLINT(cppcoreguide
   void add_event(double date, OpId op, Event event);
   void make_ready(OpId op);
   void start(OpId op);
+  bool waits_for_room(OpId op);
   void start_copy(OpId op);
   void start_flow(OpId op);
   void start_kernel(OpId op);
@@ -54,10 +55,11 @@ class PlanRun final : private SimGridMachine::Listener {  // NOLINT(cppcoreguide
   std::vector<OpTime>& times_;
   PlanGraph graph_;
   PlanKernelCosts kernels_;
-  const std::vector<double>& gemm_factors_;
+  const std::vector<double>& load_factors_;
   CopyRoutes copies_;
   EngineLimits limits_;
   KernelRoom room_;
+  std::vector<std::vector<OpId>> without_room_;  // by memory with workers: kernels that wait for room
 
   double resolution_;                      // seconds; events closer together are simultaneous
   std::vector<std::uint32_t>& waits_for_;  // by operation: predecessors that have not ended

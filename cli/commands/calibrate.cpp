@@ -46,6 +46,11 @@ double seconds_of(const CalibrateOptions& options, double otherwise) {
   return options.seconds == "auto" ? otherwise : parse_real(options.seconds, "--seconds");
 }
 
+/// When the result is out, so that it says something of what is there.
+void warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) spdlog::warn("{}", warning);
+}
+
 int calibrate_on_host(const CalibrateOptions& options) {
   for (const auto& [name, text] : {std::pair{"--measurements", &options.measurements}, {"--from", &options.from}})
     if (!text->empty()) throw InputError{fmt::format("{}: has no meaning with --backend host", name)};
@@ -56,13 +61,16 @@ int calibrate_on_host(const CalibrateOptions& options) {
   settings.name = options.name.value_or("this-host");
   OutputSet outputs;
   outputs.expect(options.output, "-o");
+  std::vector<std::string> warnings;
   const Topology::Description measured = [&] {
     const Progress progress{"calibrating"};
     settings.progress = [](std::string_view what) { spdlog::debug("measuring {}", what); };
+    settings.warning = [&](std::string_view what) { warnings.emplace_back(what); };
     return calibrate_host(settings);
   }();
   outputs.add(options.output, to_toml(measured));
   outputs.finish(describe(Topology{measured}));
+  warn(warnings);
   return exit_ok;
 }
 
@@ -120,6 +128,7 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
   }
   outputs.add(options.measurements, to_json(measurements));
   outputs.finish(text);
+  if (options.from.empty()) warn(missed_targets(measurements));
   return exit_ok;
 }
 

@@ -40,8 +40,8 @@ int compare_timelines(const CompareOptions& options) {
   Outputs outputs{options.output, TraceKind::comparison};
   const AnnotatedTimeline predicted = load_timeline(options.predicted);
   const AnnotatedTimeline measured = load_timeline(options.measured);
-  const Comparison comparison = compare(predicted, measured);
-  outputs.write({{"predicted", &predicted}, {"measured", &measured}}, comparison_table(comparison),
+  const Comparison comparison = compare(predicted, measured, {options.predicted, options.measured});
+  outputs.write({{comparison.sides[0], &predicted}, {comparison.sides[1], &measured}}, comparison_table(comparison),
                 to_json(comparison));
   return exit_ok;
 }
@@ -62,7 +62,7 @@ void refuse_what_cases_have_not(const CompareOptions& options) {
 int compare_cases(const CompareOptions& options) {
   refuse_what_cases_have_not(options);
   const RunSettings settings = options.bench.settings(1, options.backend);
-  if (options.backend.empty()) throw InputError{"--backend: the hardware is missing; write host or cuda"};
+  if (options.backend.empty()) throw InputError{"--backend is missing; write host or cuda"};
   require_real_executor(options.backend);
   OutputSet files;
   files.expect(options.csv, "--csv");

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
 #include "cli/commands/command.hpp"
 #include "cli/output/standard_output.hpp"
+#include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "sched/policy/fields.hpp"
 
@@ -33,6 +36,9 @@ std::string presets_text() {
 
 /// Every field of one preset: its value, what it accepts, and what it does and when it matters.
 std::string preset_text(const std::string& name) {
+  const std::vector<std::string> names = preset_names();
+  if (std::ranges::find(names, name) == names.end())
+    throw InputError{fmt::format("NAME: '{}' is no policy; there are: {}", name, fmt::join(names, ", "))};
   std::string text;
   for (const PolicyField& field : fields_of(preset(name)))
     text += fmt::format("{} = {}  ({})\n  {}\n", field.key, field.value, field.accepted, field.meaning);

@@ -23,7 +23,7 @@ namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(host: the timeline and the result are those of the iteration with the median makespan. cuda: iterations are not
+    R"(host: the timeline and the result are those of the iteration in the middle, of two the faster. cuda: iterations are not
 traced, and the timeline is that of a traced one after them; --check runs once more.
 Examples:
   tilerail run --backend host --gemm 2K --topology machine.toml --check
@@ -53,6 +53,18 @@ std::string gpu_text(const GpuRunFacts& gpu, double median) {
                       100 * (gpu.traced_s / median - 1), gpu.tracer, seconds_text(gpu.clock_skew));
   if (gpu.energy) text += energy_text(*gpu.energy);
   return text + fmt::format("host buffers: {}\n", gpu.host_buffer);
+}
+
+/// Threads have no counters of energy, and the watts of a description are those of its GPUs.
+void leave_out_energy(Summary& summary, TimelineMetadata& metadata) {
+  summary.energy.reset();
+  for (Summary::DeviceUse& device : summary.devices) device.energy_j.reset();
+  metadata.energy_j.clear();
+}
+
+/// Calibrated hosts have workers, which do copies and kernels alike; GPUs have engines.
+bool are_gpus(const Plan& plan, const Topology& machine) {
+  return std::ranges::any_of(plan.devices, [&](MemoryId device) { return !machine.memory(device).engines.total; });
 }
 
 std::string text_of(const Summary& summary, const RunResult& result) {
@@ -105,8 +117,14 @@ int run_run(const RunOptions& options) {
   AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);
   if (result.gpu && result.gpu->energy) annotated.metadata.counted_energy_j = result.gpu->energy->joules;
   const RunTimes times{job.plan_s, result.timeline.makespan().value};
-  const Summary summary = summarize(job.plan, job.topology, annotated, times);
-  outputs.write({{"measured", &annotated}}, text_of(summary, result), json_of(summary, result));
+  Summary summary = summarize(job.plan, job.topology, annotated, times);
+  std::string remark;
+  if (!result.gpu && are_gpus(job.plan, job.topology)) {
+    leave_out_energy(summary, annotated.metadata);
+    remark = fmt::format("CPU threads stood for {} GPUs of {}; their energy is not known\n", job.plan.devices.size(),
+                         job.topology.name());
+  }
+  outputs.write({{"measured", &annotated}}, text_of(summary, result) + remark, json_of(summary, result));
   if (!result.check || result.check->passed) return exit_ok;
   std::fputs(fmt::format("tilerail: check failed: {}\n", result.check->summary).c_str(), stderr);
   return exit_check_failed;

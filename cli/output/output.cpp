@@ -67,7 +67,7 @@ std::string Outputs::figure(const std::string& path, const std::vector<NamedTime
   std::vector<StagedFile> scratch;  // never committed: these files vanish with it
   std::vector<std::string> inputs;
   for (const NamedTimeline& named : timelines) {
-    scratch.emplace_back(fmt::format("{}.{}.csv", path, named.name), to_csv(*named.timeline));
+    scratch.emplace_back(fmt::format("{}.{}.csv", path, scratch.size()), to_csv(*named.timeline));
     inputs.push_back(scratch.back().staged());
   }
   return painter_->draw(inputs, extension_of(path).substr(1));

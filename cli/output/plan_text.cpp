@@ -47,7 +47,7 @@ void add_origin(std::vector<std::vector<std::string>>& lines, const PlanOrigin& 
   }
   for (const PlanCandidate& candidate : origin.candidates)
     lines.push_back({&candidate == &origin.candidates.front() ? "candidates" : "",
-                     fmt::format("{}: {} by {}", candidate.what, seconds_text(candidate.seconds), origin.judge)});
+                     fmt::format("{}: {} by {}", candidate.what, seconds_text(candidate.seconds), candidate.judge)});
   if (!origin.why.empty()) lines.push_back({"why", origin.why});
   for (const std::string& wish : origin.without_effect) lines.push_back({"no effect", wish});
 }

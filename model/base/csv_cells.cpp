@@ -26,6 +26,11 @@ std::string excerpt(std::string_view text) {
   return text.size() > longest ? result + "..." : result;
 }
 
+CsvReader::CsvReader(std::string_view csv, std::string file) : rest_{csv}, file_{std::move(file)} {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  if (rest_.starts_with(byte_order_mark)) rest_.remove_prefix(byte_order_mark.size());
+}
+
 void CsvReader::fail(const Cell& place, const std::string& message) const {
   throw InputError{fmt::format("{}:{}:{}: {}", file_, place.line, place.column, message)};
 }

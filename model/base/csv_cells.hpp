@@ -20,7 +20,8 @@ class CsvReader {
     std::size_t line = 1, column = 1;
   };
 
-  CsvReader(std::string_view csv, std::string file) : rest_{csv}, file_{std::move(file)} {}
+  /// A byte order mark at the beginning, as spreadsheets write it, is no part of the text.
+  CsvReader(std::string_view csv, std::string file);
 
   /// Moves to the next line; false at the end. A last line without a line break is an error: the file was cut off.
   bool next_line();

@@ -19,14 +19,8 @@ namespace tilerail {
 
 using Json = nlohmann::ordered_json;
 
-/// Throws InputError naming the file and what the parser found.
-inline Json parse_json(std::string_view json, const std::string& file) {
-  try {
-    return Json::parse(json);
-  } catch (const Json::exception& error) {
-    throw InputError{fmt::format("{}: not JSON: {}", file, error.what())};
-  }
-}
+/// Throws InputError naming the file and the place of what the parser found, also of a key that an object has twice.
+Json parse_json(std::string_view json, const std::string& file);
 
 /// A JSON value together with where it stands, so that every message names the place.
 class JsonReader {

@@ -108,6 +108,7 @@ TomlTable TomlValue::table() const {
 
 template <class Q>
 Q TomlValue::quantity(Q (*parse)(std::string_view), const Range<Q>& range) const {
+  if (!node_->is_string()) fail(fmt::format("is not a text with a unit; expected {}, in quotes", range.text));
   const std::string written = text();
   Q value;
   try {

@@ -65,7 +65,7 @@ std::string write(double value, std::span<const Unit> units) {
 
 Bytes parse_bytes(std::string_view text) { return Bytes{parse(text, byte_units, "GB, MiB or B")}; }
 Seconds parse_seconds(std::string_view text) { return Seconds{parse(text, second_units, "s, ms, us or ns")}; }
-Rate parse_rate(std::string_view text) { return Rate{parse(text, rate_units, "GB/s or GiB/s")}; }
+Rate parse_rate(std::string_view text) { return Rate{parse(text, rate_units, "GB/s or GiB/s (8 Gb/s are 1 GB/s)")}; }
 FlopRate parse_flop_rate(std::string_view text) { return FlopRate{parse(text, flop_units, "TFLOP/s or GFLOP/s")}; }
 Watts parse_watts(std::string_view text) { return Watts{parse(text, watt_units, "W or kW")}; }
 

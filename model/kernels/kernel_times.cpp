@@ -35,8 +35,8 @@ const GemmCurve& curve_for(const KernelTimes& kernels, DType dtype, Trans ta, Tr
 double whole_blocks(double size, double block) { return size <= block ? size : std::ceil(size / block) * block; }
 
 /// Rate of s x s x s. Between measured sizes it follows a power law, so that times ascend wherever the measured ones
-/// do. Below the smallest size s0 it is rate(s0) (s / s0)^2, so that a result costs what it costs at s0. Above the
-/// largest size it is constant.
+/// do. Below the smallest size s0 it is rate(s0) (s / s0)^2: a small result does not fill the device. Above the largest
+/// size it is constant.
 double square_rate(const GemmCurve& curve, double s) {
   const auto& points = curve.points;
   const auto above = std::lower_bound(points.begin(), points.end(), s, [](auto& p, double x) { return p.size < x; });

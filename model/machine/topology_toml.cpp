@@ -56,7 +56,8 @@ toml::table parsed(std::string_view text, const std::string& file) {
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    throw InputError{TomlPlace{file, error.source().begin}.prefix() + std::string{error.description()}};
+    throw InputError{TomlPlace{file, error.source().begin}.prefix() + std::string{error.description()} +
+                     "; expected TOML"};
   }
 }
 

@@ -118,7 +118,7 @@ def compare_gantt(predicted: Timeline | str | os.PathLike, measured: Timeline | 
                   rows: str = "auto"):
     """Draws a prediction above a measurement of the same plan, on one time axis, and returns the two Axes.
 
-    Raises TimelineError when the timelines are of different plans.
+    Two timelines of one backend are no prediction and measurement; their titles only say where each ran. Raises TimelineError when the timelines are of different plans.
     """
     predicted, measured = _loaded(predicted), _loaded(measured)
     predicted_hash, measured_hash = predicted.metadata["plan_hash"], measured.metadata["plan_hash"]
@@ -132,9 +132,11 @@ def compare_gantt(predicted: Timeline | str | os.PathLike, measured: Timeline | 
     upper, lower = figure.subplots(2, 1, sharex=True)
     error = f", {predicted.makespan / measured.makespan - 1:+.1%}" if measured.makespan else ""
     result = f"{seconds_text(predicted.makespan)}{error}"
+    alike = predicted.metadata["backend"] == measured.metadata["backend"]
+    names = ("", "") if alike else ("predicted: ", "measured: ")
     gantt(predicted, upper, rows=rows, span=span,
-          title=f"{problem_title(predicted)}\npredicted: {result}, {run_title(predicted)}")
+          title=f"{problem_title(predicted)}\n{names[0]}{result}, {run_title(predicted)}")
     gantt(measured, lower, rows=rows, span=span, legend=False,
-          title=f"measured: {result_title(measured)}, {run_title(measured)}")
+          title=f"{names[1]}{result_title(measured)}, {run_title(measured)}")
     upper.set_xlabel("")
     return upper, lower

@@ -132,7 +132,8 @@ std::optional<double> Figures::error() const {
   return (predicted - measured) / measured;
 }
 
-Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured) {
+Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured,
+                   const std::array<std::string, 2>& files) {
   require_same_plan(predicted, measured);
   require_order(predicted.metadata, measured.metadata);
   const Totals p = totals_of(predicted), m = totals_of(measured);
@@ -140,6 +141,11 @@ Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& 
   result.plan_hash = predicted.metadata.plan_hash;
   result.problem = predicted.metadata.problem;
   result.policy = predicted.metadata.policy;
+  result.of_prediction = predicted.metadata.backend != measured.metadata.backend;
+  if (!result.of_prediction)
+    result.sides = predicted.metadata.machine == measured.metadata.machine
+                       ? files
+                       : std::array{predicted.metadata.machine, measured.metadata.machine};
   result.predicted_machine = predicted.metadata.machine;
   result.measured_machine = measured.metadata.machine;
   result.predicted_backend = predicted.metadata.backend;

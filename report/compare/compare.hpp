@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,6 +34,9 @@ struct Comparison {
     double start_shift() const { return start.predicted - start.measured; }
   };
 
+  /// What the two timelines are called.
+  std::array<std::string, 2> sides{"predicted", "measured"};
+  bool of_prediction = true;  // else both are of one backend, and the error is a difference
   std::string plan_hash, problem, policy;
   std::string predicted_machine, measured_machine, predicted_backend, measured_backend;
   std::int64_t ops = 0;
@@ -51,7 +55,8 @@ struct Comparison {
 };
 
 /// Throws InputError when the two timelines are not of the same plan, or when a simulation is given as what was
-/// measured of it.
-Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured);
+/// measured of it. Timelines of one backend are called by their machines or, on one machine, by their `files`.
+Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured,
+                   const std::array<std::string, 2>& files = {"first", "second"});
 
 }  // namespace tilerail

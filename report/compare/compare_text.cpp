@@ -54,8 +54,14 @@ std::vector<std::string> figures_line(const std::string& name, const Figures& fi
   return {name, text(figures.predicted), text(figures.measured), error_text(figures.error())};
 }
 
-std::string named_section(const char* title, const std::vector<Comparison::Named>& items) {
-  Lines lines = {{title, "predicted", "measured", "error"}};
+std::vector<std::string> header(const char* title, const Comparison& comparison) {
+  const auto& [first, second] = comparison.sides;
+  return {title, first, second, comparison.of_prediction ? "error" : "difference"};
+}
+
+std::string named_section(const char* title, const Comparison& comparison,
+                          const std::vector<Comparison::Named>& items) {
+  Lines lines = {header(title, comparison)};
   for (const auto& item : items) lines.push_back(figures_line(item.name, item.busy));
   return items.empty() ? "" : fmt::format("\n{}", aligned(lines, "lr"));
 }
@@ -64,8 +70,10 @@ std::string signed_seconds(double seconds) {
   return fmt::format("{}{}", seconds > 0 ? "+" : "", seconds_text(seconds));
 }
 
-std::string differences_section(const char* title, const std::vector<Comparison::OpDifference>& items, bool of_start) {
-  Lines lines = {{title, "kind", "queue", "region", "predicted", "measured", "difference"}};
+std::string differences_section(const char* title, const Comparison& comparison,
+                                const std::vector<Comparison::OpDifference>& items, bool of_start) {
+  const auto& [first, second] = comparison.sides;
+  Lines lines = {{title, "kind", "queue", "region", first, second, "difference"}};
   for (const auto& item : items) {
     const Figures& figures = of_start ? item.start : item.duration;
     lines.push_back({std::to_string(item.op), std::string{to_string(item.kind)}, item.queue, item.label,
@@ -101,14 +109,14 @@ std::string to_json(const Comparison& comparison) {
 }
 
 std::string comparison_table(const Comparison& comparison) {
-  std::string text =
-      aligned({{"problem", comparison.problem},
-               {"policy", comparison.policy},
-               {"plan", fmt::format("{}, {} operations", comparison.plan_hash, comparison.ops)},
-               {"predicted", fmt::format("{} on {}", comparison.predicted_backend, comparison.predicted_machine)},
-               {"measured", fmt::format("{} on {}", comparison.measured_backend, comparison.measured_machine)}},
-              "l");
-  Lines totals = {{"total", "predicted", "measured", "error"},
+  std::string text = aligned(
+      {{"problem", comparison.problem},
+       {"policy", comparison.policy},
+       {"plan", fmt::format("{}, {} operations", comparison.plan_hash, comparison.ops)},
+       {comparison.sides[0], fmt::format("{} on {}", comparison.predicted_backend, comparison.predicted_machine)},
+       {comparison.sides[1], fmt::format("{} on {}", comparison.measured_backend, comparison.measured_machine)}},
+      "l");
+  Lines totals = {header("total", comparison),
                   figures_line("makespan", comparison.makespan),
                   figures_line("kernels", comparison.kernels),
                   figures_line("copies", comparison.copies),
@@ -120,10 +128,10 @@ std::string comparison_table(const Comparison& comparison) {
   if (comparison.counted_energy)
     totals.push_back(figures_line("energy, counted by the GPUs", *comparison.counted_energy, joules_text));
   text += fmt::format("\n{}", aligned(totals, "lr"));
-  text += named_section("queue, busy", comparison.queues);
-  text += named_section("link, busy", comparison.links);
-  text += differences_section("op, by duration", comparison.worst_durations, false);
-  text += differences_section("op, by start", comparison.worst_shifts, true);
+  text += named_section("queue, busy", comparison, comparison.queues);
+  text += named_section("link, busy", comparison, comparison.links);
+  text += differences_section("op, by duration", comparison, comparison.worst_durations, false);
+  text += differences_section("op, by start", comparison, comparison.worst_shifts, true);
   return text;
 }
 

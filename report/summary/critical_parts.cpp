@@ -47,7 +47,7 @@ std::vector<Summary::PathPart> critical_parts(const Plan& plan, const Topology& 
   times.reserve(timeline.ops.size());
   for (const AnnotatedOp& op : timeline.ops) times.push_back({op.start, op.end});
   const EngineUse engines{plan, topology, times};
-  const std::vector<OpId> path = critical_path(plan, times);
+  const std::vector<OpId> path = critical_path(plan, times, engines);
   std::map<Part, double> parts;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const Op& op = plan.op(path[i]);

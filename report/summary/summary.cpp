@@ -144,6 +144,7 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
                   const RunTimes& times) {
   Summary summary;
   summary.metadata = timeline.metadata;
+  summary.plan_machine = plan.machine;
   summary.without_effect = plan.origin.without_effect;
   summary.problem = plan.problem;
   for (const MemoryId place : {plan.problem.place_a, plan.problem.place_b, plan.problem.place_c}) {

@@ -65,6 +65,7 @@ struct Summary {
   };
 
   TimelineMetadata metadata;
+  std::string plan_machine;                 // that the plan was made for; metadata has the one where it ran
   std::vector<std::string> without_effect;  // wishes that could not matter, each with the reason
   GemmProblem problem;
   std::vector<std::string> place;  // memories of A, B, C

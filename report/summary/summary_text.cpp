@@ -146,6 +146,9 @@ std::string run_section(const Summary& summary) {
                                        bytes_text(summary.bytes_peer))},
                  {"bottleneck", path_text(summary)},
                  {"saturated", saturated_text(summary)}};
+  if (summary.plan_machine != metadata.machine)
+    lines.insert(lines.begin() + 4, {"made for", fmt::format("{}: a plan of another machine than the one of this run",
+                                                             summary.plan_machine)});
   if (summary.energy) lines.push_back({"energy", energy_text(summary)});
   if (!summary.without_effect.empty())
     lines.push_back({"no effect", fmt::format("{}", fmt::join(summary.without_effect, "; "))});
@@ -169,6 +172,7 @@ std::string to_json(const Summary& summary) {
                {"execute_s", summary.execute_s},
                {"plan_hash", metadata.plan_hash},
                {"machine", metadata.machine},
+               {"plan_machine", summary.plan_machine},
                {"backend", metadata.backend},
                {"policy", metadata.policy},
                {"without_effect", summary.without_effect},

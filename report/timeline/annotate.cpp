@@ -33,7 +33,7 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology, const Time
   TimelineMetadata metadata;
   metadata.version = TILERAIL_REPORT_VERSION;
   metadata.plan_hash = timeline.plan_hash;
-  metadata.machine = plan.machine;
+  metadata.machine = topology.name();
   metadata.policy = plan.policy;
   metadata.problem = problem_text(plan);
   metadata.backend = timeline.backend;

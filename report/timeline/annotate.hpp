@@ -38,6 +38,7 @@ struct AnnotatedQueue {
 /// What was run, where and by what. Texts hold no control characters; list entries hold no ';'.
 struct TimelineMetadata {
   std::string version;  // of the program that wrote it
+  /// The machine is the one of the run, whichever the plan was made for.
   std::string plan_hash, machine, policy, problem, backend;
   std::int64_t tile = 0;
   std::vector<std::string> devices;  // GPUs that compute

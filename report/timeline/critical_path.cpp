@@ -34,23 +34,6 @@ IntervalSet<double> full_times(const std::vector<OpTime>& ops, std::size_t place
 
 }  // namespace
 
-std::vector<OpId> critical_path(const Plan& plan, std::span<const OpTime> times) {
-  if (plan.ops.empty()) return {};
-  std::vector<std::optional<OpId>> before(plan.ops.size()), last(plan.queues.size());
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
-    std::optional<OpId>& in_queue = last[plan.ops[i].queue.index()];
-    before[i] = in_queue;
-    for (const OpId dep : plan.deps_of(OpId{i}))
-      if (!before[i] || times[dep.index()].end > times[before[i]->index()].end) before[i] = dep;
-    in_queue = OpId{i};
-  }
-  std::vector<OpId> path;
-  const auto end = std::max_element(times.begin(), times.end(), [](auto& a, auto& b) { return a.end < b.end; });
-  for (std::optional<OpId> at{static_cast<std::size_t>(end - times.begin())}; at; at = before[at->index()])
-    path.push_back(*at);
-  return path;
-}
-
 Engine engine_of(const Plan& plan, const Op& op, const Topology& topology) {
   const Queue& queue = plan.queue(op.queue);
   const MemoryId device = plan.device_of(op, topology);
@@ -61,17 +44,21 @@ Engine engine_of(const Plan& plan, const Op& op, const Topology& topology) {
 }
 
 EngineUse::EngineUse(const Plan& plan, const Topology& topology, std::span<const OpTime> times)
-    : plan_{plan}, topology_{topology} {
+    : plan_{plan}, topology_{topology}, times_{times} {
   std::map<Engine, std::vector<OpTime>> ops;
-  for (std::size_t i = 0; i < plan.ops.size(); ++i)
-    if (plan.ops[i].kind != OpKind::join && times[i].end > times[i].start)
-      ops[engine_of(plan, plan.ops[i], topology)].push_back(times[i]);
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    if (plan.ops[i].kind == OpKind::join || times[i].end <= times[i].start) continue;
+    const Engine engine = engine_of(plan, plan.ops[i], topology);
+    ops[engine].push_back(times[i]);
+    ends_[engine].push_back({times[i].end, OpId{i}});
+  }
   for (const auto& [engine, times_of] : ops) taken_[engine] = full_times(times_of, places(engine, topology));
-  add_rooms(times);
+  for (auto& [engine, ends] : ends_) std::ranges::sort(ends);
+  add_rooms();
 }
 
 /// For each share that kernels of a device fill: when those that ran filled more than the rest.
-void EngineUse::add_rooms(std::span<const OpTime> times) {
+void EngineUse::add_rooms() {
   const auto has_workers = [&](MemoryId gpu) { return topology_.memory(gpu).engines.total.has_value(); };
   if (std::ranges::none_of(plan_.devices, has_workers)) return;
   const PlanKernelCosts costs{plan_, topology_};
@@ -81,7 +68,7 @@ void EngineUse::add_rooms(std::span<const OpTime> times) {
     const MemoryId gpu = plan_.queue(op.queue).dst;
     if (!is_kernel(op.kind) || !has_workers(gpu)) continue;
     const double share = shares_[OpId{i}] = costs.of(OpId{i}).share;
-    changes[gpu].push_back({times[i].start, share}), changes[gpu].push_back({times[i].end, -share});
+    changes[gpu].push_back({times_[i].start, share}), changes[gpu].push_back({times_[i].end, -share});
     no_room_[{gpu, share}];
   }
   for (auto& [gpu, steps] : changes) std::ranges::sort(steps);
@@ -101,10 +88,61 @@ EngineUse::Pause EngineUse::pause(OpId op, double from, double to) const {
   if (const auto taken = taken_.find(engine_of(plan_, plan_.op(op), topology_)); taken != taken_.end())
     held = taken->second & all;
   const double by_engine = length(held);
-  if (const auto share = shares_.find(op); share != shares_.end())
-    held += no_room_.at({plan_.queue(plan_.op(op).queue).dst, share->second}) & all;
+  if (const IntervalSet<double>* no_room = no_room_for(op)) held += *no_room & all;
   const double waiting = length(held);
   return {waiting, to - from - waiting, waiting - by_engine};
+}
+
+/// Null for what waits for no room.
+const IntervalSet<double>* EngineUse::no_room_for(OpId op) const {
+  const auto share = shares_.find(op);
+  return share == shares_.end() ? nullptr : &no_room_.at({plan_.queue(plan_.op(op).queue).dst, share->second});
+}
+
+std::optional<OpId> EngineUse::freed_by(OpId op, double ready) const {
+  const double start = times_[op.index()].start;
+  if (plan_.op(op).kind == OpKind::join || start <= ready) return std::nullopt;
+  const Engine engine = engine_of(plan_, plan_.op(op), topology_);
+  const auto taken = taken_.find(engine);
+  if (taken == taken_.end()) return std::nullopt;
+  const Interval<double> pause{ready, start};
+  const IntervalSet<double> engine_held = taken->second & pause;
+  const IntervalSet<double>* no_room = no_room_for(op);
+  const IntervalSet<double> room_held = no_room ? *no_room & pause : IntervalSet<double>{};
+  const auto held_until = [](const IntervalSet<double>& held, double end) {
+    return std::ranges::any_of(held, [&](const auto& i) { return i.lower() < end && end <= i.upper(); });
+  };
+  const Ends& ends = ends_.at(engine);
+  auto after = std::ranges::upper_bound(ends, start, {}, &Ends::value_type::first);
+  while (after != ends.begin()) {
+    const auto& [end, other] = *--after;
+    if (end <= ready) break;
+    if (held_until(engine_held, end) || (is_kernel(plan_.op(other).kind) && held_until(room_held, end))) return other;
+  }
+  return std::nullopt;
+}
+
+std::vector<OpId> critical_path(const Plan& plan, std::span<const OpTime> times, const EngineUse& engines) {
+  if (plan.ops.empty()) return {};
+  std::vector<std::optional<OpId>> before(plan.ops.size()), last(plan.queues.size());
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    std::optional<OpId>& in_queue = last[plan.ops[i].queue.index()];
+    before[i] = in_queue;
+    for (const OpId dep : plan.deps_of(OpId{i}))
+      if (!before[i] || times[dep.index()].end > times[before[i]->index()].end) before[i] = dep;
+    in_queue = OpId{i};
+  }
+  std::vector<OpId> path;
+  std::vector<bool> seen(plan.ops.size());  // a measured timeline may contradict itself; the walk still ends
+  const auto end = std::max_element(times.begin(), times.end(), [](auto& a, auto& b) { return a.end < b.end; });
+  for (std::optional<OpId> at{static_cast<std::size_t>(end - times.begin())}; at;) {
+    path.push_back(*at);
+    seen[at->index()] = true;
+    const std::optional<OpId> needed = before[at->index()];
+    const std::optional<OpId> holder = engines.freed_by(*at, needed ? times[needed->index()].end : 0);
+    at = holder && !seen[holder->index()] ? holder : needed;
+  }
+  return path;
 }
 
 }  // namespace tilerail

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "model/base/csv_cells.hpp"
+#include "model/base/error.hpp"
 #include "model/base/files.hpp"
 #include "report/timeline/timeline_columns.hpp"
 
@@ -193,6 +194,8 @@ TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader
 }  // namespace
 
 AnnotatedTimeline timeline_from_csv(std::string_view csv, const std::string& file) {
+  if (!csv.empty() && csv.find('#') > std::string_view{"\xEF\xBB\xBF"}.size())
+    throw InputError{fmt::format("{}: this is no timeline; expected '# schema={}' in its first line", file, schema)};
   CsvReader reader{csv, file};
   const Metadata given = read_metadata(reader);
   if (!reader.next_line()) reader.fail(1, "the file ends before the header of the table");

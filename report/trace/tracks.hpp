@@ -10,7 +10,7 @@ namespace tilerail {
 
 /// A timeline as a trace shows it: one process.
 struct NamedTimeline {
-  std::string name;  // "predicted", "measured"
+  std::string name;  // "predicted", "measured", or what else tells it from the other
   const AnnotatedTimeline* timeline = nullptr;
 };
 

@@ -1,6 +1,7 @@
 #include "sched/choose/search.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <future>
@@ -13,12 +14,14 @@
 #include "sched/choose/tile_choice.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
+#include "sched/policy/fields.hpp"
 #include "sched/route/relays.hpp"
 
 namespace tilerail {
 namespace {
 
-/// A plan has to be better than a simpler one by more than estimates are worth.
+/// A plan with smaller tiles, fewer GPUs or relays replaces the best one so far only if it is faster by more than this:
+/// estimates are no better.
 constexpr double margin = 0.02;
 
 struct Judged {
@@ -27,8 +30,8 @@ struct Judged {
   double makespan = 0, busiest = 0;  // estimated, in seconds
 
   bool cheap() const { return plan.ops.size() <= 500; }  // next to nothing to make
-  bool beats(const Judged& simpler) const { return makespan < (1 - margin) * simpler.makespan; }
-  /// No other order or cut of the same work on the same devices would.
+  bool beats(const Judged& best) const { return makespan < (1 - margin) * best.makespan; }
+  /// Whether no other order or cut of the same work on these devices could beat it.
   bool unbeatable() const { return busiest >= (1 - margin) * makespan; }
 };
 
@@ -57,6 +60,10 @@ class Search {
     return explained(over_others.beats(best) ? std::move(over_others) : std::move(best));
   }
 
+  bool relays_help(std::span<const MemoryId> devices) const {
+    return tilerail::relays_help(problem_, resources_, devices);
+  }
+
   std::int64_t unsearched_tile(std::span<const MemoryId> devices) const {
     const TileScheduler scheduler = with(devices);
     return given_tile(scheduler, devices, scheduler.grid());
@@ -66,7 +73,7 @@ class Search {
   Plan explained(Judged best) const {
     PlanOrigin& origin = best.plan.origin;
     origin.judge = "estimate", origin.candidates = tried_;
-    origin.why = fmt::format("{} is the least of {}, by more than {:.0f} % where another is simpler",
+    origin.why = fmt::format("{}: none of the {} tried is estimated to be more than {:.0f} % faster",
                              best.candidate.what, tried_.size(), 100 * margin);
     if (tried_.size() == 1) origin.why = "the only candidate";
     return std::move(best.plan);
@@ -145,8 +152,9 @@ class Search {
     Plan plan = scheduler.plan(tile, grid);
     const Estimate estimate = estimate_plan(plan, topology_, resources_);
     const std::string what = fmt::format("tile={} grid={}x{} gpus={}{}", tile, grid.rows, grid.cols,
-                                         plan.devices.size(), policy_.relays ? " relays" : "");
-    return {std::move(plan), {what, estimate.makespan.value}, estimate.makespan.value, estimate.busiest.value};
+                                         gpus_text(topology_, plan.devices), policy_.relays ? " relays" : "");
+    return {
+        std::move(plan), {what, estimate.makespan.value, "estimate"}, estimate.makespan.value, estimate.busiest.value};
   }
 
   /// Plans with candidate tiles from the largest down. A smaller tile costs more operations, and all of them are
@@ -237,12 +245,20 @@ std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, st
   return {first, spaced};
 }
 
+std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus) {
+  constexpr std::size_t most_named = 16;
+  if (gpus.size() > most_named) return std::to_string(gpus.size());
+  std::vector<std::string_view> names;
+  for (const MemoryId gpu : gpus) names.emplace_back(topology.memory(gpu).name);
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
 Plan search_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
                  const Policy& policy, const std::vector<double>& shares) {
   Policy straight = policy;
   straight.relays = false;
   Search search{problem, topology, straight};
-  if (policy.relays && relays_help(problem, Resources{topology}, devices))
+  if (policy.relays && !overrides(policy, "routing") && search.relays_help(devices))
     return search.with_or_without_relays(devices, shares);
   return search.on(devices, shares);
 }

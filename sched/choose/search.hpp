@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -18,6 +19,9 @@ std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, st
 /// docs/model.md#tile
 Plan search_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
                  const Policy& policy, const std::vector<double>& shares = {});
+
+/// The names of GPUs as candidates have them, "gpu0,gpu3"; of more than 16 their number.
+std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus);
 
 /// The tile that the policy takes without a search: given, by an overlap model, else by the thesis' heuristic.
 std::int64_t unsearched_tile(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,

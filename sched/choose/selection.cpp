@@ -1,8 +1,9 @@
 #include "sched/choose/selection.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -45,10 +46,10 @@ class Selection {
       const double value = value_of(plan, metric, tried);
       if (value > most) best = std::move(plan), most = value;
     }
-    best.origin.judge = judge_.of ? "simulator" : "estimate";
     best.origin.why =
         fmt::format("the best {} of {} sets of GPUs; its tile: {}", metric.name, tried.size(), best.origin.why);
-    best.origin.candidates = std::move(tried);
+    best.origin.judge = judge_name();
+    std::ranges::move(tried, std::back_inserter(best.origin.candidates));
     return best;
   }
 
@@ -61,12 +62,13 @@ class Selection {
 
   double value_of(const Plan& plan, const Metric& metric, std::vector<PlanCandidate>& tried) const {
     const Judgement judged = judge_.of ? judge_.of(plan) : estimated(plan);
-    std::vector<std::string> names;
-    for (const MemoryId device : plan.devices) names.push_back(topology_.memory(device).name);
-    tried.push_back({fmt::format("tile={} gpus={}", plan.tile, fmt::join(names, ",")), judged.makespan.value});
+    tried.push_back({fmt::format("tile={} gpus={}", plan.tile, gpus_text(topology_, plan.devices)),
+                     judged.makespan.value, judge_name()});
     if (metric.needs_energy && !judged.energy) no_watts(metric);
     return metric.of({problem_.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
   }
+
+  std::string judge_name() const { return judge_.of ? "simulator" : "estimate"; }
 
   Judgement estimated(const Plan& plan) const {
     const Estimate estimate = estimate_plan(plan, topology_, Resources{topology_});
@@ -80,8 +82,8 @@ class Selection {
   }
 
   [[noreturn]] void no_watts(const Metric& metric) const {
-    throw InputError{"select=" + std::string{metric.name} + ": machine '" + topology_.name() +
-                     "' does not say what its GPUs draw; expected 'watts' of each"};
+    throw InputError{fmt::format("select={}: machine '{}' does not say what its GPUs draw; expected 'watts' of each",
+                                 metric.name, topology_.name())};
   }
 
   const GemmProblem& problem_;

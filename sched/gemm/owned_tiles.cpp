@@ -11,7 +11,7 @@ Arena::Slot OwnedTiles::take(std::size_t device, Shape shape, DType dtype) {
   return context_.arenas[device].take(shape.rows, shape.cols, dtype, [this, device] { inputs_.evict_one(device); });
 }
 
-/// Where memory is ample, a few buffers are used in turn.
+/// Memory for a tile that a device holds for one operation. Where memory is ample, a few buffers are used in turn.
 Arena::Slot OwnedTiles::take_passing(std::size_t device, const View& tile) {
   const DType dtype = context_.dtype(tile);
   if (context_.arenas[device].pooled()) return take(device, {tile.rows, tile.cols}, dtype);
@@ -37,8 +37,8 @@ void OwnedTiles::give_back_passing(std::size_t device, const Arena::Slot& slot, 
     devices_[device].passing.emplace_back(slot, uses);
 }
 
-/// A whole tile of C in so many-th queues of its pairs, over the devices on its route. Returns its estimated arrival
-/// and sets `id` to the last copy.
+/// Copies a whole tile of C over the devices on its route, in queue number `queue` of each pair of memories. Returns
+/// its estimated arrival and sets `id` to the last copy.
 Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps deps, Seconds ready, OpId& id,
                            int queue) {
   const auto memory = [&](const View& view) { return context_.builder.plan().buffer(view.buffer).memory; };
@@ -58,7 +58,7 @@ Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps d
   return ready;
 }
 
-/// Charged to the link clock.
+/// Makes one copy of that way and charges the clock with it.
 Seconds OwnedTiles::copy_once(std::size_t device, const View& from, const View& to, Deps& deps, Seconds ready, OpId& id,
                               int queue) {
   const MemoryId src = context_.builder.plan().buffer(from.buffer).memory;

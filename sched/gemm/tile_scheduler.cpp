@@ -46,7 +46,6 @@ Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   check_kernels(tile);
   const Decisions decisions = decide({problem_, topology_, devices_, policy_, shares_}, tile, grid_shape);
   Plan plan = plan_by(decisions, problem_, topology_, policy_.name);
-  plan.origin.without_effect = without_effect(policy_, decisions, problem_, topology_);
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (!nothing_to_do) add_operations(plan, decisions);
   return plan;
@@ -69,6 +68,8 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
   const bool used_once = problem_.scales_only() || problem_.of_vectors();
   const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
   const std::vector<Region> regions = used_once ? std::vector<Region>{all} : cut_to_memory(all, decisions);
+  const bool kept = decisions.caching && !used_once;
+  std::string_view after_use = !kept ? tiles_not_kept : regions.size() > 1 ? tiles_in_cubes : tiles_fit;
   KernelCosts costs{topology_};
   const PlanSetup setup{problem_, topology_, resources_, decisions, devices_, capacities_,
                         builder,  costs,     a,          b,         c,        links ? &*links : nullptr};
@@ -77,9 +78,11 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
     const Tiling tiles = tiling(region, decisions);
     Workspace workspace{
         setup, {.per_link = decisions.routing == Routing::link_eta}, slot_for(tiles, used_once, decisions)};
+    if (kept && workspace.context().arenas.front().pooled()) after_use = tiles_evicted;
     add_region(workspace.context(), tiles, region);
     workspace.note_peaks(plan);
   }
+  plan.origin.decisions.push_back({"tiles", std::string{after_use}});
 }
 
 void TileScheduler::add_region(PlanContext& context, const Tiling& tiles, const Region& region) const {

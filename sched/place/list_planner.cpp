@@ -17,7 +17,7 @@ Decisions decisions_of(std::span<const MemoryId> devices, std::int64_t tile) {
   d.shares.assign(devices.size(), 1.0);
   d.grid = {static_cast<int>(devices.size()), 1}, d.tile = tile;
   d.routing = Routing::link_eta;
-  d.compute_streams = Policy{}.compute_streams;
+  d.compute_streams = most_automatic_streams;
   return d;
 }
 

@@ -11,10 +11,8 @@
 namespace tilerail {
 namespace {
 
-bool scales_only(const GemmProblem& p) { return p.alpha == 0 || p.k == 0; }
-
 /// Kernels that fill a GPU run one after another, in whatever stream they are. Where one leaves room, as many streams
-/// as it takes to fill the GPU, up to as many as a policy has that does not say.
+/// as it takes to fill the GPU.
 int streams_for(const Question& q, std::int64_t tile) {
   if (q.policy.compute_streams > 0) return q.policy.compute_streams;
   double least = 1;
@@ -27,7 +25,7 @@ int streams_for(const Question& q, std::int64_t tile) {
                                 : kernels.occupancy(rows, cols));
   }
   if (least == 0) return 1;  // of an empty result
-  return std::clamp(static_cast<int>(std::ceil(1 / least)), 1, Policy{}.compute_streams);
+  return std::clamp(static_cast<int>(std::ceil(1 / least)), 1, most_automatic_streams);
 }
 
 /// In proportion to what devices compute in a second, by kernels of this tile.
@@ -35,7 +33,7 @@ std::vector<double> shares_for(const Question& q, std::int64_t tile) {
   if (!q.shares.empty()) return {q.shares.begin(), q.shares.end()};
   std::vector<double> shares(q.devices.size(), 1.0);
   const GemmProblem& p = q.problem;
-  if (q.policy.shares == Shares::equal || scales_only(p)) return shares;
+  if (q.policy.shares == Shares::equal || p.scales_only()) return shares;
   for (std::size_t d = 0; d < q.devices.size(); ++d)
     shares[d] =
         1 / q.topology.kernels_of(q.devices[d])
@@ -77,14 +75,17 @@ Decisions decide(const Question& q, std::int64_t tile, Grid grid) {
 }
 
 Policy with_relays(Policy policy) {
+  const auto set = [&](std::string_view key, auto& field, auto value) {
+    if (!overrides(policy, key)) field = value;
+  };
   policy.relays = true;
-  policy.routing = Routing::link_map;
-  policy.distribution = Distribution::cyclic_2d;
-  policy.batch = false;
-  policy.sends = Sends::free;
-  policy.order = Order::fifo;
-  policy.write_backs = WriteBacks::own_queues;
-  policy.compute_streams = Policy{}.compute_streams;
+  set("routing", policy.routing, Routing::link_map);
+  set("distribution", policy.distribution, Distribution::cyclic_2d);
+  set("batch", policy.batch, false);
+  set("sends", policy.sends, Sends::free);
+  set("order", policy.order, Order::fifo);
+  set("write-backs", policy.write_backs, WriteBacks::own_queues);
+  set("compute-streams", policy.compute_streams, most_automatic_streams);
   return policy;
 }
 
@@ -108,39 +109,6 @@ std::vector<PlanDecision> to_text(const Decisions& d, const Topology& topology) 
       text.push_back({field.key, field.value});
   }
   return text;
-}
-
-std::vector<std::string> without_effect(const Policy& policy, const Decisions& d, const GemmProblem& p,
-                                        const Topology& topology) {
-  const bool one_device = d.devices.size() == 1, product = !scales_only(p) && p.m > 0 && p.n > 0;
-  const bool at_home = one_device && d.devices[0] == p.place_c;
-  const bool chains = d.batch && d.caching && !one_device;
-  const auto all_on_hosts = topology.is_host(p.place_a) && topology.is_host(p.place_b) && topology.is_host(p.place_c);
-  const auto reason = [&](const std::string& key) -> std::string {
-    const auto where = [](bool holds, const char* why) { return holds ? std::string{why} : std::string{}; };
-    if (key == "max-hops") return where(d.routing != Routing::link_map, "routing is not link-map");
-    if (key == "chunks" || key == "min-chunk-bytes") return where(!chains, "no tile is sent in a chain");
-    if (key == "batch") return where(one_device, "there is one GPU");
-    if (key == "tile-choice") return where(policy.tile > 0, "a tile is given");
-    if (key == "select-by") return where(!policy.select, "select is none");
-    if (key == "select-ms")
-      return where(!policy.select || policy.select_by == SelectBy::model, "no plans are judged to select GPUs");
-    if (key == "select") return where(one_device || !product, "there is nothing to select for");
-    if (key == "devices") return where(policy.select && product, "select chooses the GPUs");
-    if (key == "grid") return where(p.routine != Routine::gemm || one_device, "there is nothing to lay out");
-    if (key == "distribution" || key == "shares" || key == "sends" || key == "issue")
-      return where(one_device, "there is one GPU");
-    if (key == "c-tiles") return where(p.beta == 0 || at_home || !product, "C is not fetched");
-    if (key == "write-backs") return where(at_home, "C is where it is computed");
-    if (key == "order") return where(p.of_vectors() || !product, "every tile is used once");
-    if (key == "memory") return where(!all_on_hosts || p.of_vectors() || !d.caching, "tiles are evicted all the same");
-    if (key == "relays") return where(p.routine != Routine::gemm, "vectors go straight");
-    return {};
-  };
-  std::vector<std::string> moot;
-  for (const std::string& key : overridden_keys(policy))
-    if (const std::string why = reason(key); !why.empty()) moot.push_back(fmt::format("{}: {}", key, why));
-  return moot;
 }
 
 }  // namespace tilerail

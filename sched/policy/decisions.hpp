@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "model/machine/topology.hpp"
@@ -48,15 +49,15 @@ struct Question {
 /// The one place where wishes become decisions. `tile` and `grid` are those of a candidate plan.
 Decisions decide(const Question& question, std::int64_t tile, Grid grid);
 
+/// What becomes of a tile after its use, as the decision "tiles" has it.
+constexpr std::string_view tiles_fit = "all fit", tiles_evicted = "evicted", tiles_in_cubes = "cubes",
+                           tiles_not_kept = "not kept";
+
 /// The wishes of a plan that relays: tiles go over other GPUs where that is faster, and everything that would work
-/// against it is set to what goes with it. Source: PARALiA (thesis 3.2).
+/// against it is set to what goes with it, unless the user overrode it. Source: PARALiA (thesis 3.2).
 Policy with_relays(Policy policy);
 
 /// As the plan file has them: key and value, in the order of the policy's fields.
 std::vector<PlanDecision> to_text(const Decisions& decisions, const Topology& topology);
-
-/// The wishes among the policy's overrides that cannot matter to these decisions, each with the reason.
-std::vector<std::string> without_effect(const Policy& policy, const Decisions& decisions, const GemmProblem& problem,
-                                        const Topology& topology);
 
 }  // namespace tilerail

@@ -1,11 +1,12 @@
 #include "sched/policy/fields.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 #include <functional>
-#include <type_traits>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -44,14 +45,6 @@ Field choice(std::string_view key, Value Policy::*member, const Names<Value>& na
 }
 
 template <class Number>
-std::string number_text(Number value) {
-  if constexpr (std::is_integral_v<Number>) return std::to_string(value);
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%g", static_cast<double>(value));
-  return text.data();
-}
-
-template <class Number>
 Field number(std::string_view key, Number Policy::*member, Number low, Number high) {
   const auto set = [=](Policy& policy, std::string_view text) {
     Number value{};
@@ -59,8 +52,8 @@ Field number(std::string_view key, Number Policy::*member, Number low, Number hi
     if (failure != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) return false;
     return policy.*member = value, true;
   };
-  return {key, number_text(low) + " to " + number_text(high), set,
-          [=](const Policy& policy) { return number_text(policy.*member); }};
+  return {key, fmt::format("{} to {}", low, high), set,
+          [=](const Policy& policy) { return fmt::format("{}", policy.*member); }};
 }
 
 Field on_off(std::string_view key, bool Policy::*member) {
@@ -105,7 +98,7 @@ const std::vector<Field>& fields() {
                            {{"all", DeviceChoice::all}, {"search", DeviceChoice::search}}),
       select_field(),
       choice<SelectBy>("select-by", &Policy::select_by, {{"model", SelectBy::model}, {"plans", SelectBy::plans}}),
-      number<double>("select-ms", &Policy::select_ms, 0, 1e6),
+      number<double>("select-ms", &Policy::select_ms, 0, 1000000),
       choice<GridChoice>("grid", &Policy::grid, {{"square", GridChoice::square}, {"auto", GridChoice::automatic}}),
       choice<Distribution>("distribution", &Policy::distribution,
                            {{"blocks", Distribution::blocks},
@@ -221,13 +214,13 @@ std::string meaning_of(std::string_view key) {
 
 void apply_override(Policy& policy, std::string_view assignment) {
   const auto equals = assignment.find('=');
-  if (equals == std::string_view::npos) throw InputError{"--set " + std::string{assignment} + ": expected key=value"};
+  if (equals == std::string_view::npos) throw InputError{fmt::format("--set {}: expected key=value", assignment)};
   const auto key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
   std::string known;
   for (const Field& field : fields()) {
     if (field.key == key) {
       if (!field.set(policy, value)) {
-        throw InputError{"--set " + std::string{assignment} + ": expected " + field.accepted};
+        throw InputError{fmt::format("--set {}: expected {}", assignment, field.accepted)};
       }
       policy.name += "+" + std::string{assignment};
       return;
@@ -251,6 +244,11 @@ std::vector<std::string> overridden_keys(const Policy& policy) {
     keys.push_back(policy.name.substr(plus + 1, equals - plus - 1));
   }
   return keys;
+}
+
+bool overrides(const Policy& policy, std::string_view key) {
+  const std::vector<std::string> keys = overridden_keys(policy);
+  return std::ranges::find(keys, key) != keys.end();
 }
 
 }  // namespace tilerail

@@ -25,6 +25,9 @@ enum class SelectBy { model, plans };
 enum class Distribution { blocks, sequential, round_robin, cyclic_1d, cyclic_2d };
 enum class Shares { equal, by_speed };
 
+/// Streams of a GPU that are taken where nobody asks for a number: the library of the thesis has 8.
+constexpr int most_automatic_streams = 8;
+
 /// What a user wishes: a value. Presets are rows of one table (policy.cpp); any field can be overridden by "key=value"
 /// (fields.hpp). What comes of the wishes for one problem on one machine are its Decisions (decisions.hpp).
 struct Policy {
@@ -51,7 +54,7 @@ struct Policy {
   Order order = Order::fifo;
   bool caching = true;
   bool overlap = true;
-  int compute_streams = 8;  // 0: as many as the tile's kernels need to fill a GPU
+  int compute_streams = most_automatic_streams;  // 0: as many as the tile's kernels need to fill a GPU
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.8;  // share of a GPU's memory that tiles may take
   bool single_issuer = false;    // one host thread issues every operation

@@ -109,7 +109,7 @@ TEST_P(BadMeasurements, AreRefusedWithPlaceValueAndExpectation) {
   text.replace(found, GetParam().find.size(), GetParam().replace);
   EXPECT_THAT(
       [&] { measurements_from_json(text, "m.json"); },
-      testing::ThrowsMessage<InputError>(testing::AllOf(testing::StartsWith("m.json: "), mentions(GetParam().words))));
+      testing::ThrowsMessage<InputError>(testing::AllOf(testing::StartsWith("m.json:"), mentions(GetParam().words))));
 }
 
 INSTANTIATE_TEST_SUITE_P(

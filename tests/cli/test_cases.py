@@ -51,9 +51,11 @@ class Cases(CommandTest):
             self.assertLess(watts, 250)
         self.assertNotIn("Kendall", text)
 
-    def test_lines_may_end_as_in_spreadsheets(self):
+    def test_lines_may_begin_and_end_as_in_spreadsheets(self):
         self.write("cases.csv", CASES.replace("\n", "\r\n"))
         self.assertEqual([row["m"] for row in self.measured("--no-simulate")[1]], ["64", "64", "48", "64"])
+        self.write("cases.csv", "\ufeff" + CASES)
+        self.assertEqual(len(self.measured("--no-simulate")[1]), 4)
         self.write("cases.csv", CASES.replace("48,32", "48\r,32"))
         self.assert_refused(compare("--no-simulate"), "cases.csv:4:3: control character 0x0d")
 

@@ -147,6 +147,26 @@ class Policies(CommandTest):
         routing = next(line for line in lines if line.startswith("routing "))
         self.assertIn("initial, bandwidth, link-map, eta, link-eta", routing)
 
+    def test_one_preset_is_explained_field_by_field(self):
+        keys = [line.split()[0] for line in self.succeed("policies").splitlines()[1:]]
+        explained = self.succeed("policies", "tilerail")
+        for key in keys:
+            with self.subTest(key):
+                self.assertRegex(explained, rf"(?m)^{re.escape(key)} = .*\n  [A-Z]\w+ .*\.$")
+        self.assertGreaterEqual(explained.count("matters"), len(keys) - 4)
+
+    @needs_simulator
+    def test_wishes_without_effect_are_named_in_every_output(self):
+        arguments = ["--gemm", "1K", "--topology", "clx-ai", "--select", "edp"]
+        for more in ([], ["--set", "select-by=model"], ["--set", "select-ms=50"]):
+            self.assertNotIn("no effect", self.succeed("plan", *arguments, *more))
+        moot = ["--gemm", "1K", "--topology", "two-gpu", "--policy", "baseline", "--set", "chunks=4"]
+        for command in ("plan", "simulate"):
+            self.assertRegex(self.succeed(command, *moot), "no effect +chunks: no tile is sent in a chain")
+        self.succeed("plan", *moot, "-o", "moot.json")
+        origin = json.loads((self.folder / "moot.json").read_text())["origin"]
+        self.assertEqual(origin["without_effect"], ["chunks: no tile is sent in a chain"])
+
     def test_every_listed_default_is_accepted_by_set(self):
         presets = self.presets()
         for line in self.succeed("policies").splitlines()[1:]:
@@ -166,6 +186,20 @@ class Plan(CommandTest):
         plan = json.loads(self.succeed("plan", *SMALL, "-o", "-"))
         self.assertEqual(sum(op["op"] == "gemm" for op in plan["ops"]), GEMMS)
         self.assertEqual(plan["tile"], 32)
+
+    @needs_simulator
+    def test_a_plan_of_another_machine_names_the_one_that_was_simulated(self):
+        self.succeed("plan", "--gemm", "2K", "--topology", "karolina-hgx-a100", "--policy", "gemmex", "-o", "plan.json")
+        here = ["simulate", "--plan", "plan.json", "--topology", "pcie-tree-8"]
+        text = self.succeed(*here, "--timeline", "there.csv")
+        self.assertRegex(text, "machine +pcie-tree-8, devices")
+        self.assertRegex(text, "made for +karolina-hgx-a100")
+        self.assertIn("# machine=pcie-tree-8\n", (self.folder / "there.csv").read_text())
+        summary = json.loads(self.succeed(*here, "--json", "-"))
+        self.assertEqual((summary["machine"], summary["plan_machine"]), ("pcie-tree-8", "karolina-hgx-a100"))
+        self.assertNotIn("made for", self.succeed("simulate", "--plan", "plan.json", "--timeline", "home.csv"))
+        compared = self.succeed("compare", "home.csv", "there.csv")
+        self.assertRegex(compared, "total +karolina-hgx-a100 +pcie-tree-8 +difference")
 
     @needs_simulator
     def test_a_saved_plan_simulates_as_the_problem_does(self):

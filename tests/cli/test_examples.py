@@ -1,4 +1,5 @@
-"""The worked examples of docs/model.md that name a command: it gives the figures that stand there."""
+"""The worked examples of docs/model.md that name a command: it gives the figures that stand there. The machine of
+docs/formats.md: it is valid."""
 
 import json
 import re
@@ -23,6 +24,13 @@ class Examples(CommandTest):
 
     def ms(self, *arguments):
         return 1e3 * self.result("simulate", *arguments)["makespan_s"]
+
+
+class Formats(CommandTest):
+    def test_topology(self):
+        example = re.search("```toml\n(.*?)```", (SOURCE / "docs/formats.md").read_text(), re.DOTALL)
+        machine = self.write("example.toml", example[1])
+        self.assertIn("'two-gpu' with 3 memories", self.succeed("topo", "validate", machine))
 
 
 @needs_simulator

@@ -1,6 +1,7 @@
 """What the commands that execute plans do when all is well: simulate, run, compare, calibrate, experiment."""
 
 import json
+import re
 import unittest
 
 from support import GEMMS, SMALL, SOURCE, TOPOLOGIES, CommandTest, needs_simulator, rows
@@ -132,12 +133,21 @@ class Compare(CommandTest):
         self.assertIn("<svg", (self.folder / "both.svg").read_text())
 
     def test_energies_are_those_of_the_timelines(self):
-        result = json.loads(self.succeed("compare", "p.csv", "m.csv", "--json", "-"))
+        result = json.loads(self.succeed("compare", "p.csv", "p.csv", "--json", "-"))
         simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
         self.assertAlmostEqual(result["energy"]["predicted_j"], simulated["energy_j"], places=12)
         self.assertAlmostEqual(result["energy_delay"]["predicted_js"], simulated["edp_js"], places=12)
         self.assertNotIn("counted_energy", result)
-        self.assertIn("energy, modelled", self.succeed("compare", "p.csv", "m.csv"))
+        self.assertIn("energy, modelled", self.succeed("compare", "p.csv", "p.csv"))
+        self.assertNotIn("energy", self.succeed("compare", "p.csv", "m.csv"))
+
+    def test_threads_that_stand_for_gpus_have_no_energy(self):
+        text = self.succeed("run", "--backend", "host", *SMALL)
+        self.assertIn("CPU threads stood for 2 GPUs of two-gpu; their energy is not known\n", text)
+        self.assertNotRegex(text, "\nenergy ")
+        result = json.loads(self.succeed("run", "--backend", "host", *SMALL, "--json", "-"))
+        self.assertFalse({"energy_j", "edp_js", "metrics"} & result.keys())
+        self.assertNotIn("energy_j", (self.folder / "m.csv").read_text())
 
     def test_a_simulation_is_no_measurement(self):
         self.assert_refused(["compare", "m.csv", "p.csv"], "that of predicted is 'host'; expected the prediction first")
@@ -163,11 +173,16 @@ class Experiment(CommandTest):
 class Calibrate(CommandTest):
     def test_the_machine_that_is_written_is_valid_and_usable(self):
         options = ["--devices", "2", "--workers", "1", "--seconds", "1", "--name", "mine"]
-        self.succeed("calibrate", "--backend", "host", *options, "-o", "mine.toml")
+        done = self.run_command("calibrate", "--backend", "host", *options, "-o", "mine.toml")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        missed = re.compile(r"tilerail: (copies|kernels): 95 % intervals within .* instead of 5\.0 %; the machine")
+        self.assertTrue(all(missed.match(line) for line in done.stderr.splitlines()), done.stderr)
         self.assertIn("machine 'mine'", self.succeed("topo", "validate", "mine.toml"))
         job = ["--gemm", "256", "--topology", "mine.toml"]
         self.succeed("simulate", *job, "--timeline", "p.csv")
-        self.assertIn("check: passed", self.succeed("run", "--backend", "host", *job, "--check", "--timeline", "m.csv"))
+        run = self.succeed("run", "--backend", "host", *job, "--check", "--timeline", "m.csv")
+        self.assertIn("check: passed", run)
+        self.assertNotIn("CPU threads stood for", run)  # it is a host that was described
         self.succeed("compare", "p.csv", "m.csv")
 
 

@@ -168,7 +168,7 @@ TEST(PlanKernelCosts, SoDoColumnsThatAreNoWholeWords) {
 }
 
 TEST(PlanKernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
-  const KernelCost aligned{Seconds{1}, 1, 1}, slow{Seconds{2}, 1, 2};
+  const KernelCost aligned{Seconds{1}, 1, 1, true}, slow{Seconds{2}, 1, 2, true};
   EXPECT_DOUBLE_EQ(aligned.under_load(1.5).value, 1.5);
   EXPECT_DOUBLE_EQ(slow.under_load(1.5).value, 2);
   EXPECT_DOUBLE_EQ(slow.under_load(3).value, 3);

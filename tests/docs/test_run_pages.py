@@ -45,6 +45,23 @@ class Page(unittest.TestCase):
         self.assertEqual(self.faults(["    $ echo 'operations 3, planned in 7.5 us'", "    operations 3, planned in 1.2 ms"]), [])
         self.assertEqual(len(self.faults(["    $ echo 'operations 3, planned in 7.5 us'", "    operations 4, planned in 7.5 us"])), 1)
 
+    def test_is_wrong_with_another_figure_than_it_draws(self):
+        drawn = self.page.parent / "drawn"
+        drawn.mkdir()
+        self.page.write_text("![A figure](a.svg) and ![another one](b.svg), which no command draws.")
+        for folder in (self.page.parent, drawn):
+            (folder / "a.svg").write_text("Matplotlib v3.6.3 <!-- 1 ms -->")
+        self.assertEqual(run_pages.check_figures(self.page, drawn, update=False), [])
+        (drawn / "a.svg").write_text("Matplotlib v3.6.3 <!-- 2 ms -->")
+        self.assertIn("a.svg", run_pages.check_figures(self.page, drawn, update=True)[0])
+        self.assertEqual(run_pages.check_figures(self.page, drawn, update=False), [])
+
+    def test_may_show_a_figure_that_another_version_drew(self):
+        one, other = "Matplotlib v3.6.3 M 1 <!-- 1 ms -->", "Matplotlib v3.8.0 m1 <!-- 1 ms -->"
+        self.assertTrue(run_pages.same_figure(one, other))
+        self.assertFalse(run_pages.same_figure(one, other.replace("1 ms", "2 ms")))
+        self.assertFalse(run_pages.same_figure(one, one.replace("M 1", "M 2")))
+
     def test_is_mended_by_update(self):
         self.faults(["    $ printf 'a 1\\nb 2\\nc 3\\n'", "    a 0", "    c 0", "", "    $ echo x", "    y"], update=True)
         shown = ["    $ printf 'a 1\\nb 2\\nc 3\\n'", "    a 1", "    ...", "    c 3", "", "    $ echo x", "    x"]

@@ -56,6 +56,18 @@ Topology::Description quick(int devices, int workers) {
   return calibrate_host(options);
 }
 
+TEST(CalibrateHost, WarnsOfFiguresThatAreNotAsCertainAsWanted) {
+  HostCalibrationOptions options;
+  options.devices = 1, options.workers = 1, options.budget_seconds = 0, options.largest_gemm = 64;
+  std::vector<std::string> warnings;
+  options.warning = [&](std::string_view what) { warnings.emplace_back(what); };
+  calibrate_host(options);
+  const auto missed = [](const std::string& what) {
+    return testing::StartsWith(what + ": 95 % intervals within an unknown width (one sample) instead of 5.0 %");
+  };
+  EXPECT_THAT(warnings, testing::ElementsAre(missed("copies"), missed("kernels")));
+}
+
 TEST(CalibrateHost, DescribesAMachineThatCanBeBuiltAndReadBack) {
   const Topology::Description measured = quick(2, 1);
   const Topology topology{measured};

@@ -67,6 +67,16 @@ TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
   EXPECT_NE(content_hash(other), before);
 }
 
+// Timelines of plans that run alike can be compared, whatever the planner believed.
+TEST_F(PlanJson, TheOriginIsNotHashed) {
+  Plan other = plan;
+  other.origin.why = "another sentence", other.origin.decisions.push_back({"routing", "eta"});
+  other.origin.candidates.push_back({"tile=1", 1.5, "estimate"});
+  EXPECT_EQ(content_hash(other), content_hash(plan));
+  const Plan again = plan_from_json(to_json(other), "plan.json");
+  EXPECT_EQ(again.origin, other.origin);
+}
+
 TEST_F(PlanJson, TamperedPlansAreRefused) {
   expect_refused([](json& j) { j["policy"] = "other"; }, {"plan.json", "/hash", "changed"});
 }
@@ -87,8 +97,20 @@ TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
   expect_refused([](json& j) { j["queues"][0][0] = "print"; }, {"/queues/0/0", "compute"});
   expect_refused([](json& j) { j["single_issuer"] = 1; }, {"/single_issuer", "true or false"});
   expect_refused([](json& j) { j["buffers"][0][1] = 99; }, {"buffer 0", "memory"});
-  expect_input_error([] { plan_from_json("{\"schema\": 1,", "plan.json"); }, {"plan.json", "not JSON"});
+  expect_input_error([] { plan_from_json("{\"schema\": 1,", "plan.json"); },
+                     {"plan.json:1:14: not JSON: syntax error"});
   expect_input_error([] { plan_from_json("[]", "plan.json"); }, {"plan.json", "object"});
+}
+
+TEST_F(PlanJson, AKeyThatIsThereTwiceIsRefused) {
+  const auto refuse = [&](const std::string& key, const std::string& twice, const char* place) {
+    std::string text = to_json(plan);
+    text.replace(text.find(key), key.size(), twice);
+    expect_input_error([&] { plan_from_json(text, "plan.json"); }, {"plan.json", place, "twice; expected it once"});
+  };
+  refuse("\"tile\":", "\"tile\":7,\"tile\":", "/tile:");
+  refuse("\"op\":\"gemm\",", "\"op\":\"gemm\",\"op\":\"gemm\",", "/op:");
+  refuse("\"m\":", "\"m\":1,\"m\":", "/problem/m:");
 }
 
 TEST_F(PlanJson, BadStructureIsNamedByOperation) {

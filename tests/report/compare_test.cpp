@@ -42,9 +42,25 @@ TEST(Compare, ATimelineAgreesWithItself) {
   EXPECT_EQ(same.makespan.error(), 0.0);
   EXPECT_EQ(same.kernels.error(), 0.0);
   EXPECT_EQ(same.waiting.error(), 0.0);
-  for (const auto& queue : same.queues) EXPECT_EQ(queue.busy.error(), 0.0) << queue.name;
+  EXPECT_THAT(same.queues, testing::Each(testing::ResultOf([](const auto& q) { return q.busy.error(); }, 0.0)));
   EXPECT_TRUE(same.worst_durations.empty());
   EXPECT_TRUE(same.worst_shifts.empty());
+}
+
+TEST(Compare, TwoSimulationsAreCalledByTheirMachinesOrFiles) {
+  const AnnotatedTimeline here = sample_timeline();
+  AnnotatedTimeline there = here;
+  there.metadata.machine = "faster";
+  const Comparison machines = compare(here, there);
+  EXPECT_THAT(machines.sides, testing::ElementsAre("sample", "faster"));
+  const std::string table = comparison_table(machines);
+  EXPECT_THAT(table, testing::ContainsRegex("total +sample +faster +difference"));
+  EXPECT_THAT(table, testing::Not(testing::HasSubstr("predicted")));
+  EXPECT_THAT(compare(here, here, {"a.csv", "b.csv"}).sides, testing::ElementsAre("a.csv", "b.csv"));
+}
+
+TEST(Compare, APredictionAndAMeasurementAreCalledSo) {
+  EXPECT_THAT(sample_comparison().sides, testing::ElementsAre("predicted", "measured"));
 }
 
 TEST(Compare, TotalsByKind) {

@@ -96,6 +96,32 @@ TEST(SimEngines, AWorkerTakesTheLowestReadyOperationWhateverItsQueue) {
   expect_times(t, same_queue, 2 * c + g, 3 * c + g);
 }
 
+TEST(SimEngines, AKernelThatWaitsForRoomHoldsNoWorker) {
+  // Each kernel fills the GPU: of two workers one runs the first, and the other copies meanwhile.
+  const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 2; });
+  constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
+  HandPlan p{machine};
+  const OpId first = p.gemm(gpu0, 1024, 1024, 1024), second = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
+  const OpId fetch = p.copy(host, gpu0, 10 * MB);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, first, 0, g);
+  expect_times(t, fetch, 0, c);
+  expect_times(t, second, g, 2 * g);
+}
+
+TEST(SimEngines, AKernelThatWaitedForRoomWaitsForAWorkerWithTheOthers) {
+  // When the first kernel ends, the second has room and the lowest id; the last copy takes the worker that is left.
+  const Topology machine = two_gpu([](auto& d) { d.memories[1].engines.total = 2; });
+  constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
+  HandPlan p{machine};
+  const OpId first = p.gemm(gpu0, 1024, 1024, 1024), second = p.gemm(gpu0, 1024, 1024, 1024, {}, 1);
+  const OpId fetch = p.copy(host, gpu0, 40 * MB), late = p.copy(host, gpu0, 10 * MB, {}, 1);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, first, 0, g);
+  expect_times(t, second, g, 2 * g);
+  EXPECT_DOUBLE_EQ(t.ops[late.index()].start, t.ops[fetch.index()].end);
+}
+
 TEST(SimEngines, AnOperationUnderTwoLimitsHoldsNeitherWhileItWaits) {
   const Topology machine = two_gpu([](auto& d) { d.memories[2].engines.total = 1; });
   HandPlan p{machine};

@@ -1,6 +1,7 @@
 // Kernels that take longer on a busy device, and copies that share both directions unequally, on two-gpu.
 
 #include <cmath>
+#include <utility>
 
 #include "model/machine/concurrent_rates.hpp"
 #include "tests/support/plan_helper.hpp"
@@ -61,6 +62,24 @@ TEST(SimLoad, OnlyGemmsAreSlower) {
   const OpId axpby = p.axpby(gpu0, 1024, 1024, Scalar::one, Scalar::one);
   const Timeline with = SimExecutor{machine}.execute(p.plan), without = SimExecutor{two_gpu()}.execute(p.plan);
   EXPECT_EQ(with.ops[axpby.index()].end, without.ops[axpby.index()].end);
+}
+
+TEST(SimLoad, AResultOfOneRowOrColumnIsNotSlowerWhateverItIsPartOf) {
+  const Topology machine = loaded();
+  for (const auto& [m, n] : {std::pair{1024, 1}, std::pair{1, 1024}}) {
+    HandPlan p = plan_on(machine);
+    const OpId vector = p.gemm(gpu0, m, n, 1024);
+    const Timeline with = SimExecutor{machine}.execute(p.plan), without = SimExecutor{two_gpu()}.execute(p.plan);
+    EXPECT_EQ(with.ops[vector.index()].end, without.ops[vector.index()].end);
+  }
+}
+
+TEST(SimLoad, AProductIsSlowerWhateverTheRoutineIsCalled) {
+  const Topology machine = loaded();
+  HandPlan p = plan_on(machine);
+  p.plan.problem.routine = Routine::gemv, p.plan.problem.n = 1;
+  const OpId product = p.gemm(gpu0, 1024, 1024, 1024);
+  expect_times(SimExecutor{machine}.execute(p.plan), product, 0, 1.5 * large);
 }
 
 /// When a product of 1024^3 ends that is all its device does, with C on columns of 8 bytes, which cost this factor.

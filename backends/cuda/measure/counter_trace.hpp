@@ -8,10 +8,10 @@
 
 namespace tilerail::cuda {
 
-/// Readings of a counter of joules that moves only now and then, about ten times a second on an H200. Between two
+/// Readings of a counter of joules that moves every 20 to 100 ms only (docs/model.md#counted-energy). Between two
 /// readings it may stand still or move by a whole step. So a difference of two readings is wrong by up to a step at
-/// each end: by half for readings that are 200 ms apart. This class keeps the steps, and the times at which they were
-/// seen.
+/// each end: with steps of 100 ms by half for readings that are 200 ms apart. This class keeps the steps, and the times
+/// at which they were seen.
 class CounterTrace {
  public:
   struct Step {

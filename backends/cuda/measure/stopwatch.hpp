@@ -33,7 +33,7 @@ class Stopwatch {
         means.push_back(mean_of(values[i]));
       }
       const Measured& last = means.back();
-      settled = last.count >= 3 && (last.half_width <= 0.05 || Clock::now() - begin > part);
+      settled = last.count >= 3 && (last.half_width <= target_half_width || Clock::now() - begin > part);
     }
     return means;
   }

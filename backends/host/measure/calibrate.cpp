@@ -73,8 +73,11 @@ class Calibration {
     const double each = seconds(figure);
     return element * elements / std::max(each - latency_, each / 2);
   }
-  void add_source(const std::string& key, Source::Kind kind, const std::string& text) {
-    d_.sources.push_back({key, kind, text});
+  /// `text` ends with how certain the figures are.
+  void add_measured(const std::string& key, const std::string& text) {
+    d_.sources.push_back({key, Source::Kind::measured, text + width_text(widest_)});
+    const std::string missed = missed_target(key, widest_);
+    if (!missed.empty() && options_.warning) options_.warning(missed);
   }
 
   const HostCalibrationOptions& options_;
@@ -144,10 +147,11 @@ void Calibration::add_gemms(DType dtype) {
 /// As many devices as the options ask for. Half of the memory is left to the matrices; the devices share the other
 /// half.
 void Calibration::write_shape() {
-  add_source(
-      "shape", Source::Kind::assumed,
-      fmt::format("devices and workers as chosen for {} CPUs; each device may use an equal share of half of the memory",
-                  std::thread::hardware_concurrency()));
+  d_.sources.push_back(
+      {"shape", Source::Kind::assumed,
+       fmt::format(
+           "devices and workers as chosen for {} CPUs; each device may use an equal share of half of the memory",
+           std::thread::hardware_concurrency())});
   const double ram = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   constexpr double mebibyte = 1 << 20;
   d_.issue.source = "shape";
@@ -180,10 +184,10 @@ void Calibration::write_copies() {
   }
   d_.groups[0].capacity = curve;
   d_.groups[0].source = "copies";
-  add_source("copies", Source::Kind::measured,
-             fmt::format("memcpy of 2 MiB between matrices and tiles, 1 to {} at once; empty operations for the "
-                         "latency; 95 % intervals of the means within {}",
-                         all_workers_, width_text(widest_)));
+  add_measured("copies",
+               fmt::format("memcpy of 2 MiB between matrices and tiles, 1 to {} at once; empty operations for "
+                           "the latency; 95 % intervals of the means within ",
+                           all_workers_));
 }
 
 /// `single` is the rate of one copy alone, `saturated` the largest of all copies of the role together.
@@ -237,10 +241,9 @@ void Calibration::write_kernels() {
     }
     kernels.gemm.push_back(curve);
   }
-  add_source(
-      "kernels", Source::Kind::measured,
-      fmt::format("{} on one thread a kernel, {} kernels at once on {} CPUs; 95 % intervals of the means within {}",
-                  host::blas_name(), all_workers_, std::thread::hardware_concurrency(), width_text(widest_)));
+  add_measured("kernels", fmt::format("{} on one thread a kernel, {} kernels at once on {} CPUs; 95 % intervals of the "
+                                      "means within ",
+                                      host::blas_name(), all_workers_, std::thread::hardware_concurrency()));
 }
 
 }  // namespace

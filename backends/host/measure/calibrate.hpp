@@ -16,6 +16,7 @@ struct HostCalibrationOptions {
   std::int64_t largest_gemm = 2048;  // of the sizes 64, 128, ... that are measured; larger ones if time allows
   std::string name = "this-host";
   std::function<void(std::string_view)> progress;  // told what comes next; may be empty
+  std::function<void(std::string_view)> warning;   // told what is not as certain as wanted; may be empty
 };
 
 /// Measures this machine as the HostExecutor uses it: GEMM times in f64 and f32 with all workers busy, copies by role

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "backends/host/measure/host_machine.hpp"
+#include "calibration/mean.hpp"
 
 namespace tilerail::host {
 namespace {
 
 constexpr std::int64_t bytes_in_rotation = 16 << 20;  // of one queue's operands
 constexpr int products_of_a_tile = 8;                 // squares, before the next tile of C: a plan's k loop
-constexpr double target_half_width = 0.05;
 constexpr std::size_t least_batches = 5;
 constexpr MemoryId host_memory{0};
 constexpr std::int64_t matrix_columns = 2048;

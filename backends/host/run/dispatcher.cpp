@@ -29,39 +29,19 @@ void Dispatcher::prepare(const Plan& plan, const Topology& topology) {
     device_[i] = op.kind == OpKind::join ? no_device : device_index(plan.device_of(op, topology), topology);
     if (device_[i] != no_device) ++per_device[static_cast<std::size_t>(device_[i])];
   }
-  link(plan);
+  graph_.emplace(plan);
   waiting_.resize(count);
   next_join_.resize(count);
   for (std::size_t d = 0; d < per_device.size(); ++d) ready_[d].heap.reserve(per_device[d]);
 }
 
-void Dispatcher::link(const Plan& plan) {
-  const std::size_t count = plan.ops.size();
-  std::vector<std::int32_t> last(plan.queues.size(), -1), predecessor(count, -1);
-  waits_for_.assign(count, 0);
-  successor_begin_.assign(count + 1, 0);
-  for (std::size_t i = 0; i < count; ++i) {
-    predecessor[i] = std::exchange(last[plan.ops[i].queue.index()], static_cast<std::int32_t>(i));
-    waits_for_[i] = static_cast<std::int32_t>(plan.deps_of(OpId{i}).size()) + (predecessor[i] >= 0 ? 1 : 0);
-    for (const OpId dep : plan.deps_of(OpId{i})) ++successor_begin_[dep.index() + 1];
-    if (predecessor[i] >= 0) ++successor_begin_[static_cast<std::size_t>(predecessor[i]) + 1];
-  }
-  for (std::size_t i = 0; i < count; ++i) successor_begin_[i + 1] += successor_begin_[i];
-  successors_.resize(successor_begin_[count]);
-  std::vector<std::uint32_t> fill(successor_begin_.begin(), successor_begin_.end() - 1);
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto id = static_cast<std::int32_t>(i);
-    for (const OpId dep : plan.deps_of(OpId{i})) successors_[fill[dep.index()]++] = id;
-    if (predecessor[i] >= 0) successors_[fill[static_cast<std::size_t>(predecessor[i])]++] = id;
-  }
-}
-
 void Dispatcher::reset() {
-  std::copy(waits_for_.begin(), waits_for_.end(), waiting_.begin());
+  const std::vector<std::uint32_t>& waits_for = graph_->waits_for();
+  std::copy(waits_for.begin(), waits_for.end(), waiting_.begin());
   for (Ready& ready : ready_) ready.heap.clear();
   for (std::size_t i = 0; i < device_.size(); ++i) {
     // Ascending ids make a heap as they are.
-    if (waits_for_[i] == 0 && device_[i] != no_device) {
+    if (waits_for[i] == 0 && device_[i] != no_device) {
       ready_[static_cast<std::size_t>(device_[i])].heap.push_back(static_cast<std::int32_t>(i));
     }
   }
@@ -74,7 +54,7 @@ void Dispatcher::start(std::span<OpTime> times) {
   times_ = times;
   origin_ = Clock::now();
   for (std::size_t i = 0; i < device_.size(); ++i) {
-    if (waits_for_[i] == 0 && device_[i] == no_device) finish(static_cast<std::int32_t>(i));
+    if (graph_->waits_for()[i] == 0 && device_[i] == no_device) finish(static_cast<std::int32_t>(i));
   }
 }
 
@@ -113,9 +93,9 @@ void Dispatcher::finish(std::int32_t op) {
   std::int32_t joins = end_of_list;  // operations to finish after `op`, linked by next_join_
   while (true) {
     const auto index = static_cast<std::size_t>(op);
-    for (std::uint32_t s = successor_begin_[index]; s < successor_begin_[index + 1]; ++s) {
-      const std::int32_t successor = successors_[s];
-      const auto at = static_cast<std::size_t>(successor);
+    for (const OpId next : graph_->successors(OpId{index})) {
+      const std::int32_t successor = next.value;
+      const std::size_t at = next.index();
       // acq_rel: what the ended operations wrote is visible to whoever takes the successor.
       if (std::atomic_ref{waiting_[at]}.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
       if (device_[at] == no_device) {

@@ -14,6 +14,7 @@
 
 #include "model/machine/topology.hpp"
 #include "model/timeline.hpp"
+#include "plan/graph.hpp"
 #include "plan/plan.hpp"
 
 namespace tilerail::host {
@@ -64,7 +65,6 @@ class Dispatcher {
     int idle = 0;                    // workers waiting for an arrival
   };
 
-  void link(const Plan& plan);
   std::optional<std::int32_t> take(Ready& ready);
   void finish(std::int32_t op);
   void push(std::int32_t op);
@@ -72,12 +72,10 @@ class Dispatcher {
   void fail(OpId op, std::string what, bool bad_input);
   double now() const { return std::chrono::duration<double>(Clock::now() - origin_).count(); }
 
-  std::vector<std::int32_t> device_;     // by operation; no_device for joins
-  std::vector<std::int32_t> waits_for_;  // by operation: dependencies, and one for the queue predecessor
-  std::vector<std::uint32_t> successor_begin_;
-  std::vector<std::int32_t> successors_;
+  std::vector<std::int32_t> device_;  // by operation; no_device for joins
+  std::optional<PlanGraph> graph_;    // of the prepared plan
 
-  std::vector<std::int32_t> waiting_;    // by operation: what is left of waits_for_
+  std::vector<std::int32_t> waiting_;    // by operation: how many of those that it waits for have not ended
   std::vector<std::int32_t> next_join_;  // by operation: links of the list of joins that one finish() ends
   std::deque<Ready> ready_;              // by device
   std::atomic<std::int64_t> left_ = 0;   // operations that have not ended

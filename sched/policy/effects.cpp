@@ -1,0 +1,209 @@
+#include "sched/policy/effects.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "cost/resources.hpp"
+#include "plan/shared_streams.hpp"
+#include "sched/policy/decisions.hpp"
+#include "sched/policy/fields.hpp"
+#include "sched/route/relays.hpp"
+
+namespace tilerail {
+namespace {
+
+using Reason = const char*;  // null where the field can matter
+
+/// What the rules ask about.
+class Facts {
+ public:
+  Facts(const Asked& asked, const Plan& plan)
+      : problem{asked.problem}, policy{asked.policy}, asked_{asked}, plan_{plan} {}
+
+  const GemmProblem& problem;
+  const Policy& policy;
+
+  bool one_gpu() const { return asked_.devices.size() == 1; }
+  bool product() const { return problem.has_product(); }
+  bool dot() const { return problem.routine == Routine::dot; }
+  bool used_once() const { return problem.of_vectors() || !product(); }
+  bool selects() const { return policy.select && product() && !one_gpu(); }
+  /// Whether this plan was the only one that was made: another candidate might not be like it.
+  bool only_candidate() const { return plan_.origin.candidates.empty() && !selects(); }
+  bool evicts() const { return only_candidate() && decided("tiles") == tiles_evicted; }
+  bool at_home() const { return one_gpu() && asked_.devices[0] == problem.place_c; }
+  bool on_hosts() const {
+    return std::ranges::all_of(std::array{problem.place_a, problem.place_b, problem.place_c},
+                               [&](MemoryId place) { return asked_.topology.is_host(place); });
+  }
+  /// Whether some tile may go to several GPUs in one chain.
+  bool chains() const {
+    return policy.batch && policy.caching && !one_gpu() && !evicts() && product() && problem.routine == Routine::gemm;
+  }
+  bool relays() const {
+    return !overrides(policy, "routing") && relays_help(problem, Resources{asked_.topology}, asked_.devices);
+  }
+  bool equally_fast() const {
+    return std::ranges::all_of(asked_.devices, [&](MemoryId device) {
+      return asked_.topology.memory(device).kernels == asked_.topology.memory(asked_.devices[0]).kernels;
+    });
+  }
+  bool copies() const {
+    return std::ranges::any_of(plan_.queues, [](const Queue& queue) { return queue.kind == Queue::Kind::copy; });
+  }
+  /// Whether some GPU sends to others in several queues.
+  bool sends_in_several_queues() const {
+    std::map<MemoryId, int> queues;
+    for (const Queue& queue : plan_.queues)
+      if (queue.kind == Queue::Kind::copy && !asked_.topology.is_host(queue.src) && !asked_.topology.is_host(queue.dst))
+        ++queues[queue.src];
+    return std::ranges::any_of(queues, [](const auto& of_source) { return of_source.second > 1; });
+  }
+  bool one_thread_issues() const {
+    std::set<MemoryId> owners;
+    for (const Queue& queue : plan_.queues) owners.insert(stream_owner(queue, asked_.topology));
+    return owners.size() <= 1 && (one_gpu() || only_candidate());
+  }
+  bool all_fit() const { return only_candidate() && decided("tiles") == tiles_fit; }
+
+ private:
+  std::string_view decided(std::string_view key) const {
+    const auto found = std::ranges::find(plan_.origin.decisions, key, &PlanDecision::key);
+    return found == plan_.origin.decisions.end() ? std::string_view{} : found->value;
+  }
+
+  const Asked& asked_;
+  const Plan& plan_;
+};
+
+constexpr Reason one_gpu = "one GPU is given", nothing_to_multiply = "there is nothing to multiply",
+                 once = "every tile is used once", no_chain = "no tile is sent in a chain",
+                 evicted = "tiles do not all fit in memory", to_select = "select is none",
+                 even_dot = "a dot product is cut into even parts", in_place = "C is where it is computed";
+
+struct Rule {
+  std::string_view key;
+  Reason (*without_effect)(const Facts&);
+};
+
+constexpr std::array rules{
+    Rule{"devices",
+         [](const Facts& f) { return f.one_gpu()   ? one_gpu
+                                     : f.selects() ? "select chooses the GPUs"
+                                                   : nullptr; }},
+    Rule{"select", [](const Facts& f) { return f.one_gpu()    ? one_gpu
+                                               : !f.product() ? nothing_to_multiply
+                                                              : nullptr; }},
+    Rule{"select-by",
+         [](const Facts& f) { return !f.policy.select ? to_select
+                                     : f.selects()    ? nullptr
+                                                      : nothing_to_multiply; }},
+    Rule{"select-ms",
+         [](const Facts& f) {
+           if (!f.policy.select) return to_select;
+           if (!f.selects()) return f.one_gpu() ? one_gpu : nothing_to_multiply;
+           return f.policy.select_by == SelectBy::model ? "no plans are judged to select GPUs" : nullptr;
+         }},
+    Rule{"grid",
+         [](const Facts& f) {
+           return f.one_gpu() ? one_gpu : f.problem.routine != Routine::gemm ? "a vector has no columns" : nullptr;
+         }},
+    Rule{"distribution", [](const Facts& f) { return f.one_gpu() ? one_gpu
+                                                     : f.dot()   ? even_dot
+                                                                 : nullptr; }},
+    Rule{"shares",
+         [](const Facts& f) -> Reason {
+           if (f.one_gpu()) return one_gpu;
+           if (f.dot()) return even_dot;
+           if (!f.product()) return nothing_to_multiply;
+           return f.equally_fast() ? "the GPUs are equally fast" : nullptr;
+         }},
+    Rule{"tile-choice", [](const Facts& f) { return f.policy.tile > 0 ? "a tile is given" : nullptr; }},
+    Rule{"tile", [](const Facts&) -> Reason { return nullptr; }},
+    Rule{"routing",
+         [](const Facts& f) -> Reason {
+           if (f.used_once()) return once;
+           if (!f.policy.caching) return "without caching a tile comes from its home";
+           return f.one_gpu() && f.policy.order != Order::eta ? "tiles come from their home alone" : nullptr;
+         }},
+    Rule{"relays",
+         [](const Facts& f) -> Reason {
+           if (f.problem.routine != Routine::gemm) return "vectors go straight";
+           if (overrides(f.policy, "routing")) return "routing is given";
+           return f.relays() ? nullptr : "no transfer is faster over another GPU";
+         }},
+    Rule{"max-hops",
+         [](const Facts& f) {
+           const bool link_map = f.policy.routing == Routing::link_map || (f.policy.relays && f.relays());
+           return !link_map ? "routing is not link-map" : f.one_gpu() ? one_gpu : nullptr;
+         }},
+    Rule{"batch",
+         [](const Facts& f) -> Reason {
+           if (f.one_gpu()) return one_gpu;
+           if (f.policy.grid == GridChoice::automatic && f.problem.routine == Routine::gemm) return nullptr;
+           if (f.used_once()) return once;
+           if (!f.policy.caching) return "without caching every GPU fetches for itself";
+           return f.evicts() ? evicted : nullptr;
+         }},
+    Rule{"chunks", [](const Facts& f) { return f.chains() ? nullptr : no_chain; }},
+    Rule{"min-chunk-bytes",
+         [](const Facts& f) { return !f.chains()            ? no_chain
+                                     : f.policy.chunks == 1 ? "chunks is 1"
+                                                            : nullptr; }},
+    Rule{"sends",
+         [](const Facts& f) -> Reason {
+           if (f.one_gpu()) return one_gpu;
+           return f.only_candidate() && !f.sends_in_several_queues() ? "no GPU sends to several" : nullptr;
+         }},
+    Rule{"c-tiles",
+         [](const Facts& f) -> Reason {
+           if (f.problem.beta == 0 || !f.product() || f.at_home()) return "C is not fetched";
+           return f.problem.of_vectors() ? "a vector is fetched before its kernels" : nullptr;
+         }},
+    Rule{"write-backs",
+         [](const Facts& f) { return f.at_home() ? in_place
+                                     : f.dot()   ? "a dot product writes one number"
+                                                 : nullptr; }},
+    Rule{"order", [](const Facts& f) { return f.used_once() ? once
+                                              : f.evicts()  ? evicted
+                                                            : nullptr; }},
+    Rule{"caching", [](const Facts& f) { return f.used_once() ? once : nullptr; }},
+    Rule{"overlap", [](const Facts& f) { return f.only_candidate() && !f.copies() ? "nothing is copied" : nullptr; }},
+    Rule{"compute-streams", [](const Facts& f) { return f.dot() ? "a dot product has one stream a GPU" : nullptr; }},
+    Rule{"memory",
+         [](const Facts& f) -> Reason {
+           if (f.used_once()) return once;
+           if (!f.on_hosts() || !f.policy.caching) return "tiles are evicted all the same";
+           return f.all_fit() ? "all tiles fit in memory" : nullptr;
+         }},
+    Rule{"memory-fraction", [](const Facts&) -> Reason { return nullptr; }},
+    Rule{"issue", [](const Facts& f) { return f.one_thread_issues() ? "one thread issues everything" : nullptr; }},
+};
+
+}  // namespace
+
+std::string_view why_without_effect(std::string_view key, const Asked& asked, const Plan& plan) {
+  if (plan.ops.empty()) return "there is nothing to do";
+  const auto* const rule = std::ranges::find(rules, key, &Rule::key);
+  if (rule == rules.end()) return {};
+  const Reason reason = rule->without_effect(Facts{asked, plan});
+  return reason ? std::string_view{reason} : std::string_view{};
+}
+
+void explain_effects(const Asked& asked, Plan& plan) {
+  std::vector<std::string> named;
+  for (const std::string& key : overridden_keys(asked.policy))
+    if (const std::string_view why = why_without_effect(key, asked, plan); !why.empty())
+      named.push_back(fmt::format("{}: {}", key, why));
+  std::vector<PlanDecision> decided;
+  for (const PlanDecision& decision : plan.origin.decisions)
+    if (decision.key == "devices" || why_without_effect(decision.key, asked, plan).empty()) decided.push_back(decision);
+  plan.origin.without_effect = std::move(named), plan.origin.decisions = std::move(decided);
+}
+
+}  // namespace tilerail

@@ -1,0 +1,215 @@
+// Which wishes cannot matter: what the planner says of them has to be true, and it has to say it.
+#include "sched/policy/effects.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sched/policy/fields.hpp"
+#include "sched/scheduler.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/shipped.hpp"
+
+namespace tilerail {
+namespace {
+
+using test::shipped;
+
+/// A value other than the field's own, for every field.
+const std::vector<std::string> wishes{"devices=search",
+                                      "select=edp",
+                                      "select-by=model",
+                                      "select-ms=7",
+                                      "grid=auto",
+                                      "grid=square",
+                                      "distribution=1d-cyclic",
+                                      "distribution=sequential",
+                                      "shares=speed",
+                                      "shares=equal",
+                                      "tile-choice=search",
+                                      "tile-choice=dr",
+                                      "tile=300",
+                                      "routing=initial",
+                                      "routing=bandwidth",
+                                      "routing=link-map",
+                                      "routing=eta",
+                                      "routing=link-eta",
+                                      "relays=on",
+                                      "relays=off",
+                                      "max-hops=0",
+                                      "max-hops=2",
+                                      "batch=on",
+                                      "batch=off",
+                                      "chunks=3",
+                                      "min-chunk-bytes=100000",
+                                      "sends=in-order",
+                                      "sends=free",
+                                      "c-tiles=eager",
+                                      "c-tiles=lazy",
+                                      "c-tiles=auto",
+                                      "write-backs=own-queues",
+                                      "write-backs=in-order",
+                                      "order=fifo",
+                                      "order=fewest-fetches",
+                                      "order=eta",
+                                      "caching=on",
+                                      "caching=off",
+                                      "overlap=off",
+                                      "overlap=on",
+                                      "compute-streams=1",
+                                      "compute-streams=3",
+                                      "memory=cubes",
+                                      "memory=evict",
+                                      "memory-fraction=0.3",
+                                      "issue=single",
+                                      "issue=per-device"};
+
+std::string key_of(const std::string& wish) { return wish.substr(0, wish.find('=')); }
+
+struct Case {
+  const char *machine, *preset;
+  std::vector<std::string> overrides;
+  GemmProblem problem;
+  std::size_t gpus;
+};
+
+GemmProblem problem_of(Routine routine, std::int64_t m, std::int64_t n, std::int64_t k, double alpha = 1) {
+  GemmProblem p;
+  p.routine = routine, p.m = m, p.n = n, p.k = k, p.alpha = alpha;
+  p.beta = routine == Routine::dot || alpha == 0 ? 0.0 : 1.0;
+  if (routine == Routine::dot) p.trans_a = Trans::yes;
+  return p;
+}
+
+std::vector<Case> cases() {
+  const GemmProblem gemm = problem_of(Routine::gemm, 1500, 1300, 1100), dot = problem_of(Routine::dot, 1, 1, 900000),
+                    gemv = problem_of(Routine::gemv, 3000, 1, 2000), axpy = problem_of(Routine::axpy, 900000, 1, 1),
+                    scale = problem_of(Routine::gemm, 1500, 1300, 1100, 0);
+  GemmProblem on_gpus = gemm, large = gemm;
+  on_gpus.place_a = MemoryId{1}, on_gpus.place_b = MemoryId{2}, on_gpus.place_c = MemoryId{1};
+  large.beta = 0;
+  std::vector<Case> all;
+  for (const auto& [preset, gpus] : std::vector<std::pair<const char*, std::size_t>>{
+           {"baseline", 2}, {"paralia", 2}, {"gemmex", 1}, {"gemmex", 2}, {"tilerail", 1}, {"tilerail", 2}})
+    for (const GemmProblem& problem : {gemm, on_gpus, gemv, dot, axpy, scale})
+      all.push_back({"two-gpu", preset, {"tile=512"}, problem, gpus});
+  all.push_back({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, large, 2});
+  all.push_back({"two-gpu", "tilerail", {}, gemm, 2});
+  all.push_back({"clx-ai", "tilerail", {"tile=512"}, on_gpus, 4});
+  all.push_back({"clx-ai", "tilerail", {"tile=512", "select=edp"}, gemm, 4});
+  all.push_back({"karolina-hgx-a100", "tilerail", {"tile=512"}, on_gpus, 2});
+  return all;
+}
+
+Plan planned(const Case& at, const Topology& machine, const std::vector<std::string>& more) {
+  Policy policy = preset(at.preset);
+  for (const auto* overrides : {&at.overrides, &more})
+    for (const std::string& each : *overrides) apply_override(policy, each);
+  return plan_gemm(at.problem, machine, std::span{machine.gpus()}.first(at.gpus), policy);
+}
+
+/// The keys that a plan says are without effect.
+std::set<std::string> named(const Plan& plan) {
+  std::set<std::string> keys;
+  for (const std::string& each : plan.origin.without_effect) keys.insert(each.substr(0, each.find(':')));
+  return keys;
+}
+
+bool same_operations(Plan a, const Plan& b, bool also_issue) {
+  a.policy = b.policy, a.tile = b.tile;
+  if (!also_issue) a.single_issuer = b.single_issuer;
+  return content_hash(a) == content_hash(b);
+}
+
+std::string text_of(const Case& at) {
+  return fmt::format("{} {} {} {} on {} GPUs, {}", at.machine, at.preset, to_string(at.problem.routine),
+                     at.problem.alpha, at.gpus, fmt::join(at.overrides, " "));
+}
+
+TEST(Effects, AWishThatIsNamedChangesNothing) {
+  for (const Case& at : cases()) {
+    const Topology machine = shipped(at.machine);
+    const Plan plain = planned(at, machine, {});
+    for (const std::string& wish : wishes) {
+      const Plan plan = planned(at, machine, {wish});
+      const bool is_named = named(plan).contains(key_of(wish));
+      EXPECT_TRUE(!is_named || same_operations(plain, plan, key_of(wish) != "issue")) << text_of(at) << ": " << wish;
+    }
+  }
+}
+
+/// What is named when every wish is made, each by itself.
+std::string named_of_all(const Case& at) {
+  std::set<std::string> keys;
+  const Topology machine = shipped(at.machine);
+  for (const std::string& wish : wishes) keys.merge(named(planned(at, machine, {wish})));
+  return fmt::format("{}", fmt::join(keys, " "));
+}
+
+TEST(Effects, WishesWithoutEffectAreNamed) {
+  const GemmProblem gemm = problem_of(Routine::gemm, 1500, 1300, 1100);
+  EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, gemm, 2}),
+            "max-hops memory relays select-by select-ms sends shares tile-choice");
+  EXPECT_EQ(named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
+            "batch chunks devices distribution grid issue max-hops min-chunk-bytes relays select select-by select-ms "
+            "sends shares tile-choice");
+  EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
+            "batch chunks grid max-hops memory min-chunk-bytes relays routing select-by select-ms sends shares "
+            "tile-choice");
+  EXPECT_EQ(
+      named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
+      "batch c-tiles caching chunks compute-streams distribution grid max-hops memory min-chunk-bytes order relays "
+      "routing select-by select-ms sends shares tile-choice write-backs");
+  EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, gemm, 2}),
+            "batch chunks max-hops memory min-chunk-bytes order relays select-by select-ms sends shares tile-choice");
+  EXPECT_EQ(named_of_all({"clx-ai", "tilerail", {"tile=512", "select=edp"}, gemm, 4}),
+            "devices max-hops relays shares tile-choice");
+}
+
+// What the user overrides is kept where tiles go over other GPUs, too.
+TEST(Effects, RelaysKeepWhatTheUserAskedFor) {
+  const Topology machine = shipped("clx-ai");
+  GemmProblem problem = problem_of(Routine::gemm, 8192, 8192, 8192);
+  problem.place_a = machine.gpus()[0], problem.place_b = machine.gpus()[1], problem.place_c = machine.gpus()[2];
+  const auto decided = [&](const std::vector<std::string>& overrides) {
+    const Plan plan = planned({"clx-ai", "tilerail", overrides, problem, 8}, machine, {});
+    std::map<std::string, std::string> decisions;
+    for (const PlanDecision& each : plan.origin.decisions) decisions[each.key] = each.value;
+    return decisions;
+  };
+  EXPECT_EQ(decided({})["routing"], "link-map");
+  auto asked = decided({"order=eta", "sends=in-order", "compute-streams=4", "batch=on", "distribution=blocks"});
+  EXPECT_EQ(asked["order"], "eta");
+  EXPECT_EQ(asked["sends"], "in-order");
+  EXPECT_EQ(asked["compute-streams"], "4");
+  EXPECT_EQ(asked["batch"], "on");
+  EXPECT_EQ(asked["distribution"], "blocks");
+  EXPECT_EQ(decided({"routing=eta"})["routing"], "eta");
+}
+
+TEST(Effects, DecisionsThatDecideNothingAreNotStored) {
+  const Topology machine = shipped("two-gpu");
+  const Plan plan =
+      planned({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}, machine, {});
+  std::vector<std::string> keys;
+  for (const PlanDecision& each : plan.origin.decisions) keys.push_back(each.key);
+  EXPECT_EQ(fmt::format("{}", fmt::join(keys, " ")), "devices tile overlap memory-fraction issue tiles");
+}
+
+TEST(Effects, EveryFieldHasARuleAndAMeaning) {
+  std::set<std::string> wished;
+  for (const std::string& wish : wishes) wished.insert(key_of(wish));
+  for (const PolicyField& field : fields_of(preset("tilerail"))) {
+    EXPECT_TRUE(wished.contains(field.key)) << field.key << " is not tried here";
+    EXPECT_NE(field.meaning, "") << field.key;
+  }
+}
+
+}  // namespace
+}  // namespace tilerail
