@@ -15,7 +15,7 @@
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/fields.hpp"
-#include "sched/route/relays.hpp"
+#include "sched/policy/relays.hpp"
 
 namespace tilerail {
 namespace {

@@ -12,7 +12,7 @@
 #include "plan/shared_streams.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/fields.hpp"
-#include "sched/route/relays.hpp"
+#include "sched/policy/relays.hpp"
 
 namespace tilerail {
 namespace {

@@ -1,4 +1,4 @@
-#include "sched/route/relays.hpp"
+#include "sched/policy/relays.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/fields.hpp"
 
