@@ -1,6 +1,7 @@
 #include "cost/clock.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tilerail {
 
@@ -21,10 +22,11 @@ Clock::Clock(const Resources& resources, const Topology& topology, const Options
 }
 
 /// h2d copies use engines of the GPU that they reach, d2h and peer copies of the GPU that they leave.
-std::vector<Seconds>* Clock::engines_of(MemoryId src, MemoryId dst) {
-  if (!options_.engines || (topology_.is_host(src) && topology_.is_host(dst))) return nullptr;
-  const std::size_t role = topology_.is_host(src) ? 0 : topology_.is_host(dst) ? 1 : 2;
-  std::vector<Seconds>& engines = engines_[(role == 0 ? dst : src).index()][role];
+std::vector<Seconds>* Clock::limited_engines_of(const Hop& hop) {
+  const bool from_host = topology_.is_host(hop.src), to_host = topology_.is_host(hop.dst);
+  if (from_host && to_host) return nullptr;
+  const std::size_t role = from_host ? 0 : to_host ? 1 : 2;
+  std::vector<Seconds>& engines = engines_[(role == 0 ? hop.dst : hop.src).index()][role];
   return engines.empty() ? nullptr : &engines;
 }
 
@@ -37,17 +39,16 @@ Seconds Clock::run_kernel(std::size_t device, Seconds ready, Seconds duration) {
   return device_free_[device] = std::max(device_free_[device], ready) + duration;
 }
 
-Clock::Arrival Clock::estimate(MemoryId src, MemoryId dst, Bytes size, int chunks, Arrival available) const {
-  Seconds start = std::max(available.first, pair_free(src, dst));
-  if (options_.engines)
-    if (const auto* engines = engines_of(src, dst)) start = std::max(start, *std::ranges::min_element(*engines));
-  const Seconds latency = resources_.latency(src, dst), flow = size * resources_.per_byte(src, dst);
+Clock::Arrival Clock::estimate(const Hop& hop, Bytes size, int chunks, const Arrival& available) const {
+  Seconds start = std::max(available.first, pair_free(hop));
+  if (const auto* engines = engines_of(hop)) start = std::max(start, *std::ranges::min_element(*engines));
+  const Seconds latency = hop.way->latency, flow = size * hop.way->per_byte;
   Arrival arrival;
   arrival.first = start + latency + flow / chunks;
   arrival.pair = std::max(start + chunks * latency + flow, available.pair + latency + flow / chunks);
   arrival.last = std::max(arrival.pair, available.last + latency + flow / chunks);
   if (options_.per_link)
-    for (const auto& use : resources_.on(src, dst)) {
+    for (const auto& use : hop.way->uses) {
       const Seconds busy = size * use.per_byte;
       arrival.last = std::max(arrival.last, load_[use.resource] + busy);
       arrival.pressure += (load_[use.resource] + busy).value * busy.value;
@@ -55,28 +56,32 @@ Clock::Arrival Clock::estimate(MemoryId src, MemoryId dst, Bytes size, int chunk
   return arrival;
 }
 
-void Clock::commit(MemoryId src, MemoryId dst, Bytes size, Arrival arrival) {
-  pair_free(src, dst) = arrival.pair;
-  if (options_.engines)
-    if (auto* const engines = engines_of(src, dst)) *std::ranges::min_element(*engines) = arrival.pair;
+void Clock::commit(const Hop& hop, Bytes size, const Arrival& arrival) {
+  pair_free(hop) = arrival.pair;
+  if (auto* const engines = engines_of(hop)) *std::ranges::min_element(*engines) = arrival.pair;
   if (options_.per_link)
-    for (const auto& use : resources_.on(src, dst)) load_[use.resource] += size * use.per_byte;
+    for (const auto& use : hop.way->uses) load_[use.resource] += size * use.per_byte;
 }
 
-Clock::Undo Clock::save(MemoryId src, MemoryId dst) const {
-  Undo undo{pair_free(src, dst), {}, {}};
-  if (const auto* engines = engines_of(src, dst)) undo.engines.assign(engines->begin(), engines->end());
+Clock::Undo Clock::try_out(const Hop& hop, Bytes size, const Arrival& arrival) {
+  Seconds& pair = pair_free(hop);
+  Undo undo{hop, std::exchange(pair, arrival.pair), {}, {}};
+  if (auto* const engines = engines_of(hop)) {
+    undo.engines.assign(engines->begin(), engines->end());
+    *std::ranges::min_element(*engines) = arrival.pair;
+  }
   if (options_.per_link)
-    for (const auto& use : resources_.on(src, dst)) undo.loads.push_back(load_[use.resource]);
+    for (const auto& use : hop.way->uses)
+      undo.loads.push_back(std::exchange(load_[use.resource], load_[use.resource] + size * use.per_byte));
   return undo;
 }
 
-void Clock::restore(MemoryId src, MemoryId dst, const Undo& undo) {
-  pair_free(src, dst) = undo.pair_free;
-  if (auto* const engines = engines_of(src, dst)) std::ranges::copy(undo.engines, engines->begin());
+void Clock::take_back(const Undo& undo) {
+  pair_free(undo.hop) = undo.pair_free;
+  if (auto* const engines = engines_of(undo.hop)) std::ranges::copy(undo.engines, engines->begin());
   std::size_t i = 0;
   if (options_.per_link)
-    for (const auto& use : resources_.on(src, dst)) load_[use.resource] = undo.loads[i++];
+    for (const auto& use : undo.hop.way->uses) load_[use.resource] = undo.loads[i++];
 }
 
 }  // namespace tilerail

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/container/small_vector.hpp>
+#include <cmath>
 #include <vector>
 
 #include "cost/resources.hpp"
@@ -39,21 +40,31 @@ class Clock {
     double pressure = 0;  // how loaded the resources on the way are: sum of load_r size / capacity_r, in s^2
   };
 
-  SecondsPerByte per_byte(MemoryId src, MemoryId dst) const { return resources_.per_byte(src, dst); }
+  /// From memory to memory, looked up once for whoever asks several things of it.
+  struct Hop {
+    MemoryId src, dst;
+    const Resources::Way* way;
 
-  /// When `size` in `chunks` pieces would arrive if sent now; the pieces are at src from `available`.
-  Arrival estimate(MemoryId src, MemoryId dst, Bytes size, int chunks, Arrival available) const;
+    /// Whether there is a route.
+    bool exists() const { return std::isfinite(way->per_byte.value); }
+  };
+  Hop hop(MemoryId src, MemoryId dst) const { return {src, dst, &resources_.way(src, dst)}; }
+
+  /// When `size` in `chunks` pieces would arrive if sent now; the pieces are at the source from `available`.
+  Arrival estimate(const Hop& hop, Bytes size, int chunks, const Arrival& available) const;
   /// Charges that transfer to its pair and its resources.
-  void commit(MemoryId src, MemoryId dst, Bytes size, Arrival arrival);
+  void commit(const Hop& hop, Bytes size, const Arrival& arrival);
 
-  /// Everything that commits change, to try a chain of transfers and take it back.
+  /// What was before a transfer was charged.
   struct Undo {  // NOLINT(bugprone-exception-escape): numbers are moved without exceptions
+    Hop hop;
     Seconds pair_free;
     boost::container::small_vector<Seconds, 4> engines;
     boost::container::small_vector<Seconds, 12> loads;  // links and groups of most routes
   };
-  Undo save(MemoryId src, MemoryId dst) const;
-  void restore(MemoryId src, MemoryId dst, const Undo& undo);
+  /// Charges a transfer to try it; `take_back` the last one first.
+  Undo try_out(const Hop& hop, Bytes size, const Arrival& arrival);
+  void take_back(const Undo& undo);
 
   /// When the kernels of a device so far have ended.
   Seconds device_free(std::size_t device) const { return device_free_[device]; }
@@ -61,20 +72,19 @@ class Clock {
   Seconds run_kernel(std::size_t device, Seconds ready, Seconds duration);
 
  private:
-  Seconds pair_free(MemoryId src, MemoryId dst) const {
-    const std::vector<Seconds>& row = pair_free_[src.index()];
-    return row.empty() ? Seconds{0} : row[dst.index()];
+  Seconds pair_free(const Hop& hop) const {
+    const std::vector<Seconds>& row = pair_free_[hop.src.index()];
+    return row.empty() ? Seconds{0} : row[hop.dst.index()];
   }
-  Seconds& pair_free(MemoryId src, MemoryId dst) {
-    std::vector<Seconds>& row = pair_free_[src.index()];
+  Seconds& pair_free(const Hop& hop) {
+    std::vector<Seconds>& row = pair_free_[hop.src.index()];
     if (row.empty()) row.resize(pair_free_.size());
-    return row[dst.index()];
+    return row[hop.dst.index()];
   }
   /// Which engines a copy may use; null: any number.
-  std::vector<Seconds>* engines_of(MemoryId src, MemoryId dst);
-  const std::vector<Seconds>* engines_of(MemoryId src, MemoryId dst) const {
-    return const_cast<Clock*>(this)->engines_of(src, dst);
-  }
+  std::vector<Seconds>* engines_of(const Hop& hop) { return options_.engines ? limited_engines_of(hop) : nullptr; }
+  const std::vector<Seconds>* engines_of(const Hop& hop) const { return const_cast<Clock*>(this)->engines_of(hop); }
+  std::vector<Seconds>* limited_engines_of(const Hop& hop);
 
   const Resources& resources_;
   const Topology& topology_;

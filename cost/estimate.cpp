@@ -96,8 +96,9 @@ class Pass {
       for (const MemoryId end : {q.src, q.dst})
         if (const auto number = number_of_[end.index()]) users.set(*number);
     };
-    Seconds end = start + resources_.latency(q.src, q.dst) + bytes * resources_.per_byte(q.src, q.dst) / efficiency;
-    for (const auto& use : resources_.on(q.src, q.dst)) {
+    const Resources::Way& way = resources_.way(q.src, q.dst);
+    Seconds end = start + way.latency + bytes * way.per_byte / efficiency;
+    for (const auto& use : way.uses) {
       if (resources_.is_both_busy(use.resource)) continue;
       Seconds& load = load_[use.resource];
       load += bytes * use.per_byte / (use.resource < topology_.links().size() ? efficiency : 1);

@@ -45,6 +45,10 @@ Resources::Resources(const Topology& topology)
   for (const CapacityGroup& group : topology.groups()) two_ways_.push_back(two_ways_of(topology, group));
 }
 
+const Resources::Way& Resources::new_way(MemoryId src, MemoryId dst) const {
+  return ways_.of(src, dst, [&] { return way_of(src, dst); });
+}
+
 Resources::Way Resources::way_of(MemoryId src, MemoryId dst) const {
   if (src == dst) return {};
   if (!topology_.has_route(src, dst)) return {{}, SecondsPerByte{unbounded}, Seconds{0}};

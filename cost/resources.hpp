@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "model/machine/pair_table.hpp"
@@ -37,20 +36,21 @@ class Resources {
   /// Whether it is the bound of a group while copies run on both of its sides.
   bool is_both_busy(std::size_t resource) const { return resource >= first_both_busy_; }
   const TwoWays& two_ways(std::size_t group) const { return two_ways_[group]; }
-  std::span<const Use> on(MemoryId src, MemoryId dst) const { return way(src, dst).uses; }
-  /// Time per byte and latency of one copy alone; infinite when there is no route.
-  SecondsPerByte per_byte(MemoryId src, MemoryId dst) const { return way(src, dst).per_byte; }
-  Seconds latency(MemoryId src, MemoryId dst) const { return way(src, dst).latency; }
 
- private:
+  /// What a copy from memory to memory uses, and its time per byte and latency alone: these are infinite and zero where
+  /// there is no route.
   struct Way {
     std::vector<Use> uses;
     SecondsPerByte per_byte{0};
     Seconds latency{0};
   };
   const Way& way(MemoryId src, MemoryId dst) const {
-    return ways_.of(src, dst, [&] { return way_of(src, dst); });
+    const Way* const known = ways_.find(src, dst);
+    return known ? *known : new_way(src, dst);
   }
+
+ private:
+  const Way& new_way(MemoryId src, MemoryId dst) const;
   Way way_of(MemoryId src, MemoryId dst) const;
 
   const Topology& topology_;

@@ -19,12 +19,17 @@ class PairTable {
 
   std::size_t memories() const { return memories_; }
 
+  /// The value of the pair; null before it was made.
+  const Value* find(MemoryId src, MemoryId dst) const {
+    const Cell* const row = rows_[src.index()].load(std::memory_order_acquire);
+    return row ? row[dst.index()].load(std::memory_order_acquire) : nullptr;
+  }
+
   /// The value of the pair; `make()` gives it the first time. What `make` throws passes, and nothing is kept.
   template <class Make>
   const Value& of(MemoryId src, MemoryId dst, const Make& make) const {
-    if (const Cell* const row = rows_[src.index()].load(std::memory_order_acquire))
-      if (const Value* const value = row[dst.index()].load(std::memory_order_acquire)) return *value;
-    return add(src, dst, make);
+    const Value* const value = find(src, dst);
+    return value ? *value : add(src, dst, make);
   }
 
  private:

@@ -46,7 +46,7 @@ class TrafficSum {
 
   void add(MemoryId src, MemoryId dst, Bytes bytes) {
     if (src == dst) return;
-    for (const auto& use : resources_.on(src, dst)) busy_[use.resource] += bytes * use.per_byte;
+    for (const auto& use : resources_.way(src, dst).uses) busy_[use.resource] += bytes * use.per_byte;
     total_ += bytes;
   }
 

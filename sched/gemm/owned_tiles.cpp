@@ -65,8 +65,9 @@ Seconds OwnedTiles::copy_once(std::size_t device, const View& from, const View& 
   const MemoryId dst = context_.builder.plan().buffer(to.buffer).memory;
   const Bytes bytes = context_.bytes(from);
   const Clock::Arrival available{ready, ready, ready, 0};
-  const auto arrival = context_.clock.estimate(src, dst, bytes, 1, available);
-  context_.clock.commit(src, dst, bytes, arrival);
+  const Clock::Hop hop = context_.clock.hop(src, dst);
+  const auto arrival = context_.clock.estimate(hop, bytes, 1, available);
+  context_.clock.commit(hop, bytes, arrival);
   Op op;
   op.queue = context_.builder.copy_queue(src, dst, queue);
   op.a = from, op.y = to;

@@ -13,12 +13,11 @@ OwnersByClock::OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order
 OwnersByClock::Rank OwnersByClock::rank(std::size_t device, const SubProblem& sub) const {
   const TileId a = tasks_.a(sub.i, sub.k), b = tasks_.b(sub.k, sub.j);
   const TileDirectory& directory = fetcher_.directory();
-  const auto a_there = directory.there(a, device), b_there = directory.there(b, device);
-  Rank rank;
-  rank.missing = (a_there ? 0 : 1) + (b_there ? 0 : 1);
-  if (order_ == Order::eta)
-    rank.eta = std::max(a_there ? *a_there : fetcher_.eta(a, device), b_there ? *b_there : fetcher_.eta(b, device));
-  return rank;
+  const Seconds a_there = directory.there(a, device), b_there = directory.there(b, device);
+  const bool a_missing = a_there == TileDirectory::nowhere, b_missing = b_there == TileDirectory::nowhere;
+  if (order_ != Order::eta) return {Seconds{0}, a_missing + b_missing};
+  return {std::max(a_missing ? fetcher_.eta(a, device) : a_there, b_missing ? fetcher_.eta(b, device) : b_there),
+          a_missing + b_missing};
 }
 
 bool OwnersByClock::before(const Rank& a, const Rank& b) const {

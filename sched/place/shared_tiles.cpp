@@ -23,8 +23,9 @@ void SharedTiles::written(const Task& task, std::size_t device, OpId kernel, Sec
   Op op;
   op.queue = context_.builder.copy_queue(src, home);
   op.a = directory_.view_on(tile, device), op.y = directory_.tile(tile).home;
-  const auto arrival = context_.clock.estimate(src, home, directory_.bytes(tile), 1, {end, end, end, 0});
-  context_.clock.commit(src, home, directory_.bytes(tile), arrival);
+  const Clock::Hop hop = context_.clock.hop(src, home);
+  const auto arrival = context_.clock.estimate(hop, directory_.bytes(tile), 1, {end, end, end, 0});
+  context_.clock.commit(hop, directory_.bytes(tile), arrival);
   const OpId copied = context_.emit(device, op, deps);
   directory_.used(tile, device, copied);
   directory_.came_home(tile, copied, arrival.last);

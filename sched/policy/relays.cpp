@@ -11,14 +11,14 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
     if (std::find(ends.begin(), ends.end(), place) == ends.end()) ends.push_back(place);
   const auto faster = [&](MemoryId src, MemoryId dst) {
+    const SecondsPerByte straight = resources.way(src, dst).per_byte;
     return std::any_of(devices.begin(), devices.end(), [&](MemoryId via) {
-      return via != src && via != dst &&
-             resources.per_byte(src, via) + resources.per_byte(via, dst) < resources.per_byte(src, dst);
+      return via != src && via != dst && resources.way(src, via).per_byte + resources.way(via, dst).per_byte < straight;
     });
   };
-  for (const MemoryId device : devices)
-    for (const MemoryId end : ends)
-      if (end != device && (faster(end, device) || faster(device, end))) return true;
+  for (std::size_t d = 0; d < devices.size(); ++d)
+    for (std::size_t end = d + 1; end < ends.size(); ++end)  // the devices come first
+      if (faster(ends[end], devices[d]) || faster(devices[d], ends[end])) return true;
   return false;
 }
 

@@ -33,12 +33,8 @@ struct Score {
 /// Depth-first over all orders; the clock carries the load of the hops taken so far.
 class Exhaustive {
  public:
-  Exhaustive(Clock& clock, const Topology& topology, std::span<const MemoryId> destinations, Bytes bytes, int chunks)
-      : clock_{clock},
-        topology_{topology},
-        left_{destinations.begin(), destinations.end()},
-        bytes_{bytes},
-        chunks_{chunks} {}
+  Exhaustive(Clock& clock, std::span<const MemoryId> destinations, Bytes bytes, int chunks)
+      : clock_{clock}, left_{destinations.begin(), destinations.end()}, bytes_{bytes}, chunks_{chunks} {}
 
   void from(const Holder& holder) {
     chain_.source = holder.memory;
@@ -54,22 +50,22 @@ class Exhaustive {
       return;
     }
     for (MemoryId& next : left_) {
-      if (next == taken || !topology_.has_route(at.memory, next)) continue;
-      const auto arrival = clock_.estimate(at.memory, next, bytes_, chunks_, at.available);
-      const auto undo = clock_.save(at.memory, next);
-      clock_.commit(at.memory, next, bytes_, arrival);
+      if (next == taken) continue;
+      const Clock::Hop hop = clock_.hop(at.memory, next);
+      if (!hop.exists()) continue;
+      const auto arrival = clock_.estimate(hop, bytes_, chunks_, at.available);
+      const auto undo = clock_.try_out(hop, bytes_, arrival);
       chain_.hops.push_back(next), chain_.arrivals.push_back(arrival);
       const MemoryId here = std::exchange(next, taken);
       extend({here, arrival}, score.with(arrival));
       next = here;
       chain_.hops.pop_back(), chain_.arrivals.pop_back();
-      clock_.restore(at.memory, here, undo);
+      clock_.take_back(undo);
     }
   }
 
   static constexpr MemoryId taken{std::int32_t{-1}};
   Clock& clock_;
-  const Topology& topology_;
   std::vector<MemoryId> left_;
   Bytes bytes_;
   int chunks_;
@@ -85,15 +81,15 @@ struct Partial {
   Score score;
 };
 
-std::optional<Chain> search_all(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                                std::span<const MemoryId> destinations, Bytes bytes, int chunks) {
-  Exhaustive search{clock, topology, destinations, bytes, chunks};
+std::optional<Chain> search_all(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
+                                Bytes bytes, int chunks) {
+  Exhaustive search{clock, destinations, bytes, chunks};
   for (const Holder& holder : holders) search.from(holder);
   return search.best();
 }
 
-std::optional<Chain> search_beam(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                                 std::span<const MemoryId> destinations, Bytes bytes, int chunks) {
+std::optional<Chain> search_beam(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
+                                 Bytes bytes, int chunks) {
   std::vector<Partial> beam, next;
   for (const Holder& holder : holders) beam.push_back({{holder.memory, {}, {}}, holder, {}});
   for (std::size_t depth = 0; depth < destinations.size(); ++depth) {
@@ -101,9 +97,10 @@ std::optional<Chain> search_beam(Clock& clock, const Topology& topology, std::sp
     for (const Partial& partial : beam)
       for (const MemoryId to : destinations) {
         const auto& hops = partial.chain.hops;
-        if (std::find(hops.begin(), hops.end(), to) != hops.end() || !topology.has_route(partial.at.memory, to))
-          continue;
-        const auto arrival = clock.estimate(partial.at.memory, to, bytes, chunks, partial.at.available);
+        if (std::find(hops.begin(), hops.end(), to) != hops.end()) continue;
+        const Clock::Hop hop = clock.hop(partial.at.memory, to);
+        if (!hop.exists()) continue;
+        const auto arrival = clock.estimate(hop, bytes, chunks, partial.at.available);
         Partial longer = partial;
         longer.chain.hops.push_back(to), longer.chain.arrivals.push_back(arrival);
         longer.at = {to, arrival};
@@ -121,10 +118,10 @@ std::optional<Chain> search_beam(Clock& clock, const Topology& topology, std::sp
 
 }  // namespace
 
-std::optional<Chain> find_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                                std::span<const MemoryId> destinations, Bytes bytes, int chunks) {
+std::optional<Chain> find_chain(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
+                                Bytes bytes, int chunks) {
   const auto search = destinations.size() <= exhaustive_hops ? search_all : search_beam;
-  return search(clock, topology, holders, destinations, bytes, chunks);
+  return search(clock, holders, destinations, bytes, chunks);
 }
 
 }  // namespace tilerail

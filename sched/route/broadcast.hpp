@@ -23,7 +23,7 @@ struct Chain {
 /// clock is left as it was found.
 inline constexpr std::size_t exhaustive_hops = 5;
 inline constexpr std::size_t beam_width = 16;
-std::optional<Chain> find_chain(Clock& clock, const Topology& topology, std::span<const Holder> holders,
-                                std::span<const MemoryId> destinations, Bytes bytes, int chunks);
+std::optional<Chain> find_chain(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
+                                Bytes bytes, int chunks);
 
 }  // namespace tilerail

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "model/base/error.hpp"
 #include "sched/route/broadcast.hpp"
@@ -52,16 +53,17 @@ double Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) con
   const Bytes bytes = directory_.bytes(tile);
   if (context_.links)
     return (context_.links->latency(holder.memory, dst) + bytes * context_.links->per_byte(holder.memory, dst)).value;
-  if (!context_.topology.has_route(holder.memory, dst)) return std::numeric_limits<double>::infinity();
-  if (context_.decisions.routing == Routing::bandwidth) return context_.clock.per_byte(holder.memory, dst).value;
-  return context_.clock.estimate(holder.memory, dst, bytes, 1, whole(holder.available)).last.value;
+  const Clock::Hop hop = context_.clock.hop(holder.memory, dst);
+  if (context_.decisions.routing == Routing::bandwidth || !hop.exists()) return hop.way->per_byte.value;
+  return context_.clock.estimate(hop, bytes, 1, whole(holder.available)).last.value;
 }
 
 Seconds Fetcher::eta(TileId tile, std::size_t device) const {
-  if (const auto at = directory_.there(tile, device)) return *at;
+  if (directory_.present(tile, device)) return directory_.there(tile, device);
   const Holder from = best_source(tile, device);
   return context_.clock
-      .estimate(from.memory, context_.devices[device], directory_.bytes(tile), 1, whole(from.available))
+      .estimate(context_.clock.hop(from.memory, context_.devices[device]), directory_.bytes(tile), 1,
+                whole(from.available))
       .last;
 }
 
@@ -70,7 +72,7 @@ Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
     const bool chain = context_.decisions.batch && context_.decisions.caching && !context_.arenas[device].pooled();
     chain ? fetch_chain(tile, device) : fetch_alone(tile, device);
   }
-  return {directory_.view_on(tile, device), directory_.arrival(tile, device), *directory_.there(tile, device)};
+  return {directory_.view_on(tile, device), directory_.arrival(tile, device), directory_.there(tile, device)};
 }
 
 /// Where the route of a tile goes over other devices, it stays there, too.
@@ -82,9 +84,8 @@ void Fetcher::fetch_alone(TileId tile, std::size_t device) {
   for (const std::size_t stop : stops) {
     if (!directory_.present(tile, stop)) {
       from.available = whole(from.available);
-      const MemoryId dst = context_.devices[stop];
-      send(tile, from, stop, 1, context_.clock.estimate(from.memory, dst, directory_.bytes(tile), 1, from.available),
-           device);
+      const Clock::Hop hop = context_.clock.hop(from.memory, context_.devices[stop]);
+      send(tile, from, stop, 1, context_.clock.estimate(hop, directory_.bytes(tile), 1, from.available), device);
     }
     from = {context_.devices[stop], directory_.copy(tile, stop).available};
   }
@@ -103,8 +104,7 @@ void Fetcher::fetch_chain(TileId tile, std::size_t device) {
     if (context_.decisions.routing != Routing::initial || holder.memory == directory_.tile(tile).home_memory)
       sources.push_back(holder);
   });
-  const auto chain =
-      find_chain(context_.clock, context_.topology, sources, destinations, directory_.bytes(tile), pieces);
+  const auto chain = find_chain(context_.clock, sources, destinations, directory_.bytes(tile), pieces);
   if (!chain) return fetch_alone(tile, device);
   Holder from = *std::find_if(sources.begin(), sources.end(),
                               [&](const Holder& holder) { return holder.memory == chain->source; });
@@ -143,7 +143,7 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
     last = context_.emit(on_behalf, op, deps);
     if (j == 0) first = last;
   }
-  context_.clock.commit(from.memory, dst, directory_.bytes(tile), arrival);
+  context_.clock.commit(context_.clock.hop(from.memory, dst), directory_.bytes(tile), arrival);
   directory_.arrived(tile, to, first, last, arrival);
   if (!from_copy) return directory_.used_at_home(tile, last);
   directory_.pin(tile, *device, false);

@@ -6,14 +6,18 @@
 namespace tilerail {
 
 TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writes writes)
-    : context_{context}, tiles_{std::move(tiles)}, copies_(tiles_.size()), victims_(context.devices.size()) {
-  for (std::size_t t = 0; t < tiles_.size(); ++t) copies_[t].resize(tiles_[t].users.size());
-  if (writes == Writes::some) homes_.resize(tiles_.size());
+    : context_{context},
+      tiles_{std::move(tiles)},
+      count_{tiles_.size()},
+      copies_(count_),
+      victims_(context.devices.size()) {
+  for (std::size_t t = 0; t < count_; ++t) copies_[t].resize(tiles_[t].users.size());
+  if (writes == Writes::some) homes_.resize(count_);
   // A chooser asks for every tile in its window at every step: one read of memory each instead of three.
   constexpr std::size_t most = std::size_t{1} << 24;
-  if (tiles_.size() * context.devices.size() > most) return;
-  there_.assign(tiles_.size() * context.devices.size(), nowhere);
-  for (std::size_t t = 0; t < tiles_.size(); ++t) note_home(TileId{t});
+  if (count_ * context.devices.size() > most) return;
+  there_.assign(count_ * context.devices.size(), nowhere);
+  for (std::size_t t = 0; t < count_; ++t) note_home(TileId{t});
 }
 
 Seconds TileDirectory::looked_up(TileId id, std::size_t device) const {
@@ -24,7 +28,7 @@ Seconds TileDirectory::looked_up(TileId id, std::size_t device) const {
 
 /// What changed on the device.
 void TileDirectory::note(TileId id, std::size_t device) {
-  if (!there_.empty()) there_[id.index() * context_.devices.size() + device] = looked_up(id, device);
+  if (!there_.empty()) there_[place_of(id, device)] = looked_up(id, device);
 }
 
 void TileDirectory::note_home(TileId id) {

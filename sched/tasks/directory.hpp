@@ -53,12 +53,13 @@ class TileDirectory {
   bool in_place(TileId id, std::size_t device) const {
     return tile(id).home_memory == context_.devices[device] && home_is_valid(id);
   }
-  bool present(TileId id, std::size_t device) const { return noted(id, device) > nowhere; }
-  /// When what the device has of the newest version is or was there; nothing where it has nothing of it.
-  std::optional<Seconds> there(TileId id, std::size_t device) const {
-    const Seconds at = noted(id, device);
-    return at > nowhere ? std::optional{at} : std::nullopt;
+  static constexpr Seconds nowhere{-1};  // before any time
+  /// When what the device has of the newest version is or was there; `nowhere` where it has nothing of it: choosers ask
+  /// this most of all, and an optional would double its bytes.
+  Seconds there(TileId id, std::size_t device) const {
+    return there_.empty() ? looked_up(id, device) : there_[place_of(id, device)];
   }
+  bool present(TileId id, std::size_t device) const { return there(id, device) > nowhere; }
   /// The device's copy, or where it would be; the device must be a user.
   Copy& copy(TileId id, std::size_t device) { return copies_[id.index()][slot_of(id, device)]; }
   const Copy& copy(TileId id, std::size_t device) const { return copies_[id.index()][slot_of(id, device)]; }
@@ -100,7 +101,6 @@ class TileDirectory {
   void pin(TileId id, std::size_t device, bool pinned);
 
  private:
-  static constexpr Seconds nowhere{-1};                           // before any time: half as many bytes as an optional
   using Victim = std::tuple<std::int64_t, std::int64_t, TileId>;  // (-next use, last touch, tile)
   struct Home {
     bool stale = false;
@@ -116,9 +116,8 @@ class TileDirectory {
   Victim victim_key(TileId id, const Copy& copy) const { return {-copy.next_use, copy.last_touch, id}; }
   LastUses uses_of(const Copy& copy) const;
   Seconds looked_up(TileId id, std::size_t device) const;
-  Seconds noted(TileId id, std::size_t device) const {
-    return there_.empty() ? looked_up(id, device) : there_[id.index() * context_.devices.size() + device];
-  }
+  /// A chooser asks for the tiles of a row or column after each other: they are neighbours.
+  std::size_t place_of(TileId id, std::size_t device) const { return device * count_ + id.index(); }
   void note(TileId id, std::size_t device);
   void note_home(TileId id);
   void drop(TileId id, std::size_t device);
@@ -126,6 +125,7 @@ class TileDirectory {
 
   PlanContext& context_;
   std::vector<Tile> tiles_;
+  std::size_t count_;                      // of tiles
   std::vector<std::vector<Copy>> copies_;  // by tile, one a user
   std::vector<Home> homes_;                // by tile; empty where no tile is written
   std::vector<Seconds> there_;             // by tile and device, or `nowhere`; empty where that is too much

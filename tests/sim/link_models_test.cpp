@@ -37,8 +37,8 @@ Ends ends_of(const Topology& machine, const Copies& copies) {
   for (const auto& [src, dst, bytes] : copies) {
     p.copy(src, dst, bytes);
     const Bytes size{static_cast<double>(bytes)};
-    const Clock::Arrival arrival = clock.estimate(src, dst, size, 1, {});
-    clock.commit(src, dst, size, arrival);
+    const Clock::Arrival arrival = clock.estimate(clock.hop(src, dst), size, 1, {});
+    clock.commit(clock.hop(src, dst), size, arrival);
     by_clock = std::max(by_clock, arrival.last.value);
   }
   double simulated = 0;
