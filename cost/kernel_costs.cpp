@@ -95,6 +95,11 @@ const KernelCost& KernelCosts::of(const Plan& plan, const Op& op, MemoryId gpu) 
   return costs_[index_of(plan, op, gpu)];
 }
 
+Seconds product_time(const KernelTimes& kernels, const GemmProblem& p, std::int64_t m, std::int64_t n, std::int64_t k) {
+  return p.routine == Routine::axpy ? kernels.axpby_time(m, n, p.dtype, p.beta == 0 ? 1 : 2, 1)
+                                    : kernels.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b);
+}
+
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty) {
   const GemmProblem& p = plan.problem;
   const KernelTimes& kernels = topology.kernels_of(gpu);

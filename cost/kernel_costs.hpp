@@ -29,6 +29,11 @@ struct KernelCost {
 /// time.
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty);
 
+/// Of one kernel that does this much of a problem's routine; for axpy, k plays no part. Throws InputError when there
+/// are no times for the data type.
+Seconds product_time(const KernelTimes& kernels, const GemmProblem& problem, std::int64_t m, std::int64_t n,
+                     std::int64_t k);
+
 /// What kernels cost: the one function that the planner, the estimate and the simulator ask. Tiles repeat, so each
 /// distinct shape is worked out once.
 class KernelCosts {

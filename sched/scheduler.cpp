@@ -51,8 +51,7 @@ std::vector<MemoryId> usable_devices(const GemmProblem& p, const Topology& topol
 /// Whether a GPU can get what is read and bring back what is written.
 bool reaches_operands(const GemmProblem& p, const Topology& topology, MemoryId gpu) {
   const auto route = [&](MemoryId src, MemoryId dst) { return src == dst || topology.has_route(src, dst); };
-  const bool product = p.k > 0 && p.alpha != 0;
-  const bool gets = !product || (route(p.place_a, gpu) && (!p.has_b() || route(p.place_b, gpu)));
+  const bool gets = p.scales_only() || (route(p.place_a, gpu) && (!p.has_b() || route(p.place_b, gpu)));
   return gets && route(gpu, p.place_c) && (p.beta == 0 || route(p.place_c, gpu));
 }
 
@@ -66,16 +65,14 @@ std::vector<MemoryId> choosable(const GemmProblem& problem, const Topology& topo
   return reaching.empty() ? std::vector<MemoryId>{devices.begin(), devices.end()} : reaching;
 }
 
-Plan chosen_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                 const Policy& policy, const Judge& judge) {
-  const bool product = problem.has_product();
-  const bool picks = (policy.select && product) || policy.device_choice == DeviceChoice::search;
-  std::vector<MemoryId> left{devices.begin(), devices.end()};
-  if (picks) left = choosable(problem, topology, devices);
-  if (!product) return search_plan(problem, topology, left, policy);
-  left = usable_devices(problem, topology, left, policy);
-  return policy.select ? selected_plan(problem, topology, left, policy, judge)
-                       : search_plan(problem, topology, left, policy);
+Plan chosen_plan(const Question& q, const Judge& judge) {
+  const bool product = q.problem.has_product();
+  const bool picks = (q.policy.select && product) || q.policy.device_choice == DeviceChoice::search;
+  std::vector<MemoryId> left{q.devices.begin(), q.devices.end()};
+  if (picks) left = choosable(q.problem, q.topology, q.devices);
+  if (!product) return search_plan(q.on(left));
+  left = usable_devices(q.problem, q.topology, left, q.policy);
+  return q.policy.select ? selected_plan(q.on(left), judge) : search_plan(q.on(left));
 }
 
 }  // namespace
@@ -87,8 +84,10 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
     if (place.value < 0 || place.index() >= topology.memories().size())
       throw InputError{fmt::format("--place: memory {} is not a memory of machine '{}'", place.value, topology.name())};
-  Plan plan = chosen_plan(problem, topology, devices, policy, judge);
-  explain_effects({problem, topology, devices, policy}, plan);
+  const Resources resources{topology};
+  const Question question{problem, topology, resources, devices, policy};
+  Plan plan = chosen_plan(question, judge);
+  explain_effects(question, plan);
   return plan;
 }
 

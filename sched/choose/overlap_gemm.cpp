@@ -1,9 +1,11 @@
 #include "sched/choose/overlap_gemm.hpp"
-#include "model/machine/concurrent_rates.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "cost/kernel_costs.hpp"
+#include "model/machine/concurrent_rates.hpp"
 
 namespace tilerail {
 namespace {
@@ -75,8 +77,7 @@ OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, M
   const MemoryId host = topology.hosts().front();
   const KernelTimes& kernels = topology.kernels_of(gpu);
   const auto kernel = [&kernels, p](std::int64_t m, std::int64_t n, std::int64_t k) {
-    if (p.routine == Routine::axpy) return kernels.axpby_time(m, n, p.dtype, p.beta == 0 ? 1 : 2, 1);
-    return kernels.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b);
+    return product_time(kernels, p, m, n, k);
   };
   OverlapProblem problem;
   problem.dims = dims_of(p);

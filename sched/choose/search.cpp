@@ -37,36 +37,32 @@ struct Judged {
 
 class Search {
  public:
-  Search(const GemmProblem& problem, const Topology& topology, const Policy& policy)
-      : problem_{problem}, topology_{topology}, policy_{policy}, resources_{topology} {}
+  explicit Search(const Question& question)
+      : question_{question}, problem_{question.problem}, topology_{question.topology}, policy_{question.policy} {}
 
-  Plan on(std::span<const MemoryId> devices, const std::vector<double>& shares) {
+  Plan plan() {
     if (!any_tile() && policy_.device_choice == DeviceChoice::all) {  // nothing to choose from
-      const TileScheduler all = with(devices, shares);
-      Plan only = all.plan(given_tile(all, devices, all.grid()), all.grid());
+      const TileScheduler all{question_};
+      Plan only = all.plan(given_tile(all, all.grid()), all.grid());
       only.origin.why = "the only candidate";
       return only;
     }
-    return explained(best_on(devices, shares));
+    return explained(best());
   }
 
   /// The same, or the plan with relays where that is better.
-  Plan with_or_without_relays(std::span<const MemoryId> devices, const std::vector<double>& shares) {
-    Judged best = best_on(devices, shares);
+  Plan plan_with_or_without_relays() {
+    Judged straight = best();
     const Policy other = with_relays(policy_);
-    Search relaying{problem_, topology_, other};
-    Judged over_others = relaying.best_on(devices, shares);
+    Search relaying{question_.by(other)};
+    Judged over_others = relaying.best();
     tried_.insert(tried_.end(), relaying.tried_.begin(), relaying.tried_.end());
-    return explained(over_others.beats(best) ? std::move(over_others) : std::move(best));
+    return explained(over_others.beats(straight) ? std::move(over_others) : std::move(straight));
   }
 
-  bool relays_help(std::span<const MemoryId> devices) const {
-    return tilerail::relays_help(problem_, resources_, devices);
-  }
-
-  std::int64_t unsearched_tile(std::span<const MemoryId> devices) const {
-    const TileScheduler scheduler = with(devices);
-    return given_tile(scheduler, devices, scheduler.grid());
+  std::int64_t unsearched_tile() const {
+    const TileScheduler scheduler{question_};
+    return given_tile(scheduler, scheduler.grid());
   }
 
  private:
@@ -79,14 +75,15 @@ class Search {
     return std::move(best.plan);
   }
 
-  Judged best_on(std::span<const MemoryId> devices, const std::vector<double>& shares) {
+  Judged best() {
+    const std::span<const MemoryId> devices = question_.devices;
     const bool any_number = policy_.device_choice == DeviceChoice::search;
-    const TileScheduler all = with(devices, shares);
+    const TileScheduler all{question_};
     const Grid grid = all.grid();
-    Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, devices, grid), grid);
+    Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, grid), grid);
     if (!any_tile()) tried_.push_back(best.candidate);
     for (std::size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
-      if (best.plan.ops.empty() || kernels_alone(devices, count) >= (1 - margin) * best.makespan) break;
+      if (best.plan.ops.empty() || kernels_alone(count) >= (1 - margin) * best.makespan) break;
       for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
         if (!try_fewer(subset, best)) break;
     }
@@ -95,22 +92,18 @@ class Search {
 
   bool any_tile() const { return policy_.tile == 0 && policy_.tile_choice == TileChoice::search; }
 
-  TileScheduler with(std::span<const MemoryId> devices, const std::vector<double>& shares = {}) const {
-    return {problem_, topology_, resources_, devices, policy_, shares};
-  }
-
-  std::int64_t given_tile(const TileScheduler& scheduler, std::span<const MemoryId> devices, Grid grid) const {
+  /// On all devices.
+  std::int64_t given_tile(const TileScheduler& scheduler, Grid grid) const {
     const GemmProblem& p = problem_;
     if (policy_.tile > 0) return policy_.tile;
-    const bool product = p.m > 0 && p.n > 0 && p.k > 0 && p.alpha != 0;
-    if (policy_.tile_choice != TileChoice::model || !product)
+    if (policy_.tile_choice != TileChoice::model || !p.has_product())
       return thesis_tile(p.m, p.n, depth(grid), grid, scheduler.largest_tile(),
                          p.of_vectors() ? vector_tiles : square_tiles);
     GemmProblem part = p;  // of one GPU
     part.m = ceil_div(p.m, grid.rows), part.n = ceil_div(p.n, grid.cols), part.k = depth(grid);
-    const OverlapProblem overlap = overlap_problem(part, topology_, devices[0]);
+    const OverlapProblem overlap = overlap_problem(part, topology_, question_.devices[0]);
     const auto tiles = overlap_tiles(part, scheduler.largest_tile());
-    const bool even = p.routine == Routine::gemm && devices.size() > 1;
+    const bool even = p.routine == Routine::gemm && question_.devices.size() > 1;
     return even ? best_even_tile(overlap, tiles, grid) : best_tile(policy_.tile_model, overlap, tiles);
   }
 
@@ -131,16 +124,12 @@ class Search {
   }
 
   /// What the product alone, as one kernel, takes on so many GPUs like the fastest of these.
-  double kernels_alone(std::span<const MemoryId> devices, std::size_t count) const {
+  double kernels_alone(std::size_t count) const {
     const GemmProblem& p = problem_;
-    if (p.k == 0 || p.alpha == 0) return 0;
+    if (p.scales_only()) return 0;
     double least = std::numeric_limits<double>::infinity();
-    for (const MemoryId device : devices) {
-      const KernelTimes& kernels = topology_.kernels_of(device);
-      const Seconds time = p.routine == Routine::axpy ? kernels.axpby_time(p.m, p.n, p.dtype, p.beta == 0 ? 1 : 2, 1)
-                                                      : kernels.gemm_time(p.m, p.n, p.k, p.dtype, p.trans_a, p.trans_b);
-      least = std::min(least, time.value);
-    }
+    for (const MemoryId device : question_.devices)
+      least = std::min(least, product_time(topology_.kernels_of(device), p, p.m, p.n, p.k).value);
     return least / static_cast<double>(count);
   }
 
@@ -150,7 +139,7 @@ class Search {
 
   Judged judge(const TileScheduler& scheduler, std::int64_t tile, Grid grid) const {
     Plan plan = scheduler.plan(tile, grid);
-    const Estimate estimate = estimate_plan(plan, topology_, resources_);
+    const Estimate estimate = estimate_plan(plan, topology_, question_.resources);
     const std::string what = fmt::format("tile={} grid={}x{} gpus={}{}", tile, grid.rows, grid.cols,
                                          gpus_text(topology_, plan.devices), policy_.relays ? " relays" : "");
     return {
@@ -189,7 +178,7 @@ class Search {
   /// a plan that was not cheap to make was hopeless.
   bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) {
     constexpr double hopeless = 1.25;
-    const TileScheduler scheduler = with(devices);
+    const TileScheduler scheduler{question_.on(devices)};
     const Grid grid = scheduler.grid();
     std::vector<std::int64_t> tiles{best.plan.tile};
     if (any_tile()) {
@@ -213,10 +202,10 @@ class Search {
   static constexpr std::size_t patience = 2;
   static constexpr std::int64_t many_kernels = 1000;
 
+  const Question question_;
   const GemmProblem& problem_;
   const Topology& topology_;
   const Policy& policy_;
-  const Resources resources_;
   std::vector<PlanCandidate> tried_;
 };
 
@@ -253,19 +242,16 @@ std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus) 
   return fmt::format("{}", fmt::join(names, ","));
 }
 
-Plan search_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                 const Policy& policy, const std::vector<double>& shares) {
-  Policy straight = policy;
+Plan search_plan(const Question& question) {
+  Policy straight = question.policy;
   straight.relays = false;
-  Search search{problem, topology, straight};
-  if (policy.relays && !overrides(policy, "routing") && search.relays_help(devices))
-    return search.with_or_without_relays(devices, shares);
-  return search.on(devices, shares);
+  Search search{question.by(straight)};
+  const bool may_relay = question.policy.relays && !overrides(question.policy, "routing");
+  return may_relay && relays_help(question.problem, question.resources, question.devices)
+             ? search.plan_with_or_without_relays()
+             : search.plan();
 }
 
-std::int64_t unsearched_tile(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                             const Policy& policy) {
-  return Search{problem, topology, policy}.unsearched_tile(devices);
-}
+std::int64_t unsearched_tile(const Question& question) { return Search{question}.unsearched_tile(); }
 
 }  // namespace tilerail

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
-#include "sched/policy/policy.hpp"
+#include "sched/policy/question.hpp"
 
 namespace tilerail {
 
@@ -15,16 +15,13 @@ std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, st
                                                   std::size_t count);
 
 /// The plan with the least estimated makespan among those with the tile sizes and numbers of GPUs that the policy
-/// leaves open. `problem` as `checked` returns it; `shares` of C for all of these devices, empty: what the policy says.
-/// docs/model.md#tile
-Plan search_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                 const Policy& policy, const std::vector<double>& shares = {});
+/// leaves open; shares count for all devices only. docs/model.md#tile
+Plan search_plan(const Question& question);
 
 /// The names of GPUs as candidates have them, "gpu0,gpu3"; of more than 16 their number.
 std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus);
 
 /// The tile that the policy takes without a search: given, by an overlap model, else by the thesis' heuristic.
-std::int64_t unsearched_tile(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                             const Policy& policy);
+std::int64_t unsearched_tile(const Question& question);
 
 }  // namespace tilerail

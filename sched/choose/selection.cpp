@@ -18,22 +18,28 @@ namespace {
 
 class Selection {
  public:
-  Selection(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-            const Policy& policy, const Judge& judge)
-      : problem_{problem}, topology_{topology}, devices_{devices}, policy_{policy}, judge_{judge} {
+  Selection(const Question& question, const Judge& judge)
+      : policy_{question.policy},
+        question_{question.by(policy_)},
+        topology_{question.topology},
+        devices_{question.devices},
+        judge_{judge} {
     policy_.select = nullptr, policy_.device_choice = DeviceChoice::all;
   }
+  Selection(const Selection&) = delete;
+  Selection& operator=(const Selection&) = delete;
 
   Plan by_model(const Metric& metric) const {
     const Workload best = workloads(metric).front();
-    Plan plan = search_plan(problem_, topology_, best.devices(devices_), policy_, best.shares);
+    const std::vector<MemoryId> gpus = best.devices(devices_);
+    Plan plan = search_plan(question_.on(gpus, best.shares));
     plan.origin.why =
         fmt::format("the best GPUs and shares for {} by PARALiA's model; then {}", metric.name, plan.origin.why);
     return plan;
   }
 
   Plan by_plans(const Metric& metric) const {
-    Plan best = search_plan(problem_, topology_, devices_, policy_);
+    Plan best = search_plan(question_);
     std::vector<PlanCandidate> tried;
     double most = value_of(best, metric, tried);
     double left = 1e-3 * policy_.select_ms - cost(best);
@@ -41,7 +47,8 @@ class Selection {
     for (const Workload& workload : workloads(metric)) {
       if (workload.active.size() == devices_.size()) continue;
       if (!std::exchange(first, false) && left <= 0) break;
-      Plan plan = search_plan(problem_, topology_, workload.devices(devices_), policy_);
+      const std::vector<MemoryId> gpus = workload.devices(devices_);
+      Plan plan = search_plan(question_.on(gpus));
       left -= cost(plan);
       const double value = value_of(plan, metric, tried);
       if (value > most) best = std::move(plan), most = value;
@@ -55,7 +62,7 @@ class Selection {
 
  private:
   std::vector<Workload> workloads(const Metric& metric) const {
-    const WorkloadProblem workload = workload_problem(problem_, topology_, devices_, policy_);
+    const WorkloadProblem workload = workload_problem(question_);
     if (workload.watts.empty() && metric.needs_energy) no_watts(metric);
     return ranked_workloads(workload, LinkMap{topology_}, metric);
   }
@@ -65,13 +72,13 @@ class Selection {
     tried.push_back({fmt::format("tile={} gpus={}", plan.tile, gpus_text(topology_, plan.devices)),
                      judged.makespan.value, judge_name()});
     if (metric.needs_energy && !judged.energy) no_watts(metric);
-    return metric.of({problem_.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
+    return metric.of({question_.problem.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
   }
 
   std::string judge_name() const { return judge_.of ? "simulator" : "estimate"; }
 
   Judgement estimated(const Plan& plan) const {
-    const Estimate estimate = estimate_plan(plan, topology_, Resources{topology_});
+    const Estimate estimate = estimate_plan(plan, topology_, question_.resources);
     return {estimate.makespan, estimate.energy};
   }
 
@@ -86,18 +93,18 @@ class Selection {
                                  metric.name, topology_.name())};
   }
 
-  const GemmProblem& problem_;
+  Policy policy_;            // of the plans that are tried
+  const Question question_;  // by that policy
   const Topology& topology_;
   std::span<const MemoryId> devices_;
-  Policy policy_;
   const Judge& judge_;
 };
 
 }  // namespace
 
-Plan selected_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                   const Policy& policy, const Judge& judge) {
-  const Selection selection{problem, topology, devices, policy, judge};
+Plan selected_plan(const Question& question, const Judge& judge) {
+  const Selection selection{question, judge};
+  const Policy& policy = question.policy;
   return policy.select_by == SelectBy::model ? selection.by_model(*policy.select) : selection.by_plans(*policy.select);
 }
 

@@ -2,12 +2,9 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 
-#include "model/machine/topology.hpp"
-#include "model/problem.hpp"
 #include "plan/plan.hpp"
-#include "sched/policy/policy.hpp"
+#include "sched/policy/question.hpp"
 
 namespace tilerail {
 
@@ -27,9 +24,8 @@ struct Judge {
 ///   model   those, and the shares, of the best workload by PARALiA's model
 ///   plans   the best judged plan of those on all devices and on the best workloads' by that model, as many as
 ///           `select_ms` pays for: at least all devices and one more
-/// `problem` as `checked` returns it, with something to multiply. Throws InputError when the metric needs watts that
-/// the machine does not have. docs/model.md#selection
-Plan selected_plan(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                   const Policy& policy, const Judge& judge);
+/// There has to be something to multiply. Throws InputError when the metric needs watts that the machine does not have.
+/// docs/model.md#selection
+Plan selected_plan(const Question& question, const Judge& judge);
 
 }  // namespace tilerail

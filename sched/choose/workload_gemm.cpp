@@ -32,10 +32,9 @@ WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
   return w;
 }
 
-WorkloadProblem workload_problem(const GemmProblem& problem, const Topology& topology,
-                                 std::span<const MemoryId> devices, const Policy& policy) {
-  return workload_problem(problem, topology, devices, unsearched_tile(problem, topology, devices, policy),
-                          policy.routing == Routing::link_map ? policy.max_hops : 0);
+WorkloadProblem workload_problem(const Question& q) {
+  return workload_problem(q.problem, q.topology, q.devices, unsearched_tile(q),
+                          q.policy.routing == Routing::link_map ? q.policy.max_hops : 0);
 }
 
 }  // namespace tilerail

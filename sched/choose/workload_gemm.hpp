@@ -4,7 +4,7 @@
 
 #include "model/problem.hpp"
 #include "model/published/workload.hpp"
-#include "sched/policy/policy.hpp"
+#include "sched/policy/question.hpp"
 
 namespace tilerail {
 
@@ -14,7 +14,6 @@ namespace tilerail {
 WorkloadProblem workload_problem(const GemmProblem& problem, const Topology& topology,
                                  std::span<const MemoryId> devices, std::int64_t tile, int max_hops);
 /// With the tile that the policy takes without a search and the hops that its routing allows.
-WorkloadProblem workload_problem(const GemmProblem& problem, const Topology& topology,
-                                 std::span<const MemoryId> devices, const Policy& policy);
+WorkloadProblem workload_problem(const Question& question);
 
 }  // namespace tilerail

@@ -17,20 +17,18 @@
 
 namespace tilerail {
 
-TileScheduler::TileScheduler(const GemmProblem& problem, const Topology& topology, const Resources& resources,
-                             std::span<const MemoryId> devices, const Policy& policy, std::vector<double> shares)
-    : problem_{problem},
-      topology_{topology},
-      resources_{resources},
-      devices_{devices},
-      policy_{policy},
-      shares_{std::move(shares)},
-      capacities_{capacities_for_tiles(problem, topology, devices, policy.memory_fraction)} {}
+TileScheduler::TileScheduler(const Question& question)
+    : question_{question},
+      problem_{question.problem},
+      topology_{question.topology},
+      devices_{question.devices},
+      capacities_{capacities_for_tiles(problem_, topology_, devices_, question.policy.memory_fraction)} {}
 
 Grid TileScheduler::grid() const {
   if (problem_.routine != Routine::gemm) return {static_cast<int>(devices_.size()), 1};
-  return policy_.grid == GridChoice::automatic ? automatic_grid(problem_, resources_, devices_, policy_.batch)
-                                               : square_grid(static_cast<int>(devices_.size()));
+  const Policy& policy = question_.policy;
+  return policy.grid == GridChoice::automatic ? automatic_grid(problem_, question_.resources, devices_, policy.batch)
+                                              : square_grid(static_cast<int>(devices_.size()));
 }
 
 std::int64_t TileScheduler::largest_tile() const {
@@ -44,8 +42,8 @@ std::int64_t TileScheduler::largest_tile() const {
 
 Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   check_kernels(tile);
-  const Decisions decisions = decide({problem_, topology_, devices_, policy_, shares_}, tile, grid_shape);
-  Plan plan = plan_by(decisions, problem_, topology_, policy_.name);
+  const Decisions decisions = decide(question_, tile, grid_shape);
+  Plan plan = plan_by(decisions, problem_, topology_, question_.policy.name);
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (!nothing_to_do) add_operations(plan, decisions);
   return plan;
@@ -71,8 +69,9 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
   const bool kept = decisions.caching && !used_once;
   std::string_view after_use = !kept ? tiles_not_kept : regions.size() > 1 ? tiles_in_cubes : tiles_fit;
   KernelCosts costs{topology_};
-  const PlanSetup setup{problem_, topology_, resources_, decisions, devices_, capacities_,
-                        builder,  costs,     a,          b,         c,        links ? &*links : nullptr};
+  const PlanSetup setup{
+      problem_, topology_, question_.resources,      decisions, devices_, capacities_, builder, costs, a,
+      b,        c,         links ? &*links : nullptr};
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, decisions);

@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "cost/resources.hpp"
 #include "model/published/shared_links.hpp"
 #include "sched/gemm/decomposition.hpp"
 #include "sched/gemm/tiling.hpp"
@@ -13,13 +12,11 @@
 
 namespace tilerail {
 
-/// Plans one problem on all of the given GPUs with one tile size and grid. What it is given has to outlive it.
+/// Plans one problem on all of the given GPUs with one tile size and grid.
 class TileScheduler {
  public:
-  /// `problem` as `checked` returns it. `shares`: of C, one a device; empty: what the policy says. Throws InputError
-  /// when matrices do not fit where they are placed.
-  TileScheduler(const GemmProblem& problem, const Topology& topology, const Resources& resources,
-                std::span<const MemoryId> devices, const Policy& policy, std::vector<double> shares = {});
+  /// Throws InputError when matrices do not fit where they are placed.
+  explicit TileScheduler(const Question& question);
 
   /// The grid that the policy wants; GPUs below each other where the result is a vector.
   Grid grid() const;
@@ -40,12 +37,10 @@ class TileScheduler {
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
   std::int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;
 
+  const Question question_;
   const GemmProblem& problem_;
   const Topology& topology_;
-  const Resources& resources_;
   std::span<const MemoryId> devices_;
-  const Policy& policy_;
-  std::vector<double> shares_;
   std::vector<std::int64_t> capacities_;  // bytes for tiles, by device
 };
 

@@ -1,15 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "model/machine/topology.hpp"
-#include "model/problem.hpp"
 #include "plan/plan.hpp"
 #include "sched/policy/grid.hpp"
 #include "sched/policy/policy.hpp"
+#include "sched/policy/question.hpp"
 
 namespace tilerail {
 
@@ -35,15 +34,6 @@ struct Decisions {
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.8;
   bool single_issuer = false;
-};
-
-/// What is to be decided about.
-struct Question {
-  const GemmProblem& problem;
-  const Topology& topology;
-  std::span<const MemoryId> devices;
-  const Policy& policy;
-  std::span<const double> shares = {};  // given by a model; empty: as the policy says
 };
 
 /// The one place where wishes become decisions. `tile` and `grid` are those of a candidate plan.

@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "cost/resources.hpp"
 #include "plan/shared_streams.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/fields.hpp"
@@ -22,7 +21,7 @@ using Reason = const char*;  // null where the field can matter
 /// What the rules ask about.
 class Facts {
  public:
-  Facts(const Asked& asked, const Plan& plan)
+  Facts(const Question& asked, const Plan& plan)
       : problem{asked.problem}, policy{asked.policy}, asked_{asked}, plan_{plan} {}
 
   const GemmProblem& problem;
@@ -46,7 +45,7 @@ class Facts {
     return policy.batch && policy.caching && !one_gpu() && !evicts() && product() && problem.routine == Routine::gemm;
   }
   bool relays() const {
-    return !overrides(policy, "routing") && relays_help(problem, Resources{asked_.topology}, asked_.devices);
+    return !overrides(policy, "routing") && relays_help(problem, asked_.resources, asked_.devices);
   }
   bool equally_fast() const {
     return std::ranges::all_of(asked_.devices, [&](MemoryId device) {
@@ -77,7 +76,7 @@ class Facts {
     return found == plan_.origin.decisions.end() ? std::string_view{} : found->value;
   }
 
-  const Asked& asked_;
+  const Question& asked_;
   const Plan& plan_;
 };
 
@@ -187,7 +186,7 @@ constexpr std::array rules{
 
 }  // namespace
 
-std::string_view why_without_effect(std::string_view key, const Asked& asked, const Plan& plan) {
+std::string_view why_without_effect(std::string_view key, const Question& asked, const Plan& plan) {
   if (plan.ops.empty()) return "there is nothing to do";
   const auto* const rule = std::ranges::find(rules, key, &Rule::key);
   if (rule == rules.end()) return {};
@@ -195,7 +194,7 @@ std::string_view why_without_effect(std::string_view key, const Asked& asked, co
   return reason ? std::string_view{reason} : std::string_view{};
 }
 
-void explain_effects(const Asked& asked, Plan& plan) {
+void explain_effects(const Question& asked, Plan& plan) {
   std::vector<std::string> named;
   for (const std::string& key : overridden_keys(asked.policy))
     if (const std::string_view why = why_without_effect(key, asked, plan); !why.empty())

@@ -36,11 +36,12 @@ class Predictor {
         devices_{devices},
         policy_{paralia(text.policy)},
         judge_{judge_of(topology)},
+        resources_{topology},
         map_{text.link_map.empty() ? LinkMap{topology} : read_link_map(text.link_map, topology)},
-        workload_{workload_problem(problem, topology, devices, policy_)} {}
+        workload_{workload_problem(question())} {}
 
   WorkloadPrediction predict() const {
-    WorkloadPrediction prediction{unsearched_tile(problem_, topology_, devices_, policy_), has_watts(), {}};
+    WorkloadPrediction prediction{unsearched_tile(question()), has_watts(), {}};
     prediction.choices.push_back(of_workload("all", of_all_devices()));
     for (const Metric& metric : metrics)
       if (!metric.needs_energy || has_watts())
@@ -52,6 +53,8 @@ class Predictor {
   }
 
  private:
+  Question question() const { return {problem_, topology_, resources_, devices_, policy_}; }
+
   bool has_watts() const { return !workload_.watts.empty(); }
 
   Workload of_all_devices() const {
@@ -69,7 +72,7 @@ class Predictor {
   DevicePrediction of_workload(std::string choice, const Workload& workload) const {
     DevicePrediction made{std::move(choice), workload.devices(devices_), workload.shares, workload.time.value};
     if (has_watts()) made.predicted_j = workload.energy.value;
-    const Plan plan = search_plan(problem_, topology_, made.devices, policy_, made.shares);
+    const Plan plan = search_plan(question().on(made.devices, made.shares));
     return simulated(std::move(made), plan);
   }
 
@@ -88,6 +91,7 @@ class Predictor {
   std::span<const MemoryId> devices_;
   Policy policy_;
   Judge judge_;
+  Resources resources_;
   LinkMap map_;
   WorkloadProblem workload_;
 };

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+
+#include "cost/resources.hpp"
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+#include "sched/policy/policy.hpp"
+
+namespace tilerail {
+
+/// What planners decide about. All that it refers to has to outlive it and them.
+struct Question {
+  const GemmProblem& problem;  // as `checked` returns it
+  const Topology& topology;
+  const Resources& resources;         // of that machine
+  std::span<const MemoryId> devices;  // to plan for, or to choose from
+  const Policy& policy;
+  std::span<const double> shares = {};  // of C, given by a model, one a device; empty: as the policy says
+
+  /// The same with these devices only.
+  Question on(std::span<const MemoryId> some, std::span<const double> their_shares = {}) const {
+    return {problem, topology, resources, some, policy, their_shares};
+  }
+  /// The same by another policy.
+  Question by(const Policy& other) const { return {problem, topology, resources, devices, other, shares}; }
+};
+
+}  // namespace tilerail
