@@ -33,6 +33,7 @@ class Resources {
   explicit Resources(const Topology& topology);
 
   std::size_t count() const { return count_; }
+  std::size_t memories() const { return ways_.memories(); }
   /// Whether it is the bound of a group while copies run on both of its sides.
   bool is_both_busy(std::size_t resource) const { return resource >= first_both_busy_; }
   const TwoWays& two_ways(std::size_t group) const { return two_ways_[group]; }

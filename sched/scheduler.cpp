@@ -72,7 +72,7 @@ Plan chosen_plan(const Question& q, const Judge& judge) {
   if (picks) left = choosable(q.problem, q.topology, q.devices);
   if (!product) return search_plan(q.on(left));
   left = usable_devices(q.problem, q.topology, left, q.policy);
-  return q.policy.select ? selected_plan(q.on(left), judge) : search_plan(q.on(left));
+  return q.policy.select && left.size() > 1 ? selected_plan(q.on(left), judge) : search_plan(q.on(left));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ std::size_t checked_memories(const Topology& topology) {
   const std::size_t memories = topology.memories().size();
   if (memories > LinkMap::most_memories)
     throw InputError{fmt::format(
-        "machine '{}' has {} memories; routing=link-map and select-by=model expect at most {}; other policies take it",
+        "machine '{}' has {} memories; routing=link-map and select expect at most {}; without them it can be planned for",
         topology.name(), memories, LinkMap::most_memories)};
   return memories;
 }

@@ -69,9 +69,15 @@ class Search {
   Plan explained(Judged best) const {
     PlanOrigin& origin = best.plan.origin;
     origin.judge = "estimate", origin.candidates = tried_;
-    origin.why = fmt::format("{}: none of the {} tried is estimated to be more than {:.0f} % faster",
-                             best.candidate.what, tried_.size(), 100 * margin);
-    if (tried_.size() == 1) origin.why = "the only candidate";
+    const double least = std::ranges::min_element(tried_, {}, &PlanCandidate::seconds)->seconds;
+    origin.why =
+        tried_.size() == 1 ? "the only candidate"
+        : least == best.candidate.seconds
+            ? fmt::format("{}: the fastest of the {} tried, by the estimate", best.candidate.what, tried_.size())
+            : fmt::format(
+                  "{}: of the {} tried, the fastest gains {:.1f} % by the estimate, too little to "
+                  "prefer smaller tiles, fewer GPUs or relays",
+                  best.candidate.what, tried_.size(), 100 * (1 - least / best.candidate.seconds));
     return std::move(best.plan);
   }
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "plan/shared_streams.hpp"
@@ -18,6 +20,11 @@ namespace {
 
 using Reason = const char*;  // null where the field can matter
 
+constexpr Reason one_gpu = "one GPU is given", nothing_to_multiply = "there is nothing to multiply",
+                 once = "every tile is used once", no_chain = "no tile is sent in a chain",
+                 evicted = "tiles do not all fit in memory", to_select = "select is none",
+                 even_dot = "a dot product is cut into even parts", in_place = "C is where it is computed";
+
 /// What the rules ask about.
 class Facts {
  public:
@@ -29,7 +36,7 @@ class Facts {
 
   bool one_gpu() const { return asked_.devices.size() == 1; }
   bool product() const { return problem.has_product(); }
-  bool dot() const { return problem.routine == Routine::dot; }
+  bool dot() const { return problem.routine == Routine::dot && product(); }
   bool used_once() const { return problem.of_vectors() || !product(); }
   bool selects() const { return policy.select && product() && !one_gpu(); }
   /// Whether this plan was the only one that was made: another candidate might not be like it.
@@ -44,9 +51,19 @@ class Facts {
   bool chains() const {
     return policy.batch && policy.caching && !one_gpu() && !evicts() && product() && problem.routine == Routine::gemm;
   }
-  bool relays() const {
-    return !overrides(policy, "routing") && relays_help(problem, asked_.resources, asked_.devices);
+  /// Whether the way over another GPU may be taken where the policy wants that. Some of the GPUs may be few enough.
+  bool can_relay() const {
+    if (!can_relay_)
+      can_relay_ = relays_help(problem, asked_.resources, asked_.devices) ||
+                   (asked_.devices.size() > most_with_relays && problem.routine == Routine::gemm && chooses_gpus());
+    return *can_relay_;
   }
+  bool relays() const { return policy.relays && !overrides(policy, "routing") && can_relay(); }
+  /// Whether the preset or the user wants tiles to go over other GPUs, whatever that does to time.
+  bool link_map() const {
+    return policy.routing == Routing::link_map || preset_of(policy).routing == Routing::link_map;
+  }
+  bool chooses_gpus() const { return selects() || policy.device_choice == DeviceChoice::search; }
   bool equally_fast() const {
     return std::ranges::all_of(asked_.devices, [&](MemoryId device) {
       return asked_.topology.memory(device).kernels == asked_.topology.memory(asked_.devices[0]).kernels;
@@ -78,12 +95,10 @@ class Facts {
 
   const Question& asked_;
   const Plan& plan_;
+  mutable std::optional<bool> can_relay_;  // which takes long to find out
 };
 
-constexpr Reason one_gpu = "one GPU is given", nothing_to_multiply = "there is nothing to multiply",
-                 once = "every tile is used once", no_chain = "no tile is sent in a chain",
-                 evicted = "tiles do not all fit in memory", to_select = "select is none",
-                 even_dot = "a dot product is cut into even parts", in_place = "C is where it is computed";
+Reason why_not_selected(const Facts& f) { return f.one_gpu() ? one_gpu : f.product() ? nullptr : nothing_to_multiply; }
 
 struct Rule {
   std::string_view key;
@@ -95,17 +110,12 @@ constexpr std::array rules{
          [](const Facts& f) { return f.one_gpu()   ? one_gpu
                                      : f.selects() ? "select chooses the GPUs"
                                                    : nullptr; }},
-    Rule{"select", [](const Facts& f) { return f.one_gpu()    ? one_gpu
-                                               : !f.product() ? nothing_to_multiply
-                                                              : nullptr; }},
-    Rule{"select-by",
-         [](const Facts& f) { return !f.policy.select ? to_select
-                                     : f.selects()    ? nullptr
-                                                      : nothing_to_multiply; }},
+    Rule{"select", [](const Facts& f) { return why_not_selected(f); }},
+    Rule{"select-by", [](const Facts& f) { return !f.policy.select ? to_select : why_not_selected(f); }},
     Rule{"select-ms",
          [](const Facts& f) {
            if (!f.policy.select) return to_select;
-           if (!f.selects()) return f.one_gpu() ? one_gpu : nothing_to_multiply;
+           if (!f.selects()) return why_not_selected(f);
            return f.policy.select_by == SelectBy::model ? "no plans are judged to select GPUs" : nullptr;
          }},
     Rule{"grid",
@@ -126,6 +136,7 @@ constexpr std::array rules{
     Rule{"tile", [](const Facts&) -> Reason { return nullptr; }},
     Rule{"routing",
          [](const Facts& f) -> Reason {
+           if ((f.policy.relays && f.can_relay()) || (f.link_map() && !f.one_gpu())) return nullptr;
            if (f.used_once()) return once;
            if (!f.policy.caching) return "without caching a tile comes from its home";
            return f.one_gpu() && f.policy.order != Order::eta ? "tiles come from their home alone" : nullptr;
@@ -134,11 +145,12 @@ constexpr std::array rules{
          [](const Facts& f) -> Reason {
            if (f.problem.routine != Routine::gemm) return "vectors go straight";
            if (overrides(f.policy, "routing")) return "routing is given";
-           return f.relays() ? nullptr : "no transfer is faster over another GPU";
+           if (!f.policy.relays && !preset_of(f.policy).relays) return "the preset has none";
+           return f.can_relay() ? nullptr : "no transfer is faster over another GPU";
          }},
     Rule{"max-hops",
          [](const Facts& f) {
-           const bool link_map = f.policy.routing == Routing::link_map || (f.policy.relays && f.relays());
+           const bool link_map = f.policy.routing == Routing::link_map || f.relays();
            return !link_map ? "routing is not link-map" : f.one_gpu() ? one_gpu : nullptr;
          }},
     Rule{"batch",
@@ -186,22 +198,20 @@ constexpr std::array rules{
 
 }  // namespace
 
-std::string_view why_without_effect(std::string_view key, const Question& asked, const Plan& plan) {
-  if (plan.ops.empty()) return "there is nothing to do";
-  const auto* const rule = std::ranges::find(rules, key, &Rule::key);
-  if (rule == rules.end()) return {};
-  const Reason reason = rule->without_effect(Facts{asked, plan});
-  return reason ? std::string_view{reason} : std::string_view{};
-}
-
 void explain_effects(const Question& asked, Plan& plan) {
+  const Facts facts{asked, plan};
+  const auto why_without = [&](std::string_view key) -> Reason {
+    if (plan.ops.empty()) return "there is nothing to do";
+    const auto* const rule = std::ranges::find(rules, key, &Rule::key);
+    if (rule == rules.end()) throw std::logic_error{fmt::format("field '{}' has no rule", key)};
+    return rule->without_effect(facts);
+  };
   std::vector<std::string> named;
   for (const std::string& key : overridden_keys(asked.policy))
-    if (const std::string_view why = why_without_effect(key, asked, plan); !why.empty())
-      named.push_back(fmt::format("{}: {}", key, why));
+    if (const Reason why = why_without(key)) named.push_back(fmt::format("{}: {}", key, why));
   std::vector<PlanDecision> decided;
   for (const PlanDecision& decision : plan.origin.decisions)
-    if (decision.key == "devices" || why_without_effect(decision.key, asked, plan).empty()) decided.push_back(decision);
+    if (decision.key == "devices" || decision.key == "tiles" || !why_without(decision.key)) decided.push_back(decision);
   plan.origin.without_effect = std::move(named), plan.origin.decisions = std::move(decided);
 }
 

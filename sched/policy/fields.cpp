@@ -246,6 +246,8 @@ std::vector<std::string> overridden_keys(const Policy& policy) {
   return keys;
 }
 
+Policy preset_of(const Policy& policy) { return preset(policy.name.substr(0, policy.name.find('+'))); }
+
 bool overrides(const Policy& policy, std::string_view key) {
   const std::vector<std::string> keys = overridden_keys(policy);
   return std::ranges::find(keys, key) != keys.end();

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/published/link_map.hpp"
+
 namespace tilerail {
 
 bool relays_help(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices) {
-  if (problem.routine != Routine::gemm || devices.size() > most_with_relays) return false;
+  const bool mapped = resources.memories() <= LinkMap::most_memories;  // whose routes relays are
+  if (problem.routine != Routine::gemm || devices.size() > most_with_relays || !mapped) return false;
   std::vector<MemoryId> ends{devices.begin(), devices.end()};
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
     if (std::find(ends.begin(), ends.end(), place) == ends.end()) ends.push_back(place);

@@ -11,8 +11,8 @@ namespace tilerail {
 constexpr std::size_t most_with_relays = 256;
 
 /// Whether some transfer that the problem may need, between devices or a device and a matrix's memory, moves faster
-/// over another of the devices than on its own route, with nothing else running. GEMMs on at most
-/// `most_with_relays` devices only.
+/// over another of the devices than on its own route, with nothing else running. Only for GEMMs, on at most
+/// `most_with_relays` devices of a machine that a link map can be made of.
 bool relays_help(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices);
 
 }  // namespace tilerail

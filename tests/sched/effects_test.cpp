@@ -92,16 +92,31 @@ std::vector<Case> cases() {
                     gemv = problem_of(Routine::gemv, 3000, 1, 2000), axpy = problem_of(Routine::axpy, 900000, 1, 1),
                     scale = problem_of(Routine::gemm, 1500, 1300, 1100, 0);
   GemmProblem on_gpus = gemm, large = gemm;
+  GemmProblem axpy_on_gpu = problem_of(Routine::axpy, 9000, 1, 1), scale_on_gpu = scale;
+  axpy_on_gpu.place_a = axpy_on_gpu.place_c = scale_on_gpu.place_c = MemoryId{1}, scale_on_gpu.beta = 0.5;
+  GemmProblem relayed = problem_of(Routine::gemm, 1024, 8192, 8192);
+  relayed.place_a = MemoryId{1};
+  GemmProblem zero = problem_of(Routine::gemm, 1024, 1000, 64, 0);
+  GemmProblem dot_of_nothing = problem_of(Routine::dot, 1, 1, 900000, 0);
+  dot_of_nothing.place_b = MemoryId{1};
   on_gpus.place_a = MemoryId{1}, on_gpus.place_b = MemoryId{2}, on_gpus.place_c = MemoryId{1};
   large.beta = 0;
   std::vector<Case> all;
   for (const auto& [preset, gpus] : std::vector<std::pair<const char*, std::size_t>>{
            {"baseline", 2}, {"paralia", 2}, {"gemmex", 1}, {"gemmex", 2}, {"tilerail", 1}, {"tilerail", 2}})
-    for (const GemmProblem& problem : {gemm, on_gpus, gemv, dot, axpy, scale})
+    for (const GemmProblem& problem : {gemm, on_gpus, gemv, dot, dot_of_nothing, axpy, scale})
       all.push_back({"two-gpu", preset, {"tile=512"}, problem, gpus});
   all.push_back({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, large, 2});
   all.push_back({"two-gpu", "tilerail", {}, gemm, 2});
   all.push_back({"clx-ai", "tilerail", {"tile=512"}, on_gpus, 4});
+  for (const GemmProblem& problem : {gemm, gemv, dot, axpy, scale, zero}) {
+    all.push_back({"clx-ai", "tilerail", {"tile=512"}, problem, 6});
+    all.push_back({"clx-ai", "tilerail", {"tile=512", "caching=off"}, problem, 6});
+    all.push_back({"clx-ai", "paralia", {"tile=512"}, problem, 6});
+  }
+  all.push_back({"clx-ai", "tilerail", {"caching=off", "tile=512"}, relayed, 8});
+  for (const GemmProblem& problem : {axpy_on_gpu, scale_on_gpu})
+    all.push_back({"clx-ai", "gemmex", {"tile=512"}, problem, 8});
   all.push_back({"clx-ai", "tilerail", {"tile=512", "select=edp"}, gemm, 4});
   all.push_back({"karolina-hgx-a100", "tilerail", {"tile=512"}, on_gpus, 2});
   return all;
@@ -202,7 +217,8 @@ TEST(Effects, DecisionsThatDecideNothingAreNotStored) {
   EXPECT_EQ(fmt::format("{}", fmt::join(keys, " ")), "devices tile overlap memory-fraction issue tiles");
 }
 
-TEST(Effects, EveryFieldHasARuleAndAMeaning) {
+// Every field that is tried is looked up among the rules: one without a rule ends in an error.
+TEST(Effects, EveryFieldIsTriedHereAndHasAMeaning) {
   std::set<std::string> wished;
   for (const std::string& wish : wishes) wished.insert(key_of(wish));
   for (const PolicyField& field : fields_of(preset("tilerail"))) {

@@ -217,6 +217,33 @@ TEST(Scheduler, PlansForTheMostGpus) {
                      {"4097 memories", "routing=link-map", "at most 512"});
 }
 
+// Where the way over another GPU is faster, but the machine is too large for a link map, tiles go straight.
+TEST(Scheduler, PlansWithoutRelaysOnMachinesWithoutALinkMap) {
+  const auto with_fast_links = [](int gpus) {
+    Topology::Description d = with_gpus(gpus).description();
+    for (const auto& [from, to] : {std::pair{"gpu0", "gpu2"}, {"gpu2", "gpu3"}}) {
+      const auto node = [&](std::string_view name) {
+        return NodeId{static_cast<std::size_t>(std::ranges::find(d.nodes, name, &Node::name) - d.nodes.begin())};
+      };
+      Link link = d.links[2];
+      link.from = node(from), link.to = node(to), link.name = "", link.bandwidth = Rate{500e9};
+      d.links.push_back(link);
+    }
+    return Topology{d};
+  };
+  GemmProblem problem = cube(1024);
+  problem.place_a = MemoryId{1};
+  const auto gpus = [](const Topology& machine) { return std::span{machine.gpus()}.first(4); };
+  const auto tried = [&](const Topology& machine, std::string_view preset) {
+    return plan_gemm(problem, machine, gpus(machine), policy(preset, {"tile=512", "devices=all"})).origin.candidates;
+  };
+  EXPECT_EQ(tried(with_fast_links(4), "tilerail").size(), 2U);
+  const Topology large = with_fast_links(600);
+  EXPECT_EQ(tried(large, "tilerail").size(), 0U);
+  expect_input_error([&] { plan_gemm(problem, large, gpus(large), policy("gemmex", {"select=perf"})); },
+                     {"601 memories", "select", "at most 512"});
+}
+
 TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
   GemmProblem problem;
   problem.m = 777, problem.n = 333, problem.k = 501;

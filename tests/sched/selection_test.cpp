@@ -100,6 +100,8 @@ TEST(Selection, MetricsOfEnergyNeedWatts) {
     EXPECT_NO_THROW(plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"select=perf"})));
   }
   EXPECT_TRUE(plan_gemm(cube(0), machine, machine.gpus(), policy("paralia", {"select=edp"})).ops.empty());
+  const std::span<const MemoryId> one = std::span{machine.gpus()}.first(1);  // there is nothing to select
+  EXPECT_NO_THROW(plan_gemm(cube(1024), machine, one, policy("tilerail", {"select=edp"})));
 }
 
 }  // namespace
