@@ -62,7 +62,7 @@ Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& optio
       judge_{study::judge_of(topology_)},
       pageable_{options.pageable},
       plans_{options.cached_plans} {
-  if (topology_.hosts().empty()) throw InputError{"machine '" + topology_.name() + "' has no host memory"};
+  if (topology_.hosts().empty()) throw InputError{fmt::format("machine '{}' has no host memory", topology_.name())};
   const auto caller = hardware_->keep_caller_state();
   hardware_->open(topology_);
   if (options.arena_bytes != 0) reserve(options.arena_bytes);

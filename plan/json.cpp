@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 #include <string_view>
 
@@ -203,12 +205,13 @@ Plan plan_from_json(const std::string& json, const std::string& file) {
   try {
     validate(plan);
   } catch (const InputError& error) {
-    throw InputError{file + ": " + error.what()};
+    throw InputError{fmt::format("{}: {}", file, error.what())};
   }
   const std::string stated = root.at("hash").text(), found = content_hash(plan);
   if (stated != found)
-    throw InputError{file + ": /hash: '" + stated + "' is not the hash of the contents, '" + found +
-                     "': the plan was changed after it was written"};
+    throw InputError{
+        fmt::format("{}: /hash: '{}' is not the hash of the contents, '{}': the plan was changed after it was written",
+                    file, stated, found)};
   return plan;
 }
 

@@ -183,7 +183,7 @@ class Search {
   /// Fewer GPUs want larger tiles: from that of the best plan upwards, until `patience` do not help. Returns false when
   /// a plan that was not cheap to make was hopeless.
   bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) {
-    constexpr double hopeless = 1.25;
+    constexpr double hopeless = 1.25;  // docs/model.md#gpus
     const TileScheduler scheduler{question_.on(devices)};
     const Grid grid = scheduler.grid();
     std::vector<std::int64_t> tiles{best.plan.tile};

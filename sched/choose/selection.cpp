@@ -82,7 +82,8 @@ class Selection {
     return {estimate.makespan, estimate.energy};
   }
 
-  /// In seconds, with the search for its tile.
+  /// In seconds, with the search for its tile; what is left of select-ms has to be the same in every process, so that
+  /// this is not measured. About what `bench_plan_speed` shows. docs/model.md#selection
   double cost(const Plan& plan) const {
     constexpr double of_plan = 2e-3, of_op = 4e-6;
     return of_plan + (of_op + judge_.per_op.value) * static_cast<double>(plan.ops.size());

@@ -32,7 +32,7 @@ Grid TileScheduler::grid() const {
 }
 
 std::int64_t TileScheduler::largest_tile() const {
-  constexpr double comfortable_slots = 12;
+  constexpr double comfortable_slots = 12;  // docs/model.md#memory: with 7 to 9, only blocks of one tile of C fit
   const std::int64_t least = *std::min_element(capacities_.begin(), capacities_.end());
   const double elements =
       static_cast<double>(least) / comfortable_slots / static_cast<double>(element_size(problem_.dtype));

@@ -227,7 +227,7 @@ void apply_override(Policy& policy, std::string_view assignment) {
     }
     known += " " + std::string{field.key};
   }
-  throw InputError{"--set " + std::string{key} + ": no such field; there are:" + known};
+  throw InputError{fmt::format("--set {}: no such field; there are:{}", key, known)};
 }
 
 std::vector<PolicyField> fields_of(const Policy& policy) {

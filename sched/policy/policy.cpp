@@ -1,5 +1,8 @@
 #include "sched/policy/policy.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <array>
 
 #include "model/base/error.hpp"
@@ -46,12 +49,9 @@ const std::array<Policy, 4>& presets() {
 }  // namespace
 
 Policy preset(std::string_view name) {
-  std::string known;
-  for (const Policy& row : presets()) {
+  for (const Policy& row : presets())
     if (row.name == name) return row;
-    known += " " + row.name;
-  }
-  throw InputError{"--policy " + std::string{name} + ": no such policy; there are:" + known};
+  throw InputError{fmt::format("--policy {}: no such policy; there are: {}", name, fmt::join(preset_names(), " "))};
 }
 
 std::vector<std::string> preset_names() {

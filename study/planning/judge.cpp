@@ -9,7 +9,7 @@
 namespace tilerail::study {
 
 Judge judge_of(const Topology& topology) {
-  constexpr Seconds simulating{8e-6};  // an operation
+  constexpr Seconds simulating{8e-6};  // an operation, about what bench_sim_speed shows; docs/model.md#selection
   const std::shared_ptr<Executor> simulator = make_simulator(topology);
   if (!simulator) return {};
   const auto of = [&topology, simulator](const Plan& plan) {
