@@ -1,55 +1,71 @@
 #include "model/base/json_reader.hpp"
 
+#include <set>
 #include <vector>
 
 namespace tilerail {
 namespace {
 
-/// Watches a parser, which would keep the last of equal keys without a word.
-class DuplicateKeys {
+/// Looks for equal keys, of which the library would keep the last without a word. Builds nothing: the callback of
+/// Json::parse would do, too, but with one the library searches a whole array at the end of each object in it.
+class DuplicateKeys final : public nlohmann::json_sax<Json> {
  public:
   explicit DuplicateKeys(const std::string& file) : file_{file} {}
 
-  void on(Json::parse_event_t event, const Json& parsed) {
-    switch (event) {
-      case Json::parse_event_t::key:
-        return add(parsed.get_ref<const std::string&>());
-      case Json::parse_event_t::object_start:
-      case Json::parse_event_t::array_start:
-        begin_value();
-        return open_.push_back({event == Json::parse_event_t::array_start, 0, {}});
-      case Json::parse_event_t::object_end:
-      case Json::parse_event_t::array_end:
-        return open_.pop_back();
-      case Json::parse_event_t::value:
-        return begin_value();
-    }
+  bool null() override { return begin_value(); }
+  bool boolean(bool) override { return begin_value(); }
+  bool number_integer(Json::number_integer_t) override { return begin_value(); }
+  bool number_unsigned(Json::number_unsigned_t) override { return begin_value(); }
+  bool number_float(Json::number_float_t, const std::string&) override { return begin_value(); }
+  bool string(std::string&) override { return begin_value(); }
+  bool binary(Json::binary_t&) override { return begin_value(); }
+
+  bool start_object(std::size_t) override { return open(false); }
+  bool start_array(std::size_t) override { return open(true); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(std::string& key) override {
+    Open& object = open_.back();
+    if (!object.keys.insert(key).second)
+      throw InputError{fmt::format("{}: {}/{}: the key is there twice; expected it once", file_, path(), key)};
+    object.key = key;
+    return true;
   }
+
+  /// Stops. What is wrong says Json::parse.
+  bool parse_error(std::size_t, const std::string&, const Json::exception&) override { return false; }
 
  private:
   /// An object or array that is not complete yet.
   struct Open {
     bool is_array = false;
-    std::size_t entries = 0;        // of an array
-    std::vector<std::string> keys;  // of an object; a few
+    std::size_t entries = 0;     // of an array
+    std::set<std::string> keys;  // of an object
+    std::string key;             // its newest
   };
 
-  void begin_value() {
+  bool begin_value() {
     if (!open_.empty() && open_.back().is_array) ++open_.back().entries;
+    return true;
   }
 
-  void add(const std::string& key) {
-    auto& keys = open_.back().keys;
-    if (std::find(keys.begin(), keys.end(), key) != keys.end())
-      throw InputError{fmt::format("{}: {}/{}: the key is there twice; expected it once", file_, path(), key)};
-    keys.push_back(key);
+  bool open(bool is_array) {
+    begin_value();
+    open_.push_back({is_array, 0, {}, {}});
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
   }
 
   /// Of the innermost object.
   std::string path() const {
     std::string path;
     for (std::size_t i = 0; i + 1 < open_.size(); ++i)
-      path += open_[i].is_array ? fmt::format("/{}", open_[i].entries - 1) : fmt::format("/{}", open_[i].keys.back());
+      path += open_[i].is_array ? fmt::format("/{}", open_[i].entries - 1) : fmt::format("/{}", open_[i].key);
     return path;
   }
 
@@ -75,10 +91,8 @@ std::string message(const std::string& file, std::string_view text) {
 Json parse_json(std::string_view json, const std::string& file) {
   DuplicateKeys duplicates{file};
   try {
-    return Json::parse(json, [&](int, Json::parse_event_t event, const Json& parsed) {
-      duplicates.on(event, parsed);
-      return true;
-    });
+    Json::sax_parse(json, &duplicates);
+    return Json::parse(json);
   } catch (const Json::exception& error) {
     throw InputError{message(file, error.what())};
   }
