@@ -109,6 +109,22 @@ TEST(TopologyToml, TheThreeFormsOfGemmTimesAgree) {
   }
 }
 
+/// The description of a machine that is described by this string of TOML.
+std::string described_by(const std::string& toml) {
+  const std::string links = "[[link]]\nfrom = \"host\"\nto = \"gpu0\"\nboth = true\n" + figures;
+  return read_topology("description = " + toml + "\n" + machine(1, links), "m").description().description;
+}
+
+TEST(TopologyToml, DotsOfTextsAndCommentsAreNoPartsOfKeys) {
+  const std::string dots(40, '.');
+  EXPECT_EQ(described_by("\"" + dots + "\\\"" + dots + "\""), dots + "\"" + dots);
+  EXPECT_EQ(described_by("'" + dots + "\\'  # \"" + dots), dots + "\\");
+  EXPECT_EQ(described_by("\"\"\"a\n" + dots + "\"\"" + dots + "\\\"\"\"\"\"  # '" + dots),
+            "a\n" + dots + "\"\"" + dots + "\"\"");
+  EXPECT_EQ(described_by("'''a\n\"" + dots + "''" + dots + "'''''"), "a\n\"" + dots + "''" + dots + "''");
+  EXPECT_EQ(described_by("\"\" # " + dots), "");
+}
+
 // The figures that the comment of the file promises.
 TEST(TopologyToml, TwoGpuIsWhatItsCommentSays) {
   const Topology t = test::shipped("two-gpu");
