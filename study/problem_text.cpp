@@ -41,6 +41,10 @@ std::string_view operands(Routine routine) {
   return "";
 }
 
+Trans transpose(const std::optional<std::string>& text, std::string_view what) {
+  return text ? trans_from_string(*text, what) : Trans::no;
+}
+
 /// 0 where none is given: the smallest that is legal.
 std::int64_t leading_dimension(const std::optional<std::string>& text, std::string_view what) {
   const std::int64_t size = text ? parse_size(*text, what) : 0;
@@ -55,16 +59,14 @@ GemmProblem ProblemText::sizes() const {
   if (gemv) {
     const auto parts = split(*gemv, ',');
     if (parts.size() != 2) throw InputError{fmt::format("--gemv: '{}' is not M,N, the rows and columns of A", *gemv)};
-    return gemv_problem(parse_size(parts[0], "--gemv"), parse_size(parts[1], "--gemv"),
-                        trans_from_string(trans_a, "--transa"));
+    return gemv_problem(parse_size(parts[0], "--gemv"), parse_size(parts[1], "--gemv"), transpose(trans_a, "--transa"));
   }
   if (dot) return dot_problem(parse_size(*dot, "--dot"));
   if (axpy) return axpy_problem(parse_size(*axpy, "--axpy"));
   GemmProblem problem;
   const auto shape = parse_shape(*gemm, "--gemm");
   problem.m = shape[0], problem.n = shape[1], problem.k = shape[2];
-  problem.trans_a = trans_from_string(trans_a, "--transa");
-  if (trans_b) problem.trans_b = trans_from_string(*trans_b, "--transb");
+  problem.trans_a = transpose(trans_a, "--transa"), problem.trans_b = transpose(trans_b, "--transb");
   return problem;
 }
 
@@ -79,7 +81,7 @@ void ProblemText::refuse_what_is_not_there(Routine routine) const {
   refuse("--ldb", leading[1].has_value());
   refuse("--ldc", leading[2].has_value());
   if (routine == Routine::gemv) return;
-  refuse("--transa", trans_a != "N");
+  refuse("--transa", trans_a.has_value());
   refuse("--lda", leading[0].has_value());
   refuse("--beta", routine == Routine::dot && beta);
 }

@@ -13,8 +13,8 @@ namespace tilerail::study {
 /// rest with its defaults. Errors name the option that the text belongs to.
 struct ProblemText {
   std::optional<std::string> gemm, gemv, dot, axpy;
-  std::string dtype = "f64", trans_a = "N", alpha = "1";
-  std::optional<std::string> trans_b, beta, place;  // whose defaults are the routine's
+  std::string dtype = "f64", alpha = "1";
+  std::optional<std::string> trans_a, trans_b, beta, place;  // absent: as the routine has it
   std::array<std::optional<std::string>, 3> leading;
 
   /// The checked problem, with its matrices in memories of `topology`. Throws InputError naming the option.

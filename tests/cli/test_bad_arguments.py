@@ -52,6 +52,7 @@ CASES = {
     "gemv in two places": (problem(gemm=None, gemv="6,4", place="h:h"), "'h:h' is not A:X:Y"),
     "transposed vector": (problem(gemm=None, gemv="6,4", transb="N"), "--transb"),
     "transposed axpy": (problem(gemm=None, axpy="64", transa="T"), "--transa"),
+    "dot that is not transposed": (problem(gemm=None, dot="64", transa="N"), "--transa: means nothing beside --dot"),
     "vector with a leading dimension": (problem(gemm=None, gemv="6,4", ldc="6"), "--ldc"),
     "dot with a leading dimension": (problem(gemm=None, dot="64", lda="64"), "--lda"),
     "dot that adds": (problem(gemm=None, dot="64", beta="1"), "--beta"),
