@@ -10,9 +10,7 @@ namespace {
 
 std::optional<tilerail::Plan> accepted(const std::string& text) {
   try {
-    tilerail::Plan plan = tilerail::plan_from_json(text, "fuzz.json");
-    tilerail::validate(plan);
-    return plan;
+    return tilerail::plan_from_json(text, "fuzz.json");
   } catch (const tilerail::InputError&) {
     return std::nullopt;
   }

@@ -180,8 +180,7 @@ class Checker {
 
 void validate(const Plan& plan) { Checker{plan}.run(); }
 
-void validate(const Plan& plan, const Topology& topology) {
-  validate(plan);
+void require_fit(const Plan& plan, const Topology& topology) {
   const auto& memories = topology.memories();
   if (plan.memories.size() != memories.size() ||
       !std::equal(memories.begin(), memories.end(), plan.memories.begin(),
@@ -198,6 +197,11 @@ void validate(const Plan& plan, const Topology& topology) {
           topology.memory(q.src).name, topology.memory(q.dst).name, topology.name())};
   }
   check_capacities(memory_needs(plan), topology, "plan");
+}
+
+void validate(const Plan& plan, const Topology& topology) {
+  validate(plan);
+  require_fit(plan, topology);
 }
 
 void require_kernels(const Plan& plan) {

@@ -130,8 +130,7 @@ Job plan_job(const Topology& topology, const ProblemText& problem, const Machine
 Job make_job(const JobText& options) {
   if (!options.plan_file.empty()) {
     Job job = load_job(options);
-    validate(job.plan);
-    validate(job.plan, job.topology);
+    require_fit(job.plan, job.topology);
     return job;
   }
   return plan_job(options.machine.load(), options.problem, options.machine, options.policy);

@@ -140,7 +140,9 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
 }
 
 TEST_F(PlanJson, PlansOfOtherMachinesAreRefused) {
-  expect_input_error([&] { validate(plan, shipped("pcie-tree-8")); }, {"two-gpu", "pcie-tree-8"});
+  const Topology other = shipped("pcie-tree-8");
+  expect_input_error([&] { require_fit(plan, other); }, {"two-gpu", "pcie-tree-8"});
+  expect_input_error([&] { validate(plan, other); }, {"two-gpu", "pcie-tree-8"});
 }
 
 }  // namespace
