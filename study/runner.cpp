@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include "backends/factory.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 
@@ -32,6 +33,10 @@ Runner::Runner(std::unique_ptr<RealExecutor> executor, std::span<const Plan* con
     : settings_{settings},
       executor_{std::move(executor)},
       matrices_{executor_->test_matrices(plans, {.pages = settings.pages, .checked = settings.check})} {}
+
+Runner::Runner(std::string_view backend, const Topology& machine, std::span<const Plan* const> plans,
+               const RunSettings& settings)
+    : Runner{make_real_executor(backend, machine), plans, settings} {}
 
 RunResult Runner::run(const Plan& plan) {
   RunResult result;
@@ -99,6 +104,8 @@ std::optional<CountedEnergy> Runner::counted_energy(const Plan& plan) {
   }
   return count->stop(ends);
 }
+
+void require_backend(std::string_view name) { require_real_executor(name); }
 
 HostPages pages_of(const std::string& text) {
   if (text == "spread") return HostPages::spread;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/real_executor.hpp"
@@ -47,6 +48,9 @@ class Runner {
   /// `plans` are those that will be run: memory for the largest is taken at once. Throws InputError when one does not
   /// fit.
   Runner(std::unique_ptr<RealExecutor> executor, std::span<const Plan* const> plans, const RunSettings& settings);
+  /// On "host" or "cuda". Throws what require_backend throws, too, and HardwareError when this is not the machine.
+  Runner(std::string_view backend, const Topology& machine, std::span<const Plan* const> plans,
+         const RunSettings& settings);
 
   /// Of one of those plans. Throws InputError when it does not fit the machine, ExecutionError when hardware fails.
   RunResult run(const Plan& plan);
@@ -60,6 +64,9 @@ class Runner {
   std::unique_ptr<RealExecutor> executor_;
   std::unique_ptr<TestMatrices> matrices_;
 };
+
+/// Throws InputError for another backend than "host" and "cuda", HardwareError for one that this build has not.
+void require_backend(std::string_view name);
 
 /// "spread" or "plain". Throws InputError.
 HostPages pages_of(const std::string& text);

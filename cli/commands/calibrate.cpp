@@ -4,22 +4,18 @@
 #include <memory>
 #include <optional>
 
-#include "backends/factory.hpp"
-#include "backends/host/measure/calibrate.hpp"
-#include "calibration/fit_topology.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
 #include "model/base/error.hpp"
-#include "model/base/files.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/topology_check.hpp"
 #include "model/machine/topology_writer.hpp"
-#include "study/residuals.hpp"
+#include "study/calibrate.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -38,12 +34,19 @@ struct CalibrateOptions {
   std::optional<std::string> name;
 };
 
-int number_or_auto(const std::string& text, const std::string& what, int most) {
-  return text == "auto" ? 0 : static_cast<int>(parse_integer(text, what, 1, most));
+/// Absent: auto.
+std::optional<int> number_of(const std::string& text, const std::string& what, int most) {
+  if (text == "auto") return std::nullopt;
+  return static_cast<int>(parse_integer(text, what, 1, most));
 }
 
-double seconds_of(const CalibrateOptions& options, double otherwise) {
-  return options.seconds == "auto" ? otherwise : parse_real(options.seconds, "--seconds");
+study::CalibrationSettings settings_of(const CalibrateOptions& options) {
+  study::CalibrationSettings settings;
+  settings.devices = number_of(options.devices, "--devices", 64);
+  settings.workers = number_of(options.workers, "--workers", 1024);
+  if (options.seconds != "auto") settings.seconds = parse_real(options.seconds, "--seconds");
+  settings.name = options.name;
+  return settings;
 }
 
 /// When the result is out, so that it says something of what is there.
@@ -54,51 +57,30 @@ void warn(const std::vector<std::string>& warnings) {
 int calibrate_on_host(const CalibrateOptions& options) {
   for (const auto& [name, text] : {std::pair{"--measurements", &options.measurements}, {"--from", &options.from}})
     if (!text->empty()) throw InputError{fmt::format("{}: has no meaning with --backend host", name)};
-  HostCalibrationOptions settings;
-  settings.devices = number_or_auto(options.devices, "--devices", 64);
-  settings.workers = number_or_auto(options.workers, "--workers", 1024);
-  settings.budget_seconds = seconds_of(options, 20);
-  settings.name = options.name.value_or("this-host");
+  const study::CalibrationSettings settings = settings_of(options);
   OutputSet outputs;
   outputs.expect(options.output, "-o");
-  std::vector<std::string> warnings;
-  const Topology::Description measured = [&] {
+  const study::HostCalibration host = [&] {
     const Progress progress{"calibrating"};
-    settings.progress = [](std::string_view what) { spdlog::debug("measuring {}", what); };
-    settings.warning = [&](std::string_view what) { warnings.emplace_back(what); };
-    return calibrate_host(settings);
+    return study::calibrate_host(settings);
   }();
-  outputs.add(options.output, to_toml(measured));
-  outputs.finish(describe(Topology{measured}));
-  warn(warnings);
+  outputs.add(options.output, to_toml(host.machine.description()));
+  outputs.finish(describe(host.machine));
+  warn(host.warnings);
   return exit_ok;
 }
 
-Measurements measured_or_read(const CalibrateOptions& options) {
-  if (!options.from.empty()) {
-    Measurements recorded = measurements_from_json(read_file(options.from), options.from);
-    if (options.name) recorded.machine = *options.name;
-    return recorded;
-  }
-  CudaCalibrationOptions settings;
-  settings.name = options.name.value_or("this-machine");
-  settings.devices = number_or_auto(options.devices, "--devices", 64);
-  settings.seconds = seconds_of(options, 200);
-  settings.progress = [](std::string_view what) { spdlog::debug("measuring {}", what); };
-  Measurements measured = [&] {
-    const Progress progress{"calibrating"};
-    return measure_gpus(settings);
-  }();
-  measured.command = fmt::format("tilerail calibrate --backend cuda --name {} --devices {} --seconds {:g}",
-                                 settings.name, measured.devices.size(), settings.seconds);
-  return measured;
+study::GpuCalibration measured_or_recorded(const CalibrateOptions& options) {
+  if (!options.from.empty()) return study::recorded_gpus(options.from, options.name);
+  const study::CalibrationSettings settings = settings_of(options);
+  const Progress progress{"calibrating"};
+  return study::calibrate_gpus(settings);
 }
 
-std::string residual_line(const char* what, const std::vector<Residual>& residuals) {
-  if (residuals.empty()) return "";
-  const study::ResidualSummary summary = study::summary_of(residuals);
-  return fmt::format("{} {}: median error {:.1f}%, 95% within {:.1f}%, largest {:+.1f}% ({})\n", summary.count, what,
-                     100 * summary.median, 100 * summary.within_95, 100 * summary.worst.error(), summary.worst.what);
+std::string line_of(const char* what, const std::optional<study::ResidualSummary>& residuals) {
+  if (!residuals) return "";
+  return fmt::format("{} {}: median error {:.1f}%, 95% within {:.1f}%, largest {:+.1f}% ({})\n", residuals->count, what,
+                     100 * residuals->median, 100 * residuals->within_95, 100 * residuals->largest, residuals->what);
 }
 
 /// "dir/node.toml" -> "dir/node-plain.toml".
@@ -115,20 +97,14 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
   const std::string plain = plain_name(options.output);
   outputs.expect(options.output, "-o"), outputs.expect(plain, "-o");
   outputs.expect(options.measurements, "--measurements");
-  const Measurements measurements = measured_or_read(options);
-  std::string text;
-  for (const HostPages pages : {HostPages::spread, HostPages::plain}) {
-    const Topology topology{fit_topology(measurements, pages)};
-    const bool spread = pages == HostPages::spread;
-    outputs.add(spread ? options.output : plain, to_toml(topology.description()));
-    if (spread) text = describe(topology) + "\nWhat the description says of what was measured\n";
-    text += fmt::format("{} host pages: ", spread ? "spread" : "plain");
-    text += residual_line("runs of copies", transfer_residuals(measurements, pages, topology));
-    if (!spread) text += residual_line("kernels", kernel_residuals(measurements, topology));
-  }
-  outputs.add(options.measurements, to_json(measurements));
-  outputs.finish(text);
-  if (options.from.empty()) warn(missed_targets(measurements));
+  const study::GpuCalibration gpus = measured_or_recorded(options);
+  outputs.add(options.output, to_toml(gpus.spread.description()));
+  outputs.add(plain, to_toml(gpus.plain.description()));
+  outputs.add(options.measurements, gpus.measurements);
+  outputs.finish(describe(gpus.spread) + "\nWhat the description says of what was measured\n" +
+                 "spread host pages: " + line_of("runs of copies", gpus.spread_copies) + "plain host pages: " +
+                 line_of("runs of copies", gpus.plain_copies) + line_of("kernels", gpus.kernels));
+  warn(gpus.warnings);
   return exit_ok;
 }
 

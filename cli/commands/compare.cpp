@@ -2,8 +2,6 @@
 
 #include <memory>
 
-#include "backends/factory.hpp"
-#include "backends/simulator.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
 #include "cli/options/option_group.hpp"
@@ -14,6 +12,7 @@
 #include "report/timeline/timeline_csv_reader.hpp"
 #include "study/cases/case_study.hpp"
 #include "study/cases/case_table.hpp"
+#include "study/simulator.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -61,30 +60,28 @@ void refuse_what_cases_have_not(const CompareOptions& options) {
 
 int compare_cases(const CompareOptions& options) {
   refuse_what_cases_have_not(options);
-  const RunSettings settings = options.bench.settings(1, options.backend);
+  const study::RunSettings settings = options.bench.settings(1, options.backend);
   if (options.backend.empty()) throw InputError{"--backend is missing; write host or cuda"};
-  require_real_executor(options.backend);
+  study::require_backend(options.backend);
   OutputSet files;
   files.expect(options.csv, "--csv");
   files.expect(options.output.json, "--json");
-  const Topology topology = MachineText{.topology = options.topology, .backend = options.backend}.load();
-  const std::vector<Case> cases = read_cases(options.cases);
-  const auto simulator = options.no_simulate ? nullptr : make_simulator(topology);
-  if (!options.no_simulate && !simulator)
-    throw HardwareError{"this build has no simulator; --no-simulate only measures"};
-  CaseStudy study = [&] {
+  const Topology topology = study::MachineText{.topology = options.topology, .backend = options.backend}.load();
+  const std::vector<study::Case> cases = study::read_cases(options.cases);
+  const auto simulator = options.no_simulate ? nullptr : study::simulator_of(topology);
+  study::CaseStudy runs = [&] {
     const Progress progress{"planning"};
-    return CaseStudy{cases, topology};
+    return study::CaseStudy{cases, topology};
   }();
   if (simulator) {
     const Progress progress{"simulating"};
-    study.simulate(*simulator);
+    runs.simulate(*simulator);
   }
-  study.measure(make_real_executor(options.backend, topology), settings);
-  files.add(options.csv, to_csv(study.results()));
-  files.add(options.output.json, to_json(study.results(), topology, options.backend));
-  files.finish(to_text(study.results()));
-  return study.passed() ? exit_ok : exit_check_failed;
+  runs.measure(options.backend, settings);
+  files.add(options.csv, study::to_csv(runs.results()));
+  files.add(options.output.json, study::to_json(runs.results(), topology, options.backend));
+  files.finish(to_text(runs.results()));
+  return runs.passed() ? exit_ok : exit_check_failed;
 }
 
 }  // namespace

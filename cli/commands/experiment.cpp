@@ -15,7 +15,6 @@
 #include "cli/options/option_group.hpp"
 #include "cli/output/python.hpp"
 #include "cli/output/standard_output.hpp"
-#include "cli/study.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "study/program_files.hpp"
@@ -44,14 +43,15 @@ std::string title_of(const fs::path& script) {
 
 int list() {
   std::vector<std::vector<std::string>> lines;
-  for (const fs::path& script : experiment_scripts()) lines.push_back({script.stem().string(), title_of(script)});
+  for (const fs::path& script : study::experiment_scripts())
+    lines.push_back({script.stem().string(), title_of(script)});
   print(aligned(lines, "ll"));
   return exit_ok;
 }
 
 fs::path find_script(const std::string& name) {
   std::vector<std::string> names;
-  for (const fs::path& script : experiment_scripts()) {
+  for (const fs::path& script : study::experiment_scripts()) {
     names.push_back(script.stem().string());
     if (names.back() == name) return script;
   }
@@ -69,7 +69,7 @@ int run(const RunOptions& options) {
   const std::string script = find_script(options.name).string();
   const std::string python = python_with_matplotlib().value_or("python3");
   const std::string folder = options.folder.empty() ? "out/" + options.name : options.folder;
-  std::vector<std::string> command{python, script, "--tilerail", executable().string(), "-o", folder};
+  std::vector<std::string> command{python, script, "--tilerail", study::executable().string(), "-o", folder};
   command.insert(command.end(), options.extra.begin(), options.extra.end());
   std::vector<char*> pointers;
   for (std::string& text : command) pointers.push_back(text.data());

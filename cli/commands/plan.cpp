@@ -16,14 +16,14 @@ constexpr const char* footer = R"(Examples:
   tilerail plan --gemm 8K,2K,4K --transa T --beta 0 --place 0:0:0 --topology clx-ai --devices 0-3 -o -)";
 
 struct PlanOptions {
-  JobText job;
+  study::JobText job;
   std::string output;
 };
 
 int run_plan(const PlanOptions& options) {
   OutputSet outputs;
   outputs.expect(options.output, "-o");
-  const Job job = make_job(options.job);
+  const study::Job job = study::make_job(options.job);
   const char* const end = options.output == "-" ? "\n" : "";
   if (!options.output.empty()) outputs.add(options.output, to_json(job.plan) + end);
   outputs.finish(plan_text(job));

@@ -9,7 +9,6 @@
 #include "cli/output/output_set.hpp"
 #include "cli/output/prediction_text.hpp"
 #include "cli/output/progress.hpp"
-#include "cli/study.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -29,7 +28,7 @@ Examples:
   tilerail simulate --gemm 8K --topology cocopelia-testbed-2 --devices 0 --tile auto:dr)";
 
 struct PredictOptions {
-  PredictionText what;
+  study::PredictionText what;
   std::string json;
 };
 
@@ -37,9 +36,9 @@ int run_predict(const PredictOptions& options) {
   OutputSet files;
   files.expect(options.json, "--json");
   const Topology topology = options.what.machine.load();
-  const Prediction prediction = [&] {
+  const study::Prediction prediction = [&] {
     const Progress progress{"simulating"};
-    return predict(options.what, topology);
+    return study::predict(options.what, topology);
   }();
   files.add(options.json, to_json(prediction, topology));
   files.finish(to_text(prediction, topology));
@@ -52,14 +51,14 @@ Command add_predict(CLI::App& root) {
   auto options = std::make_shared<PredictOptions>();
   CLI::App* app = root.add_subcommand("predict", "Predict a time, and a tile or devices, without planning");
   app->footer(footer);
-  PredictionText& what = options->what;
+  study::PredictionText& what = options->what;
   add_options(*app, what.problem);
   add_options(*app, what.machine);
   add_options(*app, what.policy);
   OptionGroup model{*app, "MODEL"};
   model.add("--model", "NAME", what.model,
             fmt::format("One model only, of {}; {} is of several GPUs, the others of one",
-                        fmt::join(prediction_models(), ", "), workload_model));
+                        fmt::join(study::prediction_models(), ", "), study::workload_model));
   model.add("--transfers-in", "FILE", what.transfers_in,
             "Measured copies from the host to the GPU (.csv), for the models of one GPU instead of the topology's");
   model.add("--transfers-out", "FILE", what.transfers_out, "The same from the GPU to the host");

@@ -6,13 +6,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "backends/factory.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/output.hpp"
-#include "cli/study.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
 #include "model/kernels/energy.hpp"
@@ -30,7 +28,7 @@ Examples:
   tilerail run --backend host --plan plan.json --iters 5 --timeline measured.csv --json measured.json)";
 
 struct RunOptions {
-  JobText job;
+  study::JobText job;
   OutputOptions output;
   BenchOptions bench{.iterations = "3", .warmup = "1"};
   std::string backend;
@@ -45,7 +43,7 @@ std::string energy_text(const CountedEnergy& energy) {
                      seconds_text(energy.seconds));
 }
 
-std::string gpu_text(const GpuRunFacts& gpu, double median) {
+std::string gpu_text(const study::GpuRunFacts& gpu, double median) {
   std::string text = fmt::format("first call: {}, {} over the median\n", seconds_text(gpu.first_s),
                                  seconds_text(gpu.first_s - median));
   text += fmt::format("issue: {} an operation\n", seconds_text(gpu.issue_per_op));
@@ -67,7 +65,7 @@ bool are_gpus(const Plan& plan, const Topology& machine) {
   return std::ranges::any_of(plan.devices, [&](MemoryId device) { return !machine.memory(device).engines.total; });
 }
 
-std::string text_of(const Summary& summary, const RunResult& result) {
+std::string text_of(const Summary& summary, const study::RunResult& result) {
   const auto [least, most] = std::minmax_element(result.makespans.begin(), result.makespans.end());
   const double median = result.median();
   std::string text = summary_table(summary);
@@ -81,7 +79,7 @@ std::string text_of(const Summary& summary, const RunResult& result) {
 }
 
 /// The summary's object with what only a measured run has.
-std::string json_of(const Summary& summary, const RunResult& result) {
+std::string json_of(const Summary& summary, const study::RunResult& result) {
   auto json = nlohmann::ordered_json::parse(to_json(summary));
   json["iterations_s"] = result.makespans;
   if (result.check) {
@@ -89,7 +87,7 @@ std::string json_of(const Summary& summary, const RunResult& result) {
         {"passed", result.check->passed}, {"residual", result.check->residual}, {"tolerance", result.check->tolerance}};
   }
   if (result.gpu) {
-    const GpuRunFacts& gpu = *result.gpu;
+    const study::GpuRunFacts& gpu = *result.gpu;
     json["gpu"] = {{"first_s", gpu.first_s}, {"issue_per_op_s", gpu.issue_per_op}, {"traced_s", gpu.traced_s},
                    {"tracer", gpu.tracer},   {"clock_skew_s", gpu.clock_skew},     {"host_buffer", gpu.host_buffer}};
   }
@@ -106,14 +104,14 @@ std::string json_of(const Summary& summary, const RunResult& result) {
 }
 
 int run_run(const RunOptions& options) {
-  const RunSettings settings = options.bench.settings(0, options.backend);
-  require_real_executor(options.backend);
+  const study::RunSettings settings = options.bench.settings(0, options.backend);
+  study::require_backend(options.backend);
   Outputs outputs{options.output, TraceKind::one_timeline};
-  JobText text = options.job;
+  study::JobText text = options.job;
   text.machine.backend = options.backend;
-  const Job job = make_job(text);
+  const study::Job job = study::make_job(text);
   const std::array plans{&job.plan};
-  const RunResult result = Runner{make_real_executor(options.backend, job.topology), plans, settings}.run(job.plan);
+  const study::RunResult result = study::Runner{options.backend, job.topology, plans, settings}.run(job.plan);
   AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);
   if (result.gpu && result.gpu->energy) annotated.metadata.counted_energy_j = result.gpu->energy->joules;
   const RunTimes times{job.plan_s, result.timeline.makespan().value};

@@ -1,12 +1,12 @@
 #include <chrono>
 #include <memory>
 
-#include "backends/factory.hpp"
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
 #include "report/summary/summary_text.hpp"
+#include "study/simulator.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -17,17 +17,17 @@ constexpr const char* footer = R"(Examples:
   tilerail simulate --plan plan.json --timeline predicted.csv --timeline trace.pftrace --gantt gantt.svg)";
 
 struct SimulateOptions {
-  JobText job;
+  study::JobText job;
   OutputOptions output;
 };
 
 int run_simulate(const SimulateOptions& options) {
   Outputs outputs{options.output, TraceKind::one_timeline};
-  const Job job = make_job(options.job);
+  const study::Job job = study::make_job(options.job);
   const auto begin = std::chrono::steady_clock::now();
   const Timeline timeline = [&] {
     const Progress progress{"simulating"};
-    return make_executor("sim", job.topology)->execute(job.plan);
+    return study::simulator_of(job.topology)->execute(job.plan);
   }();
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   const AnnotatedTimeline annotated = annotate(job.plan, job.topology, timeline);

@@ -7,7 +7,6 @@
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/standard_output.hpp"
-#include "cli/study.hpp"
 #include "model/base/error.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "study/planning/find_machine.hpp"
@@ -28,7 +27,7 @@ struct TopoOptions {
 };
 
 int list_machines() {
-  for (const std::string& name : machine_names()) print(name + "\n");
+  for (const std::string& name : study::machine_names()) print(name + "\n");
   return exit_ok;
 }
 
@@ -36,7 +35,7 @@ int show(const std::string& machine, const std::string& link_map) {
   OutputSet files;
   files.expect(link_map, "--link-map");
   const Topology topology = load_topology(machine);
-  if (!link_map.empty()) files.add(link_map, link_map_csv(topology));
+  if (!link_map.empty()) files.add(link_map, study::link_map_csv(topology));
   files.finish(describe(topology));
   return exit_ok;
 }
@@ -46,7 +45,7 @@ int run_topo(const TopoOptions& options) {
   if (!options.show->parsed() && !options.validate->parsed()) {
     throw InputError{"topo: an action is missing: list, show or validate (see 'tilerail topo --help')"};
   }
-  const std::string file = find_machine(options.machine, "topo").string();
+  const std::string file = study::find_machine(options.machine, "topo").string();
   if (options.show->parsed()) return show(file, options.link_map);
   const Topology topology = load_topology(file);
   print(fmt::format("{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} capacity groups\n", file,

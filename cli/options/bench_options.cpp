@@ -21,16 +21,16 @@ void BenchOptions::add_to(CLI::App& app, OptionGroup& group) {
             "cuda: calls after the measured ones while the GPUs count their energy, 0 or 0.5 to 60 [0.5]");
 }
 
-RunSettings BenchOptions::settings(int least_warmup, const std::string& backend) const {
+study::RunSettings BenchOptions::settings(int least_warmup, const std::string& backend) const {
   constexpr int most = 1000;
   constexpr double least_energy = 0.5;  // several steps of the counters
-  RunSettings settings;
+  study::RunSettings settings;
   settings.iterations = static_cast<int>(parse_integer(iterations, "--iters", 1, most));
   settings.warmup = static_cast<int>(parse_integer(warmup, "--warmup", least_warmup, most));
   settings.seed =
       static_cast<std::uint64_t>(parse_integer(seed, "--seed", 0, std::numeric_limits<std::int64_t>::max()));
   settings.check = check;
-  if (host_buffers) settings.pages = pages_of(*host_buffers);
+  if (host_buffers) settings.pages = study::pages_of(*host_buffers);
   settings.energy_seconds = energy ? parse_real(*energy, "--energy") : least_energy;
   if (settings.energy_seconds != 0 && !(settings.energy_seconds >= least_energy && settings.energy_seconds <= 60))
     throw InputError{fmt::format("--energy: '{}' is out of range; expected 0, or 0.5 to 60 seconds", *energy)};

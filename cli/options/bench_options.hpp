@@ -5,7 +5,6 @@
 #include <string>
 
 #include "cli/options/option_group.hpp"
-#include "cli/study.hpp"
 #include "study/runner.hpp"
 
 namespace tilerail::cli {
@@ -18,7 +17,7 @@ struct BenchOptions {
 
   void add_to(CLI::App& app, OptionGroup& group);
   /// Throws InputError naming the option, also where one means nothing to the backend.
-  RunSettings settings(int least_warmup, const std::string& backend) const;
+  study::RunSettings settings(int least_warmup, const std::string& backend) const;
 };
 
 }  // namespace tilerail::cli

@@ -4,7 +4,7 @@
 
 namespace tilerail::cli {
 
-void add_options(CLI::App& app, ProblemText& problem) {
+void add_options(CLI::App& app, study::ProblemText& problem) {
   OptionGroup group{app, "PROBLEM: C = alpha op(A) op(B) + beta C, or one of its vectors"};
   group.add("--gemm", "M,N,K", problem.gemm, "Sizes, or one size for a cube; 16K is 16384");
   group.add("--gemv", "M,N", problem.gemv, "y = alpha op(A) x + beta y, A as stored has M rows and N columns");
@@ -22,13 +22,13 @@ void add_options(CLI::App& app, ProblemText& problem) {
   group.add("--ldc", "N", problem.leading[2], "Leading dimension of C in elements [its rows]");
 }
 
-void add_options(CLI::App& app, MachineText& machine) {
+void add_options(CLI::App& app, study::MachineText& machine) {
   OptionGroup group{app, "MACHINE"};
   group.add("--topology", "FILE|NAME", machine.topology, "A machine's .toml file or name ('tilerail topo list')");
   group.add("--devices", "LIST", machine.devices, "GPUs to use: all, or numbers such as 0,2,4-6 [all]");
 }
 
-void add_options(CLI::App& app, PolicyText& policy) {
+void add_options(CLI::App& app, study::PolicyText& policy) {
   OptionGroup group{app, "POLICY"};
   group.add("--policy", "NAME", policy.name, "A preset ('tilerail policies') [tilerail]");
   group.add("--tile", "T", policy.tile, "Tile size, auto, or auto:HOW, one of tile-choice [auto]");
@@ -37,7 +37,7 @@ void add_options(CLI::App& app, PolicyText& policy) {
   group.add("--set", "KEY=VALUE", policy.overrides, "Overrides one field of the preset");
 }
 
-void add_options(CLI::App& app, JobText& job, bool plan_file_allowed) {
+void add_options(CLI::App& app, study::JobText& job, bool plan_file_allowed) {
   add_options(app, job.problem);
   add_options(app, job.machine);
   add_options(app, job.policy);

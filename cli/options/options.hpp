@@ -2,21 +2,20 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/study.hpp"
 #include "study/job.hpp"
 
 namespace tilerail::cli {
 
 /// PROBLEM: one of --gemm --gemv --dot --axpy, and --dtype --transa --transb --alpha --beta --place --lda --ldb --ldc.
-void add_options(CLI::App& app, ProblemText& problem);
+void add_options(CLI::App& app, study::ProblemText& problem);
 
 /// MACHINE: --topology --devices.
-void add_options(CLI::App& app, MachineText& machine);
+void add_options(CLI::App& app, study::MachineText& machine);
 
 /// POLICY: --policy --tile --select --set.
-void add_options(CLI::App& app, PolicyText& policy);
+void add_options(CLI::App& app, study::PolicyText& policy);
 
 /// All of them. `plan_file_allowed`: also --plan FILE, which excludes PROBLEM, POLICY and --devices.
-void add_options(CLI::App& app, JobText& job, bool plan_file_allowed);
+void add_options(CLI::App& app, study::JobText& job, bool plan_file_allowed);
 
 }  // namespace tilerail::cli

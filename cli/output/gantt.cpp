@@ -5,7 +5,6 @@
 
 #include "cli/output/process.hpp"
 #include "cli/output/python.hpp"
-#include "cli/study.hpp"
 #include "model/base/error.hpp"
 #include "study/program_files.hpp"
 
@@ -19,7 +18,7 @@ std::string last_line(std::string_view text) {
 
 }  // namespace
 
-GanttPainter::GanttPainter() : package_{find_python_package().string()} {
+GanttPainter::GanttPainter() : package_{study::find_python_package().string()} {
   const auto python = python_with_matplotlib();
   if (!python) throw InputError{"--gantt: no python3 with matplotlib; install the package python3-matplotlib"};
   python_ = *python;

@@ -54,7 +54,7 @@ void add_origin(std::vector<std::vector<std::string>>& lines, const PlanOrigin& 
 
 }  // namespace
 
-std::string plan_text(const Job& job) {
+std::string plan_text(const study::Job& job) {
   const Plan& plan = job.plan;
   std::vector<std::string> devices;
   for (MemoryId gpu : plan.devices) devices.push_back(plan.memories[gpu.index()]);

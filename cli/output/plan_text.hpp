@@ -8,6 +8,6 @@ namespace tilerail::cli {
 
 /// What was planned, in a few lines: problem, machine, policy, tile, operations by kind, bytes copied, the peak of
 /// every GPU's memory, the time spent and the hash.
-std::string plan_text(const Job& job);
+std::string plan_text(const study::Job& job);
 
 }  // namespace tilerail::cli

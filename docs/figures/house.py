@@ -23,7 +23,7 @@ import sources  # noqa: E402
 INSIDE = {
     "cli": (1.15, "parses, calls, prints"),
     "api": (4.6, "C and C++, as BLAS"),
-    "study": (1.15, "cases, runs, predictions,\nerror split"),
+    "study": (1.15, "cases, runs, predictions,\ncalibration, error split"),
     "study/planning": (3.45, "finds machines,\njudges plans"),
     "sched": (0, "policy, routes, tiles:\nmakes the plan"),
     "report": (1.15, "timelines, traces,\ntables"),

@@ -79,12 +79,12 @@ void CaseStudy::simulate(Executor& simulator) {
   }
 }
 
-void CaseStudy::measure(std::unique_ptr<RealExecutor> executor, const RunSettings& settings) {
+void CaseStudy::measure(std::string_view backend, const RunSettings& settings) {
   std::vector<const Plan*> plans;
   for (const CaseResult& result : results_) plans.push_back(&result.job.plan);
   Runner runner = [&] {
     try {
-      return Runner{std::move(executor), plans, settings};
+      return Runner{backend, topology_, plans, settings};
     } catch (const PlanError& error) {
       throw InputError{results_[error.plan].what.located(error.what())};
     }

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "backends/real_executor.hpp"
+#include "backends/executor.hpp"
 #include "study/cases/cases.hpp"
 #include "study/error_split.hpp"
 #include "study/job.hpp"
@@ -40,8 +40,8 @@ class CaseStudy {
   CaseStudy(const std::vector<Case>& cases, const Topology& topology);
 
   void simulate(Executor& simulator);
-  /// Once, after simulate() if that is called at all.
-  void measure(std::unique_ptr<RealExecutor> executor, const RunSettings& settings);
+  /// On "host" or "cuda". Once, after simulate() if that is called at all.
+  void measure(std::string_view backend, const RunSettings& settings);
 
   const std::vector<CaseResult>& results() const { return results_; }
   bool passed() const;

@@ -26,12 +26,22 @@ def compiled(text, paths, *options):
 
 
 class IncludePaths(unittest.TestCase):
+    def assert_refused(self, header, paths):
+        refused = compiled(f'#include "{header}"\n', paths, "-fsyntax-only")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn(header, refused.stderr.splitlines()[0])
+
     def test_an_executor_can_include_costs_and_no_scheduler(self):
         paths = include_paths()["host"]
         self.assertEqual(compiled('#include "cost/estimate.hpp"\n', paths, "-fsyntax-only").returncode, 0)
-        refused = compiled('#include "sched/scheduler.hpp"\n', paths, "-fsyntax-only")
-        self.assertNotEqual(refused.returncode, 0)
-        self.assertIn("sched/scheduler.hpp", refused.stderr.splitlines()[0])
+        self.assert_refused("sched/scheduler.hpp", paths)
+
+    def test_the_command_can_include_studies_and_neither_backends_nor_the_fit(self):
+        paths = include_paths()["cli"]
+        self.assertEqual(compiled('#include "study/job.hpp"\n', paths, "-fsyntax-only").returncode, 0)
+        for header in ("backends/factory.hpp", "backends/simulator.hpp", "backends/host/measure/calibrate.hpp",
+                       "calibration/fit_topology.hpp", "check/reference.hpp"):
+            self.assert_refused(header, paths)
 
     def test_every_target_finds_the_headers_of_what_it_links_and_no_others(self):
         house, built = rooms.House(SOURCE), include_paths()

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "backends/factory.hpp"
 #include "study/cases/case_table.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
@@ -61,7 +60,7 @@ TEST(CaseTable, CsvAndJsonHoldTheSameCells) {
   c.sizes = {"64", "32", "64"}, c.label = "one, two";
   c.problem.gemm = "64,32,64", c.policy.name = "gemmex", c.policy.tile = "32";
   CaseStudy study{{c}, machine};
-  study.measure(make_real_executor("host", machine), {.iterations = 1});
+  study.measure("host", {.iterations = 1});
   const std::string csv = to_csv(study.results());
   const std::string header = csv.substr(0, csv.find('\n'));
   const auto json = nlohmann::ordered_json::parse(to_json(study.results(), machine, "host"));
@@ -112,7 +111,7 @@ TEST(CaseStudy, MatricesThatThisMachineCannotHoldNameTheirCase) {
     cases[i].policy.name = "gemmex", cases[i].policy.tile = i == 0 ? "32" : "1M";
   }
   CaseStudy study{cases, machine};
-  expect_input_error([&] { study.measure(make_real_executor("host", machine), {.iterations = 1}); },
+  expect_input_error([&] { study.measure("host", {.iterations = 1}); },
                      {"cases.csv:3:4: gemm: matrices and tiles need"});
 }
 

@@ -78,7 +78,7 @@ TEST(Runner, OnTheHostTheTimelineIsThatOfTheMedianIteration) {
   const Topology topology = machine();
   const Plan plan = small_plan(topology);
   const std::array plans{&plan};
-  Runner runner{make_real_executor("host", topology), plans, {.iterations = 4, .check = true}};
+  Runner runner{"host", topology, plans, {.iterations = 4, .check = true}};
   const RunResult result = runner.run(plan);
   std::vector<double> ascending = result.makespans;
   std::sort(ascending.begin(), ascending.end());
@@ -121,7 +121,7 @@ TEST(Runner, AWrongResultDoesNotPass) {
       std::find_if(plan.ops.rbegin(), plan.ops.rend(), [](const Op& op) { return op.kind == OpKind::gemm; });
   last->alpha = Scalar::zero;
   const std::array plans{&plan};
-  Runner runner{make_real_executor("host", topology), plans, {.check = true}};
+  Runner runner{"host", topology, plans, {.check = true}};
   EXPECT_FALSE(runner.run(plan).check->passed);
 }
 
@@ -130,7 +130,7 @@ TEST(Runner, APlanThatDoesNotFitInMemoryIsRefusedAtOnce) {
   Plan plan = small_plan(topology);
   plan.peak_bytes[1] = std::int64_t{1} << 60;
   const std::array plans{&plan};
-  EXPECT_THROW(Runner(make_real_executor("host", topology), plans, {}), InputError);
+  EXPECT_THROW(Runner("host", topology, plans, {}), InputError);
 }
 
 TEST(Factory, NamesWhatThereIs) {

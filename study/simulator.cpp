@@ -1,0 +1,9 @@
+#include "study/simulator.hpp"
+
+#include "backends/factory.hpp"
+
+namespace tilerail::study {
+
+std::unique_ptr<Executor> simulator_of(const Topology& machine) { return make_executor("sim", machine); }
+
+}  // namespace tilerail::study
