@@ -1,6 +1,8 @@
 #include "report/timeline/critical_path.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "cost/kernel_costs.hpp"
@@ -30,6 +32,11 @@ IntervalSet<double> full_times(const std::vector<OpTime>& ops, std::size_t place
   IntervalSet<double> full;
   for (std::size_t i = places - 1; i < starts.size(); ++i) full.add({starts[i], ends[i + 1 - places]});
   return full;
+}
+
+/// Whether the times include what comes right before a moment.
+bool held_until(const IntervalSet<double>& times, double end) {
+  return contains(times, std::nextafter(end, -std::numeric_limits<double>::infinity()));
 }
 
 }  // namespace
@@ -86,9 +93,9 @@ EngineUse::Pause EngineUse::pause(OpId op, double from, double to) const {
   const Interval<double> all{from, to};
   IntervalSet<double> held;
   if (const auto taken = taken_.find(engine_of(plan_, plan_.op(op), topology_)); taken != taken_.end())
-    held = taken->second & all;
+    add_intersection(held, taken->second, all);
   const double by_engine = length(held);
-  if (const IntervalSet<double>* no_room = no_room_for(op)) held += *no_room & all;
+  if (const IntervalSet<double>* no_room = no_room_for(op)) add_intersection(held, *no_room, all);
   const double waiting = length(held);
   return {waiting, to - from - waiting, waiting - by_engine};
 }
@@ -105,19 +112,14 @@ std::optional<OpId> EngineUse::freed_by(OpId op, double ready) const {
   const Engine engine = engine_of(plan_, plan_.op(op), topology_);
   const auto taken = taken_.find(engine);
   if (taken == taken_.end()) return std::nullopt;
-  const Interval<double> pause{ready, start};
-  const IntervalSet<double> engine_held = taken->second & pause;
   const IntervalSet<double>* no_room = no_room_for(op);
-  const IntervalSet<double> room_held = no_room ? *no_room & pause : IntervalSet<double>{};
-  const auto held_until = [](const IntervalSet<double>& held, double end) {
-    return std::ranges::any_of(held, [&](const auto& i) { return i.lower() < end && end <= i.upper(); });
-  };
   const Ends& ends = ends_.at(engine);
   auto after = std::ranges::upper_bound(ends, start, {}, &Ends::value_type::first);
   while (after != ends.begin()) {
     const auto& [end, other] = *--after;
     if (end <= ready) break;
-    if (held_until(engine_held, end) || (is_kernel(plan_.op(other).kind) && held_until(room_held, end))) return other;
+    if (held_until(taken->second, end)) return other;
+    if (no_room && is_kernel(plan_.op(other).kind) && held_until(*no_room, end)) return other;
   }
   return std::nullopt;
 }
