@@ -25,6 +25,9 @@ struct KernelCost {
   Seconds under_load(double load_factor) const { return slows_down ? time * std::max(1.0, load_factor / slack) : time; }
 };
 
+/// Whether kernels that fill so much of a device together leave room for one more; it may take the sum above 1.
+constexpr bool leaves_room(double filled) { return filled < 1 - 1e-9; }  // sums of shares are rounded
+
 /// Factor on the times of the kernels that slow down, on a device that a plan's kernels keep busy for this share of the
 /// time.
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty);

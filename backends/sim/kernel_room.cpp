@@ -1,15 +1,12 @@
 #include "backends/sim/kernel_room.hpp"
 
+#include "cost/kernel_costs.hpp"
+
 namespace tilerail {
-namespace {
-
-constexpr double full = 1 - 1e-9;  // sums of shares are rounded
-
-}  // namespace
 
 bool KernelRoom::has_room(MemoryId gpu) const {
   const Gpu& g = gpus_[gpu.index()];
-  return g.taken < full && g.line.empty();
+  return leaves_room(g.taken) && g.line.empty();
 }
 
 bool KernelRoom::take_or_wait(OpId op, MemoryId gpu, double share) {
@@ -26,7 +23,7 @@ bool KernelRoom::take_or_wait(OpId op, MemoryId gpu, double share) {
 void KernelRoom::release(MemoryId gpu, double share, std::vector<OpId>& started) {
   Gpu& g = gpus_[gpu.index()];
   g.taken = --g.running == 0 ? 0 : g.taken - share;
-  while (!g.line.empty() && g.taken < full) {
+  while (!g.line.empty() && leaves_room(g.taken)) {
     g.taken += g.line.front().share;
     ++g.running;
     started.push_back(g.line.front().op);

@@ -64,7 +64,6 @@ EngineUse::EngineUse(const Plan& plan, const Topology& topology, std::span<const
   add_rooms();
 }
 
-/// For each share that kernels of a device fill: when those that ran filled more than the rest.
 void EngineUse::add_rooms() {
   const auto has_workers = [&](MemoryId gpu) { return topology_.memory(gpu).engines.total.has_value(); };
   if (std::ranges::none_of(plan_.devices, has_workers)) return;
@@ -74,15 +73,14 @@ void EngineUse::add_rooms() {
     const Op& op = plan_.ops[i];
     const MemoryId gpu = plan_.queue(op.queue).dst;
     if (!is_kernel(op.kind) || !has_workers(gpu)) continue;
-    const double share = shares_[OpId{i}] = costs.of(OpId{i}).share;
+    const double share = costs.of(OpId{i}).share;
     changes[gpu].push_back({times_[i].start, share}), changes[gpu].push_back({times_[i].end, -share});
-    no_room_[{gpu, share}];
   }
-  for (auto& [gpu, steps] : changes) std::ranges::sort(steps);
-  for (auto& [room, full] : no_room_) {
+  for (auto& [gpu, steps] : changes) {
+    std::ranges::sort(steps);
     double filled = 0, from = 0;
-    for (const auto& [at, by] : changes[room.first]) {
-      if (filled + room.second > 1 + 1e-9 && at > from) full.add({from, at});
+    for (const auto& [at, by] : steps) {
+      if (!leaves_room(filled) && at > from) no_room_[gpu].add({from, at});
       filled += by, from = at;
     }
   }
@@ -100,10 +98,10 @@ EngineUse::Pause EngineUse::pause(OpId op, double from, double to) const {
   return {waiting, to - from - waiting, waiting - by_engine};
 }
 
-/// Null for what waits for no room.
+/// Null where that never happened, and for what needs no room.
 const IntervalSet<double>* EngineUse::no_room_for(OpId op) const {
-  const auto share = shares_.find(op);
-  return share == shares_.end() ? nullptr : &no_room_.at({plan_.queue(plan_.op(op).queue).dst, share->second});
+  const auto no_room = no_room_.find(plan_.queue(plan_.op(op).queue).dst);
+  return is_kernel(plan_.op(op).kind) && no_room != no_room_.end() ? &no_room->second : nullptr;
 }
 
 std::optional<OpId> EngineUse::freed_by(OpId op, double ready) const {

@@ -27,7 +27,7 @@ Engine engine_of(const Plan& plan, const Op& op, const Topology& topology);
 
 /// When the engines of a timeline were taken: compute units while a kernel ran, copy engines and workers while as many
 /// operations ran as the topology allows, one where it sets no limit. Where copies and kernels share workers, a kernel
-/// also waits while those that run leave no room for its share of the device. Keeps references to all.
+/// also waits while those that run leave no room on the device. Keeps references to all.
 class EngineUse {
  public:
   EngineUse(const Plan& plan, const Topology& topology, std::span<const OpTime> times);
@@ -49,7 +49,6 @@ class EngineUse {
 
  private:
   using Ends = std::vector<std::pair<double, OpId>>;  // when operations of an engine ended, ascending
-  using Room = std::pair<MemoryId, double>;           // device, share of it that a kernel fills
   void add_rooms();
   const IntervalSet<double>* no_room_for(OpId op) const;
 
@@ -58,8 +57,7 @@ class EngineUse {
   std::span<const OpTime> times_;
   std::map<Engine, Ends> ends_;
   std::map<Engine, IntervalSet<double>> taken_;
-  std::map<OpId, double> shares_;  // of kernels on devices with workers
-  std::map<Room, IntervalSet<double>> no_room_;
+  std::map<MemoryId, IntervalSet<double>> no_room_;  // when the kernels of a device with workers filled it
 };
 
 /// The operations that decide how long a timeline is, last first, from the one that ends last on. Behind each comes the

@@ -21,14 +21,26 @@ Topology machine_with_workers(std::optional<int> workers) {
   return Topology{std::move(d)};
 }
 
+/// Each GPU has 5 multiprocessors, of which a product of 1024 x 1024 takes 3, and that for the time of a launch: it
+/// fills 0.6 of the GPU.
+Topology machine_with_small_kernels(int workers) {
+  auto d = machine_with_workers(workers).description();
+  for (KernelTimes& kernels : d.kernels) {
+    kernels.launch = Seconds{1};
+    kernels.multiprocessors = 5;
+    kernels.block_m = 1024, kernels.block_n = 342;
+  }
+  return Topology{std::move(d)};
+}
+
 /// On one GPU: a copy of a tile, a kernel on it, and two kernels that wait for no other operation, each kernel in a
-/// compute stream of its own. Every kernel fills the GPU.
+/// compute stream of its own. On a shipped machine every kernel fills the GPU.
 struct Streams {
   Topology machine;
   Plan plan;
   OpId fetch, after, first, second;
 
-  explicit Streams(std::optional<int> workers = {}) : machine{machine_with_workers(workers)} {
+  explicit Streams(Topology of = machine_with_workers({})) : machine{std::move(of)} {
     const MemoryId host = machine.hosts()[0], gpu = machine.gpus()[0];
     PlanDraft draft{machine};
     const View tile = draft.tile(gpu, 1024, 1024);
@@ -71,8 +83,19 @@ TEST(CriticalPath, WhatStillRunsWhenAnOperationStartsFreedNothing) {
 
 TEST(CriticalPath, GoesOnAtTheKernelThatLeftNoRoomThoughAWorkerWasFree) {
   // The copy ends while two workers are busy, which no kernel waits for: they wait for the room that `first` fills.
-  const Streams s{2};
+  const Streams s{machine_with_workers(2)};
   EXPECT_THAT(s.path({{0, 1}, {4, 6}, {0, 2}, {2, 4}}), ElementsAre(s.after, s.second, s.first));
+}
+
+TEST(CriticalPath, AKernelHasRoomUntilThoseThatRunFillTheGpu) {
+  // One kernel fills 0.6 of the GPU and two all of it, which they do from 2 to 4.
+  const Streams s{machine_with_small_kernels(4)};
+  const std::vector<OpTime> times{{0, 1}, {6, 8}, {0, 5}, {2, 4}};
+  const EngineUse::Pause pause = EngineUse{s.plan, s.machine, times}.pause(s.after, 1, 6);
+  EXPECT_EQ(pause.waiting, 2);
+  EXPECT_EQ(pause.room, 2);
+  EXPECT_EQ(pause.issue, 3);
+  EXPECT_THAT(s.path(times), ElementsAre(s.after, s.second));
 }
 
 TEST(CriticalPath, EndsWhereATimelineContradictsItself) {
