@@ -37,7 +37,7 @@ def problem_title(timeline: Timeline) -> str:
 
 def result_title(timeline: Timeline) -> str:
     """ "58.31 ms, 150.9 TFLOP/s" """
-    # As `tilerail simulate`: of a product only what multiplies, the additions of C left out.
+    # As `tilerail simulate`: what the kernels multiply or, where none does (axpy, C = beta C), what they add.
     products = sum(flops for kind, flops in zip(timeline.kind, timeline.flops) if kind != "axpby")
     makespan, flops = timeline.makespan, products or sum(timeline.flops)
     rate = f", {flops / makespan / 1e12:.4g} TFLOP/s" if makespan and flops else ""

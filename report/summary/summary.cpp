@@ -14,6 +14,13 @@ namespace {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+/// What the kernels of a plan multiply; where none does (axpy, C = beta C), what they add.
+Flops flops_of(const Plan& plan) {
+  Flops products{0}, sums{0};
+  for (const Op& op : plan.ops) (op.kind == OpKind::axpby ? sums : products) += op_flops(op);
+  return products > Flops{0} ? products : sums;
+}
+
 /// Collects what each resource did, then turns it into shares of the makespan.
 class Collector {
  public:
@@ -134,7 +141,7 @@ void fill_energy(Summary& summary, const Plan& plan, const Topology& topology) {
   energy.watts = (joules / makespan).value;
   energy.edp = energy_delay(joules, makespan);
   if (const auto bystanders = bystander_energy(plan, topology, makespan)) energy.bystanders_j = bystanders->value;
-  const Outcome outcome{plan.problem.flops(), makespan, joules};
+  const Outcome outcome{flops_of(plan), makespan, joules};
   std::ranges::transform(metrics, energy.metric_values.begin(), [&](const Metric& m) { return m.of(outcome); });
 }
 
@@ -153,7 +160,7 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
   summary.makespan_s = timeline.makespan();
   summary.plan_s = times.plan_s;
   summary.execute_s = times.execute_s;
-  summary.tflops = share(plan.problem.flops().value, summary.makespan_s) / 1e12;
+  summary.tflops = share(flops_of(plan).value, summary.makespan_s) / 1e12;
   summary.ops = static_cast<std::int64_t>(plan.ops.size());
   Collector{plan, topology, timeline}.fill(summary);
   summary.critical_path = critical_parts(plan, topology, timeline, summary);

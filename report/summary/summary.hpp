@@ -70,7 +70,7 @@ struct Summary {
   GemmProblem problem;
   std::vector<std::string> place;  // memories of A, B, C
   double makespan_s = 0, plan_s = 0, execute_s = 0;
-  double tflops = 0;  // 2 m n k / makespan, in 1e12 flop/s; 0 when nothing took time
+  double tflops = 0;  // flop / makespan / 1e12, of the kernels that multiply or, without any, add; 0 in no time
   std::int64_t ops = 0;
   double bytes_moved = 0;                              // between different memories, the sum of the next three
   double bytes_in = 0, bytes_out = 0, bytes_peer = 0;  // from a host, to a host, between GPUs

@@ -82,12 +82,18 @@ std::string of_makespan(const Summary& summary, double seconds) {
   return share_text(summary.makespan_s > 0 ? seconds / summary.makespan_s : 0);
 }
 
+/// Without a rate where nothing was calculated.
+std::string makespan_text(const Summary& summary) {
+  const std::string time = seconds_text(summary.makespan_s);
+  return summary.tflops > 0 ? fmt::format("{}, {:.4g} TFLOP/s", time, summary.tflops) : time;
+}
+
 /// Efficiency in flop/J is flop/s/W.
 std::string energy_text(const Summary& summary) {
   const Summary::Energy& energy = *summary.energy;
-  const double efficiency = summary.tflops * 1e3 / energy.watts;
-  std::string text = fmt::format("{}, {} on average, {:.4g} GFLOP/s/W, EDP {:.4g} J s", joules_text(energy.joules),
-                                 watts_text(energy.watts), efficiency, energy.edp);
+  std::string text = fmt::format("{}, {} on average", joules_text(energy.joules), watts_text(energy.watts));
+  if (summary.tflops > 0) text += fmt::format(", {:.4g} GFLOP/s/W", summary.tflops * 1e3 / energy.watts);
+  text += fmt::format(", EDP {:.4g} J s", energy.edp);
   if (energy.bystanders_j.value_or(0) > 0)
     text += fmt::format("; other GPUs, idle: {}", joules_text(*energy.bystanders_j));
   return text;
@@ -140,7 +146,7 @@ std::string run_section(const Summary& summary) {
                  {"plan", fmt::format("{}, {} operations, planned in {}", metadata.plan_hash, summary.ops,
                                       seconds_text(summary.plan_s))},
                  {"backend", fmt::format("{}, took {}", metadata.backend, seconds_text(summary.execute_s))},
-                 {"makespan", fmt::format("{}, {:.4g} TFLOP/s", seconds_text(summary.makespan_s), summary.tflops)},
+                 {"makespan", makespan_text(summary)},
                  {"moved", fmt::format("{}: {} in, {} out, {} between GPUs", bytes_text(summary.bytes_moved),
                                        bytes_text(summary.bytes_in), bytes_text(summary.bytes_out),
                                        bytes_text(summary.bytes_peer))},

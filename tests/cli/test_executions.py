@@ -19,6 +19,13 @@ class Simulate(CommandTest):
         # 2 m n k flop in the makespan.
         self.assertAlmostEqual(result["tflops"] * 1e12 * result["makespan_s"], 2 * 64**3, delta=1)
 
+    def test_a_figure_tells_the_same_rate(self):
+        for scalars in (["--beta", "2"], ["--alpha", "0", "--beta", "2"], ["--alpha", "0", "--beta", "0"]):
+            with self.subTest(scalars):
+                text = self.succeed("simulate", *SMALL, *scalars, "--gantt", "g.svg")
+                rates = [re.findall(r"(\S+) TFLOP/s", told) for told in (text, (self.folder / "g.svg").read_text())]
+                self.assertEqual(rates[0], rates[1])
+
     def test_energy_is_that_of_the_devices_that_take_part(self):
         result = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
         self.assertAlmostEqual(sum(device["energy_j"] for device in result["compute"]), result["energy_j"], places=12)

@@ -38,6 +38,33 @@ TEST(Summary, RateIsTheProblemOverTheMakespan) {
   EXPECT_EQ(summary.execute_s, 0.25);
 }
 
+/// One kernel in a second, of a problem of 1000 x 1000 x 1000.
+Summary summary_of(Scalar alpha, Scalar beta) {
+  const Topology machine = test::powered_machine();
+  const MemoryId host = machine.hosts()[0], gpu = machine.gpus()[0];
+  GemmProblem problem{1000, 1000, 1000, DType::f64, Trans::no, Trans::no, 0, 2, host, host, host, 0, 0, 0};
+  PlanDraft draft{machine, problem};
+  const View tile = draft.tile(gpu, 1000, 1000);
+  draft.axpby(draft.compute_queue(gpu), tile, tile, {alpha, beta});
+  draft.plan.devices = {gpu};
+  const Timeline run{"sim", content_hash(draft.plan), {{0, 1}}};
+  return summarize(draft.plan, machine, annotate(draft.plan, machine, run), {});
+}
+
+TEST(Summary, WhereNothingIsMultipliedTheRateIsThatOfTheAdditions) {
+  const Summary scaled = summary_of(Scalar::zero, Scalar::beta);  // C = beta C: one operation for each element
+  EXPECT_DOUBLE_EQ(scaled.tflops, 1e6 / 1e12);
+  EXPECT_DOUBLE_EQ(scaled.energy.value().metric_values[0], 1e6);
+  EXPECT_DOUBLE_EQ(summary_of(Scalar::one, Scalar::beta).tflops, 2e6 / 1e12);
+}
+
+TEST(Summary, WhereNothingIsCalculatedThereIsNoRate) {
+  const Summary cleared = summary_of(Scalar::zero, Scalar::zero);
+  EXPECT_EQ(cleared.tflops, 0);
+  EXPECT_THAT(summary_table(cleared), testing::ContainsRegex("makespan +1.000 s\n"));
+  EXPECT_THAT(summary_table(cleared), testing::Not(testing::HasSubstr("FLOP/s")));
+}
+
 TEST(Summary, BytesMovedAreThoseOfCopiesByDirection) {
   const Summary summary = sample_summary();
   EXPECT_EQ(summary.bytes_in, 5 * 80'000);   // ops 0, 1, 4, 7, 8
