@@ -84,6 +84,12 @@ class Figures(Folder):
         for ax in compare_gantt(timeline, timeline, Figure()):
             self.assertNotRegex(ax.get_title(loc="left"), "predicted|measured")
 
+    def test_two_runs_are_no_prediction_and_measurement(self):
+        runs = [self.write(sample.csv_text().replace("backend=sim", f"backend={name}"), f"{name}.csv")
+                for name in ("host", "cuda")]
+        for ax in compare_gantt(*runs, Figure()):
+            self.assertNotRegex(ax.get_title(loc="left"), "predicted|measured")
+
     def test_compare_refuses_other_plans(self):
         other = self.write(sample.csv_text().replace("0123456789abcdef", "f" * 16), "other.csv")
         with self.assertRaisesRegex(TimelineError, "plan_hash"):

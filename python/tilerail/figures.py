@@ -21,6 +21,10 @@ def _loaded(timeline: Timeline | str | os.PathLike) -> Timeline:
     return timeline if isinstance(timeline, Timeline) else read_timeline(timeline)
 
 
+def _is_simulation(timeline: Timeline) -> bool:
+    return timeline.metadata["backend"] == "sim"
+
+
 def _rows(timeline: Timeline, rows: str) -> list[Row]:
     if rows not in ("auto", "queues", "devices"):
         raise ValueError(f"rows: {rows!r}; expected 'auto', 'queues' or 'devices'")
@@ -118,7 +122,8 @@ def compare_gantt(predicted: Timeline | str | os.PathLike, measured: Timeline | 
                   rows: str = "auto"):
     """Draws a prediction above a measurement of the same plan, on one time axis, and returns the two Axes.
 
-    Two timelines of one backend are no prediction and measurement; their titles only say where each ran. Raises TimelineError when the timelines are of different plans.
+    Two simulations, or two runs, are no prediction and measurement; their titles only say where each ran. Raises
+    TimelineError when the timelines are of different plans.
     """
     predicted, measured = _loaded(predicted), _loaded(measured)
     predicted_hash, measured_hash = predicted.metadata["plan_hash"], measured.metadata["plan_hash"]
@@ -132,8 +137,8 @@ def compare_gantt(predicted: Timeline | str | os.PathLike, measured: Timeline | 
     upper, lower = figure.subplots(2, 1, sharex=True)
     error = f", {predicted.makespan / measured.makespan - 1:+.1%}" if measured.makespan else ""
     result = f"{seconds_text(predicted.makespan)}{error}"
-    alike = predicted.metadata["backend"] == measured.metadata["backend"]
-    names = ("", "") if alike else ("predicted: ", "measured: ")
+    of_prediction = _is_simulation(predicted) and not _is_simulation(measured)
+    names = ("predicted: ", "measured: ") if of_prediction else ("", "")
     gantt(predicted, upper, rows=rows, span=span,
           title=f"{problem_title(predicted)}\n{names[0]}{result}, {run_title(predicted)}")
     gantt(measured, lower, rows=rows, span=span, legend=False,

@@ -38,10 +38,11 @@ void require_same_plan(const AnnotatedTimeline& predicted, const AnnotatedTimeli
   }
 }
 
+bool is_simulation(const TimelineMetadata& metadata) { return metadata.backend == "sim"; }
+
 /// Two measurements, or two simulations, may be laid over each other.
 void require_order(const TimelineMetadata& predicted, const TimelineMetadata& measured) {
-  constexpr const char* simulator = "sim";
-  if (measured.backend == simulator && predicted.backend != simulator)
+  if (is_simulation(measured) && !is_simulation(predicted))
     throw InputError{
         fmt::format("measured: its backend is '{}', and that of predicted is '{}'; expected the prediction "
                     "first",
@@ -141,7 +142,7 @@ Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& 
   result.plan_hash = predicted.metadata.plan_hash;
   result.problem = predicted.metadata.problem;
   result.policy = predicted.metadata.policy;
-  result.of_prediction = predicted.metadata.backend != measured.metadata.backend;
+  result.of_prediction = is_simulation(predicted.metadata) && !is_simulation(measured.metadata);
   if (!result.of_prediction)
     result.sides = predicted.metadata.machine == measured.metadata.machine
                        ? files

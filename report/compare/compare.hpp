@@ -36,7 +36,7 @@ struct Comparison {
 
   /// What the two timelines are called.
   std::array<std::string, 2> sides{"predicted", "measured"};
-  bool of_prediction = true;  // else both are of one backend, and the error is a difference
+  bool of_prediction = true;  // else both are simulations or both are runs, and the error is a difference
   std::string plan_hash, problem, policy;
   std::string predicted_machine, measured_machine, predicted_backend, measured_backend;
   std::int64_t ops = 0;
@@ -55,7 +55,7 @@ struct Comparison {
 };
 
 /// Throws InputError when the two timelines are not of the same plan, or when a simulation is given as what was
-/// measured of it. Timelines of one backend are called by their machines or, on one machine, by their `files`.
+/// measured of it. Two simulations, or two runs, are called by their machines or, on one machine, by their `files`.
 Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured,
                    const std::array<std::string, 2>& files = {"first", "second"});
 

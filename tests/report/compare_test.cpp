@@ -63,6 +63,14 @@ TEST(Compare, APredictionAndAMeasurementAreCalledSo) {
   EXPECT_THAT(sample_comparison().sides, testing::ElementsAre("predicted", "measured"));
 }
 
+TEST(Compare, OfTwoRunsNoneIsThePrediction) {
+  AnnotatedTimeline on_host = sample_timeline(), on_gpus = on_host;
+  on_host.metadata.backend = "host", on_gpus.metadata.backend = "cuda";
+  const Comparison runs = compare(on_host, on_gpus);
+  EXPECT_THAT(runs.sides, testing::ElementsAre("first", "second"));
+  EXPECT_THAT(comparison_table(runs), testing::HasSubstr("difference"));
+}
+
 TEST(Compare, TotalsByKind) {
   const Comparison comparison = sample_comparison();
   EXPECT_NEAR(comparison.makespan.error().value(), (90.0 - 100) / 100, 1e-12);
