@@ -152,8 +152,8 @@ void PlanRun::activity_ended(SimGridMachine::Slot slot) {
     std::vector<OpId> started;
     room_.release(queue.dst, kernels_.of(id).share, started);
     for (const OpId next : started) run_kernel(next);
-    retry_.swap(without_room_[queue.dst.index()]);
-    retry_waiting();
+    for (const OpId waited : without_room_[queue.dst.index()]) push(ready_, waited);
+    without_room_[queue.dst.index()].clear();
   }
   finish(id);
 }
