@@ -85,8 +85,11 @@ KernelCosts::Shape KernelCosts::shape_of(const Plan& plan, const Op& op, MemoryI
 std::uint32_t KernelCosts::index_of(const Plan& plan, const Op& op, MemoryId gpu) {
   const Shape shape = shape_of(plan, op, gpu);
   if (last_ && last_->first == shape) return last_->second;
-  const auto [entry, is_new] = known_.try_emplace(shape, static_cast<std::uint32_t>(costs_.size()));
-  if (is_new) costs_.push_back(cost_of(shape, op));
+  auto entry = known_.find(shape);
+  if (entry == known_.end()) {
+    costs_.push_back(cost_of(shape, op));  // which throws where the GPU has no times
+    entry = known_.emplace(shape, static_cast<std::uint32_t>(costs_.size() - 1)).first;
+  }
   last_ = *entry;
   return entry->second;
 }

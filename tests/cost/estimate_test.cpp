@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "cost/kernel_costs.hpp"
+#include "model/base/error.hpp"
 #include "plan/builder.hpp"
+#include "plan/draft.hpp"
 #include "tests/support/machines.hpp"
 
 namespace tilerail {
@@ -141,6 +143,15 @@ TEST(Estimate, TheBusiestIsWhatAllDevicesUseOrTheMeanOfWhatSomeDo) {
   const Estimate both = copy_to(topology.gpus()[1]);
   EXPECT_NEAR(both.makespan.value, 2.0 / 12, 1e-4);
   EXPECT_NEAR(both.busiest.value, 2.0 / 12, 1e-4);  // of the link that both are behind
+}
+
+TEST(KernelCosts, AGpuWithoutTimesIsRefusedEveryTime) {
+  const Topology topology = machine();
+  PlanDraft draft{topology, DType::tf32};
+  const View tile = draft.tile(gpu, 64, 64);
+  const OpId product = draft.gemm(draft.compute_queue(gpu), tile, tile, tile, {});
+  KernelCosts costs{topology};
+  for (int i = 0; i < 2; ++i) EXPECT_THROW(costs.of(draft.plan, draft.plan.op(product), gpu), InputError);
 }
 
 TEST(PlanKernelCosts, UnalignedColumnsOfAnyOperandCost) {
