@@ -8,6 +8,7 @@
 #include "sched/factor/cholesky_planner.hpp"
 #include "sched/factor/cholesky_tasks.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/machine_places.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/plan_interpreter.hpp"
 
@@ -60,7 +61,7 @@ TEST(CholeskyTasks, HazardsMakeTheEdges) {
   EXPECT_FALSE(graph.task(TaskId{2}).last);
 }
 
-class Cholesky : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+class Cholesky : public ::testing::TestWithParam<MachinePlace> {};
 
 TEST_P(Cholesky, RunsInAnyOrderWithoutARaceAndFactorsTheMatrix) {
   const auto& [name, place] = GetParam();
@@ -132,12 +133,7 @@ TEST(CholeskyChecks, AreThoseOfOtherPlanners) {
   expect_input_error([&] { plan_cholesky(problem, machine, machine.gpus(), 1); }, {"--tile 1", "kernels"});
 }
 
-INSTANTIATE_TEST_SUITE_P(OnTwoMachines, Cholesky,
-                         ::testing::Combine(::testing::Values("two-gpu", "clx-ai"), ::testing::Values("host", "gpu1")),
-                         [](const auto& combination) {
-                           const std::string name = std::get<0>(combination.param);
-                           return (name == "clx-ai" ? "clx_ai_" : "two_gpu_") + std::get<1>(combination.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(OnTwoMachines, Cholesky, machine_places(), machine_place_name);
 
 }  // namespace
 }  // namespace tilerail::testing

@@ -2,8 +2,9 @@
 
 #include <set>
 
-#include "sched/gemm/gemm_graph.hpp"
 #include "sched/place/list_planner.hpp"
+#include "tests/support/gemm_graph.hpp"
+#include "tests/support/machine_places.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/plan_interpreter.hpp"
 
@@ -34,7 +35,7 @@ GemmProblem problem_at(MemoryId c, MemoryId inputs, double beta, Trans trans_a) 
   return checked(p);
 }
 
-class ListedGemm : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+class ListedGemm : public ::testing::TestWithParam<MachinePlace> {};
 
 TEST_P(ListedGemm, RunsInAnyOrderWithoutARaceAndIsTheProduct) {
   const auto& [name, place] = GetParam();
@@ -64,12 +65,7 @@ TEST_P(ListedGemm, IsSharedOut) {
   EXPECT_GT(working.size(), 1u);
 }
 
-INSTANTIATE_TEST_SUITE_P(OnTwoMachines, ListedGemm,
-                         ::testing::Combine(::testing::Values("two-gpu", "clx-ai"), ::testing::Values("host", "gpu1")),
-                         [](const auto& combination) {
-                           const std::string name = std::get<0>(combination.param);
-                           return (name == "clx-ai" ? "clx_ai_" : "two_gpu_") + std::get<1>(combination.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(OnTwoMachines, ListedGemm, machine_places(), machine_place_name);
 
 }  // namespace
 }  // namespace tilerail::testing
