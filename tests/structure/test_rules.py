@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(os.environ["TILERAIL_SOURCE"])
+HOUSE = SOURCE / "docs/figures/house.svg"
 STRUCTURE = str(SOURCE / "scripts/structure")
 sys.path.insert(0, STRUCTURE)
 
@@ -35,13 +36,17 @@ class ThisSource(unittest.TestCase):
     def test_keeps_every_rule(self):
         self.assertEqual(faults(SOURCE), [])
 
-
     def test_is_drawn_as_it_is_built(self):
-        drawn = re.search(r"<dc:description>(.*?)</dc:description>", (SOURCE / "docs/figures/house.svg").read_text())
+        drawn = re.search(r"<dc:description>(.*?)</dc:description>", HOUSE.read_text())
         links = rooms.House(SOURCE).links()
         built = {f"{room} > {other}" for room in links for other in links[room]}
         self.assertEqual(set(html.unescape(drawn[1]).removeprefix("links: ").split(", ")), built,
                          "python3 docs/figures/house.py draws the house as it is now")
+
+    def test_is_drawn_with_each_room_in_a_place_of_its_own(self):
+        boxes = re.findall(r'<path d="([^"]*)"[^>]*fill: #dce6f2', HOUSE.read_text())
+        self.assertEqual(len(boxes), len(rooms.House(SOURCE).links()))
+        self.assertEqual(len(set(boxes)), len(boxes))
 
 
 class AHouseOfTwoRooms(unittest.TestCase):
