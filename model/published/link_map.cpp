@@ -51,9 +51,10 @@ namespace {
 std::size_t checked_memories(const Topology& topology) {
   const std::size_t memories = topology.memories().size();
   if (memories > LinkMap::most_memories)
-    throw InputError{fmt::format(
-        "machine '{}' has {} memories; routing=link-map and select expect at most {}; without them it can be planned for",
-        topology.name(), memories, LinkMap::most_memories)};
+    throw InputError{
+        fmt::format("machine '{}' has {} memories; routing=link-map and select expect at most {}; without them it can "
+                    "be planned for",
+                    topology.name(), memories, LinkMap::most_memories)};
   return memories;
 }
 
