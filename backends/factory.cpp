@@ -61,13 +61,13 @@ const RealBackend& real_backend(std::string_view name) {
 }  // namespace
 
 std::unique_ptr<Executor> make_executor(std::string_view name, const Topology& topology) {
-  if (name == "sim") {
+  if (name == simulator_backend) {
     auto simulator = make_simulator(topology);
     if (!simulator) throw HardwareError{no_simulator};
     return simulator;
   }
   const RealBackend* found = find(name);
-  if (!found) refuse(name, "backend", "sim");
+  if (!found) refuse(name, "backend", simulator_backend);
   return built(*found).make(topology);
 }
 

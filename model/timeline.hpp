@@ -14,9 +14,12 @@ struct OpTime {
   double start = 0, end = 0;
 };
 
+/// The name of the backend that predicts; all others measure.
+inline constexpr const char* simulator_backend = "sim";
+
 /// What an executor returns: one OpTime for each operation of the plan, in the order of the plan.
 struct Timeline {
-  std::string backend;      // "sim", "host", ...
+  std::string backend;      // simulator_backend, "host" or "cuda"
   std::string plan_hash;    // of the plan that was executed
   std::vector<OpTime> ops;  // indexed by OpId
   Seconds makespan() const {

@@ -4,6 +4,6 @@
 
 namespace tilerail::study {
 
-std::unique_ptr<Executor> simulator_of(const Topology& machine) { return make_executor("sim", machine); }
+std::unique_ptr<Executor> simulator_of(const Topology& machine) { return make_executor(simulator_backend, machine); }
 
 }  // namespace tilerail::study

@@ -50,7 +50,7 @@ SimExecutor::SimExecutor(Topology topology, SimOptions options) : topology_{std:
 
 Timeline SimExecutor::execute(const Plan& plan) {
   validate(plan, topology_);
-  Timeline timeline{"sim", content_hash(plan), std::vector<OpTime>(plan.ops.size())};
+  Timeline timeline{simulator_backend, content_hash(plan), std::vector<OpTime>(plan.ops.size())};
   if (options_.issue_cost) {
     IssueClock clock{plan, topology_};
     for (std::size_t i = 0; i < plan.ops.size(); ++i) timeline.ops[i].start = clock.issue(OpId{i}).value;

@@ -18,7 +18,7 @@ class SimExecutor : public Executor {
   /// The executor keeps its own copy of the machine.
   explicit SimExecutor(Topology topology, SimOptions options = {});
 
-  /// Timeline::backend is "sim". Throws InputError when the plan does not fit the machine.
+  /// Timeline::backend is simulator_backend. Throws InputError when the plan does not fit the machine.
   Timeline execute(const Plan& plan) override;
 
  private:
