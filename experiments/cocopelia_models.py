@@ -11,8 +11,8 @@ import os
 import pathlib
 import statistics
 
-from harness import (Failure, Parser, Tilerail, aligned, command_text, plotting, positive, read_table, run_experiment,
-                     save_figure, write_csv)
+from harness import (Failure, Parser, Tilerail, aligned, command_text, plotting, positive, quantile, read_table,
+                     run_experiment, save_figure, write_csv)
 
 NAME = "cocopelia_models"
 TESTBEDS = ("cocopelia-testbed-1", "cocopelia-testbed-2")
@@ -109,7 +109,7 @@ def print_errors(errors) -> None:
     lines = [["testbed and routine", "model", "cases", "5%", "median", "95%",
               f"DR within {DR_TARGET:.0%}, BTS of daxpy {BTS_TARGET:.0%}, CSO low"]]
     for (testbed, routine, model), values in errors.items():
-        low, *_, high = statistics.quantiles(values, n=20) if len(values) > 1 else values * 2
+        low, high = quantile(values, 0.05), quantile(values, 0.95)
         median = statistics.median(values)
         verdict = {"dr": abs(median) <= DR_TARGET, "cso": median < 0}.get(model)
         if (routine, model) == ("daxpy", "bts"):

@@ -22,6 +22,8 @@ class CocopeliaModels(ExperimentTest):
         half = len(errors) // 2
         median = (errors[half] + errors[-half - 1]) / 2
         self.assertAlmostEqual(float(lines[2][5].rstrip("%")), 100 * median, delta=0.051)
+        for column, share in ((4, 0.05), (6, 0.95)):  # errors of cases, as `tilerail compare` has them
+            self.assertAlmostEqual(float(lines[2][column].rstrip("%")), 100 * errors[int(share * len(errors))], delta=0.051)
         for row in rows:
             sizes = "M" if row["routine"] == "daxpy" else "MNK"
             self.assertLessEqual(1.5 * int(row["tile"]), min(int(row[size]) for size in sizes))
