@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cost/kernel_costs.hpp"
+#include "cost/strided_copy.hpp"
 #include "model/base/error.hpp"
 #include "plan/builder.hpp"
 #include "plan/draft.hpp"
@@ -99,6 +100,24 @@ TEST(Estimate, NarrowColumnsMoveAsSlowlyAsOnAGpuThatComputes) {
   const View tall = d.matrix(host, 4096, 100'000, 4096);
   d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
   EXPECT_NEAR(d.estimate(), 128 * 8 * 1e5 / 2.5e9, 1e-9);
+}
+
+TEST(Estimate, OneColumnIsContiguousHoweverTallItsMatrix) {
+  Draft d;
+  constexpr std::int64_t rows = 125'000'000;  // 1 GB
+  const View tall = d.matrix(host, 2 * rows, 1);
+  d.copy({tall.buffer, 0, 0, rows, 1}, d.matrix(gpu, rows, 1));
+  EXPECT_NEAR(d.estimate(), 0.1, 1e-9);
+}
+
+TEST(CopyColumns, AreAsFarApartAsOnTheSideWhereTheyAreFarthest) {
+  Draft d;
+  const View tall = d.matrix(host, 128, 512, 4096), taller = d.matrix(gpu, 128, 512, 5120);
+  for (const OpId copy : {d.copy(tall, taller), d.copy(taller, tall)}) {
+    const CopyColumns columns = copy_columns(d.plan, d.plan.op(copy));
+    EXPECT_EQ(columns.bytes, 128 * 8);
+    EXPECT_EQ(columns.pitch, 5120 * 8);
+  }
 }
 
 TEST(Estimate, AGpuThatIsAlwaysBusyIsSlower) {

@@ -50,6 +50,12 @@ TEST(ForwardShare, LeavesTheOtherSideWhatOneDoesNotWant) {
   expect_rates(d, {{"h", "g0"}, {"g1", "h"}}, {2, 10});
 }
 
+TEST(ForwardShare, OneCopyThatCrossesBothSidesSharesWithNobody) {
+  const auto bounds = shared(0.25).groups.at(0).bounds({1, 1, 1, 10 * giga, 10 * giga});
+  EXPECT_EQ(bounds.all, Rate{12 * giga});
+  EXPECT_TRUE(std::isinf(bounds.forward.value) && std::isinf(bounds.backward.value));
+}
+
 TEST(ForwardShare, BoundsOfAGroupAreTheShareOrWhatTheOtherSideLeaves) {
   const CapacityGroup group = shared(0.25).groups.at(0);
   const auto bounds = [&](double forward_demand, double backward_demand) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "model/base/error.hpp"
 #include "report/timeline/timeline_csv_reader.hpp"
@@ -16,6 +15,11 @@ namespace {
 
 using test::delayed;
 using test::sample_timeline;
+using testing::AllOf, testing::DoubleNear, testing::ElementsAre, testing::Field, testing::Property;
+using testing::UnorderedElementsAre;
+using OpDifference = Comparison::OpDifference;
+
+auto is_op(std::uint32_t number) { return Field(&OpDifference::op, number); }
 
 /// Measured: op 3, the product on gpu0, takes 40 ms instead of 30, and ops 5, 6, 10 and 11 come 10 ms later.
 Comparison sample_comparison() {
@@ -52,22 +56,22 @@ TEST(Compare, TwoSimulationsAreCalledByTheirMachinesOrFiles) {
   AnnotatedTimeline there = here;
   there.metadata.machine = "faster";
   const Comparison machines = compare(here, there);
-  EXPECT_THAT(machines.sides, testing::ElementsAre("sample", "faster"));
+  EXPECT_THAT(machines.sides, ElementsAre("sample", "faster"));
   const std::string table = comparison_table(machines);
   EXPECT_THAT(table, testing::ContainsRegex("total +sample +faster +difference"));
   EXPECT_THAT(table, testing::Not(testing::HasSubstr("predicted")));
-  EXPECT_THAT(compare(here, here, {"a.csv", "b.csv"}).sides, testing::ElementsAre("a.csv", "b.csv"));
+  EXPECT_THAT(compare(here, here, {"a.csv", "b.csv"}).sides, ElementsAre("a.csv", "b.csv"));
 }
 
 TEST(Compare, APredictionAndAMeasurementAreCalledSo) {
-  EXPECT_THAT(sample_comparison().sides, testing::ElementsAre("predicted", "measured"));
+  EXPECT_THAT(sample_comparison().sides, ElementsAre("predicted", "measured"));
 }
 
 TEST(Compare, OfTwoRunsNoneIsThePrediction) {
   AnnotatedTimeline on_host = sample_timeline(), on_gpus = on_host;
   on_host.metadata.backend = "host", on_gpus.metadata.backend = "cuda";
   const Comparison runs = compare(on_host, on_gpus);
-  EXPECT_THAT(runs.sides, testing::ElementsAre("first", "second"));
+  EXPECT_THAT(runs.sides, ElementsAre("first", "second"));
   EXPECT_THAT(comparison_table(runs), testing::HasSubstr("difference"));
 }
 
@@ -137,6 +141,18 @@ TEST(Compare, WhatTheGpusCountedStandsBesideThePrediction) {
   EXPECT_THAT(comparison_table(comparison), testing::HasSubstr("energy, counted by the GPUs"));
 }
 
+TEST(Compare, WaitingAndIdleTimeAreNeverLessThanNone) {
+  // Op 3 starts before it is ready, and ops 0 and 1 of one queue run side by side for all of the makespan.
+  AnnotatedTimeline measured = sample_timeline();
+  measured.ops[3].ready = 25e-3;
+  const double makespan = measured.makespan();
+  for (const std::size_t op : {0, 1}) measured.ops[op].start = 0, measured.ops[op].end = makespan;
+  const Comparison comparison = compare(sample_timeline(), measured);
+  EXPECT_NEAR(comparison.waiting.measured, comparison.waiting.predicted, 1e-12);
+  // host->gpu0 was idle for 60 ms.
+  EXPECT_NEAR(comparison.idle.measured, comparison.idle.predicted - 60e-3, 1e-12);
+}
+
 TEST(Compare, TheWorstOperationsComeFirst) {
   const Comparison comparison = sample_comparison();
   ASSERT_EQ(comparison.worst_durations.size(), 1u);
@@ -144,23 +160,25 @@ TEST(Compare, TheWorstOperationsComeFirst) {
   EXPECT_NEAR(comparison.worst_durations[0].duration_difference(), -10e-3, 1e-12);
   EXPECT_EQ(comparison.worst_durations[0].queue, "gpu0 compute 0");
   EXPECT_EQ(comparison.worst_durations[0].label, "C[0:100,0:100]");
-  ASSERT_EQ(comparison.worst_shifts.size(), 4u);
-  std::set<std::uint32_t> shifted;
-  for (const auto& op : comparison.worst_shifts) {
-    shifted.insert(op.op);
-    EXPECT_NEAR(op.start_shift(), -10e-3, 1e-12);
-  }
-  EXPECT_EQ(shifted, (std::set<std::uint32_t>{5, 6, 10, 11}));
+  const auto shifted = [](std::uint32_t op) {
+    return AllOf(is_op(op), Property(&OpDifference::start_shift, DoubleNear(-10e-3, 1e-12)));
+  };
+  EXPECT_THAT(comparison.worst_shifts, UnorderedElementsAre(shifted(5), shifted(6), shifted(10), shifted(11)));
 }
 
 TEST(Compare, OnlyTheTenWorstAreKept) {
   const AnnotatedTimeline predicted = sample_timeline();
   AnnotatedTimeline measured = predicted;
   for (std::size_t i = 0; i < measured.ops.size(); ++i) measured.ops[i].end += 1e-3 * static_cast<double>(i);
-  const Comparison comparison = compare(predicted, measured);
-  ASSERT_EQ(comparison.worst_durations.size(), 10u);
-  EXPECT_EQ(comparison.worst_durations.front().op, 11u);  // 11 ms longer
-  EXPECT_EQ(comparison.worst_durations.back().op, 2u);
+  EXPECT_THAT(compare(predicted, measured).worst_durations,
+              ElementsAre(is_op(11), is_op(10), is_op(9), is_op(8), is_op(7), is_op(6), is_op(5), is_op(4), is_op(3),
+                          is_op(2)));  // op 11 takes 11 ms longer
+}
+
+TEST(Compare, RoundingIsNoDifference) {
+  AnnotatedTimeline measured = sample_timeline();
+  measured.ops[3].end += 1e-13;
+  EXPECT_TRUE(compare(sample_timeline(), measured).worst_durations.empty());
 }
 
 TEST(Compare, WorksFromCsvAlone) {

@@ -98,10 +98,62 @@ TEST(CriticalPath, AKernelHasRoomUntilThoseThatRunFillTheGpu) {
   EXPECT_THAT(s.path(times), ElementsAre(s.after, s.second));
 }
 
+TEST(CriticalPath, ACopyLeavesNoRoomHoweverLongKernelsFillTheGpu) {
+  // `second` is measured while `first` still fills the GPU: nothing has freed it.
+  const Streams s{machine_with_workers(4)};
+  EXPECT_THAT(s.path({{0, 2}, {4, 5}, {0, 4}, {3, 9}}), ElementsAre(s.second));
+}
+
+TEST(CriticalPath, WhatEndsJustWhenAnOperationIsReadyDidNotHoldIt) {
+  const Streams s;
+  EXPECT_THAT(s.path({{0, 2}, {3, 4}, {0, 2}, {0, 0}}), ElementsAre(s.after, s.fetch));
+}
+
+TEST(CriticalPath, WhatTakesNoTimeHoldsNothing) {
+  const Streams s;
+  EXPECT_THAT(s.path({{0, 1}, {3, 4}, {0, 2}, {2, 2}}), ElementsAre(s.after, s.first));
+}
+
 TEST(CriticalPath, EndsWhereATimelineContradictsItself) {
   // `after` is measured before the copy that it waits for.
   const Streams s;
   EXPECT_THAT(s.path({{5, 9}, {1, 2}, {0, 1}, {0, 0}}), ElementsAre(s.fetch));
+  // A kernel is measured before the one that it waits for, which starts where it ends.
+  PlanDraft draft{s.machine};
+  const MemoryId gpu = s.machine.gpus()[0];
+  const View tile = draft.tile(gpu, 1024, 1024);
+  const OpId needed = draft.gemm(draft.compute_queue(gpu, 0), tile, tile, tile, {});
+  const OpId early = draft.gemm(draft.compute_queue(gpu, 1), tile, tile, tile, {}, {needed});
+  draft.plan.devices = {gpu};
+  const std::vector<OpTime> times{{2, 4}, {0, 2}};
+  EXPECT_THAT(critical_path(draft.plan, times, EngineUse{draft.plan, s.machine, times}),
+              ElementsAre(needed, early, needed));
+}
+
+TEST(EngineUse, ARoleHasAsManyEnginesAsTheMachineSays) {
+  const MemoryId host{0}, gpu{1}, peer{2};
+  struct Role {
+    std::optional<int> Engines::*engines;
+    MemoryId from, to;
+  };
+  // Of two copies that could start at 0 and run one after another.
+  const auto waiting = [&](const Role& role, int engines) {
+    auto d = machine_with_workers({}).description();
+    d.memories[gpu.index()].engines.*role.engines = engines;
+    const Topology machine{std::move(d)};
+    PlanDraft draft{machine};
+    for (const int queue : {0, 1})
+      draft.copy(draft.copy_queue(role.from, role.to, queue), draft.tile(role.from, 64, 64),
+                 draft.tile(role.to, 64, 64));
+    draft.plan.devices = {gpu, peer};
+    const std::vector<OpTime> times{{0, 2}, {2, 4}};
+    return EngineUse{draft.plan, machine, times}.pause(OpId{1}, 0, 2).waiting;
+  };
+  for (const Role& role :
+       {Role{&Engines::h2d, host, gpu}, Role{&Engines::d2h, gpu, host}, Role{&Engines::peer, gpu, peer}}) {
+    EXPECT_EQ(waiting(role, 1), 2) << "the one engine is taken";
+    EXPECT_EQ(waiting(role, 2), 0) << "of two engines one is free";
+  }
 }
 
 }  // namespace

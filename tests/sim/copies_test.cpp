@@ -155,5 +155,18 @@ TEST(SimCopies, AnEmptyCopyTakesItsLatency) {
   expect_times(t, next, 10 * us, 1.02 * ms);
 }
 
+TEST(SimCopies, ColumnsOfAnotherLengthMoveAtAnotherRateAlsoBehindEachOther) {
+  // Columns of 1 KiB move at a quarter of 10 GB/s and those of 4 KiB at all of it, 32 KiB apart in both copies.
+  const Topology machine = two_gpu([](auto& d) {
+    d.strided = {.points = {{Bytes{1024}, 0.25}, {Bytes{4096}, 1}}, .source = "round"};
+  });
+  HandPlan p{machine};
+  const OpId narrow = p.copy(host, gpu0, 128, 1000, 4096, {}, 0), wide = p.copy(host, gpu0, 512, 1000, 4096, {}, 0);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  constexpr double each = 10 * us + 4.096e6 / 10e9;
+  expect_times(t, narrow, 0, each);
+  expect_times(t, wide, each, 2 * each);
+}
+
 }  // namespace
 }  // namespace tilerail::testing

@@ -136,6 +136,22 @@ TEST(SimEngines, AnOperationUnderTwoLimitsHoldsNeitherWhileItWaits) {
   expect_times(t, again, c + peer, c + 2 * peer);
 }
 
+TEST(SimEngines, AnEngineThatTheFirstInLineCannotUseGoesToTheNext) {
+  // Both places of gpu1 are taken until the copy ends at c, which lets `passes` start, and the kernel at g. `blocked`
+  // is next in line, but `passes` still holds the peer engine of gpu0, and so `out` starts.
+  const Topology machine = two_gpu([](auto& d) { d.memories[2].engines.total = 2; });
+  constexpr double g = 2.0 * 1024 * 1024 * 1024 / 1e12;
+  HandPlan p{machine};
+  p.copy(host, gpu1, 10 * MB), p.gemm(gpu1, 1024, 1024, 1024);
+  const OpId passes = p.copy(gpu0, gpu1, 100 * MB, {}, 0), blocked = p.copy(gpu0, gpu1, 10 * MB, {}, 1);
+  const OpId out = p.copy(gpu1, host, 10 * MB);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  constexpr double passed = c + 2.505 * ms;
+  expect_times(t, passes, c, passed);
+  expect_times(t, out, g, g + c);
+  expect_times(t, blocked, passed, passed + peer);
+}
+
 /// Every operation costs its host thread 1 ms, and 2 ms more for each dependency on another queue.
 Topology slow_issue() {
   return two_gpu([](auto& d) {

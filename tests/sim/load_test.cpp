@@ -56,6 +56,15 @@ TEST(SimLoad, TheFactorAgreesWithTheLoadThatItCauses) {
   EXPECT_NEAR(taken / large, 0.5 + std::sqrt(0.5), 5e-3);
 }
 
+TEST(SimLoad, AKernelThatFillsAQuarterOfADeviceLoadsItByAQuarter) {
+  auto d = loaded().description();
+  d.kernels[0].gemm[0].points = {{256, FlopRate{0.25e12}}, {512, FlopRate{1e12}}};
+  const Topology machine{std::move(d)};
+  HandPlan p = plan_on(machine);
+  const OpId alone = p.gemm(gpu0, 256, 256, 2048);
+  expect_times(SimExecutor{machine}.execute(p.plan), alone, 0, 2.0 * 256 * 256 * 2048 / 0.25e12);
+}
+
 TEST(SimLoad, OnlyGemmsAreSlower) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);

@@ -1,0 +1,132 @@
+// Where the makespan goes, and what is used most.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/summary/summary_text.hpp"
+#include "tests/support/sample_timeline.hpp"
+
+namespace tilerail {
+namespace {
+
+using test::sample_machine;
+using test::sample_timeline;
+using test::SamplePlan;
+using testing::AllOf, testing::ElementsAre, testing::Field;
+
+auto part(const char* kind, const char* name, double seconds) {
+  return AllOf(Field(&Summary::PathPart::kind, kind), Field(&Summary::PathPart::name, name),
+               Field(&Summary::PathPart::seconds, testing::DoubleNear(seconds, 1e-12)));
+}
+
+TEST(Bottleneck, TheCriticalPathSaysWhereTheMakespanWent) {
+  // From the end: copy 10 (20 ms), kernel 9 (25 ms), copy 8 (10 ms), which starts after 35 ms. Of these, copy 7 holds
+  // the engine for copies into gpu1 from 30 ms on. The uplink is used more than any link: 560 kB of 8 GB/s, while
+  // host->pcie carries 400 kB of 10 GB/s.
+  const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {});
+  EXPECT_THAT(summary.critical_path,
+              testing::UnorderedElementsAre(part("group", "uplink", 30e-3), part("issue", "", 30e-3),
+                                            part("kernels", "", 25e-3), part("waiting", "copies", 5e-3)));
+  EXPECT_EQ(summary.critical_path.back().kind, "waiting");
+  const std::string text = summary_table(summary);
+  EXPECT_THAT(text, testing::HasSubstr("27.8% kernels, 5.6% waiting for copies"));
+}
+
+TEST(Bottleneck, NothingIsSaturatedWhereEverythingIsIdleMostOfTheTime) {
+  const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {});
+  EXPECT_EQ(summary.most_used.front().kind, "compute");
+  EXPECT_EQ(summary.most_used.front().name, "gpu0");
+  EXPECT_NEAR(summary.most_used.front().share, 35.0 / 90, 1e-12);
+  EXPECT_THAT(summary_table(summary), testing::HasSubstr("saturated   nothing; most used: 38.9% compute gpu0"));
+  EXPECT_TRUE(nlohmann::json::parse(to_json(summary))["saturated"].empty());
+}
+
+TEST(Bottleneck, WhatIsFasterThanDescribedIsSaturated) {
+  // The same in a millionth of the time, with kernels that take none: the links carry 400 kB at 10 GB/s in 90 ns
+  // = 44400%, the group 560 kB at 8 GB/s = 77800%.
+  AnnotatedTimeline fast = sample_timeline();
+  for (AnnotatedOp& op : fast.ops) {
+    op.start *= 1e-6;
+    op.end = op.kind == OpKind::copy ? op.end * 1e-6 : op.start;
+  }
+  const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), fast, {});
+  EXPECT_EQ(summary.most_used.front().kind, "group");
+  EXPECT_EQ(summary.most_used.front().name, "uplink");
+  EXPECT_NEAR(summary.most_used.front().share, 560e3 / 8e9 / 90e-9, 1e-9);
+  EXPECT_THAT(summary_table(summary),
+              testing::HasSubstr("saturated   group uplink and 7 more, up to 777.8 times as fast as described"));
+  const auto json = nlohmann::json::parse(to_json(summary));
+  EXPECT_EQ(json["saturated"].size(), 8u);  // the group and the 7 links that carried something
+  EXPECT_EQ(json["busiest"], json["saturated"][0]);
+}
+
+/// Its devices run two operations at a time, and every kernel fills one.
+Topology machine_with_workers() {
+  auto d = sample_machine().description();
+  d.kernels[0].multiprocessors = 1;
+  for (Memory& memory : d.memories) memory.engines.total = 2;
+  return Topology{std::move(d)};
+}
+
+/// A run on its gpu0.
+class Workers {
+ public:
+  Workers() { draft_.plan.devices = {gpu_}; }
+  void kernel(double start, double end) {
+    const View tile = draft_.tile(gpu_, 100, 100);
+    const int stream = static_cast<int>(run_.ops.size());
+    draft_.gemm(draft_.compute_queue(gpu_, stream), tile, tile, tile, {});
+    run_.ops.push_back({start, end});
+  }
+  void copy_within(double start, double end) {
+    draft_.copy(draft_.copy_queue(gpu_, gpu_), draft_.tile(gpu_, 100, 100), draft_.tile(gpu_, 100, 100));
+    run_.ops.push_back({start, end});
+  }
+  Summary summary() {
+    run_.plan_hash = content_hash(draft_.plan);
+    return summarize(draft_.plan, machine_, annotate(draft_.plan, machine_, run_), {});
+  }
+
+ private:
+  Topology machine_ = machine_with_workers();
+  MemoryId gpu_ = machine_.gpus()[0];
+  PlanDraft draft_{machine_};
+  Timeline run_{"sim", "", {}};
+};
+
+TEST(Bottleneck, WaitingForRoomIsWaitingForKernels) {
+  Workers run;
+  run.kernel(0, 4), run.kernel(3, 5);  // measured side by side, though the first leaves no room
+  EXPECT_THAT(run.summary().critical_path, ElementsAre(part("waiting", "kernels", 3), part("kernels", "", 2)));
+}
+
+TEST(Bottleneck, PartsBelowAHundredthAreNamedTogetherOnlyWhereTheyAreMore) {
+  Workers run;
+  run.kernel(0.005, 1);
+  EXPECT_THAT(summary_table(run.summary()), testing::HasSubstr("critical path: 99.5% kernels\n"));
+}
+
+TEST(Bottleneck, ACopyWithinAMemoryMovesNothing) {
+  Workers run;
+  run.copy_within(0, 1);
+  EXPECT_EQ(run.summary().bytes_moved, 0);
+  EXPECT_THAT(run.summary().critical_path, ElementsAre(part("memory", "gpu0", 1)));
+}
+
+TEST(Bottleneck, ALinkThatIsUsedAsMuchAsItsGroupIsNotNamed) {
+  auto d = sample_machine().description();
+  d.groups[0].capacity = small_machine::capacity(10);
+  const Topology machine{std::move(d)};
+  const MemoryId host = machine.hosts()[0], gpu = machine.gpus()[0];
+  PlanDraft draft{machine};
+  draft.copy(draft.copy_queue(host, gpu), draft.tile(host, 100, 100), draft.tile(gpu, 100, 100));
+  draft.plan.devices = {gpu};
+  const Timeline run{"sim", content_hash(draft.plan), {{0, 1}}};
+  const Summary summary = summarize(draft.plan, machine, annotate(draft.plan, machine, run), {});
+  EXPECT_EQ(summary.groups[0].utilisation, summary.links[0].utilisation);  // of host->pcie
+  EXPECT_THAT(summary.critical_path, ElementsAre(part("group", "uplink", 1)));
+}
+
+}  // namespace
+}  // namespace tilerail
