@@ -1,8 +1,8 @@
 #include "backends/cuda/run/stream_program.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
@@ -81,7 +81,7 @@ TEST(StreamProgram, EveryWaitIsForAnEventThatItsIssuerRecordsAfterThatOperation)
         }
     }
   }
-  EXPECT_TRUE(std::all_of(recorded.begin(), recorded.end(), [](int n) { return n == 1; }));
+  EXPECT_THAT(recorded, ::testing::Each(1));
 }
 
 TEST(StreamProgram, WaitsAreFewerThanDependenciesBetweenStreams) {

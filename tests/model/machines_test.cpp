@@ -11,6 +11,7 @@ namespace tilerail {
 namespace {
 
 using namespace machine_rates;
+using testing::AnyOfArray, testing::Each, testing::Field, testing::IsSupersetOf;
 
 // ------------------------------------------------------------------------------------------------ every machine
 
@@ -30,10 +31,9 @@ TEST(Machines, EveryFileLoadsAndJoinsEveryPairOfMemoriesThatHoldMatrices) {
       EXPECT_TRUE(t.memory(gpu).capacity.has_value());
     }
   }
-  for (const char* name : {"clx-ai", "karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "hgx-h200-4-plain", "meluxina-a100",
-                           "summit-node", "cocopelia-testbed-1", "cocopelia-testbed-2", "pcie-tree-8", "two-gpu"}) {
-    EXPECT_TRUE(found.count(name)) << name;
-  }
+  EXPECT_THAT(
+      found, IsSupersetOf({"clx-ai", "karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "hgx-h200-4-plain", "meluxina-a100",
+                           "summit-node", "cocopelia-testbed-1", "cocopelia-testbed-2", "pcie-tree-8", "two-gpu"}));
 }
 
 TEST(Machines, EveryFigureHasASourceOfAKnownKindThatSaysWhere) {
@@ -44,11 +44,12 @@ TEST(Machines, EveryFigureHasASourceOfAKnownKindThatSaysWhere) {
       keys.insert(source.key);
       EXPECT_GE(source.text.size(), 20u) << t.name() << ": " << source.key;
     }
-    for (const Link& link : t.links()) EXPECT_TRUE(keys.count(link.source)) << t.name() << ": " << link.name;
-    for (const CapacityGroup& group : t.groups()) EXPECT_TRUE(keys.count(group.source)) << t.name() << group.name;
-    for (const KernelTimes& kernels : t.description().kernels) {
-      for (const GemmCurve& curve : kernels.gemm) EXPECT_TRUE(keys.count(curve.source)) << t.name() << kernels.name;
-    }
+    SCOPED_TRACE(t.name());
+    const auto known = AnyOfArray(keys);
+    EXPECT_THAT(t.links(), Each(Field(&Link::source, known)));
+    EXPECT_THAT(t.groups(), Each(Field(&CapacityGroup::source, known)));
+    for (const KernelTimes& kernels : t.description().kernels)
+      EXPECT_THAT(kernels.gemm, Each(Field(&GemmCurve::source, known)));
   }
 }
 

@@ -185,8 +185,7 @@ void expect_same_routes(const Topology& a, const Topology& b) {
   for (std::size_t from = 0; from < memories; ++from)
     for (std::size_t to = 0; to < memories; ++to) {
       const MemoryId src{from}, dst{to};
-      const auto p = a.route(src, dst), q = b.route(src, dst);
-      EXPECT_TRUE(std::equal(p.begin(), p.end(), q.begin(), q.end()));
+      EXPECT_THAT(a.route(src, dst), testing::ElementsAreArray(b.route(src, dst)));
       if (a.has_route(src, dst)) {
         EXPECT_EQ(a.pair_rate(src, dst), b.pair_rate(src, dst));
       }

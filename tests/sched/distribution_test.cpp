@@ -1,5 +1,6 @@
 #include "sched/place/distribution.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -96,8 +97,8 @@ TEST(Distribution, EveryTileOfATilingIsListedWithItsOwner) {
     tiles += t.tiles_of(d).size();
     for (const TileOfC tile : t.tiles_of(d)) {
       EXPECT_EQ(t.owner(tile), d);
-      EXPECT_TRUE(std::binary_search(t.rows_of(d).begin(), t.rows_of(d).end(), tile.i));
-      EXPECT_TRUE(std::binary_search(t.cols_of(d).begin(), t.cols_of(d).end(), tile.j));
+      EXPECT_THAT(t.rows_of(d), ::testing::Contains(tile.i));
+      EXPECT_THAT(t.cols_of(d), ::testing::Contains(tile.j));
     }
   }
   EXPECT_EQ(tiles, t.m.size() * t.n.size());

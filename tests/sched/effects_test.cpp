@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -212,9 +213,9 @@ TEST(Effects, DecisionsThatDecideNothingAreNotStored) {
   const Topology machine = shipped("two-gpu");
   const Plan plan =
       planned({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}, machine, {});
-  std::vector<std::string> keys;
-  for (const PlanDecision& each : plan.origin.decisions) keys.push_back(each.key);
-  EXPECT_EQ(fmt::format("{}", fmt::join(keys, " ")), "devices tile overlap memory-fraction issue tiles");
+  const auto of = [](const char* key) { return ::testing::Field(&PlanDecision::key, key); };
+  EXPECT_THAT(plan.origin.decisions, ::testing::ElementsAre(of("devices"), of("tile"), of("overlap"),
+                                                            of("memory-fraction"), of("issue"), of("tiles")));
 }
 
 // Every field that is tried is looked up among the rules: one without a rule ends in an error.
