@@ -24,7 +24,7 @@ Buffer matrix_buffer(const GemmProblem& p, Buffer::Kind matrix) {
 void LastUses::add(QueueId queue, OpId op) {
   for (auto& [known, last] : uses_)
     if (known == queue) {
-      last = op;
+      last = std::max(last, op);
       return;
     }
   uses_.emplace_back(queue, op);

@@ -19,6 +19,7 @@ Plan empty_plan(const GemmProblem& problem, const Topology& topology);
 Buffer matrix_buffer(const GemmProblem& problem, Buffer::Kind matrix);
 
 /// Readers and writers of some memory, at most one operation a queue: the last, since a FIFO queue orders the others.
+/// They may be added in any order.
 class LastUses {
  public:
   void add(QueueId queue, OpId op);
