@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+#include <limits>
+
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 
@@ -51,6 +54,17 @@ std::int64_t leading_dimension(const std::optional<std::string>& text, std::stri
   if (text && size == 0)
     throw InputError{fmt::format("{}: '{}' is no leading dimension; expected at least the stored rows", what, *text)};
   return size;
+}
+
+/// Kernels of types that are no wider than f32 take it in f32, where it must be neither infinite nor 0 by rounding.
+double coefficient(const std::string& text, DType dtype, const char* option) {
+  const double value = parse_real(text, option);
+  if (dtype == DType::f64 || value == 0) return value;
+  constexpr double least = std::numeric_limits<float>::denorm_min(), most = std::numeric_limits<float>::max();
+  if (std::abs(value) < least || std::abs(value) > most)
+    throw InputError{fmt::format("{}: '{}' is beyond what {} kernels take; expected 0 or a size of {:.3g} to {:.3g}",
+                                 option, text, to_string(dtype), least, most)};
+  return value;
 }
 
 }  // namespace
@@ -106,8 +120,8 @@ GemmProblem ProblemText::resolve(const Topology& topology) const {
   GemmProblem problem = sizes();
   refuse_what_is_not_there(problem.routine);
   problem.dtype = dtype_from_string(dtype, "--dtype");
-  problem.alpha = parse_real(alpha, "--alpha");
-  if (beta) problem.beta = parse_real(*beta, "--beta");
+  problem.alpha = coefficient(alpha, problem.dtype, "--alpha");
+  if (beta) problem.beta = coefficient(*beta, problem.dtype, "--beta");
   put(problem, topology);
   problem.lda = leading_dimension(leading[0], "--lda");
   problem.ldb = leading_dimension(leading[1], "--ldb");

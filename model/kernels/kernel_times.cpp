@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "model/base/error.hpp"
-#include "model/machine/topology_limits.hpp"
+#include "model/base/topology_limits.hpp"
 
 namespace tilerail {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "model/base/topology_limits.hpp"
 #include "model/machine/topology.hpp"
-#include "model/machine/topology_limits.hpp"
 
 namespace tilerail {
 

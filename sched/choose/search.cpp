@@ -69,15 +69,15 @@ class Search {
   Plan explained(Judged best) const {
     PlanOrigin& origin = best.plan.origin;
     origin.judge = "estimate", origin.candidates = tried_;
-    const double least = std::ranges::min_element(tried_, {}, &PlanCandidate::seconds)->seconds;
-    origin.why =
-        tried_.size() == 1 ? "the only candidate"
-        : least == best.candidate.seconds
-            ? fmt::format("{}: the fastest of the {} tried, by the estimate", best.candidate.what, tried_.size())
-            : fmt::format(
-                  "{}: of the {} tried, the fastest gains {:.1f} % by the estimate, too little to "
-                  "prefer smaller tiles, fewer GPUs or relays",
-                  best.candidate.what, tried_.size(), 100 * (1 - least / best.candidate.seconds));
+    const PlanCandidate& fastest = *std::ranges::min_element(tried_, {}, &PlanCandidate::seconds);
+    const double gain = 1 - fastest.seconds / best.candidate.seconds;
+    if (tried_.size() == 1)
+      origin.why = "the only candidate";
+    else if (gain <= 0)
+      origin.why = fmt::format("{}: the fastest of the {} tried, by the estimate", best.candidate.what, tried_.size());
+    else
+      origin.why = fmt::format("{}: of the {} tried, {} is estimated to be {:.1f} % faster, too little to prefer it",
+                               best.candidate.what, tried_.size(), fastest.what, 100 * gain);
     return std::move(best.plan);
   }
 

@@ -40,7 +40,10 @@ class Facts {
   bool used_once() const { return problem.of_vectors() || !product(); }
   bool selects() const { return policy.select && product() && !one_gpu(); }
   /// Whether this plan was the only one that was made: another candidate might not be like it.
-  bool only_candidate() const { return plan_.origin.candidates.empty() && !selects(); }
+  bool only_candidate() const {
+    const std::size_t tried = plan_.origin.candidates.size();
+    return !selects() && (tried == 0 || (tried == 1 && one_gpu()));
+  }
   bool evicts() const { return only_candidate() && decided("tiles") == tiles_evicted; }
   bool at_home() const { return one_gpu() && asked_.devices[0] == problem.place_c; }
   bool on_hosts() const {
@@ -71,6 +74,11 @@ class Facts {
   }
   bool copies() const {
     return std::ranges::any_of(plan_.queues, [](const Queue& queue) { return queue.kind == Queue::Kind::copy; });
+  }
+  /// Whether a GPU has one stream of kernels.
+  bool one_stream() const {
+    return std::ranges::none_of(
+        plan_.queues, [](const Queue& queue) { return queue.kind == Queue::Kind::compute && queue.index > 0; });
   }
   /// Whether some GPU sends to others in several queues.
   bool sends_in_several_queues() const {
@@ -130,9 +138,16 @@ constexpr std::array rules{
            if (f.one_gpu()) return one_gpu;
            if (f.dot()) return even_dot;
            if (!f.product()) return nothing_to_multiply;
+           if (f.selects() && f.policy.select_by == SelectBy::model) return "select-by=model gives the shares";
            return f.equally_fast() ? "the GPUs are equally fast" : nullptr;
          }},
-    Rule{"tile-choice", [](const Facts& f) { return f.policy.tile > 0 ? "a tile is given" : nullptr; }},
+    Rule{"tile-choice",
+         [](const Facts& f) -> Reason {
+           if (f.policy.tile > 0) return "a tile is given";
+           const bool searches =
+               f.policy.tile_choice == TileChoice::search || preset_of(f.policy).tile_choice == TileChoice::search;
+           return f.product() || searches ? nullptr : nothing_to_multiply;
+         }},
     Rule{"tile", [](const Facts&) -> Reason { return nullptr; }},
     Rule{"routing",
          [](const Facts& f) -> Reason {
@@ -184,7 +199,11 @@ constexpr std::array rules{
                                               : f.evicts()  ? evicted
                                                             : nullptr; }},
     Rule{"caching", [](const Facts& f) { return f.used_once() ? once : nullptr; }},
-    Rule{"overlap", [](const Facts& f) { return f.only_candidate() && !f.copies() ? "nothing is copied" : nullptr; }},
+    Rule{"overlap",
+         [](const Facts& f) {
+           const bool one_by_one = f.only_candidate() && !f.copies() && f.one_stream();
+           return one_by_one ? "kernels run one after another, and nothing is copied" : nullptr;
+         }},
     Rule{"compute-streams", [](const Facts& f) { return f.dot() ? "a dot product has one stream a GPU" : nullptr; }},
     Rule{"memory",
          [](const Facts& f) -> Reason {

@@ -192,7 +192,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 25> meanings
      "Which tile of C a GPU takes next: the lowest, the one with the fewest tiles to fetch, or the one whose tiles "
      "arrive first; matters where its tiles all fit in memory."},
     {"caching", "Whether a tile stays on a GPU after its first use; matters where a GPU uses it again."},
-    {"overlap", "Whether a GPU copies while it computes, or does one thing after another."},
+    {"overlap",
+     "Whether a GPU copies while it computes and runs kernels side by side, or does one thing after another."},
     {"compute-streams",
      "How many kernels a GPU may run side by side; auto takes as many as its kernels need to fill it."},
     {"memory",

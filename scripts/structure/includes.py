@@ -57,7 +57,9 @@ def faults(files, house):
             elif allowed is not None and house.room_of(target) not in allowed | {room}:
                 found.append(f"{path}: includes {target}, but {room} links {', '.join(sorted(allowed)) or 'no room'}")
     headers = {path: {to for to in included if to} for path, included in files_of.items()}
-    for name, graph in (("rooms", house.links()), ("files", headers), ("folders", of_folders(headers, "sched"))):
+    rooms = sorted(set(house.room.values()))
+    graphs = [("rooms", house.links()), ("files", headers), *(("folders", of_folders(headers, room)) for room in rooms)]
+    for name, graph in graphs:
         if way := circle(graph):
             found.append(f"a circle of {name}: {' -> '.join(way)}")
     return found

@@ -7,8 +7,8 @@
 
 #include "model/base/csv_cells.hpp"
 #include "model/base/files.hpp"
+#include "model/base/topology_limits.hpp"
 #include "model/base/units_text.hpp"
-#include "model/machine/topology_limits.hpp"
 
 namespace tilerail::study {
 namespace {

@@ -68,6 +68,8 @@ CASES = {
     "unknown second transpose": (problem(transb="X"), "'X'"),
     "alpha that is a word": (problem(alpha="one"), "one"),
     "alpha not a number": (problem(alpha="nan"), "nan"),
+    "alpha above f32": (problem(alpha="1e60", dtype="f32"), "--alpha: '1e60' is beyond what f32 kernels take"),
+    "beta below f32": (problem(beta="-1e-60", dtype="f16"), "--beta: '-1e-60' is beyond what f16 kernels take"),
     "infinite beta": (problem(beta="inf"), "inf"),
     "beta out of range": (problem(beta="1e999"), "1e999"),
     "two places": (problem(place="h:h"), "h:h"),

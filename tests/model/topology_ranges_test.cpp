@@ -1,5 +1,5 @@
 // Machine files and descriptions with figures that no machine has: each is refused at its place, with its range.
-#include "model/machine/topology_limits.hpp"
+#include "model/base/topology_limits.hpp"
 
 #include "model/base/files.hpp"
 #include "tests/support/bad_topology.hpp"

@@ -95,6 +95,8 @@ std::vector<Case> cases() {
   GemmProblem on_gpus = gemm, large = gemm;
   GemmProblem axpy_on_gpu = problem_of(Routine::axpy, 9000, 1, 1), scale_on_gpu = scale;
   axpy_on_gpu.place_a = axpy_on_gpu.place_c = scale_on_gpu.place_c = MemoryId{1}, scale_on_gpu.beta = 0.5;
+  GemmProblem at_home = gemm;
+  at_home.place_a = at_home.place_b = at_home.place_c = MemoryId{1};
   GemmProblem relayed = problem_of(Routine::gemm, 1024, 8192, 8192);
   relayed.place_a = MemoryId{1};
   GemmProblem zero = problem_of(Routine::gemm, 1024, 1000, 64, 0);
@@ -118,6 +120,9 @@ std::vector<Case> cases() {
   all.push_back({"clx-ai", "tilerail", {"caching=off", "tile=512"}, relayed, 8});
   for (const GemmProblem& problem : {axpy_on_gpu, scale_on_gpu})
     all.push_back({"clx-ai", "gemmex", {"tile=512"}, problem, 8});
+  all.push_back({"two-gpu", "gemmex", {"tile=256"}, at_home, 1});
+  all.push_back({"clx-ai", "paralia", {"tile=512", "select=perf"}, gemm, 3});
+  all.push_back({"two-gpu", "gemmex", {}, scale, 2});
   all.push_back({"clx-ai", "tilerail", {"tile=512", "select=edp"}, gemm, 4});
   all.push_back({"karolina-hgx-a100", "tilerail", {"tile=512"}, on_gpus, 2});
   return all;
@@ -173,8 +178,8 @@ TEST(Effects, WishesWithoutEffectAreNamed) {
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, gemm, 2}),
             "max-hops memory relays select-by select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
-            "batch chunks devices distribution grid issue max-hops min-chunk-bytes relays select select-by select-ms "
-            "sends shares tile-choice");
+            "batch chunks devices distribution grid issue max-hops memory min-chunk-bytes relays select select-by "
+            "select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
             "batch chunks grid max-hops memory min-chunk-bytes relays routing select-by select-ms sends shares "
             "tile-choice");

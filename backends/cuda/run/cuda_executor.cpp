@@ -15,7 +15,7 @@
 #include "backends/cuda/run/issuer_pool.hpp"
 #include "backends/cuda/run/peer_access.hpp"
 #include "backends/cuda/run/plan_run.hpp"
-#include "backends/cuda/trace/tracer.hpp"
+#include "backends/cuda/run/tracer.hpp"
 #include "model/base/error.hpp"
 
 namespace tilerail {

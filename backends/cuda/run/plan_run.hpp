@@ -11,7 +11,7 @@
 #include "backends/cuda/run/cuda_plan.hpp"
 #include "backends/cuda/run/issuer_pool.hpp"
 #include "backends/cuda/run/kernels.hpp"
-#include "backends/cuda/trace/tracer.hpp"
+#include "backends/cuda/run/tracer.hpp"
 
 namespace tilerail::cuda {
 

@@ -6,9 +6,9 @@
 #include <new>
 
 #include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/tracer.hpp"
 #include "backends/cuda/trace/activity_match.hpp"
 #include "backends/cuda/trace/cupti_library.hpp"
-#include "backends/cuda/trace/tracer.hpp"
 
 namespace tilerail::cuda {
 namespace {

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/tracer.hpp"
 #include "backends/cuda/trace/activity_match.hpp"
-#include "backends/cuda/trace/tracer.hpp"
 
 namespace tilerail::cuda {
 namespace {
