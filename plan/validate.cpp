@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "model/base/error.hpp"
 #include "plan/memory_needs.hpp"
@@ -65,6 +67,9 @@ class Checker {
     require(is_memory(q.src) && is_memory(q.dst), "memory out of range");
     require(q.kind == Queue::Kind::copy || q.src == q.dst, "a compute queue belongs to one GPU");
     require(q.index >= 0, "index must not be negative");
+    const bool known = q.kind == Queue::Kind::copy || std::ranges::find(plan_.devices, q.dst) != plan_.devices.end();
+    require(known, "a compute queue's GPU must be one of the plan's devices");
+    require(queues_.emplace(q.kind, q.src, q.dst, q.index).second, "the same queue is there twice");
   }
 
   void buffer(std::size_t i) {
@@ -75,7 +80,7 @@ class Checker {
     require(b.rows >= 0 && b.cols >= 0 && b.rows <= limit && b.cols <= limit, "rows and cols must be 0 to 2^40");
     require(b.ld >= std::max<std::int64_t>(1, b.rows) && b.ld <= limit, "ld must be rows to 2^40");
     if (b.kind != Buffer::Kind::tile) return matrix(b);
-    require(b.offset >= 0, "offset must not be negative");
+    require(b.offset >= 0 && b.offset % b.element() == 0, "offset must be a multiple of the bytes of an element");
     require(b.cols == 0 || b.ld <= limit / b.cols, "a tile of more than 2^40 elements");
     const std::int64_t bytes = b.ld * b.cols * b.element();
     const std::int64_t peak = plan_.peak_bytes[b.memory.index()];
@@ -174,6 +179,7 @@ class Checker {
   const Plan& plan_;
   const char* kind_ = "header";  // the place of what is being checked
   std::optional<std::size_t> index_;
+  std::set<std::tuple<Queue::Kind, MemoryId, MemoryId, int>> queues_;  // so far
 };
 
 }  // namespace

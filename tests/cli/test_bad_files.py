@@ -111,6 +111,11 @@ def wider_view(document):
     document["ops"][first(document, "copy")]["y"][3] += 1000
 
 
+def odd_offset(document):
+    next(buffer for buffer in document["buffers"] if buffer[0] == "tile")[5] += 4  # of f64
+    document["peak_bytes"] = [peak + 4 for peak in document["peak_bytes"]]
+
+
 # One edit of a plan, and what the error must quote.
 PLANS = {
     "no schema": (remove("schema"), "/schema"),
@@ -128,6 +133,9 @@ PLANS = {
     "buffer that is not there": (lambda d: put(["ops", first(d, "gemm"), "a", 0], 777)(d), "777"),
     "view outside its buffer": (wider_view, "1032"),
     "peak that is too small": (lambda d: d["peak_bytes"].__setitem__(slice(None), [1] * len(d["peak_bytes"])), "peak"),
+    "tile between two elements": (odd_offset, "offset must be a multiple"),
+    "queue that is there twice": (lambda d: d["queues"].append(d["queues"][0]), "the same queue is there twice"),
+    "GPU that is no device of the plan": (lambda d: d["devices"].pop(), "must be one of the plan's devices"),
     "changed after it was written": (put(["policy"], "mine"), "hash"),
 }
 
