@@ -1,7 +1,6 @@
 #include "cost/clock.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace tilerail {
 
@@ -64,15 +63,11 @@ void Clock::commit(const Hop& hop, Bytes size, const Arrival& arrival) {
 }
 
 Clock::Undo Clock::try_out(const Hop& hop, Bytes size, const Arrival& arrival) {
-  Seconds& pair = pair_free(hop);
-  Undo undo{hop, std::exchange(pair, arrival.pair), {}, {}};
-  if (auto* const engines = engines_of(hop)) {
-    undo.engines.assign(engines->begin(), engines->end());
-    *std::ranges::min_element(*engines) = arrival.pair;
-  }
+  Undo undo{hop, pair_free(hop), {}, {}};
+  if (const auto* const engines = engines_of(hop)) undo.engines.assign(engines->begin(), engines->end());
   if (options_.per_link)
-    for (const auto& use : hop.way->uses)
-      undo.loads.push_back(std::exchange(load_[use.resource], load_[use.resource] + size * use.per_byte));
+    for (const auto& use : hop.way->uses) undo.loads.push_back(load_[use.resource]);
+  commit(hop, size, arrival);
   return undo;
 }
 

@@ -120,6 +120,11 @@ GemmProblem checked(GemmProblem p) {
   return p;
 }
 
+GemmProblem work_of(GemmProblem p) {
+  if (p.scales_only()) p.k = 0, p.place_a = p.place_b = p.place_c;
+  return p;
+}
+
 GemmProblem gemv_problem(std::int64_t rows, std::int64_t cols, Trans trans) {
   GemmProblem p;
   p.routine = Routine::gemv;

@@ -67,6 +67,9 @@ struct GemmProblem {
 /// the routine does not have.
 GemmProblem checked(GemmProblem problem);
 
+/// The same work without what plays no part in it: C = beta C has no k, and nothing lies elsewhere than C.
+GemmProblem work_of(GemmProblem problem);
+
 /// The routines on vectors by their own sizes, with everything else as it is by default. `rows` x `cols` is A as
 /// stored.
 GemmProblem gemv_problem(std::int64_t rows, std::int64_t cols, Trans trans);

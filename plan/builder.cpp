@@ -60,7 +60,7 @@ std::optional<OpId>* PlanBuilder::last_sent_by(const Queue& queue) {
 OpId PlanBuilder::add(const Op& op, Deps& deps) {
   const OpId id{plan_.ops.size()};
   std::optional<OpId>& last = last_in_queue_[op.queue.index()];
-  std::vector<OpId>& needed = deps.ops();
+  auto& needed = deps.ops();
   if (barrier_ && (!last || *last < *barrier_)) needed.push_back(*barrier_);
   std::optional<OpId>* sent = last_sent_by(plan_.queue(op.queue));
   if (sent && *sent) needed.push_back(**sent);

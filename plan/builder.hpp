@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -39,10 +40,10 @@ class Deps {
     for (const auto& [queue, op] : uses.all()) ops_.push_back(op);
     return *this;
   }
-  std::vector<OpId>& ops() { return ops_; }
+  auto& ops() { return ops_; }
 
  private:
-  std::vector<OpId> ops_;
+  boost::container::small_vector<OpId, 8> ops_;
 };
 
 /// Appends queues, buffers and operations to a plan, keeping dependencies minimal: one a queue, none on the

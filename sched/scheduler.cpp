@@ -51,7 +51,7 @@ std::vector<MemoryId> usable_devices(const GemmProblem& p, const Topology& topol
 /// Whether a GPU can get what is read and bring back what is written.
 bool reaches_operands(const GemmProblem& p, const Topology& topology, MemoryId gpu) {
   const auto route = [&](MemoryId src, MemoryId dst) { return src == dst || topology.has_route(src, dst); };
-  const bool gets = p.scales_only() || (route(p.place_a, gpu) && (!p.has_b() || route(p.place_b, gpu)));
+  const bool gets = p.scales_only() || (route(p.place_a, gpu) && route(p.place_b, gpu));
   return gets && route(gpu, p.place_c) && (p.beta == 0 || route(p.place_c, gpu));
 }
 
@@ -79,13 +79,13 @@ Plan chosen_plan(const Question& q, const Judge& judge) {
 
 Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<const MemoryId> devices,
                const Policy& policy, const Judge& judge) {
-  const GemmProblem problem = checked(given);
+  const GemmProblem problem = checked(given), work = work_of(problem);
   check_devices(topology, devices);
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
     if (place.value < 0 || place.index() >= topology.memories().size())
       throw InputError{fmt::format("--place: memory {} is not a memory of machine '{}'", place.value, topology.name())};
   const Resources resources{topology};
-  const Question question{problem, topology, resources, devices, policy};
+  const Question question{problem, work, topology, resources, devices, policy};
   Plan plan = chosen_plan(question, judge);
   explain_effects(question, plan);
   return plan;

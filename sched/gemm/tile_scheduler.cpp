@@ -22,7 +22,7 @@ TileScheduler::TileScheduler(const Question& question)
       problem_{question.problem},
       topology_{question.topology},
       devices_{question.devices},
-      capacities_{capacities_for_tiles(problem_, topology_, devices_, question.policy.memory_fraction)} {}
+      capacities_{capacities_for_tiles(question.given, topology_, devices_, question.policy.memory_fraction)} {}
 
 Grid TileScheduler::grid() const {
   if (problem_.routine != Routine::gemm) return {static_cast<int>(devices_.size()), 1};
@@ -43,7 +43,7 @@ std::int64_t TileScheduler::largest_tile() const {
 Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   check_kernels(tile);
   const Decisions decisions = decide(question_, tile, grid_shape);
-  Plan plan = plan_by(decisions, problem_, topology_, question_.policy.name);
+  Plan plan = plan_by(decisions, question_.given, topology_, question_.policy.name);
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (!nothing_to_do) add_operations(plan, decisions);
   return plan;

@@ -11,7 +11,8 @@ namespace tilerail {
 
 /// What planners decide about. All that it refers to has to outlive it and them.
 struct Question {
-  const GemmProblem& problem;  // as `checked` returns it
+  const GemmProblem& given;    // as `checked` returns it; all its matrices take memory, used or not
+  const GemmProblem& problem;  // the work of it
   const Topology& topology;
   const Resources& resources;         // of that machine
   std::span<const MemoryId> devices;  // to plan for, or to choose from
@@ -20,10 +21,10 @@ struct Question {
 
   /// The same with these devices only.
   Question on(std::span<const MemoryId> some, std::span<const double> their_shares = {}) const {
-    return {problem, topology, resources, some, policy, their_shares};
+    return {given, problem, topology, resources, some, policy, their_shares};
   }
   /// The same by another policy.
-  Question by(const Policy& other) const { return {problem, topology, resources, devices, other, shares}; }
+  Question by(const Policy& other) const { return {given, problem, topology, resources, devices, other, shares}; }
 };
 
 }  // namespace tilerail

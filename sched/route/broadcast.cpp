@@ -16,13 +16,14 @@ struct Score {
   Seconds sum{0};
 
   bool better_than(const Score& other) const {
-    for (const auto& [mine, theirs] : {std::pair{last.value, other.last.value}, std::pair{pair.value, other.pair.value},
-                                       std::pair{pressure, other.pressure}, std::pair{sum.value, other.sum.value}}) {
-      const double tie = 1e-9 * theirs;
-      if (mine < theirs - tie) return true;
-      if (mine > theirs + tie) return false;
-    }
-    return false;
+    if (differ(last.value, other.last.value)) return last < other.last;
+    if (differ(pair.value, other.pair.value)) return pair < other.pair;
+    if (differ(pressure, other.pressure)) return pressure < other.pressure;
+    return differ(sum.value, other.sum.value) && sum < other.sum;
+  }
+  static bool differ(double mine, double theirs) {
+    const double tie = 1e-9 * theirs;
+    return mine < theirs - tie || mine > theirs + tie;
   }
   Score with(Clock::Arrival arrival) const {
     return {std::max(last, arrival.last), std::max(pair, arrival.pair), pressure + arrival.pressure,
@@ -43,8 +44,7 @@ class Exhaustive {
   std::optional<Chain> best() const { return best_; }
 
  private:
-  void extend(const Holder& at, Score score) {
-    if (best_ && !score.better_than(best_score_)) return;  // arrivals only grow
+  void extend(const Holder& at, const Score& score) {
     if (chain_.hops.size() == left_.size()) {
       best_ = chain_, best_score_ = score;
       return;
@@ -54,10 +54,12 @@ class Exhaustive {
       const Clock::Hop hop = clock_.hop(at.memory, next);
       if (!hop.exists()) continue;
       const auto arrival = clock_.estimate(hop, bytes_, chunks_, at.available);
+      const Score longer = score.with(arrival);
+      if (best_ && !longer.better_than(best_score_)) continue;  // arrivals only grow
       const auto undo = clock_.try_out(hop, bytes_, arrival);
       chain_.hops.push_back(next), chain_.arrivals.push_back(arrival);
       const MemoryId here = std::exchange(next, taken);
-      extend({here, arrival}, score.with(arrival));
+      extend({here, arrival}, longer);
       next = here;
       chain_.hops.pop_back(), chain_.arrivals.pop_back();
       clock_.take_back(undo);

@@ -31,7 +31,7 @@ int Fetcher::chunks_of(TileId tile) const {
 /// initial, or without caching: the home. bandwidth: of all holders, the fastest pair; link-map: the fastest route of
 /// the link map. eta: of all holders, the earliest arrival. Ties go to the holder listed first: the home, then the
 /// lowest device.
-Holder Fetcher::best_source(TileId tile, std::size_t device) const {
+Fetcher::Source Fetcher::best_source(TileId tile, std::size_t device) const {
   const MemoryId dst = context_.devices[device];
   const bool from_home = context_.decisions.routing == Routing::initial || !context_.decisions.caching;
   std::optional<Holder> best;
@@ -45,7 +45,7 @@ Holder Fetcher::best_source(TileId tile, std::size_t device) const {
     throw InputError{fmt::format("machine '{}' has no route from '{}' to '{}'", context_.topology.name(),
                                  context_.topology.memory(directory_.tile(tile).home_memory).name,
                                  context_.topology.memory(dst).name)};
-  return *best;
+  return {*best, best_cost};
 }
 
 /// What routing compares: bandwidth by s/B, any other by s.
@@ -60,7 +60,8 @@ double Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) con
 
 Seconds Fetcher::eta(TileId tile, std::size_t device) const {
   if (directory_.present(tile, device)) return directory_.there(tile, device);
-  const Holder from = best_source(tile, device);
+  const auto& [from, cost] = best_source(tile, device);
+  if (!context_.links && context_.decisions.routing != Routing::bandwidth) return Seconds{cost};
   return context_.clock
       .estimate(context_.clock.hop(from.memory, context_.devices[device]), directory_.bytes(tile), 1,
                 whole(from.available))
@@ -77,7 +78,7 @@ Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
 
 /// Where the route of a tile goes over other devices, it stays there, too.
 void Fetcher::fetch_alone(TileId tile, std::size_t device) {
-  Holder from = best_source(tile, device);
+  Holder from = best_source(tile, device).holder;
   std::vector<std::size_t> stops = context_.hops(from.memory, context_.devices[device]);
   for (const std::size_t hop : stops) directory_.add_user(tile, hop);
   stops.push_back(device);

@@ -28,7 +28,11 @@ class Fetcher {
  private:
   int chunks_of(TileId tile) const;
   double source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
-  Holder best_source(TileId tile, std::size_t device) const;
+  struct Source {
+    Holder holder;
+    double cost;  // what routing compares
+  };
+  Source best_source(TileId tile, std::size_t device) const;
   void fetch_alone(TileId tile, std::size_t device);
   void fetch_chain(TileId tile, std::size_t device);
   void send(TileId tile, const Holder& from, std::size_t to, int pieces, Clock::Arrival arrival, std::size_t on_behalf);

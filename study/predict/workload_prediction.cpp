@@ -53,7 +53,7 @@ class Predictor {
   }
 
  private:
-  Question question() const { return {problem_, topology_, resources_, devices_, policy_}; }
+  Question question() const { return {problem_, problem_, topology_, resources_, devices_, policy_}; }  // a product
 
   bool has_watts() const { return !workload_.watts.empty(); }
 

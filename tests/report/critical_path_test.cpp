@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@ namespace tilerail {
 namespace {
 
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 
 Topology machine_with_workers(std::optional<int> workers) {
   auto d = test::shipped("two-gpu").description();
@@ -61,25 +64,44 @@ struct Streams {
   }
 };
 
-TEST(CriticalPath, GoesOnAtTheKernelWhoseEndFreedTheGpu) {
+/// Where the path of four operations with these times goes, from its end back.
+struct Case {
+  std::string_view name;
+  std::vector<OpTime> times;  // of `fetch`, `after`, `first`, `second`
+  std::vector<OpId Streams::*> path;
+};
+
+class CriticalPathOf : public testing::TestWithParam<Case> {};
+
+TEST_P(CriticalPathOf, OneGpu) {
   const Streams s;
-  EXPECT_THAT(s.path({{0, 1}, {4, 6}, {0, 2}, {2, 4}}), ElementsAre(s.after, s.second, s.first));
+  std::vector<OpId> expected;
+  for (const auto op : GetParam().path) expected.push_back(s.*op);
+  EXPECT_THAT(s.path(GetParam().times), ElementsAreArray(expected));
 }
 
-TEST(CriticalPath, AGapBehindThatKernelChangesNothing) {
-  const Streams s;
-  EXPECT_THAT(s.path({{0, 1}, {4.5, 6}, {0, 2}, {2, 4}}), ElementsAre(s.after, s.second, s.first));
-}
+const std::vector<Case> cases{
+    {"GoesOnAtTheKernelWhoseEndFreedTheGpu",
+     {{0, 1}, {4, 6}, {0, 2}, {2, 4}},
+     {&Streams::after, &Streams::second, &Streams::first}},
+    {"AGapBehindThatKernelChangesNothing",
+     {{0, 1}, {4.5, 6}, {0, 2}, {2, 4}},
+     {&Streams::after, &Streams::second, &Streams::first}},
+    {"GoesOnAtTheDependencyThatEndsAfterTheGpuIsFree",
+     {{0, 5}, {5, 7}, {0, 2}, {2, 4}},
+     {&Streams::after, &Streams::fetch}},
+    {"WhatStillRunsWhenAnOperationStartsFreedNothing",
+     {{0, 1}, {2, 6}, {0, 3}, {0, 4}},
+     {&Streams::after, &Streams::fetch}},
+    {"WhatEndsJustWhenAnOperationIsReadyDidNotHoldIt",
+     {{0, 2}, {3, 4}, {0, 2}, {0, 0}},
+     {&Streams::after, &Streams::fetch}},
+    {"WhatTakesNoTimeHoldsNothing", {{0, 1}, {3, 4}, {0, 2}, {2, 2}}, {&Streams::after, &Streams::first}},
+    {"ACopyMeasuredBehindWhatWaitsForItEndsThePath", {{5, 9}, {1, 2}, {0, 1}, {0, 0}}, {&Streams::fetch}},
+};
 
-TEST(CriticalPath, GoesOnAtTheDependencyThatEndsAfterTheGpuIsFree) {
-  const Streams s;
-  EXPECT_THAT(s.path({{0, 5}, {5, 7}, {0, 2}, {2, 4}}), ElementsAre(s.after, s.fetch));
-}
-
-TEST(CriticalPath, WhatStillRunsWhenAnOperationStartsFreedNothing) {
-  const Streams s;
-  EXPECT_THAT(s.path({{0, 1}, {2, 6}, {0, 3}, {0, 4}}), ElementsAre(s.after, s.fetch));
-}
+INSTANTIATE_TEST_SUITE_P(Times, CriticalPathOf, testing::ValuesIn(cases),
+                         [](const auto& test) { return std::string{test.param.name}; });
 
 TEST(CriticalPath, GoesOnAtTheKernelThatLeftNoRoomThoughAWorkerWasFree) {
   // The copy ends while two workers are busy, which no kernel waits for: they wait for the room that `first` fills.
@@ -104,29 +126,17 @@ TEST(CriticalPath, ACopyLeavesNoRoomHoweverLongKernelsFillTheGpu) {
   EXPECT_THAT(s.path({{0, 2}, {4, 5}, {0, 4}, {3, 9}}), ElementsAre(s.second));
 }
 
-TEST(CriticalPath, WhatEndsJustWhenAnOperationIsReadyDidNotHoldIt) {
-  const Streams s;
-  EXPECT_THAT(s.path({{0, 2}, {3, 4}, {0, 2}, {0, 0}}), ElementsAre(s.after, s.fetch));
-}
-
-TEST(CriticalPath, WhatTakesNoTimeHoldsNothing) {
-  const Streams s;
-  EXPECT_THAT(s.path({{0, 1}, {3, 4}, {0, 2}, {2, 2}}), ElementsAre(s.after, s.first));
-}
-
 TEST(CriticalPath, EndsWhereATimelineContradictsItself) {
-  // `after` is measured before the copy that it waits for.
-  const Streams s;
-  EXPECT_THAT(s.path({{5, 9}, {1, 2}, {0, 1}, {0, 0}}), ElementsAre(s.fetch));
   // A kernel is measured before the one that it waits for, which starts where it ends.
-  PlanDraft draft{s.machine};
-  const MemoryId gpu = s.machine.gpus()[0];
+  const Topology machine = machine_with_workers({});
+  PlanDraft draft{machine};
+  const MemoryId gpu = machine.gpus()[0];
   const View tile = draft.tile(gpu, 1024, 1024);
   const OpId needed = draft.gemm(draft.compute_queue(gpu, 0), tile, tile, tile, {});
   const OpId early = draft.gemm(draft.compute_queue(gpu, 1), tile, tile, tile, {}, {needed});
   draft.plan.devices = {gpu};
   const std::vector<OpTime> times{{2, 4}, {0, 2}};
-  EXPECT_THAT(critical_path(draft.plan, times, EngineUse{draft.plan, s.machine, times}),
+  EXPECT_THAT(critical_path(draft.plan, times, EngineUse{draft.plan, machine, times}),
               ElementsAre(needed, early, needed));
 }
 

@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "sched/policy/decisions.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
 
 namespace tilerail {
 namespace {
@@ -48,6 +54,44 @@ TEST(Policy, BadOverridesNameTheFieldTheValueAndTheChoices) {
   expect_input_error([&] { apply_override(p, "routing"); }, {"key=value"});
   expect_input_error([] { preset("fastest"); }, {"fastest", "baseline", "gemmex", "tilerail"});
   EXPECT_EQ(p.name, "gemmex");
+}
+
+/// The values that a field names, and some of a range.
+std::vector<std::string> values_of(const PolicyField& field) {
+  std::vector<std::string> values{"2", "3", "0.5"};
+  std::istringstream names{field.accepted};
+  for (std::string name; std::getline(names >> std::ws, name, ',');) values.push_back(name);
+  return values;
+}
+
+TEST(Decisions, TellEveryWishAsItIsWritten) {
+  const std::set<std::string> of_the_candidate{"devices", "tile", "grid", "shares"};
+  const Topology machine = test::shipped("two-gpu");
+  const Resources resources{machine};
+  const GemmProblem problem = checked(testing::cube(1024));
+  const auto decisions = [&](const Policy& policy) {
+    std::map<std::string, std::string> told;
+    for (const auto& [key, value] :
+         to_text(decide({problem, problem, machine, resources, machine.gpus(), policy}, 512, {2, 1}), machine))
+      if (!of_the_candidate.contains(key)) told[key] = value;
+    return told;
+  };
+  const Policy before = testing::policy("tilerail", {"routing=link-map"});  // whose routes may have hops
+  std::map<std::string, std::set<std::string>> told;
+  for (const PolicyField& field : fields_of(before))
+    for (const std::string& value : values_of(field)) {
+      if (value == "auto" || !decisions(before).contains(field.key)) continue;
+      Policy wishing = before;
+      try {
+        apply_override(wishing, field.key + "=" + value);
+      } catch (const InputError&) {
+        continue;  // "1 to 64" is no value
+      }
+      const std::string decision = decisions(wishing)[field.key];
+      EXPECT_EQ(decision, value) << field.key;
+      told[field.key].insert(decision);
+    }
+  for (const auto& [key, value] : decisions(before)) EXPECT_FALSE(told[key].empty()) << key;
 }
 
 }  // namespace

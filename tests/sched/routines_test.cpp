@@ -149,6 +149,27 @@ TEST_F(Routines, TilesAreAsLargeAsTheirBytesNotTheirSideAsk) {
   EXPECT_EQ(plan(axpy_problem(1'000'000'000'000), policy("gemmex", {"tile=20000000"})).ops.size(), 4u * 50'000);
 }
 
+TEST_F(Routines, CTimesBetaIsPlannedAlikeWhateverAAndBWouldBe) {
+  GemmProblem empty = cube(3000);
+  empty.k = 0, empty.beta = 0.5;
+  GemmProblem idle = cube(3000);
+  idle.alpha = 0, idle.beta = 0.5;
+  idle.place_a = gpu1;
+  for (const std::string& name : preset_names()) {
+    const Plan less = plan(empty, preset(name), {gpu0, gpu1}), more = plan(idle, preset(name), {gpu0, gpu1});
+    EXPECT_FALSE(less.ops.empty());
+    EXPECT_EQ(words(more), words(less)) << name;
+    EXPECT_EQ(std::pair(more.tile, more.devices), std::pair(less.tile, less.devices)) << name;
+  }
+}
+
+TEST_F(Routines, ScalingAVectorTakesNoRoomForTilesOfTheMatrix) {
+  GemmProblem p = gemv_problem(20000, 20000, Trans::no);
+  p.alpha = 0, p.beta = 0.5;
+  // Such a tile of A has 3.2 GB, the GPU 1 GB.
+  EXPECT_EQ(words(plan(p, policy("gemmex", {"tile=20000"}))), (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
+}
+
 TEST_F(Routines, EqualProblemsOfOtherRoutinesHaveOtherHashes) {
   GemmProblem product = gemv_problem(100, 50, Trans::no);
   const std::string gemv = content_hash(plan(product, preset("gemmex")));
