@@ -4,6 +4,7 @@
 #include <string>
 
 #include "model/base/error.hpp"
+#include "plan/json.hpp"
 #include "plan/plan.hpp"
 
 namespace {

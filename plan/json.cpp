@@ -1,11 +1,15 @@
+#include "plan/json.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/base/error.hpp"
 #include "model/base/json_reader.hpp"
-#include "plan/plan.hpp"
+#include "plan/validate.hpp"
 
 namespace tilerail {
 namespace {
@@ -107,10 +111,28 @@ const auto& op_names() {
   return names;
 }
 
+/// What an operation of this kind may say of itself.
+const std::vector<std::string_view>& op_fields(OpKind kind) {
+  static const auto fields = [] {
+    std::array<std::vector<std::string_view>, op_kind_count> all;
+    for (const OpKind each : all_op_kinds()) {
+      const OpKindInfo& has = info(each);
+      auto& keys = all[static_cast<std::size_t>(each)] = {"op", "queue", "deps"};
+      if (has.a != Access::none) keys.emplace_back("a");
+      if (has.b != Access::none) keys.emplace_back("b");
+      if (has.y != Access::none) keys.emplace_back("y");
+      if (has.has_trans) keys.emplace_back("trans");
+      if (has.has_scalars) keys.insert(keys.end(), {"alpha", "beta"});
+    }
+    return all;
+  }();
+  return fields[static_cast<std::size_t>(kind)];
+}
+
 Op read_op(const JsonReader& r) {
-  r.only({"op", "queue", "a", "b", "y", "trans", "alpha", "beta", "deps"});
   Op op;
   op.kind = static_cast<OpKind>(r.at("op").one_of(op_names()));
+  r.only(op_fields(op.kind));
   op.queue = QueueId{r.at("queue").index()};
   const OpKindInfo& kind = info(op.kind);
   if (kind.a != Access::none) op.a = read_view(r.at("a"));

@@ -120,23 +120,4 @@ Scalar scalar_of(double value, Scalar name);
 /// hashes, in any process, however they came to be.
 std::string content_hash(const Plan& plan);
 
-/// Checks structure: ids in range, dependencies and queues in order, views inside buffers, kernel operands on the
-/// queue's GPU, copies between the queue's memories, matching shapes, tiles inside the stated peak. Throws InputError
-/// naming the operation.
-void validate(const Plan& plan);
-/// Of a valid plan: that its memories are the topology's, its copies have routes and its matrices and tiles fit into
-/// the memories (plan/memory_needs.hpp). Throws InputError.
-void require_fit(const Plan& plan, const Topology& topology);
-/// Both.
-void validate(const Plan& plan, const Topology& topology);
-
-/// Throws InputError naming the first operation that no backend has a kernel for.
-void require_kernels(const Plan& plan);
-
-/// JSON with a schema version and the content hash (docs/formats.md#plan).
-std::string to_json(const Plan& plan);
-/// A valid plan. Throws InputError naming the JSON path, the value and what was expected; also when the hash does not
-/// match.
-Plan plan_from_json(const std::string& json, const std::string& file);
-
 }  // namespace tilerail

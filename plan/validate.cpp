@@ -1,3 +1,5 @@
+#include "plan/validate.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 
 #include "model/base/error.hpp"
 #include "plan/memory_needs.hpp"
-#include "plan/plan.hpp"
 
 namespace tilerail {
 namespace {

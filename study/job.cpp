@@ -13,6 +13,8 @@
 #include "model/base/files.hpp"
 #include "model/base/parse.hpp"
 #include "model/machine/topology_toml.hpp"
+#include "plan/json.hpp"
+#include "plan/validate.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/find_machine.hpp"

@@ -8,6 +8,7 @@
 #include "backends/sim/plan_run.hpp"
 #include "cost/issue_clock.hpp"
 #include "cost/kernel_costs.hpp"
+#include "plan/validate.hpp"
 
 namespace tilerail {
 namespace {

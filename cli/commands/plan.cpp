@@ -7,6 +7,7 @@
 #include "cli/options/options.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/plan_text.hpp"
+#include "plan/json.hpp"
 
 namespace tilerail::cli {
 namespace {

@@ -21,6 +21,8 @@ std::string text_of(FlopRate rate) { return fmt::format("{:.4g} TFLOP/s", rate.v
 std::string gigabytes(Rate rate) { return fmt::format("{:.1f}", rate.value / 1e9); }
 std::string or_dash(const std::optional<int>& limit) { return limit ? std::to_string(*limit) : "-"; }
 
+std::string watts_text(std::optional<Watts> watts) { return watts ? fmt::format("{:.4g} W", watts->value) : "-"; }
+
 std::string curve_text(const std::optional<CapacityCurve>& curve) {
   if (!curve) return "-";
   if (curve->points.size() == 1) return text_of(curve->points.front().rate);
@@ -36,17 +38,18 @@ std::string link_names(const Topology& topology, const std::vector<LinkId>& link
 }
 
 std::string memories_text(const Topology& topology) {
-  Lines lines{{"memory", "kind", "GPU", "capacity", "kernels", "h2d", "d2h", "peer", "total", "source"}};
+  Lines lines{
+      {"memory", "kind", "GPU", "capacity", "kernels", "h2d", "d2h", "peer", "total", "idle", "busy", "source"}};
   for (const Memory& memory : topology.memories()) {
     const bool is_gpu = memory.kind == NodeKind::gpu;
     lines.push_back({memory.name, is_gpu ? "gpu" : "host", is_gpu ? std::to_string(memory.device) : "-",
                      memory.capacity ? bytes_text(memory.capacity->value) : "unbounded",
                      is_gpu ? topology.description().kernels[memory.kernels].name : "-", or_dash(memory.engines.h2d),
                      or_dash(memory.engines.d2h), or_dash(memory.engines.peer), or_dash(memory.engines.total),
-                     memory.source});
+                     watts_text(memory.idle_watts), watts_text(memory.busy_watts), memory.source});
   }
   std::string text =
-      "\nMemories (copy engines a role: copies at once, - for no limit)\n" + aligned(lines, "llrrlrrrrl", 2);
+      "\nMemories (copy engines a role: copies at once, - for no limit)\n" + aligned(lines, "llrrlrrrrrrl", 2);
   std::vector<std::string> switches;
   for (const Node& node : topology.description().nodes) {
     if (node.kind == NodeKind::network_switch) switches.push_back(node.name);
@@ -77,16 +80,31 @@ std::string groups_text(const Topology& topology) {
   return text;
 }
 
+/// Of curves by size, their points; of rules, what they give for some squares.
+std::string rates_text(const KernelTimes& kernels, const GemmCurve& curve) {
+  const auto rate = [](double size, FlopRate at) { return fmt::format("  {:g}: {}", size, text_of(at)); };
+  std::string text;
+  for (const auto& point : curve.points) text += rate(point.size, point.rate);
+  if (!curve.tiled) return text;
+  const bool any = curve.trans.empty();
+  const Trans ta = any ? Trans::no : trans_from_string(curve.trans.substr(0, 1), "trans");
+  const Trans tb = any ? Trans::no : trans_from_string(curve.trans.substr(1, 1), "trans");
+  for (const std::int64_t side : {512, 2048, 8192}) {
+    const double flops = 2.0 * static_cast<double>(side) * static_cast<double>(side) * static_cast<double>(side);
+    text += rate(static_cast<double>(side), Flops{flops} / kernels.gemm_time(side, side, side, curve.dtype, ta, tb));
+  }
+  return text;
+}
+
 std::string kernels_text(const Topology& topology) {
   std::string text = "\nKernels (FLOP/s of square GEMMs by size)\n";
   for (const KernelTimes& kernels : topology.description().kernels) {
-    text += fmt::format("  {} [{}]: launch {}, {:g} multiprocessors, block {:g} x {:g}\n", kernels.name, kernels.source,
-                        seconds_text(kernels.launch.value), kernels.multiprocessors, kernels.block_m, kernels.block_n);
-    for (const GemmCurve& curve : kernels.gemm) {
-      text += fmt::format("    gemm {} {}", to_string(curve.dtype), curve.trans.empty() ? "any" : curve.trans);
-      for (const auto& point : curve.points) text += fmt::format("  {:g}: {}", point.size, text_of(point.rate));
-      text += "\n";
-    }
+    text += fmt::format("  {} [{}]: launch {}, {:g} multiprocessors, block {:g} x {:g}, memory {}\n", kernels.name,
+                        kernels.source, seconds_text(kernels.launch.value), kernels.multiprocessors, kernels.block_m,
+                        kernels.block_n, kernels.memory_bandwidth ? text_of(*kernels.memory_bandwidth) : "-");
+    for (const GemmCurve& curve : kernels.gemm)
+      text += fmt::format("    gemm {} {}{}{}\n", to_string(curve.dtype), curve.trans.empty() ? "any" : curve.trans,
+                          rates_text(kernels, curve), curve.watts ? "  at " + watts_text(curve.watts) : "");
   }
   return text;
 }

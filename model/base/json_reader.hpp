@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,7 +52,8 @@ class JsonReader {
     return *this;
   }
   /// No keys but these: a misspelt field must not be ignored.
-  void only(std::initializer_list<std::string_view> keys) const {
+  void only(std::initializer_list<std::string_view> keys) const { only(std::span{keys.begin(), keys.size()}); }
+  void only(std::span<const std::string_view> keys) const {
     if (!json_.is_object()) fail("an object");
     for (const auto& [key, value] : json_.items())
       if (std::find(keys.begin(), keys.end(), key) == keys.end())

@@ -6,6 +6,7 @@
 #include "model/machine/concurrent_rates.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
+#include "plan/validate.hpp"
 #include "sched/scheduler.hpp"
 
 namespace tilerail::cuda {

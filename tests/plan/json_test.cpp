@@ -1,7 +1,11 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "plan/json.hpp"
+#include "plan/validate.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
@@ -97,6 +101,12 @@ TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
   expect_refused([](json& j) { j["queues"][0][0] = "print"; }, {"/queues/0/0", "compute"});
   expect_refused([](json& j) { j["single_issuer"] = 1; }, {"/single_issuer", "true or false"});
   expect_refused([](json& j) { j["buffers"][0][1] = 99; }, {"buffer 0", "memory"});
+  // What another kind of operations has.
+  const std::size_t copy =
+      static_cast<std::size_t>(std::ranges::find(plan.ops, OpKind::copy, &Op::kind) - plan.ops.begin());
+  expect_refused([&](json& j) { j["ops"][copy]["alpha"] = "one"; },
+                 {fmt::format("/ops/{}/alpha", copy), "unknown field"});
+  expect_refused([&](json& j) { j["ops"][copy]["b"] = j["ops"][copy]["a"]; }, {fmt::format("/ops/{}/b", copy)});
   expect_input_error([] { plan_from_json("{\"schema\": 1,", "plan.json"); },
                      {"plan.json:1:14: not JSON: syntax error"});
   expect_input_error([] { plan_from_json("[]", "plan.json"); }, {"plan.json", "object"});

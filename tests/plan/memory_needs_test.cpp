@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/validate.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"

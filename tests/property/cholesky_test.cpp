@@ -5,6 +5,7 @@
 
 #include "backends/sim/sim_executor.hpp"
 #include "cost/kernel_costs.hpp"
+#include "plan/validate.hpp"
 #include "sched/factor/cholesky_planner.hpp"
 #include "sched/factor/cholesky_tasks.hpp"
 #include "tests/support/expect_error.hpp"

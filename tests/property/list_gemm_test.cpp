@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "plan/validate.hpp"
 #include "sched/place/list_planner.hpp"
 #include "tests/support/gemm_graph.hpp"
 #include "tests/support/machine_places.hpp"

@@ -5,6 +5,7 @@
 #include <array>
 #include <random>
 
+#include "plan/validate.hpp"
 #include "sched/place/list_planner.hpp"
 #include "tests/support/machine_places.hpp"
 #include "tests/support/machines.hpp"

@@ -11,6 +11,8 @@
 
 #include "backends/host/run/host_executor.hpp"
 #include "backends/sim/sim_executor.hpp"
+#include "plan/json.hpp"
+#include "plan/validate.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/plan_interpreter.hpp"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/base/error.hpp"
+#include "plan/validate.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/sample_timeline.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "plan/validate.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"

@@ -1,5 +1,4 @@
 #include "sched/scheduler.hpp"
-#include "model/machine/topology_toml.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +9,9 @@
 #include <map>
 #include <string>
 
+#include "model/machine/topology_toml.hpp"
+#include "plan/json.hpp"
+#include "plan/validate.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/plan_words.hpp"

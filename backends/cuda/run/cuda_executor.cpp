@@ -17,6 +17,7 @@
 #include "backends/cuda/run/plan_run.hpp"
 #include "backends/cuda/run/tracer.hpp"
 #include "model/base/error.hpp"
+#include "plan/validate.hpp"
 
 namespace tilerail {
 namespace {

@@ -18,6 +18,7 @@
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
 #include "plan/describe.hpp"
+#include "plan/validate.hpp"
 
 namespace tilerail {
 namespace {

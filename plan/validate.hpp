@@ -1,0 +1,21 @@
+#pragma once
+
+#include "model/machine/topology.hpp"
+#include "plan/plan.hpp"
+
+namespace tilerail {
+
+/// Checks structure: ids in range, dependencies and queues in order, views inside buffers, kernel operands on the
+/// queue's GPU, copies between the queue's memories, matching shapes, tiles inside the stated peak. Throws InputError
+/// naming the operation.
+void validate(const Plan& plan);
+/// Of a valid plan: that its memories are the topology's, its copies have routes and its matrices and tiles fit into
+/// the memories (plan/memory_needs.hpp). Throws InputError.
+void require_fit(const Plan& plan, const Topology& topology);
+/// Both.
+void validate(const Plan& plan, const Topology& topology);
+
+/// Throws InputError naming the first operation that no backend has a kernel for.
+void require_kernels(const Plan& plan);
+
+}  // namespace tilerail
