@@ -59,6 +59,7 @@ Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& optio
       topology_{machine_of(*hardware_, options)},
       devices_{checked_devices(options.devices)},
       policy_{policy_of(options)},
+      policy_name_{name_of(policy_)},
       judge_{study::judge_of(topology_)},
       pageable_{options.pageable},
       plans_{options.cached_plans} {
@@ -95,15 +96,17 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
 void Session::set_policy(const std::string& name) {
   Policy policy = preset(name);
   const std::lock_guard lock{mutex_};
-  policy_ = std::move(policy);
+  use(std::move(policy));
 }
 
 void Session::set_override(const std::string& assignment) {
   const std::lock_guard lock{mutex_};
   Policy policy = policy_;
   apply_override(policy, assignment);
-  policy_ = std::move(policy);
+  use(std::move(policy));
 }
+
+void Session::use(Policy policy) { policy_ = std::move(policy), policy_name_ = name_of(policy_); }
 
 void Session::set_devices(const std::vector<int>& devices) {
   const std::lock_guard lock{mutex_};
@@ -167,7 +170,7 @@ std::vector<int> Session::devices() const {
 
 std::string Session::policy() const {
   const std::lock_guard lock{mutex_};
-  return policy_.name;
+  return policy_name_;
 }
 
 std::size_t Session::cached_plans() const {
@@ -198,7 +201,7 @@ Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
 }
 
 BoundPlan& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
-  const Signature signature = signature_of(problem, devices_, policy_.name);
+  const Signature signature = signature_of(problem, devices_, policy_name_);
   if (auto* held = plans_.find(signature)) return **held;
   times.planned = true;
   return *plans_.insert(signature,

@@ -47,6 +47,7 @@ class Session {
   std::vector<MemoryId> checked_devices(const std::vector<int>& devices) const;
   MemoryId place(const Matrix& matrix, const char* name) const;
   Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;
+  void use(Policy policy);
   BoundPlan& plan_for(const GemmProblem& problem, GemmTimes& times);
 
   mutable std::mutex mutex_;
@@ -54,6 +55,7 @@ class Session {
   Topology topology_;
   std::vector<MemoryId> devices_;
   Policy policy_;
+  std::string policy_name_;
   Judge judge_;  // keeps a reference to the topology
   Pageable pageable_;
   LruCache<Signature, std::unique_ptr<BoundPlan>> plans_;  // goes before the hardware that its plans are bound to

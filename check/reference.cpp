@@ -37,10 +37,10 @@ double unit_roundoff(DType dtype) {
 }
 
 double residual_of(double computed, double expected, double scale) {
-  const double difference = std::abs(computed - expected);
-  if (difference == 0) return 0;
-  // Not a number compares false with everything.
-  return difference >= 0 && scale > 0 ? difference / scale : std::numeric_limits<double>::infinity();
+  if (computed == expected) return 0;  // also where both overflow
+  const double residual = std::abs(computed - expected) / scale;
+  // Not a number compares false with everything: that of either value, or of two infinities.
+  return residual >= 0 && scale > 0 ? residual : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace

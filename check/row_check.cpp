@@ -119,6 +119,7 @@ class Checker {
     const double gamma = element_bound(p_, precision_.sums);
     const double bound = gamma * (absolute + std::abs(before)) + 2 * precision_.inputs * absolute +
                          static_cast<double>(steps_ + 2) * precision_.stores * largest;
+    if (computed == expected) return;  // also where both overflow
     const double off = std::abs(computed - expected);
     note(off <= bound                    ? (bound > 0 ? off / bound : 0)
          : std::isnan(off) || bound == 0 ? std::numeric_limits<double>::infinity()

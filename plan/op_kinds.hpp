@@ -42,7 +42,7 @@ struct OpKindInfo {
   bool is_kernel() const { return flops != nullptr; }
 };
 
-inline constexpr std::size_t op_kind_count = 7;
+inline constexpr std::size_t op_kind_count = static_cast<std::size_t>(OpKind::syrk) + 1;  // the last
 const OpKindInfo& info(OpKind kind);
 
 /// The kinds that there are, in order.

@@ -12,6 +12,11 @@ namespace tilerail::simgrid_versions {
 
 namespace s4u = simgrid::s4u;
 
+// The simulator uses inner parts, which a version may change.
+#if SIMGRID_VERSION < 33200 || SIMGRID_VERSION >= 40100
+#error "TileRail knows SimGrid 3.32 to 4.0; -DTILERAIL_SIM=OFF builds without a simulator"
+#endif
+
 #if SIMGRID_VERSION >= 33300
 inline constexpr const char *timing_precision = "precision/timing", *sharing_precision = "precision/work-amount";
 #else

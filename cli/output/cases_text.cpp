@@ -1,6 +1,7 @@
 #include "cli/output/cases_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "model/base/text.hpp"
 
@@ -29,8 +30,9 @@ std::string line_of(const CaseResult& result) {
 }
 
 std::string text_of(const study::CaseSummary& summary) {
-  std::string text = fmt::format("\n{} cases: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%\n",
-                                 summary.cases, 100 * summary.median, 100 * summary.within_95, 100 * summary.largest);
+  std::string text = fmt::format("\n{}: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%\n",
+                                 summary.cases == 1 ? "1 case" : fmt::format("{} cases", summary.cases),
+                                 100 * summary.median, 100 * summary.within_95, 100 * summary.largest);
   for (const study::RankedGroup& group : summary.groups)
     text += fmt::format("{:<44} {:>3} alternatives: Kendall tau {:+.3f}, regret {:.2f}%\n", group.name,
                         group.alternatives, group.tau, 100 * group.regret);
@@ -46,6 +48,9 @@ std::string to_text(std::span<const CaseResult> results) {
   std::string text = fmt::format(fmt::runtime(line_format), "case", "policy", "tile", "predicted", "measured", "error",
                                  "kernel", "copy", "waiting", "issue", "energy", "counted", "check");
   for (const CaseResult& result : results) text += line_of(result);
+  for (const CaseResult& result : results)
+    if (const auto& wishes = result.job.plan.origin.without_effect; !wishes.empty())
+      text += fmt::format("no effect in {}, {}: {}\n", result.name(), result.job.plan.policy, fmt::join(wishes, "; "));
   const auto summary = study::summary_of(results);
   return summary ? text + text_of(*summary) : text;
 }

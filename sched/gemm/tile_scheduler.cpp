@@ -12,6 +12,7 @@
 #include "sched/gemm/dot_planner.hpp"
 #include "sched/gemm/elementwise.hpp"
 #include "sched/gemm/region_planner.hpp"
+#include "sched/policy/fields.hpp"
 #include "sched/tasks/plan_checks.hpp"
 #include "sched/tasks/workspace.hpp"
 
@@ -43,7 +44,7 @@ std::int64_t TileScheduler::largest_tile() const {
 Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
   check_kernels(tile);
   const Decisions decisions = decide(question_, tile, grid_shape);
-  Plan plan = plan_by(decisions, question_.given, topology_, question_.policy.name);
+  Plan plan = plan_by(decisions, question_.given, topology_, name_of(question_.policy));
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (!nothing_to_do) add_operations(plan, decisions);
   return plan;

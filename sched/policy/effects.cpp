@@ -64,7 +64,7 @@ class Facts {
   bool relays() const { return policy.relays && !overrides(policy, "routing") && can_relay(); }
   /// Whether the preset or the user wants tiles to go over other GPUs, whatever that does to time.
   bool link_map() const {
-    return policy.routing == Routing::link_map || preset_of(policy).routing == Routing::link_map;
+    return policy.routing == Routing::link_map || preset(policy.preset).routing == Routing::link_map;
   }
   bool chooses_gpus() const { return selects() || policy.device_choice == DeviceChoice::search; }
   bool equally_fast() const {
@@ -92,6 +92,12 @@ class Facts {
     std::set<MemoryId> owners;
     for (const Queue& queue : plan_.queues) owners.insert(stream_owner(queue, asked_.topology));
     return owners.size() <= 1 && (one_gpu() || only_candidate());
+  }
+  /// Whether no tile has the bytes of two chunks.
+  bool never_in_pieces() const {
+    const double tile = static_cast<double>(plan_.tile);
+    return only_candidate() && tile * tile * static_cast<double>(element_size(problem.dtype)) <
+                                   2 * static_cast<double>(policy.min_chunk_bytes);
   }
   bool all_fit() const { return only_candidate() && decided("tiles") == tiles_fit; }
 
@@ -145,7 +151,7 @@ constexpr std::array rules{
          [](const Facts& f) -> Reason {
            if (f.policy.tile > 0) return "a tile is given";
            const bool searches =
-               f.policy.tile_choice == TileChoice::search || preset_of(f.policy).tile_choice == TileChoice::search;
+               f.policy.tile_choice == TileChoice::search || preset(f.policy.preset).tile_choice == TileChoice::search;
            return f.product() || searches ? nullptr : nothing_to_multiply;
          }},
     Rule{"tile", [](const Facts&) -> Reason { return nullptr; }},
@@ -160,7 +166,7 @@ constexpr std::array rules{
          [](const Facts& f) -> Reason {
            if (f.problem.routine != Routine::gemm) return "vectors go straight";
            if (overrides(f.policy, "routing")) return "routing is given";
-           if (!f.policy.relays && !preset_of(f.policy).relays) return "the preset has none";
+           if (!f.policy.relays && !preset(f.policy.preset).relays) return "the preset has none";
            return f.can_relay() ? nullptr : "no transfer is faster over another GPU";
          }},
     Rule{"max-hops",
@@ -171,12 +177,15 @@ constexpr std::array rules{
     Rule{"batch",
          [](const Facts& f) -> Reason {
            if (f.one_gpu()) return one_gpu;
-           if (f.policy.grid == GridChoice::automatic && f.problem.routine == Routine::gemm) return nullptr;
            if (f.used_once()) return once;
+           if (f.policy.grid == GridChoice::automatic && f.problem.routine == Routine::gemm) return nullptr;
            if (!f.policy.caching) return "without caching every GPU fetches for itself";
            return f.evicts() ? evicted : nullptr;
          }},
-    Rule{"chunks", [](const Facts& f) { return f.chains() ? nullptr : no_chain; }},
+    Rule{"chunks",
+         [](const Facts& f) {
+           return !f.chains() ? no_chain : f.never_in_pieces() ? "tiles are smaller than two chunks" : nullptr;
+         }},
     Rule{"min-chunk-bytes",
          [](const Facts& f) { return !f.chains()            ? no_chain
                                      : f.policy.chunks == 1 ? "chunks is 1"
@@ -204,14 +213,23 @@ constexpr std::array rules{
            const bool one_by_one = f.only_candidate() && !f.copies() && f.one_stream();
            return one_by_one ? "kernels run one after another, and nothing is copied" : nullptr;
          }},
-    Rule{"compute-streams", [](const Facts& f) { return f.dot() ? "a dot product has one stream a GPU" : nullptr; }},
+    Rule{"compute-streams",
+         [](const Facts& f) -> Reason {
+           if (f.dot()) return "a dot product has one stream a GPU";
+           const bool one_tile = f.only_candidate() && f.one_stream() && f.policy.compute_streams > 1;
+           return one_tile ? "no GPU has several tiles" : nullptr;
+         }},
     Rule{"memory",
          [](const Facts& f) -> Reason {
            if (f.used_once()) return once;
            if (!f.on_hosts() || !f.policy.caching) return "tiles are evicted all the same";
            return f.all_fit() ? "all tiles fit in memory" : nullptr;
          }},
-    Rule{"memory-fraction", [](const Facts&) -> Reason { return nullptr; }},
+    Rule{"memory-fraction",
+         [](const Facts& f) {
+           const bool less = f.policy.memory_fraction <= preset(f.policy.preset).memory_fraction;
+           return less && f.policy.tile > 0 && f.all_fit() ? "all tiles fit in memory" : nullptr;
+         }},
     Rule{"issue", [](const Facts& f) { return f.one_thread_issues() ? "one thread issues everything" : nullptr; }},
 };
 
@@ -226,7 +244,7 @@ void explain_effects(const Question& asked, Plan& plan) {
     return rule->without_effect(facts);
   };
   std::vector<std::string> named;
-  for (const std::string& key : overridden_keys(asked.policy))
+  for (const auto& [key, value] : asked.policy.overridden)
     if (const Reason why = why_without(key)) named.push_back(fmt::format("{}: {}", key, why));
   std::vector<PlanDecision> decided;
   for (const PlanDecision& decision : plan.origin.decisions)

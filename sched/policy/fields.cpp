@@ -223,7 +223,8 @@ void apply_override(Policy& policy, std::string_view assignment) {
       if (!field.set(policy, value)) {
         throw InputError{fmt::format("--set {}: expected {}", assignment, field.accepted)};
       }
-      policy.name += "+" + std::string{assignment};
+      std::erase_if(policy.overridden, [&](const PolicyOverride& earlier) { return earlier.key == key; });
+      policy.overridden.push_back({std::string{key}, field.get(policy)});  // in one spelling
       return;
     }
     known += " " + std::string{field.key};
@@ -238,20 +239,14 @@ std::vector<PolicyField> fields_of(const Policy& policy) {
   return result;
 }
 
-std::vector<std::string> overridden_keys(const Policy& policy) {
-  std::vector<std::string> keys;
-  for (std::size_t plus = policy.name.find('+'); plus != std::string::npos; plus = policy.name.find('+', plus + 1)) {
-    const std::size_t equals = policy.name.find('=', plus);
-    keys.push_back(policy.name.substr(plus + 1, equals - plus - 1));
-  }
-  return keys;
+std::string name_of(const Policy& policy) {
+  std::string name = policy.preset;
+  for (const auto& [key, value] : policy.overridden) name += fmt::format("+{}={}", key, value);
+  return name;
 }
 
-Policy preset_of(const Policy& policy) { return preset(policy.name.substr(0, policy.name.find('+'))); }
-
 bool overrides(const Policy& policy, std::string_view key) {
-  const std::vector<std::string> keys = overridden_keys(policy);
-  return std::ranges::find(keys, key) != keys.end();
+  return std::ranges::find(policy.overridden, key, &PolicyOverride::key) != policy.overridden.end();
 }
 
 }  // namespace tilerail

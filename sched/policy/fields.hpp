@@ -19,10 +19,8 @@ struct PolicyField {
 };
 std::vector<PolicyField> fields_of(const Policy& policy);
 
-/// The keys that were overridden, in the order in which that happened: those after each "+" of the policy's name.
-std::vector<std::string> overridden_keys(const Policy& policy);
+/// The preset, then "+key=value" for every override.
+std::string name_of(const Policy& policy);
 bool overrides(const Policy& policy, std::string_view key);
-/// The preset that the overrides began with.
-Policy preset_of(const Policy& policy);
 
 }  // namespace tilerail

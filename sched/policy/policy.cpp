@@ -13,21 +13,21 @@ namespace {
 /// The presets: one row a policy (docs/model.md#policies). Fields in the order of struct Policy.
 const std::array<Policy, 4>& presets() {
   static const std::array<Policy, 4> table{{
-      {.name = "baseline", .caching = false, .overlap = false, .compute_streams = 1, .single_issuer = true},
-      {.name = "paralia",
+      {.preset = "baseline", .caching = false, .overlap = false, .compute_streams = 1, .single_issuer = true},
+      {.preset = "paralia",
        .select_by = SelectBy::model,
        .distribution = Distribution::cyclic_2d,
        .tile_choice = TileChoice::model,
        .routing = Routing::link_map,
        .write_backs = WriteBacks::own_queues,
        .memory = MemoryChoice::evict},
-      {.name = "gemmex",
+      {.preset = "gemmex",
        .routing = Routing::eta,
        .batch = true,
        .c_tiles = CTiles::automatic,
        .order = Order::eta,
        .single_issuer = true},
-      {.name = "tilerail",
+      {.preset = "tilerail",
        .device_choice = DeviceChoice::search,
        .grid = GridChoice::automatic,
        .shares = Shares::by_speed,
@@ -50,13 +50,13 @@ const std::array<Policy, 4>& presets() {
 
 Policy preset(std::string_view name) {
   for (const Policy& row : presets())
-    if (row.name == name) return row;
+    if (row.preset == name) return row;
   throw InputError{fmt::format("--policy {}: no such policy; there are: {}", name, fmt::join(preset_names(), " "))};
 }
 
 std::vector<std::string> preset_names() {
   std::vector<std::string> names;
-  for (const Policy& row : presets()) names.push_back(row.name);
+  for (const Policy& row : presets()) names.push_back(row.preset);
   return names;
 }
 

@@ -28,10 +28,16 @@ enum class Shares { equal, by_speed };
 /// Streams of a GPU that are taken where nobody asks for a number: the library of the thesis has 8.
 constexpr int most_automatic_streams = 8;
 
+/// A field that does not have the value of its preset by accident: the user asked for this one.
+struct PolicyOverride {
+  std::string key, value;
+};
+
 /// What a user wishes: a value. Presets are rows of one table (policy.cpp); any field can be overridden by "key=value"
 /// (fields.hpp). What comes of the wishes for one problem on one machine are its Decisions (decisions.hpp).
 struct Policy {
-  std::string name;                                // preset, then "+key=value" for every override
+  std::string preset;                              // that the overrides began with
+  std::vector<PolicyOverride> overridden = {};     // in the order in which that happened
   DeviceChoice device_choice = DeviceChoice::all;  // of those given
   const Metric* select = nullptr;                  // by which devices are selected; null: as device_choice says
   SelectBy select_by = SelectBy::plans;

@@ -9,7 +9,7 @@ namespace tilerail {
 namespace {
 
 /// How good a chain is: last arrival; then, where a resource shared by all decides that, last arrival by pairs alone;
-/// then pressure on the links; then sum of arrivals. Differences below a billionth are ties.
+/// then pressure on the links; then sum of arrivals. Differences below a billionth are ties: sums in another order.
 struct Score {
   Seconds last{0}, pair{0};
   double pressure = 0;  // s^2

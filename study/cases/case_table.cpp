@@ -1,5 +1,8 @@
 #include "study/cases/case_table.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -42,7 +45,8 @@ void add_plan(Cells& cells, const CaseResult& result) {
                              {"label", text(result.what.label)},
                              {"tile", plan.tile},
                              {"ops", count(plan.ops.size())},
-                             {"plan_s", result.job.plan_s}});
+                             {"plan_s", result.job.plan_s},
+                             {"without_effect", text(fmt::format("{}", fmt::join(plan.origin.without_effect, "; ")))}});
 }
 
 void add_times(Cells& cells, const CaseResult& result) {

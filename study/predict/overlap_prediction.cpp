@@ -1,5 +1,7 @@
 #include "study/predict/overlap_prediction.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -26,12 +28,18 @@ class Simulations {
         policy_{std::move(policy)},
         simulator_{make_simulator(topology)} {}
 
-  std::int64_t chosen_tile() const { return plan(policy_).tile; }
+  Plan chosen() const { return plan(policy_); }
 
   /// Nothing where the plan would be too long or there is no simulator.
   std::optional<double> of(std::int64_t tile) {
-    if (!simulator_ || kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_judged_kernels)
+    if (!simulator_) {
+      why_not_ = "this build has no simulator";
       return std::nullopt;
+    }
+    if (kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_judged_kernels) {
+      why_not_ = fmt::format("plans of more than {} kernels", most_judged_kernels);
+      return std::nullopt;
+    }
     const auto [entry, is_new] = known_.try_emplace(tile, 0);
     if (is_new) {
       Policy fixed = policy_;
@@ -40,6 +48,9 @@ class Simulations {
     }
     return entry->second;
   }
+
+  /// Why some tiles were not simulated.
+  const std::string& why_not() const { return why_not_; }
 
   /// The tile of the least time so far.
   std::optional<TilePrediction> best() const {
@@ -58,6 +69,7 @@ class Simulations {
   Policy policy_;
   std::unique_ptr<Executor> simulator_;  // none in a build without
   std::map<std::int64_t, double> known_;
+  std::string why_not_;
 };
 
 /// All of them, or the one of that name.
@@ -83,16 +95,18 @@ OverlapPrediction predict_overlap(const PredictionText& text, const Topology& to
   Simulations simulations{topology, problem, gpu, policy};
   const std::vector<std::int64_t> tiles =
       policy.tile > 0 ? std::vector{policy.tile} : overlap_tiles(problem, std::int64_t{1} << 40);
-  OverlapPrediction prediction{overlap.h2d, overlap.d2h, {}};
+  OverlapPrediction prediction{overlap.h2d, overlap.d2h, {}, {}, {}};
   for (const OverlapModel model : models_of(text.model)) {
     const std::int64_t tile = best_tile(model, overlap, tiles);
     prediction.tiles.push_back({std::string{to_string(model)}, tile,
                                 predicted_time(model, overlap, static_cast<double>(tile)).value, simulations.of(tile)});
   }
-  const std::int64_t chosen = simulations.chosen_tile();
-  prediction.tiles.push_back({"policy", chosen, std::nullopt, simulations.of(chosen)});
+  const Plan chosen = simulations.chosen();
+  prediction.without_effect = chosen.origin.without_effect;
+  prediction.tiles.push_back({"policy", chosen.tile, std::nullopt, simulations.of(chosen.tile)});
   for (const std::int64_t tile : tiles) simulations.of(tile);
   if (const auto best = simulations.best()) prediction.tiles.push_back(*best);
+  prediction.not_simulated = simulations.why_not();
   return prediction;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -120,6 +121,18 @@ TEST(GemmCheck, RejectsOneWrongElement) {
     EXPECT_EQ(check.col, 5);
     EXPECT_THAT(check.summary(), testing::HasSubstr("C(3, 5)"));
   }
+}
+
+TEST(GemmCheck, AnOverflowIsRightWhereItIsExpected) {
+  GemmProblem p = problem(8, 8, 50);
+  p.alpha = 1e308;  // half of the sums of 50 random products are above 1.8
+  const GemmData data{p, 4};
+  plain_gemm<double>(p, data.matrices());
+  auto* const c = static_cast<double*>(data.matrices().c);
+  ASSERT_GT(std::count_if(c, c + 64, [](double x) { return std::isinf(x); }), 10);
+  EXPECT_TRUE(data.check().passed()) << data.check().summary();
+  *std::find_if(c, c + 64, [](double x) { return std::isinf(x); }) *= -1;
+  EXPECT_FALSE(data.check().passed());
 }
 
 TEST(GemmCheck, RejectsAMissedProduct) {

@@ -80,6 +80,15 @@ TEST(RowCheck, FailsOnNaN) {
   EXPECT_TRUE(std::isinf(c.check(1).residual));
 }
 
+TEST(RowCheck, AnOverflowIsRightWhereItIsExpected) {
+  Case c{problem_of(Trans::no, Trans::no, 1e308, 0)};
+  c.a.assign(c.a.size(), 10), c.b.assign(c.b.size(), 10);
+  c.c.assign(c.c.size(), HUGE_VAL);
+  EXPECT_EQ(c.check(1).residual, 0);
+  c.c[0] = 1e308;
+  EXPECT_FALSE(c.check(1).residual <= 1);
+}
+
 TEST(RowCheck, ReadsHalves) {
   // 1.5 in both formats: 0x3E00 and 0x3FC0; -2^-24, the least f16: 0x8001. A 1 x 1 x 1 problem: C = A B.
   for (const auto& [dtype, a, b, c] :

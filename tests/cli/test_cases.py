@@ -7,8 +7,8 @@ import unittest
 from support import OLD, SMALL, CommandTest, needs_simulator
 
 COLUMNS = (
-    "routine m n k dtype transa transb alpha beta place devices policy group label tile ops plan_s first_s predicted_s "
-    "measured_s measured_min_s traced_s issue_per_op_s kernel_s copy_s waiting_s issue_s predicted_energy_j "
+    "routine m n k dtype transa transb alpha beta place devices policy group label tile ops plan_s without_effect "
+    "first_s predicted_s measured_s measured_min_s traced_s issue_per_op_s kernel_s copy_s waiting_s issue_s predicted_energy_j "
     "predicted_edp_js modelled_energy_j counted_energy_j counted_call_s counted_edp_js check"
 ).split()
 
@@ -94,6 +94,10 @@ class Cases(CommandTest):
         self.assertTrue(lines[1].startswith("small tiles x2"), lines[1])
         self.assertTrue(lines[3].startswith("48,32,1K f32 0:h:h x1"), lines[3])
         self.assertIn("4 cases: error median", text)
+        of_third = [line for line in text.splitlines() if line.startswith("no effect in 48,32,1K")]
+        self.assertEqual(len(of_third), 1)
+        self.assertIn("chunks: no tile is sent in a chain", of_third[0])
+        self.assertEqual(results[2]["without_effect"], of_third[0].split(": ", 1)[1])
         self.assertRegex(text, r"tiles +2 alternatives: Kendall tau [+-]\d\.\d{3}, regret \d+\.\d\d%")
         self.assertIn("1 sets of alternatives", text)
         self.assertNotRegex(text, r"alone +\d alternatives")

@@ -163,6 +163,11 @@ class Policies(CommandTest):
         moot = ["--gemm", "1K", "--topology", "two-gpu", "--policy", "baseline", "--set", "chunks=4"]
         for command in ("plan", "simulate"):
             self.assertRegex(self.succeed(command, *moot), "no effect +chunks: no tile is sent in a chain")
+        for gpus in ("0", "0,1"):
+            text = self.succeed("predict", *moot, "--devices", gpus, "--json", "predicted.json")
+            self.assertIn("no effect: chunks: no tile is sent in a chain\n", text)
+            predicted = json.loads((self.folder / "predicted.json").read_text())
+            self.assertEqual(predicted["without_effect"], ["chunks: no tile is sent in a chain"])
         self.succeed("plan", *moot, "-o", "moot.json")
         origin = json.loads((self.folder / "moot.json").read_text())["origin"]
         self.assertEqual(origin["without_effect"], ["chunks: no tile is sent in a chain"])

@@ -64,7 +64,7 @@ Policy random_policy() {
 std::string describe(const Case& c) {
   const GemmProblem& p = c.problem;
   std::ostringstream text;
-  text << to_string(p.routine) << " " << to_string(p.dtype) << " " << c.policy.name << " tile " << c.policy.tile
+  text << to_string(p.routine) << " " << to_string(p.dtype) << " " << name_of(c.policy) << " tile " << c.policy.tile
        << " m " << p.m << " n " << p.n << " k " << p.k << " ld " << p.lda << "," << p.ldb << "," << p.ldc << " trans "
        << to_string(p.trans_a) << to_string(p.trans_b) << " alpha " << p.alpha << " beta " << p.beta << " place "
        << p.place_a.value << ":" << p.place_b.value << ":" << p.place_c.value << " devices";

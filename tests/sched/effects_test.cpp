@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <set>
@@ -110,6 +111,8 @@ std::vector<Case> cases() {
     for (const GemmProblem& problem : {gemm, on_gpus, gemv, dot, dot_of_nothing, axpy, scale})
       all.push_back({"two-gpu", preset, {"tile=512"}, problem, gpus});
   all.push_back({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, large, 2});
+  all.push_back({"two-gpu", "gemmex", {"tile=256", "min-chunk-bytes=1000000"}, gemm, 2});
+  all.push_back({"two-gpu", "gemmex", {"tile=2048"}, gemm, 2});
   all.push_back({"two-gpu", "tilerail", {}, gemm, 2});
   all.push_back({"clx-ai", "tilerail", {"tile=512"}, on_gpus, 4});
   for (const GemmProblem& problem : {gemm, gemv, dot, axpy, scale, zero}) {
@@ -158,6 +161,7 @@ TEST(Effects, AWishThatIsNamedChangesNothing) {
     const Topology machine = shipped(at.machine);
     const Plan plain = planned(at, machine, {});
     for (const std::string& wish : wishes) {
+      if (std::ranges::any_of(at.overrides, [&](const auto& set) { return key_of(set) == key_of(wish); })) continue;
       const Plan plan = planned(at, machine, {wish});
       const bool is_named = named(plan).contains(key_of(wish));
       EXPECT_TRUE(!is_named || same_operations(plain, plan, key_of(wish) != "issue")) << text_of(at) << ": " << wish;
@@ -176,10 +180,10 @@ std::string named_of_all(const Case& at) {
 TEST(Effects, WishesWithoutEffectAreNamed) {
   const GemmProblem gemm = problem_of(Routine::gemm, 1500, 1300, 1100);
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, gemm, 2}),
-            "max-hops memory relays select-by select-ms sends shares tile-choice");
+            "max-hops memory memory-fraction relays select-by select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
-            "batch chunks devices distribution grid issue max-hops memory min-chunk-bytes relays select select-by "
-            "select-ms sends shares tile-choice");
+            "batch chunks devices distribution grid issue max-hops memory memory-fraction min-chunk-bytes relays "
+            "select select-by select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
             "batch chunks grid max-hops memory min-chunk-bytes relays routing select-by select-ms sends shares "
             "tile-choice");
@@ -187,8 +191,15 @@ TEST(Effects, WishesWithoutEffectAreNamed) {
       named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
       "batch c-tiles caching chunks compute-streams distribution grid max-hops memory min-chunk-bytes order relays "
       "routing select-by select-ms sends shares tile-choice write-backs");
-  EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, gemm, 2}),
-            "batch chunks max-hops memory min-chunk-bytes order relays select-by select-ms sends shares tile-choice");
+  EXPECT_EQ(
+      named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, gemm, 2}),
+      "batch chunks max-hops memory memory-fraction min-chunk-bytes order relays select-by select-ms sends shares "
+      "tile-choice");
+  EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=256", "min-chunk-bytes=1000000"}, gemm, 2}),
+              ::testing::HasSubstr("chunks "));
+  EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=2048"}, gemm, 2}), ::testing::HasSubstr("compute-streams "));
+  EXPECT_THAT(named_of_all({"two-gpu", "tilerail", {"tile=512"}, problem_of(Routine::gemm, 1500, 1300, 1100, 0), 2}),
+              ::testing::HasSubstr("batch "));
   EXPECT_EQ(named_of_all({"clx-ai", "tilerail", {"tile=512", "select=edp"}, gemm, 4}),
             "devices max-hops relays shares tile-choice");
 }

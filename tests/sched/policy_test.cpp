@@ -32,7 +32,7 @@ TEST(Policy, GemmexIsTheThesisWithItsOneIssuingThread) {
 }
 
 TEST(Policy, EveryPresetCanBeFoundByItsName) {
-  for (const std::string& name : preset_names()) EXPECT_EQ(preset(name).name, name);
+  for (const std::string& name : preset_names()) EXPECT_EQ(name_of(preset(name)), name);
 }
 
 TEST(Policy, OverridesChangeOneFieldAndTheName) {
@@ -41,7 +41,16 @@ TEST(Policy, OverridesChangeOneFieldAndTheName) {
   apply_override(p, "chunks=4");
   EXPECT_EQ(p.routing, Routing::link_eta);
   EXPECT_EQ(p.chunks, 4);
-  EXPECT_EQ(p.name, "gemmex+routing=link-eta+chunks=4");
+  EXPECT_EQ(name_of(p), "gemmex+routing=link-eta+chunks=4");
+  EXPECT_TRUE(overrides(p, "chunks"));
+  EXPECT_FALSE(overrides(p, "batch"));
+}
+
+TEST(Policy, AnOverrideHasOneSpellingInTheName) {
+  Policy p = preset("gemmex");
+  for (const char* again : {"memory-fraction=1e+0", "memory-fraction=5.0e-01", "chunks=4", "memory-fraction=0.5"})
+    apply_override(p, again);
+  EXPECT_EQ(name_of(p), "gemmex+chunks=4+memory-fraction=0.5");
 }
 
 TEST(Policy, BadOverridesNameTheFieldTheValueAndTheChoices) {
@@ -53,7 +62,7 @@ TEST(Policy, BadOverridesNameTheFieldTheValueAndTheChoices) {
   expect_input_error([&] { apply_override(p, "colour=red"); }, {"colour", "no such field", "routing"});
   expect_input_error([&] { apply_override(p, "routing"); }, {"key=value"});
   expect_input_error([] { preset("fastest"); }, {"fastest", "baseline", "gemmex", "tilerail"});
-  EXPECT_EQ(p.name, "gemmex");
+  EXPECT_EQ(name_of(p), "gemmex");
 }
 
 /// The values that a field names, and some of a range.

@@ -8,6 +8,7 @@
 #include "backends/cuda/run/cuda_executor.hpp"
 #include "model/base/error.hpp"
 #include "model/machine/topology_toml.hpp"
+#include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
 #include "tests/support/expect_error.hpp"
@@ -77,7 +78,7 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
     ASSERT_EQ(wrong, "") << "seed " << seed << ": " << problem.m << " x " << problem.n << " x " << problem.k << " "
                          << to_string(problem.dtype) << " " << to_string(problem.trans_a) << to_string(problem.trans_b)
                          << " alpha " << problem.alpha << " beta " << problem.beta << ", " << count << " GPUs, "
-                         << policy.name << " T=" << plan.tile;
+                         << name_of(policy) << " T=" << plan.tile;
   }
 }
 
@@ -114,7 +115,7 @@ TEST_F(Gpu, RoutinesOnVectorsAreRightOnEveryPolicyPlacementAndDtype) {
     const std::string wrong = data.mismatch((problem.k + plan.tile - 1) / plan.tile + 1 + count);
     ASSERT_EQ(wrong, "") << "seed " << seed << ": " << to_string(routine) << " " << problem.m << " x " << problem.k
                          << " " << to_string(problem.dtype) << " " << to_string(problem.trans_a) << " alpha "
-                         << problem.alpha << " beta " << problem.beta << ", " << count << " GPUs, " << policy.name
+                         << problem.alpha << " beta " << problem.beta << ", " << count << " GPUs, " << name_of(policy)
                          << " T=" << plan.tile;
   }
 }
