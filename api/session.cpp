@@ -106,7 +106,10 @@ void Session::set_override(const std::string& assignment) {
   use(std::move(policy));
 }
 
-void Session::use(Policy policy) { policy_ = std::move(policy), policy_name_ = name_of(policy_); }
+void Session::use(Policy policy) {
+  policy_ = std::move(policy);
+  policy_name_ = name_of(policy_);
+}
 
 void Session::set_devices(const std::vector<int>& devices) {
   const std::lock_guard lock{mutex_};

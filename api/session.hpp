@@ -55,8 +55,8 @@ class Session {
   Topology topology_;
   std::vector<MemoryId> devices_;
   Policy policy_;
-  std::string policy_name_;
-  Judge judge_;  // keeps a reference to the topology
+  std::string policy_name_;  // its name, by which every call looks its plan up
+  Judge judge_;              // keeps a reference to the topology
   Pageable pageable_;
   LruCache<Signature, std::unique_ptr<BoundPlan>> plans_;  // goes before the hardware that its plans are bound to
 };

@@ -36,13 +36,6 @@ double unit_roundoff(DType dtype) {
   return (dtype == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon()) / 2;
 }
 
-double residual_of(double computed, double expected, double scale) {
-  if (computed == expected) return 0;  // also where both overflow
-  const double residual = std::abs(computed - expected) / scale;
-  // Not a number compares false with everything: that of either value, or of two infinities.
-  return residual >= 0 && scale > 0 ? residual : std::numeric_limits<double>::infinity();
-}
-
 }  // namespace
 
 std::string GemmCheck::summary() const {
@@ -89,14 +82,16 @@ GemmCheck GemmData::check() const {
   result.padding_untouched = a_.padding_untouched() && b_.padding_untouched() && c_.padding_untouched();
   result.inputs_untouched = a_.elements_untouched() && b_.elements_untouched();
   const RandomMatrix expected = reference();
+  const double unit = unit_of(problem_);
   const LineNorms rows = line_norms(a_, problem_.trans_a == Trans::no);
   const LineNorms cols = problem_.has_b() ? line_norms(b_, problem_.trans_b == Trans::yes) : LineNorms{{1.0}, {1.0}};
   for (std::int64_t j = 0; j < problem_.n; ++j) {
     for (std::int64_t i = 0; i < problem_.m; ++i) {
       const auto row = static_cast<std::size_t>(i), col = static_cast<std::size_t>(j);
       const double product = std::min(rows.sum[row] * cols.max[col], rows.max[row] * cols.sum[col]);
-      const double scale = std::abs(problem_.alpha) * product + std::abs(problem_.beta) * std::abs(c_.original(i, j));
-      const double residual = residual_of(c_.at(i, j), expected.at(i, j), scale);
+      const double scale =
+          std::abs(problem_.alpha) / unit * product + std::abs(problem_.beta) / unit * std::abs(c_.original(i, j));
+      const double residual = residual_of(c_.at(i, j) / unit, expected.at(i, j) / unit, scale);
       if (residual <= result.residual) continue;
       result.residual = residual;
       result.row = i, result.col = j;

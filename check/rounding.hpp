@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "model/problem.hpp"
@@ -20,6 +21,21 @@ inline double element_bound(const GemmProblem& problem, double u) {
   const double nu = static_cast<double>(problem.k + 2) * u;
   const double gamma = nu < 1 ? nu / (1 - nu) : std::numeric_limits<double>::infinity();
   return problem.routine == Routine::dot ? std::min(gamma, 16 * u) : gamma;
+}
+
+/// A power of two of the size of alpha and beta, where they are large: what is compared is divided by it, exactly, so
+/// that bounds of errors do not overflow where results do not.
+inline double unit_of(const GemmProblem& problem) {
+  const double largest = std::max(std::abs(problem.alpha), std::abs(problem.beta));
+  return largest > 1 ? std::ldexp(1.0, std::ilogb(largest)) : 1;
+}
+
+/// The error of a value over `scale`: 0 where it is as expected, be it infinite; infinite where one of them is no
+/// number, where only one is infinite, or where no error is allowed.
+inline double residual_of(double computed, double expected, double scale) {
+  if (computed == expected) return 0;
+  const double residual = std::abs(computed - expected) / scale;
+  return residual >= 0 && scale > 0 ? residual : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace tilerail

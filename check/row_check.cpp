@@ -53,6 +53,12 @@ double value_at(const std::byte* matrix, std::int64_t index, DType dtype) {
   return 0;
 }
 
+double largest_of(DType dtype) {
+  if (dtype == DType::f64) return std::numeric_limits<double>::max();
+  if (dtype == DType::f16) return 65504;
+  return dtype == DType::bf16 ? 0x1.FEp127 : std::numeric_limits<float>::max();
+}
+
 struct Precision {
   double sums = 0x1p-24, inputs = 0, stores = 0;
   explicit Precision(const GemmProblem& p) {
@@ -109,22 +115,23 @@ class Checker {
         const double product = a[k] * b[static_cast<std::size_t>(k)];
         sum += product, absolute += std::abs(product);
       }
-      largest = std::max(largest, std::abs(p_.alpha * sum));
+      largest = std::max(largest, std::abs(p_.alpha / unit_ * sum));
     }
     const std::int64_t index = rows_[r] + j * p_.ldc;
-    const double before = p_.beta == 0 ? 0 : p_.beta * value_at(m_.c_in, index, p_.dtype);
-    const double expected = p_.alpha * sum + before, computed = value_at(m_.c, index, p_.dtype);
-    absolute *= std::abs(p_.alpha);
+    const double in = p_.beta == 0 ? 0 : value_at(m_.c_in, index, p_.dtype), before = p_.beta / unit_ * in;
+    const double expected = stored(p_.alpha * sum + p_.beta * in), computed = value_at(m_.c, index, p_.dtype);
+    absolute *= std::abs(p_.alpha / unit_);
     largest += std::abs(before);
     const double gamma = element_bound(p_, precision_.sums);
     const double bound = gamma * (absolute + std::abs(before)) + 2 * precision_.inputs * absolute +
                          static_cast<double>(steps_ + 2) * precision_.stores * largest;
-    if (computed == expected) return;  // also where both overflow
-    const double off = std::abs(computed - expected);
-    note(off <= bound                    ? (bound > 0 ? off / bound : 0)
-         : std::isnan(off) || bound == 0 ? std::numeric_limits<double>::infinity()
-                                         : off / bound,
-         rows_[r], j, computed, expected);
+    note(residual_of(computed / unit_, expected / unit_, bound), rows_[r], j, computed, expected);
+  }
+
+  /// What becomes of a value that the type does not have.
+  double stored(double value) const {
+    const double most = largest_of(p_.dtype);
+    return std::abs(value) > most ? std::copysign(std::numeric_limits<double>::infinity(), value) : value;
   }
 
   void note(double residual, std::int64_t row, std::int64_t col, double computed, double expected) {
@@ -139,6 +146,7 @@ class Checker {
   const GemmProblem& p_;
   const MatrixBytes& m_;
   Precision precision_;
+  double unit_ = unit_of(p_);
   std::int64_t steps_;
   std::vector<std::int64_t> rows_;
   std::vector<double> a_;  // those rows of op(A)

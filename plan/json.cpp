@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <boost/container/static_vector.hpp>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/base/error.hpp"
 #include "model/base/json_reader.hpp"
@@ -111,40 +112,28 @@ const auto& op_names() {
   return names;
 }
 
-/// What an operation of this kind may say of itself.
-const std::vector<std::string_view>& op_fields(OpKind kind) {
-  static const auto fields = [] {
-    std::array<std::vector<std::string_view>, op_kind_count> all;
-    for (const OpKind each : all_op_kinds()) {
-      const OpKindInfo& has = info(each);
-      auto& keys = all[static_cast<std::size_t>(each)] = {"op", "queue", "deps"};
-      if (has.a != Access::none) keys.emplace_back("a");
-      if (has.b != Access::none) keys.emplace_back("b");
-      if (has.y != Access::none) keys.emplace_back("y");
-      if (has.has_trans) keys.emplace_back("trans");
-      if (has.has_scalars) keys.insert(keys.end(), {"alpha", "beta"});
-    }
-    return all;
-  }();
-  return fields[static_cast<std::size_t>(kind)];
-}
-
 Op read_op(const JsonReader& r) {
   Op op;
   op.kind = static_cast<OpKind>(r.at("op").one_of(op_names()));
-  r.only(op_fields(op.kind));
   op.queue = QueueId{r.at("queue").index()};
+  boost::container::static_vector<std::string_view, 9> known{"op", "queue", "deps"};
+  const auto field = [&](const char* key) {
+    known.push_back(key);
+    return r.at(key);
+  };
   const OpKindInfo& kind = info(op.kind);
-  if (kind.a != Access::none) op.a = read_view(r.at("a"));
-  if (kind.b != Access::none) op.b = read_view(r.at("b"));
-  if (kind.y != Access::none) op.y = read_view(r.at("y"));
-  if (kind.has_scalars) op.alpha = read_scalar(r.at("alpha")), op.beta = read_scalar(r.at("beta"));
+  if (kind.a != Access::none) op.a = read_view(field("a"));
+  if (kind.b != Access::none) op.b = read_view(field("b"));
+  if (kind.y != Access::none) op.y = read_view(field("y"));
+  if (kind.has_scalars) op.alpha = read_scalar(field("alpha")), op.beta = read_scalar(field("beta"));
   if (kind.has_trans) {
-    const std::string trans = r.at("trans").text();
-    if (trans.size() != 2) r.at("trans").fail("two letters, each N or T");
-    op.trans_a = trans_from_string(trans.substr(0, 1), r.at("trans").where());
-    op.trans_b = trans_from_string(trans.substr(1, 1), r.at("trans").where());
+    const JsonReader both = field("trans");
+    const std::string trans = both.text();
+    if (trans.size() != 2) both.fail("two letters, each N or T");
+    op.trans_a = trans_from_string(trans.substr(0, 1), both.where());
+    op.trans_b = trans_from_string(trans.substr(1, 1), both.where());
   }
+  r.only(std::span{known.data(), known.size()});
   return op;
 }
 

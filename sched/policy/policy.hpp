@@ -28,7 +28,7 @@ enum class Shares { equal, by_speed };
 /// Streams of a GPU that are taken where nobody asks for a number: the library of the thesis has 8.
 constexpr int most_automatic_streams = 8;
 
-/// A field that does not have the value of its preset by accident: the user asked for this one.
+/// A value that the user asked for, be it that of the preset or another.
 struct PolicyOverride {
   std::string key, value;
 };

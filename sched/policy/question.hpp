@@ -12,7 +12,7 @@ namespace tilerail {
 /// What planners decide about. All that it refers to has to outlive it and them.
 struct Question {
   const GemmProblem& given;    // as `checked` returns it; all its matrices take memory, used or not
-  const GemmProblem& problem;  // the work of it
+  const GemmProblem& problem;  // work_of(given): what there is to plan
   const Topology& topology;
   const Resources& resources;         // of that machine
   std::span<const MemoryId> devices;  // to plan for, or to choose from

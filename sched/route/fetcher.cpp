@@ -35,33 +35,34 @@ Fetcher::Source Fetcher::best_source(TileId tile, std::size_t device) const {
   const MemoryId dst = context_.devices[device];
   const bool from_home = context_.decisions.routing == Routing::initial || !context_.decisions.caching;
   std::optional<Holder> best;
-  double best_cost = std::numeric_limits<double>::infinity();
+  SourceCost least;
   directory_.each_holder(tile, [&](const Holder& holder) {
     if (from_home && directory_.home_is_valid(tile) && holder.memory != directory_.tile(tile).home_memory) return;
-    const double cost = source_cost(tile, holder, dst);
-    if (cost < best_cost) best = holder, best_cost = cost;
+    const SourceCost cost = source_cost(tile, holder, dst);
+    if (cost.value < least.value) best = holder, least = cost;
   });
   if (!best)
     throw InputError{fmt::format("machine '{}' has no route from '{}' to '{}'", context_.topology.name(),
                                  context_.topology.memory(directory_.tile(tile).home_memory).name,
                                  context_.topology.memory(dst).name)};
-  return {*best, best_cost};
+  return {*best, least};
 }
 
 /// What routing compares: bandwidth by s/B, any other by s.
-double Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) const {
+Fetcher::SourceCost Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) const {
   const Bytes bytes = directory_.bytes(tile);
   if (context_.links)
-    return (context_.links->latency(holder.memory, dst) + bytes * context_.links->per_byte(holder.memory, dst)).value;
+    return {(context_.links->latency(holder.memory, dst) + bytes * context_.links->per_byte(holder.memory, dst)).value};
   const Clock::Hop hop = context_.clock.hop(holder.memory, dst);
-  if (context_.decisions.routing == Routing::bandwidth || !hop.exists()) return hop.way->per_byte.value;
-  return context_.clock.estimate(hop, bytes, 1, whole(holder.available)).last.value;
+  if (context_.decisions.routing == Routing::bandwidth || !hop.exists()) return {hop.way->per_byte.value};
+  const Seconds arrival = context_.clock.estimate(hop, bytes, 1, whole(holder.available)).last;
+  return {arrival.value, arrival};
 }
 
 Seconds Fetcher::eta(TileId tile, std::size_t device) const {
   if (directory_.present(tile, device)) return directory_.there(tile, device);
   const auto& [from, cost] = best_source(tile, device);
-  if (!context_.links && context_.decisions.routing != Routing::bandwidth) return Seconds{cost};
+  if (cost.arrival) return *cost.arrival;
   return context_.clock
       .estimate(context_.clock.hop(from.memory, context_.devices[device]), directory_.bytes(tile), 1,
                 whole(from.available))

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "sched/tasks/directory.hpp"
@@ -26,12 +27,18 @@ class Fetcher {
   const TileDirectory& directory() const { return directory_; }
 
  private:
-  int chunks_of(TileId tile) const;
-  double source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
+  /// Of a copy from one holder: what routing compares, and when it would arrive, where that was asked for it.
+  struct SourceCost {
+    double value = std::numeric_limits<double>::infinity();
+    std::optional<Seconds> arrival = {};
+  };
   struct Source {
     Holder holder;
-    double cost;  // what routing compares
+    SourceCost cost;
   };
+
+  int chunks_of(TileId tile) const;
+  SourceCost source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
   Source best_source(TileId tile, std::size_t device) const;
   void fetch_alone(TileId tile, std::size_t device);
   void fetch_chain(TileId tile, std::size_t device);

@@ -54,7 +54,8 @@ class Predictor {
   }
 
  private:
-  Question question() const { return {problem_, problem_, topology_, resources_, devices_, policy_}; }  // a product
+  /// A product is its own work; others are not predicted.
+  Question question() const { return {problem_, problem_, topology_, resources_, devices_, policy_}; }
 
   bool has_watts() const { return !workload_.watts.empty(); }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "model/base/error.hpp"
 
@@ -131,8 +132,14 @@ TEST(GemmCheck, AnOverflowIsRightWhereItIsExpected) {
   auto* const c = static_cast<double*>(data.matrices().c);
   ASSERT_GT(std::count_if(c, c + 64, [](double x) { return std::isinf(x); }), 10);
   EXPECT_TRUE(data.check().passed()) << data.check().summary();
-  *std::find_if(c, c + 64, [](double x) { return std::isinf(x); }) *= -1;
-  EXPECT_FALSE(data.check().passed());
+  double* const over = std::find_if(c, c + 64, [](double x) { return std::isinf(x); });
+  double* const finite = std::find_if(c, c + 64, [](double x) { return std::isfinite(x); });
+  ASSERT_NE(finite, c + 64);
+  for (const auto& [element, wrong] : {std::pair{over, -*over}, {over, 1e308}, {finite, 1.001 * *finite}}) {
+    const double right = std::exchange(*element, wrong);
+    EXPECT_FALSE(data.check().passed()) << wrong << " for " << right;
+    *element = right;
+  }
 }
 
 TEST(GemmCheck, RejectsAMissedProduct) {

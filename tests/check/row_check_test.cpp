@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "check/reference.hpp"
@@ -80,13 +82,18 @@ TEST(RowCheck, FailsOnNaN) {
   EXPECT_TRUE(std::isinf(c.check(1).residual));
 }
 
-TEST(RowCheck, AnOverflowIsRightWhereItIsExpected) {
-  Case c{problem_of(Trans::no, Trans::no, 1e308, 0)};
-  c.a.assign(c.a.size(), 10), c.b.assign(c.b.size(), 10);
-  c.c.assign(c.c.size(), HUGE_VAL);
-  EXPECT_EQ(c.check(1).residual, 0);
-  c.c[0] = 1e308;
-  EXPECT_FALSE(c.check(1).residual <= 1);
+TEST(RowCheck, AnOverflowIsRightWhereItIsExpectedAndNowhereElse) {
+  Case c{problem_of(Trans::no, Trans::no, 1e308, 1.7e308)};
+  const auto finite = std::ranges::find_if(c.c, [](double x) { return std::isfinite(x) && x != 0; });
+  const auto over = std::ranges::find_if(c.c, [](double x) { return std::isinf(x); });
+  ASSERT_TRUE(finite != c.c.end() && over != c.c.end());
+  EXPECT_LE(c.check(1).residual, 1);
+  for (const auto& [element, wrong] :
+       {std::pair{over, 1e308}, {over, -*over}, {finite, 1.001 * *finite}, {finite, *over}, {over, std::nan("")}}) {
+    const double right = std::exchange(*element, wrong);
+    EXPECT_GT(c.check(1).residual, 1) << wrong << " for " << right;
+    *element = right;
+  }
 }
 
 TEST(RowCheck, ReadsHalves) {

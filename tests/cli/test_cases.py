@@ -8,8 +8,8 @@ from support import OLD, SMALL, CommandTest, needs_simulator
 
 COLUMNS = (
     "routine m n k dtype transa transb alpha beta place devices policy group label tile ops plan_s without_effect "
-    "first_s predicted_s measured_s measured_min_s traced_s issue_per_op_s kernel_s copy_s waiting_s issue_s predicted_energy_j "
-    "predicted_edp_js modelled_energy_j counted_energy_j counted_call_s counted_edp_js check"
+    "first_s predicted_s measured_s measured_min_s traced_s issue_per_op_s kernel_s copy_s waiting_s issue_s "
+    "predicted_energy_j predicted_edp_js modelled_energy_j counted_energy_j counted_call_s counted_edp_js check"
 ).split()
 
 # The third is in a group of its own, the fourth in none: neither is ranked.
