@@ -66,11 +66,13 @@ Json origin_json(const PlanOrigin& origin) {
   for (const PlanCandidate& candidate : origin.candidates)
     j["candidates"].push_back({candidate.what, candidate.seconds, candidate.judge});
   j["without_effect"] = origin.without_effect;
+  j["given"] = Json::array();
+  for (const MemoryId gpu : origin.given) j["given"].push_back(gpu.value);
   return j;
 }
 
 PlanOrigin read_origin(const JsonReader& r) {
-  r.only({"decisions", "judge", "candidates", "why", "without_effect"});
+  r.only({"decisions", "judge", "candidates", "why", "without_effect", "given"});
   PlanOrigin origin;
   const JsonReader decisions = r.at("decisions"), candidates = r.at("candidates"), wishes = r.at("without_effect");
   for (std::size_t i = 0; i < decisions.size(); ++i) {
@@ -83,6 +85,10 @@ PlanOrigin read_origin(const JsonReader& r) {
   }
   for (std::size_t i = 0; i < wishes.size(); ++i) origin.without_effect.push_back(wishes.entry(i).text());
   origin.judge = r.at("judge").text(), origin.why = r.at("why").text();
+  if (r.has("given")) {
+    const JsonReader given = r.at("given");
+    for (std::size_t i = 0; i < given.size(); ++i) origin.given.push_back(MemoryId{given.entry(i).index()});
+  }
   return origin;
 }
 

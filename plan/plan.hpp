@@ -74,6 +74,7 @@ struct PlanOrigin {
   std::vector<PlanCandidate> candidates;    // in the order in which they were tried
   std::string why;                          // in a sentence: why this plan was taken
   std::vector<std::string> without_effect;  // wishes that cannot matter here, each with the reason
+  std::vector<MemoryId> given = {};         // GPUs that the plan could have used; empty: not said
   bool operator==(const PlanOrigin&) const = default;
 };
 

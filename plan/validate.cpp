@@ -57,7 +57,8 @@ class Checker {
     require(std::is_sorted(plan_.dep_begin.begin(), plan_.dep_begin.end()), "dep_begin must ascend");
     require(plan_.peak_bytes.size() == plan_.memories.size(), "peak_bytes must have one entry for each memory");
     for (const std::int64_t bytes : plan_.peak_bytes) require(bytes >= 0, "peak_bytes must not be negative");
-    for (const MemoryId device : plan_.devices) require(is_memory(device), "devices must be memories of the plan");
+    for (const auto* gpus : {&plan_.devices, &plan_.origin.given})
+      for (const MemoryId gpu : *gpus) require(is_memory(gpu), "devices must be memories of the plan");
     for (const MemoryId place : {plan_.problem.place_a, plan_.problem.place_b, plan_.problem.place_c})
       require(is_memory(place), "matrices must be placed in memories of the plan");
   }
@@ -203,6 +204,10 @@ void require_fit(const Plan& plan, const Topology& topology) {
           "add a link",
           topology.memory(q.src).name, topology.memory(q.dst).name, topology.name())};
   }
+  for (const auto* gpus : {&plan.devices, &plan.origin.given})
+    for (const MemoryId gpu : *gpus)
+      if (topology.is_host(gpu))
+        throw InputError{fmt::format("plan: names '{}' as a GPU, which it is not", topology.memory(gpu).name)};
   check_capacities(memory_needs(plan), topology, "plan");
 }
 

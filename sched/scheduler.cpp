@@ -87,6 +87,7 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
   const Resources resources{topology};
   const Question question{problem, work, topology, resources, devices, policy};
   Plan plan = chosen_plan(question, judge);
+  plan.origin.given.assign(devices.begin(), devices.end());
   explain_effects(question, plan);
   return plan;
 }

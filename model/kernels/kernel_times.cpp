@@ -103,6 +103,24 @@ double share_at_peak(const KernelTimes& kernels) {
 
 }  // namespace
 
+FlopRate KernelTimes::peak(DType dtype, Trans ta, Trans tb) const {
+  const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
+  if (!curve.tiled) return FlopRate{fastest(curve) / share_at_peak(*this)};
+  const auto element = static_cast<double>(element_size(dtype));
+  const FlopRate of_products = curve.tiled->fastest(multiprocessors, element, *memory_bandwidth);
+  const FlopRate of_vectors{std::min(fastest(curve), 2 / element * memory_bandwidth->value)};  // as they are read
+  return std::max(of_products, of_vectors) / share_at_peak(*this);
+}
+
+std::optional<Rate> KernelTimes::peak_memory_rate(DType dtype, Trans ta, Trans tb) const {
+  if (!memory_bandwidth) return std::nullopt;
+  const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
+  const auto element = static_cast<double>(element_size(dtype));
+  const double faster =
+      curve.tiled ? curve.tiled->fastest_correction(multiprocessors, element, *memory_bandwidth) : 1.0;
+  return Rate{memory_bandwidth->value * faster / share_at_peak(*this)};
+}
+
 Seconds KernelTimes::gemm_time(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const {
   if (m == 0 || n == 0) return Seconds{0};
   if (k == 0) return axpby_time(m, n, dtype, 1, 1);
@@ -171,6 +189,13 @@ double KernelTimes::load_factor(DType dtype, Trans ta, Trans tb, double duty) co
   if (above == loads.end()) return loads.back().factor;
   const auto below = above - 1;
   return below->factor + (duty - below->duty) / (above->duty - below->duty) * (above->factor - below->factor);
+}
+
+double KernelTimes::most_under_load(DType dtype, Trans ta, Trans tb) const {
+  double most = 1 / load_factor(dtype, ta, tb, 1);
+  for (const GemmCurve::Load& load : curve_for(*this, dtype, ta, tb).sustained)  // between them it has no maximum
+    most = std::max(most, load.duty / load.factor);
+  return most;
 }
 
 }  // namespace tilerail

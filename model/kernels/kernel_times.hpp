@@ -55,6 +55,11 @@ struct KernelTimes {
   /// Throws InputError when the table has no curve for the dtype.
   Seconds gemm_time(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
 
+  /// The rate that no GEMMs of the device exceed, alone or side by side. Throws as gemm_time.
+  FlopRate peak(DType dtype, Trans ta, Trans tb) const;
+  /// And the bytes a second that they read and write at most, each operand once; absent where that is not known.
+  std::optional<Rate> peak_memory_rate(DType dtype, Trans ta, Trans tb) const;
+
   /// Time of y = alpha x + beta y on m x n elements, bound by device memory; `reads` and `writes` of m x n elements.
   Seconds axpby_time(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const;
 
@@ -70,6 +75,9 @@ struct KernelTimes {
 
   /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].
   double load_factor(DType dtype, Trans ta, Trans tb, double duty) const;
+  /// The most that a device works in a time, as a share of what it would do in it if load slowed nothing: the largest
+  /// duty / load factor.
+  double most_under_load(DType dtype, Trans ta, Trans tb) const;
   /// Whether there are times of such GEMMs.
   bool knows(DType dtype, Trans ta, Trans tb) const;
   /// The watts of a device that such GEMMs fill all the time; absent where the file does not say.

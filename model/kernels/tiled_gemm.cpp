@@ -11,6 +11,7 @@ namespace {
 constexpr int splits[] = {1, 2, 3, 4, 6, 8, 16};
 constexpr double least_part = 64;  // of a split k
 constexpr double reach = 0.15;     // octaves around a measured shape where it counts
+constexpr double farthest = 3;     // reaches from a measured shape where it does not count any more
 constexpr double doubt = 0.1;      // weight of no correction
 
 }  // namespace
@@ -50,7 +51,7 @@ TiledGemm::Cost TiledGemm::cost(double m, double n, double k, double multiproces
   for (const Shape& shape : shapes) {
     const double dm = std::log2(shape.m) - lm, dn = std::log2(shape.n) - ln, dk = std::log2(shape.k) - lk;
     const double far = (dm * dm + dn * dn + dk * dk) / (reach * reach);
-    if (far > 9) continue;
+    if (far > farthest * farthest) continue;
     const double weight = std::exp(-far);
     const Seconds rule = uncorrected(shape.m, shape.n, shape.k, multiprocessors, element, memory).time;
     sum += weight * std::log(shape.time.value / rule.value);
@@ -58,6 +59,25 @@ TiledGemm::Cost TiledGemm::cost(double m, double n, double k, double multiproces
   }
   result.time = result.time * std::exp(sum / weights);
   return result;
+}
+
+FlopRate TiledGemm::fastest(double multiprocessors, double element, Rate memory) const {
+  double efficiency = 0;
+  for (const Block& block : blocks) efficiency = std::max(efficiency, block.efficiency);
+  double most = 1;
+  for (const Shape& shape : shapes) {
+    const double longest = shape.k * std::exp2(farthest * reach);  // k of all that the shape corrects
+    const Cost rule = uncorrected(shape.m, shape.n, shape.k, multiprocessors, element, memory);
+    most = std::max(most, rule.time / shape.time * longest / (longest + fill));
+  }
+  return most * efficiency * peak;
+}
+
+double TiledGemm::fastest_correction(double multiprocessors, double element, Rate memory) const {
+  double most = 1;
+  for (const Shape& shape : shapes)
+    most = std::max(most, uncorrected(shape.m, shape.n, shape.k, multiprocessors, element, memory).time / shape.time);
+  return most;
 }
 
 }  // namespace tilerail

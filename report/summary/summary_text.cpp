@@ -138,6 +138,12 @@ std::string saturated_text(const Summary& summary) {
   return fmt::format("nothing; most used: {} {} {}", share_text(most.share), most.kind, most.name);
 }
 
+std::string bound_text(const Summary& summary) {
+  const double bound = summary.bound.time.value;
+  if (bound == 0) return "0 s";
+  return fmt::format("{} ({}), {:.2f} x", seconds_text(bound), summary.bound.binding, summary.makespan_s / bound);
+}
+
 std::string run_section(const Summary& summary) {
   const TimelineMetadata& metadata = summary.metadata;
   Lines lines = {{"problem", metadata.problem},
@@ -147,6 +153,7 @@ std::string run_section(const Summary& summary) {
                                       seconds_text(summary.plan_s))},
                  {"backend", fmt::format("{}, took {}", metadata.backend, seconds_text(summary.execute_s))},
                  {"makespan", makespan_text(summary)},
+                 {"bound", bound_text(summary)},
                  {"moved", fmt::format("{}: {} in, {} out, {} between GPUs", bytes_text(summary.bytes_moved),
                                        bytes_text(summary.bytes_in), bytes_text(summary.bytes_out),
                                        bytes_text(summary.bytes_peer))},
@@ -172,6 +179,8 @@ std::string to_json(const Summary& summary) {
   Json json = {{"schema", 1},
                {"version", metadata.version},
                {"makespan_s", summary.makespan_s},
+               {"bound_s", summary.bound.time.value},
+               {"bound_by", summary.bound.binding},
                {"tflops", summary.tflops},
                {"ops", summary.ops},
                {"plan_s", summary.plan_s},

@@ -1,5 +1,5 @@
 #include "model/machine/topology_toml.hpp"
-#include "tests/support/random_cases.hpp"
+#include "tests/property/random_cases.hpp"
 #include "tests/support/small_machine.hpp"
 
 namespace tilerail::testing {

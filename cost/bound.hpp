@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+
+namespace tilerail {
+
+/// A time that no plan of a problem can be faster than, whatever its policy, and what keeps it there.
+struct Bound {
+  Seconds time{0};
+  std::string binding;  // "kernels of gpu0 to gpu7", "link host->plx0", "group host memory"
+};
+
+/// Of a problem as `checked` returns it, on these devices. One linear program over the devices' shares of the
+/// multiplications, what each has to get for its share, and the ways that these bytes take. docs/model.md#bound
+/// Throws InputError when a device has no times for the data type.
+Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices);
+
+}  // namespace tilerail

@@ -1,0 +1,87 @@
+// The bound of problems that can be worked out by hand, on two-gpu: 1 TFLOP/s and 10 GB/s each way for each GPU, 12
+// GB/s to both and from both, 40 GB/s between them, 10 us from the host to a GPU or back.
+#include "cost/bound.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/shipped.hpp"
+
+namespace tilerail {
+namespace {
+
+class LowerBound : public testing::Test {
+ protected:
+  /// On this many GPUs, with links that are so many times as fast.
+  static Bound bound(GemmProblem p, std::size_t gpus, double links = 1) {
+    auto d = test::shipped("two-gpu").description();
+    for (Link& link : d.links) link.bandwidth = links * link.bandwidth;
+    const Topology machine{std::move(d)};
+    return lower_bound(checked(p), machine, std::span{machine.gpus()}.first(gpus));
+  }
+  static GemmProblem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+    GemmProblem p;
+    p.m = m, p.n = n, p.k = k;
+    return p;
+  }
+  /// To which bisection finds it.
+  static constexpr double precise = 2e-4;
+};
+
+TEST_F(LowerBound, KernelsAndTheFirstAndLastLatency) {
+  const Bound one = bound(gemm(8192, 8192, 8192), 1);
+  const double work = 2.0 * 8192 * 8192 * 8192 / 1e12;
+  EXPECT_NEAR(one.time.value, work + 20e-6, precise * work);
+  EXPECT_EQ(one.binding, "kernels of gpu0");
+  const Bound two = bound(gemm(8192, 8192, 8192), 2);
+  EXPECT_NEAR(two.time.value, work / 2 + 20e-6, precise * work);
+  EXPECT_EQ(two.binding, "kernels of gpu0 and 1 more");
+}
+
+TEST_F(LowerBound, AProductOfDepthOneWritesC) {
+  GemmProblem p = gemm(8192, 8192, 1);
+  p.beta = 0;
+  const double alone = 8.0 * 8192 * 8192 / 10e9, together = 8.0 * 8192 * 8192 / 12e9;
+  EXPECT_NEAR(bound(p, 1).time.value, alone, precise * alone);
+  EXPECT_THAT(bound(p, 1).binding, testing::AnyOf("link gpu0->pcie0", "d2h engines of gpu0"));  // both are full
+  EXPECT_NEAR(bound(p, 2).time.value, together, precise * together);
+  EXPECT_EQ(bound(p, 2).binding, "link pcie0->host");
+}
+
+TEST_F(LowerBound, CIsReadOnlyIfBetaSaysSo) {
+  // Scaling only: C goes to the GPU and back, in both directions at once.
+  GemmProblem scale = gemm(4096, 4096, 4096);
+  scale.alpha = 0, scale.beta = 2;
+  const double seconds = 8.0 * 4096 * 4096 / 10e9;
+  EXPECT_NEAR(bound(scale, 1).time.value, seconds, precise * seconds);
+  scale.beta = 1;
+  EXPECT_EQ(bound(scale, 1).time, Seconds{0});
+}
+
+TEST_F(LowerBound, WhatIsAtHomeNeedNotMove) {
+  GemmProblem p = gemm(64, 8192, 8192);
+  p.beta = 0;
+  const double a = 8.0 * 64 * 8192 / 10e9, b = 8.0 * 8192 * 8192 / 10e9, work = 2.0 * 64 * 8192 * 8192 / 1e12;
+  EXPECT_NEAR(bound(p, 1).time.value, a + b, precise * (a + b));
+  p.place_b = MemoryId{1};
+  EXPECT_NEAR(bound(p, 1).time.value, work + 20e-6, precise * work);  // A in, C out
+}
+
+TEST_F(LowerBound, BytesThatGpusPassOnLoadTheirLinks) {
+  // All on gpu0: gpu1 is worth as much as the link to it lets pass.
+  GemmProblem p = gemm(2048, 2048, 2048);
+  p.place_a = p.place_b = p.place_c = MemoryId{1};
+  const double alone = bound(p, 1).time.value;
+  EXPECT_LT(bound(p, 2).time.value, 0.6 * alone);
+  const Bound slow = bound(p, 2, 0.0025);
+  EXPECT_GT(slow.time.value, 0.9 * alone);
+  EXPECT_LE(slow.time.value, alone * (1 + precise));
+}
+
+TEST_F(LowerBound, NothingTakesNoTime) {
+  EXPECT_EQ(bound(gemm(0, 5, 5), 2).time, Seconds{0});
+  EXPECT_EQ(bound(gemm(5, 0, 5), 2).binding, "nothing");
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,55 @@
+// No plan is simulated to be faster than the bound, on random problems, machines and policies.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <string>
+#include <vector>
+
+#include "backends/sim/sim_executor.hpp"
+#include "cost/bound.hpp"
+#include "sched/scheduler.hpp"
+#include "tests/property/random_cases.hpp"
+#include "tests/support/shipped.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+/// Of a simulation, whose dates are sums of many terms.
+constexpr double rounding = 1e-9;
+
+void check_bound(const Case& c, const Topology& machine) {
+  RC_LOG() << describe(c) << " on " << machine.name() << std::endl;
+  const Plan plan = plan_gemm(c.problem, machine, c.devices, c.policy);
+  const Bound bound = lower_bound(plan.problem, machine, c.devices);
+  const double simulated = SimExecutor{machine}.execute(plan).makespan().value;
+  RC_LOG() << "bound " << bound.time.value << " s (" << bound.binding << "), simulated " << simulated << " s\n";
+  RC_ASSERT(bound.time.value >= 0);
+  RC_ASSERT(simulated >= bound.time.value * (1 - rounding));
+}
+
+TEST(LowerBound, HoldsForSmallProblemsOnSmallMachines) {
+  EXPECT_TRUE(rc::check("no plan of a small problem is faster than its bound", [] {
+    const int gpus = *rc::gen::inRange(1, 9);
+    const Case c = random_case(gpus, {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
+    check_bound(c, random_machine(c, gpus));
+  }));
+}
+
+TEST(LowerBound, HoldsOnShippedMachines) {
+  EXPECT_TRUE(rc::check("no plan is faster than its bound on the machines that are shipped", [] {
+    const Topology machine = test::shipped(*rc::gen::elementOf(test::shipped_names()));
+    const int gpus = static_cast<int>(machine.gpus().size());
+    Case c;
+    c.policy = random_policy();
+    c.policy.tile = pick<std::int64_t>({512, 1024, 3072});
+    for (const MemoryId gpu : machine.gpus())
+      if (*rc::gen::arbitrary<bool>()) c.devices.push_back(gpu);
+    if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
+    c.problem = random_problem(gpus, 6000);
+    c.problem.dtype = DType::f64;
+    check_bound(c, machine);
+  }));
+}
+
+}  // namespace
+}  // namespace tilerail::testing

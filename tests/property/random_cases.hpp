@@ -1,0 +1,46 @@
+#pragma once
+
+#include <rapidcheck.h>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+#include "sched/policy/policy.hpp"
+
+namespace tilerail::testing {
+
+/// A random planning problem: machine, devices, policy and GEMM, small enough to be carried out element by element.
+struct Case {
+  std::vector<MemoryId> devices;
+  Policy policy;
+  GemmProblem problem;
+  std::uint64_t seed = 0;
+};
+
+/// A host (memory 0) and GPUs (memories 1, 2, ...) of the given capacities in bytes on two PCIe switches, with NVLink
+/// between neighbours.
+Topology test_machine(const std::vector<std::int64_t>& capacities);
+
+template <class T>
+T pick(std::initializer_list<T> values) {
+  return *rc::gen::elementOf(std::vector<T>(values));
+}
+
+/// A preset with every third field changed. Left alone: what is drawn to go with the problem and the machine, and how
+/// long the judging of plans may take.
+Policy random_policy();
+
+/// A GEMM, or every third time a routine of vectors, with extents below `most`, 0 now and then, and matrices on the
+/// host or one of so many GPUs.
+GemmProblem random_problem(int gpus, std::int64_t most);
+
+Case random_case(int gpus, std::initializer_list<DType> dtypes);
+
+/// GPUs that hold the matrices placed on them, and beside those everything (1 in 3) or only a few tiles.
+Topology random_machine(const Case& c, int gpus);
+
+std::string describe(const Case& c);
+
+}  // namespace tilerail::testing
