@@ -48,6 +48,7 @@ GemmProblem plannable(GemmProblem problem) {
 
 Policy policy_of(const ContextOptions& options) {
   Policy policy = preset(options.policy);
+  policy.judge_ops = 0;  // a first call waits for its plan
   for (const std::string& assignment : options.overrides) apply_override(policy, assignment);
   return policy;
 }

@@ -14,6 +14,13 @@ struct OpTime {
   double start = 0, end = 0;
 };
 
+/// When the last of them has ended.
+inline Seconds makespan_of(const std::vector<OpTime>& ops) {
+  double last = 0;
+  for (const OpTime& t : ops) last = t.end > last ? t.end : last;
+  return Seconds{last};
+}
+
 /// The name of the backend that predicts; all others measure.
 inline constexpr const char* simulator_backend = "sim";
 
@@ -22,11 +29,7 @@ struct Timeline {
   std::string backend;      // simulator_backend, "host" or "cuda"
   std::string plan_hash;    // of the plan that was executed
   std::vector<OpTime> ops;  // indexed by OpId
-  Seconds makespan() const {
-    double last = 0;
-    for (const OpTime& t : ops) last = t.end > last ? t.end : last;
-    return Seconds{last};
-  }
+  Seconds makespan() const { return makespan_of(ops); }
 };
 
 }  // namespace tilerail

@@ -70,9 +70,9 @@ Plan chosen_plan(const Question& q, const Judge& judge) {
   const bool picks = (q.policy.select && product) || q.policy.device_choice == DeviceChoice::search;
   std::vector<MemoryId> left{q.devices.begin(), q.devices.end()};
   if (picks) left = choosable(q.problem, q.topology, q.devices);
-  if (!product) return search_plan(q.on(left));
+  if (!product) return search_plan(q.on(left), judge);
   left = usable_devices(q.problem, q.topology, left, q.policy);
-  return q.policy.select && left.size() > 1 ? selected_plan(q.on(left), judge) : search_plan(q.on(left));
+  return q.policy.select && left.size() > 1 ? selected_plan(q.on(left), judge) : search_plan(q.on(left), judge);
 }
 
 }  // namespace
@@ -85,7 +85,8 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
     if (place.value < 0 || place.index() >= topology.memories().size())
       throw InputError{fmt::format("--place: memory {} is not a memory of machine '{}'", place.value, topology.name())};
   const Resources resources{topology};
-  const Question question{problem, work, topology, resources, devices, policy};
+  const bool judged = judge.of && policy.judge_ops > 0;
+  const Question question{problem, work, topology, resources, devices, policy, {}, judged};
   Plan plan = chosen_plan(question, judge);
   plan.origin.given.assign(devices.begin(), devices.end());
   explain_effects(question, plan);

@@ -1,13 +1,10 @@
 #include "backends/sim/sim_executor.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <memory>
 #include <mutex>
 #include <utility>
 
-#include "backends/sim/plan_run.hpp"
-#include "cost/issue_clock.hpp"
-#include "cost/kernel_costs.hpp"
+#include "backends/sim/simgrid_machine.hpp"
 #include "plan/validate.hpp"
 
 namespace tilerail {
@@ -15,34 +12,9 @@ namespace {
 
 std::mutex one_simulation_at_a_time;  // SimGrid has one engine a process
 
-constexpr int most_passes = 6;
-constexpr double close_enough = 2e-3;  // of a factor
-
-/// Share of the makespan that each memory's kernels keep it busy.
-std::vector<double> duties(const Plan& plan, const Topology& topology, const Timeline& timeline) {
-  const PlanKernelCosts costs{plan, topology};
-  std::vector<double> busy(topology.memories().size(), 0.0);
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
-    const Op& op = plan.ops[i];
-    if (!is_kernel(op.kind)) continue;
-    busy[plan.queue(op.queue).dst.index()] += (timeline.ops[i].end - timeline.ops[i].start) * costs.of(OpId{i}).share;
-  }
-  const double makespan = timeline.makespan().value;
-  for (double& b : busy) b = makespan > 0 ? std::min(1.0, b / makespan) : 0;
-  return busy;
-}
-
-/// The factors that go with how busy the devices were; false where those were used already.
-bool adjust(std::vector<double>& factors, const Plan& plan, const Topology& topology, const Timeline& timeline) {
-  const std::vector<double> duty = duties(plan, topology, timeline);
-  bool changed = false;
-  for (const MemoryId gpu : plan.devices) {
-    double& factor = factors[gpu.index()];
-    const double right = load_factor(plan, topology, gpu, duty[gpu.index()]);
-    changed = changed || std::abs(right - factor) > close_enough * factor;
-    factor = right;
-  }
-  return changed;
+std::unique_ptr<SharedMachine> make_machine(const Topology& topology, const SharedMachine::Options& options,
+                                            SharedMachine::Listener& listener) {
+  return std::make_unique<SimGridMachine>(topology, options, listener);
 }
 
 }  // namespace
@@ -51,20 +23,8 @@ SimExecutor::SimExecutor(Topology topology, SimOptions options) : topology_{std:
 
 Timeline SimExecutor::execute(const Plan& plan) {
   validate(plan, topology_);
-  Timeline timeline{simulator_backend, content_hash(plan), std::vector<OpTime>(plan.ops.size())};
-  if (options_.issue_cost) {
-    IssueClock clock{plan, topology_};
-    for (std::size_t i = 0; i < plan.ops.size(); ++i) timeline.ops[i].start = clock.issue(OpId{i}).value;
-  }
-  const std::vector<OpTime> issued = timeline.ops;
   const std::lock_guard lock{one_simulation_at_a_time};
-  std::vector<double> factors(topology_.memories().size(), 1.0);
-  for (int pass = 0; pass < most_passes; ++pass) {
-    timeline.ops = issued;
-    PlanRun{plan, topology_, factors, timeline.ops}.run();
-    if (!adjust(factors, plan, topology_, timeline)) break;
-  }
-  return timeline;
+  return {simulator_backend, content_hash(plan), simulate(plan, topology_, options_, make_machine)};
 }
 
 }  // namespace tilerail

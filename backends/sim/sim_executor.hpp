@@ -1,13 +1,10 @@
 #pragma once
 
 #include "backends/executor.hpp"
+#include "backends/fluid/simulation.hpp"
 #include "model/machine/topology.hpp"
 
 namespace tilerail {
-
-struct SimOptions {
-  bool issue_cost = true;  // false: handing an operation to a device costs nothing
-};
 
 /// Runs plans on a described machine, in simulated time (equations: docs/model.md#simulator).
 /// One executor simulates any number of plans; executors of different machines may be used alternately and from

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/sim/simgrid_engine.hpp"
+#include "backends/sim/simgrid_platform.hpp"
 
 namespace tilerail {
 namespace {

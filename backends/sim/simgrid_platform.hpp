@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "backends/fluid/flow_route.hpp"
 #include "model/machine/topology.hpp"
 
 namespace simgrid::s4u {
@@ -17,13 +18,6 @@ class NetZone;
 }  // namespace simgrid::s4u
 
 namespace tilerail {
-
-/// A way that flows take: from a memory to another or within one, each flow at no more than `cap`.
-struct FlowRoute {
-  MemoryId src, dst;
-  std::optional<Rate> cap;
-  auto operator<=>(const FlowRoute&) const = default;
-};
 
 /// A machine as hosts, links and routes of SimGrid. Links have no latency there, because SimGrid would weigh the shares
 /// of flows by it. Whoever starts a flow has waited for the latency before.

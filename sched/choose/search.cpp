@@ -10,6 +10,7 @@
 
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
+#include "sched/choose/judged_search.hpp"
 #include "sched/choose/overlap_gemm.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
@@ -248,7 +249,15 @@ std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus) 
   return fmt::format("{}", fmt::join(names, ","));
 }
 
-Plan search_plan(const Question& question) {
+Plan search_plan(const Question& question, const Judge& judge) {
+  Plan start = estimated_plan(question.estimated());
+  if (!question.judged) return start;
+  Policy policy = question.policy;  // ways say themselves whether they relay
+  policy.relays = false;
+  return judged_plan(question.by(policy), judge, std::move(start));
+}
+
+Plan estimated_plan(const Question& question) {
   Policy straight = question.policy;
   straight.relays = false;
   Search search{question.by(straight)};

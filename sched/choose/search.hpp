@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "sched/choose/judge.hpp"
 #include "sched/policy/question.hpp"
 
 namespace tilerail {
@@ -16,7 +17,10 @@ std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, st
 
 /// The plan with the least estimated makespan among those with the tile sizes and numbers of GPUs that the policy
 /// leaves open; shares count for all devices only. docs/model.md#tile
-Plan search_plan(const Question& question);
+Plan estimated_plan(const Question& question);
+
+/// The same or, where the question is judged, the best judged plan. docs/model.md#judge
+Plan search_plan(const Question& question, const Judge& judge);
 
 /// The names of GPUs as candidates have them, "gpu0,gpu3"; of more than 16 their number.
 std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus);

@@ -32,14 +32,14 @@ class Selection {
   Plan by_model(const Metric& metric) const {
     const Workload best = workloads(metric).front();
     const std::vector<MemoryId> gpus = best.devices(devices_);
-    Plan plan = search_plan(question_.on(gpus, best.shares));
+    Plan plan = estimated_plan(question_.on(gpus, best.shares).estimated());
     plan.origin.why =
         fmt::format("the best GPUs and shares for {} by PARALiA's model; then {}", metric.name, plan.origin.why);
     return plan;
   }
 
   Plan by_plans(const Metric& metric) const {
-    Plan best = search_plan(question_);
+    Plan best = estimated_plan(question_.estimated());
     std::vector<PlanCandidate> tried;
     double most = value_of(best, metric, tried);
     double left = 1e-3 * policy_.select_ms - cost(best);
@@ -48,19 +48,31 @@ class Selection {
       if (workload.active.size() == devices_.size()) continue;
       if (!std::exchange(first, false) && left <= 0) break;
       const std::vector<MemoryId> gpus = workload.devices(devices_);
-      Plan plan = search_plan(question_.on(gpus));
+      Plan plan = estimated_plan(question_.on(gpus).estimated());
       left -= cost(plan);
       const double value = value_of(plan, metric, tried);
       if (value > most) best = std::move(plan), most = value;
     }
+    if (question_.judged) improve(best, most, metric, tried);
     best.origin.why =
-        fmt::format("the best {} of {} sets of GPUs; its tile: {}", metric.name, tried.size(), best.origin.why);
+        fmt::format("the best {} of {} plans on sets of GPUs; it: {}", metric.name, tried.size(), best.origin.why);
     best.origin.judge = judge_name();
     std::ranges::move(tried, std::back_inserter(best.origin.candidates));
     return best;
   }
 
  private:
+  /// With all that the search may vary, on the devices of the best plan and on all of them.
+  void improve(Plan& best, double most, const Metric& metric, std::vector<PlanCandidate>& tried) const {
+    std::vector<std::vector<MemoryId>> sets{best.devices};
+    if (best.devices.size() < devices_.size()) sets.emplace_back(devices_.begin(), devices_.end());
+    for (const std::vector<MemoryId>& set : sets) {
+      Plan plan = search_plan(question_.on(set), judge_);
+      const double value = value_of(plan, metric, tried);
+      if (value > most) best = std::move(plan), most = value;
+    }
+  }
+
   std::vector<Workload> workloads(const Metric& metric) const {
     const WorkloadProblem workload = workload_problem(question_);
     if (workload.watts.empty() && metric.needs_energy) no_watts(metric);

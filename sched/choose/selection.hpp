@@ -1,24 +1,10 @@
 #pragma once
 
-#include <functional>
-#include <optional>
-
 #include "plan/plan.hpp"
+#include "sched/choose/judge.hpp"
 #include "sched/policy/question.hpp"
 
 namespace tilerail {
-
-/// What a plan takes.
-struct Judgement {
-  Seconds makespan{0};
-  std::optional<Joules> energy;  // of its devices; absent where the machine's watts are not known
-};
-
-/// Judges plans, as the simulator does. Deterministic.
-struct Judge {
-  std::function<Judgement(const Plan&)> of = {};  // none: the estimate of cost/estimate.hpp
-  Seconds per_op{0};                              // about what judging an operation of a plan costs
-};
 
 /// The plan on the devices with the best metric `policy.select`:
 ///   model   those, and the shares, of the best workload by PARALiA's model

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "sched/policy/fields.hpp"
@@ -47,6 +48,12 @@ bool lazy_for(const Question& q) {
   const GemmProblem& p = q.problem;
   const bool shares_home = p.place_c == p.place_a || p.place_c == p.place_b;
   return q.policy.c_tiles == CTiles::lazy || (q.policy.c_tiles == CTiles::automatic && shares_home);
+}
+
+/// Fields that say how a plan is found, not what it is.
+bool is_of_the_search(std::string_view key) {
+  constexpr std::array keys{"devices", "select", "select-by", "select-ms", "ways", "judge-ops", "tile-choice"};
+  return std::ranges::find(keys, key) != keys.end();
 }
 
 std::string shares_text(const std::vector<double>& shares) {
@@ -105,7 +112,7 @@ std::vector<PlanDecision> to_text(const Decisions& d, const Topology& topology) 
       text.push_back({"grid", fmt::format("{}x{}", d.grid.rows, d.grid.cols)});
     else if (field.key == "shares")
       text.push_back({"shares", shares_text(d.shares)});
-    else if (!field.key.starts_with("select") && field.key != "devices" && field.key != "tile-choice")
+    else if (!is_of_the_search(field.key))
       text.push_back({field.key, field.value});
   }
   return text;

@@ -28,7 +28,7 @@ constexpr Reason one_gpu = "one GPU is given", nothing_to_multiply = "there is n
 /// What the rules ask about.
 class Facts {
  public:
-  Facts(const Question& asked, const Plan& plan)
+  Facts(const Question& asked, const Plan* plan)
       : problem{asked.problem}, policy{asked.policy}, asked_{asked}, plan_{plan} {}
 
   const GemmProblem& problem;
@@ -41,7 +41,8 @@ class Facts {
   bool selects() const { return policy.select && product() && !one_gpu(); }
   /// Whether this plan was the only one that was made: another candidate might not be like it.
   bool only_candidate() const {
-    const std::size_t tried = plan_.origin.candidates.size();
+    if (!plan_ || asked_.judged) return false;
+    const std::size_t tried = plan_->origin.candidates.size();
     return !selects() && (tried == 0 || (tried == 1 && one_gpu()));
   }
   bool evicts() const { return only_candidate() && decided("tiles") == tiles_evicted; }
@@ -50,9 +51,12 @@ class Facts {
     return std::ranges::all_of(std::array{problem.place_a, problem.place_b, problem.place_c},
                                [&](MemoryId place) { return asked_.topology.is_host(place); });
   }
+  /// Whether some candidate may have another value of the field than the policy.
+  bool varies(std::string_view key) const { return asked_.varies(key); }
   /// Whether some tile may go to several GPUs in one chain.
   bool chains() const {
-    return policy.batch && policy.caching && !one_gpu() && !evicts() && product() && problem.routine == Routine::gemm;
+    return (policy.batch || varies("batch")) && policy.caching && !one_gpu() && !evicts() && product() &&
+           problem.routine == Routine::gemm;
   }
   /// Whether the way over another GPU may be taken where the policy wants that. Some of the GPUs may be few enough.
   bool can_relay() const {
@@ -64,7 +68,8 @@ class Facts {
   bool relays() const { return policy.relays && !overrides(policy, "routing") && can_relay(); }
   /// Whether the preset or the user wants tiles to go over other GPUs, whatever that does to time.
   bool link_map() const {
-    return policy.routing == Routing::link_map || preset(policy.preset).routing == Routing::link_map;
+    return varies("routing") || policy.routing == Routing::link_map ||
+           preset(policy.preset).routing == Routing::link_map;
   }
   bool chooses_gpus() const { return selects() || policy.device_choice == DeviceChoice::search; }
   bool equally_fast() const {
@@ -73,42 +78,44 @@ class Facts {
     });
   }
   bool copies() const {
-    return std::ranges::any_of(plan_.queues, [](const Queue& queue) { return queue.kind == Queue::Kind::copy; });
+    return std::ranges::any_of(plan_->queues, [](const Queue& queue) { return queue.kind == Queue::Kind::copy; });
   }
   /// Whether a GPU has one stream of kernels.
   bool one_stream() const {
     return std::ranges::none_of(
-        plan_.queues, [](const Queue& queue) { return queue.kind == Queue::Kind::compute && queue.index > 0; });
+        plan_->queues, [](const Queue& queue) { return queue.kind == Queue::Kind::compute && queue.index > 0; });
   }
   /// Whether some GPU sends to others in several queues.
   bool sends_in_several_queues() const {
     std::map<MemoryId, int> queues;
-    for (const Queue& queue : plan_.queues)
+    for (const Queue& queue : plan_->queues)
       if (queue.kind == Queue::Kind::copy && !asked_.topology.is_host(queue.src) && !asked_.topology.is_host(queue.dst))
         ++queues[queue.src];
     return std::ranges::any_of(queues, [](const auto& of_source) { return of_source.second > 1; });
   }
   bool one_thread_issues() const {
+    if (!plan_ || (!one_gpu() && !only_candidate())) return false;
     std::set<MemoryId> owners;
-    for (const Queue& queue : plan_.queues) owners.insert(stream_owner(queue, asked_.topology));
-    return owners.size() <= 1 && (one_gpu() || only_candidate());
+    for (const Queue& queue : plan_->queues) owners.insert(stream_owner(queue, asked_.topology));
+    return owners.size() <= 1;
   }
   /// Whether no tile has the bytes of two chunks.
   bool never_in_pieces() const {
-    const double tile = static_cast<double>(plan_.tile);
-    return only_candidate() && tile * tile * static_cast<double>(element_size(problem.dtype)) <
-                                   2 * static_cast<double>(policy.min_chunk_bytes);
+    if (!only_candidate()) return false;
+    const double tile = static_cast<double>(plan_->tile);
+    return tile * tile * static_cast<double>(element_size(problem.dtype)) <
+           2 * static_cast<double>(policy.min_chunk_bytes);
   }
   bool all_fit() const { return only_candidate() && decided("tiles") == tiles_fit; }
 
  private:
   std::string_view decided(std::string_view key) const {
-    const auto found = std::ranges::find(plan_.origin.decisions, key, &PlanDecision::key);
-    return found == plan_.origin.decisions.end() ? std::string_view{} : found->value;
+    const auto found = std::ranges::find(plan_->origin.decisions, key, &PlanDecision::key);
+    return found == plan_->origin.decisions.end() ? std::string_view{} : found->value;
   }
 
   const Question& asked_;
-  const Plan& plan_;
+  const Plan* plan_;                       // null: whatever it will be
   mutable std::optional<bool> can_relay_;  // which takes long to find out
 };
 
@@ -132,6 +139,8 @@ constexpr std::array rules{
            if (!f.selects()) return why_not_selected(f);
            return f.policy.select_by == SelectBy::model ? "no plans are judged to select GPUs" : nullptr;
          }},
+    Rule{"ways", [](const Facts& f) -> Reason { return f.policy.judge_ops == 0 ? "judge-ops is 0" : nullptr; }},
+    Rule{"judge-ops", [](const Facts&) -> Reason { return nullptr; }},
     Rule{"grid",
          [](const Facts& f) {
            return f.one_gpu() ? one_gpu : f.problem.routine != Routine::gemm ? "a vector has no columns" : nullptr;
@@ -160,25 +169,28 @@ constexpr std::array rules{
            if ((f.policy.relays && f.can_relay()) || (f.link_map() && !f.one_gpu())) return nullptr;
            if (f.used_once()) return once;
            if (!f.policy.caching) return "without caching a tile comes from its home";
-           return f.one_gpu() && f.policy.order != Order::eta ? "tiles come from their home alone" : nullptr;
+           return f.one_gpu() && f.policy.order != Order::eta && !f.varies("order") ? "tiles come from their home alone"
+                                                                                    : nullptr;
          }},
     Rule{"relays",
          [](const Facts& f) -> Reason {
            if (f.problem.routine != Routine::gemm) return "vectors go straight";
            if (overrides(f.policy, "routing")) return "routing is given";
            if (!f.policy.relays && !preset(f.policy.preset).relays) return "the preset has none";
+           if (f.varies("routing")) return nullptr;
            return f.can_relay() ? nullptr : "no transfer is faster over another GPU";
          }},
     Rule{"max-hops",
          [](const Facts& f) {
-           const bool link_map = f.policy.routing == Routing::link_map || f.relays();
+           const bool link_map = f.policy.routing == Routing::link_map || f.relays() || f.varies("routing");
            return !link_map ? "routing is not link-map" : f.one_gpu() ? one_gpu : nullptr;
          }},
     Rule{"batch",
          [](const Facts& f) -> Reason {
            if (f.one_gpu()) return one_gpu;
            if (f.used_once()) return once;
-           if (f.policy.grid == GridChoice::automatic && f.problem.routine == Routine::gemm) return nullptr;
+           if ((f.policy.grid == GridChoice::automatic || f.varies("grid")) && f.problem.routine == Routine::gemm)
+             return nullptr;
            if (!f.policy.caching) return "without caching every GPU fetches for itself";
            return f.evicts() ? evicted : nullptr;
          }},
@@ -187,9 +199,9 @@ constexpr std::array rules{
            return !f.chains() ? no_chain : f.never_in_pieces() ? "tiles are smaller than two chunks" : nullptr;
          }},
     Rule{"min-chunk-bytes",
-         [](const Facts& f) { return !f.chains()            ? no_chain
-                                     : f.policy.chunks == 1 ? "chunks is 1"
-                                                            : nullptr; }},
+         [](const Facts& f) {
+           return !f.chains() ? no_chain : f.policy.chunks == 1 && !f.varies("chunks") ? "chunks is 1" : nullptr;
+         }},
     Rule{"sends",
          [](const Facts& f) -> Reason {
            if (f.one_gpu()) return one_gpu;
@@ -233,15 +245,22 @@ constexpr std::array rules{
     Rule{"issue", [](const Facts& f) { return f.one_thread_issues() ? "one thread issues everything" : nullptr; }},
 };
 
+const Rule& rule_of(std::string_view key) {
+  const auto* const rule = std::ranges::find(rules, key, &Rule::key);
+  if (rule == rules.end()) throw std::logic_error{fmt::format("field '{}' has no rule", key)};
+  return *rule;
+}
+
 }  // namespace
 
+bool may_matter(const Question& asked, std::string_view key) {
+  return !rule_of(key).without_effect(Facts{asked, nullptr});
+}
+
 void explain_effects(const Question& asked, Plan& plan) {
-  const Facts facts{asked, plan};
+  const Facts facts{asked, &plan};
   const auto why_without = [&](std::string_view key) -> Reason {
-    if (plan.ops.empty()) return "there is nothing to do";
-    const auto* const rule = std::ranges::find(rules, key, &Rule::key);
-    if (rule == rules.end()) throw std::logic_error{fmt::format("field '{}' has no rule", key)};
-    return rule->without_effect(facts);
+    return plan.ops.empty() ? "there is nothing to do" : rule_of(key).without_effect(facts);
   };
   std::vector<std::string> named;
   for (const auto& [key, value] : asked.policy.overridden)

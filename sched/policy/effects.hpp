@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "plan/plan.hpp"
 #include "sched/policy/question.hpp"
 
@@ -9,5 +11,8 @@ namespace tilerail {
 /// plan's origin, and takes decisions that decide nothing out of it. It never says so of a field that can; of some that
 /// cannot, it does not know. The policy is as the user gave it. docs/model.md#decisions
 void explain_effects(const Question& asked, Plan& plan);
+
+/// Whether a field, overridden or not, may change some plan of the question. False only where it cannot.
+bool may_matter(const Question& asked, std::string_view key);
 
 }  // namespace tilerail

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <functional>
+#include <stdexcept>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -99,6 +100,8 @@ const std::vector<Field>& fields() {
       select_field(),
       choice<SelectBy>("select-by", &Policy::select_by, {{"model", SelectBy::model}, {"plans", SelectBy::plans}}),
       number<double>("select-ms", &Policy::select_ms, 0, 1000000),
+      choice<Ways>("ways", &Policy::ways, {{"fixed", Ways::fixed}, {"search", Ways::search}}),
+      number<std::int64_t>("judge-ops", &Policy::judge_ops, 0, std::int64_t{1} << 40),
       choice<GridChoice>("grid", &Policy::grid, {{"square", GridChoice::square}, {"auto", GridChoice::automatic}}),
       choice<Distribution>("distribution", &Policy::distribution,
                            {{"blocks", Distribution::blocks},
@@ -139,7 +142,7 @@ const std::vector<Field>& fields() {
 }
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 25> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 27> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
      "matters with several GPUs and select=none."},
@@ -152,6 +155,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 25> meanings
     {"select-ms",
      "Milliseconds that judging plans for select may cost, at a stated cost of an operation, so that every process "
      "decides alike; matters with select and select-by=plans."},
+    {"ways",
+     "Whether the search also tries other values of the fields that say how tiles move, those that are not overridden, "
+     "and simulates the plans; matters with judge-ops."},
+    {"judge-ops",
+     "How many operations of plans the search may simulate, a count and not a time so that every process decides "
+     "alike; "
+     "0 leaves the choice to the estimate; matters with ways=search."},
     {"grid",
      "How the GPUs are laid over C: as square as possible, or so that the scarcest links carry the fewest bytes; "
      "matters for a matrix product on several GPUs."},
@@ -230,6 +240,23 @@ void apply_override(Policy& policy, std::string_view assignment) {
     known += " " + std::string{field.key};
   }
   throw InputError{fmt::format("--set {}: no such field; there are:{}", key, known)};
+}
+
+namespace {
+
+const Field& field_of(std::string_view key) {
+  const auto found = std::ranges::find(fields(), key, &Field::key);
+  if (found == fields().end()) throw std::logic_error{fmt::format("there is no field '{}'", key)};
+  return *found;
+}
+
+}  // namespace
+
+std::string value_of(const Policy& policy, std::string_view key) { return field_of(key).get(policy); }
+
+void set_value(Policy& policy, std::string_view key, std::string_view value) {
+  if (!field_of(key).set(policy, value))
+    throw std::logic_error{fmt::format("field '{}' does not accept '{}'", key, value)};
 }
 
 std::vector<PolicyField> fields_of(const Policy& policy) {

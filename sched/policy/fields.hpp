@@ -11,6 +11,10 @@ namespace tilerail {
 /// Applies "key=value" (docs/model.md#policies). Throws InputError naming the key or the values there are.
 void apply_override(Policy& policy, std::string_view assignment);
 
+/// The value of a field as text, and the same field set to another one, which it accepts; neither is an override.
+std::string value_of(const Policy& policy, std::string_view key);
+void set_value(Policy& policy, std::string_view key, std::string_view value);
+
 /// A wish, as text.
 struct PolicyField {
   std::string key, value;  // of this policy

@@ -29,6 +29,8 @@ const std::array<Policy, 4>& presets() {
        .single_issuer = true},
       {.preset = "tilerail",
        .device_choice = DeviceChoice::search,
+       .ways = Ways::search,
+       .judge_ops = 50'000,
        .grid = GridChoice::automatic,
        .shares = Shares::by_speed,
        .tile_choice = TileChoice::search,

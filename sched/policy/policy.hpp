@@ -24,6 +24,7 @@ enum class DeviceChoice { all, search };
 enum class SelectBy { model, plans };
 enum class Distribution { blocks, sequential, round_robin, cyclic_1d, cyclic_2d };
 enum class Shares { equal, by_speed };
+enum class Ways { fixed, search };
 
 /// Streams of a GPU that are taken where nobody asks for a number: the library of the thesis has 8.
 constexpr int most_automatic_streams = 8;
@@ -41,7 +42,9 @@ struct Policy {
   DeviceChoice device_choice = DeviceChoice::all;  // of those given
   const Metric* select = nullptr;                  // by which devices are selected; null: as device_choice says
   SelectBy select_by = SelectBy::plans;
-  double select_ms = 100;  // what judging plans may cost, at stated costs of an operation
+  double select_ms = 100;      // what judging plans may cost, at stated costs of an operation
+  Ways ways = Ways::fixed;     // search: other values of the fields of sched/choose/ways.hpp are tried, too
+  std::int64_t judge_ops = 0;  // of plans that the search may simulate; 0: the estimate alone decides
   GridChoice grid = GridChoice::square;
   Distribution distribution = Distribution::blocks;
   Shares shares = Shares::equal;  // of C, that devices compute

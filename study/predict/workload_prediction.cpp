@@ -74,7 +74,7 @@ class Predictor {
   DevicePrediction of_workload(std::string choice, const Workload& workload) const {
     DevicePrediction made{std::move(choice), workload.devices(devices_), workload.shares, workload.time.value};
     if (has_watts()) made.predicted_j = workload.energy.value;
-    const Plan plan = search_plan(question().on(made.devices, made.shares));
+    const Plan plan = estimated_plan(question().on(made.devices, made.shares));
     return simulated(std::move(made), plan);
   }
 

@@ -2,9 +2,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <string>
-#include <vector>
-
 #include "backends/sim/sim_executor.hpp"
 #include "cost/bound.hpp"
 #include "sched/scheduler.hpp"
@@ -38,16 +35,7 @@ TEST(LowerBound, HoldsForSmallProblemsOnSmallMachines) {
 TEST(LowerBound, HoldsOnShippedMachines) {
   EXPECT_TRUE(rc::check("no plan is faster than its bound on the machines that are shipped", [] {
     const Topology machine = test::shipped(*rc::gen::elementOf(test::shipped_names()));
-    const int gpus = static_cast<int>(machine.gpus().size());
-    Case c;
-    c.policy = random_policy();
-    c.policy.tile = pick<std::int64_t>({512, 1024, 3072});
-    for (const MemoryId gpu : machine.gpus())
-      if (*rc::gen::arbitrary<bool>()) c.devices.push_back(gpu);
-    if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
-    c.problem = random_problem(gpus, 6000);
-    c.problem.dtype = DType::f64;
-    check_bound(c, machine);
+    check_bound(random_case_on(machine), machine);
   }));
 }
 

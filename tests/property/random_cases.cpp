@@ -123,4 +123,16 @@ Case random_case(int gpus, std::initializer_list<DType> dtypes) {
   return c;
 }
 
+Case random_case_on(const Topology& machine) {
+  Case c;
+  c.policy = random_policy();
+  c.policy.tile = pick<std::int64_t>({512, 1024, 3072});
+  for (const MemoryId gpu : machine.gpus())
+    if (*rc::gen::arbitrary<bool>()) c.devices.push_back(gpu);
+  if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
+  c.problem = random_problem(static_cast<int>(machine.gpus().size()), 6000);
+  c.problem.dtype = DType::f64;
+  return c;
+}
+
 }  // namespace tilerail::testing

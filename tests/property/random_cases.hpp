@@ -41,6 +41,9 @@ Case random_case(int gpus, std::initializer_list<DType> dtypes);
 /// GPUs that hold the matrices placed on them, and beside those everything (1 in 3) or only a few tiles.
 Topology random_machine(const Case& c, int gpus);
 
+/// An f64 problem of extents below 6000 in tiles of 512 or more, on some GPUs of a real machine.
+Case random_case_on(const Topology& machine);
+
 std::string describe(const Case& c);
 
 }  // namespace tilerail::testing

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/fluid/simulation.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/machines.hpp"
@@ -27,6 +28,10 @@ const std::vector<std::string> wishes{"devices=search",
                                       "select=edp",
                                       "select-by=model",
                                       "select-ms=7",
+                                      "ways=search",
+                                      "ways=fixed",
+                                      "judge-ops=0",
+                                      "judge-ops=1000",
                                       "grid=auto",
                                       "grid=square",
                                       "distribution=1d-cyclic",
@@ -78,6 +83,7 @@ struct Case {
   std::vector<std::string> overrides;
   GemmProblem problem;
   std::size_t gpus;
+  bool judged = false;
 };
 
 GemmProblem problem_of(Routine routine, std::int64_t m, std::int64_t n, std::int64_t k, double alpha = 1) {
@@ -127,6 +133,10 @@ std::vector<Case> cases() {
   all.push_back({"two-gpu", "gemmex", {}, scale, 2});
   all.push_back({"clx-ai", "tilerail", {"tile=512", "select=edp"}, gemm, 4});
   all.push_back({"karolina-hgx-a100", "tilerail", {"tile=512"}, on_gpus, 2});
+  for (const GemmProblem& problem : {gemm, on_gpus, gemv, dot, scale})
+    all.push_back({"two-gpu", "tilerail", {"judge-ops=1500"}, problem, 2, true});
+  all.push_back({"two-gpu", "tilerail", {"judge-ops=1500"}, at_home, 1, true});
+  all.push_back({"clx-ai", "tilerail", {"judge-ops=1500", "tile=512"}, on_gpus, 4, true});
   return all;
 }
 
@@ -134,7 +144,11 @@ Plan planned(const Case& at, const Topology& machine, const std::vector<std::str
   Policy policy = preset(at.preset);
   for (const auto* overrides : {&at.overrides, &more})
     for (const std::string& each : *overrides) apply_override(policy, each);
-  return plan_gemm(at.problem, machine, std::span{machine.gpus()}.first(at.gpus), policy);
+  const Judge judge{[&](const Plan& plan) {
+    const Seconds makespan = makespan_of(simulate_fluid(plan, machine));
+    return Judgement{makespan, Joules{makespan.value}};
+  }};
+  return plan_gemm(at.problem, machine, std::span{machine.gpus()}.first(at.gpus), policy, at.judged ? judge : Judge{});
 }
 
 /// The keys that a plan says are without effect.
@@ -184,21 +198,21 @@ std::string named_of_all(const Case& at) {
 TEST(Effects, WishesWithoutEffectAreNamed) {
   const GemmProblem gemm = problem_of(Routine::gemm, 1500, 1300, 1100);
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, gemm, 2}),
-            "max-hops memory memory-fraction relays select-by select-ms sends shares tile-choice");
+            "max-hops memory memory-fraction relays select-by select-ms sends shares tile-choice ways");
   EXPECT_EQ(named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
             "batch chunks devices distribution grid issue max-hops memory memory-fraction min-chunk-bytes relays "
             "select select-by select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
             "batch chunks grid max-hops memory min-chunk-bytes relays routing select-by select-ms sends shares "
-            "tile-choice");
+            "tile-choice ways");
   EXPECT_EQ(
       named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
       "batch c-tiles caching chunks compute-streams distribution grid max-hops memory min-chunk-bytes order relays "
-      "routing select-by select-ms sends shares tile-choice write-backs");
+      "routing select-by select-ms sends shares tile-choice ways write-backs");
   EXPECT_EQ(
       named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, gemm, 2}),
       "batch chunks max-hops memory memory-fraction min-chunk-bytes order relays select-by select-ms sends shares "
-      "tile-choice");
+      "tile-choice ways");
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=256", "min-chunk-bytes=1000000"}, gemm, 2}),
               ::testing::HasSubstr("chunks "));
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=2048"}, gemm, 2}), ::testing::HasSubstr("compute-streams "));

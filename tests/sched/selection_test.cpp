@@ -82,12 +82,29 @@ TEST(Selection, TheBudgetBoundsHowManyPlansAreJudged) {
   const auto judged = [&](std::string_view budget) {
     int plans = 0;
     const Judge judge{[&](const Plan&) { return ++plans, Judgement{Seconds{1}, {}}; }};
-    plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"select=perf", budget}), judge);
+    plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"select=perf", "judge-ops=0", budget}), judge);
     return plans;
   };
   EXPECT_EQ(judged("select-ms=0"), 2);
   EXPECT_GT(judged("select-ms=100"), 2);
   EXPECT_EQ(judged("select-ms=1000000"), 255);
+}
+
+TEST(Selection, EndsWithTheSearchOfTheJudge) {
+  const Topology machine = shipped("clx-ai");
+  const GemmProblem problem = checked(cube(4096));
+  const auto makespan = [&](std::string_view more) {
+    const Judge judge{[&](const Plan& plan) {
+      const auto found = std::ranges::find(plan.origin.decisions, "write-backs", &PlanDecision::key);
+      const bool own = found != plan.origin.decisions.end() && found->value == "own-queues";
+      return Judgement{Seconds{own ? 1.0 : 2.0}, {}};
+    }};
+    return judge
+        .of(plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"select=perf", "relays=off", more}), judge))
+        .makespan.value;
+  };
+  EXPECT_EQ(makespan("judge-ops=20000"), 1);
+  EXPECT_EQ(makespan("judge-ops=0"), 2);
 }
 
 TEST(Selection, MetricsOfEnergyNeedWatts) {

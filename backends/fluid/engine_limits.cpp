@@ -1,4 +1,4 @@
-#include "backends/sim/engine_limits.hpp"
+#include "backends/fluid/engine_limits.hpp"
 
 #include <algorithm>
 #include <functional>

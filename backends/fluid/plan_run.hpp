@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "backends/sim/copy_routes.hpp"
-#include "backends/sim/engine_limits.hpp"
-#include "backends/sim/kernel_room.hpp"
-#include "backends/sim/simgrid_machine.hpp"
+#include "backends/fluid/copy_routes.hpp"
+#include "backends/fluid/engine_limits.hpp"
+#include "backends/fluid/kernel_room.hpp"
+#include "backends/fluid/shared_machine.hpp"
 #include "cost/kernel_costs.hpp"
 #include "model/timeline.hpp"
 #include "plan/graph.hpp"
@@ -16,12 +17,12 @@ namespace tilerail {
 
 /// One simulation of one plan. An operation goes through
 ///   waiting -> (issued) -> ready -> (engines free) -> started -> [latency -> flow] | kernel -> ended.
-class PlanRun final : private SimGridMachine::Listener {  // NOLINT(cppcoreguidelines-virtual-class-destructor): final
+class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidelines-virtual-class-destructor): final
  public:
   /// `ops[i].start` holds when op i is issued. Everything must outlive the run.
   /// `load_factors` multiply the times of kernels that slow down under load, by memory.
-  PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& load_factors,
-          std::vector<OpTime>& ops);
+  PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& load_factors, std::vector<OpTime>& ops,
+          const MakeMachine& machine);
 
   /// Overwrites the times.
   void run();
@@ -35,10 +36,10 @@ class PlanRun final : private SimGridMachine::Listener {  // NOLINT(cppcoreguide
     bool operator>(const TimedEvent& o) const { return date != o.date ? date > o.date : op > o.op; }
   };
 
-  void activity_ended(SimGridMachine::Slot slot) override;
+  void activity_ended(SharedMachine::Slot slot) override;
   void instant() override;
 
-  bool is_future(double date) const { return date > machine_.now() + resolution_; }
+  bool is_future(double date) const { return date > machine_->now() + resolution_; }
   void take_due_events();
   void add_event(double date, OpId op, Event event);
   void make_ready(OpId op);
@@ -68,7 +69,7 @@ class PlanRun final : private SimGridMachine::Listener {  // NOLINT(cppcoreguide
   std::vector<OpId> retry_;                // operations whose engine has come free
   std::vector<TimedEvent> events_;         // heap, earliest first
   std::size_t ended_ = 0;
-  SimGridMachine machine_;
+  std::unique_ptr<SharedMachine> machine_;
 };
 
 }  // namespace tilerail

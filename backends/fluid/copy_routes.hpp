@@ -5,8 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "backends/sim/simgrid_platform.hpp"
+#include "backends/fluid/flow_route.hpp"
 #include "cost/strided_copy.hpp"
+#include "model/machine/topology.hpp"
 #include "plan/plan.hpp"
 
 namespace tilerail {

@@ -1,4 +1,4 @@
-#include "backends/sim/plan_run.hpp"
+#include "backends/fluid/plan_run.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -40,7 +40,7 @@ Seconds last_issue(const std::vector<OpTime>& ops) {
 }  // namespace
 
 PlanRun::PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& load_factors,
-                 std::vector<OpTime>& ops)
+                 std::vector<OpTime>& ops, const MakeMachine& machine)
     : plan_{plan},
       times_{ops},
       graph_{plan},
@@ -53,20 +53,20 @@ PlanRun::PlanRun(const Plan& plan, const Topology& topology, const std::vector<d
       resolution_{time_resolution(last_issue(ops), kernels_.total(), copies_.total())},
       waits_for_{graph_.waits_for()},
       running_(plan.queues.size()),
-      machine_{topology, {copies_.flow_routes(), plan.queues.size(), resolution_}, *this} {}
+      machine_{machine(topology, {copies_.flow_routes(), plan.queues.size(), resolution_}, *this)} {}
 
 void PlanRun::run() {
   for (std::size_t i = 0; i < plan_.ops.size(); ++i)
     if (waits_for_[i] == 0) make_ready(OpId{i});
   instant();
-  machine_.run();
+  machine_->run();
   if (ended_ != plan_.ops.size()) throw std::logic_error{"simulation stopped before the end of the plan"};
 }
 
 void PlanRun::instant() {
   take_due_events();
   while (!ready_.empty()) start(pop(ready_));
-  if (!events_.empty()) machine_.wake_at(events_.front().date);
+  if (!events_.empty()) machine_->wake_at(events_.front().date);
 }
 
 void PlanRun::take_due_events() {
@@ -93,7 +93,7 @@ void PlanRun::start(OpId id) {
     limits_.pass_on(op.queue, retry_);
     return retry_waiting();
   }
-  times_[id.index()].start = machine_.now();
+  times_[id.index()].start = machine_->now();
   running_[op.queue.index()] = id;
   switch (op.kind) {
     case OpKind::join:
@@ -117,7 +117,7 @@ bool PlanRun::waits_for_room(OpId id) {
 void PlanRun::start_copy(OpId id) {
   const CopyRoute* route = copies_.of(id);
   if (!route) return finish(id);
-  const double first_byte = machine_.now() + route->latency.value;
+  const double first_byte = machine_->now() + route->latency.value;
   if (is_future(first_byte)) return add_event(first_byte, id, Event::latency_paid);
   start_flow(id);
 }
@@ -127,7 +127,7 @@ void PlanRun::start_flow(OpId id) {
   const CopyRoute* route = copies_.of(id);
   const auto bytes = static_cast<std::uint64_t>(copy_bytes(plan_, op).value);
   if (bytes == 0) return finish(id);
-  machine_.start_flow(static_cast<SimGridMachine::Slot>(op.queue.value), route->flow, bytes * route->traffic);
+  machine_->start_flow(static_cast<SharedMachine::Slot>(op.queue.value), route->flow, bytes * route->traffic);
 }
 
 void PlanRun::start_kernel(OpId id) {
@@ -140,12 +140,12 @@ void PlanRun::run_kernel(OpId id) {
   const Op& op = plan_.op(id);
   const KernelCost& cost = kernels_.of(id);
   const MemoryId gpu = plan_.queue(op.queue).dst;
-  times_[id.index()].start = machine_.now();
-  machine_.start_kernel(static_cast<SimGridMachine::Slot>(op.queue.value), gpu,
-                        cost.under_load(load_factors_[gpu.index()]).value, cost.share);
+  times_[id.index()].start = machine_->now();
+  machine_->start_kernel(static_cast<SharedMachine::Slot>(op.queue.value), gpu,
+                         cost.under_load(load_factors_[gpu.index()]).value, cost.share);
 }
 
-void PlanRun::activity_ended(SimGridMachine::Slot slot) {
+void PlanRun::activity_ended(SharedMachine::Slot slot) {
   const OpId id = running_[slot];
   const Queue& queue = plan_.queue(plan_.op(id).queue);
   if (queue.kind == Queue::Kind::compute) {
@@ -160,7 +160,7 @@ void PlanRun::activity_ended(SimGridMachine::Slot slot) {
 
 void PlanRun::finish(OpId id) {
   const Op& op = plan_.op(id);
-  times_[id.index()].end = machine_.now();
+  times_[id.index()].end = machine_->now();
   ++ended_;
   if (op.kind != OpKind::join) limits_.give_back(op.queue);
   const Queue& queue = plan_.queue(op.queue);

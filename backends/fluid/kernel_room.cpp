@@ -1,4 +1,4 @@
-#include "backends/sim/kernel_room.hpp"
+#include "backends/fluid/kernel_room.hpp"
 
 #include "cost/kernel_costs.hpp"
 

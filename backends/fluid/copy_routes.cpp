@@ -1,4 +1,4 @@
-#include "backends/sim/copy_routes.hpp"
+#include "backends/fluid/copy_routes.hpp"
 
 #include <algorithm>
 #include <limits>

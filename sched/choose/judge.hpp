@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "plan/plan.hpp"
+
+namespace tilerail {
+
+/// What a plan takes.
+struct Judgement {
+  Seconds makespan{0};
+  std::optional<Joules> energy;  // of its devices; absent where the machine's watts are not known
+};
+
+/// Judges plans, as the simulator does. Deterministic; several threads may ask at the same time.
+struct Judge {
+  std::function<Judgement(const Plan&)> of = {};  // none: the estimate of cost/estimate.hpp
+  Seconds per_op{0};                              // about what judging an operation of a plan costs
+};
+
+}  // namespace tilerail

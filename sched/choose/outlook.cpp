@@ -1,0 +1,86 @@
+#include "sched/choose/outlook.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace tilerail {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::infinity();
+
+// Found by trying them on the machines that are shipped; the result hardly depends on any. docs/model.md#judge
+constexpr double hopeless = 0.6, cost_of_budget = 2, next_tile = 0.04, other_set = 0.15, untried = 0.02;
+
+double apart(std::size_t a, std::size_t b) { return static_cast<double>(std::max(a, b) - std::min(a, b)); }
+
+}  // namespace
+
+Outlook::Outlook(std::size_t sets, std::vector<std::int64_t> ops, std::int64_t budget)
+    : sets_{sets}, ops_{std::move(ops)}, budget_{budget} {}
+
+void Outlook::learn(const Candidate& candidate, std::optional<double> seconds) { seconds_[candidate] = seconds; }
+
+std::vector<std::size_t> Outlook::fastest_ways(std::size_t set, std::size_t tile, std::size_t most) const {
+  std::vector<std::pair<double, std::size_t>> ranked;
+  for (const auto& [candidate, seconds] : seconds_)
+    if (candidate.set == set && candidate.tile == tile && seconds) ranked.emplace_back(*seconds, candidate.way);
+  std::ranges::sort(ranked);
+  std::vector<std::size_t> ways;
+  for (const auto& [seconds, way] : ranked)
+    if (ways.size() < most) ways.push_back(way);
+  return ways;
+}
+
+std::vector<Candidate> Outlook::most_promising(std::size_t ways, std::size_t most) const {
+  const Cells seen = best_seen(), expected = with_neighbours(seen);
+  const double best = *std::ranges::min_element(seen);
+  std::vector<std::pair<double, Candidate>> ranked;
+  for (std::size_t way = 0; way < ways; ++way) {
+    const double a = behind(way, seen);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const Candidate candidate{way, i / ops_.size(), i % ops_.size()};
+      if (knows(candidate) || !affords(candidate)) continue;
+      const double share = static_cast<double>(ops_[candidate.tile]) / static_cast<double>(budget_);
+      const double score = a + expected[i] + cost_of_budget * share;
+      if (score <= best + hopeless) ranked.emplace_back(score, candidate);
+    }
+  }
+  std::ranges::sort(ranked);
+  std::vector<Candidate> next;
+  for (const auto& [score, candidate] : ranked)
+    if (next.size() < most) next.push_back(candidate);
+  return next;
+}
+
+Outlook::Cells Outlook::best_seen() const {
+  Cells seen(sets_ * ops_.size(), unknown);
+  for (const auto& [candidate, seconds] : seconds_)
+    if (seconds) seen[cell(candidate)] = std::min(seen[cell(candidate)], std::log(*seconds));
+  return seen;
+}
+
+/// Of cells not seen: as the nearest ones, and a little more the further those are.
+Outlook::Cells Outlook::with_neighbours(const Cells& seen) const {
+  Cells all = seen;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; seen[i] == unknown && j < seen.size(); ++j)
+      all[i] = std::min(all[i], seen[j] + distance(i, j));
+  return all;
+}
+
+double Outlook::distance(std::size_t a, std::size_t b) const {
+  const std::size_t tiles = ops_.size();
+  return next_tile * std::max(0.0, apart(a % tiles, b % tiles) - 1) + other_set * apart(a / tiles, b / tiles);
+}
+
+/// By how much a way was slower than the best where it came nearest to it.
+double Outlook::behind(std::size_t way, const Cells& best) const {
+  double least = unknown;
+  for (auto at = seconds_.lower_bound({way, 0, 0}); at != seconds_.end() && at->first.way == way; ++at)
+    if (at->second) least = std::min(least, std::log(*at->second) - best[cell(at->first)]);
+  return least == unknown ? untried : least;
+}
+
+}  // namespace tilerail

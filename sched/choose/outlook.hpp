@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace tilerail {
+
+/// A plan that could be made: numbers of a way, of a set of GPUs and of a tile size, these ascending.
+struct Candidate {
+  std::size_t way = 0, set = 0, tile = 0;
+  auto operator<=>(const Candidate&) const = default;
+};
+
+/// What is known of candidates, and which of the others are expected to be fast. docs/model.md#judge
+class Outlook {
+ public:
+  /// `ops` are about the operations of plans, by tile; those of all plans that are judged may add up to `budget`.
+  Outlook(std::size_t sets, std::vector<std::int64_t> ops, std::int64_t budget);
+
+  /// What a candidate takes; nothing where that cannot be known.
+  void learn(const Candidate& candidate, std::optional<double> seconds);
+  /// So many operations are judged.
+  void use(std::int64_t ops) { used_ += ops; }
+
+  std::int64_t left() const { return budget_ - used_; }
+  bool affords(const Candidate& candidate) const { return ops_[candidate.tile] <= left(); }
+  bool knows(const Candidate& candidate) const { return seconds_.contains(candidate); }
+  /// Whether a plan of this tile takes but a part of the budget.
+  bool is_cheap(std::size_t tile) const { return ops_[tile] <= budget_ / cheap; }
+
+  /// Of those known with this set and tile, at most so many, the fastest first.
+  std::vector<std::size_t> fastest_ways(std::size_t set, std::size_t tile, std::size_t most) const;
+  /// Of those not known of so many ways, at most `most`, the most promising first; none that is hopeless.
+  std::vector<Candidate> most_promising(std::size_t ways, std::size_t most) const;
+
+ private:
+  using Cells = std::vector<double>;  // logarithm of seconds, by set and tile
+
+  std::size_t cell(const Candidate& candidate) const { return candidate.set * ops_.size() + candidate.tile; }
+  double distance(std::size_t cell, std::size_t other) const;
+  Cells best_seen() const;
+  Cells with_neighbours(const Cells& seen) const;
+  double behind(std::size_t way, const Cells& best) const;
+
+  static constexpr std::int64_t cheap = 4;
+
+  std::size_t sets_;
+  std::vector<std::int64_t> ops_;
+  std::int64_t budget_, used_ = 0;
+  std::map<Candidate, std::optional<double>> seconds_;
+};
+
+}  // namespace tilerail
