@@ -83,9 +83,9 @@ int parse_and_run(int argc, char** argv) {
   root.fallthrough();  // also for the commands: -v may stand anywhere
   bool verbose = false;
   root.add_flag("-v,--verbose", verbose, "Log what is done, on stderr");
-  const std::vector<Command> commands{add_topo(root),      add_plan(root),     add_simulate(root),
-                                      add_predict(root),   add_run(root),      add_compare(root),
-                                      add_calibrate(root), add_policies(root), add_experiment(root)};
+  const std::vector<Command> commands{add_topo(root),       add_plan(root),    add_simulate(root),  add_predict(root),
+                                      add_run(root),        add_compare(root), add_calibrate(root), add_policies(root),
+                                      add_experiment(root), add_whatif(root),  add_sweep(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -112,6 +112,9 @@ int run_program(int argc, char** argv) noexcept {
   try {
     clean_up_on_signals();
     return parse_and_run(argc, argv);
+  } catch (const InputErrors& errors) {
+    for (const std::string& message : errors.messages) fail(exit_bad_input, message);
+    return exit_bad_input;
   } catch (const InputError& error) {
     return fail(exit_bad_input, error.what());
   } catch (const HardwareError& error) {

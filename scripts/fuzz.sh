@@ -11,14 +11,19 @@ if [ "${1:-}" = --seconds ]; then seconds=$2; fi
 setup --no-install
 build=build/clang
 cmake --preset clang >&2
-cmake --build --preset clang --parallel "$(nproc)" --target tilerail topology_fuzz plan_fuzz timeline_fuzz >&2
+cmake --build --preset clang --parallel "$(nproc)" --target tilerail topology_fuzz plan_fuzz timeline_fuzz settings_fuzz import_fuzz sweep_fuzz >&2
 tilerail=$build/tilerail
 findings=$build/findings
 corpus=$build/corpus
-mkdir -p "$findings" "$corpus"/{topology,plan,timeline}
+mkdir -p "$findings" "$corpus"/{topology,plan,timeline,settings,import,sweep}
 
 # The seeds are files of the repository, and what the command makes of them.
 cp topologies/*.toml "$corpus/topology/"
+cp fuzz/seeds/*.toml "$corpus/topology/"
+cp fuzz/seeds/settings.txt "$corpus/settings/"
+for seed in s:smi.txt n:nccl.xml b:nvbandwidth.json; do
+  { printf %s "${seed%%:*}"; cat "fuzz/seeds/${seed#*:}"; } >"$corpus/import/${seed#*:}"
+done
 for size in 64 100,70,30; do
   for policy in baseline gemmex; do
     seed=${size//,/x}-$policy
@@ -27,6 +32,19 @@ for size in 64 100,70,30; do
     "$tilerail" plan --gemm "$size" --tile 32 --topology two-gpu --policy "$policy" -o "$corpus/plan/$seed.json" >/dev/null
   done
 done
+
+cat >"$corpus/sweep/seed.toml" <<'SWEEP'
+[base]
+gemm = "64"
+topology = "two-gpu"
+set = ["batch=off"]
+[[vary]]
+key = "tile"
+values = "32..128 x2"
+[[vary]]
+keys = ["link:host->pcie0.bandwidth", "link:pcie0->host.bandwidth"]
+values = [6, "12 GB/s"]
+SWEEP
 
 run_target() {
   "$build/fuzz/$1_fuzz" -max_total_time="$seconds" -max_len=65536 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
@@ -40,7 +58,7 @@ run_target() {
 
 failed=0
 pids=()
-for target in topology plan timeline; do
+for target in topology plan timeline settings import sweep; do
   run_target "$target" &
   pids+=($!)
 done

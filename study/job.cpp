@@ -12,6 +12,7 @@
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
 #include "model/base/parse.hpp"
+#include "model/machine/settings/machine_settings.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "plan/json.hpp"
 #include "plan/validate.hpp"
@@ -35,9 +36,17 @@ std::string plan_text(const std::string& file) try { return read_file(file); } c
 
 Job load_job(const JobText& options) {
   Plan plan = plan_from_json(plan_text(options.plan_file), options.plan_file);
+  if (!options.machine.topology.empty()) return {options.machine.load(), std::move(plan), 0};
   MachineText machine = options.machine;
-  if (machine.topology.empty()) machine.topology = plan.machine;
-  return {machine.load(), std::move(plan), 0};
+  machine.topology = plan.machine;
+  try {
+    return {machine.load(), std::move(plan), 0};
+  } catch (const InputError& error) {
+    throw InputError{
+        fmt::format("{}; the plan is for '{}': expected its file by --topology, and what was changed of it "
+                    "by --topo-set",
+                    error.what(), plan.machine)};
+  }
 }
 
 constexpr std::string_view chosen = "auto:";  // before the way to choose a tile
@@ -71,12 +80,17 @@ Topology MachineText::load() const {
                     "describes this one",
                     backend)};
   if (topology.empty()) {
-    throw InputError{fmt::format("--topology: the machine is missing; give a .toml file or one of: {}",
+    throw InputError{fmt::format("{}: the machine is missing; give a .toml file or one of: {}", option,
                                  fmt::join(machine_names(), ", "))};
   }
-  const std::string file = find_machine(topology, "--topology").string();
+  const std::string file = find_machine(topology, option).string();
   spdlog::debug("machine {}", file);
-  return load_topology(file);
+  const Topology machine = load_topology(file);
+  try {
+    return with_settings(machine, settings);
+  } catch (const InputError& error) {
+    throw InputError{fmt::format("--topo-set: {}", error.what())};
+  }
 }
 
 std::vector<MemoryId> MachineText::resolve_devices(const Topology& machine) const {

@@ -11,10 +11,13 @@
 
 namespace tilerail::study {
 
-/// Of a machine: its file or name, and "all" or the numbers of GPUs.
+/// Of a machine: its file or name, "all" or the numbers of GPUs, and what is changed of it.
 struct MachineText {
   std::string topology, devices = "all";
   std::string backend = {};  // that will run plans here: then this very machine is meant
+
+  std::string option = "--topology";       // where the file or name stands, for errors
+  std::vector<std::string> settings = {};  // KEY=VALUE, docs/formats.md#settings
 
   Topology load() const;
   /// The GPUs of --devices, by ascending number. Throws InputError naming the GPUs there are.

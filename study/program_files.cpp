@@ -22,13 +22,13 @@ fs::path executable() {
   return error ? fs::path{"./tilerail"} : program;
 }
 
-fs::path find_python_package() {
+fs::path find_python_package(const std::string& option) {
   const fs::path program = executable_folder();
   for (const fs::path& folder : {program / "../share/tilerail/python", program / "../../python"}) {
     std::error_code error;
     if (fs::is_regular_file(folder / "tilerail/__main__.py", error)) return folder.lexically_normal();
   }
-  throw InputError{fmt::format("--gantt: the 'tilerail' Python package is not beside '{}'", program.string())};
+  throw InputError{fmt::format("{}: the 'tilerail' Python package is not beside '{}'", option, program.string())};
 }
 
 std::vector<fs::path> experiment_scripts() {

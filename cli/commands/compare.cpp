@@ -5,6 +5,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
 #include "cli/options/option_group.hpp"
+#include "cli/options/options.hpp"
 #include "cli/output/cases_text.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
@@ -28,7 +29,8 @@ Examples:
 struct CompareOptions {
   std::string predicted, measured;
   OutputOptions output;
-  std::string cases, backend, topology, csv;
+  std::string cases, csv;
+  study::MachineText machine;
   BenchOptions bench{.iterations = "5", .warmup = "2"};
   bool no_simulate = false;
 };
@@ -60,13 +62,13 @@ void refuse_what_cases_have_not(const CompareOptions& options) {
 
 int compare_cases(const CompareOptions& options) {
   refuse_what_cases_have_not(options);
-  const study::RunSettings settings = options.bench.settings(1, options.backend);
-  if (options.backend.empty()) throw InputError{"--backend is missing; write host or cuda"};
-  study::require_backend(options.backend);
+  const study::RunSettings settings = options.bench.settings(1, options.machine.backend);
+  if (options.machine.backend.empty()) throw InputError{"--backend is missing; write host or cuda"};
+  study::require_backend(options.machine.backend);
   OutputSet files;
   files.expect(options.csv, "--csv");
   files.expect(options.output.json, "--json");
-  const Topology topology = study::MachineText{.topology = options.topology, .backend = options.backend}.load();
+  const Topology topology = options.machine.load();
   const std::vector<study::Case> cases = study::read_cases(options.cases);
   const auto simulator = options.no_simulate ? nullptr : study::simulator_of(topology);
   study::CaseStudy runs = [&] {
@@ -77,9 +79,9 @@ int compare_cases(const CompareOptions& options) {
     const Progress progress{"simulating"};
     runs.simulate(*simulator);
   }
-  runs.measure(options.backend, settings);
+  runs.measure(options.machine.backend, settings);
   files.add(options.csv, study::to_csv(runs.results()));
-  files.add(options.output.json, study::to_json(runs.results(), topology, options.backend));
+  files.add(options.output.json, study::to_json(runs.results(), topology, options.machine.backend));
   files.finish(to_text(runs.results()));
   return runs.passed() ? exit_ok : exit_check_failed;
 }
@@ -96,8 +98,9 @@ Command add_compare(CLI::App& root) {
   OptionGroup group{*app, "CASES"};
   CLI::Option* const cases =
       group.add("--cases", "FILE", options->cases, "Problems and policies to simulate and to run (.csv)");
-  group.add("--backend", "NAME", options->backend, "Where to run them: host or cuda");
-  group.add("--topology", "FILE|NAME", options->topology, "The machine's .toml file or name");
+  group.add("--backend", "NAME", options->machine.backend, "Where to run them: host or cuda");
+  group.add("--topology", "FILE|NAME", options->machine.topology, "The machine's .toml file or name");
+  add_settings(group, options->machine);
   group.add("--csv", "FILE", options->csv, "Write a line for each case");
   options->bench.add_to(*app, group);
   app->add_flag("--no-simulate", options->no_simulate, "Only measure")->group(group.heading);

@@ -1,14 +1,22 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "cli/commands/command.hpp"
+#include "cli/commands/topo_actions.hpp"
 #include "cli/options/option_group.hpp"
+#include "cli/options/options.hpp"
+#include "cli/output/machine_facts_text.hpp"
+#include "cli/output/machine_graph.hpp"
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/topology_toml.hpp"
+#include "model/machine/topology_writer.hpp"
+#include "study/job.hpp"
 #include "study/planning/find_machine.hpp"
 #include "study/predict/link_map_csv.hpp"
 
@@ -19,56 +27,105 @@ constexpr const char* footer = R"(Examples:
   tilerail topo list
   tilerail topo show clx-ai
   tilerail topo show clx-ai --link-map clx-ai.csv
+  tilerail topo show clx-ai --graph clx-ai.svg
+  tilerail topo show clx-ai --flat > my-machine.toml
+  tilerail topo new --gpus 16 --islands 2 --nvlink 450 --bridge 100 --kernels h200 -o my-machine.toml
   tilerail topo validate my-machine.toml)";
 
 struct TopoOptions {
-  std::string machine, link_map;
+  study::MachineText machine;
+  std::string link_map, json, graph, timeline;
+  bool flat = false;
   CLI::App *list = nullptr, *show = nullptr, *validate = nullptr;
+  std::vector<Command> others;
 };
 
 int list_machines() {
-  for (const std::string& name : study::machine_names()) print(name + "\n");
-  return exit_ok;
-}
-
-int show(const std::string& machine, const std::string& link_map) {
-  OutputSet files;
-  files.expect(link_map, "--link-map");
-  const Topology topology = load_topology(machine);
-  if (!link_map.empty()) files.add(link_map, study::link_map_csv(topology));
-  files.finish(describe(topology));
-  return exit_ok;
-}
-
-int run_topo(const TopoOptions& options) {
-  if (options.list->parsed()) return list_machines();
-  if (!options.show->parsed() && !options.validate->parsed()) {
-    throw InputError{"topo: an action is missing: list, show or validate (see 'tilerail topo --help')"};
+  std::vector<std::vector<std::string>> lines;
+  for (const std::string& name : study::machine_names()) {
+    const std::string file = study::find_machine(name, "topo").string();
+    try {
+      lines.push_back({name, brief_text(load_topology(file))});
+    } catch (const InputError& error) {
+      lines.push_back({name, fmt::format("cannot be read: {}", error.what())});
+    }
   }
-  const std::string file = study::find_machine(options.machine, "topo").string();
-  if (options.show->parsed()) return show(file, options.link_map);
-  const Topology topology = load_topology(file);
+  print(aligned(lines, "l"));
+  return exit_ok;
+}
+
+std::optional<MachinePainter> painter_for(const TopoOptions& options) {
+  if (options.graph.empty() && !options.timeline.empty())
+    throw InputError{"--timeline: colours the links of a figure; expected --graph FILE beside it"};
+  if (options.graph.empty()) return std::nullopt;
+  if (!options.graph.ends_with(".svg") && !options.graph.ends_with(".png"))
+    throw InputError{
+        fmt::format("--graph: '{}' is no figure; expected a name that ends in .svg or .png", options.graph)};
+  return MachinePainter{};
+}
+
+int show(const TopoOptions& options) {
+  OutputSet files;
+  files.expect(options.link_map, "--link-map");
+  files.expect(options.json, "--json");
+  files.expect(options.graph, "--graph");
+  const auto painter = painter_for(options);
+  const Topology topology = options.machine.load();
+  if (painter) files.add(options.graph, painter->draw(topology, options.graph, options.timeline));
+  if (!options.json.empty()) files.add(options.json, facts_json(topology));
+  if (!options.link_map.empty()) files.add(options.link_map, study::link_map_csv(topology));
+  files.finish(options.flat ? to_toml(topology.description()) : describe(topology));
+  return exit_ok;
+}
+
+int validate(const study::MachineText& machine) {
+  const std::string file = study::find_machine(machine.topology, machine.option).string();
+  if (auto errors = errors_of_machine(file); !errors.empty()) throw InputErrors{std::move(errors)};
+  const Topology topology = machine.load();
   print(fmt::format("{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} capacity groups\n", file,
                     topology.name(), topology.memories().size(), topology.gpus().size(), topology.links().size(),
                     topology.groups().size()));
   return exit_ok;
 }
 
+int run_topo(const TopoOptions& options) {
+  if (options.list->parsed()) return list_machines();
+  if (options.show->parsed()) return show(options);
+  if (options.validate->parsed()) return validate(options.machine);
+  for (const Command& action : options.others)
+    if (action.app->parsed()) return action.run();
+  throw InputError{
+      "topo: an action is missing: list, show, validate, new, import or export (see 'tilerail topo --help')"};
+}
+
 }  // namespace
 
 Command add_topo(CLI::App& root) {
   auto options = std::make_shared<TopoOptions>();
-  CLI::App* app = root.add_subcommand("topo", "Show or check a machine description");
+  options->machine.option = "topo";
+  CLI::App* app = root.add_subcommand("topo", "Show, check or make a machine description");
   app->footer(footer);
-  options->list = app->add_subcommand("list", "Names of the machines that need no path");
+  options->list = app->add_subcommand("list", "The machines that need no path, a line each");
   options->show = app->add_subcommand("show", "Nodes, links, groups, kernels and the pair bandwidth matrices");
-  options->validate = app->add_subcommand("validate", "Check the file; every error names line and column");
+  options->validate = app->add_subcommand("validate", "Check the file: all errors, each with line and column");
   for (CLI::App* action : {options->show, options->validate}) {
-    action->add_option("machine", options->machine, "A .toml file or a name ('tilerail topo list')")->required();
+    action->add_option("machine", options->machine.topology, "A .toml file or a name ('tilerail topo list')")
+        ->required();
+    add_settings(OptionGroup{*action, "MACHINE"}, options->machine);
   }
+  options->show->add_flag("--flat", options->flat, "The machine as a file without templates, ranges and includes")
+      ->group("OUTPUT");
+  OptionGroup{*options->show, "OUTPUT"}.add("--graph", "FILE.svg|.png", options->graph, "Draw the machine");
+  OptionGroup{*options->show, "OUTPUT"}.add("--timeline", "RESULT", options->timeline,
+                                            "Colour the links of --graph by their use: the --json or the .csv timeline "
+                                            "of simulate or run");
+  OptionGroup{*options->show, "OUTPUT"}.add("--json", "FILE", options->json,
+                                            "Routes, bisection and nearest hosts in nvbandwidth's words as JSON into a "
+                                            "file, or - for stdout");
   OptionGroup{*options->show, "OUTPUT"}.add("--link-map", "FILE", options->link_map,
                                             "Pairs of memories and their slowdowns as CSV into a file, or - for "
                                             "stdout");
+  options->others = {add_topo_new(*app), add_topo_import(*app), add_topo_export(*app)};
   return {app, [options] { return run_topo(*options); }};
 }
 

@@ -13,19 +13,20 @@ struct OptionGroup {
   std::string heading = "Options";
 
   /// `value` names what the option takes: "--gemm M,N,K". A FILE or a DIR has a name that is not empty.
-  CLI::Option* add(const std::string& name, const std::string& value, std::string& target, const std::string& help) {
+  CLI::Option* add(const std::string& name, const std::string& value, std::string& target,
+                   const std::string& help) const {
     return described(app.add_option(name, target, help), value);
   }
 
   /// Tells whether it was given.
   CLI::Option* add(const std::string& name, const std::string& value, std::optional<std::string>& target,
-                   const std::string& help) {
+                   const std::string& help) const {
     return described(app.add_option(name, target, help), value);
   }
 
   /// May be given several times.
   CLI::Option* add(const std::string& name, const std::string& value, std::vector<std::string>& target,
-                   const std::string& help) {
+                   const std::string& help) const {
     return described(app.add_option(name, target, help + "; repeatable"), value)
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

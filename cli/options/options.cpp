@@ -22,9 +22,16 @@ void add_options(CLI::App& app, study::ProblemText& problem) {
   group.add("--ldc", "N", problem.leading[2], "Leading dimension of C in elements [its rows]");
 }
 
+CLI::Option* add_settings(const OptionGroup& group, study::MachineText& machine) {
+  return group.add("--topo-set", "KEY=VALUE", machine.settings,
+                   "Changes a figure of the machine: 'link:host->gpu*.bandwidth=50 GB/s', group:host.capacity=x2, "
+                   "kernels:*.f64.rate=x2, gpus=4 (docs/formats.md)");
+}
+
 void add_options(CLI::App& app, study::MachineText& machine) {
   OptionGroup group{app, "MACHINE"};
   group.add("--topology", "FILE|NAME", machine.topology, "A machine's .toml file or name ('tilerail topo list')");
+  add_settings(group, machine);
   group.add("--devices", "LIST", machine.devices, "GPUs to use: all, or numbers such as 0,2,4-6 [all]");
 }
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/options/option_group.hpp"
 #include "study/job.hpp"
 
 namespace tilerail::cli {
@@ -9,7 +10,10 @@ namespace tilerail::cli {
 /// PROBLEM: one of --gemm --gemv --dot --axpy, and --dtype --transa --transb --alpha --beta --place --lda --ldb --ldc.
 void add_options(CLI::App& app, study::ProblemText& problem);
 
-/// MACHINE: --topology --devices.
+/// --topo-set, for a command that names its machine in a way of its own.
+CLI::Option* add_settings(const OptionGroup& group, study::MachineText& machine);
+
+/// MACHINE: --topology --topo-set --devices.
 void add_options(CLI::App& app, study::MachineText& machine);
 
 /// POLICY: --policy --tile --select --set.

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/output/machine_facts_text.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/concurrent_rates.hpp"
 
@@ -223,9 +224,6 @@ std::string host_text(const Topology& topology, MemoryId host) {
          aligned(lines, "lr", 2);
 }
 
-/// A table of more columns is read by nobody, and its rates take a minute for 256 memories.
-constexpr std::size_t most_in_tables = 128;
-
 }  // namespace
 
 std::string describe(const Topology& topology) {
@@ -237,7 +235,7 @@ std::string describe(const Topology& topology) {
     return text +
            fmt::format("\nTables of bandwidth are left out: {} memories; they have at most {}\n",
                        topology.memories().size(), most_in_tables) +
-           sources_text(topology);
+           facts_text(topology) + sources_text(topology);
   text += alone_text(topology) + all_peers_text(topology);
   for (MemoryId host : topology.hosts()) {
     bool reaches_all = true;
@@ -246,7 +244,7 @@ std::string describe(const Topology& topology) {
     }
     if (reaches_all && !topology.gpus().empty()) text += host_text(topology, host);
   }
-  return text + sources_text(topology);
+  return text + facts_text(topology) + sources_text(topology);
 }
 
 }  // namespace tilerail::cli

@@ -49,11 +49,11 @@ Outputs::Outputs(const OutputOptions& options, TraceKind kind) : options_{option
     files_.expect(path, option);
   }
   for (const std::string& path : options.gantts) {
-    check_extension(path, "--gantt", {".png", ".svg"});
+    check_figure_name(path, "--gantt");
     files_.expect(path, "--gantt");
   }
   files_.expect(options.json, "--json");
-  if (!options.gantts.empty()) painter_.emplace();
+  if (!options.gantts.empty()) painter_.emplace("--gantt");
 }
 
 void Outputs::add_trace(const std::string& path, const std::vector<NamedTimeline>& timelines) {
@@ -65,12 +65,12 @@ void Outputs::add_trace(const std::string& path, const std::vector<NamedTimeline
 
 std::string Outputs::figure(const std::string& path, const std::vector<NamedTimeline>& timelines) const {
   std::vector<StagedFile> scratch;  // never committed: these files vanish with it
-  std::vector<std::string> inputs;
+  std::vector<std::string> command{"gantt"};
   for (const NamedTimeline& named : timelines) {
     scratch.emplace_back(fmt::format("{}.{}.csv", path, scratch.size()), to_csv(*named.timeline));
-    inputs.push_back(scratch.back().staged());
+    command.push_back(scratch.back().staged());
   }
-  return painter_->draw(inputs, extension_of(path).substr(1));
+  return painter_->draw(command, extension_of(path).substr(1));
 }
 
 void Outputs::write(const std::vector<NamedTimeline>& timelines, const std::string& text, const std::string& json) {

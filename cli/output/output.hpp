@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/output/gantt.hpp"
 #include "cli/output/output_set.hpp"
+#include "cli/output/painter.hpp"
 #include "report/trace/tracks.hpp"
 
 namespace tilerail::cli {
@@ -38,7 +38,7 @@ class Outputs {
 
   const OutputOptions& options_;
   OutputSet files_;
-  std::optional<GanttPainter> painter_;
+  std::optional<Painter> painter_;
 };
 
 }  // namespace tilerail::cli

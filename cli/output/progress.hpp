@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -23,6 +25,26 @@ class Progress {
   std::condition_variable woken_;
   bool done_ = false;
   std::thread thread_;
+};
+
+/// Shows "what ... 312 of 1000, 41 s left" in the same way, whenever it is called, without a thread: processes may be
+/// started while it lives.
+class CountedProgress {
+ public:
+  explicit CountedProgress(std::string what);
+  ~CountedProgress();
+  CountedProgress(const CountedProgress&) = delete;
+  CountedProgress& operator=(const CountedProgress&) = delete;
+
+  void show(std::size_t done, std::size_t all);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string what_;
+  Clock::time_point begin_ = Clock::now(), shown_ = begin_, counting_ = begin_;  // counting: of this `all`
+  std::size_t done_ = 0, all_ = 0;
+  bool visible_ = false;
 };
 
 }  // namespace tilerail::cli

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace tilerail {
 
@@ -8,6 +11,14 @@ namespace tilerail {
 /// expected. The command line turns it into exit code 2.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+/// Several of them, each a message of its own. The command line prints a line for each.
+struct InputErrors : InputError {
+  explicit InputErrors(std::vector<std::string> all)
+      : InputError{all.size() == 1 ? all.front() : std::to_string(all.size()) + " errors, the first: " + all.front()},
+        messages{std::move(all)} {}
+  std::vector<std::string> messages;  // at least one
 };
 
 /// The hardware that was asked for is not there. The command line turns it into exit code 3.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tilerail {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 bool earlier(const toml::source_position& a, const toml::source_position& b) {
   return a.line != b.line ? a.line < b.line : a.column < b.column;
 }
+
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 const char* type_name(const toml::node& node) {
   switch (node.type()) {
@@ -33,10 +36,32 @@ const char* type_name(const toml::node& node) {
 
 }  // namespace
 
-std::string TomlPlace::prefix() const { return fmt::format("{}:{}:{}: ", file, position.line, position.column); }
+std::string TomlPlace::prefix() const {
+  if (position.line == 0) return file + ": ";
+  return fmt::format("{}:{}:{}: ", file, position.line, position.column);
+}
+
+void TomlFile::report(const toml::source_position& position, const std::string& message) const {
+  const TomlError error{{name, position}, message};
+  if (!errors) throw TomlFailure{error};
+  errors->push_back(error);
+}
+
+TomlValue TomlValue::missing(const TomlFile& file) {
+  static const toml::value<std::string> nothing{""};
+  TomlValue value{nothing, file, ""};
+  value.reported_ = true;
+  return value;
+}
+
+void TomlValue::report(const std::string& message) const {
+  if (!reported_) file_->report(node_->source().begin, fmt::format("{} {} {}", what_, shown(), message));
+  reported_ = true;
+}
 
 void TomlValue::fail(const std::string& message) const {
-  throw InputError{fmt::format("{}{} {} {}", place().prefix(), what_, shown(), message)};
+  if (reported_) throw TomlConsequence{};
+  throw TomlFailure{{place(), fmt::format("{} {} {}", what_, shown(), message)}};
 }
 
 std::string TomlValue::shown() const {
@@ -49,35 +74,38 @@ std::string TomlValue::shown() const {
 
 std::string TomlValue::text() const {
   const auto* value = node_->as_string();
-  if (!value) fail("is not a text; expected one in quotes");
-  return value->get();
+  if (value) return value->get();
+  report("is not a text; expected one in quotes");
+  return "";
 }
 
 bool TomlValue::boolean() const {
   const auto* value = node_->as_boolean();
-  if (!value) fail("is not a boolean; expected true or false");
-  return value->get();
+  if (!value) report("is not a boolean; expected true or false");
+  return value && value->get();
 }
 
 double TomlValue::number(const Range<double>& range) const {
   const auto value = node_->is_number() ? node_->value<double>() : std::nullopt;
-  if (!value) fail("is not a number; expected one without quotes");
-  if (!std::isfinite(*value)) fail("is not finite; expected a finite number");
-  if (!range.holds(*value)) fail(std::string{"is out of range; expected "} + range.text);
+  if (!value) return report("is not a number; expected one without quotes"), no_number;
+  if (!std::isfinite(*value)) return report("is not finite; expected a finite number"), no_number;
+  if (!range.holds(*value)) return report(std::string{"is out of range; expected "} + range.text), no_number;
   return *value;
 }
 
 std::int64_t TomlValue::integer(std::int64_t least, std::int64_t most) const {
   const auto* value = node_->as_integer();
-  if (!value) fail("is not an integer; expected one without quotes");
-  if (value->get() < least || value->get() > most) fail(fmt::format("is out of range; expected {} to {}", least, most));
+  if (!value) return report("is not an integer; expected one without quotes"), least;
+  if (value->get() < least || value->get() > most)
+    return report(fmt::format("is out of range; expected {} to {}", least, most)), least;
   return value->get();
 }
 
 std::vector<TomlValue> TomlValue::list(std::size_t most) const {
   const auto* values = node_->as_array();
-  if (!values) fail("is not a list; expected one in brackets");
-  if (values->size() > most) fail(fmt::format("has {} entries; expected at most {}", values->size(), most));
+  if (!values) return report("is not a list; expected one in brackets"), std::vector<TomlValue>{};
+  if (values->size() > most)
+    return report(fmt::format("has {} entries; expected at most {}", values->size(), most)), std::vector<TomlValue>{};
   std::vector<TomlValue> result;
   for (const toml::node& value : *values) result.emplace_back(value, *file_, what_);
   return result;
@@ -85,17 +113,20 @@ std::vector<TomlValue> TomlValue::list(std::size_t most) const {
 
 std::vector<TomlValue> TomlValue::pair() const {
   auto values = list(2);
-  if (values.size() != 2) fail(fmt::format("has {} entries; expected two", values.size()));
-  return values;
+  if (values.size() == 2) return values;
+  report(fmt::format("has {} entries; expected two", values.size()));
+  return {missing(*file_), missing(*file_)};
 }
 
 std::vector<TomlTable> TomlValue::tables(std::string_view each) const {
   const auto* values = node_->as_array();
-  if (!values) fail(fmt::format("is not a list of tables; expected [[{}]]", each));
+  if (!values) return report(fmt::format("is not a list of tables; expected [[{}]]", each)), std::vector<TomlTable>{};
   std::vector<TomlTable> result;
   for (const toml::node& value : *values) {
-    if (!value.is_table()) TomlValue{value, *file_, what_}.fail(fmt::format("is not a table; expected [[{}]]", each));
-    result.emplace_back(*value.as_table(), *file_, std::string{each});
+    if (value.is_table())
+      result.emplace_back(*value.as_table(), *file_, std::string{each});
+    else
+      TomlValue{value, *file_, what_}.report(fmt::format("is not a table; expected [[{}]]", each));
   }
   return result;
 }
@@ -108,15 +139,18 @@ TomlTable TomlValue::table() const {
 
 template <class Q>
 Q TomlValue::quantity(Q (*parse)(std::string_view), const Range<Q>& range) const {
-  if (!node_->is_string()) fail(fmt::format("is not a text with a unit; expected {}, in quotes", range.text));
-  const std::string written = text();
-  Q value;
+  if (reported_) return Q{no_number};
+  if (!node_->is_string())
+    return report(fmt::format("is not a text with a unit; expected {}, in quotes", range.text)), Q{no_number};
+  Q value{no_number};
   try {
-    value = parse(written);
+    value = parse(text());
   } catch (const InputError& error) {
-    throw InputError{fmt::format("{}{} {}", place().prefix(), what_, error.what())};
+    file_->report(node_->source().begin, fmt::format("{} {}", what_, error.what()));
+    reported_ = true;
+    return value;
   }
-  if (!range.holds(value)) fail(std::string{"is out of range; expected "} + range.text);
+  if (!range.holds(value)) report(std::string{"is out of range; expected "} + range.text);
   return value;
 }
 
@@ -130,22 +164,25 @@ std::string TomlTable::named(std::string_view key) const {
   return what_.empty() ? std::string{key} : what_ + ": " + std::string{key};
 }
 
+void TomlTable::report(const std::string& message) const {
+  file_->report(table_->source().begin, (what_.empty() ? "" : what_ + ": ") + message);
+}
+
 void TomlTable::fail(const std::string& message) const {
-  throw InputError{place().prefix() + (what_.empty() ? "" : what_ + ": ") + message};
+  throw TomlFailure{{place(), (what_.empty() ? "" : what_ + ": ") + message}};
 }
 
 void TomlTable::allow_only(std::initializer_list<std::string_view> keys) const {
-  const toml::key* first = nullptr;
-  for (const auto& [key, node] : *table_) {
-    if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
-    if (!first || earlier(key.source().begin, first->source().begin)) first = &key;
-  }
-  if (!first) return;
+  std::vector<const toml::key*> others;
+  for (const auto& [key, node] : *table_)
+    if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) others.push_back(&key);
+  std::sort(others.begin(), others.end(),
+            [](const auto* a, const auto* b) { return earlier(a->source().begin, b->source().begin); });
   std::string expected;
   for (std::string_view key : keys) expected += (expected.empty() ? "" : ", ") + std::string{key};
-  throw InputError{fmt::format("{}{}unknown key {}; expected one of {}",
-                               TomlPlace{*file_, first->source().begin}.prefix(), what_.empty() ? "" : what_ + ": ",
-                               in_quotes(first->str()), expected)};
+  for (const toml::key* key : others)
+    file_->report(key->source().begin, fmt::format("{}unknown key {}; expected one of {}",
+                                                   what_.empty() ? "" : what_ + ": ", in_quotes(key->str()), expected));
 }
 
 std::optional<TomlValue> TomlTable::find(std::string_view key) const {
@@ -156,7 +193,8 @@ std::optional<TomlValue> TomlTable::find(std::string_view key) const {
 
 TomlValue TomlTable::need(std::string_view key) const {
   if (auto value = find(key)) return *value;
-  fail(fmt::format("key '{}' is missing; expected it here", key));
+  report(fmt::format("key '{}' is missing; expected it here", key));
+  return TomlValue::missing(*file_);
 }
 
 std::vector<std::pair<std::string, TomlValue>> TomlTable::all() const {

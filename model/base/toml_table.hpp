@@ -17,26 +17,73 @@
 
 namespace tilerail {
 
-/// "file:line:column: " of a place in a TOML file.
+/// "file:line:column: " of a place in a TOML file; "file: " where a value comes from no line.
 struct TomlPlace {
   std::string file;
   toml::source_position position{1, 1};
   std::string prefix() const;
 };
 
+/// One thing that is wrong in a file.
+struct TomlError {
+  TomlPlace place;
+  std::string message;  // without the place
+};
+
+/// A file while it is read: what errors call it, and, where all of them are wanted, the list that they go to. Without
+/// it, the first one is thrown.
+struct TomlFile {
+  std::string name;
+  std::vector<TomlError>* errors = nullptr;
+
+  /// Throws InputError, or adds to the list.
+  void report(const toml::source_position& position, const std::string& message) const;
+};
+
+/// An error at its place. Where all errors are wanted, it ends the reading of one table.
+struct TomlFailure : InputError {
+  explicit TomlFailure(const TomlError& failed) : InputError{failed.place.prefix() + failed.message}, error{failed} {}
+  TomlError error;
+};
+
+/// What follows from an error that has been told already.
+struct TomlConsequence : InputError {
+  TomlConsequence() : InputError{"follows from another error"} {}
+};
+
+/// Does what may throw these two, and goes on where all errors are wanted. Whether nothing was thrown.
+template <class Action>
+bool collecting(std::vector<TomlError>* errors, const Action& action) try {
+  action();
+  return true;
+} catch (const TomlFailure& failure) {
+  if (!errors) throw;
+  errors->push_back(failure.error);
+  return false;
+} catch (const TomlConsequence&) {
+  if (!errors) throw;
+  return false;
+}
+
 class TomlTable;
 
-/// One value of a TOML file, with what it is, such as "link 'a->b': bandwidth". Every conversion throws InputError
-/// "file:line:column: what 'value' ...; expected ..." when the value is of another type or out of range.
+/// One value of a TOML file, with what it is, such as "link 'a->b': bandwidth". Every conversion reports
+/// "file:line:column: what 'value' ...; expected ..." when the value is of another type or out of range, and gives a
+/// stand-in where the file wants all errors: no number, an empty text or list, the least integer.
 class TomlValue {
  public:
-  TomlValue(const toml::node& node, const std::string& file, std::string what)
+  TomlValue(const toml::node& node, const TomlFile& file, std::string what)
       : node_{&node}, file_{&file}, what_{std::move(what)} {}
 
-  TomlPlace place() const { return {*file_, node_->source().begin}; }
+  /// Stands for a value that is missing, of which nothing more is reported.
+  static TomlValue missing(const TomlFile& file);
+
+  TomlPlace place() const { return {file_->name, node_->source().begin}; }
+  void report(const std::string& message) const;
   [[noreturn]] void fail(const std::string& message) const;
 
   bool is_text() const { return node_->is_string(); }
+  bool is_list() const { return node_->is_array(); }
   std::string text() const;
   bool boolean() const;
   double number(const Range<double>& range) const;                    // in the range, as are all quantities
@@ -58,26 +105,28 @@ class TomlValue {
   std::string shown() const;  // the value, quoted, where it is a scalar
 
   const toml::node* node_;
-  const std::string* file_;
+  const TomlFile* file_;
   std::string what_;
+  mutable bool reported_ = false;  // whether an error of it is known
 };
 
 /// One table of a TOML file.
 class TomlTable {
  public:
   /// `file` and `table` outlive this.
-  TomlTable(const toml::table& table, const std::string& file, std::string what)
+  TomlTable(const toml::table& table, const TomlFile& file, std::string what)
       : table_{&table}, file_{&file}, what_{std::move(what)} {}
 
   /// From now on, messages call the table `what`.
   void rename(std::string what) { what_ = std::move(what); }
-  TomlPlace place() const { return {*file_, table_->source().begin}; }
+  TomlPlace place() const { return {file_->name, table_->source().begin}; }
+  void report(const std::string& message) const;
   [[noreturn]] void fail(const std::string& message) const;
 
-  /// Throws InputError for the first other key.
+  /// Reports every other key.
   void allow_only(std::initializer_list<std::string_view> keys) const;
   std::optional<TomlValue> find(std::string_view key) const;
-  TomlValue need(std::string_view key) const;  // throws InputError when it is missing
+  TomlValue need(std::string_view key) const;  // reports when it is missing
 
   /// Names and values in the order of the file.
   std::vector<std::pair<std::string, TomlValue>> all() const;
@@ -86,7 +135,7 @@ class TomlTable {
   std::string named(std::string_view key) const;
 
   const toml::table* table_;
-  const std::string* file_;
+  const TomlFile* file_;
   std::string what_;  // empty for the root
 };
 

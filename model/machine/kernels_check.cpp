@@ -5,8 +5,6 @@
 #include <set>
 #include <unordered_set>
 
-#include "model/machine/table_entry.hpp"
-
 namespace tilerail {
 namespace {
 
@@ -70,9 +68,9 @@ void check_gemm_curve(const Entry& entry, const GemmCurve& curve) {
 
 }  // namespace
 
-void check_kernels(const Topology::Description& d) {
+void check_kernels(const Topology::Description& d, Defects& defects) {
   std::unordered_set<std::string> names;
-  for (std::size_t i = 0; i < d.kernels.size(); ++i) {
+  each_entry(defects, d.kernels.size(), [&](std::size_t i) {
     const KernelTimes& kernels = d.kernels[i];
     const Entry entry{TopologyDefect::Table::kernels, i, fmt::format("kernels '{}'", kernels.name)};
     entry.require_name(kernels.name);
@@ -92,7 +90,7 @@ void check_kernels(const Topology::Description& d) {
         entry.fail(
             fmt::format("there are two gemm curves for {} '{}'; expected one", to_string(curve.dtype), curve.trans));
     }
-  }
+  });
 }
 
 }  // namespace tilerail

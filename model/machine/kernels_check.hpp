@@ -1,10 +1,11 @@
 #pragma once
 
+#include "model/machine/table_entry.hpp"
 #include "model/machine/topology.hpp"
 
 namespace tilerail {
 
-/// Throws TopologyDefect for the first table of kernel times that breaks an invariant.
-void check_kernels(const Topology::Description& description);
+/// Adds the tables of kernel times that break an invariant.
+void check_kernels(const Topology::Description& description, Defects& defects);
 
 }  // namespace tilerail

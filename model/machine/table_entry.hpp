@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/base/units_text.hpp"
 #include "model/machine/topology_check.hpp"
@@ -46,5 +47,21 @@ struct Entry {
         fail("its name has a character that is not allowed; expected letters, digits, '_', '-' and '.'");
   }
 };
+
+using Defects = std::vector<TopologyDefect>;
+
+/// Adds what `check` throws.
+template <class Check>
+void catch_defect(Defects& defects, const Check& check) try {
+  check();
+} catch (const TopologyDefect& defect) {
+  defects.push_back(defect);
+}
+
+/// For each entry of a table on its own.
+template <class Check>
+void each_entry(Defects& defects, std::size_t count, const Check& check) {
+  for (std::size_t i = 0; i < count; ++i) catch_defect(defects, [&] { check(i); });
+}
 
 }  // namespace tilerail

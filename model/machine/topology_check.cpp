@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "model/base/text.hpp"
+#include "model/machine/graph_check.hpp"
 #include "model/machine/kernels_check.hpp"
 #include "model/machine/table_entry.hpp"
 
@@ -15,6 +16,11 @@ namespace tilerail {
 namespace {
 
 using Table = TopologyDefect::Table;
+
+void add_of_structure(Defects& defects, TopologyDefect defect) {
+  defect.of_structure = true;
+  defects.push_back(std::move(defect));
+}
 
 void limit(std::size_t count, std::size_t most, const char* what) {
   if (count > most)
@@ -29,13 +35,13 @@ void check_limits(const Topology::Description& d) {
   limit(d.routes.size(), TopologyLimits::routes, "routes");
 }
 
-void check_nodes(const Topology::Description& d) {
+void check_nodes(const Topology::Description& d, Defects& defects) {
   std::unordered_set<std::string> names;
-  for (std::size_t i = 0; i < d.nodes.size(); ++i) {
+  each_entry(defects, d.nodes.size(), [&](std::size_t i) {
     const Entry entry{Table::node, i, fmt::format("node '{}'", d.nodes[i].name)};
     entry.require_node_name(d.nodes[i].name);
     if (!names.insert(d.nodes[i].name).second) entry.fail("there is another node of that name; expected unique names");
-  }
+  });
 }
 
 void check_engines(const Entry& entry, const Engines& engines) {
@@ -43,11 +49,12 @@ void check_engines(const Entry& entry, const Engines& engines) {
     entry.require_in(TopologyLimits::engines, count, "an engine count");
 }
 
-void check_memories(const Topology::Description& d) {
+void check_memories(const Topology::Description& d, Defects& defects) {
   std::map<int, std::string> devices;
   bool host = false;
-  for (std::size_t i = 0; i < d.memories.size(); ++i) {
+  each_entry(defects, d.memories.size(), [&](std::size_t i) {
     const Memory& memory = d.memories[i];
+    host = host || memory.kind == NodeKind::host;
     const Entry entry{Table::memory, i, fmt::format("memory '{}'", memory.name)};
     entry.require(memory.node.index() < d.nodes.size() && d.nodes[memory.node.index()].kind == memory.kind &&
                       d.nodes[memory.node.index()].name == memory.name,
@@ -59,32 +66,32 @@ void check_memories(const Topology::Description& d) {
       entry.require(*memory.busy_watts >= *memory.idle_watts,
                     "its busy watts are below its idle watts; expected at least as many");
     check_engines(entry, memory.engines);
-    host = host || memory.kind == NodeKind::host;
-    if (memory.kind != NodeKind::gpu) continue;
+    if (memory.kind != NodeKind::gpu) return;
     entry.require(memory.kernels < d.kernels.size(), "it has no kernel times; expected a [kernels.*] table");
     if (memory.idle_watts)
       for (const GemmCurve& curve : d.kernels[memory.kernels].gemm)
-        entry.require(!curve.watts || *curve.watts >= *memory.idle_watts,
+        entry.require(!curve.watts || !(*curve.watts < *memory.idle_watts),
                       "its kernels have a gemm of fewer watts than it draws idle; expected at least as many");
     entry.require_in(TopologyLimits::device, memory.device, "device");
     const auto [same, fresh] = devices.emplace(memory.device, memory.name);
     if (!fresh)
       entry.fail(
           fmt::format("device {} is also that of '{}'; expected a number of its own", memory.device, same->second));
-  }
-  if (!host) throw TopologyDefect{Table::machine, 0, "there is no host memory; expected a memory of kind 'host'"};
+  });
+  if (!host)
+    add_of_structure(defects, {Table::machine, 0, "there is no host memory; expected a memory of kind 'host'"});
 }
 
-void check_links(const Topology::Description& d) {
+void check_links(const Topology::Description& d, Defects& defects) {
   const auto names = link_names(d.nodes, d.links);
-  for (std::size_t i = 0; i < d.links.size(); ++i) {
+  each_entry(defects, d.links.size(), [&](std::size_t i) {
     const Link& link = d.links[i];
     const Entry entry{Table::link, i, fmt::format("link '{}'", names[i])};
     entry.require(link.from != link.to, "it leads from a node to itself; expected two nodes");
     entry.require_in(TopologyLimits::rate, link.bandwidth, "bandwidth");
     entry.require_in(TopologyLimits::rate, link.per_flow, "per_flow");
     entry.require_in(TopologyLimits::latency, link.latency, "latency");
-  }
+  });
 }
 
 void check_curve(const Entry& entry, const CapacityCurve& curve) {
@@ -99,9 +106,9 @@ void check_curve(const Entry& entry, const CapacityCurve& curve) {
   }
 }
 
-void check_groups(const Topology::Description& d) {
+void check_groups(const Topology::Description& d, Defects& defects) {
   std::unordered_set<std::string> names;
-  for (std::size_t i = 0; i < d.groups.size(); ++i) {
+  each_entry(defects, d.groups.size(), [&](std::size_t i) {
     const CapacityGroup& group = d.groups[i];
     const Entry entry{Table::group, i, fmt::format("group '{}'", group.name)};
     entry.require_name(group.name);
@@ -121,38 +128,7 @@ void check_groups(const Topology::Description& d) {
           entry.fail(
               fmt::format("link '{}' is listed twice; expected it once", link_names(d.nodes, d.links)[link.index()]));
       }
-  }
-}
-
-void check_routes(const Topology::Description& d) {
-  std::set<std::pair<MemoryId, MemoryId>> pairs;
-  for (std::size_t i = 0; i < d.routes.size(); ++i) {
-    const auto& route = d.routes[i];
-    if (route.from.index() >= d.memories.size() || route.to.index() >= d.memories.size())
-      throw TopologyDefect{Table::route, i, "route: it names a memory that is missing"};
-    const auto& from = d.memories[route.from.index()];
-    const auto& to = d.memories[route.to.index()];
-    const Entry entry{Table::route, i, fmt::format("route '{}' to '{}'", from.name, to.name)};
-    entry.require(route.from != route.to, "it leads from a memory to itself; expected two memories");
-    entry.require(pairs.emplace(route.from, route.to).second, "there is another one; expected one for each pair");
-    entry.require(!route.links.empty(), "it has no links; expected at least one");
-    std::set<NodeId> visited{from.node};
-    NodeId at = from.node;
-    for (std::size_t l = 0; l < route.links.size(); ++l) {
-      entry.require(route.links[l].index() < d.links.size(), "it names a link that is missing");
-      const Link& link = d.links[route.links[l].index()];
-      if (link.from != at)
-        entry.fail(fmt::format("its link from '{}' does not connect; expected one from '{}'",
-                               d.nodes[link.from.index()].name, d.nodes[at.index()].name));
-      at = link.to;
-      if (!visited.insert(at).second)
-        entry.fail(fmt::format("it visits '{}' twice; expected once", d.nodes[at.index()].name));
-      if (l + 1 < route.links.size() && d.nodes[at.index()].kind != NodeKind::network_switch)
-        entry.fail(fmt::format("it passes through memory '{}'; expected switches only", d.nodes[at.index()].name));
-    }
-    if (at != to.node)
-      entry.fail(fmt::format("its last link ends at '{}'; expected '{}'", d.nodes[at.index()].name, to.name));
-  }
+  });
 }
 
 void check_strided(const Entry& copies, const std::vector<StridedEfficiency::Point>& points) {
@@ -178,43 +154,14 @@ void check_copies(const Topology::Description& d) {
   copies.require(!d.strided.points.empty() || (d.strided.busy.empty() && d.strided.peer.empty()),
                  "'strided_efficiency' is missing beside its other curves; expected it");
   if (d.strided.border != Bytes{0}) copies.require_in(TopologyLimits::column, d.strided.border, "strided_border");
+}
+
+void check_issue(const Topology::Description& d) {
   const Entry issue{Table::issue, 0, "issue"};
   issue.require_in(TopologyLimits::latency, d.issue.per_op, "per_op");
   issue.require_in(TopologyLimits::latency, d.issue.per_kernel, "per_kernel");
   issue.require_in(TopologyLimits::latency, d.issue.per_call, "per_call");
   issue.require_in(TopologyLimits::latency, d.issue.per_dependency, "per_dependency");
-}
-
-/// By node: whether links join it with a host, from the end `near` of each to its end `far`, through switches only.
-std::vector<bool> joined_with_hosts(const Topology::Description& d, NodeId Link::*near, NodeId Link::*far) {
-  std::vector<std::vector<NodeId>> next(d.nodes.size());
-  for (const Link& link : d.links) next[(link.*near).index()].push_back(link.*far);
-  std::vector<bool> joined(d.nodes.size(), false);
-  std::vector<NodeId> to_leave;
-  for (const Memory& memory : d.memories)
-    if (memory.kind == NodeKind::host) to_leave.push_back(memory.node);
-  while (!to_leave.empty()) {
-    const NodeId at = to_leave.back();
-    to_leave.pop_back();
-    for (const NodeId node : next[at.index()]) {
-      if (joined[node.index()]) continue;
-      joined[node.index()] = true;
-      if (d.nodes[node.index()].kind == NodeKind::network_switch) to_leave.push_back(node);
-    }
-  }
-  return joined;
-}
-
-void check_reachable(const Topology::Description& d) {
-  const auto from_hosts = joined_with_hosts(d, &Link::from, &Link::to);
-  const auto to_hosts = joined_with_hosts(d, &Link::to, &Link::from);
-  for (std::size_t i = 0; i < d.memories.size(); ++i) {
-    if (d.memories[i].kind != NodeKind::gpu) continue;
-    const Entry entry{Table::memory, i, fmt::format("memory '{}'", d.memories[i].name)};
-    const std::size_t node = d.memories[i].node.index();
-    entry.require(from_hosts[node], "unreachable memory; expected a path from a host to it");
-    entry.require(to_hosts[node], "no path from it to a host; expected one");
-  }
 }
 
 }  // namespace
@@ -235,16 +182,25 @@ std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::v
   return names;
 }
 
+std::vector<TopologyDefect> defects_of(const Topology::Description& description) {
+  Defects defects;
+  catch_defect(defects, [&] { check_limits(description); });
+  if (!defects.empty()) return defects;
+  check_nodes(description, defects);
+  check_kernels(description, defects);
+  check_memories(description, defects);
+  check_links(description, defects);
+  check_groups(description, defects);
+  check_routes(description, defects);
+  catch_defect(defects, [&] { check_copies(description); });
+  catch_defect(defects, [&] { check_issue(description); });
+  if (defects.empty()) check_reachable(description, defects);
+  return defects;
+}
+
 void check_description(const Topology::Description& description) {
-  check_limits(description);
-  check_nodes(description);
-  check_kernels(description);
-  check_memories(description);
-  check_links(description);
-  check_groups(description);
-  check_routes(description);
-  check_copies(description);
-  check_reachable(description);
+  const auto defects = defects_of(description);
+  if (!defects.empty()) throw defects.front();
 }
 
 }  // namespace tilerail

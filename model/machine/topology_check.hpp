@@ -18,6 +18,7 @@ struct TopologyDefect : InputError {
       : InputError{message}, table{where}, index{which} {}
   Table table;
   std::size_t index;
+  bool of_structure = false;  // of the machine as a whole: about what is not there, or no path leads to
 };
 
 /// Of machines, nodes, groups and kernels.
@@ -27,8 +28,11 @@ inline constexpr const char* expected_name = "1 to 128 characters of UTF-8, no c
 /// "from->to" of every link, with "#2", "#3", ... for the second and further ones between the same nodes.
 std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::vector<Link>& links);
 
-/// Throws TopologyDefect for the first invariant that does not hold: of a single table entry, then that a path leads
-/// from some host to every GPU and from every GPU to some host.
+/// The invariants that do not hold, the first one of each entry: of single table entries, and, where these are all
+/// right, that a path leads from some host to every GPU and from every GPU to some host.
+std::vector<TopologyDefect> defects_of(const Topology::Description& description);
+
+/// Throws the first of them.
 void check_description(const Topology::Description& description);
 
 }  // namespace tilerail

@@ -3,220 +3,152 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <set>
 
 namespace tilerail {
-namespace {
 
 using Table = TopologyDefect::Table;
-
-Engines read_engines(const TomlTable& table) {
-  table.allow_only({"h2d", "d2h", "peer", "total"});
-  const auto count = [&](std::string_view key) -> std::optional<int> {
-    const auto value = table.find(key);
-    if (!value) return std::nullopt;
-    return static_cast<int>(value->integer(TopologyLimits::engines.least, TopologyLimits::engines.most));
-  };
-  return {count("h2d"), count("d2h"), count("peer"), count("total")};
-}
-
-/// "12 GB/s", or by number of copies: [[1, "22 GB/s"], [4, "72 GB/s"]].
-CapacityCurve read_capacity(const TomlValue& value) {
-  if (value.is_text()) return {{{1, value.rate(TopologyLimits::rate)}}};
-  CapacityCurve curve;
-  each_ascending(value, TopologyLimits::copies, "more copies", [&](double copies, const TomlValue& rate) {
-    curve.points.push_back({copies, rate.rate(TopologyLimits::rate)});
-  });
-  if (curve.points.empty()) value.fail("has no points; expected at least one");
-  return curve;
-}
-
-}  // namespace
-
-void each_ascending(const TomlValue& value, const Range<double>& range, const char* more,
-                    const std::function<void(double, const TomlValue&)>& add) {
-  double last = -std::numeric_limits<double>::infinity();
-  for (const TomlValue& point : value.list(TopologyLimits::points)) {
-    const auto parts = point.pair();
-    const double first = parts[0].number(range);
-    if (first <= last) parts[0].fail(fmt::format("does not ascend; expected {} than in the point before", more));
-    last = first;
-    add(first, parts[1]);
-  }
-}
 
 Topology::Description TopologyReader::description() {
   read_header();
   read_sources();
-  if (const auto kernels = root_.find("kernels"))
-    for (const auto& [name, value] : kernels->table().all()) read_kernels(name, value.table());
-  each("memory", "memory", &TopologyReader::read_memory);
-  each("switch", "switch", &TopologyReader::read_switch);
+  read_all_kernels();
+  kernels_unknown_ = names_unknown_;
+  each("memory", "memory", &TopologyReader::read_memories);
+  each("switch", "switch", &TopologyReader::read_switches);
+  nodes_unknown_ = names_unknown_;
   each("link", "link", &TopologyReader::read_links);
-  const auto names = link_names(d_.nodes, d_.links);
-  for (std::size_t i = 0; i < names.size(); ++i) links_.emplace(names[i], LinkId{i});
-  each("group", "group", &TopologyReader::read_group);
-  each("route", "route", &TopologyReader::read_route);
-  if (const auto copies = root_.find("copies")) read_copies(copies->table());
-  if (const auto issue = root_.find("issue")) read_issue(issue->table());
+  index_links();
+  each("group", "group", &TopologyReader::read_groups);
+  each("route", "route", &TopologyReader::read_routes);
+  only("copies", &TopologyReader::read_copies);
+  only("issue", &TopologyReader::read_issue);
   return d_;
 }
 
 TomlPlace TopologyReader::place_of(const TopologyDefect& defect) const {
   const auto places = places_.find(defect.table);
-  if (places == places_.end() || defect.index >= places->second.size()) return {file_};
+  if (places == places_.end() || defect.index >= places->second.size()) return {files_.files().front().file.name};
   return places->second[defect.index];
 }
 
-void TopologyReader::each(std::string_view key, std::string_view name, void (TopologyReader::*read)(TomlTable&)) {
-  const auto value = root_.find(key);
-  if (!value) return;
-  for (TomlTable& table : value->tables(name)) (this->*read)(table);
+void TopologyReader::add_defects(const Topology::Description& description) {
+  const bool structure_known = !names_unknown_ && errors_->empty();
+  for (const TopologyDefect& defect : defects_of(description)) {
+    const auto bad = bad_.find(defect.table);
+    const bool told = bad != bad_.end() && bad->second.contains(defect.index);
+    if (!told && (structure_known || !defect.of_structure)) errors_->push_back({place_of(defect), defect.what()});
+  }
+}
+
+void TopologyReader::guarded(const std::function<void()>& read) {
+  if (!errors_) return read();
+  std::map<Table, std::size_t> before;
+  for (const auto& [table, places] : places_) before[table] = places.size();
+  const std::size_t known = errors_->size();
+  if (!collecting(errors_, read)) names_unknown_ = true;
+  if (errors_->size() == known) return;
+  for (const auto& [table, places] : places_)
+    for (std::size_t i = before[table]; i < places.size(); ++i) bad_[table].insert(i);
+}
+
+void TopologyReader::each(std::string_view key, std::string_view name, Read read) {
+  for (const TableScope& scope : files_.scopes()) {
+    scope_ = &scope;
+    if (key == "memory") begin_numbers();
+    const auto value = scope.tables.find(key);
+    if (!value || !scope.file->wants(key)) continue;
+    for (TomlTable& table : value->tables(name)) guarded([&] { (this->*read)(table); });
+  }
+}
+
+void TopologyReader::only(std::string_view key, void (TopologyReader::*read)(const TomlTable&)) {
+  const MachineFile* from = nullptr;
+  for (const TableScope& scope : files_.scopes()) {
+    const auto value = scope.tables.find(key);
+    if (!value || !scope.file->wants(key)) continue;
+    if (from != nullptr && from->includer == nullptr) return;  // the machine's own stands for all
+    if (from != nullptr)
+      value->report(fmt::format("stands in '{}', too; expected one, chosen by 'take' of an include", from->file.name));
+    from = scope.file;
+    scope_ = &scope;
+    guarded([&] { (this->*read)(value->table()); });
+  }
 }
 
 void TopologyReader::read_header() {
-  root_.allow_only({"schema", "name", "description", "sources", "memory", "switch", "link", "group", "route", "copies",
-                    "issue", "kernels"});
-  root_.need("schema").integer(1, 1);
-  const TomlValue name = root_.need("name");
+  for (MachineFile& file : files_.files()) {
+    const TomlTable root = file.tables();
+    root.allow_only({"schema", "name", "description", "include", "sources", "memory", "switch", "link", "group",
+                     "route", "copies", "issue", "kernels", "template", "instance"});
+    if (const auto schema = root.find("schema")) schema->integer(1, 1);
+  }
+  const TomlTable root = files_.files().front().tables();
+  root.need("schema");
+  const TomlValue name = root.need("name");
   d_.name = name.text();
-  if (!is_name(d_.name)) name.fail(fmt::format("is no name; expected {}", expected_name));
-  if (const auto text = root_.find("description")) d_.description = text->text();
+  if (!is_name(d_.name)) name.report(fmt::format("is no name; expected {}", expected_name));
+  if (const auto text = root.find("description")) d_.description = text->text();
+}
+
+namespace {
+
+Source read_source(const std::string& key, const TomlTable& table) {
+  table.allow_only({"kind", "text"});
+  const TomlValue kind = table.need("kind");
+  Source source{key, Source::Kind::assumed, table.need("text").text()};
+  if (kind.text() == "measured")
+    source.kind = Source::Kind::measured;
+  else if (kind.text() == "published")
+    source.kind = Source::Kind::published;
+  else if (kind.text() != "assumed")
+    kind.report("is unknown; expected measured, published or assumed");
+  return source;
+}
+
+}  // namespace
+
+/// Files may use one key for different sources: then that of the later file gets the file's name, too.
+void TopologyReader::add_source(MachineFile& file, Source source, const TomlPlace& place) {
+  const std::string key = source.key;
+  const auto taken = [&] { return std::ranges::find(d_.sources, source.key, &Source::key); };
+  const auto known = taken();
+  const bool same = known != d_.sources.end() && known->kind == source.kind && known->text == source.text;
+  while (!same && taken() != d_.sources.end()) source.key += fmt::format(" ({})", file.file.name);
+  file.sources[key] = source.key;
+  if (same) return;
+  d_.sources.push_back(source);
+  places_[Table::source].push_back(place);
 }
 
 void TopologyReader::read_sources() {
-  for (const auto& [key, value] : root_.need("sources").table().all()) {
-    const TomlTable table = value.table();
-    table.allow_only({"kind", "text"});
-    const TomlValue kind = table.need("kind");
-    Source source{key, Source::Kind::assumed, table.need("text").text()};
-    if (kind.text() == "measured")
-      source.kind = Source::Kind::measured;
-    else if (kind.text() == "published")
-      source.kind = Source::Kind::published;
-    else if (kind.text() != "assumed")
-      kind.fail("is unknown; expected measured, published or assumed");
-    d_.sources.push_back(source);
-    places_[Table::source].push_back(value.place());
+  for (MachineFile& file : files_.files())
+    guarded([&] {
+      const auto sources = file.tables().find("sources");
+      if (!sources && file.includer == nullptr) file.tables().need("sources");
+      if (!sources) return;
+      for (const auto& [key, value] : sources->table().all())
+        guarded([&, &k = key, &v = value] { add_source(file, read_source(k, v.table()), v.place()); });
+    });
+}
+
+void TopologyReader::read_all_kernels() {
+  for (const TableScope& scope : files_.scopes()) {
+    scope_ = &scope;
+    if (scope.prefixes.size() > 1) continue;  // templates have none
+    guarded([&] {
+      if (const auto kernels = scope.tables.find("kernels"))
+        for (const auto& [name, value] : kernels->table().all())
+          if (scope.file->wants("kernels", name)) guarded([&, &n = name, &v = value] { read_kernels(n, v.table()); });
+    });
   }
 }
 
 std::string TopologyReader::source_of(const TomlTable& table) const {
   const TomlValue value = table.need("source");
-  std::string key = value.text();
-  if (std::none_of(d_.sources.begin(), d_.sources.end(), [&](const Source& s) { return s.key == key; }))
-    value.fail("is unknown; expected a key of [sources]");
-  return key;
-}
-
-NodeId TopologyReader::add_node(const TomlTable& table, NodeKind kind) {
-  const TomlValue name = table.need("name");
-  const NodeId id{d_.nodes.size()};
-  if (id.index() >= TopologyLimits::nodes)
-    name.fail(fmt::format("is one node too many; expected at most {}", TopologyLimits::nodes));
-  if (!nodes_.emplace(name.text(), id).second) name.fail("is the name of another node; expected unique names");
-  d_.nodes.push_back({name.text(), kind, source_of(table)});
-  places_[Table::node].push_back(name.place());
-  return id;
-}
-
-void TopologyReader::read_memory(TomlTable& table) {
-  table.rename("memory " + in_quotes(table.need("name").text()));
-  const TomlValue kind = table.need("kind");
-  Memory memory;
-  if (kind.text() == "host") {
-    memory.kind = NodeKind::host;
-    table.allow_only({"name", "kind", "capacity", "engines", "watts", "source"});
-  } else if (kind.text() == "gpu") {
-    table.allow_only({"name", "kind", "device", "capacity", "kernels", "engines", "watts", "source"});
-    memory.device =
-        static_cast<int>(table.need("device").integer(TopologyLimits::device.least, TopologyLimits::device.most));
-    const TomlValue kernels = table.need("kernels");
-    const std::string name = kernels.text();
-    const auto known =
-        std::find_if(d_.kernels.begin(), d_.kernels.end(), [&](const KernelTimes& k) { return k.name == name; });
-    if (known == d_.kernels.end()) kernels.fail("is unknown; expected NAME of a [kernels.NAME] table");
-    memory.kernels = static_cast<std::size_t>(known - d_.kernels.begin());
-  } else {
-    kind.fail("is unknown; expected host or gpu");
-  }
-  memory.node = add_node(table, memory.kind);
-  memory.name = d_.nodes[memory.node.index()].name;
-  memory.source = d_.nodes[memory.node.index()].source;
-  if (const auto capacity = table.find("capacity")) memory.capacity = capacity->bytes(TopologyLimits::capacity);
-  if (const auto engines = table.find("engines")) memory.engines = read_engines(engines->table());
-  if (const auto watts = table.find("watts")) {
-    const TomlTable values = watts->table();
-    values.allow_only({"idle", "busy"});
-    memory.idle_watts = values.need("idle").watts(TopologyLimits::watts);
-    memory.busy_watts = values.need("busy").watts(TopologyLimits::watts);
-  }
-  d_.memories.push_back(memory);
-  places_[Table::memory].push_back(table.place());
-}
-
-void TopologyReader::read_switch(TomlTable& table) {
-  table.allow_only({"name", "source"});
-  table.rename("switch " + in_quotes(table.need("name").text()));
-  add_node(table, NodeKind::network_switch);
-}
-
-void TopologyReader::read_group(TomlTable& table) {
-  table.allow_only({"name", "forward", "backward", "capacity", "both_busy", "forward_share", "source"});
-  CapacityGroup group;
-  group.name = table.need("name").text();
-  table.rename("group " + in_quotes(group.name));
-  group.forward = links(table.need("forward"));
-  if (const auto backward = table.find("backward")) group.backward = links(*backward);
-  if (const auto capacity = table.find("capacity")) group.capacity = read_capacity(*capacity);
-  if (const auto both_busy = table.find("both_busy")) group.both_busy = read_capacity(*both_busy);
-  if (const auto share = table.find("forward_share"))
-    group.forward_share = share->number(TopologyLimits::forward_share);
-  group.source = source_of(table);
-  d_.groups.push_back(group);
-  places_[Table::group].push_back(table.place());
-}
-
-void TopologyReader::read_route(TomlTable& table) {
-  table.allow_only({"from", "to", "links", "source"});
-  const TomlValue from = table.need("from"), to = table.need("to");
-  table.rename(fmt::format("route {} to {}", in_quotes(from.text()), in_quotes(to.text())));
-  d_.routes.push_back({memory(from), memory(to), links(table.need("links")), source_of(table)});
-  places_[Table::route].push_back(table.place());
-}
-
-void TopologyReader::read_copies(const TomlTable& table) {
-  table.allow_only(
-      {"strided_efficiency", "strided_efficiency_busy", "strided_efficiency_peer", "strided_border", "source"});
-  const auto read = [](const TomlValue& value) {
-    std::vector<StridedEfficiency::Point> points;
-    for (const TomlValue& point : value.list(TopologyLimits::points)) {
-      const auto parts = point.list(3);
-      if (parts.size() < 2)
-        point.fail("has another length; expected [column, efficiency] or [column, pitch, efficiency]");
-      points.push_back({parts[0].bytes(TopologyLimits::column), parts.back().number(TopologyLimits::efficiency),
-                        parts.size() == 3 ? parts[1].bytes(TopologyLimits::column) : Bytes{0}});
-    }
-    return points;
-  };
-  d_.strided.points = read(table.need("strided_efficiency"));
-  if (const auto busy = table.find("strided_efficiency_busy")) d_.strided.busy = read(*busy);
-  if (const auto peer = table.find("strided_efficiency_peer")) d_.strided.peer = read(*peer);
-  if (const auto border = table.find("strided_border")) d_.strided.border = border->bytes(TopologyLimits::column);
-  d_.strided.source = source_of(table);
-  places_[Table::copies].push_back(table.place());
-}
-
-void TopologyReader::read_issue(const TomlTable& table) {
-  table.allow_only({"per_op", "per_kernel", "per_dependency", "per_call", "source"});
-  d_.issue.per_op = table.need("per_op").seconds(TopologyLimits::latency);
-  if (const auto per_kernel = table.find("per_kernel"))
-    d_.issue.per_kernel = per_kernel->seconds(TopologyLimits::latency);
-  d_.issue.per_dependency = table.need("per_dependency").seconds(TopologyLimits::latency);
-  if (const auto per_call = table.find("per_call")) d_.issue.per_call = per_call->seconds(TopologyLimits::latency);
-  d_.issue.source = source_of(table);
-  places_[Table::issue].push_back(table.place());
+  const auto known = scope_->file->sources.find(value.text());
+  if (known != scope_->file->sources.end()) return known->second;
+  value.report("is unknown; expected a key of [sources]");
+  return "";
 }
 
 }  // namespace tilerail

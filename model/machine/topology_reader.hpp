@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "model/base/toml_table.hpp"
+#include "model/machine/machine_files.hpp"
 #include "model/machine/topology.hpp"
 #include "model/machine/topology_check.hpp"
 
@@ -17,47 +19,92 @@ namespace tilerail {
 void each_ascending(const TomlValue& value, const Range<double>& range, const char* more,
                     const std::function<void(double, const TomlValue&)>& add);
 
-/// Turns the tables of one machine file into a description and remembers where each entry stands.
-/// Every member throws InputError "file:line:column: ..." for a bad table. Source: docs/formats.md#topology.
+/// "12 GB/s", or by number of copies: [[1, "22 GB/s"], [4, "72 GB/s"]].
+CapacityCurve read_capacity(const TomlValue& value);
+
+/// Turns the tables of a machine's files into a description and remembers where each entry stands. Reports
+/// "file:line:column: ..." for a bad table. Source: docs/formats.md#topology.
 class TopologyReader {
  public:
-  TopologyReader(const toml::table& root, const std::string& file) : root_{root, file, ""}, file_{file} {}
+  /// Both outlive this; `errors`: as of `files`.
+  TopologyReader(MachineFiles& files, std::vector<TomlError>* errors) : files_{files}, errors_{errors} {}
 
   Topology::Description description();
 
   /// Where the entry that a defect is about stands in the file.
   TomlPlace place_of(const TopologyDefect& defect) const;
 
+  /// To the list of errors: the defects of what description() gave, without those of tables that have errors already.
+  void add_defects(const Topology::Description& description);
+
  private:
+  using Read = void (TopologyReader::*)(TomlTable&);
+
   void read_header();
   void read_sources();
+  void add_source(MachineFile& file, Source source, const TomlPlace& place);
+  void read_all_kernels();
   void read_kernels(const std::string& name, const TomlTable& table);
   GemmCurve read_gemm(TomlTable& table);
-  void read_memory(TomlTable& table);
-  void read_switch(TomlTable& table);
+  void read_memories(TomlTable& table);
+  Memory read_memory(const TomlTable& table);
+  /// Of a template, number 0 is the first that no memory before this instance has.
+  void begin_numbers();
+  void read_switches(TomlTable& table);
   void read_links(TomlTable& table);
-  void read_group(TomlTable& table);
-  void read_route(TomlTable& table);
+  void add_links(TomlTable& table, const std::vector<std::pair<NodeId, NodeId>>& pairs, const Link& link);
+  void read_groups(TomlTable& table);
+  CapacityGroup read_bounds(const TomlTable& table);
+  void read_routes(TomlTable& table);
   void read_copies(const TomlTable& table);
   void read_issue(const TomlTable& table);
 
-  /// Calls `read` for each table of the list `key`, if there is one.
-  void each(std::string_view key, std::string_view name, void (TopologyReader::*read)(TomlTable&));
+  /// Calls `read` for the tables `key` of every scope.
+  void each(std::string_view key, std::string_view name, Read read);
+  /// Calls `read` for the only table `key`: that of the machine's own file, else of one that it includes.
+  void only(std::string_view key, void (TopologyReader::*read)(const TomlTable&));
+  /// Calls `read`; what was added meanwhile has errors if that reports some.
+  void guarded(const std::function<void()>& read);
 
   std::string source_of(const TomlTable& table) const;
-  NodeId add_node(const TomlTable& table, NodeKind kind);
-  NodeId node(const TomlValue& name) const;
-  MemoryId memory(const TomlValue& name) const;
-  LinkId link(const TomlValue& name) const;
-  std::vector<LinkId> links(const TomlValue& names) const;
-  std::vector<NodeId> nodes(const TomlValue& names) const;
+  std::size_t kernels_of(const TomlValue& name) const;
+  void add_node(const std::string& name, NodeKind kind, const TomlTable& table);
+  /// The node that a name of the scope means; npos where there is none.
+  std::size_t find_node(std::string_view name) const;
+  MemoryId memory(const TomlValue& value, const std::string& name) const;
+  std::vector<NodeId> nodes(const TomlValue& names, bool& complete) const;
+  std::string full_name(const std::string& end) const;
+  void index_links();
+  /// The links of which some may be from `from` to `to`, names or patterns.
+  const std::vector<LinkId>& candidates(const std::string& from, const std::string& to) const;
+  void add_matching_links(const TomlValue& text, const std::string& from, const std::string& to,
+                          std::vector<std::string>& names) const;
+  /// The links that "from->to#2" with ranges, '*' and '?' stands for.
+  std::vector<std::string> link_names_of(const TomlValue& text) const;
+  using LinkTexts = std::vector<std::pair<TomlValue, std::vector<std::string>>>;
+  LinkTexts link_texts(const TomlValue& list) const;
+  /// Those of entry `index` of `count`, see part_of.
+  std::vector<LinkId> links(const LinkTexts& texts, std::size_t index, std::size_t count) const;
 
-  TomlTable root_;
-  const std::string& file_;
+  MachineFiles& files_;
+  std::vector<TomlError>* errors_;
+  const TableScope* scope_ = nullptr;  // that is read
   Topology::Description d_;
   std::map<std::string, NodeId, std::less<>> nodes_;
   std::map<std::string, LinkId, std::less<>> links_;
+  std::vector<std::string> ordered_links_;  // their names by id
+  struct LinksOfNode {
+    std::vector<LinkId> out, in;
+  };
+  std::vector<LinksOfNode> links_at_;  // by node
+  std::vector<LinkId> all_links_;
+  mutable std::size_t matched_ = 0;  // names that patterns were tried on
+  std::map<NodeId, MemoryId> memories_;
   std::map<TopologyDefect::Table, std::vector<TomlPlace>> places_;
+  std::map<TopologyDefect::Table, std::set<std::size_t>> bad_;  // entries of tables with errors
+  std::int64_t next_device_ = 0, first_device_ = 0;
+  // Whether a table with errors would have told more names: of any kind so far, and those known at an earlier time.
+  bool names_unknown_ = false, kernels_unknown_ = false, nodes_unknown_ = false;
 };
 
 }  // namespace tilerail

@@ -33,7 +33,7 @@ void read_tiled(const TomlTable& table, GemmCurve& curve) {
     tiled.blocks.push_back({parts[0].number(TopologyLimits::block), parts[1].number(TopologyLimits::block),
                             parts[2].number(TopologyLimits::efficiency)});
   }
-  if (tiled.blocks.empty()) table.need("blocks").fail("is empty; expected at least one block");
+  if (tiled.blocks.empty()) table.need("blocks").report("is empty; expected at least one block");
   if (const auto shapes = table.find("shapes"))
     for (const TomlValue& shape : shapes->list(TopologyLimits::points)) {
       const auto parts = values_of(shape, 4, "[m, n, k, time]");
@@ -67,21 +67,22 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   try {
     curve.dtype = dtype_from_string(dtype.text(), "dtype");
   } catch (const InputError&) {
-    dtype.fail("is unknown; expected f64, f32, f16, bf16 or tf32");
+    dtype.report("is unknown; expected f64, f32, f16, bf16 or tf32");
   }
   if (const auto trans = table.find("trans")) {
     curve.trans = trans->text();
     if (curve.trans != "NN" && curve.trans != "NT" && curve.trans != "TN" && curve.trans != "TT")
-      trans->fail("is unknown; expected NN, NT, TN or TT");
+      trans->report("is unknown; expected NN, NT, TN or TT");
   }
   const auto square = table.find("square"), rates = table.find("rates"), peak = table.find("peak");
   if (int{square.has_value()} + int{rates.has_value()} + int{peak.has_value()} != 1)
     table.fail("expected exactly one of 'square', 'rates' and 'peak' with 'efficiency' or 'blocks'");
   const bool tiled = peak && table.find("blocks");
   if ((!peak || tiled) && table.find("efficiency"))
-    table.need("efficiency").fail("has no meaning here; expected it beside 'peak' and without 'blocks'");
+    table.need("efficiency").report("has no meaning here; expected it beside 'peak' and without 'blocks'");
   for (const char* key : {"blocks", "shapes", "launch", "fill", "reduction"})
-    if (!tiled && table.find(key)) table.need(key).fail("has no meaning here; expected it beside 'peak' and 'blocks'");
+    if (!tiled && table.find(key))
+      table.need(key).report("has no meaning here; expected it beside 'peak' and 'blocks'");
 
   if (tiled) read_tiled(table, curve);
   if (peak && !tiled) read_efficiency(table, curve);
@@ -96,7 +97,7 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
     each_ascending(*rates, TopologyLimits::gemm_size, larger_size, [&](double size, const TomlValue& rate) {
       curve.points.push_back({size, rate.flop_rate(TopologyLimits::flop_rate)});
     });
-  if (!tiled && curve.points.empty()) table.fail("has no points; expected at least one");
+  if (!tiled && curve.points.empty()) table.report("has no points; expected at least one");
   curve.source = source_of(table);
   return curve;
 }
@@ -115,11 +116,12 @@ void TopologyReader::read_kernels(const std::string& name, const TomlTable& tabl
     kernels.memory_bandwidth = bandwidth->rate(TopologyLimits::rate);
   kernels.source = source_of(table);
   if (const auto gemm = table.find("gemm"))
-    for (TomlTable& curve : gemm->tables("kernels." + name + ".gemm")) {
-      kernels.gemm.push_back(read_gemm(curve));
-      if (kernels.gemm.back().tiled && !kernels.memory_bandwidth)
-        curve.fail(fmt::format("has 'blocks'; expected 'memory_bandwidth' in [kernels.{}]", name));
-    }
+    for (TomlTable& curve : gemm->tables("kernels." + name + ".gemm"))
+      collecting(errors_, [&] {
+        kernels.gemm.push_back(read_gemm(curve));
+        if (kernels.gemm.back().tiled && !kernels.memory_bandwidth)
+          curve.report(fmt::format("has 'blocks'; expected 'memory_bandwidth' in [kernels.{}]", name));
+      });
   d_.kernels.push_back(kernels);
   places_[TopologyDefect::Table::kernels].push_back(table.place());
 }

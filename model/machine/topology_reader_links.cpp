@@ -3,82 +3,209 @@
 #include <algorithm>
 #include <set>
 
+#include "model/base/name_pattern.hpp"
+#include "model/machine/expanded_names.hpp"
+#include "model/machine/node_pairs.hpp"
 #include "model/machine/topology_reader.hpp"
 
 namespace tilerail {
 
-NodeId TopologyReader::node(const TomlValue& name) const {
-  const auto known = nodes_.find(name.text());
-  if (known == nodes_.end()) name.fail("is no node; expected the name of a memory or switch");
-  return known->second;
-}
+using Table = TopologyDefect::Table;
 
-MemoryId TopologyReader::memory(const TomlValue& name) const {
-  const std::string text = name.text();
-  for (std::size_t i = 0; i < d_.memories.size(); ++i)
-    if (d_.memories[i].name == text) return MemoryId{i};
-  name.fail("is no memory; expected the name of one");
-}
-
-LinkId TopologyReader::link(const TomlValue& name) const {
-  const auto known = links_.find(name.text());
-  if (known == links_.end()) name.fail("is a missing link; expected \"from->to\" of a [[link]]");
-  return known->second;
-}
-
-std::vector<LinkId> TopologyReader::links(const TomlValue& names) const {
-  std::vector<LinkId> result;
-  for (const TomlValue& name : names.list(TopologyLimits::links)) result.push_back(link(name));
-  return result;
-}
-
-/// One name, or a list of different ones.
-std::vector<NodeId> TopologyReader::nodes(const TomlValue& names) const {
-  if (names.is_text()) return {node(names)};
+/// One name, or a list of different ones, each of which may have ranges. Those that are none are reported and left out.
+std::vector<NodeId> TopologyReader::nodes(const TomlValue& names, bool& complete) const {
+  std::vector<TomlValue> list{names};
+  if (names.is_list()) list = names.list(TopologyLimits::nodes);
   std::vector<NodeId> result;
   std::set<NodeId> seen;
-  for (const TomlValue& name : names.list(TopologyLimits::nodes)) {
-    result.push_back(node(name));
-    if (!seen.insert(result.back()).second) name.fail("is listed twice; expected it once");
-  }
-  if (result.empty()) names.fail("is empty; expected at least one name");
+  for (const TomlValue& each : list)
+    for (const std::string& name : expanded_names(each, TopologyLimits::nodes)) {
+      const std::size_t node = find_node(name);
+      const std::string which = each.is_text() && each.text() == name ? "" : in_quotes(name) + " ";
+      const bool fits = node != std::string_view::npos && seen.insert(NodeId{node}).second;
+      complete = complete && fits;
+      if (fits)
+        result.emplace_back(node);
+      else if (node != std::string_view::npos)
+        each.report(fmt::format("{}is listed twice; expected it once", which));
+      else if (!nodes_unknown_)
+        each.report(fmt::format("{}is no node; expected the name of a memory or switch", which));
+    }
+  if (list.empty()) names.report("is empty; expected at least one name");
   return result;
 }
 
-/// Adds a link for every pair of a name in `from` and one in `to`. A name is not linked to itself, and each direction
-/// is added once.
-void TopologyReader::read_links(TomlTable& table) {
-  table.allow_only({"from", "to", "bandwidth", "latency", "per_flow", "both", "source"});
-  const TomlValue from = table.need("from"), to = table.need("to");
-  const auto sources = nodes(from), targets = nodes(to);
-  if (sources.size() == 1 && targets == sources) to.fail("is where the link comes from; expected another node");
-  const auto first = d_.nodes[sources.front().index()].name, last = d_.nodes[targets.front().index()].name;
-  table.rename("link " +
-               in_quotes(first + (sources.size() > 1 ? ",...->" : "->") + last + (targets.size() > 1 ? ",..." : "")));
+/// A name is not linked to itself, and each direction is added once.
+void TopologyReader::add_links(TomlTable& table, const std::vector<std::pair<NodeId, NodeId>>& pairs,
+                               const Link& link) {
+  const auto both_value = table.find("both");
+  const bool both = both_value && both_value->boolean();
+  if (d_.links.size() + pairs.size() * (both ? 2 : 1) > TopologyLimits::links)
+    table.fail(fmt::format("too many links; expected at most {} in the file", TopologyLimits::links));
+  std::set<std::pair<NodeId, NodeId>> added;
+  const auto add = [&](NodeId a, NodeId b) {
+    if (a == b || !added.emplace(a, b).second) return;
+    d_.links.push_back(link);
+    d_.links.back().from = a;
+    d_.links.back().to = b;
+    places_[Table::link].push_back(table.place());
+  };
+  for (const auto& [a, b] : pairs) {
+    add(a, b);
+    if (both) add(b, a);
+  }
+}
 
+void TopologyReader::read_links(TomlTable& table) {
+  table.allow_only({"from", "to", "pairing", "bandwidth", "latency", "per_flow", "both", "source"});
+  const TomlValue from = table.need("from"), to = table.need("to");
+  bool complete = true;
+  const auto sources = nodes(from, complete), targets = nodes(to, complete);
+  if (sources.size() == 1 && targets == sources) to.fail("is where the link comes from; expected another node");
+  const auto end = [this](const TomlValue& names, const std::vector<NodeId>& known) {
+    if (known.empty()) return names.is_text() ? names.text() : "...";
+    return d_.nodes[known.front().index()].name + (known.size() > 1 ? ",..." : "");
+  };
+  table.rename("link " + in_quotes(end(from, sources) + "->" + end(to, targets)));
   Link link;
   link.bandwidth = table.need("bandwidth").rate(TopologyLimits::rate);
   link.latency = table.need("latency").seconds(TopologyLimits::latency);
   if (const auto per_flow = table.find("per_flow")) link.per_flow = per_flow->rate(TopologyLimits::rate);
   link.source = source_of(table);
-  const auto both_value = table.find("both");
-  const bool both = both_value && both_value->boolean();
+  if (!complete || sources.empty() || targets.empty()) throw TomlConsequence{};
+  add_links(table, node_pairs(sources, targets, table), link);
+}
 
-  if (d_.links.size() + sources.size() * targets.size() * (both ? 2 : 1) > TopologyLimits::links)
-    table.fail(fmt::format("too many links; expected at most {} in the file", TopologyLimits::links));
-  std::set<std::pair<NodeId, NodeId>> added;
-  const auto add = [&](NodeId a, NodeId b) {
-    if (a == b || !added.emplace(a, b).second) return;
-    link.from = a;
-    link.to = b;
-    d_.links.push_back(link);
-    places_[TopologyDefect::Table::link].push_back(table.place());
-  };
-  for (NodeId a : sources)
-    for (NodeId b : targets) {
-      add(a, b);
-      if (both) add(b, a);
+std::string TopologyReader::full_name(const std::string& end) const {
+  const std::string name = end.substr(0, end.find('#'));  // "#2" of a second link
+  const std::size_t node = find_node(name);
+  return node == std::string::npos ? scope_->prefix() + end : d_.nodes[node].name + end.substr(name.size());
+}
+
+const std::vector<LinkId>& TopologyReader::candidates(const std::string& from, const std::string& to) const {
+  const std::size_t first = find_node(from), last = find_node(to);
+  if (first != std::string::npos) return links_at_[first].out;
+  return last != std::string::npos ? links_at_[last].in : all_links_;
+}
+
+/// Links that fit with one end at least among the scope's own nodes.
+void TopologyReader::add_matching_links(const TomlValue& text, const std::string& from, const std::string& to,
+                                        std::vector<std::string>& names) const {
+  constexpr std::size_t most_matched = std::size_t{1} << 24;  // seconds of work; files of machines need thousands
+  std::vector<NamePattern> patterns;
+  for (const std::string& outer : scope_->prefixes) {
+    patterns.emplace_back(fmt::format("{}{}->{}{}", scope_->prefix(), from, outer, to));
+    patterns.emplace_back(fmt::format("{}{}->{}{}", outer, from, scope_->prefix(), to));
+  }
+  const auto& links = candidates(from, to);
+  matched_ += links.size() * patterns.size();
+  if (matched_ > most_matched) text.fail("is one pattern too many for so many links; expected names of links");
+  for (const LinkId link : links) {
+    const std::string& name = ordered_links_[link.index()];
+    if (std::ranges::any_of(patterns, [&](const NamePattern& pattern) { return pattern.matches(name); }))
+      names.push_back(name);
+  }
+}
+
+void TopologyReader::index_links() {
+  ordered_links_ = tilerail::link_names(d_.nodes, d_.links);
+  links_at_.resize(d_.nodes.size());
+  for (std::size_t i = 0; i < d_.links.size(); ++i) {
+    links_.emplace(ordered_links_[i], LinkId{i});
+    links_at_[d_.links[i].from.index()].out.push_back(LinkId{i});
+    links_at_[d_.links[i].to.index()].in.push_back(LinkId{i});
+    all_links_.push_back(LinkId{i});
+  }
+}
+
+std::vector<std::string> TopologyReader::link_names_of(const TomlValue& text) const {
+  std::vector<std::string> names;
+  for (const std::string& name : expanded_names(text, TopologyLimits::links)) {
+    const std::size_t arrow = name.find("->");
+    if (arrow == std::string::npos) text.fail("is a missing link; expected \"from->to\" of a [[link]]");
+    const std::string from = name.substr(0, arrow), to = name.substr(arrow + 2);
+    if (name.find_first_of("*?") == std::string::npos)
+      names.push_back(full_name(from) + "->" + full_name(to));
+    else
+      add_matching_links(text, from, to, names);
+  }
+  if (names.empty() && names_unknown_) throw TomlConsequence{};
+  if (names.empty()) text.fail("fits no link; expected \"from->to\" of some [[link]]");
+  return names;
+}
+
+TopologyReader::LinkTexts TopologyReader::link_texts(const TomlValue& list) const {
+  LinkTexts texts;
+  for (const TomlValue& each : list.list(TopologyLimits::links)) texts.emplace_back(each, link_names_of(each));
+  return texts;
+}
+
+std::vector<LinkId> TopologyReader::links(const LinkTexts& texts, std::size_t index, std::size_t count) const {
+  std::vector<LinkId> result;
+  for (const auto& [text, all] : texts)
+    for (const std::string& name : part_of(all, index, count, text)) {
+      const auto known = links_.find(name);
+      if (known == links_.end() && names_unknown_) throw TomlConsequence{};
+      if (known == links_.end())
+        text.fail(fmt::format("{}is a missing link; expected \"from->to\" of a [[link]]",
+                              text.text() == name ? "" : "with " + in_quotes(name) + " "));
+      result.push_back(known->second);
     }
+  return result;
+}
+
+CapacityGroup TopologyReader::read_bounds(const TomlTable& table) {
+  table.allow_only({"name", "names", "forward", "backward", "capacity", "both_busy", "forward_share", "source"});
+  CapacityGroup group;
+  if (const auto capacity = table.find("capacity")) group.capacity = read_capacity(*capacity);
+  if (const auto both_busy = table.find("both_busy")) group.both_busy = read_capacity(*both_busy);
+  if (const auto share = table.find("forward_share"))
+    group.forward_share = share->number(TopologyLimits::forward_share);
+  group.source = source_of(table);
+  return group;
+}
+
+/// The links of several groups in one table are dealt out: each of their texts stands for as many links for each.
+void TopologyReader::read_groups(TomlTable& table) {
+  const auto names = expanded_names(table);
+  table.rename("group " + in_quotes(scope_->prefix() + names.front()));
+  CapacityGroup group = read_bounds(table);
+  const LinkTexts forward = link_texts(table.need("forward"));
+  const auto other = table.find("backward");
+  const LinkTexts backward = other ? link_texts(*other) : LinkTexts{};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    group.name = scope_->prefix() + names[i];
+    group.forward = links(forward, i, names.size());
+    group.backward = links(backward, i, names.size());
+    d_.groups.push_back(group);
+    places_[Table::group].push_back(table.place());
+  }
+}
+
+MemoryId TopologyReader::memory(const TomlValue& value, const std::string& name) const {
+  const std::size_t node = find_node(name);
+  const auto known = node == std::string_view::npos ? memories_.end() : memories_.find(NodeId{node});
+  if (known == memories_.end() && names_unknown_) throw TomlConsequence{};
+  if (known == memories_.end()) value.fail("is no memory; expected the name of one");
+  return known->second;
+}
+
+/// From each of `from` to that of `to` beside it, where one may stand for all; links are dealt out as those of groups.
+void TopologyReader::read_routes(TomlTable& table) {
+  table.allow_only({"from", "to", "links", "source"});
+  const TomlValue from = table.need("from"), to = table.need("to");
+  table.rename(fmt::format("route {} to {}", in_quotes(from.text()), in_quotes(to.text())));
+  const auto starts = expanded_names(from, TopologyLimits::routes), ends = expanded_names(to, TopologyLimits::routes);
+  const std::size_t count = std::max(starts.size(), ends.size());
+  const LinkTexts over = link_texts(table.need("links"));
+  const std::string source = source_of(table);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto end_of = [&](const TomlValue& value, const std::vector<std::string>& names) {
+      return memory(value, names.size() == 1 ? names.front() : part_of(names, i, count, value).front());
+    };
+    d_.routes.push_back({end_of(from, starts), end_of(to, ends), links(over, i, count), source});
+    places_[Table::route].push_back(table.place());
+  }
 }
 
 }  // namespace tilerail

@@ -1,8 +1,8 @@
 #include "model/machine/topology_toml.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "model/base/files.hpp"
 #include "model/machine/topology_reader.hpp"
@@ -10,74 +10,24 @@
 namespace tilerail {
 namespace {
 
-constexpr std::size_t max_file_bytes = std::size_t{16} << 20;
-
-/// Behind the string that begins at `begin`. One of a single line ends at a line break, too, where toml++ refuses it.
-std::size_t end_of_string(std::string_view text, std::size_t begin) {
-  const char quote = text[begin];
-  const std::string_view three = quote == '"' ? R"(""")" : "'''";
-  const bool single_line = !text.substr(begin).starts_with(three);
-  std::size_t i = begin + (single_line ? 1 : three.size());
-  while (i < text.size()) {
-    if (text[i] == '\\' && quote == '"') {
-      ++i;  // to what it escapes
-    } else if (single_line && (text[i] == quote || text[i] == '\n')) {
-      return i + 1;
-    } else if (!single_line && text.substr(i).starts_with(three)) {
-      const std::size_t longest = i + three.size() + 2;  // two quotes may stand before those that end it
-      return std::min(text.find_first_not_of(quote, i), longest);
-    }
-    ++i;
-  }
-  return i;
-}
-
-/// Where a key has one part, "a.b.c", more than `most`; strings and comments are passed over.
-std::size_t end_of_long_key(std::string_view text, std::size_t most) {
-  std::size_t dots = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"' || c == '\'')
-      i = end_of_string(text, i) - 1;
-    else if (c == '#')
-      i = std::min(text.find('\n', i), text.size()) - 1;
-    else if (c == '.' && ++dots == most)
-      return i;
-    else if (std::string_view{"=,[]{}\n"}.find(c) != std::string_view::npos)
-      dots = 0;
-  }
-  return std::string_view::npos;
-}
-
-/// toml++ goes down tables by recursion, and bounds the depth of values but not that of keys.
-void check_keys(std::string_view text, const std::string& file) {
-  constexpr std::size_t most_parts = 32;  // machines have keys of three
-  const std::size_t at = end_of_long_key(text, most_parts);
-  if (at == std::string_view::npos) return;
-  const std::string_view before = text.substr(0, at);
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  const std::size_t column = at - before.rfind('\n');  // npos + 1 is 0
-  throw InputError{
-      fmt::format("{}:{}:{}: the key has more than {} parts; expected fewer", file, line, column, most_parts)};
-}
-
-toml::table parsed(std::string_view text, const std::string& file) {
-  if (text.size() > max_file_bytes)
-    throw InputError{fmt::format("{}: the file has {} bytes; expected at most 16 MiB", file, text.size())};
-  check_keys(text, file);
-  try {
-    return toml::parse(text, file);
-  } catch (const toml::parse_error& error) {
-    throw InputError{TomlPlace{file, error.source().begin}.prefix() + std::string{error.description()} +
-                     "; expected TOML"};
-  }
+/// As the files are included, and then as they stand in each.
+std::vector<std::string> in_order(std::vector<TomlError> errors, const MachineFiles& files) {
+  std::map<std::string, std::size_t> ranks;
+  for (const MachineFile& file : files.files()) ranks.emplace(file.file.name, ranks.size());
+  std::ranges::stable_sort(errors, {}, [&](const TomlError& error) {
+    return std::tuple{ranks[error.place.file], error.place.position.line, error.place.position.column};
+  });
+  std::vector<std::string> texts;
+  for (const TomlError& error : errors) texts.push_back(error.place.prefix() + error.message);
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  return texts;
 }
 
 }  // namespace
 
-Topology read_topology(std::string_view text, const std::string& file) {
-  const toml::table root = parsed(text, file);
-  TopologyReader reader{root, file};
+Topology read_topology(std::string_view text, const std::string& file, const FileReader& read) {
+  MachineFiles files{text, file, read, nullptr};
+  TopologyReader reader{files, nullptr};
   Topology::Description description = reader.description();
   try {
     return Topology{std::move(description)};
@@ -86,6 +36,22 @@ Topology read_topology(std::string_view text, const std::string& file) {
   }
 }
 
-Topology load_topology(const std::string& path) { return read_topology(read_file(path), path); }
+Topology load_topology(const std::string& path) { return read_topology(read_file(path), path, read_file); }
+
+std::vector<std::string> topology_errors(std::string_view text, const std::string& file, const FileReader& read) try {
+  std::vector<TomlError> errors;
+  MachineFiles files{text, file, read, &errors};
+  if (errors.empty()) {  // else there are names that only the missing files know
+    TopologyReader reader{files, &errors};
+    collecting(&errors, [&] { reader.add_defects(reader.description()); });
+  }
+  return in_order(std::move(errors), files);
+} catch (const InputError& error) {  // no TOML at all
+  return {error.what()};
+}
+
+std::vector<std::string> errors_of_machine(const std::string& path) {
+  return topology_errors(read_file(path), path, read_file);
+}
 
 }  // namespace tilerail

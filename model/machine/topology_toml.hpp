@@ -2,14 +2,23 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "model/base/file_reader.hpp"
 #include "model/machine/topology.hpp"
 
 namespace tilerail {
 
-/// Reads a machine description (docs/formats.md#topology). `file` only names the place in errors.
+/// Reads a machine description (docs/formats.md#topology). `file` names the place in errors, and what it includes lies
+/// beside it; `read` reads that, and without it nothing can be included.
 /// Throws InputError "file:line:column: ..." naming field, value and expectation.
-Topology read_topology(std::string_view toml, const std::string& file);
+Topology read_topology(std::string_view toml, const std::string& file, const FileReader& read = {});
 Topology load_topology(const std::string& path);
+
+/// All that read_topology would throw if what comes before it were mended, in the order of the file; nothing of a
+/// machine that can be read. What only follows from another error is left out. Never throws InputError.
+std::vector<std::string> topology_errors(std::string_view toml, const std::string& file, const FileReader& read = {});
+/// Throws InputError when the file itself cannot be read.
+std::vector<std::string> errors_of_machine(const std::string& path);
 
 }  // namespace tilerail

@@ -65,12 +65,7 @@ class Writer {
     line("name", text(d_.name));
     line("description", text(d_.description));
     table("[sources]");
-    for (const Source& s : d_.sources) {
-      const char* kind = s.kind == Source::Kind::measured    ? "measured"
-                         : s.kind == Source::Kind::published ? "published"
-                                                             : "assumed";
-      line(text(s.key), fmt::format("{{ kind = \"{}\", text = {} }}", kind, text(s.text)));
-    }
+    for (const Source& s : d_.sources) out_ += source_to_toml(s);
     for (const Memory& memory : d_.memories) write(memory);
     for (const Node& node : d_.nodes)
       if (node.kind == NodeKind::network_switch) {
@@ -88,6 +83,10 @@ class Writer {
       line("links", link_list(route.links));
       source(route.source);
     }
+    return costs();
+  }
+
+  std::string costs() {
     write_costs();
     for (const KernelTimes& kernels : d_.kernels) write(kernels);
     return std::move(out_);
@@ -119,19 +118,7 @@ class Writer {
       line("device", std::to_string(memory.device));
       line("kernels", text(d_.kernels[memory.kernels].name));
     }
-    if (memory.capacity) line("capacity", quantity(*memory.capacity));
-    std::string engines;
-    const auto count = [&](const char* role, const std::optional<int>& value) {
-      if (value) engines += fmt::format("{}{} = {}", engines.empty() ? "" : ", ", role, *value);
-    };
-    count("h2d", memory.engines.h2d);
-    count("d2h", memory.engines.d2h);
-    count("peer", memory.engines.peer);
-    count("total", memory.engines.total);
-    if (!engines.empty()) line("engines", "{ " + engines + " }");
-    if (memory.idle_watts && memory.busy_watts)
-      line("watts",
-           fmt::format("{{ idle = {}, busy = {} }}", quantity(*memory.idle_watts), quantity(*memory.busy_watts)));
+    out_ += figures_to_toml(memory);
     source(memory.source);
   }
 
@@ -172,13 +159,15 @@ class Writer {
       if (d_.strided.border > Bytes{0}) line("strided_border", quantity(d_.strided.border));
       source(d_.strided.source);
     }
-    if (d_.issue.per_op > Seconds{0} || d_.issue.per_dependency > Seconds{0}) {
+    const IssueCost& issue = d_.issue;
+    if (issue.per_op > Seconds{0} || issue.per_dependency > Seconds{0} || issue.per_kernel ||
+        issue.per_call > Seconds{0}) {
       table("[issue]");
-      line("per_op", quantity(d_.issue.per_op));
-      if (d_.issue.per_kernel) line("per_kernel", quantity(*d_.issue.per_kernel));
-      line("per_dependency", quantity(d_.issue.per_dependency));
-      if (d_.issue.per_call > Seconds{0}) line("per_call", quantity(d_.issue.per_call));
-      source(d_.issue.source);
+      line("per_op", quantity(issue.per_op));
+      if (issue.per_kernel) line("per_kernel", quantity(*issue.per_kernel));
+      line("per_dependency", quantity(issue.per_dependency));
+      if (issue.per_call > Seconds{0}) line("per_call", quantity(issue.per_call));
+      source(issue.source);
     }
   }
 
@@ -232,6 +221,33 @@ class Writer {
 };
 
 }  // namespace
+
+std::string source_to_toml(const Source& source) {
+  constexpr const char* kinds[] = {"measured", "published", "assumed"};
+  return fmt::format("{} = {{ kind = \"{}\", text = {} }}\n", text(source.key), kinds[static_cast<int>(source.kind)],
+                     text(source.text));
+}
+
+std::string figures_to_toml(const Memory& memory) {
+  std::string lines, engines;
+  if (memory.capacity) lines += fmt::format("capacity = {}\n", quantity(*memory.capacity));
+  const auto count = [&](const char* role, const std::optional<int>& value) {
+    if (value) engines += fmt::format("{}{} = {}", engines.empty() ? "" : ", ", role, *value);
+  };
+  count("h2d", memory.engines.h2d);
+  count("d2h", memory.engines.d2h);
+  count("peer", memory.engines.peer);
+  count("total", memory.engines.total);
+  if (!engines.empty()) lines += fmt::format("engines = {{ {} }}\n", engines);
+  if (memory.idle_watts && memory.busy_watts)
+    lines +=
+        fmt::format("watts = {{ idle = {}, busy = {} }}\n", quantity(*memory.idle_watts), quantity(*memory.busy_watts));
+  return lines;
+}
+
+std::string toml_text(std::string_view value) { return text(value); }
+
+std::string costs_to_toml(const Topology::Description& description) { return Writer{description}.costs(); }
 
 std::string to_toml(const Topology::Description& description) { return Writer{description}.machine(); }
 

@@ -2,10 +2,13 @@
 
 import argparse
 import io
+import json
 import os
 import sys
 import tempfile
 
+from . import figures, machine_figure
+from .figures import DPI
 from .tables import summary_table
 from .timeline import TimelineError, read_timeline
 
@@ -29,6 +32,18 @@ def _parser() -> argparse.ArgumentParser:
                       help="of a figure that goes to stdout [svg]")
     draw.add_argument("--rows", choices=("auto", "queues", "devices"), default="auto",
                       help="a row for each queue, or for each role on a device (auto: by their number)")
+    machine = commands.add_parser("machine", help="draw a machine: what 'tilerail topo show --graph' passes on")
+    machine.add_argument("machine", metavar="MACHINE.json")
+    machine.add_argument("--timeline", metavar="RESULT", help="colours links by their use: a summary .json, a timeline .csv")
+    machine.add_argument("-o", "--output", required=True, metavar="FILE", help="the figure, .png or .svg; - for stdout")
+    machine.add_argument("--format", choices=[name[1:] for name in FORMATS], default="svg",
+                         help="of a figure that goes to stdout [svg]")
+    for name, metavar, help_text in (("tornado", "WHATIF.csv", "draw what parts of a machine are worth"),
+                                     ("sweep", "SWEEP.csv", "draw the table of a sweep")):
+        study = commands.add_parser(name, help=help_text)
+        study.add_argument("table", metavar=metavar, help=f"as `tilerail {metavar[:-4].lower()} --csv` writes it")
+        study.add_argument("-o", "--output", required=True, metavar="FILE", help="as above")
+        study.add_argument("--format", choices=[name[1:] for name in FORMATS], default="svg", help="as above")
     table = commands.add_parser("summary", help="print what each queue of a timeline did")
     table.add_argument("timeline", metavar="TIMELINE.csv")
     return parser
@@ -57,36 +72,68 @@ def write_whole(path: str, content: bytes) -> None:
         raise TimelineError(f"cannot write '{path}': {error.strerror}") from None
 
 
-def draw_figure(paths: list[str], output: str, rows: str = "auto", stdout_format: str = "svg") -> None:
-    """The Gantt figure of one timeline, or of two of the same plan. The same input gives the same bytes. `output`: a
-    file, whose name says the format, or "-"."""
+def _format_of(output: str, stdout_format: str) -> str:
     extension = "." + stdout_format if output == "-" else os.path.splitext(output)[1].lower()
     if extension not in FORMATS:
         raise TimelineError(f"-o '{output}': expected a name that ends in {' or '.join(FORMATS)}")
-    if len(paths) > 2:
-        raise TimelineError(f"{len(paths)} timelines; expected one, or a predicted and a measured one")
+    return extension[1:]
+
+
+def _save(output: str, kind: str, shape: dict, paint) -> None:
+    """The figure that `paint` paints, as a file of this kind. The same input gives the same bytes."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
         raise TimelineError("matplotlib is missing; install the package python3-matplotlib") from None
-    from . import figures
-
-    timelines = [read_timeline(path) for path in paths]
     content = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "tilerail"}):
-        figure = Figure(**figures.figure_shape(timelines, rows))
-        if len(timelines) == 1:
-            figures.gantt(timelines[0], figure.add_subplot(), rows=rows)
-        else:
-            figures.compare_gantt(*timelines, figure, rows=rows)
-        stamp = {"Date": None} if extension == ".svg" else {}
-        figure.savefig(content, format=extension[1:], dpi=figures.DPI, facecolor="white", metadata=stamp)
+        figure = Figure(**shape)
+        paint(figure)
+        stamp = {"Date": None} if kind == "svg" else {}
+        figure.savefig(content, format=kind, dpi=DPI, facecolor="white", metadata=stamp)
     if output == "-":
         sys.stdout.buffer.write(content.getvalue())
         sys.stdout.buffer.flush()
     else:
         write_whole(output, content.getvalue())
+
+
+def draw_figure(paths: list[str], output: str, rows: str = "auto", stdout_format: str = "svg") -> None:
+    """The Gantt figure of one timeline, or of two of the same plan. `output`: a file, whose name says the format, or
+    "-"."""
+    kind = _format_of(output, stdout_format)
+    if len(paths) > 2:
+        raise TimelineError(f"{len(paths)} timelines; expected one, or a predicted and a measured one")
+    timelines = [read_timeline(path) for path in paths]
+
+    def paint(figure):
+        if len(timelines) == 1:
+            figures.gantt(timelines[0], figure.add_subplot(), rows=rows)
+        else:
+            figures.compare_gantt(*timelines, figure, rows=rows)
+
+    _save(output, kind, figures.figure_shape(timelines, rows), paint)
+
+
+def draw_machine(path: str, result: str | None, output: str, stdout_format: str = "svg") -> None:
+    """The machine that a JSON file describes; with a result, its links coloured by their use."""
+    kind = _format_of(output, stdout_format)
+    with open(path, encoding="utf-8") as file:
+        machine = json.load(file)
+    use = machine_figure.link_use(machine, result) if result else None
+    shape = {"figsize": machine_figure.figure_size(machine), "dpi": DPI, "layout": "constrained"}
+    _save(output, kind, shape, lambda figure: machine_figure.draw(machine, figure.add_subplot(), use))
+
+
+def draw_table(command: str, path: str, output: str, stdout_format: str = "svg") -> None:
+    """The figure of the table of a what-if or of a sweep."""
+    from .sweep_figure import sweep_figure
+    from .tornado import tornado
+
+    paint = tornado if command == "tornado" else sweep_figure
+    shape = {"dpi": DPI, "layout": "constrained"}
+    _save(output, _format_of(output, stdout_format), shape, lambda figure: paint(path, figure))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -95,6 +142,10 @@ def main(arguments: list[str] | None = None) -> int:
         given = _parser().parse_args(arguments)
         if given.command == "gantt":
             draw_figure(given.timeline, given.output, given.rows, given.format)
+        elif given.command == "machine":
+            draw_machine(given.machine, given.timeline, given.output, given.format)
+        elif given.command in ("tornado", "sweep"):
+            draw_table(given.command, given.table, given.output, given.format)
         else:
             sys.stdout.write(summary_table(given.timeline))
     except TimelineError as error:

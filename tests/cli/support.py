@@ -15,6 +15,14 @@ TOPOLOGIES = SOURCE / "topologies"
 # A build without SimGrid cannot simulate; everything else works.
 needs_simulator = unittest.skipIf(os.environ.get("TILERAIL_HAS_SIM") == "0", "this build has no simulator")
 
+def _has_matplotlib():
+    probe = "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))"
+    return any(shutil.which(python) and subprocess.run([python, "-c", probe]).returncode == 0
+               for python in ("python3", "/usr/bin/python3"))
+
+
+needs_matplotlib = unittest.skipUnless(_has_matplotlib(), "matplotlib is missing")
+
 # A problem that is planned and simulated in milliseconds: 2 x 2 x 2 tiles on two GPUs.
 SMALL = ["--gemm", "64", "--tile", "32", "--policy", "gemmex", "--topology", "two-gpu"]
 GEMMS = 8  # of that problem: one for each of its 2 x 2 x 2 sub-problems

@@ -21,7 +21,7 @@ def problem(**changes):
 CASES = {
     "no command": ([], "--help"),
     "unknown command": (["simulte"], "there is no command 'simulte'; there are: topo, plan, simulate, predict, run, "
-                        "compare, calibrate, policies, experiment (see 'tilerail --help')"),
+                        "compare, calibrate, policies, experiment, whatif, sweep (see 'tilerail --help')"),
     "unknown command with options": (["simulat", "--gemm", "16K"], "there is no command 'simulat'; there are: topo"),
     "unknown option before any command": (["--gem", "64"], "'--gem' is not expected (see 'tilerail --help')"),
     "unknown option": (["simulate", "--gem", "64"], "'--gem' is not expected (see 'tilerail simulate --help')"),
@@ -66,6 +66,10 @@ CASES = {
     "unknown dtype": (problem(dtype="f8"), "f8"),
     "unknown transpose": (problem(transa="C"), "'C'"),
     "unknown second transpose": (problem(transb="X"), "'X'"),
+    "setting of no machine": (problem(topo_set="host=3"), "--topo-set: host=3: the key 'host' is unknown"),
+    "setting of a link that is not there": (problem(topo_set="link:a->b.bandwidth=x2"), "there is no link 'a->b'"),
+    "setting without its unit": (problem(topo_set="link:*.latency=3"), "--topo-set: link:*.latency=3: the value '3'"),
+    "setting of cases without cases": (["compare", "--topo-set", "gpus=1"], "--cases"),
     "alpha that is a word": (problem(alpha="one"), "one"),
     "alpha not a number": (problem(alpha="nan"), "nan"),
     "alpha above f32": (problem(alpha="1e60", dtype="f32"), "--alpha: '1e60' is beyond what f32 kernels take"),
@@ -162,8 +166,8 @@ CASES = {
     "no topo action": (["topo"], "validate"),
     "unknown experiment": (["experiment", "run", "table_99"], "table_99"),
     "no experiment action": (["experiment"], "list or run"),
-    "unknown topo action": (["topo", "sho", "two-gpu"], "there is no action 'sho'; there are: list, show, validate "
-                            "(see 'tilerail topo --help')"),
+    "unknown topo action": (["topo", "sho", "two-gpu"], "there is no action 'sho'; there are: list, show, validate, new, "
+                            "import, export (see 'tilerail topo --help')"),
     "unknown experiment action": (["experiment", "lis"], "there is no action 'lis'; there are: list, run"),
     "too much for an action": (["topo", "list", "two-gpu"], "'two-gpu' is not expected"),
     "unknown option of an action": (["topo", "--machine", "two-gpu"], "'--machine' is not expected"),

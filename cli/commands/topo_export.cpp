@@ -1,0 +1,44 @@
+#include <memory>
+
+#include "cli/commands/topo_actions.hpp"
+#include "cli/options/option_group.hpp"
+#include "cli/options/options.hpp"
+#include "cli/output/output_set.hpp"
+#include "model/machine/simgrid_xml.hpp"
+#include "study/job.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+constexpr const char* footer = R"(Examples:
+  tilerail topo export karolina-hgx-a100 --simgrid karolina.xml)";
+
+struct ExportOptions {
+  study::MachineText machine;
+  std::string simgrid;
+};
+
+int run_export(const ExportOptions& options) {
+  OutputSet files;
+  files.expect(options.simgrid, "--simgrid");
+  files.add(options.simgrid, to_simgrid_xml(options.machine.load()));
+  files.finish("");
+  return exit_ok;
+}
+
+}  // namespace
+
+Command add_topo_export(CLI::App& topo) {
+  auto options = std::make_shared<ExportOptions>();
+  options->machine.option = "topo";
+  CLI::App* app = topo.add_subcommand("export", "Write a machine as a file of another simulator");
+  app->footer(footer);
+  app->add_option("machine", options->machine.topology, "A .toml file or a name ('tilerail topo list')")->required();
+  add_settings(OptionGroup{*app, "MACHINE"}, options->machine);
+  OptionGroup{*app, "OUTPUT"}
+      .add("--simgrid", "FILE", options->simgrid, "A platform of SimGrid (.xml), or - for stdout")
+      ->required();
+  return {app, [options] { return run_export(*options); }};
+}
+
+}  // namespace tilerail::cli

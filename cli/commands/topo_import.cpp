@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/commands/topo_actions.hpp"
+#include "cli/options/option_group.hpp"
+#include "cli/output/output_set.hpp"
+#include "model/base/error.hpp"
+#include "model/base/files.hpp"
+#include "model/import/import.hpp"
+#include "model/machine/topology_check.hpp"
+#include "model/machine/topology_writer.hpp"
+#include "study/design/kernel_tables.hpp"
+#include "study/design/machine_design.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+constexpr const char* footer = R"(Examples:
+  nvidia-smi topo -m > topo.txt; tilerail topo import --nvidia-smi topo.txt --kernels h200 -o node.toml
+  NCCL_TOPO_DUMP_FILE=nccl.xml ./any-nccl-program; tilerail topo import --nccl nccl.xml --kernels h200 -o node.toml
+  nvbandwidth -j > rates.json; tilerail topo import --nvbandwidth rates.json --kernels h200 -o node.toml)";
+
+struct ImportOptions {
+  std::string nvidia_smi, nccl, nvbandwidth, kernels, name, out = "-";
+  std::string pcie = "5", nvlink = "21.75", host_memory = "300", sockets = "100";
+};
+
+Topology::Description imported(const ImportOptions& options) {
+  const GpuKind kind = study::find_gpu_kind(options.kernels, "--kernels");
+  const ImportRates rates{.pcie = study::pcie_rate(options.pcie, "--pcie"),
+                          .nvlink = study::design_rate(options.nvlink, "--nvlink"),
+                          .host_memory = study::design_rate(options.host_memory, "--host-memory"),
+                          .sockets = study::design_rate(options.sockets, "--sockets")};
+  const std::string& file = !options.nvidia_smi.empty() ? options.nvidia_smi
+                            : !options.nccl.empty()     ? options.nccl
+                                                        : options.nvbandwidth;
+  const std::string text = read_file(file);
+  if (!options.nvidia_smi.empty()) return import_nvidia_smi(text, file, kind, rates);
+  if (!options.nccl.empty()) return import_nccl_xml(text, file, kind, rates);
+  return import_nvbandwidth(text, file, kind);
+}
+
+int run_import(const ImportOptions& options) {
+  const int given = int{!options.nvidia_smi.empty()} + int{!options.nccl.empty()} + int{!options.nvbandwidth.empty()};
+  if (given != 1)
+    throw InputError{
+        fmt::format("topo import: {} files are given; expected one of --nvidia-smi, --nccl and --nvbandwidth", given)};
+  OutputSet files;
+  files.expect(options.out, "-o");
+  Topology::Description description = imported(options);
+  if (!options.name.empty()) description.name = options.name;
+  if (!is_name(description.name)) throw InputError{fmt::format("--name: is no name; expected {}", expected_name)};
+  const Topology machine{description};  // throws where it is none
+  files.add(options.out, to_toml(machine.description()));
+  files.finish("");
+  return exit_ok;
+}
+
+}  // namespace
+
+Command add_topo_import(CLI::App& topo) {
+  auto options = std::make_shared<ImportOptions>();
+  CLI::App* app = topo.add_subcommand("import", "Write the file of a machine that another tool describes");
+  app->footer(footer);
+  OptionGroup from{*app, "FROM (one of them)"};
+  from.add("--nvidia-smi", "FILE", options->nvidia_smi, "What 'nvidia-smi topo -m' prints");
+  from.add("--nccl", "FILE", options->nccl, "NCCL's topology file, of NCCL_TOPO_DUMP_FILE");
+  from.add("--nvbandwidth", "FILE", options->nvbandwidth, "What 'nvbandwidth -j' prints");
+  OptionGroup with{*app, "MACHINE (what files do not tell; a rate without a unit is in GB/s, of one direction)"};
+  with.add("--kernels", "NAME", options->kernels, "What the GPUs are, as for 'topo new'")->required();
+  with.add("--pcie", "GEN|RATE", options->pcie, "PCIe generation, 3 to 7, or rate, where the file has none [5]");
+  with.add("--nvlink", "RATE", options->nvlink, "Of one NVLink [21.75]");
+  with.add("--host-memory", "RATE", options->host_memory, "Of each NUMA domain, reads and writes together [300]");
+  with.add("--sockets", "RATE", options->sockets, "Between each two NUMA domains [100]");
+  with.add("--name", "NAME", options->name, "Name of the machine [the tool's]");
+  OptionGroup{*app, "OUTPUT"}.add("-o,--output", "FILE", options->out, "The machine's file, or - for stdout [-]");
+  return {app, [options] { return run_import(*options); }};
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <cctype>
+#include <memory>
+
+#include "cli/commands/topo_actions.hpp"
+#include "cli/options/option_group.hpp"
+#include "cli/output/output_set.hpp"
+#include "model/base/text.hpp"
+#include "model/machine/topology_toml.hpp"
+#include "study/design/machine_design.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+constexpr const char* footer = R"(Examples:
+  tilerail topo new --gpus 16 --islands 2 --hosts 4 --pcie 5 --nvlink 450 --bridge 100 --kernels h200 -o new.toml
+  tilerail topo new --gpus 8 --pcie 4 --per-uplink 2 --kernels karolina-hgx-a100 -o pairs.toml)";
+
+struct NewOptions {
+  study::DesignText design;
+  std::string out = "-";
+};
+
+/// As a shell takes it, in one line.
+std::string quoted(const std::string& word) {
+  const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.'; };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+  std::string text = "'";
+  for (const char c : word) text += is_control(c) || c == '\'' ? '?' : c;
+  return text + "'";
+}
+
+/// As it can be typed again.
+std::string command_of(const CLI::App& app) {
+  std::string text = "tilerail topo new";
+  for (const CLI::Option* option : app.get_options([](const CLI::Option* o) { return o->count() > 0; }))
+    if (option->get_name() != "--output") text += " " + option->get_name() + " " + quoted(option->as<std::string>());
+  return text;
+}
+
+int run_new(const CLI::App& app, const NewOptions& options) {
+  OutputSet files;
+  files.expect(options.out, "-o");
+  study::DesignText design = options.design;
+  design.command = command_of(app);
+  const std::string text = study::design_machine(design);
+  read_topology(text, "the new machine");  // throws where it is too large to be one
+  files.add(options.out, text);
+  files.finish("");
+  return exit_ok;
+}
+
+}  // namespace
+
+Command add_topo_new(CLI::App& topo) {
+  auto options = std::make_shared<NewOptions>();
+  CLI::App* app = topo.add_subcommand("new", "Write the file of a machine that does not exist");
+  app->footer(footer);
+  study::DesignText& design = options->design;
+  const OptionGroup group{*app, "MACHINE (a rate without a unit is in GB/s, of one direction)"};
+  group.add("--gpus", "N", design.gpus, "GPUs");
+  group.add("--kernels", "NAME", design.kernels,
+            "What the GPUs are: kernels of a shipped machine such as h200, MACHINE.toml, or MACHINE:KERNELS; memory, "
+            "copy engines, watts and issue costs are those of that machine");
+  group.add("--hosts", "N", design.hosts, "Sockets with host memory, each with an equal part of the GPUs [1]");
+  group.add("--islands", "N", design.islands, "NVLink islands of equal size [1]");
+  group.add("--pcie", "GEN|RATE", design.pcie, "PCIe generation, 3 to 7, of 16 lanes, or a rate such as '50 GB/s' [5]");
+  group.add("--per-uplink", "N", design.uplink_gpus, "GPUs that share the uplink of a PCIe switch [1: no switch]");
+  group.add("--nvlink", "RATE", design.nvlink, "Between a GPU and the NVLink switch of its island [no NVLink]");
+  group.add("--bridge", "RATE", design.bridge, "Between each two islands [none: over PCIe]");
+  group.add("--host-memory", "RATE", design.host_memory, "Of each host memory, reads and writes together [300]");
+  group.add("--sockets", "RATE", design.sockets, "Between each two sockets [100]");
+  group.add("--gpu-memory", "SIZE", design.gpu_memory,
+            "Capacity of each GPU, such as '141 GB' [as the kernels' machine]");
+  group.add("--name", "NAME", design.name, "Name of the machine [N-gpus]");
+  OptionGroup{*app, "OUTPUT"}.add("-o,--output", "FILE", options->out, "The machine's file, or - for stdout [-]");
+  return {app, [app, options] { return run_new(*app, *options); }};
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,59 @@
+#include <memory>
+
+#include "cli/commands/command.hpp"
+#include "cli/options/options.hpp"
+#include "cli/output/progress.hpp"
+#include "cli/output/study_output.hpp"
+#include "cli/output/whatif_text.hpp"
+#include "study/whatif/whatif_table.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+constexpr const char* footer =
+    R"(Every link, group, engine, kernel table, latency and the issue cost is doubled, halved and freed of its limit: how
+long does the problem take then, planned again and with the plan as it is? Parts that are alike are one row.
+A PATTERN names them: link:host->plx0, group:host memory, engine:gpu0.h2d, kernels:h200, latency:host->plx0, issue, with
+* ? and [0-3] as in a shell.
+Examples:
+  tilerail whatif --gemm 16K --topology karolina-hgx-a100 --figure tornado.svg
+  tilerail whatif --gemm 8K --dtype bf16 --topology clx-ai --only 'link:gpu0->*' --each
+  tilerail whatif --gemm 16K --topology karolina-hgx-a100 --together 'link:*host* & group:host*' --json -)";
+
+struct WhatIfOptions {
+  study::JobText job;
+  study::PartSelection selection;
+  StudyOptions study;
+};
+
+int run_whatif(const WhatIfOptions& options) {
+  StudyOutputs outputs{options.study};
+  study::Processes processes{.count = options.study.processes()};
+  study::Question question{options.job.machine.load(), options.job.problem, options.job.machine, options.job.policy};
+  const study::WhatIf what = [&] {
+    CountedProgress progress{"changing the machine"};
+    processes.tick = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
+    return study::what_if(std::move(question), options.selection, processes);
+  }();
+  outputs.write(study::to_csv(what), study::to_json(what), {"tornado"}, to_text(what));
+  return exit_ok;
+}
+
+}  // namespace
+
+Command add_whatif(CLI::App& root) {
+  auto options = std::make_shared<WhatIfOptions>();
+  CLI::App* app = root.add_subcommand("whatif", "What each part of a machine is worth: doubled, halved, without limit");
+  app->footer(footer);
+  add_options(*app, options->job, false);
+  OptionGroup group{*app, "PARTS"};
+  app->add_flag("--each", options->selection.each, "Each part alone, even where others are alike")
+      ->group(group.heading);
+  group.add("--only", "PATTERN", options->selection.only, "Only parts of this name");
+  group.add("--together", "PATTERN & ...", options->selection.together, "One more part: all these at once");
+  OptionGroup output{*app, "OUTPUT"};
+  options->study.add_to(*app, output, "What each part saves and costs as a tornado");
+  return {app, [options] { return run_whatif(*options); }};
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,41 @@
+#include "cli/output/study_output.hpp"
+
+#include "model/base/parse.hpp"
+#include "study/parallel/processes.hpp"
+
+namespace tilerail::cli {
+
+void StudyOptions::add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help) {
+  add_tables(group, figure_help);
+  group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
+  OptionGroup{app, "WORK"}.add("-j,--jobs", "N", jobs, "Processes that simulate side by side [all cores]");
+}
+
+void StudyOptions::add_tables(OptionGroup& group, const std::string& figure_help) {
+  group.add("--csv", "FILE", csv, "Write a line for each row, or - for stdout");
+  group.add("--figure", "FILE", figure, figure_help + ", as .png or .svg");
+}
+
+std::size_t StudyOptions::processes() const {
+  constexpr std::int64_t most = 4096;
+  return jobs.empty() ? study::usable_cores() : static_cast<std::size_t>(parse_integer(jobs, "--jobs", 1, most));
+}
+
+StudyOutputs::StudyOutputs(const StudyOptions& options) : options_{options} {
+  files_.expect(options.csv, "--csv");
+  files_.expect(options.json, "--json");
+  if (options.figure.empty()) return;
+  check_figure_name(options.figure, "--figure");
+  files_.expect(options.figure, "--figure");
+  painter_.emplace("--figure");
+}
+
+void StudyOutputs::write(const std::string& csv, const std::string& json, const std::vector<std::string>& command,
+                         const std::string& text) {
+  files_.add(options_.csv, csv);
+  files_.add(options_.json, json);
+  if (painter_) files_.add(options_.figure, painter_->draw_table(command, csv, options_.figure));
+  files_.finish(text);
+}
+
+}  // namespace tilerail::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/options/option_group.hpp"
+#include "cli/output/output_set.hpp"
+#include "cli/output/painter.hpp"
+
+namespace tilerail::cli {
+
+/// --csv --json --figure --jobs: of commands that plan and simulate many times.
+struct StudyOptions {
+  std::string csv, json, figure;
+  std::string jobs = {};  // "": as many as there are cores
+
+  void add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help);
+  /// --csv and --figure alone.
+  void add_tables(OptionGroup& group, const std::string& figure_help);
+  /// Throws InputError.
+  std::size_t processes() const;
+};
+
+/// Their files, all or none. To be constructed before any work.
+class StudyOutputs {
+ public:
+  /// Throws InputError "OPTION: ...".
+  explicit StudyOutputs(const StudyOptions& options);
+
+  /// One more file that the command writes, by itself.
+  void expect(const std::string& path, const std::string& option) { files_.expect(path, option); }
+
+  /// The files, the figure that `command` of the Python package draws of the CSV, and then `text` or what goes to
+  /// stdout instead.
+  void write(const std::string& csv, const std::string& json, const std::vector<std::string>& command,
+             const std::string& text);
+
+ private:
+  const StudyOptions& options_;
+  OutputSet files_;
+  std::optional<Painter> painter_;
+};
+
+}  // namespace tilerail::cli

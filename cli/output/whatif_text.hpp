@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "study/whatif/whatif.hpp"
+
+namespace tilerail::cli {
+
+/// The machine as it is, a table of what changes it, and the answers in words.
+std::string to_text(const study::WhatIf& what);
+
+}  // namespace tilerail::cli

@@ -1,0 +1,41 @@
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "model/base/error.hpp"
+#include "model/import/import.hpp"
+#include "model/machine/topology_toml.hpp"
+#include "model/machine/topology_writer.hpp"
+
+namespace {
+
+tilerail::GpuKind kind() {
+  tilerail::GpuKind kind;
+  kind.kernels.name = "k";
+  kind.kernels.source = "s";
+  kind.sources = {{"s", tilerail::Source::Kind::assumed, "made up"}};
+  return kind;
+}
+
+/// What is no text of the tool's is refused with an InputError; else the machine can be written and read again.
+void check(const std::function<tilerail::Topology::Description()>& import) {
+  try {
+    const tilerail::Topology machine{import()};
+    tilerail::read_topology(tilerail::to_toml(machine.description()), "again.toml");
+  } catch (const tilerail::InputError&) {
+  }
+}
+
+}  // namespace
+
+/// The first byte chooses the tool.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text{reinterpret_cast<const char*>(data) + 1, size - 1};
+  const auto gpu = kind();
+  if (data[0] == 's') check([&] { return import_nvidia_smi(text, "fuzz", gpu, {}); });
+  if (data[0] == 'n') check([&] { return import_nccl_xml(text, "fuzz", gpu, {}); });
+  if (data[0] == 'b') check([&] { return import_nvbandwidth(text, "fuzz", gpu); });
+  return 0;
+}

@@ -1,0 +1,117 @@
+#include "model/base/name_pattern.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "model/base/error.hpp"
+#include "model/base/parse.hpp"
+#include "model/base/units_text.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr std::size_t most_digits = 9;  // of a number in a name
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The number that is all of `digits`; negative where it is none.
+std::int64_t number_of(std::string_view digits) {
+  std::int64_t value = -1;
+  if (digits.empty() || digits.size() > most_digits || !std::all_of(digits.begin(), digits.end(), is_digit)) return -1;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
+}  // namespace
+
+std::string NamePattern::Range::number(std::int64_t value) const { return fmt::format("{:0{}}", value, digits); }
+
+NamePattern::NamePattern(std::string_view text) : text_{text} {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '*' || text[i] == '?') {
+      parts_.push_back({text[i] == '*' ? Kind::any : Kind::one, {}, {}});
+    } else if (text[i] == '[') {
+      const std::size_t end = text.find(']', i);
+      parts_.push_back(numbers(text.substr(i + 1, end == std::string_view::npos ? end : end - i - 1)));
+      i = std::min(end, text.size());
+    } else {
+      if (parts_.empty() || parts_.back().kind != Kind::text) parts_.push_back({Kind::text, {}, {}});
+      parts_.back().text += text[i];
+    }
+  }
+}
+
+/// Of what stands between brackets: "0,2,4-6".
+NamePattern::Part NamePattern::numbers(std::string_view list) const {
+  Part part{Kind::numbers, {}, {}};
+  for (const std::string_view range : split(list, ',')) {
+    const auto ends = split(range, '-');
+    const std::int64_t first = number_of(ends.front()), last = number_of(ends.back());
+    if (ends.size() > 2 || first < 0 || last < first)
+      throw InputError{fmt::format("{}: the bracket {} is no list of ranges; expected such as [0-7] or [0,2,4-6]",
+                                   in_quotes(text_), in_quotes(list))};
+    const bool filled = ends.front().size() > 1 && ends.front().front() == '0';
+    part.ranges.push_back({first, last, filled ? ends.front().size() : 1});
+  }
+  return part;
+}
+
+/// Where the part can end in `name` when it begins at `begin`.
+std::vector<std::size_t> NamePattern::ends_of(const Part& part, std::string_view name, std::size_t begin) {
+  std::vector<std::size_t> ends;
+  const std::string_view rest = name.substr(begin);
+  if (part.kind == Kind::text && rest.starts_with(part.text)) ends.push_back(begin + part.text.size());
+  if (part.kind == Kind::one && !rest.empty()) ends.push_back(begin + 1);
+  if (part.kind != Kind::numbers) return ends;
+  for (std::size_t length = 1; length <= rest.size() && length <= most_digits && is_digit(rest[length - 1]); ++length) {
+    const std::string_view digits = rest.substr(0, length);
+    const std::int64_t value = number_of(digits);
+    if (std::any_of(part.ranges.begin(), part.ranges.end(), [&](const Range& range) {
+          return value >= range.first && value <= range.last && digits == range.number(value);
+        }))
+      ends.push_back(begin + length);
+  }
+  return ends;
+}
+
+/// Goes on from all places where the parts before can have ended, so that many '*' take no longer than their product
+/// with the name.
+bool NamePattern::matches(std::string_view name) const {
+  std::vector<bool> here(name.size() + 1, false);
+  here[0] = true;
+  for (const Part& part : parts_) {
+    std::vector<bool> next(name.size() + 1, false);
+    for (std::size_t begin = 0; begin <= name.size(); ++begin) {
+      if (!here[begin]) continue;
+      if (part.kind == Kind::any) {
+        std::fill(next.begin() + static_cast<std::ptrdiff_t>(begin), next.end(), true);
+        break;
+      }
+      for (const std::size_t end : ends_of(part, name, begin)) next[end] = true;
+    }
+    here = std::move(next);
+  }
+  return here[name.size()];
+}
+
+std::vector<std::string> NamePattern::expanded(std::size_t most) const {
+  std::vector<std::string> names{""};
+  for (const Part& part : parts_) {
+    std::vector<std::string> endings{part.kind == Kind::any ? "*" : part.kind == Kind::one ? "?" : part.text};
+    if (part.kind == Kind::numbers) endings.clear();
+    for (const Range& range : part.ranges)
+      for (std::int64_t value = range.first; value <= range.last && endings.size() <= most; ++value)
+        endings.push_back(range.number(value));
+    if (names.size() * endings.size() > most)
+      throw InputError{fmt::format("{}: stands for too many names; expected at most {}", in_quotes(text_), most)};
+    std::vector<std::string> longer;
+    for (const std::string& name : names)
+      for (const std::string& ending : endings) longer.push_back(name + ending);
+    names = std::move(longer);
+  }
+  return names;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,44 @@
+#include "model/base/nearest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "model/base/units_text.hpp"
+
+namespace tilerail {
+namespace {
+
+/// Levenshtein's distance: how many letters are changed, added or left out.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string known_names(std::string_view unknown, std::span<const std::string> names) {
+  constexpr std::size_t few = 8, shown = 4, longest = 128;  // longest: of what is compared
+  if (names.empty()) return "there is none";
+  std::vector<std::pair<std::size_t, std::string_view>> order;
+  for (const std::string& name : names)
+    order.emplace_back(names.size() <= few ? 0 : distance(unknown.substr(0, longest), name), name);
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(order.size(), names.size() <= few ? few : shown); ++i)
+    text += (i > 0 ? ", " : "") + in_quotes(order[i].second);
+  return (names.size() <= few ? "there are " : fmt::format("of {} the nearest are ", names.size())) + text;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <boost/property_tree/ptree.hpp>
+#include <string>
+#include <string_view>
+
+namespace tilerail {
+
+using XmlTree = boost::property_tree::ptree;
+
+/// The elements of a text; attributes are in the child "<xmlattr>". Throws InputError "FILE:LINE: ..." for what is no
+/// XML, and for what is larger or deeper than descriptions of machines are.
+XmlTree parsed_xml(std::string_view text, const std::string& file);
+
+/// The attribute, or "" where there is none.
+std::string attribute(const XmlTree& element, const std::string& name);
+
+}  // namespace tilerail

@@ -1,0 +1,74 @@
+#include "model/machine/machine_facts.hpp"
+
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "model/machine/concurrent_rates.hpp"
+
+namespace tilerail {
+namespace {
+
+using Flows = std::vector<std::pair<MemoryId, MemoryId>>;
+
+constexpr Bytes typical{16.0 * 1024 * 1024};  // of a copy: that routes are chosen for
+
+std::optional<MemoryId> nearest(const Topology& topology, MemoryId gpu) {
+  std::optional<MemoryId> best;
+  Seconds least{std::numeric_limits<double>::infinity()};
+  for (const MemoryId host : topology.hosts()) {
+    if (!topology.has_route(host, gpu) || !topology.has_route(gpu, host)) continue;
+    const Seconds time = topology.latency(host, gpu) + typical / topology.pair_rate(host, gpu);
+    if (time < least) best = host, least = time;
+  }
+  return best;
+}
+
+Rate sum_of(const std::vector<Rate>& rates) { return std::accumulate(rates.begin(), rates.end(), Rate{0}); }
+
+}  // namespace
+
+std::vector<NearestHost> nearest_hosts(const Topology& topology) {
+  std::vector<NearestHost> all;
+  Flows in, out;
+  for (const MemoryId gpu : topology.gpus()) {
+    const auto host = nearest(topology, gpu);
+    if (!host) continue;
+    NearestHost each{.gpu = gpu, .host = *host};
+    each.in_alone = topology.pair_rate(*host, gpu);
+    each.out_alone = topology.pair_rate(gpu, *host);
+    const auto both = concurrent_rates(topology, Flows{{*host, gpu}, {gpu, *host}});
+    each.in_both = both[0], each.out_both = both[1];
+    in.emplace_back(*host, gpu);
+    out.emplace_back(gpu, *host);
+    all.push_back(each);
+  }
+  Flows ways = in;
+  ways.insert(ways.end(), out.begin(), out.end());
+  const auto in_rates = concurrent_rates(topology, in), out_rates = concurrent_rates(topology, out),
+             rates = concurrent_rates(topology, ways);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].in_all = in_rates[i], all[i].out_all = out_rates[i];
+    all[i].in_all_both = rates[i], all[i].out_all_both = rates[all.size() + i];
+  }
+  return all;
+}
+
+std::optional<Bisection> bisection(const Topology& topology) {
+  const auto& gpus = topology.gpus();
+  const std::size_t half = gpus.size() / 2;
+  if (half == 0) return std::nullopt;
+  Flows forward, backward;
+  for (std::size_t i = 0; i < half; ++i) {
+    const MemoryId a = gpus[i], b = gpus[gpus.size() - half + i];
+    if (!topology.has_route(a, b) || !topology.has_route(b, a)) return std::nullopt;
+    forward.emplace_back(a, b);
+    backward.emplace_back(b, a);
+  }
+  Flows both = forward;
+  both.insert(both.end(), backward.begin(), backward.end());
+  return Bisection{half, sum_of(concurrent_rates(topology, forward)), sum_of(concurrent_rates(topology, backward)),
+                   sum_of(concurrent_rates(topology, both))};
+}
+
+}  // namespace tilerail

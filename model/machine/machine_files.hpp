@@ -1,0 +1,69 @@
+#pragma once
+
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/base/file_reader.hpp"
+#include "model/base/toml_table.hpp"
+
+namespace tilerail {
+
+/// One file of a machine, and which of its tables are wanted.
+struct MachineFile {
+  TomlFile file;
+  toml::table root;
+  const MachineFile* includer = nullptr;                         // none: the file of the machine itself
+  std::vector<std::string> take = {};                            // empty: everything
+  std::map<std::string, std::string, std::less<>> sources = {};  // keys in this file: keys in the machine
+
+  TomlTable tables() const { return {root, file, ""}; }
+  /// Whether these tables count: of kind "kernels", or also of a name, "kernels.h200".
+  bool wants(std::string_view kind, std::string_view name = {}) const;
+};
+
+/// The tables of a file, or of one instance of a template. Names of nodes in them are looked for with each of the
+/// prefixes, from the first on.
+struct TableScope {
+  MachineFile* file;
+  TomlTable tables;
+  std::vector<std::string> prefixes;         // the first is that of its own nodes; the last is ""
+  std::optional<std::int64_t> first_device;  // what device 0 of a template is here; absent: the next free number
+
+  const std::string& prefix() const { return prefixes.front(); }
+};
+
+/// A file with those that it includes, and the instances of their templates. docs/formats.md#templates
+class MachineFiles {
+ public:
+  /// Parses all. `read` finds what is included; without it, that is refused. `errors`: as of TomlFile, but text that is
+  /// no TOML is always thrown, as an InputError.
+  MachineFiles(std::string_view text, const std::string& name, const FileReader& read, std::vector<TomlError>* errors);
+  MachineFiles(const MachineFiles&) = delete;
+  MachineFiles& operator=(const MachineFiles&) = delete;
+
+  /// The machine's own file first.
+  std::list<MachineFile>& files() { return files_; }
+  const std::list<MachineFile>& files() const { return files_; }
+  const std::vector<TableScope>& scopes() const { return scopes_; }
+
+ private:
+  void add_file(std::string_view text, const std::string& name, const MachineFile* includer,
+                std::vector<std::string> take);
+  void include(const MachineFile& from, const TomlValue& what);
+  void find_templates(MachineFile& file);
+  void add_scope(const TableScope& scope, std::size_t depth);
+  void add_instances(const TableScope& scope, TomlTable& instance, std::size_t depth);
+
+  FileReader read_;
+  std::vector<TomlError>* errors_;
+  std::size_t bytes_ = 0;
+  std::list<MachineFile> files_;
+  std::map<std::string, TableScope, std::less<>> templates_;
+  std::vector<TableScope> scopes_;
+};
+
+}  // namespace tilerail

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/machine/settings/setting_value.hpp"
+#include "model/machine/topology.hpp"
+
+namespace tilerail {
+
+/// Changes figures of a description, one setting after another, and gives all that it changes sources that tell.
+class DescriptionEditor {
+ public:
+  explicit DescriptionEditor(Topology::Description description) : d_{std::move(description)} {}
+
+  /// "KEY=VALUE". Throws InputError "KEY=VALUE: ...".
+  void apply(const std::string& setting);
+
+  /// With the new name and the new sources. Throws InputError when the name is none.
+  Topology::Description result();
+
+ private:
+  /// An item and its key: "bandwidth" of "host->gpu*" of "link:host->gpu*.bandwidth".
+  struct Target {
+    std::string name, field;
+  };
+  Target target(std::string_view key, std::initializer_list<std::string_view> fields) const;
+
+  void apply_to_machine(const std::string& key, const SettingValue& value);
+  void apply_to_links(const Target& target, const SettingValue& value);
+  void apply_to_groups(const Target& target, const SettingValue& value);
+  void apply_to_memories(const Target& target, const SettingValue& value);
+  void apply_to_kernels(const Target& target, const SettingValue& value);
+  void apply_to_issue(std::string_view field, const SettingValue& value);
+  bool apply_rate(KernelTimes& kernels, std::string_view dtype, const SettingValue& value);
+
+  /// Calls `change` for every item whose name fits, and marks those for which it says that it changed something.
+  template <class Items, class Change>
+  void each(Items& items, const char* kind, const std::string& name, const Change& change);
+
+  [[noreturn]] void fail(const std::string& message) const;
+  /// From now on, `source` is one that names the setting, too.
+  void mark(std::string& source);
+
+  struct Changed {
+    std::string original;
+    std::vector<std::string> settings;
+  };
+  Topology::Description d_;
+  std::string setting_;  // the one that is applied
+  std::vector<std::string> settings_;
+  bool renamed_ = false;
+  std::map<std::string, Changed> sources_;  // new ones by their keys
+};
+
+}  // namespace tilerail

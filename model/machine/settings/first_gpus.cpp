@@ -1,0 +1,75 @@
+#include "model/machine/settings/first_gpus.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace tilerail {
+namespace {
+
+/// By old id: the new one of what stays.
+template <class Id>
+using Renumbered = std::vector<std::optional<Id>>;
+
+/// Moves over what `stays(item)` and says where it went.
+template <class Id, class Item, class Stays>
+Renumbered<Id> keep(const std::vector<Item>& from, std::vector<Item>& to, const Stays& stays) {
+  Renumbered<Id> ids(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (!stays(from[i], i)) continue;
+    ids[i] = Id{to.size()};
+    to.push_back(from[i]);
+  }
+  return ids;
+}
+
+std::vector<LinkId> renumbered(const std::vector<LinkId>& links, const Renumbered<LinkId>& ids) {
+  std::vector<LinkId> left;
+  for (const LinkId link : links)
+    if (ids[link.index()]) left.push_back(*ids[link.index()]);
+  return left;
+}
+
+/// The group of the links that stay; nothing when it bounds nothing.
+std::optional<CapacityGroup> of_links_that_stay(CapacityGroup group, const Renumbered<LinkId>& ids) {
+  group.forward = renumbered(group.forward, ids);
+  group.backward = renumbered(group.backward, ids);
+  if (group.forward.empty()) group.forward.swap(group.backward);
+  if (group.backward.empty()) group.both_busy.reset(), group.forward_share.reset();
+  if (group.forward.empty() || (!group.capacity && !group.both_busy)) return std::nullopt;
+  return group;
+}
+
+}  // namespace
+
+Topology::Description with_first_gpus(const Topology::Description& machine, std::size_t count) {
+  std::vector<int> numbers;
+  for (const Memory& memory : machine.memories)
+    if (memory.kind == NodeKind::gpu) numbers.push_back(memory.device);
+  std::sort(numbers.begin(), numbers.end());
+  const auto memory_stays = [&](const Memory& memory) {
+    return memory.kind != NodeKind::gpu || memory.device <= numbers[count - 1];
+  };
+  std::vector<bool> node_goes(machine.nodes.size(), false);
+  for (const Memory& memory : machine.memories) node_goes[memory.node.index()] = !memory_stays(memory);
+
+  Topology::Description d = machine;
+  d.nodes.clear(), d.memories.clear(), d.links.clear(), d.groups.clear(), d.routes.clear();
+  const auto nodes = keep<NodeId>(machine.nodes, d.nodes, [&](const Node&, std::size_t i) { return !node_goes[i]; });
+  const auto memories = keep<MemoryId>(machine.memories, d.memories,
+                                       [&](const Memory& memory, std::size_t) { return memory_stays(memory); });
+  for (Memory& memory : d.memories) memory.node = *nodes[memory.node.index()];
+  const auto links = keep<LinkId>(machine.links, d.links, [&](const Link& link, std::size_t) {
+    return nodes[link.from.index()] && nodes[link.to.index()];
+  });
+  for (Link& link : d.links) link.from = *nodes[link.from.index()], link.to = *nodes[link.to.index()];
+  for (const CapacityGroup& group : machine.groups)
+    if (const auto left = of_links_that_stay(group, links)) d.groups.push_back(*left);
+  for (const auto& route : machine.routes)
+    if (memories[route.from.index()] && memories[route.to.index()])
+      d.routes.push_back(
+          {*memories[route.from.index()], *memories[route.to.index()], renumbered(route.links, links), route.source});
+  return d;
+}
+
+}  // namespace tilerail

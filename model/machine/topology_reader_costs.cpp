@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "model/machine/topology_reader.hpp"
+
+namespace tilerail {
+
+using Table = TopologyDefect::Table;
+
+void each_ascending(const TomlValue& value, const Range<double>& range, const char* more,
+                    const std::function<void(double, const TomlValue&)>& add) {
+  double last = -std::numeric_limits<double>::infinity();
+  for (const TomlValue& point : value.list(TopologyLimits::points)) {
+    const auto parts = point.pair();
+    const double first = parts[0].number(range);
+    if (first <= last) parts[0].report(fmt::format("does not ascend; expected {} than in the point before", more));
+    last = first;
+    add(first, parts[1]);
+  }
+}
+
+CapacityCurve read_capacity(const TomlValue& value) {
+  if (value.is_text()) return {{{1, value.rate(TopologyLimits::rate)}}};
+  CapacityCurve curve;
+  each_ascending(value, TopologyLimits::copies, "more copies", [&](double copies, const TomlValue& rate) {
+    curve.points.push_back({copies, rate.rate(TopologyLimits::rate)});
+  });
+  if (curve.points.empty()) value.report("has no points; expected at least one");
+  return curve;
+}
+
+void TopologyReader::read_copies(const TomlTable& table) {
+  table.allow_only(
+      {"strided_efficiency", "strided_efficiency_busy", "strided_efficiency_peer", "strided_border", "source"});
+  const auto read = [](const TomlValue& value) {
+    std::vector<StridedEfficiency::Point> points;
+    for (const TomlValue& point : value.list(TopologyLimits::points)) {
+      const auto parts = point.list(3);
+      if (parts.size() < 2) {
+        point.report("has another length; expected [column, efficiency] or [column, pitch, efficiency]");
+        continue;
+      }
+      points.push_back({parts[0].bytes(TopologyLimits::column), parts.back().number(TopologyLimits::efficiency),
+                        parts.size() == 3 ? parts[1].bytes(TopologyLimits::column) : Bytes{0}});
+    }
+    return points;
+  };
+  d_.strided.points = read(table.need("strided_efficiency"));
+  if (const auto busy = table.find("strided_efficiency_busy")) d_.strided.busy = read(*busy);
+  if (const auto peer = table.find("strided_efficiency_peer")) d_.strided.peer = read(*peer);
+  if (const auto border = table.find("strided_border")) d_.strided.border = border->bytes(TopologyLimits::column);
+  d_.strided.source = source_of(table);
+  places_[Table::copies].push_back(table.place());
+}
+
+void TopologyReader::read_issue(const TomlTable& table) {
+  table.allow_only({"per_op", "per_kernel", "per_dependency", "per_call", "source"});
+  d_.issue.per_op = table.need("per_op").seconds(TopologyLimits::latency);
+  if (const auto per_kernel = table.find("per_kernel"))
+    d_.issue.per_kernel = per_kernel->seconds(TopologyLimits::latency);
+  d_.issue.per_dependency = table.need("per_dependency").seconds(TopologyLimits::latency);
+  if (const auto per_call = table.find("per_call")) d_.issue.per_call = per_call->seconds(TopologyLimits::latency);
+  d_.issue.source = source_of(table);
+  places_[Table::issue].push_back(table.place());
+}
+
+}  // namespace tilerail

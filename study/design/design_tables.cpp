@@ -1,0 +1,142 @@
+#include "study/design/design_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/base/units_text.hpp"
+#include "model/machine/topology_writer.hpp"
+
+namespace tilerail::study {
+namespace {
+
+/// More than this many are joined by a switch, fewer by a link for each pair.
+constexpr std::size_t few = 8;
+
+/// "gpu[0-7]", "gpu0" of one.
+std::string names(const std::string& stem, std::size_t count) {
+  return count == 1 ? stem + "0" : fmt::format("{}[0-{}]", stem, count - 1);
+}
+
+class File {
+ public:
+  explicit File(const Design& design) : d_{design} {
+    while (std::ranges::find(d_.kind.sources, source_, &Source::key) != d_.kind.sources.end()) source_ += "+";
+  }
+
+  std::string text() {
+    head();
+    hosts();
+    if (d_.uplink_gpus > 1) pcie_switches();
+    gpus();
+    if (d_.nvlink) islands();
+    out_ +=
+        fmt::format("\n# Kernels, 2-D copies and what it costs to issue an operation: those of {}.\n", d_.kind.machine);
+    Topology::Description costs;
+    costs.sources = d_.kind.sources;
+    costs.kernels = {d_.kind.kernels};
+    costs.strided = d_.kind.strided;
+    costs.issue = d_.kind.issue;
+    return out_ + costs_to_toml(costs);
+  }
+
+ private:
+  template <class... Arguments>
+  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    out_ += fmt::format(format, std::forward<Arguments>(arguments)...);
+  }
+
+  /// A blank line, but not between a table and what is said of it.
+  void table(const char* header) {
+    const std::size_t last = out_.rfind('\n', out_.size() - 2);
+    add("{}{}\n", out_[last + 1] == '#' ? "" : "\n", header);
+  }
+
+  void head() {
+    if (!d_.command.empty()) add("# {}\n", d_.command);
+    add("# Change any figure: 'tilerail topo validate FILE' says whether it still fits, 'tilerail topo show FILE' "
+        "what\n"
+        "# follows from it. docs/formats.md explains the keys, names such as \"gpu[0-7]\" and pairings.\n"
+        "schema = 1\nname = {}\ndescription = \"{} GPUs, {} host memories, {} islands\"\n\n[sources]\n",
+        toml_text(d_.name), d_.gpus, d_.hosts, d_.nvlink ? d_.islands : 0);
+    add("{} = {{ kind = \"assumed\", text = \"a machine that was designed: rates as they were asked for, latencies and "
+        "sharing as is usual\" }}\n",
+        toml_text(source_));
+    for (const Source& source : d_.kind.sources) out_ += source_to_toml(source);
+  }
+
+  void link(const std::string& from, const std::string& to, Rate rate, const char* latency,
+            const char* pairing = "all") {
+    table("[[link]]");
+    add("from = {}\nto = {}\n", toml_text(from), toml_text(to));
+    if (std::string{pairing} != "all") add("pairing = \"{}\"\n", pairing);
+    add("bandwidth = {}\nlatency = \"{}\"\nboth = true\nsource = {}\n", toml_text(to_text(rate)), latency,
+        toml_text(source_));
+  }
+
+  void switches(const std::string& stem, std::size_t count) {
+    table("[[switch]]");
+    add("names = {}\nsource = {}\n", toml_text(names(stem, count)), toml_text(source_));
+  }
+
+  /// All of these switches reach each other.
+  void join(const std::string& stem, std::size_t count, const char* hub, Rate rate, const char* latency) {
+    if (count == 1) return;
+    if (count <= few) return link(names(stem, count), names(stem, count), rate, latency);
+    table("[[switch]]");
+    add("name = \"{}\"\nsource = {}\n", hub, toml_text(source_));
+    link(names(stem, count), hub, rate, latency);
+  }
+
+  void hosts() {
+    const std::string host = d_.hosts == 1 ? "host" : names("host", d_.hosts), cpu = names("cpu", d_.hosts);
+    add("\n# Host memories, without a bound of their size, each behind its socket. Reads and writes together get no "
+        "more\n"
+        "# than the memory gives.\n[[memory]]\nnames = {}\nkind = \"host\"\nsource = {}\n",
+        toml_text(host), toml_text(source_));
+    switches("cpu", d_.hosts);
+    link(host, cpu, d_.host_memory, "0.5 us", "zip");
+    add("\n[[group]]\nnames = {}\nforward = [\"{}->{}\"]\nbackward = [\"{}->{}\"]\ncapacity = {}\nsource = {}\n",
+        toml_text(host), d_.hosts == 1 ? "host" : "host*", cpu, cpu, d_.hosts == 1 ? "host" : "host*",
+        toml_text(to_text(d_.host_memory)), toml_text(source_));
+    if (d_.hosts > 1) add("\n# Between the sockets.\n");
+    join("cpu", d_.hosts, "sockets", d_.sockets, "1 us");
+  }
+
+  std::size_t uplinks() const { return d_.gpus / d_.uplink_gpus; }
+
+  void pcie_switches() {
+    add("\n# {} GPUs share the uplink of a PCIe switch.\n", d_.uplink_gpus);
+    switches("plx", uplinks());
+    link(names("cpu", d_.hosts), names("plx", uplinks()), d_.pcie, "0.5 us", "blocks");
+  }
+
+  void gpus() {
+    const Memory& gpu = d_.kind.gpu;
+    add("\n# GPUs: memory, copy engines and watts of '{}' of {}.\n[[memory]]\nnames = {}\nkind = \"gpu\"\ndevice = 0\n",
+        d_.kind.kernels.name, d_.kind.machine, toml_text(names("gpu", d_.gpus)));
+    add("kernels = {}\n", toml_text(d_.kind.kernels.name));
+    out_ += figures_to_toml(gpu);
+    add("source = {}\n\n# PCIe, {} GPUs at each socket.\n", toml_text(source_), d_.gpus / d_.hosts);
+    const bool shared = d_.uplink_gpus > 1;
+    link(shared ? names("plx", uplinks()) : names("cpu", d_.hosts), names("gpu", d_.gpus), d_.pcie, "2 us", "blocks");
+  }
+
+  void islands() {
+    add("\n# NVLink: {} GPUs at each switch.\n", d_.gpus / d_.islands);
+    switches("nvsw", d_.islands);
+    link(names("nvsw", d_.islands), names("gpu", d_.gpus), *d_.nvlink, "1.3 us", "blocks");
+    if (d_.bridge) add("\n# Bridges between the islands.\n");
+    if (!d_.bridge && d_.islands > 1) add("\n# No bridge: between islands, copies take PCIe and the sockets.\n");
+    if (d_.bridge) join("nvsw", d_.islands, "bridges", *d_.bridge, "1 us");
+  }
+
+  const Design& d_;
+  std::string source_ = "design", out_;
+};
+
+}  // namespace
+
+std::string tables_of(const Design& design) { return File{design}.text(); }
+
+}  // namespace tilerail::study

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "study/design/kernel_tables.hpp"
+
+namespace tilerail::study {
+
+/// A machine in a few figures that fit together. Rates are of one direction.
+struct Design {
+  std::string name, command;
+  std::size_t gpus = 1, hosts = 1, islands = 1, uplink_gpus = 1;
+  Rate pcie{0}, host_memory{0}, sockets{0};
+  std::optional<Rate> nvlink, bridge;
+  GpuKind kind;
+};
+
+/// Its file.
+std::string tables_of(const Design& design);
+
+}  // namespace tilerail::study

@@ -1,0 +1,76 @@
+#include "study/design/kernel_tables.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "model/base/error.hpp"
+#include "model/base/units_text.hpp"
+#include "model/machine/topology_toml.hpp"
+#include "study/planning/find_machine.hpp"
+
+namespace tilerail::study {
+namespace {
+
+bool means(const std::string& text, const std::string& table) { return table == text || table.ends_with("-" + text); }
+
+GpuKind kind_of(const Topology& machine, const std::string& file, std::size_t kernels) {
+  const Topology::Description& d = machine.description();
+  GpuKind kind{machine.name(), file, d.kernels[kernels], {}, d.strided, d.issue, {}};
+  for (const MemoryId gpu : machine.gpus())
+    if (machine.memory(gpu).kernels == kernels) {
+      kind.gpu = machine.memory(gpu);
+      break;
+    }
+  std::set<std::string> keys{kind.kernels.source, kind.strided.source, kind.issue.source};
+  for (const GemmCurve& curve : kind.kernels.gemm) keys.insert(curve.source);
+  for (const Source& source : d.sources)
+    if (keys.contains(source.key)) kind.sources.push_back(source);
+  return kind;
+}
+
+/// Of a machine that is named: its only kernels, or those after the colon.
+GpuKind of_machine(const std::string& name, const std::string& table, const std::string& what) {
+  const std::string file = find_machine(name, what).string();
+  const Topology machine = load_topology(file);
+  const auto& kernels = machine.description().kernels;
+  std::vector<std::string> names;
+  for (const KernelTimes& each : kernels) names.push_back(each.name);
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    if (table.empty() ? kernels.size() == 1 : kernels[i].name == table) return kind_of(machine, file, i);
+  throw InputError{fmt::format("{}: {} has the kernels {}; expected one of them, such as {}:{}", what, machine.name(),
+                               fmt::join(names, ", "), name, names.empty() ? "k" : names.front())};
+}
+
+bool is_machine(const std::string& text) {
+  try {
+    find_machine(text, "");
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+GpuKind find_gpu_kind(const std::string& text, const std::string& what) {
+  const std::size_t colon = text.rfind(':');
+  if (is_machine(text)) return of_machine(text, "", what);
+  if (colon != std::string::npos) return of_machine(text.substr(0, colon), text.substr(colon + 1), what);
+  std::set<std::string> known;
+  for (const std::string& name : machine_names()) {
+    const std::string file = find_machine(name, what).string();
+    const Topology machine = load_topology(file);
+    const auto& kernels = machine.description().kernels;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      if (means(text, kernels[i].name)) return kind_of(machine, file, i);
+      known.insert(kernels[i].name);
+    }
+  }
+  throw InputError{fmt::format("{}: there are no kernels {}; expected a machine or one of: {}", what, in_quotes(text),
+                               fmt::join(known, ", "))};
+}
+
+}  // namespace tilerail::study

@@ -1,0 +1,95 @@
+#include "study/design/machine_design.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+
+#include "model/base/error.hpp"
+#include "model/base/parse.hpp"
+#include "model/base/topology_limits.hpp"
+#include "model/base/units_text.hpp"
+#include "model/machine/topology_check.hpp"
+#include "model/machine/topology_writer.hpp"
+#include "study/design/design_tables.hpp"
+
+namespace tilerail::study {
+Rate design_rate(const std::string& text, const std::string& option) {
+  const bool plain = !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
+  Rate rate;
+  try {
+    rate = parse_rate(plain ? text + " GB/s" : text);
+  } catch (const InputError& error) {
+    throw InputError{fmt::format("{}: {}", option, error.what())};
+  }
+  if (!TopologyLimits::rate.holds(rate))
+    throw InputError{
+        fmt::format("{}: {} is out of range; expected {}", option, in_quotes(text), TopologyLimits::rate.text)};
+  return rate;
+}
+
+Rate pcie_rate(const std::string& text, const std::string& option) {
+  constexpr std::array<double, 5> nominal{15.75e9, 31.5e9, 63e9, 121e9, 242e9};  // generations 3 to 7
+  constexpr double reached = 0.87;
+  if (text.find("B/s") != std::string::npos) return design_rate(text, option);
+  return Rate{nominal[static_cast<std::size_t>(parse_integer(text, option, 3, 7) - 3)] * reached};
+}
+
+namespace {
+
+std::size_t count_of(const std::string& text, const std::string& option, std::size_t most) {
+  return static_cast<std::size_t>(parse_integer(text, option, 1, static_cast<std::int64_t>(most)));
+}
+
+void require_blocks(std::size_t gpus, std::size_t parts, const std::string& option) {
+  if (gpus % parts != 0)
+    throw InputError{
+        fmt::format("{}: {} GPUs are not in {} equal parts; expected a divisor of {}", option, gpus, parts, gpus)};
+}
+
+Design design_of(const DesignText& text) {
+  constexpr std::size_t most = 4096;
+  Design d;
+  if (text.gpus.empty()) throw InputError{"--gpus: the number of GPUs is missing; expected such as --gpus 8"};
+  if (text.kernels.empty())
+    throw InputError{"--kernels: the kind of GPU is missing; expected such as h200, or a machine whose GPUs it has"};
+  d.gpus = count_of(text.gpus, "--gpus", most);
+  d.hosts = count_of(text.hosts, "--hosts", d.gpus);
+  d.islands = count_of(text.islands, "--islands", d.gpus);
+  require_blocks(d.gpus, d.hosts, "--hosts");
+  require_blocks(d.gpus, d.islands, "--islands");
+  d.uplink_gpus = count_of(text.uplink_gpus, "--per-uplink", d.gpus / d.hosts);
+  if ((d.gpus / d.hosts) % d.uplink_gpus != 0) require_blocks(d.gpus / d.hosts, d.uplink_gpus, "--per-uplink");
+  d.pcie = pcie_rate(text.pcie, "--pcie");
+  d.host_memory = design_rate(text.host_memory, "--host-memory");
+  d.sockets = design_rate(text.sockets, "--sockets");
+  if (!text.nvlink.empty()) d.nvlink = design_rate(text.nvlink, "--nvlink");
+  if (!text.bridge.empty()) d.bridge = design_rate(text.bridge, "--bridge");
+  if (d.islands > 1 && !d.nvlink)
+    throw InputError{"--islands: islands are joined by NVLink; expected --nvlink GB/s beside it"};
+  if (d.bridge && d.islands == 1)
+    throw InputError{
+        "--bridge: there is one island, which needs no bridge; expected --islands of at least 2 beside it"};
+  d.kind = find_gpu_kind(text.kernels, "--kernels");
+  if (!text.gpu_memory.empty()) {
+    try {
+      d.kind.gpu.capacity = parse_bytes(text.gpu_memory);
+    } catch (const InputError& error) {
+      throw InputError{fmt::format("--gpu-memory: {}", error.what())};
+    }
+    if (!TopologyLimits::capacity.holds(*d.kind.gpu.capacity))
+      throw InputError{fmt::format("--gpu-memory: {} is out of range; expected {}", in_quotes(text.gpu_memory),
+                                   TopologyLimits::capacity.text)};
+  }
+  d.name = text.name.empty() ? fmt::format("{}-gpus", d.gpus) : text.name;
+  if (!is_name(d.name))
+    throw InputError{fmt::format("--name: {} is no name; expected {}", in_quotes(d.name), expected_name)};
+  d.command = text.command;
+  return d;
+}
+
+}  // namespace
+
+std::string design_machine(const DesignText& text) { return tables_of(design_of(text)); }
+
+}  // namespace tilerail::study

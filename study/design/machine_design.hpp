@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "study/design/kernel_tables.hpp"
+
+namespace tilerail::study {
+
+/// A machine in a few figures, as a user gives them; rates are of one direction, "450" or "450 GB/s".
+struct DesignText {
+  std::string name = {}, gpus = {}, kernels = {};
+  std::string hosts = "1", islands = "1", uplink_gpus = "1";
+  std::string pcie = "5";  // generation 3 to 7, or a rate of 16 lanes with its unit
+  std::string nvlink = {}, bridge = {};
+  std::string host_memory = "300", sockets = "100";
+  std::string gpu_memory = {};
+  std::string command = {};  // for the file's first lines
+};
+
+/// A commented machine file: `hosts` sockets with memory, GPUs in equal blocks behind PCIe, `uplink_gpus` of them to a
+/// PCIe switch, and in `islands` of equal size joined by NVLink switches, between which there are bridges. All figures
+/// have sources: those of the kernels are kept, the others are assumed. Throws InputError "--OPTION: ...".
+std::string design_machine(const DesignText& text);
+
+/// "450" or "450 GB/s", in the range of rates. Throws InputError "OPTION: ...".
+Rate design_rate(const std::string& text, const std::string& option);
+
+/// A PCIe generation, 3 to 7, of 16 lanes in one direction: what the standard gives times 0.87, which an H200 reaches
+/// on generation 5; or a rate with its unit.
+Rate pcie_rate(const std::string& text, const std::string& option);
+
+}  // namespace tilerail::study

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "report/summary/summary.hpp"
+
+namespace tilerail::study {
+
+/// What is told of a plan that was simulated. Times in seconds.
+struct Evaluation {
+  double makespan = 0;
+  double bound = 0;  // of any plan on that machine
+  std::string bound_by;
+  double kernels = 0;           // share of the critical path that runs kernels or waits for them
+  std::string bottleneck = {};  // what most of the critical path goes into: "kernels", "copies", "issue" or "waiting"
+  std::string busiest = {};     // the part of the critical path that is longest: "group host memory"
+  std::string plan_hash;
+  std::int64_t tile = 0, ops = 0;
+  std::vector<std::string> devices;
+
+  bool compute_bound() const { return bottleneck == "kernels"; }
+  bool bound_by_kernels() const { return bound_by.starts_with("kernels"); }
+};
+
+Evaluation evaluation_of(const Summary& summary);
+
+/// Between processes.
+void to_json(nlohmann::ordered_json& json, const Evaluation& evaluation);
+void from_json(const nlohmann::ordered_json& json, Evaluation& evaluation);
+
+/// The plan simulated on this machine. Throws InputError when it does not fit.
+Summary simulated(const Plan& plan, const Topology& topology);
+
+}  // namespace tilerail::study

@@ -1,0 +1,90 @@
+#include "study/sweep/keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "model/base/error.hpp"
+#include "model/base/nearest.hpp"
+#include "model/base/parse.hpp"
+#include "model/base/units_text.hpp"
+#include "model/machine/settings/machine_settings.hpp"
+#include "sched/policy/fields.hpp"
+
+namespace tilerail::study {
+namespace {
+
+using Setter = std::function<void(JobText&, const std::string&)>;
+
+/// One of M, N, K; the others are those of gemm, if it was given.
+void set_size(JobText& job, std::size_t index, const std::string& value) {
+  const std::string given = job.problem.gemm.value_or("1,1,1");
+  std::vector<std::string> sizes;
+  for (const std::string_view size : split(given, ',')) sizes.emplace_back(size);
+  if (sizes.size() == 1) sizes.assign(3, sizes.front());
+  if (sizes.size() != 3) return;  // the error of gemm is told by whoever reads it
+  sizes[index] = value;
+  job.problem.gemm = fmt::format("{},{},{}", sizes[0], sizes[1], sizes[2]);
+}
+
+const std::map<std::string, Setter, std::less<>>& options() {
+  static const std::map<std::string, Setter, std::less<>> table{
+      {"gemm", [](JobText& j, const std::string& t) { j.problem.gemm = t; }},
+      {"gemv", [](JobText& j, const std::string& t) { j.problem.gemv = t; }},
+      {"dot", [](JobText& j, const std::string& t) { j.problem.dot = t; }},
+      {"axpy", [](JobText& j, const std::string& t) { j.problem.axpy = t; }},
+      {"m", [](JobText& j, const std::string& t) { set_size(j, 0, t); }},
+      {"n", [](JobText& j, const std::string& t) { set_size(j, 1, t); }},
+      {"k", [](JobText& j, const std::string& t) { set_size(j, 2, t); }},
+      {"dtype", [](JobText& j, const std::string& t) { j.problem.dtype = t; }},
+      {"transa", [](JobText& j, const std::string& t) { j.problem.trans_a = t; }},
+      {"transb", [](JobText& j, const std::string& t) { j.problem.trans_b = t; }},
+      {"alpha", [](JobText& j, const std::string& t) { j.problem.alpha = t; }},
+      {"beta", [](JobText& j, const std::string& t) { j.problem.beta = t; }},
+      {"place", [](JobText& j, const std::string& t) { j.problem.place = t; }},
+      {"lda", [](JobText& j, const std::string& t) { j.problem.leading[0] = t; }},
+      {"ldb", [](JobText& j, const std::string& t) { j.problem.leading[1] = t; }},
+      {"ldc", [](JobText& j, const std::string& t) { j.problem.leading[2] = t; }},
+      {"topology", [](JobText& j, const std::string& t) { j.machine.topology = t; }},
+      {"devices", [](JobText& j, const std::string& t) { j.machine.devices = t; }},
+      {"policy", [](JobText& j, const std::string& t) { j.policy.name = t; }},
+      {"tile", [](JobText& j, const std::string& t) { j.policy.tile = t; }},
+      {"select", [](JobText& j, const std::string& t) { j.policy.select = t; }}};
+  return table;
+}
+
+std::vector<std::string> policy_fields() {
+  std::vector<std::string> keys;
+  for (const PolicyField& field : fields_of(Policy{})) keys.push_back(field.key);
+  return keys;
+}
+
+void set_field(JobText& job, const std::string& key, const std::string& value) {
+  std::erase_if(job.policy.overrides, [&](const std::string& given) { return given.starts_with(key + "="); });
+  job.policy.overrides.push_back(fmt::format("{}={}", key, value));
+}
+
+}  // namespace
+
+bool is_machine_setting(std::string_view key) {
+  if (key == "gpus") return true;
+  constexpr std::string_view kinds[] = {"link:", "group:", "memory:", "kernels:", "issue."};
+  return std::ranges::any_of(kinds, [&](std::string_view kind) { return key.starts_with(kind); });
+}
+
+void set_key(JobText& job, const std::string& key, const std::string& value) {
+  if (const auto option = options().find(key); option != options().end()) return option->second(job, value);
+  if (is_machine_setting(key)) return job.machine.settings.push_back(fmt::format("{}={}", key, value));
+  std::vector<std::string> fields = policy_fields();
+  if (std::ranges::find(fields, key) != fields.end()) return set_field(job, key, value);
+  std::vector<std::string> names{"gpus"};
+  for (const auto& [name, _] : options()) names.push_back(name);
+  names.insert(names.end(), fields.begin(), fields.end());
+  throw InputError{fmt::format("{} is no key; {}, or settings of the machine: {}", in_quotes(key),
+                               known_names(key, names), setting_keys)};
+}
+
+}  // namespace tilerail::study

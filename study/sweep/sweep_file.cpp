@@ -1,0 +1,84 @@
+#include "study/sweep/sweep_file.hpp"
+
+#include <fmt/format.h>
+#include "model/base/error.hpp"
+#include "model/base/files.hpp"
+#include "model/base/toml_table.hpp"
+#include "model/base/units_text.hpp"
+#include "model/machine/toml_text.hpp"
+#include "study/sweep/keys.hpp"
+
+namespace tilerail::study {
+namespace {
+
+constexpr std::size_t most_items = 10000;
+constexpr Range<double> any_number{-1e300, 1e300, "a finite number"};
+
+/// A text, or a number as one would write it.
+std::string text_of(const TomlValue& value) {
+  if (value.is_text()) return value.text();
+  const double number = value.number(any_number);
+  return number == static_cast<double>(static_cast<long long>(number))
+             ? fmt::format("{}", static_cast<long long>(number))
+             : shortest(number);
+}
+
+template <class Action>
+void placing(const TomlPlace& place, const Action& action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    throw InputError{place.prefix() + error.what()};
+  }
+}
+
+void read_base(Sweep& sweep, const TomlTable& base) {
+  for (const auto& [key, value] : base.all()) {
+    if (key == "set" || key == "topo-set") {
+      for (const TomlValue& each : value.list(most_items))
+        (key == "set" ? sweep.base.policy.overrides : sweep.base.machine.settings).push_back(each.text());
+      continue;
+    }
+    placing(value.place(), [&, &k = key, &v = value] { set_key(sweep.base, k, text_of(v)); });
+  }
+}
+
+SweepAxis read_axis(const TomlTable& table) {
+  table.allow_only({"key", "keys", "values"});
+  SweepAxis axis{{}, {}, table.place().prefix()};
+  const auto key = table.find("key"), keys = table.find("keys");
+  if (bool(key) == bool(keys)) table.fail("expected 'key' or 'keys'");
+  if (key) axis.keys.push_back(key->text());
+  if (keys)
+    for (const TomlValue& each : keys->list(most_items)) axis.keys.push_back(each.text());
+  if (axis.keys.empty()) keys->fail("there are none; expected at least one");
+  const TomlValue values = table.need("values");
+  placing(values.place(), [&] {
+    if (values.is_text()) {
+      axis.values = expand_values(values.text());
+      return;
+    }
+    std::vector<std::string> items;
+    for (const TomlValue& each : values.list(most_items)) items.push_back(text_of(each));
+    axis.values = expand_values(items);
+  });
+  return axis;
+}
+
+}  // namespace
+
+Sweep load_sweep(const std::string& file) { return read_sweep(read_file(file), file); }
+
+Sweep read_sweep(std::string_view text, const std::string& file) {
+  const toml::table root = parsed_toml(text, file, text.size());
+  const TomlFile place{file};
+  const TomlTable table{root, place, ""};
+  table.allow_only({"base", "vary"});
+  Sweep sweep;
+  if (const auto base = table.find("base")) read_base(sweep, base->table());
+  if (const auto vary = table.find("vary"))
+    for (const TomlTable& each : vary->tables("vary")) sweep.axes.push_back(read_axis(each));
+  return sweep;
+}
+
+}  // namespace tilerail::study

@@ -1,0 +1,139 @@
+#include "study/sweep/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <regex>
+
+#include "model/base/error.hpp"
+#include "model/base/parse.hpp"
+#include "model/base/units_text.hpp"
+
+namespace tilerail::study {
+namespace {
+
+constexpr std::size_t most_values = 10000;  // of one key
+constexpr std::size_t longest = 200;        // of what may be a number or a range: std::regex recurses
+
+std::string trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return std::string{text.substr(begin, text.find_last_not_of(" \t") - begin + 1)};
+}
+
+/// A number and its unit; that of a factor, which is written before it, is "x".
+struct Number {
+  double value = 0;
+  std::string unit;
+
+  std::string text() const {
+    constexpr double exact = 1e15;  // sizes are written with all digits
+    const std::string digits =
+        std::round(value) == value && value < exact ? fmt::format("{:.0f}", value) : shortest(value);
+    return unit == "x" ? "x" + digits : unit.empty() ? digits : fmt::format("{} {}", digits, unit);
+  }
+};
+
+/// "16K" is 16384, as sizes are.
+std::optional<Number> number_in(const std::string& text) {
+  static const std::regex form{R"((x?)([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)([KM]?)\s*([A-Za-z/]*))"};
+  std::smatch parts;
+  if (text.size() > longest || !std::regex_match(text, parts, form)) return std::nullopt;
+  const bool of_size = parts[4].length() == 0;  // else the letter belongs to the unit: "400MB/s"
+  const double scale = !of_size ? 1 : parts[3] == "K" ? 1024 : parts[3] == "M" ? 1024 * 1024 : 1;
+  if (parts[1] == "x" && !of_size) return std::nullopt;
+  Number number{std::stod(parts[2]) * scale, parts[1] == "x" ? "x" : of_size ? "" : parts[3].str() + parts[4].str()};
+  if (!std::isfinite(number.value)) return std::nullopt;
+  return number;
+}
+
+[[noreturn]] void refuse_range(const std::string& item) {
+  throw InputError{fmt::format("{} is no range; expected as '25..1600 x2 GB/s' or '512..4096 +512'", in_quotes(item))};
+}
+
+/// A path may hold dots, too, but begins with no number.
+bool is_range(const std::string& item) {
+  static const std::regex begin{R"(x?\.?[0-9].*\.\..*)"};
+  return item.size() <= longest && std::regex_match(item, begin);
+}
+
+/// "FIRST..LAST STEP UNIT", where the step is xF or +S.
+std::vector<Number> range_in(const std::string& item) {
+  static const std::regex form{R"((.+?)\s*\.\.\s*(.+?)\s+([x+])\s*(\S+)\s*([A-Za-z/]*))"};
+  std::smatch parts;
+  if (!std::regex_match(item, parts, form)) refuse_range(item);
+  const auto first = number_in(parts[1]), last = number_in(parts[2]), step = number_in(parts[4]);
+  if (!first || !last || !step || !step->unit.empty() || first->unit != last->unit) refuse_range(item);
+  const bool factor = parts[3] == "x";
+  if (!(first->value <= last->value) || (factor ? !(step->value > 1) || first->value <= 0 : !(step->value > 0)))
+    throw InputError{
+        fmt::format("{} does not ascend; expected a last value above the first, and a step x above 1 or + "
+                    "above 0",
+                    in_quotes(item))};
+  const std::string unit = parts[5].length() > 0 ? parts[5].str() : first->unit;
+  std::vector<Number> numbers;
+  constexpr double rounding = 1 + 1e-9;
+  for (std::size_t i = 0;; ++i) {
+    const double n = static_cast<double>(i);
+    const double value = factor ? first->value * std::pow(step->value, n) : first->value + n * step->value;
+    if (value > last->value * rounding) return numbers;
+    numbers.push_back({std::abs(value - std::round(value)) < 1e-9 * value ? std::round(value) : value, unit});
+    if (numbers.size() > most_values)
+      throw InputError{fmt::format("{} has more than {} values", in_quotes(item), most_values)};
+  }
+}
+
+/// Bare numbers get the unit of the last value. Nothing unless all are numbers of one unit.
+std::optional<std::vector<Number>> of_one_unit(const std::vector<std::optional<Number>>& items) {
+  std::vector<Number> numbers;
+  for (const auto& item : items) {
+    if (!item) return std::nullopt;
+    numbers.push_back(*item);
+  }
+  const std::string unit = numbers.back().unit;
+  for (Number& number : numbers) {
+    if (number.unit.empty() && unit != "x") number.unit = unit;
+    if (number.unit != unit) return std::nullopt;
+  }
+  return numbers;
+}
+
+}  // namespace
+
+SweepValues expand_values(const std::vector<std::string>& items) {
+  std::vector<std::optional<Number>> numbers;
+  SweepValues values;
+  for (const std::string& each : items) {
+    const std::string item = trimmed(each);
+    if (item.empty()) throw InputError{"'' is no value; expected one between separators"};
+    if (!is_range(item)) {
+      values.texts.push_back(item), numbers.push_back(number_in(item));
+      continue;
+    }
+    for (const Number& number : range_in(item)) values.texts.push_back(number.text()), numbers.push_back(number);
+  }
+  if (values.texts.empty()) throw InputError{"there are no values; expected at least one"};
+  if (values.texts.size() > most_values)
+    throw InputError{fmt::format("{} values; expected at most {}", values.texts.size(), most_values)};
+  if (const auto alike = of_one_unit(numbers)) {
+    values.unit = alike->front().unit;
+    values.texts.clear();
+    for (const Number& number : *alike) values.numbers.push_back(number.value), values.texts.push_back(number.text());
+  }
+  std::vector<std::string> sorted = values.texts;
+  std::ranges::sort(sorted);
+  if (const auto same = std::ranges::adjacent_find(sorted); same != sorted.end())
+    throw InputError{fmt::format("{} is there twice; expected each value once", in_quotes(*same))};
+  return values;
+}
+
+SweepValues expand_values(std::string_view text) {
+  const char separator = text.find(';') == std::string_view::npos ? ',' : ';';
+  std::vector<std::string> items;
+  for (const std::string_view item : split(text, separator)) items.emplace_back(item);
+  return expand_values(items);
+}
+
+}  // namespace tilerail::study

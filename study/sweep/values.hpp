@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilerail::study {
+
+/// What a key takes one after another. `texts` are whole values, "50 GB/s"; where all are numbers of one unit, which
+/// may be none, `numbers` has these, too.
+struct SweepValues {
+  std::vector<std::string> texts;
+  std::vector<double> numbers = {};
+  std::string unit = {};  // "GB/s"; "x" of factors
+
+  bool numeric() const { return !numbers.empty(); }
+};
+
+/// A list, "4K,8K" or, of values that hold commas, "8K,8K,64;16K", in which "25..1600 x2 GB/s" stands for 25, 50, ...
+/// 1600 GB/s and "2..8 +2" for 2, 4, 6, 8: both ends included where a step meets them. A unit after the last value is
+/// that of bare numbers before it. Throws InputError "'TEXT' ...", without a place.
+SweepValues expand_values(std::string_view text);
+/// Of values that are given one by one, each of which may be a range.
+SweepValues expand_values(const std::vector<std::string>& items);
+
+}  // namespace tilerail::study

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "study/whatif/whatif.hpp"
+
+namespace tilerail::study {
+
+/// Parts that save at least a hundredth of the makespan when they are doubled, the most first.
+std::vector<std::size_t> worth_upgrading(const WhatIf& what);
+
+/// Parts that may be half as good for no time, and better without gain.
+std::vector<std::size_t> idle_parts(const WhatIf& what);
+
+/// Rows of better parts that make the problem slower: all plans are.
+std::vector<const WhatIfRow*> slower_rows(const WhatIf& what);
+
+}  // namespace tilerail::study

@@ -1,0 +1,139 @@
+#include "study/whatif/knob.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "model/base/units_text.hpp"
+#include "study/whatif/faster.hpp"
+
+namespace tilerail::study {
+namespace {
+
+constexpr std::array<std::string_view, 4> roles{"h2d", "d2h", "peer", "total"};
+
+/// Shown with three digits, as people compare them.
+template <class Quantity>
+std::string shown(Quantity value) {
+  return to_text(Quantity{std::stod(fmt::format("{:.3g}", value.value))});
+}
+
+std::string rate_of(const CapacityGroup& group) {
+  const auto& curve = group.capacity ? group.capacity : group.both_busy;
+  return shown(curve->saturated());
+}
+
+}  // namespace
+
+const char* to_string(Knob::Kind kind) {
+  switch (kind) {
+    case Knob::Kind::link:
+      return "link";
+    case Knob::Kind::group:
+      return "group";
+    case Knob::Kind::engine:
+      return "engine";
+    case Knob::Kind::kernels:
+      return "kernels";
+    case Knob::Kind::latency:
+      return "latency";
+    case Knob::Kind::issue:
+      return "issue";
+  }
+  return "";
+}
+
+std::vector<Knob> knobs_of(const Topology& topology) {
+  std::vector<Knob> knobs;
+  const Topology::Description& d = topology.description();
+  for (std::size_t i = 0; i < d.links.size(); ++i) knobs.push_back({Knob::Kind::link, i});
+  for (std::size_t i = 0; i < d.groups.size(); ++i) knobs.push_back({Knob::Kind::group, i});
+  for (std::size_t i = 0; i < d.memories.size(); ++i)
+    for (std::size_t role = 0; role < roles.size(); ++role)
+      if (engines_of(d.memories[i], role)) knobs.push_back({Knob::Kind::engine, i, role});
+  for (std::size_t i = 0; i < d.kernels.size(); ++i) knobs.push_back({Knob::Kind::kernels, i});
+  for (std::size_t i = 0; i < d.links.size(); ++i)
+    if (d.links[i].latency > Seconds{0}) knobs.push_back({Knob::Kind::latency, i});
+  if (d.issue.per_op > Seconds{0} || d.issue.per_call > Seconds{0} || d.issue.per_dependency > Seconds{0})
+    knobs.push_back({Knob::Kind::issue});
+  return knobs;
+}
+
+std::string place_of(const Knob& knob, const Topology& topology) {
+  const Topology::Description& d = topology.description();
+  switch (knob.kind) {
+    case Knob::Kind::link:
+    case Knob::Kind::latency:
+      return d.links[knob.index].name;
+    case Knob::Kind::group:
+      return d.groups[knob.index].name;
+    case Knob::Kind::engine:
+      return fmt::format("{}.{}", d.memories[knob.index].name, roles[knob.role]);
+    case Knob::Kind::kernels:
+      return d.kernels[knob.index].name;
+    case Knob::Kind::issue:
+      return "";
+  }
+  return "";
+}
+
+std::string name_of(const Knob& knob, const Topology& topology) {
+  const std::string place = place_of(knob, topology);
+  return place.empty() ? to_string(knob.kind) : fmt::format("{}:{}", to_string(knob.kind), place);
+}
+
+std::string value_of(const Knob& knob, const Topology& topology, const GemmProblem& problem) {
+  const Topology::Description& d = topology.description();
+  switch (knob.kind) {
+    case Knob::Kind::link:
+      return shown(d.links[knob.index].bandwidth);
+    case Knob::Kind::latency:
+      return shown(d.links[knob.index].latency);
+    case Knob::Kind::group:
+      return rate_of(d.groups[knob.index]);
+    case Knob::Kind::engine:
+      return fmt::format("{}", *engines_of(d.memories[knob.index], knob.role));
+    case Knob::Kind::kernels: {
+      const KernelTimes& kernels = d.kernels[knob.index];
+      const bool known = kernels.knows(problem.dtype, problem.trans_a, problem.trans_b);
+      return known ? shown(kernels.peak(problem.dtype, problem.trans_a, problem.trans_b)) : "unknown";
+    }
+    case Knob::Kind::issue:
+      return shown(d.issue.per_op);
+  }
+  return "";
+}
+
+Topology improved(const Topology& topology, std::span<const Knob> knobs, double factor) {
+  Topology::Description d = topology.description();
+  std::vector<bool> unbounded(d.groups.size(), false);
+  for (const Knob& knob : knobs) switch (knob.kind) {
+      case Knob::Kind::link:
+        make_faster(d.links[knob.index], factor);
+        break;
+      case Knob::Kind::group:
+        unbounded[knob.index] = factor == without_limit;
+        if (!unbounded[knob.index]) make_faster(d.groups[knob.index], factor);
+        break;
+      case Knob::Kind::engine:
+        multiply_engines(d.memories[knob.index], knob.role, factor);
+        break;
+      case Knob::Kind::kernels:
+        make_faster(d.kernels[knob.index], factor);
+        break;
+      case Knob::Kind::latency:
+        d.links[knob.index].latency = shorter(d.links[knob.index].latency, factor);
+        break;
+      case Knob::Kind::issue:
+        make_faster(d.issue, factor);
+        break;
+    }
+  std::vector<CapacityGroup> groups;
+  for (std::size_t i = 0; i < d.groups.size(); ++i)
+    if (!unbounded[i]) groups.push_back(std::move(d.groups[i]));
+  d.groups = std::move(groups);
+  return Topology{std::move(d)};
+}
+
+}  // namespace tilerail::study

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "study/evaluation.hpp"
+#include "study/job.hpp"
+#include "study/whatif/part.hpp"
+
+namespace tilerail::study {
+
+/// A problem and a policy on a machine that exists or not.
+struct Question {
+  Topology topology;
+  ProblemText problem;
+  MachineText machine;  // its devices
+  PolicyText policy;
+
+  /// Planned for another machine with the same memories. Throws InputError.
+  Plan plan_on(const Topology& changed) const;
+  /// Of a plan made for that machine, or of `kept` where that is faster there.
+  Evaluation evaluate_on(const Topology& changed, const Plan& kept) const;
+  /// Of that machine, without a plan.
+  Bound bound_on(const Topology& changed) const;
+};
+
+/// Copies that take another way when a part of the machine has changed.
+struct ChangedRoute {
+  std::string from, to;
+  std::vector<std::string> before, after;  // links
+};
+
+/// A part of the machine, `factor` times as good.
+struct Trial {
+  Evaluation planned;     // a plan made for the changed machine, simulated there
+  Evaluation kept;        // the best plan that is known for the machine as it is, simulated on the changed one
+  double taken_back = 0;  // s: the plan made for the changed machine, simulated on the machine as it is
+  std::vector<ChangedRoute> routes;
+
+  const Evaluation& best() const { return planned.makespan <= kept.makespan ? planned : kept; }
+};
+
+/// Throws InputError where the problem cannot be planned on such a machine. `kept` is of this plan.
+Trial try_part(const Question& question, const Plan& kept, const Part& part, double factor);
+
+/// The least factor, to a sixteenth of an octave, from which something is true of a part that is not at `below` but at
+/// `above`, and stays so beyond; `holds` is asked for factors between. `above` may be infinite: no factor above 4096 is
+/// tried before that. `below` may be 0, unknown: nothing below an eighth is tried, and 0 says that it is true there.
+double least_factor(double below, double above, const std::function<bool(double)>& holds);
+
+/// Between processes.
+void to_json(nlohmann::ordered_json& json, const ChangedRoute& route);
+void from_json(const nlohmann::ordered_json& json, ChangedRoute& route);
+void to_json(nlohmann::ordered_json& json, const Trial& trial);
+void from_json(const nlohmann::ordered_json& json, Trial& trial);
+
+}  // namespace tilerail::study

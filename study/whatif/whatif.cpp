@@ -1,0 +1,203 @@
+#include "study/whatif/whatif.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+
+namespace tilerail::study {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Calls `work` for 0 to `count` - 1 in processes and gives the results, or the errors, by number.
+std::vector<TaskEnd> results_of(std::size_t count, const Processes& processes,
+                                const std::function<Json(std::size_t)>& work) {
+  std::vector<std::size_t> tasks(count);
+  std::iota(tasks.begin(), tasks.end(), std::size_t{0});
+  std::vector<TaskEnd> ends(count);
+  in_processes(
+      processes, tasks, [&](std::size_t task) { return work(task).dump(); },
+      [&](TaskEnd end) {
+        const std::size_t task = end.task;
+        ends[task] = std::move(end);
+      });
+  return ends;
+}
+
+std::vector<WhatIfRow> rows_to_try(const WhatIf& what) {
+  std::vector<WhatIfRow> rows;
+  for (std::size_t part = 0; part < what.parts.size(); ++part)
+    for (const double factor : {2.0, 0.5, without_limit})
+      if (can_change(what.parts[part], what.question.topology, factor)) rows.push_back({part, factor});
+  return rows;
+}
+
+void try_rows(WhatIf& what, const Processes& processes) {
+  what.rows = rows_to_try(what);
+  const auto ends = results_of(what.rows.size(), processes, [&](std::size_t i) -> Json {
+    return try_part(what.question, what.plan, what.parts[what.rows[i].part], what.rows[i].factor);
+  });
+  for (std::size_t i = 0; i < ends.size(); ++i)
+    if (ends[i].failed)
+      what.rows[i].error = ends[i].text;
+    else
+      what.rows[i].trial = Json::parse(ends[i].text).get<Trial>();
+}
+
+Topology changed(const WhatIf& what, std::size_t part, double factor) {
+  return improved(what.question.topology, what.parts[part].knobs, factor);
+}
+
+/// The best plan for the machine as it is, whichever machine it was made for, is tried on all of them.
+void keep_best_plan(WhatIf& what, const Processes& processes) {
+  double least = (1 - negligible_share) * what.planned.makespan;
+  for (const WhatIfRow& row : what.rows)
+    if (row.trial && row.trial->taken_back < least) least = row.trial->taken_back, what.better = {row.part, row.factor};
+  if (!what.better) return;
+  what.plan = what.question.plan_on(changed(what, what.better->first, what.better->second));
+  what.now = evaluation_of(simulated(what.plan, what.question.topology));
+  const auto ends = results_of(what.rows.size(), processes, [&](std::size_t i) -> Json {
+    return evaluation_of(simulated(what.plan, changed(what, what.rows[i].part, what.rows[i].factor)));
+  });
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (!what.rows[i].trial || ends[i].failed) continue;
+    Evaluation kept = Json::parse(ends[i].text).get<Evaluation>();
+    if (kept.makespan < what.rows[i].trial->kept.makespan) what.rows[i].trial->kept = std::move(kept);
+  }
+}
+
+void rank(WhatIf& what) {
+  std::ranges::stable_sort(what.rows, std::ranges::greater{}, [&](const WhatIfRow& row) {
+    return std::pair{row.trial.has_value(), what.saved(row)};
+  });
+}
+
+/// The factors 1/2, 1, 2 and infinity are known; of others `holds` is asked. Where it is true now, only parts are
+/// looked at that cost something when they are halved.
+std::optional<double> turn_of(const WhatIf& what, std::size_t part, bool (Evaluation::*property)() const,
+                              const std::function<bool(double)>& holds) {
+  const auto known = [&](double factor) {
+    const WhatIfRow* row = what.row(part, factor);
+    return row && row->trial && (row->trial->best().*property)();
+  };
+  if ((what.now.*property)()) {
+    const WhatIfRow* halved = what.row(part, 0.5);
+    if (!halved || -what.saved(*halved) < negligible_share * what.now.makespan) return std::nullopt;
+    return known(0.5) ? least_factor(0, 0.5, holds) : least_factor(0.5, 1, holds);
+  }
+  if (known(2)) return least_factor(1, 2, holds);
+  if (known(without_limit)) return least_factor(2, without_limit, holds);
+  return std::nullopt;
+}
+
+Turn turn_of(const WhatIf& what, std::size_t part) {
+  Turn turn{part};
+  turn.by_bound = turn_of(what, part, &Evaluation::bound_by_kernels, [&](double factor) {
+    return what.question.bound_on(changed(what, part, factor)).binding.starts_with("kernels");
+  });
+  turn.by_simulation = turn_of(what, part, &Evaluation::compute_bound, [&](double factor) {
+    return what.question.evaluate_on(changed(what, part, factor), what.plan).compute_bound();
+  });
+  return turn;
+}
+
+/// Parts of one kind that cost something when they are halved, or that cannot be; those that cost least come first.
+std::vector<std::size_t> candidates(const WhatIf& what) {
+  std::vector<std::pair<double, std::size_t>> found;
+  for (std::size_t part = 0; part < what.parts.size(); ++part) {
+    if (!what.parts[part].carries() || what.parts[part].combined) continue;
+    const WhatIfRow *halved = what.row(part, 0.5), *doubled = what.row(part, 2);
+    const double cost = halved && halved->trial ? -what.saved(*halved) : what.now.makespan;
+    if (doubled && doubled->trial && cost > negligible_share * what.now.makespan) found.emplace_back(cost, part);
+  }
+  std::ranges::sort(found);
+  std::vector<std::size_t> parts;
+  for (const auto& [_, part] : found) parts.push_back(part);
+  return parts;
+}
+
+double doubled(const WhatIf& what, const std::vector<std::size_t>& parts) {
+  std::vector<Knob> knobs;
+  for (const std::size_t part : parts)
+    knobs.insert(knobs.end(), what.parts[part].knobs.begin(), what.parts[part].knobs.end());
+  return what.question.evaluate_on(improved(what.question.topology, knobs, 2), what.plan).makespan;
+}
+
+/// Leaves out, one after another, what is not needed.
+Together needed_together(const WhatIf& what, std::vector<std::size_t> parts) {
+  constexpr double may_be_lost = 0.1;  // of what all of them save
+  double makespan = doubled(what, parts);
+  const double allowed = makespan + may_be_lost * std::max(0.0, what.now.makespan - makespan);
+  for (const std::size_t part : std::vector{parts}) {
+    std::vector<std::size_t> fewer = parts;
+    std::erase(fewer, part);
+    const double without = fewer.empty() ? what.now.makespan : doubled(what, fewer);
+    if (without <= allowed) parts = std::move(fewer), makespan = without;
+  }
+  std::ranges::sort(parts);
+  return {std::move(parts), makespan};
+}
+
+void find_turns(WhatIf& what, const Processes& processes) {
+  for (std::size_t part = 0; part < what.parts.size(); ++part)
+    if (what.parts[part].carries()) what.turns.push_back({part});
+  const std::vector<std::size_t> to_combine = candidates(what);
+  const std::size_t first = to_combine.size() > 1 ? 1 : 0;  // the longest of all tasks begins
+  const auto ends = results_of(first + what.turns.size(), processes, [&](std::size_t i) -> Json {
+    if (i < first) {
+      const Together together = needed_together(what, to_combine);
+      return {{"parts", together.parts}, {"makespan_s", together.makespan}};
+    }
+    const Turn turn = turn_of(what, what.turns[i - first].part);
+    return {{"bound", turn.by_bound ? Json{*turn.by_bound} : Json::array()},
+            {"simulation", turn.by_simulation ? Json{*turn.by_simulation} : Json::array()}};
+  });
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i].failed) continue;
+    const Json json = Json::parse(ends[i].text);
+    if (i < first) {
+      what.together = Together{json.at("parts").get<std::vector<std::size_t>>(), json.at("makespan_s")};
+      continue;
+    }
+    // JSON has no infinity
+    const auto factor = [&](const char* key) -> std::optional<double> {
+      if (json.at(key).empty()) return std::nullopt;
+      return json.at(key)[0].is_null() ? without_limit : json.at(key)[0].get<double>();
+    };
+    what.turns[i - first].by_bound = factor("bound"), what.turns[i - first].by_simulation = factor("simulation");
+  }
+}
+
+}  // namespace
+
+const WhatIfRow* WhatIf::row(std::size_t part, double factor) const {
+  const auto found =
+      std::ranges::find_if(rows, [&](const WhatIfRow& row) { return row.part == part && row.factor == factor; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+bool WhatIf::is_used(const Part& part) const {
+  return std::ranges::any_of(part.knobs, [&](const Knob& knob) {
+    if (knob.kind == Knob::Kind::link || knob.kind == Knob::Kind::latency) return summary.links[knob.index].bytes > 0;
+    return knob.kind != Knob::Kind::group || summary.groups[knob.index].bytes > 0;
+  });
+}
+
+WhatIf what_if(Question question, const PartSelection& selection, const Processes& processes) {
+  WhatIf what{.question = std::move(question)};
+  const Topology& machine = what.question.topology;
+  what.plan = what.question.plan_on(machine);
+  what.summary = simulated(what.plan, machine);
+  what.now = what.planned = evaluation_of(what.summary);
+  what.parts = parts_of(machine, what.plan.problem, what.question.machine.resolve_devices(machine), selection);
+  if (what.plan.ops.empty()) return what;
+  try_rows(what, processes);
+  keep_best_plan(what, processes);
+  rank(what);
+  find_turns(what, processes);
+  return what;
+}
+
+}  // namespace tilerail::study

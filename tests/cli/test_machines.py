@@ -1,0 +1,246 @@
+"""Machines that are changed by settings, on every command that takes one."""
+
+import json
+import unittest
+import xml.etree.ElementTree
+
+from support import SMALL, SOURCE, CommandTest, needs_matplotlib, needs_simulator
+
+DOUBLED = ["--topo-set", "link:*.bandwidth=x2"]
+NAME = "two-gpu+link:*.bandwidth=x2"
+
+
+class Settings(CommandTest):
+    def test_a_setting_is_shown_with_its_source(self):
+        shown = self.succeed("topo", "show", "two-gpu", *DOUBLED)
+        self.assertIn(NAME + ":", shown)
+        self.assertRegex(shown, r"host->pcie0 +24.00 GB/s")
+        self.assertIn("set: link:*.bandwidth=x2", shown)
+        self.assertIn("valid", self.succeed("topo", "validate", "two-gpu", *DOUBLED))
+
+    def test_a_plan_names_the_machine_it_was_made_for(self):
+        self.assertEqual(json.loads(self.succeed("plan", *SMALL, *DOUBLED, "-o", "-"))["machine"], NAME)
+
+    @needs_simulator
+    def test_a_saved_plan_runs_on_the_changed_machine_of_its_name(self):
+        self.succeed("plan", *SMALL, "-o", "plan.json")
+        summary = json.loads(self.succeed("simulate", "--plan", "plan.json", *DOUBLED, "--json", "-"))
+        self.assertEqual(summary["machine"], NAME)
+
+    def test_a_plan_of_a_changed_machine_says_what_is_missing(self):
+        self.succeed("plan", *SMALL, *DOUBLED, "-o", "plan.json")
+        self.assert_refused(["simulate", "--plan", "plan.json"], f"the plan is for '{NAME}': expected its file by --topology")
+        self.assert_refused(["simulate", "--plan", "plan.json", "--topo-set", "gpus=9"], "--topology")
+
+    @needs_simulator
+    def test_faster_links_take_less_time(self):
+        def makespan(*more):
+            return json.loads(self.succeed("simulate", *SMALL, "--json", "-", *more))["makespan_s"]
+
+        self.assertLess(makespan(*DOUBLED), makespan())
+        self.assertEqual(makespan(*DOUBLED, "--topo-set", "link:*.bandwidth=x0.5"), makespan())
+
+    @needs_simulator
+    def test_cases_and_predictions_take_settings(self):
+        self.write("cases.csv", "m,n,k,policy\n64,64,64,gemmex\n")
+        compared = self.succeed("compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu",
+                                "--topo-set", "gpus=1", "--json", "-")
+        self.assertEqual(json.loads(compared)["machine"], "two-gpu+gpus=1")
+        predict = ["predict", "--gemm", "2K", "--topology", "two-gpu", "--devices", "0", "--model", "cso"]
+        self.assertNotEqual(self.succeed(*predict, *DOUBLED), self.succeed(*predict))
+
+    def test_what_fits_nothing_is_refused(self):
+        self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "memory:gpu7.capacity=1 GB"],
+                            "there is no memory 'gpu7'; there are 'host', 'gpu0', 'gpu1'")
+        self.assert_refused(["plan", *SMALL, "--topo-set", "gpus=3"], "'3' is out of range; expected 1 to 2")
+
+
+INCLUDED = """
+[sources]
+s = { kind = "assumed", text = "made up" }
+[kernels.k]
+launch = "5 us"
+multiprocessors = 80
+block = [128, 128]
+k_overhead = 64
+source = "s"
+[[kernels.k.gemm]]
+dtype = "f64"
+rates = [[1024, "5 TFLOP/s"]]
+source = "s"
+"""
+
+SHORT = """
+schema = 1
+name = "short"
+include = "kernels.toml"
+[sources]
+t = { kind = "assumed", text = "made up, too" }
+[[memory]]
+name = "host"
+kind = "host"
+source = "t"
+[[memory]]
+names = "gpu[0-3]"
+kind = "gpu"
+device = 0
+kernels = "k"
+source = "t"
+[[link]]
+from = "host"
+to = "gpu[0-3]"
+bandwidth = "10 GB/s"
+latency = "1 us"
+both = true
+source = "t"
+"""
+
+
+class Templates(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write("kernels.toml", INCLUDED)
+        self.write("short.toml", SHORT)
+
+    def test_a_flat_file_shows_the_same_machine_alone(self):
+        flat = self.succeed("topo", "show", "short.toml", "--flat")
+        self.assertEqual(flat.count("[[memory]]"), 5)
+        shown = self.succeed("topo", "show", "short.toml")
+        for name in ("kernels.toml", "short.toml"):
+            (self.folder / name).unlink()
+        self.write("flat.toml", flat)
+        self.assertEqual(self.succeed("topo", "show", "flat.toml"), shown)
+        self.assertEqual(self.succeed("topo", "show", "flat.toml", "--flat"), flat)
+
+    def test_validate_says_everything_in_the_order_of_the_file(self):
+        self.write("short.toml", SHORT.replace("10 GB/s", "10 Gb").replace("1 us", "1").replace("schema = 1", "schema = 3"))
+        done = self.run_command("topo", "validate", "short.toml")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        lines = done.stderr.splitlines()
+        self.assertEqual([line.split(":")[3] for line in lines], ["2", "20", "21"], done.stderr)
+        self.assert_refused(["topo", "show", "short.toml"], "short.toml:2:10: schema '3'")
+
+    def test_a_missing_include_is_named_where_it_stands(self):
+        (self.folder / "kernels.toml").unlink()
+        for action in ("show", "validate"):
+            self.assert_refused(["topo", action, "short.toml"], "short.toml:4:11: include 'kernels.toml' is not there")
+
+
+class Facts(CommandTest):
+    def test_show_says_routes_nearest_hosts_and_bisection(self):
+        shown = self.succeed("topo", "show", "pcie-tree-8")
+        self.assertRegex(shown, r"GPU to GPU +32 +5 +.* 18.0  gpu0 plx0 root0 root1 plx2 gpu4")
+        self.assertRegex(shown, r"gpu0 to gpu7 +host +24.0 +24.0 +18.0 +18.0 +10.0 +10.0 +9.0 +9.0")
+        self.assertIn("Bisection: the first 4 GPUs, each with its partner among the last 4: 18.0 GB/s forward", shown)
+
+    def test_json_has_them_in_the_words_of_nvbandwidth(self):
+        facts = json.loads(self.succeed("topo", "show", "pcie-tree-8", "--json", "-"))
+        cases = {case["name"]: case for case in facts["nvbandwidth"]["testcases"]}
+        self.assertEqual(cases["host_to_all_memcpy_ce"]["bandwidth_matrix"], [["10"] * 8])
+        self.assertEqual(cases["host_to_all_memcpy_ce"]["sum"], 80)
+        self.assertEqual(cases["device_to_device_memcpy_read_ce"]["bandwidth_matrix"][0][:5], ["N/A", "24", "24", "24", "18"])
+        self.assertEqual(facts["bisection"]["forward_bytes_per_s"], 18e9)
+        self.assertEqual(len(facts["routes"]), 9 * 8)
+
+    def test_a_broken_machine_does_not_hide_the_others_of_the_list(self):
+        self.write("bad.toml", "schema = 7")
+        listed = self.succeed("topo", "list", TILERAIL_TOPOLOGIES=str(self.folder))
+        self.assertIn("two-gpu", listed)
+        self.assertRegex(listed, r"bad +cannot be read: .*bad.toml:1:")
+
+
+@needs_matplotlib
+class Graph(CommandTest):
+    def test_a_figure_is_drawn_and_the_text_is_shown_as_well(self):
+        shown = self.succeed("topo", "show", "two-gpu", "--graph", "m.svg")
+        self.assertEqual(shown, self.succeed("topo", "show", "two-gpu"))
+        self.assertIn("<svg", (self.folder / "m.svg").read_text())
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["m.svg"])
+
+    @needs_simulator
+    def test_links_are_coloured_by_a_result(self):
+        self.succeed("simulate", *SMALL, "--json", "use.json", "--timeline", "use.csv")
+        for result in ("use.json", "use.csv"):
+            self.succeed("topo", "show", "two-gpu", "--graph", "m.png", "--timeline", result)
+        self.assert_refused(["topo", "show", "pcie-tree-8", "--graph", "p.svg", "--timeline", "use.json"],
+                            "is none of pcie-tree-8")
+
+    def test_what_cannot_be_drawn_leaves_no_file(self):
+        self.assert_refused(["topo", "show", "two-gpu", "--graph", "m.pdf"], "--graph: 'm.pdf' is no figure")
+        self.assert_refused(["topo", "show", "two-gpu", "--timeline", "use.json"], "expected --graph FILE")
+        self.assert_refused(["topo", "show", "two-gpu", "--graph", "m.svg", "--timeline", "no.json"], "cannot read")
+        self.succeed("topo", "new", "--gpus", "200", "--kernels", "h200", "-o", "large.toml")
+        self.assert_refused(["topo", "show", "large.toml", "--graph", "m.svg"], "figures have at most 128")
+
+
+class Import(CommandTest):
+    SEEDS = SOURCE / "fuzz/seeds"
+
+    def test_each_tool_gives_a_machine(self):
+        for option, seed, gpus in (("--nvidia-smi", "smi.txt", 4), ("--nccl", "nccl.xml", 3),
+                                   ("--nvbandwidth", "nvbandwidth.json", 3)):
+            self.succeed("topo", "import", option, self.SEEDS / seed, "--kernels", "h200", "-o", "m.toml")
+            self.assertIn(f"{gpus} GPUs,", self.succeed("topo", "validate", "m.toml"))
+            self.assertIn('kind = "assumed"', (self.folder / "m.toml").read_text())
+
+    def test_what_show_writes_in_nvbandwidths_words_is_read_again(self):
+        self.succeed("topo", "show", "pcie-tree-8", "--json", "facts.json")
+        self.succeed("topo", "import", "--nvbandwidth", "facts.json", "--kernels", "h200", "--name", "tree", "-o", "t.toml")
+        shown = self.succeed("topo", "show", "t.toml")
+        self.assertRegex(shown, r"gpu0 to gpu7 +host +24.0 +24.0 +18.0 +18.0 +10.0 +10.0")
+
+    def test_other_files_are_refused(self):
+        self.write("text.txt", "nothing")
+        for option in ("--nvidia-smi", "--nccl", "--nvbandwidth"):
+            self.assert_refused(["topo", "import", option, "text.txt", "--kernels", "h200", "-o", "m.toml"], "text.txt:1")
+            self.assert_refused(["topo", "import", option, "no.txt", "--kernels", "h200"], "no.txt")
+        self.assert_refused(["topo", "import", "--kernels", "h200"], "0 files are given")
+        self.assert_refused(["topo", "import", "--nccl", "text.txt"], "--kernels")
+        self.assert_refused(["topo", "import", "--nccl", "a", "--nvidia-smi", "b", "--kernels", "h200"], "2 files")
+        seed = ["topo", "import", "--nccl", self.SEEDS / "nccl.xml", "--kernels", "h200"]
+        self.assert_refused([*seed, "--nvlink", "fast"], "--nvlink: 'fast'")
+        self.assert_refused([*seed, "--pcie", "9"], "--pcie: '9' is not an integer from 3 to 7")
+
+
+class Export(CommandTest):
+    def test_a_platform_has_the_memories_and_routes(self):
+        self.succeed("topo", "export", "two-gpu", "--simgrid", "p.xml", "--topo-set", "name=mine")
+        platform = xml.etree.ElementTree.parse(self.folder / "p.xml").getroot()
+        self.assertEqual(platform.find("zone").get("id"), "mine")
+        self.assertEqual([host.get("id") for host in platform.iter("host")], ["host", "gpu0", "gpu1"])
+        self.assertEqual(len(list(platform.iter("route"))), 6)
+
+    def test_too_large_a_machine_is_refused(self):
+        self.succeed("topo", "new", "--gpus", "300", "--kernels", "h200", "-o", "large.toml")
+        self.assert_refused(["topo", "export", "large.toml", "--simgrid", "p.xml"], "301 memories; expected at most 256")
+        self.assert_refused(["topo", "export", "two-gpu"], "--simgrid")
+
+
+class New(CommandTest):
+    TWO_ISLANDS = ["topo", "new", "--gpus", "16", "--islands", "2", "--hosts", "4", "--pcie", "5", "--nvlink", "450",
+                   "--bridge", "100", "--kernels", "h200"]
+
+    def test_a_new_machine_says_how_it_was_made_and_loads(self):
+        self.succeed(*self.TWO_ISLANDS, "-o", "new.toml")
+        text = (self.folder / "new.toml").read_text()
+        self.assertEqual(text.splitlines()[0].split(" ")[:4], ["#", "tilerail", "topo", "new"])
+        self.assertIn("16 GPUs, ", self.succeed("topo", "validate", "new.toml"))
+        self.assertEqual(self.succeed(*self.TWO_ISLANDS), text)
+        changed = self.succeed("topo", "show", "new.toml", "--topo-set", "link:nvsw0<->nvsw1.bandwidth=400 GB/s")
+        self.assertRegex(changed, r"nvsw1->nvsw0 +400.0 GB/s")
+
+    def test_a_thousand_gpus_are_shown_in_lines_that_grow_with_them(self):
+        self.succeed("topo", "new", "--gpus", "1024", "--hosts", "128", "--islands", "64", "--nvlink", "450", "--bridge",
+                     "100", "--kernels", "h200", "-o", "large.toml")
+        self.assertIn("1024 GPUs, ", self.succeed("topo", "validate", "large.toml"))
+        self.assertLess(len(self.succeed("topo", "show", "large.toml").splitlines()), 10 * 1024)
+
+    def test_an_option_that_does_not_fit_leaves_no_file(self):
+        self.write("new.toml", "old")
+        self.assert_refused([*self.TWO_ISLANDS[:-1], "h300", "-o", "new.toml"], "--kernels: there are no kernels 'h300'")
+        self.assert_refused(["topo", "new", "--gpus", "3", "--hosts", "2", "--kernels", "h200"], "--hosts: 3 GPUs")
+        self.assert_refused(["topo", "new", "--kernels", "h200"], "--gpus")
+
+
+if __name__ == "__main__":
+    unittest.main()

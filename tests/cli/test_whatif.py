@@ -1,0 +1,195 @@
+"""`whatif`: what parts of a machine are worth."""
+
+import csv
+import json
+import unittest
+
+from support import OLD, CommandTest, needs_simulator
+
+SMALL = ["whatif", "--gemm", "1K", "--dtype", "f64", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "256"]
+
+# Two islands of one GPU each. Copies between them cross the bridge, which is faster from x2 on than the way through
+# the roots, but all copies from the host to gpu1 take it then, too.
+ISLANDS = """schema = 1
+name = "islands"
+[sources]
+s = { kind = "assumed", text = "made up" }
+[[memory]]
+name = "host"
+kind = "host"
+source = "s"
+[[memory]]
+name = "gpu0"
+kind = "gpu"
+device = 0
+kernels = "k"
+source = "s"
+[[memory]]
+name = "gpu1"
+kind = "gpu"
+device = 1
+kernels = "k"
+source = "s"
+[[switch]]
+name = "root"
+source = "s"
+[[switch]]
+name = "bridge"
+source = "s"
+[[link]]
+from = "host"
+to = "root"
+bandwidth = "100 GB/s"
+latency = "1 us"
+both = true
+source = "s"
+[[link]]
+from = "root"
+to = ["gpu0", "gpu1"]
+bandwidth = "10 GB/s"
+latency = "1 us"
+both = true
+source = "s"
+[[link]]
+from = "root"
+to = "bridge"
+bandwidth = "18 GB/s"
+latency = "1 us"
+both = true
+source = "s"
+[[link]]
+from = "bridge"
+to = ["gpu0", "gpu1"]
+bandwidth = "18 GB/s"
+latency = "1 us"
+both = true
+source = "s"
+[[group]]
+name = "bridge"
+forward = ["root->bridge"]
+backward = ["bridge->root"]
+capacity = [[1, "18 GB/s"], [2, "9 GB/s"]]
+source = "s"
+[kernels.k]
+launch = "5 us"
+multiprocessors = 16
+block = [128, 128]
+k_overhead = 0
+source = "s"
+[[kernels.k.gemm]]
+dtype = "f64"
+peak = "5 TFLOP/s"
+efficiency = [[1, 1.0]]
+source = "s"
+"""
+
+
+@needs_simulator
+class WhatIf(CommandTest):
+    def result(self, *arguments):
+        return json.loads(self.succeed(*arguments, "--json", "-"))
+
+    def test_rows_are_ranked_by_the_time_that_they_save(self):
+        result = self.result(*SMALL)
+        saved = [row["saved_s"] for row in result["rows"]]
+        self.assertEqual(saved, sorted(saved, reverse=True))
+        simulated = json.loads(self.succeed("simulate", *SMALL[1:], "--json", "-"))
+        self.assertEqual(result["as_planned_s"], simulated["makespan_s"])
+        self.assertEqual(result["base_bound_s"], simulated["bound_s"])
+        self.assertEqual(result["base_plan_hash"], simulated["plan_hash"])
+        for row in result["rows"]:
+            self.assertEqual(row["best_s"], min(row["planned_s"], row["kept_s"]))
+            self.assertEqual(row["saved_s"], result["base_s"] - row["best_s"])
+            self.assertLessEqual(row["bound_s"], row["best_s"])
+        self.assertEqual({row["change"] for row in result["rows"]}, {"x2", "x1/2", "no limit"})
+
+    def test_a_changed_machine_takes_what_simulate_says_of_it(self):
+        rows = self.result(*SMALL, "--only", "link:host->pcie0")["rows"]
+        halved = next(row for row in rows if row["change"] == "x1/2")
+        changed = json.loads(self.succeed("simulate", *SMALL[1:], "--json", "-", "--topo-set",
+                                          "link:host->pcie0.bandwidth=6 GB/s"))
+        self.assertEqual((halved["planned_s"], halved["bound_s"]), (changed["makespan_s"], changed["bound_s"]))
+
+    def test_the_result_does_not_depend_on_the_number_of_processes(self):
+        one = self.succeed(*SMALL, "--jobs", "1", "--csv", "one.csv", "--json", "one.json")
+        many = self.succeed(*SMALL, "--jobs", "5", "--csv", "many.csv", "--json", "many.json")
+        self.assertEqual(one, many)
+        for kind in ("csv", "json"):
+            one, many = ((self.folder / f"{name}.{kind}").read_bytes() for name in ("one", "many"))
+            self.assertEqual(one, many)
+
+    def test_the_table_tells_what_is_worth_upgrading(self):
+        text = self.succeed(*SMALL)
+        for words in ("worth upgrading", "compute bound, simulated", "compute bound, by the bound", "makespan",
+                      "link:host->pcie0", "more changes save or cost less than 0.1%"):
+            self.assertIn(words, text)
+
+    def test_csv_has_a_line_for_each_row(self):
+        self.succeed(*SMALL, "--csv", "rows.csv")
+        with open(self.folder / "rows.csv", newline="") as file:
+            lines = list(csv.DictReader(file))
+        rows = self.result(*SMALL)["rows"]
+        self.assertEqual(len(lines), len(rows))
+        for line, row in zip(lines, rows):
+            self.assertEqual((line["part"], float(line["best_s"])), (row["part"], row["best_s"]))
+            self.assertEqual(float(line["factor"]), row["factor"] or float("inf"))
+
+    def test_faster_kernels_never_make_it_compute_bound_and_slower_ones_do(self):
+        result = self.result("whatif", "--gemm", "8K", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "2K")
+        bound = result["answers"]["compute_bound"]
+        self.assertTrue(bound["now_by_simulation"] and bound["now_by_bound"])  # 2 * 8K^3 flop at 2 TFLOP/s
+        parts = {entry["part"]: entry for entry in bound["from"]}
+        self.assertFalse([name for name in parts if name.startswith("kernels:")])
+        self.assertLess(parts["link:host->pcie0"]["factor_by_bound"], 1)
+        self.assertIsNone(parts["link:gpu[0-1]->gpu[0-1]"]["factor_by_bound"])
+
+    def test_a_faster_way_that_all_take_is_slower_and_is_shown(self):
+        self.write("islands.toml", ISLANDS)
+        result = self.result("whatif", "--gemm", "4K", "--topology", "islands.toml", "--policy", "gemmex", "--tile",
+                             "512", "--together", "link:*bridge*")
+        slower = [row for row in result["answers"]["slower"] if row["routes"]]
+        self.assertTrue(slower)
+        route = slower[0]["routes"][0]
+        self.assertNotEqual(route["before"], route["after"])
+        self.assertTrue(any("bridge" in link for link in route["after"]))
+        text = self.succeed("whatif", "--gemm", "4K", "--topology", "islands.toml", "--policy", "gemmex", "--tile",
+                            "512", "--together", "link:*bridge*")
+        self.assertIn("slower though better", text)
+        self.assertIn(" instead of ", text)
+
+    def test_links_that_nothing_crosses_do_nothing(self):
+        result = self.result(*SMALL, "--devices", "0")
+        self.assertIn("link:pcie0->gpu1", result["answers"]["does_nothing"])
+        self.assertNotIn("link:host->pcie0", result["answers"]["does_nothing"])
+
+    def test_nothing_to_do_is_no_error(self):
+        self.assertIn("no part can save any", self.succeed("whatif", "--gemm", "0", "--topology", "two-gpu"))
+
+    def test_a_figure_is_drawn(self):
+        self.succeed(*SMALL, "--figure", "tornado.svg")
+        figure = (self.folder / "tornado.svg").read_text()
+        self.assertIn("<svg", figure)
+        again = self.succeed(*SMALL, "--figure", "again.svg")
+        self.assertTrue(again)
+        self.assertEqual((self.folder / "again.svg").read_text(), figure)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["again.svg", "tornado.svg"])
+
+    def test_what_is_wrong_is_refused(self):
+        self.write("old.csv", OLD)
+        for arguments, quoted in [
+            (["--jobs", "0"], "--jobs: '0'"),
+            (["--jobs", "many"], "--jobs: 'many'"),
+            (["--only", "link:gpu9*"], "--only: nothing of two-gpu is called 'link:gpu9*'"),
+            (["--together", "&"], "--together: nothing of two-gpu is called ''"),
+            (["--figure", "t.pdf"], "--figure: 't.pdf'"),
+            (["--csv", "same.csv", "--json", "same.csv"], "'same.csv' is named for two outputs"),
+            (["--csv", "no/such/folder.csv"], "no folder 'no/such'"),
+            (["--csv", "old.csv", "--devices", "7"], "--devices: two-gpu has no GPU 7"),
+            (["--topo-set", "link:a->b.bandwidth=1 GB/s"], "link:a->b.bandwidth"),
+        ]:
+            with self.subTest(arguments):
+                self.assert_refused([*SMALL, *arguments], quoted)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,203 @@
+// Machines from what other tools print.
+#include "model/import/import.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/machine/topology_toml.hpp"
+#include "model/machine/topology_writer.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/shipped.hpp"
+
+namespace tilerail {
+namespace {
+
+GpuKind kind() {
+  const Topology machine = test::shipped("two-gpu");
+  const auto& d = machine.description();
+  return {d.name, "", d.kernels[0], machine.memory(machine.gpus()[0]), d.strided, d.issue, d.sources};
+}
+
+const std::string smi =
+    "\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n"
+    "GPU0\t X \tPIX\tNV2\tSYS\tPIX\t0-23\t0\t\tN/A\n"
+    "GPU1\tPIX\t X \tSYS\tSYS\tSYS\t0-23\t0\t\tN/A\n"
+    "GPU2\tNV2\tSYS\t X \tNODE\tSYS\t24-47\t1\t\tN/A\n"
+    "GPU3\tSYS\tSYS\tNODE\t X \tSYS\t24-47\t1\t\tN/A\n"
+    "NIC0\tPIX\tSYS\tSYS\tSYS\t X \n\nLegend:\n  X    = Self\n";
+
+Rate pair(const Topology& machine, const std::string& from, const std::string& to) {
+  return machine.pair_rate(machine.find_memory(from).value(), machine.find_memory(to).value());
+}
+
+const Source& source_of(const Topology& machine, const std::string& link) {
+  const auto at = std::ranges::find(machine.links(), link, &Link::name);
+  return *std::ranges::find(machine.description().sources, at->source, &Source::key);
+}
+
+/// The file that is written is the machine.
+Topology checked(const Topology::Description& description) {
+  const std::string text = to_toml(description);
+  EXPECT_EQ(to_toml(read_topology(text, "again.toml").description()), text);
+  return Topology{description};
+}
+
+TEST(ImportNvidiaSmi, SwitchesDomainsAndNvlinksAreLinks) {
+  const Topology machine =
+      checked(import_nvidia_smi(smi, "topo.txt", kind(), {.pcie = Rate{25e9}, .nvlink = Rate{20e9}}));
+  EXPECT_EQ(machine.gpus().size(), 4U);
+  EXPECT_EQ(machine.hosts().size(), 2U);
+  EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{40e9});  // two NVLinks
+  EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{25e9});
+  const auto over = machine.route(machine.gpus()[0], machine.gpus()[1]);
+  ASSERT_EQ(over.size(), 2U);
+  EXPECT_EQ(machine.link(over[0]).name, "gpu0->plx0");  // without the uplink
+  EXPECT_EQ(source_of(machine, "gpu0->gpu2").kind, Source::Kind::assumed);
+}
+
+TEST(ImportNvidiaSmi, MoreNvlinksThanAGpuHasAreThoseToASwitch) {
+  std::string header, rows;
+  for (int i = 0; i < 4; ++i) {
+    header += "\tGPU" + std::to_string(i);
+    rows += "GPU" + std::to_string(i);
+    for (int j = 0; j < 4; ++j) rows += i == j ? "\t X " : "\tNV12";
+    rows += "\t0-63\t0\n";
+  }
+  const Topology machine = checked(
+      import_nvidia_smi(header + "\tCPU Affinity\tNUMA Affinity\n" + rows, "t", kind(), {.nvlink = Rate{20e9}}));
+  EXPECT_EQ(machine.hosts().size(), 1U);
+  EXPECT_EQ(pair(machine, "gpu0", "gpu3"), Rate{240e9});
+  EXPECT_EQ(machine.route(machine.gpus()[0], machine.gpus()[3]).size(), 2U);
+}
+
+TEST(ImportNvidiaSmi, RefusesOtherTextsByLine) {
+  const auto refused = [](const std::string& from, const std::string& to, const std::vector<std::string>& words) {
+    std::string text = smi;
+    text.replace(text.find(from), from.size(), to);
+    expect_input_error([&] { import_nvidia_smi(text, "topo.txt", kind(), {}); }, words);
+  };
+  refused("NV2\tSYS\tPIX\t0", "NX2\tSYS\tPIX\t0", {"topo.txt:2: the cell 'NX2' is unknown"});
+  refused("GPU1\tPIX\t X ", "GPU2\tPIX\t X ", {"topo.txt:3: a row of 'GPU2'"});
+  refused("GPU3\tSYS\tSYS\tNODE\t X \tSYS\t24-47\t1\t\tN/A\n", "", {"4 GPUs in the header, 3 rows"});
+  refused("GPU1\tPIX\t X \tSYS\tSYS\tSYS\t0-23\t0\t\tN/A", "GPU1\tPIX", {"topo.txt:3: 1 cells; expected 5"});
+  expect_input_error([] { import_nvidia_smi("nothing", "topo.txt", kind(), {}); },
+                     {"topo.txt:1: there is no line with"});
+}
+
+const std::string nccl = R"(<system version="1">
+  <cpu numaid="0" arch="x86_64">
+    <pci busid="0000:03:00.0" class="0x060400" link_speed="8 GT/s" link_width="16">
+      <pci busid="0000:06:00.0" class="0x030200" link_speed="8 GT/s" link_width="16">
+        <gpu dev="0" sm="70" rank="0"><nvlink target="0000:85:00.0" count="2" tclass="0x030200"/></gpu>
+      </pci>
+      <pci busid="0000:07:00.0" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="8">
+        <gpu dev="1" sm="70" rank="1"/>
+      </pci>
+      <pci busid="0000:05:00.0" class="0x020700"><nic><net name="mlx5_0"/></nic></pci>
+    </pci>
+  </cpu>
+  <cpu numaid="1" arch="x86_64">
+    <pci busid="0000:85:00.0" class="0x030200" link_speed="" link_width="0">
+      <gpu dev="2" sm="70" rank="2"><nvlink target="0000:06:00.0" count="2" tclass="0x030200"/></gpu>
+    </pci>
+  </cpu>
+</system>)";
+
+TEST(ImportNccl, TheTreeOfPcieHasItsSpeeds) {
+  const Topology machine = checked(import_nccl_xml(nccl, "n.xml", kind(), {.nvlink = Rate{20e9}}));
+  EXPECT_EQ(machine.gpus().size(), 3U);
+  const double x16 = 8e9 * 16 / 8 * 128 / 130 * 0.87;
+  EXPECT_NEAR(pair(machine, "host0", "gpu0").value, x16, 1);
+  EXPECT_NEAR(pair(machine, "host0", "gpu1").value, x16, 1);  // twice the speed, half the width
+  EXPECT_EQ(source_of(machine, "pci0->gpu1").kind, Source::Kind::measured);
+  EXPECT_EQ(source_of(machine, "cpu1->gpu2").kind, Source::Kind::assumed);  // without a speed
+  EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{40e9});
+  EXPECT_EQ(machine.description().nodes.size(), 8U);  // 2 hosts, 2 sockets, the switch, 3 GPUs; no network card
+}
+
+TEST(ImportNccl, NvlinksToWhatIsNoGpuLeadToASwitch) {
+  std::string text = nccl;
+  for (std::size_t at; (at = text.find("nvlink target=\"0000:")) != std::string::npos;)
+    text.replace(at + 15, 4, "ffff");
+  const Topology machine = checked(import_nccl_xml(text, "n.xml", kind(), {.nvlink = Rate{20e9}}));
+  EXPECT_EQ(machine.route(machine.gpus()[0], machine.gpus()[2]).size(), 2U);
+  EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{40e9});
+}
+
+TEST(ImportNccl, RefusesOtherTexts) {
+  const auto refused = [](const std::string& from, const std::string& to, const std::vector<std::string>& words) {
+    std::string text = nccl;
+    text.replace(text.find(from), from.size(), to);
+    expect_input_error([&] { import_nccl_xml(text, "n.xml", kind(), {}); }, words);
+  };
+  refused("</system>", "", {"n.xml:", "expected XML"});
+  refused("dev=\"1\"", "dev=\"one\"", {"gpu at '0000:07:00.0': dev 'one' is no number"});
+  refused("dev=\"1\"", "dev=\"0\"", {"dev '0' is another GPU's"});
+  refused("count=\"2\"", "count=\"\"", {"nvlink to '0000:85:00.0': count '' is no number"});
+  refused("link_width=\"8\"", "link_width=\"1e30\"", {"link_width '1e30' is out of range"});
+  expect_input_error([] { import_nccl_xml("<system/>", "n.xml", kind(), {}); }, {"no element 'gpu'"});
+  expect_input_error([] { import_nccl_xml("<graphs/>", "n.xml", kind(), {}); }, {"no element 'system'"});
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += "<a>";
+  expect_input_error([&] { import_nccl_xml(deep, "n.xml", kind(), {}); },
+                     {"n.xml:1: elements in more than 200 others"});
+}
+
+std::string nvbandwidth(const std::string& more = "") {
+  return R"({"nvbandwidth": {"version": "v0.8", "testcases": [
+    {"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["55", "56", "57"]]},
+    {"name": "device_to_host_memcpy_ce", "bandwidth_matrix": [["51", "52", "53"]]},
+    {"name": "host_to_device_bidirectional_memcpy_ce", "bandwidth_matrix": [["40", "40", "40"]]},
+    {"name": "device_to_host_bidirectional_memcpy_ce", "bandwidth_matrix": [["30", "30", "30"]]},
+    {"name": "host_to_all_memcpy_ce", "bandwidth_matrix": [["20", "20", "20"]]},
+    {"name": "device_to_device_memcpy_read_sm", "status": "Waived"})" +
+         more + "]}}";
+}
+
+TEST(ImportNvbandwidth, RatesAreLinksAndWhatIsLeftIsGroups) {
+  const Topology machine = checked(import_nvbandwidth(nvbandwidth(), "b.json", kind()));
+  EXPECT_EQ(pair(machine, "host", "gpu1"), Rate{56e9});
+  EXPECT_EQ(pair(machine, "gpu2", "host"), Rate{53e9});
+  ASSERT_EQ(machine.groups().size(), 4U);
+  EXPECT_EQ(machine.groups()[0].both_busy->saturated(), Rate{70e9});
+  EXPECT_EQ(machine.groups()[3].capacity->at(3), Rate{60e9});
+  EXPECT_EQ(machine.groups()[3].capacity->at(1), Rate{57e9});
+  EXPECT_FALSE(machine.has_route(machine.gpus()[0], machine.gpus()[1]));
+}
+
+TEST(ImportNvbandwidth, WritesGoFromColumnToRow) {
+  const Topology machine = checked(import_nvbandwidth(nvbandwidth(R"(, {"name": "device_to_device_memcpy_write_ce",
+                       "bandwidth_matrix": [["N/A", "100", "0"], ["200", "N/A", "300"], ["N/A", "400", "N/A"]]})"),
+                                                      "b.json", kind()));
+  EXPECT_EQ(pair(machine, "gpu1", "gpu0"), Rate{100e9});
+  EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{200e9});
+  EXPECT_FALSE(machine.has_route(machine.gpus()[2], machine.gpus()[0]));
+}
+
+TEST(ImportNvbandwidth, PairsThatAreAlikeShareASwitch) {
+  const Topology machine = checked(import_nvbandwidth(nvbandwidth(R"(, {"name": "device_to_device_memcpy_read_ce",
+                       "bandwidth_matrix": [["0.00", "380", "381"], ["382", "0.00", "383"], ["384", "385", "0.00"]]})"),
+                                                      "b.json", kind()));
+  EXPECT_EQ(machine.route(machine.gpus()[0], machine.gpus()[1]).size(), 2U);
+  EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{381e9});  // what gpu0 gives at most
+  EXPECT_EQ(source_of(machine, "gpu0->peer-switch").kind, Source::Kind::assumed);
+}
+
+TEST(ImportNvbandwidth, RefusesOtherTexts) {
+  const auto refused = [](const std::string& text, const std::vector<std::string>& words) {
+    expect_input_error([&] { import_nvbandwidth(text, "b.json", kind()); }, words);
+  };
+  refused("[", {"b.json:1", "not JSON"});
+  refused("{}", {"nvbandwidth: missing"});
+  refused(R"({"nvbandwidth": {"testcases": []}})", {"no matrix of host_to_device_memcpy_ce"});
+  refused(R"({"nvbandwidth": {"testcases": [{"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["fast"]]}]}})",
+          {"/nvbandwidth/testcases/0/bandwidth_matrix", "fast"});
+  refused(R"({"nvbandwidth": {"testcases": [{"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["N/A"]]}]}})",
+          {"no rate from the host to GPU 0"});
+  refused(nvbandwidth(R"(, {"name": "all_to_host_memcpy_ce", "bandwidth_matrix": [["1", "2"]]})"),
+          {"all_to_host_memcpy_ce has 2 GPUs; expected 3"});
+  refused(nvbandwidth(R"(, {"name": "device_to_device_memcpy_read_ce", "bandwidth_matrix": [["1", "2"]]})"),
+          {"is not 3 x 3"});
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,51 @@
+// Nearest hosts and bisection of machines whose figures can be added by hand.
+#include "model/machine/machine_facts.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/machine/settings/machine_settings.hpp"
+#include "tests/support/shipped.hpp"
+
+namespace tilerail {
+namespace {
+
+using test::shipped;
+
+/// All GPUs copy at once over four uplinks of 24 GB/s, which hold 36 in both directions, from a host that gives each
+/// root 40: two GPUs share an uplink, four a root.
+TEST(MachineFacts, GpusOfATreeShareUplinksAndRoots) {
+  const auto all = nearest_hosts(shipped("pcie-tree-8"));
+  ASSERT_EQ(all.size(), 8U);
+  for (const NearestHost& each : all) {
+    EXPECT_EQ(each.in_alone, Rate{24e9});
+    EXPECT_NEAR(each.in_both.value, 18e9, 1);  // half of 36
+    EXPECT_NEAR(each.in_all.value, 10e9, 1);   // 40 / 4
+    EXPECT_NEAR(each.out_all.value, 10e9, 1);
+    EXPECT_NEAR(each.in_all_both.value, 9e9, 1);  // 36 / 4
+  }
+}
+
+TEST(MachineFacts, EachGpuOfASocketHasItsOwnHost) {
+  const Topology machine = shipped("summit-node");
+  const auto all = nearest_hosts(machine);
+  ASSERT_EQ(all.size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(machine.memory(all[i].host).name, i < 3 ? "host0" : "host1");
+}
+
+/// One bridge of 18 GB/s between the two halves, each direction.
+TEST(MachineFacts, TheBridgeIsTheBisectionOfATree) {
+  const auto cut = bisection(shipped("pcie-tree-8"));
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->pairs, 4U);
+  EXPECT_NEAR(cut->forward.value, 18e9, 1);
+  EXPECT_NEAR(cut->backward.value, 18e9, 1);
+}
+
+TEST(MachineFacts, OneGpuHasNoBisection) {
+  const std::vector<std::string> one{"gpus=1"};
+  EXPECT_FALSE(bisection(with_settings(shipped("two-gpu"), one)));
+  EXPECT_EQ(bisection(shipped("two-gpu"))->pairs, 1U);
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,79 @@
+// The platforms that we write, in a SimGrid of their own: no setting of ours, each file in a process.
+#include "model/machine/simgrid_xml.hpp"
+
+#include <gtest/gtest.h>
+
+#include <simgrid/s4u.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "model/machine/settings/machine_settings.hpp"
+#include "model/machine/topology_toml.hpp"
+#include "tests/support/shipped.hpp"
+
+namespace tilerail {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+/// In a process: copies 64 MiB and then 1 KiB between each pair, one after another. The largest relative error.
+double largest_error(const Topology& machine, const std::string& file) {
+  char name[] = "test", quiet[] = "--log=root.thres:critical";
+  char* arguments[] = {name, quiet, nullptr};
+  int count = 2;
+  s4u::Engine engine{&count, arguments};
+  engine.load_platform(file);
+  double worst = 0;
+  std::size_t copies = 0;
+  s4u::Actor::create("copies", engine.get_all_hosts().front(), [&] {
+    for (std::size_t s = 0; s < machine.memories().size(); ++s)
+      for (std::size_t d = 0; d < machine.memories().size(); ++d) {
+        const MemoryId src{s}, dst{d};
+        if (s == d || !machine.has_route(src, dst)) continue;
+        for (const double bytes : {64.0 * 1024 * 1024, 1024.0}) {
+          const double begin = s4u::Engine::get_clock();
+          s4u::Comm::sendto(s4u::Host::by_name(machine.memory(src).name), s4u::Host::by_name(machine.memory(dst).name),
+                            static_cast<std::uint64_t>(bytes));
+          const double ours = (machine.latency(src, dst) + Bytes{bytes} / machine.pair_rate(src, dst)).value;
+          ++copies;
+          worst = std::max(worst, std::abs(s4u::Engine::get_clock() - begin - ours) / ours);
+        }
+      }
+  });
+  engine.run();
+  return copies >= 2 * machine.gpus().size() ? worst : 1.0;  // in and out of each GPU at least
+}
+
+void expect_our_times(const Topology& machine) {
+  const std::string file = testing::TempDir() + "/" + std::to_string(getpid()) + ".xml";
+  std::ofstream{file} << to_simgrid_xml(machine);
+  const pid_t child = fork();
+  if (child == 0) {
+    const double error = largest_error(machine, file);
+    if (error > 1e-3) std::fprintf(stderr, "largest error %g\n", error);
+    _exit(error <= 1e-3 ? 0 : 1);  // SimGrid's clock ends steps within 1 ns
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << machine.name() << ": status " << status;
+  std::filesystem::remove(file);
+}
+
+TEST(SimGridXml, SingleCopiesOfEveryMachineTakeOurTimes) {
+  for (const auto& file : std::filesystem::directory_iterator{TILERAIL_SOURCE_DIR "/topologies"})
+    expect_our_times(load_topology(file.path().string()));
+}
+
+TEST(SimGridXml, NamesMayHaveCharactersOfXml) {
+  const std::vector<std::string> settings{"name=<\"&'>"};
+  expect_our_times(with_settings(test::shipped("two-gpu"), settings));
+}
+
+}  // namespace
+}  // namespace tilerail

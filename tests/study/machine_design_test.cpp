@@ -1,0 +1,115 @@
+// Machines that `tilerail topo new` writes.
+#include "study/design/machine_design.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "model/machine/topology_toml.hpp"
+#include "model/machine/topology_writer.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace tilerail::study {
+namespace {
+
+const std::string kernels = TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml";
+
+Rate pair(const Topology& machine, const std::string& from, const std::string& to) {
+  return machine.pair_rate(machine.find_memory(from).value(), machine.find_memory(to).value());
+}
+
+TEST(MachineDesign, IslandsHaveNvlinkInsideAndTheBridgeBetweenThem) {
+  const std::string text = design_machine({.gpus = "16",
+                                           .kernels = kernels,
+                                           .hosts = "4",
+                                           .islands = "2",
+                                           .pcie = "50 GB/s",
+                                           .nvlink = "450",
+                                           .bridge = "100"});
+  const Topology machine = read_topology(text, "new.toml");
+  EXPECT_EQ(machine.gpus().size(), 16U);
+  EXPECT_EQ(machine.hosts().size(), 4U);
+  EXPECT_EQ(pair(machine, "gpu0", "gpu7"), Rate{450e9});
+  EXPECT_EQ(pair(machine, "gpu0", "gpu8"), Rate{100e9});
+  EXPECT_EQ(pair(machine, "host3", "gpu0"), Rate{50e9});
+  EXPECT_EQ(machine.route(machine.find_memory("host1").value(), machine.find_memory("gpu4").value()).size(), 2U);
+  EXPECT_EQ(machine.groups().size(), 4U);
+}
+
+TEST(MachineDesign, WithoutABridgeIslandsReachEachOtherOverPcie) {
+  const Topology machine = read_topology(
+      design_machine({.gpus = "4", .kernels = kernels, .islands = "2", .pcie = "20 GB/s", .nvlink = "300"}),
+      "new.toml");
+  EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{300e9});
+  EXPECT_EQ(pair(machine, "gpu0", "gpu3"), Rate{20e9});
+}
+
+TEST(MachineDesign, SharedUplinksHavePcieSwitches) {
+  const Topology machine = read_topology(
+      design_machine({.gpus = "8", .kernels = kernels, .hosts = "2", .uplink_gpus = "2", .pcie = "4"}), "new.toml");
+  const auto route = machine.route(machine.find_memory("host1").value(), machine.find_memory("gpu7").value());
+  ASSERT_EQ(route.size(), 3U);
+  EXPECT_EQ(machine.link(route[1]).name, "cpu1->plx3");
+  EXPECT_EQ(machine.link(route[2]).bandwidth, Rate{31.5e9 * 0.87});
+}
+
+/// Divisors of 2^a 3^b, small and large.
+TEST(MachineDesign, WhateverIsAskedForLoadsAndIsTheSameFlat) {
+  std::mt19937 random{7};
+  const auto one_of = [&](std::vector<std::size_t> values) { return values[random() % values.size()]; };
+  for (int i = 0; i < 60; ++i) {
+    const std::size_t hosts = one_of({1, 2, 3, 4, 8, 16}), islands = one_of({1, 2, 4, 6, 16}),
+                      uplink = one_of({1, 2, 3});
+    const std::size_t gpus = hosts * islands * uplink * one_of({1, 2});
+    DesignText text{.gpus = std::to_string(gpus), .kernels = kernels, .hosts = std::to_string(hosts)};
+    text.uplink_gpus = std::to_string(uplink);
+    text.pcie = fmt::format("{}", one_of({3, 4, 5, 6, 7}));
+    if (islands > 1 || random() % 2 == 0) text.nvlink = fmt::format("{}.5", one_of({20, 300, 900}));
+    if (islands > 1) text.islands = std::to_string(islands);
+    if (islands > 1 && random() % 2 == 0) text.bridge = fmt::format("{} GB/s", one_of({10, 1800}));
+    const std::string file = design_machine(text);
+    EXPECT_TRUE(topology_errors(file, "new.toml").empty()) << file;
+    const Topology machine = read_topology(file, "new.toml");
+    ASSERT_EQ(machine.gpus().size(), gpus);
+    EXPECT_TRUE(machine.has_route(machine.gpus().front(), machine.gpus().back()));
+    const std::string flat = to_toml(machine.description());
+    ASSERT_EQ(to_toml(read_topology(flat, "flat.toml").description()), flat);
+  }
+}
+
+TEST(MachineDesign, KernelsComeWithTheirSourcesAndIssueCosts) {
+  const GpuKind kind = find_gpu_kind(kernels, "--kernels");
+  EXPECT_EQ(kind.kernels.name, "flat");
+  EXPECT_FALSE(kind.sources.empty());
+  const Topology machine = read_topology(design_machine({.gpus = "2", .kernels = kernels}), "new.toml");
+  EXPECT_EQ(machine.description().issue.per_op, kind.issue.per_op);
+  EXPECT_EQ(machine.memories().back().capacity, kind.gpu.capacity);
+  EXPECT_EQ(find_gpu_kind(TILERAIL_SOURCE_DIR "/topologies/clx-ai-hetero.toml:v100-half", "").kernels.name,
+            "v100-half");
+}
+
+TEST(MachineDesign, WhatDoesNotFitIsRefusedByItsOption) {
+  const auto refused = [](DesignText text, const std::vector<std::string>& words) {
+    if (text.kernels.empty()) text.kernels = kernels;
+    expect_input_error([&] { design_machine(text); }, words);
+  };
+  refused({}, {"--gpus: the number of GPUs is missing"});
+  refused({.gpus = "0"}, {"--gpus: '0' is not an integer from 1 to 4096"});
+  refused({.gpus = "6", .hosts = "4"}, {"--hosts: 6 GPUs are not in 4 equal parts"});
+  refused({.gpus = "6", .islands = "4", .nvlink = "1"}, {"--islands: 6 GPUs"});
+  refused({.gpus = "6", .islands = "2"}, {"--islands", "expected --nvlink"});
+  refused({.gpus = "6", .nvlink = "5", .bridge = "5"}, {"--bridge: there is one island"});
+  refused({.gpus = "6", .uplink_gpus = "4"}, {"--per-uplink: 6 GPUs are not in 4"});
+  refused({.gpus = "6", .pcie = "2"}, {"--pcie: '2' is not an integer from 3 to 7"});
+  refused({.gpus = "6", .nvlink = "450 Gb"}, {"--nvlink: '450 Gb' has no known unit"});
+  refused({.gpus = "6", .nvlink = "0"}, {"--nvlink: '0' is out of range; expected 1 MB/s to 1 PB/s"});
+  refused({.gpus = "6", .gpu_memory = "0 GB"}, {"--gpu-memory: '0 GB' is out of range"});
+  refused({.name = "a\nb", .gpus = "6"}, {"--name: 'a?b' is no name"});
+  refused({.gpus = "6", .kernels = "h2000"}, {"--kernels: there are no kernels 'h2000'; expected a machine or one of"});
+  refused({.gpus = "6", .kernels = TILERAIL_SOURCE_DIR "/topologies/clx-ai-hetero.toml"},
+          {"--kernels: clx-ai-hetero has the kernels v100, v100-half, v100-5-of-7"});
+}
+
+}  // namespace
+}  // namespace tilerail::study

@@ -1,0 +1,157 @@
+// Points of a sweep, its checks, its hash, its journal and its parts.
+#include "study/sweep/sweep.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "model/base/files.hpp"
+#include "study/sweep/journal.hpp"
+#include "study/sweep/keys.hpp"
+#include "study/sweep/run_sweep.hpp"
+#include "study/sweep/sweep_table.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace tilerail::study {
+namespace {
+
+constexpr const char* two_gpu = TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml";
+
+Sweep sweep(const std::vector<std::string>& axes) {
+  Sweep made;
+  made.base.problem.gemm = "64";
+  made.base.machine.topology = two_gpu;
+  for (const std::string& axis : axes) made.axes.push_back(parse_axis(axis));
+  return made;
+}
+
+TEST(Sweep, TheLastAxisChangesFastest) {
+  const Sweep s = sweep(
+      {"policy=tilerail,gemmex", "k=1K..4K x2", "link:host->pcie0.bandwidth & link:pcie0->host.bandwidth=6,12 GB/s"});
+  ASSERT_EQ(s.points(), 12u);
+  const JobText job = s.job(9);  // 1, 1, 1
+  EXPECT_EQ(job.policy.name, "gemmex");
+  EXPECT_EQ(job.problem.gemm, "64,64,2048");
+  EXPECT_THAT(job.machine.settings,
+              ::testing::ElementsAre("link:host->pcie0.bandwidth=12 GB/s", "link:pcie0->host.bandwidth=12 GB/s"));
+  EXPECT_EQ(s.axes[2].column(), "link:host->pcie0.bandwidth & link:pcie0->host.bandwidth_GB/s");
+  check_sweep(s);
+}
+
+TEST(Sweep, AFieldOfAPolicyReplacesWhatTheBaseSays) {
+  Sweep s = sweep({"routing=eta"});
+  s.base.policy.overrides = {"routing=initial", "batch=off"};
+  EXPECT_THAT(s.job(0).policy.overrides, ::testing::ElementsAre("batch=off", "routing=eta"));
+}
+
+TEST(Sweep, WrongKeysAndValuesAreFoundBeforeAnythingRuns) {
+  const auto refused = [](const std::vector<std::string>& axes, const std::vector<std::string>& words) {
+    expect_input_error([&] { check_sweep(sweep(axes)); }, words);
+  };
+  refused({"colour=red"}, {"'colour' is no key"});
+  refused({"dtype=f64,f65"}, {"--vary 'dtype=f64,f65': ", "f65"});
+  refused({"policy=tilerail", "tile=64,0"}, {"--vary 'tile=64,0': ", "'0' is not a tile size"});
+  refused({"gpus=1,9"}, {"--vary 'gpus=1,9': ", "9"});
+  refused({"link:host->gpu7.bandwidth=1,2 GB/s"}, {"link:host->gpu7.bandwidth"});
+  refused({"topology=" + std::string{two_gpu} + ",no-such-machine"}, {"no-such-machine"});
+  refused({"tile=64", "tile=128"}, {"--vary 'tile=128': 'tile' is varied before"});
+  refused({"m=1..1K +1", "n=1..1K +1"}, {"1.049e+06 points; expected at most 1000000"});
+  expect_input_error([] { parse_axis("gemm"); }, {"--vary 'gemm': expected KEY=VALUES"});
+  expect_input_error([] { parse_axis("m & =1"); }, {"a key is missing"});
+}
+
+TEST(Sweep, ItsHashIsOfAllThatItsResultsDependOn) {
+  std::set<std::string> hashes;
+  const auto add = [&](const Sweep& s, const std::string& version = "1") {
+    hashes.insert(hash_of(s, check_sweep(s), version));
+  };
+  add(sweep({"tile=32,64"})), add(sweep({"tile=32,64"}));
+  EXPECT_EQ(hashes.size(), 1u);
+  add(sweep({"tile=64,32"})), add(sweep({"tile=32,64"}), "2"), add(sweep({"tile=32,64", "dtype=f64"}));
+  Sweep other = sweep({"tile=32,64"});
+  other.base.problem.beta = "0";
+  add(other);
+  other.base.machine.topology = TILERAIL_SOURCE_DIR "/topologies/clx-ai.toml";
+  add(other);
+  EXPECT_EQ(hashes.size(), 6u);
+}
+
+TEST(Sweep, PartsAreInterleaved) {
+  EXPECT_EQ(parse_part("3/8").number, 3u);
+  EXPECT_EQ(parse_part("3/8").of, 8u);
+  for (const char* text : {"3", "0/8", "9/8", "3/8/9", "a/b", "/8"})
+    expect_input_error([&] { parse_part(text); }, {"--part"});
+}
+
+class JournalTest : public ::testing::Test {
+ protected:
+  JournalTest() : folder_{std::filesystem::temp_directory_path() / ("tilerail-journal-" + std::to_string(getpid()))} {
+    std::filesystem::create_directory(folder_);
+  }
+  ~JournalTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string path() const { return (folder_ / "j").string(); }
+  void write(const std::string& text) const { std::ofstream{path()} << text; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(JournalTest, WhatWasAddedIsThereAgain) {
+  {
+    Journal journal{path(), "header"};
+    journal.add(3, "{\"a\":1}"), journal.add(1, "{}");
+  }
+  Journal journal{path(), "header"};
+  EXPECT_EQ(journal.done(), (std::map<std::size_t, std::string>{{1, "{}"}, {3, "{\"a\":1}"}}));
+  journal.remove();
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+TEST_F(JournalTest, ALineThatWasCutOffAnywhereIsForgotten) {
+  const std::string whole = "header\n12 {\"a\":1}\n7 {\"b\":22}\n";
+  for (std::size_t length = 0; length <= whole.size(); ++length) {
+    write(whole.substr(0, length));
+    {
+      Journal journal{path(), "header"};
+      EXPECT_EQ(journal.done().size(), (length >= 18) + (length == whole.size())) << length;
+      journal.add(8, "{}");
+    }
+    EXPECT_TRUE((Journal{path(), "header"}.done().contains(8))) << length;
+  }
+}
+
+TEST_F(JournalTest, WhatIsNoneOrOfAnotherSweepStaysAsItIs) {
+  for (const auto& [text, quoted] : {std::pair{"other header\n", "begins with 'other header'; expected 'header'"},
+                                     {"a letter without a line break", "begins with 'a letter"},
+                                     {"header\nx {}\n", ":2 is no line of a journal"},
+                                     {"header\n1 {}\n\n", ":3 is no line of a journal"}}) {
+    write(text);
+    expect_input_error([&] { Journal{path(), "header"}; }, {quoted});
+    EXPECT_EQ(read_file(path()), text);
+  }
+}
+
+TEST(SweepTable, PartsAreJoinedOrRefused) {
+  const auto table = [](const std::string& rows) {
+    return read_sweep_table("sweep,point,points,tile,machine,error\n" + rows, "t.csv");
+  };
+  EXPECT_EQ(table("s,0,2,32,m,\n").axes, 1u);
+  EXPECT_EQ(to_csv(table("s,1,2,64,m,\ns,0,2,32,m,\n")),
+            "sweep,point,points,tile,machine,error\ns,0,2,32,m,\ns,1,2,64,m,\n");
+  for (const auto& [rows, quoted] : {std::pair{"s,0,2,32,m\n", "t.csv:2:1: has 5 cells; expected 6"},
+                                     {"s,2,2,32,m,\n", "t.csv:2:3: point 2 is not below 2"},
+                                     {"s,0,2,32,m,\ns,0,2,32,m,\n", "t.csv:3:3: point 0 is there twice"},
+                                     {"s,0,2,32,m,\nz,1,2,32,m,\n", "'z' is another sweep"},
+                                     {"s,0,2,32,m,\ns,1,3,32,m,\n", "3 points; expected 2"},
+                                     {"s,-1,2,32,m,\n", "t.csv:2:3"},
+                                     {"", "has no rows"}})
+    expect_input_error([&r = rows, &table] { table(r); }, {quoted});
+  expect_input_error([] { read_sweep_table("m,n,k\n", "t.csv"); }, {"is not the header of a sweep"});
+}
+
+}  // namespace
+}  // namespace tilerail::study
