@@ -6,6 +6,7 @@ import datetime
 import os
 import pathlib
 import shlex
+import subprocess
 import sys
 import tempfile
 import tomllib
@@ -70,14 +71,16 @@ class Machine:
     dtypes: frozenset[str]  # types that every kind of GPU has GEMM times for
 
 
-def read_machine(path: pathlib.Path) -> Machine:
-    """What the experiments ask of a topology file; the `tilerail` command checks the rest of it."""
+def read_machine(path: pathlib.Path, program: str) -> Machine:
+    """What the experiments ask of a topology file, once `tilerail` has resolved its ranges, includes and templates."""
+    path.read_bytes()  # which says why it cannot be read
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        shown = subprocess.run([program, "topo", "show", "--flat", str(path)], capture_output=True, check=True)
+        content = tomllib.loads(shown.stdout.decode())
         gpus = [memory["kernels"] for memory in content["memory"] if memory["kind"] == "gpu"]
         dtypes = [{gemm["dtype"] for gemm in content["kernels"][kernels]["gemm"]} for kernels in set(gpus)]
         return Machine(content["name"], len(gpus), frozenset.intersection(*map(frozenset, dtypes)))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError):
+    except (subprocess.CalledProcessError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError):
         raise Failure(f"--topology: '{path}' is not a topology file") from None
 
 
@@ -109,7 +112,7 @@ class HardwareParser(Parser):
             options.host_buffers, options.energy = options.host_buffers or "spread", options.energy or "0"
         options.machine = None
         if options.topology:
-            options.machine = read_machine(options.topology)
+            options.machine = read_machine(options.topology, options.tilerail)
             limit = options.machine.gpus
             if options.gpus and options.gpus > limit:
                 self.error(f"--gpus: '{options.gpus}' is more than the {limit} of '{options.topology}'")
