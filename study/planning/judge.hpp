@@ -5,8 +5,7 @@
 
 namespace tilerail::study {
 
-/// The simulator as judge of plans for this machine; in a build without it, the estimate. Keeps a reference to
-/// `topology`.
+/// The fluid machine as judge of plans, whose times are the simulator's. Keeps a reference to `topology`.
 Judge judge_of(const Topology& topology);
 
 }  // namespace tilerail::study
