@@ -46,9 +46,26 @@ GemmProblem plannable(GemmProblem problem) {
   return problem;
 }
 
+PlanInfo info_of(const Plan& plan, const Topology& topology) {
+  PlanInfo info;
+  const std::string& judge = plan.origin.judge;
+  if (judge == "estimate") info.by = PlanInfo::By::estimate;
+  if (judge == "simulator") info.by = PlanInfo::By::simulator;
+  info.why = plan.origin.why, info.hash = content_hash(plan), info.tile = plan.tile;
+  info.operations = plan.ops.size();
+  for (const MemoryId gpu : plan.devices) info.devices.push_back(topology.memory(gpu).device);
+  return info;
+}
+
+/// A first call waits for its plan.
+Policy preset_without_judge(const std::string& name) {
+  Policy policy = preset(name);
+  policy.judge_ops = 0;
+  return policy;
+}
+
 Policy policy_of(const ContextOptions& options) {
-  Policy policy = preset(options.policy);
-  policy.judge_ops = 0;  // a first call waits for its plan
+  Policy policy = preset_without_judge(options.policy);
   for (const std::string& assignment : options.overrides) apply_override(policy, assignment);
   return policy;
 }
@@ -62,6 +79,7 @@ Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& optio
       policy_{policy_of(options)},
       policy_name_{name_of(policy_)},
       judge_{study::judge_of(topology_)},
+      tuned_{options.plan_cache, "plan_cache", topology_},
       pageable_{options.pageable},
       plans_{options.cached_plans} {
   if (topology_.hosts().empty()) throw InputError{fmt::format("machine '{}' has no host memory", topology_.name())};
@@ -95,7 +113,7 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
 }
 
 void Session::set_policy(const std::string& name) {
-  Policy policy = preset(name);
+  Policy policy = preset_without_judge(name);
   const std::lock_guard lock{mutex_};
   use(std::move(policy));
 }
@@ -120,6 +138,14 @@ void Session::set_devices(const std::vector<int>& devices) {
 void Session::set_pageable(Pageable pageable) {
   const std::lock_guard lock{mutex_};
   pageable_ = pageable;
+}
+
+void Session::set_plan_cache(const std::string& file) {
+  study::TunedPlans tuned;
+  if (!file.empty()) tuned = study::TunedPlans{file, "plan_cache", topology_};
+  const std::lock_guard lock{mutex_};
+  tuned_ = std::move(tuned);
+  plans_.clear();
 }
 
 void Session::register_memory(void* data, std::int64_t bytes) {
@@ -204,18 +230,32 @@ Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
   return matrices;
 }
 
-BoundPlan& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
-  const Signature signature = signature_of(problem, devices_, policy_name_);
-  if (auto* held = plans_.find(signature)) return **held;
-  times.planned = true;
-  return *plans_.insert(signature,
-                        hardware_->bind(plan_gemm(plannable(problem), topology_, devices_, policy_, judge_)));
+Plan Session::planned(const GemmProblem& problem, PlanInfo& info) const {
+  study::TunedPlans::Answer known = tuned_.find(problem, topology_, devices_, policy_);
+  const bool tuned = known.plan.has_value();
+  if (!tuned) {
+    known.plan = plan_gemm(problem, topology_, devices_, policy_, judge_);
+    study::note_origin(*known.plan, known.note);
+  }
+  info = info_of(*known.plan, topology_);
+  if (tuned) info.by = PlanInfo::By::cache;
+  return std::move(*known.plan);
 }
 
-void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* given) {
+Session::Held& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
+  const Signature signature = signature_of(problem, devices_, policy_name_);
+  if (Held* held = plans_.find(signature)) return *held;
+  times.planned = true;
+  PlanInfo info;
+  const Plan plan = planned(plannable(problem), info);
+  return plans_.insert(signature, {hardware_->bind(plan), std::move(info)});
+}
+
+void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* given, PlanInfo* plan) {
   GemmTimes ignored;
   GemmTimes& times = given ? *given : ignored;
   times = {};
+  if (plan) *plan = {};
   if (const auto defect = first_defect(arguments)) throw ArgumentError{defect->position, defect->message};
   if (arguments.has_no_work()) return;
   GemmProblem problem = problem_of(arguments);
@@ -228,7 +268,9 @@ void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* give
   problem.place_b = matrices[1].used() ? place(matrices[1], "B") : problem.place_c;
 
   Stopwatch watch;
-  BoundPlan& bound = plan_for(problem, times);
+  Held& held = plan_for(problem, times);
+  BoundPlan& bound = *held.bound;
+  if (plan) *plan = held.info;
   bound.set_scalars(problem.alpha, problem.beta);
   times.plan = watch.lap();
   hardware_->wait_for_caller(stream, matrices);

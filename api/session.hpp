@@ -14,6 +14,7 @@
 #include "model/machine/topology.hpp"
 #include "sched/choose/selection.hpp"
 #include "sched/policy/policy.hpp"
+#include "study/planning/tuned_plans.hpp"
 #include "tilerail/tilerail.hpp"
 
 namespace tilerail::api {
@@ -28,6 +29,7 @@ class Session {
   void set_override(const std::string& assignment);
   void set_devices(const std::vector<int>& devices);
   void set_pageable(Pageable pageable);
+  void set_plan_cache(const std::string& file);
   void register_memory(void* data, std::int64_t bytes);
   void unregister_memory(void* data);
   void* allocate_host(std::int64_t bytes, HostPages pages);
@@ -35,8 +37,8 @@ class Session {
   double host_rate(const void* data, std::int64_t bytes);
   void reserve(std::int64_t bytes);
 
-  /// C = alpha op(A) op(B) + beta C; a null `stream` and `times` as in GemmOptions.
-  void gemm(const GemmArguments& arguments, void* stream, GemmTimes* times);
+  /// C = alpha op(A) op(B) + beta C; a null `stream`, `times` and `plan` as in GemmOptions.
+  void gemm(const GemmArguments& arguments, void* stream, GemmTimes* times, PlanInfo* plan = nullptr);
 
   const std::string& topology_name() const { return topology_.name(); }
   std::vector<int> devices() const;
@@ -48,7 +50,12 @@ class Session {
   MemoryId place(const Matrix& matrix, const char* name) const;
   Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;
   void use(Policy policy);
-  BoundPlan& plan_for(const GemmProblem& problem, GemmTimes& times);
+  struct Held {
+    std::unique_ptr<BoundPlan> bound;
+    PlanInfo info;
+  };
+  Held& plan_for(const GemmProblem& problem, GemmTimes& times);
+  Plan planned(const GemmProblem& problem, PlanInfo& info) const;
 
   mutable std::mutex mutex_;
   std::unique_ptr<Hardware> hardware_;
@@ -57,8 +64,9 @@ class Session {
   Policy policy_;
   std::string policy_name_;  // its name, by which every call looks its plan up
   Judge judge_;              // keeps a reference to the topology
+  study::TunedPlans tuned_;
   Pageable pageable_;
-  LruCache<Signature, std::unique_ptr<BoundPlan>> plans_;  // goes before the hardware that its plans are bound to
+  LruCache<Signature, Held> plans_;  // goes before the hardware that its plans are bound to
 };
 
 }  // namespace tilerail::api

@@ -32,6 +32,7 @@ void Context::set_tile(std::int64_t tile) {
 }
 void Context::set_devices(const std::vector<int>& devices) { session_->set_devices(devices); }
 void Context::set_pageable(Pageable pageable) { session_->set_pageable(pageable); }
+void Context::set_plan_cache(const std::string& file) { session_->set_plan_cache(file); }
 void Context::register_memory(void* data, std::int64_t bytes) { session_->register_memory(data, bytes); }
 void Context::unregister_memory(void* data) { session_->unregister_memory(data); }
 void* Context::allocate_host(std::int64_t bytes, HostPages pages) { return session_->allocate_host(bytes, pages); }
@@ -47,7 +48,7 @@ void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int
           const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c,
           std::int64_t ldc, const GemmOptions& options) {
   context.session().gemm(arguments(DType::f64, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
-                         options.stream, options.times);
+                         options.stream, options.times, options.plan);
 }
 
 void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
@@ -55,21 +56,21 @@ void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int
           const GemmOptions& options) {
   const DType dtype = options.tf32 ? DType::tf32 : DType::f32;
   context.session().gemm(arguments(dtype, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
-                         options.stream, options.times);
+                         options.stream, options.times, options.plan);
 }
 
 void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
           const Half* a, std::int64_t lda, const Half* b, std::int64_t ldb, float beta, Half* c, std::int64_t ldc,
           const GemmOptions& options) {
   context.session().gemm(arguments(DType::f16, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
-                         options.stream, options.times);
+                         options.stream, options.times, options.plan);
 }
 
 void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
           const BFloat16* a, std::int64_t lda, const BFloat16* b, std::int64_t ldb, float beta, BFloat16* c,
           std::int64_t ldc, const GemmOptions& options) {
   context.session().gemm(arguments(DType::bf16, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
-                         options.stream, options.times);
+                         options.stream, options.times, options.plan);
 }
 
 }  // namespace tilerail

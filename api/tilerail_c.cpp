@@ -18,12 +18,13 @@ using tilerail::api::GemmArguments;
 
 namespace {
 
-/// What the last failure of this thread was about.
-struct LastError {
+/// What this thread was told last, and about which handle.
+struct LastText {
   tilerail_handle_t handle = nullptr;
   std::string text;
 };
-thread_local LastError last_error;
+thread_local LastText last_error;  // of the last failure
+thread_local LastText last_plan;   // where the plan of the last call that succeeded came from
 
 tilerail_status_t failed(tilerail_handle_t handle, tilerail_status_t status, const char* text) noexcept {
   try {
@@ -64,8 +65,20 @@ tilerail_status_t with(tilerail_handle_t handle, Body body) noexcept {
   return guarded(handle, [&] { body(handle->context); });
 }
 
+std::string text_of(const tilerail::PlanInfo& plan) {
+  using By = tilerail::PlanInfo::By;
+  const char* const judge = plan.by == By::estimate ? "estimate: " : plan.by == By::simulator ? "simulator: " : "";
+  return plan.why.empty() ? std::string{"there was nothing to do"} : judge + plan.why;
+}
+
+void multiply(tilerail_handle_t handle, Context& context, const GemmArguments& arguments, void* stream) {
+  tilerail::PlanInfo plan;
+  context.session().gemm(arguments, stream, nullptr, &plan);
+  last_plan = {handle, text_of(plan)};
+}
+
 tilerail_status_t multiply(tilerail_handle_t handle, const GemmArguments& arguments, void* stream) noexcept {
-  return with(handle, [&](Context& context) { context.session().gemm(arguments, stream, nullptr); });
+  return with(handle, [&](Context& context) { multiply(handle, context, arguments, stream); });
 }
 
 std::string text_of(const char* text, const char* what) {
@@ -126,6 +139,7 @@ tilerail_status_t tilerail_create(tilerail_handle_t* handle, const char* topolog
 }
 
 tilerail_status_t tilerail_destroy(tilerail_handle_t handle) {
+  if (last_plan.handle == handle) last_plan = {};
   return guarded(nullptr, [&] { delete handle; });
 }
 
@@ -151,6 +165,14 @@ const char* tilerail_status_name(tilerail_status_t status) {
     default:
       return "TILERAIL_INTERNAL_ERROR";
   }
+}
+
+tilerail_status_t tilerail_set_plan_cache(tilerail_handle_t handle, const char* file) {
+  return with(handle, [&](Context& context) { context.set_plan_cache(text_of(file, "the plan cache's file")); });
+}
+
+const char* tilerail_plan_origin(tilerail_handle_t handle) {
+  return handle != nullptr && last_plan.handle == handle ? last_plan.text.c_str() : "";
 }
 
 tilerail_status_t tilerail_set_policy(tilerail_handle_t handle, const char* name) {
@@ -236,8 +258,7 @@ tilerail_status_t tilerail_gemm_ex(tilerail_handle_t handle, tilerail_dtype_t dt
     const bool wide = type == DType::f64;  // all others compute with f32 scalars
     const double alpha_used = wide ? alpha : static_cast<float>(alpha);
     const double beta_used = wide ? beta : static_cast<float>(beta);
-    context.session().gemm({type, transa, transb, m, n, k, alpha_used, A, lda, B, ldb, beta_used, C, ldc}, stream,
-                           nullptr);
+    multiply(handle, context, {type, transa, transb, m, n, k, alpha_used, A, lda, B, ldb, beta_used, C, ldc}, stream);
   });
 }
 

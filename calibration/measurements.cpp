@@ -1,6 +1,6 @@
 #include "calibration/measurements.hpp"
 
-#include "model/base/json_reader.hpp"
+#include "model/base/json_parser.hpp"
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {

@@ -15,6 +15,7 @@
 #include "cli/output/interruption.hpp"
 #include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
+#include "model/base/parse.hpp"
 #include "model/base/text.hpp"
 
 namespace tilerail::cli {
@@ -32,19 +33,11 @@ Examples:
   tilerail compare predicted.csv measured.csv
 'tilerail COMMAND --help' explains one command.)";
 
-/// Whatever an error quotes, it stays one line: control characters of the input are shown escaped.
+/// Whatever an error quotes, it stays one line of text.
 std::string one_line(std::string_view text) {
   std::string line;
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-  for (char c : text) {
-    if (c == '\n') {
-      line += "; ";
-    } else if (is_control(c)) {
-      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      line += c;
-    }
-  }
+  for (const std::string_view part : split(text, '\n')) line += (line.empty() ? "" : "; ") + escaped(part);
   return line;
 }
 
@@ -85,7 +78,7 @@ int parse_and_run(int argc, char** argv) {
   root.add_flag("-v,--verbose", verbose, "Log what is done, on stderr");
   const std::vector<Command> commands{add_topo(root),       add_plan(root),    add_simulate(root),  add_predict(root),
                                       add_run(root),        add_compare(root), add_calibrate(root), add_policies(root),
-                                      add_experiment(root), add_whatif(root),  add_sweep(root)};
+                                      add_experiment(root), add_whatif(root),  add_sweep(root),     add_tune(root)};
   try {
     root.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

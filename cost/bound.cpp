@@ -7,7 +7,28 @@
 namespace tilerail {
 namespace {
 
-constexpr double most_seconds = 1e12;  // no plan takes as long
+constexpr double most_seconds = 1e12, least_seconds = 1e-15;  // no plan takes longer; what takes less takes no time
+constexpr double precise = 1e-4;                              // relative
+constexpr double rounding = 1e-6;                             // that of the linear programs is far less
+
+/// A makespan at which a need above 1 was found. Each such makespan is a bound, whether or not longer ones are.
+double impossible(BoundProgram& program) {
+  double shorter = 1e-7, longer = shorter;
+  if (program.needed(shorter) > 1) {
+    for (longer = 2 * shorter; longer < most_seconds && program.needed(longer) > 1; longer *= 2) shorter = longer;
+  } else {
+    for (shorter /= 2; program.needed(shorter) <= 1; shorter /= 2) {
+      longer = shorter;
+      if (longer < least_seconds) return 0;
+    }
+  }
+  while (longer > (1 + precise) * shorter) {
+    const double middle = std::sqrt(longer * shorter);
+    (program.needed(middle) > 1 ? shorter : longer) = middle;
+  }
+  program.needed(longer);  // below it there may be no solution, and then no prices
+  return shorter;
+}
 
 }  // namespace
 
@@ -15,17 +36,8 @@ Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::spa
   const bool product = !problem.scales_only();
   if (problem.m == 0 || problem.n == 0 || (!product && problem.beta == 1)) return {Seconds{0}, "nothing"};
   BoundProgram program{problem, topology, devices};
-  // The need falls as T grows: no T is possible that is below one of need 1.
-  constexpr double precise = 1e-4;
-  double longer = 1e-7;
-  while (longer < most_seconds && program.needed(longer) > 1) longer *= 2;
-  double shorter = longer / 2;
-  while (longer > (1 + precise) * shorter) {
-    const double middle = std::sqrt(longer * shorter);
-    (program.needed(middle) > 1 ? shorter : longer) = middle;
-  }
-  program.needed(shorter);
-  return {Seconds{shorter * (1 - 1e-6)}, program.binding()};
+  const double seconds = impossible(program);
+  return {Seconds{seconds * (1 - rounding)}, program.binding()};
 }
 
 }  // namespace tilerail

@@ -1,54 +1,102 @@
 #include "cost/estimate.hpp"
 
 #include <algorithm>
-#include <boost/dynamic_bitset.hpp>
+#include <array>
 #include <numeric>
 
 #include "cost/energy.hpp"
 #include "cost/issue_clock.hpp"
 #include "cost/kernel_costs.hpp"
+#include "cost/ready_ops.hpp"
 #include "cost/strided_copy.hpp"
+#include "cost/traffic_clocks.hpp"
 
 namespace tilerail {
 namespace {
 
-using Users = boost::dynamic_bitset<>;
-
-/// When every operation, queue, resource and device would be done, filled in issue order.
+/// When every operation, resource and device would be done, filled in the order in which operations start.
 class Pass {
  public:
   Pass(const Plan& plan, const Topology& topology, const Resources& resources)
       : plan_{plan},
         topology_{topology},
-        resources_{resources},
-        ends_(plan.ops.size()),
-        queue_free_(plan.queues.size()),
-        load_(resources.count()),
-        load_users_(resources.count(), Users{plan.devices.size()}),
+        traffic_{topology, resources, plan.devices.size()},
         number_of_(topology.memories().size()),
         devices_(topology.memories().size()),
-        kernels_{plan, topology},
-        issue_{plan, topology},
-        sides_(topology.groups().size()) {
-    for (Sides& sides : sides_) sides.users.resize(plan.devices.size());
+        kernels_{plan, topology} {
     for (std::size_t d = 0; d < plan.devices.size(); ++d) number_of_[plan.devices[d].index()] = d;
+    for (std::size_t m = 0; m < devices_.size(); ++m) {
+      const Engines& engines = topology.memories()[m].engines;
+      const std::array counts{engines.h2d, engines.d2h, engines.peer, engines.total};
+      for (std::size_t role = 0; role < counts.size(); ++role)
+        if (counts[role]) devices_[m].engines[role].resize(static_cast<std::size_t>(*counts[role]));
+    }
   }
 
   Estimate run() {
+    ReadyOps ready{plan_, issued()};
     Seconds last{0};
-    for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
-      const Op& op = plan_.ops[i];
-      Seconds start = std::max(queue_free_[op.queue.index()], issue_.issue(OpId{i}));
-      for (const OpId dep : plan_.deps_of(OpId{i})) start = std::max(start, ends_[dep.index()]);
-      ends_[i] = op.kind == OpKind::join ? start : op.kind == OpKind::copy ? copy(op, start) : kernel(OpId{i}, start);
-      queue_free_[op.queue.index()] = ends_[i];
-      last = std::max(last, ends_[i]);
+    while (const auto next = ready.next()) {
+      const Held held = engines_for(next->op);
+      if (const Seconds free = held.free(); free > next->at) {
+        ready.postpone(*next, free);
+        continue;
+      }
+      const Op& op = plan_.op(next->op);
+      const Seconds end = op.kind == OpKind::join   ? next->at
+                          : op.kind == OpKind::copy ? copy(op, next->at)
+                                                    : kernel(next->op, next->at);
+      held.take(end);
+      ready.ended(next->op, end);
+      last = std::max(last, end);
     }
     const double slower = slowdown(last);
-    return {last * slower, energy(last * slower), busiest() * slower};
+    return {last * slower, energy(last * slower), busiest() * slower, kernels()};
   }
 
  private:
+  using Slots = std::vector<Seconds>;  // when each engine is free
+
+  /// The engines that an operation needs: one of each.
+  struct Held {
+    std::array<Slots*, 2> of{};
+
+    Seconds free() const {
+      Seconds last{0};
+      for (const Slots* slots : of)
+        if (slots) last = std::max(last, *std::ranges::min_element(*slots));
+      return last;
+    }
+    void take(Seconds until) const {
+      for (Slots* slots : of)
+        if (slots) *std::ranges::min_element(*slots) = until;
+    }
+  };
+
+  /// docs/model.md#engines
+  Held engines_for(OpId id) {
+    constexpr std::size_t h2d = 0, d2h = 1, peer = 2, total = 3;
+    const Op& op = plan_.op(id);
+    const Queue& q = plan_.queue(op.queue);
+    const auto limited = [&](MemoryId memory, std::size_t role) -> Slots* {
+      Slots& slots = devices_[memory.index()].engines[role];
+      return slots.empty() ? nullptr : &slots;
+    };
+    if (op.kind == OpKind::join) return {};
+    if (op.kind != OpKind::copy) return {{limited(q.dst, total), nullptr}};
+    const bool from_host = topology_.is_host(q.src), to_host = topology_.is_host(q.dst);
+    if (q.src == q.dst || (from_host && to_host)) return {};
+    return {{from_host ? limited(q.dst, h2d) : limited(q.src, to_host ? d2h : peer),
+             limited(to_host ? q.src : q.dst, total)}};
+  }
+
+  std::vector<Seconds> issued() const {
+    IssueClock clock{plan_, topology_};
+    std::vector<Seconds> at;
+    for (std::size_t i = 0; i < plan_.ops.size(); ++i) at.push_back(clock.issue(OpId{i}));
+    return at;
+  }
+
   /// Kernels on a device that is busy most of the time are slower, and so is what waits for them.
   double slowdown(Seconds makespan) const {
     double most = 1;
@@ -72,17 +120,21 @@ class Pass {
     return sum;
   }
 
+  Seconds kernels() const {
+    Seconds sum{0};
+    for (const MemoryId gpu : plan_.devices) sum += devices_[gpu.index()].busy;
+    return sum;
+  }
+
   /// What all devices use can do no less; what some use would, if the others had their part of it.
   Seconds busiest() const {
     Seconds shared{0};
     std::vector<Seconds> own(plan_.devices.size());
-    const auto weigh = [&](const Users& users, Seconds time) {
+    for (const auto& [time, users] : traffic_.busy()) {
       if (users.all()) shared = std::max(shared, time);
-      for (std::size_t d = users.find_first(); d != Users::npos; d = users.find_next(d))
+      for (std::size_t d = users.find_first(); d != TrafficClocks::Users::npos; d = users.find_next(d))
         own[d] = std::max(own[d], time);
-    };
-    for (std::size_t r = 0; r < load_.size(); ++r) weigh(load_users_[r], load_[r]);
-    for (std::size_t g = 0; g < sides_.size(); ++g) weigh(sides_[g].users, both_ways(g));
+    }
     for (std::size_t d = 0; d < own.size(); ++d) own[d] = std::max(own[d], devices_[plan_.devices[d].index()].busy);
     return std::max(shared, std::accumulate(own.begin(), own.end(), Seconds{0}) / static_cast<double>(own.size()));
   }
@@ -90,29 +142,14 @@ class Pass {
   Seconds copy(const Op& op, Seconds start) {
     const Queue& q = plan_.queue(op.queue);
     if (q.src == q.dst) return start;
-    const Bytes bytes = copy_bytes(plan_, op);
-    const double efficiency = strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), plan_.devices);
-    const auto add_users = [&](Users& users) {
-      for (const MemoryId end : {q.src, q.dst})
-        if (const auto number = number_of_[end.index()]) users.set(*number);
-    };
-    const Resources::Way& way = resources_.way(q.src, q.dst);
-    Seconds end = start + way.latency + bytes * way.per_byte / efficiency;
-    for (const auto& use : way.uses) {
-      if (resources_.is_both_busy(use.resource)) continue;
-      Seconds& load = load_[use.resource];
-      load += bytes * use.per_byte / (use.resource < topology_.links().size() ? efficiency : 1);
-      add_users(load_users_[use.resource]);
-      end = std::max(end, load);
-    }
-    for (const auto& use : topology_.groups_on(q.src, q.dst)) {
-      Sides& sides = sides_[use.group.index()];
-      if (use.forward) sides.forward += bytes;
-      if (use.backward) sides.backward += bytes;
-      add_users(sides.users);
-      end = std::max(end, both_ways(use.group.index()));
-    }
-    return end;
+    TrafficClocks::Copy copy{q.src,
+                             q.dst,
+                             copy_bytes(plan_, op),
+                             strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), plan_.devices),
+                             {}};
+    for (const MemoryId end : {q.src, q.dst})
+      if (const auto number = number_of_[end.index()]) copy.users.push_back(*number);
+    return traffic_.run(copy, start);
   }
 
   Seconds kernel(OpId id, Seconds start) {
@@ -125,31 +162,18 @@ class Pass {
     return std::max(start + cost.time, device.load);
   }
 
-  /// Traffic of a group.
-  struct Sides {
-    Bytes forward{0}, backward{0};
-    Users users = {};  // a bit a device of the plan
-  };
-
-  Seconds both_ways(std::size_t group) const {
-    return resources_.two_ways(group).time(sides_[group].forward, sides_[group].backward);
-  }
-
   const Plan& plan_;
   const Topology& topology_;
-  const Resources& resources_;
-  std::vector<Seconds> ends_, queue_free_, load_;
-  std::vector<Users> load_users_;                      // by resource: a bit a device of the plan
+  TrafficClocks traffic_;
   std::vector<std::optional<std::size_t>> number_of_;  // by memory: of a device, in the plan
   struct Device {
+    std::array<Slots, 4> engines;      // h2d, d2h, peer, total; none where any number of operations may run
     Seconds load{0};                   // when its kernels so far are done
     Seconds busy{0}, busy_aligned{0};  // as it is, and were all operands well aligned
     bool slows_down = false;           // whether any of its kernels does, under load
   };
   std::vector<Device> devices_;
   PlanKernelCosts kernels_;
-  IssueClock issue_;
-  std::vector<Sides> sides_;  // by group
 };
 
 }  // namespace

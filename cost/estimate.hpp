@@ -12,6 +12,7 @@ struct Estimate {
   Seconds makespan{0};
   std::optional<Joules> energy = {};  // of its devices; absent where their watts are not known
   Seconds busiest{0};  // what GPUs, links and groups need for their parts, spread evenly: no order or cut is faster
+  Seconds kernels{0};  // what all kernels need, each with as much of a GPU as it fills
 };
 
 /// A quick estimate of how long a plan takes, to choose between plans: one pass in issue order by the execution rule,

@@ -24,15 +24,17 @@ class LinearProgram {
   std::size_t add_row(double lower, double upper, const std::vector<Term>& terms);
   /// Replaces a coefficient that the row has, for the next solution.
   void set_coefficient(std::size_t row, std::size_t variable, double value);
+  void set_upper(std::size_t variable, double upper);
 
-  /// The least cost; infinite where no x keeps to all rows. Starts from the solution before.
+  /// A cost that no x keeps below, to the rounding of sums: the least, unless the solver is mistaken. Infinite where it
+  /// proves that no x keeps to all rows, 0 where it finds nothing out. Starts from the solution before.
   double solve();
   /// How much the least cost changes for a unit more of the row's bound, after `solve`.
   double price(std::size_t row) const;
-  double value(std::size_t variable) const;
 
  private:
   struct Solver;
+  double proven() const;
   std::unique_ptr<Solver> solver_;
 };
 

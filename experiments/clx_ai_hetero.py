@@ -10,8 +10,8 @@ import os
 import pathlib
 import statistics
 
-from harness import (Failure, Parser, Simulation, Tilerail, aligned, command_text, plotting, read_table,
-                     run_experiment, save_figure, sizes, write_csv)
+from harness import (BOUND_COLUMNS, Failure, Parser, Simulation, Tilerail, aligned, command_text, over_bound, plotting,
+                     read_table, run_experiment, save_figure, sizes, write_csv)
 
 MACHINE = "clx-ai-hetero"
 REFERENCE = pathlib.Path(__file__).resolve().parent / "reference" / "clx_ai_hetero.csv"
@@ -72,12 +72,14 @@ def compare(tilerail: Tilerail, rows: list[Measured]) -> list[Compared]:
 
 
 def print_rows(compared: list[Compared]) -> None:
-    lines = [["variant", "N", "tile", "devices", "measured ms", "simulated ms", "error", "selected here",
-              "simulated ms"]]
+    lines = [["variant", "N", "tile", "devices", "measured ms", "simulated ms", "error", "bound ms", "over it",
+              "selected here", "simulated ms"]]
     for each in compared:
         row = each.measured
         lines.append([row.variant, row.problem.split(",")[0], str(row.tile), row.devices, f"{row.seconds * 1e3:.1f}",
-                      f"{each.simulated['makespan_s'] * 1e3:.1f}", f"{each.error():+.1%}", each.devices(),
+                      f"{each.simulated['makespan_s'] * 1e3:.1f}", f"{each.error():+.1%}",
+                      f"{each.simulated['bound_s'] * 1e3:.1f}",
+                      over_bound(each.simulated["makespan_s"], each.simulated), each.devices(),
                       f"{each.selected['makespan_s'] * 1e3:.1f}"])
     print(aligned(lines), end="\n\n")
 
@@ -135,12 +137,13 @@ def draw(path: str, compared: list[Compared]) -> bool:
 def save(folder: str, version: str, source: pathlib.Path, compared: list[Compared]) -> None:
     rows = [[each.measured.variant, *each.measured.problem.split(","), each.measured.place, each.measured.tile,
              each.measured.devices, each.measured.seconds, repr(each.simulated["makespan_s"]), f"{each.error():.4f}",
-             each.devices(), repr(each.selected["makespan_s"])] for each in compared]
+             each.devices(), repr(each.selected["makespan_s"]),
+             *(each.simulated[column] for column in BOUND_COLUMNS)] for each in compared]
     table, figure = (os.path.join(folder, "clx_ai_hetero" + extension) for extension in (".csv", ".png"))
     header = {"version": version, "machine": f"{MACHINE}, simulated", "command": command_text(),
               "measured": source.name}
     columns = ["variant", "m", "n", "k", "place", "tile", "devices", "measured_s", "simulated_s", "error",
-               "selected_devices", "selected_simulated_s"]
+               "selected_devices", "selected_simulated_s", *BOUND_COLUMNS]
     write_csv(table, header, columns, rows)
     drawn = draw(figure, compared)
     print(f"\nwritten: {table}" + (f", {figure}" if drawn else "; no figure: matplotlib is missing"))

@@ -10,8 +10,8 @@ import dataclasses
 import os
 import pathlib
 
-from harness import (Failure, Parser, Simulation, Tilerail, aligned, command_text, plotting, read_table,
-                     run_experiment, save_figure, write_csv)
+from harness import (BOUND_COLUMNS, Failure, Parser, Simulation, Tilerail, aligned, command_text, over_bound, plotting,
+                     read_table, run_experiment, save_figure, write_csv)
 
 NAME = "clx_ai_link_map"
 MACHINE = "clx-ai"
@@ -82,7 +82,8 @@ def published_map(memories: list[str]) -> dict[Pair, float]:
     return {(src, row["to"]): row.positive(src) for row in rows for src in memories if src != row["to"]}
 
 
-def simulated_runs(tilerail: Tilerail) -> list[Run]:
+def simulated_runs(tilerail: Tilerail) -> tuple[list[Run], dict[str, dict]]:
+    """And a result of each placement, for its bound."""
     wanted = {(place, name): Simulation(str(SIZE), MACHINE, place, (*policy, "--tile", str(TILE)))
               for place in PLACES for name, policy in POLICIES.items()}
     results = tilerail.simulate(wanted.values())
@@ -94,7 +95,7 @@ def simulated_runs(tilerail: Tilerail) -> list[Run]:
             if arrow:  # a second queue of the pair has a number behind its name
                 links[src, dst].add(queue["ops"], queue["bytes"], queue["busy_s"])
         runs.append(Run(place, name, False, results[simulation]["makespan_s"], dict(links)))
-    return runs
+    return runs, {place: results[simulation] for (place, _), simulation in wanted.items()}
 
 
 def read_transfers(path: pathlib.Path, memories: list[str]) -> list[tuple[list[Pair], float, float, float]]:
@@ -149,17 +150,22 @@ def print_map(memories: list[str], pairs: Links, published: dict[Pair, float]) -
           + (f"; not {', '.join(other)}" if other else ""), end="\n\n")
 
 
-def print_runs(runs: list[Run], pairs: Links) -> None:
+def print_runs(runs: list[Run], pairs: Links, bounds: dict[str, dict]) -> None:
     """Totals, and the transfers by the bandwidth of the link."""
     levels = sorted({f"{bandwidth:.2f}" for _, bandwidth in pairs.values()}, key=float, reverse=True)
-    lines = [["place", "policy", "ms", "transfers", "mean GB/s", *(f"at {level}" for level in levels)]]
+    lines = [["place", "policy", "ms", "x bound", "transfers", "GB/s",
+              *(f"at {level}" for level in levels)]]
     for run in runs:
         at = collections.Counter()
         for pair, link in run.links.items():
             at[f"{pairs[pair][1]:.2f}"] += link.transfers
         lines.append([run.place, run.name + (", measured" if run.measured else ""), f"{run.seconds * 1e3:.1f}",
-                      f"{run.transfers:g}", f"{run.bandwidth:.1f}", *(f"{at[level]:g}" for level in levels)])
+                      over_bound(run.seconds, bounds[run.place]), f"{run.transfers:g}", f"{run.bandwidth:.1f}",
+                      *(f"{at[level]:g}" for level in levels)])
     print(aligned(lines))
+    print()
+    for place, result in bounds.items():
+        print(f"bound of {place}: {result['bound_s'] * 1e3:.1f} ms ({result['bound_by']})")
 
 
 def draw_heat(axes, memories: list[str], heat: dict[Pair, float], labels: dict[Pair, str], title: str):
@@ -213,15 +219,17 @@ def draw(figure_type, memories: list[str], pairs: Links, published: dict[Pair, f
     return figure
 
 
-def save(folder: str, version: str, memories: list[str], pairs: Links,
-         published: dict[Pair, float], runs: list[Run]) -> list[str]:
+def save(folder: str, version: str, memories: list[str], pairs: Links, published: dict[Pair, float], runs: list[Run],
+         bounds: dict[str, dict]) -> list[str]:
     files = [os.path.join(folder, name) for name in (f"{NAME}.csv", f"{NAME}_transfers.csv")]
     header = {"version": version, "machine": MACHINE, "command": command_text()}
     write_csv(files[0], header, ["src", "dst", "latency_s", "gb_per_s", "published_gb_per_s"],
               [[*pair, latency, bandwidth, published[pair]] for pair, (latency, bandwidth) in pairs.items()])
-    write_csv(files[1], header, ["place", "policy", "measured", "src", "dst", "transfers", "ops", "bytes", "busy_s"],
+    write_csv(files[1], header, ["place", "policy", "measured", "src", "dst", "transfers", "ops", "bytes", "busy_s",
+                                 "run_s", *BOUND_COLUMNS],
               [[run.place, run.name, int(run.measured), *pair, f"{link.transfers:g}", link.ops, f"{link.bytes:.0f}",
-                link.busy_s] for run in runs for pair, link in run.links.items()])
+                link.busy_s, run.seconds, *(bounds[run.place][column] for column in BOUND_COLUMNS)]
+               for run in runs for pair, link in run.links.items()])
     if figure_type := plotting():
         files.append(os.path.join(folder, f"{NAME}.png"))
         save_figure(draw(figure_type, memories, pairs, published, runs), files[-1])
@@ -239,15 +247,15 @@ def main() -> None:
     pairs = link_map(tilerail)
     memories = sorted({src for src, _ in pairs})  # the host after the GPUs, as published
     published = published_map(memories)
-    runs = simulated_runs(tilerail)
+    runs, bounds = simulated_runs(tilerail)
     if options.measured and options.measured.is_dir():
         runs += measured_runs(options.measured, memories)
     elif options.measured:
         print(f"skipped: there is no folder '{options.measured}'", end="\n\n")
     runs.sort(key=lambda run: PLACES.index(run.place))
     print_map(memories, pairs, published)
-    print_runs(runs, pairs)
-    files = save(options.output, version, memories, pairs, published, runs)
+    print_runs(runs, pairs, bounds)
+    files = save(options.output, version, memories, pairs, published, runs, bounds)
     print(f"\nwritten: {', '.join(files)}" + ("" if len(files) == 3 else "; no figure: matplotlib is missing"))
 
 

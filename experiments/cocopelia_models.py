@@ -30,7 +30,7 @@ VECTOR_STEP, LONGEST_TILE = 2**20, 2**26  # of daxpy; the paper looks up kernels
 WRAPPER = ("--policy", "gemmex", "--set", "compute-streams=1", "--set", "c-tiles=eager", "--set", "order=fifo")
 DR_TARGET, BTS_TARGET = 0.05, 0.02  # of GEMMs; of axpy, which reuses nothing
 KEY = ["testbed", "routine", "M", "N", "K", "place"]
-COLUMNS = [*KEY, "tile", "searched", "simulated_s", *(f"{model}_s" for model in MODELS)]
+COLUMNS = [*KEY, "tile", "searched", "simulated_s", "bound_s", *(f"{model}_s" for model in MODELS)]
 CHOSEN_TARGET = 0.02
 
 
@@ -75,18 +75,20 @@ def measure(tilerail: Tilerail, options) -> list[list]:
     problems = [problem for problem in problems if problem.tiles(options.step)]
     cases = [(problem, tile) for problem in problems for tile in problem.tiles(options.step)]
 
-    def predict(problem: Problem, tile: int, searched: bool = False) -> list:
+    def predict(problem: Problem, tile: int, bound: float, searched: bool = False) -> list:
         text = tilerail.run(["predict", *problem.arguments(), "--tile", str(tile)])
         rows = {row["model"]: row for row in json.loads(text)["predictions"]}
         return [problem.testbed, problem.routine, *problem.sizes, problem.place, tile, int(searched),
-                rows["policy"]["simulated_s"], *(rows[model]["predicted_s"] for model in MODELS)]
+                rows["policy"]["simulated_s"], bound, *(rows[model]["predicted_s"] for model in MODELS)]
 
-    def search(problem: Problem) -> list:
-        found = json.loads(tilerail.run(["simulate", *problem.arguments(), "--tile", "auto:search"]))
-        return predict(problem, found["tile"], searched=True)
+    def search(problem: Problem) -> dict:
+        return json.loads(tilerail.run(["simulate", *problem.arguments(), "--tile", "auto:search"]))
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        return [*pool.map(lambda case: predict(*case), cases), *pool.map(search, problems)]
+        found = dict(zip(problems, pool.map(search, problems)))
+        cases = [(problem, tile, found[problem]["bound_s"]) for problem, tile in cases]
+        cases += [(problem, result["tile"], result["bound_s"], True) for problem, result in found.items()]
+        return list(pool.map(lambda case: predict(*case), cases))
 
 
 def shown(routine: str) -> tuple[str, ...]:
@@ -137,6 +139,20 @@ def losses_of(rows) -> dict[str, list[float]]:
     return losses
 
 
+def print_bounds(rows) -> None:
+    """Of each problem with the tile that was searched for."""
+    ratios = {}
+    for row in rows:
+        if row["searched"] == "1":
+            ratio = row.positive("simulated_s") / row.positive("bound_s")
+            ratios.setdefault((row["testbed"], row["routine"]), []).append(ratio)
+    lines = [["simulated over bound", "problems", "least", "median", "largest"]]
+    for (testbed, routine), values in ratios.items():
+        lines.append([f"{testbed} {routine}", str(len(values)),
+                      *(f"{value:.2f}" for value in (min(values), statistics.median(values), max(values)))])
+    print("\n" + aligned(lines))
+
+
 def print_losses(title: str, losses) -> None:
     lines = [[title, "problems", "median loss", "mean", "largest", f"median within {CHOSEN_TARGET:.0%}"]]
     for way, values in losses.items():
@@ -182,6 +198,7 @@ def main() -> int:
     for title, of_axpy in (("tile chosen by", False), ("tile of daxpy by", True)):
         if some := [row for row in rows if (row["routine"] == "daxpy") == of_axpy]:
             print_losses(title, losses_of(some))
+    print_bounds(rows)
     if figure_type := plotting():
         files.append(os.path.join(options.output, NAME + ".png"))
         save_figure(draw(figure_type, errors), files[-1])

@@ -7,8 +7,8 @@ docs/experiments.md.
 import math
 import random
 
-from harness import (GIVEN_GPUS, Case, Failure, HardwareParser, Results, Row, aligned, finish, positive,
-                     quantile, results_of, run_experiment)
+from harness import (GIVEN_GPUS, Case, Failure, HardwareParser, Results, Row, aligned, finish, over_bound_of,
+                     positive, quantile, results_of, run_experiment)
 
 NAME = "h200_accuracy"
 COUNT, QUICK_COUNT, SEED = 72, 8, 20
@@ -94,13 +94,13 @@ def place_kind(row: Row) -> str:
 
 
 def print_worst(rows: list[Row], count: int) -> None:
-    lines = [["largest errors", "type", "place", "GPUs", "policy", "tile", "predicted ms", "measured ms", "error",
-              *PARTS]]
+    lines = [["largest errors", "type", "place", "GPUs", "policy", "tile", "predicted ms", "measured ms", "over bound",
+              "error", *PARTS]]
     for row in sorted(rows, key=lambda row: -abs(error(row)))[:count]:
         shares = [f"{row.number(part + '_s') / row.positive('measured_s'):+.1%}" for part in PARTS]
         lines.append([f"{row['m']} x {row['n']} x {row['k']}", row["dtype"], row["place"], row[GIVEN_GPUS],
                       row["policy"], row["tile"], f"{row.positive('predicted_s') * 1e3:.2f}",
-                      f"{row.positive('measured_s') * 1e3:.2f}", f"{error(row):+.1%}", *shares])
+                      f"{row.positive('measured_s') * 1e3:.2f}", over_bound_of(row), f"{error(row):+.1%}", *shares])
     print(aligned(lines), end="\n\n")
 
 

@@ -7,8 +7,8 @@ import dataclasses
 import pathlib
 import statistics
 
-from harness import (GIVEN_GPUS, Case, HardwareParser, Results, Row, aligned, finish, read_table, results_of,
-                     run_experiment)
+from harness import (GIVEN_GPUS, Case, HardwareParser, Results, Row, aligned, finish, over_bound_of, read_table,
+                     results_of, run_experiment)
 
 NAME = "h200_peers"
 REFERENCE = pathlib.Path(__file__).resolve().parent / "reference" / "hgx_h200_peers.csv"
@@ -79,14 +79,14 @@ class Compared:
 
 def print_compared(compared: list[Compared]) -> None:
     rows = [["problem", "fastest peer", "ms", "ours ms", "min ms", "first call", "tile", "GPUs used", "ours / peer",
-             "check", "remark"]]
+             "over bound", "check", "remark"]]
     for each in compared:
         row = each.row
         first = "-" if each.overhead is None else f"{each.overhead * 1e3:+.2f}"
         remark = "" if each.all_gpus else f"given only {row[GIVEN_GPUS]} GPUs"
         rows.append([each.problem.name, each.peers[0].library, f"{each.peers[0].seconds * 1e3:.2f}",
                      f"{row.positive('measured_s') * 1e3:.2f}", f"{row.positive('measured_min_s') * 1e3:.2f}", first,
-                     row["tile"], row["devices"], f"{each.ratio:.3f}", row["check"] or "-", remark])
+                     row["tile"], row["devices"], f"{each.ratio:.3f}", over_bound_of(row), row["check"] or "-", remark])
     print(aligned(rows), end="\n\n")
 
 

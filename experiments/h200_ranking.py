@@ -6,8 +6,8 @@ simulation costs: measured time of the simulated best over the measured best. Se
 
 import statistics
 
-from harness import (Case, Failure, HardwareParser, Results, Row, aligned, finish, kendall_tau, regret,
-                     results_of, run_experiment)
+from harness import (Case, Failure, HardwareParser, Results, Row, aligned, finish, kendall_tau, over_bound_of,
+                     regret, results_of, run_experiment)
 
 NAME = "h200_ranking"
 PROBLEMS = [(16384, 16384, 16384, "h:h:h"), (8192, 8192, 8192, "h:h:h"), (4096, 4096, 4096, "h:h:h"),
@@ -60,10 +60,12 @@ def groups_of(results: Results) -> list[Group]:
 
 
 def print_groups(groups: list[Group]) -> None:
-    rows = [["problem", "alternatives", "tau", "regret", "simulated best", "measured best", "best ms", "worst ms"]]
+    rows = [["problem", "alternatives", "tau", "regret", "simulated best", "measured best", "best ms", "over bound",
+             "worst ms"]]
     for group in groups:
         rows.append([group.name, str(len(group.rows)), f"{group.tau:+.3f}", f"{group.regret:.2%}",
                      group.best(group.predicted), group.best(group.measured), f"{min(group.measured) * 1e3:.2f}",
+                     over_bound_of(min(group.rows, key=lambda row: row.positive("measured_s"))),
                      f"{max(group.measured) * 1e3:.2f}"])
     print(aligned(rows), end="\n\n")
     tau, cost = (statistics.mean(getattr(group, value) for group in groups) for value in ("tau", "regret"))

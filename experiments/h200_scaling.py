@@ -3,7 +3,7 @@
 More GPUs must never be slower: a policy may leave GPUs unused. See docs/experiments.md.
 """
 
-from harness import (GIVEN_GPUS, Case, HardwareParser, Results, Row, aligned, finish, results_of,
+from harness import (GIVEN_GPUS, Case, HardwareParser, Results, Row, aligned, finish, over_bound_of, results_of,
                      run_experiment)
 
 NAME = "h200_scaling"
@@ -21,7 +21,8 @@ def slower_than(row: Row, fewer: list[Row]) -> Row | None:
 
 def print_rows(rows: list[Row]) -> bool:
     """Whether more GPUs are never slower."""
-    lines = [["GPUs", "used", "tile", "median ms", "min ms", "predicted ms", "error", "speed-up", "check", "verdict"]]
+    lines = [["GPUs", "used", "tile", "median ms", "min ms", "predicted ms", "error", "speed-up", "over bound",
+              "check", "verdict"]]
     holds, one = True, rows[0]
     for i, row in enumerate(rows):
         measured, predicted = row.positive("measured_s"), row.positive("predicted_s")
@@ -30,6 +31,7 @@ def print_rows(rows: list[Row]) -> bool:
         lines.append([row[GIVEN_GPUS], row["devices"], row["tile"], f"{measured * 1e3:.2f}",
                       f"{row.positive('measured_min_s') * 1e3:.2f}", f"{predicted * 1e3:.2f}",
                       f"{predicted / measured - 1:+.1%}", f"{one.positive('measured_s') / measured:.2f}",
+                      over_bound_of(row),
                       row["check"] or "-", "" if slower is None else f"slower than with {slower[GIVEN_GPUS]}"])
     print(aligned(lines), end="\n\n")
     print(f"more GPUs are never slower: {'holds' if holds else 'does not hold'}")

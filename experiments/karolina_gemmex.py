@@ -10,8 +10,8 @@ import os
 import pathlib
 import statistics
 
-from harness import (Failure, Parser, Simulation, Tilerail, aligned, command_text, plotting, read_table,
-                     run_experiment, save_figure, sizes, write_csv)
+from harness import (BOUND_COLUMNS, Failure, Parser, Simulation, Tilerail, aligned, command_text, over_bound, plotting,
+                     read_table, run_experiment, save_figure, sizes, write_csv)
 
 MACHINE = "karolina-hgx-a100"
 LIBRARY = "PARALiA-GEMMex"
@@ -85,6 +85,15 @@ def print_rows(compared: list[Compared]) -> None:
     print(aligned(lines), end="\n\n")
 
 
+def print_bounds(compared: list[Compared]) -> None:
+    lines = [["bound of", "GPUs", "ms", "measured over it", "simulated", "bound by"]]
+    for each in compared:
+        row, result = each.measured, each.chosen
+        lines.append([row.problem.split(",")[0], row.devices, f"{result['bound_s'] * 1e3:.2f}",
+                      over_bound(row.seconds, result), over_bound(result["makespan_s"], result), result["bound_by"]])
+    print("\n" + aligned(lines))
+
+
 def print_errors(compared: list[Compared]) -> None:
     lines = [["|error|", "median", f"target {MEDIAN_TARGET:.0%}", "largest", f"target {LARGEST_TARGET:.0%}"]]
     for name, field in (("measured tile", "fixed"), ("chosen tile", "chosen")):
@@ -125,11 +134,12 @@ def save(folder: str, version: str, source: pathlib.Path, compared: list[Compare
         rows.append([row.devices, *row.problem.split(","), row.place, row.seconds])
         for result in (each.fixed, each.chosen):
             rows[-1] += [result["tile"], repr(result["makespan_s"]), f"{each.error(result):.4f}"]
+        rows[-1] += [each.chosen[column] for column in BOUND_COLUMNS]
     table, figure = (os.path.join(folder, "karolina_gemmex" + extension) for extension in (".csv", ".png"))
     header = {"version": version, "machine": f"{MACHINE}, simulated", "command": command_text(),
               "measured": source.name}
     columns = ["devices", "m", "n", "k", "place", "measured_s", "tile", "simulated_s", "error", "chosen_tile",
-               "chosen_simulated_s", "chosen_error"]
+               "chosen_simulated_s", "chosen_error", *BOUND_COLUMNS]
     write_csv(table, header, columns, rows)
     drawn = draw(figure, compared)
     print(f"\nwritten: {table}" + (f", {figure}" if drawn else "; no figure: matplotlib is missing"))
@@ -154,6 +164,7 @@ def main() -> None:
     compared = compare(tilerail, rows)
     print_rows(compared)
     print_errors(compared)
+    print_bounds(compared)
     save(options.output, version, source, compared)
 
 

@@ -8,8 +8,8 @@ one. See docs/experiments.md.
 import os
 import statistics
 
-from harness import (Parser, Simulation, Tilerail, aligned, command_text, plotting, run_experiment, save_figure,
-                     sizes, write_csv)
+from harness import (BOUND_COLUMNS, Parser, Simulation, Tilerail, aligned, command_text, over_bound, plotting,
+                     run_experiment, save_figure, sizes, write_csv)
 
 MACHINE = "karolina-hgx-a100"
 SIZES = [*range(5120, 16384 + 1, 1024), *range(20480, 32768 + 1, 2048)]
@@ -63,14 +63,16 @@ def mean_rate(results: dict, place: str, chosen: list[int], step: str) -> float:
 def print_sizes(results: dict, chosen: list[int]) -> None:
     for place in PLACES:
         print(f"{place}: makespan in ms (TFLOP/s) x speed-up over the step before")
-        rows = [["size", "tile", *STEPS]]
+        rows = [["size", "tile", *STEPS, "bound", "last step over it"]]
         for size in chosen:
             cells = []
             for step in STEPS:
                 result = results[place, size, step]
                 gain = f" x{factor(results, place, size, step):.2f}" if step != "baseline" else ""
                 cells.append(f"{result['makespan_s'] * 1e3:.1f} ({result['tflops']:.1f}){gain}")
-            rows.append([str(size), str(results[place, size, "lazy+order"]["tile"]), *cells])
+            last = results[place, size, list(STEPS)[-1]]
+            rows.append([str(size), str(last["tile"]), *cells, f"{last['bound_s'] * 1e3:.1f}",
+                         over_bound(last["makespan_s"], last)])
         bars = ["mean rate", ""]
         for step in STEPS:
             bars.append(f"({mean_rate(results, place, chosen, step):.1f})")
@@ -128,10 +130,10 @@ def save(folder: str, version: str, results: dict, chosen: list[int]) -> None:
     for (place, size, step), result in results.items():
         busiest = result["busiest"]
         rows.append([size, place, step, result["tile"], repr(result["makespan_s"]), f"{result['tflops']:.4f}",
-                     busiest["name"], f"{busiest['share']:.3f}"])
+                     busiest["name"], f"{busiest['share']:.3f}", *(result[column] for column in BOUND_COLUMNS)])
     table, figure = (os.path.join(folder, "thesis_fig_4_8" + extension) for extension in (".csv", ".png"))
     header = {"version": version, "machine": f"{MACHINE}, simulated", "command": command_text()}
-    columns = ["size", "place", "step", "tile", "makespan_s", "tflops", "busiest", "busiest_share"]
+    columns = ["size", "place", "step", "tile", "makespan_s", "tflops", "busiest", "busiest_share", *BOUND_COLUMNS]
     write_csv(table, header, columns, rows)
     drawn = draw(figure, results, chosen)
     print(f"\nwritten: {table}" + (f", {figure}" if drawn else "; no figure: matplotlib is missing"))

@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "model/base/error.hpp"
@@ -18,13 +19,17 @@ tilerail::GpuKind kind() {
   return kind;
 }
 
-/// What is no text of the tool's is refused with an InputError; else the machine can be written and read again.
+/// What is no text of the tool's is refused with an InputError.
+std::optional<tilerail::Topology> machine_of(const std::function<tilerail::Topology::Description()>& import) try {
+  return tilerail::Topology{import()};
+} catch (const tilerail::InputError&) {
+  return std::nullopt;
+}
+
+/// Another one is a machine that can be written and read again.
 void check(const std::function<tilerail::Topology::Description()>& import) {
-  try {
-    const tilerail::Topology machine{import()};
-    tilerail::read_topology(tilerail::to_toml(machine.description()), "again.toml");
-  } catch (const tilerail::InputError&) {
-  }
+  if (const auto machine = machine_of(import))
+    tilerail::read_topology(tilerail::to_toml(machine->description()), "again.toml");
 }
 
 }  // namespace

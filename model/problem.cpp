@@ -112,6 +112,8 @@ GemmProblem checked(GemmProblem p) {
   check_size("k", p.k);
   check_scalar("alpha", p.alpha);
   check_scalar("beta", p.beta);
+  for (double* scalar : {&p.alpha, &p.beta})
+    if (*scalar == 0) *scalar = 0;  // -0 is 0, and its plan has the hash of 0
   check_routine(p);
   if (!p.has_b()) p.place_b = p.place_a;
   p.lda = checked_ld("lda", p.lda, p.rows_a(), p.cols_a(), p.dtype);

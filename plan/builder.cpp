@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <stdexcept>
+
+#include "model/matrix_blocks.hpp"
 
 namespace tilerail {
 
@@ -19,6 +22,15 @@ Buffer matrix_buffer(const GemmProblem& p, Buffer::Kind matrix) {
   if (matrix == Buffer::Kind::matrix_a) return {matrix, p.place_a, p.rows_a(), p.cols_a(), p.lda, 0, p.dtype};
   if (matrix == Buffer::Kind::matrix_b) return {matrix, p.place_b, p.rows_b(), p.cols_b(), p.ldb, 0, p.dtype};
   return {Buffer::Kind::matrix_c, p.place_c, p.m, p.n, p.ldc, 0, p.dtype};
+}
+
+std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology) {
+  const Buffer whole = matrix_buffer(problem, matrix);
+  std::vector<Buffer> buffers;
+  for (const MatrixBlock& block : matrix_blocks(whole.rows, whole.cols, whole.memory, topology))
+    buffers.push_back({matrix, block.memory, block.rows, block.cols, whole.ld,
+                       (block.col * whole.ld + block.row) * whole.element(), whole.dtype});
+  return buffers;
 }
 
 void LastUses::add(QueueId queue, OpId op) {
@@ -45,6 +57,34 @@ QueueId PlanBuilder::queue(Queue::Kind kind, MemoryId src, MemoryId dst, int ind
 BufferId PlanBuilder::add_buffer(const Buffer& buffer) {
   plan_.buffers.push_back(buffer);
   return BufferId{plan_.buffers.size() - 1};
+}
+
+void PlanBuilder::expect(std::size_t ops) {
+  plan_.ops.reserve(plan_.ops.size() + ops);
+  plan_.dep_begin.reserve(plan_.dep_begin.size() + ops);
+  queue_of_.reserve(queue_of_.size() + ops);
+}
+
+BufferId PlanBuilder::add_matrix(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology) {
+  const BufferId first{plan_.buffers.size()};
+  for (const Buffer& buffer : matrix_buffers(problem, matrix, topology)) add_buffer(buffer);
+  return first;
+}
+
+View PlanBuilder::in_block(const View& region) const {
+  const auto inside = [](std::int64_t begin, std::int64_t size, std::int64_t extent) {
+    return begin >= 0 && begin + size <= extent;
+  };
+  const Buffer::Kind matrix = plan_.buffer(region.buffer).kind;
+  assert(matrix != Buffer::Kind::tile);
+  for (std::size_t i = region.buffer.index(); i < plan_.buffers.size() && plan_.buffers[i].kind == matrix; ++i) {
+    const Buffer& block = plan_.buffers[i];
+    const std::int64_t first = block.offset / block.element();
+    const View view{BufferId{i}, region.row - first % block.ld, region.col - first / block.ld, region.rows,
+                    region.cols};
+    if (inside(view.row, view.rows, block.rows) && inside(view.col, view.cols, block.cols)) return view;
+  }
+  throw std::logic_error{"a tile crosses the border of two blocks of its matrix"};
 }
 
 void PlanBuilder::send_in_order(std::span<const MemoryId> gpus) {
@@ -77,6 +117,7 @@ OpId PlanBuilder::add(const Op& op, Deps& deps) {
     previous = q;
   }
   plan_.ops.push_back(op);
+  queue_of_.push_back(op.queue);
   plan_.dep_begin.push_back(static_cast<std::uint32_t>(plan_.deps.size()));
   last = id;
   if (sent) *sent = id;

@@ -16,8 +16,10 @@ namespace tilerail {
 /// A plan of this problem on this machine, still without operations.
 Plan empty_plan(const GemmProblem& problem, const Topology& topology);
 
-/// The buffer of a matrix of the problem.
+/// The buffer of a matrix of the problem as a whole, in its place.
 Buffer matrix_buffer(const GemmProblem& problem, Buffer::Kind matrix);
+/// The buffers of its blocks, one for each memory that it is in (model/matrix_blocks.hpp).
+std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology);
 
 /// Readers and writers of some memory, at most one operation a queue: the last, since a FIFO queue orders the others.
 /// They may be added in any order.
@@ -55,7 +57,13 @@ class PlanBuilder {
   QueueId compute_queue(MemoryId gpu, int index) { return queue(Queue::Kind::compute, gpu, gpu, index); }
   QueueId copy_queue(MemoryId src, MemoryId dst, int index = 0) { return queue(Queue::Kind::copy, src, dst, index); }
   BufferId add_buffer(const Buffer& buffer);
+  /// Adds the blocks of a matrix. What it returns stands for the whole matrix in views that `in_block` is asked about.
+  BufferId add_matrix(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology);
+  /// The same region as a view of the block that it is in; what is in no block as a whole is a fault of the caller's.
+  View in_block(const View& region) const;
   OpId add(const Op& op, Deps& deps);
+  /// Makes room for about so many operations: without, a long plan is copied again and again while it grows.
+  void expect(std::size_t ops);
 
   /// From now on, copies from one of these memories to others of them run one after another, in the order of adding.
   void send_in_order(std::span<const MemoryId> gpus);
@@ -64,7 +72,7 @@ class PlanBuilder {
   void barrier(QueueId queue);
 
   const Plan& plan() const { return plan_; }
-  QueueId queue_of(OpId op) const { return plan_.op(op).queue; }
+  QueueId queue_of(OpId op) const { return queue_of_[op.index()]; }
 
  private:
   /// What the copies of this queue wait for, where they are to run in order.
@@ -75,6 +83,7 @@ class PlanBuilder {
   Plan& plan_;
   std::unordered_map<std::uint64_t, QueueId> queues_;
   std::vector<std::optional<OpId>> last_in_queue_;  // by QueueId
+  std::vector<QueueId> queue_of_;  // by OpId: operations that are looked back at are seldom still in a cache
   std::optional<OpId> barrier_;
   std::map<MemoryId, std::optional<OpId>> last_sent_;  // by memory that sends in order
 };

@@ -19,8 +19,8 @@ class PlanGraph {
     return {successors_.data() + begin_[op.index()], successors_.data() + begin_[op.index() + 1]};
   }
 
-  /// By operation: how many others it waits for. The run counts them down.
-  std::vector<std::uint32_t>& waits_for() { return waits_for_; }
+  /// By operation: how many others it waits for.
+  const std::vector<std::uint32_t>& waits_for() const { return waits_for_; }
 
  private:
   std::vector<std::uint32_t> begin_;  // ops + 1 offsets into successors_

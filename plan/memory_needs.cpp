@@ -30,7 +30,21 @@ std::vector<MemoryNeed> memory_needs(const Plan& plan) {
   return needs;
 }
 
-void check_capacities(std::span<const MemoryNeed> needs, const Topology& topology, std::string_view what) {
+namespace {
+
+/// With what lies in all hosts as parts of what each of them holds.
+std::vector<MemoryNeed> by_host(std::span<const MemoryNeed> needs, const Topology& topology) {
+  std::vector<MemoryNeed> all(needs.begin(), needs.end());
+  for (std::size_t i = 0; i < needs.size(); ++i)
+    for (const std::vector<MemoryId>& over = topology.memories()[i].over; const MemoryId host : over)
+      all[host.index()].matrices += needs[i].matrices / static_cast<double>(over.size());
+  return all;
+}
+
+}  // namespace
+
+void check_capacities(std::span<const MemoryNeed> given, const Topology& topology, std::string_view what) {
+  const std::vector<MemoryNeed> needs = by_host(given, topology);
   for (std::size_t i = 0; i < needs.size(); ++i) {
     const Memory& memory = topology.memories()[i];
     if (!memory.capacity || needs[i].total() <= memory.capacity->value) continue;

@@ -19,7 +19,7 @@ struct Buffer {
   Kind kind = Kind::tile;
   MemoryId memory;
   std::int64_t rows = 0, cols = 0, ld = 0;  // elements
-  std::int64_t offset = 0;                  // tiles: bytes from the start of the arena of `memory`
+  std::int64_t offset = 0;  // bytes from the start of the arena of `memory`, or of the matrix of which it is a block
   DType dtype = DType::f64;
 
   std::int64_t element() const { return element_size(dtype); }  // bytes
@@ -91,7 +91,7 @@ struct Plan {
   bool single_issuer = false;     // one host thread issues to all devices, instead of one for each
 
   std::vector<Queue> queues;
-  std::vector<Buffer> buffers;  // at most one of each matrix kind, then tiles
+  std::vector<Buffer> buffers;  // of matrices, each whole or its blocks one after another, then tiles
   std::vector<Op> ops;
   std::vector<std::uint32_t> dep_begin;  // ops.size() + 1 offsets into deps
   std::vector<OpId> deps;

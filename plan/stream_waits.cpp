@@ -1,27 +1,35 @@
 #include "plan/stream_waits.hpp"
 
+#include <algorithm>
+
 #include "plan/shared_streams.hpp"
 
 namespace tilerail {
 
 StreamWaits::StreamWaits(const Plan& plan, const Topology& topology)
-    : plan_{plan}, stream_of_{shared_streams(plan, topology)} {}
+    : plan_{plan}, stream_of_{shared_streams(plan, topology)}, streams_(plan.ops.size()), waited_(plan.queues.size()) {
+  for (std::size_t i = 0; i < streams_.size(); ++i) streams_[i] = stream_of(plan.ops[i].queue);
+}
 
-OpId& StreamWaits::last_waited(OpId id, OpId dep) {
-  const std::uint64_t stream = stream_of(plan_.op(id).queue).index(), other = stream_of(plan_.op(dep).queue).index();
-  return waited_.try_emplace(stream << 32 | other, OpId{-1}).first->second;
+OpId& StreamWaits::last_waited(QueueId stream, QueueId other) {
+  auto& waited = waited_[stream.index()];
+  const auto known = std::ranges::find(waited, other, &Waited::stream);
+  return known != waited.end() ? known->last : waited.emplace_back(Waited{other, OpId{-1}}).last;
 }
 
 const std::vector<OpId>& StreamWaits::before(OpId id) {
   waits_.clear();
+  const QueueId stream = streams_[id.index()];
   for (const OpId dep : plan_.deps_of(id)) {
-    if (stream_of(plan_.op(dep).queue) == stream_of(plan_.op(id).queue)) continue;
-    OpId& last = last_waited(id, dep);
+    const QueueId other = streams_[dep.index()];
+    if (other == stream) continue;
+    OpId& last = last_waited(stream, other);
     if (dep <= last) continue;
     last = dep;
     waits_.push_back(dep);
   }
-  std::erase_if(waits_, [&](OpId dep) { return last_waited(id, dep) != dep; });  // a later one of the same stream
+  // A later one of the same stream.
+  std::erase_if(waits_, [&](OpId dep) { return last_waited(stream, streams_[dep.index()]) != dep; });
   return waits_;
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -21,11 +19,17 @@ class StreamWaits {
   QueueId stream_of(QueueId queue) const { return stream_of_[queue.index()]; }
 
  private:
-  OpId& last_waited(OpId id, OpId dep);
+  /// The last operation of another stream that this one waited for.
+  struct Waited {
+    QueueId stream;
+    OpId last;
+  };
+  OpId& last_waited(QueueId stream, QueueId other);
 
   const Plan& plan_;
   std::vector<QueueId> stream_of_;
-  std::unordered_map<std::uint64_t, OpId> waited_;  // by stream and other stream: the last operation waited for
+  std::vector<QueueId> streams_;             // by operation: those looked back at are seldom still in a cache
+  std::vector<std::vector<Waited>> waited_;  // by stream; of mostly few others
   std::vector<OpId> waits_;
 };
 

@@ -9,8 +9,11 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "model/base/error.hpp"
+#include "plan/builder.hpp"
 #include "plan/memory_needs.hpp"
 
 namespace tilerail {
@@ -61,6 +64,18 @@ class Checker {
       for (const MemoryId gpu : *gpus) require(is_memory(gpu), "devices must be memories of the plan");
     for (const MemoryId place : {plan_.problem.place_a, plan_.problem.place_b, plan_.problem.place_c})
       require(is_memory(place), "matrices must be placed in memories of the plan");
+    given();
+  }
+
+  /// The bound that a plan is compared with is that of these GPUs.
+  void given() const {
+    const std::vector<MemoryId>& all = plan_.origin.given;
+    for (auto gpu = all.begin(); gpu != all.end(); ++gpu)
+      if (std::find(all.begin(), gpu, *gpu) != gpu)
+        fail(fmt::format("/origin/given: names memory {} twice; expected each GPU once", gpu->value));
+    for (const MemoryId gpu : plan_.devices)
+      if (!all.empty() && std::ranges::find(all, gpu) == all.end())
+        fail(fmt::format("/origin/given: lacks memory {} of /devices; expected all of them", gpu.value));
   }
 
   void queue(std::size_t i) {
@@ -81,8 +96,8 @@ class Checker {
     require(is_memory(b.memory), "memory out of range");
     require(b.rows >= 0 && b.cols >= 0 && b.rows <= limit && b.cols <= limit, "rows and cols must be 0 to 2^40");
     require(b.ld >= std::max<std::int64_t>(1, b.rows) && b.ld <= limit, "ld must be rows to 2^40");
-    if (b.kind != Buffer::Kind::tile) return matrix(b);
     require(b.offset >= 0 && b.offset % b.element() == 0, "offset must be a multiple of the bytes of an element");
+    if (b.kind != Buffer::Kind::tile) return matrix(b);
     require(b.cols == 0 || b.ld <= limit / b.cols, "a tile of more than 2^40 elements");
     const std::int64_t bytes = b.ld * b.cols * b.element();
     const std::int64_t peak = plan_.peak_bytes[b.memory.index()];
@@ -90,16 +105,15 @@ class Checker {
       fail(fmt::format("a tile of {} bytes at {} lies outside the stated peak of {} bytes", bytes, b.offset, peak));
   }
 
+  /// The machine knows which blocks there are: see require_fit.
   void matrix(const Buffer& b) {
-    const GemmProblem& p = plan_.problem;
-    const bool fits =
-        b.kind == Buffer::Kind::matrix_a ? b.rows == p.rows_a() && b.cols == p.cols_a() && b.ld == p.lda &&
-                                               b.memory == p.place_a && b.dtype == p.dtype
-        : b.kind == Buffer::Kind::matrix_b
-            ? b.rows == p.rows_b() && b.cols == p.cols_b() && b.ld == p.ldb && b.memory == p.place_b &&
-                  b.dtype == p.dtype
-            : b.rows == p.m && b.cols == p.n && b.ld == p.ldc && b.memory == p.place_c && b.dtype == p.dtype;
-    require(fits, "shape, leading dimension, memory and type must be those of the problem's matrix");
+    const Buffer whole = matrix_buffer(plan_.problem, b.kind);
+    require(b.ld == whole.ld && b.dtype == whole.dtype,
+            "leading dimension and type must be those of the problem's matrix");
+    const std::int64_t first = b.offset / b.element(), row = first % b.ld, col = first / b.ld;
+    if (row + b.rows > whole.rows || col + b.cols > whole.cols)
+      fail(fmt::format("a block of {} x {} from ({}, {}) lies outside the problem's matrix of {} x {}", b.rows, b.cols,
+                       row, col, whole.rows, whole.cols));
   }
 
   void view(const View& v, const char* name) const {
@@ -184,6 +198,24 @@ class Checker {
   std::set<std::tuple<Queue::Kind, MemoryId, MemoryId, int>> queues_;  // so far
 };
 
+bool same_block(const Buffer& a, const Buffer& b) {
+  return a.memory == b.memory && a.rows == b.rows && a.cols == b.cols && a.offset == b.offset;
+}
+
+/// Each matrix that has buffers has those of its place on this machine.
+void require_blocks(const Plan& plan, const Topology& topology) {
+  for (const auto& [kind, name] : {std::pair{Buffer::Kind::matrix_a, 'A'}, std::pair{Buffer::Kind::matrix_b, 'B'},
+                                   std::pair{Buffer::Kind::matrix_c, 'C'}}) {
+    std::vector<Buffer> there;
+    for (const Buffer& buffer : plan.buffers)
+      if (buffer.kind == kind) there.push_back(buffer);
+    const MemoryId place = matrix_buffer(plan.problem, kind).memory;
+    if (!there.empty() && !std::ranges::equal(there, matrix_buffers(plan.problem, kind, topology), same_block))
+      throw InputError{fmt::format("plan: the buffers of {} are not those of a matrix of this shape in '{}' of '{}'",
+                                   name, topology.memory(place).name, topology.name())};
+  }
+}
+
 }  // namespace
 
 void validate(const Plan& plan) { Checker{plan}.run(); }
@@ -204,6 +236,7 @@ void require_fit(const Plan& plan, const Topology& topology) {
           "add a link",
           topology.memory(q.src).name, topology.memory(q.dst).name, topology.name())};
   }
+  require_blocks(plan, topology);
   for (const auto* gpus : {&plan.devices, &plan.origin.given})
     for (const MemoryId gpu : *gpus)
       if (topology.is_host(gpu))

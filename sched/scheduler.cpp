@@ -81,9 +81,7 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
                const Policy& policy, const Judge& judge) {
   const GemmProblem problem = checked(given), work = work_of(problem);
   check_devices(topology, devices);
-  for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
-    if (place.value < 0 || place.index() >= topology.memories().size())
-      throw InputError{fmt::format("--place: memory {} is not a memory of machine '{}'", place.value, topology.name())};
+  check_places(problem, topology);
   const Resources resources{topology};
   const bool judged = judge.of && policy.judge_ops > 0;
   const Question question{problem, work, topology, resources, devices, policy, {}, judged};

@@ -11,11 +11,11 @@ if [ "${1:-}" = --seconds ]; then seconds=$2; fi
 setup --no-install
 build=build/clang
 cmake --preset clang >&2
-cmake --build --preset clang --parallel "$(nproc)" --target tilerail topology_fuzz plan_fuzz timeline_fuzz settings_fuzz import_fuzz sweep_fuzz >&2
+cmake --build --preset clang --parallel "$(nproc)" --target tilerail topology_fuzz plan_fuzz timeline_fuzz settings_fuzz import_fuzz sweep_fuzz plan_cache_fuzz >&2
 tilerail=$build/tilerail
 findings=$build/findings
 corpus=$build/corpus
-mkdir -p "$findings" "$corpus"/{topology,plan,timeline,settings,import,sweep}
+mkdir -p "$findings" "$corpus"/{topology,plan,timeline,settings,import,sweep,plan_cache}
 
 # The seeds are files of the repository, and what the command makes of them.
 cp topologies/*.toml "$corpus/topology/"
@@ -32,6 +32,10 @@ for size in 64 100,70,30; do
     "$tilerail" plan --gemm "$size" --tile 32 --topology two-gpu --policy "$policy" -o "$corpus/plan/$seed.json" >/dev/null
   done
 done
+
+rm -f "$corpus/plan_cache/seed.toml"
+"$tilerail" tune --topology two-gpu --vary gemm=48,64 --vary dtype=f64,f32 --budget 2000 \
+  --plan-cache "$corpus/plan_cache/seed.toml" >/dev/null
 
 cat >"$corpus/sweep/seed.toml" <<'SWEEP'
 [base]
@@ -58,7 +62,7 @@ run_target() {
 
 failed=0
 pids=()
-for target in topology plan timeline settings import sweep; do
+for target in topology plan timeline settings import sweep plan_cache; do
   run_target "$target" &
   pids+=($!)
 done

@@ -9,6 +9,10 @@
 
 namespace tilerail::study {
 
+/// A simulation is compute bound where kernels, or waiting for them, take at least this share of its critical path.
+/// docs/model.md#what-if
+inline constexpr double compute_bound_from = 0.9;
+
 /// What is told of a plan that was simulated. Times in seconds.
 struct Evaluation {
   double makespan = 0;
@@ -21,7 +25,7 @@ struct Evaluation {
   std::int64_t tile = 0, ops = 0;
   std::vector<std::string> devices;
 
-  bool compute_bound() const { return bottleneck == "kernels"; }
+  bool compute_bound() const { return kernels >= compute_bound_from; }
   bool bound_by_kernels() const { return bound_by.starts_with("kernels"); }
 };
 

@@ -30,12 +30,12 @@ std::vector<int> gpu_numbers(const Topology& machine) {
   return numbers;
 }
 
-std::string plan_text(const std::string& file) try { return read_file(file); } catch (const InputError& error) {
+InputFile plan_reader(const std::string& file) try { return InputFile{file}; } catch (const InputError& error) {
   throw InputError{fmt::format("--plan: {}", error.what())};
 }
 
 Job load_job(const JobText& options) {
-  Plan plan = plan_from_json(plan_text(options.plan_file), options.plan_file);
+  Plan plan = plan_from_json(plan_reader(options.plan_file).stream(), options.plan_file);
   if (!options.machine.topology.empty()) return {options.machine.load(), std::move(plan), 0};
   MachineText machine = options.machine;
   machine.topology = plan.machine;
@@ -132,15 +132,20 @@ Policy PolicyText::resolve() const {
   return policy;
 }
 
-Job plan_job(const Topology& topology, const ProblemText& problem, const MachineText& machine,
-             const PolicyText& policy) {
+Job plan_job(const Topology& topology, const ProblemText& problem, const MachineText& machine, const PolicyText& text,
+             const TunedPlans& tuned) {
   const GemmProblem resolved = problem.resolve(topology);
   const std::vector<MemoryId> devices = machine.resolve_devices(topology);
+  const Policy policy = text.resolve();
   const auto begin = std::chrono::steady_clock::now();
-  Plan plan = plan_gemm(resolved, topology, devices, policy.resolve(), judge_of(topology));
+  TunedPlans::Answer known = tuned.find(resolved, topology, devices, policy);
+  if (!known.plan) {
+    known.plan = plan_gemm(resolved, topology, devices, policy, judge_of(topology));
+    note_origin(*known.plan, known.note);
+  }
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-  spdlog::debug("planned {} operations in {:.3f} s", plan.ops.size(), spent.count());
-  return {topology, std::move(plan), spent.count()};
+  spdlog::debug("planned {} operations in {:.3f} s", known.plan->ops.size(), spent.count());
+  return {topology, std::move(*known.plan), spent.count(), known.note};
 }
 
 Job make_job(const JobText& options) {
@@ -149,7 +154,9 @@ Job make_job(const JobText& options) {
     require_fit(job.plan, job.topology);
     return job;
   }
-  return plan_job(options.machine.load(), options.problem, options.machine, options.policy);
+  const Topology topology = options.machine.load();
+  const TunedPlans tuned{options.plan_cache, "--plan-cache", topology};
+  return plan_job(topology, options.problem, options.machine, options.policy, tuned);
 }
 
 }  // namespace tilerail::study

@@ -7,6 +7,7 @@
 #include "model/machine/topology.hpp"
 #include "plan/plan.hpp"
 #include "sched/policy/policy.hpp"
+#include "study/planning/tuned_plans.hpp"
 #include "study/problem_text.hpp"
 
 namespace tilerail::study {
@@ -40,17 +41,20 @@ struct JobText {
   MachineText machine;
   PolicyText policy;
   std::string plan_file;
+  std::string plan_cache = {};  // "": the one that the environment names, if it does
 };
 
 struct Job {
   Topology topology;
   Plan plan;
-  double plan_s = 0;  // seconds spent planning; 0 for a plan from a file
+  double plan_s = 0;            // seconds spent planning; 0 for a plan from a file
+  std::string plan_cache = {};  // what a plan cache had to say; "" without one
 };
 
-/// Plans a problem on the devices that `machine` names. Throws InputError.
-Job plan_job(const Topology& topology, const ProblemText& problem, const MachineText& machine,
-             const PolicyText& policy);
+/// Plans a problem on the devices that `machine` names, as it was tuned before where `tuned` knows it. Throws
+/// InputError.
+Job plan_job(const Topology& topology, const ProblemText& problem, const MachineText& machine, const PolicyText& policy,
+             const TunedPlans& tuned = {});
 
 /// Reads, plans and validates. Throws InputError.
 Job make_job(const JobText& text);

@@ -3,21 +3,26 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
+#include "model/machine/spread_memories.hpp"
 
 namespace tilerail::study {
 namespace {
 
-/// "h" or "h0" is the first host domain, "h1" the second; a number is a GPU; anything else is a memory's name.
+/// "h" or "h0" is the first host domain, "h1" the second; "h*", "h/cols" and "h/rows" are all of them; a number is a
+/// GPU; anything else is a memory's name.
 MemoryId place_of(std::string_view text, const Topology& topology, std::string_view what) {
   std::vector<std::string> names;
   for (const Memory& memory : topology.memories()) names.push_back(memory.name);
   if (const auto named = topology.find_memory(text)) return *named;
-  if (text == "h" && !topology.hosts().empty()) return topology.hosts().front();
+  const bool all_hosts =
+      std::ranges::find(spread_names, text, [](const auto& s) { return s.first; }) != spread_names.end();
+  if ((text == "h" || all_hosts) && !topology.hosts().empty()) return topology.hosts().front();  // of one host, itself
   const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
   if (is_number && text.size() < 5) {
     if (const auto gpu = topology.find_gpu(static_cast<int>(parse_integer(text, what, 0, 9999)))) return *gpu;
@@ -26,7 +31,7 @@ MemoryId place_of(std::string_view text, const Topology& topology, std::string_v
     const auto host = static_cast<std::size_t>(text[1] - '0');
     if (host < topology.hosts().size()) return topology.hosts()[host];
   }
-  throw InputError{fmt::format("{}: '{}' is no memory of {}; write h, h1, a GPU number or one of: {}", what, text,
+  throw InputError{fmt::format("{}: '{}' is no memory of {}; write h, h1, h*, a GPU number or one of: {}", what, text,
                                topology.name(), fmt::join(names, ", "))};
 }
 

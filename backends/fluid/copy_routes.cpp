@@ -12,9 +12,11 @@ namespace {
 std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
                              std::span<const MemoryId> computing) {
   Rate narrowest{std::numeric_limits<double>::infinity()}, cap = narrowest;
-  for (LinkId id : topology.route(src, dst)) {
-    narrowest = std::min(narrowest, topology.link(id).bandwidth);
-    cap = std::min(cap, topology.link(id).per_flow.value_or(cap));
+  const int parts = topology.parts(src, dst);
+  for (const auto& use : topology.links_on(src, dst)) {
+    const Link& link = topology.link(use.link);
+    narrowest = std::min(narrowest, link.bandwidth * parts / use.parts);
+    if (link.per_flow) cap = std::min(cap, *link.per_flow * parts / use.parts);
   }
   const double efficiency = strided_efficiency(topology, src, dst, columns, computing);
   if (efficiency < 1) cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);

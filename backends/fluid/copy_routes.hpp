@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "backends/fluid/flow_route.hpp"
 #include "cost/strided_copy.hpp"
+#include "model/machine/flow_route.hpp"
 #include "model/machine/topology.hpp"
 #include "plan/plan.hpp"
 

@@ -50,32 +50,37 @@ double FluidMachine::next_event() const {
 
 void FluidMachine::advance(double seconds) {
   now_ += seconds;
-  for (auto* running : {&kernels_, &flows_})
-    for (Activity& activity : *running) activity.left -= activity.rate * seconds;
+  ended_.clear();
+  advance(kernels_, seconds);
+  kernels_changed_ = kernels_changed_ || !ended_.empty();
+  const std::size_t kernels = ended_.size();
+  advance(flows_, seconds);
+  for (std::size_t i = kernels; i < ended_.size(); ++i) shares_.remove(ended_[i].flow);
 }
 
 /// What the resolution cannot tell from this moment ends now: rounding leaves a rest of activities that end together.
-void FluidMachine::end_what_is_done(std::vector<Activity>& running) {
-  const auto is_done = [&](const Activity& activity) { return activity.left <= activity.rate * resolution_; };
-  for (const Activity& activity : running)
-    if (is_done(activity)) ended_.push_back(activity);
-  std::erase_if(running, is_done);
+void FluidMachine::advance(std::vector<Activity>& running, double seconds) {
+  auto kept = running.begin();
+  for (Activity& activity : running) {
+    activity.left -= activity.rate * seconds;
+    if (activity.left <= activity.rate * resolution_) {
+      ended_.push_back(activity);
+    } else {
+      if (&*kept != &activity) *kept = activity;
+      ++kept;
+    }
+  }
+  running.erase(kept, running.end());
 }
 
 void FluidMachine::run() {
   while (!kernels_.empty() || !flows_.empty() || wake_up_) {
-    shares_.update();
-    for (Activity& flow : flows_) flow.rate = shares_.rate(flow.flow);
+    if (shares_.update())
+      for (Activity& flow : flows_) flow.rate = shares_.rate(flow.flow);
     share_gpus();
     advance(next_event());
     const bool woken = wake_up_ && *wake_up_ <= now_ + resolution_;
     if (woken) wake_up_.reset();
-    ended_.clear();
-    end_what_is_done(kernels_);
-    kernels_changed_ = kernels_changed_ || !ended_.empty();
-    const std::size_t kernels = ended_.size();
-    end_what_is_done(flows_);
-    for (std::size_t i = kernels; i < ended_.size(); ++i) shares_.remove(ended_[i].flow);
     for (const Activity& activity : ended_) listener_.activity_ended(activity.slot);
     if (woken || !ended_.empty()) listener_.instant();
   }

@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "backends/fluid/fair_shares.hpp"
 #include "backends/fluid/shared_machine.hpp"
+#include "model/machine/fair_shares.hpp"
 
 namespace tilerail {
 
@@ -33,14 +33,14 @@ class FluidMachine final : public SharedMachine {
   void share_gpus();
   double next_event() const;
   void advance(double seconds);
-  void end_what_is_done(std::vector<Activity>& running);
+  void advance(std::vector<Activity>& running, double seconds);
 
   Listener& listener_;
   double resolution_, now_ = 0;
   std::optional<double> wake_up_;          // the earliest date set
   std::vector<Activity> kernels_, flows_;  // that run, in the order in which they began
-  std::vector<Activity> ended_;
-  std::vector<Activity*> by_want_;  // kernels
+  std::vector<Activity> ended_;            // with the last step
+  std::vector<Activity*> by_want_;         // kernels
   FairShares shares_;
   bool kernels_changed_ = false;
   struct Gpu {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 
@@ -23,37 +22,25 @@ T pop(std::vector<T>& heap) {
   return value;
 }
 
-/// Events closer together than this are one. It is a picosecond or, for very long plans, a few units in the last place
-/// of the latest time that may occur: all operations one after another, 16 times as long for what sharing may cost.
-double time_resolution(Seconds issue, Seconds kernels, Seconds copies) {
-  const double latest = 16 * (issue + kernels + copies).value;
-  return std::max(1e-12, 4 * latest * std::numeric_limits<double>::epsilon());
-}
-
-/// When the last operation is issued.
-Seconds last_issue(const std::vector<OpTime>& ops) {
-  double last = 0;
-  for (const OpTime& op : ops) last = std::max(last, op.start);
-  return Seconds{last};
-}
-
 }  // namespace
 
-PlanRun::PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& load_factors,
-                 std::vector<OpTime>& ops, const MakeMachine& machine)
-    : plan_{plan},
+PlanRun::PlanRun(const PreparedPlan& prepared, const std::vector<double>& load_factors, std::vector<OpTime>& ops,
+                 const MakeMachine& machine)
+    : plan_{prepared.plan},
+      graph_{prepared.graph},
+      kernels_{prepared.kernels},
+      copies_{prepared.copies},
       times_{ops},
-      graph_{plan},
-      kernels_{plan, topology},
       load_factors_{load_factors},
-      copies_{plan, topology},
-      limits_{plan, topology},
-      room_{topology.memories().size()},
-      without_room_(topology.memories().size()),
-      resolution_{time_resolution(last_issue(ops), kernels_.total(), copies_.total())},
-      waits_for_{graph_.waits_for()},
-      running_(plan.queues.size()),
-      machine_{machine(topology, {copies_.flow_routes(), plan.queues.size(), resolution_}, *this)} {}
+      limits_{prepared.plan, prepared.topology},
+      room_{prepared.topology.memories().size()},
+      without_room_(prepared.topology.memories().size()),
+      resolution_{prepared.resolution},
+      waits_for_{prepared.graph.waits_for()},
+      running_(prepared.plan.queues.size()) {
+  times_ = prepared.issued;
+  machine_ = machine(prepared.topology, {copies_.flow_routes(), plan_.queues.size(), resolution_}, *this);
+}
 
 void PlanRun::run() {
   for (std::size_t i = 0; i < plan_.ops.size(); ++i)

@@ -4,14 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "backends/fluid/copy_routes.hpp"
 #include "backends/fluid/engine_limits.hpp"
 #include "backends/fluid/kernel_room.hpp"
+#include "backends/fluid/prepared_plan.hpp"
 #include "backends/fluid/shared_machine.hpp"
-#include "cost/kernel_costs.hpp"
-#include "model/timeline.hpp"
-#include "plan/graph.hpp"
-#include "plan/plan.hpp"
 
 namespace tilerail {
 
@@ -19,12 +15,12 @@ namespace tilerail {
 ///   waiting -> (issued) -> ready -> (engines free) -> started -> [latency -> flow] | kernel -> ended.
 class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidelines-virtual-class-destructor): final
  public:
-  /// `ops[i].start` holds when op i is issued. Everything must outlive the run.
-  /// `load_factors` multiply the times of kernels that slow down under load, by memory.
-  PlanRun(const Plan& plan, const Topology& topology, const std::vector<double>& load_factors, std::vector<OpTime>& ops,
+  /// `load_factors` multiply the times of kernels that slow down under load, by memory. Everything must outlive the
+  /// run.
+  PlanRun(const PreparedPlan& prepared, const std::vector<double>& load_factors, std::vector<OpTime>& ops,
           const MakeMachine& machine);
 
-  /// Overwrites the times.
+  /// Puts the times into `ops`.
   void run();
 
  private:
@@ -53,21 +49,21 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
   void retry_waiting();
 
   const Plan& plan_;
-  std::vector<OpTime>& times_;
-  PlanGraph graph_;
-  PlanKernelCosts kernels_;
+  const PlanGraph& graph_;
+  const PlanKernelCosts& kernels_;
+  const CopyRoutes& copies_;
+  std::vector<OpTime>& times_;  // of operations that have not started: when they are issued
   const std::vector<double>& load_factors_;
-  CopyRoutes copies_;
   EngineLimits limits_;
   KernelRoom room_;
   std::vector<std::vector<OpId>> without_room_;  // by memory with workers: kernels that wait for room
 
-  double resolution_;                      // seconds; events closer together are simultaneous
-  std::vector<std::uint32_t>& waits_for_;  // by operation: predecessors that have not ended
-  std::vector<OpId> running_;              // by queue
-  std::vector<OpId> ready_;                // heap, lowest operation first
-  std::vector<OpId> retry_;                // operations whose engine has come free
-  std::vector<TimedEvent> events_;         // heap, earliest first
+  double resolution_;                     // seconds; events closer together are simultaneous
+  std::vector<std::uint32_t> waits_for_;  // by operation: predecessors that have not ended
+  std::vector<OpId> running_;             // by queue
+  std::vector<OpId> ready_;               // heap, lowest operation first
+  std::vector<OpId> retry_;               // operations whose engine has come free
+  std::vector<TimedEvent> events_;        // heap, earliest first
   std::size_t ended_ = 0;
   std::unique_ptr<SharedMachine> machine_;
 };

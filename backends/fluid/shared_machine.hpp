@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "backends/fluid/flow_route.hpp"
+#include "model/machine/flow_route.hpp"
 #include "model/machine/topology.hpp"
 
 namespace tilerail {

@@ -6,37 +6,43 @@
 #include "backends/fluid/fluid_machine.hpp"
 #include "backends/fluid/plan_run.hpp"
 #include "cost/issue_clock.hpp"
-#include "cost/kernel_costs.hpp"
 
 namespace tilerail {
 namespace {
 
-constexpr int most_passes = 6;
+constexpr int free_passes = 6;         // after which factors rise only
 constexpr double close_enough = 2e-3;  // of a factor
 
 /// Share of the makespan that each memory's kernels keep it busy.
-std::vector<double> duties(const Plan& plan, const Topology& topology, const std::vector<OpTime>& ops) {
-  const PlanKernelCosts costs{plan, topology};
-  std::vector<double> busy(topology.memories().size(), 0.0);
+std::vector<double> duties(const PreparedPlan& prepared, const std::vector<OpTime>& ops) {
+  const Plan& plan = prepared.plan;
+  std::vector<double> busy(plan.memories.size(), 0.0);
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     if (!is_kernel(op.kind)) continue;
-    busy[plan.queue(op.queue).dst.index()] += (ops[i].end - ops[i].start) * costs.of(OpId{i}).share;
+    busy[plan.queue(op.queue).dst.index()] += (ops[i].end - ops[i].start) * prepared.kernels.of(OpId{i}).share;
   }
   const double makespan = makespan_of(ops).value;
   for (double& b : busy) b = makespan > 0 ? std::min(1.0, b / makespan) : 0;
   return busy;
 }
 
-/// The factors that go with how busy the devices were; false where those were used already.
-bool adjust(std::vector<double>& factors, const Plan& plan, const Topology& topology, const std::vector<OpTime>& ops) {
-  const std::vector<double> duty = duties(plan, topology, ops);
+/// The factors that go with how busy the devices were; false where those were used already. Devices whose factors and
+/// duties chase each other get no less than what goes with their duty: more by what doubles from pass to pass, so that
+/// this ends.
+bool adjust(std::vector<double>& factors, const PreparedPlan& prepared, const std::vector<OpTime>& ops, int pass) {
+  const std::vector<double> duty = duties(prepared, ops);
+  const int late = pass - free_passes;
   bool changed = false;
-  for (const MemoryId gpu : plan.devices) {
+  for (const MemoryId gpu : prepared.plan.devices) {
     double& factor = factors[gpu.index()];
-    const double right = load_factor(plan, topology, gpu, duty[gpu.index()]);
-    changed = changed || std::abs(right - factor) > close_enough * factor;
-    factor = right;
+    const double right = load_factor(prepared.plan, prepared.topology, gpu, duty[gpu.index()]);
+    const bool differs = (late < 0 ? std::abs(right - factor) : right - factor) > close_enough * factor;
+    changed = changed || differs;
+    if (late < 0)
+      factor = right;
+    else if (differs)
+      factor = right * (1 + std::ldexp(close_enough, late));
   }
   return changed;
 }
@@ -55,13 +61,12 @@ std::vector<OpTime> issue_times(const Plan& plan, const Topology& topology, cons
 std::vector<OpTime> simulate(const Plan& plan, const Topology& topology, const SimOptions& options,
                              const MakeMachine& machine) {
   const std::vector<OpTime> issued = issue_times(plan, topology, options);
+  const PreparedPlan prepared{plan, topology, issued};
   std::vector<OpTime> ops;
   std::vector<double> factors(topology.memories().size(), 1.0);
-  for (int pass = 0; pass < most_passes; ++pass) {
-    ops = issued;
-    PlanRun{plan, topology, factors, ops, machine}.run();
-    if (!adjust(factors, plan, topology, ops)) break;
-  }
+  int pass = 0;
+  do PlanRun{prepared, factors, ops, machine}.run();
+  while (adjust(factors, prepared, ops, ++pass));
   return ops;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <string>
 
 #include "backends/sim/simgrid_engine.hpp"
@@ -28,8 +29,10 @@ class Fingerprint {
     }
     for (const FlowRoute& route : routes) {
       add(route.src.value), add(route.dst.value), add(route.cap.value_or(Rate{-1}).value);
-      const auto path = topology.route(route.src, route.dst);
-      add(std::vector(path.begin(), path.end()));
+      add(topology.parts(route.src, route.dst));
+      const auto path = topology.links_on(route.src, route.dst);
+      add(path.size());
+      for (const Topology::LinkUse& use : path) add(use.link.value), add(use.parts);
       add(route.src == route.dst ? topology.kernels_of(route.src).memory_bandwidth.value().value : 0);
     }
   }
@@ -60,14 +63,15 @@ SimGridPlatform& SimGridPlatform::of(const Topology& topology, std::span<const F
   const std::set<FlowRoute> distinct(routes.begin(), routes.end());
   auto& platform = known[Fingerprint{topology, distinct}];
   if (!platform) platform.reset(new SimGridPlatform{topology, distinct});
-  for (auto& load : platform->loads_) load->now = {};
+  for (auto& load : platform->loads_) load->now = {.unit = static_cast<double>(platform->unit_)};
   return *platform;
 }
 
 SimGridPlatform::SimGridPlatform(const Topology& topology, const std::set<FlowRoute>& routes)
     : zone_{SimGridEngine::get().new_zone()} {
+  for (const FlowRoute& route : routes) unit_ = std::lcm(unit_, topology.parts(route.src, route.dst));
   for (const Memory& memory : topology.memories()) hosts_.push_back(new_host(memory));
-  for (const Link& link : topology.links()) links_.push_back(new_link(link.bandwidth.value));
+  for (const Link& link : topology.links()) links_.push_back(new_link(link.bandwidth.value * unit_));
   for (const CapacityGroup& group : topology.groups()) groups_.push_back(new_group(group, topology));
   for (const FlowRoute& route : routes) add_route(route, topology);
   zone_.seal();
@@ -85,13 +89,15 @@ s4u::Link* SimGridPlatform::new_link(double bandwidth) {
 
 s4u::Link* SimGridPlatform::new_group(const CapacityGroup& group, const Topology& topology) {
   double most = 0;
+  const double unit = unit_;
   for (const auto* side : {&group.forward, &group.backward})
     for (LinkId id : *side) most += topology.link(id).bandwidth.value;
   loads_.push_back(std::make_unique<GroupLoad>(GroupLoad{group, most}));
   const GroupLoad* load = loads_.back().get();
   const auto bounded = [&](const std::function<double()>& bound) {
-    return new_link(most)->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR,
-                                              [bound](double, int) { return bound(); });
+    return new_link(most * unit)->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR, [bound, unit](double, int) {
+      return bound() * unit;
+    });
   };
   sides_.emplace_back();
   if (group.forward_share)
@@ -119,13 +125,18 @@ s4u::Host* SimGridPlatform::start_of(const FlowRoute& route, const Topology& top
 void SimGridPlatform::add_route(const FlowRoute& route, const Topology& topology) {
   const auto [src, dst, cap] = route;
   const auto uses = topology.groups_on(src, dst);
+  const int parts = topology.parts(src, dst);
   std::vector<s4u::LinkInRoute> path;
-  for (LinkId id : topology.route(src, dst)) path.emplace_back(links_[id.index()]);
+  const auto add = [&](s4u::Link* link, int crossing) {  // SimGrid adds up how often a route has a link
+    const int times = crossing * (unit_ / parts);
+    path.insert(path.end(), static_cast<std::size_t>(times), s4u::LinkInRoute{link});
+  };
+  for (const auto& use : topology.links_on(src, dst)) add(links_[use.link.index()], use.parts);
   for (const auto& use : uses) {
-    path.emplace_back(groups_[use.group.index()]);
+    add(groups_[use.group.index()], use.parts);
     const Sides& sides = sides_[use.group.index()];
-    if (use.forward && sides.forward) path.emplace_back(sides.forward);
-    if (use.backward && sides.backward) path.emplace_back(sides.backward);
+    if (sides.forward) add(sides.forward, use.forward);
+    if (sides.backward) add(sides.backward, use.backward);
   }
   if (src == dst) path.emplace_back(new_link(topology.kernels_of(src).memory_bandwidth.value().value));
   // SimGrid ignores the rate of a flow between hosts; a FATPIPE link bounds each flow instead of their sum.
@@ -134,15 +145,16 @@ void SimGridPlatform::add_route(const FlowRoute& route, const Topology& topology
   const double demand = std::min(alone, cap.value_or(alone)).value;
   s4u::Host *from = start_of(route, topology), *to = hosts_[dst.index()];
   simgrid_versions::add_route(zone_, *from, *to, path);
-  routes_.emplace(route, Route{from, to, {uses.begin(), uses.end()}, demand});
+  routes_.emplace(route, Route{from, to, {uses.begin(), uses.end()}, demand, parts});
 }
 
 void SimGridPlatform::count(const Route& route, int change) {
   for (const auto& use : route.groups) {
     CapacityGroup::Load& load = loads_[use.group.index()]->now;
-    load.flows += change;
-    if (use.forward) load.forward += change, load.forward_demand += change * route.demand;
-    if (use.backward) load.backward += change, load.backward_demand += change * route.demand;
+    const double unit = change * (load.unit / route.parts), demand = change * route.demand / route.parts;
+    load.flows += use.parts * unit;
+    load.forward += use.forward * unit, load.forward_demand += use.forward * demand;
+    load.backward += use.backward * unit, load.backward_demand += use.backward * demand;
   }
 }
 

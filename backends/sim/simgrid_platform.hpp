@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/fluid/flow_route.hpp"
+#include "model/machine/flow_route.hpp"
 #include "model/machine/topology.hpp"
 
 namespace simgrid::s4u {
@@ -27,6 +27,7 @@ class SimGridPlatform {
     simgrid::s4u::Host *from, *to;
     std::vector<Topology::GroupUse> groups;
     double demand = 0;  // B/s that a flow takes alone
+    int parts = 1;      // equal ones, of its bytes
   };
 
   /// The platform of this machine with these routes, without flows. It is made when there is none like it, and kept,
@@ -58,6 +59,7 @@ class SimGridPlatform {
   void add_route(const FlowRoute& route, const Topology& topology);
 
   simgrid::s4u::NetZone& zone_;
+  int unit_ = 1;  // parts of a whole flow: a multiple of those of every route. Links are so many times as wide
   std::vector<simgrid::s4u::Host*> hosts_;           // by memory
   std::vector<simgrid::s4u::Link*> links_, groups_;  // by link, by group
   struct Sides {

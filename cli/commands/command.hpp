@@ -25,5 +25,6 @@ Command add_policies(CLI::App& root);
 Command add_experiment(CLI::App& root);
 Command add_whatif(CLI::App& root);
 Command add_sweep(CLI::App& root);
+Command add_tune(CLI::App& root);
 
 }  // namespace tilerail::cli

@@ -32,6 +32,7 @@ struct CompareOptions {
   std::string cases, csv;
   study::MachineText machine;
   BenchOptions bench{.iterations = "5", .warmup = "2"};
+  std::string plan_cache;
   bool no_simulate = false;
 };
 
@@ -70,10 +71,11 @@ int compare_cases(const CompareOptions& options) {
   files.expect(options.output.json, "--json");
   const Topology topology = options.machine.load();
   const std::vector<study::Case> cases = study::read_cases(options.cases);
+  const study::TunedPlans tuned{options.plan_cache, "--plan-cache", topology};
   const auto simulator = options.no_simulate ? nullptr : study::simulator_of(topology);
   study::CaseStudy runs = [&] {
     const Progress progress{"planning"};
-    return study::CaseStudy{cases, topology};
+    return study::CaseStudy{cases, topology, tuned};
   }();
   if (simulator) {
     const Progress progress{"simulating"};
@@ -101,6 +103,7 @@ Command add_compare(CLI::App& root) {
   group.add("--backend", "NAME", options->machine.backend, "Where to run them: host or cuda");
   group.add("--topology", "FILE|NAME", options->machine.topology, "The machine's .toml file or name");
   add_settings(group, options->machine);
+  add_plan_cache(group, options->plan_cache);
   group.add("--csv", "FILE", options->csv, "Write a line for each case");
   options->bench.add_to(*app, group);
   app->add_flag("--no-simulate", options->no_simulate, "Only measure")->group(group.heading);

@@ -25,8 +25,10 @@ int run_plan(const PlanOptions& options) {
   OutputSet outputs;
   outputs.expect(options.output, "-o");
   const study::Job job = study::make_job(options.job);
-  const char* const end = options.output == "-" ? "\n" : "";
-  if (!options.output.empty()) outputs.add(options.output, to_json(job.plan) + end);
+  outputs.add(options.output, [&](const TextSink& sink) {
+    write_json(job.plan, sink);
+    if (options.output == "-") sink("\n");
+  });
   outputs.finish(plan_text(job));
   return exit_ok;
 }
@@ -38,6 +40,7 @@ Command add_plan(CLI::App& root) {
   CLI::App* app = root.add_subcommand("plan", "Plan a problem and save the plan");
   app->footer(footer);
   add_options(*app, options->job, false);
+  add_plan_cache(*app, options->job.plan_cache);
   OptionGroup{*app, "OUTPUT"}.add("-o,--output", "FILE", options->output,
                                   "Where the plan goes, - for stdout; absent: only its summary");
   return {app, [options] { return run_plan(*options); }};

@@ -116,6 +116,7 @@ int run_run(const RunOptions& options) {
   if (result.gpu && result.gpu->energy) annotated.metadata.counted_energy_j = result.gpu->energy->joules;
   const RunTimes times{job.plan_s, result.timeline.makespan().value};
   Summary summary = summarize(job.plan, job.topology, annotated, times);
+  summary.plan_cache = job.plan_cache;
   std::string remark;
   if (!result.gpu && are_gpus(job.plan, job.topology)) {
     leave_out_energy(summary, annotated.metadata);
@@ -135,6 +136,7 @@ Command add_run(CLI::App& root) {
   CLI::App* app = root.add_subcommand("run", "Execute a plan on real memory and measure it");
   app->footer(footer);
   add_options(*app, options->job, true);
+  add_plan_cache(*app, options->job.plan_cache);
   OptionGroup group{*app, "RUN"};
   group.add("--backend", "NAME", options->backend, "host: CPU threads and memory of this machine; cuda: its GPUs")
       ->required();

@@ -31,7 +31,8 @@ int run_simulate(const SimulateOptions& options) {
   }();
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   const AnnotatedTimeline annotated = annotate(job.plan, job.topology, timeline);
-  const Summary summary = summarize(job.plan, job.topology, annotated, {job.plan_s, spent.count()});
+  Summary summary = summarize(job.plan, job.topology, annotated, {job.plan_s, spent.count()});
+  summary.plan_cache = job.plan_cache;
   outputs.write({{"predicted", &annotated}}, summary_table(summary), to_json(summary));
   return exit_ok;
 }
@@ -43,6 +44,7 @@ Command add_simulate(CLI::App& root) {
   CLI::App* app = root.add_subcommand("simulate", "Predict how a plan runs on a described machine");
   app->footer(footer);
   add_options(*app, options->job, true);
+  add_plan_cache(*app, options->job.plan_cache);
   options->output.add_to(*app, TraceKind::one_timeline);
   return {app, [options] { return run_simulate(*options); }};
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -8,15 +9,16 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
-#include "cli/options/options.hpp"
+#include "cli/options/point_options.hpp"
 #include "cli/output/progress.hpp"
+#include "cli/output/standard_output.hpp"
 #include "cli/output/study_output.hpp"
 #include "cli/output/sweep_text.hpp"
 #include "model/base/error.hpp"
+#include "study/json_cells.hpp"
 #include "study/sweep/journal.hpp"
 #include "study/sweep/keys.hpp"
 #include "study/sweep/run_sweep.hpp"
-#include "study/sweep/sweep_file.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -36,46 +38,43 @@ Examples:
 constexpr const char* figure_help = "Times or rates against what was varied";
 
 struct SweepOptions {
-  std::string file;
-  study::JobText job;
-  std::vector<std::string> vary;
+  PointOptions points;
   std::string backend, part;
+  bool hash = false;
   BenchOptions bench{.iterations = "5", .warmup = "2"};
   StudyOptions study;
-  std::vector<const CLI::Option*> instead_of_file;
 };
 
-/// What the file of a sweep says is said there alone.
-void refuse_beside_file(const SweepOptions& options) {
-  for (const CLI::Option* option : options.instead_of_file)
-    if (option->count() > 0)
-      throw InputError{fmt::format("{}: is given beside the sweep {}; expected it in that file alone",
-                                   option->get_name(), options.file)};
+/// Hardware is the machine that it is.
+void refuse_other_machines(const study::Sweep& sweep) {
+  const auto refuse = [&](const std::string& place, const std::string& what) {
+    throw InputError{
+        fmt::format("{}--backend {} runs on the machine as it is; expected no {}", place, sweep.backend, what)};
+  };
+  if (!sweep.base.machine.settings.empty()) refuse("", fmt::format("'{}'", sweep.base.machine.settings.front()));
+  for (const study::SweepAxis& axis : sweep.axes)
+    for (const std::string& key : axis.keys)
+      if (study::is_machine_setting(key) || (key == "topology" && axis.values.texts.size() > 1))
+        refuse(axis.place, fmt::format("'{}'", key));
 }
 
 study::Sweep sweep_of(const SweepOptions& options) {
-  if (!options.file.empty()) refuse_beside_file(options);
-  study::Sweep sweep = options.file.empty() ? study::Sweep{} : study::load_sweep(options.file);
-  if (options.file.empty()) {
-    sweep.base = options.job;
-    for (const std::string& text : options.vary) sweep.axes.push_back(study::parse_axis(text));
+  study::Sweep sweep = options.points.sweep();
+  if (options.backend.empty() || options.backend == "sim") {
+    options.bench.refuse_any();
+    return sweep;
   }
-  if (options.backend.empty() || options.backend == "sim") return sweep;
   study::require_backend(options.backend);
   sweep.backend = options.backend;
   sweep.run = options.bench.settings(1, options.backend);
-  for (const study::SweepAxis& axis : sweep.axes)
-    for (const std::string& key : axis.keys)
-      if (study::is_machine_setting(key))
-        throw InputError{fmt::format("{}--backend {} runs on the machine as it is; expected no '{}'", axis.place,
-                                     options.backend, key)};
+  refuse_other_machines(sweep);
   return sweep;
 }
 
-study::SweepRun run(const study::Sweep& sweep, const SweepOptions& options, const study::SweepPart& part,
+study::SweepRun run(const study::Sweep& sweep, study::Processes processes, const study::SweepPart& part,
                     study::Journal* journal, const study::SweepStamp& stamp, const study::Machines& machines) {
   CountedProgress progress{"sweeping"};
-  study::Processes processes{.count = sweep.backend == "sim" ? options.study.processes() : 1};
+  if (sweep.backend != "sim") processes.count = 1;
   processes.tick = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
   return study::run_sweep(sweep, machines, stamp, part, journal, processes);
 }
@@ -93,24 +92,46 @@ bool is_table_file(const std::string& path) {
   return !path.empty() && path != "-" && (!exists || std::filesystem::is_regular_file(path, error));
 }
 
+/// The table of the points that give every value once, before anything is known of them.
+std::string outline_of(const study::Sweep& sweep, const study::SweepStamp& stamp) {
+  study::SweepRun outline;
+  outline.rows[0] = study::empty_cells(sweep, stamp, 0, "");
+  outline.header = study::csv_header(outline.rows[0]);
+  for (std::size_t axis = 0, stride = sweep.points(); axis < sweep.axes.size(); ++axis) {
+    const std::size_t values = sweep.axes[axis].values.texts.size();
+    stride /= values;
+    for (std::size_t i = 0; i < values; ++i)
+      outline.rows[i * stride] = study::empty_cells(sweep, stamp, i * stride, "");
+  }
+  return to_csv(outline);
+}
+
 int run_sweep(const SweepOptions& options) {
   StudyOutputs outputs{options.study};
   const bool has_journal = is_table_file(options.study.csv);
   if (has_journal) outputs.expect(options.study.csv + ".journal", "--csv");
   const study::SweepPart part = options.part.empty() ? study::SweepPart{} : study::parse_part(options.part);
+  const study::Processes processes{.count = options.study.processes()};
   const study::Sweep sweep = sweep_of(options);
   const study::Machines machines = study::check_sweep(sweep);
-  if (part.number > sweep.points())
-    throw InputError{fmt::format("--part: '{}' is empty: the sweep has {} points", options.part, sweep.points())};
   const study::SweepStamp stamp{study::hash_of(sweep, machines, TILERAIL_VERSION), TILERAIL_VERSION};
+  if (options.hash) {
+    print(stamp.hash + "\n");
+    return exit_ok;
+  }
+  if (part.of == 1 && !options.study.figure.empty())
+    outputs.expect_figure({"sweep", "--outline"}, outline_of(sweep, stamp));
   std::optional<study::Journal> journal;
   if (has_journal) journal.emplace(options.study.csv + ".journal", study::journal_header(stamp, part));
-  const study::SweepRun done = run(sweep, options, part, journal ? &*journal : nullptr, stamp, machines);
+  const study::SweepRun done = run(sweep, processes, part, journal ? &*journal : nullptr, stamp, machines);
   if (done.resumed > 0) spdlog::info("{} of {} points were done before", done.resumed, done.rows.size());
   const std::string csv = to_csv(done);
-  outputs.write(csv, to_json(done), {"sweep"}, to_text(study::read_sweep_table(csv, "the sweep")));
+  const bool any = done.failed.size() < done.rows.size();
+  outputs.write(csv, to_json(done), any ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
+                to_text(study::read_sweep_table(csv, "the sweep")));
   if (journal) journal->remove();
-  if (part.of == 1 && done.failed.size() == done.rows.size()) return exit_bad_input;
+  outputs.require_figure();
+  if (part.of == 1 && !any) return exit_bad_input;
   return checks_failed(done) ? exit_check_failed : exit_ok;
 }
 
@@ -119,11 +140,18 @@ struct JoinOptions {
   StudyOptions study;
 };
 
-int run_join(const JoinOptions& options) {
+int run_join(const CLI::App& app, const JoinOptions& options) {
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0)
+      throw InputError{fmt::format("{}: means nothing to join; expected FILES and its outputs", option->get_name())};
   StudyOutputs outputs{options.study};
   const study::SweepTable table = study::joined(options.files);
-  outputs.write(to_csv(table), "", {"sweep"}, to_text(table));
-  return exit_ok;
+  const bool any =
+      std::ranges::any_of(table.rows, [&](const auto& row) { return table.cell(row.second, "error").empty(); });
+  outputs.write(to_csv(table), to_json(table), any ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
+                to_text(table));
+  outputs.require_figure();
+  return any ? exit_ok : exit_bad_input;
 }
 
 void add_join(CLI::App& app, JoinOptions& options) {
@@ -141,19 +169,15 @@ Command add_sweep(CLI::App& root) {
   app->footer(footer);
   CLI::App* join_app = app->add_subcommand("join", "Put the tables of all parts of a sweep together");
   add_join(*join_app, *join);
-  const CLI::Option* const file =
-      app->add_option("FILE", options->file, "A sweep (.toml), instead of the next options");
-  add_options(*app, options->job, false);
-  OptionGroup group{*app, "SWEEP"};
-  group.add("--vary", "KEY=VALUES", options->vary, "What takes several values; keys joined by & take the same");
-  for (const CLI::Option* option : app->get_options())
-    if (option != file && option->get_name() != "--help") options->instead_of_file.push_back(option);
+  OptionGroup group = options->points.add_to(*app, "SWEEP");
   group.add("--part", "I/N", options->part, "Only this share of the points");
   group.add("--backend", "NAME", options->backend, "sim, or host or cuda: run there, too, one after another [sim]");
   options->bench.add_to(*app, group);
   OptionGroup output{*app, "OUTPUT"};
   options->study.add_to(*app, output, figure_help);
-  return {app, [options, join, join_app] { return join_app->parsed() ? run_join(*join) : run_sweep(*options); }};
+  app->add_flag("--hash", options->hash, "Print the hash of the sweep alone, and do nothing")->group(output.heading);
+  return {app,
+          [app, options, join, join_app] { return join_app->parsed() ? run_join(*app, *join) : run_sweep(*options); }};
 }
 
 }  // namespace tilerail::cli

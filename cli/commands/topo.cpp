@@ -1,7 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "cli/commands/command.hpp"
 #include "cli/commands/topo_actions.hpp"
@@ -50,7 +54,18 @@ int list_machines() {
       lines.push_back({name, fmt::format("cannot be read: {}", error.what())});
     }
   }
-  print(aligned(lines, "l"));
+  const std::string missing = " (no folder)";
+  std::vector<std::string> folders;
+  for (const auto& folder : study::machine_folders()) {
+    std::error_code error;
+    const bool there = std::filesystem::is_directory(folder, error);
+    folders.push_back(folder.string() + (there ? "" : missing));
+  }
+  const std::string where = fmt::format("{}", fmt::join(folders, ", "));
+  if (lines.empty())
+    throw InputError{fmt::format("topo list: there are no machines; expected .toml files in one of: {}", where)};
+  const bool asked = std::getenv("TILERAIL_TOPOLOGIES") != nullptr && folders.front().ends_with(missing);
+  print(aligned(lines, "l") + (asked ? "\nLooked for in: " + where + "\n" : ""));
   return exit_ok;
 }
 
@@ -83,8 +98,8 @@ int validate(const study::MachineText& machine) {
   if (auto errors = errors_of_machine(file); !errors.empty()) throw InputErrors{std::move(errors)};
   const Topology topology = machine.load();
   print(fmt::format("{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} capacity groups\n", file,
-                    topology.name(), topology.memories().size(), topology.gpus().size(), topology.links().size(),
-                    topology.groups().size()));
+                    topology.name(), topology.description().memories.size(), topology.gpus().size(),
+                    topology.links().size(), topology.groups().size()));
   return exit_ok;
 }
 
@@ -102,17 +117,12 @@ int run_topo(const TopoOptions& options) {
 
 Command add_topo(CLI::App& root) {
   auto options = std::make_shared<TopoOptions>();
-  options->machine.option = "topo";
   CLI::App* app = root.add_subcommand("topo", "Show, check or make a machine description");
   app->footer(footer);
   options->list = app->add_subcommand("list", "The machines that need no path, a line each");
   options->show = app->add_subcommand("show", "Nodes, links, groups, kernels and the pair bandwidth matrices");
   options->validate = app->add_subcommand("validate", "Check the file: all errors, each with line and column");
-  for (CLI::App* action : {options->show, options->validate}) {
-    action->add_option("machine", options->machine.topology, "A .toml file or a name ('tilerail topo list')")
-        ->required();
-    add_settings(OptionGroup{*action, "MACHINE"}, options->machine);
-  }
+  for (CLI::App* action : {options->show, options->validate}) add_machine(*action, options->machine);
   options->show->add_flag("--flat", options->flat, "The machine as a file without templates, ranges and includes")
       ->group("OUTPUT");
   OptionGroup{*options->show, "OUTPUT"}.add("--graph", "FILE.svg|.png", options->graph, "Draw the machine");

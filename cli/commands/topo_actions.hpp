@@ -1,6 +1,9 @@
 #pragma once
 
+#include <string>
+
 #include "cli/commands/command.hpp"
+#include "cli/options/option_group.hpp"
 
 namespace tilerail::cli {
 
@@ -8,5 +11,12 @@ namespace tilerail::cli {
 Command add_topo_new(CLI::App& topo);
 Command add_topo_import(CLI::App& topo);
 Command add_topo_export(CLI::App& topo);
+
+/// What `new` and `import` share: -o, and what is assumed of hosts.
+void add_machine_output(CLI::App& action, std::string& file);
+void add_host_rates(const OptionGroup& group, std::string& host_memory, std::string& sockets);
+
+/// Writes the text of a machine to that file.
+void write_machine(const std::string& file, const std::string& text);
 
 }  // namespace tilerail::cli

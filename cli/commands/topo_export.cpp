@@ -30,11 +30,9 @@ int run_export(const ExportOptions& options) {
 
 Command add_topo_export(CLI::App& topo) {
   auto options = std::make_shared<ExportOptions>();
-  options->machine.option = "topo";
   CLI::App* app = topo.add_subcommand("export", "Write a machine as a file of another simulator");
   app->footer(footer);
-  app->add_option("machine", options->machine.topology, "A .toml file or a name ('tilerail topo list')")->required();
-  add_settings(OptionGroup{*app, "MACHINE"}, options->machine);
+  add_machine(*app, options->machine);
   OptionGroup{*app, "OUTPUT"}
       .add("--simgrid", "FILE", options->simgrid, "A platform of SimGrid (.xml), or - for stdout")
       ->required();

@@ -4,9 +4,9 @@
 
 #include "cli/commands/topo_actions.hpp"
 #include "cli/options/option_group.hpp"
-#include "cli/output/output_set.hpp"
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
+#include "model/base/units_text.hpp"
 #include "model/import/import.hpp"
 #include "model/machine/topology_check.hpp"
 #include "model/machine/topology_writer.hpp"
@@ -23,15 +23,30 @@ constexpr const char* footer = R"(Examples:
 
 struct ImportOptions {
   std::string nvidia_smi, nccl, nvbandwidth, kernels, name, out = "-";
-  std::string pcie = "5", nvlink = "21.75", host_memory = "300", sockets = "100";
+  std::string pcie, nvlink, c2c, host_memory, sockets;  // what is assumed of these, if empty
 };
+
+/// nvbandwidth tells all rates that its machine has.
+void check_use(const ImportOptions& options) {
+  if (options.nvbandwidth.empty()) return;
+  for (const auto& [option, value] :
+       {std::pair{"--pcie", &options.pcie}, std::pair{"--nvlink", &options.nvlink}, std::pair{"--c2c", &options.c2c},
+        std::pair{"--host-memory", &options.host_memory}, std::pair{"--sockets", &options.sockets}})
+    if (!value->empty())
+      throw InputError{
+          fmt::format("{}: '{}' changes nothing beside --nvbandwidth, whose file tells all rates; expected "
+                      "no such option",
+                      option, *value)};
+}
 
 Topology::Description imported(const ImportOptions& options) {
   const GpuKind kind = study::find_gpu_kind(options.kernels, "--kernels");
-  const ImportRates rates{.pcie = study::pcie_rate(options.pcie, "--pcie"),
-                          .nvlink = study::design_rate(options.nvlink, "--nvlink"),
-                          .host_memory = study::design_rate(options.host_memory, "--host-memory"),
-                          .sockets = study::design_rate(options.sockets, "--sockets")};
+  ImportRates rates;
+  if (!options.pcie.empty()) rates.pcie = study::pcie_rate(options.pcie, "--pcie");
+  if (!options.nvlink.empty()) rates.nvlink = study::design_rate(options.nvlink, "--nvlink");
+  if (!options.c2c.empty()) rates.c2c = study::design_rate(options.c2c, "--c2c");
+  if (!options.host_memory.empty()) rates.host_memory = study::design_rate(options.host_memory, "--host-memory");
+  if (!options.sockets.empty()) rates.sockets = study::design_rate(options.sockets, "--sockets");
   const std::string& file = !options.nvidia_smi.empty() ? options.nvidia_smi
                             : !options.nccl.empty()     ? options.nccl
                                                         : options.nvbandwidth;
@@ -46,14 +61,12 @@ int run_import(const ImportOptions& options) {
   if (given != 1)
     throw InputError{
         fmt::format("topo import: {} files are given; expected one of --nvidia-smi, --nccl and --nvbandwidth", given)};
-  OutputSet files;
-  files.expect(options.out, "-o");
+  check_use(options);
   Topology::Description description = imported(options);
   if (!options.name.empty()) description.name = options.name;
   if (!is_name(description.name)) throw InputError{fmt::format("--name: is no name; expected {}", expected_name)};
   const Topology machine{description};  // throws where it is none
-  files.add(options.out, to_toml(machine.description()));
-  files.finish("");
+  write_machine(options.out, to_toml(machine.description()));
   return exit_ok;
 }
 
@@ -70,11 +83,14 @@ Command add_topo_import(CLI::App& topo) {
   OptionGroup with{*app, "MACHINE (what files do not tell; a rate without a unit is in GB/s, of one direction)"};
   with.add("--kernels", "NAME", options->kernels, "What the GPUs are, as for 'topo new'")->required();
   with.add("--pcie", "GEN|RATE", options->pcie, "PCIe generation, 3 to 7, or rate, where the file has none [5]");
-  with.add("--nvlink", "RATE", options->nvlink, "Of one NVLink [21.75]");
-  with.add("--host-memory", "RATE", options->host_memory, "Of each NUMA domain, reads and writes together [300]");
-  with.add("--sockets", "RATE", options->sockets, "Between each two NUMA domains [100]");
+  with.add(
+      "--nvlink", "RATE", options->nvlink,
+      fmt::format("Of one NVLink [{}, or by the GPU's sm, which only --nccl tells]", to_text(assumptions::nvlink)));
+  with.add("--c2c", "RATE", options->c2c,
+           fmt::format("Of the NVLink-C2C between a processor and its GPU [{}]", to_text(assumptions::c2c)));
+  add_host_rates(with, options->host_memory, options->sockets);
   with.add("--name", "NAME", options->name, "Name of the machine [the tool's]");
-  OptionGroup{*app, "OUTPUT"}.add("-o,--output", "FILE", options->out, "The machine's file, or - for stdout [-]");
+  add_machine_output(*app, options->out);
   return {app, [options] { return run_import(*options); }};
 }
 

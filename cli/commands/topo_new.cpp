@@ -1,11 +1,13 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <memory>
 
 #include "cli/commands/topo_actions.hpp"
 #include "cli/options/option_group.hpp"
-#include "cli/output/output_set.hpp"
 #include "model/base/text.hpp"
+#include "model/import/assumptions.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "study/design/machine_design.hpp"
 
@@ -39,14 +41,11 @@ std::string command_of(const CLI::App& app) {
 }
 
 int run_new(const CLI::App& app, const NewOptions& options) {
-  OutputSet files;
-  files.expect(options.out, "-o");
   study::DesignText design = options.design;
   design.command = command_of(app);
   const std::string text = study::design_machine(design);
   read_topology(text, "the new machine");  // throws where it is too large to be one
-  files.add(options.out, text);
-  files.finish("");
+  write_machine(options.out, text);
   return exit_ok;
 }
 
@@ -67,13 +66,14 @@ Command add_topo_new(CLI::App& topo) {
   group.add("--pcie", "GEN|RATE", design.pcie, "PCIe generation, 3 to 7, of 16 lanes, or a rate such as '50 GB/s' [5]");
   group.add("--per-uplink", "N", design.uplink_gpus, "GPUs that share the uplink of a PCIe switch [1: no switch]");
   group.add("--nvlink", "RATE", design.nvlink, "Between a GPU and the NVLink switch of its island [no NVLink]");
-  group.add("--bridge", "RATE", design.bridge, "Between each two islands [none: over PCIe]");
-  group.add("--host-memory", "RATE", design.host_memory, "Of each host memory, reads and writes together [300]");
-  group.add("--sockets", "RATE", design.sockets, "Between each two sockets [100]");
+  group.add("--bridge", "RATE", design.bridge,
+            fmt::format("Between each two islands; of more than {}, between each and one switch [none: over PCIe]",
+                        assumptions::most_in_pairs));
+  add_host_rates(group, design.host_memory, design.sockets);
   group.add("--gpu-memory", "SIZE", design.gpu_memory,
             "Capacity of each GPU, such as '141 GB' [as the kernels' machine]");
   group.add("--name", "NAME", design.name, "Name of the machine [N-gpus]");
-  OptionGroup{*app, "OUTPUT"}.add("-o,--output", "FILE", options->out, "The machine's file, or - for stdout [-]");
+  add_machine_output(*app, options->out);
   return {app, [app, options] { return run_new(*app, *options); }};
 }
 

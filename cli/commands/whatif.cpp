@@ -36,6 +36,7 @@ int run_whatif(const WhatIfOptions& options) {
     return study::what_if(std::move(question), options.selection, processes);
   }();
   outputs.write(study::to_csv(what), study::to_json(what), {"tornado"}, to_text(what));
+  outputs.require_figure();
   return exit_ok;
 }
 

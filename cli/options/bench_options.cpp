@@ -11,14 +11,21 @@
 namespace tilerail::cli {
 
 void BenchOptions::add_to(CLI::App& app, OptionGroup& group) {
-  app.add_flag("--check", check, "Compare each result with a reference")->group(group.heading);
-  group.add("--iters", "N", iterations, "Measured iterations [" + iterations + "]");
-  group.add("--warmup", "N", warmup, "Iterations before them [" + warmup + "]");
-  group.add("--seed", "N", seed, "Of the random matrices [1]");
-  group.add("--host-buffers", "KIND", host_buffers,
-            "cuda: spread over all memory, or plain as the runtime allocates them [spread]");
-  group.add("--energy", "SECONDS", energy,
-            "cuda: calls after the measured ones while the GPUs count their energy, 0 or 0.5 to 60 [0.5]");
+  added = {app.add_flag("--check", check, "Compare each result with a reference")->group(group.heading),
+           group.add("--iters", "N", iterations, "Measured iterations [" + iterations + "]"),
+           group.add("--warmup", "N", warmup, "Iterations before them [" + warmup + "]"),
+           group.add("--seed", "N", seed, "Of the random matrices [1]"),
+           group.add("--host-buffers", "KIND", host_buffers,
+                     "cuda: spread over all memory, or plain as the runtime allocates them [spread]"),
+           group.add("--energy", "SECONDS", energy,
+                     "cuda: calls after the measured ones while the GPUs count their energy, 0 or 0.5 to 60 [0.5]")};
+}
+
+void BenchOptions::refuse_any() const {
+  for (const CLI::Option* option : added)
+    if (option->count() > 0)
+      throw InputError{
+          fmt::format("{}: means nothing to a simulation; expected --backend host or cuda", option->get_name())};
 }
 
 study::RunSettings BenchOptions::settings(int least_warmup, const std::string& backend) const {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/options/option_group.hpp"
 #include "study/runner.hpp"
@@ -14,8 +15,11 @@ struct BenchOptions {
   std::string iterations, warmup, seed = "1";
   std::optional<std::string> host_buffers = {}, energy = {};
   bool check = false;
+  std::vector<const CLI::Option*> added = {};
 
   void add_to(CLI::App& app, OptionGroup& group);
+  /// Where nothing is run: throws InputError naming one that was given.
+  void refuse_any() const;
   /// Throws InputError naming the option, also where one means nothing to the backend.
   study::RunSettings settings(int least_warmup, const std::string& backend) const;
 };

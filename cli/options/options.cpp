@@ -16,16 +16,33 @@ void add_options(CLI::App& app, study::ProblemText& problem) {
   group.add("--alpha", "X", problem.alpha, "Scalar of the product [1]");
   group.add("--beta", "X", problem.beta, "Scalar of C or y; 0 never reads them [1]");
   group.add("--place", "A:B:C", problem.place,
-            "Their memories, each h, h1, a GPU number or a name [h:h:h]; A:X:Y of a gemv, X:Y of a dot or axpy");
+            "Their memories, each h, h1, a GPU number or a name [h:h:h]; A:X:Y of a gemv, X:Y of a dot or axpy; h*: "
+            "pages interleaved over all hosts; h/cols, h/rows: in blocks of columns or rows, one on each");
   group.add("--lda", "N", problem.leading[0], "Leading dimension of A in elements [its rows]");
   group.add("--ldb", "N", problem.leading[1], "Leading dimension of B in elements [its rows]");
   group.add("--ldc", "N", problem.leading[2], "Leading dimension of C in elements [its rows]");
+}
+
+void add_machine(CLI::App& action, study::MachineText& machine) {
+  machine.option = "topo";
+  action.add_option("machine", machine.topology, "A .toml file or a name ('tilerail topo list')")->required();
+  add_settings(OptionGroup{action, "MACHINE"}, machine);
 }
 
 CLI::Option* add_settings(const OptionGroup& group, study::MachineText& machine) {
   return group.add("--topo-set", "KEY=VALUE", machine.settings,
                    "Changes a figure of the machine: 'link:host->gpu*.bandwidth=50 GB/s', group:host.capacity=x2, "
                    "kernels:*.f64.rate=x2, gpus=4 (docs/formats.md)");
+}
+
+CLI::Option* add_plan_cache(const OptionGroup& group, std::string& file) {
+  return group.add("--plan-cache", "FILE", file,
+                   "Take plans that 'tilerail tune' found, from its file [$TILERAIL_PLAN_CACHE, if set]");
+}
+
+void add_plan_cache(CLI::App& app, std::string& file) {
+  CLI::Option* const option = add_plan_cache(OptionGroup{app, "PLAN"}, file);
+  if (CLI::Option* const plan = app.get_option_no_throw("--plan")) option->excludes(plan);
 }
 
 void add_options(CLI::App& app, study::MachineText& machine) {

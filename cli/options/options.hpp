@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 #include "cli/options/option_group.hpp"
 #include "study/job.hpp"
@@ -10,8 +11,15 @@ namespace tilerail::cli {
 /// PROBLEM: one of --gemm --gemv --dot --axpy, and --dtype --transa --transb --alpha --beta --place --lda --ldb --ldc.
 void add_options(CLI::App& app, study::ProblemText& problem);
 
+/// The machine as the only argument, and --topo-set, for an action of `tilerail topo`.
+void add_machine(CLI::App& action, study::MachineText& machine);
+
 /// --topo-set, for a command that names its machine in a way of its own.
 CLI::Option* add_settings(const OptionGroup& group, study::MachineText& machine);
+
+/// --plan-cache, which excludes --plan where the command has that; or in a group of the command's own.
+void add_plan_cache(CLI::App& app, std::string& file);
+CLI::Option* add_plan_cache(const OptionGroup& group, std::string& file);
 
 /// MACHINE: --topology --topo-set --devices.
 void add_options(CLI::App& app, study::MachineText& machine);

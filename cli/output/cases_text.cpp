@@ -11,15 +11,17 @@ namespace {
 using study::CaseResult;
 
 constexpr const char* line_format =
-    "{:<44} {:<28} {:>6} {:>10} {:>10} {:>7}   {:>8} {:>8} {:>8} {:>8}   {:>9} {:>9}  {}\n";
+    "{:<44} {:<28} {:>6} {:>10} {:>8} {:>10} {:>10} {:>7}   {:>8} {:>8} {:>8} {:>8}   {:>9} {:>9}  {}\n";
 
 std::string line_of(const CaseResult& result) {
   const double median = result.measured.median();
   const auto share = [&](double seconds) {
     return result.predicted ? fmt::format("{:+.1f}%", 100 * seconds / median) : "-";
   };
+  const std::optional<double> over = result.over_bound();
   const auto& [kernel, copy, waiting, issue] = result.split;
   return fmt::format(fmt::runtime(line_format), result.name(), result.job.plan.policy, result.job.plan.tile,
+                     seconds_text(result.bound.time.value), over ? fmt::format("{:.2f} x", *over) : "-",
                      result.predicted ? seconds_text(*result.predicted) : "-", seconds_text(median),
                      result.predicted ? fmt::format("{:+.1f}%", 100 * result.error()) : "-", share(kernel), share(copy),
                      share(waiting), share(issue), result.predicted_j ? joules_text(*result.predicted_j) : "-",
@@ -45,9 +47,13 @@ std::string text_of(const study::CaseSummary& summary) {
 }  // namespace
 
 std::string to_text(std::span<const CaseResult> results) {
-  std::string text = fmt::format(fmt::runtime(line_format), "case", "policy", "tile", "predicted", "measured", "error",
-                                 "kernel", "copy", "waiting", "issue", "energy", "counted", "check");
+  std::string text =
+      fmt::format(fmt::runtime(line_format), "case", "policy", "tile", "bound", "over it", "predicted", "measured",
+                  "error", "kernel", "copy", "waiting", "issue", "energy", "counted", "check");
   for (const CaseResult& result : results) text += line_of(result);
+  for (const CaseResult& result : results)
+    if (const std::string& note = result.job.plan_cache; !note.empty())
+      text += fmt::format("{}, {}: {}\n", result.name(), result.job.plan.policy, note);
   for (const CaseResult& result : results)
     if (const auto& wishes = result.job.plan.origin.without_effect; !wishes.empty())
       text += fmt::format("no effect in {}, {}: {}\n", result.name(), result.job.plan.policy, fmt::join(wishes, "; "));

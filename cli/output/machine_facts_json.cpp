@@ -30,13 +30,13 @@ Json host_case(const std::string& name, const char* arrow, const std::vector<Nea
   return test_case(name, fmt::format("CPU(row) {} GPU(column)", arrow), {row}, sum);
 }
 
-/// Read: from row to column.
+/// From column to row: that program's row is the GPU that reads, whatever the arrow of its description says.
 Json pairs_case(const Topology& topology) {
   std::vector<std::vector<std::string>> matrix;
   double sum = 0;
-  for (const MemoryId src : topology.gpus()) {
+  for (const MemoryId dst : topology.gpus()) {
     matrix.emplace_back();
-    for (const MemoryId dst : topology.gpus()) {
+    for (const MemoryId src : topology.gpus()) {
       const bool any = src != dst && topology.has_route(src, dst);
       matrix.back().push_back(any ? cell(topology.pair_rate(src, dst)) : "N/A");
       if (any) sum += topology.pair_rate(src, dst).value;
@@ -47,8 +47,8 @@ Json pairs_case(const Topology& topology) {
 
 Json routes_json(const Topology& topology) {
   Json routes = Json::array();
-  for (std::size_t s = 0; s < topology.memories().size(); ++s)
-    for (std::size_t d = 0; d < topology.memories().size(); ++d) {
+  for (std::size_t s = 0; s < topology.description().memories.size(); ++s)
+    for (std::size_t d = 0; d < topology.description().memories.size(); ++d) {
       const MemoryId src{s}, dst{d};
       if (s == d || !topology.has_route(src, dst)) continue;
       Json links = Json::array();
@@ -58,6 +58,8 @@ Json routes_json(const Topology& topology) {
                         {"links", links},
                         {"latency_s", topology.latency(src, dst).value},
                         {"bandwidth_bytes_per_s", topology.pair_rate(src, dst).value}});
+      if (const double parts = topology.parts(src, dst); parts > 1)
+        for (const auto& use : topology.links_on(src, dst)) routes.back()["shares"].push_back(use.parts / parts);
     }
   return routes;
 }
@@ -72,7 +74,7 @@ Json cases_json(const Topology& topology, const std::vector<NearestHost>& all) {
   cases.push_back(host_case("all_to_host_memcpy_ce", "<-", all, &NearestHost::out_all));
   cases.push_back(host_case("host_to_all_bidirectional_memcpy_ce", "<->", all, &NearestHost::in_all_both));
   cases.push_back(host_case("all_to_host_bidirectional_memcpy_ce", "<->", all, &NearestHost::out_all_both));
-  if (topology.memories().size() <= most_in_tables) cases.push_back(pairs_case(topology));
+  if (topology.description().memories.size() <= most_in_tables) cases.push_back(pairs_case(topology));
   return cases;
 }
 
@@ -91,7 +93,7 @@ std::string facts_json(const Topology& topology) {
                                  {"backward_bytes_per_s", cut->backward.value},
                                  {"both_bytes_per_s", cut->both.value}}
                           : Json{};
-  if (topology.memories().size() <= most_in_tables) json["routes"] = routes_json(topology);
+  if (topology.description().memories.size() <= most_in_tables) json["routes"] = routes_json(topology);
   json["nvbandwidth"] = {{"testcases", cases_json(topology, all)}};
   return json.dump(2) + "\n";
 }

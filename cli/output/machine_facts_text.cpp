@@ -5,6 +5,8 @@
 
 #include <map>
 #include <set>
+#include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -19,10 +21,16 @@ using Lines = std::vector<std::vector<std::string>>;
 std::string gigabytes(Rate rate) { return fmt::format("{:.1f}", rate.value / 1e9); }
 
 std::string path_text(const Topology& topology, MemoryId src, MemoryId dst) {
-  std::string text = topology.memory(src).name;
-  for (const LinkId link : topology.route(src, dst))
-    text += " " + topology.description().nodes[topology.link(link).to.index()].name;
-  return text;
+  std::vector<std::string> ways;
+  const auto add = [&](std::span<const LinkId> links, int share) {
+    ways.push_back(share > 1 ? fmt::format("{} parts ", share) : "");
+    ways.back() += topology.memory(src).name;
+    for (const LinkId link : links)
+      ways.back() += " " + topology.description().nodes[topology.link(link).to.index()].name;
+  };
+  for (const Topology::Way& way : topology.ways(src, dst)) add(way.links, way.share);
+  if (ways.empty()) add(topology.route(src, dst), 1);
+  return fmt::format("{}", fmt::join(ways, " and "));
 }
 
 /// Routes that differ by their ends alone are one line, with the first of them.
@@ -33,8 +41,8 @@ std::string routes_text(const Topology& topology) {
   };
   std::map<std::tuple<std::string, std::size_t, Seconds, Rate>, Kind> kinds;
   const auto side = [&](MemoryId id) { return topology.is_host(id) ? "host" : "GPU"; };
-  for (std::size_t s = 0; s < topology.memories().size(); ++s)
-    for (std::size_t d = 0; d < topology.memories().size(); ++d) {
+  for (std::size_t s = 0; s < topology.description().memories.size(); ++s)
+    for (std::size_t d = 0; d < topology.description().memories.size(); ++d) {
       const MemoryId src{s}, dst{d};
       if (s == d || !topology.has_route(src, dst)) continue;
       Kind& kind = kinds[{fmt::format("{} to {}", side(src), side(dst)), topology.route(src, dst).size(),
@@ -74,7 +82,10 @@ std::string nearest_text(const Topology& topology, const std::vector<NearestHost
 }  // namespace
 
 std::string facts_text(const Topology& topology) {
-  std::string text = topology.memories().size() > most_in_tables ? "" : routes_text(topology);
+  std::string text = topology.description().memories.size() > most_in_tables ? "" : routes_text(topology);
+  if (topology.gpus().size() * topology.hosts().size() > most_near_pairs)
+    text += fmt::format("\nThe hosts that are nearest to GPUs are searched among up to {} pairs of both\n",
+                        most_near_pairs);
   if (const auto all = nearest_hosts(topology); !all.empty()) text += nearest_text(topology, all);
   if (const auto cut = bisection(topology))
     text += fmt::format(

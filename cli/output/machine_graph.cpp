@@ -54,14 +54,18 @@ std::string graph_json(const Topology& topology) {
 }  // namespace
 
 std::string MachinePainter::draw(const Topology& topology, const std::string& path, const std::string& result) const {
-  if (topology.memories().size() > most_in_tables)
+  if (topology.description().memories.size() > most_in_tables)
     throw InputError{fmt::format("--graph: {} has {} memories; figures have at most {}", topology.name(),
-                                 topology.memories().size(), most_in_tables)};
+                                 topology.description().memories.size(), most_in_tables)};
   const StagedFile scratch{path + ".json", graph_json(topology)};  // never committed: it vanishes
-  std::vector<std::string> arguments{"machine",  scratch.staged(),
-                                     "-o",       "-",
-                                     "--format", std::filesystem::path{path}.extension() == ".png" ? "png" : "svg"};
-  if (!result.empty()) arguments.insert(arguments.end(), {"--timeline", result});
+  const std::string format = std::filesystem::path{path}.extension() == ".png" ? "png" : "svg";
+  std::vector<std::string> arguments{"machine", scratch.staged(), "-o", "-", "--format", format};
+  if (!result.empty()) {
+    arguments.insert(arguments.end(), {"--timeline", result});
+    std::vector<std::string> check = arguments;
+    check.emplace_back("--check");
+    python_.run(check, "--timeline: ");
+  }
   return python_.run(arguments);
 }
 

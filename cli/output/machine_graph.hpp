@@ -13,7 +13,9 @@ class MachinePainter {
   MachinePainter() : python_{"--graph"} {}
 
   /// The figure as a file of the kind that the name of `path` ends in; links coloured by their use in `result`, the
-  /// JSON of a summary or the CSV of a timeline, where that is not empty. Throws InputError "--graph: ...".
+  /// JSON of a summary or the CSV of a timeline, where that is not empty. Throws InputError "--graph: ..." or, of that
+  /// file,
+  /// "--timeline: ...".
   std::string draw(const Topology& topology, const std::string& path, const std::string& result) const;
 
  private:

@@ -41,7 +41,7 @@ std::string link_names(const Topology& topology, const std::vector<LinkId>& link
 std::string memories_text(const Topology& topology) {
   Lines lines{
       {"memory", "kind", "GPU", "capacity", "kernels", "h2d", "d2h", "peer", "total", "idle", "busy", "source"}};
-  for (const Memory& memory : topology.memories()) {
+  for (const Memory& memory : topology.description().memories) {
     const bool is_gpu = memory.kind == NodeKind::gpu;
     lines.push_back({memory.name, is_gpu ? "gpu" : "host", is_gpu ? std::to_string(memory.device) : "-",
                      memory.capacity ? bytes_text(memory.capacity->value) : "unbounded",
@@ -97,6 +97,19 @@ std::string rates_text(const KernelTimes& kernels, const GemmCurve& curve) {
   return text;
 }
 
+/// Lines below the rates of a type.
+std::string sustained_text(const GemmCurve& curve) {
+  std::string text;
+  for (const auto& point : curve.sustained)
+    text += fmt::format("  {:.4g}% busy: x {:g}", 100 * point.duty, point.factor);
+  return text.empty() ? "" : "      times under load" + text + "\n";
+}
+std::string alignment_text(const GemmCurve& curve) {
+  std::string text;
+  for (const auto& point : curve.alignment) text += fmt::format("  {:g} B: x {:g}", point.bytes, point.factor);
+  return text.empty() ? "" : "      times where columns are multiples of" + text + "\n";
+}
+
 std::string kernels_text(const Topology& topology) {
   std::string text = "\nKernels (FLOP/s of square GEMMs by size)\n";
   for (const KernelTimes& kernels : topology.description().kernels) {
@@ -104,8 +117,9 @@ std::string kernels_text(const Topology& topology) {
                         kernels.source, seconds_text(kernels.launch.value), kernels.multiprocessors, kernels.block_m,
                         kernels.block_n, kernels.memory_bandwidth ? text_of(*kernels.memory_bandwidth) : "-");
     for (const GemmCurve& curve : kernels.gemm)
-      text += fmt::format("    gemm {} {}{}{}\n", to_string(curve.dtype), curve.trans.empty() ? "any" : curve.trans,
-                          rates_text(kernels, curve), curve.watts ? "  at " + watts_text(curve.watts) : "");
+      text += fmt::format("    gemm {} {}{}{}\n{}{}", to_string(curve.dtype), curve.trans.empty() ? "any" : curve.trans,
+                          rates_text(kernels, curve), curve.watts ? "  at " + watts_text(curve.watts) : "",
+                          sustained_text(curve), alignment_text(curve));
   }
   return text;
 }
@@ -131,9 +145,11 @@ std::string strided_text(const std::string& where, const std::vector<StridedEffi
 std::string costs_text(const Topology& topology) {
   const IssueCost& issue = topology.description().issue;
   std::string text;
-  if (issue.per_op.value > 0 || issue.per_dependency.value > 0) {
-    text += fmt::format("\nIssue cost: {} an operation, {} a dependency\n", seconds_text(issue.per_op.value),
-                        seconds_text(issue.per_dependency.value));
+  if (issue.per_op.value > 0 || issue.per_kernel || issue.per_dependency.value > 0 || issue.per_call.value > 0) {
+    text +=
+        fmt::format("\nIssue cost: {} an operation, {}{} a dependency, {} a call\n", seconds_text(issue.per_op.value),
+                    issue.per_kernel ? seconds_text(issue.per_kernel->value) + " a kernel, " : "",
+                    seconds_text(issue.per_dependency.value), seconds_text(issue.per_call.value));
   }
   const StridedEfficiency& strided = topology.description().strided;
   text += strided_text("", strided.points) + strided_text(", between a host and a device that computes", strided.busy);
@@ -162,8 +178,16 @@ std::string matrix(const Topology& topology, const std::vector<MemoryId>& memori
   return aligned(lines, "lr", 2);
 }
 
+/// The hosts and, where there are several, all of them as one place.
+std::vector<MemoryId> places_of_hosts(const Topology& topology) {
+  std::vector<MemoryId> places = topology.hosts();
+  for (std::size_t i = 0; i < topology.memories().size(); ++i)
+    if (topology.memories()[i].pages == Pages::interleaved) places.push_back(MemoryId{i});
+  return places;
+}
+
 std::string alone_text(const Topology& topology) {
-  std::vector<MemoryId> all = topology.hosts();
+  std::vector<MemoryId> all = places_of_hosts(topology);
   all.insert(all.end(), topology.gpus().begin(), topology.gpus().end());
   return "\nPair bandwidth, GB/s, one copy alone\n" + matrix(topology, all, [&](MemoryId src, MemoryId dst) {
            return topology.has_route(src, dst) ? gigabytes(topology.pair_rate(src, dst)) : "-";
@@ -231,13 +255,13 @@ std::string describe(const Topology& topology) {
   std::string text = fmt::format("{}: {}\n", description.name, description.description);
   text += memories_text(topology) + links_text(topology) + groups_text(topology) + kernels_text(topology);
   text += costs_text(topology);
-  if (topology.memories().size() > most_in_tables)
+  if (topology.description().memories.size() > most_in_tables)
     return text +
            fmt::format("\nTables of bandwidth are left out: {} memories; they have at most {}\n",
-                       topology.memories().size(), most_in_tables) +
+                       topology.description().memories.size(), most_in_tables) +
            facts_text(topology) + sources_text(topology);
   text += alone_text(topology) + all_peers_text(topology);
-  for (MemoryId host : topology.hosts()) {
+  for (MemoryId host : places_of_hosts(topology)) {
     bool reaches_all = true;
     for (MemoryId gpu : topology.gpus()) {
       reaches_all = reaches_all && topology.has_route(host, gpu) && topology.has_route(gpu, host);

@@ -50,11 +50,17 @@ void OutputSet::expect_once(const fs::path& place, const std::string& path, cons
 }
 
 void OutputSet::add(const std::string& path, std::string_view content) {
+  add(path, [&](const TextSink& sink) { sink(content); });
+}
+
+void OutputSet::add(const std::string& path, const TextSource& content) {
   if (path.empty()) return;
-  if (path == "-")
-    standard_output_ = content;
-  else
+  if (path != "-") {
     files_.emplace_back(path, content);
+    return;
+  }
+  std::string& text = standard_output_.emplace();
+  content([&](std::string_view piece) { text += piece; });
 }
 
 void OutputSet::finish(std::string_view text) {

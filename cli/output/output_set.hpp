@@ -20,6 +20,7 @@ class OutputSet {
 
   /// Throws InputError when the content cannot be staged.
   void add(const std::string& path, std::string_view content);
+  void add(const std::string& path, const TextSource& content);
 
   /// Everything goes to its place. To stdout goes what was added for it, else `text`. Throws InputError when something
   /// cannot be written.

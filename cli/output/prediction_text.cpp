@@ -68,6 +68,7 @@ Json json_of(const OverlapPrediction& prediction, const Topology&) {
                                    {"predicted_s", or_null(p.predicted)},
                                    {"simulated_s", or_null(p.simulated)}});
   json["without_effect"] = prediction.without_effect;
+  if (!prediction.not_simulated.empty()) json["not_simulated"] = prediction.not_simulated;
   return json;
 }
 

@@ -16,9 +16,13 @@ namespace {
 constexpr const char* has_matplotlib =
     "import importlib.util, sys; sys.exit(not importlib.util.find_spec('matplotlib'))";
 
+/// Without the name of the program, which stands before errors of the package.
 std::string last_line(std::string_view text) {
+  constexpr std::string_view program = "tilerail: ";
   while (text.ends_with('\n')) text.remove_suffix(1);
-  return std::string{text.substr(text.find_last_of('\n') + 1)};
+  text.remove_prefix(text.find_last_of('\n') + 1);
+  if (text.starts_with(program)) text.remove_prefix(program.size());
+  return std::string{text};
 }
 
 }  // namespace
@@ -38,13 +42,14 @@ PythonPackage::PythonPackage(std::string option) : option_{std::move(option)} {
   python_ = *python;
 }
 
-std::string PythonPackage::run(const std::vector<std::string>& arguments) const {
+std::string PythonPackage::run(const std::vector<std::string>& arguments, const std::string& fault) const {
   std::vector<std::string> command{python_, "-m", "tilerail"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   ProcessResult result = run_process(command, {"PYTHONPATH=" + package_, "PYTHONDONTWRITEBYTECODE=1"});
   spdlog::debug("{} -m tilerail {}: exit code {}", python_, arguments.front(), result.exit_code);
   if (result.exit_code != 0)
-    throw InputError{fmt::format("{}: the figure could not be drawn: {}", option_, last_line(result.errors))};
+    throw InputError{(fault.empty() ? option_ + ": the figure could not be drawn: " : fault) +
+                     last_line(result.errors)};
   return std::move(result.output);
 }
 

@@ -15,8 +15,9 @@ class PythonPackage {
  public:
   explicit PythonPackage(std::string option);
 
-  /// What `python3 -m tilerail ARGUMENTS` writes. Throws InputError with the last line that Python said.
-  std::string run(const std::vector<std::string>& arguments) const;
+  /// What `python3 -m tilerail ARGUMENTS` writes. Throws InputError with the last line that Python said, after `fault`
+  /// or, without one, that the option's figure could not be drawn.
+  std::string run(const std::vector<std::string>& arguments, const std::string& fault = "") const;
 
  private:
   std::string option_, python_, package_;

@@ -1,5 +1,6 @@
 #include "cli/output/study_output.hpp"
 
+#include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 #include "study/parallel/processes.hpp"
 
@@ -7,13 +8,13 @@ namespace tilerail::cli {
 
 void StudyOptions::add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help) {
   add_tables(group, figure_help);
-  group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
   OptionGroup{app, "WORK"}.add("-j,--jobs", "N", jobs, "Processes that simulate side by side [all cores]");
 }
 
 void StudyOptions::add_tables(OptionGroup& group, const std::string& figure_help) {
   group.add("--csv", "FILE", csv, "Write a line for each row, or - for stdout");
   group.add("--figure", "FILE", figure, figure_help + ", as .png or .svg");
+  group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
 }
 
 std::size_t StudyOptions::processes() const {
@@ -30,12 +31,24 @@ StudyOutputs::StudyOutputs(const StudyOptions& options) : options_{options} {
   painter_.emplace("--figure");
 }
 
-void StudyOutputs::write(const std::string& csv, const std::string& json, const std::vector<std::string>& command,
+void StudyOutputs::expect_figure(const Words& command, const std::string& csv) const {
+  if (painter_) painter_->draw_table(command, csv, options_.figure);
+}
+
+void StudyOutputs::write(const std::string& csv, const std::string& json, const Words& command,
                          const std::string& text) {
   files_.add(options_.csv, csv);
   files_.add(options_.json, json);
-  if (painter_) files_.add(options_.figure, painter_->draw_table(command, csv, options_.figure));
+  if (painter_ && !command.empty()) try {
+      files_.add(options_.figure, painter_->draw_table(command, csv, options_.figure));
+    } catch (const InputError& error) {
+      fault_ = error.what();
+    }
   files_.finish(text);
+}
+
+void StudyOutputs::require_figure() const {
+  if (!fault_.empty()) throw InputError{fault_};
 }
 
 }  // namespace tilerail::cli

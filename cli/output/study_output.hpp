@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/options/option_group.hpp"
 #include "cli/output/output_set.hpp"
@@ -16,7 +17,7 @@ struct StudyOptions {
   std::string jobs = {};  // "": as many as there are cores
 
   void add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help);
-  /// --csv and --figure alone.
+  /// --csv, --json and --figure alone.
   void add_tables(OptionGroup& group, const std::string& figure_help);
   /// Throws InputError.
   std::size_t processes() const;
@@ -31,15 +32,24 @@ class StudyOutputs {
   /// One more file that the command writes, by itself.
   void expect(const std::string& path, const std::string& option) { files_.expect(path, option); }
 
-  /// The files, the figure that `command` of the Python package draws of the CSV, and then `text` or what goes to
-  /// stdout instead.
-  void write(const std::string& csv, const std::string& json, const std::vector<std::string>& command,
-             const std::string& text);
+  using Words = std::vector<std::string>;
+
+  /// Whether a figure of such a table can be drawn, as far as `command` of the Python package tells from `csv`, where
+  /// one is asked for. Throws InputError.
+  void expect_figure(const Words& command, const std::string& csv) const;
+
+  /// The files, the figure that `command` of the Python package draws of the CSV, without words none, and then `text`
+  /// or what goes to stdout instead. All else is written, too, where the figure cannot be drawn: see require_figure().
+  void write(const std::string& csv, const std::string& json, const Words& command, const std::string& text);
+
+  /// Throws InputError when the figure of write() could not be drawn.
+  void require_figure() const;
 
  private:
   const StudyOptions& options_;
   OutputSet files_;
   std::optional<Painter> painter_;
+  std::string fault_;  // of the figure
 };
 
 }  // namespace tilerail::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -33,12 +34,12 @@ std::string head(const WhatIf& what) {
   Lines lines{{"problem", metadata.problem},
               {"machine", fmt::format("{}, devices {}", metadata.machine, fmt::join(metadata.devices, " "))},
               {"policy", fmt::format("{}, tile {}", metadata.policy, metadata.tile)},
-              {"plan", fmt::format("{}, {} operations", metadata.plan_hash, what.planned.ops)},
-              {"makespan", seconds_text(what.planned.makespan)}};
+              {"plan", fmt::format("{}, {} operations", metadata.plan_hash, now.ops)},
+              {"makespan", seconds_text(now.makespan)}};
   if (what.better)
-    lines.back().back() +=
-        fmt::format("; {} by the plan made for {} {}: time is saved from there", seconds_text(what.now.makespan),
-                    what.parts[what.better->first].name, study::change_text(what.better->second));
+    lines.back().back() += fmt::format("; by the plan made for {} {}: the one made for the machine as it is takes {}",
+                                       what.parts[what.better->first].name, study::change_text(what.better->second),
+                                       seconds_text(what.planned.makespan));
   if (now.bound > 0)
     lines.push_back(
         {"bound", fmt::format("{}, {:.2f} x", bound_text(now.bound, now.bound_by), now.makespan / now.bound)});
@@ -50,7 +51,10 @@ std::string head(const WhatIf& what) {
 
 /// Only rows that change something; how many others there are is said below.
 std::string table(const WhatIf& what) {
-  Lines lines{{"part", "knobs", "now", "change", "saved", "of all", "re-planned", "plan kept", "bound"}};
+  const bool others = std::ranges::any_of(what.rows, [](const auto& row) { return row.trial && row.trial->other; });
+  Lines lines{{"part", "knobs", "now", "change", "saved", "of all", "re-planned", "plan kept"}};
+  if (others) lines[0].emplace_back("other plan");
+  lines[0].emplace_back("bound");
   std::size_t left_out = 0;
   for (const WhatIfRow& row : what.rows) {
     if (!row.trial) continue;
@@ -64,10 +68,11 @@ std::string table(const WhatIf& what) {
     lines.push_back({part.name, fmt::format("{}", part.knobs.size()),
                      value_of(part, what.question.topology, what.plan.problem), study::change_text(row.factor),
                      sign + seconds_text(std::abs(saved)), share_of_makespan(what, saved),
-                     seconds_text(row.trial->planned.makespan), seconds_text(row.trial->kept.makespan),
-                     bound_text(row.trial->planned.bound, row.trial->planned.bound_by)});
+                     seconds_text(row.trial->planned.makespan), seconds_text(row.trial->kept.makespan)});
+    if (others) lines.back().push_back(row.trial->other ? seconds_text(row.trial->other->makespan) : "-");
+    lines.back().push_back(bound_text(row.trial->planned.bound, row.trial->planned.bound_by));
   }
-  std::string text = lines.size() > 1 ? "\n" + aligned(lines, "lrllrrrrl") : "\n";
+  std::string text = lines.size() > 1 ? "\n" + aligned(lines, others ? "lrllrrrrrl" : "lrllrrrrl") : "\n";
   if (left_out > 0)
     text += fmt::format("{} more changes save or cost less than {}\n", left_out, share_text(study::negligible_share));
   for (const WhatIfRow& row : what.rows)
@@ -98,7 +103,7 @@ void add_worth(Lines& lines, const WhatIf& what) {
     lines.push_back({part == parts.front() ? "worth upgrading" : "", words});
   }
   if (parts.empty()) lines.push_back({"worth upgrading", "no part alone saves 1% when it is doubled"});
-  if (!what.together || what.together->parts.size() < 2) return;
+  if (!what.together) return;
   const double saved = what.now.makespan - what.together->makespan;
   if (saved >= 0.01 * what.now.makespan)
     lines.push_back(
@@ -111,10 +116,30 @@ std::string factor_text(const std::optional<double>& factor) {
   return std::isfinite(*factor) ? fmt::format("x{:.3g}", *factor) : "without limit";
 }
 
+/// How much of the critical path is kernels, and by which part it is most.
+std::string now_text(const WhatIf& what) {
+  std::string text =
+      fmt::format("{}: kernels are {} of the critical path",
+                  what.now.compute_bound() ? "yes, as it is" : "not as it is", share_text(what.now.kernels));
+  if (what.now.compute_bound()) return text;
+  if (const WhatIfRow* most = study::most_kernels(what))
+    text += fmt::format(", at most {} by {} {}", share_text(most->trial->best().kernels), what.parts[most->part].name,
+                        study::change_text(most->factor));
+  return text;
+}
+
+/// Searches that ended in an error.
+void add_failures(Lines& lines, const WhatIf& what) {
+  for (const study::Turn& turn : what.turns)
+    if (!turn.error.empty())
+      lines.push_back({"failed", fmt::format("compute bound by {}: {}", what.parts[turn.part].name, turn.error)});
+  if (!what.together_error.empty()) lines.push_back({"failed", "together: " + what.together_error});
+}
+
 /// Parts by which it becomes so, or may get worse before it is not.
-void add_turns(Lines& lines, const WhatIf& what, const char* heading, bool now,
+void add_turns(Lines& lines, const WhatIf& what, const char* heading, bool now, const std::string& words_of_now,
                std::optional<double> study::Turn::*factor) {
-  lines.push_back({heading, now ? "yes, as it is" : "not as it is"});
+  lines.push_back({heading, words_of_now});
   bool any = false;
   for (const study::Turn& turn : what.turns) {
     if (!(turn.*factor) || *(turn.*factor) == 0) continue;
@@ -175,8 +200,11 @@ Lines broken(const Lines& lines) {
 std::string answers(const WhatIf& what) {
   Lines lines;
   add_worth(lines, what);
-  add_turns(lines, what, "compute bound, simulated", what.now.compute_bound(), &study::Turn::by_simulation);
-  add_turns(lines, what, "compute bound, by the bound", what.now.bound_by_kernels(), &study::Turn::by_bound);
+  const bool simulated = what.now.compute_bound(), bound = what.now.bound_by_kernels();
+  add_turns(lines, what, "compute bound, simulated", simulated, now_text(what), &study::Turn::by_simulation);
+  add_turns(lines, what, "compute bound, by the bound", bound, bound ? "yes, as it is" : "not as it is",
+            &study::Turn::by_bound);
+  add_failures(lines, what);
   add_idle(lines, what);
   add_slower(lines, what);
   return "\n" + aligned(broken(lines), "l");

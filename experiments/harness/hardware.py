@@ -140,6 +140,11 @@ class Results:
         return [row for row in self.rows if row["check"] == "FAILED"]
 
 
+def over_bound_of(row: Row) -> str:
+    """The measured median over the bound; results of older versions have none."""
+    return f"{row.positive('over_bound'):.2f}" if row.cells.get("over_bound") else "-"
+
+
 def _command(name: str) -> str:
     """The command that measures these again; programs, folders and other paths of this computer are left out."""
     words, arguments = [], iter(sys.argv[1:])

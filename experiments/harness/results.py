@@ -21,6 +21,10 @@ def _save(path: str, content: bytes) -> None:
         raise Failure(str(error)) from None
 
 
+def save_text(path: str, text: str) -> None:
+    _save(path, text.encode())
+
+
 def aligned(rows: list[list[str]]) -> str:
     """Columns two spaces apart: the first to the left, the others to the right."""
     widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(max(map(len, rows)))]

@@ -9,6 +9,14 @@ import threading
 from .program import Failure
 
 
+BOUND_COLUMNS = ["bound_s", "bound_by"]  # of a result: no plan is faster, and why
+
+
+def over_bound(seconds: float, result: dict) -> str:
+    """A time over the bound of the problem that `result` is of."""
+    return f"{seconds / result['bound_s']:.2f}"
+
+
 @dataclasses.dataclass(frozen=True)
 class Simulation:
     """One call of `tilerail simulate` for an FP64 problem."""

@@ -21,7 +21,7 @@ bool parse(std::string_view text, Number& value) {
 
 std::string excerpt(std::string_view text) {
   constexpr std::size_t longest = 40;
-  std::string result{text.substr(0, longest)};
+  std::string result{cut(text, longest)};
   std::replace_if(result.begin(), result.end(), is_control, '?');
   return text.size() > longest ? result + "..." : result;
 }
@@ -42,6 +42,7 @@ bool CsvReader::next_line() {
   if (end == std::string_view::npos) fail(rest_.size() + 1, "the line is cut off; expected a line break");
   line_ = rest_.substr(0, end);
   rest_.remove_prefix(end + 1);
+  if (line_.ends_with('\r')) line_.remove_suffix(1);
   const auto control = std::find_if(line_.begin(), line_.end(), is_control);
   if (control != line_.end()) {
     fail(static_cast<std::size_t>(control - line_.begin()) + 1,

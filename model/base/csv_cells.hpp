@@ -23,7 +23,8 @@ class CsvReader {
   /// A byte order mark at the beginning, as spreadsheets write it, is no part of the text.
   CsvReader(std::string_view csv, std::string file);
 
-  /// Moves to the next line; false at the end. A last line without a line break is an error: the file was cut off.
+  /// Moves to the next line, which may end as on Windows; false at the end. A last line without a line break is an
+  /// error: the file was cut off.
   bool next_line();
   std::string_view line() const { return line_; }
   std::size_t line_number() const { return number_; }

@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <span>
+#include <streambuf>
 #include <system_error>
 #include <utility>
 
@@ -41,18 +44,44 @@ class File {
   int descriptor_;
 };
 
-std::map<std::pair<dev_t, ino_t>, std::string> refused_files;  // what read_file() does not read
+std::map<std::pair<dev_t, ino_t>, std::string> refused_files;  // what is not to be read
 
-/// Writes and closes. Returns errno or 0.
-int write_all(File& file, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(file.get(), content.data(), content.size());
+void write_piece(const File& file, std::string_view piece, const std::string& path) {
+  while (!piece.empty()) {
+    const ssize_t written = ::write(file.get(), piece.data(), piece.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    content.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0) fail("write", path, errno);
+    piece.remove_prefix(static_cast<std::size_t>(written));
   }
-  return file.close();
 }
+
+void close_written(File& file, const std::string& path) {
+  if (const int error = file.close()) fail("write", path, error);
+}
+
+int open_to_read(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }
+
+/// Its status, where it is something to read.
+struct stat status_to_read(const File& file, const std::string& path) {
+  struct stat status {};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0) fail("read", path, errno);
+  if (S_ISCHR(status.st_mode) && ::isatty(file.get()) == 0)  // such as /dev/zero, which never ends
+    throw InputError{fmt::format("cannot read '{}': it is a device; expected a file, a pipe or a terminal", path)};
+  if (const auto refused = refused_files.find({status.st_dev, status.st_ino}); refused != refused_files.end())
+    throw InputError{fmt::format("{} is read as '{}', too; expected a file of its own", refused->second, path)};
+  return status;
+}
+
+/// The next bytes, none at the end.
+std::size_t read_piece(const File& file, std::span<char> piece, const std::string& path) {
+  while (true) {
+    const ssize_t got = ::read(file.get(), piece.data(), piece.size());
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) fail("read", path, errno);
+  }
+}
+
+constexpr std::size_t block = 1 << 16;
 
 /// The file behind links. A path that does not exist yet is returned as it is.
 std::string target_of(const std::string& path) {
@@ -64,7 +93,8 @@ std::string target_of(const std::string& path) {
 void write_in_place(const std::string& path, std::string_view content) {
   File file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
   if (file.get() < 0) fail("write", path, errno);
-  if (const int error = write_all(file, content)) fail("write", path, error);
+  write_piece(file, content, path);
+  close_written(file, path);
 }
 
 }  // namespace
@@ -110,22 +140,28 @@ void discard_staged_files() noexcept {
   for (StagedName* each = staged_names.load(); each != nullptr; each = each->next) discard(*each);
 }
 
-StagedFile::StagedFile(const std::string& path, std::string_view content) : path_{path}, place_{target_of(path)} {
+StagedFile::StagedFile(const std::string& path, std::string_view content)
+    : StagedFile{path, [&](const TextSink& sink) { sink(content); }} {}
+
+StagedFile::StagedFile(const std::string& path, const TextSource& content) : path_{path}, place_{target_of(path)} {
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) fail("write", path, EISDIR);
   if (exists && !S_ISREG(status.st_mode)) {
-    content_ = content;
+    content([this](std::string_view piece) { content_ += piece; });
     return;
   }
   name_ = listed(hidden_name(place_));
-  File file{::open(name_->name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
-  int error = file.get() < 0 ? errno : 0;
-  if (error == 0 && exists) (void)::fchmod(file.get(), status.st_mode & 07777);
-  if (error == 0) error = write_all(file, content);
-  if (error == 0) return;
-  discard(*name_);
-  fail("write", path, error);
+  try {
+    File file{::open(name_->name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+    if (file.get() < 0) fail("write", path, errno);
+    if (exists) (void)::fchmod(file.get(), status.st_mode & 07777);
+    content([&](std::string_view piece) { write_piece(file, piece, path); });
+    close_written(file, path);
+  } catch (...) {
+    discard(*name_);
+    throw;
+  }
 }
 
 StagedFile::StagedFile(StagedFile&& other) noexcept
@@ -153,27 +189,41 @@ void refuse_to_read(const std::string& path, const std::string& what) {
 }
 
 std::string read_file(const std::string& path) {
-  const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.get() < 0) fail("read", path, errno);
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) fail("read", path, errno);
-  if (S_ISCHR(status.st_mode) && ::isatty(file.get()) == 0)  // such as /dev/zero, which never ends
-    throw InputError{fmt::format("cannot read '{}': it is a device; expected a file, a pipe or a terminal", path)};
-  if (const auto refused = refused_files.find({status.st_dev, status.st_ino}); refused != refused_files.end())
-    throw InputError{fmt::format("{} is read as '{}', too; expected a file of its own", refused->second, path)};
+  const File file{open_to_read(path)};
+  const struct stat status = status_to_read(file, path);
   std::string content;
-  if (S_ISREG(status.st_mode)) content.reserve(static_cast<std::size_t>(status.st_size) + 1);
-  constexpr std::size_t block = 1 << 16;
+  if (S_ISREG(status.st_mode)) content.reserve(static_cast<std::size_t>(status.st_size) + block);
   while (true) {
     const std::size_t size = content.size();
     content.resize(size + block);
-    const ssize_t got = ::read(file.get(), content.data() + size, block);
-    const int error = errno;
-    content.resize(size + (got > 0 ? static_cast<std::size_t>(got) : 0));
-    if (got < 0 && error == EINTR) continue;
-    if (got < 0) fail("read", path, error);
+    const std::size_t got = read_piece(file, {content.data() + size, block}, path);
+    content.resize(size + got);
     if (got == 0) return content;
   }
 }
+
+class InputFile::Buffer final : public std::streambuf {
+ public:
+  /// With the first piece: a folder can be opened, but not read.
+  explicit Buffer(const std::string& path) : path_{path}, file_{open_to_read(path)} {
+    status_to_read(file_, path);
+    fill();
+  }
+
+ private:
+  std::size_t fill() {
+    const std::size_t got = read_piece(file_, piece_, path_);
+    setg(piece_.data(), piece_.data(), piece_.data() + got);
+    return got;
+  }
+  int_type underflow() override { return fill() == 0 ? traits_type::eof() : traits_type::to_int_type(piece_[0]); }
+
+  std::string path_;
+  File file_;
+  std::array<char, block> piece_;
+};
+
+InputFile::InputFile(const std::string& path) : buffer_{std::make_unique<Buffer>(path)}, stream_{buffer_.get()} {}
+InputFile::~InputFile() = default;
 
 }  // namespace tilerail

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <istream>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -8,7 +11,28 @@ namespace tilerail {
 /// The whole file. Throws InputError naming the path and the reason.
 std::string read_file(const std::string& path);
 
-/// From now on, read_file() refuses the file that is at `path`, if there is one, because it is going to be replaced.
+/// A file that is read piece by piece. Both throw what read_file() throws.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  /// Only its buffer throws: std::istream itself would keep the error to itself.
+  std::istream& stream() { return stream_; }
+
+ private:
+  class Buffer;
+  std::unique_ptr<Buffer> buffer_;
+  std::istream stream_;
+};
+
+/// Hands a text to whoever takes it, piece by piece: no text of gigabytes is ever whole.
+using TextSink = std::function<void(std::string_view piece)>;
+using TextSource = std::function<void(const TextSink& sink)>;
+
+/// From now on, reading refuses the file that is at `path`, if there is one, because it is going to be replaced.
 /// `what` names it in the error. To be called before there are other threads.
 void refuse_to_read(const std::string& path, const std::string& what);
 
@@ -21,6 +45,7 @@ struct StagedName;  // of a file that is not yet at its place
 class StagedFile {
  public:
   StagedFile(const std::string& path, std::string_view content);
+  StagedFile(const std::string& path, const TextSource& content);
   StagedFile(StagedFile&& other) noexcept;
   StagedFile& operator=(StagedFile&&) = delete;
   /// Removes what was not committed.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -15,13 +16,11 @@
 
 #include "model/base/error.hpp"
 #include "model/base/extents.hpp"
+#include "model/base/text.hpp"
 
 namespace tilerail {
 
 using Json = nlohmann::ordered_json;
-
-/// Throws InputError naming the file and the place of what the parser found, also of a key that an object has twice.
-Json parse_json(std::string_view json, const std::string& file);
 
 /// A JSON value together with where it stands, so that every message names the place.
 class JsonReader {
@@ -30,23 +29,24 @@ class JsonReader {
       : json_{json}, file_{file}, path_{std::move(path)} {}
 
   [[noreturn]] void fail(const std::string& expected) const {
-    std::string value = json_.dump(-1, ' ', true, Json::error_handler_t::replace);
-    if (value.size() > 60) value = value.substr(0, 57) + "...";
-    throw InputError{fmt::format("{}: {}: {}: expected {}", file_, path_.empty() ? "/" : path_, value, expected)};
+    std::string value = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (value.size() > 60) value = std::string{cut(value, 57)} + "...";
+    const std::string place = path();
+    throw InputError{fmt::format("{}: {}: {}: expected {}", file_, place.empty() ? "/" : place, value, expected)};
   }
 
   JsonReader at(const char* key) const {
     if (!json_.is_object()) fail("an object");
     const auto found = json_.find(key);
-    if (found == json_.end()) throw InputError{fmt::format("{}: {}/{}: missing", file_, path_, key)};
-    return {*found, file_, fmt::format("{}/{}", path_, key)};
+    if (found == json_.end()) throw InputError{fmt::format("{}: {}/{}: missing", file_, path(), key)};
+    return {*found, *this, {key, 0}};
   }
   bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
   std::size_t size() const {
     if (!json_.is_array()) fail("an array");
     return json_.size();
   }
-  JsonReader entry(std::size_t i) const { return {json_.at(i), file_, fmt::format("{}/{}", path_, i)}; }
+  JsonReader entry(std::size_t i) const { return {json_.at(i), *this, {nullptr, i}}; }
   JsonReader sized(std::size_t count) const {
     if (!json_.is_array() || json_.size() != count) fail(fmt::format("an array of {}", count));
     return *this;
@@ -57,7 +57,7 @@ class JsonReader {
     if (!json_.is_object()) fail("an object");
     for (const auto& [key, value] : json_.items())
       if (std::find(keys.begin(), keys.end(), key) == keys.end())
-        throw InputError{fmt::format("{}: {}/{}: unknown field", file_, path_, key)};
+        throw InputError{fmt::format("{}: {}/{}: unknown field", file_, path(), key)};
   }
 
   std::int64_t integer(std::int64_t low, std::int64_t high) const {
@@ -73,6 +73,7 @@ class JsonReader {
     if (!json_.is_number() || !std::isfinite(json_.get<double>())) fail("a finite number");
     return json_.get<double>();
   }
+  bool is_number() const { return json_.is_number(); }
   std::string text() const {
     if (!json_.is_string()) fail("a string");
     return json_.get<std::string>();
@@ -87,15 +88,34 @@ class JsonReader {
     if (json_.is_string())
       for (std::size_t i = 0; i < N; ++i)
         if (json_.get_ref<const std::string&>() == names[i]) return i;
-    for (const auto name : names) expected += " " + std::string{name};
+    for (const auto name : names) (expected += ' ') += name;
     fail(expected);
   }
-  std::string where() const { return file_ + ": " + path_; }
+  std::string where() const { return file_ + ": " + path(); }
 
  private:
+  /// A step on the way from the root: a key, which outlives all readers, or an entry.
+  struct Step {
+    const char* key;
+    std::size_t entry;
+  };
+
+  JsonReader(const Json& json, const JsonReader& parent, Step step)
+      : json_{json}, file_{parent.file_}, path_{parent.path_}, steps_{parent.steps_} {
+    steps_.push_back(step);
+  }
+
+  /// Put together only where something is wrong: readers of millions of values are made in a blink.
+  std::string path() const {
+    std::string path = path_;
+    for (const Step& step : steps_) path += step.key ? fmt::format("/{}", step.key) : fmt::format("/{}", step.entry);
+    return path;
+  }
+
   const Json& json_;
   const std::string& file_;
-  std::string path_;
+  std::string path_;  // of the value that the first reader was made for
+  boost::container::small_vector<Step, 4> steps_;
 };
 
 }  // namespace tilerail

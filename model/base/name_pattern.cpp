@@ -34,8 +34,11 @@ NamePattern::NamePattern(std::string_view text) : text_{text} {
       parts_.push_back({text[i] == '*' ? Kind::any : Kind::one, {}, {}});
     } else if (text[i] == '[') {
       const std::size_t end = text.find(']', i);
-      parts_.push_back(numbers(text.substr(i + 1, end == std::string_view::npos ? end : end - i - 1)));
-      i = std::min(end, text.size());
+      if (end == std::string_view::npos)
+        throw InputError{fmt::format("{}: the bracket {} is not closed; expected such as [0-7] or [0,2,4-6]",
+                                     in_quotes(text_), in_quotes(text.substr(i)))};
+      parts_.push_back(numbers(text.substr(i + 1, end - i - 1)));
+      i = end;
     } else {
       if (parts_.empty() || parts_.back().kind != Kind::text) parts_.push_back({Kind::text, {}, {}});
       parts_.back().text += text[i];

@@ -13,7 +13,7 @@ namespace tilerail {
 /// '*' stands for any characters and '?' for one.
 class NamePattern {
  public:
-  /// Throws InputError when a bracket holds no ranges of numbers.
+  /// Throws InputError when a bracket holds no ranges of numbers or is not closed.
   explicit NamePattern(std::string_view text);
 
   bool matches(std::string_view name) const;

@@ -93,4 +93,28 @@ std::vector<int> parse_numbers(std::string_view text, std::string_view what) {
   return numbers;
 }
 
+std::string trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return {};
+  return std::string{text.substr(begin, text.find_last_not_of(' ') - begin + 1)};
+}
+
+std::vector<std::string> known_parts(std::string_view text, const std::function<bool(const std::string&)>& is_known) {
+  std::vector<std::size_t> begins{0};
+  for (std::size_t at = text.find('&'); at != std::string_view::npos; at = text.find('&', at + 1))
+    begins.push_back(at + 1);
+  begins.push_back(text.size() + 1);
+  const std::size_t count = begins.size() - 1;
+  const auto between = [&](std::size_t i, std::size_t j) {
+    return trimmed(text.substr(begins[i], begins[j] - 1 - begins[i]));
+  };
+  std::vector<std::size_t> next(count, 0);  // 0: there is no way from here
+  for (std::size_t i = count; i-- > 0;)
+    for (std::size_t j = i + 1; j <= count && next[i] == 0; ++j)
+      if ((j == count || next[j] != 0) && is_known(between(i, j))) next[i] = j;
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < count && next[i] != 0; i = next[i]) parts.push_back(between(i, next[i]));
+  return parts;
+}
+
 }  // namespace tilerail

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,12 @@ std::vector<int> parse_numbers(std::string_view text, std::string_view what);
 
 /// The parts of `text` between separators; empty parts are kept.
 std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// Without the blanks around it.
+std::string trimmed(std::string_view text);
+
+/// What stands between '&', without blanks, where a part may hold '&' itself: each part is the shortest that
+/// `is_known`, and after which there are such parts up to the end. None where there is no such way.
+std::vector<std::string> known_parts(std::string_view text, const std::function<bool(const std::string&)>& is_known);
 
 }  // namespace tilerail

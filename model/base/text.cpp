@@ -50,6 +50,37 @@ std::optional<std::size_t> first_bad_byte(std::string_view text) {
   return std::nullopt;
 }
 
+std::size_t letters_in(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string_view cut(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  constexpr std::size_t longest_letter = 4;  // of UTF-8
+  for (std::size_t end = most; end > 0 && most - end < longest_letter; --end)
+    if ((static_cast<unsigned char>(text[end]) & 0xc0) != 0x80)
+      return text.substr(0, end);  // a letter begins behind it
+  return text.substr(0, most);     // no UTF-8 at all
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  const auto escape = [&](char c) { result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c)); };
+  while (!text.empty()) {
+    const std::size_t good = first_bad_byte(text).value_or(text.size());
+    for (const char c : text.substr(0, good)) {
+      if (is_control(c))
+        escape(c);
+      else
+        result += c;
+    }
+    if (good < text.size()) escape(text[good]);
+    text.remove_prefix(std::min(text.size(), good + 1));
+  }
+  return result;
+}
+
 std::string seconds_text(double seconds) { return seconds == 0 ? "0 s" : scaled(seconds, small, "s"); }
 
 std::string bytes_text(double bytes) {
@@ -70,7 +101,10 @@ std::string error_text(std::optional<double> relative_error) {
   return relative_error ? fmt::format("{:+.1f}%", 100 * *relative_error) : "-";
 }
 
-std::string aligned(const std::vector<std::vector<std::string>>& lines, const std::string& align, std::size_t indent) {
+std::string aligned(const std::vector<std::vector<std::string>>& given, const std::string& align, std::size_t indent) {
+  std::vector<std::vector<std::string>> lines = given;
+  for (auto& line : lines)
+    for (std::string& cell : line) cell = escaped(cell);
   std::vector<std::size_t> widths;
   for (const auto& line : lines) {
     widths.resize(std::max(widths.size(), line.size()), 0);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "model/base/range.hpp"
 #include "model/base/units.hpp"
@@ -12,8 +13,12 @@ namespace tilerail {
 /// docs/formats.md#ranges lists them.
 struct TopologyLimits {
   static constexpr std::size_t memories = 8192, nodes = 16384, links = 65536, groups = 16384, routes = 65536;
-  static constexpr std::size_t points = 4096;      // of one curve
-  static constexpr std::size_t name_length = 128;  // characters
+  static constexpr std::size_t ways = 16;                     // between two memories, over which their copies are split
+  static constexpr std::int64_t split_parts = 60;             // common multiple of the parts of all pairs
+  static constexpr std::int64_t split_parts_of_hosts = 4096;  // that, times the hosts
+  static constexpr Range<int> share{1, 16, "1 to 16 parts"};  // of a copy that take one way
+  static constexpr std::size_t points = 4096;                 // of one curve
+  static constexpr std::size_t name_length = 128;             // characters
 
   static constexpr Range<int> engines{1, 4096, "1 to 4096"};       // of one role
   static constexpr Range<int> device{0, 1 << 20, "0 to 1048576"};  // number of a GPU

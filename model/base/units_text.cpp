@@ -61,6 +61,17 @@ std::string write(double value, std::span<const Unit> units) {
   return shortest(value) + " " + std::string{base};
 }
 
+/// In the largest unit in which the rounded number is at least one; else in the base unit.
+std::string write_brief(double value, std::span<const Unit> units) {
+  constexpr double least = 0.9995, most = 999.5;  // what three digits round to 1 and to 1000
+  const auto number = [&](const Unit& unit) { return value * unit.over / unit.times; };
+  auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return number(u) >= least; });
+  if (unit == units.end())
+    unit = std::find_if(units.begin(), units.end(), [](const Unit& u) { return u.times == 1 && u.over == 1; });
+  const double shown = number(*unit);
+  return (shown < most ? fmt::format("{:.3g} ", shown) : fmt::format("{:.0f} ", shown)) + std::string{unit->name};
+}
+
 }  // namespace
 
 Bytes parse_bytes(std::string_view text) { return Bytes{parse(text, byte_units, "GB, MiB or B")}; }
@@ -75,6 +86,10 @@ std::string to_text(Rate value) { return write(value.value, rate_units); }
 std::string to_text(FlopRate value) { return write(value.value, flop_units); }
 std::string to_text(Watts value) { return write(value.value, watt_units); }
 
+std::string brief_text(Seconds value) { return write_brief(value.value, second_units); }
+std::string brief_text(Rate value) { return write_brief(value.value, rate_units); }
+std::string brief_text(FlopRate value) { return write_brief(value.value, flop_units); }
+
 std::string shortest(double value) {
   std::array<char, 32> digits;
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
@@ -84,7 +99,7 @@ std::string shortest(double value) {
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 80;
   std::string result = "'";
-  for (char c : text.substr(0, longest)) result += is_control(c) ? '?' : c;
+  for (char c : cut(text, longest)) result += is_control(c) ? '?' : c;
   if (text.size() > longest) result += "...";
   return result + "'";
 }

@@ -23,6 +23,11 @@ std::string to_text(Rate value);
 std::string to_text(FlopRate value);
 std::string to_text(Watts value);
 
+/// As people compare them: three significant digits of the largest decimal unit in which it is at least one, "3.3 us".
+std::string brief_text(Seconds value);
+std::string brief_text(Rate value);
+std::string brief_text(FlopRate value);
+
 /// The shortest decimal form that reads back as the same double.
 std::string shortest(double value);
 inline std::string to_text(double value) { return shortest(value); }

@@ -1,18 +1,21 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "model/import/assumptions.hpp"
 #include "model/import/gpu_kind.hpp"
 
 namespace tilerail {
 
 /// What a file does not tell, and an import has to assume. Rates are of one direction.
 struct ImportRates {
-  Rate pcie{54.81e9};       // of 16 lanes, where the file has no speed
-  Rate nvlink{21.75e9};     // of one NVLink: 25 GB/s times the 0.87 that ports of an H200 reach
-  Rate host_memory{300e9};  // of a NUMA domain, reads and writes together
-  Rate sockets{100e9};      // between two NUMA domains
+  Rate pcie = assumptions::pcie[2] * assumptions::reached;  // of 16 lanes, where the file has no speed
+  std::optional<Rate> nvlink = {};                          // of one NVLink; absent: by the GPU, if the file tells it
+  Rate c2c = assumptions::c2c;                              // between a GPU and the processor that it is coherent with
+  Rate host_memory = assumptions::host_memory;              // of a NUMA domain, reads and writes together
+  Rate sockets = assumptions::sockets;                      // between two NUMA domains
 };
 
 /// Machines of what tools say about real ones. GPUs are of this kind. Sources of kind "measured" are what the file

@@ -1,5 +1,9 @@
 #include "model/import/machine_builder.hpp"
 
+#include <algorithm>
+
+#include "model/import/assumptions.hpp"
+
 namespace tilerail {
 
 MachineBuilder::MachineBuilder(std::string name, std::string description, const GpuKind& kind) : kind_{kind} {
@@ -57,9 +61,19 @@ void MachineBuilder::join(NodeId a, NodeId b, Rate rate, Seconds latency, const 
   link(b, a, rate, latency, source);
 }
 
+MemoryId MachineBuilder::memory_at(NodeId node) const {
+  const auto memory = std::ranges::find(d_.memories, node, &Memory::node);
+  return MemoryId{static_cast<std::size_t>(memory - d_.memories.begin())};
+}
+
+void MachineBuilder::link_peers(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source) {
+  link(from, to, rate, latency, source);
+  d_.routes.push_back({memory_at(from), memory_at(to), {last_link()}, source});
+}
+
 NodeId MachineBuilder::add_domain(const std::string& number, Rate memory, const std::string& source) {
   const NodeId host = add_host("host" + number, source), cpu = add_switch("cpu" + number, source);
-  join(host, cpu, memory, Seconds{0.5e-6}, source);
+  join(host, cpu, memory, assumptions::memory_latency, source);
   const std::size_t out = d_.links.size() - 2;
   CapacityGroup both;
   both.name = "host" + number;

@@ -20,6 +20,8 @@ class MachineBuilder {
   /// Both directions.
   void join(NodeId a, NodeId b, Rate rate, Seconds latency, const std::string& source);
   void group(CapacityGroup group) { d_.groups.push_back(std::move(group)); }
+  /// A link between two GPUs that copies between them take, whatever other paths there are.
+  void link_peers(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source);
   LinkId last_link() const { return LinkId{d_.links.size() - 1}; }
 
   /// A NUMA domain: host memory behind a socket's switch, whose reads and writes share the rate of the memory. Returns
@@ -32,6 +34,8 @@ class MachineBuilder {
   const Topology::Description& description() const { return d_; }
 
  private:
+  MemoryId memory_at(NodeId node) const;
+
   Topology::Description d_;
   GpuKind kind_;
 };

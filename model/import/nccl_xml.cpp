@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 #include <set>
 
@@ -8,31 +7,30 @@
 #include "model/base/topology_limits.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/import.hpp"
+#include "model/import/link_values.hpp"
 #include "model/import/machine_builder.hpp"
 #include "model/import/xml_text.hpp"
 
 namespace tilerail {
 namespace {
 
-constexpr Seconds pcie_latency{0.5e-6}, gpu_latency{2e-6}, nvlink_latency{1.3e-6};
+using assumptions::gpu_latency, assumptions::nvlink_latency;
 const std::string told = "NCCL", assumed = "assumed rates";
-
-/// A number at the begin of a text, "16.0 GT/s PCIe"; nothing without one.
-std::optional<double> number_in(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && value > 0 ? std::optional{value} : std::nullopt;
-}
+const std::string processor = "0x068001";  // NCCL's class of bridges from NVLink to a CPU; of a switch it is 0x068000
 
 class Importer {
  public:
   Importer(const std::string& file, const GpuKind& kind, const ImportRates& rates)
       : file_{file}, rates_{rates}, machine_{"nccl", "as NCCL's topology file describes it", kind} {
-    machine_.source(told, Source::Kind::measured,
-                    "NCCL's topology file: what there is, and speed and width of PCIe; 0.87 "
-                    "of its rate is reached, as by an H200; latencies assumed");
-    machine_.source(assumed, Source::Kind::assumed,
-                    "NCCL's topology file tells no rates of NVLink, host memories and sockets, and not every speed");
+    machine_.source(
+        told, Source::Kind::measured,
+        fmt::format("NCCL's topology file: what there is, speed and width of PCIe, links and rate of NVLink-C2C; {} "
+                    "of their rates is reached, as by an H200; latencies assumed",
+                    assumptions::reached));
+    machine_.source(
+        assumed, Source::Kind::assumed,
+        "NCCL's topology file tells no rates of NVLink (assumed by the GPU's sm, its compute capability), host "
+        "memories and sockets, and not every speed");
   }
 
   Topology::Description import(const XmlTree& tree) {
@@ -42,12 +40,14 @@ class Importer {
     std::vector<NodeId> sockets;
     for (const auto& [name, cpu] : *system) {
       if (name != "cpu" || !has_gpu(cpu)) continue;
+      check_host(cpu);
       const std::string domain = std::to_string(sockets.size());
       sockets.push_back(machine_.add_domain(domain, rates_.host_memory, assumed));
-      add_children(cpu, sockets.back());
+      add_children(cpu, sockets.back(), sockets.back());
     }
-    if (gpus_.empty()) throw InputError{fmt::format("{}: there is no element 'gpu'; expected one for each GPU", file_)};
-    machine_.join_all(sockets, rates_.sockets, Seconds{1e-6}, assumed);
+    if (gpus_.empty())
+      throw InputError{fmt::format("{}: there is no element 'pci' with a 'gpu'; expected one for each GPU", file_)};
+    machine_.join_all(sockets, rates_.sockets, assumptions::socket_latency, assumed);
     for (const Gpu& gpu : gpus_) add_nvlinks(gpu);
     return machine_.description();
   }
@@ -56,6 +56,7 @@ class Importer {
   struct Gpu {
     NodeId node;
     const XmlTree* element;
+    Rate nvlink;  // of one, with what reaching it loses
   };
 
   static bool has_gpu(const XmlTree& element) {
@@ -64,76 +65,112 @@ class Importer {
     return false;
   }
 
-  /// Speed times width times what the encoding leaves.
-  std::pair<Rate, std::string> rate_of(const XmlTree& pci) const {
-    constexpr double reached = 0.87;
-    const auto speed = number_in(attribute(pci, "link_speed")), width = number_in(attribute(pci, "link_width"));
-    if (!speed || !width) return {rates_.pcie, assumed};
-    const double payload = *speed < 8 ? 0.8 : 128.0 / 130;
-    const Rate rate{*speed * 1e9 * *width / 8 * payload * reached};
-    if (!TopologyLimits::rate.holds(rate))
-      throw InputError{fmt::format("{}: pci {}: link_speed {} times link_width {} is out of range; expected {}", file_,
-                                   in_quotes(attribute(pci, "busid")), in_quotes(attribute(pci, "link_speed")),
-                                   in_quotes(attribute(pci, "link_width")), TopologyLimits::rate.text)};
-    return {rate, told};
+  [[noreturn]] void fail(const XmlTree& element, const std::string& message) const {
+    throw InputError{place_of(element, file_) + message};
   }
 
-  void add_children(const XmlTree& parent, NodeId above) {
+  /// NCCL joins the files of hosts whose GPUs share NVLinks.
+  void check_host(const XmlTree& cpu) {
+    const std::string host = attribute(cpu, "host_hash");
+    if (hosts_.insert(host).second && hosts_.size() > 1)
+      fail(cpu, fmt::format("cpu: host_hash {} is that of another host than {}; expected the file of one host",
+                            in_quotes(host), in_quotes(attribute(*first_cpu_, "host_hash"))));
+    if (first_cpu_ == nullptr) first_cpu_ = &cpu;
+  }
+
+  std::pair<Rate, std::string> rate_of(const XmlTree& pci) const {
+    const auto payload = pcie_payload(attribute(pci, "link_speed"), attribute(pci, "link_width"));
+    return payload ? std::pair{*payload * assumptions::reached, told} : std::pair{rates_.pcie, assumed};
+  }
+
+  void add_children(const XmlTree& parent, NodeId above, NodeId socket) {
     for (const auto& [name, pci] : parent) {
       if (name != "pci" || !has_gpu(pci)) continue;
       const auto [rate, source] = rate_of(pci);
       if (const auto gpu = pci.get_child_optional("gpu")) {
-        machine_.join(above, add_gpu(*gpu, attribute(pci, "busid")), rate, gpu_latency, source);
+        const Gpu& added = add_gpu(*gpu, pci);
+        if (!add_coherent_links(added, socket)) machine_.join(above, added.node, rate, gpu_latency, source);
         continue;
       }
       const NodeId node = machine_.add_switch(fmt::format("pci{}", switches_++), told);
-      machine_.join(above, node, rate, pcie_latency, source);
-      add_children(pci, node);
+      machine_.join(above, node, rate, assumptions::pcie_switch_latency, source);
+      add_children(pci, node, socket);
     }
   }
 
-  NodeId add_gpu(const XmlTree& gpu, const std::string& bus) {
-    const std::string text = attribute(gpu, "dev");
-    int device = -1;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), device);
-    if (error != std::errc{} || end != text.data() + text.size() || !TopologyLimits::device.holds(device))
-      throw InputError{fmt::format("{}: gpu at {}: dev {} is no number of a GPU; expected {}", file_, in_quotes(bus),
-                                   in_quotes(text), TopologyLimits::device.text)};
-    if (!devices_.insert(device).second)
-      throw InputError{fmt::format("{}: gpu at {}: dev '{}' is another GPU's; expected a number of its own", file_,
-                                   in_quotes(bus), device)};
+  /// NVLink-C2C of a Grace, or NVLinks of a POWER9: GPUs reach these processors by them instead of PCIe.
+  bool add_coherent_links(const Gpu& gpu, NodeId socket) {
+    for (const auto& [name, link] : *gpu.element) {
+      if (name != "c2c") continue;
+      const auto count = whole_number(attribute(link, "count"), 1, 1000);
+      const auto megabytes = whole_number(attribute(link, "bw"), 1, 10'000'000);
+      const bool both = count && megabytes;
+      machine_.join(socket, gpu.node, both ? Rate{1e6 * *megabytes * *count} * assumptions::reached : rates_.c2c,
+                    gpu_latency, both ? told : assumed);
+      return true;
+    }
+    int links = 0;
+    for (const auto& [name, link] : *gpu.element)
+      if (name == "nvlink" && attribute(link, "tclass") == processor) links += count_of(link);
+    if (links > 0) machine_.join(socket, gpu.node, gpu.nvlink * links, nvlink_latency * 2, assumed);
+    return links > 0;
+  }
+
+  const Gpu& add_gpu(const XmlTree& gpu, const XmlTree& pci) {
+    const std::string bus = attribute(pci, "busid"), dev = attribute(gpu, "dev");
+    const auto device = whole_number(dev, TopologyLimits::device.least, TopologyLimits::device.most);
+    if (!device)
+      fail(gpu, fmt::format("gpu at {}: dev {} is no number of a GPU; expected {}", in_quotes(bus), in_quotes(dev),
+                            TopologyLimits::device.text));
+    if (!devices_.insert(*device).second)
+      fail(gpu,
+           fmt::format("gpu at {}: dev '{}' is another GPU's; expected a number of its own", in_quotes(bus), *device));
     if (gpus_.size() >= TopologyLimits::memories / 2)
-      throw InputError{fmt::format("{}: too many GPUs; expected at most {}", file_, TopologyLimits::memories / 2)};
-    gpus_.push_back({machine_.add_gpu(fmt::format("gpu{}", device), device, told), &gpu});
-    by_bus_.emplace(bus, gpus_.back().node);
-    return gpus_.back().node;
+      fail(gpu, fmt::format("too many GPUs; expected at most {}", TopologyLimits::memories / 2));
+    const Rate nvlink = rates_.nvlink.value_or(nvlink_of(attribute(gpu, "sm")) * assumptions::reached);
+    gpus_.push_back({machine_.add_gpu(fmt::format("gpu{}", *device), *device, told), &gpu, nvlink});
+    if (bus.empty()) fail(pci, fmt::format("pci: busid of the GPU with dev '{}' is missing; expected one", *device));
+    if (!by_bus_.emplace(bus, gpus_.back().node).second)
+      fail(pci, fmt::format("pci: busid {} is another GPU's; expected one of its own", in_quotes(bus)));
+    return gpus_.back();
+  }
+
+  int count_of(const XmlTree& link) const {
+    const auto count = whole_number(attribute(link, "count"), 1, assumptions::most_nvlinks);
+    if (!count)
+      fail(link, fmt::format("nvlink to {}: count {} is no number of links; expected 1 to {}",
+                             in_quotes(attribute(link, "target")), in_quotes(attribute(link, "count")),
+                             assumptions::most_nvlinks));
+    return *count;
   }
 
   /// To another GPU, those that its own entry counts, in one direction; to a switch (or to what is not in the file),
   /// all together.
   void add_nvlinks(const Gpu& gpu) {
-    double to_switch = 0;
+    int to_switch = 0;
+    std::map<NodeId, int> to_peers;
     for (const auto& [name, link] : *gpu.element) {
-      if (name != "nvlink") continue;
-      const auto count = number_in(attribute(link, "count"));
-      if (!count || *count > 1000)
-        throw InputError{fmt::format("{}: nvlink to {}: count {} is no number; expected 1 to 1000", file_,
-                                     in_quotes(attribute(link, "target")), in_quotes(attribute(link, "count")))};
+      if (name != "nvlink" || attribute(link, "tclass") == processor) continue;
+      const int count = count_of(link);
       const auto peer = by_bus_.find(attribute(link, "target"));
       if (peer == by_bus_.end())
-        to_switch += *count;
+        to_switch += count;
       else if (peer->second != gpu.node)
-        machine_.link(gpu.node, peer->second, rates_.nvlink * *count, nvlink_latency * 2, assumed);
+        to_peers[peer->second] += count;
     }
+    for (const auto& [peer, count] : to_peers)
+      machine_.link_peers(gpu.node, peer, gpu.nvlink * count, nvlink_latency * 2, assumed);
     if (to_switch == 0) return;
     if (!nvswitch_) nvswitch_ = machine_.add_switch("nvsw", told);
-    machine_.join(gpu.node, *nvswitch_, rates_.nvlink * to_switch, nvlink_latency, assumed);
+    machine_.join(gpu.node, *nvswitch_, gpu.nvlink * to_switch, nvlink_latency, assumed);
   }
 
   const std::string& file_;
   ImportRates rates_;
   MachineBuilder machine_;
   std::vector<Gpu> gpus_;
+  std::set<std::string> hosts_;
+  const XmlTree* first_cpu_ = nullptr;
   std::set<int> devices_;
   std::map<std::string, NodeId> by_bus_;
   std::optional<NodeId> nvswitch_;

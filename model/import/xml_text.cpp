@@ -28,6 +28,26 @@ void check_depth(std::string_view text, const std::string& file) {
   }
 }
 
+constexpr const char* line_attribute = "line-of-the-file";
+
+/// The parser forgets lines: each element gets its own as its first attribute.
+std::string with_lines(std::string_view text) {
+  std::string result;
+  std::size_t line = 1;
+  bool in_name = false;  // of an element
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : ' ';
+    if (in_name && std::string_view{" \t\r\n/>"}.find(c) != std::string_view::npos) {
+      result += fmt::format(" {}=\"{}\"", line_attribute, line);
+      in_name = false;
+    }
+    if (c == '\n') ++line;
+    if (c == '<') in_name = next != '/' && next != '!' && next != '?';
+    result += c;
+  }
+  return result;
+}
+
 }  // namespace
 
 XmlTree parsed_xml(std::string_view text, const std::string& file) {
@@ -36,7 +56,7 @@ XmlTree parsed_xml(std::string_view text, const std::string& file) {
     throw InputError{fmt::format("{}: the file has {} bytes; expected at most 16 MiB", file, text.size())};
   check_depth(text, file);
   XmlTree tree;
-  std::istringstream in{std::string{text}};
+  std::istringstream in{with_lines(text)};
   try {
     boost::property_tree::read_xml(
         in, tree, boost::property_tree::xml_parser::trim_whitespace | boost::property_tree::xml_parser::no_comments);
@@ -44,6 +64,10 @@ XmlTree parsed_xml(std::string_view text, const std::string& file) {
     throw InputError{fmt::format("{}:{}: {}; expected XML", file, error.line(), error.message())};
   }
   return tree;
+}
+
+std::string place_of(const XmlTree& element, const std::string& file) {
+  return fmt::format("{}:{}: ", file, attribute(element, line_attribute));
 }
 
 std::string attribute(const XmlTree& element, const std::string& name) {

@@ -65,13 +65,6 @@ TiledGemm::Cost tiled_cost(const KernelTimes& kernels, const TiledGemm& tiled, s
                     static_cast<double>(element_size(dtype)), *kernels.memory_bandwidth);
 }
 
-double fastest(const GemmCurve& curve) {
-  if (curve.tiled) return curve.tiled->peak.value;
-  double best = 0;
-  for (const GemmCurve::Point& p : curve.points) best = std::max(best, p.rate.value);
-  return best;
-}
-
 bool is_vector(std::int64_t m, std::int64_t n) { return m == 1 || n == 1; }
 
 /// Seconds at the largest rate of the curve and at the memory bandwidth: a GEMM takes no less. A and B are read once, C
@@ -81,7 +74,7 @@ double gemm_at_peak(const KernelTimes& kernels, const GemmCurve& curve, std::int
   const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
   const bool by_blocks = !curve.tiled && !(is_vector(m, n) && kernels.memory_bandwidth);
   const double area = by_blocks ? whole_blocks(dm, kernels.block_m) * whole_blocks(dn, kernels.block_n) : dm * dn;
-  const double multiplying = 2 * area * dk / fastest(curve);
+  const double multiplying = 2 * area * dk / curve.fastest().value;
   if (!kernels.memory_bandwidth) return multiplying;
   const double bytes = static_cast<double>(element_size(dtype)) * (dm * dk + dk * dn + 2 * dm * dn);
   return std::max(multiplying, bytes / kernels.memory_bandwidth->value);
@@ -94,22 +87,45 @@ double axpby_at_peak(const KernelTimes& kernels, std::int64_t m, std::int64_t n,
   return elements * static_cast<double>(element_size(dtype)) / kernels.memory_bandwidth->value;
 }
 
-/// Share of the device that runs at the rates of the table: all of it, but where a thread block holds any result, as
-/// that of a host's worker does. Such a device runs one kernel a multiprocessor at these rates.
-double share_at_peak(const KernelTimes& kernels) {
-  constexpr auto largest = static_cast<std::int64_t>(TopologyLimits::gemm_size.most);
-  return kernels.occupancy(largest, largest);
+}  // namespace
+
+FlopRate GemmCurve::fastest() const {
+  if (tiled) return tiled->peak;
+  FlopRate best{0};
+  for (const Point& p : points) best = std::max(best, p.rate);
+  return best;
 }
 
-}  // namespace
+double GemmCurve::load_factor(double duty) const {
+  if (sustained.empty()) return 1;
+  const auto above =
+      std::lower_bound(sustained.begin(), sustained.end(), duty, [](auto& l, double x) { return l.duty < x; });
+  if (above == sustained.begin()) return sustained.front().factor;
+  if (above == sustained.end()) return sustained.back().factor;
+  const auto below = above - 1;
+  return below->factor + (duty - below->duty) / (above->duty - below->duty) * (above->factor - below->factor);
+}
+
+const GemmCurve& KernelTimes::curve(DType dtype, Trans ta, Trans tb) const { return curve_for(*this, dtype, ta, tb); }
+
+double KernelTimes::share_at_peak() const {
+  constexpr auto largest = static_cast<std::int64_t>(TopologyLimits::gemm_size.most);
+  return occupancy(largest, largest);
+}
+
+FlopRate KernelTimes::peak_of_vectors(DType dtype, Trans ta, Trans tb) const {
+  FlopRate rate = curve_for(*this, dtype, ta, tb).fastest();
+  const auto element = static_cast<double>(element_size(dtype));
+  if (memory_bandwidth) rate = std::min(rate, FlopRate{2 / element * memory_bandwidth->value});  // as they are read
+  return rate / share_at_peak();
+}
 
 FlopRate KernelTimes::peak(DType dtype, Trans ta, Trans tb) const {
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
-  if (!curve.tiled) return FlopRate{fastest(curve) / share_at_peak(*this)};
+  if (!curve.tiled) return curve.fastest() / share_at_peak();
   const auto element = static_cast<double>(element_size(dtype));
   const FlopRate of_products = curve.tiled->fastest(multiprocessors, element, *memory_bandwidth);
-  const FlopRate of_vectors{std::min(fastest(curve), 2 / element * memory_bandwidth->value)};  // as they are read
-  return std::max(of_products, of_vectors) / share_at_peak(*this);
+  return std::max(of_products / share_at_peak(), peak_of_vectors(dtype, ta, tb));
 }
 
 std::optional<Rate> KernelTimes::peak_memory_rate(DType dtype, Trans ta, Trans tb) const {
@@ -118,7 +134,7 @@ std::optional<Rate> KernelTimes::peak_memory_rate(DType dtype, Trans ta, Trans t
   const auto element = static_cast<double>(element_size(dtype));
   const double faster =
       curve.tiled ? curve.tiled->fastest_correction(multiprocessors, element, *memory_bandwidth) : 1.0;
-  return Rate{memory_bandwidth->value * faster / share_at_peak(*this)};
+  return Rate{memory_bandwidth->value * faster / share_at_peak()};
 }
 
 Seconds KernelTimes::gemm_time(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const {
@@ -158,14 +174,14 @@ double KernelTimes::gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t 
     of_blocks = tiled_cost(*this, *curve.tiled, m, n, k, dtype).occupancy;
   }
   const double of_peak = gemm_at_peak(*this, curve, m, n, k, dtype) / gemm_time(m, n, k, dtype, ta, tb).value;
-  return std::min(1.0, std::max(of_blocks, of_peak * share_at_peak(*this)));
+  return std::min(1.0, std::max(of_blocks, of_peak * share_at_peak()));
 }
 
 double KernelTimes::axpby_occupancy(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const {
   const double time = axpby_time(m, n, dtype, reads, writes).value;
   if (time == 0) return occupancy(m, n);
   const double of_peak = axpby_at_peak(*this, m, n, dtype, reads + writes) / time;
-  return std::max(occupancy(m, n), of_peak * share_at_peak(*this));
+  return std::max(occupancy(m, n), of_peak * share_at_peak());
 }
 
 double KernelTimes::alignment_factor(DType dtype, Trans ta, Trans tb, double bytes) const {
@@ -182,20 +198,7 @@ std::optional<Watts> KernelTimes::gemm_watts(DType dtype, Trans ta, Trans tb) co
 }
 
 double KernelTimes::load_factor(DType dtype, Trans ta, Trans tb, double duty) const {
-  const auto& loads = curve_for(*this, dtype, ta, tb).sustained;
-  if (loads.empty()) return 1;
-  const auto above = std::lower_bound(loads.begin(), loads.end(), duty, [](auto& l, double x) { return l.duty < x; });
-  if (above == loads.begin()) return loads.front().factor;
-  if (above == loads.end()) return loads.back().factor;
-  const auto below = above - 1;
-  return below->factor + (duty - below->duty) / (above->duty - below->duty) * (above->factor - below->factor);
-}
-
-double KernelTimes::most_under_load(DType dtype, Trans ta, Trans tb) const {
-  double most = 1 / load_factor(dtype, ta, tb, 1);
-  for (const GemmCurve::Load& load : curve_for(*this, dtype, ta, tb).sustained)  // between them it has no maximum
-    most = std::max(most, load.duty / load.factor);
-  return most;
+  return curve_for(*this, dtype, ta, tb).load_factor(duty);
 }
 
 }  // namespace tilerail

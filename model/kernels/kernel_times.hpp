@@ -38,6 +38,11 @@ struct GemmCurve {
   std::vector<Alignment> alignment = {};  // 1 for multiples of more than the last
   std::optional<Watts> watts = {};        // that a device draws which these kernels fill; absent: its busy watts
   std::string source = {};                // provenance key
+
+  /// The largest rate; the peak of tiled GEMMs.
+  FlopRate fastest() const;
+  /// How much longer kernels take while the device is busy for this share of the time, in [0, 1].
+  double load_factor(double duty) const;
 };
 
 /// What a kernel costs on one kind of device. Built by the topology reader from a `[kernels.NAME]` table.
@@ -57,6 +62,8 @@ struct KernelTimes {
 
   /// The rate that no GEMMs of the device exceed, alone or side by side. Throws as gemm_time.
   FlopRate peak(DType dtype, Trans ta, Trans tb) const;
+  /// And that no GEMMs exceed whose result has one row or column.
+  FlopRate peak_of_vectors(DType dtype, Trans ta, Trans tb) const;
   /// And the bytes a second that they read and write at most, each operand once; absent where that is not known.
   std::optional<Rate> peak_memory_rate(DType dtype, Trans ta, Trans tb) const;
 
@@ -75,9 +82,12 @@ struct KernelTimes {
 
   /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].
   double load_factor(DType dtype, Trans ta, Trans tb, double duty) const;
-  /// The most that a device works in a time, as a share of what it would do in it if load slowed nothing: the largest
-  /// duty / load factor.
-  double most_under_load(DType dtype, Trans ta, Trans tb) const;
+  /// The curve that counts for such GEMMs: that of the pair of transposes, else the one for any pair. Throws as
+  /// gemm_time.
+  const GemmCurve& curve(DType dtype, Trans ta, Trans tb) const;
+  /// Share of the device that runs at the rates of the table: all of it, but where a thread block holds any result, as
+  /// that of a host's worker does. Such a device runs one kernel a multiprocessor at these rates.
+  double share_at_peak() const;
   /// Whether there are times of such GEMMs.
   bool knows(DType dtype, Trans ta, Trans tb) const;
   /// The watts of a device that such GEMMs fill all the time; absent where the file does not say.

@@ -14,6 +14,13 @@ constexpr double reach = 0.15;     // octaves around a measured shape where it c
 constexpr double farthest = 3;     // reaches from a measured shape where it does not count any more
 constexpr double doubt = 0.1;      // weight of no correction
 
+/// Whether sizes are so far apart that a shape does not count, seen without a logarithm: sizes of shapes that count
+/// differ by 2^(farthest reach) = 1.37 times at most.
+bool too_far(double a, double b) {
+  constexpr double ratio = 1.4;
+  return a > ratio * b || b > ratio * a;
+}
+
 }  // namespace
 
 ///   time = launch + waves (k / parts + fill) 2 rows cols / (efficiency peak / multiprocessors) + adding the parts
@@ -49,6 +56,7 @@ TiledGemm::Cost TiledGemm::cost(double m, double n, double k, double multiproces
   const double lm = std::log2(m), ln = std::log2(n), lk = std::log2(k);
   double sum = 0, weights = doubt;
   for (const Shape& shape : shapes) {
+    if (too_far(shape.m, m) || too_far(shape.n, n) || too_far(shape.k, k)) continue;
     const double dm = std::log2(shape.m) - lm, dn = std::log2(shape.n) - ln, dk = std::log2(shape.k) - lk;
     const double far = (dm * dm + dn * dn + dk * dk) / (reach * reach);
     if (far > farthest * farthest) continue;

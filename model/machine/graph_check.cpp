@@ -2,14 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <numeric>
 #include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "model/machine/shortest_paths.hpp"
 
 namespace tilerail {
 
 using Table = TopologyDefect::Table;
 
 void check_routes(const Topology::Description& d, Defects& defects) {
-  std::set<std::pair<MemoryId, MemoryId>> pairs;
+  std::set<std::tuple<MemoryId, MemoryId, std::vector<LinkId>>> known;
   each_entry(defects, d.routes.size(), [&](std::size_t i) {
     const auto& route = d.routes[i];
     if (route.from.index() >= d.memories.size() || route.to.index() >= d.memories.size())
@@ -18,8 +26,10 @@ void check_routes(const Topology::Description& d, Defects& defects) {
     const auto& to = d.memories[route.to.index()];
     const Entry entry{Table::route, i, fmt::format("route '{}' to '{}'", from.name, to.name)};
     entry.require(route.from != route.to, "it leads from a memory to itself; expected two memories");
-    entry.require(pairs.emplace(route.from, route.to).second, "there is another one; expected one for each pair");
+    entry.require(known.emplace(route.from, route.to, route.links).second,
+                  "there is another one of the same links; expected other links");
     entry.require(!route.links.empty(), "it has no links; expected at least one");
+    entry.require_in(TopologyLimits::share, route.share, "share");
     std::set<NodeId> visited{from.node};
     NodeId at = from.node;
     for (std::size_t l = 0; l < route.links.size(); ++l) {
@@ -62,6 +72,81 @@ std::vector<bool> joined_with_hosts(const Topology::Description& d, NodeId Link:
 }
 
 }  // namespace
+
+namespace {
+
+/// Of parts of copies: of all pairs so far.
+class CommonParts {
+ public:
+  explicit CommonParts(const Topology::Description& d)
+      : hosts_{std::ranges::count(d.memories, NodeKind::host, &Memory::kind)} {}
+
+  /// Why copies of a pair cannot be split over so many ways and into so many parts; empty where they can.
+  std::string add(std::size_t ways, std::int64_t parts) {
+    if (ways > TopologyLimits::ways)
+      return fmt::format("copies have more than {0} ways; expected at most {0}", TopologyLimits::ways);
+    common_ = std::lcm(common_, parts);
+    if (common_ > TopologyLimits::split_parts)
+      return fmt::format(
+          "copies are split into {} parts, of which and of other pairs' the common multiple is {}; "
+          "expected at most {}",
+          parts, common_, TopologyLimits::split_parts);
+    if (common_ > 1 && common_ * hosts_ > TopologyLimits::split_parts_of_hosts)
+      return fmt::format(
+          "copies are split into {} parts, which for {} hosts have the common multiple {}; expected at "
+          "most {}",
+          parts, hosts_, common_ * hosts_, TopologyLimits::split_parts_of_hosts);
+    return "";
+  }
+
+ private:
+  std::int64_t hosts_, common_ = 1;
+};
+
+using Pair = std::pair<MemoryId, MemoryId>;
+
+/// Copies of pairs that paths of equal length join are split by themselves.
+std::string why_not_split(const Topology::Description& d, const std::set<Pair>& named, CommonParts& common) {
+  ShortestPaths paths{d};
+  for (std::size_t s = 0; s < d.memories.size(); ++s)
+    for (std::size_t t = 0; t < d.memories.size(); ++t) {
+      if (s == t || named.contains({MemoryId{s}, MemoryId{t}})) continue;
+      const std::size_t ways = paths.all(MemoryId{s}, MemoryId{t}, TopologyLimits::ways + 1).size();
+      if (ways < 2) continue;
+      if (const auto why = common.add(ways, static_cast<std::int64_t>(ways)); !why.empty())
+        return fmt::format("multipath: from '{}' to '{}' {}", d.memories[s].name, d.memories[t].name, why);
+    }
+  return "";
+}
+
+}  // namespace
+
+void check_parts(const Topology::Description& d, Defects& defects) {
+  struct OfPair {
+    std::size_t ways = 0, last = 0;
+    std::int64_t parts = 0, divisor = 0;
+  };
+  std::map<Pair, OfPair> pairs;
+  for (std::size_t i = 0; i < d.routes.size(); ++i) {
+    OfPair& routes = pairs[{d.routes[i].from, d.routes[i].to}];
+    ++routes.ways, routes.last = i;
+    routes.parts += d.routes[i].share;
+    routes.divisor = std::gcd(routes.divisor, d.routes[i].share);
+  }
+  CommonParts common{d};
+  std::set<Pair> named;
+  for (const auto& [pair, routes] : pairs) {
+    named.insert(pair);
+    if (const auto why = common.add(routes.ways, routes.parts / routes.divisor); !why.empty()) {
+      defects.push_back({Table::route, routes.last,
+                         fmt::format("route '{}' to '{}': {}", d.memories[pair.first.index()].name,
+                                     d.memories[pair.second.index()].name, why)});
+      return;
+    }
+  }
+  if (!d.split_paths) return;
+  if (const auto why = why_not_split(d, named, common); !why.empty()) defects.push_back({Table::copies, 0, why});
+}
 
 void check_reachable(const Topology::Description& d, Defects& defects) {
   const auto from_hosts = joined_with_hosts(d, &Link::from, &Link::to);

@@ -30,6 +30,7 @@ Rate sum_of(const std::vector<Rate>& rates) { return std::accumulate(rates.begin
 
 std::vector<NearestHost> nearest_hosts(const Topology& topology) {
   std::vector<NearestHost> all;
+  if (topology.gpus().size() * topology.hosts().size() > most_near_pairs) return all;
   Flows in, out;
   for (const MemoryId gpu : topology.gpus()) {
     const auto host = nearest(topology, gpu);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -16,8 +17,11 @@ struct NearestHost {
   Rate in_all_both{0}, out_all_both{0};  // while all copy in both directions
 };
 
-/// By GPU number; without GPUs that no single host both reaches and is reached from. Time: GPUs x hosts, and that of
-/// filling all copies progressively (concurrent_rates).
+/// Pairs of a GPU and a host that are searched.
+inline constexpr std::size_t most_near_pairs = std::size_t{1} << 20;
+
+/// By GPU number; empty where there are more pairs than that; without GPUs that no single host both reaches and is
+/// reached from. Time: GPUs x hosts, and that of filling all copies progressively (concurrent_rates).
 std::vector<NearestHost> nearest_hosts(const Topology& topology);
 
 /// The GPUs in two halves by number, each GPU of the first with its partner of the second; all copy at once.

@@ -18,24 +18,21 @@ constexpr std::size_t most_files = 64, most_depth = 8;
 const std::set<std::string_view> kinds{"kernels", "memory", "switch", "link",     "group",
                                        "route",   "copies", "issue",  "template", "instance"};
 
-std::vector<std::string> read_take(const TomlValue& value) {
-  std::vector<std::string> take;
-  for (const TomlValue& each : value.list(TopologyLimits::points)) {
-    take.push_back(each.text());
-    if (!kinds.contains(std::string_view{take.back()}.substr(0, take.back().find('.'))))
-      each.report(
-          "is unknown; expected kernels, kernels.NAME, memory, switch, link, group, route, copies, issue, "
-          "template or instance");
-  }
-  return take;
+/// "kernels.h200" as its kind and its name, which is empty in "kernels".
+std::pair<std::string_view, std::string_view> kind_and_name(std::string_view take) {
+  const std::size_t dot = take.find('.');
+  return {take.substr(0, dot), dot == std::string_view::npos ? std::string_view{} : take.substr(dot + 1)};
 }
+
+/// Only these have names of their own in a file; what else there is may be many tables of one name with ranges.
+bool has_names(std::string_view kind) { return kind == "kernels" || kind == "template"; }
 
 }  // namespace
 
 bool MachineFile::wants(std::string_view kind, std::string_view name) const {
-  const bool here = take.empty() || std::any_of(take.begin(), take.end(), [&](const std::string& each) {
-                      return each == kind || (!name.empty() && each == fmt::format("{}.{}", kind, name));
-                    });
+  const bool here = !take || std::any_of(take->begin(), take->end(), [&](const std::string& each) {
+    return each == kind || (!name.empty() && each == fmt::format("{}.{}", kind, name));
+  });
   return here && (includer == nullptr || includer->wants(kind, name));
 }
 
@@ -43,12 +40,26 @@ MachineFiles::MachineFiles(std::string_view text, const std::string& name, const
                            std::vector<TomlError>* errors)
     : read_{read}, errors_{errors} {
   add_file(text, name, nullptr, {});
-  for (MachineFile& file : files_) find_templates(file);
-  for (MachineFile& file : files_) add_scope({&file, file.tables(), {""}, 0}, 0);
+  for (MachineFile& file : files_) attempt([&] { find_templates(file); });
+  for (MachineFile& file : files_) attempt([&] { add_scope({&file, file.tables(), {""}, 0}, 0); });
 }
 
-void MachineFiles::add_file(std::string_view text, const std::string& name, const MachineFile* includer,
-                            std::vector<std::string> take) {
+template <class Action>
+void MachineFiles::attempt(const Action& action) {
+  if (!collecting(errors_, action)) complete_ = false;
+}
+
+std::vector<TableScope> MachineFiles::unused() const {
+  std::vector<TableScope> scopes;
+  for (const auto& [name, scope] : templates_) {
+    if (used_.contains(name)) continue;
+    scopes.push_back(scope);
+    scopes.back().prefixes = {name + ".", ""};
+  }
+  return scopes;
+}
+
+void MachineFiles::add_file(std::string_view text, const std::string& name, const MachineFile* includer, Take take) {
   bytes_ += text.size();
   files_.push_back({{name, errors_}, parsed_toml(text, name, bytes_), includer, std::move(take)});
   const MachineFile& file = files_.back();
@@ -56,17 +67,48 @@ void MachineFiles::add_file(std::string_view text, const std::string& name, cons
   if (!included) return;
   std::vector<TomlValue> list{*included};
   if (included->is_list()) list = included->list(most_files);
-  for (const TomlValue& each : list) collecting(errors_, [&] { include(file, each); });
+  for (const TomlValue& each : list) attempt([&] { include(file, each); });
+}
+
+MachineFiles::Take MachineFiles::read_take(const TomlValue& value) {
+  std::vector<std::string> take;
+  for (const TomlValue& each : value.list(TopologyLimits::points)) {
+    take.push_back(each.text());
+    const auto [kind, name] = kind_and_name(take.back());
+    if (!kinds.contains(kind) || (take.back().size() > kind.size() && !has_names(kind)))
+      each.report(
+          "is unknown; expected kernels, kernels.NAME, memory, switch, link, group, route, copies, issue, template, "
+          "template.NAME or instance");
+  }
+  if (take.empty()) value.report("takes nothing; expected what to take, or no 'take' for everything");
+  return take;
+}
+
+/// In the file or in those that it includes itself, which are behind it in the list.
+void MachineFiles::check_take(const TomlValue& value, const MachineFile& included) const {
+  const auto begin = std::ranges::find(files_, &included, [](const MachineFile& file) { return &file; });
+  for (const TomlValue& each : value.list(TopologyLimits::points)) {
+    const std::string take = each.text();
+    const auto [kind, name] = kind_and_name(take);
+    const bool there = std::any_of(begin, files_.end(), [&, &k = kind, &n = name](const MachineFile& file) {
+      const auto tables = file.tables().find(k);
+      return tables && (n.empty() || !has_names(k) || tables->table().find(n));
+    });
+    if (!there && kinds.contains(kind))
+      each.report(fmt::format("is not in '{}'; expected what the file has", included.file.name));
+  }
 }
 
 void MachineFiles::include(const MachineFile& from, const TomlValue& what) {
-  std::vector<std::string> take;
+  Take take;
+  std::optional<TomlValue> taken;
   TomlValue path = what;
   if (!what.is_text()) {
     const TomlTable table = what.table();
     table.allow_only({"file", "take"});
     path = table.need("file");
-    if (const auto list = table.find("take")) take = read_take(*list);
+    taken = table.find("take");
+    if (taken) take = read_take(*taken);
   }
   if (!read_) path.fail("cannot be included here; expected a machine in one file");
   if (files_.size() >= most_files) path.fail(fmt::format("is one file too many; expected at most {}", most_files));
@@ -81,7 +123,18 @@ void MachineFiles::include(const MachineFile& from, const TomlValue& what) {
   } catch (const InputError& error) {
     path.fail(fmt::format("is not there: {}", error.what()));
   }
-  add_file(text, name, &from, std::move(take));
+  const std::size_t before = files_.size();
+  try {
+    add_file(text, name, &from, std::move(take));
+  } catch (const TomlFailure&) {
+    throw;
+  } catch (const TomlConsequence&) {
+    throw;
+  } catch (const InputError& error) {  // no TOML at all
+    if (!errors_) throw;
+    path.fail(fmt::format("cannot be read: {}", error.what()));
+  }
+  if (taken && complete_) check_take(*taken, *std::next(files_.begin(), static_cast<std::ptrdiff_t>(before)));
 }
 
 void MachineFiles::find_templates(MachineFile& file) {
@@ -89,10 +142,12 @@ void MachineFiles::find_templates(MachineFile& file) {
   if (!all) return;
   for (const auto& [name, value] : all->table().all()) {
     if (!file.wants("template", name)) continue;
-    const TomlTable tables = value.table();
-    tables.allow_only({"memory", "switch", "link", "group", "route", "instance"});
-    if (!templates_.emplace(name, TableScope{&file, tables, {}, std::nullopt}).second)
-      value.report("is the name of another template; expected unique names");
+    attempt([&, &n = name, &v = value] {
+      const TomlTable tables = v.table();
+      tables.allow_only({"memory", "switch", "link", "group", "route", "instance"});
+      if (!templates_.emplace(n, TableScope{&file, tables, {}, std::nullopt}).second)
+        v.report("is the name of another template; expected unique names");
+    });
   }
 }
 
@@ -102,14 +157,16 @@ void MachineFiles::add_scope(const TableScope& scope, std::size_t depth) {
   if (!instances || !scope.file->wants("instance")) return;
   for (TomlTable& instance : instances->tables("instance")) {
     instance.allow_only({"template", "name", "names", "device"});
-    collecting(errors_, [&] { add_instances(scope, instance, depth + 1); });
+    attempt([&] { add_instances(scope, instance, depth + 1); });
   }
 }
 
 void MachineFiles::add_instances(const TableScope& scope, TomlTable& instance, std::size_t depth) {
   const TomlValue name = instance.need("template");
   const auto known = templates_.find(name.text());
+  if (known == templates_.end() && !complete_) throw TomlConsequence{};
   if (known == templates_.end()) name.fail("is no template; expected NAME of a [template.NAME]");
+  used_.insert(known->first);
   if (depth > most_depth)
     name.fail(fmt::format("is inside of itself or too deep; expected at most {} levels", most_depth));
   std::optional<std::int64_t> device;

@@ -3,6 +3,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@ struct MachineFile {
   TomlFile file;
   toml::table root;
   const MachineFile* includer = nullptr;                         // none: the file of the machine itself
-  std::vector<std::string> take = {};                            // empty: everything
+  std::optional<std::vector<std::string>> take = {};             // absent: everything
   std::map<std::string, std::string, std::less<>> sources = {};  // keys in this file: keys in the machine
 
   TomlTable tables() const { return {root, file, ""}; }
@@ -49,11 +50,21 @@ class MachineFiles {
   std::list<MachineFile>& files() { return files_; }
   const std::list<MachineFile>& files() const { return files_; }
   const std::vector<TableScope>& scopes() const { return scopes_; }
+  /// Templates that have no instance, each as if it had one.
+  std::vector<TableScope> unused() const;
+  /// Where all errors are wanted: whether files or instances are missing, and with them any names.
+  bool is_complete() const { return complete_; }
 
  private:
-  void add_file(std::string_view text, const std::string& name, const MachineFile* includer,
-                std::vector<std::string> take);
+  using Take = std::optional<std::vector<std::string>>;
+
+  void add_file(std::string_view text, const std::string& name, const MachineFile* includer, Take take);
   void include(const MachineFile& from, const TomlValue& what);
+  Take read_take(const TomlValue& value);
+  void check_take(const TomlValue& value, const MachineFile& included) const;
+  /// Does what may fail; if it does, the machine is not complete.
+  template <class Action>
+  void attempt(const Action& action);
   void find_templates(MachineFile& file);
   void add_scope(const TableScope& scope, std::size_t depth);
   void add_instances(const TableScope& scope, TomlTable& instance, std::size_t depth);
@@ -63,6 +74,8 @@ class MachineFiles {
   std::size_t bytes_ = 0;
   std::list<MachineFile> files_;
   std::map<std::string, TableScope, std::less<>> templates_;
+  std::set<std::string, std::less<>> used_;  // templates with instances
+  bool complete_ = true;
   std::vector<TableScope> scopes_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "model/base/error.hpp"
 #include "model/machine/routes.hpp"
+#include "model/machine/spread_memories.hpp"
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {
@@ -36,8 +37,9 @@ Rate CapacityGroup::bound(double flows, bool on_forward, bool on_backward) const
 
 /// Each side gets its share, or what the other side leaves if that is more.
 CapacityGroup::Bounds CapacityGroup::bounds(const Load& load) const {
-  const Rate all = bound(load.flows, load.forward > 0, load.backward > 0);
-  if (!forward_share || load.flows < 2 || load.forward == 0 || load.backward == 0)
+  const double flows = load.flows / load.unit;
+  const Rate all = bound(flows, load.forward > 0, load.backward > 0);
+  if (!forward_share || flows < 2 || load.forward == 0 || load.backward == 0)
     return {all, Rate{infinity}, Rate{infinity}};
   const auto side = [&](double share, double other_demand) {
     return Rate{std::max(share * all.value, all.value - other_demand)};
@@ -98,9 +100,10 @@ Topology::Topology(Description description) {
   const auto names = link_names(description.nodes, description.links);
   for (std::size_t i = 0; i < names.size(); ++i) description.links[i].name = names[i];
   d_ = std::make_shared<const Description>(std::move(description));
-  for (std::size_t i = 0; i < memories().size(); ++i) (is_host(MemoryId{i}) ? hosts_ : gpus_).push_back(MemoryId{i});
+  memories_ = std::make_shared<const std::vector<Memory>>(with_spread_memories(d_->memories));
+  for (std::size_t i = 0; i < d_->memories.size(); ++i) (is_host(MemoryId{i}) ? hosts_ : gpus_).push_back(MemoryId{i});
   std::ranges::sort(gpus_, {}, [this](MemoryId gpu) { return memory(gpu).device; });
-  routes_ = std::make_shared<const Routes>(d_);
+  routes_ = std::make_shared<const Routes>(d_, memories_);
 }
 
 std::optional<MemoryId> Topology::find_gpu(int device) const {
@@ -110,30 +113,40 @@ std::optional<MemoryId> Topology::find_gpu(int device) const {
 }
 
 std::optional<MemoryId> Topology::find_memory(std::string_view name) const {
-  for (std::size_t i = 0; i < d_->memories.size(); ++i)
-    if (d_->memories[i].name == name) return MemoryId{i};
+  for (std::size_t i = 0; i < memories().size(); ++i)
+    if (memories()[i].name == name) return MemoryId{i};
   return std::nullopt;
 }
 
 std::span<const LinkId> Topology::route(MemoryId src, MemoryId dst) const { return routes_->of(src, dst).links; }
 
+std::span<const Topology::Way> Topology::ways(MemoryId src, MemoryId dst) const { return routes_->of(src, dst).ways; }
+
+int Topology::parts(MemoryId src, MemoryId dst) const { return routes_->of(src, dst).parts; }
+
+std::span<const Topology::LinkUse> Topology::links_on(MemoryId src, MemoryId dst) const {
+  return routes_->of(src, dst).uses;
+}
+
 std::span<const Topology::GroupUse> Topology::groups_on(MemoryId src, MemoryId dst) const {
   return routes_->of(src, dst).groups;
 }
 
-Seconds Topology::latency(MemoryId src, MemoryId dst) const {
-  Seconds sum{0};
-  for (LinkId id : route(src, dst)) sum += link(id).latency;
-  return sum;
-}
+Seconds Topology::latency(MemoryId src, MemoryId dst) const { return routes_->of(src, dst).latency; }
 
 Rate Topology::pair_rate(MemoryId src, MemoryId dst) const {
   if (!has_route(src, dst))
     throw InputError{fmt::format("{}: no route from '{}' to '{}'", name(), memory(src).name, memory(dst).name)};
+  const Routes::Route& way = routes_->of(src, dst);
   Rate rate{infinity};
-  for (LinkId id : route(src, dst)) rate = std::min({rate, link(id).bandwidth, link(id).per_flow.value_or(rate)});
-  for (const GroupUse& use : groups_on(src, dst))
-    rate = std::min(rate, group(use.group).bound(1, use.forward, use.backward));
+  const auto bounded = [&](Rate bound, int parts) { rate = std::min(rate, bound * way.parts / parts); };
+  for (const LinkUse& use : way.uses) {
+    bounded(link(use.link).bandwidth, use.parts);
+    if (const auto cap = link(use.link).per_flow) bounded(*cap, use.parts);
+  }
+  for (const GroupUse& use : way.groups)
+    bounded(group(use.group).bound(static_cast<double>(use.parts) / way.parts, use.forward > 0, use.backward > 0),
+            use.parts);
   return rate;
 }
 

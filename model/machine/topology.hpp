@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,6 +31,10 @@ struct Engines {
   std::optional<int> total;           // copies and kernels together (host devices made of worker threads)
 };
 
+/// Where the pages of a matrix lie that is in several host memories: page by page in turns, or in as many contiguous
+/// blocks of its columns or of its rows.
+enum class Pages : std::uint8_t { whole, interleaved, columns, rows };
+
 struct Memory {
   std::string name;
   NodeKind kind = NodeKind::gpu;
@@ -40,6 +45,8 @@ struct Memory {
   Engines engines;
   std::optional<Watts> idle_watts, busy_watts;
   std::string source;
+  Pages pages = Pages::whole;  // else it stands for all of `over`, and neither file nor graph has it
+  std::vector<MemoryId> over = {};
 };
 
 struct Node {
@@ -81,10 +88,12 @@ struct CapacityGroup {
   std::optional<double> forward_share;
   std::string source;
 
-  /// The copies on it now: how many in all and on each side, and what those of a side would take alone, in B/s.
+  /// The copies on it now: how many in all and on each side, and what those of a side would take alone, in B/s. Each
+  /// counts `unit`, or so much of it as its bytes are on the group: whole numbers, which add up and go without a rest.
   struct Load {
     double flows = 0, forward = 0, backward = 0;
     double forward_demand = 0, backward_demand = 0;
+    double unit = 1;
   };
   /// Bounds of the rates of all copies, and of those of each side; infinite where there is none.
   struct Bounds {
@@ -151,43 +160,75 @@ class Topology {
       MemoryId from, to;
       std::vector<LinkId> links;
       std::string source = {};
+      int share = 1;  // parts of a copy that take it, of those of all routes of the pair
     };
     std::vector<NamedRoute> routes;
+    bool split_paths = false;  // other pairs split copies evenly over all paths of the least time; else they take one
   };
 
   /// Names the links and checks the description. A route between two memories is resolved when it is first asked for:
-  /// the one that the description names, else the path through switches with the least sum of latency + 16 MiB /
-  /// bandwidth (Dijkstra). Memories are end points only. Of equal paths the one with the lowest link id wins, compared
-  /// from the destination backwards. Throws InputError naming the table entry, its value and what was expected.
+  /// those that the description names, else the path (or, if it splits them, all paths) through switches with the least
+  /// sum of latency + 16 MiB / bandwidth (Dijkstra). Memories are end points only. Of equal paths the one with the
+  /// lowest link id wins, compared from the destination backwards. Throws InputError naming the table entry, its value
+  /// and what was expected.
   explicit Topology(Description description);
 
   const std::string& name() const { return d_->name; }
   const Description& description() const { return *d_; }
-  const std::vector<Memory>& memories() const { return d_->memories; }
+  /// Those of the description and, where it has several hosts, one for each way in which a matrix may lie in all of
+  /// them (model/machine/spread_memories.hpp). A route to or from such a memory is made of those of its parts.
+  const std::vector<Memory>& memories() const { return *memories_; }
   const std::vector<Link>& links() const { return d_->links; }
   const std::vector<CapacityGroup>& groups() const { return d_->groups; }
-  const Memory& memory(MemoryId id) const { return d_->memories[id.index()]; }
+  const Memory& memory(MemoryId id) const { return memories()[id.index()]; }
   const Link& link(LinkId id) const { return d_->links[id.index()]; }
   const CapacityGroup& group(GroupId id) const { return d_->groups[id.index()]; }
   const KernelTimes& kernels_of(MemoryId gpu) const { return d_->kernels[memory(gpu).kernels]; }
 
   /// Memories of the GPUs, by ascending GPU number.
   const std::vector<MemoryId>& gpus() const { return gpus_; }
-  /// The host domains, in the order of the file; "h" is the first.
+  /// The host domains of the description, in its order; "h" is the first.
   const std::vector<MemoryId>& hosts() const { return hosts_; }
+  /// The memories of the description that a memory stands for: mostly itself.
+  std::span<const MemoryId> parts_of(const MemoryId& id) const {
+    const Memory& m = memory(id);
+    return m.over.empty() ? std::span{&id, 1} : std::span{m.over};
+  }
   bool is_host(MemoryId id) const { return memory(id).kind == NodeKind::host; }
   std::optional<MemoryId> find_gpu(int device) const;
   std::optional<MemoryId> find_memory(std::string_view name) const;
 
-  /// Links from `src` to `dst` in order; empty when there is no route or src == dst.
+  /// Links from `src` to `dst` in order; empty when there is no route or src == dst. Where a copy has parts, those of
+  /// the first, then those that other parts add.
   std::span<const LinkId> route(MemoryId src, MemoryId dst) const;
   bool has_route(MemoryId src, MemoryId dst) const { return src == dst || !route(src, dst).empty(); }
+  /// That of the slowest part.
   Seconds latency(MemoryId src, MemoryId dst) const;
 
-  /// A group that a copy from src to dst loads, and on which side.
+  /// One of several ways between two memories, and how many parts of a copy take it.
+  struct Way {
+    std::vector<LinkId> links;
+    int share = 1;
+  };
+  /// Empty where a copy takes one way, and of spread memories.
+  std::span<const Way> ways(MemoryId src, MemoryId dst) const;
+
+  /// Equal parts of a copy from src to dst, each with a way of its own: 1 but for spread memories and several routes.
+  int parts(MemoryId src, MemoryId dst) const;
+  /// A link of the route, and how many of the parts cross it.
+  struct LinkUse {
+    LinkId link;
+    int parts;
+    bool operator==(const LinkUse&) const = default;
+  };
+  /// In the order of `route`, each link once.
+  std::span<const LinkUse> links_on(MemoryId src, MemoryId dst) const;
+
+  /// A group that a copy from src to dst loads, and how many of its parts do so: on each side, and in all.
   struct GroupUse {
     GroupId group;
-    bool forward, backward;
+    int forward, backward, parts;
+    bool operator==(const GroupUse&) const = default;
   };
   /// By ascending group id, each group once, however many of its links the route contains.
   std::span<const GroupUse> groups_on(MemoryId src, MemoryId dst) const;
@@ -198,6 +239,7 @@ class Topology {
 
  private:
   std::shared_ptr<const Description> d_;
+  std::shared_ptr<const std::vector<Memory>> memories_;
   std::vector<MemoryId> gpus_, hosts_;
   std::shared_ptr<const Routes> routes_;
 };

@@ -67,7 +67,11 @@ void check_memories(const Topology::Description& d, Defects& defects) {
                     "its busy watts are below its idle watts; expected at least as many");
     check_engines(entry, memory.engines);
     if (memory.kind != NodeKind::gpu) return;
-    entry.require(memory.kernels < d.kernels.size(), "it has no kernel times; expected a [kernels.*] table");
+    if (memory.kernels >= d.kernels.size()) {
+      TopologyDefect defect{Table::memory, i, entry.what + ": it has no kernel times; expected a [kernels.*] table"};
+      defect.of_structure = true;
+      throw defect;
+    }
     if (memory.idle_watts)
       for (const GemmCurve& curve : d.kernels[memory.kernels].gemm)
         entry.require(!curve.watts || !(*curve.watts < *memory.idle_watts),
@@ -167,7 +171,7 @@ void check_issue(const Topology::Description& d) {
 }  // namespace
 
 bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= TopologyLimits::name_length && !first_bad_byte(text) &&
+  return !text.empty() && letters_in(text) <= TopologyLimits::name_length && !first_bad_byte(text) &&
          std::none_of(text.begin(), text.end(), is_control);
 }
 
@@ -194,6 +198,7 @@ std::vector<TopologyDefect> defects_of(const Topology::Description& description)
   check_routes(description, defects);
   catch_defect(defects, [&] { check_copies(description); });
   catch_defect(defects, [&] { check_issue(description); });
+  if (defects.empty()) check_parts(description, defects);
   if (defects.empty()) check_reachable(description, defects);
   return defects;
 }

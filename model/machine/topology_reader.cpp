@@ -12,17 +12,27 @@ Topology::Description TopologyReader::description() {
   read_header();
   read_sources();
   read_all_kernels();
-  kernels_unknown_ = names_unknown_;
-  each("memory", "memory", &TopologyReader::read_memories);
-  each("switch", "switch", &TopologyReader::read_switches);
-  nodes_unknown_ = names_unknown_;
-  each("link", "link", &TopologyReader::read_links);
-  index_links();
-  each("group", "group", &TopologyReader::read_groups);
-  each("route", "route", &TopologyReader::read_routes);
+  read_graph();
   only("copies", &TopologyReader::read_copies);
   only("issue", &TopologyReader::read_issue);
+  if (errors_) check_unused();
   return d_;
+}
+
+void TopologyReader::read_graph() {
+  each("memory", "memory", &unknown_.nodes, &TopologyReader::read_memories);
+  each("switch", "switch", &unknown_.nodes, &TopologyReader::read_switches);
+  each("link", "link", &unknown_.links, &TopologyReader::read_links);
+  index_links();
+  each("group", "group", nullptr, &TopologyReader::read_groups);
+  each("route", "route", nullptr, &TopologyReader::read_routes);
+}
+
+void TopologyReader::check_unused() {
+  TopologyReader reader{files_, errors_};
+  reader.scopes_ = files_.unused();
+  reader.unknown_ = {unknown_.sources, true, true, true};
+  reader.read_graph();
 }
 
 TomlPlace TopologyReader::place_of(const TopologyDefect& defect) const {
@@ -31,39 +41,71 @@ TomlPlace TopologyReader::place_of(const TopologyDefect& defect) const {
   return places->second[defect.index];
 }
 
+TopologyReader::Place TopologyReader::key_of(const TomlPlace& place) {
+  return {place.file, place.position.line, place.position.column};
+}
+
 void TopologyReader::add_defects(const Topology::Description& description) {
-  const bool structure_known = !names_unknown_ && errors_->empty();
+  const bool structure_known = errors_->empty();
+  const auto has = [](const auto& entries, const TopologyDefect& defect) {
+    const auto known = entries.find(defect.table);
+    return known != entries.end() && known->second.contains(defect.index);
+  };
+  std::set<Place> told;
   for (const TopologyDefect& defect : defects_of(description)) {
-    const auto bad = bad_.find(defect.table);
-    const bool told = bad != bad_.end() && bad->second.contains(defect.index);
-    if (!told && (structure_known || !defect.of_structure)) errors_->push_back({place_of(defect), defect.what()});
+    if (has(bad_, defect) || (defect.of_structure && !structure_known)) continue;
+    const TomlPlace place = place_of(defect);
+    const bool fresh = told.insert(key_of(place)).second;
+    if (fresh || !has(repeated_, defect)) errors_->push_back({place, defect.what()});
   }
 }
 
-void TopologyReader::guarded(const std::function<void()>& read) {
+void TopologyReader::guarded(bool* unknown, const std::function<void()>& read) {
   if (!errors_) return read();
   std::map<Table, std::size_t> before;
   for (const auto& [table, places] : places_) before[table] = places.size();
   const std::size_t known = errors_->size();
-  if (!collecting(errors_, read)) names_unknown_ = true;
+  if (!collecting(errors_, read) && unknown != nullptr) *unknown = true;
   if (errors_->size() == known) return;
   for (const auto& [table, places] : places_)
     for (std::size_t i = before[table]; i < places.size(); ++i) bad_[table].insert(i);
 }
 
-void TopologyReader::each(std::string_view key, std::string_view name, Read read) {
-  for (const TableScope& scope : files_.scopes()) {
+void TopologyReader::read_again(const std::function<void()>& read) {
+  std::map<Table, std::size_t> before;
+  for (const auto& [table, places] : places_) before[table] = places.size();
+  read();
+  for (const auto& [table, places] : places_)
+    for (std::size_t i = before[table]; i < places.size(); ++i) repeated_[table].insert(i);
+}
+
+void TopologyReader::each(std::string_view key, std::string_view name, bool* unknown, Read read) {
+  for (const TableScope& scope : scopes_) {
     scope_ = &scope;
     if (key == "memory") begin_numbers();
     const auto value = scope.tables.find(key);
     if (!value || !scope.file->wants(key)) continue;
-    for (TomlTable& table : value->tables(name)) guarded([&] { (this->*read)(table); });
+    for (TomlTable& table : value->tables(name)) {
+      const auto guarded_read = [&] { guarded(unknown, [&] { (this->*read)(table); }); };
+      if (!errors_) {
+        guarded_read();
+        continue;
+      }
+      const std::size_t known = errors_->size();
+      const auto [seen, fresh] = seen_.try_emplace(key_of(table.place()), false);
+      if (fresh)
+        guarded_read();
+      else
+        read_again(guarded_read);
+      if (seen->second) errors_->erase(errors_->begin() + static_cast<std::ptrdiff_t>(known), errors_->end());
+      seen->second = seen->second || errors_->size() > known;
+    }
   }
 }
 
 void TopologyReader::only(std::string_view key, void (TopologyReader::*read)(const TomlTable&)) {
   const MachineFile* from = nullptr;
-  for (const TableScope& scope : files_.scopes()) {
+  for (const TableScope& scope : scopes_) {
     const auto value = scope.tables.find(key);
     if (!value || !scope.file->wants(key)) continue;
     if (from != nullptr && from->includer == nullptr) return;  // the machine's own stands for all
@@ -71,7 +113,7 @@ void TopologyReader::only(std::string_view key, void (TopologyReader::*read)(con
       value->report(fmt::format("stands in '{}', too; expected one, chosen by 'take' of an include", from->file.name));
     from = scope.file;
     scope_ = &scope;
-    guarded([&] { (this->*read)(value->table()); });
+    guarded(nullptr, [&] { (this->*read)(value->table()); });
   }
 }
 
@@ -122,23 +164,25 @@ void TopologyReader::add_source(MachineFile& file, Source source, const TomlPlac
 
 void TopologyReader::read_sources() {
   for (MachineFile& file : files_.files())
-    guarded([&] {
+    guarded(&unknown_.sources, [&] {
       const auto sources = file.tables().find("sources");
       if (!sources && file.includer == nullptr) file.tables().need("sources");
       if (!sources) return;
       for (const auto& [key, value] : sources->table().all())
-        guarded([&, &k = key, &v = value] { add_source(file, read_source(k, v.table()), v.place()); });
+        guarded(&unknown_.sources,
+                [&, &k = key, &v = value] { add_source(file, read_source(k, v.table()), v.place()); });
     });
 }
 
 void TopologyReader::read_all_kernels() {
-  for (const TableScope& scope : files_.scopes()) {
+  for (const TableScope& scope : scopes_) {
     scope_ = &scope;
     if (scope.prefixes.size() > 1) continue;  // templates have none
-    guarded([&] {
+    guarded(&unknown_.kernels, [&] {
       if (const auto kernels = scope.tables.find("kernels"))
         for (const auto& [name, value] : kernels->table().all())
-          if (scope.file->wants("kernels", name)) guarded([&, &n = name, &v = value] { read_kernels(n, v.table()); });
+          if (scope.file->wants("kernels", name))
+            guarded(&unknown_.kernels, [&, &n = name, &v = value] { read_kernels(n, v.table()); });
     });
   }
 }
@@ -147,7 +191,7 @@ std::string TopologyReader::source_of(const TomlTable& table) const {
   const TomlValue value = table.need("source");
   const auto known = scope_->file->sources.find(value.text());
   if (known != scope_->file->sources.end()) return known->second;
-  value.report("is unknown; expected a key of [sources]");
+  if (!unknown_.sources) value.report("is unknown; expected a key of [sources]");
   return "";
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,7 +29,10 @@ CapacityCurve read_capacity(const TomlValue& value);
 class TopologyReader {
  public:
   /// Both outlive this; `errors`: as of `files`.
-  TopologyReader(MachineFiles& files, std::vector<TomlError>* errors) : files_{files}, errors_{errors} {}
+  TopologyReader(MachineFiles& files, std::vector<TomlError>* errors)
+      : files_{files}, errors_{errors}, scopes_{files.scopes()} {
+    if (!files.is_complete()) unknown_ = {true, true, true, true};
+  }
 
   Topology::Description description();
 
@@ -41,6 +46,7 @@ class TopologyReader {
   using Read = void (TopologyReader::*)(TomlTable&);
 
   void read_header();
+  void read_graph();
   void read_sources();
   void add_source(MachineFile& file, Source source, const TomlPlace& place);
   void read_all_kernels();
@@ -60,11 +66,15 @@ class TopologyReader {
   void read_issue(const TomlTable& table);
 
   /// Calls `read` for the tables `key` of every scope.
-  void each(std::string_view key, std::string_view name, Read read);
+  void each(std::string_view key, std::string_view name, bool* unknown, Read read);
   /// Calls `read` for the only table `key`: that of the machine's own file, else of one that it includes.
   void only(std::string_view key, void (TopologyReader::*read)(const TomlTable&));
-  /// Calls `read`; what was added meanwhile has errors if that reports some.
-  void guarded(const std::function<void()>& read);
+  /// Calls `read`; what was added meanwhile has errors if that reports some. `unknown`: set if it fails.
+  void guarded(bool* unknown, const std::function<void()>& read);
+  /// As that, of a table that instances of a template have read before: what was told then is not told again.
+  void read_again(const std::function<void()>& read);
+  /// What is wrong in templates without an instance, whoever has the names in them.
+  void check_unused();
 
   std::string source_of(const TomlTable& table) const;
   std::size_t kernels_of(const TomlValue& name) const;
@@ -88,6 +98,7 @@ class TopologyReader {
 
   MachineFiles& files_;
   std::vector<TomlError>* errors_;
+  std::vector<TableScope> scopes_;
   const TableScope* scope_ = nullptr;  // that is read
   Topology::Description d_;
   std::map<std::string, NodeId, std::less<>> nodes_;
@@ -101,10 +112,17 @@ class TopologyReader {
   mutable std::size_t matched_ = 0;  // names that patterns were tried on
   std::map<NodeId, MemoryId> memories_;
   std::map<TopologyDefect::Table, std::vector<TomlPlace>> places_;
-  std::map<TopologyDefect::Table, std::set<std::size_t>> bad_;  // entries of tables with errors
+  std::map<TopologyDefect::Table, std::set<std::size_t>> bad_;       // entries of tables with errors
+  std::map<TopologyDefect::Table, std::set<std::size_t>> repeated_;  // entries of tables that were read before
+  using Place = std::tuple<std::string, std::uint32_t, std::uint32_t>;
+  static Place key_of(const TomlPlace& place);
+  std::map<Place, bool> seen_;  // tables: whether they had errors when they were read first
   std::int64_t next_device_ = 0, first_device_ = 0;
-  // Whether a table with errors would have told more names: of any kind so far, and those known at an earlier time.
-  bool names_unknown_ = false, kernels_unknown_ = false, nodes_unknown_ = false;
+  // Whether a table with errors would have told more names, of each kind.
+  struct Unknown {
+    bool sources = false, kernels = false, nodes = false, links = false;
+  };
+  Unknown unknown_;
 };
 
 }  // namespace tilerail

@@ -31,8 +31,12 @@ CapacityCurve read_capacity(const TomlValue& value) {
 }
 
 void TopologyReader::read_copies(const TomlTable& table) {
-  table.allow_only(
-      {"strided_efficiency", "strided_efficiency_busy", "strided_efficiency_peer", "strided_border", "source"});
+  table.allow_only({"multipath", "strided_efficiency", "strided_efficiency_busy", "strided_efficiency_peer",
+                    "strided_border", "source"});
+  const auto multipath = table.find("multipath");
+  if (multipath && multipath->text() != "one" && multipath->text() != "split")
+    multipath->report("is unknown; expected one or split");
+  d_.split_paths = multipath && multipath->text() == "split";
   const auto read = [](const TomlValue& value) {
     std::vector<StridedEfficiency::Point> points;
     for (const TomlValue& point : value.list(TopologyLimits::points)) {
@@ -46,7 +50,8 @@ void TopologyReader::read_copies(const TomlTable& table) {
     }
     return points;
   };
-  d_.strided.points = read(table.need("strided_efficiency"));
+  const auto efficiency = table.find("strided_efficiency");
+  if (efficiency || !multipath) d_.strided.points = read(efficiency ? *efficiency : table.need("strided_efficiency"));
   if (const auto busy = table.find("strided_efficiency_busy")) d_.strided.busy = read(*busy);
   if (const auto peer = table.find("strided_efficiency_peer")) d_.strided.peer = read(*peer);
   if (const auto border = table.find("strided_border")) d_.strided.border = border->bytes(TopologyLimits::column);

@@ -28,7 +28,7 @@ std::vector<NodeId> TopologyReader::nodes(const TomlValue& names, bool& complete
         result.emplace_back(node);
       else if (node != std::string_view::npos)
         each.report(fmt::format("{}is listed twice; expected it once", which));
-      else if (!nodes_unknown_)
+      else if (!unknown_.nodes)
         each.report(fmt::format("{}is no node; expected the name of a memory or switch", which));
     }
   if (list.empty()) names.report("is empty; expected at least one name");
@@ -129,7 +129,7 @@ std::vector<std::string> TopologyReader::link_names_of(const TomlValue& text) co
     else
       add_matching_links(text, from, to, names);
   }
-  if (names.empty() && names_unknown_) throw TomlConsequence{};
+  if (names.empty() && unknown_.links) throw TomlConsequence{};
   if (names.empty()) text.fail("fits no link; expected \"from->to\" of some [[link]]");
   return names;
 }
@@ -145,7 +145,7 @@ std::vector<LinkId> TopologyReader::links(const LinkTexts& texts, std::size_t in
   for (const auto& [text, all] : texts)
     for (const std::string& name : part_of(all, index, count, text)) {
       const auto known = links_.find(name);
-      if (known == links_.end() && names_unknown_) throw TomlConsequence{};
+      if (known == links_.end() && unknown_.links) throw TomlConsequence{};
       if (known == links_.end())
         text.fail(fmt::format("{}is a missing link; expected \"from->to\" of a [[link]]",
                               text.text() == name ? "" : "with " + in_quotes(name) + " "));
@@ -185,25 +185,28 @@ void TopologyReader::read_groups(TomlTable& table) {
 MemoryId TopologyReader::memory(const TomlValue& value, const std::string& name) const {
   const std::size_t node = find_node(name);
   const auto known = node == std::string_view::npos ? memories_.end() : memories_.find(NodeId{node});
-  if (known == memories_.end() && names_unknown_) throw TomlConsequence{};
+  if (known == memories_.end() && unknown_.nodes) throw TomlConsequence{};
   if (known == memories_.end()) value.fail("is no memory; expected the name of one");
   return known->second;
 }
 
 /// From each of `from` to that of `to` beside it, where one may stand for all; links are dealt out as those of groups.
 void TopologyReader::read_routes(TomlTable& table) {
-  table.allow_only({"from", "to", "links", "source"});
+  table.allow_only({"from", "to", "links", "share", "source"});
   const TomlValue from = table.need("from"), to = table.need("to");
   table.rename(fmt::format("route {} to {}", in_quotes(from.text()), in_quotes(to.text())));
   const auto starts = expanded_names(from, TopologyLimits::routes), ends = expanded_names(to, TopologyLimits::routes);
   const std::size_t count = std::max(starts.size(), ends.size());
   const LinkTexts over = link_texts(table.need("links"));
+  const auto share_value = table.find("share");
+  const auto share =
+      share_value ? static_cast<int>(share_value->integer(TopologyLimits::share.least, TopologyLimits::share.most)) : 1;
   const std::string source = source_of(table);
   for (std::size_t i = 0; i < count; ++i) {
     const auto end_of = [&](const TomlValue& value, const std::vector<std::string>& names) {
       return memory(value, names.size() == 1 ? names.front() : part_of(names, i, count, value).front());
     };
-    d_.routes.push_back({end_of(from, starts), end_of(to, ends), links(over, i, count), source});
+    d_.routes.push_back({end_of(from, starts), end_of(to, ends), links(over, i, count), source, share});
     places_[Table::route].push_back(table.place());
   }
 }

@@ -46,7 +46,7 @@ void TopologyReader::add_node(const std::string& name, NodeKind kind, const Toml
 std::size_t TopologyReader::kernels_of(const TomlValue& name) const {
   const auto known = std::ranges::find(d_.kernels, name.text(), &KernelTimes::name);
   if (known != d_.kernels.end()) return static_cast<std::size_t>(known - d_.kernels.begin());
-  if (!kernels_unknown_) name.report("is unknown; expected NAME of a [kernels.NAME] table");
+  if (!unknown_.kernels) name.report("is unknown; expected NAME of a [kernels.NAME] table");
   return 0;
 }
 

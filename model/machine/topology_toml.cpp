@@ -41,10 +41,8 @@ Topology load_topology(const std::string& path) { return read_topology(read_file
 std::vector<std::string> topology_errors(std::string_view text, const std::string& file, const FileReader& read) try {
   std::vector<TomlError> errors;
   MachineFiles files{text, file, read, &errors};
-  if (errors.empty()) {  // else there are names that only the missing files know
-    TopologyReader reader{files, &errors};
-    collecting(&errors, [&] { reader.add_defects(reader.description()); });
-  }
+  TopologyReader reader{files, &errors};
+  collecting(&errors, [&] { reader.add_defects(reader.description()); });
   return in_order(std::move(errors), files);
 } catch (const InputError& error) {  // no TOML at all
   return {error.what()};

@@ -81,6 +81,7 @@ class Writer {
       line("from", text(d_.memories[route.from.index()].name));
       line("to", text(d_.memories[route.to.index()].name));
       line("links", link_list(route.links));
+      if (route.share != 1) line("share", std::to_string(route.share));
       source(route.source);
     }
     return costs();
@@ -144,8 +145,9 @@ class Writer {
   }
 
   void write_costs() {
-    if (!d_.strided.points.empty()) {
+    if (!d_.strided.points.empty() || d_.split_paths) {
       table("[copies]");
+      if (d_.split_paths) line("multipath", text("split"));
       const auto points = [this](const char* key, const std::vector<StridedEfficiency::Point>& curve) {
         if (!curve.empty())
           line(key, list(curve, [](auto& p) {

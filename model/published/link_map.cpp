@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -11,9 +12,18 @@
 namespace tilerail {
 namespace {
 
-/// What one of two copies gets that share a capacity: half of it, and what the other copy cannot take. `own` and
-/// `other` are their rates alone.
-Rate fair_share(Rate capacity, Rate own, Rate other) { return std::min(own, std::max(capacity / 2, capacity - other)); }
+/// A copy: its rate alone, and how much of it crosses what it shares with another.
+struct Demand {
+  Rate alone;
+  double share;
+};
+
+/// What one of two copies gets that share a capacity: they grow together until it is full, or the other cannot take
+/// more.
+Rate fair_share(Rate capacity, Demand own, Demand other) {
+  return std::min(own.alone,
+                  std::max(capacity / (own.share + other.share), (capacity - other.alone * other.share) / own.share));
+}
 
 }  // namespace
 
@@ -21,22 +31,25 @@ double pair_slowdown(const Topology& topology, MemoryPair of, MemoryPair by) {
   const Rate alone = topology.pair_rate(of.src, of.dst), other = topology.pair_rate(by.src, by.dst);
   if (!std::isfinite(alone.value) || !std::isfinite(other.value)) return 1;
   Rate rate = alone;
-  const auto theirs = topology.route(by.src, by.dst);
-  for (const LinkId link : topology.route(of.src, of.dst))
-    if (std::find(theirs.begin(), theirs.end(), link) != theirs.end())
-      rate = std::min(rate, fair_share(topology.link(link).bandwidth, alone, other));
+  const double my_parts = topology.parts(of.src, of.dst), their_parts = topology.parts(by.src, by.dst);
+  const auto theirs = topology.links_on(by.src, by.dst);
+  for (const auto& mine : topology.links_on(of.src, of.dst))
+    if (const auto use = std::ranges::find(theirs, mine.link, &Topology::LinkUse::link); use != theirs.end())
+      rate = std::min(rate, fair_share(topology.link(mine.link).bandwidth, {alone, mine.parts / my_parts},
+                                       {other, use->parts / their_parts}));
   for (const auto& mine : topology.groups_on(of.src, of.dst))
     for (const auto& use : topology.groups_on(by.src, by.dst)) {
       if (use.group != mine.group) continue;
-      CapacityGroup::Load load{.flows = 2};
-      for (const auto& [u, demand] : {std::pair{mine, alone}, std::pair{use, other}}) {
-        if (u.forward) load.forward += 1, load.forward_demand += demand.value;
-        if (u.backward) load.backward += 1, load.backward_demand += demand.value;
+      CapacityGroup::Load load;
+      for (const auto& [u, parts, demand] : {std::tuple{mine, my_parts, alone}, std::tuple{use, their_parts, other}}) {
+        load.flows += u.parts / parts;
+        load.forward += u.forward / parts, load.forward_demand += demand.value * u.forward / parts;
+        load.backward += u.backward / parts, load.backward_demand += demand.value * u.backward / parts;
       }
       const auto bounds = topology.group(use.group).bounds(load);
-      rate = std::min(rate, fair_share(bounds.all, alone, other));
-      if (mine.forward) rate = std::min(rate, bounds.forward);
-      if (mine.backward) rate = std::min(rate, bounds.backward);
+      rate = std::min(rate, fair_share(bounds.all, {alone, mine.parts / my_parts}, {other, use.parts / their_parts}));
+      if (mine.forward) rate = std::min(rate, bounds.forward * my_parts / mine.forward);
+      if (mine.backward) rate = std::min(rate, bounds.backward * my_parts / mine.backward);
     }
   return alone / rate;
 }

@@ -35,3 +35,15 @@ def many(ops: int, seconds: float) -> str:
     step = seconds / ops
     return csv_text([f"{i},gemm,gpu0 compute 0,gpu0,gpu0,gpu0,0,8,,,{i * step!r},{i * step!r},{(i + 1) * step!r}"
                      for i in range(ops)])
+
+
+def shown(figure):
+    """The texts of a figure as they are drawn; fails where one is taken for mathematics."""
+    from matplotlib.text import Text
+
+    texts = set()
+    for text in figure.findobj(Text):
+        words, is_math = text._preprocess_math(text.get_text())
+        assert not is_math, text.get_text()
+        texts.add(words)
+    return texts

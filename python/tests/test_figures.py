@@ -7,6 +7,7 @@ import unittest
 import xml.etree.ElementTree
 
 import sample
+from sample import shown
 from test_timeline import Folder
 
 from tilerail import TimelineError, compare_gantt, gantt, read_timeline
@@ -49,6 +50,13 @@ class Figures(Folder):
         self.assertAlmostEqual(product.x0, 1.0)  # ms
         self.assertAlmostEqual(product.x1, 3.0)
         self.assertAlmostEqual((product.y0 + product.y1) / 2, 0)  # the first row
+
+    def test_names_are_no_mathematics(self):
+        text = sample.csv_text().replace("gpu0", "g$p$u").replace("two-gpu", "t$w$o").replace("\"A[", "\"$A$[")
+        figure = gantt(self.write(text), self.axes()).figure
+        texts = " ".join(shown(figure))
+        self.assertIn("g$p$u", texts)
+        self.assertIn("t$w$o", texts)
 
     def test_gantt_makes_its_own_figure(self):
         from matplotlib import pyplot

@@ -5,6 +5,7 @@ import os
 import unittest
 
 import sample
+from sample import shown
 from test_timeline import Folder
 
 from tilerail import TimelineError
@@ -48,10 +49,26 @@ class Layout(unittest.TestCase):
         self.assertEqual((where["plx0"][0], where["plx1"][0], where["host"][0]), (0.5, 2.5, 1.5))
 
 
+    def test_machines_without_gpus_or_links_stand_somewhere(self):
+        for nodes in (MACHINE["nodes"][:1], MACHINE["nodes"][:4]):
+            self.assertEqual(len(layout({**MACHINE, "nodes": nodes, "links": [], "groups": []})), len(nodes))
+
+
 class Use(Folder):
     def test_a_summary_gives_the_share_of_each_link(self):
         path = self.write(json.dumps({"links": [{"name": "host->plx0", "utilisation": 0.5}]}), "use.json")
         self.assertEqual(link_use(MACHINE, path), {"host->plx0": 0.5})
+
+    def test_a_timeline_counts_the_part_of_a_copy_that_crosses_a_link(self):
+        machine = {**MACHINE, "links": [*both("host", "pcie", 24e9), *both("pcie", "gpu0", 12e9)]}
+        row = sample.ROWS[0].replace("host->pcie;", "host->pcie 1/4;").replace(",1000,", ",12000000,")
+        use = link_use(machine, self.write(sample.csv_text([row])))
+        self.assertEqual({name: round(share, 9) for name, share in use.items()}, {"host->pcie": 0.125, "pcie->gpu0": 1})
+
+    def test_a_share_is_from_0_to_1(self):
+        for use in ("NaN", "-5", "1.5", "Infinity"):
+            with self.assertRaisesRegex(TimelineError, "link 'host->plx0': utilisation .* expected 0 to 1"):
+                link_use(MACHINE, self.write(f'{{"links": [{{"name": "host->plx0", "utilisation": {use}}}]}}', "use.json"))
 
     def test_a_result_of_another_machine_is_refused(self):
         path = self.write(json.dumps({"links": [{"name": "a->b", "utilisation": 0.5}]}), "use.json")
@@ -82,6 +99,14 @@ class Drawing(unittest.TestCase):
         self.assertEqual(texts.count("24"), 2)
         self.assertEqual(texts.count("450"), 2)
         self.assertIn("gpu3\nk", texts)
+
+    def test_names_are_no_mathematics(self):
+        machine = json.loads(json.dumps(MACHINE).replace("gpu0", "g$p$u").replace("host memory", "h$m$"))
+        figure = Figure()
+        draw({**machine, "name": "t$r$ee"}, figure.add_subplot())
+        texts = " ".join(shown(figure))
+        for name in ("g$p$u", "h$m$", "t$r$ee"):
+            self.assertIn(name, texts)
 
     def test_used_links_say_how_much(self):
         self.assertIn("24\n50%", self.texts({"host->plx0": 0.5}))

@@ -3,10 +3,11 @@
 import itertools
 import unittest
 
+from sample import shown
 from test_timeline import Folder
 
 from tilerail.study_table import TableError
-from tilerail.sweep_figure import axes_of, shape_of, sweep_figure
+from tilerail.sweep_figure import axes_of, check_outline, shape_of, sweep_figure
 from tilerail.tornado import tornado
 
 try:
@@ -96,6 +97,22 @@ class SweepFigures(Folder):
     def test_problems_of_several_sizes_are_compared_by_rate(self):
         self.assertEqual(self.drawn(gemm=NUMBERS).axes[0].get_ylabel(), "TFLOP/s")
 
+    def test_names_are_no_mathematics(self):
+        figure = self.drawn(**{"link:a$b$c.rate": NUMBERS, "policy": ("x$y$z", "w")})
+        texts = shown(figure)
+        self.assertIn("link:a$b$c.rate", texts)
+        self.assertIn("x$y$z", texts)
+        for axes in ({"policy": ("x$y$z", "w")}, {"a": (1, 2, 3), "b": (1, 2, 3), "policy": ("x$y$z", "w")}):
+            self.assertIn("x$y$z", shown(self.drawn(**axes)))
+
+    def test_too_many_points_are_known_before_any_is_there(self):
+        axes = {"policy": [f"p{i}" for i in range(9)], "where": [f"q{i}" for i in range(9)]}
+        lines = table(**axes).splitlines()
+        outline = [lines[0], *lines[1:10], *lines[1::9]]  # every value once
+        with self.assertRaisesRegex(TableError, "the sweep: 2 axes give 1 panels of 81 points"):
+            check_outline(self.write("\n".join(outline) + "\n"))
+        check_outline(self.write(table(tile=NUMBERS)))
+
     def test_what_cannot_be_drawn_is_refused(self):
         for text, quoted in [("", "no column 'sweep'"), ("m,n\n1,2\n", "no column 'sweep'"),
                              (HEADER.format(axes="") + "\n", "no rows"),
@@ -115,6 +132,13 @@ class Tornado(Folder):
         ax = tornado(self.write(self.HEADER + lines), Figure())
         self.assertEqual([label.get_text().splitlines()[0] for label in ax.get_yticklabels()], ["large", "small"])
         self.assertEqual({round(bar.get_x() + min(0, bar.get_width()), 6) for bar in ax.patches}, {40, 50, 90, 100})
+
+    def test_names_are_no_mathematics(self):
+        figure = Figure()
+        tornado(self.write(self.HEADER + "link:a$b$c,1 GB/s,2,0.05,0,0.1,0.05,m$n$o,p,q\n"), figure)
+        texts = " ".join(shown(figure))
+        self.assertIn("link:a$b$c", texts)
+        self.assertIn("m$n$o", texts)
 
     def test_another_table_is_refused(self):
         with self.assertRaisesRegex(TableError, "no column 'part'"):

@@ -58,11 +58,20 @@ class ReadTimeline(Folder):
         self.assertEqual(timeline.label[0], "A[0:16,0:16]")
         self.assertEqual((timeline.ready[3], timeline.start[3], timeline.end[3]), (0.0035, 0.004, 0.0045))
         self.assertEqual(timeline.queues[timeline.queue[0]].route, ("host->pcie", "pcie->gpu0"))
+        self.assertEqual(timeline.queues[timeline.queue[0]].shares, (1, 1))
         self.assertEqual([q.name for q in timeline.queues],
                          ["host->gpu0", "gpu0 compute 0", "gpu0->gpu1", "gpu1 compute 0", "gpu1->host #2"])
         self.assertEqual(timeline.devices, ["gpu0", "gpu1"])
         self.assertEqual(timeline.hosts, ["host"])
         self.assertEqual(timeline.metadata["policy"], "gemmex")
+
+    def test_parts_of_copies_are_those_of_their_links(self):
+        split = sample.csv_text().replace("host->pcie;pcie->gpu0", "host->pcie 1/4;pcie->gpu0")
+        queue = read_timeline(self.write(split)).queues[0]
+        self.assertEqual((queue.route, queue.shares), (("host->pcie", "pcie->gpu0"), (0.25, 1)))
+        for wrong in ("0/4", "5/4", "1/", "/4", "1/x", "1.5/4", "a"):
+            with self.assertRaisesRegex(TimelineError, "route: "):
+                read_timeline(self.write(split.replace("1/4", wrong)))
 
     def test_energies_are_there_where_the_file_has_them(self):
         known = sample.csv_text().replace("# ops=", "# energy_j=1.5;2e-3\n# ops=")

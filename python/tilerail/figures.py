@@ -4,7 +4,7 @@ import os
 
 from .rows import CATEGORIES, MOST_QUEUE_ROWS, Row, rows_of, thinned
 from .timeline import Timeline, TimelineError, read_timeline
-from .units import problem_title, result_title, run_title, seconds_text, time_unit
+from .units import plain, problem_title, result_title, run_title, seconds_text, time_unit
 
 WIDTH = 11.0  # inches
 ROW_HEIGHT = 0.19
@@ -65,13 +65,13 @@ def _draw_devices(ax, rows: list[Row]) -> None:
         shaded = len({other.device for other in rows[:first]}) % 2 == 0
         if shaded:
             ax.axhspan(first - 0.5, number + 0.5, color=_BAND, zorder=0, linewidth=0)
-        ax.text(1.008, (first + number) / 2, row.device, transform=ax.get_yaxis_transform(), va="center", ha="left",
+        ax.text(1.008, (first + number) / 2, plain(row.device), transform=ax.get_yaxis_transform(), va="center", ha="left",
                 fontsize=9, fontweight="bold", color=_TEXT)
         first = number + 1
 
 
 def _style(ax, rows: list[Row], unit: str) -> None:
-    ax.set_yticks(range(len(rows)), [row.label for row in rows], fontsize=7.5, color=_TEXT)
+    ax.set_yticks(range(len(rows)), [plain(row.label) for row in rows], fontsize=7.5, color=_TEXT)
     ax.set_ylim(max(len(rows), 1) - 0.4, -0.6)
     ax.set_xlabel(f"time ({unit})", fontsize=9, color=_TEXT)
     ax.tick_params(axis="x", labelsize=8, colors=_TEXT)
@@ -109,7 +109,7 @@ def gantt(timeline: Timeline | str | os.PathLike, ax=None, *, rows: str = "auto"
     ax.set_xlim(0, span * scale * 1.005)
     ax.axvline(makespan * scale, color=_TEXT, linewidth=0.8, linestyle=(0, (4, 3)))
     if title is None:
-        title = f"{problem_title(timeline)}: {result_title(timeline)}\n{run_title(timeline)}"
+        title = plain(f"{problem_title(timeline)}: {result_title(timeline)}\n{run_title(timeline)}")
     ax.set_title(title, loc="left", fontsize=10, color=_TEXT, pad=24 if legend and used else 8, linespacing=1.4)
     if legend and used:
         handles = [Patch(facecolor=CATEGORIES[name][1], label=CATEGORIES[name][0]) for name in used]
@@ -140,8 +140,8 @@ def compare_gantt(predicted: Timeline | str | os.PathLike, measured: Timeline | 
     of_prediction = _is_simulation(predicted) and not _is_simulation(measured)
     names = ("predicted: ", "measured: ") if of_prediction else ("", "")
     gantt(predicted, upper, rows=rows, span=span,
-          title=f"{problem_title(predicted)}\n{names[0]}{result}, {run_title(predicted)}")
+          title=plain(f"{problem_title(predicted)}\n{names[0]}{result}, {run_title(predicted)}"))
     gantt(measured, lower, rows=rows, span=span, legend=False,
-          title=f"{names[1]}{result_title(measured)}, {run_title(measured)}")
+          title=plain(f"{names[1]}{result_title(measured)}, {run_title(measured)}"))
     upper.set_xlabel("")
     return upper, lower

@@ -4,6 +4,7 @@ import json
 import math
 
 from .timeline import TimelineError, read_timeline
+from .units import plain
 
 _TEXT = "#30363d"
 _LINE = "#8a939c"
@@ -15,22 +16,31 @@ _MOST_LABELS = 48
 _DEEPEST = 1.2  # of an arc between nodes of one row
 
 
+def _share(path: str, link: dict) -> float:
+    use = float(link["utilisation"] or 0)
+    if not -1e-9 <= use <= 1 + 1e-6:  # sums of rounded times
+        raise TimelineError(f"{path}: link '{link['name']}': utilisation {use} is no share; expected 0 to 1")
+    return use
+
+
 def link_use(machine: dict, path: str) -> dict[str, float]:
     """By link: bytes over what its bandwidth would have moved, from the JSON of a summary or the CSV of a timeline."""
     rates = {link["name"]: link["bandwidth"] for link in machine["links"]}
     if path.lower().endswith(".csv"):
         timeline, moved = read_timeline(path), {}
         for queue, size in zip(timeline.queue, timeline.bytes):
-            for link in timeline.queues[queue].route:
-                moved[link] = moved.get(link, 0) + size
+            for link, share in zip(timeline.queues[queue].route, timeline.queues[queue].shares):
+                moved[link] = moved.get(link, 0) + size * share
         span = timeline.makespan or 1.0
         use = {link: size / span / rates.get(link, 1.0) for link, size in moved.items()}
     else:
         try:
             with open(path, encoding="utf-8") as file:
-                use = {link["name"]: float(link["utilisation"] or 0) for link in json.load(file)["links"]}
+                use = {link["name"]: _share(path, link) for link in json.load(file)["links"]}
         except OSError as error:
             raise TimelineError(f"cannot read '{path}': {error.strerror}") from None
+        except TimelineError:
+            raise
         except (ValueError, KeyError, TypeError, AttributeError):
             raise TimelineError(f"{path}: is no result; expected the JSON or the CSV timeline of simulate or run") from None
     unknown = sorted(use.keys() - rates.keys())
@@ -70,7 +80,7 @@ def layout(machine: dict) -> dict[str, tuple[float, float]]:
     for link in machine["links"]:
         near[link["from"]].add(link["to"])
         near[link["to"]].add(link["from"])
-    layer_of_gpus = max(depth.values(), default=0) if not gpus else depth[gpus[0]]
+    layer_of_gpus = depth[gpus[0]] if gpus else max(depth.values()) + 1  # below all
     for level in [d for d in sorted(set(depth.values()), reverse=True) if d != layer_of_gpus]:
         names = [name for name in depth if depth[name] == level]
         toward = (lambda d: d > level) if level < layer_of_gpus else (lambda d: d == layer_of_gpus)
@@ -184,7 +194,7 @@ def _draw_groups(ax, machine, middles) -> list:
             ax.add_patch(Polygon(points, closed=True, facecolor=colour, edgecolor=colour, linewidth=26 - 2 * (number % 8),
                                  joinstyle="round", alpha=0.22, zorder=1))
         name = groups[0]["name"] + (f" and {len(groups) - 1} more" if len(groups) > 1 else "")
-        handles.append(Line2D([], [], color=colour, linewidth=8, alpha=0.4, label=f"{name}: {bound}"))
+        handles.append(Line2D([], [], color=colour, linewidth=8, alpha=0.4, label=plain(f"{name}: {bound}")))
     return handles
 
 
@@ -199,14 +209,14 @@ def draw(machine: dict, ax, use: dict[str, float] | None = None):
         x, y = where[node["name"]]
         ax.add_patch(FancyBboxPatch((x - _BOX / 2, y - _HIGH / 2), _BOX, _HIGH, boxstyle="round,pad=0,rounding_size=0.05",
                                     facecolor=_FILL[node["kind"]], edgecolor=_TEXT, linewidth=0.8, zorder=5))
-        ax.text(x, y, "\n".join([node["name"], *node["lines"]]), fontsize=7, ha="center", va="center", color=_TEXT, zorder=6)
+        ax.text(x, y, plain("\n".join([node["name"], *node["lines"]])), fontsize=7, ha="center", va="center", color=_TEXT, zorder=6)
     xs, ys = zip(*where.values())
     bottom = any(where[link["from"]][1] == where[link["to"]][1] == min(ys) for link in machine["links"])
     ax.set_xlim(min(xs) - 0.7, max(xs) + 0.7)
     ax.set_ylim(min(ys) - (_DEEPEST + 0.2 if bottom else 0.5), max(ys) + 0.5)
     ax.set_axis_off()
     title = f"{machine['name']}: GB/s of each link (there / back where they differ)"
-    ax.set_title(title, loc="left", fontsize=10, color=_TEXT)
+    ax.set_title(plain(title), loc="left", fontsize=10, color=_TEXT)
     if handles:
         ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), frameon=False, fontsize=8, ncol=2,
                   title="Links that share a bound", title_fontsize=8)

@@ -5,7 +5,7 @@ import math
 import os
 
 from .study_table import TableError, number, read_table
-from .units import time_unit
+from .units import plain, time_unit
 
 COLUMNS = ("sweep", "point", "points", "machine", "makespan_s", "tflops", "bound_s", "error")
 UNITS = {"x", "s", "ms", "us", "ns", "W", "kW", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "B/s", "kB/s",
@@ -33,13 +33,13 @@ class Axis:
         return float(row[self.name]) if self.numeric else row[self.name]
 
     def text(self, value) -> str:
-        return f"{value:g}" if self.numeric else str(value)
+        return f"{value:g}" if self.numeric else plain(str(value))
 
     @property
     def label(self) -> str:
         """ "capacity_GB/s" as "capacity (GB/s)" """
         name, _, unit = self.name.rpartition("_")
-        return f"{name} ({unit})" if name and unit in UNITS else self.name
+        return plain(f"{name} ({unit})" if name and unit in UNITS else self.name)
 
     @property
     def logarithmic(self) -> bool:
@@ -86,7 +86,7 @@ def _style(ax, grid="both") -> None:
 
 
 def _name_of(row, axes) -> str:
-    return ", ".join(f"{axis.label}={axis.text(axis.of(row))}" if axis.numeric else axis.of(row) for axis in axes)
+    return ", ".join(f"{axis.label}={axis.text(axis.of(row))}" if axis.numeric else axis.text(axis.of(row)) for axis in axes)
 
 
 def _by(rows, axes):
@@ -164,7 +164,7 @@ def _bars(ax, rows, axes, quantity) -> None:
     ax.set_xticks(range(len(names)), names, rotation=30 if max(map(len, names)) > 12 else 0, ha="right" if
                   max(map(len, names)) > 12 else "center")
     ax.set_ylabel(quantity.label, fontsize=9, color=_TEXT)
-    ax.legend(fontsize=7, frameon=False, title=inner.name if inner else None, title_fontsize=7)
+    ax.legend(fontsize=7, frameon=False, title=plain(inner.name) if inner else None, title_fontsize=7)
     _style(ax, "y")
 
 
@@ -186,6 +186,20 @@ def shape_of(axes: list[Axis]) -> tuple[str, list[Axis], list[Axis]]:
     return "bars", names, []
 
 
+def _check_size(path, axes, kind, panels: int, points: int) -> None:
+    if panels > MOST_PANELS or (kind == "bars" and points > MOST_BARS):
+        raise TableError(f"{path}: {len(axes)} axes give {panels} panels of {points} points; expected at most "
+                         f"{MOST_PANELS}, and {MOST_BARS} bars: vary fewer keys, or draw the table by yourself")
+
+
+def check_outline(path: str | os.PathLike) -> None:
+    """Raises TableError where a sweep has too many points to be drawn: of a table of rows that give every value once."""
+    rows = read_table(path, COLUMNS)
+    axes = axes_of(rows)
+    kind, _, between = shape_of(axes)
+    _check_size("the sweep", axes, kind, math.prod(len(axis.values) for axis in between), int(rows[0]["points"]))
+
+
 def sweep_figure(path: str | os.PathLike, figure=None) -> None:
     """Draws the CSV of `tilerail sweep` into a matplotlib Figure, without points that failed. Raises TableError."""
     rows = read_table(path, COLUMNS)
@@ -195,9 +209,7 @@ def sweep_figure(path: str | os.PathLike, figure=None) -> None:
         raise TableError(f"{path}: every point failed; there is nothing to draw")
     kind, inside, between = shape_of(axes)
     panels = _by(done, between)
-    if len(panels) > MOST_PANELS or (kind == "bars" and len(done) > MOST_BARS):
-        raise TableError(f"{path}: {len(axes)} axes give {len(panels)} panels of {len(done)} points; expected at most "
-                         f"{MOST_PANELS}, and {MOST_BARS} bars: vary fewer keys, or draw the table by yourself")
+    _check_size(path, axes, kind, len(panels), len(done))
     if figure is None:
         from matplotlib import pyplot
 
@@ -222,7 +234,7 @@ def sweep_figure(path: str | os.PathLike, figure=None) -> None:
         grid[empty // columns][empty % columns].set_axis_off()
     if image is not None:
         figure.colorbar(image, ax=grid.ravel().tolist(), label=quantity.label)
-    figure.suptitle(_title(rows[0], axes), fontsize=10, color=_TEXT, x=0.01, ha="left")
+    figure.suptitle(plain(_title(rows[0], axes)), fontsize=10, color=_TEXT, x=0.01, ha="left")
 
 
 def _title(first, axes) -> str:

@@ -33,6 +33,7 @@ class Queue:
     src: str
     dst: str
     route: tuple[str, ...]
+    shares: tuple[float, ...]  # by link of the route: the part of the bytes that crosses it
 
 
 @dataclass
@@ -88,6 +89,20 @@ def _number(text: str, what: str, most: float) -> float:
     if not 0 <= value <= most:
         raise TimelineError(f"{what}: {text!r}; expected a number from 0 to {most:g}")
     return value
+
+
+def _route(text: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Links, and the part of the bytes that crosses each: "a->b;b->c 1/2"."""
+    links, shares = [], []
+    for entry in _names(text):
+        link, _, share = entry.partition(" ")
+        part, _, parts = (share or "1/1").partition("/")
+        numbers = _whole(part, "route"), _whole(parts, "route")
+        if not 1 <= numbers[0] <= numbers[1]:
+            raise TimelineError(f"route: {entry!r}; expected a link, or one and a part of 1 such as 1/2")
+        links.append(link)
+        shares.append(numbers[0] / numbers[1])
+    return tuple(links), tuple(shares)
 
 
 class _Reader:
@@ -178,7 +193,7 @@ class _Reader:
         control = _CONTROL.search("".join(row[2:10]))
         if control:
             raise TimelineError(f"control character {control.group()!r}; expected text")
-        queue = Queue(name, row[3], row[4], row[5], tuple(_names(row[8])))
+        queue = Queue(name, row[3], row[4], row[5], *_route(row[8]))
         number = numbers.setdefault(name, len(queues))
         if number == len(queues):
             queues.append(queue)

@@ -4,7 +4,7 @@ import math
 import os
 
 from .study_table import number, read_table
-from .units import seconds_text, time_unit
+from .units import plain, seconds_text, time_unit
 
 COLUMNS = ("part", "now", "factor", "best_s", "bound_s", "base_s", "base_bound_s", "machine", "problem", "policy")
 MOST_PARTS = 25
@@ -58,7 +58,7 @@ def tornado(path: str | os.PathLike, figure=None):
     ax.axvline(base * scale, color=_TEXT, linewidth=1)
     ax.axvline(bound * scale, color=_TEXT, linewidth=0.9, linestyle=(0, (4, 3)))
     ax.text(bound * scale, -0.75, " bound", fontsize=8, color=_TEXT, va="bottom")
-    ax.set_yticks(range(len(names)), [f"{name}\n{_short(parts[name][0])}" for name in names], fontsize=7.5, color=_TEXT)
+    ax.set_yticks(range(len(names)), [plain(f"{name}\n{_short(parts[name][0])}") for name in names], fontsize=7.5, color=_TEXT)
     ax.set_ylim(max(len(names), 1) - 0.4, -0.9)
     ax.set_xlabel(f"makespan ({unit}), the better of the plan kept and a new one", fontsize=9, color=_TEXT)
     ax.tick_params(axis="y", length=0)
@@ -68,8 +68,8 @@ def tornado(path: str | os.PathLike, figure=None):
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)
     first = rows[0]
-    ax.set_title(f"{first['problem']}\n{first['policy']} on {first['machine']}: {seconds_text(base)}, bound "
-                 f"{seconds_text(bound)}", loc="left", fontsize=9.5, color=_TEXT, pad=22)
+    ax.set_title(plain(f"{first['problem']}\n{first['policy']} on {first['machine']}: {seconds_text(base)}, bound "
+                       f"{seconds_text(bound)}"), loc="left", fontsize=9.5, color=_TEXT, pad=22)
     handles = [Patch(facecolor=colour, label=name) for name, colour, _ in CHANGES.values()]
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncol=3, frameon=False, fontsize=8,
               borderaxespad=0.2, labelcolor=_TEXT)

@@ -48,3 +48,8 @@ def run_title(timeline: Timeline) -> str:
     """ "gemmex, tile 2048, on two-gpu (sim)" """
     metadata = timeline.metadata
     return f"{metadata['policy']}, tile {metadata['tile']}, on {metadata['machine']} ({metadata['backend']})"
+
+
+def plain(text: str) -> str:
+    """For figures: matplotlib takes what is between two '$' as mathematics, but names may hold them."""
+    return text.replace("$", r"\$")

@@ -55,11 +55,12 @@ struct Totals {
   std::map<std::string, double> queues, links;
 };
 
+/// Without the parts of the bytes that cross them.
 std::vector<std::string> links_of(const std::string& route) {
   std::vector<std::string> links;
   for (std::size_t begin = 0; begin < route.size();) {
     const std::size_t end = std::min(route.find(';', begin), route.size());
-    links.push_back(route.substr(begin, end - begin));
+    links.push_back(route.substr(begin, std::min(end, route.find(' ', begin)) - begin));
     begin = end + 1;
   }
   return links;

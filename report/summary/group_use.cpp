@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
 
 namespace tilerail {
 namespace {
@@ -30,12 +32,18 @@ std::optional<double> group_utilisation(const CapacityGroup& group, const std::v
                                         double makespan) {
   bool bounded = false;
   double used = 0, rate = 0, from = 0;  // used: seconds at the full bound that would move as much
-  int flows = 0, forward = 0, backward = 0;
+  std::int64_t unit = 1;                // parts of a whole copy
+  for (const GroupCopy& copy : copies) unit = std::lcm(unit, std::int64_t{copy.of});
+  std::int64_t flows = 0;  // in that unit
+  int forward = 0, backward = 0;
   for (const Change& change : changes(copies)) {
-    const double bound = flows == 0 ? INFINITY : group.bound(flows, forward > 0, backward > 0).value;
+    const double bound =
+        flows == 0
+            ? INFINITY
+            : group.bound(static_cast<double>(flows) / static_cast<double>(unit), forward > 0, backward > 0).value;
     if (std::isfinite(bound)) bounded = true, used += rate / bound * (change.at - from);
     from = change.at;
-    flows += change.by;
+    flows += unit / change.copy->of * change.copy->parts * change.by;
     if (change.copy->forward) forward += change.by;
     if (change.copy->backward) backward += change.by;
     const double of_copy = change.copy->bytes / (change.copy->end - change.copy->start);

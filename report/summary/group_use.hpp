@@ -10,8 +10,9 @@ namespace tilerail {
 /// A copy that loads a capacity group, on which sides, and when.
 struct GroupCopy {
   double start = 0, end = 0;  // s
-  double bytes = 0;
+  double bytes = 0;           // that cross the group
   bool forward = false, backward = false;
+  int parts = 1, of = 1;  // of the copy's bytes
 };
 
 /// The mean over the makespan of the rate of the copies over the group's bound at the moment, which depends on how many

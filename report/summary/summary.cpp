@@ -75,13 +75,15 @@ class Collector {
     const auto bytes = static_cast<double>(run.bytes);
     const bool from_host = topology_.is_host(where.src), to_host = topology_.is_host(where.dst);
     (to_host ? bytes_out_ : from_host ? bytes_in_ : bytes_peer_) += bytes;
-    for (const LinkId link : topology_.route(where.src, where.dst)) {
-      links_[link.index()].bytes += bytes;
+    const int parts = topology_.parts(where.src, where.dst);
+    for (const auto& [link, crossing] : topology_.links_on(where.src, where.dst)) {
+      links_[link.index()].bytes += bytes * crossing / parts;
       links_[link.index()].queues.insert(plan_.op(id).queue);
       link_times_[link.index()].add({run.start, run.end});
     }
     for (const Topology::GroupUse& use : topology_.groups_on(where.src, where.dst))
-      group_copies_[use.group.index()].push_back({run.start, run.end, bytes, use.forward, use.backward});
+      group_copies_[use.group.index()].push_back(
+          {run.start, run.end, bytes * use.parts / parts, use.forward > 0, use.backward > 0, use.parts, parts});
   }
 
   void fill_queues(Summary& summary) {

@@ -16,9 +16,11 @@ const std::string& memory_name(const Plan& plan, MemoryId id) { return plan.memo
 
 std::string route_text(const Topology& topology, MemoryId src, MemoryId dst) {
   std::string text;
-  for (const LinkId link : topology.route(src, dst)) {
+  const int parts = topology.parts(src, dst);
+  for (const auto& use : topology.links_on(src, dst)) {
     if (!text.empty()) text += ';';
-    text += topology.link(link).name;
+    text += topology.link(use.link).name;
+    if (use.parts != parts) text += fmt::format(" {}/{}", use.parts, parts);
   }
   return text;
 }
@@ -39,7 +41,8 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology, const Time
   metadata.backend = timeline.backend;
   metadata.tile = plan.tile;
   for (const MemoryId device : plan.devices) metadata.devices.push_back(memory_name(plan, device));
-  for (const MemoryId host : topology.hosts()) metadata.hosts.push_back(topology.memory(host).name);
+  for (const Memory& memory : topology.memories())
+    if (memory.kind == NodeKind::host) metadata.hosts.push_back(memory.name);
   if (const auto energies = device_energies(plan, topology, timeline.ops))
     for (const Joules energy : *energies) metadata.energy_j.push_back(energy.value);
   return metadata;

@@ -30,7 +30,7 @@ struct AnnotatedQueue {
   std::string name;      // "gpu0 compute 3", "host->gpu1", "gpu1->host #2"
   std::string device;    // the GPU that the queue keeps busy
   std::string src, dst;  // memories; equal for kernels and for copies within one memory
-  std::string route;     // names of the links from src to dst, joined by ';'
+  std::string route;     // names of the links from src to dst, joined by ';'; " 1/2" after what half of the bytes cross
 
   bool operator==(const AnnotatedQueue&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "plan/plan.hpp"
 
@@ -10,7 +11,8 @@ namespace tilerail {
 /// What a plan takes.
 struct Judgement {
   Seconds makespan{0};
-  std::optional<Joules> energy;  // of its devices; absent where the machine's watts are not known
+  std::optional<Joules> energy;    // of its devices; absent where the machine's watts are not known
+  std::vector<Seconds> ends = {};  // when the last operation of each of its devices ends; empty: not told
 };
 
 /// Judges plans, as the simulator does. Deterministic; several threads may ask at the same time.

@@ -1,58 +1,28 @@
 #include "sched/choose/judged_search.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <deque>
 #include <future>
+#include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
+#include "cost/estimate.hpp"
 #include "model/base/error.hpp"
+#include "sched/choose/balance.hpp"
 #include "sched/choose/outlook.hpp"
 #include "sched/choose/search.hpp"
-#include "sched/choose/tile_choice.hpp"
+#include "sched/choose/search_space.hpp"
 #include "sched/choose/ways.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
+#include "sched/policy/fields.hpp"
 
 namespace tilerail {
 namespace {
-
-using Sets = std::vector<std::vector<MemoryId>>;
-
-/// All devices, and fewer where the policy leaves that open.
-Sets sets_for(const Question& q, const Plan& start) {
-  const std::vector<MemoryId> all{q.devices.begin(), q.devices.end()};
-  Sets sets{all};
-  if (q.policy.device_choice == DeviceChoice::search)
-    for (std::size_t count = all.size() / 2; count > 0; count /= 2)
-      for (auto& set : device_subsets(q.problem, all, count)) sets.push_back(std::move(set));
-  if (std::ranges::find(sets, start.devices) == sets.end()) sets.push_back(start.devices);
-  return sets;
-}
-
-/// Ascending: what is worth trying on any of the sets.
-std::vector<std::int64_t> tiles_for(const Question& q, const Sets& sets, const Plan& start) {
-  std::set<std::int64_t> tiles{start.tile};
-  const bool any_tile = q.policy.tile == 0 && q.policy.tile_choice == TileChoice::search;
-  for (std::size_t i = 0; any_tile && i < sets.size(); ++i) {
-    const TileScheduler scheduler{q.on(sets[i])};
-    const auto more = tile_candidates(q.problem.m, q.problem.n, q.problem.k, scheduler.grid(), scheduler.largest_tile(),
-                                      most_judged_kernels);
-    tiles.insert(more.begin(), more.end());
-  }
-  return {tiles.begin(), tiles.end()};
-}
-
-/// About what plans have, by tile: two operations a kernel, or more.
-std::vector<std::int64_t> ops_for(const GemmProblem& p, const std::vector<std::int64_t>& tiles) {
-  std::vector<std::int64_t> ops;
-  for (const std::int64_t tile : tiles) ops.push_back(2 * kernel_count(p.m, p.n, p.k, {1, 1}, tile));
-  return ops;
-}
 
 class JudgedSearch {
  public:
@@ -62,18 +32,24 @@ class JudgedSearch {
         start_{start},
         sets_{sets_for(question, start)},
         tiles_{tiles_for(question, sets_, start)},
-        outlook_{sets_.size(), ops_for(question.problem, tiles_), question.policy.judge_ops} {
-    for (Policy& way : first_ways(question)) add_way(std::move(way));
+        for_the_end_{ops_for_the_end(question, start)},
+        outlook_{sets_.size(), ops_for(question, tiles_), question.policy.judge_ops} {
+    outlook_.use(for_the_end_);
   }
 
   Plan plan() {
     try_around_start();
     std::optional<std::size_t> listed;  // the way that those beside it are in the list of
-    while (best_ && since_best_ < patience) {
-      if (listed != best_->candidate.way) list_beside(*(listed = best_->candidate.way));
+    while (best_ && since_best_ < patience()) {
+      if (listed != best_->candidate.way) ways_.add_beside(*(listed = best_->candidate.way));
       const std::vector<Candidate> next = outlook_.most_promising(ways_.size(), at_once);
       if (next.empty()) break;
       try_all(next);
+    }
+    if (best_) {
+      outlook_.use(-for_the_end_ / 2);
+      try_presets();
+      balance();
     }
     return best_ ? explained() : start_;
   }
@@ -83,29 +59,96 @@ class JudgedSearch {
     Candidate candidate;
     std::string decided = {};  // what its plan follows from
     Grid grid = {};
+    std::vector<double> shares = {};
     std::optional<Plan> plan = {};       // none where it cannot be planned
     std::optional<double> seconds = {};  // where it was judged
+    std::vector<Seconds> ends = {};      // of its devices
+    std::string balance = {};            // how it differs from its way, whose work was not balanced
   };
-
-  void add_way(Policy way) {
-    if (known_ways_.insert(way_key(way)).second) ways_.push_back(std::move(way));
-  }
-  void list_beside(std::size_t way) {
-    for (Policy& other : ways_beside(question_, ways_[way])) add_way(std::move(other));
-  }
 
   void try_around_start() {
     const auto set = static_cast<std::size_t>(std::ranges::find(sets_, start_.devices) - sets_.begin());
-    const auto tile = static_cast<std::size_t>(std::ranges::find(tiles_, start_.tile) - tiles_.begin());
-    std::vector<Candidate> first, around;
-    for (std::size_t way = 0; way < ways_.size(); ++way) first.push_back({way, set, tile});
-    try_all(first);
-    for (const std::size_t way : outlook_.fastest_ways(set, tile, 3)) {
-      for (std::size_t other = 0; other < sets_.size(); ++other) around.push_back({way, other, tile});
-      for (std::size_t other = tiles_.size(); other-- > 0;)
-        if (outlook_.is_cheap(other)) around.push_back({way, set, other});
+    auto tile = static_cast<std::size_t>(std::ranges::find(tiles_, start_.tile) - tiles_.begin());
+    try_all({{0, set, tile}, {ways_.of_presets().front(), set, tile}});  // which relays; start is one of them
+    while (tile + 1 < tiles_.size() && !outlook_.takes(tile, little)) ++tile;
+    try_all_ways(set, tile);
+    try_all_ways(all_devices, tile);
+    const std::vector<Candidate> fastest = fastest_with(tile);
+    for (const Candidate& fast : fastest) try_tiles({fast}, is_like(fast, fastest.front()) ? some : much);
+    if (!fastest.empty()) try_tiles(sets_like(fastest.front()), little);
+    if (best_ && outlook_.takes(best_->candidate.tile, little))
+      try_all_ways(best_->candidate.set, best_->candidate.tile);
+  }
+
+  /// The ways of the presets on all devices, with those tiles whose estimates promise more than the best so far.
+  void try_presets() {
+    constexpr std::size_t most = 4;
+    constexpr double near = 1.02;
+    std::vector<std::pair<double, Candidate>> promising;
+    for (const std::size_t way : ways_.of_presets())
+      for (std::size_t tile = 0; tile < tiles_.size(); tile += at_once) {
+        std::vector<std::future<std::pair<double, Candidate>>> wave;
+        for (std::size_t i = tile; i < std::min(tile + at_once, tiles_.size()); ++i)
+          if (const Candidate candidate{way, all_devices, i}; outlook_.takes(i, much) && !outlook_.knows(candidate))
+            wave.push_back(std::async(std::launch::async, [this, candidate] { return estimate_of(candidate); }));
+        for (auto& one : wave)
+          if (const auto estimated = one.get(); estimated.first <= near * *best_->seconds)
+            promising.push_back(estimated);
+      }
+    std::ranges::sort(promising);
+    if (promising.size() > most) promising.resize(most);
+    std::vector<Candidate> candidates;
+    for (const auto& [_, candidate] : promising) candidates.push_back(candidate);
+    try_all(candidates);
+  }
+
+  /// Infinite where there is no plan, or none that is not known.
+  std::pair<double, Candidate> estimate_of(const Candidate& candidate) const {
+    const Tried made = planned(candidate);
+    const double never = std::numeric_limits<double>::infinity();
+    return {made.plan ? estimate_plan(*made.plan, question_.topology, question_.resources).makespan.value : never,
+            candidate};
+  }
+
+  /// The two fastest, and the fastest of those that deal tiles otherwise, if it is not hopeless: how well they do is
+  /// another matter with another tile.
+  std::vector<Candidate> fastest_with(std::size_t tile) {
+    std::vector<Candidate> first;
+    for (const Candidate& fast : outlook_.fastest(tile)) {
+      const bool same = first.empty() || is_like(fast, first.front());
+      if (!same && outlook_.is_hopeless(fast, first.front())) break;
+      if (first.size() < 2 ? same : !same) first.push_back(fast);
+      if (first.size() == 3) break;
     }
-    try_all(around);
+    return first;
+  }
+
+  bool is_like(const Candidate& a, const Candidate& b) const {
+    return ways_[a.way].distribution == ways_[b.way].distribution;
+  }
+
+  /// Those sets with which this way and tile are nearly as fast.
+  std::vector<Candidate> sets_like(const Candidate& fast) {
+    std::vector<Candidate> all;
+    for (std::size_t set = 0; set < sets_.size(); ++set) all.push_back({fast.way, set, fast.tile});
+    try_all(all);
+    std::erase_if(all, [&](const Candidate& there) { return !outlook_.is_near(there, fast); });
+    return all;
+  }
+
+  /// Each with other tiles, as far as their plans take at most that share of the budget.
+  void try_tiles(const std::vector<Candidate>& of, double share) {
+    std::vector<Candidate> tiles;
+    for (std::size_t other = tiles_.size(); other-- > 0;)
+      for (const auto& [way, set, tile] : of)
+        if (outlook_.takes(other, share)) tiles.push_back({way, set, other});
+    try_all(tiles);
+  }
+
+  void try_all_ways(std::size_t set, std::size_t tile) {
+    std::vector<Candidate> all;
+    for (std::size_t way = 0; way < ways_.size(); ++way) all.push_back({way, set, tile});
+    try_all(all);
   }
 
   /// Some of them at the same time, as many whatever machine this is.
@@ -129,18 +172,50 @@ class JudgedSearch {
     for (Tried& one : made)
       if (is_to_judge(one))
         judging.emplace_back(&one, std::async(std::launch::async, [this, &one] { return judge_.of(*one.plan); }));
-    for (auto& [one, judgement] : judging) one->seconds = judgement.get().makespan.value;
+    for (auto& [one, judgement] : judging) take(*one, judgement.get());
     for (Tried& one : made) learn(std::move(one));
   }
 
-  Tried planned(const Candidate& candidate) const {
+  static void take(Tried& one, Judgement judgement) {
+    one.seconds = judgement.makespan.value;
+    one.ends = std::move(judgement.ends);
+  }
+
+  /// Shifts work from GPUs of the best plan that are done late to those that are done early, as long as that helps.
+  void balance() {
+    constexpr double even = 0.01, least_step = 0.2;
+    if (for_the_end_ == 0 || best_->ends.empty()) return;
+    Policy way = ways_[best_->candidate.way];
+    if (way.distribution == Distribution::blocks) way.distribution = Distribution::proportional;
+    std::int64_t left = for_the_end_ / 2;
+    for (double step = 1; step > least_step && imbalance(best_->ends) > even;) {
+      Tried next = planned(best_->candidate, way, balanced_shares(best_->shares, best_->ends, step));
+      if (!next.plan || (left -= static_cast<std::int64_t>(next.plan->ops.size())) < 0) return;
+      take(next, judge_.of(*next.plan));
+      next.balance =
+          fmt::format(" distribution={} shares={:.4g}", value_of(way, "distribution"), fmt::join(next.shares, ":"));
+      said_.push_back({what(next), *next.seconds, "simulator"});
+      if (*next.seconds < *best_->seconds)
+        best_ = std::move(next);
+      else
+        step /= 2;
+    }
+  }
+
+  Tried planned(const Candidate& candidate) const { return planned(candidate, ways_[candidate.way], {}); }
+
+  Tried planned(const Candidate& candidate, const Policy& way, std::span<const double> shares) const {
     Tried result{candidate};
-    const Question question = question_.on(sets_[candidate.set]).by(ways_[candidate.way]);
+    const Question question = question_.on(sets_[candidate.set], shares).by(way);
     try {
       const TileScheduler scheduler{question};
       const std::int64_t tile = tiles_[candidate.tile];
-      result.grid = scheduler.grid();
-      for (const auto& [key, value] : to_text(decide(question, tile, result.grid), question.topology))
+      result.grid = scheduler.fitting(scheduler.grid(), tile);
+      Decisions decisions = decide(question, tile, result.grid);
+      result.shares = decisions.shares;
+      if (decisions.distribution == Distribution::proportional && all_equal(decisions.shares))
+        decisions.distribution = Distribution::blocks;  // which is the same
+      for (const auto& [key, value] : to_text(decisions, question.topology))
         result.decided += fmt::format("{}={} ", key, value);
       if (!decided_.contains(result.decided)) result.plan = scheduler.plan(tile, result.grid);
     } catch (const InputError&) {  // what does not fit in memory is no candidate
@@ -169,9 +244,9 @@ class JudgedSearch {
   }
 
   std::string what(const Tried& made) const {
-    return fmt::format("tile={} grid={}x{} gpus={}{}", made.plan->tile, made.grid.rows, made.grid.cols,
-                       gpus_text(question_.topology, made.plan->devices),
-                       changes_text(question_, ways_[made.candidate.way]));
+    return fmt::format("tile={} grid={} gpus={}{}{}", made.plan->tile, made.grid.text(),
+                       gpus_text(question_.topology, made.plan->devices), ways_.changes_text(made.candidate.way),
+                       made.balance);
   }
 
   Plan explained() {
@@ -183,18 +258,24 @@ class JudgedSearch {
     return std::move(*best_->plan);
   }
 
+  static constexpr std::size_t all_devices = 0;  // number of a set
   static constexpr std::size_t at_once = 4;
-  static constexpr int patience = 64;  // plans without a better one; docs/model.md#judge
+  static constexpr double little = 1.0 / 48, some = 1.0 / 8, much = 1.0 / 6;  // of the budget, for one plan
+  /// Plans without a better one, until the search ends: more where the budget is larger. docs/model.md#judge
+  int patience() const {
+    constexpr std::int64_t least = 128, ops_a_plan = 800;
+    return static_cast<int>(std::clamp(question_.policy.judge_ops / ops_a_plan, least, std::int64_t{1} << 30));
+  }
   static constexpr double worth_it = 0.002;
 
   const Question question_;
   const Judge& judge_;
   const Plan& start_;
-  const Sets sets_;
+  const DeviceSets sets_;
   const std::vector<std::int64_t> tiles_;
+  const std::int64_t for_the_end_;  // operations of plans that are kept for the end
   Outlook outlook_;
-  std::deque<Policy> ways_;  // they stay where they are while others are added
-  std::set<std::string> known_ways_;
+  WayList ways_{question_};
   std::map<std::string, std::optional<double>> decided_;  // what plans took; different ways may come to the same
   std::vector<PlanCandidate> said_;                       // as the plan file has them
   std::optional<Tried> best_;

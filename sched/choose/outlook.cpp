@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace tilerail {
@@ -11,7 +12,8 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
 // Found by trying them on the machines that are shipped; the result hardly depends on any. docs/model.md#judge
-constexpr double hopeless = 0.6, cost_of_budget = 2, next_tile = 0.04, other_set = 0.15, untried = 0.02;
+constexpr double hopeless = 0.6, cost_of_budget = 2, next_tile = 0.04, other_set = 0.15, untried = 0.02, near = 0.25,
+                 twin = 0.05;
 
 double apart(std::size_t a, std::size_t b) { return static_cast<double>(std::max(a, b) - std::min(a, b)); }
 
@@ -22,23 +24,33 @@ Outlook::Outlook(std::size_t sets, std::vector<std::int64_t> ops, std::int64_t b
 
 void Outlook::learn(const Candidate& candidate, std::optional<double> seconds) { seconds_[candidate] = seconds; }
 
-std::vector<std::size_t> Outlook::fastest_ways(std::size_t set, std::size_t tile, std::size_t most) const {
-  std::vector<std::pair<double, std::size_t>> ranked;
+std::vector<Candidate> Outlook::fastest(std::size_t tile) const {
+  std::vector<std::pair<double, Candidate>> ranked;
   for (const auto& [candidate, seconds] : seconds_)
-    if (candidate.set == set && candidate.tile == tile && seconds) ranked.emplace_back(*seconds, candidate.way);
+    if (candidate.tile == tile && seconds) ranked.emplace_back(*seconds, candidate);
   std::ranges::sort(ranked);
-  std::vector<std::size_t> ways;
-  for (const auto& [seconds, way] : ranked)
-    if (ways.size() < most) ways.push_back(way);
-  return ways;
+  std::vector<Candidate> first;
+  for (double last = 0; const auto& [seconds, candidate] : ranked)
+    if (seconds > std::exchange(last, seconds)) first.push_back(candidate);
+  return first;
+}
+
+bool Outlook::is_near(const Candidate& candidate, const Candidate& known) const {
+  const auto there = seconds_.find(candidate);
+  return there != seconds_.end() && there->second && *there->second < (1 + near) * *seconds_.at(known);
+}
+
+bool Outlook::is_hopeless(const Candidate& candidate, const Candidate& known) const {
+  const auto there = seconds_.find(candidate);
+  return there != seconds_.end() && there->second && *there->second > std::exp(hopeless) * *seconds_.at(known);
 }
 
 std::vector<Candidate> Outlook::most_promising(std::size_t ways, std::size_t most) const {
-  const Cells seen = best_seen(), expected = with_neighbours(seen);
+  const Cells seen = best_seen(), expected = this->expected(seen);
   const double best = *std::ranges::min_element(seen);
   std::vector<std::pair<double, Candidate>> ranked;
   for (std::size_t way = 0; way < ways; ++way) {
-    const double a = behind(way, seen);
+    const double a = behind(way, seen) + (is_twin(way) ? twin : 0);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const Candidate candidate{way, i / ops_.size(), i % ops_.size()};
       if (knows(candidate) || !affords(candidate)) continue;
@@ -61,12 +73,18 @@ Outlook::Cells Outlook::best_seen() const {
   return seen;
 }
 
-/// Of cells not seen: as the nearest ones, and a little more the further those are.
-Outlook::Cells Outlook::with_neighbours(const Cells& seen) const {
+/// Of cells not seen: as the nearest ones, and a little more the further those are; or less, where sets and tiles that
+/// were both seen with others promise less: b(s, t) = b(s, t') + b(s', t) - b(s', t').
+Outlook::Cells Outlook::expected(const Cells& seen) const {
   Cells all = seen;
+  const std::size_t tiles = ops_.size();
   for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t j = 0; seen[i] == unknown && j < seen.size(); ++j)
+    for (std::size_t j = 0; seen[i] == unknown && j < seen.size(); ++j) {
       all[i] = std::min(all[i], seen[j] + distance(i, j));
+      const std::size_t same_set = i / tiles * tiles + j % tiles, same_tile = j / tiles * tiles + i % tiles;
+      if (seen[j] != unknown && seen[same_set] != unknown && seen[same_tile] != unknown)
+        all[i] = std::min(all[i], seen[same_set] + seen[same_tile] - seen[j]);
+    }
   return all;
 }
 
@@ -81,6 +99,16 @@ double Outlook::behind(std::size_t way, const Cells& best) const {
   for (auto at = seconds_.lower_bound({way, 0, 0}); at != seconds_.end() && at->first.way == way; ++at)
     if (at->second) least = std::min(least, std::log(*at->second) - best[cell(at->first)]);
   return least == unknown ? untried : least;
+}
+
+/// Whether it took just as long as another way wherever both are known.
+bool Outlook::is_twin(std::size_t way) const {
+  std::set<std::size_t> alike, unlike;
+  for (auto at = seconds_.lower_bound({way, 0, 0}); at != seconds_.end() && at->first.way == way; ++at)
+    for (std::size_t other = 0; other < way; ++other)
+      if (const auto there = seconds_.find({other, at->first.set, at->first.tile}); there != seconds_.end())
+        (there->second == at->second ? alike : unlike).insert(other);
+  return !std::ranges::includes(unlike, alike);
 }
 
 }  // namespace tilerail

@@ -25,14 +25,21 @@ class Outlook {
   /// So many operations are judged.
   void use(std::int64_t ops) { used_ += ops; }
 
+  std::int64_t ops(std::size_t tile) const { return ops_[tile]; }
   std::int64_t left() const { return budget_ - used_; }
   bool affords(const Candidate& candidate) const { return ops_[candidate.tile] <= left(); }
   bool knows(const Candidate& candidate) const { return seconds_.contains(candidate); }
-  /// Whether a plan of this tile takes but a part of the budget.
-  bool is_cheap(std::size_t tile) const { return ops_[tile] <= budget_ / cheap; }
+  /// Whether a plan of this tile takes at most that share of the budget.
+  bool takes(std::size_t tile, double share) const {
+    return static_cast<double>(ops_[tile]) <= share * static_cast<double>(budget_);
+  }
 
-  /// Of those known with this set and tile, at most so many, the fastest first.
-  std::vector<std::size_t> fastest_ways(std::size_t set, std::size_t tile, std::size_t most) const;
+  /// Whether it is known to take not much more than one that has been judged, or too much.
+  bool is_near(const Candidate& candidate, const Candidate& judged) const;
+  bool is_hopeless(const Candidate& candidate, const Candidate& judged) const;
+  /// Those known with this tile, the fastest first; of equally fast ones the first alone: they
+  /// mostly are so everywhere.
+  std::vector<Candidate> fastest(std::size_t tile) const;
   /// Of those not known of so many ways, at most `most`, the most promising first; none that is hopeless.
   std::vector<Candidate> most_promising(std::size_t ways, std::size_t most) const;
 
@@ -42,10 +49,9 @@ class Outlook {
   std::size_t cell(const Candidate& candidate) const { return candidate.set * ops_.size() + candidate.tile; }
   double distance(std::size_t cell, std::size_t other) const;
   Cells best_seen() const;
-  Cells with_neighbours(const Cells& seen) const;
+  Cells expected(const Cells& seen) const;
   double behind(std::size_t way, const Cells& best) const;
-
-  static constexpr std::int64_t cheap = 4;
+  bool is_twin(std::size_t way) const;
 
   std::size_t sets_;
   std::vector<std::int64_t> ops_;

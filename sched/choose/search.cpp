@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <limits>
 #include <optional>
@@ -23,12 +24,12 @@ namespace {
 
 /// A plan with smaller tiles, fewer GPUs or relays replaces the best one so far only if it is faster by more than this:
 /// estimates are no better.
-constexpr double margin = 0.02;
+constexpr double margin = 0.01;
 
 struct Judged {
   Plan plan;
   PlanCandidate candidate = {};
-  double makespan = 0, busiest = 0;  // estimated, in seconds
+  double makespan = 0, busiest = 0, kernels = 0;  // estimated, in seconds
 
   bool cheap() const { return plan.ops.size() <= 500; }  // next to nothing to make
   bool beats(const Judged& best) const { return makespan < (1 - margin) * best.makespan; }
@@ -90,7 +91,7 @@ class Search {
     Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, grid), grid);
     if (!any_tile()) tried_.push_back(best.candidate);
     for (std::size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
-      if (best.plan.ops.empty() || kernels_alone(count) >= (1 - margin) * best.makespan) break;
+      if (best.plan.ops.empty() || kernels_alone(count) >= (1 - margin) * best.makespan || too_few(count, best)) break;
       for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
         if (!try_fewer(subset, best)) break;
     }
@@ -107,7 +108,8 @@ class Search {
       return thesis_tile(p.m, p.n, depth(grid), grid, scheduler.largest_tile(),
                          p.of_vectors() ? vector_tiles : square_tiles);
     GemmProblem part = p;  // of one GPU
-    part.m = ceil_div(p.m, grid.rows), part.n = ceil_div(p.n, grid.cols), part.k = depth(grid);
+    part.m = ceil_div(p.m, grid.rows), part.n = ceil_div(p.n, grid.cols),
+    part.k = largest_piece(depth(grid), grid.layers);
     const OverlapProblem overlap = overlap_problem(part, topology_, question_.devices[0]);
     const auto tiles = overlap_tiles(part, scheduler.largest_tile());
     const bool even = p.routine == Routine::gemm && question_.devices.size() > 1;
@@ -140,6 +142,15 @@ class Search {
     return least / static_cast<double>(count);
   }
 
+  /// Whether so many devices alike would need longer for the kernels of these tiles than the best plan takes. Plans of
+  /// millions of operations are not made to find that out.
+  bool too_few(std::size_t count, const Judged& best) const {
+    const auto kernels = [&](MemoryId device) { return topology_.memory(device).kernels; };
+    return !any_tile() && static_cast<std::int64_t>(best.plan.ops.size()) > most_judged_kernels &&
+           std::ranges::adjacent_find(question_.devices, std::not_equal_to<>{}, kernels) == question_.devices.end() &&
+           best.kernels >= static_cast<double>(count) * best.makespan;
+  }
+
   std::vector<std::int64_t> candidates(const TileScheduler& scheduler, Grid grid) const {
     return tile_candidates(problem_.m, problem_.n, depth(grid), grid, scheduler.largest_tile(), most_judged_kernels);
   }
@@ -147,10 +158,13 @@ class Search {
   Judged judge(const TileScheduler& scheduler, std::int64_t tile, Grid grid) const {
     Plan plan = scheduler.plan(tile, grid);
     const Estimate estimate = estimate_plan(plan, topology_, question_.resources);
-    const std::string what = fmt::format("tile={} grid={}x{} gpus={}{}", tile, grid.rows, grid.cols,
+    const std::string what = fmt::format("tile={} grid={} gpus={}{}", tile, grid.text(),
                                          gpus_text(topology_, plan.devices), policy_.relays ? " relays" : "");
-    return {
-        std::move(plan), {what, estimate.makespan.value, "estimate"}, estimate.makespan.value, estimate.busiest.value};
+    return {std::move(plan),
+            {what, estimate.makespan.value, "estimate"},
+            estimate.makespan.value,
+            estimate.busiest.value,
+            estimate.kernels.value};
   }
 
   /// Plans with candidate tiles from the largest down. A smaller tile costs more operations, and all of them are
@@ -181,16 +195,23 @@ class Search {
     return std::move(*best);
   }
 
-  /// Fewer GPUs want larger tiles: from that of the best plan upwards, until `patience` do not help. Returns false when
-  /// a plan that was not cheap to make was hopeless.
+  /// Fewer GPUs want larger tiles: from that of the best plan upwards, then a few that are smaller, until `patience` do
+  /// not help. Returns false when a plan that was not cheap to make was hopeless.
   bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) {
     constexpr double hopeless = 1.25;  // docs/model.md#gpus
+    constexpr std::ptrdiff_t few_smaller = 2;
     const TileScheduler scheduler{question_.on(devices)};
     const Grid grid = scheduler.grid();
     std::vector<std::int64_t> tiles{best.plan.tile};
     if (any_tile()) {
       tiles = candidates(scheduler, grid);
-      tiles.erase(tiles.begin(), std::lower_bound(tiles.begin(), tiles.end() - 1, best.plan.tile));
+      const auto same = std::lower_bound(tiles.begin(), tiles.end() - 1, best.plan.tile);
+      std::vector<std::int64_t> smaller{same - std::min<std::ptrdiff_t>(few_smaller, same - tiles.begin()), same};
+      std::erase_if(smaller, [&](std::int64_t tile) {
+        return kernel_count(problem_.m, problem_.n, depth(grid), grid, tile) > many_kernels;
+      });
+      tiles.erase(tiles.begin(), same);
+      tiles.insert(tiles.end(), smaller.rbegin(), smaller.rend());
     }
     double least = std::numeric_limits<double>::infinity();
     std::size_t worse = 0;
@@ -206,8 +227,8 @@ class Search {
     return true;
   }
 
-  static constexpr std::size_t patience = 2;
-  static constexpr std::int64_t many_kernels = 1000;
+  static constexpr std::size_t patience = 3;
+  static constexpr std::int64_t many_kernels = 2000;
 
   const Question question_;
   const GemmProblem& problem_;

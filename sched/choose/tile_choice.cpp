@@ -40,7 +40,8 @@ std::int64_t thesis_tile(std::int64_t m, std::int64_t n, std::int64_t k, Grid gr
 
 std::int64_t kernel_count(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid, std::int64_t tile) {
   const std::int64_t m_r = largest_piece(m, grid.rows), n_c = largest_piece(n, grid.cols);
-  return grid.rows * ceil_div(m_r, tile) * grid.cols * ceil_div(n_c, tile) * ceil_div(k, tile);
+  const std::int64_t depth = grid.layers * ceil_div(largest_piece(k, grid.layers), tile);
+  return grid.rows * ceil_div(m_r, tile) * grid.cols * ceil_div(n_c, tile) * depth;
 }
 
 std::vector<std::int64_t> tile_candidates(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid,

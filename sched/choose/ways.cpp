@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
+#include <utility>
 
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/effects.hpp"
@@ -16,7 +16,7 @@ namespace {
 /// A field that ways differ in, and the values worth trying.
 struct Varied {
   std::string_view key;
-  std::array<std::string_view, 3> values;
+  std::array<std::string_view, 4> values;
 };
 constexpr std::array varied{
     Varied{"sends", {"free", "in-order"}},
@@ -27,9 +27,11 @@ constexpr std::array varied{
     Varied{"write-backs", {"own-queues", "in-order"}},
     Varied{"compute-streams", {"auto", "8"}},
     Varied{"grid", {"auto", "square"}},
-    Varied{"distribution", {"blocks", "2d-cyclic"}},
+    Varied{"k-split", {"1", "2", "4", "all"}},
+    Varied{"distribution", {"blocks", "2d-cyclic", "proportional"}},
     Varied{"chunks", {"8", "1"}},
     Varied{"shares", {"speed", "equal"}},
+    Varied{"small-tiles", {"none", "k-first", "k-last", "c-last"}},
 };
 
 struct Change {
@@ -49,88 +51,66 @@ const std::vector<Changes>& often_best() {
       {{"sends", "free"}, {"compute-streams", "8"}},
       {{"batch", "off"}},
       {{"sends", "free"}, {"grid", "square"}},
-      {{"routing", "link-map"},
-       {"distribution", "2d-cyclic"},
-       {"batch", "off"},
-       {"sends", "free"},
-       {"order", "fifo"},
-       {"write-backs", "own-queues"},
-       {"compute-streams", "8"}},
+      {{"sends", "free"}, {"k-split", "2"}},
+      {{"sends", "free"}, {"k-split", "all"}},
   };
   return table;
 }
 
-/// Makes ways of one question, each once.
-class WayMaker {
- public:
-  explicit WayMaker(const Question& question) : question_{question} {
-    for (const Varied& field : varied)
-      if (question.varies(field.key) && may_matter(question, field.key)) free_.push_back(field.key);
-  }
-
-  Policy with(Policy way, std::string_view key, std::string_view value) const {
-    if (std::ranges::find(free_, key) == free_.end() || (no_relays_ && value == "link-map")) return way;
-    set_value(way, key, value);
-    return way;
-  }
-
-  Policy with(Policy way, const Changes& changes) const {
-    for (const auto& [key, value] : changes) way = with(way, key, value);
-    return way;
-  }
-
-  /// As another policy has them.
-  Policy like(const Policy& other) const {
-    Policy way = question_.policy;
-    for (const std::string_view key : free_) way = with(std::move(way), key, value_of(other, key));
-    return way;
-  }
-
- private:
-  const Question& question_;
-  std::vector<std::string_view> free_;  // keys of fields that may be changed
-  const bool no_relays_ = overrides(question_.policy, "relays") && value_of(question_.policy, "relays") == "off";
-};
-
-void add_new(std::vector<Policy>& ways, Policy way) {
-  const std::string key = way_key(way);
-  if (std::ranges::none_of(ways, [&](const Policy& known) { return way_key(known) == key; }))
-    ways.push_back(std::move(way));
-}
-
 }  // namespace
 
-std::string way_key(const Policy& way) {
-  std::string key;
-  for (const Varied& field : varied) key += value_of(way, field.key) + " ";
-  return key;
-}
-
-std::vector<Policy> first_ways(const Question& question) {
-  const WayMaker make{question};
-  std::vector<Policy> ways{question.policy};
-  for (const Changes& changes : often_best()) add_new(ways, make.with(question.policy, changes));
+WayList::WayList(const Question& question)
+    : question_{question},
+      relays_{!overrides(question.policy, "relays") || value_of(question.policy, "relays") == "on"},
+      speeds_differ_{!equally_fast(question)} {
+  for (const Varied& field : varied)
+    if (question.varies(field.key) && may_matter(question, field.key)) free_.push_back(field.key);
+  add(question.policy);
+  for (const Changes& changes : often_best()) {
+    Policy way = question.policy;
+    for (const auto& [key, value] : changes) way = changed(std::move(way), key, value);
+    add(std::move(way));
+  }
+  of_presets_.push_back(add(like(with_relays(question.policy))));
   for (const std::string& name : preset_names())
-    if (name != "baseline") add_new(ways, make.like(preset(name)));  // which shares nothing and overlaps nothing
-  return ways;
+    if (name != "baseline") of_presets_.push_back(add(like(preset(name))));  // which shares nothing, overlaps nothing
 }
 
-std::vector<Policy> ways_beside(const Question& question, const Policy& way) {
-  const WayMaker make{question};
-  std::vector<Policy> ways{way};
+void WayList::add_beside(std::size_t way) {
   for (const Varied& field : varied)
     for (const std::string_view value : field.values)
-      if (!value.empty()) add_new(ways, make.with(way, field.key, value));
-  ways.erase(ways.begin());
-  return ways;
+      if (!value.empty()) add(changed(ways_[way], field.key, value));
 }
 
-std::string changes_text(const Question& question, const Policy& way) {
+std::string WayList::changes_text(std::size_t way) const {
   std::string text;
   for (const Varied& field : varied)
-    if (const std::string value = value_of(way, field.key); value != value_of(question.policy, field.key))
+    if (const std::string value = value_of(ways_[way], field.key); value != value_of(question_.policy, field.key))
       text += fmt::format(" {}={}", field.key, value);
   return text;
+}
+
+std::size_t WayList::add(Policy way) {
+  std::string wishes;
+  for (const Varied& field : varied) wishes += value_of(way, field.key) + " ";
+  const auto [known, is_new] = known_.try_emplace(std::move(wishes), ways_.size());
+  if (is_new) ways_.push_back(std::move(way));
+  return known->second;
+}
+
+Policy WayList::changed(Policy way, std::string_view key, std::string_view value) const {
+  if (std::ranges::find(free_, key) == free_.end() || (!relays_ && value == "link-map") ||
+      (!speeds_differ_ && (key == "shares" || value == "proportional")))
+    return way;
+  set_value(way, key, value);
+  return way;
+}
+
+/// The question's policy with all that may be changed as another one has it.
+Policy WayList::like(const Policy& other) const {
+  Policy way = question_.policy;
+  for (const std::string_view key : free_) way = changed(std::move(way), key, value_of(other, key));
+  return way;
 }
 
 }  // namespace tilerail

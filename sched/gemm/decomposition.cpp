@@ -2,26 +2,71 @@
 
 #include <algorithm>
 
+#include "model/matrix_blocks.hpp"
+
 namespace tilerail {
 
 std::vector<Interval> split_evenly(std::int64_t extent, int parts) {
-  constexpr std::int64_t unit = 64, least_units = 8;
-  const std::int64_t align = extent >= parts * unit * least_units ? unit : 1;
+  const std::vector<std::int64_t> borders = even_borders(extent, parts);
   std::vector<Interval> pieces;
-  std::int64_t begin = 0;
-  for (int i = 0; i < parts; ++i) {
-    const std::int64_t end = i + 1 == parts ? extent : (extent * (i + 1) / parts + align / 2) / align * align;
-    pieces.push_back({begin, end});
-    begin = end;
-  }
+  for (std::size_t i = 0; i + 1 < borders.size(); ++i) pieces.push_back({borders[i], borders[i + 1]});
   return pieces;
 }
 
-std::vector<Interval> split_tiles(Interval range, std::int64_t tile) {
+std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders) {
   std::vector<Interval> tiles;
-  for (std::int64_t begin = range.begin; begin < range.end; begin += tile)
-    tiles.push_back({begin, std::min(begin + tile, range.end)});
+  for (std::int64_t begin = range.begin; begin < range.end; begin = tiles.back().end) {
+    std::int64_t end = std::min(begin + tile, range.end);
+    const auto border = std::ranges::upper_bound(borders, begin);
+    if (border != borders.end()) end = std::min(end, *border);
+    tiles.push_back({begin, end});
+  }
   return tiles;
+}
+
+namespace {
+
+constexpr std::int64_t smallest_cut = 256;  // below, a kernel costs its launch and little else
+
+/// About that part of it, in multiples of 64.
+std::int64_t part_of(Interval tile, std::int64_t parts) { return tile.size() / parts / 64 * 64; }
+
+}  // namespace
+
+std::vector<Interval> with_small_first(std::vector<Interval> tiles) {
+  if (tiles.empty() || tiles.front().size() < smallest_cut) return tiles;
+  const Interval first = tiles.front();
+  const std::int64_t quarter = part_of(first, 4);
+  tiles.front().begin += 2 * quarter;
+  tiles.insert(tiles.begin(), {{first.begin, first.begin + quarter}, {first.begin + quarter, tiles.front().begin}});
+  return tiles;
+}
+
+std::vector<Interval> with_small_last(std::vector<Interval> tiles) {
+  if (tiles.empty() || tiles.back().size() < smallest_cut) return tiles;
+  const std::int64_t middle = tiles.back().begin + part_of(tiles.back(), 2), end = tiles.back().end;
+  tiles.back().end = middle;
+  tiles.push_back({middle, end});
+  return tiles;
+}
+
+Borders borders_of(const GemmProblem& p, const Topology& topology) {
+  Borders borders;
+  const auto add = [&](std::int64_t rows, std::int64_t cols, MemoryId place, std::vector<std::int64_t>& of_rows,
+                       std::vector<std::int64_t>& of_cols) {
+    for (const MatrixBlock& block : matrix_blocks(rows, cols, place, topology)) {
+      if (block.row > 0) of_rows.push_back(block.row);
+      if (block.col > 0) of_cols.push_back(block.col);
+    }
+  };
+  const bool ta = p.trans_a == Trans::yes, tb = p.trans_b == Trans::yes;
+  if (!p.scales_only()) {
+    add(p.rows_a(), p.cols_a(), p.place_a, ta ? borders.k : borders.m, ta ? borders.m : borders.k);
+    if (p.has_b()) add(p.rows_b(), p.cols_b(), p.place_b, tb ? borders.n : borders.k, tb ? borders.k : borders.n);
+  }
+  add(p.m, p.n, p.place_c, borders.m, borders.n);
+  for (auto* of : {&borders.m, &borders.n, &borders.k}) std::ranges::sort(*of);
+  return borders;
 }
 
 std::int64_t longest(std::span<const Interval> intervals) {

@@ -7,6 +7,7 @@
 #include "cost/resources.hpp"
 #include "model/problem.hpp"
 #include "sched/policy/grid.hpp"
+#include "sched/policy/policy.hpp"
 
 namespace tilerail {
 
@@ -16,12 +17,32 @@ struct Interval {
   std::int64_t size() const { return end - begin; }
 };
 
-/// `extent` in `parts` contiguous pieces that differ by at most one alignment unit: 64 where every piece has at least
-/// eight of them, so that only the last tile of a block is ragged; 1 otherwise.
+/// `extent` in `parts` contiguous pieces between its even_borders (model/matrix_blocks.hpp), which are aligned, so that
+/// only the last tile of a block is ragged.
 std::vector<Interval> split_evenly(std::int64_t extent, int parts);
 
-/// `range` in tiles of `tile`, the last one ragged.
-std::vector<Interval> split_tiles(Interval range, std::int64_t tile);
+/// `range` in tiles of `tile`, the last one ragged; where it crosses one of the ascending borders, a tile ends there.
+std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders = {});
+
+/// How a region is cut in tiles: their side, and where they are smaller. docs/model.md#small-tiles
+struct TileCut {
+  std::int64_t tile = 0;
+  SmallTiles small = SmallTiles::none;
+
+  TileCut(std::int64_t side, SmallTiles where = SmallTiles::none) : tile{side}, small{where} {}
+};
+
+/// The first one in a quarter, a quarter and the rest, or the last one in halves, all but the last of them multiples of
+/// 64; a tile below 256 stays whole.
+std::vector<Interval> with_small_first(std::vector<Interval> tiles);
+std::vector<Interval> with_small_last(std::vector<Interval> tiles);
+
+/// Where blocks of matrices that are in several memories meet (model/matrix_blocks.hpp), as rows of C, columns of C and
+/// along k, ascending: a tile must not go beyond, so that it is in one memory.
+struct Borders {
+  std::vector<std::int64_t> m, n, k;
+};
+Borders borders_of(const GemmProblem& problem, const Topology& topology);
 
 /// Size of the longest; 0 of none.
 std::int64_t longest(std::span<const Interval> intervals);

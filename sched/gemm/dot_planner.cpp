@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "sched/gemm/decomposition.hpp"
 #include "sched/place/loop.hpp"
 
 namespace tilerail {
@@ -18,7 +17,7 @@ struct Part {
   std::size_t first_tile = 0;  // in the directory: x and y of each tile in turn
 };
 
-std::vector<Part> parts_of(const PlanContext& context, std::int64_t tile) {
+std::vector<Part> parts_of(const PlanContext& context, std::int64_t tile, const Borders& borders) {
   std::vector<std::size_t> devices;
   for (std::size_t d = 0; d < context.devices.size(); ++d)
     if (d == 0 || context.topology.has_route(context.devices[d], context.devices[0])) devices.push_back(d);
@@ -28,7 +27,7 @@ std::vector<Part> parts_of(const PlanContext& context, std::int64_t tile) {
   std::size_t first_tile = 0;
   const auto pieces = split_evenly(context.problem.k, static_cast<int>(devices.size()));
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    parts.push_back({devices[i], split_tiles(pieces[i], tile), first_tile});
+    parts.push_back({devices[i], split_tiles(pieces[i], tile, borders.k), first_tile});
     first_tile += 2 * parts.back().tiles.size();
   }
   return parts;
@@ -115,7 +114,7 @@ class Sums final : public Outputs {
     std::optional<OpId> last;
   };
 
-  View result() const { return {context_.matrix_c, 0, 0, 1, 1}; }
+  View result() const { return context_.builder.in_block({context_.matrix_c, 0, 0, 1, 1}); }
   QueueId compute(std::size_t device) const { return context_.builder.compute_queue(context_.devices[device], 0); }
   Arena::Slot take(std::size_t device) {
     return context_.arenas[device].take(1, 1, context_.dtype(result()), [this, device] { inputs_.evict_one(device); });
@@ -153,8 +152,8 @@ class Sums final : public Outputs {
 
 }  // namespace
 
-void plan_dot(PlanContext& context, std::int64_t tile) {
-  const std::vector<Part> parts = parts_of(context, tile);
+void plan_dot(PlanContext& context, std::int64_t tile, const Borders& borders) {
+  const std::vector<Part> parts = parts_of(context, tile, borders);
   TileDirectory inputs{context, tiles_of(context, parts)};
   Fetcher fetcher{context, inputs};
   Sums sums{context, inputs, parts};

@@ -8,11 +8,10 @@ namespace tilerail {
 
 /// The tasks of C = alpha op(A) op(B) + beta C on a tiling, made one by one when they are asked for: sub-problem
 /// (i, j, k) reads A_ik and B_kj and writes C_ij. Tiles are numbered A_ik, then B_kj, then C_ij; only those of A and B
-/// are shared, and so in the directory.
+/// are shared, and so in the directory. With several layers, each has its own C_ij, a sum over its part of k.
 class GemmTasks {
  public:
-  GemmTasks(const GemmProblem& problem, const Tiling& tiling)
-      : problem_{problem}, tiling_{tiling}, rows_{tiling.m.size()}, cols_{tiling.n.size()}, depth_{tiling.k.size()} {}
+  GemmTasks(const GemmProblem& problem, const Tiling& tiling);
 
   TileId a(std::int64_t i, std::int64_t k) const {
     return TileId{static_cast<std::size_t>(i) * depth_ + static_cast<std::size_t>(k)};
@@ -20,8 +19,8 @@ class GemmTasks {
   TileId b(std::int64_t k, std::int64_t j) const {
     return TileId{(rows_ + static_cast<std::size_t>(j)) * depth_ + static_cast<std::size_t>(k)};
   }
-  TileId c(std::int64_t i, std::int64_t j) const {
-    return TileId{inputs() + static_cast<std::size_t>(i) * cols_ + static_cast<std::size_t>(j)};
+  TileId c(std::int64_t i, std::int64_t j, std::size_t layer = 0) const {
+    return TileId{inputs() + (layer * rows_ + static_cast<std::size_t>(i)) * cols_ + static_cast<std::size_t>(j)};
   }
   std::size_t inputs() const { return (rows_ + cols_) * depth_; }
 
@@ -33,7 +32,7 @@ class GemmTasks {
             Scalar::alpha,
             Scalar::one,
             {a(sub.i, sub.k), b(sub.k, sub.j)},
-            c(sub.i, sub.j),
+            c(sub.i, sub.j, layer_of_k_[static_cast<std::size_t>(sub.k)]),
             first,
             last};
   }
@@ -42,11 +41,17 @@ class GemmTasks {
   std::vector<TileDirectory::Tile> input_tiles(BufferId matrix_a, BufferId matrix_b) const;
   /// The region of C that a tile is.
   View home_of_c(TileId tile, BufferId matrix_c) const;
+  /// Of the layers' C_ij: that to which the others are added, on the device that has C if one of them does; else they
+  /// take turns.
+  TileId total_of(TileId c_tile, std::span<const MemoryId> devices) const;
+  /// Layers that have some of k.
+  std::size_t parts() const;
 
  private:
   const GemmProblem& problem_;
   const Tiling& tiling_;
   std::size_t rows_, cols_, depth_;
+  std::vector<std::size_t> layer_of_k_;
 };
 
 }  // namespace tilerail

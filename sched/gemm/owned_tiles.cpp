@@ -1,5 +1,6 @@
 #include "sched/gemm/owned_tiles.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tilerail {
@@ -75,15 +76,17 @@ Seconds OwnedTiles::copy_once(std::size_t device, const View& from, const View& 
   return arrival.last;
 }
 
-OwnedTiles::Open OwnedTiles::begin(const View& home, std::size_t device) {
+OwnedTiles::Open OwnedTiles::begin(const View& region, std::size_t device, bool is_part) {
+  const View home = context_.builder.in_block(region);
   Open tile;
   tile.home = tile.work = home;
-  tile.in_place = context_.problem.place_c == context_.devices[device];
-  tile.beta = tile.in_place || !options_.lazy ? options_.beta : Scalar::zero;
+  tile.is_part = is_part;
+  tile.in_place = !is_part && context_.problem.place_c == context_.devices[device];
+  tile.beta = !is_part && (tile.in_place || !options_.lazy) ? options_.beta : Scalar::zero;
   if (tile.in_place) return tile;
   tile.slot = take(device, {home.rows, home.cols}, context_.dtype(home));
   tile.work = {tile.slot.buffer, 0, 0, home.rows, home.cols};
-  if (!options_.lazy && options_.beta != Scalar::zero) {
+  if (tile.beta != Scalar::zero) {
     Deps deps;
     deps.after(tile.slot.former);
     OpId fetch;
@@ -93,39 +96,56 @@ OwnedTiles::Open OwnedTiles::begin(const View& home, std::size_t device) {
   return tile;
 }
 
-/// C' = beta C_in + C'.
-OpId OwnedTiles::add_c_in(const Open& tile, std::size_t device, OpId last_kernel, Seconds& ready) {
-  const Arena::Slot c_in = take_passing(device, tile.home);
-  Deps fetch_deps, add_deps;
-  fetch_deps.after(c_in.former);
-  const View c_in_view{c_in.buffer, 0, 0, tile.home.rows, tile.home.cols};
+/// C' = factor X + C', with X fetched once it is there. Returns the fetch.
+OpId OwnedTiles::add(Ended& total, const View& from, Scalar factor, Deps arrived, Seconds ready) {
+  const Arena::Slot slot = take_passing(total.device, from);
+  arrived.after(slot.former);
+  const View there{slot.buffer, 0, 0, from.rows, from.cols};
   OpId fetch;
-  const Seconds arrival = copy_c(device, tile.home, c_in_view, fetch_deps, Seconds{0}, fetch);
+  const Seconds arrival = copy_c(total.device, from, there, arrived, ready, fetch);
   Op add;
   add.kind = OpKind::axpby;
-  add.queue = tile.queue;
-  add.a = c_in_view, add.y = tile.work;
-  add.alpha = options_.beta, add.beta = Scalar::one;
-  add_deps.after(fetch).after(last_kernel);
-  const OpId added = context_.emit(device, add, add_deps);
-  ready = std::max(ready, arrival) + context_.costs.of(context_.builder.plan(), add, context_.devices[device]).time;
-  give_back_passing(device, c_in, added);
-  return added;
+  add.queue = total.tile.queue;
+  add.a = there, add.y = total.tile.work;
+  add.alpha = factor, add.beta = Scalar::one;
+  Deps deps;
+  deps.after(fetch).after(total.last);
+  total.last = context_.emit(total.device, add, deps);
+  total.ready = std::max(total.ready, arrival) +
+                context_.costs.of(context_.builder.plan(), add, context_.devices[total.device]).time;
+  give_back_passing(total.device, slot, total.last);
+  return fetch;
 }
 
-void OwnedTiles::end(const Open& tile, std::size_t device, OpId last_kernel, Seconds kernels_end) {
+void OwnedTiles::give_back(const Ended& tile, OpId copied) {
+  LastUses uses;
+  uses.add(context_.builder.queue_of(copied), copied);
+  context_.arenas[tile.device].give_back(tile.tile.slot, uses);
+}
+
+/// Those that are complete first go first.
+void OwnedTiles::add_parts(std::vector<Ended>& all) {
+  std::ranges::stable_sort(all, {}, &Ended::ready);
+  Ended& total = *std::ranges::find(all, false, [](const Ended& one) { return one.tile.is_part; });
+  for (const Ended& part : all) {
+    if (!part.tile.is_part) continue;
+    Deps complete;
+    complete.after(part.last);
+    give_back(part, add(total, part.tile.work, Scalar::one, complete, part.ready));
+  }
+  finish(total);
+}
+
+void OwnedTiles::finish(Ended& total) {
+  const Open& tile = total.tile;
   if (tile.in_place) return;
-  Seconds ready = kernels_end;
-  const bool adds = options_.lazy && options_.beta != Scalar::zero;
-  const OpId last = adds ? add_c_in(tile, device, last_kernel, ready) : last_kernel;
+  if (options_.lazy && options_.beta != Scalar::zero) add(total, tile.home, options_.beta, {}, Seconds{0});
   Deps deps;
-  deps.after(last);
+  deps.after(total.last);
   OpId write_back;
   const int queue = context_.decisions.write_backs == WriteBacks::own_queues ? 1 : 0;
-  copy_c(device, tile.work, tile.home, deps, ready, write_back, queue);
-  LastUses uses;
-  uses.add(context_.builder.queue_of(write_back), write_back);
-  context_.arenas[device].give_back(tile.slot, uses);
+  copy_c(total.device, tile.work, tile.home, deps, total.ready, write_back, queue);
+  give_back(total, write_back);
 }
 
 Outputs::Place OwnedTiles::open(const Task& task, std::size_t device, Deps& deps) {
@@ -136,7 +156,8 @@ Outputs::Place OwnedTiles::open(const Task& task, std::size_t device, Deps& deps
   }
   const int stream = d.started++ % context_.decisions.compute_streams;
   const QueueId queue = context_.builder.compute_queue(context_.devices[device], stream);
-  Open& tile = d.open[task.writes] = begin(options_.home_of(task.writes), device);
+  const bool is_part = options_.total_of && options_.total_of(task.writes) != task.writes;
+  Open& tile = d.open[task.writes] = begin(options_.home_of(task.writes), device, is_part);
   tile.queue = queue;
   deps.after(tile.loaded);
   if (!tile.in_place) deps.after(tile.slot.former);
@@ -145,9 +166,16 @@ Outputs::Place OwnedTiles::open(const Task& task, std::size_t device, Deps& deps
 
 void OwnedTiles::written(const Task& task, std::size_t device, OpId kernel, Seconds kernels_end) {
   if (!task.last) return;
-  const auto tile = devices_[device].open.find(task.writes);
-  end(tile->second, device, kernel, kernels_end);
-  devices_[device].open.erase(tile);
+  const auto open = devices_[device].open.find(task.writes);
+  Ended tile{open->second, device, kernel, kernels_end};
+  devices_[device].open.erase(open);
+  if (options_.parts == 1) return finish(tile);
+  const TileId total = options_.total_of(task.writes);
+  std::vector<Ended>& all = ended_[total];
+  all.push_back(std::move(tile));
+  if (all.size() < options_.parts) return;
+  add_parts(all);
+  ended_.erase(total);
 }
 
 }  // namespace tilerail

@@ -22,6 +22,8 @@ inline int passing_buffers(const Decisions& decisions) { return std::max(2, deci
 ///   eager     C_in is fetched before the first kernel, which scales it by beta.
 ///   lazy      C' = alpha A B without C_in; then C_in is fetched and C' += beta C_in.
 /// Either way a tile whose home is elsewhere is written back after its last kernel. With beta = 0, C_in is never read.
+/// Where several devices compute a part of a tile each, the others' parts are fetched and added to the total when all
+/// are complete, by the device that has the total; C_in and beta are its business alone.
 class OwnedTiles final : public Outputs {
  public:
   struct Shape {
@@ -30,8 +32,10 @@ class OwnedTiles final : public Outputs {
   struct Options {
     bool lazy = false;
     Scalar beta = Scalar::zero;
-    Shape largest;                        // bounds every tile of C
-    std::function<View(TileId)> home_of;  // where in C a tile is
+    Shape largest;                                // bounds every tile of C
+    std::function<View(TileId)> home_of;          // where in the whole of C a tile is
+    std::function<TileId(TileId)> total_of = {};  // that a tile is a part of, maybe itself; none: all are whole
+    std::size_t parts = 1;                        // of each total
   };
 
   /// `inputs` makes room on a device whose memory is full.
@@ -45,7 +49,7 @@ class OwnedTiles final : public Outputs {
   /// A tile of C between its first and its last kernel.
   struct Open {
     View home, work;
-    bool in_place = false;
+    bool in_place = false, is_part = false;
     Scalar beta = Scalar::zero;  // of the first kernel
     std::optional<OpId> loaded;  // eager: the fetch of C_in
     Seconds eta{0};              // when the first kernel may start, as far as C goes
@@ -53,9 +57,19 @@ class OwnedTiles final : public Outputs {
     QueueId queue;
   };
 
-  Open begin(const View& home, std::size_t device);
-  void end(const Open& tile, std::size_t device, OpId last_kernel, Seconds kernels_end);
-  OpId add_c_in(const Open& tile, std::size_t device, OpId last_kernel, Seconds& ready);
+  /// A tile after its last kernel.
+  struct Ended {
+    Open tile;
+    std::size_t device = 0;
+    OpId last;         // operation that wrote it
+    Seconds ready{0};  // when that ends, by the clock
+  };
+
+  Open begin(const View& region, std::size_t device, bool is_part);
+  void finish(Ended& total);
+  void add_parts(std::vector<Ended>& all);
+  OpId add(Ended& total, const View& from, Scalar factor, Deps arrived, Seconds ready);
+  void give_back(const Ended& tile, OpId copied);
   Arena::Slot take(std::size_t device, Shape shape, DType dtype);
   /// Memory for a tile of the shape and type of this one.
   Arena::Slot take_passing(std::size_t device, const View& tile);
@@ -73,6 +87,7 @@ class OwnedTiles final : public Outputs {
     std::deque<std::pair<Arena::Slot, LastUses>> passing;  // ample arenas
   };
   std::vector<Device> devices_;
+  std::map<TileId, std::vector<Ended>> ended_;  // parts of a total that are complete, while others are not
 };
 
 }  // namespace tilerail

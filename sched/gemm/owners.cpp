@@ -1,13 +1,17 @@
 #include "sched/gemm/owners.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tilerail {
 
 OwnersByClock::OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order order, const Fetcher& fetcher)
     : tasks_{tasks}, tiling_{tiling}, order_{order}, fetcher_{fetcher}, devices_(tiling.devices()) {
-  for (std::size_t d = 0; d < devices_.size(); ++d)
-    for (const TileOfC tile : tiling.tiles_of(d)) devices_[d].waiting.push_back({tile.i, tile.j, 0});
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    const Interval depth = tiling.depth_of(d);
+    if (depth.size() == 0) continue;
+    for (const TileOfC tile : tiling.tiles_of(d)) devices_[d].waiting.push_back({tile.i, tile.j, depth.begin});
+  }
 }
 
 OwnersByClock::Rank OwnersByClock::rank(std::size_t device, const SubProblem& sub) const {
@@ -26,36 +30,46 @@ bool OwnersByClock::before(const Rank& a, const Rank& b) const {
   return a.missing < b.missing;
 }
 
+/// Of candidate(0), candidate(1), ..., the number of the one to take.
+template <class Candidate>
+std::size_t OwnersByClock::first_of(std::size_t device, std::size_t count, const Candidate& candidate) const {
+  std::size_t best = 0;
+  if (order_ == Order::fifo) return best;
+  Rank best_rank = rank(device, candidate(0));
+  for (std::size_t c = 1; c < count; ++c)
+    if (const Rank r = rank(device, candidate(c)); before(r, best_rank)) best = c, best_rank = r;
+  return best;
+}
+
+void OwnersByClock::look_further(std::size_t device) {
+  Device& d = devices_[device];
+  const std::int64_t end = tiling_.depth_of(device).end;
+  while (d.k.size() < window && d.next_k < end) d.k.push_back(d.next_k++);
+}
+
 void OwnersByClock::start_tile(std::size_t device) {
   Device& d = devices_[device];
-  std::size_t best = 0;
-  if (order_ != Order::fifo) {
-    Rank best_rank = rank(device, d.waiting[0]);
-    for (std::size_t c = 1; c < std::min(window, d.waiting.size()); ++c)
-      if (const Rank r = rank(device, d.waiting[c]); before(r, best_rank)) best = c, best_rank = r;
-  }
+  const std::size_t best =
+      first_of(device, std::min(window, d.waiting.size()), [&](std::size_t c) { return d.waiting[c]; });
   d.open = d.waiting[best];
   d.waiting.erase(d.waiting.begin() + static_cast<std::ptrdiff_t>(best));
-  d.open_k.resize(tiling_.k.size());
-  for (std::size_t k = 0; k < d.open_k.size(); ++k) d.open_k[k] = static_cast<std::int64_t>(k);
+  d.next_k = tiling_.depth_of(device).begin, d.untouched = true;
+  look_further(device);
 }
 
 std::optional<Task> OwnersByClock::next(std::size_t device) {
   Device& d = devices_[device];
-  if (d.open_k.empty()) {
+  if (d.k.empty()) {
     if (d.waiting.empty()) return std::nullopt;
     start_tile(device);
   }
-  const bool first = d.open_k.size() == tiling_.k.size(), last = d.open_k.size() == 1;
-  std::size_t best = 0;
-  if (order_ != Order::fifo) {
-    Rank best_rank = rank(device, {d.open.i, d.open.j, d.open_k[0]});
-    for (std::size_t c = 1; c < std::min(window, d.open_k.size()); ++c)
-      if (const Rank r = rank(device, {d.open.i, d.open.j, d.open_k[c]}); before(r, best_rank)) best = c, best_rank = r;
-  }
-  const SubProblem sub{d.open.i, d.open.j, d.open_k[best]};
-  d.open_k.erase(d.open_k.begin() + static_cast<std::ptrdiff_t>(best));
-  return tasks_.task(sub, first, last);
+  const std::size_t best = first_of(device, d.k.size(), [&](std::size_t c) {
+    return SubProblem{d.open.i, d.open.j, d.k[c]};
+  });
+  const SubProblem sub{d.open.i, d.open.j, d.k[best]};
+  d.k.erase(d.k.begin() + static_cast<std::ptrdiff_t>(best));
+  look_further(device);
+  return tasks_.task(sub, std::exchange(d.untouched, false), d.k.empty());
 }
 
 OwnersInBlocks::Blocks OwnersInBlocks::blocks(const Tiling& tiling, std::size_t device, std::int64_t slots) {
@@ -76,7 +90,7 @@ std::vector<Task> OwnersInBlocks::sequence_of(const GemmTasks& tasks, const Tili
                                               Blocks blocks) {
   const std::vector<std::int64_t>&rows = tiling.rows_of(device), &cols = tiling.cols_of(device);
   const auto row_count = static_cast<std::int64_t>(rows.size()), col_count = static_cast<std::int64_t>(cols.size());
-  const auto depth = static_cast<std::int64_t>(tiling.k.size());
+  const Interval depth = tiling.depth_of(device);
   std::vector<Task> sequence;
   bool forward = true;
   std::vector<TileOfC> block;
@@ -89,10 +103,10 @@ std::vector<Task> OwnersInBlocks::sequence_of(const GemmTasks& tasks, const Tili
           if (tiling.owner(tile) == device) block.push_back(tile);
         }
       if (block.empty()) continue;
-      for (std::int64_t step = 0; step < depth; ++step)
+      for (std::int64_t step = 0; step < depth.size(); ++step)
         for (const TileOfC tile : block)
-          sequence.push_back(
-              tasks.task({tile.i, tile.j, forward ? step : depth - 1 - step}, step == 0, step + 1 == depth));
+          sequence.push_back(tasks.task({tile.i, tile.j, forward ? depth.begin + step : depth.end - 1 - step},
+                                        step == 0, step + 1 == depth.size()));
       forward = !forward;
     }
   return sequence;

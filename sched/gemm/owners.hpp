@@ -31,13 +31,18 @@ class OwnersByClock final : public Chooser {
     int missing = 0;
   };
   struct Device {
-    std::deque<SubProblem> waiting;    // tiles of C not started, k unused
-    std::vector<std::int64_t> open_k;  // of the started tile, ascending
-    SubProblem open;
+    std::deque<SubProblem> waiting;  // tiles of C not started, with their first k
+    SubProblem open;                 // the started tile
+    std::vector<std::int64_t> k;     // the lowest of it that are left, ascending, as many as are looked at
+    std::int64_t next_k = 0;         // what follows them
+    bool untouched = false;          // whether nothing of it has been given yet
   };
   Rank rank(std::size_t device, const SubProblem& sub) const;
   bool before(const Rank& a, const Rank& b) const;
+  template <class Candidate>
+  std::size_t first_of(std::size_t device, std::size_t count, const Candidate& candidate) const;
   void start_tile(std::size_t device);
+  void look_further(std::size_t device);
 
   const GemmTasks& tasks_;
   const Tiling& tiling_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "sched/gemm/owned_tiles.hpp"
 #include "sched/gemm/owners.hpp"
@@ -13,33 +14,39 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
                                       std::span<const MemoryId> devices, const Decisions& decisions) {
   const std::int64_t element = element_size(problem.dtype), padding = Arena::alignment;
   const auto leading = [=](Interval rows) { return Arena::leading(rows.size(), element); };
-  // Bytes of the tiles where these rows meet all of k: stored so, or transposed.
-  const auto panel = [&](const std::vector<Interval>& tiles, const std::vector<std::int64_t>& of_device, bool along_k) {
+  // Bytes of the tiles where these rows meet these of k: stored so, or transposed.
+  const auto panel = [&](const std::vector<Interval>& tiles, const std::vector<std::int64_t>& of_device,
+                         std::span<const Interval> ks, bool along_k) {
     std::int64_t elements = 0;
     for (const std::int64_t t : of_device)
-      for (const Interval k : tiling.k) {
+      for (const Interval k : ks) {
         const Interval tile = tiles[static_cast<std::size_t>(t)];
         elements += along_k ? leading(k) * tile.size() : leading(tile) * k.size();
       }
-    return elements * element + static_cast<std::int64_t>(of_device.size() * tiling.k.size()) * padding;
+    return elements * element + static_cast<std::int64_t>(of_device.size() * ks.size()) * padding;
   };
   // A device that passes on what others need may get any tile.
   const bool passes_on = decisions.routing == Routing::link_map && decisions.max_hops > 0 && devices.size() > 1;
+  const bool adds_up = tiling.layers() > 1;
   std::vector<std::int64_t> all_rows(tiling.m.size()), all_cols(tiling.n.size());
   std::iota(all_rows.begin(), all_rows.end(), 0), std::iota(all_cols.begin(), all_cols.end(), 0);
   std::vector<std::int64_t> bytes;
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const auto &rows = passes_on ? all_rows : tiling.rows_of(d), &cols = passes_on ? all_cols : tiling.cols_of(d);
+    const Interval depth = passes_on ? Interval{0, static_cast<std::int64_t>(tiling.k.size())} : tiling.depth_of(d);
+    const auto ks =
+        std::span{tiling.k}.subspan(static_cast<std::size_t>(depth.begin), static_cast<std::size_t>(depth.size()));
     std::int64_t need = 0;
-    if (problem.place_a != devices[d]) need += panel(tiling.m, rows, problem.trans_a == Trans::yes);
-    if (problem.place_b != devices[d]) need += panel(tiling.n, cols, problem.trans_b == Trans::no);
-    if (problem.place_c != devices[d]) {
+    if (problem.place_a != devices[d]) need += panel(tiling.m, rows, ks, problem.trans_a == Trans::yes);
+    if (problem.place_b != devices[d]) need += panel(tiling.n, cols, ks, problem.trans_b == Trans::no);
+    if (problem.place_c != devices[d] || adds_up) {
       for (const TileOfC tile : tiling.tiles_of(d))
         need += leading(tiling.m[static_cast<std::size_t>(tile.i)]) *
                     tiling.n[static_cast<std::size_t>(tile.j)].size() * element +
                 padding;
-      if (const auto own = static_cast<std::int64_t>(tiling.tiles_of(d).size()); decisions.lazy || passes_on)
-        need += std::min<std::int64_t>(passing_buffers(decisions), passes_on ? passing_buffers(decisions) : own) *
+      if (const auto own = static_cast<std::int64_t>(tiling.tiles_of(d).size()); decisions.lazy || passes_on || adds_up)
+        need += std::min<std::int64_t>(passing_buffers(decisions),
+                                       passes_on || adds_up ? passing_buffers(decisions) : own) *
                 (Arena::leading(longest(tiling.m), element) * longest(tiling.n) * element + padding);
     }
     bytes.push_back(need);
@@ -59,10 +66,13 @@ void plan_region(PlanContext& context, const Tiling& tiling, Scalar beta) {
   const GemmTasks tasks{context.problem, tiling};
   TileDirectory inputs{context, tasks.input_tiles(context.matrix_a, context.matrix_b)};
   Fetcher fetcher{context, inputs};
-  OwnedTiles outputs{
-      context, inputs, {context.decisions.lazy, beta, {longest(tiling.m), longest(tiling.n)}, [&](TileId tile) {
-                          return tasks.home_of_c(tile, context.matrix_c);
-                        }}};
+  OwnedTiles::Options options{context.decisions.lazy, beta, {longest(tiling.m), longest(tiling.n)}, [&](TileId tile) {
+                                return tasks.home_of_c(tile, context.matrix_c);
+                              }};
+  if (tasks.parts() > 1)
+    options.total_of = [&](TileId tile) { return tasks.total_of(tile, context.devices); },
+    options.parts = tasks.parts();
+  OwnedTiles outputs{context, inputs, std::move(options)};
   const bool pooled = context.decisions.caching && context.arenas.front().pooled();
   if (!pooled) {
     OwnersByClock owners{tasks, tiling, context.decisions.order, fetcher};

@@ -23,13 +23,30 @@ TileScheduler::TileScheduler(const Question& question)
       problem_{question.problem},
       topology_{question.topology},
       devices_{question.devices},
-      capacities_{capacities_for_tiles(question.given, topology_, devices_, question.policy.memory_fraction)} {}
+      capacities_{capacities_for_tiles(question.given, topology_, devices_, question.policy.memory_fraction)},
+      borders_{borders_of(problem_, topology_)} {}
 
 Grid TileScheduler::grid() const {
-  if (problem_.routine != Routine::gemm) return {static_cast<int>(devices_.size()), 1};
+  const bool splits = question_.policy.caching && problem_.has_product() && problem_.routine == Routine::gemm;
+  return grid_of(splits ? layers_for(question_.policy.k_split, static_cast<int>(devices_.size())) : 1);
+}
+
+Grid TileScheduler::fitting(Grid grid, std::int64_t tile) const {
+  if (grid.layers == 1) return grid;
+  const Decisions decisions = decide(question_, tile, grid);
+  const auto regions = cut_to_memory({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions);
+  return fits(regions.front(), decisions) ? grid : grid_of(1);
+}
+
+Grid TileScheduler::grid_of(int layers) const {
+  const auto gpus = static_cast<int>(devices_.size());
+  if (problem_.routine != Routine::gemm) return {gpus, 1};
   const Policy& policy = question_.policy;
-  return policy.grid == GridChoice::automatic ? automatic_grid(problem_, question_.resources, devices_, policy.batch)
-                                              : square_grid(static_cast<int>(devices_.size()));
+  const std::span<const MemoryId> first = devices_.first(static_cast<std::size_t>(gpus / layers));
+  Grid grid = policy.grid == GridChoice::automatic ? automatic_grid(problem_, question_.resources, first, policy.batch)
+                                                   : square_grid(gpus / layers);
+  grid.layers = layers;
+  return grid;
 }
 
 std::int64_t TileScheduler::largest_tile() const {
@@ -41,9 +58,34 @@ std::int64_t TileScheduler::largest_tile() const {
   return std::max<std::int64_t>(64, static_cast<std::int64_t>(side) / 64 * 64);
 }
 
-Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
-  check_kernels(tile);
-  const Decisions decisions = decide(question_, tile, grid_shape);
+/// The most layers of equally many GPUs that are no more than the wish, have at least one k each, and can send their
+/// sums to each other.
+int TileScheduler::layers_for(int wish, int gpus) const {
+  for (int layers = std::min(wish, gpus); layers > 1; --layers)
+    if (gpus % layers == 0 && layers <= problem_.k && reach_each_other(layers)) return layers;
+  return 1;
+}
+
+/// Whether there is a route between all GPUs that may have the same tile: those in the same place of their layers where
+/// all layers are cut alike.
+bool TileScheduler::reach_each_other(int layers) const {
+  const std::size_t plane = devices_.size() / static_cast<std::size_t>(layers);
+  const Distribution dealt = question_.policy.distribution;
+  const bool alike =
+      dealt == Distribution::proportional ||
+      (dealt == Distribution::blocks && question_.policy.shares == Shares::equal && question_.shares.empty());
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    for (std::size_t j = alike ? i % plane : 0; j < devices_.size(); j += alike ? plane : 1)
+      if (i / plane != j / plane && !topology_.has_route(devices_[i], devices_[j])) return false;
+  return true;
+}
+
+Plan TileScheduler::plan(std::int64_t tile, Grid grid) const {
+  return plan(decide(question_, tile, fitting(grid, tile)));
+}
+
+Plan TileScheduler::plan(const Decisions& decisions) const {
+  check_kernel_count(kernels(decisions.tile), decisions.tile);
   Plan plan = plan_by(decisions, question_.given, topology_, name_of(question_.policy));
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (!nothing_to_do) add_operations(plan, decisions);
@@ -52,13 +94,15 @@ Plan TileScheduler::plan(std::int64_t tile, Grid grid_shape) const {
 
 void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const {
   PlanBuilder builder{plan};
+  constexpr double others = 0.25;  // copies and additions beside kernels; mostly fewer
+  builder.expect(static_cast<std::size_t>((1 + others) * kernels(decisions.tile)));
   if (decisions.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   BufferId a{}, b{};
   if (!problem_.scales_only()) {
-    a = builder.add_buffer(matrix_buffer(problem_, Buffer::Kind::matrix_a));
-    if (problem_.has_b()) b = builder.add_buffer(matrix_buffer(problem_, Buffer::Kind::matrix_b));
+    a = builder.add_matrix(problem_, Buffer::Kind::matrix_a, topology_);
+    if (problem_.has_b()) b = builder.add_matrix(problem_, Buffer::Kind::matrix_b, topology_);
   }
-  const BufferId c = builder.add_buffer(matrix_buffer(problem_, Buffer::Kind::matrix_c));
+  const BufferId c = builder.add_matrix(problem_, Buffer::Kind::matrix_c, topology_);
   const std::optional<LinkMap> map =
       decisions.routing == Routing::link_map ? std::optional{LinkMap{topology_}} : std::nullopt;
   std::optional<SharedLinks> links;
@@ -88,29 +132,35 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
 void TileScheduler::add_region(PlanContext& context, const Tiling& tiles, const Region& region) const {
   const Scalar beta = region.k.begin == 0 ? scalar_of(problem_.beta, Scalar::beta) : Scalar::one;
   if (problem_.scales_only() || problem_.routine == Routine::axpy) return plan_elementwise(context, tiles, beta);
-  if (problem_.routine == Routine::dot) return plan_dot(context, context.decisions.tile);
+  if (problem_.routine == Routine::dot) return plan_dot(context, context.decisions.tile, borders_);
   plan_region(context, tiles, beta);
 }
 
 Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {
-  return {region, decisions.grid, decisions.tile, decisions.distribution, decisions.shares};
+  const bool in_cubes = problem_.routine == Routine::gemm && problem_.has_product();
+  const TileCut how{decisions.tile, in_cubes ? decisions.small_tiles : SmallTiles::none};
+  return {region, decisions.grid, how, decisions.distribution, decisions.shares, borders_};
 }
 
 SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& decisions) const {
-  std::vector<MemoryId> read{problem_.place_a, problem_.place_b};
-  if (problem_.beta != 0) read.push_back(problem_.place_c);
+  std::vector<MemoryId> read, written;
+  const auto add = [&](Buffer::Kind matrix, std::vector<MemoryId>& to) {
+    for (const Buffer& buffer : matrix_buffers(problem_, matrix, topology_)) to.push_back(buffer.memory);
+  };
+  add(Buffer::Kind::matrix_a, read), add(Buffer::Kind::matrix_b, read), add(Buffer::Kind::matrix_c, written);
+  if (problem_.beta != 0) read.insert(read.end(), written.begin(), written.end());
   const auto side = static_cast<double>(decisions.tile);
   const Bytes bytes{side * (problem_.of_vectors() ? 1 : side) * static_cast<double>(element_size(problem_.dtype))};
-  SharedLinks links{map, devices_, read, std::span{&problem_.place_c, 1}, bytes, decisions.max_hops};
+  SharedLinks links{map, devices_, read, written, bytes, decisions.max_hops};
   std::vector<std::size_t> all(devices_.size());
   std::iota(all.begin(), all.end(), 0);
   links.activate(all);
   return links;
 }
 
-void TileScheduler::check_kernels(std::int64_t tile) const {
+double TileScheduler::kernels(std::int64_t tile) const {
   const auto tiles = [&](std::int64_t extent) { return static_cast<double>(ceil_div(extent, tile)); };
-  check_kernel_count(tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k)), tile);
+  return tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k));
 }
 
 bool TileScheduler::fits(const Region& region, const Decisions& decisions) const {

@@ -21,18 +21,27 @@ class TileScheduler {
   /// The grid that the policy wants; GPUs below each other where the result is a vector.
   Grid grid() const;
 
+  /// That grid, or one without layers where partial sums of C would not fit beside the tiles.
+  Grid fitting(Grid grid, std::int64_t tile) const;
+
   /// The largest tile of which every device can hold enough.
   std::int64_t largest_tile() const;
 
   /// Throws InputError when there would be too many kernels, or memory too small for the least number of tiles.
   Plan plan(std::int64_t tile, Grid grid) const;
+  /// By decisions that were made before, for the devices and the share of memory of the question.
+  Plan plan(const Decisions& decisions) const;
 
  private:
+  int layers_for(int wish, int gpus) const;
+  bool reach_each_other(int layers) const;
+  Grid grid_of(int layers) const;
   void add_operations(Plan& plan, const Decisions& decisions) const;
   void add_region(PlanContext& context, const Tiling& tiles, const Region& region) const;
   SharedLinks link_map_routes(const LinkMap& map, const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions) const;
-  void check_kernels(std::int64_t tile) const;
+  /// How many kernels tiles of this size make of the problem.
+  double kernels(std::int64_t tile) const;
   bool fits(const Region& region, const Decisions& decisions) const;
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
   std::int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;
@@ -42,6 +51,7 @@ class TileScheduler {
   const Topology& topology_;
   std::span<const MemoryId> devices_;
   std::vector<std::int64_t> capacities_;  // bytes for tiles, by device
+  Borders borders_;
 };
 
 }  // namespace tilerail

@@ -1,20 +1,67 @@
 #include "sched/gemm/tiling.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "model/base/extents.hpp"
 
 namespace tilerail {
 namespace {
 
-/// Cuts `range` in `parts` blocks and each block in tiles; appends the tiles and returns the block of each.
-std::vector<std::size_t> cut(Interval range, int parts, std::int64_t tile, std::vector<Interval>& tiles) {
+/// `range` in a part for each weight, alike or in proportion: in multiples of 64 where each has many of those.
+std::vector<Interval> weighed(Interval range, std::span<const double> weights) {
+  const auto parts = static_cast<std::int64_t>(weights.size());
+  std::vector<Interval> pieces = split_evenly(range.size(), static_cast<int>(parts));
+  if (!all_equal(weights)) {
+    const std::int64_t unit = range.size() >= parts * 512 ? 64 : 1;
+    pieces.clear();
+    std::int64_t begin = 0, units = 0;
+    for (const std::int64_t count : apportioned(ceil_div(range.size(), unit), weights)) {
+      units += count;
+      pieces.push_back({begin, std::min(units * unit, range.size())});
+      begin = pieces.back().end;
+    }
+  }
+  for (Interval& piece : pieces) piece = {range.begin + piece.begin, range.begin + piece.end};
+  return pieces;
+}
+
+/// Cuts each block in tiles; appends these and returns the block of each.
+std::vector<std::size_t> cut(std::span<const Interval> blocks, TileCut how, std::span<const std::int64_t> borders,
+                             std::vector<Interval>& tiles) {
   std::vector<std::size_t> block_of;
-  std::size_t block = 0;
-  for (const Interval piece : split_evenly(range.size(), parts)) {
-    for (const Interval t : split_tiles({range.begin + piece.begin, range.begin + piece.end}, tile)) tiles.push_back(t);
-    block_of.resize(tiles.size(), block++);
+  for (std::size_t block = 0; block < blocks.size(); ++block) {
+    std::vector<Interval> of_block = split_tiles(blocks[block], how.tile, borders);
+    if (how.small == SmallTiles::c_last) of_block = with_small_last(std::move(of_block));
+    tiles.insert(tiles.end(), of_block.begin(), of_block.end());
+    block_of.resize(tiles.size(), block);
   }
   return block_of;
 }
+
+/// The tiles of one layer's part of k.
+std::vector<Interval> cut_k(Interval part, TileCut how, std::span<const std::int64_t> borders) {
+  std::vector<Interval> tiles = split_tiles(part, how.tile, borders);
+  if (how.small == SmallTiles::k_first) return with_small_first(std::move(tiles));
+  if (how.small == SmallTiles::k_last) return with_small_last(std::move(tiles));
+  return tiles;
+}
+
+/// What rows, columns and layers of a grid have of the shares.
+struct Marginals {
+  std::vector<double> rows, cols, layers;
+
+  Marginals(Grid grid, std::span<const double> shares)
+      : rows(static_cast<std::size_t>(grid.rows)),
+        cols(static_cast<std::size_t>(grid.cols)),
+        layers(static_cast<std::size_t>(grid.layers)) {
+    for (std::size_t d = 0; d < shares.size(); ++d) {
+      rows[d / cols.size() % rows.size()] += shares[d];
+      cols[d % cols.size()] += shares[d];
+      layers[d / (rows.size() * cols.size())] += shares[d];
+    }
+  }
+};
 
 void sort_unique(std::vector<std::int64_t>& numbers) {
   std::sort(numbers.begin(), numbers.end());
@@ -23,31 +70,42 @@ void sort_unique(std::vector<std::int64_t>& numbers) {
 
 }  // namespace
 
-Tiling::Tiling(const Region& region, Grid grid, std::int64_t tile) : k{split_tiles(region.k, tile)} {
-  const auto row_of = cut(region.m, grid.rows, tile, m), col_of = cut(region.n, grid.cols, tile, n);
-  owners_.reserve(m.size() * n.size());
-  for (const std::size_t r : row_of)
-    for (const std::size_t c : col_of) owners_.push_back(r * static_cast<std::size_t>(grid.cols) + c);
-  index(static_cast<std::size_t>(std::int64_t{grid.rows} * grid.cols));
-}
+Tiling::Tiling(const Region& region, Grid grid, TileCut how, const Borders& borders)
+    : Tiling{region, grid, how, Distribution::blocks, std::vector<double>(static_cast<std::size_t>(grid.gpus()), 1.0),
+             borders} {}
 
-Tiling::Tiling(const Region& region, Grid grid, std::int64_t tile, Distribution distribution,
-               std::span<const double> shares) {
-  if (distribution == Distribution::blocks && all_equal(shares)) {
-    *this = Tiling{region, grid, tile};
-    return;
+Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distribution, std::span<const double> shares,
+               const Borders& borders) {
+  const Marginals of{grid, shares};
+  const bool in_blocks =
+      distribution == Distribution::proportional || (distribution == Distribution::blocks && all_equal(shares));
+  const auto row_of = cut(in_blocks ? weighed(region.m, of.rows) : std::vector{region.m}, how, borders.m, m);
+  const auto col_of = cut(in_blocks ? weighed(region.n, of.cols) : std::vector{region.n}, how, borders.n, n);
+  const std::size_t plane = of.rows.size() * of.cols.size();
+  const auto pieces = weighed(region.k, of.layers);
+  for (std::size_t layer = 0; layer < pieces.size(); ++layer) {
+    const auto before = static_cast<std::int64_t>(k.size());
+    for (const Interval part : cut_k(pieces[layer], how, borders.k)) k.push_back(part);
+    depths_.push_back({before, static_cast<std::int64_t>(k.size())});
+    const std::size_t first = layer * plane;
+    if (in_blocks) {
+      for (const std::size_t r : row_of)
+        for (const std::size_t c : col_of) owners_.push_back(first + r * of.cols.size() + c);
+      continue;
+    }
+    for (const std::size_t owner : tile_owners(distribution, static_cast<std::int64_t>(m.size()),
+                                               static_cast<std::int64_t>(n.size()), grid, shares.subspan(first, plane)))
+      owners_.push_back(first + owner);
   }
-  m = split_tiles(region.m, tile), n = split_tiles(region.n, tile), k = split_tiles(region.k, tile);
-  owners_ =
-      tile_owners(distribution, static_cast<std::int64_t>(m.size()), static_cast<std::int64_t>(n.size()), grid, shares);
   index(shares.size());
 }
 
 void Tiling::index(std::size_t devices) {
   tiles_of_.resize(devices), rows_of_.resize(devices), cols_of_.resize(devices);
-  const auto columns = static_cast<std::int64_t>(n.size());
+  const auto columns = static_cast<std::int64_t>(n.size()), tiles = static_cast<std::int64_t>(m.size()) * columns;
   for (std::size_t t = 0; t < owners_.size(); ++t) {
-    const TileOfC tile{static_cast<std::int64_t>(t) / columns, static_cast<std::int64_t>(t) % columns};
+    const std::int64_t number = static_cast<std::int64_t>(t) % tiles;
+    const TileOfC tile{number / columns, number % columns};
     auto& rows = rows_of_[owners_[t]];
     if (rows.empty() || rows.back() != tile.i) rows.push_back(tile.i);
     cols_of_[owners_[t]].push_back(tile.j);

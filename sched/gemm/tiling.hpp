@@ -30,16 +30,23 @@ class Tiling {
  public:
   std::vector<Interval> m, n, k;  // tile boundaries in the problem
 
-  /// Blocks of equal shares: the region is cut in blocks, each block in tiles.
-  Tiling(const Region& region, Grid grid, std::int64_t tile);
+  /// Blocks of equal shares: the region is cut in blocks, each block in tiles. No tile crosses a border.
+  Tiling(const Region& region, Grid grid, TileCut how, const Borders& borders = {});
   /// The region is cut in tiles, which are dealt as `distribution` says; `shares` has one weight a device. Blocks of
-  /// equal shares are cut as above.
-  Tiling(const Region& region, Grid grid, std::int64_t tile, Distribution distribution, std::span<const double> shares);
+  /// equal shares are cut as above, proportional ones where rows and columns of devices have their shares. Each layer
+  /// of the grid has all tiles of C, and a part of k that goes with the shares of its devices.
+  Tiling(const Region& region, Grid grid, TileCut how, Distribution distribution, std::span<const double> shares,
+         const Borders& borders = {});
 
   std::size_t devices() const { return tiles_of_.size(); }
-  std::size_t owner(TileOfC tile) const {
-    return owners_[static_cast<std::size_t>(tile.i) * n.size() + static_cast<std::size_t>(tile.j)];
+  std::size_t layers() const { return depths_.size(); }
+  std::size_t layer_of(std::size_t device) const { return device / (devices() / layers()); }
+  std::size_t owner(TileOfC tile, std::size_t layer = 0) const {
+    return owners_[(layer * m.size() + static_cast<std::size_t>(tile.i)) * n.size() + static_cast<std::size_t>(tile.j)];
   }
+  /// The tiles of k that a layer has, as an interval of their numbers.
+  Interval depth(std::size_t layer) const { return depths_[layer]; }
+  Interval depth_of(std::size_t device) const { return depths_[layer_of(device)]; }
   /// Row by row.
   const std::vector<TileOfC>& tiles_of(std::size_t device) const { return tiles_of_[device]; }
 
@@ -50,7 +57,8 @@ class Tiling {
  private:
   void index(std::size_t devices);
 
-  std::vector<std::size_t> owners_;  // of each tile of C, row by row
+  std::vector<std::size_t> owners_;  // of each tile of C, row by row, layer after layer
+  std::vector<Interval> depths_;     // by layer
   std::vector<std::vector<TileOfC>> tiles_of_;
   std::vector<std::vector<std::int64_t>> rows_of_, cols_of_;
 };

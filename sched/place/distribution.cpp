@@ -129,6 +129,7 @@ std::vector<std::size_t> tile_owners(Distribution distribution, std::int64_t row
   };
   switch (distribution) {
     case Distribution::blocks:
+    case Distribution::proportional:  // of whole tiles; docs/model.md#distribution cuts blocks first
       return evened(by_columns(rows, cols, grid, shares, in_runs));
     case Distribution::sequential:
       return in_runs(rows * cols, shares);

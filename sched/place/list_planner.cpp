@@ -44,7 +44,7 @@ Plan plan_by_list(const GemmProblem& problem, const Topology& topology, std::spa
     BufferId& matrix = kind == Buffer::Kind::matrix_a   ? setup.matrix_a
                        : kind == Buffer::Kind::matrix_b ? setup.matrix_b
                                                         : setup.matrix_c;
-    matrix = builder.add_buffer(matrix_buffer(problem, kind));
+    matrix = builder.add_matrix(problem, kind, topology);
   }
   Workspace workspace{setup, {.per_link = true, .engines = true, .issue = true}, 0};
   PlanContext& context = workspace.context();

@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "sched/policy/fields.hpp"
+#include "sched/policy/made_decisions.hpp"
 
 namespace tilerail {
 namespace {
@@ -50,12 +50,6 @@ bool lazy_for(const Question& q) {
   return q.policy.c_tiles == CTiles::lazy || (q.policy.c_tiles == CTiles::automatic && shares_home);
 }
 
-/// Fields that say how a plan is found, not what it is.
-bool is_of_the_search(std::string_view key) {
-  constexpr std::array keys{"devices", "select", "select-by", "select-ms", "ways", "judge-ops", "tile-choice"};
-  return std::ranges::find(keys, key) != keys.end();
-}
-
 std::string shares_text(const std::vector<double>& shares) {
   return all_equal(shares) ? std::string{"equal"} : fmt::format("{:.4g}", fmt::join(shares, ":"));
 }
@@ -67,17 +61,12 @@ Decisions decide(const Question& q, std::int64_t tile, Grid grid) {
   Decisions d;
   d.devices.assign(q.devices.begin(), q.devices.end());
   d.shares = shares_for(q, tile);
-  d.grid = grid, d.distribution = wish.distribution, d.tile = tile;
-  d.routing = wish.routing, d.relays = wish.relays;
-  d.max_hops = wish.routing == Routing::link_map ? wish.max_hops : 0;
-  d.batch = wish.batch, d.chunks = wish.chunks, d.min_chunk_bytes = wish.min_chunk_bytes;
-  d.sends = wish.sends;
+  d.grid = grid;
+  d = by_wish(std::move(d), wish);
+  d.tile = tile;
+  if (wish.routing != Routing::link_map) d.max_hops = 0;
   d.lazy = lazy_for(q);
-  d.write_backs = wish.write_backs, d.order = wish.order;
-  d.caching = wish.caching, d.overlap = wish.overlap;
   d.compute_streams = streams_for(q, tile);
-  d.memory = wish.memory, d.memory_fraction = wish.memory_fraction;
-  d.single_issuer = wish.single_issuer;
   return d;
 }
 
@@ -96,20 +85,37 @@ Policy with_relays(Policy policy) {
   return policy;
 }
 
-std::vector<PlanDecision> to_text(const Decisions& d, const Topology& topology) {
-  Policy said;  // a policy that wishes just this writes it as users do
-  said.distribution = d.distribution, said.tile = d.tile, said.routing = d.routing, said.relays = d.relays;
+Policy wish_for(const Decisions& d) {
+  Policy said;
+  said.distribution = d.distribution, said.tile = d.tile, said.small_tiles = d.small_tiles, said.routing = d.routing,
+  said.relays = d.relays;
   said.max_hops = d.max_hops, said.batch = d.batch, said.chunks = d.chunks, said.min_chunk_bytes = d.min_chunk_bytes;
   said.sends = d.sends, said.c_tiles = d.lazy ? CTiles::lazy : CTiles::eager;
   said.write_backs = d.write_backs, said.order = d.order, said.caching = d.caching, said.overlap = d.overlap;
   said.compute_streams = d.compute_streams, said.memory = d.memory, said.memory_fraction = d.memory_fraction;
   said.single_issuer = d.single_issuer;
+  return said;
+}
+
+Decisions by_wish(Decisions d, const Policy& wish) {
+  d.distribution = wish.distribution, d.tile = wish.tile, d.small_tiles = wish.small_tiles, d.routing = wish.routing,
+  d.relays = wish.relays;
+  d.max_hops = wish.max_hops, d.batch = wish.batch, d.chunks = wish.chunks, d.min_chunk_bytes = wish.min_chunk_bytes;
+  d.sends = wish.sends, d.lazy = wish.c_tiles == CTiles::lazy;
+  d.write_backs = wish.write_backs, d.order = wish.order, d.caching = wish.caching, d.overlap = wish.overlap;
+  d.compute_streams = wish.compute_streams, d.memory = wish.memory, d.memory_fraction = wish.memory_fraction;
+  d.single_issuer = wish.single_issuer;
+  return d;
+}
+
+std::vector<PlanDecision> to_text(const Decisions& d, const Topology& topology) {
+  const Policy said = wish_for(d);  // writes it as users do
   std::vector<std::string> names;
   for (const MemoryId device : d.devices) names.push_back(topology.memory(device).name);
   std::vector<PlanDecision> text{{"devices", fmt::format("{}", fmt::join(names, ","))}};
   for (const PolicyField& field : fields_of(said)) {
     if (field.key == "grid")
-      text.push_back({"grid", fmt::format("{}x{}", d.grid.rows, d.grid.cols)});
+      text.push_back({"grid", d.grid.text()});
     else if (field.key == "shares")
       text.push_back({"shares", shares_text(d.shares)});
     else if (!is_of_the_search(field.key))

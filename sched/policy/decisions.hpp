@@ -19,6 +19,7 @@ struct Decisions {
   Grid grid;
   Distribution distribution = Distribution::blocks;
   std::int64_t tile = 0;
+  SmallTiles small_tiles = SmallTiles::none;
   Routing routing = Routing::initial;
   bool relays = false;  // routes over other GPUs were preferred to those of the wish
   int max_hops = 0;
@@ -46,6 +47,11 @@ constexpr std::string_view tiles_fit = "all fit", tiles_evicted = "evicted", til
 /// The wishes of a plan that relays: tiles go over other GPUs where that is faster, and everything that would work
 /// against it is set to what goes with it, unless the user overrode it. Source: PARALiA (thesis 3.2).
 Policy with_relays(Policy policy);
+
+/// The policy that wishes just what was decided, but for devices, grid and shares; and the decisions, but for these,
+/// that are such a policy's.
+Policy wish_for(const Decisions& decisions);
+Decisions by_wish(Decisions decisions, const Policy& wish);
 
 /// As the plan file has them: key and value, in the order of the policy's fields.
 std::vector<PlanDecision> to_text(const Decisions& decisions, const Topology& topology);

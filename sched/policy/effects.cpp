@@ -71,12 +71,17 @@ class Facts {
     return varies("routing") || policy.routing == Routing::link_map ||
            preset(policy.preset).routing == Routing::link_map;
   }
-  bool chooses_gpus() const { return selects() || policy.device_choice == DeviceChoice::search; }
-  bool equally_fast() const {
-    return std::ranges::all_of(asked_.devices, [&](MemoryId device) {
-      return asked_.topology.memory(device).kernels == asked_.topology.memory(asked_.devices[0]).kernels;
+  /// Whether there is a route between two of the GPUs.
+  bool gpus_reach_others() const {
+    return std::ranges::any_of(asked_.devices, [&](MemoryId from) {
+      return std::ranges::any_of(asked_.devices,
+                                 [&](MemoryId to) { return from != to && asked_.topology.has_route(from, to); });
     });
   }
+  bool chooses_gpus() const { return selects() || policy.device_choice == DeviceChoice::search; }
+  bool equally_fast() const { return tilerail::equally_fast(asked_); }
+  /// Whether the search may shift work from one GPU to another.
+  bool balances() const { return varies("distribution"); }
   bool copies() const {
     return std::ranges::any_of(plan_->queues, [](const Queue& queue) { return queue.kind == Queue::Kind::copy; });
   }
@@ -145,6 +150,14 @@ constexpr std::array rules{
          [](const Facts& f) {
            return f.one_gpu() ? one_gpu : f.problem.routine != Routine::gemm ? "a vector has no columns" : nullptr;
          }},
+    Rule{"k-split",
+         [](const Facts& f) -> Reason {
+           if (f.one_gpu()) return one_gpu;
+           if (!f.product()) return nothing_to_multiply;
+           if (f.problem.routine != Routine::gemm) return "only the k of matrix products is split";
+           if (!f.policy.caching) return "without caching no sum stays on a GPU";
+           return f.gpus_reach_others() ? nullptr : "no GPU can send its sums to another";
+         }},
     Rule{"distribution", [](const Facts& f) { return f.one_gpu() ? one_gpu
                                                      : f.dot()   ? even_dot
                                                                  : nullptr; }},
@@ -154,7 +167,7 @@ constexpr std::array rules{
            if (f.dot()) return even_dot;
            if (!f.product()) return nothing_to_multiply;
            if (f.selects() && f.policy.select_by == SelectBy::model) return "select-by=model gives the shares";
-           return f.equally_fast() ? "the GPUs are equally fast" : nullptr;
+           return f.equally_fast() && !f.balances() ? "the GPUs are equally fast" : nullptr;
          }},
     Rule{"tile-choice",
          [](const Facts& f) -> Reason {
@@ -164,6 +177,11 @@ constexpr std::array rules{
            return f.product() || searches ? nullptr : nothing_to_multiply;
          }},
     Rule{"tile", [](const Facts&) -> Reason { return nullptr; }},
+    Rule{"small-tiles",
+         [](const Facts& f) -> Reason {
+           if (!f.product()) return nothing_to_multiply;
+           return f.problem.routine != Routine::gemm ? "only tiles of matrix products are cut" : nullptr;
+         }},
     Rule{"routing",
          [](const Facts& f) -> Reason {
            if ((f.policy.relays && f.can_relay()) || (f.link_map() && !f.one_gpu())) return nullptr;
@@ -252,6 +270,12 @@ const Rule& rule_of(std::string_view key) {
 }
 
 }  // namespace
+
+bool equally_fast(const Question& asked) {
+  return std::ranges::all_of(asked.devices, [&](MemoryId device) {
+    return asked.topology.memory(device).kernels == asked.topology.memory(asked.devices[0]).kernels;
+  });
+}
 
 bool may_matter(const Question& asked, std::string_view key) {
   return !rule_of(key).without_effect(Facts{asked, nullptr});

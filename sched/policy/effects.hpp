@@ -12,6 +12,9 @@ namespace tilerail {
 /// cannot, it does not know. The policy is as the user gave it. docs/model.md#decisions
 void explain_effects(const Question& asked, Plan& plan);
 
+/// Whether all its devices have the same kernel times.
+bool equally_fast(const Question& asked);
+
 /// Whether a field, overridden or not, may change some plan of the question. False only where it cannot.
 bool may_matter(const Question& asked, std::string_view key);
 

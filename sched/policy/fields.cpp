@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "sched/policy/meanings.hpp"
 
 namespace tilerail {
 namespace {
@@ -51,7 +52,7 @@ Field number(std::string_view key, Number Policy::*member, Number low, Number hi
     Number value{};
     const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (failure != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) return false;
-    return policy.*member = value, true;
+    return policy.*member = value == 0 ? Number{} : value, true;  // -0 is 0, and its plan has the hash of 0
   };
   return {key, fmt::format("{} to {}", low, high), set,
           [=](const Policy& policy) { return fmt::format("{}", policy.*member); }};
@@ -70,6 +71,19 @@ Field or_auto(Field field, Number Policy::*member) {
     return policy.*member = 0, true;
   };
   field.get = [get = field.get, member](const Policy& policy) { return policy.*member == 0 ? "auto" : get(policy); };
+  return field;
+}
+
+/// The same field, for which "all" stands for as many as there are GPUs.
+Field or_all(Field field) {
+  field.accepted += ", all";
+  field.set = [set = field.set](Policy& policy, std::string_view text) {
+    if (text != "all") return set(policy, text);
+    return policy.k_split = one_part_a_gpu, true;
+  };
+  field.get = [get = field.get](const Policy& policy) {
+    return policy.k_split == one_part_a_gpu ? std::string{"all"} : get(policy);
+  };
   return field;
 }
 
@@ -93,8 +107,9 @@ Field select_field() {
   return choice<const Metric*>("select", &Policy::select, names);
 }
 
-const std::vector<Field>& fields() {
-  static const std::vector<Field> table{
+/// Which GPUs take part and what they compute.
+std::vector<Field> fields_of_work() {
+  return {
       choice<DeviceChoice>("devices", &Policy::device_choice,
                            {{"all", DeviceChoice::all}, {"search", DeviceChoice::search}}),
       select_field(),
@@ -103,8 +118,10 @@ const std::vector<Field>& fields() {
       choice<Ways>("ways", &Policy::ways, {{"fixed", Ways::fixed}, {"search", Ways::search}}),
       number<std::int64_t>("judge-ops", &Policy::judge_ops, 0, std::int64_t{1} << 40),
       choice<GridChoice>("grid", &Policy::grid, {{"square", GridChoice::square}, {"auto", GridChoice::automatic}}),
+      or_all(number<int>("k-split", &Policy::k_split, 1, 1024)),
       choice<Distribution>("distribution", &Policy::distribution,
                            {{"blocks", Distribution::blocks},
+                            {"proportional", Distribution::proportional},
                             {"sequential", Distribution::sequential},
                             {"round-robin", Distribution::round_robin},
                             {"1d-cyclic", Distribution::cyclic_1d},
@@ -112,7 +129,18 @@ const std::vector<Field>& fields() {
       choice<Shares>("shares", &Policy::shares, {{"equal", Shares::equal}, {"speed", Shares::by_speed}}),
       or_model(choice<TileChoice>("tile-choice", &Policy::tile_choice,
                                   {{"thesis", TileChoice::thesis}, {"search", TileChoice::search}})),
+  };
+}
+
+/// What is cut, moved and kept, and how.
+std::vector<Field> fields_of_tiles() {
+  return {
       or_auto(number<std::int64_t>("tile", &Policy::tile, 1, std::int64_t{1} << 40), &Policy::tile),
+      choice<SmallTiles>("small-tiles", &Policy::small_tiles,
+                         {{"none", SmallTiles::none},
+                          {"k-first", SmallTiles::k_first},
+                          {"k-last", SmallTiles::k_last},
+                          {"c-last", SmallTiles::c_last}}),
       choice<Routing>("routing", &Policy::routing,
                       {{"initial", Routing::initial},
                        {"bandwidth", Routing::bandwidth},
@@ -138,87 +166,15 @@ const std::vector<Field>& fields() {
       number<double>("memory-fraction", &Policy::memory_fraction, 0.001, 1.0),
       choice<bool>("issue", &Policy::single_issuer, {{"single", true}, {"per-device", false}}),
   };
-  return table;
 }
 
-/// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 27> meanings{{
-    {"devices",
-     "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
-     "matters with several GPUs and select=none."},
-    {"select",
-     "Takes the GPUs with the best metric: perf (rate), edp (energy times time), pdp (energy); matters with several "
-     "GPUs and something to multiply."},
-    {"select-by",
-     "How select compares sets of GPUs: by the model of PARALiA, or by judging a plan for each of the best sets; "
-     "matters with select."},
-    {"select-ms",
-     "Milliseconds that judging plans for select may cost, at a stated cost of an operation, so that every process "
-     "decides alike; matters with select and select-by=plans."},
-    {"ways",
-     "Whether the search also tries other values of the fields that say how tiles move, those that are not overridden, "
-     "and simulates the plans; matters with judge-ops."},
-    {"judge-ops",
-     "How many operations of plans the search may simulate, a count and not a time so that every process decides "
-     "alike; "
-     "0 leaves the choice to the estimate; matters with ways=search."},
-    {"grid",
-     "How the GPUs are laid over C: as square as possible, or so that the scarcest links carry the fewest bytes; "
-     "matters for a matrix product on several GPUs."},
-    {"distribution",
-     "Which GPU computes which tiles of C: contiguous blocks, or tiles dealt in one of four ways; matters with "
-     "several GPUs."},
-    {"shares",
-     "How much of C each GPU computes: equal parts, or parts in proportion to its speed; matters with several GPUs "
-     "that differ."},
-    {"tile-choice",
-     "Who chooses the tile: the heuristic of the thesis, a search that estimates plans, or an overlap model; matters "
-     "with tile=auto."},
-    {"tile",
-     "Side of the square tiles into which A, B and C are cut, or length of the pieces of vectors; auto leaves it to "
-     "tile-choice."},
-    {"routing",
-     "From which copy a tile is fetched: its home, the fastest pair, the fastest route of a link map, or the "
-     "earliest arrival by pairs (eta) or by links (link-eta); matters where several memories hold a tile."},
-    {"relays",
-     "Also plans with tiles that go over other GPUs where such a route is faster, and takes that plan where it is "
-     "estimated to be; matters on machines that have such routes."},
-    {"max-hops", "How many GPUs a route of routing=link-map may pass over; matters with that routing only."},
-    {"batch",
-     "Sends a tile of A or B to all GPUs that need it in one chain when the first of them needs it; matters with "
-     "several GPUs, caching and enough memory."},
-    {"chunks", "Into how many pieces a tile is cut in such a chain, so that its hops overlap; matters with batch."},
-    {"min-chunk-bytes", "Fewer pieces than chunks where a piece would be smaller than this; matters with batch."},
-    {"sends",
-     "Whether copies from one GPU to others run together or one after another in the order of the plan; matters with "
-     "several GPUs."},
-    {"c-tiles",
-     "When a tile of C is fetched: before its kernels, after them, or after them only where C shares its home with A "
-     "or B; matters with beta other than 0 and GPUs where C is not at home."},
-    {"write-backs",
-     "Whether results go home in the queue of the other copies of their pair or in one of their own; matters where C "
-     "is not at home on the GPU that computes it."},
-    {"order",
-     "Which tile of C a GPU takes next: the lowest, the one with the fewest tiles to fetch, or the one whose tiles "
-     "arrive first; matters where its tiles all fit in memory."},
-    {"caching", "Whether a tile stays on a GPU after its first use; matters where a GPU uses it again."},
-    {"overlap",
-     "Whether a GPU copies while it computes and runs kernels side by side, or does one thing after another."},
-    {"compute-streams",
-     "How many kernels a GPU may run side by side; auto takes as many as its kernels need to fill it."},
-    {"memory",
-     "What happens where tiles do not all fit: the problem is cut in cubes that do, or tiles are evicted; matters "
-     "then only."},
-    {"memory-fraction",
-     "The part of a GPU's memory that tiles may take; matters where it is too small for all of them."},
-    {"issue",
-     "Whether one host thread hands over the operations of all GPUs, or one thread those of each; matters with "
-     "several GPUs."},
-}};
-
-std::string meaning_of(std::string_view key) {
-  const auto found = std::ranges::find(meanings, key, [](const auto& entry) { return entry.first; });
-  return std::string{found == meanings.end() ? std::string_view{} : found->second};
+const std::vector<Field>& fields() {
+  static const std::vector<Field> table = [] {
+    std::vector<Field> all = fields_of_work();
+    for (Field& field : fields_of_tiles()) all.push_back(std::move(field));
+    return all;
+  }();
+  return table;
 }
 
 }  // namespace

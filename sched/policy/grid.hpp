@@ -2,12 +2,21 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 
 namespace tilerail {
 
-/// The GPUs as an r x c grid; C is cut in r x c contiguous blocks, one a GPU, numbered row by row.
+/// The GPUs as an r x c grid; C is cut in r x c contiguous blocks, one a GPU, numbered row by row. With several layers,
+/// each of them is such a grid for its own part of k; their GPUs follow one another.
 struct Grid {
-  int rows = 1, cols = 1;
+  int rows = 1, cols = 1, layers = 1;
+
+  int gpus() const { return rows * cols * layers; }
+  /// "2x4", or "2x2x2" with two layers.
+  std::string text() const {
+    const std::string plane = std::to_string(rows) + "x" + std::to_string(cols);
+    return layers == 1 ? plane : plane + "x" + std::to_string(layers);
+  }
   friend bool operator==(const Grid&, const Grid&) = default;
 };
 

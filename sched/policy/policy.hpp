@@ -22,9 +22,13 @@ enum class Sends { free, in_order };
 enum class TileChoice { thesis, search, model };
 enum class DeviceChoice { all, search };
 enum class SelectBy { model, plans };
-enum class Distribution { blocks, sequential, round_robin, cyclic_1d, cyclic_2d };
+enum class Distribution { blocks, proportional, sequential, round_robin, cyclic_1d, cyclic_2d };
 enum class Shares { equal, by_speed };
+enum class SmallTiles { none, k_first, k_last, c_last };
 enum class Ways { fixed, search };
+
+/// As many parts of k as there are GPUs.
+constexpr int one_part_a_gpu = 1 << 20;
 
 /// Streams of a GPU that are taken where nobody asks for a number: the library of the thesis has 8.
 constexpr int most_automatic_streams = 8;
@@ -46,11 +50,13 @@ struct Policy {
   Ways ways = Ways::fixed;     // search: other values of the fields of sched/choose/ways.hpp are tried, too
   std::int64_t judge_ops = 0;  // of plans that the search may simulate; 0: the estimate alone decides
   GridChoice grid = GridChoice::square;
+  int k_split = 1;  // parts of k, each for its own part of the GPUs; their sums are added up
   Distribution distribution = Distribution::blocks;
   Shares shares = Shares::equal;  // of C, that devices compute
   TileChoice tile_choice = TileChoice::thesis;
   OverlapModel tile_model = OverlapModel::dr;  // of TileChoice::model
   std::int64_t tile = 0;                       // 0: chosen by tile_choice
+  SmallTiles small_tiles = SmallTiles::none;   // where tiles are smaller
   Routing routing = Routing::initial;
   int max_hops = 1;                  // memories between the ends of a route of routing=link-map
   bool relays = false;               // where routes over other GPUs are faster, plan with them, too

@@ -1,7 +1,9 @@
 #include "sched/route/broadcast.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -81,7 +83,24 @@ struct Partial {
   Chain chain;
   Holder at;
   Score score;
+  std::vector<char> visited;  // by destination
 };
+
+/// A partial chain made longer by a hop; which, is not copied before it is among the best.
+struct Extension {
+  std::size_t partial, destination;
+  Clock::Arrival arrival;
+  Score score;
+};
+
+Partial extended(const Partial& partial, MemoryId to, const Extension& by) {
+  Partial longer = partial;
+  longer.chain.hops.push_back(to), longer.chain.arrivals.push_back(by.arrival);
+  longer.at = {to, by.arrival};
+  longer.score = by.score;
+  longer.visited[by.destination] = 1;
+  return longer;
+}
 
 std::optional<Chain> search_all(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
                                 Bytes bytes, int chunks) {
@@ -90,32 +109,44 @@ std::optional<Chain> search_all(Clock& clock, std::span<const Holder> holders, s
   return search.best();
 }
 
+/// All partial chains with one hop more.
+void extend(const std::vector<Partial>& beam, Clock& clock, std::span<const MemoryId> destinations, Bytes bytes,
+            int chunks, std::vector<Extension>& extensions) {
+  extensions.clear();
+  for (std::size_t p = 0; p < beam.size(); ++p)
+    for (std::size_t d = 0; d < destinations.size(); ++d) {
+      if (beam[p].visited[d]) continue;
+      const Clock::Hop hop = clock.hop(beam[p].at.memory, destinations[d]);
+      if (!hop.exists()) continue;
+      const auto arrival = clock.estimate(hop, bytes, chunks, beam[p].at.available);
+      extensions.push_back({p, d, arrival, beam[p].score.with(arrival)});
+    }
+}
+
 std::optional<Chain> search_beam(Clock& clock, std::span<const Holder> holders, std::span<const MemoryId> destinations,
                                  Bytes bytes, int chunks) {
   std::vector<Partial> beam, next;
-  for (const Holder& holder : holders) beam.push_back({{holder.memory, {}, {}}, holder, {}});
+  std::vector<Extension> extensions;
+  std::vector<std::uint32_t> order;  // of extensions, the best first
+  for (const Holder& holder : holders)
+    beam.push_back({{holder.memory, {}, {}}, holder, {}, std::vector<char>(destinations.size())});
   for (std::size_t depth = 0; depth < destinations.size(); ++depth) {
+    extend(beam, clock, destinations, bytes, chunks, extensions);
+    order.resize(extensions.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return extensions[a].score.better_than(extensions[b].score);
+    });
+    if (order.size() > beam_width) order.resize(beam_width);
     next.clear();
-    for (const Partial& partial : beam)
-      for (const MemoryId to : destinations) {
-        const auto& hops = partial.chain.hops;
-        if (std::find(hops.begin(), hops.end(), to) != hops.end()) continue;
-        const Clock::Hop hop = clock.hop(partial.at.memory, to);
-        if (!hop.exists()) continue;
-        const auto arrival = clock.estimate(hop, bytes, chunks, partial.at.available);
-        Partial longer = partial;
-        longer.chain.hops.push_back(to), longer.chain.arrivals.push_back(arrival);
-        longer.at = {to, arrival};
-        longer.score = partial.score.with(arrival);
-        next.push_back(std::move(longer));
-      }
-    std::stable_sort(next.begin(), next.end(),
-                     [](const Partial& a, const Partial& b) { return a.score.better_than(b.score); });
-    if (next.size() > beam_width) next.resize(beam_width);
+    for (const std::uint32_t e : order) {
+      const Extension& extension = extensions[e];
+      next.push_back(extended(beam[extension.partial], destinations[extension.destination], extension));
+    }
     beam.swap(next);
   }
   if (beam.empty()) return std::nullopt;
-  return beam.front().chain;
+  return std::move(beam.front().chain);
 }
 
 }  // namespace

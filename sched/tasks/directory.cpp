@@ -11,24 +11,29 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
       count_{tiles_.size()},
       copies_(count_),
       victims_(context.devices.size()) {
-  for (std::size_t t = 0; t < count_; ++t) copies_[t].resize(tiles_[t].users.size());
+  for (std::size_t t = 0; t < count_; ++t) {
+    copies_[t].resize(tiles_[t].users.size());
+    tiles_[t].home = context.builder.in_block(tiles_[t].home);
+    tiles_[t].home_memory = context.builder.plan().buffer(tiles_[t].home.buffer).memory;
+  }
   if (writes == Writes::some) homes_.resize(count_);
-  // A chooser asks for every tile in its window at every step: one read of memory each instead of three.
+  // A chooser asks for every tile in its window at every step: one read of memory each instead of four.
   constexpr std::size_t most = std::size_t{1} << 24;
   if (count_ * context.devices.size() > most) return;
-  there_.assign(count_ * context.devices.size(), nowhere);
+  here_.resize(count_ * context.devices.size());
   for (std::size_t t = 0; t < count_; ++t) note_home(TileId{t});
 }
 
-Seconds TileDirectory::looked_up(TileId id, std::size_t device) const {
-  if (in_place(id, device)) return home_available(id).last;
-  const Copy* here = find(id, device);
-  return here && here->valid ? here->available.last : nowhere;
+TileDirectory::Here TileDirectory::looked_up(TileId id, std::size_t device) const {
+  if (in_place(id, device))
+    return {home_available(id).last, tile(id).home.buffer, last_written_at_home(id).value_or(Here{}.arrival)};
+  const Copy* copy = find(id, device);
+  return copy && copy->valid ? Here{copy->available.last, copy->slot.buffer, copy->last_piece} : Here{};
 }
 
 /// What changed on the device.
 void TileDirectory::note(TileId id, std::size_t device) {
-  if (!there_.empty()) there_[place_of(id, device)] = looked_up(id, device);
+  if (!here_.empty()) here_[place_of(id, device)] = looked_up(id, device);
 }
 
 void TileDirectory::note_home(TileId id) {
@@ -68,12 +73,14 @@ std::optional<std::size_t> TileDirectory::device_at(MemoryId memory) const {
 
 View TileDirectory::view_on(TileId id, std::size_t device) const {
   const View& home = tile(id).home;
-  if (in_place(id, device)) return home;
-  return {copy(id, device).slot.buffer, 0, 0, home.rows, home.cols};
+  const BufferId buffer = here(id, device).buffer;
+  if (buffer == home.buffer) return home;
+  return {buffer, 0, 0, home.rows, home.cols};
 }
 
 std::optional<OpId> TileDirectory::arrival(TileId id, std::size_t device) const {
-  return in_place(id, device) ? last_written_at_home(id) : copy(id, device).last_piece;
+  const OpId arrival = here(id, device).arrival;
+  return arrival == Here{}.arrival ? std::nullopt : std::optional{arrival};
 }
 
 Clock::Arrival TileDirectory::home_available(TileId id) const {

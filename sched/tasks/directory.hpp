@@ -24,8 +24,8 @@ class TileDirectory {
  public:
   /// One tile: a region of a matrix, and the devices that will use it, ascending.
   struct Tile {
-    View home;
-    MemoryId home_memory;
+    View home;             // given as a view of the whole matrix, kept as one of the block that it is in
+    MemoryId home_memory;  // that of its buffer
     std::vector<std::size_t> users;
   };
 
@@ -54,10 +54,17 @@ class TileDirectory {
     return tile(id).home_memory == context_.devices[device] && home_is_valid(id);
   }
   static constexpr Seconds nowhere{-1};  // before any time
-  /// When what the device has of the newest version is or was there; `nowhere` where it has nothing of it: choosers ask
-  /// this most of all, and an optional would double its bytes.
+  /// What a device has of the newest version. Choosers ask this most of all: optionals would double its bytes.
+  struct Here {
+    Seconds at = nowhere;               // when it is or was there
+    BufferId buffer{std::int32_t{-1}};  // of the matrix where it is used in place
+    OpId arrival{std::int32_t{-1}};     // what brought it; -1 where it was there from the start
+  };
+  Here here(TileId id, std::size_t device) const {
+    return here_.empty() ? looked_up(id, device) : here_[place_of(id, device)];
+  }
   Seconds there(TileId id, std::size_t device) const {
-    return there_.empty() ? looked_up(id, device) : there_[place_of(id, device)];
+    return here_.empty() ? looked_up(id, device).at : here_[place_of(id, device)].at;
   }
   bool present(TileId id, std::size_t device) const { return there(id, device) > nowhere; }
   /// The device's copy, or where it would be; the device must be a user.
@@ -115,7 +122,7 @@ class TileDirectory {
   Clock::Arrival home_available(TileId id) const;
   Victim victim_key(TileId id, const Copy& copy) const { return {-copy.next_use, copy.last_touch, id}; }
   LastUses uses_of(const Copy& copy) const;
-  Seconds looked_up(TileId id, std::size_t device) const;
+  Here looked_up(TileId id, std::size_t device) const;
   /// A chooser asks for the tiles of a row or column after each other: they are neighbours.
   std::size_t place_of(TileId id, std::size_t device) const { return device * count_ + id.index(); }
   void note(TileId id, std::size_t device);
@@ -128,7 +135,7 @@ class TileDirectory {
   std::size_t count_;                      // of tiles
   std::vector<std::vector<Copy>> copies_;  // by tile, one a user
   std::vector<Home> homes_;                // by tile; empty where no tile is written
-  std::vector<Seconds> there_;             // by tile and device, or `nowhere`; empty where that is too much
+  std::vector<Here> here_;                 // by device and tile; empty where that is too much
   std::vector<std::set<Victim>> victims_;  // by device; pooled arenas only
   std::int64_t touches_ = 0;
 };

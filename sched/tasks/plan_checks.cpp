@@ -26,6 +26,12 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
 }
 
 /// A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
+void check_places(const GemmProblem& problem, const Topology& topology) {
+  for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
+    if (place.value < 0 || place.index() >= topology.memories().size())
+      throw InputError{fmt::format("--place: memory {} is not a memory of machine '{}'", place.value, topology.name())};
+}
+
 void check_kernel_count(double kernels, std::int64_t tile) {
   constexpr double most = 1 << 23;
   if (kernels > most)

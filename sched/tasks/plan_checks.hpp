@@ -14,6 +14,9 @@ namespace tilerail {
 /// Whether these are GPUs of the machine, at least one, none of them twice, and not too many.
 void check_devices(const Topology& topology, std::span<const MemoryId> devices);
 
+/// Whether matrices lie in memories of the machine.
+void check_places(const GemmProblem& problem, const Topology& topology);
+
 /// Whether tiles of this size cut a problem into no more kernels than a plan may have.
 void check_kernel_count(double kernels, std::int64_t tile);
 

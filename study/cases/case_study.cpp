@@ -47,10 +47,10 @@ double mean(const std::vector<RankedGroup>& groups, double RankedGroup::*figure)
 
 /// The plan of a case. Throws InputError without a place, also for a plan that takes no time: no error is relative to
 /// that.
-Job job_of(const Case& c, const Topology& topology) {
+Job job_of(const Case& c, const Topology& topology, const TunedPlans& tuned) {
   MachineText machine;
   machine.devices = c.devices;
-  Job job = plan_job(topology, c.problem, machine, c.policy);
+  Job job = plan_job(topology, c.problem, machine, c.policy, tuned);
   if (!job.plan.ops.empty()) return job;
   const GemmProblem& p = job.plan.problem;
   const char* const blame = p.m == 0 ? "m" : p.n == 0 ? "n" : p.k == 0 ? "k" : "alpha";
@@ -67,8 +67,13 @@ std::string CaseResult::name() const {
   return fmt::format("{} x{}", problem, job.plan.devices.size());
 }
 
-CaseStudy::CaseStudy(const std::vector<Case>& cases, const Topology& topology) : topology_{topology} {
-  for (const Case& c : cases) results_.push_back({.what = c, .job = c.locating([&] { return job_of(c, topology); })});
+CaseStudy::CaseStudy(const std::vector<Case>& cases, const Topology& topology, const TunedPlans& tuned)
+    : topology_{topology} {
+  for (const Case& c : cases) {
+    Job job = c.locating([&] { return job_of(c, topology, tuned); });
+    const Bound bound = lower_bound(job.plan.problem, topology, job.plan.origin.given);
+    results_.push_back({.what = c, .job = std::move(job), .bound = bound});
+  }
 }
 
 void CaseStudy::simulate(Executor& simulator) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/executor.hpp"
+#include "cost/bound.hpp"
 #include "study/cases/cases.hpp"
 #include "study/error_split.hpp"
 #include "study/job.hpp"
@@ -18,12 +19,17 @@ namespace tilerail::study {
 struct CaseResult {
   Case what;
   Job job;
+  Bound bound = {};                                         // of any plan on the GPUs that the case names
   std::optional<double> predicted = {};                     // makespan
   std::optional<double> predicted_j = {}, modelled_j = {};  // of the predicted and of the measured timeline
   RunResult measured = {};                                  // without its timeline
   ErrorSplit split = {};                                    // where there is a prediction
 
   double error() const { return *predicted / measured.median() - 1; }
+  /// The measured median over the bound; nothing over a bound of 0.
+  std::optional<double> over_bound() const {
+    return bound.time.value > 0 ? std::optional{measured.median() / bound.time.value} : std::nullopt;
+  }
   bool failed() const { return measured.check && !measured.check->passed; }
   /// Nothing where devices did not count their energy.
   const CountedEnergy* counted() const {
@@ -36,8 +42,9 @@ struct CaseResult {
 /// Cases that are planned, simulated if wanted, and run.
 class CaseStudy {
  public:
-  /// Plans them. Keeps a reference to the machine. Throws InputError naming file, line and column, as measure() does.
-  CaseStudy(const std::vector<Case>& cases, const Topology& topology);
+  /// Plans them, as they were tuned where they are known. Keeps a reference to the machine. Throws InputError naming
+  /// file, line and column, as measure() does.
+  CaseStudy(const std::vector<Case>& cases, const Topology& topology, const TunedPlans& tuned = {});
 
   void simulate(Executor& simulator);
   /// On "host" or "cuda". Once, after simulate() if that is called at all.

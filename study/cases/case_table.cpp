@@ -46,6 +46,7 @@ void add_plan(Cells& cells, const CaseResult& result) {
                              {"tile", plan.tile},
                              {"ops", count(plan.ops.size())},
                              {"plan_s", result.job.plan_s},
+                             {"plan_cache", text(result.job.plan_cache)},
                              {"without_effect", text(fmt::format("{}", fmt::join(plan.origin.without_effect, "; ")))}});
 }
 
@@ -57,9 +58,12 @@ void add_times(Cells& cells, const CaseResult& result) {
   const auto part = [&](double ErrorSplit::*figure) { return result.predicted ? Cell{result.split.*figure} : Cell{}; };
   cells.insert(cells.end(),
                {{"first_s", of_gpu(&GpuRunFacts::first_s)},
+                {"bound_s", result.bound.time.value},
+                {"bound_by", text(result.bound.binding)},
                 {"predicted_s", cell(result.predicted)},
                 {"measured_s", measured.median()},
                 {"measured_min_s", *std::min_element(measured.makespans.begin(), measured.makespans.end())},
+                {"over_bound", cell(result.over_bound())},
                 {"traced_s", of_gpu(&GpuRunFacts::traced_s)},
                 {"issue_per_op_s", of_gpu(&GpuRunFacts::issue_per_op)},
                 {"kernel_s", part(&ErrorSplit::kernel)},

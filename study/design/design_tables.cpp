@@ -5,13 +5,11 @@
 #include <algorithm>
 
 #include "model/base/units_text.hpp"
+#include "model/import/assumptions.hpp"
 #include "model/machine/topology_writer.hpp"
 
 namespace tilerail::study {
 namespace {
-
-/// More than this many are joined by a switch, fewer by a link for each pair.
-constexpr std::size_t few = 8;
 
 /// "gpu[0-7]", "gpu0" of one.
 std::string names(const std::string& stem, std::size_t count) {
@@ -65,12 +63,11 @@ class File {
     for (const Source& source : d_.kind.sources) out_ += source_to_toml(source);
   }
 
-  void link(const std::string& from, const std::string& to, Rate rate, const char* latency,
-            const char* pairing = "all") {
+  void link(const std::string& from, const std::string& to, Rate rate, Seconds latency, const char* pairing = "all") {
     table("[[link]]");
     add("from = {}\nto = {}\n", toml_text(from), toml_text(to));
     if (std::string{pairing} != "all") add("pairing = \"{}\"\n", pairing);
-    add("bandwidth = {}\nlatency = \"{}\"\nboth = true\nsource = {}\n", toml_text(to_text(rate)), latency,
+    add("bandwidth = {}\nlatency = \"{}\"\nboth = true\nsource = {}\n", toml_text(to_text(rate)), to_text(latency),
         toml_text(source_));
   }
 
@@ -80,9 +77,12 @@ class File {
   }
 
   /// All of these switches reach each other.
-  void join(const std::string& stem, std::size_t count, const char* hub, Rate rate, const char* latency) {
+  void join(const std::string& stem, std::size_t count, const char* hub, Rate rate, Seconds latency) {
     if (count == 1) return;
-    if (count <= few) return link(names(stem, count), names(stem, count), rate, latency);
+    if (count <= assumptions::most_in_pairs) return link(names(stem, count), names(stem, count), rate, latency);
+    add("# More than {} of them: not a link for each pair, but one of each to a switch, all of whose traffic shares "
+        "it.\n",
+        assumptions::most_in_pairs);
     table("[[switch]]");
     add("name = \"{}\"\nsource = {}\n", hub, toml_text(source_));
     link(names(stem, count), hub, rate, latency);
@@ -95,12 +95,12 @@ class File {
         "# than the memory gives.\n[[memory]]\nnames = {}\nkind = \"host\"\nsource = {}\n",
         toml_text(host), toml_text(source_));
     switches("cpu", d_.hosts);
-    link(host, cpu, d_.host_memory, "0.5 us", "zip");
+    link(host, cpu, d_.host_memory, assumptions::memory_latency, "zip");
     add("\n[[group]]\nnames = {}\nforward = [\"{}->{}\"]\nbackward = [\"{}->{}\"]\ncapacity = {}\nsource = {}\n",
         toml_text(host), d_.hosts == 1 ? "host" : "host*", cpu, cpu, d_.hosts == 1 ? "host" : "host*",
         toml_text(to_text(d_.host_memory)), toml_text(source_));
     if (d_.hosts > 1) add("\n# Between the sockets.\n");
-    join("cpu", d_.hosts, "sockets", d_.sockets, "1 us");
+    join("cpu", d_.hosts, "sockets", d_.sockets, assumptions::socket_latency);
   }
 
   std::size_t uplinks() const { return d_.gpus / d_.uplink_gpus; }
@@ -108,7 +108,7 @@ class File {
   void pcie_switches() {
     add("\n# {} GPUs share the uplink of a PCIe switch.\n", d_.uplink_gpus);
     switches("plx", uplinks());
-    link(names("cpu", d_.hosts), names("plx", uplinks()), d_.pcie, "0.5 us", "blocks");
+    link(names("cpu", d_.hosts), names("plx", uplinks()), d_.pcie, assumptions::pcie_switch_latency, "blocks");
   }
 
   void gpus() {
@@ -119,16 +119,17 @@ class File {
     out_ += figures_to_toml(gpu);
     add("source = {}\n\n# PCIe, {} GPUs at each socket.\n", toml_text(source_), d_.gpus / d_.hosts);
     const bool shared = d_.uplink_gpus > 1;
-    link(shared ? names("plx", uplinks()) : names("cpu", d_.hosts), names("gpu", d_.gpus), d_.pcie, "2 us", "blocks");
+    link(shared ? names("plx", uplinks()) : names("cpu", d_.hosts), names("gpu", d_.gpus), d_.pcie,
+         assumptions::gpu_latency, "blocks");
   }
 
   void islands() {
     add("\n# NVLink: {} GPUs at each switch.\n", d_.gpus / d_.islands);
     switches("nvsw", d_.islands);
-    link(names("nvsw", d_.islands), names("gpu", d_.gpus), *d_.nvlink, "1.3 us", "blocks");
+    link(names("nvsw", d_.islands), names("gpu", d_.gpus), *d_.nvlink, assumptions::nvlink_latency, "blocks");
     if (d_.bridge) add("\n# Bridges between the islands.\n");
     if (!d_.bridge && d_.islands > 1) add("\n# No bridge: between islands, copies take PCIe and the sockets.\n");
-    if (d_.bridge) join("nvsw", d_.islands, "bridges", *d_.bridge, "1 us");
+    if (d_.bridge) join("nvsw", d_.islands, "bridges", *d_.bridge, assumptions::bridge_latency);
   }
 
   const Design& d_;

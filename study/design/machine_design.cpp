@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cctype>
 
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/topology_limits.hpp"
 #include "model/base/units_text.hpp"
+#include "model/import/assumptions.hpp"
 #include "model/machine/topology_check.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "study/design/design_tables.hpp"
@@ -29,10 +29,14 @@ Rate design_rate(const std::string& text, const std::string& option) {
 }
 
 Rate pcie_rate(const std::string& text, const std::string& option) {
-  constexpr std::array<double, 5> nominal{15.75e9, 31.5e9, 63e9, 121e9, 242e9};  // generations 3 to 7
-  constexpr double reached = 0.87;
+  namespace known = assumptions;
   if (text.find("B/s") != std::string::npos) return design_rate(text, option);
-  return Rate{nominal[static_cast<std::size_t>(parse_integer(text, option, 3, 7) - 3)] * reached};
+  if (text.size() == 1 && text.front() >= '0' + known::first_pcie && text.front() <= '0' + known::last_pcie)
+    return known::pcie[static_cast<std::size_t>(text.front() - '0' - known::first_pcie)] * known::reached;
+  throw InputError{
+      fmt::format("{}: {} is no generation of PCIe and has no unit; expected {} to {}, or a rate such as "
+                  "'50 GB/s'",
+                  option, in_quotes(text), known::first_pcie, known::last_pcie)};
 }
 
 namespace {
@@ -61,10 +65,12 @@ Design design_of(const DesignText& text) {
   d.uplink_gpus = count_of(text.uplink_gpus, "--per-uplink", d.gpus / d.hosts);
   if ((d.gpus / d.hosts) % d.uplink_gpus != 0) require_blocks(d.gpus / d.hosts, d.uplink_gpus, "--per-uplink");
   d.pcie = pcie_rate(text.pcie, "--pcie");
-  d.host_memory = design_rate(text.host_memory, "--host-memory");
-  d.sockets = design_rate(text.sockets, "--sockets");
+  d.host_memory = text.host_memory.empty() ? assumptions::host_memory : design_rate(text.host_memory, "--host-memory");
+  d.sockets = text.sockets.empty() ? assumptions::sockets : design_rate(text.sockets, "--sockets");
   if (!text.nvlink.empty()) d.nvlink = design_rate(text.nvlink, "--nvlink");
   if (!text.bridge.empty()) d.bridge = design_rate(text.bridge, "--bridge");
+  if (d.hosts == 1 && !text.sockets.empty())
+    throw InputError{"--sockets: there is one socket, which needs no link; expected --hosts of at least 2 beside it"};
   if (d.islands > 1 && !d.nvlink)
     throw InputError{"--islands: islands are joined by NVLink; expected --nvlink GB/s beside it"};
   if (d.bridge && d.islands == 1)

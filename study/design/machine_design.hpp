@@ -13,7 +13,7 @@ struct DesignText {
   std::string hosts = "1", islands = "1", uplink_gpus = "1";
   std::string pcie = "5";  // generation 3 to 7, or a rate of 16 lanes with its unit
   std::string nvlink = {}, bridge = {};
-  std::string host_memory = "300", sockets = "100";
+  std::string host_memory = {}, sockets = {};  // what is assumed of these, if empty
   std::string gpu_memory = {};
   std::string command = {};  // for the file's first lines
 };
@@ -26,8 +26,8 @@ std::string design_machine(const DesignText& text);
 /// "450" or "450 GB/s", in the range of rates. Throws InputError "OPTION: ...".
 Rate design_rate(const std::string& text, const std::string& option);
 
-/// A PCIe generation, 3 to 7, of 16 lanes in one direction: what the standard gives times 0.87, which an H200 reaches
-/// on generation 5; or a rate with its unit.
+/// A PCIe generation, 3 to 7, of 16 lanes in one direction: what the standard gives times the share of it
+/// that is reached (model/import/assumptions.hpp); or a rate with its unit.
 Rate pcie_rate(const std::string& text, const std::string& option);
 
 }  // namespace tilerail::study

@@ -27,18 +27,6 @@ fs::path own_file() {
   return fs::canonical(library ? fs::path{object->l_name} : fs::path{"/proc/self/exe"}, error);
 }
 
-std::vector<fs::path> machine_folders() {
-  std::vector<fs::path> folders;
-  const char* const named = std::getenv("TILERAIL_TOPOLOGIES");
-  if (named != nullptr && *named != '\0') folders.emplace_back(named);
-  if (const fs::path file = own_file(); !file.empty()) {
-    folders.push_back(file.parent_path() / "../share/tilerail/topologies");
-    folders.push_back(file.parent_path() / "../../topologies");
-  }
-  folders.emplace_back("topologies");
-  return folders;
-}
-
 /// Whatever can be read: a file, or what a shell makes of <(command).
 bool is_readable_kind(const fs::path& path) {
   std::error_code error;
@@ -46,6 +34,18 @@ bool is_readable_kind(const fs::path& path) {
 }
 
 }  // namespace
+
+std::vector<fs::path> machine_folders() {
+  std::vector<fs::path> folders;
+  const char* const named = std::getenv("TILERAIL_TOPOLOGIES");
+  if (named != nullptr && *named != '\0') folders.emplace_back(named);
+  if (const fs::path file = own_file(); !file.empty()) {
+    for (const char* folder : {"../share/tilerail/topologies", "../../topologies"})
+      folders.push_back((file.parent_path() / folder).lexically_normal());
+  }
+  folders.emplace_back("topologies");
+  return folders;
+}
 
 std::vector<std::string> machine_names() {
   std::set<std::string> names;

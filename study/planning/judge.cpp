@@ -1,17 +1,32 @@
 #include "study/planning/judge.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "backends/fluid/simulation.hpp"
 #include "cost/energy.hpp"
 
 namespace tilerail::study {
+namespace {
+
+std::vector<Seconds> ends_of(const Plan& plan, const Topology& topology, const std::vector<OpTime>& times) {
+  std::vector<Seconds> of_memory(topology.memories().size(), Seconds{0});
+  for (std::size_t op = 0; op < times.size(); ++op) {
+    Seconds& end = of_memory[plan.device_of(plan.ops[op], topology).index()];
+    end = std::max(end, Seconds{times[op].end});
+  }
+  std::vector<Seconds> ends;
+  for (const MemoryId device : plan.devices) ends.push_back(of_memory[device.index()]);
+  return ends;
+}
+
+}  // namespace
 
 Judge judge_of(const Topology& topology) {
   constexpr Seconds simulating{4e-6};  // an operation, about what bench_sim_speed shows; docs/model.md#selection
   const auto of = [&topology](const Plan& plan) {
     const std::vector<OpTime> ops = simulate_fluid(plan, topology);
-    Judgement judgement{makespan_of(ops), {}};
+    Judgement judgement{makespan_of(ops), {}, ends_of(plan, topology, ops)};
     if (const auto energies = device_energies(plan, topology, ops))
       judgement.energy = std::accumulate(energies->begin(), energies->end(), Joules{0});
     return judgement;

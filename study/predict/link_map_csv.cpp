@@ -113,8 +113,9 @@ LinkMap read_link_map(const std::string& file, const Topology& topology) {
 std::string link_map_csv(const Topology& topology) {
   const LinkMap map{topology};
   std::vector<MemoryPair> links;
-  for (std::size_t s = 0; s < map.memories(); ++s)
-    for (std::size_t d = 0; d < map.memories(); ++d)
+  const std::size_t memories = topology.description().memories.size();
+  for (std::size_t s = 0; s < memories; ++s)
+    for (std::size_t d = 0; d < memories; ++d)
       if (const MemoryPair pair{MemoryId{s}, MemoryId{d}}; s != d && map.has(pair)) links.push_back(pair);
   const auto name = [&](MemoryId memory) { return std::string_view{topology.memory(memory).name}; };
   std::string csv = header() + "\n";

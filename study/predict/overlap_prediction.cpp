@@ -1,14 +1,19 @@
 #include "study/predict/overlap_prediction.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "backends/simulator.hpp"
+#include "model/base/error.hpp"
 #include "model/published/overlap_models.hpp"
 #include "sched/choose/overlap_gemm.hpp"
 #include "sched/choose/tile_choice.hpp"
@@ -30,37 +35,52 @@ class Simulations {
 
   Plan chosen() const { return plan(policy_); }
 
-  /// Nothing where the plan would be too long or there is no simulator.
+  /// Nothing where the plan would be too long, or tiles do not fit in memory, or there is no simulator.
   std::optional<double> of(std::int64_t tile) {
     if (!simulator_) {
-      why_not_ = "this build has no simulator";
+      why_not_.insert("this build has no simulator");
       return std::nullopt;
     }
     if (kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_judged_kernels) {
-      why_not_ = fmt::format("plans of more than {} kernels", most_judged_kernels);
+      why_not_.insert(fmt::format("plans of more than {} kernels", most_judged_kernels));
       return std::nullopt;
     }
-    const auto [entry, is_new] = known_.try_emplace(tile, 0);
-    if (is_new) {
-      Policy fixed = policy_;
-      fixed.tile = tile;
-      entry->second = simulator_->execute(plan(fixed)).makespan().value;
-    }
-    return entry->second;
+    if (const auto known = known_.find(tile); known != known_.end()) return known->second;
+    return known_[tile] = simulated(tile);
   }
 
   /// Why some tiles were not simulated.
-  const std::string& why_not() const { return why_not_; }
+  std::string why_not() const {
+    std::set<std::string> reasons = why_not_;
+    if (too_large_)
+      reasons.insert(fmt::format("tiles of {} and more do not fit in the memory of the GPU", *too_large_));
+    return fmt::format("{}", fmt::join(reasons, "; "));
+  }
 
   /// The tile of the least time so far.
   std::optional<TilePrediction> best() const {
-    const auto faster = [](const auto& a, const auto& b) { return a.second < b.second; };
-    const auto best = std::min_element(known_.begin(), known_.end(), faster);
-    if (best == known_.end()) return std::nullopt;
-    return TilePrediction{"simulator", best->first, std::nullopt, best->second};
+    std::optional<TilePrediction> best;
+    for (const auto& [tile, seconds] : known_)
+      if (seconds && (!best || *seconds < *best->simulated))
+        best = TilePrediction{"simulator", tile, std::nullopt, *seconds};
+    return best;
   }
 
  private:
+  /// Nothing where the tiles do not fit: the problem itself can be planned.
+  std::optional<double> simulated(std::int64_t tile) {
+    Policy fixed = policy_;
+    fixed.tile = tile;
+    std::optional<Plan> made;
+    try {
+      made = plan(fixed);
+    } catch (const InputError&) {
+      too_large_ = std::min(tile, too_large_.value_or(tile));
+      return std::nullopt;
+    }
+    return simulator_->execute(*made).makespan().value;
+  }
+
   Plan plan(const Policy& policy) const { return plan_gemm(problem_, topology_, std::span{&gpu_, 1}, policy); }
 
   const Topology& topology_;
@@ -68,8 +88,9 @@ class Simulations {
   MemoryId gpu_;
   Policy policy_;
   std::unique_ptr<Executor> simulator_;  // none in a build without
-  std::map<std::int64_t, double> known_;
-  std::string why_not_;
+  std::map<std::int64_t, std::optional<double>> known_;
+  std::set<std::string> why_not_;
+  std::optional<std::int64_t> too_large_;  // the least of them
 };
 
 /// All of them, or the one of that name.
@@ -96,12 +117,12 @@ OverlapPrediction predict_overlap(const PredictionText& text, const Topology& to
   const std::vector<std::int64_t> tiles =
       policy.tile > 0 ? std::vector{policy.tile} : overlap_tiles(problem, std::int64_t{1} << 40);
   OverlapPrediction prediction{overlap.h2d, overlap.d2h, {}, {}, {}};
+  const Plan chosen = simulations.chosen();  // first: where it cannot be made, the error is about the problem
   for (const OverlapModel model : models_of(text.model)) {
     const std::int64_t tile = best_tile(model, overlap, tiles);
     prediction.tiles.push_back({std::string{to_string(model)}, tile,
                                 predicted_time(model, overlap, static_cast<double>(tile)).value, simulations.of(tile)});
   }
-  const Plan chosen = simulations.chosen();
   prediction.without_effect = chosen.origin.without_effect;
   prediction.tiles.push_back({"policy", chosen.tile, std::nullopt, simulations.of(chosen.tile)});
   for (const std::int64_t tile : tiles) simulations.of(tile);

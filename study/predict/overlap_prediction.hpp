@@ -27,8 +27,8 @@ struct OverlapPrediction {
 };
 
 /// By each overlap model, or by the one that the text names: its best tile. Then the policy's tile and, with a
-/// simulator, the best of all candidates; plans of more than `most_judged_kernels` kernels are not simulated. `problem`
-/// has something to multiply. Throws InputError.
+/// simulator, the best of all candidates; plans of more than `most_judged_kernels` kernels, and tiles that do not fit
+/// in memory, are not simulated. `problem` has something to multiply. Throws InputError.
 OverlapPrediction predict_overlap(const PredictionText& text, const Topology& topology, const GemmProblem& problem,
                                   MemoryId gpu);
 

@@ -80,11 +80,16 @@ void Journal::read_lines(const std::string& header) {
     std::pair<std::size_t, std::string> read;
     if (!read_line(std::string_view{text}.substr(begin, end - begin), read))
       throw InputError{fmt::format("{}:{} is no line of a journal; remove the file to begin anew", path_, number)};
+    lines_[read.first] = number;
     done_.insert_or_assign(read.first, std::move(read.second));
     begin = end + 1;
   }
   if (whole < text.size() && ftruncate(file_, static_cast<off_t>(whole)) != 0) fail("write", path_);
   if (whole == 0) append(header + "\n");
+}
+
+void Journal::refuse(std::size_t point, const std::string& message) const {
+  throw InputError{fmt::format("{}:{}: {}; remove the file to begin anew", path_, lines_.at(point), message)};
 }
 
 void Journal::add(std::size_t point, const std::string& text) { append(fmt::format("{} {}\n", point, text)); }

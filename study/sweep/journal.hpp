@@ -20,6 +20,9 @@ class Journal {
   /// What was there: by point, its text.
   const std::map<std::size_t, std::string>& done() const { return done_; }
 
+  /// Throws InputError naming the line of a point that was there: `message` says what is wrong with it.
+  [[noreturn]] void refuse(std::size_t point, const std::string& message) const;
+
   /// Appends a line; when this returns, it survives the end of the process. `text` holds no line break.
   void add(std::size_t point, const std::string& text);
 
@@ -34,6 +37,7 @@ class Journal {
   std::string path_;
   int file_ = -1;
   std::map<std::size_t, std::string> done_;
+  std::map<std::size_t, std::size_t> lines_;  // by point, from 1
 };
 
 }  // namespace tilerail::study

@@ -12,6 +12,7 @@
 #include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/settings/machine_settings.hpp"
+#include "model/machine/settings/setting_keys.hpp"
 #include "sched/policy/fields.hpp"
 
 namespace tilerail::study {
@@ -19,9 +20,9 @@ namespace {
 
 using Setter = std::function<void(JobText&, const std::string&)>;
 
-/// One of M, N, K; the others are those of gemm, if it was given.
+/// One of M, N, K; the others are those of gemm, or empty.
 void set_size(JobText& job, std::size_t index, const std::string& value) {
-  const std::string given = job.problem.gemm.value_or("1,1,1");
+  const std::string given = job.problem.gemm.value_or(",,");
   std::vector<std::string> sizes;
   for (const std::string_view size : split(given, ',')) sizes.emplace_back(size);
   if (sizes.size() == 1) sizes.assign(3, sizes.front());
@@ -56,10 +57,17 @@ const std::map<std::string, Setter, std::less<>>& options() {
   return table;
 }
 
-std::vector<std::string> policy_fields() {
-  std::vector<std::string> keys;
-  for (const PolicyField& field : fields_of(Policy{})) keys.push_back(field.key);
+const std::vector<std::string>& policy_fields() {
+  static const std::vector<std::string> keys = [] {
+    std::vector<std::string> found;
+    for (const PolicyField& field : fields_of(Policy{})) found.push_back(field.key);
+    return found;
+  }();
   return keys;
+}
+
+bool is_policy_field(const std::string& key) {
+  return std::ranges::find(policy_fields(), key) != policy_fields().end();
 }
 
 void set_field(JobText& job, const std::string& key, const std::string& value) {
@@ -67,22 +75,33 @@ void set_field(JobText& job, const std::string& key, const std::string& value) {
   job.policy.overrides.push_back(fmt::format("{}={}", key, value));
 }
 
+void set_setting(JobText& job, const std::string& key, const std::string& value) {
+  std::erase_if(job.machine.settings, [&](const std::string& given) { return split_setting(given).first == key; });
+  job.machine.settings.push_back(fmt::format("{}={}", key, value));
+}
+
 }  // namespace
 
 bool is_machine_setting(std::string_view key) {
-  if (key == "gpus") return true;
+  if (key == "gpus" || key == "name") return true;
   constexpr std::string_view kinds[] = {"link:", "group:", "memory:", "kernels:", "issue."};
   return std::ranges::any_of(kinds, [&](std::string_view kind) { return key.starts_with(kind); });
 }
 
+bool is_key(const std::string& key) { return options().contains(key) || is_setting_key(key) || is_policy_field(key); }
+
+bool is_text_key(const std::string& key) {
+  constexpr std::string_view texts[] = {"topology", "policy", "place", "dtype", "transa", "transb", "select", "name"};
+  return std::ranges::find(texts, key) != std::end(texts);
+}
+
 void set_key(JobText& job, const std::string& key, const std::string& value) {
   if (const auto option = options().find(key); option != options().end()) return option->second(job, value);
-  if (is_machine_setting(key)) return job.machine.settings.push_back(fmt::format("{}={}", key, value));
-  std::vector<std::string> fields = policy_fields();
-  if (std::ranges::find(fields, key) != fields.end()) return set_field(job, key, value);
-  std::vector<std::string> names{"gpus"};
+  if (is_machine_setting(key)) return set_setting(job, key, value);
+  if (is_policy_field(key)) return set_field(job, key, value);
+  std::vector<std::string> names{"gpus", "name"};
   for (const auto& [name, _] : options()) names.push_back(name);
-  names.insert(names.end(), fields.begin(), fields.end());
+  names.insert(names.end(), policy_fields().begin(), policy_fields().end());
   throw InputError{fmt::format("{} is no key; {}, or settings of the machine: {}", in_quotes(key),
                                known_names(key, names), setting_keys)};
 }

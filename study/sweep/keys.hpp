@@ -12,8 +12,13 @@ namespace tilerail::study {
 /// and settings of the machine (link:host->gpu0.bandwidth, gpus ...; docs/formats.md#settings).
 
 bool is_machine_setting(std::string_view key);
+/// Whether it is a key at all, as far as it tells without a machine.
+bool is_key(const std::string& key);
+/// Whether its values are texts, even those that look like numbers: a machine may be called 1e2.
+bool is_text_key(const std::string& key);
 
-/// Sets it. Throws InputError "KEY: ..." for a key that is none. Values are checked when the job is planned.
+/// Sets it, also where it was set before. M, N and K replace those of gemm: of sizes that nothing says, gemm is empty,
+/// as in "4K,,64". Throws InputError "KEY: ..." for a key that is none. Values are checked when the job is planned.
 void set_key(JobText& job, const std::string& key, const std::string& value);
 
 }  // namespace tilerail::study

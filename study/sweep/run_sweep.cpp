@@ -13,12 +13,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json read_cells(const std::string& text, std::size_t point) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::exception&) {
-    throw InputError{fmt::format("the journal: the line of point {} is no JSON; remove the file to begin anew", point)};
-  }
+/// The names of the members, in order.
+std::vector<std::string> names_of(const Json& cells) {
+  std::vector<std::string> names;
+  for (const auto& [name, _] : cells.items()) names.push_back(name);
+  return names;
+}
+
+/// A line of the journal as a row of this part.
+Json read_cells(const Journal& journal, std::size_t point, const Json& columns, const SweepPart& part) {
+  if (point >= columns["points"] || point % part.of != part.number - 1)
+    journal.refuse(point, fmt::format("point {} is none of this part of the sweep", point));
+  Json cells = Json::parse(journal.done().at(point), nullptr, false);
+  if (!cells.is_object()) journal.refuse(point, fmt::format("the line of point {} is no JSON object", point));
+  if (names_of(cells) != names_of(columns) || cells["sweep"] != columns["sweep"] || cells["point"] != point ||
+      cells["points"] != columns["points"] || !cells["makespan_s"].is_number() || !cells["error"].is_null())
+    journal.refuse(point, fmt::format("the line of point {} is no row of this sweep", point));
+  return cells;
 }
 
 }  // namespace
@@ -38,8 +49,10 @@ std::string journal_header(const SweepStamp& stamp, const SweepPart& part) {
 SweepRun run_sweep(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, const SweepPart& part,
                    Journal* journal, const Processes& processes) {
   SweepRun run;
+  const Json columns = empty_cells(sweep, stamp, 0, "");
+  run.header = csv_header(columns);
   if (journal)
-    for (const auto& [point, text] : journal->done()) run.rows[point] = read_cells(text, point);
+    for (const auto& [point, _] : journal->done()) run.rows[point] = read_cells(*journal, point, columns, part);
   run.resumed = run.rows.size();
   std::vector<std::size_t> left;
   for (std::size_t point = part.number - 1; point < sweep.points(); point += part.of)
@@ -63,11 +76,8 @@ SweepRun run_sweep(const Sweep& sweep, const Machines& machines, const SweepStam
 }
 
 std::string to_csv(const SweepRun& run) {
-  std::string csv;
-  for (const auto& [_, cells] : run.rows) {
-    if (csv.empty()) csv = csv_header(cells);
-    csv += csv_line(cells);
-  }
+  std::string csv = run.header;
+  for (const auto& [_, cells] : run.rows) csv += csv_line(cells);
   return csv;
 }
 

@@ -8,32 +8,22 @@
 #include "model/machine/topology.hpp"
 #include "study/job.hpp"
 #include "study/runner.hpp"
-#include "study/sweep/values.hpp"
+#include "study/sweep/sweep_axis.hpp"
 
 namespace tilerail::study {
-
-/// Keys that take the same values, one after another.
-struct SweepAxis {
-  std::vector<std::string> keys;
-  SweepValues values;
-  std::string place = {};  // "sweep.toml:7:1: " or "--vary TEXT: ", before errors
-
-  /// The keys joined by " & ", and "_GB/s" where the values have a unit.
-  std::string column() const;
-};
-
-/// "KEY=VALUES" or "KEY & KEY=VALUES". Throws InputError "--vary: ...".
-SweepAxis parse_axis(const std::string& text);
 
 /// Every combination of the values of some axes; the last axis changes fastest.
 struct Sweep {
   JobText base;
   std::vector<SweepAxis> axes;
-  std::string backend = "sim";  // or host, cuda: simulated, and run as well
+  std::vector<std::string> base_keys = {};  // that a file sets of the base, each once
+  std::string backend = "sim";              // or host, cuda: simulated, and run as well
   RunSettings run = {};
 
   std::size_t points() const;
-  JobText job(std::size_t point) const;
+  JobText job(std::size_t point) const { return job(point, axes.size()); }
+  /// With the first `count` axes alone.
+  JobText job(std::size_t point, std::size_t count) const;
   const std::string& value(std::size_t point, std::size_t axis) const {
     return axes[axis].values.texts[index(point, axis)];
   }
@@ -43,8 +33,10 @@ struct Sweep {
 /// The machines that a sweep names, as they are, by their text in it.
 using Machines = std::map<std::string, Topology>;
 
-/// Reads the machines and tries every value once, beside the first values of the other axes. Throws InputError naming
-/// the place of the axis for a key or a value that is wrong wherever it stands.
+/// Reads the machines and tries the base, and every value once beside the first values of the other axes. Throws
+/// InputError naming the place of the axis for a key or a value that is wrong wherever it stands, and for keys of which
+/// one would silently replace another: a gemm that varies beside m, n or k; settings of the same figure of the machine,
+/// unless the later is a factor or sets fewer figures, all of which the earlier sets.
 Machines check_sweep(const Sweep& sweep);
 
 /// The machine of a job of the sweep.

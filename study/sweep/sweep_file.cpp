@@ -1,10 +1,15 @@
 #include "study/sweep/sweep_file.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
 #include "model/base/toml_table.hpp"
 #include "model/base/units_text.hpp"
+#include "model/machine/settings/machine_settings.hpp"
 #include "model/machine/toml_text.hpp"
 #include "study/sweep/keys.hpp"
 
@@ -18,28 +23,46 @@ constexpr Range<double> any_number{-1e300, 1e300, "a finite number"};
 std::string text_of(const TomlValue& value) {
   if (value.is_text()) return value.text();
   const double number = value.number(any_number);
-  return number == static_cast<double>(static_cast<long long>(number))
-             ? fmt::format("{}", static_cast<long long>(number))
-             : shortest(number);
+  constexpr double exact = 1e15;  // sizes are written with all digits
+  return number == std::round(number) && std::abs(number) < exact ? fmt::format("{:.0f}", number) : shortest(number);
 }
 
 template <class Action>
 void placing(const TomlPlace& place, const Action& action) {
   try {
     action();
+  } catch (const TomlFailure&) {
+    throw;  // it has a place of its own
   } catch (const InputError& error) {
     throw InputError{place.prefix() + error.what()};
   }
 }
 
+/// Lists of settings first and gemm before its sizes, whatever their order in the file.
+int rank_of(const std::string& key) { return key == "set" || key == "topo-set" ? 0 : key == "gemm" ? 1 : 2; }
+
+/// Whether a list has said it before.
+bool is_given(const JobText& base, const std::string& key) {
+  return std::ranges::any_of(base.policy.overrides, [&](const auto& given) { return given.starts_with(key + "="); }) ||
+         std::ranges::any_of(base.machine.settings,
+                             [&](const auto& given) { return split_setting(given).first == key; });
+}
+
 void read_base(Sweep& sweep, const TomlTable& base) {
-  for (const auto& [key, value] : base.all()) {
-    if (key == "set" || key == "topo-set") {
+  auto entries = base.all();
+  std::ranges::stable_sort(entries, {}, [](const auto& entry) { return rank_of(entry.first); });
+  for (const auto& [key, value] : entries) {
+    if (rank_of(key) == 0) {
       for (const TomlValue& each : value.list(most_items))
         (key == "set" ? sweep.base.policy.overrides : sweep.base.machine.settings).push_back(each.text());
       continue;
     }
-    placing(value.place(), [&, &k = key, &v = value] { set_key(sweep.base, k, text_of(v)); });
+    placing(value.place(), [&, &k = key, &v = value] {
+      if (is_given(sweep.base, k))
+        throw InputError{fmt::format("{} is in 'set' or 'topo-set', too; expected it once", in_quotes(k))};
+      set_key(sweep.base, k, text_of(v));
+    });
+    sweep.base_keys.push_back(key);
   }
 }
 
@@ -55,12 +78,12 @@ SweepAxis read_axis(const TomlTable& table) {
   const TomlValue values = table.need("values");
   placing(values.place(), [&] {
     if (values.is_text()) {
-      axis.values = expand_values(values.text());
+      axis.values = values_of(axis.keys, values.text());
       return;
     }
     std::vector<std::string> items;
     for (const TomlValue& each : values.list(most_items)) items.push_back(text_of(each));
-    axis.values = expand_values(items);
+    axis.values = values_of(axis.keys, items);
   });
   return axis;
 }

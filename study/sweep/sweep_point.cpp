@@ -18,10 +18,8 @@ constexpr const char* result_columns[] = {
     "kernels", "bottleneck", "busiest",    "bytes_in", "bytes_out",   "bytes_peer", "energy_j"};
 constexpr const char* measured_columns[] = {"measured_s", "measured_min_s", "measured_tflops", "first_s", "check"};
 
-/// A column that is an axis, too, stays what the axis says.
-void put(Json& cells, const char* column, Json value) {
-  if (cells[column].is_null()) cells[column] = std::move(value);
-}
+/// A column that is an axis, too, says what came of its value: "T" of "t".
+void put(Json& cells, const char* column, Json value) { cells[column] = std::move(value); }
 
 void put_problem(Json& cells, const Plan& plan, const std::string& place) {
   const GemmProblem& p = plan.problem;

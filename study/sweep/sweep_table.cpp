@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
+#include <charconv>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "model/base/csv_cells.hpp"
@@ -13,6 +16,8 @@
 
 namespace tilerail::study {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t most_points = 1000000;
 
@@ -38,6 +43,33 @@ std::string missing_text(const SweepTable& table) {
   const bool more = missing.size() > most;
   if (more) missing.pop_back();
   return fmt::format("{}{}", fmt::join(missing, ", "), more ? ", ..." : "");
+}
+
+template <class Number>
+std::optional<Number> number_in(const std::string& cell) {
+  Number value{};
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  return error == std::errc{} && end == cell.data() + cell.size() ? std::optional{value} : std::nullopt;
+}
+
+/// Of axes, those whose values are numbers; of all else what the columns are.
+bool is_numeric(const SweepTable& table, std::size_t column) {
+  constexpr std::string_view texts[] = {"sweep",      "machine", "routine",     "dtype",     "transa",
+                                        "transb",     "place",   "plan_policy", "plan_hash", "bound_by",
+                                        "bottleneck", "busiest", "backend",     "check",     "version",
+                                        "error",      "policy",  "topology",    "select",    "name"};
+  if (std::ranges::find(texts, table.columns[column]) != std::end(texts)) return false;
+  return std::ranges::all_of(table.rows, [&](const auto& row) {
+    const std::string& cell = row.second.cells[column];
+    return cell.empty() || number_in<double>(cell);
+  });
+}
+
+Json cell_json(const std::string& cell, bool numeric) {
+  if (cell.empty()) return nullptr;
+  if (!numeric) return cell;
+  if (const auto whole = number_in<std::int64_t>(cell)) return *whole;
+  return *number_in<double>(cell);
 }
 
 }  // namespace
@@ -69,21 +101,27 @@ SweepTable read_sweep_table(const std::string& text, const std::string& file) {
     if (!table.rows.emplace(point, std::move(row)).second)
       csv.fail(cells[1], fmt::format("point {} is there twice; expected it once", point));
   }
-  if (table.rows.empty()) csv.fail(1, "has no rows; expected at least one");
   return table;
 }
 
 SweepTable joined(const std::vector<std::string>& files) {
-  SweepTable all = read_sweep_table(read_file(files.front()), files.front());
-  for (std::size_t i = 1; i < files.size(); ++i) {
-    SweepTable part = read_sweep_table(read_file(files[i]), files[i]);
-    if (part.sweep != all.sweep || part.header != all.header || part.points != all.points)
-      throw InputError{fmt::format("{}: is of sweep {}, {} of {}; expected parts of one sweep", files[i], part.sweep,
-                                   files[0], all.sweep)};
+  SweepTable all;
+  std::string first;  // file with rows
+  for (const std::string& file : files) {
+    SweepTable part = read_sweep_table(read_file(file), file);
+    if (all.header.empty()) all = part, all.rows.clear();
+    if (part.header != all.header)
+      throw InputError{fmt::format("{}: has other columns than {}; expected parts of one sweep", file, files[0])};
+    if (part.rows.empty()) continue;
+    if (first.empty()) first = file, all.sweep = part.sweep, all.points = part.points;
+    if (part.sweep != all.sweep || part.points != all.points)
+      throw InputError{
+          fmt::format("{}: is of sweep {}, {} of {}; expected parts of one sweep", file, part.sweep, first, all.sweep)};
     for (auto& [point, row] : part.rows)
       if (!all.rows.emplace(point, std::move(row)).second)
-        throw InputError{fmt::format("{}: point {} is in a file before, too; expected each once", files[i], point)};
+        throw InputError{fmt::format("{}: point {} is in a file before, too; expected each once", file, point)};
   }
+  if (all.rows.empty()) throw InputError{fmt::format("{}: has no rows; expected parts with points", files[0])};
   if (all.rows.size() < all.points)
     throw InputError{
         fmt::format("{} of {} points are in these files; missing: {}", all.rows.size(), all.points, missing_text(all))};
@@ -94,6 +132,18 @@ std::string to_csv(const SweepTable& table) {
   std::string csv = table.header + "\n";
   for (const auto& [_, row] : table.rows) csv += row.line + "\n";
   return csv;
+}
+
+std::string to_json(const SweepTable& table) {
+  std::vector<bool> numeric;
+  for (std::size_t column = 0; column < table.columns.size(); ++column) numeric.push_back(is_numeric(table, column));
+  Json json{{"schema", 1}, {"rows", Json::array()}};
+  for (const auto& [_, row] : table.rows) {
+    Json& cells = json["rows"].emplace_back(Json::object());
+    for (std::size_t column = 0; column < row.cells.size(); ++column)
+      cells[table.columns[column]] = cell_json(row.cells[column], numeric[column]);
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace tilerail::study

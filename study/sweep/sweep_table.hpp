@@ -25,7 +25,7 @@ struct SweepTable {
   bool has(std::string_view column) const;
 };
 
-/// Throws InputError naming file, line and column.
+/// Without rows, it is that of a part without points. Throws InputError naming file, line and column.
 SweepTable read_sweep_table(const std::string& csv, const std::string& file);
 
 /// The tables of all parts of one sweep as one. Throws InputError naming the files where they are of different sweeps,
@@ -34,5 +34,7 @@ SweepTable joined(const std::vector<std::string>& files);
 
 /// The lines, by point.
 std::string to_csv(const SweepTable& table);
+/// As the JSON of the sweep, where the table is whole.
+std::string to_json(const SweepTable& table);
 
 }  // namespace tilerail::study

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <regex>
 
@@ -36,6 +38,13 @@ struct Number {
   }
 };
 
+/// Infinite where it is too large or too small for a number.
+double real_in(const std::string& digits) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error == std::errc{} ? value : std::numeric_limits<double>::infinity();
+}
+
 /// "16K" is 16384, as sizes are.
 std::optional<Number> number_in(const std::string& text) {
   static const std::regex form{R"((x?)([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)([KM]?)\s*([A-Za-z/]*))"};
@@ -44,7 +53,7 @@ std::optional<Number> number_in(const std::string& text) {
   const bool of_size = parts[4].length() == 0;  // else the letter belongs to the unit: "400MB/s"
   const double scale = !of_size ? 1 : parts[3] == "K" ? 1024 : parts[3] == "M" ? 1024 * 1024 : 1;
   if (parts[1] == "x" && !of_size) return std::nullopt;
-  Number number{std::stod(parts[2]) * scale, parts[1] == "x" ? "x" : of_size ? "" : parts[3].str() + parts[4].str()};
+  Number number{real_in(parts[2]) * scale, parts[1] == "x" ? "x" : of_size ? "" : parts[3].str() + parts[4].str()};
   if (!std::isfinite(number.value)) return std::nullopt;
   return number;
 }
@@ -72,6 +81,9 @@ std::vector<Number> range_in(const std::string& item) {
         fmt::format("{} does not ascend; expected a last value above the first, and a step x above 1 or + "
                     "above 0",
                     in_quotes(item))};
+  if (parts[5].length() > 0 && !first->unit.empty() && parts[5] != first->unit)
+    throw InputError{fmt::format("{} has values in {} and a range in {}; expected one unit", in_quotes(item),
+                                 first->unit, parts[5].str())};
   const std::string unit = parts[5].length() > 0 ? parts[5].str() : first->unit;
   std::vector<Number> numbers;
   constexpr double rounding = 1 + 1e-9;
@@ -100,40 +112,57 @@ std::optional<std::vector<Number>> of_one_unit(const std::vector<std::optional<N
   return numbers;
 }
 
+/// Of one key.
+void require_once(const std::vector<std::string>& texts) {
+  if (texts.empty()) throw InputError{"there are no values; expected at least one"};
+  if (texts.size() > most_values)
+    throw InputError{fmt::format("{} values; expected at most {}", texts.size(), most_values)};
+  std::vector<std::string> sorted = texts;
+  std::ranges::sort(sorted);
+  if (const auto same = std::ranges::adjacent_find(sorted); same != sorted.end())
+    throw InputError{fmt::format("{} is there twice; expected each value once", in_quotes(*same))};
+}
+
+std::string value_in(const std::string& item) {
+  std::string value = trimmed(item);
+  if (value.empty()) throw InputError{"'' is no value; expected one between separators"};
+  return value;
+}
+
 }  // namespace
 
 SweepValues expand_values(const std::vector<std::string>& items) {
   std::vector<std::optional<Number>> numbers;
   SweepValues values;
   for (const std::string& each : items) {
-    const std::string item = trimmed(each);
-    if (item.empty()) throw InputError{"'' is no value; expected one between separators"};
+    const std::string item = value_in(each);
     if (!is_range(item)) {
       values.texts.push_back(item), numbers.push_back(number_in(item));
       continue;
     }
     for (const Number& number : range_in(item)) values.texts.push_back(number.text()), numbers.push_back(number);
   }
-  if (values.texts.empty()) throw InputError{"there are no values; expected at least one"};
-  if (values.texts.size() > most_values)
-    throw InputError{fmt::format("{} values; expected at most {}", values.texts.size(), most_values)};
-  if (const auto alike = of_one_unit(numbers)) {
+  if (const auto alike = numbers.empty() ? std::nullopt : of_one_unit(numbers)) {
     values.unit = alike->front().unit;
     values.texts.clear();
     for (const Number& number : *alike) values.numbers.push_back(number.value), values.texts.push_back(number.text());
   }
-  std::vector<std::string> sorted = values.texts;
-  std::ranges::sort(sorted);
-  if (const auto same = std::ranges::adjacent_find(sorted); same != sorted.end())
-    throw InputError{fmt::format("{} is there twice; expected each value once", in_quotes(*same))};
+  require_once(values.texts);
   return values;
 }
 
-SweepValues expand_values(std::string_view text) {
+SweepValues texts_in(const std::vector<std::string>& items) {
+  SweepValues values;
+  for (const std::string& item : items) values.texts.push_back(value_in(item));
+  require_once(values.texts);
+  return values;
+}
+
+std::vector<std::string> items_in(std::string_view text) {
   const char separator = text.find(';') == std::string_view::npos ? ',' : ';';
   std::vector<std::string> items;
   for (const std::string_view item : split(text, separator)) items.emplace_back(item);
-  return expand_values(items);
+  return items;
 }
 
 }  // namespace tilerail::study

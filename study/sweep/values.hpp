@@ -18,9 +18,14 @@ struct SweepValues {
 
 /// A list, "4K,8K" or, of values that hold commas, "8K,8K,64;16K", in which "25..1600 x2 GB/s" stands for 25, 50, ...
 /// 1600 GB/s and "2..8 +2" for 2, 4, 6, 8: both ends included where a step meets them. A unit after the last value is
-/// that of bare numbers before it. Throws InputError "'TEXT' ...", without a place.
-SweepValues expand_values(std::string_view text);
-/// Of values that are given one by one, each of which may be a range.
+/// that of bare numbers before it. Each of `items` is a value or a range. Throws InputError "'TEXT' ...", without a
+/// place.
 SweepValues expand_values(const std::vector<std::string>& items);
+
+/// Texts as they stand, without numbers and ranges. Throws as above.
+SweepValues texts_in(const std::vector<std::string>& items);
+
+/// What is between commas or, where there is one, between semicolons.
+std::vector<std::string> items_in(std::string_view text);
 
 }  // namespace tilerail::study

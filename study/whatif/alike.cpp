@@ -48,7 +48,7 @@ class Refinement {
     std::vector<Look> nodes, links, groups;
     for (const Node& node : d_.nodes) nodes.push_back({static_cast<double>(node.kind)});
     for (std::size_t i = 0; i < d_.memories.size(); ++i)
-      nodes[d_.memories[i].node.index()] = look_of(MemoryId{i}, problem, devices);
+      nodes[d_.memories[i].node.index()] = look_of(MemoryId{i}, topology, problem, devices);
     for (const Link& link : d_.links)
       links.push_back({link.bandwidth.value, link.latency.value, link.per_flow.value_or(Rate{-1}).value});
     for (const CapacityGroup& group : d_.groups) {
@@ -64,13 +64,17 @@ class Refinement {
   double memory(std::size_t index) const { return nodes_[d_.memories[index].node.index()]; }
 
  private:
-  Look look_of(MemoryId id, const GemmProblem& problem, std::span<const MemoryId> devices) const {
+  Look look_of(MemoryId id, const Topology& topology, const GemmProblem& problem,
+               std::span<const MemoryId> devices) const {
     const Memory& memory = d_.memories[id.index()];
     Look look{static_cast<double>(memory.kind), memory.capacity.value_or(Bytes{-1}).value,
               static_cast<double>(memory.kernels)};
     for (const auto& count : {memory.engines.h2d, memory.engines.d2h, memory.engines.peer, memory.engines.total})
       look.push_back(count.value_or(0));
-    for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c}) look.push_back(place == id);
+    for (const MemoryId& place : {problem.place_a, problem.place_b, problem.place_c}) {
+      const auto parts = topology.parts_of(place);
+      look.push_back(std::ranges::find(parts, id) != parts.end());
+    }
     look.push_back(std::ranges::find(devices, id) != devices.end());
     return look;
   }

@@ -27,6 +27,15 @@ std::vector<std::size_t> idle_parts(const WhatIf& what) {
   return parts;
 }
 
+const WhatIfRow* most_kernels(const WhatIf& what) {
+  const WhatIfRow* most = nullptr;
+  double share = what.now.kernels;
+  for (const WhatIfRow& row : what.rows)
+    if (row.trial && row.factor > 1 && what.parts[row.part].carries() && row.trial->best().kernels > share)
+      most = &row, share = row.trial->best().kernels;
+  return most;
+}
+
 std::vector<const WhatIfRow*> slower_rows(const WhatIf& what) {
   std::vector<const WhatIfRow*> rows;
   for (const WhatIfRow& row : what.rows)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -13,15 +14,14 @@ namespace {
 
 constexpr std::array<std::string_view, 4> roles{"h2d", "d2h", "peer", "total"};
 
-/// Shown with three digits, as people compare them.
-template <class Quantity>
-std::string shown(Quantity value) {
-  return to_text(Quantity{std::stod(fmt::format("{:.3g}", value.value))});
+/// The greatest of the times that issuing takes.
+Seconds longest(const IssueCost& issue) {
+  return std::max({issue.per_op, issue.per_call, issue.per_dependency, issue.per_kernel.value_or(Seconds{0})});
 }
 
 std::string rate_of(const CapacityGroup& group) {
   const auto& curve = group.capacity ? group.capacity : group.both_busy;
-  return shown(curve->saturated());
+  return brief_text(curve->saturated());
 }
 
 }  // namespace
@@ -55,8 +55,7 @@ std::vector<Knob> knobs_of(const Topology& topology) {
   for (std::size_t i = 0; i < d.kernels.size(); ++i) knobs.push_back({Knob::Kind::kernels, i});
   for (std::size_t i = 0; i < d.links.size(); ++i)
     if (d.links[i].latency > Seconds{0}) knobs.push_back({Knob::Kind::latency, i});
-  if (d.issue.per_op > Seconds{0} || d.issue.per_call > Seconds{0} || d.issue.per_dependency > Seconds{0})
-    knobs.push_back({Knob::Kind::issue});
+  if (longest(d.issue) > Seconds{0}) knobs.push_back({Knob::Kind::issue});
   return knobs;
 }
 
@@ -87,9 +86,9 @@ std::string value_of(const Knob& knob, const Topology& topology, const GemmProbl
   const Topology::Description& d = topology.description();
   switch (knob.kind) {
     case Knob::Kind::link:
-      return shown(d.links[knob.index].bandwidth);
+      return brief_text(d.links[knob.index].bandwidth);
     case Knob::Kind::latency:
-      return shown(d.links[knob.index].latency);
+      return brief_text(d.links[knob.index].latency);
     case Knob::Kind::group:
       return rate_of(d.groups[knob.index]);
     case Knob::Kind::engine:
@@ -97,10 +96,10 @@ std::string value_of(const Knob& knob, const Topology& topology, const GemmProbl
     case Knob::Kind::kernels: {
       const KernelTimes& kernels = d.kernels[knob.index];
       const bool known = kernels.knows(problem.dtype, problem.trans_a, problem.trans_b);
-      return known ? shown(kernels.peak(problem.dtype, problem.trans_a, problem.trans_b)) : "unknown";
+      return known ? brief_text(kernels.peak(problem.dtype, problem.trans_a, problem.trans_b)) : "unknown";
     }
     case Knob::Kind::issue:
-      return shown(d.issue.per_op);
+      return brief_text(d.issue.per_op > Seconds{0} ? d.issue.per_op : longest(d.issue));
   }
   return "";
 }

@@ -22,12 +22,6 @@ bool fits(const std::string& pattern, const Knob& knob, const Topology& topology
   return fnmatch(pattern.c_str(), name_of(knob, topology).c_str(), 0) == 0;
 }
 
-std::string trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return {};
-  return std::string{text.substr(begin, text.find_last_not_of(' ') - begin + 1)};
-}
-
 std::string name_of_class(const std::vector<Knob>& knobs, const Topology& topology) {
   const Knob::Kind kind = knobs.front().kind;
   if (kind == Knob::Kind::latency && knobs.size() > 1) return "latency of all links";
@@ -50,13 +44,21 @@ void tell_apart(std::vector<Part>& parts, const Topology& topology) {
   }
 }
 
-/// The knobs that a pattern fits, one after another as the machine has them.
-std::vector<Knob> fitting(const std::string& pattern, const Topology& topology, const char* option) {
+/// The knob of this very name, else those that the pattern fits, one after another as the machine has them.
+std::vector<Knob> fitting_if_any(const std::string& pattern, const Topology& topology) {
   std::vector<Knob> found;
-  const std::vector<Knob> all = knobs_of(topology);
-  for (const Knob& knob : all)
+  for (const Knob& knob : knobs_of(topology)) {
+    if (name_of(knob, topology) == pattern) return {knob};
     if (fits(pattern, knob, topology)) found.push_back(knob);
+  }
+  return found;
+}
+
+/// The same; throws InputError where there is none.
+std::vector<Knob> fitting(const std::string& pattern, const Topology& topology, const char* option) {
+  std::vector<Knob> found = fitting_if_any(pattern, topology);
   if (!found.empty()) return found;
+  const std::vector<Knob> all = knobs_of(topology);
   std::set<std::string_view> kinds;
   for (const Knob& knob : all) kinds.insert(to_string(knob.kind));
   throw InputError{fmt::format("{}: nothing of {} is called {}; expected a name or a pattern such as 'link:{}', of: {}",
@@ -66,8 +68,12 @@ std::vector<Knob> fitting(const std::string& pattern, const Topology& topology, 
 
 Part part_together(const std::string& text, const Topology& topology) {
   Part part{text, {}, true};
-  for (const std::string_view pattern : split(text, '&'))
-    for (const Knob& knob : fitting(trimmed(pattern), topology, "--together"))
+  const auto is_pattern = [&](const std::string& each) { return !fitting_if_any(each, topology).empty(); };
+  std::vector<std::string> patterns = known_parts(text, is_pattern);
+  if (patterns.empty())  // one of them is unknown, which is told below
+    for (const std::string_view pattern : split(text, '&')) patterns.push_back(trimmed(pattern));
+  for (const std::string& pattern : patterns)
+    for (const Knob& knob : fitting(pattern, topology, "--together"))
       if (std::ranges::find(part.knobs, knob) == part.knobs.end()) part.knobs.push_back(knob);
   std::ranges::sort(part.knobs);
   return part;
@@ -76,11 +82,11 @@ Part part_together(const std::string& text, const Topology& topology) {
 /// Those that one of the patterns fits.
 std::vector<Part> selected(std::vector<Part> parts, const Topology& topology, const std::vector<std::string>& only) {
   if (only.empty()) return parts;
-  for (const std::string& pattern : only) fitting(pattern, topology, "--only");
+  std::set<Knob> meant;
+  for (const std::string& pattern : only)
+    for (const Knob& knob : fitting(pattern, topology, "--only")) meant.insert(knob);
   std::erase_if(parts, [&](const Part& part) {
-    return std::ranges::none_of(part.knobs, [&](const Knob& knob) {
-      return std::ranges::any_of(only, [&](const std::string& pattern) { return fits(pattern, knob, topology); });
-    });
+    return std::ranges::none_of(part.knobs, [&](const Knob& knob) { return meant.contains(knob); });
   });
   return parts;
 }
@@ -109,7 +115,12 @@ std::vector<Part> parts_of(const Topology& topology, const GemmProblem& problem,
   parts = selected(std::move(parts), topology, selection.only);
   std::ranges::sort(moving.knobs);
   if (selection.only.empty() && carriers > 1) parts.push_back(std::move(moving));
-  for (const std::string& text : selection.together) parts.push_back(part_together(text, topology));
+  std::set<std::string> together;
+  for (const std::string& text : selection.together) {
+    if (!together.insert(text).second)
+      throw InputError{fmt::format("--together: {} is given twice; expected it once", in_quotes(text))};
+    parts.push_back(part_together(text, topology));
+  }
   return parts;
 }
 

@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,18 +34,29 @@ struct ChangedRoute {
   std::vector<std::string> before, after;  // links
 };
 
+/// A plan on a machine whose part is another factor as good.
+struct Elsewhere {
+  double factor = 1;
+  Evaluation evaluation;
+};
+
 /// A part of the machine, `factor` times as good.
 struct Trial {
   Evaluation planned;     // a plan made for the changed machine, simulated there
   Evaluation kept;        // the best plan that is known for the machine as it is, simulated on the changed one
   double taken_back = 0;  // s: the plan made for the changed machine, simulated on the machine as it is
   std::vector<ChangedRoute> routes;
+  std::vector<Elsewhere> elsewhere = {};  // that plan
+  /// The best here of the plans made for other factors of the part, where it is better than both above.
+  std::optional<Evaluation> other = {};
 
-  const Evaluation& best() const { return planned.makespan <= kept.makespan ? planned : kept; }
+  const Evaluation& best() const { return other ? *other : planned.makespan <= kept.makespan ? planned : kept; }
 };
 
-/// Throws InputError where the problem cannot be planned on such a machine. `kept` is of this plan.
-Trial try_part(const Question& question, const Plan& kept, const Part& part, double factor);
+/// Throws InputError where the problem cannot be planned on such a machine. `kept` is of this plan; the plan that is
+/// made is tried `elsewhere`, with these other factors.
+Trial try_part(const Question& question, const Plan& kept, const Part& part, double factor,
+               std::span<const double> others);
 
 /// The least factor, to a sixteenth of an octave, from which something is true of a part that is not at `below` but at
 /// `above`, and stays so beyond; `holds` is asked for factors between. `above` may be infinite: no factor above 4096 is
@@ -53,6 +66,8 @@ double least_factor(double below, double above, const std::function<bool(double)
 /// Between processes.
 void to_json(nlohmann::ordered_json& json, const ChangedRoute& route);
 void from_json(const nlohmann::ordered_json& json, ChangedRoute& route);
+void to_json(nlohmann::ordered_json& json, const Elsewhere& elsewhere);
+void from_json(const nlohmann::ordered_json& json, Elsewhere& elsewhere);
 void to_json(nlohmann::ordered_json& json, const Trial& trial);
 void from_json(const nlohmann::ordered_json& json, Trial& trial);
 

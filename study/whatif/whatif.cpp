@@ -26,24 +26,28 @@ std::vector<TaskEnd> results_of(std::size_t count, const Processes& processes,
   return ends;
 }
 
-std::vector<WhatIfRow> rows_to_try(const WhatIf& what) {
-  std::vector<WhatIfRow> rows;
-  for (std::size_t part = 0; part < what.parts.size(); ++part)
-    for (const double factor : {2.0, 0.5, without_limit})
-      if (can_change(what.parts[part], what.question.topology, factor)) rows.push_back({part, factor});
-  return rows;
+/// That a part can be changed by, but for `without`.
+std::vector<double> factors_of(const WhatIf& what, std::size_t part, double without = 1) {
+  std::vector<double> factors{2.0, 0.5, without_limit};
+  std::erase_if(factors, [&](double factor) {
+    return factor == without || !can_change(what.parts[part], what.question.topology, factor);
+  });
+  return factors;
 }
 
 void try_rows(WhatIf& what, const Processes& processes) {
-  what.rows = rows_to_try(what);
+  for (std::size_t part = 0; part < what.parts.size(); ++part)
+    for (const double factor : factors_of(what, part)) what.rows.push_back({part, factor});
   const auto ends = results_of(what.rows.size(), processes, [&](std::size_t i) -> Json {
-    return try_part(what.question, what.plan, what.parts[what.rows[i].part], what.rows[i].factor);
+    const auto& [part, factor, trial, error] = what.rows[i];
+    return try_part(what.question, what.plan, what.parts[part], factor, factors_of(what, part, factor));
   });
   for (std::size_t i = 0; i < ends.size(); ++i)
     if (ends[i].failed)
       what.rows[i].error = ends[i].text;
     else
       what.rows[i].trial = Json::parse(ends[i].text).get<Trial>();
+  share_plans(what.rows);
 }
 
 Topology changed(const WhatIf& what, std::size_t part, double factor) {
@@ -57,14 +61,17 @@ void keep_best_plan(WhatIf& what, const Processes& processes) {
     if (row.trial && row.trial->taken_back < least) least = row.trial->taken_back, what.better = {row.part, row.factor};
   if (!what.better) return;
   what.plan = what.question.plan_on(changed(what, what.better->first, what.better->second));
-  what.now = evaluation_of(simulated(what.plan, what.question.topology));
+  what.summary = simulated(what.plan, what.question.topology);
+  what.now = evaluation_of(what.summary);
   const auto ends = results_of(what.rows.size(), processes, [&](std::size_t i) -> Json {
     return evaluation_of(simulated(what.plan, changed(what, what.rows[i].part, what.rows[i].factor)));
   });
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (!what.rows[i].trial || ends[i].failed) continue;
     Evaluation kept = Json::parse(ends[i].text).get<Evaluation>();
-    if (kept.makespan < what.rows[i].trial->kept.makespan) what.rows[i].trial->kept = std::move(kept);
+    Trial& trial = *what.rows[i].trial;
+    if (trial.other && kept.makespan <= trial.other->makespan) trial.other.reset();
+    if (kept.makespan < trial.kept.makespan) trial.kept = std::move(kept);
   }
 }
 
@@ -103,14 +110,16 @@ Turn turn_of(const WhatIf& what, std::size_t part) {
   return turn;
 }
 
-/// Parts of one kind that cost something when they are halved, or that cannot be; those that cost least come first.
+/// Parts of one kind that cost something when they are halved, or that cannot be, or that save something when they are
+/// doubled; those that cost least come first.
 std::vector<std::size_t> candidates(const WhatIf& what) {
   std::vector<std::pair<double, std::size_t>> found;
   for (std::size_t part = 0; part < what.parts.size(); ++part) {
     if (!what.parts[part].carries() || what.parts[part].combined) continue;
     const WhatIfRow *halved = what.row(part, 0.5), *doubled = what.row(part, 2);
     const double cost = halved && halved->trial ? -what.saved(*halved) : what.now.makespan;
-    if (doubled && doubled->trial && cost > negligible_share * what.now.makespan) found.emplace_back(cost, part);
+    const double least = negligible_share * what.now.makespan;
+    if (doubled && doubled->trial && (cost > least || what.saved(*doubled) > least)) found.emplace_back(cost, part);
   }
   std::ranges::sort(found);
   std::vector<std::size_t> parts;
@@ -140,6 +149,33 @@ Together needed_together(const WhatIf& what, std::vector<std::size_t> parts) {
   return {std::move(parts), makespan};
 }
 
+/// What doubling one of the parts alone takes at best.
+double best_alone(const WhatIf& what, const std::vector<std::size_t>& parts) {
+  double makespan = what.now.makespan;
+  for (const std::size_t part : parts)
+    if (const WhatIfRow* row = what.row(part, 2); row && row->trial)
+      makespan = std::min(makespan, row->trial->best().makespan);
+  return makespan;
+}
+
+void find_together(WhatIf& what, const std::vector<std::size_t>& of, const TaskEnd& end) {
+  if (end.failed) {
+    what.together_error = end.text;
+    return;
+  }
+  const Json json = Json::parse(end.text);
+  Together found{json.at("parts").get<std::vector<std::size_t>>(), json.at("makespan_s")};
+  const double less = best_alone(what, of) - found.makespan;
+  if (found.parts.size() > 1 && less > negligible_share * what.now.makespan) what.together = std::move(found);
+}
+
+Json optional_json(const std::optional<double>& factor) { return factor ? Json{*factor} : Json::array(); }
+
+std::optional<double> optional_in(const Json& json) {
+  if (json.empty()) return std::nullopt;
+  return json[0].is_null() ? without_limit : json[0].get<double>();  // JSON has no infinity
+}
+
 void find_turns(WhatIf& what, const Processes& processes) {
   for (std::size_t part = 0; part < what.parts.size(); ++part)
     if (what.parts[part].carries()) what.turns.push_back({part});
@@ -151,26 +187,34 @@ void find_turns(WhatIf& what, const Processes& processes) {
       return {{"parts", together.parts}, {"makespan_s", together.makespan}};
     }
     const Turn turn = turn_of(what, what.turns[i - first].part);
-    return {{"bound", turn.by_bound ? Json{*turn.by_bound} : Json::array()},
-            {"simulation", turn.by_simulation ? Json{*turn.by_simulation} : Json::array()}};
+    return {{"bound", optional_json(turn.by_bound)}, {"simulation", optional_json(turn.by_simulation)}};
   });
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (ends[i].failed) continue;
-    const Json json = Json::parse(ends[i].text);
-    if (i < first) {
-      what.together = Together{json.at("parts").get<std::vector<std::size_t>>(), json.at("makespan_s")};
+  if (first > 0) find_together(what, to_combine, ends.front());
+  for (std::size_t i = first; i < ends.size(); ++i) {
+    Turn& turn = what.turns[i - first];
+    if (ends[i].failed) {
+      turn.error = ends[i].text;
       continue;
     }
-    // JSON has no infinity
-    const auto factor = [&](const char* key) -> std::optional<double> {
-      if (json.at(key).empty()) return std::nullopt;
-      return json.at(key)[0].is_null() ? without_limit : json.at(key)[0].get<double>();
-    };
-    what.turns[i - first].by_bound = factor("bound"), what.turns[i - first].by_simulation = factor("simulation");
+    const Json json = Json::parse(ends[i].text);
+    turn.by_bound = optional_in(json.at("bound")), turn.by_simulation = optional_in(json.at("simulation"));
   }
 }
 
 }  // namespace
+
+void share_plans(std::vector<WhatIfRow>& rows) {
+  constexpr double less = 1 - 1e-9;  // by more than rounding
+  for (WhatIfRow& row : rows) {
+    if (!row.trial) continue;
+    for (const WhatIfRow& other : rows) {
+      if (!other.trial || other.part != row.part) continue;
+      for (const auto& [factor, evaluation] : other.trial->elsewhere)
+        if (factor == row.factor && evaluation.makespan < less * row.trial->best().makespan)
+          row.trial->other = evaluation;
+    }
+  }
+}
 
 const WhatIfRow* WhatIf::row(std::size_t part, double factor) const {
   const auto found =

@@ -25,19 +25,25 @@ struct WhatIfRow {
 struct Turn {
   std::size_t part = 0;
   std::optional<double> by_bound = {}, by_simulation = {};
+  std::string error = {};  // why it is not known
 };
 
-/// Parts that save, all doubled, nearly what doubling every part does, and each of which is needed for that.
+/// Parts that save, all doubled, nearly what doubling every part does, and more than any of them alone; each is needed
+/// for that.
 struct Together {
   std::vector<std::size_t> parts;
   double makespan = 0;  // s
 };
 
+/// Gives each row the best of the plans that were made for other rows of its part and tried on its machine, where that
+/// is better than what the row has.
+void share_plans(std::vector<WhatIfRow>& rows);
+
 struct WhatIf {
   Question question;
   Plan plan = {};           // the best that is known for the machine as it is
-  Summary summary = {};     // of the plan that is made for it
-  Evaluation planned = {};  // the same
+  Summary summary = {};     // of that plan
+  Evaluation planned = {};  // of the plan that is made for the machine as it is
   Evaluation now = {};      // of the best plan: from there time is saved
   /// Part and factor for which that best plan was made, where it is not the one made for the machine as it is: the
   /// planner missed it there, and no part is praised for that.
@@ -46,6 +52,7 @@ struct WhatIf {
   std::vector<WhatIfRow> rows = {};  // by time saved, the most first; those without a trial last
   std::vector<Turn> turns = {};      // of the parts that carry something, in their order
   std::optional<Together> together = {};
+  std::string together_error = {};  // why it is not known
 
   double saved(const WhatIfRow& row) const { return row.trial ? now.makespan - row.trial->best().makespan : 0; }
   const WhatIfRow* row(std::size_t part, double factor) const;

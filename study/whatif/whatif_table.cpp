@@ -16,6 +16,8 @@ using Json = nlohmann::ordered_json;
 /// JSON has no infinity.
 Json number(double factor) { return std::isfinite(factor) ? Json(factor) : Json(nullptr); }
 
+Json error_json(const std::string& error) { return error.empty() ? Json(nullptr) : Json(error); }
+
 /// The cells of a line, in order; those of the trial are null where there is none.
 Json cells_of(const WhatIf& what, const WhatIfRow& row) {
   const Part& part = what.parts[row.part];
@@ -23,19 +25,20 @@ Json cells_of(const WhatIf& what, const WhatIfRow& row) {
              {"knobs", part.knobs.size()},
              {"now", value_of(part, what.question.topology, what.plan.problem)},
              {"factor", number(row.factor)}};
-  for (const char* figure : {"best_s", "saved_s", "planned_s", "kept_s", "taken_back_s", "bound_s", "bound_by",
-                             "kernels", "bottleneck", "tile", "ops", "plan_hash"})
+  for (const char* figure : {"best_s", "saved_s", "planned_s", "kept_s", "other_s", "taken_back_s", "bound_s",
+                             "bound_by", "kernels", "bottleneck", "tile", "ops", "plan_hash"})
     cells[figure] = nullptr;
   if (row.trial) {
     const Evaluation& planned = row.trial->planned;
     cells["best_s"] = row.trial->best().makespan, cells["saved_s"] = what.saved(row);
     cells["planned_s"] = planned.makespan, cells["kept_s"] = row.trial->kept.makespan;
+    if (row.trial->other) cells["other_s"] = row.trial->other->makespan;
     cells["taken_back_s"] = row.trial->taken_back;
     cells["bound_s"] = planned.bound, cells["bound_by"] = planned.bound_by;
     cells["kernels"] = planned.kernels, cells["bottleneck"] = planned.bottleneck;
     cells["tile"] = planned.tile, cells["ops"] = planned.ops, cells["plan_hash"] = planned.plan_hash;
   }
-  cells["error"] = row.error.empty() ? Json(nullptr) : Json(row.error);
+  cells["error"] = error_json(row.error);
   return cells;
 }
 
@@ -70,17 +73,25 @@ Json answers_json(const WhatIf& what) {
             {"compute_bound",
              {{"now_by_bound", what.now.bound_by_kernels()},
               {"now_by_simulation", what.now.compute_bound()},
+              {"kernels_now", what.now.kernels},
+              {"kernels_most", nullptr},
               {"from", Json::array()}}}};
+  if (const WhatIfRow* most = most_kernels(what))
+    json["compute_bound"]["kernels_most"] = {{"part", what.parts[most->part].name},
+                                             {"factor", number(most->factor)},
+                                             {"kernels", most->trial->best().kernels}};
   for (const Turn& turn : what.turns)
     json["compute_bound"]["from"].push_back({{"part", what.parts[turn.part].name},
                                              {"factor_by_bound", turn_json(turn.by_bound)},
-                                             {"factor_by_simulation", turn_json(turn.by_simulation)}});
+                                             {"factor_by_simulation", turn_json(turn.by_simulation)},
+                                             {"error", error_json(turn.error)}});
   json["better_plan"] = nullptr;
   if (what.better)
     json["better_plan"] = {{"made_for", what.parts[what.better->first].name}, {"factor", number(what.better->second)}};
   json["together"] = nullptr;
   if (what.together)
     json["together"] = {{"parts", names(what, what.together->parts)}, {"makespan_s", what.together->makespan}};
+  json["together_error"] = error_json(what.together_error);
   json["slower"] = Json::array();
   for (const WhatIfRow* row : slower_rows(what))
     json["slower"].push_back({{"part", what.parts[row->part].name},

@@ -26,12 +26,12 @@ struct Wish {
   std::vector<int> numbers = {};  // the same devices
 };
 
-const std::vector<Wish> wishes{{"tilerail", {}},
-                               {"tilerail", {"select=edp"}},
-                               {"tilerail", {"select=perf", "tile=64"}},
+const std::vector<Wish> wishes{{"tilerail", {"judge-ops=0"}},  // as programs do by themselves
+                               {"tilerail", {"select=edp", "judge-ops=0"}},
+                               {"tilerail", {"select=perf", "tile=64", "judge-ops=0"}},
                                {"gemmex", {"tile=64", "chunks=2"}},
                                {"paralia", {"select=pdp"}},
-                               {"tilerail", {}, "1,0", {1, 0}},
+                               {"tilerail", {"judge-ops=20000"}, "1,0", {1, 0}},
                                {"baseline", {}, "1", {1}}};
 
 /// What `tilerail plan` plans.

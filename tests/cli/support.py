@@ -30,6 +30,52 @@ GEMMS = 8  # of that problem: one for each of its 2 x 2 x 2 sub-problems
 OLD = "what was there before\n"
 
 
+def machine_text(name, gpus, links, rest="", root=""):
+    """A machine: memory host, `gpus` GPUs gpu0 ... of kernels k, links (from, to, GB/s) in both directions of 1 us, and
+    `rest`, further tables; `root` are keys before all tables."""
+    text = f"""schema = 1
+name = "{name}"
+{root}
+[sources]
+made = {{ kind = "assumed", text = "made up" }}
+[[memory]]
+name = "host"
+kind = "host"
+source = "made"
+[[memory]]
+names = "gpu[0-{gpus - 1}]"
+kind = "gpu"
+device = 0
+kernels = "k"
+source = "made"
+"""
+    for start, end, rate in links:
+        text += f"""[[link]]
+from = "{start}"
+to = "{end}"
+bandwidth = "{rate} GB/s"
+latency = "1 us"
+both = true
+source = "made"
+"""
+    return text + rest
+
+
+def kernels_text(rates, multiprocessors=80):
+    """The table k of such a machine: `rates`, a line of its f64 GEMMs."""
+    return f"""[kernels.k]
+launch = "5 us"
+multiprocessors = {multiprocessors}
+block = [128, 128]
+k_overhead = 0
+source = "made"
+[[kernels.k.gemm]]
+dtype = "f64"
+{rates}
+source = "made"
+"""
+
+
 def rows(path):
     """The rows of a CSV file as dictionaries, without its remarks."""
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
@@ -47,7 +93,7 @@ class CommandTest(unittest.TestCase):
         return subprocess.run(
             [TILERAIL, *map(str, arguments)],
             cwd=self.folder,
-            env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), **environment},
+            env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), "TILERAIL_PLAN_CACHE": "", **environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -136,6 +136,8 @@ PLANS = {
     "tile between two elements": (odd_offset, "offset must be a multiple"),
     "queue that is there twice": (lambda d: d["queues"].append(d["queues"][0]), "the same queue is there twice"),
     "GPU that is no device of the plan": (lambda d: d["devices"].pop(), "must be one of the plan's devices"),
+    "GPU that was not given": (put(["origin", "given"], [1]), "/origin/given: lacks memory 2 of /devices"),
+    "GPU that was given twice": (put(["origin", "given"], [1, 2, 1]), "/origin/given: names memory 1 twice"),
     "changed after it was written": (put(["policy"], "mine"), "hash"),
 }
 

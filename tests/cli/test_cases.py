@@ -7,9 +7,10 @@ import unittest
 from support import OLD, SMALL, CommandTest, needs_simulator
 
 COLUMNS = (
-    "routine m n k dtype transa transb alpha beta place devices policy group label tile ops plan_s without_effect "
-    "first_s predicted_s measured_s measured_min_s traced_s issue_per_op_s kernel_s copy_s waiting_s issue_s "
-    "predicted_energy_j predicted_edp_js modelled_energy_j counted_energy_j counted_call_s counted_edp_js check"
+    "routine m n k dtype transa transb alpha beta place devices policy group label tile ops plan_s plan_cache "
+    "without_effect first_s bound_s bound_by predicted_s measured_s measured_min_s over_bound traced_s issue_per_op_s "
+    "kernel_s copy_s waiting_s issue_s predicted_energy_j predicted_edp_js modelled_energy_j counted_energy_j "
+    "counted_call_s counted_edp_js check"
 ).split()
 
 # The third is in a group of its own, the fourth in none: neither is ranked.
@@ -84,6 +85,23 @@ class Cases(CommandTest):
             parts = sum(float(row[part]) for part in ("kernel_s", "copy_s", "waiting_s", "issue_s"))
             self.assertAlmostEqual(parts, difference, delta=1e-9)
             self.assertLessEqual(float(row["measured_min_s"]), float(row["measured_s"]))
+
+    @needs_simulator
+    def test_every_case_stands_beside_its_bound(self):
+        self.write("cases.csv", CASES)
+        text, results = self.measured()
+        simulated = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))
+        self.assertEqual((float(results[0]["bound_s"]), results[0]["bound_by"]),
+                         (simulated["bound_s"], simulated["bound_by"]))
+        for row, line in zip(results, text.splitlines()[1:]):
+            self.assertLessEqual(float(row["bound_s"]), float(row["predicted_s"]))
+            over = float(row["measured_s"]) / float(row["bound_s"])
+            self.assertAlmostEqual(float(row["over_bound"]) / over, 1)
+            self.assertIn(f" {over:.2f} x ", line)
+        # The third case is on one GPU of two, the others on both: the bound is of the GPUs that a case names.
+        one = ["simulate", "--gemm", "48,32,1K", "--dtype", "f32", "--transb", "T", "--place", "0:h:h", "--devices", "0",
+               "--topology", "two-gpu", "--json", "-"]
+        self.assertEqual(float(results[2]["bound_s"]), json.loads(self.succeed(*one))["bound_s"])
 
     @needs_simulator
     def test_the_table_has_a_line_a_case_and_ranks_groups_of_several(self):

@@ -20,7 +20,7 @@ class Help(CommandTest):
 
     def test_every_command_explains_itself_with_an_example(self):
         general = self.succeed("--help")
-        for command in ("topo", "plan", "simulate", "run", "compare", "calibrate", "policies", "experiment"):
+        for command in ("topo", "plan", "simulate", "run", "compare", "calibrate", "policies", "experiment", "tune"):
             with self.subTest(command):
                 self.assertIn(f"  {command} ", general)
                 self.assertIn(f"  tilerail {command}", self.succeed(command, "--help"))
@@ -87,6 +87,15 @@ class Predict(CommandTest):
             with_tile = self.predicted("--model", model, "--tile", rows[model]["tile"])["predictions"]
             self.assertEqual(with_tile[0], rows[model])
             self.assertEqual([row["model"] for row in with_tile], [model, "policy", "simulator"])
+
+    def test_tiles_that_do_not_fit_are_said_to(self):
+        small = ["--topo-set", "memory:gpu*.capacity=8 MB"]
+        result = self.predicted(*small)
+        self.assertRegex(result["not_simulated"], r"tiles of \d+ and more do not fit in the memory of the GPU")
+        rows = {row["model"]: row for row in result["predictions"]}
+        self.assertIsNone(rows["dataloc"]["simulated_s"])
+        self.assertGreater(rows["simulator"]["simulated_s"], 0)
+        self.assertIn("not simulated: ", self.succeed(*self.ARGUMENTS, *small))
 
     def test_a_plan_takes_the_tile_of_a_model(self):
         tile = self.predicted("--model", "dr")["predictions"][0]["tile"]
@@ -156,6 +165,16 @@ class Policies(CommandTest):
             with self.subTest(key):
                 self.assertRegex(explained, rf"(?m)^{re.escape(key)} = .*\n  [A-Z]\w+ .*\.$")
         self.assertGreaterEqual(explained.count("matters"), len(keys) - 4)
+
+    @needs_simulator
+    def test_texts_of_a_plan_file_do_nothing_to_a_terminal(self):
+        self.succeed("plan", *SMALL, "-o", "plan.json")
+        plan = json.loads((self.folder / "plan.json").read_text())
+        plan["origin"]["without_effect"] = ["\x1b[31mred\x07"]
+        self.write("red.json", json.dumps(plan))
+        text = self.succeed("simulate", "--plan", "red.json")
+        self.assertIn("no effect   \\x1b[31mred\\x07\n", text)
+        self.assertNotIn("\x1b", text)
 
     @needs_simulator
     def test_wishes_without_effect_are_named_in_every_output(self):

@@ -4,7 +4,7 @@ import json
 import unittest
 import xml.etree.ElementTree
 
-from support import SMALL, SOURCE, CommandTest, needs_matplotlib, needs_simulator
+from support import SMALL, SOURCE, CommandTest, kernels_text, machine_text, needs_matplotlib, needs_simulator
 
 DOUBLED = ["--topo-set", "link:*.bandwidth=x2"]
 NAME = "two-gpu+link:*.bandwidth=x2"
@@ -55,45 +55,8 @@ class Settings(CommandTest):
         self.assert_refused(["plan", *SMALL, "--topo-set", "gpus=3"], "'3' is out of range; expected 1 to 2")
 
 
-INCLUDED = """
-[sources]
-s = { kind = "assumed", text = "made up" }
-[kernels.k]
-launch = "5 us"
-multiprocessors = 80
-block = [128, 128]
-k_overhead = 64
-source = "s"
-[[kernels.k.gemm]]
-dtype = "f64"
-rates = [[1024, "5 TFLOP/s"]]
-source = "s"
-"""
-
-SHORT = """
-schema = 1
-name = "short"
-include = "kernels.toml"
-[sources]
-t = { kind = "assumed", text = "made up, too" }
-[[memory]]
-name = "host"
-kind = "host"
-source = "t"
-[[memory]]
-names = "gpu[0-3]"
-kind = "gpu"
-device = 0
-kernels = "k"
-source = "t"
-[[link]]
-from = "host"
-to = "gpu[0-3]"
-bandwidth = "10 GB/s"
-latency = "1 us"
-both = true
-source = "t"
-"""
+INCLUDED = '[sources]\nmade = { kind = "assumed", text = "made up, too" }\n' + kernels_text('rates = [[1024, "5 TFLOP/s"]]')
+SHORT = machine_text("short", 4, [("host", "gpu[0-3]", 10)], root='include = "kernels.toml"')
 
 
 class Templates(CommandTest):
@@ -117,13 +80,13 @@ class Templates(CommandTest):
         done = self.run_command("topo", "validate", "short.toml")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         lines = done.stderr.splitlines()
-        self.assertEqual([line.split(":")[3] for line in lines], ["2", "20", "21"], done.stderr)
-        self.assert_refused(["topo", "show", "short.toml"], "short.toml:2:10: schema '3'")
+        self.assertEqual([line.split(":")[3] for line in lines], ["1", "19", "20"], done.stderr)
+        self.assert_refused(["topo", "show", "short.toml"], "short.toml:1:10: schema '3'")
 
     def test_a_missing_include_is_named_where_it_stands(self):
         (self.folder / "kernels.toml").unlink()
         for action in ("show", "validate"):
-            self.assert_refused(["topo", action, "short.toml"], "short.toml:4:11: include 'kernels.toml' is not there")
+            self.assert_refused(["topo", action, "short.toml"], "short.toml:3:11: include 'kernels.toml' is not there")
 
 
 class Facts(CommandTest):
@@ -141,6 +104,11 @@ class Facts(CommandTest):
         self.assertEqual(cases["device_to_device_memcpy_read_ce"]["bandwidth_matrix"][0][:5], ["N/A", "24", "24", "24", "18"])
         self.assertEqual(facts["bisection"]["forward_bytes_per_s"], 18e9)
         self.assertEqual(len(facts["routes"]), 9 * 8)
+
+    def test_the_list_says_where_it_looked(self):
+        listed = self.succeed("topo", "list", TILERAIL_TOPOLOGIES="/no/such")
+        self.assertRegex(listed, r"\nLooked for in: /no/such \(no folder\), ")
+        self.assertNotIn("Looked", self.succeed("topo", "list"))
 
     def test_a_broken_machine_does_not_hide_the_others_of_the_list(self):
         self.write("bad.toml", "schema = 7")
@@ -168,7 +136,8 @@ class Graph(CommandTest):
     def test_what_cannot_be_drawn_leaves_no_file(self):
         self.assert_refused(["topo", "show", "two-gpu", "--graph", "m.pdf"], "--graph: 'm.pdf' is no figure")
         self.assert_refused(["topo", "show", "two-gpu", "--timeline", "use.json"], "expected --graph FILE")
-        self.assert_refused(["topo", "show", "two-gpu", "--graph", "m.svg", "--timeline", "no.json"], "cannot read")
+        self.assert_refused(["topo", "show", "two-gpu", "--graph", "m.svg", "--timeline", "no.json"],
+                            "--timeline: cannot read")
         self.succeed("topo", "new", "--gpus", "200", "--kernels", "h200", "-o", "large.toml")
         self.assert_refused(["topo", "show", "large.toml", "--graph", "m.svg"], "figures have at most 128")
 
@@ -183,11 +152,32 @@ class Import(CommandTest):
             self.assertIn(f"{gpus} GPUs,", self.succeed("topo", "validate", "m.toml"))
             self.assertIn('kind = "assumed"', (self.folder / "m.toml").read_text())
 
+    def cases(self, machine):
+        """All matrices of a machine in nvbandwidth's words, None for what was not measured."""
+        cases = json.loads(self.succeed("topo", "show", machine, "--json", "-"))["nvbandwidth"]["testcases"]
+        return {case["name"]: [[None if cell == "N/A" else float(cell) for cell in row] for row in case["bandwidth_matrix"]]
+                for case in cases}
+
     def test_what_show_writes_in_nvbandwidths_words_is_read_again(self):
-        self.succeed("topo", "show", "pcie-tree-8", "--json", "facts.json")
-        self.succeed("topo", "import", "--nvbandwidth", "facts.json", "--kernels", "h200", "--name", "tree", "-o", "t.toml")
-        shown = self.succeed("topo", "show", "t.toml")
-        self.assertRegex(shown, r"gpu0 to gpu7 +host +24.0 +24.0 +18.0 +18.0 +10.0 +10.0")
+        for machine in ("pcie-tree-8", "hgx-h200", "karolina-hgx-a100"):
+            self.succeed("topo", "show", machine, "--json", "facts.json")
+            self.succeed("topo", "import", "--nvbandwidth", "facts.json", "--kernels", "h200", "-o", "again.toml")
+            before, again = self.cases(machine), self.cases("again.toml")
+            self.assertEqual(len(before), 9)
+            self.assertEqual(before.keys(), again.keys())
+            for name, matrix in before.items():
+                for row, new_row in zip(matrix, again[name], strict=True):
+                    for cell, new in zip(row, new_row, strict=True):
+                        self.assertEqual(cell is None, new is None, (machine, name))
+                        self.assertAlmostEqual(new or 0, cell or 0, delta=1e-4 * (cell or 0), msg=(machine, name))
+
+    @needs_simulator
+    def test_a_machine_that_was_read_again_takes_the_same_time(self):
+        self.succeed("topo", "show", "hgx-h200", "--json", "facts.json")
+        self.succeed("topo", "import", "--nvbandwidth", "facts.json", "--kernels", "hgx-h200", "-o", "again.toml")
+        times = [json.loads(self.succeed("simulate", "--gemm", "16K", "--topology", machine, "--json", "-"))["makespan_s"]
+                 for machine in ("hgx-h200", "again.toml")]
+        self.assertLess(abs(times[1] / times[0] - 1), 0.1, times)  # what some of the GPUs get at once is not told
 
     def test_other_files_are_refused(self):
         self.write("text.txt", "nothing")
@@ -199,7 +189,10 @@ class Import(CommandTest):
         self.assert_refused(["topo", "import", "--nccl", "a", "--nvidia-smi", "b", "--kernels", "h200"], "2 files")
         seed = ["topo", "import", "--nccl", self.SEEDS / "nccl.xml", "--kernels", "h200"]
         self.assert_refused([*seed, "--nvlink", "fast"], "--nvlink: 'fast'")
-        self.assert_refused([*seed, "--pcie", "9"], "--pcie: '9' is not an integer from 3 to 7")
+        rates = ["topo", "import", "--nvbandwidth", self.SEEDS / "nvbandwidth.json", "--kernels", "h200"]
+        for option in ("--pcie", "--nvlink", "--c2c", "--host-memory", "--sockets"):
+            self.assert_refused([*rates, option, "5"], f"{option}: '5' changes nothing beside --nvbandwidth")
+        self.assert_refused([*seed, "--pcie", "9"], "--pcie: '9' is no generation of PCIe and has no unit")
 
 
 class Export(CommandTest):

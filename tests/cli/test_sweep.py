@@ -3,9 +3,11 @@
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from support import OLD, SOURCE, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
@@ -48,6 +50,53 @@ class Sweep(CommandTest):
             self.assertEqual(float(row["bound_s"]), simulated["bound_s"])
             self.assertEqual(row["version"], simulated["version"])
 
+    def test_it_answers_from_which_value_on_more_gains_nothing_and_the_problem_is_compute_bound(self):
+        key = "link:host<->pcie0.bandwidth"
+        text = self.succeed("sweep", "--gemm", "2K", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "512",
+                            "--vary", f"{key}=0.25..64 x4 GB/s", "--vary", "dtype=f64,f32", "--csv", "all.csv")
+        rows = self.rows()
+        table = text[text.index(f"\nwhich {key}_GB/s?\n"):].strip().splitlines()[2:]
+        self.assertEqual(len(table), 2)
+        for line, dtype in zip(table, ("f64", "f32")):
+            own = [row for row in rows if row["dtype"] == dtype]
+            times = [float(row["makespan_s"]) for row in own]
+            expected = dtype
+            for there in ([time <= 1.05 * min(times[i:]) for i, time in enumerate(times)],
+                          [float(row["kernels"]) >= 0.9 for row in own],
+                          [row["bound_by"].startswith("kernels") for row in own]):
+                first = len(there) - [*reversed(there), False].index(False)
+                expected += " nowhere" if first == len(there) else (" at all of them," if first == 0 else "")
+                expected += "" if first == len(there) else f" from {own[first][f'{key}_GB/s']}"
+                if first == len(there):
+                    expected += f", kernels {100 * max(float(row['kernels']) for row in own):.1f}% at most"
+            self.assertEqual(" ".join(line.split()), expected)
+        self.assertIn(" from ", table[0])
+        # Of sizes, watts and latencies nothing is asked.
+        for axis in ("m=64,128", "memory:gpu*.watts.busy=300,400 W", "link:*.latency=1,2 us"):
+            self.assertNotIn("which", self.succeed(*BASE, "--vary", axis))
+
+    def test_faster_kernels_are_compute_bound_up_to_a_rate(self):
+        text = self.succeed("sweep", "--gemm", "2K", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "512",
+                            "--vary", "kernels:*.rate=x0.01..x100 x10", "--csv", "all.csv")
+        rows = self.rows()
+        bound = [row["kernels:*.rate_x"] for row in rows if float(row["kernels"]) >= 0.9]
+        self.assertTrue(0 < len(bound) < len(rows))
+        line = text[text.index("\nwhich "):].strip().splitlines()[2]
+        self.assertIn(f"up to {bound[-1]}", line)
+
+    def test_what_is_nowhere_compute_bound_tells_how_near_it_comes(self):
+        text = self.succeed(*BASE, "--vary", "link:host<->pcie0.bandwidth=6,12 GB/s", "--csv", "all.csv")
+        most = max(float(row["kernels"]) for row in self.rows())
+        self.assertRegex(text, rf"nowhere, kernels {100 * most:.1f}% at most")
+
+    def test_a_column_says_what_the_row_was_made_of(self):
+        self.succeed(*BASE, "--vary", "m=64,1K", "--vary", "transa=T,N", "--csv", "all.csv")
+        for row in self.rows():
+            simulated = json.loads(self.succeed("simulate", "--gemm", f"{row['m']},256,256", "--topology", "two-gpu",
+                                                "--policy", "gemmex", "--transa", row["transa"], "--json", "-"))
+            self.assertEqual(float(row["makespan_s"]), simulated["makespan_s"])
+            self.assertEqual(int(row["m"]), simulated["problem"]["m"])
+
     def test_the_number_of_processes_and_the_way_to_ask_change_nothing(self):
         self.succeed(*BASE, *AXES, "--csv", "all.csv", "--jobs", "1")
         self.succeed(*BASE, *AXES, "--csv", "many.csv", "--jobs", "7")
@@ -64,63 +113,73 @@ class Sweep(CommandTest):
         self.succeed(*BASE, *AXES, "--csv", "all.csv", "--figure", "all.svg")
         for part in (1, 2, 3):
             self.succeed(*BASE, *AXES, "--part", f"{part}/3", "--csv", f"part{part}.csv")
-        self.succeed("sweep", "join", "part3.csv", "part1.csv", "part2.csv", "--csv", "joined.csv", "--figure",
-                     "joined.svg")
+        self.succeed(*BASE, *AXES, "--part", "19/19", "--csv", "empty.csv")
+        self.succeed(*BASE, *AXES, "--csv", "again.csv", "--json", "all.json")
+        self.write("part1.csv", (self.folder / "part1.csv").read_text().replace("\n", "\r\n"))
+        self.succeed("sweep", "join", "empty.csv", "part3.csv", "part1.csv", "part2.csv", "--csv", "joined.csv", "--figure",
+                     "joined.svg", "--json", "joined.json")
+        self.assertEqual(*(json.loads((self.folder / name).read_text()) for name in ("joined.json", "all.json")))
+        self.assertEqual((self.folder / "empty.csv").read_text().count("\n"), 1)
+        self.assert_refused(["sweep", "join", "empty.csv"], "has no rows")
         for kind in ("csv", "svg"):
             self.assertEqual((self.folder / f"joined.{kind}").read_bytes(), (self.folder / f"all.{kind}").read_bytes())
         self.assert_refused(["sweep", "join", "part1.csv", "part2.csv"], "missing: 2, 5, 8, 11, 14, ...")
         self.assert_refused(["sweep", "join", "part1.csv", "all.csv"], "point 0 is in a file before")
         self.succeed(*BASE, "--vary", "tile=32,64", "--csv", "other.csv")
+        self.assert_refused(["sweep", "join", "part1.csv", "other.csv"], "other.csv: has other columns")
+        self.succeed(*BASE, *AXES, "--set", "routing=initial", "--csv", "other.csv")
         self.assert_refused(["sweep", "join", "part1.csv", "other.csv"], "other.csv: is of sweep")
 
-    def test_a_sweep_that_is_killed_goes_on_where_it_was(self):
-        many = [*BASE, "--vary", "tile=16..176 +4", "--vary", "dtype=f64,f32,f16", "--jobs", "2"]
-        self.succeed(*many, "--csv", "whole.csv")
-        ends = 0
-        while True:
-            process = subprocess.Popen([TILERAIL, *many, "--csv", "all.csv"], cwd=self.folder,
-                                       env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)},
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            try:
-                process.wait(0.25 * 1.3**ends)  # a machine that is busy needs longer to get anywhere
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-            said = process.stderr.read()
-            process.stderr.close()
-            if process.returncode == 0:
-                break
-            self.assertEqual(process.returncode, -signal.SIGKILL, said)
-            self.assertFalse((self.folder / "all.csv").exists())
-            ends += 1
-        if ends:
-            self.assertRegex(said, r"\d+ of 123 points were done before")
-        self.assertEqual((self.folder / "all.csv").read_bytes(), (self.folder / "whole.csv").read_bytes())
-        self.assertFalse((self.folder / "all.csv.journal").exists())
+    def test_a_figure_of_too_many_points_is_refused_before_anything_runs(self):
+        place = "place=" + ";".join(f"{a}:{b}:{c}" for a in "h01" for b in "h01" for c in "h01")
+        self.assert_refused([*BASE, "--vary", place, "--vary", "routing=initial,eta", "--vary", "order=fifo,eta", "--csv",
+                             "all.csv", "--figure", "bars.svg"], "the sweep: 3 axes give 1 panels of 108 points")
 
-    def journal_of(self, *arguments):
-        """The journal that a sweep leaves whose figure cannot be drawn in the end."""
-        done = self.run_command(*BASE, *arguments, "--csv", "all.csv", "--figure", "bars.svg")
-        self.assertEqual(done.returncode, 2, done.stderr)
-        return self.folder / "all.csv.journal"
+    def test_a_figure_that_fails_loses_nothing_else(self):
+        package = self.folder / "installed/share/tilerail/python/tilerail"
+        shutil.copytree(SOURCE / "python/tilerail", package)
+        program = self.folder / "installed/bin/tilerail"
+        program.parent.mkdir()
+        shutil.copy(TILERAIL, program)
+        figure = package / "sweep_figure.py"
+        figure.write_text(figure.read_text() + "\n\ndef _lines(*_):\n    raise TableError('no ink')\n")
+        done = subprocess.run([program, *BASE, "--vary", "tile=32,64", "--csv", "all.csv", "--json", "all.json",
+                               "--figure", "f.svg"], cwd=self.folder, capture_output=True, text=True,
+                              env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--figure: the figure could not be drawn: no ink", done.stderr)
+        self.assertIn("makespan", done.stdout)
+        self.assertEqual(len(self.rows()), 2)
+        self.assertEqual(len(json.loads((self.folder / "all.json").read_text())["rows"]), 2)
+        self.assertFalse((self.folder / "f.svg").exists() or (self.folder / "all.csv.journal").exists())
 
-    def test_the_end_of_a_journal_that_was_being_written_is_cut_off(self):
-        place = ["--vary", "place=" + ";".join(f"{a}:{b}:{c}" for a in "h01" for b in "h01" for c in "h01"),
-                 "--vary", "routing=initial,eta", "--vary", "order=fifo,eta"]
-        journal = self.journal_of(*place)
-        whole = journal.read_bytes()
-        self.assertEqual(whole.count(b"\n"), 109)
-        journal.write_bytes(whole[:len(whole) // 2])
-        done = self.run_command(*BASE, *place, "--csv", "all.csv")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("of 108 points were done before", done.stderr)
-        resumed = (self.folder / "all.csv").read_bytes()
-        self.succeed(*BASE, *place, "--csv", "all.csv")
-        self.assertEqual((self.folder / "all.csv").read_bytes(), resumed)
+    def test_where_every_point_failed_the_reason_is_told_and_nothing_drawn(self):
+        done = self.run_command("sweep", "--topology", "two-gpu", "--place", "0:0:0", "--vary", "gemm=16K,32K", "--csv",
+                                "all.csv", "--figure", "f.svg")
+        self.assertEqual((done.returncode, done.stderr), (2, ""))
+        self.assertIn("2 of 2 points failed", done.stdout)
+        self.assertTrue(all(row["error"] for row in self.rows()))
+        self.assertFalse((self.folder / "f.svg").exists())
 
-    def test_journals_of_other_sweeps_and_other_files_are_left_alone(self):
-        self.write("all.csv.journal", OLD)
-        self.assert_refused([*BASE, *AXES, "--csv", "all.csv"], "begins with 'what was there before'")
+    def test_machines_and_their_groups_may_have_any_name(self):
+        text = (TOPOLOGIES / "two-gpu.toml").read_text()
+        group = "x=$y$ & z[1]"
+        self.write("1e2", text + f"""[[group]]
+name = "{group}"
+forward = ["host->pcie0"]
+capacity = "12 GB/s"
+source = "{re.search(r'source = "(.+)"', text)[1]}"
+""")
+        self.succeed("sweep", "--gemm", "256", "--policy", "gemmex", "--vary", "topology=1e2,two-gpu")
+        key = f"group:{group}.capacity"
+        self.succeed("sweep", "--gemm", "256", "--policy", "gemmex", "--topology", "1e2", "--vary",
+                     f"{key}=3,6,12 GB/s", "--csv", "all.csv", "--figure", "f.svg")
+        self.assertEqual([row[f"{key}_GB/s"] for row in self.rows()], ["3", "6", "12"])
+        self.assertEqual(len({row["makespan_s"] for row in self.rows()}), 3)
+        self.assertIn("x=$y$ &amp; z[1]", (self.folder / "f.svg").read_text())
+        self.succeed("whatif", "--gemm", "256", "--policy", "gemmex", "--topology", "1e2", "--only", f"group:{group}",
+                     "--together", f"group:{group} & link:host->pcie0", "--figure", "t.svg")
+        self.assertIn("x=$y$ &amp; z[1]", (self.folder / "t.svg").read_text())
 
     def test_failures_are_listed_and_the_rest_is_done(self):
         done = self.run_command("sweep", "--topology", "two-gpu", "--place", "0:0:0", "--policy", "gemmex", "--vary",
@@ -136,9 +195,11 @@ class Sweep(CommandTest):
         self.assertEqual(alone.returncode, 2)
 
     def test_the_table_sums_up_many_points(self):
-        text = self.succeed(*BASE, "--vary", "tile=16..240 +4")
-        self.assertIn("the 10 fastest of 57 points", text)
+        text = self.succeed(*BASE, "--vary", "tile=16..240 +4", "--vary", "dtype=f64,f32")
+        self.assertIn("the 10 fastest of 114 points", text)
         self.assertIn("over bound, median", text)
+        self.assertIn("and 17 more values", text)  # of 57
+        self.assertNotIn("over bound, median", self.succeed(*BASE, "--vary", "tile=16..240 +4"))
 
     def test_figures_are_chosen_by_what_was_varied(self):
         for axes in (["tile=32,64,128"], ["policy=gemmex,baseline"], ["tile=32,64,128", "policy=gemmex,baseline"],
@@ -161,7 +222,13 @@ class Sweep(CommandTest):
             ([*BASE, "--vary", "dtype=f64,f65"], "--vary 'dtype=f64,f65': "),
             ([*BASE, "--vary", "gpus=1,3"], "--vary 'gpus=1,3': "),
             ([*BASE, "--part", "4/3"], "--part: '4'"),
-            ([*BASE, "--part", "2/2"], "--part: '2/2' is empty"),
+            ([*BASE, "--iters", "nan", "--check"], "--check: means nothing to a simulation"),
+            ([*BASE, "--seed", "x"], "--seed: means nothing to a simulation"),
+            ([*BASE, "--backend", "host", "--topo-set", "gpus=1"], "--backend host runs on the machine as it is"),
+            ([*BASE, "--backend", "host", "--vary", "topology=two-gpu,clx-ai"], "expected no 'topology'"),
+            ([*BASE, "--vary", "gemm=1e400"], "--vary 'gemm=1e400': --gemm: '1e400'"),
+            ([*BASE, "--vary", "gemm=128,256", "--vary", "m=64"], "'gemm' gives all three sizes"),
+            ([*BASE, "--vary", "link:*.bandwidth=1..8 GB/s x2 MB/s"], "--vary"),
             ([*BASE, "--backend", "abacus"], "abacus"),
             ([*BASE, "--backend", "host", "--vary", "gpus=1,2"], "--backend host runs on the machine as it is"),
             ([*BASE, "--vary", "tile=64", "--csv", "no/folder.csv"], "no folder 'no'"),
@@ -173,6 +240,9 @@ class Sweep(CommandTest):
             (["sweep", "nowhere.toml"], "nowhere.toml"),
             (["sweep", "bad.toml", "--gemm", "64"], "--gemm"),
             (["sweep", "join", "bad.toml"], "is not the header of a sweep"),
+            (["sweep", "join", "bad.toml", "--gemm", "64"], "--gemm: means nothing to join"),
+            (["sweep", "join", "bad.toml", "--part", "1/2"], "--part: means nothing to join"),
+            (["sweep", "--jobs", "2", "join", "bad.toml"], "--jobs: means nothing to join"),
         ]:
             with self.subTest(arguments):
                 self.assert_refused(arguments, quoted)
@@ -183,25 +253,6 @@ class Sweep(CommandTest):
             self.assertEqual((row["backend"], row["check"]), ("host", "passed"))
             self.assertGreater(float(row["measured_s"]), 0)
             self.assertGreater(float(row["makespan_s"]), 0)
-
-
-def snakemake():
-    return os.environ.get("SNAKEMAKE") or shutil.which("snakemake")
-
-
-@needs_simulator
-@unittest.skipUnless(snakemake(), "snakemake is not installed: the workflow is not tried")
-class Workflow(CommandTest):
-    def test_two_local_jobs_give_the_table_of_one(self):
-        self.write("sweep.toml", FILE)
-        self.succeed("sweep", "sweep.toml", "--csv", "whole.csv")
-        done = subprocess.run(
-            [snakemake(), "-s", SOURCE / "workflows/sweep/Snakefile", "--cores", "2", "--config", "sweep=sweep.toml",
-             "parts=2", "out=out", f"tilerail={TILERAIL}"], cwd=self.folder, capture_output=True, text=True,
-            env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), "HOME": str(self.folder)}, timeout=250)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual((self.folder / "out/sweep.csv").read_bytes(), (self.folder / "whole.csv").read_bytes())
-        self.assertIn("<svg", (self.folder / "out/sweep.svg").read_text())
 
 
 if __name__ == "__main__":

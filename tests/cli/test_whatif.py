@@ -4,84 +4,28 @@ import csv
 import json
 import unittest
 
-from support import OLD, CommandTest, needs_simulator
+from support import OLD, CommandTest, kernels_text, machine_text, needs_simulator
 
 SMALL = ["whatif", "--gemm", "1K", "--dtype", "f64", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "256"]
 
 # Two islands of one GPU each. Copies between them cross the bridge, which is faster from x2 on than the way through
 # the roots, but all copies from the host to gpu1 take it then, too.
-ISLANDS = """schema = 1
-name = "islands"
-[sources]
-s = { kind = "assumed", text = "made up" }
-[[memory]]
-name = "host"
-kind = "host"
-source = "s"
-[[memory]]
-name = "gpu0"
-kind = "gpu"
-device = 0
-kernels = "k"
-source = "s"
-[[memory]]
-name = "gpu1"
-kind = "gpu"
-device = 1
-kernels = "k"
-source = "s"
-[[switch]]
+ISLANDS = machine_text(
+    "islands", 2,
+    [("host", "root", 100), ("root", "gpu[0-1]", 10), ("root", "bridge", 18), ("bridge", "gpu[0-1]", 18)],
+    """[[switch]]
 name = "root"
-source = "s"
+source = "made"
 [[switch]]
 name = "bridge"
-source = "s"
-[[link]]
-from = "host"
-to = "root"
-bandwidth = "100 GB/s"
-latency = "1 us"
-both = true
-source = "s"
-[[link]]
-from = "root"
-to = ["gpu0", "gpu1"]
-bandwidth = "10 GB/s"
-latency = "1 us"
-both = true
-source = "s"
-[[link]]
-from = "root"
-to = "bridge"
-bandwidth = "18 GB/s"
-latency = "1 us"
-both = true
-source = "s"
-[[link]]
-from = "bridge"
-to = ["gpu0", "gpu1"]
-bandwidth = "18 GB/s"
-latency = "1 us"
-both = true
-source = "s"
+source = "made"
 [[group]]
 name = "bridge"
 forward = ["root->bridge"]
 backward = ["bridge->root"]
 capacity = [[1, "18 GB/s"], [2, "9 GB/s"]]
-source = "s"
-[kernels.k]
-launch = "5 us"
-multiprocessors = 16
-block = [128, 128]
-k_overhead = 0
-source = "s"
-[[kernels.k.gemm]]
-dtype = "f64"
-peak = "5 TFLOP/s"
-efficiency = [[1, 1.0]]
-source = "s"
-"""
+source = "made"
+""" + kernels_text('peak = "5 TFLOP/s"\nefficiency = [[1, 1.0]]', multiprocessors=16))
 
 
 @needs_simulator
@@ -98,7 +42,7 @@ class WhatIf(CommandTest):
         self.assertEqual(result["base_bound_s"], simulated["bound_s"])
         self.assertEqual(result["base_plan_hash"], simulated["plan_hash"])
         for row in result["rows"]:
-            self.assertEqual(row["best_s"], min(row["planned_s"], row["kept_s"]))
+            self.assertEqual(row["best_s"], min(filter(None, (row["planned_s"], row["kept_s"], row["other_s"]))))
             self.assertEqual(row["saved_s"], result["base_s"] - row["best_s"])
             self.assertLessEqual(row["bound_s"], row["best_s"])
         self.assertEqual({row["change"] for row in result["rows"]}, {"x2", "x1/2", "no limit"})
@@ -135,13 +79,49 @@ class WhatIf(CommandTest):
             self.assertEqual(float(line["factor"]), row["factor"] or float("inf"))
 
     def test_faster_kernels_never_make_it_compute_bound_and_slower_ones_do(self):
-        result = self.result("whatif", "--gemm", "8K", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "2K")
-        bound = result["answers"]["compute_bound"]
-        self.assertTrue(bound["now_by_simulation"] and bound["now_by_bound"])  # 2 * 8K^3 flop at 2 TFLOP/s
+        asked = ["whatif", "--gemm", "8K", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "2K"]
+        bound = self.result(*asked)["answers"]["compute_bound"]
+        self.assertTrue(bound["now_by_bound"])  # 2 * 8K^3 flop at 2 TFLOP/s
         parts = {entry["part"]: entry for entry in bound["from"]}
         self.assertFalse([name for name in parts if name.startswith("kernels:")])
         self.assertLess(parts["link:host->pcie0"]["factor_by_bound"], 1)
         self.assertIsNone(parts["link:gpu[0-1]->gpu[0-1]"]["factor_by_bound"])
+        # No link of the first and the last tile is hidden: all of them have to be faster at once.
+        self.assertFalse(bound["now_by_simulation"])
+        self.assertIsNone(parts["link:host->pcie0"]["factor_by_simulation"])
+        self.assertGreater(parts["all links and groups"]["factor_by_simulation"], 1)
+        slower = self.result(*asked, "--topo-set", "kernels:*.rate=x0.1")["answers"]["compute_bound"]
+        self.assertTrue(slower["now_by_simulation"])
+
+    def test_the_share_of_kernels_is_told_now_and_at_most(self):
+        result = self.result(*SMALL)
+        bound = result["answers"]["compute_bound"]
+        self.assertEqual(bound["kernels_now"], result["base"]["kernels"])
+        most = bound["kernels_most"]
+        better = [row["kernels"] for row in result["rows"] if row["factor"] != 0.5 and row["best_s"] == row["planned_s"] and
+                  not row["part"].startswith("kernels:")]
+        self.assertGreaterEqual(most["kernels"], max(better))
+        self.assertGreater(most["kernels"], bound["kernels_now"])
+        words = " ".join(self.succeed(*SMALL).split())
+        self.assertIn(f"kernels are {100 * bound['kernels_now']:.1f}% of the critical path, at most "
+                      f"{100 * most['kernels']:.1f}% by {most['part']}", words)
+
+    def test_together_saves_more_than_one_part(self):
+        result = self.result(*SMALL)
+        together, answers = result["answers"]["together"], result["answers"]
+        self.assertIsNone(answers["together_error"])
+        alone = [row["best_s"] for row in result["rows"] if row["change"] == "x2" and row["part"] in together["parts"]]
+        self.assertEqual(len(alone), len(together["parts"]))
+        self.assertGreater(len(alone), 1)
+        self.assertLess(together["makespan_s"], min(alone))
+
+    def test_the_head_is_of_one_plan(self):
+        arguments = ["whatif", "--gemm", "2K", "--topology", "two-gpu", "--only", "link:gpu*->gpu*"]
+        result = self.result(*arguments)
+        text = self.succeed(*arguments)
+        self.assertIn(f"{result['base_plan_hash']}, {result['base']['ops']} operations", text)
+        self.assertEqual(result["base"]["plan_hash"], result["base_plan_hash"])
+        self.assertEqual(result["answers"]["better_plan"] is not None, result["as_planned_s"] > result["base_s"])
 
     def test_a_faster_way_that_all_take_is_slower_and_is_shown(self):
         self.write("islands.toml", ISLANDS)
@@ -180,6 +160,7 @@ class WhatIf(CommandTest):
             (["--jobs", "0"], "--jobs: '0'"),
             (["--jobs", "many"], "--jobs: 'many'"),
             (["--only", "link:gpu9*"], "--only: nothing of two-gpu is called 'link:gpu9*'"),
+            (["--together", "link:*", "--together", "link:*"], "--together: 'link:*' is given twice"),
             (["--together", "&"], "--together: nothing of two-gpu is called ''"),
             (["--figure", "t.pdf"], "--figure: 't.pdf'"),
             (["--csv", "same.csv", "--json", "same.csv"], "'same.csv' is named for two outputs"),

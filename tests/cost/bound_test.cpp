@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+
+#include "model/import/machine_builder.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail {
@@ -76,6 +80,47 @@ TEST_F(LowerBound, BytesThatGpusPassOnLoadTheirLinks) {
   const Bound slow = bound(p, 2, 0.0025);
   EXPECT_GT(slow.time.value, 0.9 * alone);
   EXPECT_LE(slow.time.value, alone * (1 + precise));
+}
+
+// Just below such a bound nothing is possible at all: what binds is what does just above it.
+TEST_F(LowerBound, WhatOneGpuHoldsIsBoundByItsKernels) {
+  const Topology machine = test::shipped("hgx-h200-1");
+  for (const std::int64_t side : {1024, 2048, 4096, 8192, 16384}) {
+    GemmProblem p = gemm(side, side, side);
+    p.place_a = p.place_b = p.place_c = machine.gpus()[0];
+    EXPECT_EQ(lower_bound(checked(p), machine, machine.gpus()).binding, "kernels of gpu0") << side;
+  }
+}
+
+/// Four GPUs of 1 TFLOP/s in two pairs, whose links of 1 TB/s limit nothing; between the pairs is a bridge.
+Topology two_islands(Rate bridge) {
+  const Topology two = test::shipped("two-gpu");
+  const auto& d = two.description();
+  MachineBuilder machine{
+      "islands", "", {d.name, "", d.kernels[0], two.memory(two.gpus()[0]), d.strided, d.issue, d.sources}};
+  machine.source("made", Source::Kind::assumed, "for this test");
+  const std::array hubs{machine.add_switch("hub0", "made"), machine.add_switch("hub1", "made")};
+  machine.join(machine.add_host("host", "made"), hubs[0], Rate{1e9}, Seconds{1e-6}, "made");
+  machine.join(hubs[0], hubs[1], bridge, Seconds{1e-6}, "made");
+  for (int i = 0; i < 4; ++i)
+    machine.join(hubs[static_cast<std::size_t>(i / 2)], machine.add_gpu("gpu" + std::to_string(i), i, "made"),
+                 Rate{1e12}, Seconds{1e-6}, "made");
+  return Topology{machine.description()};
+}
+
+// All is on the first pair, over 1 GB/s. In the 69 ms that this pair alone takes, 69 MB of the 134 of A and of B
+// together reach the other: at most 0.26 of each, with which, and half of C on its way back, 0.18 of the work is done.
+// Every GPU of that pair alone would need less, since both may touch the same.
+TEST_F(LowerBound, ABridgeIsLoadedByWhatAnIslandNeedsTogether) {
+  const Topology narrow = two_islands(Rate{1e9}), wide = two_islands(Rate{1e12});
+  GemmProblem p = gemm(4096, 4096, 4096);
+  p.place_a = p.place_b = p.place_c = narrow.gpus()[0];
+  p.beta = 0;
+  const double work = 2.0 * 4096 * 4096 * 4096 / 1e12;
+  EXPECT_NEAR(lower_bound(checked(p), wide, wide.gpus()).time.value, work / 4, 0.02 * work);
+  const Bound bound = lower_bound(checked(p), narrow, narrow.gpus());
+  EXPECT_GT(bound.time.value, (1 - 0.18) * work / 2 * 0.85);  // lines lie below Loomis and Whitney's curve
+  EXPECT_LT(bound.time.value, work / 2);
 }
 
 TEST_F(LowerBound, NothingTakesNoTime) {

@@ -18,6 +18,7 @@ class ClxAiHetero(ExperimentTest):
         for row in rows:
             error = float(row["simulated_s"]) / float(row["measured_s"]) - 1
             self.assertAlmostEqual(float(row["error"]), error, delta=5e-5)
+            self.assertGreaterEqual(float(row["simulated_s"]), float(row["bound_s"]))
         by_variant = {row["variant"]: row for row in rows}
         all_gpus, selected = by_variant["PARALiA-comm_opt"], by_variant["PARALiA-select-PERF"]
         self.assertEqual(all_gpus["simulated_s"], all_gpus["selected_simulated_s"], "it does not select")
@@ -42,6 +43,10 @@ class ClxAiParalia(ExperimentTest):
         means = {line[0]: line[1:] for line in table_after(text, " ")}
         self.assertEqual(means["select(PDP)"][2], f"{rate:.0f}")
         self.assertAlmostEqual(float(means["select(PDP)"][5]), rate / (39996 / 17.27 / 8), delta=0.0051)
+        ratios = sorted(float(row["simulated_s"]) / float(row["bound_s"]) for row in chosen)
+        self.assertGreaterEqual(ratios[0], 1)
+        over = {line[0]: line[1:] for line in table_after(text, "makespan over bound")}["select(PDP)"]
+        self.assertEqual(over[-1], f"{ratios[int(0.9 * len(ratios))]:.2f}")
 
     def test_unknown_placements_and_sizes_without_problems_are_refused(self):
         self.assert_refused([*self.RUN, "--places", "1:1:1"], "'1:1:1' is none of")
@@ -59,7 +64,8 @@ class ClxAiLinkMap(ExperimentTest):
         for row in csv_rows(self.folder / "clx_ai_link_map_transfers.csv")[1]:
             links.setdefault((row["place"], row["policy"], row["measured"]), []).append(row)
         table = table_after(text, "place ")
-        lines = {(line[0], " ".join(line[1:-9])): [float(cell) for cell in line[-9:]] for line in table}
+        lines = {(line[0], " ".join(line[1:-10])): [float(cell) for cell in line[-10:]] for line in table}
+        self.over_bound = {run: cells.pop(1) for run, cells in lines.items()}
         return text, lines, links
 
     def test_pairs_stand_beside_the_published_ones(self):
@@ -90,6 +96,14 @@ class ClxAiLinkMap(ExperimentTest):
             else:
                 self.assertEqual((from_host, to_host), (0, 0))
         self.assertGreater(lines["0:1:2", "paralia"][1], lines["0:1:2", "paralia, no hops"][1])
+
+    def test_every_run_stands_beside_the_bound_of_its_placement(self):
+        text, lines, links = self.runs()
+        for (place, policy, _), rows in links.items():
+            bound = float(rows[0]["bound_s"])
+            self.assertIn(f"bound of {place}: {bound * 1e3:.1f} ms ({rows[0]['bound_by']})", text)
+            self.assertGreaterEqual(float(rows[0]["run_s"]), bound)
+            self.assertEqual(self.over_bound[place, policy], round(float(rows[0]["run_s"]) / bound, 2))
 
     def test_measured_transfers_count_on_every_link_that_they_cross(self):
         (self.folder / "m").mkdir()

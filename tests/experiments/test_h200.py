@@ -79,6 +79,7 @@ class Peers(HardwareTest):
                            {"label": "16384 f64 4:2:7 on 8 GPUs", "measured_s": 2 * 24.24e-3},
                            {"label": "16384 f64 4:2:h on 8 GPUs", "measured_s": 40.55e-3, "gpus": 4})
         table = [line for line in text.splitlines() if " f64 " in line][:3]
+        self.assertTrue(all("  -  " in line for line in table), "older results have no bound")
         self.assertIn("  PARALiA-GEMMex  ", table[0])
         self.assertIn(f"{fastest * 1e3:.2f}", table[0])
         overhead = 1e3 * (0.25 + 2 - 0.5 * fastest)  # of DEFAULTS
@@ -194,6 +195,11 @@ class Scaling(HardwareTest):
     def test_speed_up_is_over_the_first(self):
         table = table_after(self.run_times((4, 4), (2.5, 2.5)), "GPUs  used")
         self.assertEqual([line[7] for line in table], [f"{4 / median:.2f}" for median in (4, 2.5)])
+
+    def test_runs_stand_beside_their_bound(self):
+        text, _, rows = self.measure("h200_scaling")
+        self.assertEqual([line[8] for line in table_after(text, "GPUs  used")],
+                         [f"{float(row['measured_s']) / float(row['bound_s']):.2f}" for row in rows])
 
     def test_every_number_of_gpus_is_run(self):
         rows = self.measure("h200_scaling")[2]

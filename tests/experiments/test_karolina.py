@@ -21,6 +21,7 @@ class Figure48(ExperimentTest):
 
         seconds = {(row["place"], row["step"]): float(row["makespan_s"]) for row in rows}
         for row in rows:
+            self.assertGreaterEqual(float(row["makespan_s"]), float(row["bound_s"]))
             self.assertAlmostEqual(float(row["tflops"]), 2 * 5120**3 / float(row["makespan_s"]) / 1e12, delta=1e-3)
         factors = {line[0]: line[1:] for line in table_after(text, "mean speed-up")[1:]}
         for before, step in zip(STEPS, STEPS[1:]):
@@ -56,6 +57,7 @@ class Karolina(ExperimentTest):
             for prefix in ("", "chosen_"):
                 ratio = float(row[prefix + "simulated_s"]) / float(row["measured_s"])
                 self.assertAlmostEqual(float(row[prefix + "error"]), ratio - 1, delta=6e-5)
+            self.assertLess(float(row["bound_s"]), min(float(row["measured_s"]), float(row["chosen_simulated_s"])))
         summary = table_after(text, "|error|")
         for line, column in zip(summary, ("error", "chosen_error")):
             errors = [abs(float(row[column])) for row in rows]

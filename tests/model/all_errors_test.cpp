@@ -52,6 +52,96 @@ TEST(AllErrors, DefectsOfTheGraphAreAllThere) {
               ElementsAre(HasSubstr("device 0 is also that of 'gpu0'"), HasSubstr("node 'spare:1'")));
 }
 
+const std::string far_route = R"([[route]]
+from = "gpu0"
+to = "gpu9"
+links = ["gpu0->pcie0"]
+source = "s"
+)";
+const std::string bad_group = R"([[group]]
+name = "other"
+forward = ["host->gpu7"]
+capacity = "1 GB/s"
+source = "s"
+)";
+
+TEST(AllErrors, GroupsAndRoutesHideNothing) {
+  EXPECT_THAT(
+      topology_errors(changed({{"[\"host->pcie0\"]", "[\"host->pcie8\"]"}}) + far_route + bad_group + far_route, "m"),
+      ElementsAre(HasSubstr("forward 'host->pcie8'"), HasSubstr("to 'gpu9' is no memory"),
+                  HasSubstr("forward 'host->gpu7'"), HasSubstr("to 'gpu9' is no memory")));
+}
+
+TEST(AllErrors, ABadSourceHidesNoNodes) {
+  EXPECT_THAT(
+      topology_errors(changed({{"[sources]", "[sources]\nbad = 5"}, {"to = \"pcie0\"", "to = \"pcie9\""}}), "m"),
+      ElementsAre(HasSubstr("bad '5' is not a table"), HasSubstr("'pcie9' is no node")));
+}
+
+std::string absent(const std::string& file) { throw InputError{"cannot read '" + file + "'"}; }
+
+TEST(AllErrors, WhatIsIncludedMayBeMissing) {
+  const std::string include = "include = [\"no.toml\", {file = \"none.toml\", take = [\"kernel\", \"memory.gpu0\"]}]\n";
+  const std::string text =
+      include + changed({{"\"12 GB/s\"", "\"12 Gb\""}, {"to = \"pcie0\"", "to = \"maybe there\""}});
+  EXPECT_THAT(topology_errors(text, "m", absent),
+              ElementsAre(HasSubstr("include 'no.toml' is not there"), HasSubstr("file 'none.toml' is not there"),
+                          HasSubstr("take 'kernel' is unknown"), HasSubstr("take 'memory.gpu0' is unknown"),
+                          HasSubstr("bandwidth '12 Gb'")));
+}
+
+TEST(AllErrors, WhatIsTakenIsInTheFile) {
+  const auto errors = [](const std::string& take, const std::string& file) {
+    return topology_errors("include = {file = \"k.toml\", take = [" + take + "]}\n" + bad_topology::good, "m",
+                           [&](const std::string&) { return file; });
+  };
+  const std::string kernels = "[kernels.a]\n[kernels.b]\n";
+  EXPECT_THAT(errors("\"kernels.nope\", \"copies\"", kernels),
+              ElementsAre(HasSubstr("take 'kernels.nope' is not in 'k.toml'"), HasSubstr("take 'copies' is not in")));
+  EXPECT_THAT(errors("", kernels), ElementsAre(HasSubstr("takes nothing")));
+  EXPECT_THAT(errors("\"link\"", "= 5"), ElementsAre(HasSubstr("file 'k.toml' cannot be read: k.toml:1:")));
+}
+
+const std::string node_template = R"(
+[[template.node.switch]]
+name = "plx"
+source = "s"
+[[template.node.link]]
+from = "pcie0"
+to = "plx"
+bandwidth = "1 Gb"
+latency = "1 us"
+source = "s"
+)";
+
+TEST(AllErrors, OfATemplateAreToldOnce) {
+  const std::string two = "[[instance]]\ntemplate = \"node\"\nnames = \"n[0-3]\"\n";
+  EXPECT_THAT(topology_errors(bad_topology::good + node_template + two, "m"),
+              ElementsAre(HasSubstr("bandwidth '1 Gb'")));
+  std::string bad_name = node_template;
+  bad_name.replace(bad_name.find("1 Gb"), 4, "1 GB/s");
+  bad_name.replace(bad_name.find("name = \"plx\""), 12, "name = \"p:x\"");
+  bad_name.replace(bad_name.find("to = \"plx\""), 10, "to = \"p:x\"");
+  EXPECT_THAT(topology_errors(bad_topology::good + bad_name + two, "m"), ElementsAre(HasSubstr("node 'n0.p:x'")));
+}
+
+TEST(AllErrors, TemplatesWithoutAnInstanceAreReadToo) {
+  EXPECT_THAT(topology_errors(bad_topology::good + node_template, "m"), ElementsAre(HasSubstr("bandwidth '1 Gb'")));
+  std::string outer = node_template;  // whoever takes it may have the node
+  outer.replace(outer.find("pcie0"), 5, "other");
+  outer.replace(outer.find("1 Gb"), 4, "1 GB/s");
+  EXPECT_THAT(topology_errors(bad_topology::good + outer, "m"), ElementsAre());
+}
+
+TEST(AllErrors, TemplatesThatAreNoneAreAllTold) {
+  EXPECT_THAT(
+      topology_errors(bad_topology::good + "[template]\nb = 3\nc = 4\n[[instance]]\ntemplate = \"b\"\nname = \"n\"\n"
+                                           "[[instance]]\ntemplate = 7\nname = \"n\"\n[[switch]]\nnme = \"x\"\n",
+                      "m"),
+      ElementsAre(HasSubstr("b '3' is not a table"), HasSubstr("c '4' is not a table"), HasSubstr("template '7'"),
+                  HasSubstr("key 'name' is missing"), HasSubstr("unknown key 'nme'")));
+}
+
 TEST(AllErrors, TextThatIsNoTomlHasOne) {
   EXPECT_THAT(topology_errors("schema = = 1", "m"), ElementsAre(HasSubstr("expected TOML")));
 }

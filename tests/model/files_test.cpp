@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "model/base/error.hpp"
 
@@ -53,6 +54,37 @@ TEST_F(Files, LargeContentIsWhole) {
   content.back() = 'y';
   write(path("f"), content);
   EXPECT_EQ(read_file(path("f")), content);
+}
+
+TEST_F(Files, PiecesAreReadAsTheyWereWritten) {
+  const std::string piece(100'000, 'x');
+  StagedFile{path("f"),
+             [&](const TextSink& sink) {
+               for (int i = 0; i < 30; ++i) sink(piece);
+               sink("y");
+             }}
+      .commit();
+  InputFile file{path("f")};
+  const std::string text{std::istreambuf_iterator<char>{file.stream()}, {}};
+  EXPECT_EQ(text.size(), 3'000'001u);
+  EXPECT_EQ(text, read_file(path("f")));
+}
+
+TEST_F(Files, ContentThatCannotBeMadeLeavesTheOldAlone) {
+  write(path("f"), "old");
+  const auto broken = [](const TextSink& sink) {
+    sink("new");
+    throw InputError{"no more of it"};
+  };
+  EXPECT_THROW(StagedFile(path("f"), broken), InputError);
+  EXPECT_EQ(read_file(path("f")), "old");
+  EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(Files, WhatCannotBeReadIsRefusedBeforeItsFirstPiece) {
+  EXPECT_THROW(InputFile{folder_.string()}, InputError);
+  EXPECT_THROW(InputFile{path("absent")}, InputError);
+  EXPECT_THROW(InputFile{"/dev/zero"}, InputError);
 }
 
 TEST_F(Files, AnExistingFileIsReplacedAndKeepsItsMode) {

@@ -1,21 +1,19 @@
 // Machines from what other tools print.
 #include "model/import/import.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "model/machine/machine_facts.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "tests/support/expect_error.hpp"
-#include "tests/support/shipped.hpp"
+#include "tests/support/imported.hpp"
 
 namespace tilerail {
 namespace {
 
-GpuKind kind() {
-  const Topology machine = test::shipped("two-gpu");
-  const auto& d = machine.description();
-  return {d.name, "", d.kernels[0], machine.memory(machine.gpus()[0]), d.strided, d.issue, d.sources};
-}
+using namespace imported;
 
 const std::string smi =
     "\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n"
@@ -24,15 +22,6 @@ const std::string smi =
     "GPU2\tNV2\tSYS\t X \tNODE\tSYS\t24-47\t1\t\tN/A\n"
     "GPU3\tSYS\tSYS\tNODE\t X \tSYS\t24-47\t1\t\tN/A\n"
     "NIC0\tPIX\tSYS\tSYS\tSYS\t X \n\nLegend:\n  X    = Self\n";
-
-Rate pair(const Topology& machine, const std::string& from, const std::string& to) {
-  return machine.pair_rate(machine.find_memory(from).value(), machine.find_memory(to).value());
-}
-
-const Source& source_of(const Topology& machine, const std::string& link) {
-  const auto at = std::ranges::find(machine.links(), link, &Link::name);
-  return *std::ranges::find(machine.description().sources, at->source, &Source::key);
-}
 
 /// The file that is written is the machine.
 Topology checked(const Topology::Description& description) {
@@ -51,7 +40,7 @@ TEST(ImportNvidiaSmi, SwitchesDomainsAndNvlinksAreLinks) {
   const auto over = machine.route(machine.gpus()[0], machine.gpus()[1]);
   ASSERT_EQ(over.size(), 2U);
   EXPECT_EQ(machine.link(over[0]).name, "gpu0->plx0");  // without the uplink
-  EXPECT_EQ(source_of(machine, "gpu0->gpu2").kind, Source::Kind::assumed);
+  EXPECT_EQ(source_kind(machine, "gpu0->gpu2"), Source::Kind::assumed);
 }
 
 TEST(ImportNvidiaSmi, MoreNvlinksThanAGpuHasAreThoseToASwitch) {
@@ -76,6 +65,11 @@ TEST(ImportNvidiaSmi, RefusesOtherTextsByLine) {
     expect_input_error([&] { import_nvidia_smi(text, "topo.txt", kind(), {}); }, words);
   };
   refused("NV2\tSYS\tPIX\t0", "NX2\tSYS\tPIX\t0", {"topo.txt:2: the cell 'NX2' is unknown"});
+  refused("GPU0\t X \tPIX", "GPU0\tPIX\t X ", {"topo.txt:2: GPU0 to GPU0 is 'PIX'; expected X"});
+  refused("GPU1\tPIX\t X ", "GPU1\tX\tPIX", {"topo.txt:3: GPU1 to GPU0 is 'X'; expected X"});
+  refused("GPU1\tPIX\t X ", "GPU1\tSYS\t X ", {"topo.txt:3: GPU1 to GPU0 is 'SYS', and GPU0 to GPU1 is 'PIX'"});
+  refused("PIX\tNV2", "PIX\tNV99", {"topo.txt:2: the cell 'NV99' is unknown; expected X, NV1 to NV18"});
+  refused("\tGPU1\tGPU2", "\tGPU0\tGPU2", {"topo.txt:1: 'GPU0' is there twice"});
   refused("GPU1\tPIX\t X ", "GPU2\tPIX\t X ", {"topo.txt:3: a row of 'GPU2'"});
   refused("GPU3\tSYS\tSYS\tNODE\t X \tSYS\t24-47\t1\t\tN/A\n", "", {"4 GPUs in the header, 3 rows"});
   refused("GPU1\tPIX\t X \tSYS\tSYS\tSYS\t0-23\t0\t\tN/A", "GPU1\tPIX", {"topo.txt:3: 1 cells; expected 5"});
@@ -108,8 +102,8 @@ TEST(ImportNccl, TheTreeOfPcieHasItsSpeeds) {
   const double x16 = 8e9 * 16 / 8 * 128 / 130 * 0.87;
   EXPECT_NEAR(pair(machine, "host0", "gpu0").value, x16, 1);
   EXPECT_NEAR(pair(machine, "host0", "gpu1").value, x16, 1);  // twice the speed, half the width
-  EXPECT_EQ(source_of(machine, "pci0->gpu1").kind, Source::Kind::measured);
-  EXPECT_EQ(source_of(machine, "cpu1->gpu2").kind, Source::Kind::assumed);  // without a speed
+  EXPECT_EQ(source_kind(machine, "pci0->gpu1"), Source::Kind::measured);
+  EXPECT_EQ(source_kind(machine, "cpu1->gpu2"), Source::Kind::assumed);  // without a speed
   EXPECT_EQ(pair(machine, "gpu0", "gpu2"), Rate{40e9});
   EXPECT_EQ(machine.description().nodes.size(), 8U);  // 2 hosts, 2 sockets, the switch, 3 GPUs; no network card
 }
@@ -130,11 +124,16 @@ TEST(ImportNccl, RefusesOtherTexts) {
     expect_input_error([&] { import_nccl_xml(text, "n.xml", kind(), {}); }, words);
   };
   refused("</system>", "", {"n.xml:", "expected XML"});
-  refused("dev=\"1\"", "dev=\"one\"", {"gpu at '0000:07:00.0': dev 'one' is no number"});
+  refused("dev=\"1\"", "dev=\"one\"", {"n.xml:8: gpu at '0000:07:00.0': dev 'one' is no number"});
   refused("dev=\"1\"", "dev=\"0\"", {"dev '0' is another GPU's"});
-  refused("count=\"2\"", "count=\"\"", {"nvlink to '0000:85:00.0': count '' is no number"});
-  refused("link_width=\"8\"", "link_width=\"1e30\"", {"link_width '1e30' is out of range"});
-  expect_input_error([] { import_nccl_xml("<system/>", "n.xml", kind(), {}); }, {"no element 'gpu'"});
+  for (const char* count : {"", "4.7abc", "1e3", "-1", "19"})
+    refused("count=\"2\"", fmt::format("count=\"{}\"", count),
+            {fmt::format("n.xml:5: nvlink to '0000:85:00.0': count '{}' is no number of links", count)});
+  refused("<pci busid=\"0000:07:00.0\"", "<pci", {"n.xml:7: pci: busid of the GPU with dev '1' is missing"});
+  refused("0000:07:00.0", "0000:06:00.0", {"n.xml:7: pci: busid '0000:06:00.0' is another GPU's"});
+  refused("<cpu numaid=\"1\"", "<cpu host_hash=\"0x2\" numaid=\"1\"",
+          {"n.xml:13: cpu: host_hash '0x2' is that of another host than ''; expected the file of one host"});
+  expect_input_error([] { import_nccl_xml("<system/>", "n.xml", kind(), {}); }, {"no element 'pci' with a 'gpu'"});
   expect_input_error([] { import_nccl_xml("<graphs/>", "n.xml", kind(), {}); }, {"no element 'system'"});
   std::string deep;
   for (int i = 0; i < 100000; ++i) deep += "<a>";
@@ -164,13 +163,44 @@ TEST(ImportNvbandwidth, RatesAreLinksAndWhatIsLeftIsGroups) {
   EXPECT_FALSE(machine.has_route(machine.gpus()[0], machine.gpus()[1]));
 }
 
-TEST(ImportNvbandwidth, WritesGoFromColumnToRow) {
-  const Topology machine = checked(import_nvbandwidth(nvbandwidth(R"(, {"name": "device_to_device_memcpy_write_ce",
+TEST(ImportNvbandwidth, ReadsGoFromColumnToRow) {
+  const Topology machine = checked(import_nvbandwidth(nvbandwidth(R"(, {"name": "device_to_device_memcpy_read_ce",
                        "bandwidth_matrix": [["N/A", "100", "0"], ["200", "N/A", "300"], ["N/A", "400", "N/A"]]})"),
                                                       "b.json", kind()));
   EXPECT_EQ(pair(machine, "gpu1", "gpu0"), Rate{100e9});
   EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{200e9});
+  EXPECT_EQ(pair(machine, "gpu2", "gpu1"), Rate{300e9});
   EXPECT_FALSE(machine.has_route(machine.gpus()[2], machine.gpus()[0]));
+}
+
+TEST(ImportNvbandwidth, AllGpusInBothDirectionsAreAGroup) {
+  const Topology machine = checked(import_nvbandwidth(nvbandwidth(R"(,
+      {"name": "host_to_all_bidirectional_memcpy_ce", "bandwidth_matrix": [["20", "20", "20"]]},
+      {"name": "all_to_host_bidirectional_memcpy_ce", "bandwidth_matrix": [["5", "5", "5"]]})"),
+                                                      "b.json", kind()));
+  const auto all = nearest_hosts(machine);
+  ASSERT_EQ(all.size(), 3U);
+  for (const NearestHost& each : all) {
+    EXPECT_NEAR(each.in_both.value, 40e9, 1);
+    EXPECT_NEAR(each.out_both.value, 30e9, 1);
+    EXPECT_NEAR(each.in_all_both.value, 20e9, 1);
+    EXPECT_NEAR(each.out_all_both.value, 5e9, 1);
+  }
+}
+
+TEST(ImportNvbandwidth, CasesThatDidNotPassAreLeftOut) {
+  const std::string failed = R"(, {"name": "device_to_host_memcpy_ce", "status": "Error",
+                                   "bandwidth_matrix": [["1", "1", "1"]]})";
+  EXPECT_EQ(pair(checked(import_nvbandwidth(nvbandwidth(failed), "b.json", kind())), "gpu0", "host"), Rate{51e9});
+}
+
+TEST(ImportNvbandwidth, WritesGoFromRowToColumn) {
+  const Topology machine = checked(import_nvbandwidth(nvbandwidth(R"(, {"name": "device_to_device_memcpy_write_ce",
+                       "bandwidth_matrix": [["N/A", "100", "0"], ["200", "N/A", "300"], ["N/A", "400", "N/A"]]})"),
+                                                      "b.json", kind()));
+  EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{100e9});
+  EXPECT_EQ(pair(machine, "gpu1", "gpu0"), Rate{200e9});
+  EXPECT_FALSE(machine.has_route(machine.gpus()[0], machine.gpus()[2]));
 }
 
 TEST(ImportNvbandwidth, PairsThatAreAlikeShareASwitch) {
@@ -178,8 +208,8 @@ TEST(ImportNvbandwidth, PairsThatAreAlikeShareASwitch) {
                        "bandwidth_matrix": [["0.00", "380", "381"], ["382", "0.00", "383"], ["384", "385", "0.00"]]})"),
                                                       "b.json", kind()));
   EXPECT_EQ(machine.route(machine.gpus()[0], machine.gpus()[1]).size(), 2U);
-  EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{381e9});  // what gpu0 gives at most
-  EXPECT_EQ(source_of(machine, "gpu0->peer-switch").kind, Source::Kind::assumed);
+  EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{383e9});  // what gpu1 takes at most
+  EXPECT_EQ(source_kind(machine, "gpu0->peer-switch"), Source::Kind::assumed);
 }
 
 TEST(ImportNvbandwidth, RefusesOtherTexts) {
@@ -192,7 +222,9 @@ TEST(ImportNvbandwidth, RefusesOtherTexts) {
   refused(R"({"nvbandwidth": {"testcases": [{"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["fast"]]}]}})",
           {"/nvbandwidth/testcases/0/bandwidth_matrix", "fast"});
   refused(R"({"nvbandwidth": {"testcases": [{"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["N/A"]]}]}})",
-          {"no rate from the host to GPU 0"});
+          {"b.json: no rate from the host to GPU 0"});
+  refused(nvbandwidth(R"(, {"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["1", "2", "3"]]})"),
+          {"/nvbandwidth/testcases/6", "host_to_device_memcpy_ce", "a test case that is there once"});
   refused(nvbandwidth(R"(, {"name": "all_to_host_memcpy_ce", "bandwidth_matrix": [["1", "2"]]})"),
           {"all_to_host_memcpy_ce has 2 GPUs; expected 3"});
   refused(nvbandwidth(R"(, {"name": "device_to_device_memcpy_read_ce", "bandwidth_matrix": [["1", "2"]]})"),

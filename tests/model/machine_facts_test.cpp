@@ -5,6 +5,7 @@
 
 #include "model/machine/settings/machine_settings.hpp"
 #include "tests/support/shipped.hpp"
+#include "tests/support/small_machine.hpp"
 
 namespace tilerail {
 namespace {
@@ -45,6 +46,14 @@ TEST(MachineFacts, OneGpuHasNoBisection) {
   const std::vector<std::string> one{"gpus=1"};
   EXPECT_FALSE(bisection(with_settings(shipped("two-gpu"), one)));
   EXPECT_EQ(bisection(shipped("two-gpu"))->pairs, 1U);
+}
+
+TEST(MachineFacts, HostsAreNotSearchedAmongTooManyPairs) {
+  auto d = small_machine::memories_and_switches(1025, 1);
+  for (int host = 0; host < 1024; ++host) small_machine::add_host(d, "far" + std::to_string(host));
+  for (const Node& node : std::vector<Node>{d.nodes})
+    if (node.kind != NodeKind::network_switch) small_machine::add_links(d, node.name, "s0", 10);
+  EXPECT_TRUE(nearest_hosts(Topology{d}).empty());
 }
 
 }  // namespace

@@ -93,6 +93,7 @@ TEST(MachineSettings, RulesOfTilesSpeedUpWithTheirMeasuredShapes) {
 
 TEST(MachineSettings, FewerGpusLeaveAMachineOfTheFirst) {
   const Topology before = shipped("karolina-hgx-a100");
+  EXPECT_EQ(set(before, {"gpus=x0.5"}).gpus().size(), before.gpus().size() / 2);
   const Topology after = set(before, {"gpus=3"});
   ASSERT_EQ(after.gpus().size(), 3U);
   EXPECT_EQ(after.memory(after.gpus()[2]).name, "gpu2");
@@ -131,6 +132,46 @@ TEST(MachineSettings, ALongNameIsShortAndTellsSettingsApart) {
   EXPECT_EQ(set(shipped("hgx-h200-4"), {"gpus=2", "name=small"}).name(), "small");
 }
 
+TEST(MachineSettings, AnExactNameComesBeforeAPattern) {
+  Topology::Description d = shipped("hgx-h200-4").description();
+  ASSERT_GE(d.groups.size(), 2u);
+  d.groups[0].name = "a=b & c[1]", d.groups[1].name = "a=b & c1";
+  const Topology machine{std::move(d)};
+  const Topology after = set(machine, {"group:a=b & c[1].capacity=1 GB/s"});
+  EXPECT_EQ(group_of(after, "a=b & c[1]").capacity->saturated(), Rate{1e9});
+  EXPECT_EQ(group_of(after, "a=b & c1").capacity.has_value(), group_of(machine, "a=b & c1").capacity.has_value());
+  EXPECT_EQ(figures_set(machine, std::vector<std::string>{"group:a=b & c[1].capacity=1 GB/s"})[0].size(), 1u);
+}
+
+TEST(MachineSettings, ASettingSaysWhichFiguresItSets) {
+  const Topology machine = shipped("two-gpu");
+  const std::vector<std::string> settings{"link:host<->pcie0.bandwidth=1 GB/s", "kernels:*.rate=x2", "gpus=1",
+                                          "issue.per_op=1 us"};
+  const auto figures = figures_set(machine, settings);
+  ASSERT_EQ(figures.size(), 4u);
+  EXPECT_EQ(figures[0], (std::set<std::string>{"link host->pcie0.bandwidth", "link pcie0->host.bandwidth"}));
+  EXPECT_TRUE(figures[1].contains("kernels " + machine.description().kernels[0].name + ".f64.rate"));
+  EXPECT_EQ(figures[2], std::set<std::string>{"gpus"});
+  EXPECT_EQ(figures[3], std::set<std::string>{"issue.per_op"});
+}
+
+TEST(MachineSettings, AKeyEndsBeforeTheFirstEqualsSignThatLeavesOne) {
+  using Parts = std::pair<std::string, std::string>;
+  EXPECT_EQ(split_setting("link:a=b->c.bandwidth = 5 GB/s"), (Parts{"link:a=b->c.bandwidth", "5 GB/s"}));
+  EXPECT_EQ(split_setting("name=a=b"), (Parts{"name", "a=b"}));
+  EXPECT_EQ(split_setting("colour=a=b"), (Parts{"colour", "a=b"}));
+}
+
+TEST(MachineSettings, NamesAreAsLongInAnyLetters) {
+  const auto named = [](std::size_t letters) {
+    std::string name = "name=";
+    for (std::size_t i = 0; i < letters; ++i) name += "\xc3\xa9";
+    return set(shipped("two-gpu"), {name}).name().size();
+  };
+  EXPECT_EQ(named(128), 256u);
+  expect_input_error([&] { named(129); }, {"is no name", "1 to 128 characters"});
+}
+
 TEST(MachineSettings, NoSettingsChangeNothing) {
   const Topology machine = shipped("summit-node");
   EXPECT_EQ(to_toml(set(machine, {}).description()), to_toml(machine.description()));
@@ -165,6 +206,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"link:*.latency=inf", {"'inf' means nothing here", "0 s to 10 s"}},
                     Refused{"link:*.latency=-1 s", {"'-1 s' is out of range"}},
                     Refused{"gpus=5", {"'5' is out of range; expected 1 to 4"}}, Refused{"gpus=0", {"1 to 4"}},
+                    Refused{"gpus=x0.4", {"gives 1.6; expected an integer, 1 to 4"}},
                     Refused{"gpus=2.5", {"'2.5' is not an integer"}},
                     Refused{"kernels:*.rate=5 TFLOP/s", {"one rate for all types", "NAME.f64.rate"}},
                     Refused{"kernels:*.memory_bandwidth=inf", {"a tiled gemm needs the memory bandwidth"}},

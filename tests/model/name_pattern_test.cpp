@@ -39,7 +39,8 @@ TEST(NamePattern, ManyStarsTakeNoTime) {
 }
 
 TEST(NamePattern, RefusesWhatIsNoRange) {
-  for (const char* text : {"g[", "g[]", "g[a]", "g[1-]", "g[-1]", "g[2-1]", "g[1-2-3]", "g[1,,2]", "g[9999999999]"})
+  for (const char* text :
+       {"g[", "gpu[0-1", "g[0]h[", "g[]", "g[a]", "g[1-]", "g[-1]", "g[2-1]", "g[1-2-3]", "g[1,,2]", "g[9999999999]"})
     expect_input_error([&] { NamePattern{text}; }, {text, "expected such as [0-7]"});
   expect_input_error([] { NamePattern{"g[0-999999999]"}.expanded(100); }, {"too many names; expected at most 100"});
   expect_input_error([] { NamePattern{"g[0-9][0-9][0-9]"}.expanded(999); }, {"at most 999"});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <limits>
 
 #include "tests/support/expect_error.hpp"
@@ -32,6 +34,14 @@ TEST(GemmProblem, AnEmptyMatrixHasLeadingDimensionOne) {
   EXPECT_EQ(p.lda, 1);
   EXPECT_EQ(p.ldb, 1);
   EXPECT_EQ(p.ldc, 1);
+}
+
+TEST(GemmProblem, MinusZeroIsZero) {
+  GemmProblem p;
+  p.m = p.n = p.k = 1;
+  p.alpha = p.beta = -0.0;
+  EXPECT_FALSE(std::signbit(checked(p).alpha));
+  EXPECT_FALSE(std::signbit(checked(p).beta));
 }
 
 TEST(GemmProblem, LargerLeadingDimensionsAreKept) {

@@ -55,6 +55,15 @@ TEST(Units, TextIsInTheLargestUnitWithANumberOfAtLeastOne) {
   EXPECT_EQ(to_text(FlopRate{9.7e12}), "9.7 TFLOP/s");
 }
 
+TEST(Units, BriefTextHasThreeDigits) {
+  EXPECT_EQ(brief_text(Seconds{3.3e-6}), "3.3 us");
+  EXPECT_EQ(brief_text(Seconds{0}), "0 s");
+  EXPECT_EQ(brief_text(Rate{27.405e9}), "27.4 GB/s");
+  EXPECT_EQ(brief_text(Rate{999.7e9}), "1 TB/s");
+  EXPECT_EQ(brief_text(FlopRate{66.9e12 / 3}), "22.3 TFLOP/s");
+  EXPECT_EQ(brief_text(Rate{5000e15}), "5000 PB/s");
+}
+
 TEST(Units, TextReadsBackAsTheSameDouble) {
   std::mt19937_64 random{1};
   std::uniform_real_distribution<double> exponent{-12, 15};
@@ -71,6 +80,7 @@ TEST(Units, TextReadsBackAsTheSameDouble) {
 TEST(Units, QuotedTextsAreCutAndPrintable) {
   EXPECT_EQ(in_quotes("a\nb"), "'a?b'");
   EXPECT_EQ(in_quotes(std::string(100, 'x')), "'" + std::string(80, 'x') + "...'");
+  EXPECT_EQ(in_quotes(std::string(79, 'x') + "\xc3\xa9" + "y"), "'" + std::string(79, 'x') + "...'");
 }
 
 }  // namespace

@@ -55,6 +55,16 @@ TEST_F(PlanJson, EveryRoutineReadsBackAndAGemmNeedNotSaySo) {
   EXPECT_EQ(plan_from_json(j.dump(), "plan.json").problem.routine, Routine::gemm);
 }
 
+// Of these the bound is, which a makespan is compared with. The hash does not tell.
+TEST_F(PlanJson, WhatWasGivenHasTheDevicesOfThePlanEachOnce) {
+  const auto given = [](const json& gpus) { return [gpus](json& j) { j["origin"]["given"] = gpus; }; };
+  expect_refused(given({1}), {"/origin/given", "lacks memory 2"});
+  expect_refused(given({1, 2, 1}), {"/origin/given", "memory 1 twice"});
+  json j = json::parse(to_json(plan));
+  j["origin"]["given"] = json::array();  // not said
+  EXPECT_TRUE(plan_from_json(j.dump(), "plan.json").origin.given.empty());
+}
+
 TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
   const std::string before = content_hash(plan);
   Plan other = plan;

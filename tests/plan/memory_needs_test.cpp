@@ -6,6 +6,7 @@
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/two_hosts.hpp"
 
 namespace tilerail::testing {
 namespace {
@@ -30,6 +31,24 @@ TEST(MemoryNeeds, AnAxpyHasTwoVectorsAndNoMore) {
   EXPECT_EQ(needs[0].total(), 8000);
   EXPECT_EQ(needs[1].total(), 0);
   EXPECT_EQ(needs[2].total(), 8000);
+}
+
+TEST(MemoryNeeds, OfAMatrixOnSeveralHostsArePartsOfEach) {
+  using small_machine::memory;
+  auto d = small_machine::two_hosts();
+  d.memories[3].capacity = Bytes{3e9};  // h1
+  const Topology t{d};
+  GemmProblem p;
+  p.m = p.n = p.k = 16384;  // 2.147 GB each
+  const auto check = [&](const char* place) {
+    p.place_a = p.place_b = p.place_c = memory(t, place);
+    check_capacities(memory_needs(checked(p), t.memories().size()), t, "--place");
+  };
+  check("h0");
+  expect_input_error([&] { check("h*"); }, {"--place", "3.221 GB", "'h1'", "3.000 GB"});
+  expect_input_error([&] { check("h/rows"); }, {"3.221 GB", "'h1'"});
+  p.k = 8192;
+  check("h*");
 }
 
 /// Matrices of 512 x 512 doubles, 2,097,152 bytes each: A and B on gpu0, C on the host.

@@ -79,14 +79,16 @@ GemmProblem random_sizes(const std::function<std::int64_t()>& extent) {
 
 }  // namespace
 
-GemmProblem random_problem(int gpus, std::int64_t most) {
+GemmProblem random_problem(int gpus, int others, std::int64_t most) {
   const auto extent = [most] {
     return *rc::gen::weightedOneOf<std::int64_t>(
         {{1, rc::gen::just<std::int64_t>(0)}, {20, rc::gen::inRange<std::int64_t>(1, most)}});
   };
   GemmProblem p = random_sizes(extent);
   p.alpha = pick<double>({1, 1, 1, -2, 0}), p.beta = p.routine == Routine::dot ? 0 : pick<double>({1, 0, 3});
-  const auto place = [gpus] { return MemoryId{pick({0, 0, 0, 1, *rc::gen::inRange(1, gpus + 1)})}; };
+  const auto place = [=] {
+    return MemoryId{pick({0, 0, 0, 1, *rc::gen::inRange(1, gpus + 1), *rc::gen::inRange(1, gpus + 1 + others)})};
+  };
   p.place_a = place(), p.place_b = place(), p.place_c = place();
   const auto ld = [](std::int64_t rows) { return std::max<std::int64_t>(1, rows) + pick<std::int64_t>({0, 0, 5}); };
   p.lda = ld(p.rows_a()), p.ldb = ld(p.rows_b()), p.ldc = ld(p.m);
@@ -117,9 +119,27 @@ Case random_case(int gpus, std::initializer_list<DType> dtypes) {
   for (int gpu = 1; gpu <= gpus; ++gpu)
     if (*rc::gen::arbitrary<bool>()) c.devices.push_back(MemoryId{gpu});
   if (c.devices.empty()) c.devices.push_back(MemoryId{*rc::gen::inRange(1, gpus + 1)});
-  c.problem = random_problem(gpus, 60);
+  constexpr int others = 4;  // of test_machine: a host, and both as interleaved, by columns and by rows
+  c.problem = random_problem(gpus, others, 60);
   c.problem.dtype = pick(dtypes);
   c.seed = *rc::gen::inRange<std::uint64_t>(2, 1000000);
+  return c;
+}
+
+Case random_case_in_few_tiles(const Topology& machine) {
+  Case c;
+  c.policy = random_policy();
+  const auto gpus = static_cast<int>(machine.gpus().size());
+  for (const MemoryId gpu : machine.gpus())
+    if (*rc::gen::inRange(0, 4) > 0) c.devices.push_back(gpu);
+  if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
+  const auto most = pick<std::int64_t>({3, 40, 300, 2000, 20000});
+  c.problem = random_problem(gpus, static_cast<int>(machine.memories().size()) - 1 - gpus, most);
+  c.problem.dtype = pick({DType::f64, DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
+  for (auto* side : {&c.problem.m, &c.problem.n, &c.problem.k})  // of other shapes than cubes, too
+    if (c.problem.routine == Routine::gemm && pick({false, false, true})) *side = std::min<std::int64_t>(*side, 64);
+  const GemmProblem& p = c.problem;
+  c.policy.tile = std::max<std::int64_t>(1, std::max({p.m, p.n, p.k}) / pick({1, 2, 3, 4}));
   return c;
 }
 
@@ -130,7 +150,8 @@ Case random_case_on(const Topology& machine) {
   for (const MemoryId gpu : machine.gpus())
     if (*rc::gen::arbitrary<bool>()) c.devices.push_back(gpu);
   if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
-  c.problem = random_problem(static_cast<int>(machine.gpus().size()), 6000);
+  const auto gpus = static_cast<int>(machine.gpus().size());
+  c.problem = random_problem(gpus, static_cast<int>(machine.memories().size()) - 1 - gpus, 6000);
   c.problem.dtype = DType::f64;
   return c;
 }

@@ -20,7 +20,7 @@ struct Case {
 };
 
 /// A host (memory 0) and GPUs (memories 1, 2, ...) of the given capacities in bytes on two PCIe switches, with NVLink
-/// between neighbours.
+/// between neighbours; then a second host and the memories that stand for both.
 Topology test_machine(const std::vector<std::int64_t>& capacities);
 
 template <class T>
@@ -33,13 +33,19 @@ T pick(std::initializer_list<T> values) {
 Policy random_policy();
 
 /// A GEMM, or every third time a routine of vectors, with extents below `most`, 0 now and then, and matrices on the
-/// host or one of so many GPUs.
-GemmProblem random_problem(int gpus, std::int64_t most);
+/// host, one of so many GPUs, or what else the machine has behind these: so many memories.
+GemmProblem random_problem(int gpus, int others, std::int64_t most);
 
 Case random_case(int gpus, std::initializer_list<DType> dtypes);
 
 /// GPUs that hold the matrices placed on them, and beside those everything (1 in 3) or only a few tiles.
 Topology random_machine(const Case& c, int gpus);
+
+/// A machine of so many hosts and GPUs, whose every figure is drawn.
+Topology random_topology(int hosts, int gpus);
+
+/// A problem of extents up to some thousands for such a machine, in few tiles.
+Case random_case_in_few_tiles(const Topology& machine);
 
 /// An f64 problem of extents below 6000 in tiles of 512 or more, on some GPUs of a real machine.
 Case random_case_on(const Topology& machine);

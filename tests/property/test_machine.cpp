@@ -21,6 +21,7 @@ KernelTimes kernels(const std::string& name, double peak) {
 
 /// host -- sw0 -- gpu0, gpu2 ...        every GPU pair has a route over the switches; GPUs i and i + 1 also a
 ///      \- sw1 -- gpu1, gpu3 ...        direct link, which is the faster route. Every third GPU computes faster.
+///  far --/                             a second host, whose copies share a bound; behind the GPUs in number
 Topology test_machine(const std::vector<std::int64_t>& capacities) {
   const int gpus = static_cast<int>(capacities.size());
   auto d = small_machine::unlinked("host", "gpu", gpus, {"sw0", "sw1"});
@@ -38,6 +39,12 @@ Topology test_machine(const std::vector<std::int64_t>& capacities) {
     small_machine::add_links(d, memory.name, i % 2 == 0 ? "sw0" : "sw1", 12, 1);
     if (i > 0) small_machine::add_links(d, memory.name, d.memories[i].name, 50, 1);
   }
+  small_machine::add_host(d, "far");
+  const auto [out, in] = small_machine::add_links(d, "far", "sw1", 15, 3);
+  CapacityGroup& far = small_machine::add_group(d, "far memory", {out}, {in});
+  far.capacity = small_machine::capacity({{1, 11}, {3, 14}}),
+  far.both_busy = small_machine::capacity({{2, 13}, {5, 18}});
+  far.forward_share = 0.6;
   return Topology{std::move(d)};
 }
 

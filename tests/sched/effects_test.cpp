@@ -25,6 +25,8 @@ using test::shipped;
 
 /// A value other than the field's own, for every field.
 const std::vector<std::string> wishes{"devices=search",
+                                      "k-split=2",
+                                      "k-split=all",
                                       "select=edp",
                                       "select-by=model",
                                       "select-ms=7",
@@ -36,11 +38,16 @@ const std::vector<std::string> wishes{"devices=search",
                                       "grid=square",
                                       "distribution=1d-cyclic",
                                       "distribution=sequential",
+                                      "distribution=proportional",
                                       "shares=speed",
                                       "shares=equal",
                                       "tile-choice=search",
                                       "tile-choice=dr",
                                       "tile=300",
+                                      "small-tiles=k-first",
+                                      "small-tiles=k-last",
+                                      "small-tiles=c-last",
+                                      "small-tiles=none",
                                       "routing=initial",
                                       "routing=bandwidth",
                                       "routing=link-map",
@@ -199,16 +206,17 @@ TEST(Effects, WishesWithoutEffectAreNamed) {
   const GemmProblem gemm = problem_of(Routine::gemm, 1500, 1300, 1100);
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, gemm, 2}),
             "max-hops memory memory-fraction relays select-by select-ms sends shares tile-choice ways");
-  EXPECT_EQ(named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
-            "batch chunks devices distribution grid issue max-hops memory memory-fraction min-chunk-bytes relays "
-            "select select-by select-ms sends shares tile-choice");
-  EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
-            "batch chunks grid max-hops memory min-chunk-bytes relays routing select-by select-ms sends shares "
-            "tile-choice ways");
   EXPECT_EQ(
-      named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
-      "batch c-tiles caching chunks compute-streams distribution grid max-hops memory min-chunk-bytes order relays "
-      "routing select-by select-ms sends shares tile-choice ways write-backs");
+      named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
+      "batch chunks devices distribution grid issue k-split max-hops memory memory-fraction min-chunk-bytes relays "
+      "select select-by select-ms sends shares tile-choice");
+  EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
+            "batch chunks grid k-split max-hops memory min-chunk-bytes relays routing select-by select-ms sends shares "
+            "small-tiles tile-choice ways");
+  EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
+            "batch c-tiles caching chunks compute-streams distribution grid k-split max-hops memory min-chunk-bytes "
+            "order relays "
+            "routing select-by select-ms sends shares small-tiles tile-choice ways write-backs");
   EXPECT_EQ(
       named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, gemm, 2}),
       "batch chunks max-hops memory memory-fraction min-chunk-bytes order relays select-by select-ms sends shares "

@@ -126,7 +126,42 @@ TEST(Outlook, LeavesOutWhatIsHopelessKnownOrTooDear) {
   EXPECT_TRUE(outlook.most_promising(2, 10).empty());
   EXPECT_TRUE(outlook.affords({0, 0, 0}));
   EXPECT_FALSE(outlook.affords({0, 0, 1}));
-  EXPECT_EQ(outlook.fastest_ways(0, 0, 1), std::vector<std::size_t>{0});
+  EXPECT_TRUE(outlook.takes(0, 0.1));
+  EXPECT_FALSE(outlook.takes(1, 0.1));
+}
+
+TEST(Outlook, ExpectsOfASetAndATileWhatTheyPromiseWithOthers) {
+  Outlook outlook{2, {100, 100, 100, 100, 100}, 100'000};
+  outlook.learn({0, 0, 0}, 1.0);
+  outlook.learn({0, 0, 4}, 0.5);  // the tile halves the time on set 0
+  outlook.learn({0, 1, 0}, 0.9);
+  EXPECT_EQ(outlook.most_promising(1, 1), (std::vector<Candidate>{{0, 1, 4}}));  // 0.45 s
+}
+
+TEST(Outlook, RanksWaysThatAreAlwaysAlikeBehindOthers) {
+  Outlook outlook{1, {100, 100}, 100'000};
+  outlook.learn({0, 0, 0}, 1.0);
+  outlook.learn({1, 0, 0}, 1.0);
+  outlook.learn({2, 0, 0}, 1.01);
+  EXPECT_EQ(outlook.most_promising(3, 3), (std::vector<Candidate>{{0, 0, 1}, {2, 0, 1}, {1, 0, 1}}));
+  outlook.learn({0, 0, 1}, 1.0);
+  outlook.learn({1, 0, 1}, 0.9);
+  EXPECT_EQ(outlook.fastest(0), (std::vector<Candidate>{{0, 0, 0}, {2, 0, 0}}));
+  EXPECT_EQ(outlook.fastest(1), (std::vector<Candidate>{{1, 0, 1}, {0, 0, 1}}));
+}
+
+TEST(Outlook, SaysWhatIsNearlyAsFast) {
+  Outlook outlook{4, {100}, 1000};
+  outlook.learn({0, 0, 0}, 1.0);
+  outlook.learn({0, 1, 0}, 1.2);
+  outlook.learn({0, 2, 0}, 1.3);
+  EXPECT_TRUE(outlook.is_near({0, 1, 0}, {0, 0, 0}));
+  EXPECT_FALSE(outlook.is_near({0, 2, 0}, {0, 0, 0}));
+  EXPECT_FALSE(outlook.is_near({0, 3, 0}, {0, 0, 0}));
+  EXPECT_FALSE(outlook.is_hopeless({0, 2, 0}, {0, 0, 0}));
+  EXPECT_FALSE(outlook.is_hopeless({0, 3, 0}, {0, 0, 0}));
+  outlook.learn({0, 3, 0}, 1.9);
+  EXPECT_TRUE(outlook.is_hopeless({0, 3, 0}, {0, 0, 0}));
 }
 
 TEST(Outlook, ForgetsNobodyWhoseTimeIsNotKnown) {

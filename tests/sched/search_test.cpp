@@ -100,6 +100,26 @@ TEST(Search, FewerGpusAreTakenWhereMoreWouldOnlyWait) {
     }
 }
 
+TEST(Search, LongPlansAreNotMadeForGpusThatAreTooFewForTheirKernels) {
+  const Topology machine = shipped("clx-ai");
+  const Resources resources{machine};
+  GemmProblem problem;
+  problem.m = 20'000, problem.n = 3'000, problem.k = 60'000;
+  problem.place_a = problem.place_b = problem.place_c = machine.hosts()[0];
+  const auto planned = [&](std::size_t gpus, std::string_view devices) {
+    return plan_gemm(problem, machine, {machine.gpus().data(), gpus},
+                     policy("tilerail", {"devices=" + std::string{devices}, "tile=512"}));
+  };
+  const Plan plan = planned(8, "search");
+  const auto tried = [&](std::string_view gpus) {
+    return std::ranges::any_of(plan.origin.candidates, [&](const PlanCandidate& c) { return c.what.ends_with(gpus); });
+  };
+  EXPECT_TRUE(tried("gpu6,gpu7"));
+  EXPECT_FALSE(tried("gpus=gpu0,gpu1,gpu2,gpu3"));
+  const auto estimated = [&](const Plan& of) { return estimate_plan(of, machine, resources).makespan; };
+  EXPECT_LT(estimated(plan), estimated(planned(4, "all")));
+}
+
 /// two-gpu with its second GPU on a host of its own, with no way to the first one's.
 Topology split_machine() {
   std::string text = read_file(TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml");

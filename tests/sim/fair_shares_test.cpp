@@ -1,5 +1,5 @@
 // Rates that are kept up to date are those that are worked out anew.
-#include "backends/fluid/fair_shares.hpp"
+#include "model/machine/fair_shares.hpp"
 
 #include <gtest/gtest.h>
 

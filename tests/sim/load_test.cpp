@@ -56,6 +56,22 @@ TEST(SimLoad, TheFactorAgreesWithTheLoadThatItCauses) {
   EXPECT_NEAR(taken / large, 0.5 + std::sqrt(0.5), 5e-3);
 }
 
+// Pauses of 18.4 times the kernel: busy for 0.0515 of the time at first, and each pass adds about 0.03 to a factor that
+// agrees with its load near 2.1 only.
+TEST(SimLoad, NoFactorIsTooSmallWhereTheLoadFollowsSlowly) {
+  const Topology machine = two_gpu([](auto& d) {
+    for (GemmCurve& curve : d.kernels[0].gemm) curve.sustained = {{0.05, 1}, {0.1, 2.05}, {1, 21}};
+  });
+  HandPlan p = plan_on(machine);
+  const OpId copy = p.copy(host, gpu0, static_cast<std::int64_t>(18.4 * large * 10e9 / 8) * 8);
+  const OpId kernel = p.gemm(gpu0, 1024, 1024, 1024, {copy});
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  const double end = t.ops[kernel.index()].end, taken = end - t.ops[kernel.index()].start;
+  const double duty = taken / end, right = machine.kernels_of(gpu0).gemm[0].load_factor(duty);
+  EXPECT_GE(taken / large, right / 1.002);
+  EXPECT_LE(taken / large, right * 1.3);
+}
+
 TEST(SimLoad, AKernelThatFillsAQuarterOfADeviceLoadsItByAQuarter) {
   auto d = loaded().description();
   d.kernels[0].gemm[0].points = {{256, FlopRate{0.25e12}}, {512, FlopRate{1e12}}};

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "model/machine/topology_toml.hpp"
@@ -54,6 +55,16 @@ TEST(MachineDesign, SharedUplinksHavePcieSwitches) {
   EXPECT_EQ(machine.link(route[2]).bandwidth, Rate{31.5e9 * 0.87});
 }
 
+TEST(MachineDesign, ManySocketsShareASwitchAndTheFileSaysSo) {
+  for (const auto& [hosts, links] : {std::pair{8, 8 * 7}, {9, 9 * 2}}) {
+    const std::string count = std::to_string(hosts);
+    const std::string text = design_machine({.gpus = count, .kernels = kernels, .hosts = count, .sockets = "100"});
+    const Topology machine = read_topology(text, "new.toml");
+    EXPECT_EQ(std::ranges::count(machine.links(), Rate{100e9}, &Link::bandwidth), links);
+    EXPECT_EQ(text.find("More than 8 of them") != std::string::npos, hosts > 8);
+  }
+}
+
 /// Divisors of 2^a 3^b, small and large.
 TEST(MachineDesign, WhateverIsAskedForLoadsAndIsTheSameFlat) {
   std::mt19937 random{7};
@@ -100,8 +111,10 @@ TEST(MachineDesign, WhatDoesNotFitIsRefusedByItsOption) {
   refused({.gpus = "6", .islands = "4", .nvlink = "1"}, {"--islands: 6 GPUs"});
   refused({.gpus = "6", .islands = "2"}, {"--islands", "expected --nvlink"});
   refused({.gpus = "6", .nvlink = "5", .bridge = "5"}, {"--bridge: there is one island"});
+  refused({.gpus = "6", .sockets = "100"}, {"--sockets: there is one socket"});
   refused({.gpus = "6", .uplink_gpus = "4"}, {"--per-uplink: 6 GPUs are not in 4"});
-  refused({.gpus = "6", .pcie = "2"}, {"--pcie: '2' is not an integer from 3 to 7"});
+  refused({.gpus = "6", .pcie = "2"}, {"--pcie: '2' is no generation of PCIe", "3 to 7, or a rate such as '50 GB/s'"});
+  refused({.gpus = "6", .pcie = "50"}, {"--pcie: '50' is no generation of PCIe"});
   refused({.gpus = "6", .nvlink = "450 Gb"}, {"--nvlink: '450 Gb' has no known unit"});
   refused({.gpus = "6", .nvlink = "0"}, {"--nvlink: '0' is out of range; expected 1 MB/s to 1 PB/s"});
   refused({.gpus = "6", .gpu_memory = "0 GB"}, {"--gpu-memory: '0 GB' is out of range"});

@@ -12,6 +12,7 @@
 #include "study/sweep/journal.hpp"
 #include "study/sweep/keys.hpp"
 #include "study/sweep/run_sweep.hpp"
+#include "study/sweep/sweep_file.hpp"
 #include "study/sweep/sweep_table.hpp"
 #include "tests/support/expect_error.hpp"
 
@@ -63,6 +64,83 @@ TEST(Sweep, WrongKeysAndValuesAreFoundBeforeAnythingRuns) {
   expect_input_error([] { parse_axis("m & =1"); }, {"a key is missing"});
 }
 
+TEST(Sweep, NoKeyTakesAwayWhatAnotherSays) {
+  const auto refused = [](const std::vector<std::string>& axes, const std::vector<std::string>& words) {
+    expect_input_error([&] { check_sweep(sweep(axes)); }, words);
+  };
+  const auto taken = [](const std::vector<std::string>& axes) { check_sweep(sweep(axes)); };
+  refused({"m=1K,2K", "gemm=256,512"}, {"--vary 'gemm=256,512': 'gemm' gives all three sizes, and 'm' is given, too"});
+  refused({"gemm=256,512", "n & k=1K,2K"}, {"'gemm' gives all three sizes, and 'n'"});
+  const std::string wide = "link:*.bandwidth=10,20 GB/s", narrow = "link:host<->pcie0.bandwidth=5,6 GB/s";
+  refused({narrow, wide}, {"--vary 'link:*.bandwidth=10,20 GB/s': 'link:*.bandwidth=10 GB/s' sets what 'link:host<->"});
+  refused({"link:host->*.bandwidth=5,6 GB/s", "link:*->pcie0.bandwidth=5,6 GB/s"}, {"sets what"});
+  refused({"link:host->*.bandwidth=5,6 GB/s", "link:host->pcie0.bandwidth=5,6 GB/s"}, {"sets what"});
+  taken({wide, narrow});
+  taken({narrow, "link:*.bandwidth=x1,x2"});
+  taken({narrow, "link:*.latency=1,2 us"});
+  Sweep based = sweep({wide});
+  based.base.machine.settings = {"link:host->pcie0.bandwidth=5 GB/s"};
+  expect_input_error([&] { check_sweep(based); }, {"sets what 'link:host->pcie0.bandwidth=5 GB/s' says"});
+  based.base.machine.settings = {"link:*.bandwidth=5 GB/s"};
+  EXPECT_THAT(based.job(1).machine.settings, ::testing::ElementsAre("link:*.bandwidth=20 GB/s"));
+}
+
+TEST(Sweep, SizesAreOfGemmOrAllThree) {
+  Sweep one = sweep({"m=1K,2K"});
+  EXPECT_EQ(one.job(1).problem.gemm, "2048,64,64");
+  one.base.problem.gemm.reset();
+  expect_input_error([&] { check_sweep(one); }, {"--vary 'm=1K,2K': 'n' is missing; expected all of m, n and k"});
+  Sweep all = sweep({"m=1K,2K", "n & k=64,128"});
+  all.base.problem.gemm.reset();
+  check_sweep(all);
+  EXPECT_EQ(all.job(3).problem.gemm, "2048,128,128");
+  const std::string rest = "\ntopology = \"" + std::string{two_gpu} + "\"\n";
+  EXPECT_EQ(read_sweep("[base]\nm = 512\ngemm = 128" + rest, "s.toml").job(0).problem.gemm, "512,128,128");
+  const Sweep both = read_sweep("[base]\nm = 512" + rest + "[[vary]]\nkey = \"gemm\"\nvalues = [1]\n", "s.toml");
+  expect_input_error([&] { check_sweep(both); }, {"s.toml:4:1: 'gemm' gives all three sizes, and 'm'"});
+}
+
+TEST(Sweep, AnErrorOfAFirstValueNamesItsPlaceOnce) {
+  const auto refused = [](const std::string& file, const std::string& expected) {
+    const std::string base = "[base]\ngemm = 64\ntopology = \"" + std::string{two_gpu} + "\"\n";
+    try {
+      check_sweep(read_sweep(base + file, "s.toml"));
+      FAIL() << "nothing is refused of " << file;
+    } catch (const InputError& error) {
+      EXPECT_TRUE(std::string{error.what()}.starts_with(expected)) << error.what();
+    }
+  };
+  const std::string good = "[[vary]]\nkey = \"tile\"\nvalues = [16, 32]\n";
+  refused(good + "[[vary]]\nkey = \"dtype\"\nvalues = [\"f65\", \"f64\"]\n", "s.toml:7:1: --dtype");
+  refused("[[vary]]\nkey = \"dtype\"\nvalues = [\"f65\"]\n" + good, "s.toml:4:1: --dtype");
+  refused("dtype = \"f65\"\n" + good, "--dtype");
+  refused("[[vary]]\nkey = \"tile\"\nvalues = [16, [1]]\n", "s.toml:6:15: vary: values");
+  refused("set = [\"routing=eta\"]\nrouting = \"initial\"\n", "s.toml:5:11: 'routing' is in 'set' or 'topo-set'");
+  refused("[[vary]]\nkey = \"gemm\"\nvalues = [1e300]\n", "s.toml:4:1: --gemm");
+}
+
+TEST(Sweep, NamesInKeysMayHoldWhatPartsThem) {
+  const auto keys = [](const std::string& text) { return parse_axis(text).keys; };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(keys("link:a&b->c.bandwidth=1,2 GB/s"), ElementsAre("link:a&b->c.bandwidth"));
+  EXPECT_THAT(keys("link:a=b->c.bandwidth & m=1,2"), ElementsAre("link:a=b->c.bandwidth", "m"));
+  EXPECT_THAT(keys("link:a.bandwidth & link:b & c.latency=1"), ElementsAre("link:a.bandwidth", "link:b & c.latency"));
+  EXPECT_THAT(keys("colour & m=1"), ElementsAre("colour", "m"));
+  EXPECT_EQ(parse_axis("topology=a=b.toml").values.texts, std::vector<std::string>{"a=b.toml"});
+  EXPECT_EQ(parse_axis("topology=1e2").values.texts, std::vector<std::string>{"1e2"});
+  const std::string text = [] {
+    std::string many = "link:a.bandwidth";
+    for (int i = 0; i < 500; ++i) many += " & link:a.bandwidth";
+    return many + " & ?=1";
+  }();
+  EXPECT_EQ(parse_axis(text).keys.size(), 502u);  // in no time
+}
+
+TEST(Sweep, MachinesCanBeNamed) {
+  const Sweep s = sweep({"name=a,b"});
+  EXPECT_EQ(machine_of(s.job(1), check_sweep(s)).name(), "b");
+}
+
 TEST(Sweep, ItsHashIsOfAllThatItsResultsDependOn) {
   std::set<std::string> hashes;
   const auto add = [&](const Sweep& s, const std::string& version = "1") {
@@ -77,6 +155,15 @@ TEST(Sweep, ItsHashIsOfAllThatItsResultsDependOn) {
   other.base.machine.topology = TILERAIL_SOURCE_DIR "/topologies/clx-ai.toml";
   add(other);
   EXPECT_EQ(hashes.size(), 6u);
+  const auto run_with = [&](const RunSettings& run) {
+    other.backend = "host", other.run = run;
+    add(other);
+  };
+  RunSettings run;
+  run_with(run);
+  run.energy_seconds += 1, run_with(run);
+  run.pages = run.pages == HostPages::spread ? HostPages::plain : HostPages::spread, run_with(run);
+  EXPECT_EQ(hashes.size(), 9u);
 }
 
 TEST(Sweep, PartsAreInterleaved) {
@@ -135,6 +222,29 @@ TEST_F(JournalTest, WhatIsNoneOrOfAnotherSweepStaysAsItIs) {
   }
 }
 
+TEST_F(JournalTest, ALineThatIsNoRowOfThePartIsNamed) {
+  const Sweep s = sweep({"tile=32,64"});
+  const SweepStamp stamp{"hash", "1"};
+  const Machines machines = check_sweep(s);
+  const std::string row = [&] {
+    nlohmann::ordered_json cells = empty_cells(s, stamp, 0, "");
+    cells["makespan_s"] = 1.0;
+    return cells.dump();
+  }();
+  const std::string header = journal_header(stamp, {1, 2});
+  for (const auto& [line, quoted] : {std::pair{"0 [1]", ":2: the line of point 0 is no JSON object"},
+                                     {"0 {\"a\":1}", ":2: the line of point 0 is no row of this sweep"},
+                                     {"7 {}", ":2: point 7 is none of this part"},
+                                     {"1 {}", ":2: point 1 is none of this part"}}) {
+    write(header + "\n" + line + "\n");
+    Journal journal{path(), header};
+    expect_input_error([&] { run_sweep(s, machines, stamp, {1, 2}, &journal, {}); }, {quoted});
+  }
+  write(header + "\n0 " + row + "\n");
+  Journal journal{path(), header};
+  EXPECT_EQ(run_sweep(s, machines, stamp, {1, 2}, &journal, {}).resumed, 1u);
+}
+
 TEST(SweepTable, PartsAreJoinedOrRefused) {
   const auto table = [](const std::string& rows) {
     return read_sweep_table("sweep,point,points,tile,machine,error\n" + rows, "t.csv");
@@ -147,9 +257,10 @@ TEST(SweepTable, PartsAreJoinedOrRefused) {
                                      {"s,0,2,32,m,\ns,0,2,32,m,\n", "t.csv:3:3: point 0 is there twice"},
                                      {"s,0,2,32,m,\nz,1,2,32,m,\n", "'z' is another sweep"},
                                      {"s,0,2,32,m,\ns,1,3,32,m,\n", "3 points; expected 2"},
-                                     {"s,-1,2,32,m,\n", "t.csv:2:3"},
-                                     {"", "has no rows"}})
+                                     {"s,-1,2,32,m,\n", "t.csv:2:3"}})
     expect_input_error([&r = rows, &table] { table(r); }, {quoted});
+  EXPECT_EQ(to_csv(table("s,0,2,32,m,\r\n")), "sweep,point,points,tile,machine,error\ns,0,2,32,m,\n");
+  EXPECT_TRUE(table("").rows.empty());
   expect_input_error([] { read_sweep_table("m,n,k\n", "t.csv"); }, {"is not the header of a sweep"});
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-SweepValues values(const char* text) { return expand_values(std::string_view{text}); }
+SweepValues values(const char* text) { return expand_values(items_in(text)); }
 
 TEST(SweepValues, ARangeByFactors) {
   const SweepValues rates = values("25..1600 x2 GB/s");
@@ -58,14 +58,25 @@ TEST(SweepValues, NamesAreNoNumbers) {
   EXPECT_THAT(values("../a.toml").texts, ElementsAre("../a.toml"));
 }
 
+TEST(SweepValues, NumbersBeyondAllRangesAreTexts) {
+  for (const char* text : {"1e400", "1e-400", "1,1e400"}) EXPECT_FALSE(values(text).numeric()) << text;
+}
+
+TEST(SweepValues, TextsStayAsTheyStand) {
+  const SweepValues names = texts_in(items_in("1e2, 4K,1..2 x2"));
+  EXPECT_THAT(names.texts, ElementsAre("1e2", "4K", "1..2 x2"));
+  EXPECT_FALSE(names.numeric());
+  expect_input_error([] { texts_in(items_in("a,a")); }, {"'a' is there twice"});
+}
+
 TEST(SweepValues, SemicolonsPartValuesThatHoldCommas) {
   EXPECT_THAT(values("8K,8K,64; 16K").texts, ElementsAre("8K,8K,64", "16K"));
 }
 
 TEST(SweepValues, LongTextsAreNames) {
   const std::string digits(100000, '1');
-  EXPECT_FALSE(expand_values(digits).numeric());
-  EXPECT_FALSE(expand_values(digits + ".." + digits).numeric());
+  EXPECT_FALSE(expand_values(items_in(digits)).numeric());
+  EXPECT_FALSE(expand_values(items_in(digits + ".." + digits)).numeric());
 }
 
 TEST(SweepValues, WhatIsNoneIsRefused) {
@@ -74,6 +85,8 @@ TEST(SweepValues, WhatIsNoneIsRefused) {
                                      {"1..8", "'1..8' is no range"},
                                      {"8..1 x2", "does not ascend"},
                                      {"1..8 x1", "does not ascend"},
+                                     {"25 GB/s..100 GB/s x2 MB/s", "expected one unit"},
+                                     {"x1..x8 x2 GB/s", "expected one unit"},
                                      {"0..8 x2", "does not ascend"},
                                      {"1..8 +0", "does not ascend"},
                                      {"1..8 -1", "is no range"},

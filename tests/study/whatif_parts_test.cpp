@@ -78,6 +78,33 @@ TEST(WhatIfParts, EachAloneAndOnlySome) {
                      {"--together: nothing of two-gpu is called ''"});
 }
 
+TEST(WhatIfParts, TheSamePartsTogetherTwiceAreRefused) {
+  expect_input_error(
+      [] {
+        parts(test::shipped("two-gpu"), {.only = {}, .together = {"link:*", "link:*"}});
+      },
+      {"--together: 'link:*' is given twice"});
+}
+
+TEST(WhatIfParts, NamesMayHoldWhatPatternsAreWrittenWith) {
+  Topology::Description d = test::shipped("two-gpu").description();
+  d.kernels.front().name = "a&b[1]";
+  const Topology machine{std::move(d)};
+  EXPECT_THAT(names(parts(machine, {.only = {"kernels:a&b[1]"}, .together = {"kernels:a&b[1] & link:host->*"}})),
+              UnorderedElementsAre("kernels:a&b[1]", "kernels:a&b[1] & link:host->*"));
+}
+
+TEST(WhatIfParts, IssuingCostsWhereOnlyKernelsDo) {
+  Topology::Description d = test::shipped("two-gpu").description();
+  d.issue = {};
+  EXPECT_THAT(names(parts(Topology{d})), ::testing::Not(::testing::Contains("issue")));
+  d.issue.per_kernel = Seconds{2e-6};
+  const Topology machine{d};
+  EXPECT_THAT(names(parts(machine)), ::testing::Contains("issue"));
+  const Knob issue{Knob::Kind::issue};
+  EXPECT_EQ(value_of(issue, machine, tilerail::testing::cube(64)), "2 us");
+}
+
 TEST(WhatIfParts, OneNameForMany) {
   const auto name = [](std::vector<std::string> all) { return common_name(all); };
   EXPECT_EQ(name({"host->gpu0"}), "host->gpu0");

@@ -60,7 +60,7 @@ class Machine {
 
   double& cell(const View& v, std::int64_t row, std::int64_t col) {
     const Buffer& b = plan_.buffer(v.buffer);
-    const std::size_t i = at(v.row + row, v.col + col, b.ld);
+    const std::size_t i = static_cast<std::size_t>(b.offset / element_) + at(v.row + row, v.col + col, b.ld);
     switch (b.kind) {
       case Buffer::Kind::matrix_a:
         return matrices_.a.at(i);
@@ -71,7 +71,7 @@ class Machine {
       case Buffer::Kind::tile:
         break;
     }
-    return arenas_[b.memory.index()].at(static_cast<std::size_t>(b.offset / element_) + i);
+    return arenas_[b.memory.index()].at(i);
   }
 
   double scaled_y(const Op& op, std::int64_t r, std::int64_t c) {
@@ -144,9 +144,13 @@ void add_access(const Plan& plan, const View& v, bool writes, std::size_t op,
                 std::map<std::int64_t, std::vector<Access>>& all) {
   if (v.rows == 0 || v.cols == 0) return;
   const Buffer& b = plan.buffer(v.buffer);
-  const std::int64_t array = b.kind == Buffer::Kind::tile ? b.memory.value : -1 - static_cast<std::int64_t>(b.kind);
-  all[array].push_back(
-      {array, b.ld, v.row, v.col, v.rows, v.cols, b.offset / element_size(plan.problem.dtype), writes, op});
+  const std::int64_t offset = b.offset / element_size(plan.problem.dtype);
+  if (b.kind == Buffer::Kind::tile) {
+    all[b.memory.value].push_back({b.memory.value, b.ld, v.row, v.col, v.rows, v.cols, offset, writes, op});
+    return;
+  }
+  const std::int64_t array = -1 - static_cast<std::int64_t>(b.kind);  // rows and columns of the whole matrix
+  all[array].push_back({array, b.ld, v.row + offset % b.ld, v.col + offset / b.ld, v.rows, v.cols, 0, writes, op});
 }
 
 }  // namespace

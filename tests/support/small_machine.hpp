@@ -47,6 +47,16 @@ inline Topology::Description memories_and_switches(int gpus, int switches) {
   return unlinked("h", "g", gpus, names);
 }
 
+/// One host more, behind all memories.
+inline void add_host(Topology::Description& d, const std::string& name) {
+  Memory memory;
+  memory.name = name, memory.kind = NodeKind::host;
+  memory.node = NodeId{d.nodes.size()};
+  memory.source = "s";
+  d.nodes.push_back({name, NodeKind::host, "s"});
+  d.memories.push_back(memory);
+}
+
 inline NodeId node(const Topology::Description& d, const std::string& name) {
   for (std::size_t i = 0; i < d.nodes.size(); ++i)
     if (d.nodes[i].name == name) return NodeId{i};

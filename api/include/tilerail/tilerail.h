@@ -63,6 +63,14 @@ tilerail_status_t tilerail_set_override(tilerail_handle_t handle, const char* as
 tilerail_status_t tilerail_set_tile(tilerail_handle_t handle, int64_t tile);               /* 0: chosen by problem */
 tilerail_status_t tilerail_set_devices(tilerail_handle_t handle, const int* devices, int device_count);
 tilerail_status_t tilerail_set_pageable(tilerail_handle_t handle, tilerail_pageable_t pageable);
+/* Plans of later calls come from this file of `tilerail tune` where it has them; "": from none. Without a call, the
+ * file that TILERAIL_PLAN_CACHE names. A problem that it does not have is planned by an estimate, within milliseconds.
+ */
+tilerail_status_t tilerail_set_plan_cache(tilerail_handle_t handle, const char* file);
+/* In a sentence: where the plan of the last call of this thread with this handle that succeeded came from, such as
+ * "plan cache 'node.toml': 8.12 ms by the simulator, ..." or "estimate: ...; plan cache ... has no plan of this
+ * problem"; "" when there was none. Valid until the next such call in this thread. */
+const char* tilerail_plan_origin(tilerail_handle_t handle);
 /* At least so many bytes for tiles on each device, now. */
 tilerail_status_t tilerail_reserve(tilerail_handle_t handle, int64_t bytes);
 /* Locks host memory until it is unregistered or the handle destroyed, so that calls need not. */

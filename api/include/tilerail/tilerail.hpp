@@ -45,9 +45,29 @@ struct ContextOptions {
   std::vector<int> devices;                 // CUDA devices; empty: all that the machine and its description have
   std::string policy = "tilerail";
   std::vector<std::string> overrides;  // of the policy: "key=value" (docs/model.md#policies)
-  std::int64_t arena_bytes = 0;        // for tiles: devices are opened with so much right away; 0: by the first call
-  std::size_t cached_plans = 64;       // the plan used longest ago goes first
+  /// Plans that `tilerail tune` found for this very description (docs/formats.md#plan-cache). Empty: the file that the
+  /// environment variable TILERAIL_PLAN_CACHE names, if it does. A problem that it does not have is planned by the
+  /// estimate alone, within milliseconds.
+  std::string plan_cache;
+  std::int64_t arena_bytes = 0;   // for tiles: devices are opened with so much right away; 0: by the first call
+  std::size_t cached_plans = 64;  // the plan used longest ago goes first
   Pageable pageable = Pageable::registered;
+};
+
+/// Where the plan of a call comes from.
+struct PlanInfo {
+  enum class By : std::uint8_t {
+    nothing,    // there was no work, or nothing to choose between
+    estimate,   // the fastest of some by a quick estimate: what a first call has time for
+    simulator,  // simulated: where `judge-ops` is overridden, or `select` is
+    cache,      // found by `tilerail tune`
+  };
+  By by = By::nothing;
+  std::string why;           // in a sentence; where there is a plan cache, also why its plan was not taken
+  std::string hash;          // of the plan, as the command prints it
+  std::int64_t tile = 0;     // T
+  std::vector<int> devices;  // CUDA devices that take part
+  std::size_t operations = 0;
 };
 
 /// Seconds that the parts of one call took.
@@ -65,6 +85,7 @@ struct GemmOptions {
   void* stream = nullptr;
   bool tf32 = false;           // float only: multiply with the mantissas of TF32
   GemmTimes* times = nullptr;  // filled in when given
+  PlanInfo* plan = nullptr;    // the same
 };
 
 /// GPUs, a description of their machine, a policy, and the plans made so far. Calls from several threads are safe and
@@ -86,6 +107,8 @@ class Context {
   void set_tile(std::int64_t tile);                  // 0: chosen for each problem
   void set_devices(const std::vector<int>& devices);
   void set_pageable(Pageable pageable);
+  /// Plans of later calls come from this file where it has them; "": from none. Plans that are held are made again.
+  void set_plan_cache(const std::string& file);
 
   /// Locks host memory until `unregister_memory` or the end of the context, so that calls need not. Throws InputError
   /// when `data` is null or `bytes` is not positive, std::runtime_error when the driver refuses.

@@ -101,6 +101,22 @@ class MatrixPools::Pool {
   std::pair<DType, std::uint64_t> filled_{DType::f64, ~std::uint64_t{0}};
 };
 
+namespace {
+
+void refuse_blocks(const GemmProblem& p, const Topology& topology, std::size_t plan) {
+  for (const MemoryId place : {p.place_a, p.place_b, p.place_c})
+    if (const Memory& memory = topology.memory(place); memory.pages == Pages::columns || memory.pages == Pages::rows)
+      throw PlanError{plan, fmt::format("--place: '{}': the CUDA backend does not put pages in blocks; expected h, h*, "
+                                        "a GPU number or a memory's name",
+                                        memory.name)};
+}
+
+}  // namespace
+
+HostPages MatrixPools::pages_of(MemoryId memory) const {
+  return executor_.topology().memory(memory).pages == Pages::interleaved ? HostPages::spread : pages_;
+}
+
 MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* const> plans,
                          std::span<const MemoryId> readers, HostPages pages)
     : executor_{executor}, pages_{pages} {
@@ -111,6 +127,7 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const GemmProblem& p = plans[i]->problem;
     const Sizes sizes{p};
+    refuse_blocks(p, executor.topology(), i);
     std::map<MemoryId, std::size_t> bytes;
     bytes[p.place_a] += sizes.a, bytes[p.place_b] += sizes.b, bytes[p.place_c] += sizes.c;
     for (const auto& [memory, size] : bytes)
@@ -120,7 +137,7 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
     const int device = executor.topology().is_host(memory) ? -1 : executor.ordinal(memory);
     const std::size_t bytes = std::max(border, (needed.bytes + border - 1) / border * border);
     try {
-      pools_[memory] = std::make_unique<Pool>(bytes, device, pages);
+      pools_[memory] = std::make_unique<Pool>(bytes, device, pages_of(memory));
     } catch (const InputError& error) {
       throw PlanError{needed.plan, error.what()};
     }
@@ -171,8 +188,9 @@ std::string MatrixPools::host_memory() const {
     if (executor_.topology().is_host(place)) {
       const Pool& pool = *pools_.at(place);
       const double rate = host_buffer_rate(pool.data(), pool.bytes(), readers_);
-      return fmt::format("{} pages, read by {} GPU{} at {:.0f} GB/s", pages_ == HostPages::spread ? "spread" : "plain",
-                         readers_.size(), readers_.size() == 1 ? "" : "s", rate / 1e9);
+      return fmt::format("{} pages, read by {} GPU{} at {:.0f} GB/s",
+                         pages_of(place) == HostPages::spread ? "spread" : "plain", readers_.size(),
+                         readers_.size() == 1 ? "" : "s", rate / 1e9);
     }
   return "none used";
 }

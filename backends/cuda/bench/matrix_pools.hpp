@@ -16,7 +16,8 @@ namespace tilerail::cuda {
 class MatrixPools final : public TestMatrices {
  public:
   /// Allocates for the largest plan. `readers`: the GPUs whose rate from host memory is told. `executor` must live as
-  /// long. Throws PlanError when a memory has not enough.
+  /// long. Pages of matrices that are interleaved over all hosts are spread, whatever `pages` says. Throws PlanError
+  /// when a memory has not enough, and where pages are to be in blocks on several hosts.
   MatrixPools(const CudaExecutor& executor, std::span<const Plan* const> plans, std::span<const MemoryId> readers,
               HostPages pages);
   ~MatrixPools() override;
@@ -28,6 +29,8 @@ class MatrixPools final : public TestMatrices {
 
  private:
   class Pool;
+
+  HostPages pages_of(MemoryId memory) const;
 
   const CudaExecutor& executor_;
   HostPages pages_;

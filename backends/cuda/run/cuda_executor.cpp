@@ -194,7 +194,7 @@ std::vector<std::byte*> CudaExecutor::State::buffers(const Plan& plan, const Mat
     }
     const auto which = static_cast<std::size_t>(buffer.kind);
     if (buffer.rows > 0 && buffer.cols > 0) check_matrix(which, pointers[which], plan, buffer.memory);
-    starts.push_back(static_cast<std::byte*>(pointers[which]));
+    starts.push_back(static_cast<std::byte*>(pointers[which]) + buffer.offset);
   }
   return starts;
 }

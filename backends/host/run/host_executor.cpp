@@ -144,13 +144,13 @@ host::Block HostExecutor::State::block(const Plan& plan, const View& view) const
   std::byte* base = nullptr;
   switch (buffer.kind) {
     case Buffer::Kind::matrix_a:
-      base = static_cast<std::byte*>(matrices_.a);
+      base = static_cast<std::byte*>(matrices_.a) + buffer.offset;
       break;
     case Buffer::Kind::matrix_b:
-      base = static_cast<std::byte*>(matrices_.b);
+      base = static_cast<std::byte*>(matrices_.b) + buffer.offset;
       break;
     case Buffer::Kind::matrix_c:
-      base = static_cast<std::byte*>(matrices_.c);
+      base = static_cast<std::byte*>(matrices_.c) + buffer.offset;
       break;
     case Buffer::Kind::tile:
       base = arenas_[buffer.memory.index()].data() + buffer.offset;

@@ -6,6 +6,7 @@
 
 #include "model/machine/settings/first_gpus.hpp"
 #include "model/machine/settings/machine_settings.hpp"
+#include "model/machine/settings/setting_keys.hpp"
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {
@@ -30,16 +31,12 @@ void DescriptionEditor::mark(std::string& source) {
   source = key;
 }
 
-/// The longest of the fields that the key ends with: names have dots, and so have some fields.
-DescriptionEditor::Target DescriptionEditor::target(std::string_view key,
-                                                    std::initializer_list<std::string_view> fields) const {
-  std::string_view field;
-  for (const std::string_view each : fields)
-    if (each.size() > field.size() && key.size() > each.size() + 1 && key.ends_with(each) &&
-        key[key.size() - each.size() - 1] == '.')
-      field = each;
-  if (!field.empty()) return {std::string{key.substr(0, key.size() - field.size() - 1)}, std::string{field}};
-  fail(fmt::format("the key ends with none of its figures; expected NAME. and one of {}", fmt::join(fields, ", ")));
+DescriptionEditor::Target DescriptionEditor::target(std::string_view key, std::string_view kind) const {
+  const std::string_view field = figure_of(key);
+  if (!field.empty())
+    return {std::string{key.substr(kind.size(), key.size() - kind.size() - field.size() - 1)}, std::string{field}};
+  fail(fmt::format("the key ends with none of its figures; expected NAME. and one of {}",
+                   fmt::join(figures_of_kind(kind), ", ")));
 }
 
 void DescriptionEditor::apply_to_machine(const std::string& key, const SettingValue& value) {
@@ -51,7 +48,7 @@ void DescriptionEditor::apply_to_machine(const std::string& key, const SettingVa
   const auto gpus = static_cast<std::size_t>(std::count_if(
       d_.memories.begin(), d_.memories.end(), [](const Memory& memory) { return memory.kind == NodeKind::gpu; }));
   if (gpus == 0) fail("the machine has no GPUs");
-  int count = 0;
+  int count = static_cast<int>(gpus);  // that a factor is of
   const std::string range = fmt::format("1 to {}, the GPUs of the machine", gpus);
   value.apply(count, {1, static_cast<int>(gpus), range.c_str()});
   d_ = with_first_gpus(d_, static_cast<std::size_t>(count));
@@ -61,23 +58,20 @@ void DescriptionEditor::apply(const std::string& setting) {
   setting_ = setting;
   const auto [key, text] = split_setting(setting);
   const SettingValue value{text, setting};
-  const auto rest = [&key = key](std::string_view kind) { return std::string_view{key}.substr(kind.size()); };
-  if (key == "name" || key == "gpus")
+  figures_.clear();
+  if (key == "name" || key == "gpus") {
     apply_to_machine(key, value);
-  else if (key.starts_with("link:"))
-    apply_to_links(target(rest("link:"), {"bandwidth", "latency", "per_flow"}), value);
+    figures_.insert(key);
+  } else if (key.starts_with("link:"))
+    apply_to_links(target(key, "link:"), value);
   else if (key.starts_with("group:"))
-    apply_to_groups(target(rest("group:"), {"capacity", "both_busy", "bounds", "forward_share"}), value);
+    apply_to_groups(target(key, "group:"), value);
   else if (key.starts_with("memory:"))
-    apply_to_memories(target(rest("memory:"), {"capacity", "engines.h2d", "engines.d2h", "engines.peer",
-                                               "engines.total", "watts.idle", "watts.busy"}),
-                      value);
+    apply_to_memories(target(key, "memory:"), value);
   else if (key.starts_with("kernels:"))
-    apply_to_kernels(target(rest("kernels:"), {"launch", "multiprocessors", "memory_bandwidth", "rate", "f64.rate",
-                                               "f32.rate", "f16.rate", "bf16.rate", "tf32.rate"}),
-                     value);
+    apply_to_kernels(target(key, "kernels:"), value);
   else if (key.starts_with("issue."))
-    apply_to_issue(rest("issue."), value);
+    apply_to_issue(std::string_view{key}.substr(std::string_view{"issue."}.size()), value);
   else
     fail(fmt::format("the key {} is unknown; expected {}", in_quotes(key), setting_keys));
   settings_.push_back(setting);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ class DescriptionEditor {
   /// "KEY=VALUE". Throws InputError "KEY=VALUE: ...".
   void apply(const std::string& setting);
 
+  /// What the last setting set: "link host->gpu0.bandwidth".
+  const std::set<std::string>& figures() const { return figures_; }
+
   /// With the new name and the new sources. Throws InputError when the name is none.
   Topology::Description result();
 
@@ -26,7 +30,7 @@ class DescriptionEditor {
   struct Target {
     std::string name, field;
   };
-  Target target(std::string_view key, std::initializer_list<std::string_view> fields) const;
+  Target target(std::string_view key, std::string_view kind) const;
 
   void apply_to_machine(const std::string& key, const SettingValue& value);
   void apply_to_links(const Target& target, const SettingValue& value);
@@ -38,7 +42,7 @@ class DescriptionEditor {
 
   /// Calls `change` for every item whose name fits, and marks those for which it says that it changed something.
   template <class Items, class Change>
-  void each(Items& items, const char* kind, const std::string& name, const Change& change);
+  void each(Items& items, const char* kind, const Target& target, const Change& change);
 
   [[noreturn]] void fail(const std::string& message) const;
   /// From now on, `source` is one that names the setting, too.
@@ -49,7 +53,8 @@ class DescriptionEditor {
     std::vector<std::string> settings;
   };
   Topology::Description d_;
-  std::string setting_;  // the one that is applied
+  std::string setting_;            // the one that is applied
+  std::set<std::string> figures_;  // that it sets
   std::vector<std::string> settings_;
   bool renamed_ = false;
   std::map<std::string, Changed> sources_;  // new ones by their keys

@@ -16,26 +16,37 @@ class Names {
  public:
   template <class Items>
   Names(const std::string& name, const Items& items) {
-    const bool exact = std::any_of(items.begin(), items.end(), [&](const auto& item) { return item.name == name; });
-    if (exact)
-      exact_ = name;
-    else if (const std::size_t both = name.find("<->"); both != std::string::npos)
-      for (const auto& [from, to] : {std::pair{name.substr(0, both), name.substr(both + 3)},
-                                     std::pair{name.substr(both + 3), name.substr(0, both)}})
-        patterns_.emplace_back(fmt::format("{}->{}", from, to));
-    else
-      patterns_.emplace_back(name);
+    const auto is_there = [&](const std::string& one) {
+      return std::any_of(items.begin(), items.end(), [&](const auto& item) { return item.name == one; });
+    };
+    std::vector<std::string> directions{name};
+    if (const std::size_t both = name.find("<->"); both != std::string::npos && !is_there(name)) {
+      const std::string left = name.substr(0, both), right = name.substr(both + 3);
+      directions = {fmt::format("{}->{}", left, right), fmt::format("{}->{}", right, left)};
+    }
+    for (const std::string& each : directions)
+      if (is_there(each))
+        exact_.push_back(each);
+      else
+        patterns_.emplace_back(each);
   }
 
   bool hold(const std::string& name) const {
-    return exact_ == name ||
+    return std::find(exact_.begin(), exact_.end(), name) != exact_.end() ||
            std::any_of(patterns_.begin(), patterns_.end(), [&](const NamePattern& p) { return p.matches(name); });
   }
 
  private:
-  std::optional<std::string> exact_;
+  std::vector<std::string> exact_;
   std::vector<NamePattern> patterns_;
 };
+
+/// Each figure that a field of a key stands for.
+std::vector<std::string> figures_in(const std::string& field) {
+  if (field == "bounds") return {"capacity", "both_busy"};
+  if (field == "rate") return {"f64.rate", "f32.rate", "f16.rate", "bf16.rate", "tf32.rate"};
+  return {field};
+}
 
 FlopRate fastest(const GemmCurve& curve) {
   if (curve.tiled) return curve.tiled->peak;
@@ -64,7 +75,8 @@ void speed_up(GemmCurve& curve, const KernelTimes& kernels, double factor) {
 }  // namespace
 
 template <class Items, class Change>
-void DescriptionEditor::each(Items& items, const char* kind, const std::string& name, const Change& change) {
+void DescriptionEditor::each(Items& items, const char* kind, const Target& target, const Change& change) {
+  const std::string& name = target.name;
   const Names names = [&] {
     try {
       return Names{name, items};
@@ -79,6 +91,8 @@ void DescriptionEditor::each(Items& items, const char* kind, const std::string& 
     if (!change(item)) continue;
     changed = true;
     mark(item.source);
+    for (const std::string& figure : figures_in(target.field))
+      figures_.insert(fmt::format("{} {}.{}", kind, item.name, figure));
   }
   std::vector<std::string> there;
   for (const auto& item : items) there.push_back(item.name);
@@ -87,7 +101,7 @@ void DescriptionEditor::each(Items& items, const char* kind, const std::string& 
 }
 
 void DescriptionEditor::apply_to_links(const Target& target, const SettingValue& value) {
-  each(d_.links, "link", target.name, [&](Link& link) {
+  each(d_.links, "link", target, [&](Link& link) {
     if (target.field == "per_flow") return value.apply(link.per_flow, TopologyLimits::rate);
     if (target.field == "bandwidth")
       value.apply(link.bandwidth, TopologyLimits::rate);
@@ -98,7 +112,7 @@ void DescriptionEditor::apply_to_links(const Target& target, const SettingValue&
 }
 
 void DescriptionEditor::apply_to_groups(const Target& target, const SettingValue& value) {
-  each(d_.groups, "group", target.name, [&](CapacityGroup& group) {
+  each(d_.groups, "group", target, [&](CapacityGroup& group) {
     if (target.field == "forward_share") return value.apply(group.forward_share, TopologyLimits::forward_share);
     if (target.field == "both_busy" && group.backward.empty()) return false;
     const bool first = target.field != "both_busy" && value.apply(group.capacity);
@@ -125,7 +139,7 @@ void DescriptionEditor::apply_to_memories(const Target& target, const SettingVal
                                                    : engines.total;
     return value.apply(count, TopologyLimits::engines);
   };
-  each(d_.memories, "memory", target.name, figure);
+  each(d_.memories, "memory", target, figure);
   for (const Memory& memory : d_.memories) d_.nodes[memory.node.index()].source = memory.source;
 }
 
@@ -149,7 +163,7 @@ bool DescriptionEditor::apply_rate(KernelTimes& kernels, std::string_view dtype,
 void DescriptionEditor::apply_to_kernels(const Target& target, const SettingValue& value) {
   const std::size_t dot = target.field.find('.');
   const std::string dtype = dot == std::string::npos ? "" : target.field.substr(0, dot);
-  each(d_.kernels, "kernels", target.name, [&](KernelTimes& kernels) {
+  each(d_.kernels, "kernels", target, [&](KernelTimes& kernels) {
     if (target.field == "memory_bandwidth") return value.apply(kernels.memory_bandwidth, TopologyLimits::rate);
     if (target.field == "launch")
       value.apply(kernels.launch, TopologyLimits::latency);
@@ -174,6 +188,7 @@ void DescriptionEditor::apply_to_issue(std::string_view field, const SettingValu
   else if (!value.apply(issue.per_kernel, TopologyLimits::latency))
     fail("the machine has no such figure to multiply; expected a value");
   mark(issue.source);
+  figures_.insert(fmt::format("issue.{}", field));
 }
 
 }  // namespace tilerail

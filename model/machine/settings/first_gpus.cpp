@@ -67,8 +67,8 @@ Topology::Description with_first_gpus(const Topology::Description& machine, std:
     if (const auto left = of_links_that_stay(group, links)) d.groups.push_back(*left);
   for (const auto& route : machine.routes)
     if (memories[route.from.index()] && memories[route.to.index()])
-      d.routes.push_back(
-          {*memories[route.from.index()], *memories[route.to.index()], renumbered(route.links, links), route.source});
+      d.routes.push_back({*memories[route.from.index()], *memories[route.to.index()], renumbered(route.links, links),
+                          route.source, route.share});
   return d;
 }
 

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-
+#include "model/base/digest.hpp"
 #include "model/base/text.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/settings/description_editor.hpp"
+#include "model/machine/settings/setting_keys.hpp"
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {
@@ -18,17 +18,14 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-/// FNV-1a: the same on every machine, unlike std::hash.
-std::uint32_t digest(std::string_view text) {
-  std::uint32_t hash = 2166136261U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return hash;
-}
-
 }  // namespace
 
 std::pair<std::string, std::string> split_setting(std::string_view setting) {
-  const std::size_t equals = setting.find('=');
+  const std::size_t first = setting.find('=');
+  std::size_t equals = first;
+  while (equals != std::string_view::npos && !is_setting_key(trimmed(setting.substr(0, equals))))
+    equals = setting.find('=', equals + 1);
+  if (equals == std::string_view::npos) equals = first;
   const std::string_view key = trimmed(setting.substr(0, equals));
   if (equals == std::string_view::npos || key.empty())
     throw InputError{
@@ -43,10 +40,18 @@ std::string name_with(const std::string& base, std::span<const std::string> sett
     all += fmt::format("+{}={}", key, value);
   }
   if (base.size() + all.size() <= TopologyLimits::name_length) return base + all;
-  const std::string brief = fmt::format("+{} settings {:08x}", settings.size(), digest(base + all));
-  std::string cut = base.substr(0, TopologyLimits::name_length - brief.size());
-  while (first_bad_byte(cut)) cut.pop_back();  // a letter that was cut
-  return cut + brief;
+  const std::string brief = fmt::format("+{} settings {}", settings.size(), digest_text(base + all));
+  return std::string{cut(base, TopologyLimits::name_length - brief.size())} + brief;
+}
+
+std::vector<std::set<std::string>> figures_set(const Topology& machine, std::span<const std::string> settings) {
+  std::vector<std::set<std::string>> figures;
+  DescriptionEditor editor{machine.description()};
+  for (const std::string& setting : settings) {
+    editor.apply(setting);
+    figures.push_back(editor.figures());
+  }
+  return figures;
 }
 
 Topology with_settings(const Topology& machine, std::span<const std::string> settings) {

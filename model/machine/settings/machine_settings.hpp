@@ -1,9 +1,11 @@
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "model/machine/topology.hpp"
 
@@ -20,11 +22,16 @@ inline constexpr const char* setting_keys =
 /// was made of. Throws InputError "KEY=VALUE: ..." naming the value, what there is and what was expected.
 Topology with_settings(const Topology& machine, std::span<const std::string> settings);
 
-/// Key and value without the blanks around them. Throws InputError when there is no '='.
+/// What each of the settings sets, "link host->gpu0.bandwidth", when they are applied one after another. Throws as
+/// above.
+std::vector<std::set<std::string>> figures_set(const Topology& machine, std::span<const std::string> settings);
+
+/// Key and value without the blanks around them; they part at the first '=' before which a key is known. Throws
+/// InputError when there is no '='.
 std::pair<std::string, std::string> split_setting(std::string_view setting);
 
-/// "base+KEY=VALUE+KEY=VALUE"; where that is longer than names may be, "base+4 settings 0123abcd", the same for the
-/// same settings.
+/// "base+KEY=VALUE+KEY=VALUE"; where that is longer than names may be, "base+4 settings 0123456789abcdef", the same for
+/// the same settings.
 std::string name_with(const std::string& base, std::span<const std::string> settings);
 
 }  // namespace tilerail

@@ -8,14 +8,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "model/machine/settings/machine_settings.hpp"
+#include "model/machine/topology_check.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "tests/support/shipped.hpp"
+#include "tests/support/small_machine.hpp"
 
 namespace tilerail {
 namespace {
@@ -32,8 +35,8 @@ double largest_error(const Topology& machine, const std::string& file) {
   double worst = 0;
   std::size_t copies = 0;
   s4u::Actor::create("copies", engine.get_all_hosts().front(), [&] {
-    for (std::size_t s = 0; s < machine.memories().size(); ++s)
-      for (std::size_t d = 0; d < machine.memories().size(); ++d) {
+    for (std::size_t s = 0; s < machine.description().memories.size(); ++s)
+      for (std::size_t d = 0; d < machine.description().memories.size(); ++d) {
         const MemoryId src{s}, dst{d};
         if (s == d || !machine.has_route(src, dst)) continue;
         for (const double bytes : {64.0 * 1024 * 1024, 1024.0}) {
@@ -68,6 +71,28 @@ void expect_our_times(const Topology& machine) {
 TEST(SimGridXml, SingleCopiesOfEveryMachineTakeOurTimes) {
   for (const auto& file : std::filesystem::directory_iterator{TILERAIL_SOURCE_DIR "/topologies"})
     expect_our_times(load_topology(file.path().string()));
+}
+
+TEST(SimGridXml, SplitCopiesTakeOurTimes) {
+  using namespace small_machine;
+  auto d = memories_and_switches(2, 2);
+  for (const std::string gpu : {"g0", "g1"}) {
+    add_links(d, "h", "s0", 12), add_links(d, "s0", gpu, 30);
+    add_links(d, "h", "s1", 20), add_links(d, "s1", gpu, 30);
+  }
+  const auto id = [&](const std::string& name) {
+    const auto names = link_names(d.nodes, d.links);
+    return LinkId{static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())};
+  };
+  for (const std::string rail : {"s0", "s1"})
+    d.routes.push_back({MemoryId{0}, MemoryId{1}, {id("h->" + rail), id(rail + "->g0")}, "s", rail == "s0" ? 1 : 2});
+  for (const std::string rail : {"s0", "s1"})
+    d.routes.push_back({MemoryId{1}, MemoryId{0}, {id("g0->" + rail), id(rail + "->h")}, "s"});
+  ASSERT_EQ(Topology{d}.parts(MemoryId{0}, MemoryId{1}), 3);
+  expect_our_times(Topology{d});
+  d.routes.clear();
+  d.split_paths = true;
+  expect_our_times(Topology{d});
 }
 
 TEST(SimGridXml, NamesMayHaveCharactersOfXml) {

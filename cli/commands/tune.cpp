@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "cli/commands/command.hpp"
+#include "cli/options/bench_options.hpp"
+#include "cli/options/options.hpp"
+#include "cli/options/point_options.hpp"
+#include "cli/output/progress.hpp"
+#include "cli/output/standard_output.hpp"
+#include "cli/output/study_output.hpp"
+#include "cli/output/tune_text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/parse.hpp"
+
+namespace tilerail::cli {
+namespace {
+
+constexpr const char* footer =
+    R"(Simulates many more plans than 'plan' does, of all presets, and keeps the fastest of each problem in a plan cache, a file
+of one machine: 'plan', 'simulate', 'run' and 'compare' take --plan-cache FILE or $TILERAIL_PLAN_CACHE, programs of the
+library the same. Each plan is kept as soon as it is known; a tuning that was ended goes on when it is started again.
+Examples:
+  tilerail tune --gemm 16K --topology hgx-h200-4 --plan-cache node.toml
+  tilerail tune --topology clx-ai --vary 'gemm=4K..32K x2' --vary 'place=h:h:h;0:0:0' --plan-cache clx-ai-plans.toml
+  tilerail tune sweep.toml --budget 5000000 --plan-cache node.toml
+  tilerail tune --list node.toml
+  tilerail tune --merge other.toml --plan-cache node.toml
+  tilerail tune --forget --gemm 16K --topology hgx-h200-4 --plan-cache node.toml)";
+
+struct TuneOptions {
+  PointOptions points;
+  std::string plan_cache, list, budget, backend;
+  std::vector<std::string> merge;
+  bool forget = false, again = false;
+  BenchOptions bench{.iterations = "5", .warmup = "2"};
+  std::string jobs;
+};
+
+std::string file_of(const TuneOptions& options) {
+  const char* const named = std::getenv(study::plan_cache_variable);
+  const std::string file = !options.plan_cache.empty() || named == nullptr ? options.plan_cache : named;
+  if (file.empty())
+    throw InputError{
+        fmt::format("--plan-cache: the file is missing; expected it here, or in ${}", study::plan_cache_variable)};
+  return file;
+}
+
+study::TuneSettings settings_of(const TuneOptions& options) {
+  study::TuneSettings settings;
+  settings.version = TILERAIL_VERSION;
+  settings.again = options.again;
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (!options.budget.empty()) settings.budget = parse_integer(options.budget, "--budget", 1, most);
+  if (options.backend.empty() || options.backend == "sim") {
+    options.bench.refuse_any();
+    return settings;
+  }
+  study::require_backend(options.backend);
+  settings.backend = options.backend;
+  settings.run = options.bench.settings(1, options.backend);
+  settings.run.energy_seconds = 0;  // of which nothing is kept
+  return settings;
+}
+
+int run_tune(const TuneOptions& options) {
+  const std::string file = file_of(options);
+  const study::TuneSettings settings = settings_of(options);
+  const study::Sweep sweep = options.points.sweep();
+  if (settings.backend != "sim" && !sweep.base.machine.settings.empty())
+    throw InputError{
+        fmt::format("--backend: {} runs on the machine as it is; expected no --topo-set", settings.backend)};
+  const Topology machine = study::machine_of_tune(sweep);
+  const std::vector<study::TuneTask> tasks = study::tune_tasks(sweep, machine);
+  if (options.forget) {
+    print(fmt::format("{} of {} plans forgotten\n", study::forget_plans(tasks, machine, file), tasks.size()));
+    return exit_ok;
+  }
+  const std::vector<study::TuneResult> results = [&] {
+    CountedProgress progress{"tuning"};
+    StudyOptions study;
+    study.jobs = options.jobs;
+    study::Processes processes{.count = study.processes()};
+    processes.tick = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
+    return study::tune(tasks, machine, file, settings, processes);
+  }();
+  print(to_text(results));
+  const bool any = std::ranges::any_of(results, [](const auto& result) { return result.tuned.has_value(); });
+  return any ? exit_ok : exit_bad_input;
+}
+
+int run_merge(const TuneOptions& options) {
+  const std::string file = file_of(options);
+  const std::size_t taken = study::merge_plan_caches(options.merge, file);
+  print(fmt::format("{} plans taken; {} has {}\n", taken, file, study::load_plan_cache(file).plans.size()));
+  return exit_ok;
+}
+
+int run_list(const TuneOptions& options) {
+  print(to_text(study::load_plan_cache(options.list)));
+  return exit_ok;
+}
+
+/// Options that mean nothing beside one that asks for something else than tuning. CLI11 would list them in the help.
+void refuse_others(const CLI::App& app, const std::string& asked, const std::vector<std::string>& but) {
+  for (const CLI::Option* other : app.get_options())
+    if (other->count() > 0 && other->get_name() != asked && std::ranges::find(but, other->get_name()) == but.end())
+      throw InputError{fmt::format("{}: excludes {}; expected one of them", asked, other->get_name())};
+}
+
+int run(const CLI::App& app, const TuneOptions& options) {
+  if (!options.list.empty()) {
+    refuse_others(app, "--list", {});
+    return run_list(options);
+  }
+  if (!options.merge.empty()) {
+    refuse_others(app, "--merge", {"--plan-cache"});
+    return run_merge(options);
+  }
+  if (options.forget && options.again) throw InputError{"--forget: excludes --again; expected one of them"};
+  return run_tune(options);
+}
+
+}  // namespace
+
+Command add_tune(CLI::App& root) {
+  auto options = std::make_shared<TuneOptions>();
+  CLI::App* app = root.add_subcommand("tune", "Search long for the fastest plans, and keep them in a plan cache");
+  app->footer(footer);
+  options->points.add_to(*app, "PROBLEMS");
+  OptionGroup group{*app, "TUNE"};
+  group.add("--plan-cache", "FILE", options->plan_cache, "The plan cache that plans go into [$TILERAIL_PLAN_CACHE]");
+  group.add("--budget", "OPS", options->budget,
+            "Operations of plans that the search of each preset may simulate [1000000]");
+  app->add_flag("--again", options->again, "Also what the file has already")->group(group.heading);
+  group.add("--backend", "NAME", options->backend,
+            "host or cuda: the best plan of each preset is run there, too [sim]");
+  options->bench.add_to(*app, group);
+  OptionGroup{*app, "WORK"}.add("-j,--jobs", "N", options->jobs, "Processes that simulate side by side [all cores]");
+  OptionGroup other{*app, "INSTEAD"};
+  other.add("--list", "FILE", options->list, "Show what a plan cache has");
+  other.add("--merge", "FILE", options->merge, "Put its plans into --plan-cache, too");
+  app->add_flag("--forget", options->forget, "Take the plans of these problems out of --plan-cache")
+      ->group(other.heading);
+  return {app, [app, options] { return run(*app, *options); }};
+}
+
+}  // namespace tilerail::cli

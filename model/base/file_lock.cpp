@@ -1,0 +1,62 @@
+#include "model/base/file_lock.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "model/base/error.hpp"
+
+namespace tilerail {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Beside what a symbolic link leads to, so that all names of a file have one lock.
+std::string lock_name(const std::string& path) {
+  std::error_code error;
+  fs::path place = fs::weakly_canonical(path, error);
+  if (error) place = path;
+  return (place.parent_path() / ("." + place.filename().string() + ".lock")).string();
+}
+
+[[noreturn]] void fail(const std::string& path, int error) {
+  throw InputError{fmt::format("cannot lock '{}': {}", path, std::generic_category().message(error))};
+}
+
+}  // namespace
+
+FileLock::FileLock(const std::string& path) : name_{lock_name(path)} {
+  while (!try_lock(path)) {
+  }
+}
+
+FileLock::~FileLock() {
+  unlink(name_.c_str());  // before the lock goes: who waits for this file sees that it is no longer the one of the name
+  close(file_);
+}
+
+/// False where the file that was locked is not the one of the name any more: the process before has removed it.
+bool FileLock::try_lock(const std::string& path) {
+  file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file_ < 0) fail(path, errno);
+  int failed = 0;
+  do failed = flock(file_, LOCK_EX) == 0 ? 0 : errno;
+  while (failed == EINTR);
+  struct stat held {
+  }, named{};
+  if (failed == 0 && fstat(file_, &held) == 0 && stat(name_.c_str(), &named) == 0 && held.st_dev == named.st_dev &&
+      held.st_ino == named.st_ino)
+    return true;
+  close(std::exchange(file_, -1));
+  if (failed != 0) fail(path, failed);
+  return false;
+}
+
+}  // namespace tilerail

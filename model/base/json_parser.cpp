@@ -1,0 +1,151 @@
+#include "model/base/json_parser.hpp"
+
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace tilerail {
+namespace {
+
+/// Builds values as Json::parse does, refuses equal keys, of which the library would keep the last without a word, and
+/// hands over what is to be streamed. (The callback of Json::parse would do, too, but with one the library searches a
+/// whole array at the end of each object in it.)
+class Builder final : public nlohmann::json_sax<Json> {
+ public:
+  Builder(const std::string& file, std::span<JsonEntries> streamed) : file_{file}, streamed_{streamed} {}
+
+  Json root;
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(Json::number_integer_t value) override { return add(value); }
+  bool number_unsigned(Json::number_unsigned_t value) override { return add(value); }
+  bool number_float(Json::number_float_t value, const std::string&) override { return add(value); }
+  bool string(std::string& value) override { return add(std::move(value)); }
+  bool binary(Json::binary_t& value) override { return add(std::move(value)); }
+
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(std::string& key) override {
+    Json& object = *open_.back().value;
+    if (object.contains(key))
+      throw InputError{fmt::format("{}: {}/{}: the key is there twice; expected it once", file_, path(), key)};
+    object[key] = nullptr;
+    return true;
+  }
+
+  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+    error_ = error.what();
+    return false;
+  }
+
+  /// What the library says of a text that is not JSON; "" of others.
+  const std::string& error() const { return error_; }
+
+ private:
+  /// An object or array that is not complete yet.
+  struct Open {
+    Json* value;
+    std::size_t entries = 0;    // of an array
+    JsonEntries* to = nullptr;  // of an array whose entries are streamed
+  };
+
+  bool add(Json value) {
+    place(std::move(value));
+    hand_over();
+    return true;
+  }
+
+  bool open(Json value) {
+    const bool of_root = open_.size() == 1 && !open_.back().value->is_array();
+    JsonEntries* const to = of_root && value.is_array() ? streamed_at(newest_key(*open_.back().value)) : nullptr;
+    open_.push_back({&place(std::move(value)), 0, to});
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    hand_over();
+    return true;
+  }
+
+  /// Puts a value where it belongs: behind the entries of an array, or to the newest key of an object.
+  Json& place(Json value) {
+    if (open_.empty()) return root = std::move(value);
+    Open& parent = open_.back();
+    if (!parent.value->is_array()) return std::prev(parent.value->end()).value() = std::move(value);
+    ++parent.entries;
+    if (parent.to) return entry_ = std::move(value);
+    parent.value->push_back(std::move(value));
+    return parent.value->back();
+  }
+
+  /// What has been placed is complete.
+  void hand_over() {
+    if (open_.empty() || !open_.back().to || open_.back().to->refused) return;
+    JsonEntries& to = *open_.back().to;
+    try {
+      to.read({entry_, file_, fmt::format("/{}/{}", to.key, open_.back().entries - 1)});
+    } catch (const InputError&) {
+      to.refused = std::current_exception();
+    }
+  }
+
+  JsonEntries* streamed_at(const std::string& key) {
+    for (JsonEntries& each : streamed_)
+      if (each.key == key) return &each;
+    return nullptr;
+  }
+
+  static std::string newest_key(const Json& object) { return std::prev(object.end()).key(); }
+
+  /// Of the innermost object.
+  std::string path() const {
+    std::string path;
+    for (std::size_t i = 0; i + 1 < open_.size(); ++i)
+      path += open_[i].value->is_array() ? fmt::format("/{}", open_[i].entries - 1)
+                                         : fmt::format("/{}", newest_key(*open_[i].value));
+    return path;
+  }
+
+  const std::string& file_;
+  std::span<JsonEntries> streamed_;
+  std::vector<Open> open_;
+  Json entry_;  // the newest of an array that is streamed
+  std::string error_;
+};
+
+/// "plan.json:3:14: not JSON: syntax error ...", of what the library says behind its own name:
+/// "[json.exception.parse_error.101] parse error at line 3, column 14: syntax error ...".
+std::string message(const std::string& file, std::string_view text) {
+  constexpr std::string_view at_line = "parse error at line ", at_column = ", column ";
+  if (const std::size_t name = text.find("] "); name != text.npos) text.remove_prefix(name + 2);
+  const std::size_t column = text.find(at_column), end = text.find(": ");
+  if (!text.starts_with(at_line) || column == text.npos || end == text.npos)
+    return fmt::format("{}: not JSON: {}", file, text);
+  const std::string_view line = text.substr(at_line.size(), column - at_line.size());
+  const std::size_t number = column + at_column.size();
+  return fmt::format("{}:{}:{}: not JSON: {}", file, line, text.substr(number, end - number), text.substr(end + 2));
+}
+
+template <class Text>
+Json parse(Text& json, const std::string& file, std::span<JsonEntries> streamed) {
+  Builder builder{file, streamed};
+  if (!Json::sax_parse(json, &builder)) throw InputError{message(file, builder.error())};
+  return std::move(builder.root);
+}
+
+}  // namespace
+
+Json parse_json(std::string_view json, const std::string& file, std::span<JsonEntries> streamed) {
+  return parse(json, file, streamed);
+}
+
+Json parse_json(std::istream& json, const std::string& file, std::span<JsonEntries> streamed) {
+  return parse(json, file, streamed);
+}
+
+}  // namespace tilerail

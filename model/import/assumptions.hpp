@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "model/base/units.hpp"
+
+/// What importers and `tilerail topo new` assume, since nothing tells it: here alone. docs/formats.md#assumptions
+namespace tilerail::assumptions {
+
+/// Share of the nominal rate of a PCIe or NVLink port that large copies reach. Measured on an HGX H200
+/// (docs/machines.md#hgx-h200): 55.4 of 63 GB/s on PCIe 5, 388.7 of 450 on 18 NVLinks, hence 0.86 to 0.88.
+inline constexpr double reached = 0.87;
+
+/// PCIe of generations 3 to 7, 16 lanes, one direction, without what reaching them loses. Source: the standards'
+/// transfer rates times their encoding (128b/130b; PAM4 with FLITs from generation 6 on, 242 of 256 bytes).
+inline constexpr int first_pcie = 3, last_pcie = 7;
+inline constexpr std::array pcie{Rate{15.75e9}, Rate{31.5e9}, Rate{63e9}, Rate{121e9}, Rate{242e9}};
+/// Payload of what lanes carry: below 8 GT/s, from there on, and of FLITs, from 64 GT/s on.
+inline constexpr double old_line_code = 0.8, line_code = 128.0 / 130, flits = 242.0 / 256;
+inline constexpr double line_code_from = 8, flits_from = 64, most_transfers = 128;  // GT/s
+inline constexpr std::array pcie_widths{1, 2, 4, 8, 12, 16, 32};
+
+/// One NVLink, one direction, nominal, by compute capability from which on. Source: NVIDIA's pages of B200 (1.8 TB/s of
+/// 18, both directions), RTX A6000 and A40 (112.5 GB/s of 4), V100, A100, H100 (25 GB/s), P100 (160 GB/s of 4).
+inline constexpr std::array<std::pair<int, Rate>, 5> nvlinks{
+    {{100, Rate{50e9}}, {87, Rate{25e9}}, {86, Rate{14.0625e9}}, {70, Rate{25e9}}, {60, Rate{20e9}}}};
+/// Where nothing tells the generation: 2 to 4, nominal, and with what reaching it loses.
+inline constexpr Rate nvlink_nominal{25e9};
+inline constexpr Rate nvlink{25e9 * reached};
+/// NVLink-C2C between a Grace and its GPU, one direction, with what reaching it loses. Source: NVIDIA's 900 GB/s of
+/// both directions.
+inline constexpr Rate c2c{450e9 * reached};
+/// NVLinks of one GPU: 6 of a V100, 12 of an A100, 18 from the H100 on. A GPU with more to all others has a switch.
+inline constexpr int most_nvlinks = 18;
+
+/// A NUMA domain's memory, reads and writes together, and between two sockets, one direction. Source: 8 channels of
+/// DDR5-4800 have 307 GB/s; three to four UPI or xGMI links 60 to 130.
+inline constexpr Rate host_memory{300e9}, sockets{100e9};
+
+/// Latencies of single links. Their sums are what copies of a byte take: 2.5 us between a host and a GPU, 2.6 us
+/// between GPUs of one switch (docs/machines.md#what-holds-for-all has the sources); how they are split is ours.
+inline constexpr Seconds memory_latency{0.5e-6};  // host memory to its socket
+inline constexpr Seconds gpu_latency{2e-6};       // socket or PCIe switch to GPU
+inline constexpr Seconds host_latency{memory_latency + gpu_latency};
+inline constexpr Seconds pcie_switch_latency{0.5e-6};  // socket to PCIe switch, and between those
+inline constexpr Seconds nvlink_latency{1.3e-6};       // GPU to NVLink switch; of a direct NVLink twice that
+inline constexpr Seconds socket_latency{1e-6};         // between sockets
+inline constexpr Seconds bridge_latency{1e-6};         // between NVLink switches
+
+/// Sockets, and NVLink switches with bridges, that are joined by a link for each pair; more are joined by one switch
+/// more, each by one link of that rate.
+inline constexpr std::size_t most_in_pairs = 8;
+
+/// GPUs that pairs make one switch of: rates of all pairs within this factor.
+inline constexpr double alike = 1.1;
+
+/// GPUs of one file. No node that these tools describe has more; it bounds what a hostile file can cost.
+inline constexpr std::size_t most_gpus = 128;
+
+}  // namespace tilerail::assumptions

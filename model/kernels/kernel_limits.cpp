@@ -1,0 +1,43 @@
+#include "model/kernels/kernel_limits.hpp"
+
+#include <algorithm>
+
+namespace tilerail {
+namespace {
+
+constexpr double load_precision = 1.01;  // to which the simulator makes load and times agree, and more
+
+std::optional<Rate> memory_of(const KernelTimes& kernels) {
+  if (!kernels.memory_bandwidth) return std::nullopt;
+  return *kernels.memory_bandwidth / kernels.share_at_peak();
+}
+
+}  // namespace
+
+/// Of kernels that load slows by the factor F(d) at a duty of d, in T: min(d, most_busy) T / F(d) at most. Between the
+/// points this has no maximum but where d is all that it can be.
+double KernelLimits::work(double most_busy) const {
+  if (!loaded) return most_busy;
+  const auto at = [&](double duty) { return std::min(duty, most_busy) / loaded->load_factor(duty); };
+  double slowed = std::max(at(most_busy), at(1));
+  for (const GemmCurve::Load& load : loaded->sustained) slowed = std::max(slowed, at(load.duty));
+  return std::min(most_busy, std::max(load_precision * slowed, unslowed * most_busy));
+}
+
+KernelLimits kernel_limits(const KernelTimes& kernels, const GemmProblem& p) {
+  KernelLimits limits{.rate = {}, .memory = memory_of(kernels), .shortest = kernels.launch};
+  if (p.scales_only() || p.routine == Routine::axpy) return limits;
+  const GemmCurve& curve = kernels.curve(p.dtype, p.trans_a, p.trans_b);
+  const FlopRate of_vectors = kernels.peak_of_vectors(p.dtype, p.trans_a, p.trans_b);
+  limits.rate = of_vectors;
+  if (p.m == 1 || p.n == 1) return limits;
+  limits.rate = kernels.peak(p.dtype, p.trans_a, p.trans_b);
+  limits.memory = kernels.peak_memory_rate(p.dtype, p.trans_a, p.trans_b);
+  if (curve.tiled)
+    limits.shortest = std::min(kernels.launch, curve.tiled->launch / (*limits.memory / *memory_of(kernels)));
+  limits.unslowed = of_vectors / *limits.rate;  // tiles may be a single row or column
+  if (!curve.sustained.empty()) limits.loaded = &curve;
+  return limits;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tilerail {
+
+/// The figures of a kind of item, "link:", "group:", "memory:" or "kernels:"; none of another text.
+std::span<const std::string_view> figures_of_kind(std::string_view kind);
+
+/// The figure that a key of a kind, KIND:NAME.FIGURE, ends with: the longest of those that there are, since names have
+/// dots, and so have some figures. Empty where it ends with none, or has no name.
+std::string_view figure_of(std::string_view key);
+
+/// Whether a key is one of settings, as far as it tells without a machine.
+bool is_setting_key(std::string_view key);
+
+}  // namespace tilerail

@@ -1,0 +1,61 @@
+#include "sched/choose/search_space.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "model/base/extents.hpp"
+#include "sched/choose/search.hpp"
+#include "sched/choose/tile_choice.hpp"
+#include "sched/gemm/tile_scheduler.hpp"
+#include "sched/policy/effects.hpp"
+#include "sched/policy/fields.hpp"
+
+namespace tilerail {
+
+DeviceSets sets_for(const Question& q, const Plan& start) {
+  const std::vector<MemoryId> all{q.devices.begin(), q.devices.end()};
+  DeviceSets sets{all};
+  if (q.policy.device_choice == DeviceChoice::search)
+    for (std::size_t count = all.size() / 2; count > 0; count /= 2)
+      for (auto& set : device_subsets(q.problem, all, count)) sets.push_back(std::move(set));
+  if (std::ranges::find(sets, start.devices) == sets.end()) sets.push_back(start.devices);
+  return sets;
+}
+
+std::vector<std::int64_t> tiles_for(const Question& q, const DeviceSets& sets, const Plan& start) {
+  std::set<std::int64_t> tiles{start.tile};
+  const bool any_tile = q.policy.tile == 0 && q.policy.tile_choice == TileChoice::search;
+  for (std::size_t i = 0; any_tile && i < sets.size(); ++i) {
+    const TileScheduler scheduler{q.on(sets[i])};
+    const auto more = tile_candidates(q.problem.m, q.problem.n, q.problem.k, scheduler.grid(), scheduler.largest_tile(),
+                                      most_judged_kernels);
+    tiles.insert(more.begin(), more.end());
+  }
+  return {tiles.begin(), tiles.end()};
+}
+
+std::vector<std::int64_t> ops_for(const Question& q, const std::vector<std::int64_t>& tiles) {
+  const GemmProblem& p = q.problem;
+  const Grid grid = square_grid(static_cast<int>(q.devices.size()));
+  const int most_pieces = q.policy.batch && may_matter(q, "chunks") ? q.policy.chunks : 1;
+  std::vector<std::int64_t> ops;
+  for (const std::int64_t tile : tiles) {
+    const std::int64_t rows = ceil_div(p.m, tile), cols = ceil_div(p.n, tile), depth = ceil_div(p.k, tile);
+    const std::int64_t bytes = std::min(tile, p.m) * std::min(tile, p.k) * element_size(p.dtype);
+    const std::int64_t least = std::max<std::int64_t>(1, q.policy.min_chunk_bytes);
+    const std::int64_t pieces = std::clamp<std::int64_t>(bytes / least, 1, most_pieces);
+    const std::int64_t kernels = kernel_count(p.m, p.n, p.k, {1, 1}, tile);
+    ops.push_back(kernels + pieces * depth * (rows * grid.cols + cols * grid.rows) + 2 * rows * cols);
+  }
+  return ops;
+}
+
+std::int64_t ops_for_the_end(const Question& q, const Plan& start) {
+  constexpr std::int64_t parts = 6;
+  const std::int64_t ops = q.policy.judge_ops / parts;
+  const bool may_differ = q.devices.size() > 1 && q.problem.has_product() && q.problem.routine != Routine::dot;
+  const bool start_fits = static_cast<std::int64_t>(start.ops.size()) <= q.policy.judge_ops - ops;
+  return may_differ && start_fits && q.varies("shares") && q.varies("distribution") ? ops : 0;
+}
+
+}  // namespace tilerail

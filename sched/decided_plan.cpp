@@ -1,0 +1,126 @@
+#include "sched/decided_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cost/resources.hpp"
+#include "model/base/error.hpp"
+#include "sched/gemm/tile_scheduler.hpp"
+#include "sched/policy/effects.hpp"
+#include "sched/policy/fields.hpp"
+#include "sched/policy/made_decisions.hpp"
+#include "sched/tasks/plan_checks.hpp"
+
+namespace tilerail {
+namespace {
+
+/// A question, with all that it refers to.
+struct Asked {
+  Asked(const GemmProblem& given, const Topology& machine, std::span<const MemoryId> devices, const Policy& policy)
+      : problem{checked(given)},
+        work{work_of(problem)},
+        resources{machine},
+        // Where the policy searches, what was decided may be other than its own wishes.
+        question{problem, work, machine, resources, devices, policy, {}, policy.ways == Ways::search} {
+    check_devices(machine, devices);
+    check_places(problem, machine);
+  }
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+
+  const GemmProblem problem, work;
+  const Resources resources;
+  const Question question;
+};
+
+/// What the policy itself would decide for these devices and this tile.
+Decisions by_policy(const Question& question, std::int64_t tile) {
+  return decide(question, tile, TileScheduler{question}.grid());
+}
+
+void check_times(const Question& q, std::span<const MemoryId> devices) {
+  const GemmProblem& p = q.problem;
+  for (const MemoryId device : devices) {
+    if (std::ranges::find(q.devices, device) == q.devices.end())
+      throw InputError{
+          fmt::format("devices: '{}' is not among those that may be used", q.topology.memory(device).name)};
+    if (p.routine != Routine::axpy && p.has_product() &&
+        !q.topology.kernels_of(device).knows(p.dtype, p.trans_a, p.trans_b))
+      throw InputError{fmt::format("devices: '{}' has no GEMM times for {} {}{}", q.topology.memory(device).name,
+                                   to_string(p.dtype), to_string(p.trans_a), to_string(p.trans_b))};
+  }
+}
+
+Decisions made(const Question& question, const std::vector<PlanDecision>& text) {
+  const std::vector<MemoryId> devices = made_devices(text, question.topology);
+  check_times(question, devices);
+  return with_made(by_policy(question.on(devices), made_tile(text)), text, question.topology);
+}
+
+std::map<std::string, std::string> by_key(const std::vector<PlanDecision>& text) {
+  std::map<std::string, std::string> values;
+  for (const auto& [key, value] : text) values[key] = value;
+  return values;
+}
+
+/// The decisions with what the policy overrides in their place.
+Decisions overridden(const Question& question, const Decisions& decided) {
+  Policy wish = wish_for(decided);
+  wish.grid = question.policy.grid, wish.shares = question.policy.shares;
+  for (const auto& [key, value] : question.policy.overridden)
+    if (!is_of_the_search(key)) set_value(wish, key, value);
+  return by_policy(question.on(decided.devices).by(wish), wish.tile > 0 ? wish.tile : decided.tile);
+}
+
+bool search_differs(const Question& q, std::string_view key, const Decisions& decided) {
+  const bool all_anyway =
+      key == "devices" && q.policy.device_choice == DeviceChoice::all && std::ranges::equal(decided.devices, q.devices);
+  return !all_anyway && value_of(q.policy, key) != value_of(preset(q.policy.preset), key);
+}
+
+}  // namespace
+
+Plan plan_decided(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                  const Policy& policy, const std::vector<PlanDecision>& text) {
+  const Asked asked{problem, topology, devices, policy};
+  const Decisions decisions = made(asked.question, text);
+  Policy wish = policy;
+  wish.memory_fraction = decisions.memory_fraction;
+  Plan plan = TileScheduler{asked.question.on(decisions.devices).by(wish)}.plan(decisions);
+  plan.origin.given.assign(devices.begin(), devices.end());
+  explain_effects(asked.question, plan);
+  return plan;
+}
+
+std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topology, const Policy& policy) {
+  const Asked asked{plan.problem, topology, plan.devices, policy};
+  const Decisions base = by_policy(asked.question, plan.tile);
+  std::vector<PlanDecision> text = plan.origin.decisions;
+  // The plan's text has four digits of shares, which may be those of the policy.
+  const auto shares = by_key(to_text(base, topology)).at("shares");
+  std::erase_if(text, [&](const PlanDecision& d) { return d.key == "shares" && d.value == shares; });
+  return exact_text(with_made(base, text, topology), topology);
+}
+
+std::vector<std::string> conflicts_with(const std::vector<PlanDecision>& text, const GemmProblem& problem,
+                                        const Topology& topology, std::span<const MemoryId> devices,
+                                        const Policy& policy) {
+  const Asked asked{problem, topology, devices, policy};
+  const Decisions decided = made(asked.question, text);
+  auto was = by_key(exact_text(decided, topology));
+  auto wanted = by_key(exact_text(overridden(asked.question, decided), topology));
+  // Relays are a wish to try them, too; without them no route of a link map is taken.
+  if (was["routing"] == "link-map") was["relays"] = "on";
+  if (policy.relays) wanted["relays"] = was["relays"];
+  std::vector<std::string> conflicts;
+  for (const auto& [key, value] : policy.overridden) {
+    if (is_of_the_search(key) ? search_differs(asked.question, key, decided) : wanted[key] != was[key])
+      conflicts.push_back(is_of_the_search(key) ? fmt::format("{}={}", key, value)
+                                                : fmt::format("{}={} (was decided {})", key, value, was[key]));
+  }
+  return conflicts;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/machine/topology.hpp"
+#include "model/problem.hpp"
+#include "plan/plan.hpp"
+#include "sched/policy/policy.hpp"
+
+namespace tilerail {
+
+/// The plan that follows from decisions made before, as `decisions_of` gives them, without a search; what they leave
+/// out is decided as the policy says. `devices` are those that were given, and the decisions name those that take part.
+/// Throws InputError where the problem does not fit the machine, naming the decision where that fits neither.
+Plan plan_decided(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                  const Policy& policy, const std::vector<PlanDecision>& decisions);
+
+/// All decisions of a plan that this policy made on this machine, also those that change nothing, with all digits:
+/// plan_decided makes the plan again.
+std::vector<PlanDecision> decisions_of(const Plan& plan, const Topology& topology, const Policy& policy);
+
+/// What the policy overrides with something else than these decisions: "tile=512 (was decided 2048)". A wish such as
+/// compute-streams=auto is compared by what it comes to; a field that says how plans are found, by its preset's value.
+std::vector<std::string> conflicts_with(const std::vector<PlanDecision>& decisions, const GemmProblem& problem,
+                                        const Topology& topology, std::span<const MemoryId> devices,
+                                        const Policy& policy);
+
+}  // namespace tilerail

@@ -1,0 +1,127 @@
+#include "sched/policy/made_decisions.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/base/error.hpp"
+#include "model/base/parse.hpp"
+#include "model/base/units_text.hpp"
+#include "sched/policy/fields.hpp"
+
+namespace tilerail {
+namespace {
+
+[[noreturn]] void refuse(const PlanDecision& decision, const std::string& expected) {
+  throw InputError{fmt::format("{} {}: expected {}", decision.key, in_quotes(decision.value), expected)};
+}
+
+const PlanDecision& needed(const std::vector<PlanDecision>& text, std::string_view key) {
+  const auto found = std::ranges::find(text, key, &PlanDecision::key);
+  if (found == text.end()) throw InputError{fmt::format("the decision '{}' is missing", key)};
+  return *found;
+}
+
+std::vector<MemoryId> devices_of(const PlanDecision& decision, const Topology& topology) {
+  std::vector<MemoryId> devices;
+  for (const std::string_view name : split(decision.value, ',')) {
+    const auto gpu = topology.find_memory(name);
+    if (!gpu || topology.is_host(*gpu)) refuse(decision, fmt::format("GPUs of machine '{}'", topology.name()));
+    if (std::ranges::find(devices, *gpu) != devices.end()) refuse(decision, "each GPU once");
+    devices.push_back(*gpu);
+  }
+  return devices;
+}
+
+Grid grid_of(const PlanDecision& decision, std::size_t devices) {
+  const auto sides = split(decision.value, 'x');
+  if (sides.size() != 2 && sides.size() != 3) refuse(decision, "rows, columns and maybe layers, such as 2x4 or 2x2x2");
+  const auto most = static_cast<std::int64_t>(devices);
+  Grid grid;
+  const std::array numbers{&grid.rows, &grid.cols, &grid.layers};
+  for (std::size_t i = 0; i < sides.size(); ++i)
+    *numbers[i] = static_cast<int>(parse_integer(sides[i], decision.key, 1, most));
+  if (std::int64_t{grid.rows} * grid.cols * grid.layers != most)
+    refuse(decision, fmt::format("a grid of {} GPUs", devices));
+  return grid;
+}
+
+std::vector<double> shares_of(const PlanDecision& decision, std::size_t devices) {
+  if (decision.value == "equal") return std::vector<double>(devices, 1.0);
+  std::vector<double> shares;
+  for (const std::string_view part : split(decision.value, ':')) {
+    constexpr double least = 1e-300, most = 1e300;
+    shares.push_back(parse_real(part, decision.key));
+    if (!(shares.back() >= least && shares.back() <= most)) refuse(decision, "shares above 0");
+  }
+  if (shares.size() != devices) refuse(decision, fmt::format("a share for each of {} GPUs", devices));
+  return shares;
+}
+
+/// A wish that leaves something open is no decision.
+void check_decided(const PlanDecision& decision) {
+  if (decision.value == "auto" || is_of_the_search(decision.key)) refuse(decision, "what was decided");
+}
+
+void set_field(Policy& said, const PlanDecision& decision) {
+  check_decided(decision);
+  for (const PolicyField& field : fields_of(said)) {
+    if (field.key != decision.key) continue;
+    try {
+      return apply_override(said, decision.key + "=" + decision.value);
+    } catch (const InputError&) {
+      refuse(decision, field.accepted);
+    }
+  }
+  throw InputError{fmt::format("{}: there is no such decision", in_quotes(decision.key))};
+}
+
+}  // namespace
+
+bool is_of_the_search(std::string_view key) {
+  constexpr std::array keys{"devices", "select",    "select-by",   "select-ms",
+                            "ways",    "judge-ops", "tile-choice", "k-split"};
+  return std::ranges::find(keys, key) != keys.end();
+}
+
+std::vector<PlanDecision> exact_text(const Decisions& decisions, const Topology& topology) {
+  std::vector<PlanDecision> text = to_text(decisions, topology);
+  std::vector<std::string> digits;
+  for (const double share : decisions.shares) digits.push_back(shortest(share));
+  for (PlanDecision& decision : text)
+    if (decision.key == "shares" && decision.value != "equal")
+      decision.value = fmt::format("{}", fmt::join(digits, ":"));
+  return text;
+}
+
+std::vector<MemoryId> made_devices(const std::vector<PlanDecision>& text, const Topology& topology) {
+  return devices_of(needed(text, "devices"), topology);
+}
+
+std::int64_t made_tile(const std::vector<PlanDecision>& text) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  return parse_integer(needed(text, "tile").value, "tile", 1, most);
+}
+
+Decisions with_made(Decisions d, const std::vector<PlanDecision>& text, const Topology& topology) {
+  Policy said = wish_for(d);
+  for (const PlanDecision& decision : text)
+    if (decision.key == "devices") d.devices = devices_of(decision, topology);
+  for (const PlanDecision& decision : text) {
+    if (decision.key == "devices" || decision.key == "tiles") continue;  // tiles: what came of the others
+    if (decision.key == "grid")
+      d.grid = grid_of(decision, d.devices.size());
+    else if (decision.key == "shares")
+      d.shares = shares_of(decision, d.devices.size());
+    else
+      set_field(said, decision);
+  }
+  if (d.shares.size() != d.devices.size() || d.grid.gpus() != static_cast<int>(d.devices.size()))
+    throw InputError{fmt::format("grid and shares: expected those of {} GPUs", d.devices.size())};
+  return by_wish(std::move(d), said);
+}
+
+}  // namespace tilerail

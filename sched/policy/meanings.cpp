@@ -1,0 +1,98 @@
+#include "sched/policy/meanings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tilerail {
+namespace {
+
+/// What each field does and when it matters, in a sentence.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 29> meanings{{
+    {"devices",
+     "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
+     "matters with several GPUs and select=none."},
+    {"select",
+     "Takes the GPUs with the best metric: perf (rate), edp (energy times time), pdp (energy); matters with several "
+     "GPUs and something to multiply."},
+    {"select-by",
+     "How select compares sets of GPUs: by the model of PARALiA, or by judging a plan for each of the best sets; "
+     "matters with select."},
+    {"select-ms",
+     "Milliseconds that judging plans for select may cost, at a stated cost of an operation, so that every process "
+     "decides alike; matters with select and select-by=plans."},
+    {"ways",
+     "Whether the search also tries other values of the fields that say how tiles move, those that are not overridden, "
+     "and simulates the plans; matters with judge-ops."},
+    {"judge-ops",
+     "How many operations of plans the search may simulate, a count and not a time so that every process decides "
+     "alike; "
+     "0 leaves the choice to the estimate; matters with ways=search."},
+    {"grid",
+     "How the GPUs are laid over C: as square as possible, or so that the scarcest links carry the fewest bytes; "
+     "matters for a matrix product on several GPUs."},
+    {"k-split",
+     "Into how many parts k is cut, each for its own part of the GPUs, whose sums of C are added up; all: one for each "
+     "GPU; matters for a matrix product on several GPUs."},
+    {"distribution",
+     "Which GPU computes which tiles of C: contiguous blocks of whole tiles, or in proportion to shares, or tiles "
+     "dealt in one of four ways; matters with several GPUs."},
+    {"shares",
+     "How much of C each GPU computes: equal parts, or parts in proportion to its speed; matters with several GPUs "
+     "that differ."},
+    {"tile-choice",
+     "Who chooses the tile: the heuristic of the thesis, a search that estimates plans, or an overlap model; matters "
+     "with tile=auto."},
+    {"tile",
+     "Side of the square tiles into which A, B and C are cut, or length of the pieces of vectors; auto leaves it to "
+     "tile-choice."},
+    {"small-tiles",
+     "Cuts the first or the last tiles of k, or the last rows and columns of tiles of C, in smaller ones, so that "
+     "kernels begin or results leave earlier; matters for a matrix product."},
+    {"routing",
+     "From which copy a tile is fetched: its home, the fastest pair, the fastest route of a link map, or the "
+     "earliest arrival by pairs (eta) or by links (link-eta); matters where several memories hold a tile."},
+    {"relays",
+     "Also plans with tiles that go over other GPUs where such a route is faster, and takes that plan where it is "
+     "estimated to be; matters on machines that have such routes."},
+    {"max-hops", "How many GPUs a route of routing=link-map may pass over; matters with that routing only."},
+    {"batch",
+     "Sends a tile of A or B to all GPUs that need it in one chain when the first of them needs it; matters with "
+     "several GPUs, caching and enough memory."},
+    {"chunks", "Into how many pieces a tile is cut in such a chain, so that its hops overlap; matters with batch."},
+    {"min-chunk-bytes", "Fewer pieces than chunks where a piece would be smaller than this; matters with batch."},
+    {"sends",
+     "Whether copies from one GPU to others run together or one after another in the order of the plan; matters with "
+     "several GPUs."},
+    {"c-tiles",
+     "When a tile of C is fetched: before its kernels, after them, or after them only where C shares its home with A "
+     "or B; matters with beta other than 0 and GPUs where C is not at home."},
+    {"write-backs",
+     "Whether results go home in the queue of the other copies of their pair or in one of their own; matters where C "
+     "is not at home on the GPU that computes it."},
+    {"order",
+     "Which tile of C a GPU takes next: the lowest, the one with the fewest tiles to fetch, or the one whose tiles "
+     "arrive first; matters where its tiles all fit in memory."},
+    {"caching", "Whether a tile stays on a GPU after its first use; matters where a GPU uses it again."},
+    {"overlap",
+     "Whether a GPU copies while it computes and runs kernels side by side, or does one thing after another."},
+    {"compute-streams",
+     "How many kernels a GPU may run side by side; auto takes as many as its kernels need to fill it."},
+    {"memory",
+     "What happens where tiles do not all fit: the problem is cut in cubes that do, or tiles are evicted; matters "
+     "then only."},
+    {"memory-fraction",
+     "The part of a GPU's memory that tiles may take; matters where it is too small for all of them."},
+    {"issue",
+     "Whether one host thread hands over the operations of all GPUs, or one thread those of each; matters with "
+     "several GPUs."},
+}};
+
+}  // namespace
+
+std::string meaning_of(std::string_view key) {
+  const auto found = std::ranges::find(meanings, key, [](const auto& entry) { return entry.first; });
+  return std::string{found == meanings.end() ? std::string_view{} : found->second};
+}
+
+}  // namespace tilerail

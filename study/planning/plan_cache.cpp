@@ -1,0 +1,113 @@
+#include "study/planning/plan_cache.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "model/base/error.hpp"
+#include "model/base/file_lock.hpp"
+#include "model/base/files.hpp"
+#include "model/machine/machine_hash.hpp"
+
+namespace tilerail::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool exists(const std::string& file) {
+  std::error_code error;
+  const bool there = fs::exists(file, error);
+  if (there && !fs::is_regular_file(file, error))
+    throw InputError{fmt::format("'{}' is no regular file; expected the file of a plan cache", file)};
+  return there;
+}
+
+}  // namespace
+
+PlanKey key_of(const GemmProblem& problem, const Topology& machine, std::span<const MemoryId> devices,
+               const std::string& policy) {
+  const GemmProblem p = work_of(checked(problem));
+  const auto name = [&](MemoryId id) { return machine.memory(id).name; };
+  PlanKey key{
+      p.routine, p.m,   p.n, p.k, p.dtype, p.trans_a, p.trans_b, p.alpha == 0, p.beta == 0, {}, {p.lda, p.ldb, p.ldc},
+      {},        policy};
+  key.place = {name(p.place_a), name(p.place_b), name(p.place_c)};
+  for (const MemoryId device : devices) key.devices.push_back(name(device));
+  return key;
+}
+
+std::string text_of(const PlanKey& key) {
+  std::string text =
+      fmt::format("{} {},{},{} {} {}{} {}", to_string(key.routine), key.m, key.n, key.k, to_string(key.dtype),
+                  to_string(key.trans_a), to_string(key.trans_b), fmt::join(key.place, ":"));
+  if (key.alpha_is_zero) text += " alpha=0";
+  if (key.beta_is_zero) text += " beta=0";
+  const bool a = key.trans_a == Trans::yes, b = key.trans_b == Trans::yes;
+  const std::array<std::int64_t, 3> rows{a ? key.k : key.m, b ? key.n : key.k, key.m};
+  for (std::size_t i = 0; i < 3; ++i)
+    if (key.ld[i] > std::max<std::int64_t>(1, rows[i])) text += fmt::format(" ld{}={}", "abc"[i], key.ld[i]);
+  return text;
+}
+
+std::string_view program_version() { return TILERAIL_PLANNING_VERSION; }
+
+bool goes_before(const TunedPlan& one, const TunedPlan& other) {
+  const auto rank = [](const TunedPlan& tuned) {
+    return std::tuple{tuned.version != program_version(), tuned.judge == "simulator", !tuned.metric,
+                      tuned.metric ? -*tuned.metric : tuned.seconds};
+  };
+  return rank(one) < rank(other);
+}
+
+std::string tuned_hash(Plan& plan) {
+  const double alpha = plan.problem.alpha, beta = plan.problem.beta;
+  std::string policy = std::exchange(plan.policy, "");
+  plan.problem.alpha = alpha == 0 ? 0 : 1, plan.problem.beta = beta == 0 ? 0 : 1;
+  std::string hash = content_hash(plan);
+  plan.problem.alpha = alpha, plan.problem.beta = beta, plan.policy = std::move(policy);
+  return hash;
+}
+
+CacheOwner owner_of(const Topology& machine) { return {machine.name(), machine_hash(machine)}; }
+
+PlanCache load_plan_cache(const std::string& file) {
+  PlanCache cache = read_plan_cache(read_file(file), file);
+  cache.file = file;
+  return cache;
+}
+
+void require_owner(const PlanCache& cache, const CacheOwner& owner) {
+  if (cache.owner == owner) return;
+  throw InputError{fmt::format("{}: the plans are for machine '{}' of hash {}; expected '{}' of hash {}: {}",
+                               cache.file, cache.owner.machine, cache.owner.hash, owner.machine, owner.hash,
+                               cache.owner.machine == owner.machine
+                                   ? "its description has changed, so tune it again into another file"
+                                   : "name another file, or tune this machine into one")};
+}
+
+PlanCache present_plan_cache(const std::string& file, const CacheOwner& owner) {
+  if (!exists(file)) return {owner, {}, file};
+  PlanCache cache = load_plan_cache(file);
+  require_owner(cache, owner);
+  return cache;
+}
+
+void update_plan_cache(const std::string& file, const CacheOwner& owner,
+                       const std::function<void(PlanCache&)>& change) {
+  const FileLock lock{file};
+  PlanCache cache = present_plan_cache(file, owner);
+  change(cache);
+  StagedFile{file, to_toml(cache)}.commit();
+}
+
+void require_writable_plan_cache(const std::string& file, const CacheOwner& owner) {
+  const FileLock lock{file};
+  StagedFile{file, to_toml(present_plan_cache(file, owner))};  // and not committed
+}
+
+}  // namespace tilerail::study

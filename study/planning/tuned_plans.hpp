@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "plan/plan.hpp"
+#include "sched/policy/policy.hpp"
+#include "study/planning/plan_cache.hpp"
+
+namespace tilerail::study {
+
+/// The environment variable that names a plan cache where no option does.
+inline constexpr const char* plan_cache_variable = "TILERAIL_PLAN_CACHE";
+
+/// Plans by what was tuned before, made again without a search.
+class TunedPlans {
+ public:
+  TunedPlans() = default;  // none
+  /// From `file` or, where that is empty, from the one that the environment names, if it does. Throws InputError
+  /// "OPTION: ..." where it cannot be read. A file of another machine is refused where it was asked for by name; where
+  /// the environment names it, its plans are not used, and answers say so.
+  TunedPlans(const std::string& file, const std::string& option, const Topology& machine);
+
+  struct Answer {
+    std::optional<Plan> plan = {};
+    std::string note = {};  // a sentence: what the plan comes from, or why there is none; "" without a cache
+  };
+  /// The plan of this very problem on these GPUs by this policy. One that was tuned for the policy without its
+  /// overrides is taken where it agrees with them. Throws InputError naming the file where what that says fits neither
+  /// machine nor problem. The machine is that of the constructor.
+  Answer find(const GemmProblem& problem, const Topology& machine, std::span<const MemoryId> devices,
+              const Policy& policy) const;
+
+  bool any() const { return !name_.empty(); }
+
+ private:
+  Answer rebuilt(const TunedPlan& tuned, const GemmProblem& problem, const Topology& machine,
+                 std::span<const MemoryId> devices, const Policy& policy) const;
+
+  std::string name_;                // of the cache, as notes have it
+  std::string unusable_;            // why it is not used
+  std::optional<PlanCache> cache_;  // none where it is not used
+};
+
+/// Says in the plan's origin why it does not come from the cache. Nothing where the note is empty.
+void note_origin(Plan& plan, const std::string& note);
+
+}  // namespace tilerail::study

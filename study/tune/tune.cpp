@@ -1,0 +1,250 @@
+#include "study/tune/tune.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "model/base/error.hpp"
+#include "model/base/units_text.hpp"
+#include "sched/policy/fields.hpp"
+#include "study/sweep/keys.hpp"
+#include "study/tune/finalists.hpp"
+
+namespace tilerail::study {
+namespace {
+
+void refuse_fixed(const Policy& policy) {
+  if (policy.ways == Ways::search) return;
+  throw InputError{
+      fmt::format("--policy: '{}' leaves nothing to tune: its choice is its own; expected one with "
+                  "ways=search, such as tilerail",
+                  name_of(policy))};
+}
+
+void refuse_idle(const TuneTask& task) {
+  const GemmProblem& p = task.problem;
+  if (p.m > 0 && p.n > 0 && !(p.scales_only() && p.beta == 1)) return;
+  throw InputError{
+      fmt::format("{}: there is nothing to do; expected sizes and scalars that change a result", text_of(task.key))};
+}
+
+/// What CPU threads take in place of GPUs says nothing about these. Calibrated hosts have workers instead, whose
+/// engines do copies and kernels alike.
+void refuse_stand_ins(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& backend) {
+  if (backend != "host") return;
+  for (const TuneTask& task : tasks)
+    for (const MemoryId device : task.devices)
+      if (!machine.memory(device).engines.total)
+        throw InputError{
+            fmt::format("--backend host: '{}' of machine '{}' is a GPU, for which CPU threads would only "
+                        "stand in; expected a machine of 'tilerail calibrate --backend host'",
+                        machine.memory(device).name, machine.name())};
+}
+
+/// Nothing measures the energy of a plan here.
+void refuse_metrics(const std::vector<TuneTask>& tasks, const std::string& backend) {
+  if (backend == "sim") return;
+  for (const TuneTask& task : tasks)
+    if (task.policy.select && task.policy.select->needs_energy)
+      throw InputError{
+          fmt::format("--backend {}: measured plans are compared by their time, and policy '{}' selects by "
+                      "{}; expected --backend sim",
+                      backend, name_of(task.policy), task.policy.select->name)};
+}
+
+/// A search: one of the presets that a task is tuned from; on hardware all of them, since it is measured at the end.
+struct Search {
+  std::size_t task;
+  std::vector<std::string> presets;
+};
+
+class Tuning {
+ public:
+  Tuning(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file,
+         const TuneSettings& settings)
+      : tasks_{tasks}, machine_{machine}, file_{file}, settings_{settings}, owner_{owner_of(machine)} {}
+
+  std::vector<TuneResult> run(const Processes& processes) {
+    look_up();
+    list_searches();
+    std::vector<std::size_t> numbers(searches_.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+    Processes some = processes;
+    if (on_hardware()) some.count = 1;
+    in_processes(
+        some, numbers, [&](std::size_t number) { return work(searches_[number]); },
+        [&](const TaskEnd& end) { learn(end); });
+    return std::move(results_);
+  }
+
+ private:
+  bool on_hardware() const { return settings_.backend != "sim"; }
+
+  void look_up() {
+    require_writable_plan_cache(file_, owner_);  // before any work
+    before_ = present_plan_cache(file_, owner_).plans;
+    for (const TuneTask& task : tasks_) {
+      TuneResult result{.key = task.key};
+      const auto known = before_.find(task.key);
+      if (known != before_.end() && !settings_.again && is_enough(known->second, task)) {
+        result.tuned = known->second;
+        result.known = true;
+      }
+      results_.push_back(std::move(result));
+    }
+  }
+
+  bool is_enough(const TunedPlan& known, const TuneTask& task) const {
+    const bool judged = !on_hardware() || known.judge == "measurement";
+    return judged && known.version == settings_.version && known.budget >= settings_.budget &&
+           known_finalist(known, task, machine_);
+  }
+
+  void list_searches() {
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      if (results_[i].known) continue;
+      const std::vector<std::string> presets = presets_for(tasks_[i].policy);
+      if (on_hardware())
+        searches_.push_back({i, presets});
+      else
+        for (const std::string& name : presets) searches_.push_back({i, {name}});
+      waiting_[i] = on_hardware() ? 1 : presets.size();
+    }
+  }
+
+  std::string work(const Search& search) const {
+    const TuneTask& task = tasks_[search.task];
+    Finding all;
+    std::vector<Finalist> finalists;
+    std::int64_t tried = 0;
+    for (const std::string& name : search.presets) {
+      const Finding found = found_by(name, task, machine_, settings_);
+      if (found.planned_s) all.estimated_s = found.estimated_s, all.planned_s = found.planned_s;
+      if (!found.best) continue;
+      tried += found.best->tuned.tried;
+      finalists.push_back(*found.best);
+    }
+    if (const auto known = before_.find(task.key); known != before_.end())
+      if (auto old = known_finalist(known->second, task, machine_)) finalists.push_back(std::move(*old));
+    if (on_hardware()) measure(finalists, task, machine_, settings_);
+    for (Finalist& each : finalists)
+      if (!all.best || each.value > all.best->value) all.best = std::move(each);
+    if (all.best) all.best->tuned.tried = tried, stamp(all.best->tuned);
+    return to_text(all, task, machine_);
+  }
+
+  void stamp(TunedPlan& tuned) const { tuned.budget = settings_.budget, tuned.version = settings_.version; }
+
+  void learn(const TaskEnd& end) {
+    if (end.no_hardware) throw HardwareError{end.text};
+    const std::size_t task = searches_[end.task].task;
+    TuneResult& result = results_[task];
+    if (end.failed) {
+      result.error = end.text;
+    } else {
+      Finding found = finding_from(end.text);
+      if (found.planned_s) result.estimated_s = found.estimated_s, result.planned_s = found.planned_s;
+      if (found.best) tried_[task] += found.best->tuned.tried;
+      if (found.best && is_better(*found.best, end.task)) best_[task] = {*found.best, end.task};
+    }
+    if (--waiting_[task] == 0 && result.error.empty()) keep(task);
+  }
+
+  /// Of equal ones the first by number, whichever ends first.
+  bool is_better(const Finalist& found, std::size_t search) const {
+    const auto known = best_.find(searches_[search].task);
+    if (known == best_.end()) return true;
+    const auto& [best, number] = known->second;
+    return found.value > best.value || (found.value == best.value && search < number);
+  }
+
+  void keep(std::size_t task) {
+    TuneResult& result = results_[task];
+    if (!best_.contains(task)) {
+      result.error = "no preset plans it";
+      return;
+    }
+    TunedPlan& tuned = best_[task].first.tuned;
+    tuned.tried = tried_[task];
+    result.tuned = tuned;
+    update_plan_cache(file_, owner_, [&](PlanCache& cache) { cache.plans.insert_or_assign(result.key, tuned); });
+  }
+
+  const std::vector<TuneTask>& tasks_;
+  const Topology& machine_;
+  const std::string& file_;
+  const TuneSettings& settings_;
+  const CacheOwner owner_;
+  std::map<PlanKey, TunedPlan> before_;
+  std::vector<TuneResult> results_;                               // by task, as are the next three
+  std::map<std::size_t, std::size_t> waiting_;                    // for so many searches
+  std::map<std::size_t, std::pair<Finalist, std::size_t>> best_;  // and the number of its search
+  std::map<std::size_t, std::int64_t> tried_;
+  std::vector<Search> searches_;
+};
+
+}  // namespace
+
+Topology machine_of_tune(const Sweep& sweep) {
+  for (const SweepAxis& axis : sweep.axes)
+    for (const std::string& key : axis.keys)
+      if (key == "topology" || is_machine_setting(key))
+        throw InputError{fmt::format("{}{} changes the machine; expected one machine for all plans of a cache",
+                                     axis.place, in_quotes(key))};
+  const Machines machines = check_sweep(sweep);
+  return machine_of(sweep.base, machines);
+}
+
+std::vector<TuneTask> tune_tasks(const Sweep& sweep, const Topology& machine) {
+  std::vector<TuneTask> tasks;
+  std::set<PlanKey> known;
+  for (std::size_t point = 0; point < sweep.points(); ++point) {
+    const JobText job = sweep.job(point);
+    TuneTask task{job.problem.resolve(machine), job.machine.resolve_devices(machine), job.policy.resolve(), {}};
+    refuse_fixed(task.policy);
+    task.key = key_of(task.problem, machine, task.devices, name_of(task.policy));
+    refuse_idle(task);
+    if (known.insert(task.key).second) tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file,
+                             const TuneSettings& settings, const Processes& processes) {
+  refuse_metrics(tasks, settings.backend);
+  refuse_stand_ins(tasks, machine, settings.backend);
+  return Tuning{tasks, machine, file, settings}.run(processes);
+}
+
+std::size_t merge_plan_caches(const std::vector<std::string>& others, const std::string& file) {
+  std::vector<PlanCache> caches;
+  for (const std::string& other : others) {
+    caches.push_back(load_plan_cache(other));
+    require_owner(caches.back(), caches.front().owner);
+  }
+  std::size_t taken = 0;
+  update_plan_cache(file, caches.front().owner, [&](PlanCache& all) {
+    for (const PlanCache& cache : caches)
+      for (const auto& [key, tuned] : cache.plans) {
+        const auto known = all.plans.find(key);
+        if (known != all.plans.end() && !goes_before(tuned, known->second)) continue;
+        all.plans.insert_or_assign(key, tuned);
+        ++taken;
+      }
+  });
+  return taken;
+}
+
+std::size_t forget_plans(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file) {
+  std::size_t gone = 0;
+  (void)load_plan_cache(file);  // no file is made to forget something
+  update_plan_cache(file, owner_of(machine), [&](PlanCache& cache) {
+    for (const TuneTask& task : tasks) gone += cache.plans.erase(task.key);
+  });
+  return gone;
+}
+
+}  // namespace tilerail::study

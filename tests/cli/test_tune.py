@@ -1,0 +1,162 @@
+"""`tune`, and the plan cache that other commands read."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import tomllib
+import unittest
+
+from support import TILERAIL, TOPOLOGIES, CommandTest, kernels_text, machine_text, needs_simulator
+
+PROBLEM = ["--gemm", "512", "--topology", "two-gpu"]
+TUNE = ["tune", *PROBLEM, "--budget", "3000", "--plan-cache", "plans.toml"]
+
+
+@needs_simulator
+class Tune(CommandTest):
+    def plans(self, name="plans.toml"):
+        return tomllib.loads((self.folder / name).read_text()).get("plan", [])
+
+    def simulated(self, *arguments, **environment):
+        return json.loads(self.succeed("simulate", *arguments, "--json", "-", **environment))
+
+    def test_the_help_of_an_option_is_about_it(self):
+        self.assertNotIn("Excludes", self.succeed("tune", "--help"))
+
+    def test_what_is_tuned_is_taken_by_every_command(self):
+        text = self.succeed(*TUNE)
+        self.assertIn("gemm 512,512,512 f64 NN", text)
+        (plan,) = self.plans()
+        self.assertEqual((plan["judge"], plan["policy"], plan["devices"]), ("simulator", "tilerail", ["gpu0", "gpu1"]))
+        result = self.simulated(*PROBLEM, "--plan-cache", "plans.toml")
+        self.assertAlmostEqual(result["makespan_s"], plan["seconds"], delta=1e-9 * plan["seconds"])
+        self.assertIn("plan cache 'plans.toml': ", result["plan_cache"])
+        self.assertLessEqual(result["makespan_s"], self.simulated(*PROBLEM)["makespan_s"])
+        self.assertNotIn("plan_cache", self.simulated(*PROBLEM))
+        self.assertRegex(self.succeed("plan", *PROBLEM, "--plan-cache", "plans.toml"), r"why +plan cache 'plans.toml'")
+        self.succeed("plan", *PROBLEM, "--plan-cache", "plans.toml", "-o", "plan.json")
+        saved = json.loads((self.folder / "plan.json").read_text())
+        self.assertEqual((saved["hash"], saved["origin"]["judge"]), (result["plan_hash"], "simulator"))
+        self.write("cases.csv", "m,n,k\n512,512,512\n64,64,64\n")
+        self.succeed("compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu", "--iters", "1",
+                     "--warmup", "1", "--plan-cache", "plans.toml", "--json", "cases.json")
+        hit, miss = json.loads((self.folder / "cases.json").read_text())["cases"]
+        self.assertIn("by the simulator", hit["plan_cache"])
+        self.assertIn("has no plan of this problem", miss["plan_cache"])
+        self.assertIn("chosen", self.succeed("run", "--backend", "host", *PROBLEM, "--plan-cache", "plans.toml"))
+
+    def test_the_environment_may_name_the_file(self):
+        here = {"TILERAIL_PLAN_CACHE": "plans.toml"}
+        self.succeed("tune", *PROBLEM, "--budget", "3000", **here)
+        self.assertIn("plan cache", self.simulated(*PROBLEM, **here)["plan_cache"])
+        other = self.simulated("--gemm", "512", "--topology", "clx-ai", **here)
+        self.assertIn("is not used: it is for machine 'two-gpu'", other["plan_cache"])
+        self.assert_refused(["simulate", *PROBLEM], "TILERAIL_PLAN_CACHE: cannot read 'gone.toml'",
+                            TILERAIL_PLAN_CACHE="gone.toml")
+
+    def test_overrides_win_and_it_is_said(self):
+        self.succeed(*TUNE)
+        tile = self.plans()[0]["decided"]["tile"]
+        other = 96 if tile != "96" else 80
+        refused = self.simulated(*PROBLEM, "--plan-cache", "plans.toml", "--tile", other)
+        self.assertIn(f"tile={other} (was decided {tile})", refused["plan_cache"])
+        self.assertEqual(refused["plan_hash"], self.simulated(*PROBLEM, "--tile", other)["plan_hash"])
+        agreed = self.simulated(*PROBLEM, "--plan-cache", "plans.toml", "--tile", tile)
+        self.assertIn("the fastest of", agreed["plan_cache"])
+        self.assertIn("by policy gemmex, but by 'tilerail'",
+                      self.simulated(*PROBLEM, "--plan-cache", "plans.toml", "--policy", "gemmex")["plan_cache"])
+
+    def test_many_are_tuned_and_what_is_known_is_not_done_again(self):
+        many = [*TUNE, "--vary", "gemm=128,256", "--vary", "place=h:h:h;0:1:h"]
+        first = self.succeed(*many)
+        self.assertEqual(len(self.plans()), 4)
+        before = (self.folder / "plans.toml").read_bytes()
+        again = self.succeed(*many)
+        self.assertEqual(again.count(" known "), 4)
+        self.assertEqual(first.count(" known "), 0)
+        self.assertEqual((self.folder / "plans.toml").read_bytes(), before)
+        self.assertEqual(self.succeed(*many, "--jobs", "1", "--again").count(" known "), 0)
+        self.assertEqual((self.folder / "plans.toml").read_bytes(), before)  # whatever the number of processes
+        self.write("sweep.toml", '[base]\ngemm = 128\ntopology = "two-gpu"\n[[vary]]\nkey = "dtype"\nvalues = ["f64", "f32"]\n')
+        self.succeed("tune", "sweep.toml", "--budget", "3000", "--plan-cache", "plans.toml")
+        self.assertEqual(len(self.plans()), 5)
+
+    def test_plans_are_listed_merged_and_forgotten(self):
+        self.succeed(*TUNE)
+        self.succeed("tune", "--gemm", "128", "--topology", "two-gpu", "--budget", "3000", "--plan-cache", "more.toml")
+        self.assertIn("1 plans taken; plans.toml has 2",
+                      self.succeed("tune", "--merge", "more.toml", "--plan-cache", "plans.toml"))
+        listed = self.succeed("tune", "--list", "plans.toml")
+        self.assertIn("2 plans for machine 'two-gpu'", listed)
+        self.assertIn("gemm 128,128,128 f64 NN", listed)
+        self.assertIn("1 of 1 plans forgotten", self.succeed("tune", *PROBLEM, "--forget", "--plan-cache", "plans.toml"))
+        self.assertEqual([plan["m"] for plan in self.plans()], [128])
+
+    def test_a_tuning_that_is_killed_keeps_what_it_has(self):
+        many = ["tune", "--topology", "two-gpu", "--vary", "gemm=64..640 +64", "--plan-cache", "plans.toml", "--jobs", "2",
+                "--budget", "20000"]
+        tuning = subprocess.Popen([TILERAIL, *many], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                  env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
+        while tuning.poll() is None and not (self.folder / "plans.toml").exists():
+            time.sleep(0.01)
+        tuning.send_signal(signal.SIGKILL)
+        tuning.wait()
+        kept = len(self.plans())
+        self.assertGreaterEqual(kept, 1)
+        self.assertGreaterEqual(self.succeed(*many).count(" known "), kept)
+        self.assertEqual(len(self.plans()), 10)
+
+    def test_the_best_plans_may_be_run(self):
+        threads = machine_text("threads", 2, [("host", "gpu[0-1]", 10)], kernels_text('rates = [[64, "1 GFLOP/s"]]', 1))
+        self.write("threads.toml", threads.replace('kind = "gpu"', 'kind = "gpu"\nengines = { total = 1 }'))
+        problem = ["--gemm", "128", "--topology", "threads.toml", "--plan-cache", "plans.toml"]
+        on_host = ["--backend", "host", "--iters", "1", "--warmup", "1"]
+        self.succeed("tune", *problem, "--budget", "2000", *on_host)
+        (plan,) = self.plans()
+        self.assertEqual(plan["judge"], "measurement")
+        self.assertGreater(plan["seconds"], 0)
+        self.assertIn("by measurement", self.simulated(*problem)["plan_cache"])
+        self.assertIn(" known ", self.succeed("tune", *problem, "--budget", "2000", *on_host))
+        self.assert_refused([*TUNE, "--backend", "host"], "'gpu0' of machine 'two-gpu' is a GPU")
+        self.assert_refused(["tune", *problem, *on_host, "--topo-set", "issue.per_op=1 us"], "--topo-set")
+
+    def test_bad_input_is_refused_and_loses_nothing(self):
+        self.succeed(*TUNE)
+        good = (self.folder / "plans.toml").read_text()
+        self.write("broken.toml", good.replace("[plan.decided]", "[plan.decided"))
+        self.write("future.toml", good.replace("schema = 1", "schema = 9"))
+        self.write("odd.toml", good.replace('routing = "', 'routing = "tele'))
+        other = ["--gemm", "512", "--topology", "clx-ai", "--plan-cache", "plans.toml"]
+        use = ["simulate", *PROBLEM, "--plan-cache"]
+        for arguments, quoted in (
+                (["simulate", *other], "--plan-cache: plans.toml: the plans are for machine 'two-gpu'"),
+                (["tune", *other], "the plans are for machine 'two-gpu'"),
+                ([*use, "broken.toml"], "broken.toml:"),
+                ([*use, "future.toml"], "schema '9'"),
+                ([*use, "odd.toml"], "odd.toml: gemm 512,"),
+                ([*use, "gone.toml"], "cannot read 'gone.toml'"),
+                ([*use, "plans.toml", "--topo-set", "issue.per_op=9 us"], "of hash"),
+                (["tune", *PROBLEM, "--plan-cache", "broken.toml"], "broken.toml:"),
+                (["tune", *PROBLEM, "--plan-cache", "no/folder/plans.toml"], "cannot lock 'no/folder/plans.toml'"),
+                (["tune", *PROBLEM, "--plan-cache", "/dev/null"], "no regular file"),
+                (["tune", *PROBLEM], "--plan-cache: the file is missing"),
+                ([*TUNE, "--policy", "gemmex"], "leaves nothing to tune"),
+                ([*TUNE, "--vary", "issue.per_op=1 us,2 us"], "'issue.per_op' changes the machine"),
+                ([*TUNE, "--vary", "topology=two-gpu,clx-ai"], "'topology' changes the machine"),
+                ([*TUNE, "--vary", "gemm=0,64"], "gemm 0,0,0 f64 NN host:host:host: there is nothing to do"),
+                ([*TUNE, "--budget", "0"], "--budget"),
+                ([*TUNE, "--backend", "abacus"], "abacus"),
+                ([*TUNE, "--iters", "nan"], "--iters: means nothing to a simulation"),
+                (["tune", "--list", "gone.toml"], "cannot read 'gone.toml'"),
+                (["tune", "--list", "plans.toml", "--gemm", "64"], "--list"),
+                (["tune", "--merge", "gone.toml", "--plan-cache", "plans.toml"], "cannot read 'gone.toml'"),
+                (["tune", *PROBLEM, "--forget", "--plan-cache", "gone.toml"], "cannot read 'gone.toml'"),
+                (["simulate", "--plan", "plan.json", "--plan-cache", "plans.toml"], "--plan")):
+            with self.subTest(arguments=arguments):
+                self.assert_refused(arguments, quoted)
+
+
+if __name__ == "__main__":
+    unittest.main()

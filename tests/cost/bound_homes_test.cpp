@@ -1,0 +1,47 @@
+// The bound of a product of depth 1 that writes C, 536.9 MB, from two GPUs to the hosts of tests/support/two_hosts.hpp.
+#include <gtest/gtest.h>
+
+#include "cost/bound.hpp"
+#include "tests/support/two_hosts.hpp"
+
+namespace tilerail {
+namespace {
+
+class BoundOfHomes : public testing::Test {
+ protected:
+  Bound bound(const char* place) const {
+    GemmProblem p;
+    p.m = p.n = 8192, p.k = 1, p.beta = 0;
+    p.place_a = p.place_b = p.place_c = small_machine::memory(machine, place);
+    return lower_bound(checked(p), machine, machine.gpus());
+  }
+  Topology machine = [] {
+    auto d = small_machine::two_hosts();
+    d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1000}})};  // links alone bind
+    return Topology{std::move(d)};
+  }();
+  static constexpr double c_bytes = 8.0 * 8192 * 8192, precise = 2e-4;
+};
+
+TEST_F(BoundOfHomes, OneHostTakesAll) {
+  const Bound b = bound("h0");
+  EXPECT_NEAR(b.time.value, c_bytes / 20e9, precise * b.time.value);
+  EXPECT_EQ(b.binding, "link s0->h0");
+}
+
+// Half of what each GPU sends goes to the host of the other, over 8 GB/s; so does half of A and B, 131 kB.
+TEST_F(BoundOfHomes, HalfOfInterleavedPagesCrossTheBridge) {
+  const Bound b = bound("h*");
+  EXPECT_NEAR(b.time.value, c_bytes / 4 / 8e9, 2 * precise * b.time.value);
+}
+
+// Each GPU may compute what its own host holds.
+TEST_F(BoundOfHomes, OfBlocksNothingHasToCross) {
+  for (const char* place : {"h/cols", "h/rows"}) {
+    const Bound b = bound(place);
+    EXPECT_NEAR(b.time.value, c_bytes / 2 / 20e9, 2 * precise * b.time.value) << b.binding;
+  }
+}
+
+}  // namespace
+}  // namespace tilerail

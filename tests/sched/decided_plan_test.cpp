@@ -1,0 +1,114 @@
+// Plans that are made again from decisions, without a search.
+#include "sched/decided_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sched/policy/fields.hpp"
+#include "sched/scheduler.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+/// A judge that likes plans of few operations.
+Judge brief() {
+  return {[](const Plan& plan) { return Judgement{Seconds{static_cast<double>(plan.ops.size())}, {}}; }};
+}
+
+struct Place {
+  std::size_t a, b, c;  // 0 is the host, the others GPUs
+};
+
+GemmProblem placed(const Topology& machine, GemmProblem problem, const Place& place) {
+  const auto memory = [&](std::size_t i) { return i == 0 ? machine.hosts().front() : machine.gpus()[i - 1]; };
+  problem.place_a = memory(place.a), problem.place_b = memory(place.b), problem.place_c = memory(place.c);
+  return problem;
+}
+
+/// The hash of the plan as it was found, and as it is made again.
+void expect_same(const GemmProblem& problem, const Topology& machine, const Policy& policy, const Judge& judge) {
+  const std::vector<MemoryId> gpus = machine.gpus();
+  const Plan found = plan_gemm(problem, machine, gpus, policy, judge);
+  const Plan again = plan_decided(problem, machine, gpus, policy, decisions_of(found, machine, policy));
+  EXPECT_EQ(content_hash(again), content_hash(found)) << machine.name() << ' ' << name_of(policy);
+  EXPECT_EQ(again.origin.given, found.origin.given);
+}
+
+TEST(DecidedPlan, IsThePlanThatTheSearchFound) {
+  for (const char* name : {"two-gpu", "clx-ai-hetero", "hgx-h200-4"}) {
+    const Topology machine = shipped(name);
+    for (const Place& place : {Place{0, 0, 0}, {1, 2, 0}, {1, 0, 2}})
+      for (const Judge& judge : {Judge{}, brief()})
+        expect_same(placed(machine, cube(3000), place), machine, policy("tilerail"), judge);
+  }
+}
+
+TEST(DecidedPlan, IsThatOfEveryPresetAndOfEveryRoutine) {
+  const Topology machine = shipped("clx-ai-hetero");
+  for (const std::string& name : preset_names()) {
+    expect_same(cube(2048), machine, preset(name), {});
+    for (GemmProblem problem : {gemv_problem(4096, 2048, Trans::yes), dot_problem(1 << 20), axpy_problem(1 << 20)}) {
+      problem.place_a = problem.place_b = problem.place_c = machine.hosts().front();
+      expect_same(problem, machine, preset(name), {});
+    }
+  }
+}
+
+struct Made {
+  Topology machine = shipped("two-gpu");
+  std::vector<MemoryId> gpus = machine.gpus();
+  Policy policy = preset("tilerail");
+  Plan plan = plan_gemm(cube(1024), machine, gpus, policy);
+  std::vector<PlanDecision> decisions = decisions_of(plan, machine, policy);
+
+  void refuse(const std::string& key, const std::string& value, const std::vector<std::string>& words) {
+    std::vector<PlanDecision> changed = decisions;
+    std::erase_if(changed, [&](const PlanDecision& each) { return each.key == key; });
+    if (!value.empty()) changed.push_back({key, value});
+    expect_input_error([&] { plan_decided(cube(1024), machine, gpus, policy, changed); }, words);
+  }
+  std::string decided(const std::string& key) const {
+    return std::ranges::find(decisions, key, &PlanDecision::key)->value;
+  }
+  std::vector<std::string> conflicts(std::initializer_list<std::string_view> overrides) const {
+    return conflicts_with(decisions, cube(1024), machine, gpus, testing::policy("tilerail", overrides));
+  }
+};
+
+TEST(DecidedPlan, WhatFitsNeitherMachineNorProblemIsNamed) {
+  Made made;
+  made.refuse("routing", "teleport", {"routing 'teleport'", "link-eta"});
+  made.refuse("devices", "gpu7", {"devices 'gpu7'", "two-gpu"});
+  made.refuse("devices", "gpu0,gpu0", {"each GPU once"});
+  made.refuse("devices", "", {"'devices' is missing"});
+  made.refuse("tile", "", {"'tile' is missing"});
+  made.refuse("tile", "0", {"tile"});
+  made.refuse("tile", "auto", {"tile"});
+  made.refuse("grid", "3x3", {"grid"});
+  made.refuse("grid", "2", {"grid '2'", "2x4"});
+  made.refuse("shares", "1:2:3", {"shares '1:2:3'"});
+  made.refuse("shares", "1:-2", {"shares above 0"});
+  made.refuse("judge-ops", "5", {"judge-ops '5'"});
+  made.refuse("compute-streams", "auto", {"compute-streams 'auto'"});
+  made.refuse("colour", "red", {"'colour'", "no such decision"});
+}
+
+TEST(DecidedPlan, OnlyWhatIsOverriddenOtherwiseConflicts) {
+  const Made made;
+  const std::string tile = made.decided("tile");
+  EXPECT_TRUE(made.conflicts({}).empty());
+  EXPECT_TRUE(made.conflicts({"tile=" + tile}).empty());
+  EXPECT_TRUE(made.conflicts({"tile=auto", "relays=on", "compute-streams=auto", "max-hops=1"}).empty());
+  EXPECT_EQ(made.conflicts({"tile=96"}), std::vector<std::string>{"tile=96 (was decided " + tile + ")"});
+  const std::string other = made.decided("sends") == "free" ? "in-order" : "free";
+  EXPECT_EQ(made.conflicts({"sends=" + other, "tile=" + tile}).size(), 1u);
+  // How a plan is found is no decision: asking for another search asks for another plan.
+  EXPECT_EQ(made.conflicts({"judge-ops=7"}), std::vector<std::string>{"judge-ops=7"});
+  EXPECT_EQ(made.conflicts({"select=edp"}), std::vector<std::string>{"select=edp"});
+}
+
+}  // namespace
+}  // namespace tilerail::testing

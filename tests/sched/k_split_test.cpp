@@ -1,0 +1,144 @@
+// Several GPUs compute parts of the same tile of C, each over its own part of k.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "backends/fluid/simulation.hpp"
+#include "plan/validate.hpp"
+#include "sched/gemm/tiling.hpp"
+#include "sched/policy/fields.hpp"
+#include "sched/scheduler.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/shipped.hpp"
+#include "tests/support/small_machine.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+GemmProblem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+  GemmProblem problem = cube(m);
+  problem.n = n, problem.k = k, problem.ldb = k;
+  return problem;
+}
+
+Plan planned(const GemmProblem& problem, const std::string& split, const std::vector<std::string>& overrides = {}) {
+  const Topology machine = test::shipped("pcie-tree-8");
+  Policy policy = testing::policy("tilerail", {"judge-ops=0", "devices=all"});
+  for (const std::string& each : overrides) apply_override(policy, each);
+  apply_override(policy, "k-split=" + split);
+  Plan plan = plan_gemm(problem, machine, machine.gpus(), policy);
+  validate(plan, machine);
+  return plan;
+}
+
+std::string decided(const Plan& plan, std::string_view key) {
+  const auto found = std::ranges::find(plan.origin.decisions, key, &PlanDecision::key);
+  return found == plan.origin.decisions.end() ? "" : found->value;
+}
+
+/// Bytes that each GPU receives from anywhere.
+std::map<MemoryId, double> received(const Plan& plan) {
+  std::map<MemoryId, double> bytes;
+  for (const Op& op : plan.ops)
+    if (op.kind == OpKind::copy) bytes[plan.queue(op.queue).dst] += copy_bytes(plan, op).value;
+  return bytes;
+}
+
+TEST(KSplit, LayersHaveTheirPartsOfK) {
+  const std::vector<double> equal(4, 1.0), faster{1, 1, 2, 2};
+  const Region all{{0, 100}, {0, 100}, {0, 3000}};
+  const Tiling even{all, {1, 2, 2}, 1000, Distribution::blocks, equal};
+  ASSERT_EQ(even.layers(), 2U);
+  EXPECT_EQ(even.k[1].end, 1472);  // a multiple of 64
+  EXPECT_EQ(even.depth(1).begin, 2);
+  EXPECT_EQ(even.depth(1).end, 4);
+  EXPECT_EQ(even.owner({0, 1}, 1), 3U);
+  EXPECT_EQ(even.layer_of(1), 0U);
+  const Tiling shared{all, {1, 2, 2}, 1000, Distribution::blocks, faster};
+  EXPECT_NEAR(static_cast<double>(shared.k[static_cast<std::size_t>(shared.depth(1).begin)].begin), 1000, 32);
+  EXPECT_EQ(shared.k.back().end, 3000);
+}
+
+TEST(KSplit, ReceivesLessOfAAndBAndAddsUpSums) {
+  const GemmProblem problem = gemm(1024, 1024, 16384);
+  const Plan whole = planned(problem, "1", {"tile=512", "batch=off"});
+  const Plan split = planned(problem, "all", {"tile=512", "batch=off"});
+  EXPECT_EQ(decided(split, "grid"), "1x1x8");
+  std::map<OpKind, int> kinds;
+  for (const Op& op : split.ops) ++kinds[op.kind];
+  EXPECT_EQ(kinds[OpKind::gemm], 2 * 2 * 32);
+  EXPECT_EQ(kinds[OpKind::axpby], 4 * 7 + 4);  // partial sums, and C_in, which is fetched last here
+  const auto total = [](const Plan& plan) {
+    double bytes = 0;
+    for (const auto& [memory, received] : received(plan)) bytes += received;
+    return bytes;
+  };
+  EXPECT_LT(total(split), 0.6 * total(whole));
+}
+
+TEST(KSplit, IsTheLargestDivisorThatIsNoMoreThanTheWish) {
+  const GemmProblem problem = gemm(512, 512, 4096);
+  EXPECT_EQ(decided(planned(problem, "7", {"tile=256"}), "grid"), "1x2x4");
+  EXPECT_EQ(decided(planned(problem, "3", {"tile=256"}), "grid"), "2x2x2");
+  EXPECT_EQ(decided(planned(gemm(512, 512, 3), "all", {"tile=256"}), "grid"), "2x2x2");
+}
+
+// Each GPU holds a panel and its partial sums; where those do not fit, k is not split.
+TEST(KSplit, IsGivenUpWhereSumsDoNotFit) {
+  const GemmProblem problem = gemm(8192, 8192, 1024);
+  EXPECT_EQ(decided(planned(problem, "8", {"tile=1024"}), "grid"), "1x1x8");
+  EXPECT_EQ(decided(planned(problem, "8", {"tile=1024", "memory=evict", "memory-fraction=0.01"}), "grid"), "2x4");
+}
+
+// GPUs reach each other over direct links alone: none, then the first of both layers of two, then the second ones, too.
+TEST(KSplit, IsGivenUpWhereSumsHaveNoWay) {
+  auto d = small_machine::memories_and_switches(4, 0);
+  d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
+  for (const char* gpu : {"g0", "g1", "g2", "g3"}) small_machine::add_links(d, "h", gpu, 10);
+  const auto grid = [&](std::initializer_list<std::string_view> overrides) {
+    const Topology machine{d};
+    const Plan plan = plan_gemm(gemm(512, 512, 4096), machine, machine.gpus(), policy("gemmex", overrides));
+    validate(plan, machine);
+    require_fit(plan, machine);
+    const auto idle = std::ranges::find_if(plan.origin.without_effect,
+                                           [](const std::string& wish) { return wish.starts_with("k-split"); });
+    return decided(plan, "grid") + (idle == plan.origin.without_effect.end() ? "" : " " + *idle);
+  };
+  EXPECT_THAT(grid({"tile=256", "k-split=2"}), ::testing::HasSubstr("2x2 k-split: no GPU can send"));
+  small_machine::add_links(d, "g0", "g2", 50);
+  EXPECT_EQ(grid({"tile=256", "k-split=2"}), "2x2");
+  small_machine::add_links(d, "g1", "g3", 50);
+  EXPECT_EQ(grid({"tile=256", "k-split=2"}), "1x2x2");
+  EXPECT_EQ(grid({"tile=256", "k-split=all"}), "1x2x2");
+  EXPECT_EQ(grid({"tile=256", "k-split=2", "distribution=1d-cyclic"}), "2x2");
+}
+
+TEST(KSplit, AddsUpWhereCIs) {
+  const Topology machine = test::shipped("pcie-tree-8");
+  GemmProblem problem = gemm(1024, 1024, 8192);
+  problem.place_c = machine.gpus()[5];
+  const Plan plan = planned(problem, "all", {"tile=512"});
+  for (const Op& op : plan.ops) {
+    if (op.kind != OpKind::axpby) continue;
+    EXPECT_EQ(plan.queue(op.queue).dst, machine.gpus()[5]);
+  }
+}
+
+TEST(KSplit, IsFasterWhereKIsLongAndLinksAreSlow) {
+  const Topology machine = test::shipped("pcie-tree-8");
+  const GemmProblem problem = gemm(2000, 2000, 30000);
+  const auto seconds = [&](const char* split) {
+    double end = 0;
+    for (const OpTime& time : simulate_fluid(planned(problem, split, {"tile=1024", "sends=free"}), machine))
+      end = std::max(end, time.end);
+    return end;
+  };
+  EXPECT_LT(seconds("4"), 0.7 * seconds("1"));
+}
+
+}  // namespace
+}  // namespace tilerail::testing

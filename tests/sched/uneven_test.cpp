@@ -1,0 +1,154 @@
+// Blocks that differ in size, tiles that are smaller at the ends, and who decides that.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "plan/validate.hpp"
+#include "sched/choose/balance.hpp"
+#include "sched/decided_plan.hpp"
+#include "sched/gemm/tiling.hpp"
+#include "sched/policy/fields.hpp"
+#include "sched/scheduler.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/shipped.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::int64_t> ends(const std::vector<Interval>& intervals) {
+  std::vector<std::int64_t> all;
+  for (const Interval& each : intervals) {
+    EXPECT_EQ(each.begin, all.empty() ? 0 : all.back());
+    all.push_back(each.end);
+  }
+  return all;
+}
+
+const Region cube_of_4096{{0, 4096}, {0, 4096}, {0, 4096}};
+
+TEST(SmallTiles, AreTheFirstOrTheLastOfEachPartOfK) {
+  const auto k = [](SmallTiles where, int layers = 1) {
+    return ends(Tiling{cube_of_4096, {1, 1, layers}, {1024, where}}.k);
+  };
+  EXPECT_THAT(k(SmallTiles::none), ElementsAre(1024, 2048, 3072, 4096));
+  EXPECT_THAT(k(SmallTiles::k_first), ElementsAre(256, 512, 1024, 2048, 3072, 4096));
+  EXPECT_THAT(k(SmallTiles::k_last), ElementsAre(1024, 2048, 3072, 3584, 4096));
+  EXPECT_THAT(k(SmallTiles::k_last, 2), ElementsAre(1024, 1536, 2048, 3072, 3584, 4096));
+  EXPECT_THAT(k(SmallTiles::c_last), ElementsAre(1024, 2048, 3072, 4096));
+}
+
+TEST(SmallTiles, AreTheLastOfEachBlockOfC) {
+  const Tiling tiling{cube_of_4096, {2, 1}, {1024, SmallTiles::c_last}};
+  EXPECT_THAT(ends(tiling.m), ElementsAre(1024, 1536, 2048, 3072, 3584, 4096));
+  EXPECT_THAT(ends(tiling.n), ElementsAre(1024, 2048, 3072, 3584, 4096));
+  EXPECT_EQ(tiling.owner({2, 0}), 0U);
+  EXPECT_EQ(tiling.owner({3, 0}), 1U);
+  EXPECT_THAT(ends(Tiling{cube_of_4096, {2, 1}, {1024, SmallTiles::k_first}}.m), ElementsAre(1024, 2048, 3072, 4096));
+}
+
+TEST(SmallTiles, StopAtMultiplesOf64AndWhereTilesAreSmallAnyway) {
+  EXPECT_THAT(ends(with_small_first({{0, 300}, {300, 600}})), ElementsAre(64, 128, 300, 600));
+  EXPECT_THAT(ends(with_small_last({{0, 300}, {300, 600}})), ElementsAre(300, 428, 600));
+  EXPECT_THAT(ends(with_small_last({{0, 300}, {300, 555}})), ElementsAre(300, 555));
+  EXPECT_THAT(ends(with_small_first({{0, 255}})), ElementsAre(255));
+  EXPECT_THAT(with_small_first({}), ::testing::IsEmpty());
+}
+
+TEST(Proportional, BlocksFollowTheSharesOfRowsAndColumns) {
+  const Region region{{0, 4000}, {0, 8000}, {0, 100}};
+  const std::vector<double> columns{1, 2};
+  const Tiling wide{region, {1, 2}, 8000, Distribution::proportional, columns};
+  EXPECT_THAT(ends(wide.n), ElementsAre(2688, 8000));
+  EXPECT_EQ(wide.owner({0, 1}), 1U);
+  const std::vector<double> four{1, 1, 1, 3};
+  const Tiling square{region, {2, 2}, 8000, Distribution::proportional, four};
+  EXPECT_THAT(ends(square.m), ElementsAre(1344, 4000));  // 2 of 6
+  EXPECT_THAT(ends(square.n), ElementsAre(2688, 8000));
+  const std::vector<double> equal{5, 5};
+  EXPECT_THAT(ends(Tiling{region, {1, 2}, 8000, Distribution::proportional, equal}.n), ElementsAre(4032, 8000));
+  EXPECT_THAT(ends(Tiling{region, {1, 2}, 8000, Distribution::blocks, columns}.n),
+              ElementsAre(8000));  // of whole tiles
+}
+
+TEST(Balance, GivesMoreToThoseThatAreDoneEarly) {
+  const std::vector<double> equal{1, 1};
+  const std::vector<Seconds> ends{Seconds{1}, Seconds{3}};
+  EXPECT_DOUBLE_EQ(imbalance(ends), 0.5);
+  EXPECT_THAT(balanced_shares(equal, ends, 1), ElementsAre(1.5, 0.5));  // 2 and 2/3, with a mean of 1
+  const std::vector<Seconds> idle{Seconds{0}, Seconds{3}};
+  EXPECT_THAT(balanced_shares(equal, idle, 1), ElementsAre(DoubleNear(1.778, 1e-9), DoubleNear(0.2222, 1e-9)));
+  const auto half = balanced_shares(equal, ends, 0.5);
+  EXPECT_THAT(half, ElementsAre(DoubleNear(1.268, 1e-9), DoubleNear(0.7321, 1e-9)));  // in four digits
+}
+
+GemmProblem far_from_gpu1(const Topology& machine) {
+  GemmProblem problem = cube(4096);
+  problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
+  return problem;
+}
+
+std::string decided(const Plan& plan, std::string_view key) {
+  const auto found = std::ranges::find(plan.origin.decisions, key, &PlanDecision::key);
+  return found == plan.origin.decisions.end() ? "" : found->value;
+}
+
+/// A judge for which gpu0 computes at one rate and any other at a third of it.
+struct OneFastGpu {
+  std::mutex mutex = {};
+  std::int64_t ops = 0;
+
+  Judge judge(const Topology& machine) {
+    return {[&](const Plan& plan) {
+      std::map<MemoryId, double> work;
+      for (const Op& op : plan.ops)
+        if (op.kind == OpKind::gemm) {
+          const MemoryId gpu = plan.queue(op.queue).dst;
+          work[gpu] += static_cast<double>(op.y.rows * op.y.cols * op.a.cols) * (gpu == machine.gpus()[0] ? 1 : 3);
+        }
+      Judgement judgement;
+      for (const MemoryId gpu : plan.devices) {
+        judgement.ends.push_back(Seconds{1e-12 * (work[gpu] + 1)});
+        judgement.makespan = std::max(judgement.makespan, judgement.ends.back());
+      }
+      const std::lock_guard lock{mutex};
+      ops += static_cast<std::int64_t>(plan.ops.size());
+      return judgement;
+    }};
+  }
+};
+
+TEST(Balance, EndsASearchAndKeepsToItsBudget) {
+  const Topology machine = test::shipped("two-gpu");
+  const GemmProblem problem = far_from_gpu1(machine);
+  const Policy searching = policy("tilerail", {"tile=1024", "devices=all", "k-split=1"});
+  OneFastGpu fast;
+  const Plan plan = plan_gemm(problem, machine, machine.gpus(), searching, fast.judge(machine));
+  validate(plan, machine);
+  EXPECT_LE(fast.ops, searching.judge_ops);
+  EXPECT_EQ(decided(plan, "distribution"), "proportional");
+  EXPECT_THAT(plan.origin.why, HasSubstr("distribution=proportional shares="));
+  const double made = fast.judge(machine).of(plan).makespan.value;
+  EXPECT_NEAR(made, 1e-12 * 0.75 * 4096.0 * 4096 * 4096, 0.03 * made);  // three quarters of the work on gpu0
+  const auto decisions = decisions_of(plan, machine, searching);
+  EXPECT_EQ(content_hash(plan_decided(problem, machine, machine.gpus(), searching, decisions)), content_hash(plan));
+}
+
+TEST(Balance, LeavesAloneWhatTheUserAskedFor) {
+  const Topology machine = test::shipped("two-gpu");
+  OneFastGpu fast;
+  for (const char* wish : {"shares=equal", "distribution=blocks", "ways=fixed"}) {
+    const Policy asking = policy("tilerail", {"tile=1024", "devices=all", wish});
+    const Plan plan = plan_gemm(far_from_gpu1(machine), machine, machine.gpus(), asking, fast.judge(machine));
+    EXPECT_THAT(plan.origin.why, ::testing::Not(HasSubstr("shares="))) << wish;
+  }
+}
+
+}  // namespace
+}  // namespace tilerail::testing

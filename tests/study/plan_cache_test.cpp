@@ -1,0 +1,235 @@
+// The file of tuned plans: its text, who may change it, and what is taken from it.
+#include "study/planning/plan_cache.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "model/base/files.hpp"
+#include "sched/decided_plan.hpp"
+#include "sched/policy/fields.hpp"
+#include "sched/scheduler.hpp"
+#include "study/planning/tuned_plans.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
+
+namespace tilerail::study {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::cube;
+using testing::policy;
+using testing::shipped;
+
+class PlanCacheFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ::unsetenv(plan_cache_variable);
+    folder_ = fs::path{::testing::TempDir()} / ("tilerail-plan-cache-" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+  }
+  void TearDown() override {
+    ::unsetenv(plan_cache_variable);
+    fs::remove_all(folder_);
+  }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  /// What the overrides make of a cube, kept as the plan of policy tilerail.
+  TunedPlan tuned(std::int64_t side, std::initializer_list<std::string_view> overrides) const {
+    const Policy searched = policy("tilerail", overrides);
+    const Plan plan = plan_gemm(cube(side), machine_, machine_.gpus(), searched);
+    TunedPlan result{decisions_of(plan, machine_, searched), 0.25, "simulator", "gemmex", 17, 1000, "", "0.1.0"};
+    Plan again = plan_decided(cube(side), machine_, machine_.gpus(), preset("tilerail"), result.decisions);
+    result.plan_hash = tuned_hash(again);
+    return result;
+  }
+  PlanKey key(std::int64_t side) const { return key_of(cube(side), machine_, machine_.gpus(), "tilerail"); }
+
+  void keep(const std::string& file, std::int64_t side, const TunedPlan& plan) const {
+    update_plan_cache(file, owner_of(machine_), [&](PlanCache& cache) { cache.plans[key(side)] = plan; });
+  }
+
+  const Topology machine_ = shipped("two-gpu");
+  fs::path folder_;
+};
+
+TEST_F(PlanCacheFile, ReadsWhatItWrites) {
+  PlanCache cache{owner_of(machine_), {{key(512), tuned(512, {"tile=128"})}}, "f"};
+  PlanKey odd = key(300);
+  odd.alpha_is_zero = odd.beta_is_zero = true, odd.trans_a = Trans::yes, odd.ld = {301, 302, 303};
+  odd.policy = "tilerail+order=fifo", odd.dtype = DType::bf16;
+  cache.plans[odd] = tuned(300, {"shares=equal", "tile=64"});
+  cache.plans[odd].judge = "measurement", cache.plans[odd].seconds = 1.0 / 3;
+  const PlanCache read = read_plan_cache(to_toml(cache), "f");
+  EXPECT_EQ(read.owner, cache.owner);
+  EXPECT_EQ(read.plans, cache.plans);
+  EXPECT_EQ(to_toml(read), to_toml(cache));
+}
+
+TEST_F(PlanCacheFile, ErrorsNameThePlaceTheValueAndWhatIsExpected) {
+  const std::string good = to_toml({owner_of(machine_), {{key(512), tuned(512, {"tile=128"})}}, "f"});
+  const auto refuse = [&](const std::string& old, const std::string& with, const std::vector<std::string>& words) {
+    std::string text = good;
+    ASSERT_NE(text.find(old), std::string::npos) << old;
+    text.replace(text.find(old), old.size(), with);
+    expect_input_error([&] { read_plan_cache(text, "f"); }, words);
+  };
+  refuse("schema = 1", "schema = 2", {"f:2:", "schema '2'", "expected 1"});
+  refuse("machine_hash = \"", "machine_hash = \"x", {"f:4:", "no hash"});
+  refuse("routine = \"gemm\"", "routine = \"spmv\"", {"f:7:", "spmv"});
+  refuse("m = 512", "m = -1", {"f:8:", "'-1'", "out of range"});
+  refuse("m = 512", "mm = 512", {"unknown key 'mm'"});
+  refuse("trans = \"NN\"", "trans = \"\xc3\xa9\"", {"trans", "N or T"});
+  refuse("judge = \"simulator\"", "judge = \"oracle\"", {"'oracle'", "measurement"});
+  refuse("seconds = 0.25", "seconds = nan", {"seconds", "finite"});
+  refuse("place = [", "place = [\"x\", ", {"place"});
+  refuse("version = \"0.1.0\"", "", {"'version' is missing"});
+  refuse("[plan.decided]", "[plan.other]", {"unknown key 'other'"});
+  refuse("[[plan]]", "[[plan", {"expected TOML"});
+  const std::string entry = good.substr(good.find("[[plan]]"));
+  expect_input_error([&] { read_plan_cache(good + "\n" + entry, "f"); },
+                     {"gemm 512,512,512 f64 NN host:host:host", "expected it once"});
+  for (std::size_t size = 0; size < good.size(); size += 37) {  // cut off anywhere, it is read or refused
+    try {
+      (void)read_plan_cache(good.substr(0, size), "f");
+    } catch (const InputError&) {
+    }
+  }
+}
+
+TEST_F(PlanCacheFile, BelongsToOneMachine) {
+  const std::string file = path("plans.toml");
+  keep(file, 512, tuned(512, {}));
+  const Topology other = shipped("clx-ai");
+  expect_input_error([&] { update_plan_cache(file, owner_of(other), [](PlanCache&) {}); },
+                     {file, "'two-gpu'", "'clx-ai'"});
+  expect_input_error([&] { TunedPlans(file, "--plan-cache", other); }, {"--plan-cache: ", "'two-gpu'", "'clx-ai'"});
+  ::setenv(plan_cache_variable, file.c_str(), 1);
+  const TunedPlans unused{"", "--plan-cache", other};
+  const auto answer = unused.find(cube(512), other, other.gpus(), preset("tilerail"));
+  EXPECT_FALSE(answer.plan);
+  EXPECT_THAT(answer.note, mentions({"is not used", "'two-gpu'"}));
+  EXPECT_TRUE(
+      TunedPlans("", "--plan-cache", machine_).find(cube(512), machine_, machine_.gpus(), preset("tilerail")).plan);
+}
+
+TEST_F(PlanCacheFile, AHitIsThePlanThatWasTunedAndSaysSo) {
+  const std::string file = path("plans.toml");
+  keep(file, 512, tuned(512, {"tile=128", "sends=free"}));
+  const TunedPlans plans{file, "--plan-cache", machine_};
+  GemmProblem problem = cube(512);
+  problem.alpha = -7, problem.beta = 0.5;  // which are not 0, like those that were tuned
+  const auto hit = plans.find(problem, machine_, machine_.gpus(), preset("tilerail"));
+  ASSERT_TRUE(hit.plan);
+  Plan direct = plan_gemm(problem, machine_, machine_.gpus(), policy("tilerail", {"tile=128", "sends=free"}));
+  Plan found = *hit.plan;
+  EXPECT_EQ(tuned_hash(found), tuned_hash(direct));
+  EXPECT_EQ(found.policy, "tilerail");
+  EXPECT_EQ(found.problem.alpha, -7);
+  EXPECT_EQ(found.origin.judge, "simulator");
+  EXPECT_THAT(found.origin.why, mentions({"plans.toml", "250.0 ms", "17", "0.1.0"}));
+}
+
+TEST_F(PlanCacheFile, MissesSayWhy) {
+  const std::string file = path("plans.toml");
+  keep(file, 512, tuned(512, {"tile=128"}));
+  TunedPlan stale = tuned(256, {"tile=64"});
+  stale.plan_hash = "0123456789abcdef", stale.version = "0.0.7";
+  keep(file, 256, stale);
+  const TunedPlans plans{file, "--plan-cache", machine_};
+  const auto note = [&](const GemmProblem& problem, const std::vector<MemoryId>& gpus, const Policy& asked) {
+    const auto answer = plans.find(problem, machine_, gpus, asked);
+    EXPECT_FALSE(answer.plan);
+    return answer.note;
+  };
+  const std::vector<MemoryId> all = machine_.gpus();
+  GemmProblem zero = cube(512);
+  zero.beta = 0;
+  EXPECT_THAT(note(cube(513), all, preset("tilerail")), mentions({"has no plan of this problem"}));
+  EXPECT_THAT(note(zero, all, preset("tilerail")), mentions({"has no plan of this problem"}));
+  EXPECT_THAT(note(cube(512), {all[0]}, preset("tilerail")), mentions({"on these GPUs, but on others"}));
+  EXPECT_THAT(note(cube(512), all, preset("gemmex")), mentions({"by policy gemmex, but by 'tilerail'"}));
+  EXPECT_THAT(note(cube(512), all, policy("tilerail", {"tile=96"})), mentions({"tile=96 (was decided 128)"}));
+  EXPECT_THAT(note(cube(256), all, preset("tilerail")), mentions({"version 0.0.7", "tune again"}));
+  EXPECT_TRUE(plans.find(cube(512), machine_, all, policy("tilerail", {"tile=128"})).plan);
+  EXPECT_EQ(TunedPlans{}.find(cube(512), machine_, all, preset("tilerail")).note, "");
+}
+
+TEST_F(PlanCacheFile, DecisionsThatSomebodyWroteAreRefusedWhereTheyAreUsed) {
+  const std::string file = path("plans.toml");
+  TunedPlan odd = tuned(512, {});
+  for (PlanDecision& decision : odd.decisions)
+    if (decision.key == "routing") decision.value = "teleport";
+  keep(file, 512, odd);
+  const TunedPlans plans{file, "--plan-cache", machine_};
+  expect_input_error([&] { (void)plans.find(cube(512), machine_, machine_.gpus(), preset("tilerail")); },
+                     {"plans.toml", "gemm 512,512,512 f64 NN host:host:host", "routing 'teleport'"});
+}
+
+TEST_F(PlanCacheFile, DecisionsOfAnotherVersionThatThisOneDoesNotKnowArePassedOver) {
+  const std::string file = path("plans.toml");
+  TunedPlan newer = tuned(512, {});
+  newer.decisions.push_back({"warp", "9"}), newer.version = "99.1";
+  keep(file, 512, newer);
+  const TunedPlans plans{file, "--plan-cache", machine_};
+  const auto answer = plans.find(cube(512), machine_, machine_.gpus(), preset("tilerail"));
+  EXPECT_FALSE(answer.plan);
+  EXPECT_THAT(answer.note, mentions({"version 99.1", "'warp'", "tune again"}));
+}
+
+TEST_F(PlanCacheFile, OfTwoPlansThatOfThisProgramThenTheMeasuredThenTheBetterOneStays) {
+  TunedPlan fast = tuned(512, {}), slow = fast;
+  fast.seconds = 0.1, slow.seconds = 0.2;
+  EXPECT_TRUE(goes_before(fast, slow));
+  EXPECT_FALSE(goes_before(slow, fast));
+  EXPECT_FALSE(goes_before(fast, fast));
+  slow.judge = "measurement";
+  EXPECT_TRUE(goes_before(slow, fast));
+  slow.judge = fast.judge, fast.version = "0.0.1";
+  EXPECT_TRUE(goes_before(slow, fast));
+  fast.version = slow.version, fast.metric = 1e20, slow.metric = 2e20;  // which is slower and better
+  EXPECT_TRUE(goes_before(slow, fast));
+  PlanCache cache{owner_of(machine_), {}};
+  cache.plans[key_of(cube(512), machine_, machine_.gpus(), "tilerail")] = slow;
+  EXPECT_EQ(read_plan_cache(to_toml(cache), "again").plans.begin()->second.metric, 2e20);
+}
+
+TEST_F(PlanCacheFile, ManyWritersLoseNothing) {
+  const std::string file = path("plans.toml");
+  const TunedPlan plan = tuned(64, {});
+  constexpr int writers = 4, each = 8;
+  std::vector<pid_t> processes;
+  for (int writer = 0; writer < writers; ++writer) {
+    const pid_t process = fork();
+    if (process == 0) {
+      for (int i = 0; i < each; ++i) keep(file, 1 + writer * each + i, plan);
+      _exit(0);
+    }
+    processes.push_back(process);
+  }
+  for (const pid_t process : processes) {
+    int status = -1;
+    waitpid(process, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(load_plan_cache(file).plans.size(), std::size_t{writers * each});
+  EXPECT_EQ(std::distance(fs::directory_iterator{folder_}, fs::directory_iterator{}), 1);  // no lock is left
+}
+
+TEST_F(PlanCacheFile, WhatCannotBeChangedStaysAsItIs) {
+  const std::string file = path("plans.toml");
+  std::ofstream{file} << "no plan cache";
+  expect_input_error([&] { keep(file, 64, tuned(64, {})); }, {file, "expected TOML"});
+  EXPECT_EQ(read_file(file), "no plan cache");
+  expect_input_error([&] { keep(path("no/such.toml"), 64, tuned(64, {})); }, {"cannot lock", "no/such.toml"});
+  expect_input_error([&] { keep(folder_.string(), 64, tuned(64, {})); }, {"no regular file"});
+}
+
+}  // namespace
+}  // namespace tilerail::study
