@@ -41,7 +41,7 @@ struct TuneOptions {
 
 std::string file_of(const TuneOptions& options) {
   const char* const named = std::getenv(study::plan_cache_variable);
-  const std::string file = !options.plan_cache.empty() || named == nullptr ? options.plan_cache : named;
+  std::string file = !options.plan_cache.empty() || named == nullptr ? options.plan_cache : named;
   if (file.empty())
     throw InputError{
         fmt::format("--plan-cache: the file is missing; expected it here, or in ${}", study::plan_cache_variable)};

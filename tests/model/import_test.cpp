@@ -163,10 +163,14 @@ TEST(ImportNvbandwidth, RatesAreLinksAndWhatIsLeftIsGroups) {
   EXPECT_FALSE(machine.has_route(machine.gpus()[0], machine.gpus()[1]));
 }
 
+/// `reads_or_writes`: "read" or "write".
+std::string with_peers(const std::string& reads_or_writes) {
+  return nvbandwidth(R"(, {"name": "device_to_device_memcpy_)" + reads_or_writes + R"(_ce",
+                       "bandwidth_matrix": [["N/A", "100", "0"], ["200", "N/A", "300"], ["N/A", "400", "N/A"]]})");
+}
+
 TEST(ImportNvbandwidth, ReadsGoFromColumnToRow) {
-  const Topology machine = checked(import_nvbandwidth(nvbandwidth(R"(, {"name": "device_to_device_memcpy_read_ce",
-                       "bandwidth_matrix": [["N/A", "100", "0"], ["200", "N/A", "300"], ["N/A", "400", "N/A"]]})"),
-                                                      "b.json", kind()));
+  const Topology machine = checked(import_nvbandwidth(with_peers("read"), "b.json", kind()));
   EXPECT_EQ(pair(machine, "gpu1", "gpu0"), Rate{100e9});
   EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{200e9});
   EXPECT_EQ(pair(machine, "gpu2", "gpu1"), Rate{300e9});
@@ -195,9 +199,7 @@ TEST(ImportNvbandwidth, CasesThatDidNotPassAreLeftOut) {
 }
 
 TEST(ImportNvbandwidth, WritesGoFromRowToColumn) {
-  const Topology machine = checked(import_nvbandwidth(nvbandwidth(R"(, {"name": "device_to_device_memcpy_write_ce",
-                       "bandwidth_matrix": [["N/A", "100", "0"], ["200", "N/A", "300"], ["N/A", "400", "N/A"]]})"),
-                                                      "b.json", kind()));
+  const Topology machine = checked(import_nvbandwidth(with_peers("write"), "b.json", kind()));
   EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{100e9});
   EXPECT_EQ(pair(machine, "gpu1", "gpu0"), Rate{200e9});
   EXPECT_FALSE(machine.has_route(machine.gpus()[0], machine.gpus()[2]));

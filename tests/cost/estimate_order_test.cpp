@@ -1,0 +1,76 @@
+// In which order the estimate takes operations, and what they wait for: two-gpu, whose GPUs share 12 GB/s from the
+// host.
+#include <gtest/gtest.h>
+
+#include "cost/estimate.hpp"
+#include "plan/draft.hpp"
+#include "tests/support/machines.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
+constexpr std::int64_t gigabyte = 125'000'000;  // in doubles
+
+/// Copies of columns, each on a queue of its own. Without latency a gigabyte takes 100 ms from the host, 25 ms from GPU
+/// to GPU, and both GPUs' from the host take 2 / 12 s.
+class Copies {
+ public:
+  explicit Copies(Seconds latency = Seconds{0}) : machine_{with(latency)}, draft_{machine_, DType::f64} {}
+
+  OpId copy(MemoryId from, MemoryId to, std::initializer_list<OpId> after = {}, std::int64_t rows = gigabyte) {
+    const QueueId own = draft_.copy_queue(from, to, queues_++);
+    return draft_.copy(own, draft_.tile(from, rows, 1), draft_.tile(to, rows, 1), after);
+  }
+  double seconds() { return estimate_plan(draft_.plan, machine_, Resources{machine_}).makespan.value; }
+
+ private:
+  static Topology with(Seconds latency) {
+    auto d = testing::shipped("two-gpu").description();
+    for (Link& link : d.links) link.latency = latency;
+    return Topology{std::move(d)};
+  }
+
+  Topology machine_;
+  PlanDraft draft_;
+  int queues_ = 0;
+};
+
+TEST(EstimateOrder, WhatMayStartFirstIsServedFirst) {
+  // The copy to gpu1 starts at once, though the one to gpu0 stands before it and waits 25 ms.
+  Copies c;
+  c.copy(host, gpu0, {c.copy(gpu1, gpu0)});
+  c.copy(host, gpu1);
+  EXPECT_NEAR(c.seconds(), 2.0 / 12, 1e-9);
+}
+
+TEST(EstimateOrder, OfThoseThatMayStartTogetherTheOneThatStandsFirst) {
+  Copies first, second;
+  first.copy(gpu0, gpu1, {first.copy(host, gpu0)});
+  first.copy(host, gpu1);
+  EXPECT_NEAR(first.seconds(), 2.0 / 12, 1e-9);
+  second.copy(host, gpu1);
+  second.copy(gpu0, gpu1, {second.copy(host, gpu0)});
+  EXPECT_NEAR(second.seconds(), 2.0 / 12 + 0.025, 1e-9);
+}
+
+TEST(EstimateOrder, TimeInWhichALinkRestsIsLost) {
+  Copies c;
+  const OpId before = c.copy(gpu1, gpu0);
+  c.copy(host, gpu0, {before});
+  c.copy(host, gpu1, {before});
+  EXPECT_NEAR(c.seconds(), 0.025 + 2.0 / 12, 1e-9);
+}
+
+TEST(EstimateOrder, AnEngineServesOneCopyAtATime) {
+  // 8 bytes take the latency of two links, 10 us; the engines of two GPUs do not wait for each other.
+  Copies one{Seconds{5e-6}}, two{Seconds{5e-6}};
+  for (int i = 0; i < 2; ++i) one.copy(host, gpu0, {}, 1);
+  two.copy(host, gpu0, {}, 1);
+  two.copy(host, gpu1, {}, 1);
+  EXPECT_NEAR(one.seconds(), 20e-6, 1e-7);
+  EXPECT_NEAR(two.seconds(), 10e-6, 1e-7);
+}
+
+}  // namespace
+}  // namespace tilerail
