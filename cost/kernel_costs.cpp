@@ -35,20 +35,25 @@ std::size_t KernelCosts::ShapeHash::operator()(const Shape& s) const {
 /// Badly aligned, or in the parts that avoid it.
 KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   const KernelTimes& kernels = times(s);
-  const double share = kernels.gemm_occupancy(s.m, s.n, s.k, s.dtype, s.trans_a, s.trans_b);
-  const auto time = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return kernels.gemm_time(m, n, k, s.dtype, s.trans_a, s.trans_b);
+  const auto whole = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return KernelCost{kernels.gemm_time(m, n, k, s.dtype, s.trans_a, s.trans_b),
+                      kernels.gemm_occupancy(m, n, k, s.dtype, s.trans_a, s.trans_b)};
   };
-  if (s.m == 1 || s.n == 1) return {time(s.m, s.n, s.k), share};  // bound by memory, however it is aligned
+  if (s.m == 1 || s.n == 1) return whole(s.m, s.n, s.k);  // bound by memory, however it is aligned
   const std::int64_t of_columns = column_alignment(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
   const auto alignment = static_cast<double>(std::min<std::int64_t>(s.alignment, of_columns));
   const double slack = kernels.alignment_factor(s.dtype, s.trans_a, s.trans_b, alignment);
   const GemmParts parts{s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k};
-  if (slack == 1 || s.alignment < loaded_word || parts.all().size() == 1)
-    return {slack * time(s.m, s.n, s.k), share, slack, true};
-  KernelCost cost{Seconds{0}, share, 1, true};
-  for (const GemmPart& part : parts.all()) cost.time += time(part.m, part.n, part.k);
-  return cost;
+  if (slack == 1 || s.alignment < loaded_word || parts.all().size() == 1) {
+    const KernelCost cost = whole(s.m, s.n, s.k);
+    return {slack * cost.time, cost.share, slack, true};
+  }
+  Seconds sum{0}, filled{0};
+  for (const GemmPart& part : parts.all()) {
+    const KernelCost cost = whole(part.m, part.n, part.k);
+    sum += cost.time, filled += cost.time * cost.share;
+  }
+  return {sum, filled / sum, 1, true};
 }
 
 /// Nobody has measured these kinds: their operations at the rate of a GEMM of the same sizes.

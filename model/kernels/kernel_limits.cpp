@@ -33,8 +33,11 @@ KernelLimits kernel_limits(const KernelTimes& kernels, const GemmProblem& p) {
   if (p.m == 1 || p.n == 1) return limits;
   limits.rate = kernels.peak(p.dtype, p.trans_a, p.trans_b);
   limits.memory = kernels.peak_memory_rate(p.dtype, p.trans_a, p.trans_b);
-  if (curve.tiled)
-    limits.shortest = std::min(kernels.launch, curve.tiled->launch / (*limits.memory / *memory_of(kernels)));
+  if (curve.tiled) {
+    const auto element = static_cast<double>(element_size(p.dtype));
+    const double faster = curve.tiled->fastest_correction(kernels.multiprocessors, element, *kernels.memory_bandwidth);
+    limits.shortest = std::min(kernels.launch, curve.tiled->launch / faster);
+  }
   limits.unslowed = of_vectors / *limits.rate;  // tiles may be a single row or column
   if (!curve.sustained.empty()) limits.loaded = &curve;
   return limits;

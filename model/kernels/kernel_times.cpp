@@ -90,7 +90,7 @@ double axpby_at_peak(const KernelTimes& kernels, std::int64_t m, std::int64_t n,
 }  // namespace
 
 FlopRate GemmCurve::fastest() const {
-  if (tiled) return tiled->peak;
+  if (tiled) return tiled->fastest();
   FlopRate best{0};
   for (const Point& p : points) best = std::max(best, p.rate);
   return best;
@@ -123,18 +123,15 @@ FlopRate KernelTimes::peak_of_vectors(DType dtype, Trans ta, Trans tb) const {
 FlopRate KernelTimes::peak(DType dtype, Trans ta, Trans tb) const {
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
   if (!curve.tiled) return curve.fastest() / share_at_peak();
-  const auto element = static_cast<double>(element_size(dtype));
-  const FlopRate of_products = curve.tiled->fastest(multiprocessors, element, *memory_bandwidth);
-  return std::max(of_products / share_at_peak(), peak_of_vectors(dtype, ta, tb));
+  return std::max(curve.fastest() / share_at_peak(), peak_of_vectors(dtype, ta, tb));
 }
 
 std::optional<Rate> KernelTimes::peak_memory_rate(DType dtype, Trans ta, Trans tb) const {
   if (!memory_bandwidth) return std::nullopt;
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
   const auto element = static_cast<double>(element_size(dtype));
-  const double faster =
-      curve.tiled ? curve.tiled->fastest_correction(multiprocessors, element, *memory_bandwidth) : 1.0;
-  return Rate{memory_bandwidth->value * faster / share_at_peak()};
+  const Rate most = curve.tiled ? curve.tiled->fastest_memory(element, *memory_bandwidth) : *memory_bandwidth;
+  return Rate{most.value / share_at_peak()};
 }
 
 Seconds KernelTimes::gemm_time(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const {

@@ -21,6 +21,9 @@ bool too_far(double a, double b) {
   return a > ratio * b || b > ratio * a;
 }
 
+/// Bytes that a product reads and writes: A and B once, C twice.
+double traffic(double m, double n, double k, double element) { return element * (m * k + k * n + 2 * m * n); }
+
 }  // namespace
 
 ///   time = launch + waves (k / parts + fill) 2 rows cols / (efficiency peak / multiprocessors) + adding the parts
@@ -43,13 +46,13 @@ TiledGemm::Cost TiledGemm::uncorrected(double m, double n, double k, double mult
       if (block.rows == block.cols) break;
     }
   best.occupancy = std::min(1.0, best.occupancy);
-  const double traffic = element * (m * k + k * n + 2 * m * n);
-  best.time = std::max(best.time, launch + Bytes{traffic} / memory);
+  best.time = std::max(best.time, launch + Bytes{traffic(m, n, k, element)} / memory);
   return best;
 }
 
 /// The uncorrected time multiplied by exp(weighted mean of log(measured / uncorrected)) of the measured shapes, whose
-/// weights fall with their distance in octaves.
+/// weights fall with their distance in octaves. What made a small shape faster than the rule makes none of its
+/// neighbours faster than the device.
 TiledGemm::Cost TiledGemm::cost(double m, double n, double k, double multiprocessors, double element,
                                 Rate memory) const {
   Cost result = uncorrected(m, n, k, multiprocessors, element, memory);
@@ -65,20 +68,22 @@ TiledGemm::Cost TiledGemm::cost(double m, double n, double k, double multiproces
     sum += weight * std::log(shape.time.value / rule.value);
     weights += weight;
   }
-  result.time = result.time * std::exp(sum / weights);
+  result.time = std::max({result.time * std::exp(sum / weights), Seconds{2 * m * n * k / fastest().value},
+                          Bytes{traffic(m, n, k, element)} / fastest_memory(element, memory)});
   return result;
 }
 
-FlopRate TiledGemm::fastest(double multiprocessors, double element, Rate memory) const {
-  double efficiency = 0;
-  for (const Block& block : blocks) efficiency = std::max(efficiency, block.efficiency);
-  double most = 1;
-  for (const Shape& shape : shapes) {
-    const double longest = shape.k * std::exp2(farthest * reach);  // k of all that the shape corrects
-    const Cost rule = uncorrected(shape.m, shape.n, shape.k, multiprocessors, element, memory);
-    most = std::max(most, rule.time / shape.time * longest / (longest + fill));
-  }
-  return most * efficiency * peak;
+FlopRate TiledGemm::fastest() const {
+  double most = 0;
+  for (const Block& block : blocks) most = std::max(most, block.efficiency * peak.value);
+  for (const Shape& shape : shapes) most = std::max(most, 2 * shape.m * shape.n * shape.k / shape.time.value);
+  return FlopRate{most};
+}
+
+Rate TiledGemm::fastest_memory(double element, Rate memory) const {
+  for (const Shape& shape : shapes)
+    memory = std::max(memory, Rate{traffic(shape.m, shape.n, shape.k, element) / shape.time.value});
+  return memory;
 }
 
 double TiledGemm::fastest_correction(double multiprocessors, double element, Rate memory) const {

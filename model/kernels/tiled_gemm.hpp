@@ -34,9 +34,12 @@ struct TiledGemm {
   /// Cost of an m x n x k GEMM (all at least 1) with elements of `element` bytes.
   Cost cost(double m, double n, double k, double multiprocessors, double element, Rate memory) const;
 
-  /// The rate that kernels do not exceed, alone or side by side: that of the best block, and near each measured shape
-  /// as many times that as it was faster than the rule.
-  FlopRate fastest(double multiprocessors, double element, Rate memory) const;
+  /// The rate that kernels do not exceed, alone or side by side: that of the best block, or of the fastest measured
+  /// shape, if that is larger.
+  FlopRate fastest() const;
+  /// Nor this one of the bytes that they read and write, elements of `element` bytes, each operand once: `memory`, or
+  /// that of the measured shape that reads and writes the most.
+  Rate fastest_memory(double element, Rate memory) const;
   /// How many times as fast as the rule kernels can be near some shape.
   double fastest_correction(double multiprocessors, double element, Rate memory) const;
 

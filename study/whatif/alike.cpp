@@ -92,7 +92,7 @@ class Refinement {
       for (const auto* side : {&d_.groups[g].forward, &d_.groups[g].backward}) add_sorted(groups[g], colours(*side));
     }
     for (const auto& route : d_.routes)
-      for (const LinkId link : route.links) around_link[link.index()].push_back(-1);
+      for (const LinkId link : route.links) around_link[link.index()].push_back(-route.share);
     for (std::size_t i = 0; i < d_.links.size(); ++i) {
       const Link& link = d_.links[i];
       links.push_back({links_[i], nodes_[link.from.index()], nodes_[link.to.index()]});

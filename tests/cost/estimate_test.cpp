@@ -197,6 +197,24 @@ TEST(PlanKernelCosts, SoDoColumnsThatAreNoWholeWords) {
   EXPECT_LT(ratio, 1.01);
 }
 
+TEST(PlanKernelCosts, WhatRunsInPartsFillsWhatTheyFill) {
+  const Topology h200 = testing::shipped("hgx-h200-4");
+  const MemoryId device = h200.gpus()[0];
+  PlanDraft draft{h200};
+  KernelCosts costs{h200};
+  const auto cost = [&](std::int64_t rows) {  // rows x 2048 x 2048, in columns that start at multiples of 64 bytes
+    const View a = draft.tile(device, 2056, 2048), b = draft.tile(device, 2048, 2048),
+               c = draft.tile(device, 2056, 2048);
+    const OpId product =
+        draft.gemm(draft.compute_queue(device), part(a, 0, 0, rows, 2048), b, part(c, 0, 0, rows, 2048), {});
+    return costs.of(draft.plan, draft.plan.op(product), device);
+  };
+  const KernelCost parts = cost(2049), words = cost(2048), row = cost(1);
+  EXPECT_GT(row.share, 1.04 * words.share);  // it reads all of B
+  EXPECT_NEAR(parts.time.value, words.time.value + row.time.value, 1e-12);
+  EXPECT_NEAR(parts.time.value * parts.share, words.time.value * words.share + row.time.value * row.share, 1e-12);
+}
+
 TEST(PlanKernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
   const KernelCost aligned{Seconds{1}, 1, 1, true}, slow{Seconds{2}, 1, 2, true};
   EXPECT_DOUBLE_EQ(aligned.under_load(1.5).value, 1.5);

@@ -51,8 +51,14 @@ TEST(KernelLimits, MeasuredShapesMayBeFasterThanTheRule) {
   const double by_rule = k.gemm_time(64, 64, 64, DType::f64, Trans::no, Trans::no).value;
   rule.shapes = {{64, 64, 64, Seconds{by_rule / 2}}};
   EXPECT_NEAR(kernel_limits(k, gemm(64, 64, 64)).shortest.value, 2e-6, 1e-12);
+  EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).rate.value().value, 1e12);  // it is slower than large ones
+  EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).memory.value().value, 2e12);
+  rule.shapes.push_back({1000, 1000, 1000, Seconds{1e-3}});
+  rule.shapes.push_back({1000, 1000, 100, Seconds{4.4e-6}});  // 2.2 million elements
   EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).memory.value().value, 4e12);
   EXPECT_DOUBLE_EQ(kernel_limits(k, axpy_problem(9)).memory.value().value, 2e12);  // GEMMs only
+  rule.shapes.pop_back();
+  EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).rate.value().value, 2e12);
 }
 
 // F = 1 up to a duty of 0.5, 2 at 1: d / F(d) is 0.5 at both ends and more between them nowhere.

@@ -96,6 +96,30 @@ TEST(TiledGemm, AMeasuredShapeCorrectsTheRuleThereAndNotAnOctaveAway) {
   EXPECT_LT(between, 1.3);
 }
 
+// Half a wave, measured to take half of the rule's time, is as fast as a whole one, 5 TFLOP/s. A little more of a wave,
+// corrected by as much, would be faster.
+TEST(TiledGemm, NoCorrectionMakesAKernelFasterThanTheDevice) {
+  TiledGemm tiled = squares();
+  tiled.launch = Seconds{0}, tiled.fill = 0;
+  tiled.shapes.assign(3, {500, 100, 100, cost(tiled, 500, 100, 100).time / 2});
+  EXPECT_DOUBLE_EQ(tiled.fastest().value, 5e12);
+  EXPECT_DOUBLE_EQ(cost(tiled, 550, 100, 100).time.value, 2 * 550e4 / 5e12);
+  tiled.shapes.push_back({4000, 4000, 4000, Seconds{16e-3}});  // itself faster: 8 TFLOP/s
+  EXPECT_DOUBLE_EQ(tiled.fastest().value, 8e12);
+  EXPECT_LT(cost(tiled, 550, 100, 100).time.value, 0.97 * 2 * 550e4 / 5e12);
+}
+
+// Launches take long by the rule, and a measured shape moves its 16.16 MB at the memory bandwidth, 1 GB/s.
+TEST(TiledGemm, NorFasterThanItsMemory) {
+  constexpr Rate slow{1e9};
+  const auto bytes = [](double m) { return element * (m * 10 + 10 * 1000 + 2 * m * 1000); };
+  TiledGemm tiled = squares();
+  tiled.launch = Seconds{0.16};
+  tiled.shapes.assign(30, {1000, 1000, 10, Seconds{bytes(1000) / slow.value}});
+  EXPECT_EQ(tiled.fastest_memory(element, slow), slow);
+  EXPECT_DOUBLE_EQ(cost(tiled, 1100, 1000, 10, slow).time.value, bytes(1100) / slow.value);
+}
+
 KernelTimes kernels() {
   KernelTimes k;
   k.name = "k", k.launch = Seconds{3 * us}, k.multiprocessors = multiprocessors, k.memory_bandwidth = fast_memory;

@@ -11,6 +11,7 @@
 #include "study/whatif/trial.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/small_machine.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -45,6 +46,16 @@ TEST(WhatIfParts, GpusThatMayNotBeUsedAreApart) {
   const Topology machine = test::shipped("two-gpu");
   const auto found = parts_of(machine, tilerail::testing::cube(64), std::span{machine.gpus()}.first(1), {});
   EXPECT_THAT(names(found), ::testing::Contains("link:pcie0->gpu1"));
+}
+
+TEST(WhatIfParts, RailsThatTakeUnequalSharesAreNotAlike) {
+  using namespace small_machine;
+  auto d = memories_and_switches(1, 2);
+  for (const std::string rail : {"s0", "s1"}) add_links(d, "h", rail, 12), add_links(d, rail, "g0", 12);
+  for (const int rail : {0, 4}) d.routes.push_back({MemoryId{0}, MemoryId{1}, {LinkId{rail}, LinkId{rail + 2}}, "s"});
+  EXPECT_THAT(names(parts(Topology{d})), ::testing::Contains("link:h->s[0-1]"));
+  d.routes[0].share = 2;
+  EXPECT_THAT(names(parts(Topology{d})), ::testing::IsSupersetOf({"link:h->s0", "link:h->s1"}));
 }
 
 TEST(WhatIfParts, EveryKnobOfEveryMachineIsInOneClass) {
