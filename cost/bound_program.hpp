@@ -92,7 +92,6 @@ class BoundProgram {
   void add_inputs(Matrix matrix, MemoryId home, const std::vector<MatrixBlock>& blocks);
   void add_c();
   double size_of(const MatrixBlock& block) const;
-  std::vector<std::vector<std::size_t>> islands() const;
   void add_islands();
 
   Resource& add_resource(std::string_view kind, std::string name, Terms busy);

@@ -5,20 +5,15 @@
 
 #include <algorithm>
 #include <future>
-#include <limits>
-#include <map>
 #include <optional>
 #include <utility>
 
-#include "cost/estimate.hpp"
-#include "model/base/error.hpp"
 #include "sched/choose/balance.hpp"
+#include "sched/choose/candidate_plans.hpp"
 #include "sched/choose/outlook.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/search_space.hpp"
 #include "sched/choose/ways.hpp"
-#include "sched/gemm/tile_scheduler.hpp"
-#include "sched/policy/decisions.hpp"
 #include "sched/policy/fields.hpp"
 
 namespace tilerail {
@@ -55,17 +50,6 @@ class JudgedSearch {
   }
 
  private:
-  struct Tried {
-    Candidate candidate;
-    std::string decided = {};  // what its plan follows from
-    Grid grid = {};
-    std::vector<double> shares = {};
-    std::optional<Plan> plan = {};       // none where it cannot be planned
-    std::optional<double> seconds = {};  // where it was judged
-    std::vector<Seconds> ends = {};      // of its devices
-    std::string balance = {};            // how it differs from its way, whose work was not balanced
-  };
-
   void try_around_start() {
     const auto set = static_cast<std::size_t>(std::ranges::find(sets_, start_.devices) - sets_.begin());
     auto tile = static_cast<std::size_t>(std::ranges::find(tiles_, start_.tile) - tiles_.begin());
@@ -84,30 +68,39 @@ class JudgedSearch {
   void try_presets() {
     constexpr std::size_t most = 4;
     constexpr double near = 1.02;
-    std::vector<std::pair<double, Candidate>> promising;
-    for (const std::size_t way : ways_.of_presets())
-      for (std::size_t tile = 0; tile < tiles_.size(); tile += at_once) {
-        std::vector<std::future<std::pair<double, Candidate>>> wave;
-        for (std::size_t i = tile; i < std::min(tile + at_once, tiles_.size()); ++i)
-          if (const Candidate candidate{way, all_devices, i}; outlook_.takes(i, much) && !outlook_.knows(candidate))
-            wave.push_back(std::async(std::launch::async, [this, candidate] { return estimate_of(candidate); }));
-        for (auto& one : wave)
-          if (const auto estimated = one.get(); estimated.first <= near * *best_->seconds)
-            promising.push_back(estimated);
-      }
-    std::ranges::sort(promising);
-    if (promising.size() > most) promising.resize(most);
     std::vector<Candidate> candidates;
+    for (const std::size_t way : ways_.of_presets())
+      for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
+        if (outlook_.takes(tile, much)) candidates.push_back({way, all_devices, tile});
+    auto promising = estimated(candidates);
+    std::erase_if(promising, [&](const Estimated& one) { return one.first > near * *best_->seconds; });
+    if (promising.size() > most) promising.resize(most);
+    candidates.clear();
     for (const auto& [_, candidate] : promising) candidates.push_back(candidate);
     try_all(candidates);
   }
 
-  /// Infinite where there is no plan, or none that is not known.
-  std::pair<double, Candidate> estimate_of(const Candidate& candidate) const {
-    const Tried made = planned(candidate);
-    const double never = std::numeric_limits<double>::infinity();
-    return {made.plan ? estimate_plan(*made.plan, question_.topology, question_.resources).makespan.value : never,
-            candidate};
+  using Estimated = std::pair<double, Candidate>;
+
+  /// Those that are not known yet, with their estimated seconds, the fastest first; infinite where there is no plan, or
+  /// none that is not known.
+  std::vector<Estimated> estimated(const std::vector<Candidate>& candidates) const {
+    std::vector<Estimated> all;
+    std::vector<std::future<Estimated>> wave;
+    const auto finish = [&] {
+      for (auto& one : wave) all.push_back(one.get());
+      wave.clear();
+    };
+    for (const Candidate& candidate : candidates) {
+      if (!outlook_.knows(candidate))
+        wave.push_back(std::async(std::launch::async, [this, candidate] {
+          return Estimated{candidates_.estimate(candidate), candidate};
+        }));
+      if (wave.size() == at_once) finish();
+    }
+    finish();
+    std::ranges::sort(all);
+    return all;
   }
 
   /// The two fastest, and the fastest of those that deal tiles otherwise, if it is not hopeless: how well they do is
@@ -127,10 +120,17 @@ class JudgedSearch {
     return ways_[a.way].distribution == ways_[b.way].distribution;
   }
 
-  /// Those sets with which this way and tile are nearly as fast.
+  /// Those sets with which this way is nearly as fast, with the tile that the estimate prefers there: fewer GPUs want
+  /// others.
   std::vector<Candidate> sets_like(const Candidate& fast) {
     std::vector<Candidate> all;
-    for (std::size_t set = 0; set < sets_.size(); ++set) all.push_back({fast.way, set, fast.tile});
+    for (std::size_t set = 0; set < sets_.size(); ++set) {
+      std::vector<Candidate> tiles;
+      for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
+        if (set != fast.set && outlook_.takes(tile, some)) tiles.push_back({fast.way, set, tile});
+      const std::vector<Estimated> by_estimate = estimated(tiles);
+      all.push_back(by_estimate.empty() ? Candidate{fast.way, set, fast.tile} : by_estimate.front().second);
+    }
     try_all(all);
     std::erase_if(all, [&](const Candidate& there) { return !outlook_.is_near(there, fast); });
     return all;
@@ -165,7 +165,8 @@ class JudgedSearch {
     std::vector<std::future<Tried>> planning;
     for (const Candidate& candidate : wave)
       if (outlook_.affords(candidate))
-        planning.push_back(std::async(std::launch::async, [this, &candidate] { return planned(candidate); }));
+        planning.push_back(
+            std::async(std::launch::async, [this, &candidate] { return candidates_.planned(candidate); }));
     std::vector<Tried> made;
     for (std::future<Tried>& one : planning) made.push_back(one.get());
     std::vector<std::pair<Tried*, std::future<Judgement>>> judging;
@@ -189,7 +190,7 @@ class JudgedSearch {
     if (way.distribution == Distribution::blocks) way.distribution = Distribution::proportional;
     std::int64_t left = for_the_end_ / 2;
     for (double step = 1; step > least_step && imbalance(best_->ends) > even;) {
-      Tried next = planned(best_->candidate, way, balanced_shares(best_->shares, best_->ends, step));
+      Tried next = candidates_.planned(best_->candidate, way, balanced_shares(best_->shares, best_->ends, step));
       if (!next.plan || (left -= static_cast<std::int64_t>(next.plan->ops.size())) < 0) return;
       take(next, judge_.of(*next.plan));
       next.balance =
@@ -202,30 +203,9 @@ class JudgedSearch {
     }
   }
 
-  Tried planned(const Candidate& candidate) const { return planned(candidate, ways_[candidate.way], {}); }
-
-  Tried planned(const Candidate& candidate, const Policy& way, std::span<const double> shares) const {
-    Tried result{candidate};
-    const Question question = question_.on(sets_[candidate.set], shares).by(way);
-    try {
-      const TileScheduler scheduler{question};
-      const std::int64_t tile = tiles_[candidate.tile];
-      result.grid = scheduler.fitting(scheduler.grid(), tile);
-      Decisions decisions = decide(question, tile, result.grid);
-      result.shares = decisions.shares;
-      if (decisions.distribution == Distribution::proportional && all_equal(decisions.shares))
-        decisions.distribution = Distribution::blocks;  // which is the same
-      for (const auto& [key, value] : to_text(decisions, question.topology))
-        result.decided += fmt::format("{}={} ", key, value);
-      if (!decided_.contains(result.decided)) result.plan = scheduler.plan(tile, result.grid);
-    } catch (const InputError&) {  // what does not fit in memory is no candidate
-    }
-    return result;
-  }
-
   /// If there is a plan, no other way has come to the same, and its operations may still be judged.
   bool is_to_judge(const Tried& made) {
-    if (!made.plan || !decided_.try_emplace(made.decided).second) return false;
+    if (!made.plan || !candidates_.is_first(made)) return false;
     const auto ops = static_cast<std::int64_t>(made.plan->ops.size());
     if (ops > outlook_.left()) return false;
     outlook_.use(ops);
@@ -233,9 +213,7 @@ class JudgedSearch {
   }
 
   void learn(Tried made) {
-    if (made.seconds) decided_[made.decided] = made.seconds;
-    const auto known = decided_.find(made.decided);
-    outlook_.learn(made.candidate, known == decided_.end() ? std::nullopt : known->second);
+    outlook_.learn(made.candidate, candidates_.learn(made));
     if (!made.seconds) return;
     said_.push_back({what(made), *made.seconds, "simulator"});
     ++since_best_;
@@ -276,8 +254,8 @@ class JudgedSearch {
   const std::int64_t for_the_end_;  // operations of plans that are kept for the end
   Outlook outlook_;
   WayList ways_{question_};
-  std::map<std::string, std::optional<double>> decided_;  // what plans took; different ways may come to the same
-  std::vector<PlanCandidate> said_;                       // as the plan file has them
+  CandidatePlans candidates_{question_, sets_, tiles_, ways_};
+  std::vector<PlanCandidate> said_;  // as the plan file has them
   std::optional<Tried> best_;
   int since_best_ = 0;  // plans judged since one was better by what is worth it
 };

@@ -30,6 +30,8 @@ constexpr std::array varied{
     Varied{"k-split", {"1", "2", "4", "all"}},
     Varied{"distribution", {"blocks", "2d-cyclic", "proportional"}},
     Varied{"chunks", {"8", "1"}},
+    Varied{"min-chunk-bytes", {"8388608", "0"}},
+    Varied{"issue", {"per-device", "single"}},
     Varied{"shares", {"speed", "equal"}},
     Varied{"small-tiles", {"none", "k-first", "k-last", "c-last"}},
 };

@@ -97,6 +97,15 @@ TEST(JudgedSearch, NeedsAJudge) {
   EXPECT_EQ(decision(plan, "sends"), "in-order");
 }
 
+TEST(JudgedSearch, GivesFewerGpusATileOfTheirOwn) {
+  // To this judge the whole matrix is the best tile of all GPUs, and hopeless on fewer.
+  Asked asked{[](const Plan& plan) {
+    const bool whole = plan.tile == 4096;
+    return plan.devices.size() == 4 ? (whole ? 1.0 : 1.1) : (whole ? 10.0 : 0.9);
+  }};
+  EXPECT_LT(planned({}, asked.judge()).devices.size(), 4U);
+}
+
 TEST(JudgedSearch, KeepsTheTileAndTheGpusThatAreGiven) {
   Asked asked{[](const Plan& plan) { return static_cast<double>(plan.ops.size()); }};
   const Plan plan = planned({"tile=1024", "devices=all"}, asked.judge());

@@ -62,7 +62,8 @@ TEST_F(WaysOf, BeginWithThePolicysOwnAndListNoneTwice) {
   for (std::size_t i = 0; i < ways.size(); ++i) changes.insert(ways.changes_text(i));
   EXPECT_THAT(changes, SizeIs(ways.size()));
   EXPECT_THAT(values("distribution"), Contains("2d-cyclic"));  // as paralia has it
-  EXPECT_THAT(values("routing"), Contains("eta"));             // as gemmex has it
+  for (const char* key : {"routing", "min-chunk-bytes", "issue"})
+    EXPECT_THAT(values(key), Contains(value_of(preset("gemmex"), key))) << key;
 }
 
 TEST_F(WaysOf, KeepWhatIsOverridden) {

@@ -1,0 +1,32 @@
+#include "model/machine/islands.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace tilerail {
+
+std::vector<std::vector<std::size_t>> islands(const Topology& topology, std::span<const MemoryId> devices) {
+  std::map<double, std::vector<std::pair<std::size_t, std::size_t>>, std::greater<>> pairs;  // by rate
+  for (std::size_t i = 0; i < devices.size(); ++i)
+    for (std::size_t j = 0; j < devices.size(); ++j)
+      if (i != j && topology.has_route(devices[i], devices[j]))
+        pairs[topology.pair_rate(devices[i], devices[j]).value].emplace_back(i, j);
+  std::vector<std::size_t> first(devices.size());  // by device: the first of its set
+  std::iota(first.begin(), first.end(), std::size_t{0});
+  std::set<std::vector<std::size_t>> found;
+  for (const auto& [_, joined] : pairs) {
+    for (const auto& [i, j] : joined)
+      if (first[i] != first[j]) std::ranges::replace(first, std::max(first[i], first[j]), std::min(first[i], first[j]));
+    std::map<std::size_t, std::vector<std::size_t>> sets;
+    for (std::size_t i = 0; i < first.size(); ++i) sets[first[i]].push_back(i);
+    for (auto& [root, members] : sets)
+      if (members.size() > 1 && members.size() < devices.size()) found.insert(std::move(members));
+  }
+  return {found.begin(), found.end()};
+}
+
+}  // namespace tilerail

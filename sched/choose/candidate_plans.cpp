@@ -1,0 +1,49 @@
+#include "sched/choose/candidate_plans.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "cost/estimate.hpp"
+#include "model/base/error.hpp"
+#include "sched/gemm/tile_scheduler.hpp"
+#include "sched/policy/decisions.hpp"
+
+namespace tilerail {
+
+CandidatePlans::CandidatePlans(const Question& question, const DeviceSets& sets, const std::vector<std::int64_t>& tiles,
+                               const WayList& ways)
+    : question_{question}, sets_{sets}, tiles_{tiles}, ways_{ways} {}
+
+Tried CandidatePlans::planned(const Candidate& candidate, const Policy& way, std::span<const double> shares) const {
+  Tried result{candidate};
+  const Question question = question_.on(sets_[candidate.set], shares).by(way);
+  try {
+    const TileScheduler scheduler{question};
+    const std::int64_t tile = tiles_[candidate.tile];
+    result.grid = scheduler.fitting(scheduler.grid(), tile);
+    Decisions decisions = decide(question, tile, result.grid);
+    result.shares = decisions.shares;
+    if (decisions.distribution == Distribution::proportional && all_equal(decisions.shares))
+      decisions.distribution = Distribution::blocks;  // which is the same
+    for (const auto& [key, value] : to_text(decisions, question.topology))
+      result.decided += fmt::format("{}={} ", key, value);
+    if (!took_.contains(result.decided)) result.plan = scheduler.plan(tile, result.grid);
+  } catch (const InputError&) {  // what does not fit in memory is no candidate
+  }
+  return result;
+}
+
+double CandidatePlans::estimate(const Candidate& candidate) const {
+  const Tried made = planned(candidate);
+  if (!made.plan) return std::numeric_limits<double>::infinity();
+  return estimate_plan(*made.plan, question_.topology, question_.resources).makespan.value;
+}
+
+std::optional<double> CandidatePlans::learn(const Tried& made) {
+  if (made.seconds) took_[made.decided] = made.seconds;
+  const auto known = took_.find(made.decided);
+  return known == took_.end() ? std::nullopt : known->second;
+}
+
+}  // namespace tilerail

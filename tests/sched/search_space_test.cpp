@@ -1,0 +1,53 @@
+// Which sets of GPUs the judged search goes through.
+#include "sched/choose/search_space.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/machines.hpp"
+#include "tests/support/shipped.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+/// On summit-node, whose GPUs 0 to 2 are near each other, and 3 to 5.
+class SetsOf : public ::testing::Test {
+ protected:
+  DeviceSets sets(int a, int b, int c, const std::vector<std::string>& overrides = {}) const {
+    GemmProblem problem = cube(4096);
+    problem.place_a = gpus({a})[0], problem.place_b = gpus({b})[0], problem.place_c = gpus({c})[0];
+    Policy policy = preset("tilerail");
+    for (const std::string& each : overrides) apply_override(policy, each);
+    Plan start;
+    start.devices = machine_.gpus();
+    return sets_for(Question{problem, problem, machine_, resources_, machine_.gpus(), policy, {}, true}, start);
+  }
+  std::vector<MemoryId> gpus(std::initializer_list<int> numbers) const {
+    std::vector<MemoryId> all;
+    for (const int number : numbers) all.push_back(machine_.gpus()[static_cast<std::size_t>(number)]);
+    return all;
+  }
+
+  Topology machine_ = test::shipped("summit-node");
+  Resources resources_{machine_};
+};
+
+TEST_F(SetsOf, HaveTheIslandThatHoldsTheMostMatrices) {
+  EXPECT_EQ(sets(0, 4, 5).front(), machine_.gpus());
+  EXPECT_THAT(sets(0, 4, 5), Contains(gpus({3, 4, 5})));
+  EXPECT_THAT(sets(0, 1, 5), Contains(gpus({0, 1, 2})));
+  EXPECT_THAT(sets(0, 1, 5), Not(Contains(gpus({3, 4, 5}))));
+}
+
+TEST_F(SetsOf, AreListedOnce) {
+  EXPECT_THAT(sets(0, 1, 2), Contains(gpus({0, 1, 2})).Times(1));  // the first half is an island
+}
+
+TEST_F(SetsOf, AreOneWhereThePolicyTakesAll) { EXPECT_THAT(sets(0, 4, 5, {"devices=all"}), SizeIs(1)); }
+
+}  // namespace
+}  // namespace tilerail::testing
