@@ -23,7 +23,7 @@ Seconds TrafficClocks::run(const Copy& copy, Seconds start) {
   for (const auto& use : way.uses) {
     if (resources_.is_both_busy(use.resource)) continue;
     const bool is_link = use.resource < link_clock_.size();
-    const Seconds time = copy.bytes * use.per_byte / (is_link ? copy.efficiency : 1);
+    const Seconds time = copy.bytes * use.per_byte;
     busy_[use.resource].time += time;
     add(busy_[use.resource].users, copy);
     if (!is_link) continue;

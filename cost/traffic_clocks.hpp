@@ -23,7 +23,7 @@ class TrafficClocks {
   struct Copy {
     MemoryId src, dst;
     Bytes bytes;
-    double efficiency;                                     // of links, for its shape
+    double efficiency;                                     // of the rate that it has alone, for its shape
     boost::container::small_vector<std::size_t, 2> users;  // numbers of those whose copy it is
   };
   /// When it ends; it starts no earlier than those before it.

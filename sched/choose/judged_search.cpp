@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <future>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "cost/estimate.hpp"
 #include "sched/choose/balance.hpp"
 #include "sched/choose/candidate_plans.hpp"
 #include "sched/choose/outlook.hpp"
@@ -42,7 +44,7 @@ class JudgedSearch {
       try_all(next);
     }
     if (best_) {
-      outlook_.use(-for_the_end_ / 2);
+      outlook_.use(-2 * for_the_end_ / 3);
       try_presets();
       balance();
     }
@@ -58,22 +60,28 @@ class JudgedSearch {
     try_all_ways(set, tile);
     try_all_ways(all_devices, tile);
     const std::vector<Candidate> fastest = fastest_with(tile);
+    std::vector<Candidate> near;
+    if (!fastest.empty()) near = sets_like(fastest.front());
     for (const Candidate& fast : fastest) try_tiles({fast}, is_like(fast, fastest.front()) ? some : much);
-    if (!fastest.empty()) try_tiles(sets_like(fastest.front()), little);
+    if (!near.empty()) try_tiles({near.front()}, little);
+    for (std::size_t i = 0; i < std::min(near.size(), most_near); ++i) near_sets_.insert(near[i].set);
     if (best_ && outlook_.takes(best_->candidate.tile, little))
       try_all_ways(best_->candidate.set, best_->candidate.tile);
   }
 
-  /// The ways of the presets on all devices, with those tiles whose estimates promise more than the best so far.
+  /// The ways of the presets on all devices, on those of the best plan so far and where it was nearly as fast, with
+  /// those tiles whose estimates promise more.
   void try_presets() {
     constexpr std::size_t most = 4;
     constexpr double near = 1.02;
+    near_sets_.insert({all_devices, best_->candidate.set});
     std::vector<Candidate> candidates;
-    for (const std::size_t way : ways_.of_presets())
-      for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
-        if (outlook_.takes(tile, much)) candidates.push_back({way, all_devices, tile});
+    for (const std::size_t set : near_sets_)
+      for (const std::size_t way : ways_.of_presets())
+        for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
+          if (outlook_.takes(tile, much)) candidates.push_back({way, set, tile});
     auto promising = estimated(candidates);
-    std::erase_if(promising, [&](const Estimated& one) { return one.first > near * *best_->seconds; });
+    std::erase_if(promising, [limit = near * to_beat()](const Estimated& one) { return one.first > limit; });
     if (promising.size() > most) promising.resize(most);
     candidates.clear();
     for (const auto& [_, candidate] : promising) candidates.push_back(candidate);
@@ -81,6 +89,12 @@ class JudgedSearch {
   }
 
   using Estimated = std::pair<double, Candidate>;
+
+  /// What the best plan so far takes, or is estimated to take, if that is more: estimates may all be wrong by as much.
+  double to_beat() const {
+    return std::max(*best_->seconds,
+                    estimate_plan(*best_->plan, question_.topology, question_.resources).makespan.value);
+  }
 
   /// Those that are not known yet, with their estimated seconds, the fastest first; infinite where there is no plan, or
   /// none that is not known.
@@ -120,19 +134,21 @@ class JudgedSearch {
     return ways_[a.way].distribution == ways_[b.way].distribution;
   }
 
-  /// Those sets with which this way is nearly as fast, with the tile that the estimate prefers there: fewer GPUs want
-  /// others.
+  /// Those sets with which this way is nearly as fast, with the tile that the estimate prefers there, since fewer GPUs
+  /// want others; the fastest first. Where the estimate promises nothing like it, a set is not tried.
   std::vector<Candidate> sets_like(const Candidate& fast) {
+    const double limit = 1.25 * to_beat();
     std::vector<Candidate> all;
     for (std::size_t set = 0; set < sets_.size(); ++set) {
       std::vector<Candidate> tiles;
       for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
         if (set != fast.set && outlook_.takes(tile, some)) tiles.push_back({fast.way, set, tile});
       const std::vector<Estimated> by_estimate = estimated(tiles);
-      all.push_back(by_estimate.empty() ? Candidate{fast.way, set, fast.tile} : by_estimate.front().second);
+      if (!by_estimate.empty() && by_estimate.front().first <= limit) all.push_back(by_estimate.front().second);
     }
     try_all(all);
     std::erase_if(all, [&](const Candidate& there) { return !outlook_.is_near(there, fast); });
+    std::ranges::stable_sort(all, {}, [&](const Candidate& there) { return outlook_.seconds(there); });
     return all;
   }
 
@@ -188,7 +204,7 @@ class JudgedSearch {
     if (for_the_end_ == 0 || best_->ends.empty()) return;
     Policy way = ways_[best_->candidate.way];
     if (way.distribution == Distribution::blocks) way.distribution = Distribution::proportional;
-    std::int64_t left = for_the_end_ / 2;
+    std::int64_t left = for_the_end_ / 3;
     for (double step = 1; step > least_step && imbalance(best_->ends) > even;) {
       Tried next = candidates_.planned(best_->candidate, way, balanced_shares(best_->shares, best_->ends, step));
       if (!next.plan || (left -= static_cast<std::int64_t>(next.plan->ops.size())) < 0) return;
@@ -238,6 +254,7 @@ class JudgedSearch {
 
   static constexpr std::size_t all_devices = 0;  // number of a set
   static constexpr std::size_t at_once = 4;
+  static constexpr std::size_t most_near = 2;                                 // sets that are as good as the best
   static constexpr double little = 1.0 / 48, some = 1.0 / 8, much = 1.0 / 6;  // of the budget, for one plan
   /// Plans without a better one, until the search ends: more where the budget is larger. docs/model.md#judge
   int patience() const {
@@ -256,6 +273,7 @@ class JudgedSearch {
   WayList ways_{question_};
   CandidatePlans candidates_{question_, sets_, tiles_, ways_};
   std::vector<PlanCandidate> said_;  // as the plan file has them
+  std::set<std::size_t> near_sets_;  // worth another look
   std::optional<Tried> best_;
   int since_best_ = 0;  // plans judged since one was better by what is worth it
 };

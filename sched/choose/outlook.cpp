@@ -35,14 +35,18 @@ std::vector<Candidate> Outlook::fastest(std::size_t tile) const {
   return first;
 }
 
-bool Outlook::is_near(const Candidate& candidate, const Candidate& known) const {
+double Outlook::seconds(const Candidate& candidate) const {
   const auto there = seconds_.find(candidate);
-  return there != seconds_.end() && there->second && *there->second < (1 + near) * *seconds_.at(known);
+  return there != seconds_.end() && there->second ? *there->second : unknown;
 }
 
-bool Outlook::is_hopeless(const Candidate& candidate, const Candidate& known) const {
-  const auto there = seconds_.find(candidate);
-  return there != seconds_.end() && there->second && *there->second > std::exp(hopeless) * *seconds_.at(known);
+bool Outlook::is_near(const Candidate& candidate, const Candidate& judged) const {
+  return seconds(candidate) < (1 + near) * seconds(judged);
+}
+
+bool Outlook::is_hopeless(const Candidate& candidate, const Candidate& judged) const {
+  const double there = seconds(candidate);
+  return there < unknown && there > std::exp(hopeless) * seconds(judged);
 }
 
 std::vector<Candidate> Outlook::most_promising(std::size_t ways, std::size_t most) const {

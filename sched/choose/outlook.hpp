@@ -29,6 +29,8 @@ class Outlook {
   std::int64_t left() const { return budget_ - used_; }
   bool affords(const Candidate& candidate) const { return ops_[candidate.tile] <= left(); }
   bool knows(const Candidate& candidate) const { return seconds_.contains(candidate); }
+  /// Infinite where it is not known, or cannot be.
+  double seconds(const Candidate& candidate) const;
   /// Whether a plan of this tile takes at most that share of the budget.
   bool takes(std::size_t tile, double share) const {
     return static_cast<double>(ops_[tile]) <= share * static_cast<double>(budget_);

@@ -86,7 +86,7 @@ std::vector<std::int64_t> ops_for(const Question& q, const std::vector<std::int6
 }
 
 std::int64_t ops_for_the_end(const Question& q, const Plan& start) {
-  constexpr std::int64_t parts = 6;
+  constexpr std::int64_t parts = 4;
   const std::int64_t ops = q.policy.judge_ops / parts;
   const bool may_differ = q.devices.size() > 1 && q.problem.has_product() && q.problem.routine != Routine::dot;
   const bool start_fits = static_cast<std::int64_t>(start.ops.size()) <= q.policy.judge_ops - ops;

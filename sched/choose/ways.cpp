@@ -94,7 +94,10 @@ std::string WayList::changes_text(std::size_t way) const {
 
 std::size_t WayList::add(Policy way) {
   std::string wishes;
-  for (const Varied& field : varied) wishes += value_of(way, field.key) + " ";
+  for (const Varied& field : varied) {
+    const bool of_chains = field.key == "chunks" || field.key == "min-chunk-bytes";
+    if (way.batch || !of_chains) wishes += value_of(way, field.key) + " ";
+  }
   const auto [known, is_new] = known_.try_emplace(std::move(wishes), ways_.size());
   if (is_new) ways_.push_back(std::move(way));
   return known->second;

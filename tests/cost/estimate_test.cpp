@@ -102,6 +102,14 @@ TEST(Estimate, NarrowColumnsMoveAsSlowlyAsOnAGpuThatComputes) {
   EXPECT_NEAR(d.estimate(), 128 * 8 * 1e5 / 2.5e9, 1e-9);
 }
 
+TEST(Estimate, NarrowColumnsSlowNoCopyBesideThem) {
+  // To the other GPU they move at half of 10 GB/s, and both together have less than the 12 GB/s that they share.
+  Draft d;
+  const View tall = d.matrix(host, 4096, 100'000, 4096);
+  for (const MemoryId to : {gpu, MemoryId{2}}) d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(to, 128, 100'000));
+  EXPECT_NEAR(d.estimate(), 128 * 8 * 1e5 / 2.5e9, 1e-9);
+}
+
 TEST(Estimate, OneColumnIsContiguousHoweverTallItsMatrix) {
   Draft d;
   constexpr std::int64_t rows = 125'000'000;  // 1 GB
