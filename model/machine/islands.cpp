@@ -19,8 +19,10 @@ std::vector<std::vector<std::size_t>> islands(const Topology& topology, std::spa
   std::iota(first.begin(), first.end(), std::size_t{0});
   std::set<std::vector<std::size_t>> found;
   for (const auto& [_, joined] : pairs) {
-    for (const auto& [i, j] : joined)
-      if (first[i] != first[j]) std::ranges::replace(first, std::max(first[i], first[j]), std::min(first[i], first[j]));
+    for (const auto& [i, j] : joined) {
+      const auto [kept, other] = std::minmax({first[i], first[j]});
+      std::ranges::replace(first, other, kept);
+    }
     std::map<std::size_t, std::vector<std::size_t>> sets;
     for (std::size_t i = 0; i < first.size(); ++i) sets[first[i]].push_back(i);
     for (auto& [root, members] : sets)

@@ -59,11 +59,17 @@ const std::vector<Changes>& often_best() {
   return table;
 }
 
+/// What a user says, whatever the search has made of it since.
+bool forbids_relays(const Policy& policy) {
+  return std::ranges::any_of(policy.overridden,
+                             [](const PolicyOverride& each) { return each.key == "relays" && each.value == "off"; });
+}
+
 }  // namespace
 
 WayList::WayList(const Question& question)
     : question_{question},
-      relays_{!overrides(question.policy, "relays") || value_of(question.policy, "relays") == "on"},
+      relays_{question.problem.routine != Routine::gemm || !forbids_relays(question.policy)},
       speeds_differ_{!equally_fast(question)} {
   for (const Varied& field : varied)
     if (question.varies(field.key) && may_matter(question, field.key)) free_.push_back(field.key);

@@ -14,7 +14,7 @@ using ::testing::Contains;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-/// On summit-node, whose GPUs 0 to 2 are near each other, and 3 to 5.
+/// On pcie-tree-8, whose GPUs 0 to 3 are near each other, and 4 to 7.
 class SetsOf : public ::testing::Test {
  protected:
   DeviceSets sets(int a, int b, int c, const std::vector<std::string>& overrides = {}) const {
@@ -32,22 +32,22 @@ class SetsOf : public ::testing::Test {
     return all;
   }
 
-  Topology machine_ = test::shipped("summit-node");
+  Topology machine_ = test::shipped("pcie-tree-8");
   Resources resources_{machine_};
 };
 
 TEST_F(SetsOf, HaveTheIslandThatHoldsTheMostMatrices) {
-  EXPECT_EQ(sets(0, 4, 5).front(), machine_.gpus());
-  EXPECT_THAT(sets(0, 4, 5), Contains(gpus({3, 4, 5})));
-  EXPECT_THAT(sets(0, 1, 5), Contains(gpus({0, 1, 2})));
-  EXPECT_THAT(sets(0, 1, 5), Not(Contains(gpus({3, 4, 5}))));
+  EXPECT_EQ(sets(0, 5, 6).front(), machine_.gpus());
+  EXPECT_THAT(sets(0, 5, 6), Contains(gpus({4, 5, 6, 7})));
+  EXPECT_THAT(sets(0, 1, 6), Contains(gpus({0, 1, 2, 3})));
+  EXPECT_THAT(sets(0, 1, 6), Not(Contains(gpus({4, 5, 6, 7}))));
 }
 
 TEST_F(SetsOf, AreListedOnce) {
-  EXPECT_THAT(sets(0, 1, 2), Contains(gpus({0, 1, 2})).Times(1));  // the first half is an island
+  EXPECT_THAT(sets(0, 1, 2), Contains(gpus({0, 1, 2, 3})).Times(1));  // the first half is an island
 }
 
-TEST_F(SetsOf, AreOneWhereThePolicyTakesAll) { EXPECT_THAT(sets(0, 4, 5, {"devices=all"}), SizeIs(1)); }
+TEST_F(SetsOf, AreOneWhereThePolicyTakesAll) { EXPECT_THAT(sets(0, 5, 6, {"devices=all"}), SizeIs(1)); }
 
 }  // namespace
 }  // namespace tilerail::testing

@@ -84,7 +84,13 @@ TEST_F(WaysOf, ThatAreFixedAreOne) {
 TEST_F(WaysOf, DoNotRelayWhereTheUserForbidsIt) {
   ask("clx-ai", 8, {"relays=off"});
   EXPECT_THAT(values("routing"), Not(Contains("link-map")));
-  ask("clx-ai", 8, {});
+  for (const std::vector<std::string>& said : {std::vector<std::string>{}, {"relays=on"}}) {
+    ask("clx-ai", 8, said);
+    policy_.relays = false;  // as the search makes it: ways say themselves whether they relay
+    EXPECT_THAT(values("routing"), Contains("link-map"));
+  }
+  problem_.routine = Routine::gemv, problem_.n = 1;  // which never relays
+  ask("clx-ai", 8, {"relays=off"});
   EXPECT_THAT(values("routing"), Contains("link-map"));
 }
 
