@@ -37,7 +37,8 @@ std::vector<Candidate> Outlook::fastest(std::size_t tile) const {
 
 double Outlook::seconds(const Candidate& candidate) const {
   const auto there = seconds_.find(candidate);
-  return there != seconds_.end() && there->second ? *there->second : unknown;
+  if (there == seconds_.end() || !there->second) return unknown;
+  return *there->second;
 }
 
 bool Outlook::is_near(const Candidate& candidate, const Candidate& judged) const {
