@@ -32,10 +32,11 @@ Seconds TrafficClocks::run(const Copy& copy, Seconds start) {
     end = std::max(end, clock);
   }
   const auto uses = topology_.groups_on(copy.src, copy.dst);
+  const int parts = topology_.parts(copy.src, copy.dst);
   for (const auto& use : uses) end = std::max(end, load_group(use, copy, start));
   for (const auto& use : uses) {
     Group& group = groups_[use.group.index()];
-    group.ends.push_back(end);
+    group.shares.push_back({static_cast<double>(use.parts) / parts, end});
     group.until = std::max(group.until, end);
   }
   return end;
@@ -46,8 +47,9 @@ Seconds TrafficClocks::load_group(const Topology::GroupUse& use, const Copy& cop
   Group& mine = groups_[use.group.index()];
   const int parts = topology_.parts(copy.src, copy.dst);
   const auto part = [&](int count) { return copy.bytes * (static_cast<double>(count) / parts); };
-  std::erase_if(mine.ends, [&](Seconds end) { return end <= start; });
-  const double flows = static_cast<double>(mine.ends.size() + 1);
+  std::erase_if(mine.shares, [&](const Share& share) { return share.end <= start; });
+  double flows = static_cast<double>(use.parts) / parts;
+  for (const Share& share : mine.shares) flows += share.part;
   if (start > mine.until) mine.since = start, mine.now = {}, mine.starts = mine.flows = 0;
   ++mine.starts, mine.flows += flows;
   const std::array<Bytes, 2> bytes{part(use.forward), part(use.backward)};
@@ -57,7 +59,7 @@ Seconds TrafficClocks::load_group(const Topology::GroupUse& use, const Copy& cop
   if (group.capacity) {
     const Rate of_many = group.capacity->saturated(), now = group.capacity->at(flows);
     end = mine.clock = std::max(mine.clock, start) + part(use.parts) / of_many;
-    if (now < of_many) end = std::max(end, start + part(use.parts) * flows / now);  // copies that leave room together
+    if (now < of_many) end = std::max(end, start + copy.bytes * flows / now);  // copies that leave room together
   }
   if (group.both_busy) {
     Resources::TwoWays ways = resources_.two_ways(use.group.index());

@@ -37,9 +37,14 @@ class TrafficClocks {
   std::vector<Busy> busy() const;
 
  private:
-  /// Copies on a group.
+  /// Part of a copy that is on a group, and when it ends.
+  struct Share {
+    double part;
+    Seconds end;
+  };
+  /// Copies on a group; one that is there in part counts as much.
   struct Group {
-    std::vector<Seconds> ends;     // of those that may not be done
+    std::vector<Share> shares;     // those that may not be done
     Seconds clock{0};              // of its capacity
     Seconds since{0}, until{0};    // when the copies in `now` began to use it, and when they are done
     double starts = 0, flows = 0;  // how many of them began, and, added up, how many there were then

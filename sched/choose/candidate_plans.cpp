@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <future>
 #include <limits>
 
 #include "cost/estimate.hpp"
@@ -28,10 +30,32 @@ Tried CandidatePlans::planned(const Candidate& candidate, const Policy& way, std
       decisions.distribution = Distribution::blocks;  // which is the same
     for (const auto& [key, value] : to_text(decisions, question.topology))
       result.decided += fmt::format("{}={} ", key, value);
-    if (!took_.contains(result.decided)) result.plan = scheduler.plan(tile, result.grid);
+    if (!knows(result)) result.plan = scheduler.plan(decisions);
   } catch (const InputError&) {  // what does not fit in memory is no candidate
   }
   return result;
+}
+
+std::vector<Estimated> CandidatePlans::estimated(const std::vector<Candidate>& candidates,
+                                                 const Outlook& outlook) const {
+  std::vector<Estimated> all;
+  std::vector<std::future<Estimated>> wave;
+  const auto finish = [&] {
+    for (auto& one : wave) all.push_back(one.get());
+    wave.clear();
+  };
+  for (const Candidate& candidate : candidates) {
+    if (outlook.knows(candidate))
+      all.emplace_back(outlook.seconds(candidate), candidate);
+    else
+      wave.push_back(std::async(std::launch::async, [this, candidate] {
+        return Estimated{estimate(candidate), candidate};
+      }));
+    if (wave.size() == at_once) finish();
+  }
+  finish();
+  std::ranges::sort(all);
+  return all;
 }
 
 double CandidatePlans::estimate(const Candidate& candidate) const {

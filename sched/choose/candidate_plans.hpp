@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -26,10 +27,14 @@ struct Tried {
   std::string balance = {};            // how it differs from its way, whose work was not balanced
 };
 
+using Estimated = std::pair<double, Candidate>;  // with its seconds
+
 /// Makes the plans of candidates. Different ways may come to the same decisions, whose plan is made and judged once.
 /// May be asked by several threads while nothing is learnt.
 class CandidatePlans {
  public:
+  static constexpr std::size_t at_once = 4;  // candidates in as many threads, whatever machine this is
+
   /// Keeps references: the list of ways may grow.
   CandidatePlans(const Question& question, const DeviceSets& sets, const std::vector<std::int64_t>& tiles,
                  const WayList& ways);
@@ -38,15 +43,20 @@ class CandidatePlans {
   Tried planned(const Candidate& candidate) const { return planned(candidate, ways_[candidate.way], {}); }
   /// By a way that is not listed; `shares` of the work as in a question.
   Tried planned(const Candidate& candidate, const Policy& way, std::span<const double> shares) const;
-  /// Estimated seconds of the plan; infinite without one.
-  double estimate(const Candidate& candidate) const;
+  /// With their seconds, known or estimated, the fastest first; infinite where there is no plan, or none that is not
+  /// known.
+  std::vector<Estimated> estimated(const std::vector<Candidate>& candidates, const Outlook& outlook) const;
 
-  /// Whether no other candidate has come to its decisions. From now on this one has.
-  bool is_first(const Tried& made) { return took_.try_emplace(made.decided).second; }
+  /// Whether a candidate that is judged has come to its decisions.
+  bool knows(const Tried& made) const { return took_.contains(made.decided); }
+  /// This one is judged.
+  void claim(const Tried& made) { took_.try_emplace(made.decided); }
   /// What its plan takes, by itself or by the first with these decisions; nothing where that was not judged.
   std::optional<double> learn(const Tried& made);
 
  private:
+  double estimate(const Candidate& candidate) const;
+
   const Question& question_;
   const DeviceSets& sets_;
   const std::vector<std::int64_t>& tiles_;

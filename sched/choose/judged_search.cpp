@@ -45,6 +45,7 @@ class JudgedSearch {
     }
     if (best_) {
       outlook_.use(-2 * for_the_end_ / 3);
+      for (const Candidate& candidate : left_out_) outlook_.forget(candidate);
       try_presets();
       balance();
     }
@@ -79,8 +80,10 @@ class JudgedSearch {
     for (const std::size_t set : near_sets_)
       for (const std::size_t way : ways_.of_presets())
         for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
-          if (outlook_.takes(tile, much)) candidates.push_back({way, set, tile});
-    auto promising = estimated(candidates);
+          if (const Candidate one{way, set, tile};
+              outlook_.takes(tile, much) && outlook_.affords(one) && !outlook_.knows(one))
+            candidates.push_back(one);
+    auto promising = candidates_.estimated(candidates, outlook_);
     std::erase_if(promising, [limit = near * to_beat()](const Estimated& one) { return one.first > limit; });
     if (promising.size() > most) promising.resize(most);
     candidates.clear();
@@ -88,45 +91,24 @@ class JudgedSearch {
     try_all(candidates);
   }
 
-  using Estimated = std::pair<double, Candidate>;
-
   /// What the best plan so far takes, or is estimated to take, if that is more: estimates may all be wrong by as much.
   double to_beat() const {
     return std::max(*best_->seconds,
                     estimate_plan(*best_->plan, question_.topology, question_.resources).makespan.value);
   }
 
-  /// Those that are not known yet, with their estimated seconds, the fastest first; infinite where there is no plan, or
-  /// none that is not known.
-  std::vector<Estimated> estimated(const std::vector<Candidate>& candidates) const {
-    std::vector<Estimated> all;
-    std::vector<std::future<Estimated>> wave;
-    const auto finish = [&] {
-      for (auto& one : wave) all.push_back(one.get());
-      wave.clear();
-    };
-    for (const Candidate& candidate : candidates) {
-      if (!outlook_.knows(candidate))
-        wave.push_back(std::async(std::launch::async, [this, candidate] {
-          return Estimated{candidates_.estimate(candidate), candidate};
-        }));
-      if (wave.size() == at_once) finish();
-    }
-    finish();
-    std::ranges::sort(all);
-    return all;
-  }
-
   /// The two fastest, and the fastest of those that deal tiles otherwise, if it is not hopeless: how well they do is
   /// another matter with another tile.
   std::vector<Candidate> fastest_with(std::size_t tile) {
     std::vector<Candidate> first;
-    for (const Candidate& fast : outlook_.fastest(tile)) {
-      const bool same = first.empty() || is_like(fast, first.front());
-      if (!same && outlook_.is_hopeless(fast, first.front())) break;
-      if (first.size() < 2 ? same : !same) first.push_back(fast);
-      if (first.size() == 3) break;
-    }
+    std::optional<Candidate> other;
+    for (const Candidate& fast : outlook_.fastest(tile))
+      if (first.empty() || is_like(fast, first.front())) {
+        if (first.size() < 2) first.push_back(fast);
+      } else if (!other && !outlook_.is_hopeless(fast, first.front())) {
+        other = fast;
+      }
+    if (other) first.push_back(*other);
     return first;
   }
 
@@ -138,14 +120,16 @@ class JudgedSearch {
   /// want others; the fastest first. Where the estimate promises nothing like it, a set is not tried.
   std::vector<Candidate> sets_like(const Candidate& fast) {
     const double limit = 1.25 * to_beat();
-    std::vector<Candidate> all;
-    for (std::size_t set = 0; set < sets_.size(); ++set) {
-      std::vector<Candidate> tiles;
+    std::vector<Candidate> tiles;
+    for (std::size_t set = 0; set < sets_.size(); ++set)
       for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
-        if (set != fast.set && outlook_.takes(tile, some)) tiles.push_back({fast.way, set, tile});
-      const std::vector<Estimated> by_estimate = estimated(tiles);
-      if (!by_estimate.empty() && by_estimate.front().first <= limit) all.push_back(by_estimate.front().second);
-    }
+        if (const Candidate one{fast.way, set, tile};
+            set != fast.set && outlook_.takes(tile, some) && outlook_.affords(one))
+          tiles.push_back(one);
+    std::vector<Candidate> all;
+    std::set<std::size_t> seen;
+    for (const auto& [seconds, candidate] : candidates_.estimated(tiles, outlook_))
+      if (seen.insert(candidate.set).second && seconds <= limit) all.push_back(candidate);
     try_all(all);
     std::erase_if(all, [&](const Candidate& there) { return !outlook_.is_near(there, fast); });
     std::ranges::stable_sort(all, {}, [&](const Candidate& there) { return outlook_.seconds(there); });
@@ -219,11 +203,16 @@ class JudgedSearch {
     }
   }
 
-  /// If there is a plan, no other way has come to the same, and its operations may still be judged.
+  /// If there is a plan, no other way has come to the same, and its operations may still be judged: now or, where what
+  /// is kept for the end may be used, then.
   bool is_to_judge(const Tried& made) {
-    if (!made.plan || !candidates_.is_first(made)) return false;
+    if (!made.plan || candidates_.knows(made)) return false;
     const auto ops = static_cast<std::int64_t>(made.plan->ops.size());
-    if (ops > outlook_.left()) return false;
+    if (ops > outlook_.left()) {
+      left_out_.push_back(made.candidate);
+      return false;
+    }
+    candidates_.claim(made);
     outlook_.use(ops);
     return true;
   }
@@ -253,7 +242,7 @@ class JudgedSearch {
   }
 
   static constexpr std::size_t all_devices = 0;  // number of a set
-  static constexpr std::size_t at_once = 4;
+  static constexpr std::size_t at_once = CandidatePlans::at_once;
   static constexpr std::size_t most_near = 2;                                 // sets that are as good as the best
   static constexpr double little = 1.0 / 48, some = 1.0 / 8, much = 1.0 / 6;  // of the budget, for one plan
   /// Plans without a better one, until the search ends: more where the budget is larger. docs/model.md#judge
@@ -274,6 +263,7 @@ class JudgedSearch {
   CandidatePlans candidates_{question_, sets_, tiles_, ways_};
   std::vector<PlanCandidate> said_;  // as the plan file has them
   std::set<std::size_t> near_sets_;  // worth another look
+  std::vector<Candidate> left_out_;  // for want of budget
   std::optional<Tried> best_;
   int since_best_ = 0;  // plans judged since one was better by what is worth it
 };

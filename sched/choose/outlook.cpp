@@ -95,7 +95,7 @@ Outlook::Cells Outlook::expected(const Cells& seen) const {
 
 double Outlook::distance(std::size_t a, std::size_t b) const {
   const std::size_t tiles = ops_.size();
-  return next_tile * std::max(0.0, apart(a % tiles, b % tiles) - 1) + other_set * apart(a / tiles, b / tiles);
+  return next_tile * std::max(0.0, apart(a % tiles, b % tiles) - 1) + (a / tiles == b / tiles ? 0 : other_set);
 }
 
 /// By how much a way was slower than the best where it came nearest to it.
@@ -111,7 +111,8 @@ bool Outlook::is_twin(std::size_t way) const {
   std::set<std::size_t> alike, unlike;
   for (auto at = seconds_.lower_bound({way, 0, 0}); at != seconds_.end() && at->first.way == way; ++at)
     for (std::size_t other = 0; other < way; ++other)
-      if (const auto there = seconds_.find({other, at->first.set, at->first.tile}); there != seconds_.end())
+      if (const auto there = seconds_.find({other, at->first.set, at->first.tile});
+          there != seconds_.end() && there->second && at->second)
         (there->second == at->second ? alike : unlike).insert(other);
   return !std::ranges::includes(unlike, alike);
 }

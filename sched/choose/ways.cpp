@@ -59,6 +59,9 @@ const std::vector<Changes>& often_best() {
   return table;
 }
 
+/// To find the link map of more takes longer than all plans.
+constexpr std::size_t most_with_link_map = 64;
+
 /// What a user says, whatever the search has made of it since.
 bool forbids_relays(const Policy& policy) {
   return std::ranges::any_of(policy.overridden,
@@ -69,7 +72,8 @@ bool forbids_relays(const Policy& policy) {
 
 WayList::WayList(const Question& question)
     : question_{question},
-      relays_{question.problem.routine != Routine::gemm || !forbids_relays(question.policy)},
+      relays_{question.devices.size() <= most_with_link_map &&
+              (question.problem.routine != Routine::gemm || !forbids_relays(question.policy))},
       speeds_differ_{!equally_fast(question)} {
   for (const Varied& field : varied)
     if (question.varies(field.key) && may_matter(question, field.key)) free_.push_back(field.key);

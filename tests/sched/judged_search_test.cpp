@@ -159,6 +159,29 @@ TEST(Outlook, RanksWaysThatAreAlwaysAlikeBehindOthers) {
   EXPECT_EQ(outlook.fastest(1), (std::vector<Candidate>{{1, 0, 1}, {0, 0, 1}}));
 }
 
+TEST(Outlook, TakesAllOtherSetsForAsFar) {
+  Outlook outlook{5, {100}, 100'000};
+  outlook.learn({0, 0, 0}, 1.0);
+  EXPECT_EQ(outlook.most_promising(1, 10).size(), 4U);
+}
+
+TEST(Outlook, DoesNotTakeWaysForAlikeThatHadNoPlan) {
+  Outlook outlook{1, {100, 100}, 100'000};
+  for (const std::size_t way : {0, 1, 2}) outlook.learn({way, 0, 0}, std::nullopt);
+  outlook.learn({2, 0, 1}, 1.0);
+  EXPECT_EQ(outlook.most_promising(2, 1), (std::vector<Candidate>{{0, 0, 1}}));
+  outlook.learn({0, 0, 1}, 2.0);  // twice as long: the other one is still taken for what it was
+  EXPECT_EQ(outlook.most_promising(2, 1), (std::vector<Candidate>{{1, 0, 1}}));
+}
+
+TEST(Outlook, ForgetsWhatMayBeTriedAgain) {
+  Outlook outlook{1, {100}, 100'000};
+  outlook.learn({0, 0, 0}, std::nullopt);
+  EXPECT_TRUE(outlook.knows({0, 0, 0}));
+  outlook.forget({0, 0, 0});
+  EXPECT_FALSE(outlook.knows({0, 0, 0}));
+}
+
 TEST(Outlook, SaysWhatIsNearlyAsFast) {
   Outlook outlook{4, {100}, 1000};
   outlook.learn({0, 0, 0}, 1.0);
