@@ -99,7 +99,8 @@ std::string axis_answers(const SweepTable& table, std::size_t column, More more)
     };
     lines.push_back(others);
     const auto by_bound = [&](Row row) { return table.cell(*row, "bound_by").starts_with("kernels"); };
-    lines.back().push_back(from_value(rows, column, enough));
+    const bool saturates = enough(rows[rows.size() - 2]);  // the last of all has none above it
+    lines.back().push_back(saturates ? from_value(rows, column, enough) : "beyond " + rows.back()->cells[column]);
     lines.back().push_back(compute_bound(table, rows, column, more));
     lines.back().push_back((more == More::kernels ? up_to_value : from_value)(rows, column, by_bound));
   }

@@ -60,13 +60,15 @@ class Sweep(CommandTest):
         for line, dtype in zip(table, ("f64", "f32")):
             own = [row for row in rows if row["dtype"] == dtype]
             times = [float(row["makespan_s"]) for row in own]
-            expected = dtype
+            expected, kinds = dtype, 0  # of answers: the first is about gains
             for there in ([time <= 1.05 * min(times[i:]) for i, time in enumerate(times)],
                           [float(row["kernels"]) >= 0.9 for row in own],
                           [row["bound_by"].startswith("kernels") for row in own]):
                 first = len(there) - [*reversed(there), False].index(False)
                 expected += " nowhere" if first == len(there) else (" at all of them," if first == 0 else "")
-                expected += "" if first == len(there) else f" from {own[first][f'{key}_GB/s']}"
+                word = "beyond" if not kinds and first == len(there) - 1 else "from"
+                kinds += 1
+                expected += "" if first == len(there) else f" {word} {own[first][f'{key}_GB/s']}"
                 if first == len(there):
                     expected += f", kernels {100 * max(float(row['kernels']) for row in own):.1f}% at most"
             self.assertEqual(" ".join(line.split()), expected)
@@ -74,6 +76,12 @@ class Sweep(CommandTest):
         # Of sizes, watts and latencies nothing is asked.
         for axis in ("m=64,128", "memory:gpu*.watts.busy=300,400 W", "link:*.latency=1,2 us"):
             self.assertNotIn("which", self.succeed(*BASE, "--vary", axis))
+
+    def test_where_the_last_value_still_gains_enough_is_beyond_it(self):
+        text = self.succeed(*BASE, "--vary", "link:host<->pcie0.bandwidth=0.25,0.5 GB/s", "--csv", "all.csv")
+        slow, fast = (float(row["makespan_s"]) for row in self.rows())
+        self.assertGreater(slow, 1.05 * fast)
+        self.assertIn("beyond 0.5 ", text)
 
     def test_faster_kernels_are_compute_bound_up_to_a_rate(self):
         text = self.succeed("sweep", "--gemm", "2K", "--topology", "two-gpu", "--policy", "gemmex", "--tile", "512",
