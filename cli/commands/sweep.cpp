@@ -60,13 +60,9 @@ void refuse_other_machines(const study::Sweep& sweep) {
 
 study::Sweep sweep_of(const SweepOptions& options) {
   study::Sweep sweep = options.points.sweep();
-  if (options.backend.empty() || options.backend == "sim") {
-    options.bench.refuse_any();
-    return sweep;
-  }
-  study::require_backend(options.backend);
-  sweep.backend = options.backend;
-  sweep.run = options.bench.settings(1, options.backend);
+  const auto run = options.bench.settings_unless_simulated(options.backend);
+  if (!run) return sweep;
+  sweep.backend = options.backend, sweep.run = *run;
   refuse_other_machines(sweep);
   return sweep;
 }

@@ -54,13 +54,9 @@ study::TuneSettings settings_of(const TuneOptions& options) {
   settings.again = options.again;
   constexpr std::int64_t most = std::int64_t{1} << 40;
   if (!options.budget.empty()) settings.budget = parse_integer(options.budget, "--budget", 1, most);
-  if (options.backend.empty() || options.backend == "sim") {
-    options.bench.refuse_any();
-    return settings;
-  }
-  study::require_backend(options.backend);
-  settings.backend = options.backend;
-  settings.run = options.bench.settings(1, options.backend);
+  const auto run = options.bench.settings_unless_simulated(options.backend);
+  if (!run) return settings;
+  settings.backend = options.backend, settings.run = *run;
   settings.run.energy_seconds = 0;  // of which nothing is kept
   return settings;
 }

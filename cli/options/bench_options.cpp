@@ -28,6 +28,15 @@ void BenchOptions::refuse_any() const {
           fmt::format("{}: means nothing to a simulation; expected --backend host or cuda", option->get_name())};
 }
 
+std::optional<study::RunSettings> BenchOptions::settings_unless_simulated(const std::string& backend) const {
+  if (backend.empty() || backend == "sim") {
+    refuse_any();
+    return std::nullopt;
+  }
+  study::require_backend(backend);
+  return settings(1, backend);
+}
+
 study::RunSettings BenchOptions::settings(int least_warmup, const std::string& backend) const {
   constexpr int most = 1000;
   constexpr double least_energy = 0.5;  // several steps of the counters

@@ -87,7 +87,6 @@ Finding found_by(const std::string& name, const TuneTask& task, const Topology& 
   try {
     consider(searching(name, task, settings.budget));
   } catch (const InputError&) {  // of a preset that cannot plan this problem: the others may
-    if (!finding.best && name == task.policy.preset) throw;
   }
   if (!finding.best) return finding;
   finding.best->tuned.tried = tried;
