@@ -5,6 +5,7 @@
 #include "cost/estimate.hpp"
 #include "plan/draft.hpp"
 #include "tests/support/machines.hpp"
+#include "tests/support/two_hosts.hpp"
 
 namespace tilerail {
 namespace {
@@ -70,6 +71,21 @@ TEST(EstimateOrder, AnEngineServesOneCopyAtATime) {
   two.copy(host, gpu1, {}, 1);
   EXPECT_NEAR(one.seconds(), 20e-6, 1e-7);
   EXPECT_NEAR(two.seconds(), 10e-6, 1e-7);
+}
+
+TEST(EstimateOrder, HalfACopyOnAGroupCountsAsHalf) {
+  // Of two gigabytes in turns on two hosts, half of each leaves h0: one copy's worth, for which its group gives 5 GB/s.
+  auto d = small_machine::two_hosts();
+  CapacityGroup group;
+  group.name = "h0", group.source = "s", group.forward = {LinkId{0}};
+  group.capacity = CapacityCurve{{{1, Rate{5e9}}, {2, Rate{20e9}}}};
+  d.groups = {group};
+  const Topology machine{d};
+  PlanDraft draft{machine, DType::f64};
+  const MemoryId both = small_machine::memory(machine, "h*");
+  for (const MemoryId to : machine.gpus())
+    draft.copy(draft.copy_queue(both, to), draft.tile(both, gigabyte, 1), draft.tile(to, gigabyte, 1));
+  EXPECT_NEAR(estimate_plan(draft.plan, machine, Resources{machine}).makespan.value, 0.2, 1e-3);
 }
 
 }  // namespace

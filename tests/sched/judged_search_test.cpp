@@ -97,7 +97,7 @@ TEST(JudgedSearch, NeedsAJudge) {
   EXPECT_EQ(decision(plan, "sends"), "in-order");
 }
 
-TEST(JudgedSearch, GivesFewerGpusATileOfTheirOwn) {
+TEST(JudgedSearch, FindsFewerGpusThatWantAnotherTile) {
   // To this judge the whole matrix is the best tile of all GPUs, and hopeless on fewer.
   Asked asked{[](const Plan& plan) {
     const bool whole = plan.tile == 4096;
