@@ -84,8 +84,8 @@ class Tilerail:
         """The JSON result of each."""
         wanted = list(dict.fromkeys(simulations))
         with concurrent.futures.ThreadPoolExecutor(self.jobs_) as pool:
-            results = [pool.submit(self.run, each.arguments()) for each in wanted]
-            try:
+            try:  # from the first one on: the user may interrupt while the others are still put into the queue
+                results = [pool.submit(self.run, each.arguments()) for each in wanted]
                 return {each: json.loads(result.result()) for each, result in zip(wanted, results)}
             except BaseException:  # also of the user, who does not wait for those in the queue
                 pool.shutdown(wait=False, cancel_futures=True)

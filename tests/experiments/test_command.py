@@ -4,8 +4,10 @@ import os
 import pathlib
 import signal
 import subprocess
+import time
 import unittest
 
+from harness.simulations import Simulation, Tilerail
 from support import SOURCE, TILERAIL, ExperimentTest
 from waiting import wait_until
 
@@ -89,6 +91,24 @@ class Interrupted(ExperimentTest):
                 for pid in log.read_text().split():
                     self.assertFalse(pathlib.Path("/proc", pid).exists(), f"process {pid} is still there")
                 self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fake", "log"])
+
+    def test_an_interrupt_while_the_queue_is_filled_ends_what_was_started(self):
+        fake = self.folder / "fake"
+        fake.write_text("#!/bin/sh\nexec sleep 100\n")
+        fake.chmod(0o755)
+        tilerail = Tilerail(str(fake), 2)
+
+        class LastOfQueue:
+            def arguments(self):
+                wait_until(lambda: len(tilerail.running_) == 2)
+                raise KeyboardInterrupt
+
+        queue = [Simulation(size, "two-gpu", "h:h:h", ()) for size in ("1024", "2048", "4096")]
+        start = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            tilerail.simulate([*queue, LastOfQueue()])
+        self.assertLess(time.monotonic() - start, 60, "it waited for the simulations")
+        self.assertFalse(tilerail.running_)
 
     def test_an_interrupt_while_python_starts_ends_it_quietly(self):
         # Every Python reads this first. The one that becomes the experiment interrupts itself there.
