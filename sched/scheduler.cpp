@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "sched/choose/device_sets.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/policy/effects.hpp"
 #include "sched/tasks/plan_checks.hpp"
@@ -48,28 +49,14 @@ std::vector<MemoryId> usable_devices(const GemmProblem& p, const Topology& topol
                   to_string(p.trans_b), topology.memory(known.front()).name)};
 }
 
-/// Whether a GPU can get what is read and bring back what is written.
-bool reaches_operands(const GemmProblem& p, const Topology& topology, MemoryId gpu) {
-  const auto route = [&](MemoryId src, MemoryId dst) { return src == dst || topology.has_route(src, dst); };
-  const bool gets = p.scales_only() || (route(p.place_a, gpu) && route(p.place_b, gpu));
-  return gets && route(gpu, p.place_c) && (p.beta == 0 || route(p.place_c, gpu));
-}
-
-/// The devices that a plan which may choose among them has to choose from: those that reach the operands. All of them
-/// where none does, so that planning says what is missing.
-std::vector<MemoryId> choosable(const GemmProblem& problem, const Topology& topology,
-                                std::span<const MemoryId> devices) {
-  std::vector<MemoryId> reaching;
-  for (const MemoryId gpu : devices)
-    if (reaches_operands(problem, topology, gpu)) reaching.push_back(gpu);
-  return reaching.empty() ? std::vector<MemoryId>{devices.begin(), devices.end()} : reaching;
-}
-
 Plan chosen_plan(const Question& q, const Judge& judge) {
   const bool product = q.problem.has_product();
   const bool picks = (q.policy.select && product) || q.policy.device_choice == DeviceChoice::search;
   std::vector<MemoryId> left{q.devices.begin(), q.devices.end()};
-  if (picks) left = choosable(q.problem, q.topology, q.devices);
+  if (picks) {
+    const auto supplied = (q.policy.select ? directly_supplied : supplied_devices)(q.problem, q.topology, q.devices);
+    if (!supplied.empty()) left = supplied;  // where none is, planning says what is missing
+  }
   if (!product) return search_plan(q.on(left), judge);
   left = usable_devices(q.problem, q.topology, left, q.policy);
   return q.policy.select && left.size() > 1 ? selected_plan(q.on(left), judge) : search_plan(q.on(left), judge);

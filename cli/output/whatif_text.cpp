@@ -156,17 +156,18 @@ void add_turns(Lines& lines, const WhatIf& what, const char* heading, bool now, 
   if (!any) lines.back().back() += now ? ", whatever becomes of any one part" : ", and no part alone makes it so";
 }
 
-void add_slower(Lines& lines, const WhatIf& what) {
-  for (const WhatIfRow* row : study::slower_rows(what)) {
-    std::string words =
-        fmt::format("{} {}: {} more ({:+.1f}%)", what.parts[row->part].name, study::change_text(row->factor),
-                    seconds_text(-what.saved(*row)), -100 * what.saved(*row) / what.now.makespan);
+void add_anomalies(Lines& lines, const WhatIf& what, const char* heading, const std::vector<const WhatIfRow*>& rows) {
+  for (const WhatIfRow* row : rows) {
+    const double saved = what.saved(*row);
+    std::string words = fmt::format("{} {}: {} {} ({:+.1f}%)", what.parts[row->part].name,
+                                    study::change_text(row->factor), seconds_text(std::abs(saved)),
+                                    saved < 0 ? "more" : "less", -100 * saved / what.now.makespan);
     const auto& routes = row->trial->routes;
     if (!routes.empty())
       words += fmt::format("; {} -> {} goes {} instead of {}", routes[0].from, routes[0].to,
                            fmt::join(routes[0].after, ", "), fmt::join(routes[0].before, ", "));
     if (routes.size() > 1) words += fmt::format("; {} more pairs take another way", routes.size() - 1);
-    lines.push_back({"slower though better", words});
+    lines.push_back({heading, words});
   }
 }
 
@@ -206,7 +207,8 @@ std::string answers(const WhatIf& what) {
             &study::Turn::by_bound);
   add_failures(lines, what);
   add_idle(lines, what);
-  add_slower(lines, what);
+  add_anomalies(lines, what, "slower though better", study::slower_rows(what));
+  add_anomalies(lines, what, "faster though worse", study::faster_rows(what));
   return "\n" + aligned(broken(lines), "l");
 }
 

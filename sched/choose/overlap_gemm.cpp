@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "cost/kernel_costs.hpp"
@@ -15,20 +16,31 @@ using Flow = std::pair<MemoryId, MemoryId>;
 TransferTime transfer_time(const Topology& topology, MemoryId src, MemoryId dst) {
   const std::array both{Flow{src, dst}, Flow{dst, src}};
   const Rate alone = topology.pair_rate(src, dst);
-  return {topology.latency(src, dst), inverse(alone), alone / concurrent_rates(topology, both)[0]};
+  const bool both_ways = topology.has_route(dst, src);
+  return {topology.latency(src, dst), inverse(alone), both_ways ? alone / concurrent_rates(topology, both)[0] : 1};
 }
 
-/// Between the GPU and other memories.
+/// Between the GPU and other memories. Where there is no route, tiles come over other memories; the models, which know
+/// of none, take it for one of a host.
 struct Transfers {
   const Topology& topology;
   MemoryId gpu;
   const HostTransfers& measured;
 
-  TransferTime from(MemoryId src) const {
+  TransferTime from(MemoryId memory) const {
+    const MemoryId src = joined(memory, [&](MemoryId other) { return topology.has_route(other, gpu); });
     return measured.in && topology.is_host(src) ? *measured.in : transfer_time(topology, src, gpu);
   }
-  TransferTime to(MemoryId dst) const {
+  TransferTime to(MemoryId memory) const {
+    const MemoryId dst = joined(memory, [&](MemoryId other) { return topology.has_route(gpu, other); });
     return measured.out && topology.is_host(dst) ? *measured.out : transfer_time(topology, gpu, dst);
+  }
+
+  /// The memory, or a host where it has no route.
+  MemoryId joined(MemoryId memory, const std::function<bool(MemoryId)>& has_route) const {
+    const auto& hosts = topology.hosts();
+    const auto host = has_route(memory) ? hosts.end() : std::ranges::find_if(hosts, has_route);
+    return host == hosts.end() ? memory : *host;
   }
 };
 

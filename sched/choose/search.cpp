@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <future>
 #include <limits>
@@ -11,6 +12,7 @@
 
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
+#include "sched/choose/device_sets.hpp"
 #include "sched/choose/judged_search.hpp"
 #include "sched/choose/overlap_gemm.hpp"
 #include "sched/choose/tile_choice.hpp"
@@ -71,6 +73,7 @@ class Search {
   Plan explained(Judged best) const {
     PlanOrigin& origin = best.plan.origin;
     origin.judge = "estimate", origin.candidates = tried_;
+    if (tried_.empty()) return std::move(best.plan);  // which cannot run
     const PlanCandidate& fastest = *std::ranges::min_element(tried_, {}, &PlanCandidate::seconds);
     const double gain = 1 - fastest.seconds / best.candidate.seconds;
     if (tried_.size() == 1)
@@ -89,13 +92,20 @@ class Search {
     const TileScheduler all{question_};
     const Grid grid = all.grid();
     Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, grid), grid);
-    if (!any_tile()) tried_.push_back(best.candidate);
+    if (!any_tile()) note(best);
     for (std::size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
       if (best.plan.ops.empty() || kernels_alone(count) >= (1 - margin) * best.makespan || too_few(count, best)) break;
       for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
-        if (!try_fewer(subset, best)) break;
+        if (supplied_devices(problem_, topology_, subset).size() == count && !try_fewer(subset, best)) break;
     }
+    const std::vector<MemoryId> supplied = directly_supplied(problem_, topology_, devices);
+    if (any_number && !supplied.empty() && supplied.size() < devices.size()) try_fewer(supplied, best);
     return best;
+  }
+
+  /// A plan with copies that have no route is none.
+  void note(const Judged& judged) {
+    if (std::isfinite(judged.makespan)) tried_.push_back(judged.candidate);
   }
 
   bool any_tile() const { return policy_.tile == 0 && policy_.tile_choice == TileChoice::search; }
@@ -187,7 +197,7 @@ class Search {
       for (std::future<Judged>& planned : wave) {
         Judged judged = planned.get();
         if (worse == patience) continue;
-        tried_.push_back(judged.candidate);
+        note(judged);
         if (!judged.cheap()) ++worse;
         if (!best || judged.beats(*best)) best = std::move(judged), worse = best->unbeatable() ? patience : 0;
       }
@@ -217,7 +227,7 @@ class Search {
     std::size_t worse = 0;
     for (const std::int64_t tile : tiles) {
       Judged fewer = judge(scheduler, tile, grid);
-      tried_.push_back(fewer.candidate);
+      note(fewer);
       worse = fewer.makespan < least ? 0 : worse + 1;
       least = std::min(least, fewer.makespan);
       if (!fewer.cheap() && least > hopeless * best.makespan) return false;
@@ -238,29 +248,6 @@ class Search {
 };
 
 }  // namespace
-
-std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices,
-                                                  std::size_t count) {
-  std::vector<MemoryId> homes, others;
-  for (const MemoryId device : devices) {
-    const bool home = device == problem.place_a || device == problem.place_b || device == problem.place_c;
-    (home ? homes : others).push_back(device);
-  }
-  // With fewer than there are homes, the one of C first: it is read and written.
-  if (const auto c = std::find(homes.begin(), homes.end(), problem.place_c); c != homes.end())
-    std::rotate(homes.begin(), c, c + 1);
-  homes.resize(std::min(homes.size(), count));
-  const std::size_t missing = count - homes.size();
-  std::vector<MemoryId> first = homes, spaced = homes;
-  for (std::size_t i = 0; i < missing; ++i) {
-    first.push_back(others[i]);
-    spaced.push_back(others[i * others.size() / missing]);
-  }
-  std::sort(first.begin(), first.end());
-  std::sort(spaced.begin(), spaced.end());
-  if (first == spaced) return {first};
-  return {first, spaced};
-}
 
 std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus) {
   constexpr std::size_t most_named = 16;

@@ -10,11 +10,6 @@
 
 namespace tilerail {
 
-/// Sets of `count` of the devices that are worth planning for: those where matrices are and, of the others, once the
-/// first and once evenly spaced ones, which share fewer links and groups. No set is listed twice.
-std::vector<std::vector<MemoryId>> device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices,
-                                                  std::size_t count);
-
 /// The plan with the least estimated makespan among those with the tile sizes and numbers of GPUs that the policy
 /// leaves open; shares count for all devices only. docs/model.md#tile
 Plan estimated_plan(const Question& question);

@@ -1,46 +1,15 @@
 #include "sched/choose/search_space.hpp"
 
 #include <algorithm>
-#include <array>
-#include <functional>
-#include <map>
 #include <set>
 
 #include "model/base/extents.hpp"
-#include "model/machine/islands.hpp"
-#include "sched/choose/search.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/effects.hpp"
 #include "sched/policy/fields.hpp"
 
 namespace tilerail {
-
-namespace {
-
-/// Of the islands of each size, the first of those that hold the most matrices. Among very many GPUs none is looked
-/// for: their pairs are too many.
-DeviceSets islands_with_matrices(const Question& q) {
-  constexpr std::size_t most_devices = 64;
-  if (q.devices.size() > most_devices) return {};
-  const GemmProblem& p = q.problem;
-  const auto matrices = [&](const std::vector<MemoryId>& island) {
-    return std::ranges::count_if(std::array{p.place_a, p.place_b, p.place_c},
-                                 [&](MemoryId home) { return std::ranges::find(island, home) != island.end(); });
-  };
-  std::map<std::size_t, std::vector<MemoryId>, std::greater<>> of_size;
-  for (const auto& places : islands(q.topology, q.devices)) {
-    std::vector<MemoryId> island;
-    for (const std::size_t place : places) island.push_back(q.devices[place]);
-    std::vector<MemoryId>& best = of_size[island.size()];
-    if (best.empty() || matrices(island) > matrices(best)) best = std::move(island);
-  }
-  DeviceSets sets;
-  for (auto& [_, island] : of_size) sets.push_back(std::move(island));
-  return sets;
-}
-
-}  // namespace
 
 DeviceSets sets_for(const Question& q, const Plan& start) {
   const std::vector<MemoryId> all{q.devices.begin(), q.devices.end()};
@@ -52,6 +21,7 @@ DeviceSets sets_for(const Question& q, const Plan& start) {
     for (std::size_t count = all.size() / 2; count > 0; count /= 2)
       for (auto& set : device_subsets(q.problem, all, count)) add(std::move(set));
     for (auto& island : islands_with_matrices(q)) add(std::move(island));
+    if (auto set = directly_supplied(q.problem, q.topology, all); !set.empty()) add(std::move(set));
   }
   add(start.devices);
   return sets;

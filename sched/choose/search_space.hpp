@@ -4,13 +4,12 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "sched/choose/device_sets.hpp"
 #include "sched/policy/question.hpp"
 
 namespace tilerail {
 
 /// What a search that is judged goes through, besides ways (sched/choose/ways.hpp). docs/model.md#judge
-
-using DeviceSets = std::vector<std::vector<MemoryId>>;
 
 /// All devices first, and fewer where the policy leaves that open. `start` is the plan that the search begins with.
 DeviceSets sets_for(const Question& question, const Plan& start);

@@ -30,8 +30,8 @@ int Fetcher::chunks_of(TileId tile) const {
 /// The source of a tile that one device fetches for itself; that of a chain is chosen with its hops (fetch_chain).
 /// initial, or without caching: the home. bandwidth: of all holders, the fastest pair; link-map: the fastest route of
 /// the link map. eta: of all holders, the earliest arrival. Ties go to the holder listed first: the home, then the
-/// lowest device.
-Fetcher::Source Fetcher::best_source(TileId tile, std::size_t device) const {
+/// lowest device. Nothing where none of them has a route to the device.
+std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t device) const {
   const MemoryId dst = context_.devices[device];
   const bool from_home = context_.decisions.routing == Routing::initial || !context_.decisions.caching;
   std::optional<Holder> best;
@@ -41,11 +41,42 @@ Fetcher::Source Fetcher::best_source(TileId tile, std::size_t device) const {
     const SourceCost cost = source_cost(tile, holder, dst);
     if (cost.value < least.value) best = holder, least = cost;
   });
-  if (!best)
-    throw InputError{fmt::format("machine '{}' has no route from '{}' to '{}'", context_.topology.name(),
-                                 context_.topology.memory(directory_.tile(tile).home_memory).name,
-                                 context_.topology.memory(dst).name)};
-  return {*best, least};
+  if (!best) return std::nullopt;
+  return Source{*best, least};
+}
+
+Fetcher::Trip Fetcher::trip_from(const Holder& holder, std::size_t device) const {
+  Trip trip{holder, context_.hops(holder.memory, context_.devices[device])};
+  trip.stops.push_back(device);
+  return trip;
+}
+
+/// To a device that no holder has a route to: over as few others as can be, and of as few over that which has the tile
+/// first.
+Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
+  constexpr auto unseen = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> next(context_.devices.size(), unseen);  // stop on the way to the device
+  std::vector<std::size_t> reaching{next[device] = device};
+  while (!reaching.empty() && context_.decisions.caching) {  // without it no device keeps what others may fetch
+    std::vector<std::size_t> before;
+    for (const std::size_t to : reaching)
+      for (std::size_t from = 0; from < next.size(); ++from)
+        if (next[from] == unseen && context_.clock.hop(context_.devices[from], context_.devices[to]).exists())
+          next[from] = to, before.push_back(from);
+    std::optional<Trip> best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::size_t first : before)
+      if (const auto source = best_source(tile, first); source && source->cost.value < least)
+        best = trip_from(source->holder, first), least = source->cost.value;
+    if (best) {
+      while (best->stops.back() != device) best->stops.push_back(next[best->stops.back()]);
+      return *std::move(best);
+    }
+    reaching = std::move(before);
+  }
+  throw InputError{fmt::format("machine '{}' has no route from '{}' to '{}'", context_.topology.name(),
+                               context_.topology.memory(directory_.tile(tile).home_memory).name,
+                               context_.topology.memory(context_.devices[device]).name)};
 }
 
 /// What routing compares: bandwidth by s/B, any other by s.
@@ -61,12 +92,19 @@ Fetcher::SourceCost Fetcher::source_cost(TileId tile, const Holder& holder, Memo
 
 Seconds Fetcher::eta(TileId tile, std::size_t device) const {
   if (directory_.present(tile, device)) return directory_.there(tile, device);
-  const auto& [from, cost] = best_source(tile, device);
-  if (cost.arrival) return *cost.arrival;
-  return context_.clock
-      .estimate(context_.clock.hop(from.memory, context_.devices[device]), directory_.bytes(tile), 1,
-                whole(from.available))
-      .last;
+  const auto source = best_source(tile, device);
+  if (source && source->cost.arrival) return *source->cost.arrival;
+  const bool direct = source && context_.clock.hop(source->holder.memory, context_.devices[device]).exists();
+  const auto& [from, stops] = direct   ? Trip{source->holder, {device}}
+                              : source ? trip_from(source->holder, device)
+                                       : detour(tile, device);
+  Clock::Arrival there = from.available;
+  for (MemoryId at = from.memory; const std::size_t stop : stops) {
+    const Clock::Hop hop = context_.clock.hop(at, context_.devices[stop]);
+    there = context_.clock.estimate(hop, directory_.bytes(tile), 1, whole(there));
+    at = hop.dst;
+  }
+  return there.last;
 }
 
 Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
@@ -79,10 +117,10 @@ Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
 
 /// Where the route of a tile goes over other devices, it stays there, too.
 void Fetcher::fetch_alone(TileId tile, std::size_t device) {
-  Holder from = best_source(tile, device).holder;
-  std::vector<std::size_t> stops = context_.hops(from.memory, context_.devices[device]);
-  for (const std::size_t hop : stops) directory_.add_user(tile, hop);
-  stops.push_back(device);
+  const auto source = best_source(tile, device);
+  auto [from, stops] = source ? trip_from(source->holder, device) : detour(tile, device);
+  for (const std::size_t hop : stops)
+    if (hop != device) directory_.add_user(tile, hop);
   for (const std::size_t stop : stops) {
     if (!directory_.present(tile, stop)) {
       from.available = whole(from.available);

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "sched/tasks/directory.hpp"
 
@@ -37,9 +38,17 @@ class Fetcher {
     SourceCost cost;
   };
 
+  /// From a holder to a device.
+  struct Trip {
+    Holder from;
+    std::vector<std::size_t> stops;  // the devices that it visits, and then the one it goes to
+  };
+
   int chunks_of(TileId tile) const;
   SourceCost source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
-  Source best_source(TileId tile, std::size_t device) const;
+  std::optional<Source> best_source(TileId tile, std::size_t device) const;
+  Trip trip_from(const Holder& holder, std::size_t device) const;
+  Trip detour(TileId tile, std::size_t device) const;
   void fetch_alone(TileId tile, std::size_t device);
   void fetch_chain(TileId tile, std::size_t device);
   void send(TileId tile, const Holder& from, std::size_t to, int pieces, Clock::Arrival arrival, std::size_t on_behalf);

@@ -44,4 +44,11 @@ std::vector<const WhatIfRow*> slower_rows(const WhatIf& what) {
   return rows;
 }
 
+std::vector<const WhatIfRow*> faster_rows(const WhatIf& what) {
+  std::vector<const WhatIfRow*> rows;
+  for (const WhatIfRow& row : what.rows)
+    if (row.factor < 1 && what.saved(row) >= negligible_share * what.now.makespan) rows.push_back(&row);
+  return rows;
+}
+
 }  // namespace tilerail::study

@@ -19,5 +19,7 @@ const WhatIfRow* most_kernels(const WhatIf& what);
 
 /// Rows of better parts that make the problem slower: all plans are.
 std::vector<const WhatIfRow*> slower_rows(const WhatIf& what);
+/// Rows of worse parts with which it is faster, the fastest first.
+std::vector<const WhatIfRow*> faster_rows(const WhatIf& what);
 
 }  // namespace tilerail::study

@@ -67,6 +67,14 @@ Json turn_json(const std::optional<double>& factor) {
   return std::isfinite(*factor) ? Json(*factor) : Json("inf");
 }
 
+/// A part that is better while the problem takes longer, or worse while it takes less.
+Json anomaly_json(const WhatIf& what, const WhatIfRow& row) {
+  return {{"part", what.parts[row.part].name},
+          {"factor", number(row.factor)},
+          {"seconds", std::abs(what.saved(row))},
+          {"routes", row.trial->routes}};
+}
+
 Json answers_json(const WhatIf& what) {
   Json json{{"worth_upgrading", names(what, worth_upgrading(what))},
             {"does_nothing", names(what, idle_parts(what))},
@@ -92,12 +100,9 @@ Json answers_json(const WhatIf& what) {
   if (what.together)
     json["together"] = {{"parts", names(what, what.together->parts)}, {"makespan_s", what.together->makespan}};
   json["together_error"] = error_json(what.together_error);
-  json["slower"] = Json::array();
-  for (const WhatIfRow* row : slower_rows(what))
-    json["slower"].push_back({{"part", what.parts[row->part].name},
-                              {"factor", number(row->factor)},
-                              {"seconds", -what.saved(*row)},
-                              {"routes", row->trial->routes}});
+  json["slower"] = json["faster"] = Json::array();
+  for (const WhatIfRow* row : slower_rows(what)) json["slower"].push_back(anomaly_json(what, *row));
+  for (const WhatIfRow* row : faster_rows(what)) json["faster"].push_back(anomaly_json(what, *row));
   return json;
 }
 

@@ -8,6 +8,7 @@
 
 #include "backends/host/run/host_executor.hpp"
 #include "backends/sim/sim_executor.hpp"
+#include "model/base/error.hpp"
 #include "plan/json.hpp"
 #include "plan/validate.hpp"
 #include "sched/policy/fields.hpp"
@@ -49,27 +50,49 @@ void check_order(const Plan& plan, const Timeline& timeline) {
   }
 }
 
+void check_in_simulator(const Plan& plan, const Case& c, const Topology& machine) {
+  validate(plan, machine);
+  check_capacity(plan, machine);
+  check_volume(plan);
+  RC_ASSERT(moved_bytes(plan) >= least_bytes(plan));
+  if (plan.ops.size() < 1500) RC_ASSERT(find_race(plan) == "");
+  const Matrices data = integer_matrices(plan.problem, c.seed);
+  const std::vector<double> expected = reference(plan.problem, data);
+  for (const std::uint64_t order : {std::uint64_t{0}, std::uint64_t{1}, c.seed})
+    RC_ASSERT(interpret(plan, data, order) == expected);
+  RC_ASSERT(content_hash(plan_gemm(c.problem, machine, c.devices, c.policy)) == content_hash(plan));
+  RC_ASSERT(content_hash(plan_from_json(to_json(plan), "plan.json")) == content_hash(plan));
+  SimExecutor simulator{machine};
+  check_order(plan, simulator.execute(plan));
+}
+
 TEST(PlanProperties, HoldOnRandomProblemsInTheSimulator) {
   EXPECT_TRUE(rc::check("plans are legal, complete, race-free and right", [] {
     const int gpus = *rc::gen::inRange(1, 9);
     const Case c = random_case(gpus, {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
     RC_LOG() << describe(c) << std::endl;
     const Topology machine = random_machine(c, gpus);
-    const Plan plan = plan_gemm(c.problem, machine, c.devices, c.policy);
-    validate(plan, machine);
-    check_capacity(plan, machine);
-    check_volume(plan);
-    RC_ASSERT(moved_bytes(plan) >= least_bytes(plan));
-    if (plan.ops.size() < 1500) RC_ASSERT(find_race(plan) == "");
-    const Matrices data = integer_matrices(plan.problem, c.seed);
-    const std::vector<double> expected = reference(plan.problem, data);
-    for (const std::uint64_t order : {std::uint64_t{0}, std::uint64_t{1}, c.seed})
-      RC_ASSERT(interpret(plan, data, order) == expected);
-    RC_ASSERT(content_hash(plan_gemm(c.problem, machine, c.devices, c.policy)) == content_hash(plan));
-    RC_ASSERT(content_hash(plan_from_json(to_json(plan), "plan.json")) == content_hash(plan));
-    SimExecutor simulator{machine};
-    check_order(plan, simulator.execute(plan));
+    check_in_simulator(plan_gemm(c.problem, machine, c.devices, c.policy), c, machine);
   }));
+}
+
+TEST(PlanProperties, HoldWhereManyGpusHaveNoRouteToEachOther) {
+  std::size_t planned = 0, asked = 0;
+  EXPECT_TRUE(rc::check("tiles come over other GPUs, or a missing route is named", [&] {
+    const int gpus = *rc::gen::inRange(2, 9);
+    const Case c = random_case(gpus, {DType::f64});
+    RC_LOG() << describe(c) << std::endl;
+    const Topology machine = random_machine(c, gpus, Switches::none);
+    ++asked;
+    try {
+      check_in_simulator(plan_gemm(c.problem, machine, c.devices, c.policy), c, machine);
+      ++planned;
+    } catch (const InputError& error) {
+      RC_LOG() << error.what() << std::endl;
+      RC_ASSERT(std::string{error.what()}.find("route") != std::string::npos);
+    }
+  }));
+  EXPECT_GT(planned, asked / 2);
 }
 
 TEST(PlanProperties, HoldOnRandomProblemsOnTheHost) {

@@ -95,7 +95,7 @@ GemmProblem random_problem(int gpus, int others, std::int64_t most) {
   return p;
 }
 
-Topology random_machine(const Case& c, int gpus) {
+Topology random_machine(const Case& c, int gpus, Switches switches) {
   const std::int64_t tile = c.policy.tile > 0 ? c.policy.tile : 64;
   const GemmProblem& p = c.problem;
   const std::int64_t element = element_size(p.dtype);
@@ -109,7 +109,7 @@ Topology random_machine(const Case& c, int gpus) {
     if (p.place_c == MemoryId{gpu}) matrices += element * p.ldc * p.n;
     capacities.push_back(matrices + slot * pick<std::int64_t>({3, 4, 5, 7, 10, 20, 4000, 4000}));
   }
-  return test_machine(capacities);
+  return test_machine(capacities, switches);
 }
 
 Case random_case(int gpus, std::initializer_list<DType> dtypes) {

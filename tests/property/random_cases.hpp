@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rapidcheck.h>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -20,8 +21,10 @@ struct Case {
 };
 
 /// A host (memory 0) and GPUs (memories 1, 2, ...) of the given capacities in bytes on two PCIe switches, with NVLink
-/// between neighbours; then a second host and the memories that stand for both.
-Topology test_machine(const std::vector<std::int64_t>& capacities);
+/// between neighbours; then a second host and the memories that stand for both. Without switches GPUs have routes to
+/// the hosts and their neighbours only.
+enum class Switches : std::uint8_t { two, none };
+Topology test_machine(const std::vector<std::int64_t>& capacities, Switches switches = Switches::two);
 
 template <class T>
 T pick(std::initializer_list<T> values) {
@@ -39,7 +42,7 @@ GemmProblem random_problem(int gpus, int others, std::int64_t most);
 Case random_case(int gpus, std::initializer_list<DType> dtypes);
 
 /// GPUs that hold the matrices placed on them, and beside those everything (1 in 3) or only a few tiles.
-Topology random_machine(const Case& c, int gpus);
+Topology random_machine(const Case& c, int gpus, Switches switches = Switches::two);
 
 /// A machine of so many hosts and GPUs, whose every figure is drawn.
 Topology random_topology(int hosts, int gpus);

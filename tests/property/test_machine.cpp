@@ -22,13 +22,18 @@ KernelTimes kernels(const std::string& name, double peak) {
 /// host -- sw0 -- gpu0, gpu2 ...        every GPU pair has a route over the switches; GPUs i and i + 1 also a
 ///      \- sw1 -- gpu1, gpu3 ...        direct link, which is the faster route. Every third GPU computes faster.
 ///  far --/                             a second host, whose copies share a bound; behind the GPUs in number
-Topology test_machine(const std::vector<std::int64_t>& capacities) {
+/// Without switches every GPU has direct links to the hosts, and no routes but to GPUs i + 1 and i - 1.
+Topology test_machine(const std::vector<std::int64_t>& capacities, Switches switches) {
+  const bool switched = switches == Switches::two;
   const int gpus = static_cast<int>(capacities.size());
-  auto d = small_machine::unlinked("host", "gpu", gpus, {"sw0", "sw1"});
+  auto d = small_machine::unlinked("host", "gpu", gpus,
+                                   switched ? std::vector<std::string>{"sw0", "sw1"} : std::vector<std::string>{});
   d.name = "test-machine";
   d.kernels = {kernels("slow", 1), kernels("fast", 3)};
-  for (const char* pcie : {"sw0", "sw1"}) small_machine::add_links(d, "host", pcie, 20, 2);
-  small_machine::add_links(d, "sw0", "sw1", 10, 1);
+  if (switched) {
+    for (const char* pcie : {"sw0", "sw1"}) small_machine::add_links(d, "host", pcie, 20, 2);
+    small_machine::add_links(d, "sw0", "sw1", 10, 1);
+  }
   for (std::size_t i = 0; i < capacities.size(); ++i) {
     Memory& memory = d.memories[1 + i];
     memory.capacity = Bytes{static_cast<double>(capacities[i])};
@@ -36,12 +41,21 @@ Topology test_machine(const std::vector<std::int64_t>& capacities) {
     const bool fast = i % 3 == 2;
     memory.kernels = fast ? 1 : 0;
     memory.idle_watts = Watts{50}, memory.busy_watts = Watts{fast ? 300.0 : 200.0};
-    small_machine::add_links(d, memory.name, i % 2 == 0 ? "sw0" : "sw1", 12, 1);
+    small_machine::add_links(d, memory.name, !switched ? "host" : i % 2 == 0 ? "sw0" : "sw1", 12, 1);
     if (i > 0) small_machine::add_links(d, memory.name, d.memories[i].name, 50, 1);
   }
   small_machine::add_host(d, "far");
-  const auto [out, in] = small_machine::add_links(d, "far", "sw1", 15, 3);
-  CapacityGroup& far = small_machine::add_group(d, "far memory", {out}, {in});
+  std::vector<std::string> joined{"sw1"};
+  if (!switched) {
+    joined = {"host"};
+    for (int i = 0; i < gpus; ++i) joined.push_back("gpu" + std::to_string(i));
+  }
+  std::vector<LinkId> out, in;
+  for (const std::string& node : joined) {
+    const auto [there, back] = small_machine::add_links(d, "far", node, 15, 3);
+    out.push_back(there), in.push_back(back);
+  }
+  CapacityGroup& far = small_machine::add_group(d, "far memory", out, in);
   far.capacity = small_machine::capacity({{1, 11}, {3, 14}}),
   far.both_busy = small_machine::capacity({{2, 13}, {5, 18}});
   far.forward_share = 0.6;

@@ -1,5 +1,5 @@
-#include "sched/choose/search.hpp"
 #include "model/machine/topology_toml.hpp"
+#include "sched/choose/device_sets.hpp"
 
 #include <gtest/gtest.h>
 

@@ -72,6 +72,19 @@ TEST(WhatIfRows, TheLargestShareOfKernelsIsOfABetterPartThatIsNoKernels) {
   EXPECT_EQ(most_kernels(what)->trial->planned.kernels, 0.6);
 }
 
+TEST(WhatIfRows, WhatGoesAgainstExpectationIsTold) {
+  WhatIf what = two_gpu();
+  what.rows = {row(0, 0.5, 0.8, 1), row(1, 0.5, 0.9, 1), row(2, 2, 0.5, 1), row(3, 0.5, 0.9999, 1), row(0, 2, 1.1, 1.2),
+               row(1, 0.5, 1.2, 1.2)};
+  EXPECT_EQ(faster_rows(what), (std::vector<const WhatIfRow*>{&what.rows[0], &what.rows[1]}));
+  EXPECT_EQ(slower_rows(what), std::vector<const WhatIfRow*>{&what.rows[4]});
+  const auto answers = nlohmann::json::parse(to_json(what)).at("answers");
+  ASSERT_EQ(answers.at("faster").size(), 2u);
+  EXPECT_EQ(answers["faster"][0].at("part"), what.parts[0].name);
+  EXPECT_NEAR(answers["faster"][0].at("seconds").get<double>(), 0.2, 1e-12);
+  EXPECT_NEAR(answers.at("slower").at(0).at("seconds").get<double>(), 0.1, 1e-12);
+}
+
 TEST(WhatIfRows, ErrorsOfSearchesAreTold) {
   WhatIf what = two_gpu();
   what.turns.push_back({part_of(what, Knob::Kind::link)});

@@ -1,0 +1,105 @@
+#include "sched/choose/device_sets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "model/machine/islands.hpp"
+
+namespace tilerail {
+namespace {
+
+bool has_way(const Topology& topology, MemoryId src, MemoryId dst) {
+  return src == dst || topology.has_route(src, dst);
+}
+
+/// Those that can bring back what they write, and get it first where that is needed.
+std::vector<MemoryId> that_keep_c(const GemmProblem& p, const Topology& topology, std::span<const MemoryId> devices) {
+  std::vector<MemoryId> keep;
+  std::ranges::copy_if(devices, std::back_inserter(keep), [&](MemoryId gpu) {
+    return has_way(topology, gpu, p.place_c) && (p.beta == 0 || has_way(topology, p.place_c, gpu));
+  });
+  return keep;
+}
+
+/// Those that get what is in a memory, from there or from one another.
+std::vector<MemoryId> supplied_from(MemoryId home, const Topology& topology, std::span<const MemoryId> devices) {
+  std::vector<MemoryId> sources{home}, supplied;
+  std::vector<bool> has_it(devices.size());
+  for (std::size_t i = 0; i < sources.size() && sources.size() <= devices.size(); ++i)
+    for (std::size_t d = 0; d < devices.size(); ++d)
+      if (!has_it[d] && has_way(topology, sources[i], devices[d])) has_it[d] = true, sources.push_back(devices[d]);
+  for (std::size_t d = 0; d < devices.size(); ++d)
+    if (has_it[d]) supplied.push_back(devices[d]);
+  return supplied;
+}
+
+}  // namespace
+
+DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices, std::size_t count) {
+  std::vector<MemoryId> homes, others;
+  for (const MemoryId device : devices) {
+    const bool home = device == problem.place_a || device == problem.place_b || device == problem.place_c;
+    (home ? homes : others).push_back(device);
+  }
+  // With fewer than there are homes, the one of C first: it is read and written.
+  if (const auto c = std::find(homes.begin(), homes.end(), problem.place_c); c != homes.end())
+    std::rotate(homes.begin(), c, c + 1);
+  homes.resize(std::min(homes.size(), count));
+  const std::size_t missing = count - homes.size();
+  std::vector<MemoryId> first = homes, spaced = homes;
+  for (std::size_t i = 0; i < missing; ++i) {
+    first.push_back(others[i]);
+    spaced.push_back(others[i * others.size() / missing]);
+  }
+  std::sort(first.begin(), first.end());
+  std::sort(spaced.begin(), spaced.end());
+  if (first == spaced) return {first};
+  return {first, spaced};
+}
+
+DeviceSets islands_with_matrices(const Question& q) {
+  constexpr std::size_t most_devices = 64;
+  if (q.devices.size() > most_devices) return {};
+  const GemmProblem& p = q.problem;
+  const auto matrices = [&](const std::vector<MemoryId>& island) {
+    return std::ranges::count_if(std::array{p.place_a, p.place_b, p.place_c},
+                                 [&](MemoryId home) { return std::ranges::find(island, home) != island.end(); });
+  };
+  std::map<std::size_t, std::vector<MemoryId>, std::greater<>> of_size;
+  for (const auto& places : islands(q.topology, q.devices)) {
+    std::vector<MemoryId> island;
+    for (const std::size_t place : places) island.push_back(q.devices[place]);
+    std::vector<MemoryId>& best = of_size[island.size()];
+    if (best.empty() || matrices(island) > matrices(best)) best = std::move(island);
+  }
+  DeviceSets sets;
+  for (auto& [_, island] : of_size) sets.push_back(std::move(island));
+  return sets;
+}
+
+std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& topology,
+                                       std::span<const MemoryId> devices) {
+  std::vector<MemoryId> supplied = that_keep_c(p, topology, devices);
+  // One that is left out because of one matrix may have supplied others with the other.
+  for (std::size_t before = supplied.size() + 1; !p.scales_only() && supplied.size() < before;) {
+    before = supplied.size();
+    for (const MemoryId home : {p.place_a, p.place_b}) supplied = supplied_from(home, topology, supplied);
+  }
+  return supplied;
+}
+
+std::vector<MemoryId> directly_supplied(const GemmProblem& p, const Topology& topology,
+                                        std::span<const MemoryId> devices) {
+  std::vector<MemoryId> supplied = that_keep_c(p, topology, devices);
+  if (!p.scales_only())
+    std::erase_if(supplied, [&](MemoryId gpu) {
+      return !has_way(topology, p.place_a, gpu) || !has_way(topology, p.place_b, gpu);
+    });
+  return supplied;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sched/policy/question.hpp"
+
+namespace tilerail {
+
+using DeviceSets = std::vector<std::vector<MemoryId>>;
+
+/// Sets of `count` of the devices that are worth planning for: those where matrices are and, of the others, once the
+/// first and once evenly spaced ones, which share fewer links and groups. No set is listed twice.
+DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices, std::size_t count);
+
+/// Of the islands of each size, the first of those that hold the most matrices. Among very many GPUs none is looked
+/// for: their pairs are too many.
+DeviceSets islands_with_matrices(const Question& question);
+
+/// The devices that get what is read, from its home or from one another, and have routes to and from that of C.
+std::vector<MemoryId> supplied_devices(const GemmProblem& problem, const Topology& topology,
+                                       std::span<const MemoryId> devices);
+/// Those of them that get it from its home.
+std::vector<MemoryId> directly_supplied(const GemmProblem& problem, const Topology& topology,
+                                        std::span<const MemoryId> devices);
+
+}  // namespace tilerail

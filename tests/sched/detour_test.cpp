@@ -1,0 +1,97 @@
+// GPUs that no holder of a tile has a route to: it comes over others.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "plan/validate.hpp"
+#include "sched/choose/device_sets.hpp"
+#include "sched/scheduler.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/small_machine.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+using small_machine::memory;
+
+/// GPUs that all reach the host, and each other over the links given.
+Topology machine_with(int gpus, std::initializer_list<std::pair<const char*, const char*>> links) {
+  auto d = small_machine::memories_and_switches(gpus, 0);
+  d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
+  for (int gpu = 0; gpu < gpus; ++gpu) small_machine::add_links(d, "h", "g" + std::to_string(gpu), 10);
+  for (const auto& [from, to] : links) small_machine::add_links(d, from, to, 50);
+  return Topology{d};
+}
+
+GemmProblem placed(const Topology& machine, const std::string& a, const std::string& b, std::int64_t side = 2048) {
+  GemmProblem problem = cube(side);
+  problem.place_a = memory(machine, a), problem.place_b = memory(machine, b);
+  return problem;
+}
+
+/// Names of the pairs of memories that parts of a matrix, or copies of them, go between.
+std::set<std::string> pairs(const Plan& plan, const Topology& machine) {
+  std::set<std::string> found;
+  for (const Op& op : plan.ops)
+    if (const Queue& queue = plan.queue(op.queue); queue.kind == Queue::Kind::copy)
+      found.insert(machine.memory(queue.src).name + ">" + machine.memory(queue.dst).name);
+  return found;
+}
+
+const std::initializer_list<std::pair<const char*, const char*>> star = {{"g0", "g2"}, {"g1", "g2"}};
+const std::initializer_list<std::pair<const char*, const char*>> chain = {{"g0", "g2"}, {"g2", "g3"}, {"g3", "g1"}};
+
+TEST(Detour, GoesOverAGpuThatHasRoutesToBoth) {
+  const Topology machine = machine_with(3, star);
+  for (const char* name : {"tilerail", "paralia", "gemmex"}) {
+    const Plan plan = plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(), policy(name, {"devices=all"}));
+    validate(plan, machine);
+    EXPECT_EQ(plan.devices.size(), 3u) << name;
+    EXPECT_THAT(pairs(plan, machine), ::testing::IsSupersetOf({"g0>g2", "g2>g1", "g1>g2", "g2>g0"})) << name;
+  }
+}
+
+TEST(Detour, TakesSeveralHopsWhereItMust) {
+  const Topology machine = machine_with(4, chain);
+  const Plan plan = plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(), policy("paralia", {"devices=all"}));
+  validate(plan, machine);
+  EXPECT_THAT(pairs(plan, machine), ::testing::IsSupersetOf({"g0>g2", "g2>g3", "g3>g1", "g1>g3", "g3>g2", "g2>g0"}));
+}
+
+TEST(Detour, ThereIsNoneWhereNothingIsKept) {
+  const Topology machine = machine_with(3, star);
+  expect_input_error(
+      [&] {
+        plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(),
+                  policy("tilerail", {"devices=all", "caching=off"}));
+      },
+      {"no route from 'g1' to 'g0'"});
+}
+
+TEST(Detour, GpusThatNeedOneMayBeChosen) {
+  const Topology machine = machine_with(4, chain);
+  const GemmProblem problem = placed(machine, "g0", "g1", 16384);
+  const auto gpus = machine.gpus();
+  EXPECT_EQ(supplied_devices(problem, machine, gpus), gpus);
+  EXPECT_TRUE(directly_supplied(problem, machine, gpus).empty());
+  EXPECT_EQ(plan_gemm(problem, machine, gpus, preset("tilerail")).devices.size(), 4u);
+  // Without g3 nothing comes from g1 to the others, nor to it.
+  const std::vector<MemoryId> three{gpus[0], gpus[1], gpus[2]};
+  EXPECT_TRUE(supplied_devices(problem, machine, three).empty());
+  const Topology short_ways = machine_with(3, star);
+  EXPECT_EQ(directly_supplied(placed(short_ways, "g0", "g1"), short_ways, short_ways.gpus()),
+            std::vector{memory(short_ways, "g2")});
+}
+
+TEST(Detour, AGpuThatCannotBringBackItsPartOfCIsLeftOut) {
+  const Topology machine = machine_with(3, star);
+  GemmProblem problem = placed(machine, "g0", "g2");
+  problem.place_c = memory(machine, "g1");
+  EXPECT_EQ(supplied_devices(problem, machine, machine.gpus()),
+            (std::vector{memory(machine, "g1"), memory(machine, "g2")}));
+}
+
+}  // namespace
+}  // namespace tilerail::testing
