@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 
 #include "cli/commands/command.hpp"
@@ -29,6 +30,8 @@ Examples:
   tilerail tune --list node.toml
   tilerail tune --merge other.toml --plan-cache node.toml
   tilerail tune --forget --gemm 16K --topology hgx-h200-4 --plan-cache node.toml)";
+
+constexpr const char *of_tuning = "TUNE", *of_work = "WORK";  // groups of options
 
 struct TuneOptions {
   PointOptions points;
@@ -100,22 +103,27 @@ int run_list(const TuneOptions& options) {
 }
 
 /// Options that mean nothing beside one that asks for something else than tuning. CLI11 would list them in the help.
-void refuse_others(const CLI::App& app, const std::string& asked, const std::vector<std::string>& but) {
+void refuse_others(const CLI::App& app, const std::string& asked,
+                   const std::function<bool(const CLI::Option&)>& may_be_given) {
   for (const CLI::Option* other : app.get_options())
-    if (other->count() > 0 && other->get_name() != asked && std::ranges::find(but, other->get_name()) == but.end())
+    if (other->count() > 0 && other->get_name() != asked && !may_be_given(*other))
       throw InputError{fmt::format("{}: excludes {}; expected one of them", asked, other->get_name())};
 }
 
 int run(const CLI::App& app, const TuneOptions& options) {
+  const auto is_file = [](const CLI::Option& other) { return other.get_name() == "--plan-cache"; };
   if (!options.list.empty()) {
-    refuse_others(app, "--list", {});
+    refuse_others(app, "--list", [](const CLI::Option&) { return false; });
     return run_list(options);
   }
   if (!options.merge.empty()) {
-    refuse_others(app, "--merge", {"--plan-cache"});
+    refuse_others(app, "--merge", is_file);
     return run_merge(options);
   }
-  if (options.forget && options.again) throw InputError{"--forget: excludes --again; expected one of them"};
+  if (options.forget)
+    refuse_others(app, "--forget", [&](const CLI::Option& other) {
+      return is_file(other) || (other.get_group() != of_tuning && other.get_group() != of_work);
+    });
   return run_tune(options);
 }
 
@@ -126,7 +134,7 @@ Command add_tune(CLI::App& root) {
   CLI::App* app = root.add_subcommand("tune", "Search long for the fastest plans, and keep them in a plan cache");
   app->footer(footer);
   options->points.add_to(*app, "PROBLEMS");
-  OptionGroup group{*app, "TUNE"};
+  OptionGroup group{*app, of_tuning};
   group.add("--plan-cache", "FILE", options->plan_cache, "The plan cache that plans go into [$TILERAIL_PLAN_CACHE]");
   group.add("--budget", "OPS", options->budget,
             "Operations of plans that the search of each preset may simulate [1000000]");
@@ -134,7 +142,7 @@ Command add_tune(CLI::App& root) {
   group.add("--backend", "NAME", options->backend,
             "host or cuda: the best plan of each preset is run there, too [sim]");
   options->bench.add_to(*app, group);
-  OptionGroup{*app, "WORK"}.add("-j,--jobs", "N", options->jobs, "Processes that simulate side by side [all cores]");
+  OptionGroup{*app, of_work}.add("-j,--jobs", "N", options->jobs, "Processes that simulate side by side [all cores]");
   OptionGroup other{*app, "INSTEAD"};
   other.add("--list", "FILE", options->list, "Show what a plan cache has");
   other.add("--merge", "FILE", options->merge, "Put its plans into --plan-cache, too");

@@ -36,10 +36,9 @@ std::string to_text(const std::vector<study::TuneResult>& results) {
       {"problem", "policy", "estimate", "planned", "tuned", "saved", "T", "GPUs", "by"}};
   std::string failed;
   for (const study::TuneResult& r : results) {
-    if (!r.tuned) {
-      failed += fmt::format("failed: {}: {}\n", text_of(r.key), r.error);
-      continue;
-    }
+    if (!r.error.empty())
+      failed += fmt::format("{}: {}: {}\n", r.tuned ? "in part" : "failed", text_of(r.key), r.error);
+    if (!r.tuned) continue;
     lines.push_back({text_of(r.key), r.key.policy, seconds_or_dash(r.estimated_s), seconds_or_dash(r.planned_s),
                      seconds_text(r.tuned->seconds), r.known ? "known" : saved(r), decided(*r.tuned, "tile"),
                      gpus_of(*r.tuned, r.key), r.tuned->judge});

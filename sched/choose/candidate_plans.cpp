@@ -13,6 +13,16 @@
 
 namespace tilerail {
 
+namespace {
+
+bool has_routes(const Plan& plan, const Topology& topology) {
+  return std::ranges::all_of(plan.queues, [&](const Queue& queue) {
+    return queue.kind != Queue::Kind::copy || topology.has_route(queue.src, queue.dst);
+  });
+}
+
+}  // namespace
+
 CandidatePlans::CandidatePlans(const Question& question, const DeviceSets& sets, const std::vector<std::int64_t>& tiles,
                                const WayList& ways)
     : question_{question}, sets_{sets}, tiles_{tiles}, ways_{ways} {}
@@ -30,7 +40,9 @@ Tried CandidatePlans::planned(const Candidate& candidate, const Policy& way, std
       decisions.distribution = Distribution::blocks;  // which is the same
     for (const auto& [key, value] : to_text(decisions, question.topology))
       result.decided += fmt::format("{}={} ", key, value);
-    if (!knows(result)) result.plan = scheduler.plan(decisions);
+    if (knows(result)) return result;
+    result.plan = scheduler.plan(decisions);
+    if (!has_routes(*result.plan, question_.topology)) result.plan.reset();
   } catch (const InputError&) {  // what does not fit in memory is no candidate
   }
   return result;

@@ -150,7 +150,7 @@ class Tuning {
       if (found.best) tried_[task] += found.best->tuned.tried;
       if (found.best && is_better(*found.best, end.task)) best_[task] = {*found.best, end.task};
     }
-    if (--waiting_[task] == 0 && result.error.empty()) keep(task);
+    if (--waiting_[task] == 0) keep(task);
   }
 
   /// Of equal ones the first by number, whichever ends first.
@@ -164,13 +164,19 @@ class Tuning {
   void keep(std::size_t task) {
     TuneResult& result = results_[task];
     if (!best_.contains(task)) {
-      result.error = "no preset plans it";
+      if (result.error.empty()) result.error = "no preset plans it";
       return;
     }
-    TunedPlan& tuned = best_[task].first.tuned;
+    TunedPlan tuned = std::move(best_[task].first.tuned);
     tuned.tried = tried_[task];
-    result.tuned = tuned;
-    update_plan_cache(file_, owner_, [&](PlanCache& cache) { cache.plans.insert_or_assign(result.key, tuned); });
+    const auto before = before_.find(result.key);
+    update_plan_cache(file_, owner_, [&](PlanCache& cache) {
+      const auto now = cache.plans.try_emplace(result.key, tuned).first;
+      // What was there has been weighed already, unless another process has found it in the meantime.
+      const bool is_weighed = before != before_.end() && before->second == now->second;
+      if (is_weighed || goes_before(tuned, now->second)) now->second = tuned;
+      result.tuned = now->second;
+    });
   }
 
   const std::vector<TuneTask>& tasks_;

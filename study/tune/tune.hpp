@@ -34,11 +34,11 @@ struct TuneTask {
 /// What became of it. Seconds by whoever judged.
 struct TuneResult {
   PlanKey key;
-  std::optional<TunedPlan> tuned = {};  // none where it failed
+  std::optional<TunedPlan> tuned = {};  // none where all failed
   bool known = false;                   // from the file: it was tuned before
   /// Of what the estimate alone, and of what the policy itself chooses.
   std::optional<double> estimated_s = {}, planned_s = {};
-  std::string error = {};
+  std::string error = {};  // also of one preset's search, where others have found a plan
 };
 
 /// The points of a sweep whose keys do not change the machine. Points that ask for one plan are one task. Throws

@@ -153,6 +153,8 @@ class Tune(CommandTest):
                 (["tune", "--list", "plans.toml", "--gemm", "64"], "--list"),
                 (["tune", "--merge", "gone.toml", "--plan-cache", "plans.toml"], "cannot read 'gone.toml'"),
                 (["tune", *PROBLEM, "--forget", "--plan-cache", "gone.toml"], "cannot read 'gone.toml'"),
+                (["tune", *PROBLEM, "--forget", "--budget", "9", "--plan-cache", "plans.toml"], "--forget: excludes --budget"),
+                (["tune", *PROBLEM, "--forget", "--again", "--plan-cache", "plans.toml"], "--forget: excludes --again"),
                 (["simulate", "--plan", "plan.json", "--plan-cache", "plans.toml"], "--plan")):
             with self.subTest(arguments=arguments):
                 self.assert_refused(arguments, quoted)

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <set>
 
+#include "cost/estimate.hpp"
 #include "plan/validate.hpp"
 #include "sched/choose/device_sets.hpp"
 #include "sched/scheduler.hpp"
@@ -83,6 +85,24 @@ TEST(Detour, GpusThatNeedOneMayBeChosen) {
   const Topology short_ways = machine_with(3, star);
   EXPECT_EQ(directly_supplied(placed(short_ways, "g0", "g1"), short_ways, short_ways.gpus()),
             std::vector{memory(short_ways, "g2")});
+}
+
+// C is on g0, which g1 has no route to: the search tries plans with copies between them, and leaves them out.
+TEST(Detour, PlansThatCannotRunAreNotJudged) {
+  const Topology machine = machine_with(4, chain);
+  const Resources resources{machine};
+  GemmProblem problem = placed(machine, "g0", "g1");
+  problem.place_c = memory(machine, "g0");
+  std::atomic<int> judged = 0;
+  const Judge judge{[&](const Plan& plan) {
+    validate(plan, machine);
+    ++judged;
+    return Judgement{estimate_plan(plan, machine, resources).makespan, {}};
+  }};
+  const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"max-hops=2"}), judge);
+  validate(plan, machine);
+  EXPECT_GT(judged.load(), 10);
+  EXPECT_GT(plan.devices.size(), 1u);
 }
 
 TEST(Detour, AGpuThatCannotBringBackItsPartOfCIsLeftOut) {
