@@ -15,9 +15,9 @@
 #include "cli/output/study_output.hpp"
 #include "cli/output/sweep_text.hpp"
 #include "model/base/error.hpp"
+#include "model/machine/settings/setting_keys.hpp"
 #include "study/json_cells.hpp"
 #include "study/sweep/journal.hpp"
-#include "study/sweep/keys.hpp"
 #include "study/sweep/run_sweep.hpp"
 
 namespace tilerail::cli {
@@ -54,7 +54,7 @@ void refuse_other_machines(const study::Sweep& sweep) {
   if (!sweep.base.machine.settings.empty()) refuse("", fmt::format("'{}'", sweep.base.machine.settings.front()));
   for (const study::SweepAxis& axis : sweep.axes)
     for (const std::string& key : axis.keys)
-      if (study::is_machine_setting(key) || (key == "topology" && axis.values.texts.size() > 1))
+      if (begins_as_setting(key) || (key == "topology" && axis.values.texts.size() > 1))
         refuse(axis.place, fmt::format("'{}'", key));
 }
 

@@ -94,9 +94,10 @@ std::vector<int> parse_numbers(std::string_view text, std::string_view what) {
 }
 
 std::string trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(' ');
+  constexpr std::string_view blanks = " \t";
+  const auto begin = text.find_first_not_of(blanks);
   if (begin == std::string_view::npos) return {};
-  return std::string{text.substr(begin, text.find_last_not_of(' ') - begin + 1)};
+  return std::string{text.substr(begin, text.find_last_not_of(blanks) - begin + 1)};
 }
 
 std::vector<std::string> known_parts(std::string_view text, const std::function<bool(const std::string&)>& is_known) {

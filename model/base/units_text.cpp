@@ -96,6 +96,11 @@ std::string shortest(double value) {
   return {digits.data(), end};
 }
 
+std::string typed(double value) {
+  constexpr double exact = 1e15;
+  return std::round(value) == value && std::abs(value) < exact ? fmt::format("{:.0f}", value) : shortest(value);
+}
+
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 80;
   std::string result = "'";

@@ -31,6 +31,8 @@ std::string brief_text(FlopRate value);
 /// The shortest decimal form that reads back as the same double.
 std::string shortest(double value);
 inline std::string to_text(double value) { return shortest(value); }
+/// As one types it: a whole number below 10^15 with all its digits, any other the shortest.
+std::string typed(double value);
 
 /// `text` in single quotes, cut and without control characters, for messages.
 std::string in_quotes(std::string_view text);

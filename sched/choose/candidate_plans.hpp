@@ -24,7 +24,7 @@ struct Tried {
   std::optional<Plan> plan = {};       // none where it cannot be planned
   std::optional<double> seconds = {};  // where it was judged
   std::vector<Seconds> ends = {};      // of its devices
-  std::string balance = {};            // how it differs from its way, whose work was not balanced
+  std::string changes = {};            // of the policy's fields, where it is not just its way: its work is balanced
 };
 
 using Estimated = std::pair<double, Candidate>;  // with its seconds

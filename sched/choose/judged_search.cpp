@@ -188,13 +188,13 @@ class JudgedSearch {
     if (for_the_end_ == 0 || best_->ends.empty()) return;
     Policy way = ways_[best_->candidate.way];
     if (way.distribution == Distribution::blocks) way.distribution = Distribution::proportional;
+    way.shares = question_.policy.shares;  // those of balanced work replace them
     std::int64_t left = for_the_end_ / 3;
     for (double step = 1; step > least_step && imbalance(best_->ends) > even;) {
       Tried next = candidates_.planned(best_->candidate, way, balanced_shares(best_->shares, best_->ends, step));
       if (!next.plan || (left -= static_cast<std::int64_t>(next.plan->ops.size())) < 0) return;
       take(next, judge_.of(*next.plan));
-      next.balance =
-          fmt::format(" distribution={} shares={:.4g}", value_of(way, "distribution"), fmt::join(next.shares, ":"));
+      next.changes = ways_.changes_text(way) + fmt::format(" shares={:.4g}", fmt::join(next.shares, ":"));
       said_.push_back({what(next), *next.seconds, "simulator"});
       if (*next.seconds < *best_->seconds)
         best_ = std::move(next);
@@ -227,9 +227,9 @@ class JudgedSearch {
   }
 
   std::string what(const Tried& made) const {
-    return fmt::format("tile={} grid={} gpus={}{}{}", made.plan->tile, made.grid.text(),
-                       gpus_text(question_.topology, made.plan->devices), ways_.changes_text(made.candidate.way),
-                       made.balance);
+    return fmt::format("tile={} grid={} gpus={}{}", made.plan->tile, made.grid.text(),
+                       gpus_text(question_.topology, made.plan->devices),
+                       made.changes.empty() ? ways_.changes_text(ways_[made.candidate.way]) : made.changes);
   }
 
   Plan explained() {

@@ -94,10 +94,10 @@ void WayList::add_beside(std::size_t way) {
       if (!value.empty()) add(changed(ways_[way], field.key, value));
 }
 
-std::string WayList::changes_text(std::size_t way) const {
+std::string WayList::changes_text(const Policy& way) const {
   std::string text;
   for (const Varied& field : varied)
-    if (const std::string value = value_of(ways_[way], field.key); value != value_of(question_.policy, field.key))
+    if (const std::string value = value_of(way, field.key); value != value_of(question_.policy, field.key))
       text += fmt::format(" {}={}", field.key, value);
   return text;
 }

@@ -27,7 +27,7 @@ class WayList {
   /// It stays where it is while others are added.
   const Policy& operator[](std::size_t way) const { return ways_[way]; }
   /// What is other in it than in the question's policy: " sends=free order=fifo".
-  std::string changes_text(std::size_t way) const;
+  std::string changes_text(const Policy& way) const;
 
  private:
   /// Returns its number, be it new or not.

@@ -82,12 +82,6 @@ void set_setting(JobText& job, const std::string& key, const std::string& value)
 
 }  // namespace
 
-bool is_machine_setting(std::string_view key) {
-  if (key == "gpus" || key == "name") return true;
-  constexpr std::string_view kinds[] = {"link:", "group:", "memory:", "kernels:", "issue."};
-  return std::ranges::any_of(kinds, [&](std::string_view kind) { return key.starts_with(kind); });
-}
-
 bool is_key(const std::string& key) { return options().contains(key) || is_setting_key(key) || is_policy_field(key); }
 
 bool is_text_key(const std::string& key) {
@@ -97,7 +91,7 @@ bool is_text_key(const std::string& key) {
 
 void set_key(JobText& job, const std::string& key, const std::string& value) {
   if (const auto option = options().find(key); option != options().end()) return option->second(job, value);
-  if (is_machine_setting(key)) return set_setting(job, key, value);
+  if (begins_as_setting(key)) return set_setting(job, key, value);
   if (is_policy_field(key)) return set_field(job, key, value);
   std::vector<std::string> names{"gpus", "name"};
   for (const auto& [name, _] : options()) names.push_back(name);

@@ -11,7 +11,6 @@ namespace tilerail::study {
 /// their dashes (gemm, m, n, k, dtype, place, topology, devices, policy, tile ...), fields of policies (routing ...),
 /// and settings of the machine (link:host->gpu0.bandwidth, gpus ...; docs/formats.md#settings).
 
-bool is_machine_setting(std::string_view key);
 /// Whether it is a key at all, as far as it tells without a machine.
 bool is_key(const std::string& key);
 /// Whether its values are texts, even those that look like numbers: a machine may be called 1e2.

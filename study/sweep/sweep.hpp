@@ -30,6 +30,8 @@ struct Sweep {
   std::size_t index(std::size_t point, std::size_t axis) const;  // of the value
 };
 
+constexpr std::int64_t most_points = 1000000;  // of a sweep
+
 /// The machines that a sweep names, as they are, by their text in it.
 using Machines = std::map<std::string, Topology>;
 

@@ -13,7 +13,6 @@
 namespace tilerail::study {
 namespace {
 
-constexpr std::size_t most_points = 1000000;
 constexpr std::string_view sizes[] = {"m", "n", "k"};
 
 void require_few_points(const Sweep& sweep) {

@@ -16,15 +16,12 @@
 namespace tilerail::study {
 namespace {
 
-constexpr std::size_t most_items = 10000;
 constexpr Range<double> any_number{-1e300, 1e300, "a finite number"};
 
 /// A text, or a number as one would write it.
 std::string text_of(const TomlValue& value) {
   if (value.is_text()) return value.text();
-  const double number = value.number(any_number);
-  constexpr double exact = 1e15;  // sizes are written with all digits
-  return number == std::round(number) && std::abs(number) < exact ? fmt::format("{:.0f}", number) : shortest(number);
+  return typed(value.number(any_number));
 }
 
 template <class Action>
@@ -53,7 +50,7 @@ void read_base(Sweep& sweep, const TomlTable& base) {
   std::ranges::stable_sort(entries, {}, [](const auto& entry) { return rank_of(entry.first); });
   for (const auto& [key, value] : entries) {
     if (rank_of(key) == 0) {
-      for (const TomlValue& each : value.list(most_items))
+      for (const TomlValue& each : value.list(most_values))
         (key == "set" ? sweep.base.policy.overrides : sweep.base.machine.settings).push_back(each.text());
       continue;
     }
@@ -73,7 +70,7 @@ SweepAxis read_axis(const TomlTable& table) {
   if (bool(key) == bool(keys)) table.fail("expected 'key' or 'keys'");
   if (key) axis.keys.push_back(key->text());
   if (keys)
-    for (const TomlValue& each : keys->list(most_items)) axis.keys.push_back(each.text());
+    for (const TomlValue& each : keys->list(most_values)) axis.keys.push_back(each.text());
   if (axis.keys.empty()) keys->fail("there are none; expected at least one");
   const TomlValue values = table.need("values");
   placing(values.place(), [&] {
@@ -82,7 +79,7 @@ SweepAxis read_axis(const TomlTable& table) {
       return;
     }
     std::vector<std::string> items;
-    for (const TomlValue& each : values.list(most_items)) items.push_back(text_of(each));
+    for (const TomlValue& each : values.list(most_values)) items.push_back(text_of(each));
     axis.values = values_of(axis.keys, items);
   });
   return axis;

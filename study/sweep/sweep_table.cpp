@@ -13,13 +13,12 @@
 #include "model/base/csv_cells.hpp"
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
+#include "study/sweep/sweep.hpp"
 
 namespace tilerail::study {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::int64_t most_points = 1000000;
 
 /// The columns before the axes and the first after them say where these are.
 void read_header(SweepTable& table, CsvReader& csv) {

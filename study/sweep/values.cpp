@@ -16,14 +16,7 @@
 namespace tilerail::study {
 namespace {
 
-constexpr std::size_t most_values = 10000;  // of one key
-constexpr std::size_t longest = 200;        // of what may be a number or a range: std::regex recurses
-
-std::string trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return std::string{text.substr(begin, text.find_last_not_of(" \t") - begin + 1)};
-}
+constexpr std::size_t longest = 200;  // of what may be a number or a range: std::regex recurses
 
 /// A number and its unit; that of a factor, which is written before it, is "x".
 struct Number {
@@ -31,9 +24,7 @@ struct Number {
   std::string unit;
 
   std::string text() const {
-    constexpr double exact = 1e15;  // sizes are written with all digits
-    const std::string digits =
-        std::round(value) == value && value < exact ? fmt::format("{:.0f}", value) : shortest(value);
+    const std::string digits = typed(value);
     return unit == "x" ? "x" + digits : unit.empty() ? digits : fmt::format("{} {}", digits, unit);
   }
 };

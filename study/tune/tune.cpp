@@ -9,8 +9,8 @@
 
 #include "model/base/error.hpp"
 #include "model/base/units_text.hpp"
+#include "model/machine/settings/setting_keys.hpp"
 #include "sched/policy/fields.hpp"
-#include "study/sweep/keys.hpp"
 #include "study/tune/finalists.hpp"
 
 namespace tilerail::study {
@@ -197,7 +197,7 @@ class Tuning {
 Topology machine_of_tune(const Sweep& sweep) {
   for (const SweepAxis& axis : sweep.axes)
     for (const std::string& key : axis.keys)
-      if (key == "topology" || is_machine_setting(key))
+      if (key == "topology" || begins_as_setting(key))
         throw InputError{fmt::format("{}{} changes the machine; expected one machine for all plans of a cache",
                                      axis.place, in_quotes(key))};
   const Machines machines = check_sweep(sweep);

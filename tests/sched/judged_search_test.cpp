@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
+#include <sstream>
 #include <string>
 
 #include "sched/choose/outlook.hpp"
@@ -103,7 +105,42 @@ TEST(JudgedSearch, FindsFewerGpusThatWantAnotherTile) {
     const bool whole = plan.tile == 4096;
     return plan.devices.size() == 4 ? (whole ? 1.0 : 1.1) : (whole ? 10.0 : 0.9);
   }};
+  // With little to spend it must be right about the tile of fewer GPUs at once.
+  EXPECT_LT(planned({"judge-ops=2000"}, asked.judge()).devices.size(), 4U);
   EXPECT_LT(planned({}, asked.judge()).devices.size(), 4U);
+}
+
+TEST(JudgedSearch, GivesTilesDealtOtherwiseAnotherTile) {
+  Asked asked{[start = planned({}, {}).tile](const Plan& plan) {
+    const bool dealt = decision(plan, "distribution") == "2d-cyclic";
+    return !dealt ? 1.0 : plan.tile >= start ? 1.2 : 0.5;
+  }};
+  EXPECT_EQ(decision(planned({"judge-ops=4000"}, asked.judge()), "distribution"), "2d-cyclic");
+}
+
+// To this judge GPU d needs d + 1 seconds for a multiplication.
+TEST(JudgedSearch, BalancesTheWorkOfGpusThatEndApartAndSaysSo) {
+  const Judge judge{[](const Plan& plan) {
+    std::vector<Seconds> ends(plan.devices.size());
+    for (const Op& op : plan.ops)
+      for (std::size_t d = 0; d < ends.size() && op.kind == OpKind::gemm; ++d)
+        if (plan.queue(op.queue).dst == plan.devices[d])
+          ends[d] += Seconds{static_cast<double>(d + 1) * static_cast<double>(op.y.rows * op.y.cols * op.a.cols)};
+    return Judgement{std::ranges::max(ends), {}, ends};
+  }};
+  const Plan plan = planned({"tile=512", "devices=all"}, judge);
+  EXPECT_THAT(plan.origin.why, HasSubstr(" distribution=proportional shares="));
+  double unbalanced = 0, least = plan.origin.candidates.front().seconds;
+  for (const PlanCandidate& candidate : plan.origin.candidates) {
+    least = std::min(least, candidate.seconds);
+    std::istringstream words{candidate.what.substr(candidate.what.find(" gpus="))};
+    std::set<std::string> keys;
+    for (std::string word; words >> word;)
+      EXPECT_TRUE(keys.insert(word.substr(0, word.find('='))).second) << candidate.what;
+    if (!keys.contains("shares"))
+      unbalanced = unbalanced == 0 ? candidate.seconds : std::min(unbalanced, candidate.seconds);
+  }
+  EXPECT_LT(least, 0.6 * unbalanced);  // 12 / 25 in the limit: 1 / (1 + 1/2 + 1/3 + 1/4) against a quarter
 }
 
 TEST(JudgedSearch, KeepsTheTileAndTheGpusThatAreGiven) {

@@ -57,9 +57,9 @@ class WaysOf : public ::testing::Test {
 TEST_F(WaysOf, BeginWithThePolicysOwnAndListNoneTwice) {
   ask("meluxina-a100", 4, {});
   const WayList ways{*question_};
-  EXPECT_EQ(ways.changes_text(0), "");
+  EXPECT_EQ(ways.changes_text(ways[0]), "");
   std::set<std::string> changes;
-  for (std::size_t i = 0; i < ways.size(); ++i) changes.insert(ways.changes_text(i));
+  for (std::size_t i = 0; i < ways.size(); ++i) changes.insert(ways.changes_text(ways[i]));
   EXPECT_THAT(changes, SizeIs(ways.size()));
   EXPECT_THAT(values("distribution"), Contains("2d-cyclic"));  // as paralia has it
   for (const char* key : {"routing", "min-chunk-bytes", "issue"})
@@ -110,7 +110,7 @@ TEST_F(WaysOf, BesideOneDifferInOneField) {
   ways.add_beside(0);
   EXPECT_GT(ways.size(), first);
   for (std::size_t i = first; i < ways.size(); ++i)
-    EXPECT_EQ(std::ranges::count(ways.changes_text(i), '='), 1) << ways.changes_text(i);
+    EXPECT_EQ(std::ranges::count(ways.changes_text(ways[i]), '='), 1) << ways.changes_text(ways[i]);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/base/digest.hpp"
+#include "model/base/parse.hpp"
 #include "model/base/text.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/settings/description_editor.hpp"
@@ -10,15 +11,6 @@
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-}  // namespace
 
 std::pair<std::string, std::string> split_setting(std::string_view setting) {
   const std::size_t first = setting.find('=');
@@ -26,11 +18,11 @@ std::pair<std::string, std::string> split_setting(std::string_view setting) {
   while (equals != std::string_view::npos && !is_setting_key(trimmed(setting.substr(0, equals))))
     equals = setting.find('=', equals + 1);
   if (equals == std::string_view::npos) equals = first;
-  const std::string_view key = trimmed(setting.substr(0, equals));
+  const std::string key = trimmed(setting.substr(0, equals));
   if (equals == std::string_view::npos || key.empty())
     throw InputError{
         fmt::format("{}: is no setting; expected KEY=VALUE, where KEY is {}", in_quotes(setting), setting_keys)};
-  return {std::string{key}, std::string{trimmed(setting.substr(equals + 1))}};
+  return {key, trimmed(setting.substr(equals + 1))};
 }
 
 std::string name_with(const std::string& base, std::span<const std::string> settings) {

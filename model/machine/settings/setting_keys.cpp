@@ -37,6 +37,11 @@ std::string_view figure_of(std::string_view key) {
   return found;
 }
 
+bool begins_as_setting(std::string_view key) {
+  return is_setting_key(key) ||
+         std::ranges::any_of(kinds, [&](std::string_view kind) { return key.starts_with(kind); });
+}
+
 bool is_setting_key(std::string_view key) {
   return key == "gpus" || key == "name" || key.starts_with("issue.") || !figure_of(key).empty();
 }
