@@ -45,7 +45,6 @@ class JudgedSearch {
     }
     if (best_) {
       outlook_.use(-2 * for_the_end_ / 3);
-      for (const Candidate& candidate : left_out_) outlook_.forget(candidate);
       try_presets();
       balance();
     }
@@ -203,15 +202,11 @@ class JudgedSearch {
     }
   }
 
-  /// If there is a plan, no other way has come to the same, and its operations may still be judged: now or, where what
-  /// is kept for the end may be used, then.
+  /// If there is a plan, no other way has come to the same, and its operations may still be judged.
   bool is_to_judge(const Tried& made) {
     if (!made.plan || candidates_.knows(made)) return false;
     const auto ops = static_cast<std::int64_t>(made.plan->ops.size());
-    if (ops > outlook_.left()) {
-      left_out_.push_back(made.candidate);
-      return false;
-    }
+    if (ops > outlook_.left()) return false;
     candidates_.claim(made);
     outlook_.use(ops);
     return true;
@@ -263,7 +258,6 @@ class JudgedSearch {
   CandidatePlans candidates_{question_, sets_, tiles_, ways_};
   std::vector<PlanCandidate> said_;  // as the plan file has them
   std::set<std::size_t> near_sets_;  // worth another look
-  std::vector<Candidate> left_out_;  // for want of budget
   std::optional<Tried> best_;
   int since_best_ = 0;  // plans judged since one was better by what is worth it
 };

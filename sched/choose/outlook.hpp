@@ -22,7 +22,6 @@ class Outlook {
 
   /// What a candidate takes; nothing where that cannot be known.
   void learn(const Candidate& candidate, std::optional<double> seconds);
-  void forget(const Candidate& candidate) { seconds_.erase(candidate); }
   /// So many operations are judged.
   void use(std::int64_t ops) { used_ += ops; }
 
