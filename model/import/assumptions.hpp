@@ -19,7 +19,8 @@ inline constexpr int first_pcie = 3, last_pcie = 7;
 inline constexpr std::array pcie{Rate{15.75e9}, Rate{31.5e9}, Rate{63e9}, Rate{121e9}, Rate{242e9}};
 /// Payload of what lanes carry: below 8 GT/s, from there on, and of FLITs, from 64 GT/s on.
 inline constexpr double old_line_code = 0.8, line_code = 128.0 / 130, flits = 242.0 / 256;
-inline constexpr double line_code_from = 8, flits_from = 64, most_transfers = 128;  // GT/s
+inline constexpr double line_code_from = 8, flits_from = 64;                         // GT/s
+inline constexpr std::array pcie_transfers{2.5, 5.0, 8.0, 16.0, 32.0, 64.0, 128.0};  // GT/s, by generation
 inline constexpr std::array pcie_widths{1, 2, 4, 8, 12, 16, 32};
 
 /// One NVLink, one direction, nominal, by compute capability from which on. Source: NVIDIA's pages of B200 (1.8 TB/s of
@@ -55,6 +56,9 @@ inline constexpr std::size_t most_in_pairs = 8;
 
 /// GPUs that pairs make one switch of: rates of all pairs within this factor.
 inline constexpr double alike = 1.1;
+
+/// Linux numbers NUMA domains from 0 to this (its largest MAX_NUMNODES).
+inline constexpr int last_domain = 1023;
 
 /// GPUs of one file. No node that these tools describe has more; it bounds what a hostile file can cost.
 inline constexpr std::size_t most_gpus = 128;

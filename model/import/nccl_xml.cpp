@@ -39,7 +39,9 @@ class Importer {
       throw InputError{fmt::format("{}: there is no element 'system'; expected NCCL's topology file", file_)};
     std::vector<NodeId> sockets;
     for (const auto& [name, cpu] : *system) {
-      if (name != "cpu" || !has_gpu(cpu)) continue;
+      if (name != "cpu") continue;
+      check_domain(cpu);
+      if (!has_gpu(cpu)) continue;
       check_host(cpu);
       const std::string domain = std::to_string(sockets.size());
       sockets.push_back(machine_.add_domain(domain, rates_.host_memory, assumed));
@@ -48,7 +50,8 @@ class Importer {
     if (gpus_.empty())
       throw InputError{fmt::format("{}: there is no element 'pci' with a 'gpu'; expected one for each GPU", file_)};
     machine_.join_all(sockets, rates_.sockets, assumptions::socket_latency, assumed);
-    for (const Gpu& gpu : gpus_) add_nvlinks(gpu);
+    for (Gpu& gpu : gpus_) add_nvlinks(gpu);
+    check_both_directions();
     return machine_.description();
   }
 
@@ -56,7 +59,9 @@ class Importer {
   struct Gpu {
     NodeId node;
     const XmlTree* element;
-    Rate nvlink;  // of one, with what reaching it loses
+    std::string bus;
+    Rate nvlink;                          // of one, with what reaching it loses
+    std::map<NodeId, int> to_peers = {};  // NVLinks
   };
 
   static bool has_gpu(const XmlTree& element) {
@@ -78,8 +83,25 @@ class Importer {
     if (first_cpu_ == nullptr) first_cpu_ = &cpu;
   }
 
+  /// Each NUMA domain of a host once; -1 is that of a machine that has none.
+  void check_domain(const XmlTree& cpu) {
+    const std::string number = attribute(cpu, "numaid");
+    if (!whole_number(number, -1, assumptions::last_domain))
+      fail(cpu, fmt::format("cpu: numaid {} is no number of a NUMA domain; expected -1 to {}", in_quotes(number),
+                            assumptions::last_domain));
+    if (!domains_.emplace(attribute(cpu, "host_hash"), number).second)
+      fail(cpu, fmt::format("cpu: numaid {} is another cpu's; expected a number of its own", in_quotes(number)));
+  }
+
   std::pair<Rate, std::string> rate_of(const XmlTree& pci) const {
-    const auto payload = pcie_payload(attribute(pci, "link_speed"), attribute(pci, "link_width"));
+    const std::string speed = attribute(pci, "link_speed"), width = attribute(pci, "link_width");
+    const auto refuse = [&](const char* name, const std::string& value, const std::string& expected) {
+      fail(pci, fmt::format("pci at {}: {} {} is unknown; expected {}", in_quotes(attribute(pci, "busid")), name,
+                            in_quotes(value), expected));
+    };
+    if (!is_pcie_speed(speed)) refuse("link_speed", speed, expected_pcie_speed());
+    if (!is_pcie_width(width)) refuse("link_width", width, expected_pcie_width());
+    const auto payload = pcie_payload(speed, width);
     return payload ? std::pair{*payload * assumptions::reached, told} : std::pair{rates_.pcie, assumed};
   }
 
@@ -98,14 +120,21 @@ class Importer {
     }
   }
 
+  /// NCCL writes 0 for what it does not know.
+  int number_of_c2c(const XmlTree& link, const std::string& name, int most) const {
+    const std::string text = attribute(link, name);
+    const auto number = text.empty() ? 0 : whole_number(text, 0, most);
+    if (!number) fail(link, fmt::format("c2c: {} {} is no number; expected 0 to {}", name, in_quotes(text), most));
+    return *number;
+  }
+
   /// NVLink-C2C of a Grace, or NVLinks of a POWER9: GPUs reach these processors by them instead of PCIe.
   bool add_coherent_links(const Gpu& gpu, NodeId socket) {
     for (const auto& [name, link] : *gpu.element) {
       if (name != "c2c") continue;
-      const auto count = whole_number(attribute(link, "count"), 1, 1000);
-      const auto megabytes = whole_number(attribute(link, "bw"), 1, 10'000'000);
-      const bool both = count && megabytes;
-      machine_.join(socket, gpu.node, both ? Rate{1e6 * *megabytes * *count} * assumptions::reached : rates_.c2c,
+      const int count = number_of_c2c(link, "count", 1000), megabytes = number_of_c2c(link, "bw", 10'000'000);
+      const bool both = count > 0 && megabytes > 0;
+      machine_.join(socket, gpu.node, both ? Rate{1e6 * megabytes * count} * assumptions::reached : rates_.c2c,
                     gpu_latency, both ? told : assumed);
       return true;
     }
@@ -127,8 +156,12 @@ class Importer {
            fmt::format("gpu at {}: dev '{}' is another GPU's; expected a number of its own", in_quotes(bus), *device));
     if (gpus_.size() >= TopologyLimits::memories / 2)
       fail(gpu, fmt::format("too many GPUs; expected at most {}", TopologyLimits::memories / 2));
-    const Rate nvlink = rates_.nvlink.value_or(nvlink_of(attribute(gpu, "sm")) * assumptions::reached);
-    gpus_.push_back({machine_.add_gpu(fmt::format("gpu{}", *device), *device, told), &gpu, nvlink});
+    const std::string sm = attribute(gpu, "sm");
+    if (!is_compute_capability(sm))
+      fail(gpu, fmt::format("gpu at {}: sm {} is no compute capability; expected ten times it, as 90 of 9.0",
+                            in_quotes(bus), in_quotes(sm)));
+    const Rate nvlink = rates_.nvlink.value_or(nvlink_of(sm) * assumptions::reached);
+    gpus_.push_back({machine_.add_gpu(fmt::format("gpu{}", *device), *device, told), &gpu, bus, nvlink});
     if (bus.empty()) fail(pci, fmt::format("pci: busid of the GPU with dev '{}' is missing; expected one", *device));
     if (!by_bus_.emplace(bus, gpus_.back().node).second)
       fail(pci, fmt::format("pci: busid {} is another GPU's; expected one of its own", in_quotes(bus)));
@@ -146,9 +179,8 @@ class Importer {
 
   /// To another GPU, those that its own entry counts, in one direction; to a switch (or to what is not in the file),
   /// all together.
-  void add_nvlinks(const Gpu& gpu) {
+  void add_nvlinks(Gpu& gpu) {
     int to_switch = 0;
-    std::map<NodeId, int> to_peers;
     for (const auto& [name, link] : *gpu.element) {
       if (name != "nvlink" || attribute(link, "tclass") == processor) continue;
       const int count = count_of(link);
@@ -156,13 +188,26 @@ class Importer {
       if (peer == by_bus_.end())
         to_switch += count;
       else if (peer->second != gpu.node)
-        to_peers[peer->second] += count;
+        gpu.to_peers[peer->second] += count;
     }
-    for (const auto& [peer, count] : to_peers)
+    for (const auto& [peer, count] : gpu.to_peers)
       machine_.link_peers(gpu.node, peer, gpu.nvlink * count, nvlink_latency * 2, assumed);
     if (to_switch == 0) return;
     if (!nvswitch_) nvswitch_ = machine_.add_switch("nvsw", told);
     machine_.join(gpu.node, *nvswitch_, gpu.nvlink * to_switch, nvlink_latency, assumed);
+  }
+
+  /// An NVLink has both directions.
+  void check_both_directions() const {
+    const auto links = [](const Gpu& from, const Gpu& to) {
+      const auto known = from.to_peers.find(to.node);
+      return known == from.to_peers.end() ? 0 : known->second;
+    };
+    for (const Gpu& gpu : gpus_)
+      for (const Gpu& peer : gpus_)
+        if (const int there = links(gpu, peer), back = links(peer, gpu); there > back)
+          fail(*gpu.element, fmt::format("gpu at {}: {} NVLinks to the one at {}, which has {} to it; expected as many",
+                                         in_quotes(gpu.bus), there, in_quotes(peer.bus), back));
   }
 
   const std::string& file_;
@@ -170,6 +215,7 @@ class Importer {
   MachineBuilder machine_;
   std::vector<Gpu> gpus_;
   std::set<std::string> hosts_;
+  std::set<std::pair<std::string, std::string>> domains_;  // host_hash and numaid
   const XmlTree* first_cpu_ = nullptr;
   std::set<int> devices_;
   std::map<std::string, NodeId> by_bus_;
