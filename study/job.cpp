@@ -83,7 +83,7 @@ Topology MachineText::load() const {
     throw InputError{fmt::format("{}: the machine is missing; give a .toml file or one of: {}", option,
                                  fmt::join(machine_names(), ", "))};
   }
-  const std::string file = find_machine(topology, option).string();
+  const std::string file = find_machine(topology, option, folder).string();
   spdlog::debug("machine {}", file);
   const Topology machine = load_topology(file);
   try {

@@ -20,6 +20,8 @@ struct MachineText {
   std::string option = "--topology";       // where the file or name stands, for errors
   std::vector<std::string> settings = {};  // KEY=VALUE, docs/formats.md#settings
 
+  std::string folder = {};  // where a relative file is looked for first, "" for none
+
   Topology load() const;
   /// The GPUs of --devices, by ascending number. Throws InputError naming the GPUs there are.
   std::vector<MemoryId> resolve_devices(const Topology& machine) const;

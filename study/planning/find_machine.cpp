@@ -57,12 +57,13 @@ std::vector<std::string> machine_names() {
   return {names.begin(), names.end()};
 }
 
-fs::path find_machine(const std::string& text, const std::string& what) {
+fs::path find_machine(const std::string& text, const std::string& what, const fs::path& folder) {
+  if (!text.empty() && is_readable_kind(folder / text)) return folder / text;
   if (is_readable_kind(text)) return text;
   const bool is_name = !text.empty() && text.find('/') == std::string::npos && !text.ends_with(".toml");
   if (is_name)
-    for (const fs::path& folder : machine_folders())
-      if (const fs::path file = folder / (text + ".toml"); is_readable_kind(file)) return file.lexically_normal();
+    for (const fs::path& known : machine_folders())
+      if (const fs::path file = known / (text + ".toml"); is_readable_kind(file)) return file.lexically_normal();
   std::error_code error;
   if (fs::is_directory(text, error))
     throw InputError{fmt::format("{}: '{}' is a folder; expected the .toml file of a machine", what, text)};

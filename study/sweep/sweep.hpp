@@ -16,8 +16,8 @@ namespace tilerail::study {
 struct Sweep {
   JobText base;
   std::vector<SweepAxis> axes;
-  std::vector<std::string> base_keys = {};  // that a file sets of the base, each once
-  std::string backend = "sim";              // or host, cuda: simulated, and run as well
+  std::map<std::string, std::string> base_places = {};  // of keys in a file, as of axes; that of "" is the base's own
+  std::string backend = "sim";                          // or host, cuda: simulated, and run as well
   RunSettings run = {};
 
   std::size_t points() const;

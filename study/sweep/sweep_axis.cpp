@@ -19,7 +19,8 @@ std::string SweepAxis::column() const {
 }
 
 SweepAxis parse_axis(const std::string& text) {
-  SweepAxis axis{{}, {}, fmt::format("--vary {}: ", in_quotes(text))};
+  const std::string place = fmt::format("--vary {}: ", in_quotes(text));
+  SweepAxis axis{{}, {}, place, place};
   try {
     const std::string_view all = text;
     const std::size_t first = all.find('=');
@@ -34,7 +35,7 @@ SweepAxis parse_axis(const std::string& text) {
     }
     axis.values = values_of(axis.keys, all.substr(equals + 1));
   } catch (const InputError& error) {
-    throw InputError{axis.place + error.what()};
+    throw InputError{place + error.what()};
   }
   return axis;
 }

@@ -11,7 +11,8 @@ namespace tilerail::study {
 struct SweepAxis {
   std::vector<std::string> keys;
   SweepValues values;
-  std::string place = {};  // "sweep.toml:7:1: " or "--vary TEXT: ", before errors
+  std::string place = {};         // of the keys: "sweep.toml:7:7: " or "--vary TEXT: ", before errors
+  std::string values_place = {};  // of the values
 
   /// The keys joined by " & ", and "_GB/s" where the values have a unit.
   std::string column() const;

@@ -8,6 +8,7 @@
 #include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/settings/machine_settings.hpp"
+#include "study/sweep/keys.hpp"
 #include "study/sweep/sweep.hpp"
 
 namespace tilerail::study {
@@ -26,13 +27,20 @@ void require_few_points(const Sweep& sweep) {
 void check_keys(const Sweep& sweep) {
   std::map<std::string, std::string> places;
   for (const SweepAxis& axis : sweep.axes)
-    for (const std::string& key : axis.keys)
+    for (const std::string& key : axis.keys) {
+      try {
+        JobText unused;
+        set_key(unused, key, "");
+      } catch (const InputError& error) {
+        throw InputError{axis.place + error.what()};
+      }
       if (const auto [first, fresh] = places.emplace(key, axis.place); !fresh)
         throw InputError{fmt::format("{}{} is varied before; expected it once", axis.place, in_quotes(key))};
+    }
   const auto gemm = places.find("gemm");
   if (gemm == places.end()) return;
   for (const std::string_view size : sizes)
-    if (places.contains(std::string{size}) || std::ranges::find(sweep.base_keys, size) != sweep.base_keys.end())
+    if (places.contains(std::string{size}) || sweep.base_places.contains(std::string{size}))
       throw InputError{fmt::format("{}'gemm' gives all three sizes, and '{}' is given, too; expected one of them",
                                    gemm->second, size)};
 }
@@ -80,6 +88,28 @@ void check_job(const JobText& job, const JobText& base, Machines& machines) {
   job.policy.resolve();
 }
 
+/// Whether a message begins with the option or the setting that this key of a base is.
+bool tells_of(std::string_view message, const std::string& key) {
+  for (const std::string& begin : {"--" + key + ":", "--" + key + " ", "--set " + key + "=", key + "="})
+    if (message.starts_with(begin)) return true;
+  return false;
+}
+
+/// Where a file says what an error of its base is about: the key, or else the base.
+std::string place_in_base(const Sweep& sweep, std::string_view message) {
+  if (const std::string& gemm = sweep.base.problem.gemm.value_or(""); tells_of(message, "gemm")) {
+    const auto parts = split(gemm, ',');
+    for (std::size_t i = 0; parts.size() == std::size(sizes) && i < parts.size(); ++i)
+      if (const auto size = sweep.base_places.find(std::string{sizes[i]});
+          size != sweep.base_places.end() && message.find(in_quotes(parts[i])) != std::string_view::npos)
+        return size->second;
+  }
+  for (const auto& [key, place] : sweep.base_places)
+    if (!key.empty() && tells_of(message, key)) return place;
+  const auto base = sweep.base_places.find("");
+  return base == sweep.base_places.end() ? "" : base->second;
+}
+
 /// Of the first values: an error is the base's, or that of the first axis with which it is there.
 void check_first(const Sweep& sweep, Machines& machines) {
   try {
@@ -89,7 +119,8 @@ void check_first(const Sweep& sweep, Machines& machines) {
     for (std::size_t count = 0; count <= sweep.axes.size(); ++count) try {
         check_job(sweep.job(0, count), sweep.base, machines);
       } catch (const InputError& earlier) {
-        if (earlier.what() == message) throw InputError{(count > 0 ? sweep.axes[count - 1].place : "") + message};
+        if (earlier.what() == message)
+          throw InputError{(count > 0 ? sweep.axes[count - 1].values_place : place_in_base(sweep, message)) + message};
       }
     throw;
   }
@@ -108,7 +139,7 @@ Machines check_sweep(const Sweep& sweep) {
     for (std::size_t i = 1; i < varied.values.texts.size(); ++i) try {
         check_job(sweep.job(i * stride), sweep.base, machines);
       } catch (const InputError& error) {
-        throw InputError{varied.place + error.what()};
+        throw InputError{varied.values_place + error.what()};
       }
   }
   return machines;

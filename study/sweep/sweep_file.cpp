@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
@@ -46,12 +47,20 @@ bool is_given(const JobText& base, const std::string& key) {
 }
 
 void read_base(Sweep& sweep, const TomlTable& base) {
+  sweep.base_places[""] = base.place().prefix();
   auto entries = base.all();
   std::ranges::stable_sort(entries, {}, [](const auto& entry) { return rank_of(entry.first); });
   for (const auto& [key, value] : entries) {
     if (rank_of(key) == 0) {
-      for (const TomlValue& each : value.list(most_values))
-        (key == "set" ? sweep.base.policy.overrides : sweep.base.machine.settings).push_back(each.text());
+      const bool of_policy = key == "set";
+      for (const TomlValue& each : value.list(most_values)) {
+        const std::string text = each.text();
+        (of_policy ? sweep.base.policy.overrides : sweep.base.machine.settings).push_back(text);
+        placing(each.place(), [&] {
+          const std::string name = of_policy ? text.substr(0, text.find('=')) : split_setting(text).first;
+          sweep.base_places.emplace(name, each.place().prefix());
+        });
+      }
       continue;
     }
     placing(value.place(), [&, &k = key, &v = value] {
@@ -59,20 +68,22 @@ void read_base(Sweep& sweep, const TomlTable& base) {
         throw InputError{fmt::format("{} is in 'set' or 'topo-set', too; expected it once", in_quotes(k))};
       set_key(sweep.base, k, text_of(v));
     });
-    sweep.base_keys.push_back(key);
+    sweep.base_places[key] = value.place().prefix();
   }
 }
 
 SweepAxis read_axis(const TomlTable& table) {
   table.allow_only({"key", "keys", "values"});
-  SweepAxis axis{{}, {}, table.place().prefix()};
+  SweepAxis axis;
   const auto key = table.find("key"), keys = table.find("keys");
   if (bool(key) == bool(keys)) table.fail("expected 'key' or 'keys'");
   if (key) axis.keys.push_back(key->text());
   if (keys)
     for (const TomlValue& each : keys->list(most_values)) axis.keys.push_back(each.text());
+  axis.place = (key ? key : keys)->place().prefix();
   if (axis.keys.empty()) keys->fail("there are none; expected at least one");
   const TomlValue values = table.need("values");
+  axis.values_place = values.place().prefix();
   placing(values.place(), [&] {
     if (values.is_text()) {
       axis.values = values_of(axis.keys, values.text());
@@ -95,6 +106,8 @@ Sweep read_sweep(std::string_view text, const std::string& file) {
   const TomlTable table{root, place, ""};
   table.allow_only({"base", "vary"});
   Sweep sweep;
+  sweep.base.machine.folder = std::filesystem::path{file}.parent_path().string();
+  sweep.base_places[""] = TomlPlace{file, {0, 0}}.prefix();
   if (const auto base = table.find("base")) read_base(sweep, base->table());
   if (const auto vary = table.find("vary"))
     for (const TomlTable& each : vary->tables("vary")) sweep.axes.push_back(read_axis(each));

@@ -117,6 +117,17 @@ class Sweep(CommandTest):
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()),
                          ["all.csv", "file.csv", "many.csv", "sweep.toml"])
 
+    def test_machines_are_looked_for_beside_the_file_of_a_sweep_first(self):
+        (self.folder / "study").mkdir()
+        self.write("study/sweep.toml", FILE.replace("two-gpu", "mine.toml"))
+        self.write("mine.toml", (TOPOLOGIES / "two-gpu.toml").read_text().replace('"two-gpu"', '"here"'))
+        for machine in ("here", "beside"):
+            self.succeed("sweep", "study/sweep.toml", "--csv", "all.csv")
+            self.assertTrue(self.rows()[0]["machine"].startswith(machine))
+            self.write("study/mine.toml", (self.folder / "mine.toml").read_text().replace('"here"', '"beside"'))
+        self.write("study/sweep.toml", FILE.replace("two-gpu", "gone.toml"))
+        self.assert_refused(["sweep", "study/sweep.toml"], "study/sweep.toml:3:12: --topology: there is no file 'gone.toml'")
+
     def test_parts_join_to_the_same_table(self):
         self.succeed(*BASE, *AXES, "--csv", "all.csv", "--figure", "all.svg")
         for part in (1, 2, 3):

@@ -97,7 +97,7 @@ TEST(Sweep, SizesAreOfGemmOrAllThree) {
   const std::string rest = "\ntopology = \"" + std::string{two_gpu} + "\"\n";
   EXPECT_EQ(read_sweep("[base]\nm = 512\ngemm = 128" + rest, "s.toml").job(0).problem.gemm, "512,128,128");
   const Sweep both = read_sweep("[base]\nm = 512" + rest + "[[vary]]\nkey = \"gemm\"\nvalues = [1]\n", "s.toml");
-  expect_input_error([&] { check_sweep(both); }, {"s.toml:4:1: 'gemm' gives all three sizes, and 'm'"});
+  expect_input_error([&] { check_sweep(both); }, {"s.toml:5:7: 'gemm' gives all three sizes, and 'm'"});
 }
 
 TEST(Sweep, AnErrorOfAFirstValueNamesItsPlaceOnce) {
@@ -111,12 +111,18 @@ TEST(Sweep, AnErrorOfAFirstValueNamesItsPlaceOnce) {
     }
   };
   const std::string good = "[[vary]]\nkey = \"tile\"\nvalues = [16, 32]\n";
-  refused(good + "[[vary]]\nkey = \"dtype\"\nvalues = [\"f65\", \"f64\"]\n", "s.toml:7:1: --dtype");
-  refused("[[vary]]\nkey = \"dtype\"\nvalues = [\"f65\"]\n" + good, "s.toml:4:1: --dtype");
-  refused("dtype = \"f65\"\n" + good, "--dtype");
+  refused(good + "[[vary]]\nkey = \"dtype\"\nvalues = [\"f65\", \"f64\"]\n", "s.toml:9:10: --dtype");
+  refused("[[vary]]\nkey = \"dtype\"\nvalues = [\"f65\"]\n" + good, "s.toml:6:10: --dtype");
+  refused("dtype = \"f65\"\n" + good, "s.toml:4:9: --dtype");
+  refused("set = [\"batch=on\",\n  \"routing=air\"]\n" + good, "s.toml:5:3: --set routing=air");
+  refused("batch = \"maybe\"\n" + good, "s.toml:4:9: --set batch=maybe");
+  refused("\"issue.per_op\" = \"1 apple\"\n" + good, "s.toml:4:18: issue.per_op=1 apple");
+  refused("n = \"many\"\n" + good, "s.toml:4:5: --gemm: 'many'");
+  refused("lda = 3\n" + good, "s.toml:4:7: --lda");
+  refused("[[vary]]\nkey = \"colour\"\nvalues = [1]\n", "s.toml:5:7: 'colour' is no key");
   refused("[[vary]]\nkey = \"tile\"\nvalues = [16, [1]]\n", "s.toml:6:15: vary: values");
   refused("set = [\"routing=eta\"]\nrouting = \"initial\"\n", "s.toml:5:11: 'routing' is in 'set' or 'topo-set'");
-  refused("[[vary]]\nkey = \"gemm\"\nvalues = [1e300]\n", "s.toml:4:1: --gemm");
+  refused("[[vary]]\nkey = \"gemm\"\nvalues = [1e300]\n", "s.toml:6:10: --gemm");
 }
 
 TEST(Sweep, NamesInKeysMayHoldWhatPartsThem) {
