@@ -84,6 +84,7 @@ class TomlValue {
 
   bool is_text() const { return node_->is_string(); }
   bool is_list() const { return node_->is_array(); }
+  bool is_table() const { return node_->is_table(); }
   std::string text() const;
   bool boolean() const;
   double number(const Range<double>& range) const;                    // in the range, as are all quantities

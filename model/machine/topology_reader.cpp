@@ -117,11 +117,28 @@ void TopologyReader::only(std::string_view key, void (TopologyReader::*read)(con
   }
 }
 
+namespace {
+
+const std::initializer_list<std::string_view> root_keys{"schema", "name",   "description", "include",  "sources",
+                                                        "memory", "switch", "link",        "group",    "route",
+                                                        "copies", "issue",  "kernels",     "template", "instance"};
+
+}  // namespace
+
+/// A table whose name is mistyped would have told names, too: of nodes and links where it is one of several.
+void TopologyReader::note_unknown_tables(const TomlTable& root) {
+  for (const auto& [key, value] : root.all()) {
+    if (std::ranges::find(root_keys, key) != root_keys.end()) continue;
+    if (value.is_list()) unknown_.nodes = unknown_.links = true;
+    if (value.is_table()) unknown_.sources = unknown_.kernels = true;
+  }
+}
+
 void TopologyReader::read_header() {
   for (MachineFile& file : files_.files()) {
     const TomlTable root = file.tables();
-    root.allow_only({"schema", "name", "description", "include", "sources", "memory", "switch", "link", "group",
-                     "route", "copies", "issue", "kernels", "template", "instance"});
+    root.allow_only(root_keys);
+    note_unknown_tables(root);
     if (const auto schema = root.find("schema")) schema->integer(1, 1);
   }
   const TomlTable root = files_.files().front().tables();

@@ -46,6 +46,7 @@ class TopologyReader {
   using Read = void (TopologyReader::*)(TomlTable&);
 
   void read_header();
+  void note_unknown_tables(const TomlTable& root);
   void read_graph();
   void read_sources();
   void add_source(MachineFile& file, Source source, const TomlPlace& place);
@@ -81,7 +82,9 @@ class TopologyReader {
   void add_node(const std::string& name, NodeKind kind, const TomlTable& table);
   /// The node that a name of the scope means; npos where there is none.
   std::size_t find_node(std::string_view name) const;
-  MemoryId memory(const TomlValue& value, const std::string& name) const;
+  /// Those that a text with ranges stands for. `complete`: false from now on where some are missing, which is reported;
+  /// of the next functions, too.
+  std::vector<MemoryId> memories(const TomlValue& text, bool& complete) const;
   std::vector<NodeId> nodes(const TomlValue& names, bool& complete) const;
   std::string full_name(const std::string& end) const;
   void index_links();
@@ -91,10 +94,8 @@ class TopologyReader {
                           std::vector<std::string>& names) const;
   /// The links that "from->to#2" with ranges, '*' and '?' stands for.
   std::vector<std::string> link_names_of(const TomlValue& text) const;
-  using LinkTexts = std::vector<std::pair<TomlValue, std::vector<std::string>>>;
-  LinkTexts link_texts(const TomlValue& list) const;
-  /// Those of entry `index` of `count`, see part_of.
-  std::vector<LinkId> links(const LinkTexts& texts, std::size_t index, std::size_t count) const;
+  /// Those of each of `count` entries, see part_of.
+  std::vector<std::vector<LinkId>> links(const TomlValue& list, std::size_t count, bool& complete) const;
 
   MachineFiles& files_;
   std::vector<TomlError>* errors_;

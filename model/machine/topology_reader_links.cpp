@@ -12,25 +12,44 @@ namespace tilerail {
 
 using Table = TopologyDefect::Table;
 
+namespace {
+
+/// Of names that a text stands for: "'b' is no node", or "'b', 'c', 'd' and 4 more are no nodes".
+std::string missing_text(const TomlValue& text, const std::vector<std::string>& names, const char* one,
+                         const char* several) {
+  if (names.size() == 1)
+    return fmt::format("{}is {}", text.text() == names.front() ? "" : in_quotes(names.front()) + " ", one);
+  constexpr std::size_t most_told = 4;
+  std::string told;
+  for (std::size_t i = 0; i < std::min(names.size(), most_told); ++i) told += (i > 0 ? ", " : "") + in_quotes(names[i]);
+  if (names.size() > most_told) told += fmt::format(" and {} more", names.size() - most_told);
+  return fmt::format("{} are {}", told, several);
+}
+
+}  // namespace
+
 /// One name, or a list of different ones, each of which may have ranges. Those that are none are reported and left out.
 std::vector<NodeId> TopologyReader::nodes(const TomlValue& names, bool& complete) const {
   std::vector<TomlValue> list{names};
   if (names.is_list()) list = names.list(TopologyLimits::nodes);
   std::vector<NodeId> result;
   std::set<NodeId> seen;
-  for (const TomlValue& each : list)
+  const auto add_nodes = [&](const TomlValue& each) {
+    std::vector<std::string> missing;
     for (const std::string& name : expanded_names(each, TopologyLimits::nodes)) {
       const std::size_t node = find_node(name);
-      const std::string which = each.is_text() && each.text() == name ? "" : in_quotes(name) + " ";
-      const bool fits = node != std::string_view::npos && seen.insert(NodeId{node}).second;
-      complete = complete && fits;
-      if (fits)
+      if (node == std::string_view::npos)
+        missing.push_back(name);
+      else if (seen.insert(NodeId{node}).second)
         result.emplace_back(node);
-      else if (node != std::string_view::npos)
-        each.report(fmt::format("{}is listed twice; expected it once", which));
-      else if (!unknown_.nodes)
-        each.report(fmt::format("{}is no node; expected the name of a memory or switch", which));
+      else
+        each.fail(fmt::format("{}is listed twice; expected it once", each.text() == name ? "" : in_quotes(name) + " "));
     }
+    if (!missing.empty() && unknown_.nodes) throw TomlConsequence{};
+    if (!missing.empty())
+      each.fail(missing_text(each, missing, "no node", "no nodes") + "; expected the name of a memory or switch");
+  };
+  for (const TomlValue& each : list) complete = collecting(errors_, [&] { add_nodes(each); }) && complete;
   if (list.empty()) names.report("is empty; expected at least one name");
   return result;
 }
@@ -131,27 +150,25 @@ std::vector<std::string> TopologyReader::link_names_of(const TomlValue& text) co
   }
   if (names.empty() && unknown_.links) throw TomlConsequence{};
   if (names.empty()) text.fail("fits no link; expected \"from->to\" of some [[link]]");
+  std::vector<std::string> missing;
+  std::ranges::copy_if(names, std::back_inserter(missing), [this](const auto& name) { return !links_.contains(name); });
+  if (!missing.empty() && unknown_.links) throw TomlConsequence{};
+  if (!missing.empty())
+    text.fail(missing_text(text, missing, "a missing link", "missing links") + "; expected \"from->to\" of a [[link]]");
   return names;
 }
 
-TopologyReader::LinkTexts TopologyReader::link_texts(const TomlValue& list) const {
-  LinkTexts texts;
-  for (const TomlValue& each : list.list(TopologyLimits::links)) texts.emplace_back(each, link_names_of(each));
-  return texts;
-}
-
-std::vector<LinkId> TopologyReader::links(const LinkTexts& texts, std::size_t index, std::size_t count) const {
-  std::vector<LinkId> result;
-  for (const auto& [text, all] : texts)
-    for (const std::string& name : part_of(all, index, count, text)) {
-      const auto known = links_.find(name);
-      if (known == links_.end() && unknown_.links) throw TomlConsequence{};
-      if (known == links_.end())
-        text.fail(fmt::format("{}is a missing link; expected \"from->to\" of a [[link]]",
-                              text.text() == name ? "" : "with " + in_quotes(name) + " "));
-      result.push_back(known->second);
-    }
-  return result;
+std::vector<std::vector<LinkId>> TopologyReader::links(const TomlValue& list, std::size_t count, bool& complete) const {
+  std::vector<std::vector<LinkId>> entries(count);
+  const auto add_links_of = [&](const TomlValue& text) {
+    const auto names = link_names_of(text);
+    for (std::size_t i = 0; i < count; ++i)
+      for (const std::string& name : part_of(names, i, count, text))
+        entries[i].push_back(links_.find(name)->second);
+  };
+  for (const TomlValue& each : list.list(TopologyLimits::links))
+    complete = collecting(errors_, [&] { add_links_of(each); }) && complete;
+  return entries;
 }
 
 CapacityGroup TopologyReader::read_bounds(const TomlTable& table) {
@@ -170,24 +187,38 @@ void TopologyReader::read_groups(TomlTable& table) {
   const auto names = expanded_names(table);
   table.rename("group " + in_quotes(scope_->prefix() + names.front()));
   CapacityGroup group = read_bounds(table);
-  const LinkTexts forward = link_texts(table.need("forward"));
+  bool complete = true;
+  const auto forward = links(table.need("forward"), names.size(), complete);
   const auto other = table.find("backward");
-  const LinkTexts backward = other ? link_texts(*other) : LinkTexts{};
+  const auto backward = other ? links(*other, names.size(), complete) : std::vector<std::vector<LinkId>>(names.size());
+  if (!complete) throw TomlConsequence{};
   for (std::size_t i = 0; i < names.size(); ++i) {
     group.name = scope_->prefix() + names[i];
-    group.forward = links(forward, i, names.size());
-    group.backward = links(backward, i, names.size());
+    group.forward = forward[i];
+    group.backward = backward[i];
     d_.groups.push_back(group);
     places_[Table::group].push_back(table.place());
   }
 }
 
-MemoryId TopologyReader::memory(const TomlValue& value, const std::string& name) const {
-  const std::size_t node = find_node(name);
-  const auto known = node == std::string_view::npos ? memories_.end() : memories_.find(NodeId{node});
-  if (known == memories_.end() && unknown_.nodes) throw TomlConsequence{};
-  if (known == memories_.end()) value.fail("is no memory; expected the name of one");
-  return known->second;
+std::vector<MemoryId> TopologyReader::memories(const TomlValue& text, bool& complete) const {
+  std::vector<MemoryId> result;
+  const auto add_memories = [&] {
+    std::vector<std::string> missing;
+    for (const std::string& name : expanded_names(text, TopologyLimits::routes)) {
+      const std::size_t node = find_node(name);
+      const auto known = node == std::string_view::npos ? memories_.end() : memories_.find(NodeId{node});
+      if (known == memories_.end())
+        missing.push_back(name);
+      else
+        result.push_back(known->second);
+    }
+    if (!missing.empty() && unknown_.nodes) throw TomlConsequence{};
+    if (!missing.empty())
+      text.fail(missing_text(text, missing, "no memory", "no memories") + "; expected the name of one");
+  };
+  complete = collecting(errors_, add_memories) && complete;
+  return result;
 }
 
 /// From each of `from` to that of `to` beside it, where one may stand for all; links are dealt out as those of groups.
@@ -195,18 +226,21 @@ void TopologyReader::read_routes(TomlTable& table) {
   table.allow_only({"from", "to", "links", "share", "source"});
   const TomlValue from = table.need("from"), to = table.need("to");
   table.rename(fmt::format("route {} to {}", in_quotes(from.text()), in_quotes(to.text())));
-  const auto starts = expanded_names(from, TopologyLimits::routes), ends = expanded_names(to, TopologyLimits::routes);
-  const std::size_t count = std::max(starts.size(), ends.size());
-  const LinkTexts over = link_texts(table.need("links"));
+  bool complete = true;
+  const auto starts = memories(from, complete), ends = memories(to, complete);
   const auto share_value = table.find("share");
   const auto share =
       share_value ? static_cast<int>(share_value->integer(TopologyLimits::share.least, TopologyLimits::share.most)) : 1;
   const std::string source = source_of(table);
+  const std::size_t count = std::max(starts.size(), ends.size());
+  if (complete && std::min(starts.size(), ends.size()) != count && starts.size() != 1 && ends.size() != 1)
+    to.fail(
+        fmt::format("stands for {} memories, and 'from' for {}; expected as many, or one", ends.size(), starts.size()));
+  const auto over = links(table.need("links"), count, complete);
+  if (!complete) throw TomlConsequence{};
   for (std::size_t i = 0; i < count; ++i) {
-    const auto end_of = [&](const TomlValue& value, const std::vector<std::string>& names) {
-      return memory(value, names.size() == 1 ? names.front() : part_of(names, i, count, value).front());
-    };
-    d_.routes.push_back({end_of(from, starts), end_of(to, ends), links(over, i, count), source, share});
+    const auto end_of = [&](const std::vector<MemoryId>& all) { return all[all.size() == 1 ? 0 : i]; };
+    d_.routes.push_back({end_of(starts), end_of(ends), over[i], source, share});
     places_[Table::route].push_back(table.place());
   }
 }

@@ -1,4 +1,5 @@
 // All errors of a file, without those that only follow from others.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "model/machine/topology_toml.hpp"
@@ -44,6 +45,40 @@ TEST(AllErrors, AnUnknownNodeIsToldOnceAndNotByGroupsAndRoutes) {
               ElementsAre(HasSubstr("to 'pcie9' is no node")));
   EXPECT_THAT(topology_errors(changed({{"[[switch]]\nname = \"pcie0\"", "[[switch]]\nnam = \"pcie0\""}}), "m"),
               ElementsAre(HasSubstr("key 'name' is missing"), HasSubstr("unknown key 'nam'")));
+}
+
+TEST(AllErrors, EveryNameOfAListIsTold) {
+  EXPECT_THAT(
+      topology_errors(changed({{"to = [\"gpu0\", \"gpu1\"]", "to = [\"gpu7\", \"gpu[1-9]\", \"gpu[\"]"}}), "m"),
+      ElementsAre(HasSubstr("to 'gpu7' is no node"),
+                  HasSubstr("to 'gpu[1-9]' 'gpu2', 'gpu3', 'gpu4', 'gpu5' and 4 more are no nodes; expected the"),
+                  HasSubstr("to 'gpu[' is no list of names")));
+  EXPECT_THAT(topology_errors(changed({{"from = \"host\"\nto = \"pcie0\"", "from = \"hst\"\nto = \"pci\""}}), "m"),
+              ElementsAre(HasSubstr("from 'hst' is no node"), HasSubstr("to 'pci' is no node")));
+}
+
+TEST(AllErrors, EveryLinkOfAListIsTold) {
+  const std::string group =
+      "[[group]]\nname = \"other\"\nforward = [\"host->gpu7\", \"host\", \"host->pcie[0-2]\", \"host->gpu8\"]\n"
+      "backward = [\"gpu9->host\"]\ncapacity = \"1 GB/s\"\nsource = \"s\"\n";
+  EXPECT_THAT(
+      topology_errors(bad_topology::good + group, "m"),
+      ElementsAre(HasSubstr("forward 'host->gpu7' is a missing link"), HasSubstr("forward 'host' is a missing"),
+                  HasSubstr("forward 'host->pcie[0-2]' 'host->pcie1', 'host->pcie2' are missing links; expected"),
+                  HasSubstr("forward 'host->gpu8' is"), HasSubstr("backward 'gpu9->host' is a missing link")));
+  EXPECT_THAT(topology_errors(bad_topology::good + "[[route]]\nfrom = \"gpu[0-2]\"\nto = \"gpu9\"\nlinks = [\"a->b\"]\n"
+                                                   "source = \"s\"\n",
+                              "m"),
+              ElementsAre(HasSubstr("from 'gpu[0-2]' 'gpu2' is no memory"), HasSubstr("to 'gpu9' is no memory"),
+                          HasSubstr("links 'a->b' is a missing link")));
+}
+
+TEST(AllErrors, ATableOfAnotherNameIsToldAlone) {
+  for (const auto& [table, other] : {std::pair{"[[link]]", "lnk"}, {"[[memory]]", "memry"}, {"[[switch]]", "swich"}})
+    EXPECT_THAT(topology_errors(changed({{table, fmt::format("[[{}]]", other)}}), "m"),
+                ElementsAre(HasSubstr(fmt::format("unknown key '{}'", other))));
+  EXPECT_THAT(topology_errors(changed({{"[sources]", "[source]"}}), "m"),
+              ElementsAre(HasSubstr("key 'sources' is missing"), HasSubstr("unknown key 'source'")));
 }
 
 TEST(AllErrors, DefectsOfTheGraphAreAllThere) {
