@@ -94,7 +94,7 @@ class TopologyReader {
                           std::vector<std::string>& names) const;
   /// The links that "from->to#2" with ranges, '*' and '?' stands for.
   std::vector<std::string> link_names_of(const TomlValue& text) const;
-  /// Those of each of `count` entries, see part_of.
+  /// Those of each of `count` entries, see part_of; a text of one link stands for it in all of them.
   std::vector<std::vector<LinkId>> links(const TomlValue& list, std::size_t count, bool& complete) const;
 
   MachineFiles& files_;

@@ -163,7 +163,7 @@ std::vector<std::vector<LinkId>> TopologyReader::links(const TomlValue& list, st
   const auto add_links_of = [&](const TomlValue& text) {
     const auto names = link_names_of(text);
     for (std::size_t i = 0; i < count; ++i)
-      for (const std::string& name : part_of(names, i, count, text))
+      for (const std::string& name : names.size() == 1 ? names : part_of(names, i, count, text))
         entries[i].push_back(links_.find(name)->second);
   };
   for (const TomlValue& each : list.list(TopologyLimits::links))
@@ -182,7 +182,8 @@ CapacityGroup TopologyReader::read_bounds(const TomlTable& table) {
   return group;
 }
 
-/// The links of several groups in one table are dealt out: each of their texts stands for as many links for each.
+/// The links of several groups in one table are dealt out: each of their texts stands for as many links for each, or
+/// for one link that they share.
 void TopologyReader::read_groups(TomlTable& table) {
   const auto names = expanded_names(table);
   table.rename("group " + in_quotes(scope_->prefix() + names.front()));

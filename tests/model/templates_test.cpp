@@ -93,6 +93,25 @@ TEST(Templates, GroupsOfARangeTakeTheirPartOfTheLinks) {
   EXPECT_EQ(links, (Names{"host->plx1", "plx1->gpu2", "plx1->gpu3"}));
 }
 
+TEST(Templates, RoutesAndGroupsOfARangeMayShareALink) {
+  const Topology machine =
+      read_topology(four +
+                        "[[route]]\nfrom = \"host\"\nto = \"gpu[2-3]\"\nlinks = [\"host->plx1\", \"plx1->gpu[2-3]\"]\n"
+                        "source = \"s\"\n[[group]]\nnames = \"shared[0-1]\"\n"
+                        "forward = [\"host->plx1\", \"plx1->gpu[2-3]\"]\ncapacity = \"1 GB/s\"\nsource = \"s\"\n",
+                    "m");
+  const auto names = [&](const std::vector<LinkId>& links) {
+    Names all;
+    for (const LinkId id : links) all.push_back(machine.link(id).name);
+    return all;
+  };
+  const auto& d = machine.description();
+  ASSERT_EQ(d.routes.size(), 2U);
+  EXPECT_EQ(names(d.routes[0].links), (Names{"host->plx1", "plx1->gpu2"}));
+  EXPECT_EQ(names(d.routes[1].links), (Names{"host->plx1", "plx1->gpu3"}));
+  EXPECT_EQ(names(d.groups.back().forward), (Names{"host->plx1", "plx1->gpu3"}));
+}
+
 TEST(Templates, RoutesOfARangeGoSideBySide) {
   const Topology machine = read_topology(
       four +
