@@ -220,13 +220,26 @@ void require_blocks(const Plan& plan, const Topology& topology) {
 
 void validate(const Plan& plan) { Checker{plan}.run(); }
 
+namespace {
+
+/// In how many memories there are, or else in the first that has another name.
+std::string difference(const std::vector<std::string>& planned, const std::vector<Memory>& there) {
+  if (planned.size() != there.size())
+    return fmt::format("{} of them in the plan, {} in the machine", planned.size(), there.size());
+  std::size_t i = 0;
+  while (planned[i] == there[i].name) ++i;
+  return fmt::format("number {} is '{}' in the plan and '{}' in the machine", i, planned[i], there[i].name);
+}
+
+}  // namespace
+
 void require_fit(const Plan& plan, const Topology& topology) {
   const auto& memories = topology.memories();
   if (plan.memories.size() != memories.size() ||
       !std::equal(memories.begin(), memories.end(), plan.memories.begin(),
                   [](const Memory& memory, const std::string& name) { return memory.name == name; }))
-    throw InputError{fmt::format("plan: made for machine '{}', whose memories are not those of '{}'", plan.machine,
-                                 topology.name())};
+    throw InputError{fmt::format("plan: made for machine '{}', whose memories are not those of '{}': {}", plan.machine,
+                                 topology.name(), difference(plan.memories, memories))};
   for (const Queue& q : plan.queues) {
     if (q.kind == Queue::Kind::compute && topology.is_host(q.dst))
       throw InputError{fmt::format("plan: a compute queue on '{}', which is not a GPU", topology.memory(q.dst).name)};

@@ -43,9 +43,9 @@ Job load_job(const JobText& options) {
     return {machine.load(), std::move(plan), 0};
   } catch (const InputError& error) {
     throw InputError{
-        fmt::format("{}; the plan is for '{}': expected its file by --topology, and what was changed of it "
+        fmt::format("{}; {}: the plan is for '{}': expected its file by --topology, and what was changed of it "
                     "by --topo-set",
-                    error.what(), plan.machine)};
+                    error.what(), options.plan_file, plan.machine)};
   }
 }
 
@@ -151,7 +151,11 @@ Job plan_job(const Topology& topology, const ProblemText& problem, const Machine
 Job make_job(const JobText& options) {
   if (!options.plan_file.empty()) {
     Job job = load_job(options);
-    require_fit(job.plan, job.topology);
+    try {
+      require_fit(job.plan, job.topology);
+    } catch (const InputError& error) {
+      throw InputError{fmt::format("--plan: {}: {}", options.plan_file, error.what())};
+    }
     return job;
   }
   const Topology topology = options.machine.load();

@@ -6,7 +6,7 @@ import io
 import json
 import unittest
 
-from support import OLD, SMALL, TOPOLOGIES, CommandTest
+from support import OLD, SMALL, TOPOLOGIES, CommandTest, kernels_text, machine_text
 
 GOOD_MACHINE = (TOPOLOGIES / "two-gpu.toml").read_text()
 
@@ -213,7 +213,13 @@ class BadPlans(CommandTest):
 
     def test_a_plan_for_another_machine(self):
         self.succeed("plan", *SMALL, "-o", "plan.json")
-        self.assert_refused(["simulate", "--plan", "plan.json", "--topology", "clx-ai"], "two-gpu")
+        machines = "--plan: plan.json: plan: made for machine 'two-gpu', whose memories are not those of "
+        self.assert_refused(["simulate", "--plan", "plan.json", "--topology", "pcie-tree-8"],
+                            machines + "'pcie-tree-8': 3 of them in the plan, 9 in the machine")
+        self.write("other.toml", machine_text("other", 2, [("host", "gpu[0-1]", 10)],
+                                              kernels_text('rates = [[64, "1 GFLOP/s"]]')).replace("gpu[", "acc["))
+        self.assert_refused(["simulate", "--plan", "plan.json", "--topology", "other.toml"],
+                            machines + "'other': number 1 is 'gpu0' in the plan and 'acc0' in the machine")
 
     def test_not_json(self):
         self.succeed("plan", *SMALL, "-o", "good.json")
