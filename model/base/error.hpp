@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -10,7 +11,14 @@ namespace tilerail {
 /// Bad input: a file, an argument, a matrix or a machine. The message names the place, the value and what was
 /// expected. The command line turns it into exit code 2.
 struct InputError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit InputError(const std::string& message) : std::runtime_error{without_nul(message)} {}
+
+ private:
+  /// what() ends at the first NUL, which names in files may hold: it is written "\x00" instead.
+  static std::string without_nul(std::string text) {
+    for (std::size_t at; (at = text.find('\0')) != std::string::npos;) text.replace(at, 1, "\\x00");
+    return text;
+  }
 };
 
 /// Several of them, each a message of its own. The command line prints a line for each.

@@ -31,6 +31,11 @@ MACHINES = {
         '[[group]]\nname = "a\\tb"\nforward = ["host->pcie0"]\ncapacity = "1 GB/s"\nsource = "round"\n\n[kernels.flat]',
         "group 'a\\x09b': its name is not allowed",
     ),
+    "group with a NUL": (
+        "[kernels.flat]",
+        '[[group]]\nname = "a\\u0000b"\nforward = ["host->pcie0"]\ncapacity = "1 GB/s"\nsource = "round"\n\n[kernels.flat]',
+        "group 'a\\x00b': its name is not allowed",
+    ),
     "unknown field": ('kind = "host"', 'kind = "host"\ncolour = "red"', "colour"),
     "unknown kind of memory": ('kind = "host"', 'kind = "attic"', "attic"),
     "unknown kind of source": ('kind = "assumed"', 'kind = "guessed"', "guessed"),
