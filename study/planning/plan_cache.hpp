@@ -76,6 +76,8 @@ struct PlanCache {
   CacheOwner owner;
   std::map<PlanKey, TunedPlan> plans;
   std::string file = {};  // that it was read from
+  /// Where the file has a plan, by the keys of its decisions, and "" of all: "plans.toml:27:11: ", before errors.
+  std::map<PlanKey, std::map<std::string, std::string>> places = {};
 };
 
 /// Throws InputError "file:line:column: ...".

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "model/base/error.hpp"
@@ -18,6 +19,11 @@ namespace {
 std::string judged_by(const TunedPlan& tuned) {
   return fmt::format("{} by {}, the fastest of {}", seconds_text(tuned.seconds),
                      tuned.judge == "simulator" ? "the simulator" : "measurement", tuned.tried);
+}
+
+/// "KEY 'VALUE': expected ...", or "KEY: 'VALUE' is not ...", or "'KEY': there is no such decision".
+bool is_about(std::string_view message, const std::string& key) {
+  return message.starts_with(key + " ") || message.starts_with(key + ":") || message.starts_with(in_quotes(key) + ":");
 }
 
 /// The same problem is known for other GPUs or policies; what for, at most a few.
@@ -80,20 +86,35 @@ TunedPlans::Answer TunedPlans::find(const GemmProblem& problem, const Topology& 
     if (!by_this_policy) conflicts = conflicts_with(known->second.decisions, problem, machine, devices, policy);
     if (!conflicts.empty())
       return {{}, fmt::format("{}: its plan is not used, since the policy has {}", name_, fmt::join(conflicts, ", "))};
-    return rebuilt(known->second, problem, machine, devices, policy);
+    return rebuilt(known->first, known->second, problem, machine, devices, policy);
   } catch (const InputError& error) {
     if (known->second.version != program_version())
       return {{},
               fmt::format("{}: its plan is not used, since version {} found it and this one cannot make it ({}); tune "
                           "again",
                           name_, known->second.version, error.what())};
-    throw InputError{fmt::format("{}: {}: {}", cache_->file, text_of(known->first), error.what())};
+    throw InputError{
+        fmt::format("{}{}: {}", place_of(known->first, error.what()), text_of(known->first), error.what())};
   }
 }
 
-TunedPlans::Answer TunedPlans::rebuilt(const TunedPlan& tuned, const GemmProblem& problem, const Topology& machine,
-                                       std::span<const MemoryId> devices, const Policy& policy) const {
+/// Of the decision that the message begins with, or else of the plan.
+std::string TunedPlans::place_of(const PlanKey& key, std::string_view message) const {
+  const auto& places = cache_->places.at(key);
+  const auto decision = std::ranges::find_if(
+      places, [&](const auto& place) { return !place.first.empty() && is_about(message, place.first); });
+  return decision == places.end() ? places.at("") : decision->second;
+}
+
+TunedPlans::Answer TunedPlans::rebuilt(const PlanKey& key, const TunedPlan& tuned, const GemmProblem& problem,
+                                       const Topology& machine, std::span<const MemoryId> devices,
+                                       const Policy& policy) const {
   Plan plan = plan_decided(problem, machine, devices, policy, tuned.decisions);
+  if (tuned_hash(plan) != tuned.plan_hash && tuned.version == program_version())
+    return {{},
+            fmt::format("{}: its plan is not used, since {}the decisions make another one than that of plan_hash: "
+                        "somebody has changed them; tune again",
+                        name_, cache_->places.at(key).at(""))};
   if (tuned_hash(plan) != tuned.plan_hash)
     return {
         {},

@@ -35,8 +35,9 @@ class TunedPlans {
   bool any() const { return !name_.empty(); }
 
  private:
-  Answer rebuilt(const TunedPlan& tuned, const GemmProblem& problem, const Topology& machine,
+  Answer rebuilt(const PlanKey& key, const TunedPlan& tuned, const GemmProblem& problem, const Topology& machine,
                  std::span<const MemoryId> devices, const Policy& policy) const;
+  std::string place_of(const PlanKey& key, std::string_view message) const;
 
   std::string name_;                // of the cache, as notes have it
   std::string unusable_;            // why it is not used

@@ -169,7 +169,15 @@ TEST_F(PlanCacheFile, DecisionsThatSomebodyWroteAreRefusedWhereTheyAreUsed) {
   keep(file, 512, odd);
   const TunedPlans plans{file, "--plan-cache", machine_};
   expect_input_error([&] { (void)plans.find(cube(512), machine_, machine_.gpus(), preset("tilerail")); },
-                     {"plans.toml", "gemm 512,512,512 f64 NN host:host:host", "routing 'teleport'"});
+                     {"plans.toml:", ":11: gemm 512,512,512 f64 NN host:host:host", "routing 'teleport'"});
+  odd = tuned(512, {"tile=128"});
+  for (PlanDecision& decision : odd.decisions)
+    if (decision.key == "tile") decision.value = "64";
+  keep(file, 512, odd);
+  const auto answer =
+      TunedPlans{file, "--plan-cache", machine_}.find(cube(512), machine_, machine_.gpus(), preset("tilerail"));
+  EXPECT_FALSE(answer.plan);
+  EXPECT_THAT(answer.note, mentions({"plans.toml:6:", "somebody has changed them; tune again"}));
 }
 
 TEST_F(PlanCacheFile, DecisionsOfAnotherVersionThatThisOneDoesNotKnowArePassedOver) {
@@ -227,7 +235,8 @@ TEST_F(PlanCacheFile, WhatCannotBeChangedStaysAsItIs) {
   std::ofstream{file} << "no plan cache";
   expect_input_error([&] { keep(file, 64, tuned(64, {})); }, {file, "expected TOML"});
   EXPECT_EQ(read_file(file), "no plan cache");
-  expect_input_error([&] { keep(path("no/such.toml"), 64, tuned(64, {})); }, {"cannot lock", "no/such.toml"});
+  expect_input_error([&] { keep(path("no/such.toml"), 64, tuned(64, {})); },
+                     {"no/such.toml' cannot be written: there is no folder", "/no'"});
   expect_input_error([&] { keep(folder_.string(), 64, tuned(64, {})); }, {"no regular file"});
 }
 
