@@ -86,7 +86,7 @@ Topology random_machine(std::mt19937& random, int number) {
   text.pcie = one_of({"3", "4", "5", "6"});
   text.nvlink = one_of({"50", "150", "300", "450", "900"});
   if (text.islands != "1") text.bridge = one_of({"25", "100", "400"});
-  return read_topology(study::design_machine(text), text.name);
+  return read_topology(study::design_machine(text), *text.name);
 }
 
 /// Nothing where the machine has too few GPUs for the place.

@@ -53,12 +53,23 @@ void log_to_stderr(bool verbose) {
   spdlog::set_default_logger(logger);
 }
 
-/// What an error of the arguments says. The library's own words name all that is left over, the last one first.
+/// The commands and actions that were asked for, from the program on.
+std::vector<const CLI::App*> asked_of(const CLI::App& root) {
+  std::vector<const CLI::App*> asked{&root};
+  while (!asked.back()->get_subcommands().empty()) asked.push_back(asked.back()->get_subcommands().front());
+  return asked;
+}
+
+/// What an error of the arguments says. The library's own words do not say what a missing one is, and name all that is
+/// left over, the last one first.
 std::string words_of(const CLI::ParseError& error, const CLI::App& root) {
+  const CLI::App* innermost = asked_of(root).back();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+    for (const CLI::Option* option : innermost->get_options())
+      if (option->get_required() && option->count() == 0)
+        return fmt::format("{} is missing; expected it: {}", option->get_name(), option->get_description());
   const auto left = root.remaining(true);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || left.empty()) return error.what();
-  const CLI::App* innermost = &root;
-  while (!innermost->get_subcommands().empty()) innermost = innermost->get_subcommands().front();
   std::vector<std::string> names;
   for (const CLI::App* each : innermost->get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(each->get_name());
@@ -88,9 +99,9 @@ int parse_and_run(int argc, char** argv) {
       print(text.str());
       return exit_ok;
     }
-    const auto chosen = root.get_subcommands();
-    const std::string name = chosen.empty() ? "" : chosen.front()->get_name() + " ";
-    return fail(exit_bad_input, fmt::format("{} (see 'tilerail {}--help')", words_of(error, root), name));
+    std::string names;
+    for (const CLI::App* app : asked_of(root)) names += app->get_name() + " ";
+    return fail(exit_bad_input, fmt::format("{} (see '{}--help')", words_of(error, root), names));
   }
   log_to_stderr(verbose);
   for (const Command& command : commands) {

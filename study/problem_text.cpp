@@ -131,7 +131,13 @@ GemmProblem ProblemText::resolve(const Topology& topology) const {
   problem.lda = leading_dimension(leading[0], "--lda");
   problem.ldb = leading_dimension(leading[1], "--ldb");
   problem.ldc = leading_dimension(leading[2], "--ldc");
-  return checked(problem);
+  try {
+    return checked(problem);
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    const bool of_leading = message.starts_with("ld");
+    throw InputError{fmt::format("--{}: {}", of_leading ? message.substr(0, 3) : to_string(problem.routine), message)};
+  }
 }
 
 }  // namespace tilerail::study

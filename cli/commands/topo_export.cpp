@@ -4,6 +4,7 @@
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/output_set.hpp"
+#include "model/base/error.hpp"
 #include "model/machine/simgrid_xml.hpp"
 #include "study/job.hpp"
 
@@ -19,6 +20,8 @@ struct ExportOptions {
 };
 
 int run_export(const ExportOptions& options) {
+  if (options.simgrid.empty())
+    throw InputError{"--simgrid: the file is missing; expected such as --simgrid machine.xml, or - for stdout"};
   OutputSet files;
   files.expect(options.simgrid, "--simgrid");
   files.add(options.simgrid, to_simgrid_xml(options.machine.load()));
@@ -33,9 +36,8 @@ Command add_topo_export(CLI::App& topo) {
   CLI::App* app = topo.add_subcommand("export", "Write a machine as a file of another simulator");
   app->footer(footer);
   add_machine(*app, options->machine);
-  OptionGroup{*app, "OUTPUT"}
-      .add("--simgrid", "FILE", options->simgrid, "A platform of SimGrid (.xml), or - for stdout")
-      ->required();
+  OptionGroup{*app, "OUTPUT"}.add("--simgrid", "FILE", options->simgrid,
+                                  "A platform of SimGrid (.xml), or - for stdout");
   return {app, [options] { return run_export(*options); }};
 }
 

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "cli/commands/topo_actions.hpp"
 #include "cli/options/option_group.hpp"
@@ -22,7 +25,8 @@ constexpr const char* footer = R"(Examples:
   nvbandwidth -j > rates.json; tilerail topo import --nvbandwidth rates.json --kernels h200 -o node.toml)";
 
 struct ImportOptions {
-  std::string nvidia_smi, nccl, nvbandwidth, kernels, name, out = "-";
+  std::string nvidia_smi, nccl, nvbandwidth, kernels, out = "-";
+  std::optional<std::string> name;
   std::string pcie, nvlink, c2c, host_memory, sockets;  // what is assumed of these, if empty
 };
 
@@ -57,14 +61,22 @@ Topology::Description imported(const ImportOptions& options) {
 }
 
 int run_import(const ImportOptions& options) {
-  const int given = int{!options.nvidia_smi.empty()} + int{!options.nccl.empty()} + int{!options.nvbandwidth.empty()};
-  if (given != 1)
-    throw InputError{
-        fmt::format("topo import: {} files are given; expected one of --nvidia-smi, --nccl and --nvbandwidth", given)};
+  std::vector<const char*> given;
+  for (const auto& [option, file] : {std::pair{"--nvidia-smi", &options.nvidia_smi}, std::pair{"--nccl", &options.nccl},
+                                     std::pair{"--nvbandwidth", &options.nvbandwidth}})
+    if (!file->empty()) given.push_back(option);
+  if (given.empty())
+    throw InputError{"topo import: the file is missing; expected one of --nvidia-smi, --nccl and --nvbandwidth"};
+  if (given.size() > 1)
+    throw InputError{fmt::format("{}: is given beside {}; expected one of --nvidia-smi, --nccl and --nvbandwidth",
+                                 given[1], given[0])};
+  if (options.kernels.empty())
+    throw InputError{"--kernels: the kind of GPU is missing; expected such as h200, or a machine whose GPUs it has"};
   check_use(options);
   Topology::Description description = imported(options);
-  if (!options.name.empty()) description.name = options.name;
-  if (!is_name(description.name)) throw InputError{fmt::format("--name: is no name; expected {}", expected_name)};
+  if (options.name) description.name = *options.name;
+  if (!is_name(description.name))
+    throw InputError{fmt::format("--name: {} is no name; expected {}", in_quotes(description.name), expected_name)};
   const Topology machine{description};  // throws where it is none
   write_machine(options.out, to_toml(machine.description()));
   return exit_ok;
@@ -81,7 +93,7 @@ Command add_topo_import(CLI::App& topo) {
   from.add("--nccl", "FILE", options->nccl, "NCCL's topology file, of NCCL_TOPO_DUMP_FILE");
   from.add("--nvbandwidth", "FILE", options->nvbandwidth, "What 'nvbandwidth -j' prints");
   OptionGroup with{*app, "MACHINE (what files do not tell; a rate without a unit is in GB/s, of one direction)"};
-  with.add("--kernels", "NAME", options->kernels, "What the GPUs are, as for 'topo new'")->required();
+  with.add("--kernels", "NAME", options->kernels, "What the GPUs are, as for 'topo new'");
   with.add("--pcie", "GEN|RATE", options->pcie, "PCIe generation, 3 to 7, or rate, where the file has none [5]");
   with.add(
       "--nvlink", "RATE", options->nvlink,

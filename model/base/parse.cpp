@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "model/base/error.hpp"
+#include "model/base/units_text.hpp"
 
 namespace tilerail {
 namespace {
@@ -45,8 +46,10 @@ std::int64_t parse_size(std::string_view text, std::string_view what) {
   if (!digits.empty() && (digits.back() == 'M' || digits.back() == 'm')) unit = std::int64_t{1024} * 1024;
   if (unit > 1) digits.remove_suffix(1);
   std::int64_t count = 0;
-  if (!read_whole(digits, count) || count < 0) refuse(what, text, expected);
-  if (count > std::numeric_limits<std::int64_t>::max() / unit) refuse(what, text, expected);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (digits.empty() || !std::ranges::all_of(digits, is_digit)) refuse(what, text, expected);
+  if (!read_whole(digits, count) || count > std::numeric_limits<std::int64_t>::max() / unit)
+    throw InputError{fmt::format("{}: {} is too large; expected at most 2^40", what, in_quotes(text))};
   return count * unit;
 }
 

@@ -181,7 +181,12 @@ const std::vector<Field>& fields() {
 
 void apply_override(Policy& policy, std::string_view assignment) {
   const auto equals = assignment.find('=');
-  if (equals == std::string_view::npos) throw InputError{fmt::format("--set {}: expected key=value", assignment)};
+  if (equals == std::string_view::npos) {
+    const auto named = std::ranges::find(fields(), assignment, &Field::key);
+    throw InputError{named == fields().end()
+                         ? fmt::format("--set {}: expected key=value", assignment)
+                         : fmt::format("--set {0}: expected {0}= and one of {1}", assignment, named->accepted)};
+  }
   const auto key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
   std::string known;
   for (const Field& field : fields()) {

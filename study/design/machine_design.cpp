@@ -63,7 +63,9 @@ Design design_of(const DesignText& text) {
   require_blocks(d.gpus, d.hosts, "--hosts");
   require_blocks(d.gpus, d.islands, "--islands");
   d.uplink_gpus = count_of(text.uplink_gpus, "--per-uplink", d.gpus / d.hosts);
-  if ((d.gpus / d.hosts) % d.uplink_gpus != 0) require_blocks(d.gpus / d.hosts, d.uplink_gpus, "--per-uplink");
+  if (const std::size_t gpus = d.gpus / d.hosts; gpus % d.uplink_gpus != 0)
+    throw InputError{fmt::format("--per-uplink: {} GPUs of a socket are not in parts of {}; expected a divisor of {}",
+                                 gpus, d.uplink_gpus, gpus)};
   d.pcie = pcie_rate(text.pcie, "--pcie");
   d.host_memory = text.host_memory.empty() ? assumptions::host_memory : design_rate(text.host_memory, "--host-memory");
   d.sockets = text.sockets.empty() ? assumptions::sockets : design_rate(text.sockets, "--sockets");
@@ -87,7 +89,7 @@ Design design_of(const DesignText& text) {
       throw InputError{fmt::format("--gpu-memory: {} is out of range; expected {}", in_quotes(text.gpu_memory),
                                    TopologyLimits::capacity.text)};
   }
-  d.name = text.name.empty() ? fmt::format("{}-gpus", d.gpus) : text.name;
+  d.name = text.name.value_or(fmt::format("{}-gpus", d.gpus));
   if (!is_name(d.name))
     throw InputError{fmt::format("--name: {} is no name; expected {}", in_quotes(d.name), expected_name)};
   d.command = text.command;

@@ -9,7 +9,8 @@ namespace tilerail::study {
 
 /// A machine in a few figures, as a user gives them; rates are of one direction, "450" or "450 GB/s".
 struct DesignText {
-  std::string name = {}, gpus = {}, kernels = {};
+  std::optional<std::string> name = {};
+  std::string gpus = {}, kernels = {};
   std::string hosts = "1", islands = "1", uplink_gpus = "1";
   std::string pcie = "5";  // generation 3 to 7, or a rate of 16 lanes with its unit
   std::string nvlink = {}, bridge = {};

@@ -184,11 +184,15 @@ class Import(CommandTest):
         for option in ("--nvidia-smi", "--nccl", "--nvbandwidth"):
             self.assert_refused(["topo", "import", option, "text.txt", "--kernels", "h200", "-o", "m.toml"], "text.txt:1")
             self.assert_refused(["topo", "import", option, "no.txt", "--kernels", "h200"], "no.txt")
-        self.assert_refused(["topo", "import", "--kernels", "h200"], "0 files are given")
-        self.assert_refused(["topo", "import", "--nccl", "text.txt"], "--kernels")
-        self.assert_refused(["topo", "import", "--nccl", "a", "--nvidia-smi", "b", "--kernels", "h200"], "2 files")
+        self.assert_refused(["topo", "import", "--kernels", "h200"],
+                            "topo import: the file is missing; expected one of --nvidia-smi, --nccl and --nvbandwidth")
+        self.assert_refused(["topo", "import", "--nccl", "text.txt"],
+                            "--kernels: the kind of GPU is missing; expected such as h200")
+        self.assert_refused(["topo", "import", "--nccl", "a", "--nvidia-smi", "b", "--kernels", "h200"],
+                            "--nccl: is given beside --nvidia-smi; expected one of")
         seed = ["topo", "import", "--nccl", self.SEEDS / "nccl.xml", "--kernels", "h200"]
         self.assert_refused([*seed, "--nvlink", "fast"], "--nvlink: 'fast'")
+        self.assert_refused([*seed, "--name", ""], "--name: '' is no name; expected 1 to 128 characters")
         rates = ["topo", "import", "--nvbandwidth", self.SEEDS / "nvbandwidth.json", "--kernels", "h200"]
         for option in ("--pcie", "--nvlink", "--c2c", "--host-memory", "--sockets"):
             self.assert_refused([*rates, option, "5"], f"{option}: '5' changes nothing beside --nvbandwidth")
@@ -206,7 +210,7 @@ class Export(CommandTest):
     def test_too_large_a_machine_is_refused(self):
         self.succeed("topo", "new", "--gpus", "300", "--kernels", "h200", "-o", "large.toml")
         self.assert_refused(["topo", "export", "large.toml", "--simgrid", "p.xml"], "301 memories; expected at most 256")
-        self.assert_refused(["topo", "export", "two-gpu"], "--simgrid")
+        self.assert_refused(["topo", "export", "two-gpu"], "--simgrid: the file is missing; expected such as --simgrid")
 
 
 class New(CommandTest):
@@ -233,6 +237,10 @@ class New(CommandTest):
         self.assert_refused([*self.TWO_ISLANDS[:-1], "h300", "-o", "new.toml"], "--kernels: there are no kernels 'h300'")
         self.assert_refused(["topo", "new", "--gpus", "3", "--hosts", "2", "--kernels", "h200"], "--hosts: 3 GPUs")
         self.assert_refused(["topo", "new", "--kernels", "h200"], "--gpus")
+        self.assert_refused(["topo", "new", "--gpus", "8", "--per-uplink", "5", "--kernels", "h200"],
+                            "--per-uplink: 8 GPUs of a socket are not in parts of 5; expected a divisor of 8")
+        self.assert_refused(["topo", "new", "--gpus", "8", "--kernels", "h200", "--name", ""],
+                            "--name: '' is no name; expected 1 to 128 characters")
 
 
 if __name__ == "__main__":

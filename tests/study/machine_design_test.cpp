@@ -112,7 +112,7 @@ TEST(MachineDesign, WhatDoesNotFitIsRefusedByItsOption) {
   refused({.gpus = "6", .islands = "2"}, {"--islands", "expected --nvlink"});
   refused({.gpus = "6", .nvlink = "5", .bridge = "5"}, {"--bridge: there is one island"});
   refused({.gpus = "6", .sockets = "100"}, {"--sockets: there is one socket"});
-  refused({.gpus = "6", .uplink_gpus = "4"}, {"--per-uplink: 6 GPUs are not in 4"});
+  refused({.gpus = "6", .uplink_gpus = "4"}, {"--per-uplink: 6 GPUs of a socket are not in parts of 4"});
   refused({.gpus = "6", .pcie = "2"}, {"--pcie: '2' is no generation of PCIe", "3 to 7, or a rate such as '50 GB/s'"});
   refused({.gpus = "6", .pcie = "50"}, {"--pcie: '50' is no generation of PCIe"});
   refused({.gpus = "6", .nvlink = "450 Gb"}, {"--nvlink: '450 Gb' has no known unit"});
