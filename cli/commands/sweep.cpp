@@ -10,6 +10,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
 #include "cli/options/point_options.hpp"
+#include "cli/output/interruption.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/standard_output.hpp"
 #include "cli/output/study_output.hpp"
@@ -119,6 +120,11 @@ int run_sweep(const SweepOptions& options) {
     outputs.expect_figure({"sweep", "--outline"}, outline_of(sweep, stamp));
   std::optional<study::Journal> journal;
   if (has_journal) journal.emplace(options.study.csv + ".journal", study::journal_header(stamp, part));
+  const InterruptionNote note{
+      has_journal
+          ? fmt::format("the points that are done are kept in '{}.journal'; the same command goes on from there",
+                        options.study.csv)
+          : "nothing is kept; with --csv FILE the same command would go on where it was"};
   const study::SweepRun done = run(sweep, processes, part, journal ? &*journal : nullptr, stamp, machines);
   if (done.resumed > 0) spdlog::info("{} of {} points were done before", done.resumed, done.rows.size());
   const std::string csv = to_csv(done);

@@ -9,6 +9,7 @@
 #include "cli/options/bench_options.hpp"
 #include "cli/options/options.hpp"
 #include "cli/options/point_options.hpp"
+#include "cli/output/interruption.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/standard_output.hpp"
 #include "cli/output/study_output.hpp"
@@ -78,6 +79,9 @@ int run_tune(const TuneOptions& options) {
     return exit_ok;
   }
   const std::vector<study::TuneResult> results = [&] {
+    const InterruptionNote note{fmt::format("the plans that are found are kept in '{}'; {} goes on with the others",
+                                            file,
+                                            settings.again ? "the same command without --again" : "the same command")};
     CountedProgress progress{"tuning"};
     StudyOptions study;
     study.jobs = options.jobs;
