@@ -202,12 +202,28 @@ std::int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const
   }
   if (!pooled) return 0;
   const std::int64_t slot = slot_bytes(tiling, problem_);
-  for (std::size_t d = 0; d < devices_.size(); ++d)
-    if (capacities_[d] / slot < least_slots)
-      throw InputError{fmt::format("--tile {}: {} tiles of {} bytes do not fit in the {} bytes that '{}' has for tiles",
-                                   std::max({longest(tiling.m), longest(tiling.n), longest(tiling.k)}), least_slots,
-                                   slot, capacities_[d], topology_.memory(devices_[d]).name)};
+  const auto least = std::ranges::min_element(capacities_);
+  if (*least / slot < least_slots)
+    refuse_tile(std::max({longest(tiling.m), longest(tiling.n), longest(tiling.k)}), slot,
+                static_cast<std::size_t>(least - capacities_.begin()));
   return slot;
+}
+
+void TileScheduler::refuse_tile(std::int64_t tile, std::int64_t slot, std::size_t device) const {
+  const auto fits_with = [&](std::int64_t side) {
+    return least_slots * Arena::bytes(side, problem_.of_vectors() ? 1 : side, problem_.dtype) <= capacities_[device];
+  };
+  std::int64_t fitting = 0, too_large = tile;
+  while (too_large - fitting > 1) {
+    const std::int64_t middle = fitting + (too_large - fitting) / 2;
+    (fits_with(middle) ? fitting : too_large) = middle;
+  }
+  const std::string& name = topology_.memory(devices_[device]).name;
+  throw InputError{
+      fmt::format("{}: {} tiles of {}, {} bytes each, do not fit in the {} bytes that '{}' has for tiles; expected {}",
+                  question_.policy.tile > 0 ? fmt::format("--tile {}", tile) : "capacity", least_slots, tile, slot,
+                  capacities_[device], name,
+                  fitting > 0 ? fmt::format("--tile of at most {}", fitting) : "a larger capacity of that memory")};
 }
 
 }  // namespace tilerail

@@ -45,6 +45,8 @@ class TileScheduler {
   bool fits(const Region& region, const Decisions& decisions) const;
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
   std::int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;
+  /// Throws InputError with the largest side that fits; `slot`: bytes of one tile.
+  [[noreturn]] void refuse_tile(std::int64_t tile, std::int64_t slot, std::size_t device) const;
 
   const Question question_;
   const GemmProblem& problem_;

@@ -121,6 +121,11 @@ CASES = {
     "open range": (problem(devices="0-"), "0-"),
     "device that is a word": (problem(devices="some"), "some"),
     "unknown policy": (problem(policy="best"), "best"),
+    "tile too large for the memory": (problem(gemm="20000", tile="8000"),
+                                      "--tile 8000: 3 tiles of 8000, 512000000 bytes each, do not fit in the 800000000 "
+                                      "bytes that 'gpu0' has for tiles; expected --tile of at most 5771"),
+    "no memory left for tiles": (problem(gemm="11180", tile=None, devices="0", place="0:h:h"),
+                                 "capacity: 3 tiles of 64, 32768 bytes each, do not fit in the 60800 bytes"),
     "tile of zero": (problem(tile="0"), "0"),
     "negative tile": (problem(tile="-32"), "-32"),
     "tile that makes too many kernels": (problem(gemm="1M", tile="32"), "35184372088832 kernels"),
@@ -193,6 +198,10 @@ class BadArguments(CommandTest):
         for name, (arguments, quoted) in CASES.items():
             with self.subTest(name):
                 self.assert_refused(arguments, quoted)
+
+    def test_a_tile_of_the_size_that_is_advised_fits(self):
+        self.succeed("plan", "--gemm", "20000", "--tile", "5771", "--policy", "gemmex", "--topology", "two-gpu", "-o",
+                     "plan.json")
 
     def test_outputs_keep_their_old_content(self):
         for name in ("result.json", "timeline.csv", "figure.svg"):
