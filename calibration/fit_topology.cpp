@@ -161,9 +161,7 @@ namespace {
 
 /// To four digits: more than measurements are worth, and still easy to read.
 double rounded(double value) {
-  if (value == 0) return 0;
-  const double unit = std::pow(10.0, 3 - std::floor(std::log10(std::abs(value))));
-  return std::round(value * unit) / unit;
+  return std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr);  // the nearest double, unlike by powers of ten
 }
 template <class Quantity>
 void round_off(Quantity& quantity) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <span>
 
 #include "model/base/error.hpp"
@@ -49,16 +50,25 @@ double parse(std::string_view text, std::span<const Unit> units, std::string_vie
   return value;
 }
 
-/// In the largest unit in which the number is at least one and reads back exactly; else in the base unit.
+/// In the largest unit in which the number is at least one and reads back exactly; else in the base unit. The quotient
+/// by a unit may have digits that no reader needs (7.978999999999999 us for 7.979), or that one needs with this unit
+/// alone (10.180000000000001 us are 10180 ns): numbers of 15 digits, which all doubles have, come first.
 std::string write(double value, std::span<const Unit> units) {
-  std::string_view base;
-  for (const Unit& unit : units) {
-    if (unit.times == 1 && unit.over == 1) base = unit.name;
-    const double number = value * unit.over / unit.times;
-    if (std::abs(number) >= 1 && number * unit.times / unit.over == value)
+  const auto quotient = [&](const Unit& unit) { return value * unit.over / unit.times; };
+  const auto few_digits = [&](const Unit& unit) {
+    return std::strtod(fmt::format("{:.15g}", quotient(unit)).c_str(), nullptr);
+  };
+  const auto reads_back = [&](double number, const Unit& unit) {
+    return std::abs(number) >= 1 && number * unit.times / unit.over == value;
+  };
+  for (const Unit& unit : units)
+    if (const double number = few_digits(unit); reads_back(number, unit))
       return shortest(number) + " " + std::string{unit.name};
-  }
-  return shortest(value) + " " + std::string{base};
+  for (const Unit& unit : units)
+    if (const double number = quotient(unit); reads_back(number, unit))
+      return shortest(number) + " " + std::string{unit.name};
+  const auto base = std::ranges::find_if(units, [](const Unit& unit) { return unit.times == 1 && unit.over == 1; });
+  return shortest(value) + " " + std::string{base->name};
 }
 
 /// In the largest unit in which the rounded number is at least one; else in the base unit.

@@ -1,5 +1,6 @@
 #include "model/base/units_text.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -53,6 +54,17 @@ TEST(Units, TextIsInTheLargestUnitWithANumberOfAtLeastOne) {
   EXPECT_EQ(to_text(Seconds{0}), "0 s");
   EXPECT_EQ(to_text(Bytes{512}), "512 B");
   EXPECT_EQ(to_text(FlopRate{9.7e12}), "9.7 TFLOP/s");
+}
+
+TEST(Units, TextHasNoMoreDigitsThanItNeeds) {
+  EXPECT_EQ(to_text(Seconds{7.979e-6}), "7.979 us");
+  EXPECT_EQ(to_text(Seconds{1.018e-5}), "10180 ns");  // of which 10.18 us are the neighbour
+  for (int i = 1000; i < 10000; ++i) {
+    const std::string text = fmt::format("{} us", i / 1000.0);
+    EXPECT_EQ(to_text(parse_seconds(text)), text);
+    EXPECT_LE(to_text(Seconds{i / 1e9}).size(), std::string{"1.234 us"}.size());
+    EXPECT_EQ(parse_seconds(to_text(Seconds{i / 1e9})), Seconds{i / 1e9});
+  }
 }
 
 TEST(Units, BriefTextHasThreeDigits) {
