@@ -80,6 +80,12 @@ class SweepFigures(Folder):
         self.assertEqual(list(lines[0].get_ydata()), [1, 3, 5, 7, 9, 11])  # ms
         self.assertEqual(list(lines[1].get_ydata()), [0.5, 1.5, 2.5, 3.5, 4.5, 5.5])
 
+    def test_whole_numbers_have_no_ticks_between_them(self):
+        for values in ((1, 2, 3), (64, 65, 66), NUMBERS):
+            ticks = self.drawn(gpus=values).axes[0].get_xticks()
+            self.assertTrue(all(tick == int(tick) for tick in ticks), ticks)
+        self.assertFalse(all(tick == int(tick) for tick in self.drawn(share=(0.5, 1.0, 1.5)).axes[0].get_xticks()))
+
     def test_a_heat_map_has_a_cell_a_point_and_says_what_failed(self):
         figure = self.drawn(rate=(1, 2, 3), tile=(1, 2, 3, 4), failed=(5,))
         ax = figure.axes[0]
@@ -132,6 +138,12 @@ class Tornado(Folder):
         ax = tornado(self.write(self.HEADER + lines), Figure())
         self.assertEqual([label.get_text().splitlines()[0] for label in ax.get_yticklabels()], ["large", "small"])
         self.assertEqual({round(bar.get_x() + min(0, bar.get_width()), 6) for bar in ax.patches}, {40, 50, 90, 100})
+
+    def test_the_legend_names_all_that_is_drawn(self):
+        ax = tornado(self.write(self.HEADER + "a,1 GB/s,2,0.05,0,0.1,0.05,m,p,q\n"), Figure())
+        self.assertEqual([text.get_text() for text in ax.get_legend().get_texts()],
+                         ["without limit", "doubled", "halved", "bound"])
+        self.assertIn(50, [line.get_xdata()[0] for line in ax.get_lines()])  # ms
 
     def test_names_are_no_mathematics(self):
         figure = Figure()

@@ -42,6 +42,10 @@ class Axis:
         return plain(f"{name} ({unit})" if name and unit in UNITS else self.name)
 
     @property
+    def whole(self) -> bool:
+        return self.numeric and all(value == int(value) for value in self.values)
+
+    @property
     def logarithmic(self) -> bool:
         return self.numeric and self.values[0] > 0 and self.values[-1] >= 8 * self.values[0]
 
@@ -114,6 +118,8 @@ def _lines(ax, rows, axis, others, quantity) -> None:
         if len(axis.values) <= MOST_LINES:
             ax.set_xticks(axis.values, [axis.text(value) for value in axis.values])
             ax.minorticks_off()
+    elif axis.whole:
+        ax.xaxis.get_major_locator().set_params(integer=True)
     values = [quantity.of(row) for row in rows]
     if min(values) > 0 and max(values) >= 20 * min(values):
         ax.set_yscale("log")

@@ -14,6 +14,7 @@ CHANGES = {  # factor: name, colour, height of the bar
     2.0: ("doubled", "#2171b5", 0.5),
     0.5: ("halved", "#e6550d", 0.5),
 }
+BOUND_DASHES = (0, (4, 3))
 _TEXT = "#30363d"
 _GRID = "#d5d8dc"
 
@@ -38,6 +39,7 @@ def _widest(parts, base):
 def tornado(path: str | os.PathLike, figure=None):
     """Draws the CSV of `tilerail whatif` and returns the matplotlib Axes. Bars to the left save time, bars to the right
     cost it; the dashed line is the bound of the machine as it is. Raises TableError."""
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     rows = read_table(path, COLUMNS)
@@ -56,8 +58,7 @@ def tornado(path: str | os.PathLike, figure=None):
             if factor in parts[name][1]:
                 ax.barh(y, (parts[name][1][factor] - base) * scale, height, left=base * scale, color=colour)
     ax.axvline(base * scale, color=_TEXT, linewidth=1)
-    ax.axvline(bound * scale, color=_TEXT, linewidth=0.9, linestyle=(0, (4, 3)))
-    ax.text(bound * scale, -0.75, " bound", fontsize=8, color=_TEXT, va="bottom")
+    ax.axvline(bound * scale, color=_TEXT, linewidth=0.9, linestyle=BOUND_DASHES)
     ax.set_yticks(range(len(names)), [plain(f"{name}\n{_short(parts[name][0])}") for name in names], fontsize=7.5, color=_TEXT)
     ax.set_ylim(max(len(names), 1) - 0.4, -0.9)
     ax.set_xlabel(f"makespan ({unit}), the better of the plan kept and a new one", fontsize=9, color=_TEXT)
@@ -71,7 +72,8 @@ def tornado(path: str | os.PathLike, figure=None):
     ax.set_title(plain(f"{first['problem']}\n{first['policy']} on {first['machine']}: {seconds_text(base)}, bound "
                        f"{seconds_text(bound)}"), loc="left", fontsize=9.5, color=_TEXT, pad=22)
     handles = [Patch(facecolor=colour, label=name) for name, colour, _ in CHANGES.values()]
-    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncol=3, frameon=False, fontsize=8,
+    handles.append(Line2D([], [], color=_TEXT, linewidth=0.9, linestyle=BOUND_DASHES, label="bound"))
+    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncol=4, frameon=False, fontsize=8,
               borderaxespad=0.2, labelcolor=_TEXT)
     return ax
 
