@@ -98,8 +98,9 @@ std::string facts_text(const Topology& topology) {
 std::string brief_text(const Topology& topology) {
   std::set<std::string> kernels;
   for (const MemoryId gpu : topology.gpus()) kernels.insert(topology.kernels_of(gpu).name);
-  return fmt::format("{} host{}, {} GPU{} ({}): {}", topology.hosts().size(), topology.hosts().size() == 1 ? "" : "s",
-                     topology.gpus().size(), topology.gpus().size() == 1 ? "" : "s", fmt::join(kernels, ", "),
+  return fmt::format("{} host{}, {} GPU{} with kernels {}: {}", topology.hosts().size(),
+                     topology.hosts().size() == 1 ? "" : "s", topology.gpus().size(),
+                     topology.gpus().size() == 1 ? "" : "s", fmt::join(kernels, ", "),
                      topology.description().description);
 }
 

@@ -75,6 +75,11 @@ Part part_together(const std::string& text, const Topology& topology) {
   for (const std::string& pattern : patterns)
     for (const Knob& knob : fitting(pattern, topology, "--together"))
       if (std::ranges::find(part.knobs, knob) == part.knobs.end()) part.knobs.push_back(knob);
+  if (part.knobs.size() == 1)
+    throw InputError{
+        fmt::format("--together: {} is one part alone; expected several, such as 'link:a->b & link:b->a', or {} by "
+                    "--only and --each",
+                    in_quotes(text), in_quotes(name_of(part.knobs.front(), topology)))};
   std::ranges::sort(part.knobs);
   return part;
 }

@@ -30,7 +30,7 @@ class Topo(CommandTest):
     def test_list_names_the_machines_of_the_repository(self):
         lines = self.succeed("topo", "list").splitlines()
         self.assertEqual([line.split()[0] for line in lines], sorted(path.stem for path in TOPOLOGIES.glob("*.toml")))
-        self.assertRegex(lines[-1], r"two-gpu +1 host, 2 GPUs \(flat\): Two GPUs behind one PCIe switch")
+        self.assertRegex(lines[-1], r"two-gpu +1 host, 2 GPUs with kernels flat: Two GPUs behind one PCIe switch")
 
     def test_validate_accepts_every_machine_of_the_repository(self):
         for path in TOPOLOGIES.glob("*.toml"):

@@ -110,6 +110,12 @@ class Facts(CommandTest):
         self.assertRegex(listed, r"\nLooked for in: /no/such \(no folder\), ")
         self.assertNotIn("Looked", self.succeed("topo", "list"))
 
+    def test_the_list_names_the_kernels_of_a_machine(self):
+        self.write("mine.toml", machine_text("mine", 2, [("host", "gpu[0-1]", 10)],
+                                             kernels_text('rates = [[64, "1 GFLOP/s"]]'), 'description = "made up"'))
+        self.assertRegex(self.succeed("topo", "list", TILERAIL_TOPOLOGIES=str(self.folder)),
+                         r"mine +1 host, 2 GPUs with kernels k: made up\n")
+
     def test_a_broken_machine_does_not_hide_the_others_of_the_list(self):
         self.write("bad.toml", "schema = 7")
         listed = self.succeed("topo", "list", TILERAIL_TOPOLOGIES=str(self.folder))

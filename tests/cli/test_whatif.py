@@ -161,6 +161,7 @@ class WhatIf(CommandTest):
             (["--jobs", "many"], "--jobs: 'many'"),
             (["--only", "link:gpu9*"], "--only: nothing of two-gpu is called 'link:gpu9*'"),
             (["--together", "link:*", "--together", "link:*"], "--together: 'link:*' is given twice"),
+            (["--together", "link:host->pcie0"], "--together: 'link:host->pcie0' is one part alone; expected several"),
             (["--together", "&"], "--together: nothing of two-gpu is called ''"),
             (["--figure", "t.pdf"], "--figure: 't.pdf'"),
             (["--csv", "same.csv", "--json", "same.csv"], "'same.csv' is named for two outputs"),
