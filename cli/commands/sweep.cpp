@@ -16,6 +16,7 @@
 #include "cli/output/study_output.hpp"
 #include "cli/output/sweep_text.hpp"
 #include "model/base/error.hpp"
+#include "model/machine/settings/machine_settings.hpp"
 #include "model/machine/settings/setting_keys.hpp"
 #include "study/json_cells.hpp"
 #include "study/sweep/journal.hpp"
@@ -52,7 +53,11 @@ void refuse_other_machines(const study::Sweep& sweep) {
     throw InputError{
         fmt::format("{}--backend {} runs on the machine as it is; expected no {}", place, sweep.backend, what)};
   };
-  if (!sweep.base.machine.settings.empty()) refuse("", fmt::format("'{}'", sweep.base.machine.settings.front()));
+  if (!sweep.base.machine.settings.empty()) {
+    const std::string& setting = sweep.base.machine.settings.front();
+    const auto place = sweep.base_places.find(split_setting(setting).first);
+    refuse(place == sweep.base_places.end() ? "" : place->second, fmt::format("'{}'", setting));
+  }
   for (const study::SweepAxis& axis : sweep.axes)
     for (const std::string& key : axis.keys)
       if (begins_as_setting(key) || (key == "topology" && axis.values.texts.size() > 1))

@@ -233,6 +233,7 @@ source = "{re.search(r'source = "(.+)"', text)[1]}"
         self.write("bad.toml", '[base]\ngemm = 64\ntopology = "two-gpu"\n[[vary]]\nkey = "tile"\nvalues = "64..32 x2"\n')
         self.write("key.toml", "[base]\ncolour = 64\n")
         self.write("broken.toml", "[base\n")
+        self.write("set.toml", '[base]\ngemm = 64\ntopology = "two-gpu"\ngpus = 1\n')
         self.write("both.toml", "[[vary]]\nkey = \"m\"\nkeys = [\"n\"]\nvalues = [1]\n")
         for arguments, quoted in [
             ([*BASE, "--vary", "colour=red"], "'colour' is no key"),
@@ -255,6 +256,7 @@ source = "{re.search(r'source = "(.+)"', text)[1]}"
             (["sweep", "bad.toml"], "bad.toml:6:10: '64..32 x2' does not ascend"),
             (["sweep", "key.toml"], "key.toml:2:10: 'colour' is no key"),
             (["sweep", "broken.toml"], "broken.toml:1:"),
+            (["sweep", "set.toml", "--backend", "host"], "set.toml:4:8: --backend host runs on the machine as it is"),
             (["sweep", "both.toml"], "expected 'key' or 'keys'"),
             (["sweep", "nowhere.toml"], "nowhere.toml"),
             (["sweep", "bad.toml", "--gemm", "64"], "--gemm"),
