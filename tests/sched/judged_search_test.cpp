@@ -211,14 +211,6 @@ TEST(Outlook, DoesNotTakeWaysForAlikeThatHadNoPlan) {
   EXPECT_EQ(outlook.most_promising(2, 1), (std::vector<Candidate>{{1, 0, 1}}));
 }
 
-TEST(Outlook, ForgetsWhatMayBeTriedAgain) {
-  Outlook outlook{1, {100}, 100'000};
-  outlook.learn({0, 0, 0}, std::nullopt);
-  EXPECT_TRUE(outlook.knows({0, 0, 0}));
-  outlook.forget({0, 0, 0});
-  EXPECT_FALSE(outlook.knows({0, 0, 0}));
-}
-
 TEST(Outlook, SaysWhatIsNearlyAsFast) {
   Outlook outlook{4, {100}, 1000};
   outlook.learn({0, 0, 0}, 1.0);
