@@ -54,7 +54,10 @@ Plan chosen_plan(const Question& q, const Judge& judge) {
   const bool picks = (q.policy.select && product) || q.policy.device_choice == DeviceChoice::search;
   std::vector<MemoryId> left{q.devices.begin(), q.devices.end()};
   if (picks) {
-    const auto supplied = (q.policy.select ? directly_supplied : supplied_devices)(q.problem, q.topology, q.devices);
+    const bool relays = q.policy.relays || q.policy.routing == Routing::link_map;
+    const auto supplied = q.policy.select ? directly_supplied(q.problem, q.topology, q.devices)
+                                          : supplied_devices(q.problem, q.topology, q.devices,
+                                                             relays ? WayOfC::over_others : WayOfC::straight);
     if (!supplied.empty()) left = supplied;  // where none is, planning says what is missing
   }
   if (!product) return search_plan(q.on(left), judge);

@@ -79,9 +79,8 @@ int run_tune(const TuneOptions& options) {
     return exit_ok;
   }
   const std::vector<study::TuneResult> results = [&] {
-    const InterruptionNote note{fmt::format("the plans that are found are kept in '{}'; {} goes on with the others",
-                                            file,
-                                            settings.again ? "the same command without --again" : "the same command")};
+    const InterruptionNote note{fmt::format("the plans that are found are kept in '{}'; the same command {}", file,
+                                            settings.again ? "begins with all of them" : "goes on with the others")};
     CountedProgress progress{"tuning"};
     StudyOptions study;
     study.jobs = options.jobs;

@@ -18,6 +18,7 @@ std::atomic<pid_t> owner_of_note{0};
 
 /// The signal comes again, and then as if there had been no handler: so the caller sees what ended the program.
 void clean_up(int number) {
+  signal(SIGPIPE, SIG_IGN);  // whoever read stderr may be gone
   kill_running_process();
   discard_staged_files();
   if (const std::string* const line = note; line != nullptr && owner_of_note == getpid()) [[maybe_unused]]

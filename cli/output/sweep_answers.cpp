@@ -84,7 +84,8 @@ std::string axis_answers(const SweepTable& table, std::size_t column, More more)
     if (!groups.contains(others)) order.push_back(others);
     groups[others].push_back(&row);
   }
-  if (order.empty() || order.size() > most_groups || groups.at(order.front()).size() < 2) return {};
+  std::erase_if(order, [&](const auto& others) { return groups.at(others).size() < 2; });  // the others have failed
+  if (order.empty() || order.size() > most_groups) return {};
   std::vector<std::vector<std::string>> lines(1);
   for (std::size_t axis = table.first_axis; axis < table.first_axis + table.axes; ++axis)
     if (axis != column) lines[0].push_back(table.columns[axis]);

@@ -222,6 +222,13 @@ std::vector<MemoryId> TopologyReader::memories(const TomlValue& text, bool& comp
   return result;
 }
 
+/// How many names there are, known or not; none where they cannot be told, which somebody else says.
+std::size_t names_in(const TomlValue& text) try {
+  return expanded_names(text, TopologyLimits::routes).size();
+} catch (const InputError&) {
+  return 0;
+}
+
 /// From each of `from` to that of `to` beside it, where one may stand for all; links are dealt out as those of groups.
 void TopologyReader::read_routes(TomlTable& table) {
   table.allow_only({"from", "to", "links", "share", "source"});
@@ -237,7 +244,7 @@ void TopologyReader::read_routes(TomlTable& table) {
   if (complete && std::min(starts.size(), ends.size()) != count && starts.size() != 1 && ends.size() != 1)
     to.fail(
         fmt::format("stands for {} memories, and 'from' for {}; expected as many, or one", ends.size(), starts.size()));
-  const auto over = links(table.need("links"), count, complete);
+  const auto over = links(table.need("links"), std::max({count, names_in(from), names_in(to)}), complete);
   if (!complete) throw TomlConsequence{};
   for (std::size_t i = 0; i < count; ++i) {
     const auto end_of = [&](const std::vector<MemoryId>& all) { return all[all.size() == 1 ? 0 : i]; };

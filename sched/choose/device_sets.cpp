@@ -25,16 +25,17 @@ std::vector<MemoryId> that_keep_c(const GemmProblem& p, const Topology& topology
   return keep;
 }
 
-/// Those that get what is in a memory, from there or from one another.
-std::vector<MemoryId> supplied_from(MemoryId home, const Topology& topology, std::span<const MemoryId> devices) {
-  std::vector<MemoryId> sources{home}, supplied;
-  std::vector<bool> has_it(devices.size());
+/// Those that `reaches` joins with a memory, by themselves or over one another: reaches(memory or device, device).
+template <class Reaches>
+std::vector<MemoryId> joined_with(MemoryId home, std::span<const MemoryId> devices, const Reaches& reaches) {
+  std::vector<MemoryId> sources{home}, joined;
+  std::vector<bool> is_joined(devices.size());
   for (std::size_t i = 0; i < sources.size() && sources.size() <= devices.size(); ++i)
     for (std::size_t d = 0; d < devices.size(); ++d)
-      if (!has_it[d] && has_way(topology, sources[i], devices[d])) has_it[d] = true, sources.push_back(devices[d]);
+      if (!is_joined[d] && reaches(sources[i], devices[d])) is_joined[d] = true, sources.push_back(devices[d]);
   for (std::size_t d = 0; d < devices.size(); ++d)
-    if (has_it[d]) supplied.push_back(devices[d]);
-  return supplied;
+    if (is_joined[d]) joined.push_back(devices[d]);
+  return joined;
 }
 
 }  // namespace
@@ -82,14 +83,20 @@ DeviceSets islands_with_matrices(const Question& q) {
 }
 
 std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& topology,
-                                       std::span<const MemoryId> devices) {
-  std::vector<MemoryId> supplied = that_keep_c(p, topology, devices);
-  // One that is left out because of one matrix may have supplied others with the other.
-  for (std::size_t before = supplied.size() + 1; !p.scales_only() && supplied.size() < before;) {
-    before = supplied.size();
-    for (const MemoryId home : {p.place_a, p.place_b}) supplied = supplied_from(home, topology, supplied);
+                                       std::span<const MemoryId> devices, WayOfC way) {
+  const auto there = [&](MemoryId src, MemoryId dst) { return has_way(topology, src, dst); };
+  const auto back = [&](MemoryId dst, MemoryId src) { return has_way(topology, src, dst); };
+  std::vector<MemoryId> left{devices.begin(), devices.end()};
+  if (way == WayOfC::straight) left = that_keep_c(p, topology, devices);
+  // One that is left out because of one matrix may have supplied others with another.
+  for (std::size_t before = left.size() + 1; left.size() < before;) {
+    before = left.size();
+    if (way == WayOfC::over_others) left = joined_with(p.place_c, left, back);
+    if (way == WayOfC::over_others && p.beta != 0) left = joined_with(p.place_c, left, there);
+    if (p.scales_only()) continue;
+    for (const MemoryId home : {p.place_a, p.place_b}) left = joined_with(home, left, there);
   }
-  return supplied;
+  return left;
 }
 
 std::vector<MemoryId> directly_supplied(const GemmProblem& p, const Topology& topology,
@@ -100,6 +107,14 @@ std::vector<MemoryId> directly_supplied(const GemmProblem& p, const Topology& to
       return !has_way(topology, p.place_a, gpu) || !has_way(topology, p.place_b, gpu);
     });
   return supplied;
+}
+
+DeviceSets supplied_sets(const Question& q) {
+  DeviceSets sets;
+  for (auto& set :
+       {supplied_devices(q.problem, q.topology, q.devices), directly_supplied(q.problem, q.topology, q.devices)})
+    if (!set.empty() && set.size() < (sets.empty() ? q.devices.size() : sets.back().size())) sets.push_back(set);
+  return sets;
 }
 
 }  // namespace tilerail

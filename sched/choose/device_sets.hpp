@@ -17,11 +17,17 @@ DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> 
 /// for: their pairs are too many.
 DeviceSets islands_with_matrices(const Question& question);
 
-/// The devices that get what is read, from its home or from one another, and have routes to and from that of C.
+/// The devices that get what is read, from its home or from one another, and bring back what they write: straight to
+/// the home of C, or over one another, too.
+enum class WayOfC : bool { straight, over_others };
 std::vector<MemoryId> supplied_devices(const GemmProblem& problem, const Topology& topology,
-                                       std::span<const MemoryId> devices);
-/// Those of them that get it from its home.
+                                       std::span<const MemoryId> devices, WayOfC way = WayOfC::straight);
+/// Those of them that get and bring all straight.
 std::vector<MemoryId> directly_supplied(const GemmProblem& problem, const Topology& topology,
                                         std::span<const MemoryId> devices);
+
+/// Of the devices of the question, where some need others: those that bring C straight home, and of these, where some
+/// need others still, those that need none. Each set is there once, and not empty.
+DeviceSets supplied_sets(const Question& question);
 
 }  // namespace tilerail

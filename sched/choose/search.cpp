@@ -98,8 +98,8 @@ class Search {
       for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
         if (supplied_devices(problem_, topology_, subset).size() == count && !try_fewer(subset, best)) break;
     }
-    const std::vector<MemoryId> supplied = directly_supplied(problem_, topology_, devices);
-    if (any_number && !supplied.empty() && supplied.size() < devices.size()) try_fewer(supplied, best);
+    for (const std::vector<MemoryId>& set : supplied_sets(question_))
+      if (any_number) try_fewer(set, best);
     return best;
   }
 

@@ -21,7 +21,7 @@ DeviceSets sets_for(const Question& q, const Plan& start) {
     for (std::size_t count = all.size() / 2; count > 0; count /= 2)
       for (auto& set : device_subsets(q.problem, all, count)) add(std::move(set));
     for (auto& island : islands_with_matrices(q)) add(std::move(island));
-    if (auto set = directly_supplied(q.problem, q.topology, all); !set.empty()) add(std::move(set));
+    for (auto& set : supplied_sets(q)) add(std::move(set));
   }
   add(start.devices);
   return sets;

@@ -11,7 +11,7 @@
 namespace tilerail {
 
 std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
-                                      std::span<const MemoryId> devices, const Decisions& decisions) {
+                                      std::span<const MemoryId> devices, const Decisions& decisions, bool passing_on) {
   const std::int64_t element = element_size(problem.dtype), padding = Arena::alignment;
   const auto leading = [=](Interval rows) { return Arena::leading(rows.size(), element); };
   // Bytes of the tiles where these rows meet these of k: stored so, or transposed.
@@ -25,8 +25,8 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
       }
     return elements * element + static_cast<std::int64_t>(of_device.size() * ks.size()) * padding;
   };
-  // A device that passes on what others need may get any tile.
-  const bool passes_on = decisions.routing == Routing::link_map && decisions.max_hops > 0 && devices.size() > 1;
+  const bool relays = decisions.routing == Routing::link_map && decisions.max_hops > 0 && devices.size() > 1;
+  const bool passes_on = relays || passing_on;
   const bool adds_up = tiling.layers() > 1;
   std::vector<std::int64_t> all_rows(tiling.m.size()), all_cols(tiling.n.size());
   std::iota(all_rows.begin(), all_rows.end(), 0), std::iota(all_cols.begin(), all_cols.end(), 0);
@@ -54,8 +54,7 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
   return bytes;
 }
 
-std::int64_t slot_bytes(const Tiling& tiling, const GemmProblem& problem) {
-  const std::int64_t m = longest(tiling.m), n = longest(tiling.n), k = longest(tiling.k);
+std::int64_t slot_bytes(std::int64_t m, std::int64_t n, std::int64_t k, const GemmProblem& problem) {
   const auto bytes = [&](std::int64_t rows, std::int64_t cols) { return Arena::bytes(rows, cols, problem.dtype); };
   const std::int64_t a = problem.trans_a == Trans::no ? bytes(m, k) : bytes(k, m);
   const std::int64_t b = problem.trans_b == Trans::no ? bytes(k, n) : bytes(n, k);

@@ -163,8 +163,15 @@ double TileScheduler::kernels(std::int64_t tile) const {
   return tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k));
 }
 
+/// Whether what is read comes to some device over others, where it stays.
+bool TileScheduler::need_others() const {
+  const auto needs = [&](MemoryId home, MemoryId gpu) { return home != gpu && !topology_.has_route(home, gpu); };
+  return std::ranges::any_of(
+      devices_, [&](MemoryId gpu) { return needs(problem_.place_a, gpu) || needs(problem_.place_b, gpu); });
+}
+
 bool TileScheduler::fits(const Region& region, const Decisions& decisions) const {
-  const auto need = ample_bytes(tiling(region, decisions), problem_, devices_, decisions);
+  const auto need = ample_bytes(tiling(region, decisions), problem_, devices_, decisions, need_others());
   for (std::size_t d = 0; d < need.size(); ++d)
     if (need[d] > capacities_[d]) return false;
   return true;
@@ -197,11 +204,11 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisi
 std::int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const {
   bool pooled = !decisions.caching || used_once;
   if (!pooled) {
-    const auto need = ample_bytes(tiling, problem_, devices_, decisions);
+    const auto need = ample_bytes(tiling, problem_, devices_, decisions, need_others());
     for (std::size_t d = 0; d < devices_.size(); ++d) pooled = pooled || need[d] > capacities_[d];
   }
   if (!pooled) return 0;
-  const std::int64_t slot = slot_bytes(tiling, problem_);
+  const std::int64_t slot = slot_bytes(longest(tiling.m), longest(tiling.n), longest(tiling.k), problem_);
   const auto least = std::ranges::min_element(capacities_);
   if (*least / slot < least_slots)
     refuse_tile(std::max({longest(tiling.m), longest(tiling.n), longest(tiling.k)}), slot,
@@ -211,7 +218,8 @@ std::int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const
 
 void TileScheduler::refuse_tile(std::int64_t tile, std::int64_t slot, std::size_t device) const {
   const auto fits_with = [&](std::int64_t side) {
-    return least_slots * Arena::bytes(side, problem_.of_vectors() ? 1 : side, problem_.dtype) <= capacities_[device];
+    const auto cut = [side](std::int64_t extent) { return std::min(side, extent); };
+    return least_slots * slot_bytes(cut(problem_.m), cut(problem_.n), cut(problem_.k), problem_) <= capacities_[device];
   };
   std::int64_t fitting = 0, too_large = tile;
   while (too_large - fitting > 1) {

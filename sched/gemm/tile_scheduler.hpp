@@ -42,6 +42,7 @@ class TileScheduler {
   Tiling tiling(const Region& region, const Decisions& decisions) const;
   /// How many kernels tiles of this size make of the problem.
   double kernels(std::int64_t tile) const;
+  bool need_others() const;
   bool fits(const Region& region, const Decisions& decisions) const;
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
   std::int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;

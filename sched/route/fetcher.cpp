@@ -51,32 +51,56 @@ Fetcher::Trip Fetcher::trip_from(const Holder& holder, std::size_t device) const
   return trip;
 }
 
-/// To a device that no holder has a route to: over as few others as can be, and of as few over that which has the tile
-/// first.
-Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
-  constexpr auto unseen = std::numeric_limits<std::size_t>::max();
-  std::vector<std::size_t> next(context_.devices.size(), unseen);  // stop on the way to the device
-  std::vector<std::size_t> reaching{next[device] = device};
-  while (!reaching.empty() && context_.decisions.caching) {  // without it no device keeps what others may fetch
-    std::vector<std::size_t> before;
-    for (const std::size_t to : reaching)
-      for (std::size_t from = 0; from < next.size(); ++from)
-        if (next[from] == unseen && context_.clock.hop(context_.devices[from], context_.devices[to]).exists())
-          next[from] = to, before.push_back(from);
-    std::optional<Trip> best;
-    double least = std::numeric_limits<double>::infinity();
-    for (const std::size_t first : before)
-      if (const auto source = best_source(tile, first); source && source->cost.value < least)
-        best = trip_from(source->holder, first), least = source->cost.value;
-    if (best) {
-      while (best->stops.back() != device) best->stops.push_back(next[best->stops.back()]);
-      return *std::move(best);
-    }
-    reaching = std::move(before);
+/// How tiles come to a device over others: by how many copies, from each device, and to which it goes first.
+const Fetcher::WaysTo& Fetcher::ways_to(std::size_t device) const {
+  const std::size_t count = context_.devices.size();
+  if (sources_of_.empty()) {
+    sources_of_.resize(count);
+    ways_to_.resize(count);
+    for (std::size_t to = 0; to < count; ++to)
+      for (std::size_t from = 0; from < count; ++from)
+        if (from != to && context_.clock.hop(context_.devices[from], context_.devices[to]).exists())
+          sources_of_[to].push_back(from);
   }
-  throw InputError{fmt::format("machine '{}' has no route from '{}' to '{}'", context_.topology.name(),
-                               context_.topology.memory(directory_.tile(tile).home_memory).name,
-                               context_.topology.memory(context_.devices[device]).name)};
+  WaysTo& ways = ways_to_[device];
+  if (!ways.copies.empty()) return ways;
+  ways.copies.assign(count, unreachable), ways.next.assign(count, device);
+  ways.copies[device] = 0;
+  std::vector<std::size_t> reaching{device};
+  for (std::size_t i = 0; i < reaching.size(); ++i)
+    for (const std::size_t from : sources_of_[reaching[i]])
+      if (ways.copies[from] == unreachable) {
+        ways.copies[from] = ways.copies[reaching[i]] + 1, ways.next[from] = reaching[i];
+        reaching.push_back(from);
+      }
+  return ways;
+}
+
+/// To a device that no holder has a route to: by as few copies as can be, and of as few from the holder that has the
+/// tile first.
+Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
+  const MemoryId home = directory_.tile(tile).home_memory;
+  const WaysTo& ways = ways_to(device);
+  std::optional<Trip> best;
+  std::pair<std::size_t, Seconds> least{unreachable, Seconds{0}};
+  const auto consider = [&](const Holder& holder, std::size_t first) {
+    const std::pair cost{ways.copies[first], holder.available.last};
+    if (cost < least) best = Trip{holder, {first}}, least = cost;
+  };
+  directory_.each_holder(tile, [&](const Holder& holder) {
+    if (context_.decisions.routing == Routing::initial && holder.memory != home) return;
+    if (const auto from = directory_.device_at(holder.memory); from && ways.copies[*from] != unreachable)
+      return consider(holder, ways.next[*from]);
+    for (std::size_t first = 0; first < ways.copies.size(); ++first)
+      if (context_.clock.hop(holder.memory, context_.devices[first]).exists()) consider(holder, first);
+  });
+  if (!best || !context_.decisions.caching)  // without it no device keeps what others may fetch
+    throw InputError{
+        fmt::format("machine '{}' has no route from '{}' to '{}'; leave GPUs out with --devices, or add a link",
+                    context_.topology.name(), context_.topology.memory(home).name,
+                    context_.topology.memory(context_.devices[device]).name)};
+  while (best->stops.back() != device) best->stops.push_back(ways.next[best->stops.back()]);
+  return *std::move(best);
 }
 
 /// What routing compares: bandwidth by s/B, any other by s.

@@ -44,10 +44,16 @@ class Fetcher {
     std::vector<std::size_t> stops;  // the devices that it visits, and then the one it goes to
   };
 
+  static constexpr std::size_t unreachable = std::numeric_limits<std::size_t>::max();
+  struct WaysTo {
+    std::vector<std::size_t> copies, next;  // by device
+  };
+
   int chunks_of(TileId tile) const;
   SourceCost source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
   std::optional<Source> best_source(TileId tile, std::size_t device) const;
   Trip trip_from(const Holder& holder, std::size_t device) const;
+  const WaysTo& ways_to(std::size_t device) const;
   Trip detour(TileId tile, std::size_t device) const;
   void fetch_alone(TileId tile, std::size_t device);
   void fetch_chain(TileId tile, std::size_t device);
@@ -55,6 +61,8 @@ class Fetcher {
 
   PlanContext& context_;
   TileDirectory& directory_;
+  mutable std::vector<std::vector<std::size_t>> sources_of_;  // by device, where a detour was asked for
+  mutable std::vector<WaysTo> ways_to_;                       // the same
 };
 
 }  // namespace tilerail

@@ -113,7 +113,7 @@ TunedPlans::Answer TunedPlans::rebuilt(const PlanKey& key, const TunedPlan& tune
   if (tuned_hash(plan) != tuned.plan_hash && tuned.version == program_version())
     return {{},
             fmt::format("{}: its plan is not used, since {}the decisions make another one than that of plan_hash: "
-                        "somebody has changed them; tune again",
+                        "somebody, or another build, has changed them; tune again",
                         name_, cache_->places.at(key).at(""))};
   if (tuned_hash(plan) != tuned.plan_hash)
     return {

@@ -101,7 +101,8 @@ std::string place_in_base(const Sweep& sweep, std::string_view message) {
     const auto parts = split(gemm, ',');
     for (std::size_t i = 0; parts.size() == std::size(sizes) && i < parts.size(); ++i)
       if (const auto size = sweep.base_places.find(std::string{sizes[i]});
-          size != sweep.base_places.end() && message.find(in_quotes(parts[i])) != std::string_view::npos)
+          size != sweep.base_places.end() && (message.find(in_quotes(parts[i])) != std::string_view::npos ||
+                                              message.find(fmt::format(": {} = ", sizes[i])) != std::string_view::npos))
         return size->second;
   }
   for (const auto& [key, place] : sweep.base_places)

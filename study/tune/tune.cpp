@@ -169,6 +169,7 @@ class Tuning {
     }
     TunedPlan tuned = std::move(best_[task].first.tuned);
     tuned.tried = tried_[task];
+    if (!result.error.empty()) tuned.budget = 0;  // it is tuned again: not all has been searched
     const auto before = before_.find(result.key);
     update_plan_cache(file_, owner_, [&](PlanCache& cache) {
       const auto now = cache.plans.try_emplace(result.key, tuned).first;

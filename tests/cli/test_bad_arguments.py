@@ -124,6 +124,8 @@ CASES = {
     "tile too large for the memory": (problem(gemm="20000", tile="8000"),
                                       "--tile 8000: 3 tiles of 8000, 512000000 bytes each, do not fit in the 800000000 "
                                       "bytes that 'gpu0' has for tiles; expected --tile of at most 5771"),
+    "tile too long for a thin problem": (problem(gemm="2000,2000,400000", tile="200000", policy="gemmex"),
+                                         "expected --tile of at most 16664"),
     "no memory left for tiles": (problem(gemm="11180", tile=None, devices="0", place="0:h:h"),
                                  "capacity: 3 tiles of 64, 32768 bytes each, do not fit in the 60800 bytes"),
     "tile of zero": (problem(tile="0"), "0"),

@@ -42,6 +42,16 @@ class Interrupted(CommandTest):
                          "goes on from there\n")
         self.assertTrue((self.folder / "all.csv.journal").exists())
 
+    def test_the_signal_is_seen_where_nobody_reads_what_is_said(self):
+        process = subprocess.Popen([TILERAIL, *BASE, *MANY, "--csv", "all.csv", "--jobs", "2"], cwd=self.folder,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), "TILERAIL_PLAN_CACHE": ""})
+        self.addCleanup(process.kill)
+        wait_until(lambda: (self.folder / "all.csv.journal").exists())
+        process.stderr.close()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), -signal.SIGINT)
+
     def test_a_sweep_without_a_table_keeps_nothing(self):
         self.assertEqual(self.interrupted([*BASE, *MANY], None),
                          "tilerail: interrupted: nothing is kept; with --csv FILE the same command would go on where it "

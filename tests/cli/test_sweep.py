@@ -213,6 +213,19 @@ source = "{re.search(r'source = "(.+)"', text)[1]}"
         alone = self.run_command("sweep", "--topology", "two-gpu", "--place", "0:0:0", "--vary", "gemm=16K")
         self.assertEqual(alone.returncode, 2)
 
+    def test_answers_leave_out_values_of_which_one_point_is_left(self):
+        text = self.succeed("sweep", "--topology", "two-gpu", "--gemm", "1K", "--place", "0:0:0", "--vary",
+                            "memory:gpu*.capacity=12,40,200 MB", "--vary", "m=1K,4K,8K", "--csv", "all.csv")
+        self.assertEqual([bool(row["error"]) for row in self.rows()].count(True), 5)
+        answers = text[text.index("which memory:gpu*.capacity"):text.index("points failed")]
+        self.assertIn("1024 ", answers)
+        self.assertNotIn("8192 ", answers)
+        for part in ("1/3", "2/3", "3/3"):
+            self.succeed("sweep", "--topology", "two-gpu", "--gemm", "1K", "--vary", "link:*.bandwidth=5,10,20,40 GB/s",
+                         "--vary", "policy=tilerail,gemmex", "--part", part, "--csv", f"{part[0]}.csv")
+        self.succeed("sweep", "join", "1.csv", "2.csv", "3.csv", "--csv", "joined.csv")
+        self.assertEqual(len(self.rows("joined.csv")), 8)
+
     def test_the_table_sums_up_many_points(self):
         text = self.succeed(*BASE, "--vary", "tile=16..240 +4", "--vary", "dtype=f64,f32")
         self.assertIn("the 10 fastest of 114 points", text)

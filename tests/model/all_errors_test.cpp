@@ -73,6 +73,14 @@ TEST(AllErrors, EveryLinkOfAListIsTold) {
                           HasSubstr("links 'a->b' is a missing link")));
 }
 
+TEST(AllErrors, AMissingMemoryOfARouteDoesNotMakeItsLinksTooMany) {
+  EXPECT_THAT(topology_errors(bad_topology::good + "[[route]]\nfrom = \"host\"\nto = \"gpu[0-1]\"\n"
+                                                   "links = [\"host->gpu[0-1]\"]\nsource = \"s\"\n",
+                              "m")
+                  .size(),
+              1u);
+}
+
 TEST(AllErrors, ATableOfAnotherNameIsToldAlone) {
   for (const auto& [table, other] : {std::pair{"[[link]]", "lnk"}, {"[[memory]]", "memry"}, {"[[switch]]", "swich"}})
     EXPECT_THAT(topology_errors(changed({{table, fmt::format("[[{}]]", other)}}), "m"),

@@ -105,6 +105,39 @@ TEST(Detour, PlansThatCannotRunAreNotJudged) {
   EXPECT_GT(plan.devices.size(), 1u);
 }
 
+// C goes over g1, too: to leave out g0 takes half as long again.
+TEST(Detour, GpusThatBringBackCOverOthersMayBeChosen) {
+  const Topology machine = machine_with(3, {{"g0", "g1"}, {"g1", "g2"}});
+  const Resources resources{machine};
+  GemmProblem problem = placed(machine, "g0", "g1", 4096);
+  problem.place_c = memory(machine, "g2");
+  const Judge judge{[&](const Plan& plan) { return Judgement{estimate_plan(plan, machine, resources).makespan, {}}; }};
+  const std::vector<MemoryId> two{memory(machine, "g0"), memory(machine, "g1")};
+  EXPECT_EQ(supplied_devices(problem, machine, two), std::vector{memory(machine, "g1")});
+  EXPECT_EQ(supplied_devices(problem, machine, two, WayOfC::over_others), two);
+  const Plan plan = plan_gemm(problem, machine, two, preset("tilerail"), judge);
+  validate(plan, machine);
+  EXPECT_EQ(plan.devices.size(), 2u);
+  EXPECT_EQ(plan_gemm(problem, machine, two, policy("tilerail", {"relays=off"}), judge).devices.size(), 1u);
+}
+
+// On a GPU that passes on tiles, these take memory, too.
+TEST(Detour, TilesThatArePassedOnMayFillAMemory) {
+  for (const double megabytes : {60, 70, 80, 90, 100, 110, 120, 140, 160}) {
+    auto d = small_machine::memories_and_switches(3, 0);
+    d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
+    for (const char* gpu : {"g0", "g1", "g2"}) small_machine::add_links(d, "h", gpu, 10);
+    for (const auto& [from, to] : star) small_machine::add_links(d, from, to, 50);
+    d.memories[3].capacity = Bytes{megabytes * 1e6};
+    const Topology machine{d};
+    for (const char* name : {"tilerail", "gemmex"})
+      EXPECT_NO_THROW(validate(
+          plan_gemm(placed(machine, "g0", "g1"), machine, machine.gpus(), policy(name, {"devices=all", "tile=256"})),
+          machine))
+          << name << " " << megabytes;
+  }
+}
+
 TEST(Detour, AGpuThatCannotBringBackItsPartOfCIsLeftOut) {
   const Topology machine = machine_with(3, star);
   GemmProblem problem = placed(machine, "g0", "g2");
