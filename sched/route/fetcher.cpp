@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "model/base/error.hpp"
 #include "sched/route/broadcast.hpp"
@@ -55,12 +56,12 @@ Fetcher::Trip Fetcher::trip_from(const Holder& holder, std::size_t device) const
 const Fetcher::WaysTo& Fetcher::ways_to(std::size_t device) const {
   const std::size_t count = context_.devices.size();
   if (sources_of_.empty()) {
-    sources_of_.resize(count);
-    ways_to_.resize(count);
+    sources_of_.resize(count), sinks_of_.resize(count), ways_to_.resize(count), all_devices_.resize(count);
+    std::iota(all_devices_.begin(), all_devices_.end(), std::size_t{0});
     for (std::size_t to = 0; to < count; ++to)
       for (std::size_t from = 0; from < count; ++from)
         if (from != to && context_.clock.hop(context_.devices[from], context_.devices[to]).exists())
-          sources_of_[to].push_back(from);
+          sources_of_[to].push_back(from), sinks_of_[from].push_back(to);
   }
   WaysTo& ways = ways_to_[device];
   if (!ways.copies.empty()) return ways;
@@ -76,23 +77,29 @@ const Fetcher::WaysTo& Fetcher::ways_to(std::size_t device) const {
   return ways;
 }
 
-/// To a device that no holder has a route to: by as few copies as can be, and of as few from the holder that has the
-/// tile first.
+/// To a device that no holder has a route to: by as few copies as can be, and of as few over the device to which the
+/// first is best by what routing compares.
 Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
   const MemoryId home = directory_.tile(tile).home_memory;
   const WaysTo& ways = ways_to(device);
-  std::optional<Trip> best;
-  std::pair<std::size_t, Seconds> least{unreachable, Seconds{0}};
-  const auto consider = [&](const Holder& holder, std::size_t first) {
-    const std::pair cost{ways.copies[first], holder.available.last};
-    if (cost < least) best = Trip{holder, {first}}, least = cost;
+  const auto each_first = [&](const auto& consider) {
+    directory_.each_holder(tile, [&](const Holder& holder) {
+      if (context_.decisions.routing == Routing::initial && holder.memory != home) return;
+      const auto from = directory_.device_at(holder.memory);
+      for (const std::size_t first : from ? sinks_of_[*from] : all_devices_)
+        if (ways.copies[first] != unreachable &&
+            (from || context_.clock.hop(holder.memory, context_.devices[first]).exists()))
+          consider(holder, first);
+    });
   };
-  directory_.each_holder(tile, [&](const Holder& holder) {
-    if (context_.decisions.routing == Routing::initial && holder.memory != home) return;
-    if (const auto from = directory_.device_at(holder.memory); from && ways.copies[*from] != unreachable)
-      return consider(holder, ways.next[*from]);
-    for (std::size_t first = 0; first < ways.copies.size(); ++first)
-      if (context_.clock.hop(holder.memory, context_.devices[first]).exists()) consider(holder, first);
+  std::size_t fewest = unreachable;
+  each_first([&](const Holder&, std::size_t first) { fewest = std::min(fewest, ways.copies[first]); });
+  std::optional<Trip> best;
+  double least = std::numeric_limits<double>::infinity();
+  each_first([&](const Holder& holder, std::size_t first) {
+    if (ways.copies[first] > fewest) return;
+    const double cost = source_cost(tile, holder, context_.devices[first]).value;
+    if (!best || cost < least) best = Trip{holder, {first}}, least = cost;
   });
   if (!best || !context_.decisions.caching)  // without it no device keeps what others may fetch
     throw InputError{

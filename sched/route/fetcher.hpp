@@ -61,8 +61,10 @@ class Fetcher {
 
   PlanContext& context_;
   TileDirectory& directory_;
-  mutable std::vector<std::vector<std::size_t>> sources_of_;  // by device, where a detour was asked for
-  mutable std::vector<WaysTo> ways_to_;                       // the same
+  // By device, once a detour was asked for: to and from which others there are routes.
+  mutable std::vector<std::vector<std::size_t>> sources_of_, sinks_of_;
+  mutable std::vector<std::size_t> all_devices_;
+  mutable std::vector<WaysTo> ways_to_;
 };
 
 }  // namespace tilerail
