@@ -10,9 +10,9 @@
 namespace tilerail {
 namespace {
 
-double gemmex_cost(const std::array<std::int64_t, 3>& block, double volume, int gpus, std::int64_t tile) {
+double gemmex_cost(const std::array<std::int64_t, 3>& sides, double volume, int gpus, std::int64_t tile) {
   double padding = 0;
-  for (const std::int64_t d : block)
+  for (const std::int64_t d : sides)
     if (d % tile != 0) padding += 1.0 / static_cast<double>(d / tile);
   constexpr double weight = 0.2, t_min = 2048;
   const auto t = static_cast<double>(tile);
@@ -24,12 +24,13 @@ double gemmex_cost(const std::array<std::int64_t, 3>& block, double volume, int 
 std::vector<std::int64_t> gemmex_tiles(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid, std::int64_t largest,
                                        std::size_t count) {
   constexpr std::int64_t smallest = 128;
-  const std::array block{ceil_div(m, grid.rows), ceil_div(n, grid.cols), k};
-  const std::int64_t top = std::min(largest, *std::ranges::min_element(block));
+  const auto side = [](std::int64_t extent, int parts) { return extent % parts == 0 ? extent / parts : extent; };
+  const std::array sides{side(m, grid.rows), side(n, grid.cols), k};
+  const std::int64_t top = std::min({largest, ceil_div(m, grid.rows), ceil_div(n, grid.cols), k});
   const double volume = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   std::vector<std::pair<double, std::int64_t>> costs;
   for (std::int64_t tile = top; tile >= smallest; --tile)
-    costs.emplace_back(gemmex_cost(block, volume, grid.gpus(), tile), -tile);
+    costs.emplace_back(gemmex_cost(sides, volume, grid.gpus(), tile), -tile);
   count = std::min(count, costs.size());
   std::ranges::partial_sort(costs, costs.begin() + static_cast<std::ptrdiff_t>(count));
   std::vector<std::int64_t> tiles;

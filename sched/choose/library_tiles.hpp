@@ -10,8 +10,8 @@ namespace tilerail {
 
 /// The tiles that libraries choose for C = A B of m x n x k, as their papers and their code say. docs/model.md#tile
 
-/// PARALiA-GEMMex, thesis 4.2.1 as it is printed, for blocks of m_r x n_c:
-///   C_padding = sum over d in {m_r, n_c, k} with d mod T != 0 of 1 / floor(d / T)
+/// PARALiA-GEMMex, thesis 4.2.1, for blocks of m_r x n_c:
+///   C_padding = sum over d in {m_r, n_c, k} with d mod T != 0 of 1 / floor(d / T), m or n where blocks are not equal
 ///   C_overlap = gpus / ((m / T) (n / T) (k / T))
 ///   C_latency = 0.2 * 2048 / T
 /// Every T from 128 to min(m_r, n_c, k), and to `largest`; the `count` of least cost, the best first, of equals the

@@ -59,6 +59,14 @@ const std::vector<Changes>& often_best() {
   return table;
 }
 
+/// What ways of other presets are made of. Of gemmex without its order, which takes longer to plan, and with the queues
+/// of the search's own ways.
+std::vector<Policy> others() {
+  Policy gemmex = preset("gemmex");
+  gemmex.order = Order::eta, gemmex.write_backs = WriteBacks::in_order;
+  return {preset("paralia"), std::move(gemmex), preset("tilerail")};
+}
+
 /// To find the link map of more takes longer than all plans.
 constexpr std::size_t most_with_link_map = 64;
 
@@ -84,8 +92,7 @@ WayList::WayList(const Question& question)
     add(std::move(way));
   }
   of_presets_.push_back(add(like(with_relays(question.policy))));
-  for (const std::string& name : preset_names())
-    if (name != "baseline") of_presets_.push_back(add(like(preset(name))));  // which shares nothing, overlaps nothing
+  for (const Policy& other : others()) of_presets_.push_back(add(like(other)));
 }
 
 void WayList::add_beside(std::size_t way) {

@@ -15,9 +15,10 @@ OwnersByArrival::OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, c
   }
 }
 
-std::vector<std::int64_t> OwnersByArrival::candidates(const Open& open, Interval depth) const {
-  if (!open.started) return {depth.begin};
-  return open.between.empty() ? std::vector{depth.end - 1} : open.between;
+std::span<const std::int64_t> OwnersByArrival::candidates(const Open& open, const Interval& depth, std::int64_t& only) {
+  if (open.started && !open.between.empty()) return open.between;
+  only = open.started ? depth.end - 1 : depth.begin;
+  return {&only, 1};
 }
 
 Seconds OwnersByArrival::arrival(std::size_t device, TileId tile, int& missing) {
@@ -46,11 +47,13 @@ OwnersByArrival::Choice OwnersByArrival::best(std::size_t device) {
     return a.missing < b.missing;
   };
   ++task_;
+  const Interval depth = tiling_.depth_of(device);
   std::optional<Choice> best;
   std::size_t seen = 0;
   for (std::size_t o = 0; o < open_[device].size() && seen < window; ++o) {
     const Open& open = open_[device][o];
-    const std::vector<std::int64_t> ks = candidates(open, tiling_.depth_of(device));
+    std::int64_t only = 0;
+    const auto ks = candidates(open, depth, only);
     for (std::size_t k = 0; k < ks.size() && seen < window; ++k, ++seen) {
       const Rank here = rank(device, {open.tile.i, open.tile.j, ks[k]});
       if (!best || before(here, best->rank)) best = Choice{o, k, here};
@@ -65,7 +68,8 @@ std::optional<Task> OwnersByArrival::next(std::size_t device) {
   const Interval depth = tiling_.depth_of(device);
   const Choice choice = best(device);
   Open& open = all[choice.open];
-  const SubProblem sub{open.tile.i, open.tile.j, candidates(open, depth)[choice.k]};
+  std::int64_t only = 0;
+  const SubProblem sub{open.tile.i, open.tile.j, candidates(open, depth, only)[choice.k]};
   const bool first = !open.started, last = first ? depth.size() == 1 : open.between.empty();
   if (!first && !last) open.between.erase(open.between.begin() + static_cast<std::ptrdiff_t>(choice.k));
   open.started = true;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sched/gemm/gemm_tasks.hpp"
@@ -16,7 +17,7 @@ namespace tilerail {
 /// looked at, so that planning stays linear in their number.
 class OwnersByArrival final : public Chooser {
  public:
-  static constexpr std::size_t window = 1024;
+  static constexpr std::size_t window = 256;
 
   OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher);
 
@@ -37,8 +38,8 @@ class OwnersByArrival final : public Chooser {
     std::size_t open = 0, k = 0;  // numbers in `open_` of the device and in candidates()
     Rank rank;
   };
-  /// The k of that tile that may be next.
-  std::vector<std::int64_t> candidates(const Open& open, Interval depth) const;
+  /// The k that may be next of a tile whose k are an interval.
+  static std::span<const std::int64_t> candidates(const Open& open, const Interval& depth, std::int64_t& only);
   Choice best(std::size_t device);
   Rank rank(std::size_t device, const SubProblem& sub);
   /// When an input is or, if it were fetched now, would be there; asked once a task.

@@ -113,7 +113,7 @@ CASES = {
     "link map for a model of one GPU": (["predict", *problem(devices="0")[1:], "--link-map", "m.csv"], "--link-map"),
     "link map that is missing": (["predict", *problem()[1:], "--link-map", "absent.csv"], "absent.csv"),
     "vectors on two GPUs": (["predict", *problem(gemm=None, axpy="64")[1:]], "--axpy: paralia predicts GEMMs"),
-    "unknown model of two GPUs": (["predict", *problem()[1:], "--model", "ai"], "dataloc, bts, dr, cso, paralia"),
+    "unknown model of two GPUs": (["predict", *problem()[1:], "--model", "ai"], "dataloc, bts, dr, dr2, cso, paralia"),
     "link map into no folder": (["topo", "show", "two-gpu", "--link-map", "no/m.csv"], "--link-map"),
     "prediction of nothing": (["predict", *problem(gemm="0", devices="0")[1:]], "--gemm"),
     "device twice by a range": (problem(devices="0-1,1"), "0-1,1"),

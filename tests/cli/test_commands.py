@@ -79,7 +79,7 @@ class Predict(CommandTest):
     def test_every_model_stands_beside_the_simulator(self):
         result = self.predicted()
         rows = {row["model"]: row for row in result["predictions"]}
-        self.assertEqual(list(rows), ["baseline", "dataloc", "bts", "dr", "cso", "policy", "simulator"])
+        self.assertEqual(list(rows), ["baseline", "dataloc", "bts", "dr", "dr2", "cso", "policy", "simulator"])
         self.assertEqual((result["h2d"]["bytes_per_s"], result["h2d"]["slowdown"]), (10e9, 1))
         best = rows["simulator"]["simulated_s"]
         self.assertTrue(all(row["simulated_s"] >= best for row in rows.values() if row["simulated_s"]))

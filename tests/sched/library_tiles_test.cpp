@@ -58,13 +58,17 @@ TEST(LibraryTiles, GemmexWeighsPaddingOverlapAndLatencyAsPrinted) {
   EXPECT_THAT(gemmex_tiles(1000, 1000, 1000, {1, 1}, 300, 1), ElementsAre(250));
   EXPECT_THAT(gemmex_tiles(5000, 5000, 127, {1, 1}, no_limit, 5), ElementsAre());
   EXPECT_THAT(gemmex_tiles(129, 5000, 128, {1, 2}, no_limit, 5), ElementsAre(128));
+  // Blocks of 3754 and 3755 columns: 2816 divides 11264 and 45056.
+  EXPECT_THAT(gemmex_tiles(11264, 11264, 45056, {1, 3}, no_limit, 1), ElementsAre(2816));
 }
 
 TEST(LibraryTiles, ParaliaGivesThoseOfItsRuns) {
   const auto cube_tile = [](std::int64_t n, int gpus) { return paralia_tile(n, n, n, gpus); };
   // Karolina, evaluation data of the thesis, section 4.3.
-  EXPECT_EQ(cube_tile(8192, 1), 2048), EXPECT_EQ(cube_tile(16384, 1), 4096), EXPECT_EQ(cube_tile(32768, 1), 8192);
-  EXPECT_EQ(cube_tile(8192, 8), 1024), EXPECT_EQ(cube_tile(16384, 8), 2048), EXPECT_EQ(cube_tile(32768, 8), 4096);
+  for (const std::int64_t n : {8192, 16384, 32768}) {
+    EXPECT_EQ(cube_tile(n, 1), n / 4);
+    EXPECT_EQ(cube_tile(n, 8), n / 8);
+  }
   // CLX-AI with GPUs of three speeds, evaluation data of section 3.5: tiles are chosen for all eight.
   for (const std::int64_t n : {2048, 4096, 6144, 8192}) EXPECT_EQ(cube_tile(n, 8), 1024) << n;
   for (std::int64_t n = 10240; n <= 22528; n += 2048) EXPECT_EQ(cube_tile(n, 8), n / 8) << n;

@@ -26,7 +26,10 @@ TEST(Policy, GemmexIsTheThesisWithItsOneIssuingThread) {
   EXPECT_TRUE(p.batch);
   EXPECT_EQ(p.chunks, 8);
   EXPECT_EQ(p.c_tiles, CTiles::automatic);
-  EXPECT_EQ(p.order, Order::eta);
+  EXPECT_EQ(p.order, Order::eta_all);
+  EXPECT_EQ(p.write_backs, WriteBacks::own_queues);
+  EXPECT_EQ(p.ragged, Ragged::merged);
+  EXPECT_EQ(p.tile_choice, TileChoice::gemmex);
   EXPECT_EQ(p.grid, GridChoice::square);
   EXPECT_TRUE(p.single_issuer);
 }

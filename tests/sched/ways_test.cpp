@@ -64,6 +64,7 @@ TEST_F(WaysOf, BeginWithThePolicysOwnAndListNoneTwice) {
   EXPECT_THAT(values("distribution"), Contains("2d-cyclic"));  // as paralia has it
   for (const char* key : {"routing", "min-chunk-bytes", "issue"})
     EXPECT_THAT(values(key), Contains(value_of(preset("gemmex"), key))) << key;
+  EXPECT_THAT(values("order"), Not(Contains("eta-all")));
 }
 
 TEST_F(WaysOf, KeepWhatIsOverridden) {
