@@ -11,8 +11,8 @@ namespace tilerail {
 namespace {
 
 /// The presets: one row a policy (docs/model.md#policies). Fields in the order of struct Policy.
-const std::array<Policy, 4>& presets() {
-  static const std::array<Policy, 4> table{{
+const std::array<Policy, 6>& presets() {
+  static const std::array<Policy, 6> table{{
       {.preset = "baseline", .caching = false, .overlap = false, .compute_streams = 1, .single_issuer = true},
       {.preset = "paralia",
        .select_by = SelectBy::model,
@@ -27,6 +27,23 @@ const std::array<Policy, 4>& presets() {
        .c_tiles = CTiles::automatic,
        .order = Order::eta,
        .single_issuer = true},
+      {.preset = "xkblas",
+       .grid = GridChoice::xkblas,
+       .distribution = Distribution::cyclic_2d,
+       .routing = Routing::peer_rank,
+       .write_backs = WriteBacks::own_queues,
+       .agent = Agent::xkblas,
+       .compute_streams = 4,
+       .memory = MemoryChoice::evict,
+       .memory_fraction = 0.9},
+      {.preset = "blasx",
+       .tile = 2048,
+       .routing = Routing::nearest_id,
+       .write_backs = WriteBacks::own_queues,
+       .agent = Agent::blasx,
+       .compute_streams = 4,
+       .memory = MemoryChoice::evict,
+       .memory_fraction = 0.9},
       {.preset = "tilerail",
        .device_choice = DeviceChoice::search,
        .ways = Ways::search,
