@@ -82,7 +82,8 @@ struct PlanOrigin {
 /// (`issue` of the machine). The simulator counts it; on hardware it is that of whoever runs the plan.
 struct RuntimeCosts {
   Seconds task{0};     // for each kernel
-  Seconds request{0};  // for each copy
+  Seconds request{0};  // for each copy from or to a host
+  Seconds peer{0};     // for each copy from GPU to GPU
   Seconds call{0};     // before the first operation
   bool operator==(const RuntimeCosts&) const = default;
 };
@@ -123,6 +124,9 @@ struct Plan {
 
 /// Bytes that a copy moves: rows * cols * element size.
 Bytes copy_bytes(const Plan& plan, const Op& op);
+
+/// What the run-time system takes for this operation.
+Seconds runtime_cost(const Plan& plan, const Op& op, const Topology& topology);
 
 /// How operations name a coefficient of this value: as zero, or by `name`.
 Scalar scalar_of(double value, Scalar name);

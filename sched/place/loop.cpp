@@ -75,17 +75,17 @@ void TaskLoop::note(std::size_t device, Seconds at, std::size_t given, bool is_e
 /// Hands over as many tasks as the device may have.
 void TaskLoop::act(std::size_t device, Seconds now, const TasksAtOnce& limits) {
   Agent& agent = agents_[device];
-  const RuntimeCosts& costs = context_.builder.plan().runtime;
+  const Plan& plan = context_.builder.plan();
   agent.busy_until = std::max(agent.busy_until, now);
   while (agent.unfinished < limits.unfinished && agent.waiting < limits.waiting) {
     context_.clock.set_now(agent.busy_until);
     const std::optional<Task> task = chooser_.next(device);
     if (!task) return;
-    const std::size_t ops = context_.builder.plan().ops.size();
+    const std::size_t ops = plan.ops.size();
     Given given = add(device, *task);
     chooser_.placed(device, *task);
-    const std::size_t copies = context_.builder.plan().ops.size() - ops - 1;
-    agent.busy_until += costs.task + costs.request * static_cast<double>(copies);
+    for (std::size_t op = ops; op < plan.ops.size(); ++op)
+      agent.busy_until += runtime_cost(plan, plan.ops[op], context_.topology);
     std::size_t place = given_.size();
     if (free_places_.empty())
       given_.emplace_back();

@@ -174,6 +174,7 @@ std::vector<Field> fields_of_tiles() {
       choice<bool>("issue", &Policy::single_issuer, {{"single", true}, {"per-device", false}}),
       number<double>("task-us", &Policy::task_us, 0, 1e6),
       number<double>("request-us", &Policy::request_us, 0, 1e6),
+      number<double>("peer-us", &Policy::peer_us, 0, 1e6),
       number<double>("call-us", &Policy::call_us, 0, 1e6),
   };
 }

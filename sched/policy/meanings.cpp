@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 33> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 34> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
      "matters with several GPUs and select=none."},
@@ -95,7 +95,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 33> meanings
     {"task-us",
      "Microseconds of its thread that the run-time system of the emulated library takes for a kernel, beside what the "
      "machine takes to hand it over; matters in simulations."},
-    {"request-us", "The same for a copy."},
+    {"request-us", "The same for a copy from or to a host."},
+    {"peer-us", "The same for a copy from one GPU to another; matters in simulations with several GPUs."},
     {"call-us", "The same before the first operation of a call."},
 }};
 

@@ -91,6 +91,7 @@ const std::vector<std::string> wishes{"devices=search",
                                       "issue=per-device",
                                       "task-us=80",
                                       "request-us=5",
+                                      "peer-us=9",
                                       "call-us=100"};
 
 std::string key_of(const std::string& wish) { return wish.substr(0, wish.find('=')); }
