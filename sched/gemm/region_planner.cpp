@@ -6,6 +6,7 @@
 
 #include "sched/gemm/owned_tiles.hpp"
 #include "sched/gemm/owners.hpp"
+#include "sched/gemm/owners_by_arrival.hpp"
 #include "sched/library/blasx_tasks.hpp"
 #include "sched/library/xkblas_tasks.hpp"
 #include "sched/place/loop.hpp"
@@ -79,6 +80,7 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
     TaskLoop{context, fetcher, outputs, owners}.run();
   };
   const bool pooled = context.decisions.caching && context.arenas.front().pooled();
+  if (!pooled && context.decisions.order == Order::eta_all) return owned(OwnersByArrival{tasks, tiling, fetcher});
   if (!pooled) return owned(OwnersByClock{tasks, tiling, context.decisions.order, fetcher});
   std::vector<std::int64_t> slots;
   for (const Arena& arena : context.arenas) slots.push_back(arena.slots());

@@ -130,7 +130,13 @@ std::vector<Field> fields_of_work() {
                             {"2d-cyclic", Distribution::cyclic_2d}}),
       choice<Shares>("shares", &Policy::shares, {{"equal", Shares::equal}, {"speed", Shares::by_speed}}),
       or_model(choice<TileChoice>("tile-choice", &Policy::tile_choice,
-                                  {{"thesis", TileChoice::thesis}, {"search", TileChoice::search}})),
+                                  {{"thesis", TileChoice::thesis},
+                                   {"search", TileChoice::search},
+                                   {"gemmex", TileChoice::gemmex},
+                                   {"repeat", TileChoice::repeat},
+                                   {"paralia", TileChoice::paralia},
+                                   {"cublasxt", TileChoice::cublasxt},
+                                   {"xkblas", TileChoice::xkblas}})),
   };
 }
 
@@ -143,6 +149,7 @@ std::vector<Field> fields_of_tiles() {
                           {"k-first", SmallTiles::k_first},
                           {"k-last", SmallTiles::k_last},
                           {"c-last", SmallTiles::c_last}}),
+      choice<Ragged>("ragged", &Policy::ragged, {{"own", Ragged::own}, {"merged", Ragged::merged}}),
       choice<Routing>("routing", &Policy::routing,
                       {{"initial", Routing::initial},
                        {"bandwidth", Routing::bandwidth},
@@ -162,7 +169,10 @@ std::vector<Field> fields_of_tiles() {
       choice<WriteBacks>("write-backs", &Policy::write_backs,
                          {{"in-order", WriteBacks::in_order}, {"own-queues", WriteBacks::own_queues}}),
       choice<Order>("order", &Policy::order,
-                    {{"fifo", Order::fifo}, {"fewest-fetches", Order::fewest_fetches}, {"eta", Order::eta}}),
+                    {{"fifo", Order::fifo},
+                     {"fewest-fetches", Order::fewest_fetches},
+                     {"eta", Order::eta},
+                     {"eta-all", Order::eta_all}}),
       choice<Agent>(
           "agent", &Policy::agent,
           {{"none", Agent::none}, {"paralia", Agent::paralia}, {"xkblas", Agent::xkblas}, {"blasx", Agent::blasx}}),

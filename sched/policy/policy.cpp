@@ -30,6 +30,7 @@ const std::array<Policy, 6>& presets() {
       {.preset = "xkblas",
        .grid = GridChoice::xkblas,
        .distribution = Distribution::cyclic_2d,
+       .tile_choice = TileChoice::xkblas,
        .routing = Routing::peer_rank,
        .write_backs = WriteBacks::own_queues,
        .agent = Agent::xkblas,
