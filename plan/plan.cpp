@@ -75,6 +75,12 @@ Bytes copy_bytes(const Plan& plan, const Op& op) {
   return Bytes{static_cast<double>(op.y.rows * op.y.cols * plan.buffer(op.y.buffer).element())};
 }
 
+Seconds runtime_cost(const Plan& plan, const Op& op, const Topology& topology) {
+  if (is_kernel(op.kind)) return plan.runtime.task;
+  const Queue& queue = plan.queue(op.queue);
+  return topology.is_host(queue.src) || topology.is_host(queue.dst) ? plan.runtime.request : plan.runtime.peer;
+}
+
 Scalar scalar_of(double value, Scalar name) { return value == 0 ? Scalar::zero : name; }
 
 std::string content_hash(const Plan& plan) {
@@ -85,6 +91,9 @@ std::string content_hash(const Plan& plan) {
   hash.add(plan.policy);
   hash.add(plan.tile);
   hash.add(static_cast<std::int64_t>(plan.single_issuer));
+  if (plan.runtime != RuntimeCosts{})
+    for (const Seconds cost : {plan.runtime.task, plan.runtime.request, plan.runtime.peer, plan.runtime.call})
+      hash.add(cost.value);
   for (const MemoryId device : plan.devices) hash.add(device);
   for (const Queue& q : plan.queues) {
     hash.add(static_cast<std::int64_t>(q.kind));

@@ -11,8 +11,8 @@ namespace tilerail {
 namespace {
 
 /// The presets: one row a policy (docs/model.md#policies). Fields in the order of struct Policy.
-const std::array<Policy, 4>& presets() {
-  static const std::array<Policy, 4> table{{
+const std::array<Policy, 6>& presets() {
+  static const std::array<Policy, 6> table{{
       {.preset = "baseline",
        .tile_choice = TileChoice::gemmex,
        .ragged = Ragged::merged,
@@ -36,6 +36,25 @@ const std::array<Policy, 4>& presets() {
        .write_backs = WriteBacks::own_queues,
        .order = Order::eta_all,
        .single_issuer = true},
+      {.preset = "xkblas",
+       .grid = GridChoice::xkblas,
+       .distribution = Distribution::cyclic_2d,
+       .tile_choice = TileChoice::xkblas,
+       .routing = Routing::peer_rank,
+       .write_backs = WriteBacks::own_queues,
+       .agent = Agent::xkblas,
+       .compute_streams = 4,
+       .memory = MemoryChoice::evict,
+       .memory_fraction = 0.9,
+       .peer_us = 100},
+      {.preset = "blasx",
+       .tile = 2048,
+       .routing = Routing::nearest_id,
+       .write_backs = WriteBacks::own_queues,
+       .agent = Agent::blasx,
+       .compute_streams = 4,
+       .memory = MemoryChoice::evict,
+       .memory_fraction = 0.9},
       {.preset = "tilerail",
        .device_choice = DeviceChoice::search,
        .ways = Ways::search,

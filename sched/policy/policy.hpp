@@ -12,8 +12,8 @@
 
 namespace tilerail {
 
-enum class GridChoice { square, automatic };
-enum class Routing { initial, bandwidth, link_map, eta, link_eta };
+enum class GridChoice { square, xkblas, automatic };
+enum class Routing { initial, bandwidth, link_map, eta, link_eta, peer_rank, nearest_id };
 enum class CTiles { eager, lazy, automatic };
 enum class WriteBacks { in_order, own_queues };
 enum class Order { fifo, fewest_fetches, eta, eta_all };
@@ -25,6 +25,7 @@ enum class SelectBy { model, plans };
 enum class Distribution { blocks, proportional, sequential, round_robin, cyclic_1d, cyclic_2d };
 enum class Shares { equal, by_speed };
 enum class SmallTiles { none, k_first, k_last, c_last };
+enum class Agent { none, paralia, xkblas, blasx };
 enum class Ragged { own, merged };
 enum class Ways { fixed, search };
 
@@ -69,12 +70,16 @@ struct Policy {
   CTiles c_tiles = CTiles::eager;
   WriteBacks write_backs = WriteBacks::in_order;  // with the other copies of their pair, or in queues of their own
   Order order = Order::fifo;
+  Agent agent = Agent::none;  // whose rules say when a GPU asks for which task
   bool caching = true;
   bool overlap = true;
   int compute_streams = most_automatic_streams;  // 0: as many as the tile's kernels need to fill a GPU
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.8;  // share of a GPU's memory that tiles may take
   bool single_issuer = false;    // one host thread issues every operation
+  // Microseconds that the run-time system of the library takes: for a kernel, for a copy from or to a
+  // host, for one from GPU to GPU, for a call.
+  double task_us = 0, request_us = 0, peer_us = 0, call_us = 0;
 };
 
 /// Throws InputError naming the presets there are.

@@ -113,6 +113,19 @@ TEST(IssueClock, ACallCostsOnceForEachThread) {
   EXPECT_DOUBLE_EQ(clock.issue(other).value, (30 + 5) * us);
 }
 
+TEST(IssueClock, ARunTimeSystemTakesItsTimeBesideTheDriver) {
+  Draft d;
+  d.plan.runtime = {Seconds{80 * us}, Seconds{7 * us}, Seconds{90 * us}, Seconds{300 * us}};
+  const OpId copy = d.copy(host, gpu0), kernel = d.kernel(gpu0, {copy}), to_peer = d.copy(gpu0, gpu1),
+             other = d.kernel(gpu1);
+  const Topology topology = machine();
+  IssueClock clock{d.plan, topology};
+  EXPECT_DOUBLE_EQ(clock.issue(copy).value, (300 + 7 + 2) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(kernel).value, (309 + 80 + 5 + 1) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(to_peer).value, (395 + 90 + 2) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(other).value, (300 + 80 + 5) * us);
+}
+
 TEST(IssueClock, EachDeviceHasAThreadOrAllHaveOne) {
   const Topology topology = machine();
   for (const bool single : {false, true}) {
