@@ -245,6 +245,10 @@ constexpr std::array rules{
                                                             : nullptr; }},
     Rule{"agent", [](const Facts& f) { return f.product() && !f.dot() ? nullptr : "no matrix is multiplied"; }},
     Rule{"caching", [](const Facts& f) { return f.used_once() ? once : nullptr; }},
+    Rule{"warm",
+         [](const Facts& f) {
+           return f.used_once() ? once : f.policy.caching ? nullptr : "without caching nothing is kept";
+         }},
     Rule{"overlap",
          [](const Facts& f) {
            const bool one_by_one = f.only_candidate() && !f.copies() && f.one_stream();
