@@ -53,6 +53,7 @@ const std::array<Policy, 6>& presets() {
        .memory_fraction = 0.9,
        .peer_us = 100},
       {.preset = "blasx",
+       .distribution = Distribution::round_robin,
        .tile = 2048,
        .routing = Routing::nearest_id,
        .write_backs = WriteBacks::own_queues,
