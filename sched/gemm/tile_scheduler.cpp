@@ -94,6 +94,7 @@ Plan TileScheduler::plan(const Decisions& decisions) const {
   if (nothing_to_do) return plan;
   std::vector<TileDirectory::Kept> kept;
   if (Plan earlier = plan; decisions.warm) kept = add_operations(earlier, decisions, {});
+  plan.warm = !kept.empty();
   add_operations(plan, decisions, kept);
   return plan;
 }
