@@ -65,6 +65,25 @@ Seconds dr(const OverlapProblem& p, double tile) {
   return fetching + kernel * (p.sub_kernels(tile) - with_fetch) + in + out;
 }
 
+/// The sub-kernels whose indices are above 0 along these dimensions alone (a bit each) are the first ones to need the
+/// tiles of operands that have all of them, and no other: with A along m and k, that of i > 0, j = k = 0 needs a new
+/// tile of A and, along m and n, of C, that of i, j > 0, k = 0 one of C. Their fetches overlap one kernel.
+Seconds dr2(const OverlapProblem& p, double tile) {
+  const Seconds kernel = p.kernel(tile);
+  const auto [in, out] = tile_times(p, tile);
+  Seconds total = in + kernel + out;
+  for (unsigned beyond = 1; beyond < 1U << p.dims.size(); ++beyond) {
+    double count = 1;
+    for (std::size_t d = 0; d < p.dims.size(); ++d)
+      if (beyond >> d & 1U) count *= std::max(1.0, p.dims[d] / tile) - 1;
+    Seconds fetches{0};
+    for (const OverlapOperand& o : p.operands)
+      if (o.get && (beyond & ~o.along) == 0) fetches += o.in.of(o.tile_elements(tile) * p.element);
+    total += count * std::max(kernel, fetches);
+  }
+  return total;
+}
+
 /// The longest of the three (transfers in, kernel, transfers out) for the whole routine, and of the other two what the
 /// first and the last stream do alone.
 Seconds cso(const OverlapProblem& p, double tile) {
@@ -104,6 +123,8 @@ std::string_view to_string(OverlapModel model) {
       return "bts";
     case OverlapModel::dr:
       return "dr";
+    case OverlapModel::dr2:
+      return "dr2";
     case OverlapModel::cso:
       return "cso";
   }
@@ -120,6 +141,8 @@ Seconds predicted_time(OverlapModel model, const OverlapProblem& problem, double
       return bts(problem, tile);
     case OverlapModel::dr:
       return dr(problem, tile);
+    case OverlapModel::dr2:
+      return dr2(problem, tile);
     case OverlapModel::cso:
       return cso(problem, tile);
   }

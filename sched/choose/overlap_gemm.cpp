@@ -46,23 +46,33 @@ struct Transfers {
 
 /// What the routine has, in the order of A, B and C; a vector has no columns.
 std::vector<OverlapOperand> operands_of(const GemmProblem& p, const Transfers& transfers) {
-  const auto operand = [&](std::int64_t rows, std::int64_t cols, MemoryId place, bool read, bool written) {
+  const auto operand = [&](std::int64_t rows, std::int64_t cols, MemoryId place, bool read, bool written,
+                           unsigned along) {
     const bool is_vector = p.routine != Routine::gemm && cols == 1;
     const bool away = place != transfers.gpu;
     OverlapOperand o{static_cast<double>(rows), is_vector ? 0 : static_cast<double>(cols), read && away,
                      written && away};
     if (away) o.in = transfers.from(place), o.out = transfers.to(place);
+    o.along = along;
     return o;
   };
-  const OverlapOperand c = operand(p.m, p.n, p.place_c, p.beta != 0, true);
+  const auto c = [&](unsigned along) { return operand(p.m, p.n, p.place_c, p.beta != 0, true, along); };
   switch (p.routine) {
+    case Routine::gemm: {
+      constexpr unsigned m = 1, n = 2, k = 4;
+      return {operand(p.m, p.k, p.place_a, true, false, m | k), operand(p.k, p.n, p.place_b, true, false, n | k),
+              c(m | n)};
+    }
+    case Routine::gemv: {
+      constexpr unsigned m = 1, k = 2;
+      return {operand(p.m, p.k, p.place_a, true, false, m | k), operand(p.k, p.n, p.place_b, true, false, k), c(m)};
+    }
     case Routine::dot:
-      return {operand(p.k, 1, p.place_a, true, false), operand(p.k, 1, p.place_b, true, false), c};
+      return {operand(p.k, 1, p.place_a, true, false, 1), operand(p.k, 1, p.place_b, true, false, 1), c(0)};
     case Routine::axpy:
-      return {operand(p.m, 1, p.place_a, true, false), c};
-    default:
-      return {operand(p.m, p.k, p.place_a, true, false), operand(p.k, p.n, p.place_b, true, false), c};
+      return {operand(p.m, 1, p.place_a, true, false, 1), c(1)};
   }
+  return {};
 }
 
 /// Those along which the routine is cut.
@@ -106,10 +116,14 @@ OverlapProblem overlap_problem(const GemmProblem& p, const Topology& topology, M
 
 std::vector<std::int64_t> overlap_tiles(const GemmProblem& p, std::int64_t largest) {
   constexpr std::int64_t square_step = 256, vector_step = 1 << 18, longest_vector = 1 << 26;  // CoCoPeLia's grids
-  std::int64_t least = largest;
-  for (const double d : dims_of(p)) least = std::min(least, static_cast<std::int64_t>(d));
   const std::int64_t step = p.of_vectors() ? vector_step : square_step;
-  if (least < step) return {std::max<std::int64_t>(1, least)};
+  std::int64_t least = largest, longest = 1;
+  for (const double d : dims_of(p)) {
+    const auto side = static_cast<std::int64_t>(d);
+    longest = std::max(longest, side);
+    if (side >= step) least = std::min(least, side);
+  }
+  if (longest < step || least < step) return {std::max<std::int64_t>(1, std::min(longest, largest))};
   if (p.of_vectors()) least = std::min(least, longest_vector);
   std::vector<std::int64_t> tiles;
   for (std::int64_t tile = step; tile <= least; tile += step) tiles.push_back(tile);

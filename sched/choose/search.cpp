@@ -16,6 +16,7 @@
 #include "sched/choose/judged_search.hpp"
 #include "sched/choose/overlap_gemm.hpp"
 #include "sched/choose/tile_choice.hpp"
+#include "sched/choose/timed_tiles.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/fields.hpp"
@@ -114,6 +115,7 @@ class Search {
   std::int64_t given_tile(const TileScheduler& scheduler, Grid grid) const {
     const GemmProblem& p = problem_;
     if (policy_.tile > 0) return policy_.tile;
+    if (const auto tiles = library_tiles(question_, scheduler, grid); !tiles.empty()) return tiles.front();
     if (policy_.tile_choice != TileChoice::model || !p.has_product())
       return thesis_tile(p.m, p.n, depth(grid), grid, scheduler.largest_tile(),
                          p.of_vectors() ? vector_tiles : square_tiles);
@@ -258,6 +260,7 @@ std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus) 
 }
 
 Plan search_plan(const Question& question, const Judge& judge) {
+  if (times_tiles(question)) return timed_plan(question, judge);
   Plan start = estimated_plan(question.estimated());
   if (!question.judged) return start;
   Policy policy = question.policy;  // ways say themselves whether they relay
@@ -266,6 +269,7 @@ Plan search_plan(const Question& question, const Judge& judge) {
 }
 
 Plan estimated_plan(const Question& question) {
+  if (times_tiles(question)) return timed_plan(question, {});
   Policy straight = question.policy;
   straight.relays = false;
   Search search{question.by(straight)};

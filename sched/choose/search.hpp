@@ -20,7 +20,8 @@ Plan search_plan(const Question& question, const Judge& judge);
 /// The names of GPUs as candidates have them, "gpu0,gpu3"; of more than 16 their number.
 std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus);
 
-/// The tile that the policy takes without a search: given, by an overlap model, else by the thesis' heuristic.
+/// The tile that the policy takes without a search: given, by an overlap model, by the rule of a library (the first, of
+/// several that it times), else by the thesis' heuristic.
 std::int64_t unsearched_tile(const Question& question);
 
 }  // namespace tilerail

@@ -13,13 +13,14 @@ std::vector<Interval> split_evenly(std::int64_t extent, int parts) {
   return pieces;
 }
 
-std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders) {
+std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders,
+                                  Ragged ragged) {
+  const std::int64_t whole = ragged == Ragged::merged ? tile + tile / 2 : tile;  // what is one tile at an end
   std::vector<Interval> tiles;
   for (std::int64_t begin = range.begin; begin < range.end; begin = tiles.back().end) {
-    std::int64_t end = std::min(begin + tile, range.end);
     const auto border = std::ranges::upper_bound(borders, begin);
-    if (border != borders.end()) end = std::min(end, *border);
-    tiles.push_back({begin, end});
+    const std::int64_t end = border != borders.end() ? std::min(*border, range.end) : range.end;
+    tiles.push_back({begin, end - begin <= whole ? end : begin + tile});
   }
   return tiles;
 }

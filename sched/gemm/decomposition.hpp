@@ -22,14 +22,19 @@ struct Interval {
 std::vector<Interval> split_evenly(std::int64_t extent, int parts);
 
 /// `range` in tiles of `tile`, the last one ragged; where it crosses one of the ascending borders, a tile ends there.
-std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders = {});
+/// Merged, a rest of at most half a tile before a border or the end is part of the tile before it.
+std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders = {},
+                                  Ragged ragged = Ragged::own);
 
-/// How a region is cut in tiles: their side, and where they are smaller. docs/model.md#small-tiles
+/// How a region is cut in tiles: their side, where they are smaller (docs/model.md#small-tiles), and what rests become
+/// (docs/model.md#ragged-tiles).
 struct TileCut {
   std::int64_t tile = 0;
   SmallTiles small = SmallTiles::none;
+  Ragged ragged = Ragged::own;
 
-  TileCut(std::int64_t side, SmallTiles where = SmallTiles::none) : tile{side}, small{where} {}
+  TileCut(std::int64_t side, SmallTiles where = SmallTiles::none, Ragged rests = Ragged::own)
+      : tile{side}, small{where}, ragged{rests} {}
 };
 
 /// The first one in a quarter, a quarter and the rest, or the last one in halves, all but the last of them multiples of

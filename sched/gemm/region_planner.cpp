@@ -6,6 +6,7 @@
 
 #include "sched/gemm/owned_tiles.hpp"
 #include "sched/gemm/owners.hpp"
+#include "sched/gemm/owners_by_arrival.hpp"
 #include "sched/place/loop.hpp"
 
 namespace tilerail {
@@ -73,6 +74,10 @@ void plan_region(PlanContext& context, const Tiling& tiling, Scalar beta) {
     options.parts = tasks.parts();
   OwnedTiles outputs{context, inputs, std::move(options)};
   const bool pooled = context.decisions.caching && context.arenas.front().pooled();
+  if (!pooled && context.decisions.order == Order::eta_all) {
+    OwnersByArrival owners{tasks, tiling, fetcher};
+    return TaskLoop{context, fetcher, outputs, owners}.run();
+  }
   if (!pooled) {
     OwnersByClock owners{tasks, tiling, context.decisions.order, fetcher};
     return TaskLoop{context, fetcher, outputs, owners}.run();

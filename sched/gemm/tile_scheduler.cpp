@@ -54,7 +54,8 @@ std::int64_t TileScheduler::largest_tile() const {
   const std::int64_t least = *std::min_element(capacities_.begin(), capacities_.end());
   const double elements =
       static_cast<double>(least) / comfortable_slots / static_cast<double>(element_size(problem_.dtype));
-  const double side = problem_.of_vectors() ? elements : std::sqrt(elements);
+  const double longest_of_tile = question_.policy.ragged == Ragged::merged ? 1.5 : 1;  // of T
+  const double side = problem_.of_vectors() ? elements : std::sqrt(elements) / longest_of_tile;
   return std::max<std::int64_t>(64, static_cast<std::int64_t>(side) / 64 * 64);
 }
 
@@ -138,7 +139,8 @@ void TileScheduler::add_region(PlanContext& context, const Tiling& tiles, const 
 
 Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {
   const bool in_cubes = problem_.routine == Routine::gemm && problem_.has_product();
-  const TileCut how{decisions.tile, in_cubes ? decisions.small_tiles : SmallTiles::none};
+  TileCut how{decisions.tile};
+  if (in_cubes) how.small = decisions.small_tiles, how.ragged = decisions.ragged;
   return {region, decisions.grid, how, decisions.distribution, decisions.shares, borders_};
 }
 

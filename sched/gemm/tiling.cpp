@@ -31,7 +31,7 @@ std::vector<std::size_t> cut(std::span<const Interval> blocks, TileCut how, std:
                              std::vector<Interval>& tiles) {
   std::vector<std::size_t> block_of;
   for (std::size_t block = 0; block < blocks.size(); ++block) {
-    std::vector<Interval> of_block = split_tiles(blocks[block], how.tile, borders);
+    std::vector<Interval> of_block = split_tiles(blocks[block], how.tile, borders, how.ragged);
     if (how.small == SmallTiles::c_last) of_block = with_small_last(std::move(of_block));
     tiles.insert(tiles.end(), of_block.begin(), of_block.end());
     block_of.resize(tiles.size(), block);
@@ -41,7 +41,7 @@ std::vector<std::size_t> cut(std::span<const Interval> blocks, TileCut how, std:
 
 /// The tiles of one layer's part of k.
 std::vector<Interval> cut_k(Interval part, TileCut how, std::span<const std::int64_t> borders) {
-  std::vector<Interval> tiles = split_tiles(part, how.tile, borders);
+  std::vector<Interval> tiles = split_tiles(part, how.tile, borders, how.ragged);
   if (how.small == SmallTiles::k_first) return with_small_first(std::move(tiles));
   if (how.small == SmallTiles::k_last) return with_small_last(std::move(tiles));
   return tiles;

@@ -87,8 +87,8 @@ Policy with_relays(Policy policy) {
 
 Policy wish_for(const Decisions& d) {
   Policy said;
-  said.distribution = d.distribution, said.tile = d.tile, said.small_tiles = d.small_tiles, said.routing = d.routing,
-  said.relays = d.relays;
+  said.distribution = d.distribution, said.tile = d.tile, said.small_tiles = d.small_tiles, said.ragged = d.ragged;
+  said.routing = d.routing, said.relays = d.relays;
   said.max_hops = d.max_hops, said.batch = d.batch, said.chunks = d.chunks, said.min_chunk_bytes = d.min_chunk_bytes;
   said.sends = d.sends, said.c_tiles = d.lazy ? CTiles::lazy : CTiles::eager;
   said.write_backs = d.write_backs, said.order = d.order, said.caching = d.caching, said.overlap = d.overlap;
@@ -98,8 +98,8 @@ Policy wish_for(const Decisions& d) {
 }
 
 Decisions by_wish(Decisions d, const Policy& wish) {
-  d.distribution = wish.distribution, d.tile = wish.tile, d.small_tiles = wish.small_tiles, d.routing = wish.routing,
-  d.relays = wish.relays;
+  d.distribution = wish.distribution, d.tile = wish.tile, d.small_tiles = wish.small_tiles, d.ragged = wish.ragged;
+  d.routing = wish.routing, d.relays = wish.relays;
   d.max_hops = wish.max_hops, d.batch = wish.batch, d.chunks = wish.chunks, d.min_chunk_bytes = wish.min_chunk_bytes;
   d.sends = wish.sends, d.lazy = wish.c_tiles == CTiles::lazy;
   d.write_backs = wish.write_backs, d.order = wish.order, d.caching = wish.caching, d.overlap = wish.overlap;

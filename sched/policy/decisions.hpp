@@ -20,6 +20,7 @@ struct Decisions {
   Distribution distribution = Distribution::blocks;
   std::int64_t tile = 0;
   SmallTiles small_tiles = SmallTiles::none;
+  Ragged ragged = Ragged::own;
   Routing routing = Routing::initial;
   bool relays = false;  // routes over other GPUs were preferred to those of the wish
   int max_hops = 0;

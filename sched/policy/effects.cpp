@@ -182,13 +182,18 @@ constexpr std::array rules{
            if (!f.product()) return nothing_to_multiply;
            return f.problem.routine != Routine::gemm ? "only tiles of matrix products are cut" : nullptr;
          }},
+    Rule{"ragged",
+         [](const Facts& f) -> Reason {
+           if (!f.product()) return nothing_to_multiply;
+           return f.problem.routine != Routine::gemm ? "only tiles of matrix products are cut" : nullptr;
+         }},
     Rule{"routing",
          [](const Facts& f) -> Reason {
            if ((f.policy.relays && f.can_relay()) || (f.link_map() && !f.one_gpu())) return nullptr;
            if (f.used_once()) return once;
            if (!f.policy.caching) return "without caching a tile comes from its home";
-           return f.one_gpu() && f.policy.order != Order::eta && !f.varies("order") ? "tiles come from their home alone"
-                                                                                    : nullptr;
+           const bool asks = f.policy.order == Order::eta || f.policy.order == Order::eta_all || f.varies("order");
+           return f.one_gpu() && !asks ? "tiles come from their home alone" : nullptr;
          }},
     Rule{"relays",
          [](const Facts& f) -> Reason {

@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 29> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 30> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
      "matters with several GPUs and select=none."},
@@ -41,14 +41,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 29> meanings
      "How much of C each GPU computes: equal parts, or parts in proportion to its speed; matters with several GPUs "
      "that differ."},
     {"tile-choice",
-     "Who chooses the tile: the heuristic of the thesis, a search that estimates plans, or an overlap model; matters "
-     "with tile=auto."},
+     "Who chooses the tile: our form of the thesis' heuristic, a search that estimates plans, the rule of a library, "
+     "or "
+     "an overlap model; repeat times the five best of gemmex; matters with tile=auto."},
     {"tile",
      "Side of the square tiles into which A, B and C are cut, or length of the pieces of vectors; auto leaves it to "
      "tile-choice."},
     {"small-tiles",
      "Cuts the first or the last tiles of k, or the last rows and columns of tiles of C, in smaller ones, so that "
      "kernels begin or results leave earlier; matters for a matrix product."},
+    {"ragged",
+     "What is left of a side after whole tiles, if it is at most half a tile: a tile of its own, or a part of the last "
+     "whole one; matters for a matrix product."},
     {"routing",
      "From which copy a tile is fetched: its home, the fastest pair, the fastest route of a link map, or the "
      "earliest arrival by pairs (eta) or by links (link-eta); matters where several memories hold a tile."},
@@ -72,7 +76,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 29> meanings
      "is not at home on the GPU that computes it."},
     {"order",
      "Which tile of C a GPU takes next: the lowest, the one with the fewest tiles to fetch, or the one whose tiles "
-     "arrive first; matters where its tiles all fit in memory."},
+     "arrive first; eta-all: which sub-problem of all tiles of C; matters where its tiles all fit in memory."},
     {"caching", "Whether a tile stays on a GPU after its first use; matters where a GPU uses it again."},
     {"overlap",
      "Whether a GPU copies while it computes and runs kernels side by side, or does one thing after another."},

@@ -16,15 +16,16 @@ enum class GridChoice { square, automatic };
 enum class Routing { initial, bandwidth, link_map, eta, link_eta };
 enum class CTiles { eager, lazy, automatic };
 enum class WriteBacks { in_order, own_queues };
-enum class Order { fifo, fewest_fetches, eta };
+enum class Order { fifo, fewest_fetches, eta, eta_all };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
-enum class TileChoice { thesis, search, model };
+enum class TileChoice { thesis, search, model, gemmex, repeat, paralia, cublasxt, xkblas };
 enum class DeviceChoice { all, search };
 enum class SelectBy { model, plans };
 enum class Distribution { blocks, proportional, sequential, round_robin, cyclic_1d, cyclic_2d };
 enum class Shares { equal, by_speed };
 enum class SmallTiles { none, k_first, k_last, c_last };
+enum class Ragged { own, merged };
 enum class Ways { fixed, search };
 
 /// As many parts of k as there are GPUs.
@@ -57,6 +58,7 @@ struct Policy {
   OverlapModel tile_model = OverlapModel::dr;  // of TileChoice::model
   std::int64_t tile = 0;                       // 0: chosen by tile_choice
   SmallTiles small_tiles = SmallTiles::none;   // where tiles are smaller
+  Ragged ragged = Ragged::own;                 // what a rest of at most half a tile becomes
   Routing routing = Routing::initial;
   int max_hops = 1;                  // memories between the ends of a route of routing=link-map
   bool relays = false;               // where routes over other GPUs are faster, plan with them, too

@@ -15,6 +15,7 @@ OverlapProblem gemm() {
   p.element = Bytes{1};
   p.dims = {4, 4, 4};
   p.operands = {{4, 4, true, false, p.h2d, p.d2h}, {4, 4, true, false, p.h2d, p.d2h}, {4, 4, true, true, p.h2d, p.d2h}};
+  p.operands[0].along = 1 | 4, p.operands[1].along = 2 | 4, p.operands[2].along = 1 | 2;
   p.kernel = [](double tile) { return Seconds{tile * tile * tile}; };
   p.whole_kernel = Seconds{64};
   return p;
@@ -58,20 +59,33 @@ TEST(OverlapModels, DrFetchesEveryTileOnce) {
   EXPECT_DOUBLE_EQ(time(OverlapModel::dr, p), 10 * 9 - 8 + 39);
 }
 
+TEST(OverlapModels, Dr2CountsTheSubKernelsThatWaitForTwoTilesForOneAndForNone) {
+  // 2 x 2 x 2 sub-kernels: the first, three that two tiles are new to, three with one and one with none.
+  EXPECT_DOUBLE_EQ(time(OverlapModel::dr2, gemm()), 15 + 8 + 9 + 3 * 10 + 3 * 8 + 8);
+  // 4 x 4 x 4 of side 1, tiles of 2 s, kernels of 1 s: 9 with two, 27 with one and 27 without.
+  EXPECT_DOUBLE_EQ(time(OverlapModel::dr2, gemm(), 1), 6 + 1 + 3 + 9 * 4 + 27 * 2 + 27);
+  // With B on the GPU, i > 0 alone needs A and C, j > 0 alone C, k > 0 alone A; of the three with two indices above 0
+  // that of j and k needs none.
+  OverlapProblem p = gemm();
+  p.operands[1].get = false;
+  EXPECT_DOUBLE_EQ(time(OverlapModel::dr2, p), 10 + 8 + 9 + 10 + 2 * 8 + 3 * 8 + 8);
+}
+
 TEST(OverlapModels, CsoDividesWhatIsNotTheLongestByTheStreams) {
   // In 3 (1 + 16) = 51, kernel 64, out 1 + 32 = 33: 64 + (51 + 33) / 8.
   EXPECT_DOUBLE_EQ(time(OverlapModel::cso, gemm()), 64 + 84.0 / 8);
 }
 
 TEST(OverlapModels, OneSubKernelIsItsPartsOneAfterAnother) {
-  for (const OverlapModel model : {OverlapModel::dataloc, OverlapModel::bts, OverlapModel::dr, OverlapModel::cso})
+  for (const OverlapModel model :
+       {OverlapModel::dataloc, OverlapModel::bts, OverlapModel::dr, OverlapModel::dr2, OverlapModel::cso})
     EXPECT_DOUBLE_EQ(time(model, gemm(), 4), 51 + 64 + 33) << to_string(model);
 }
 
 TEST(OverlapModels, WithAllDataOnTheGpuOnlyKernelsRemain) {
   OverlapProblem p = gemm();
   for (OverlapOperand& o : p.operands) o.get = o.set = false;
-  for (const OverlapModel model : {OverlapModel::dataloc, OverlapModel::bts, OverlapModel::dr})
+  for (const OverlapModel model : {OverlapModel::dataloc, OverlapModel::bts, OverlapModel::dr, OverlapModel::dr2})
     EXPECT_DOUBLE_EQ(time(model, p), 64) << to_string(model);
 }
 

@@ -48,6 +48,8 @@ const std::vector<std::string> wishes{"devices=search",
                                       "small-tiles=k-last",
                                       "small-tiles=c-last",
                                       "small-tiles=none",
+                                      "ragged=merged",
+                                      "ragged=own",
                                       "routing=initial",
                                       "routing=bandwidth",
                                       "routing=link-map",
@@ -211,11 +213,11 @@ TEST(Effects, WishesWithoutEffectAreNamed) {
       "batch chunks devices distribution grid issue k-split max-hops memory memory-fraction min-chunk-bytes relays "
       "select select-by select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
-            "batch chunks grid k-split max-hops memory min-chunk-bytes relays routing select-by select-ms sends shares "
-            "small-tiles tile-choice ways");
+            "batch chunks grid k-split max-hops memory min-chunk-bytes ragged relays routing select-by select-ms sends "
+            "shares small-tiles tile-choice ways");
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
             "batch c-tiles caching chunks compute-streams distribution grid k-split max-hops memory min-chunk-bytes "
-            "order relays "
+            "order ragged relays "
             "routing select-by select-ms sends shares small-tiles tile-choice ways write-backs");
   EXPECT_EQ(
       named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, gemm, 2}),

@@ -41,8 +41,10 @@ TEST(OverlapGemm, TilesAreMultiplesOf256UpToTheLeastSize) {
   GemmProblem p = cube(1000);
   EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<std::int64_t>{256, 512, 768}));
   EXPECT_EQ(overlap_tiles(p, 600), (std::vector<std::int64_t>{256, 512}));
+  EXPECT_EQ(overlap_tiles(p, 200), (std::vector<std::int64_t>{200}));
+  EXPECT_EQ(overlap_tiles(cube(100), 1 << 20), (std::vector<std::int64_t>{100}));
   p.k = 100;
-  EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<std::int64_t>{100}));
+  EXPECT_EQ(overlap_tiles(p, 1 << 20), (std::vector<std::int64_t>{256, 512, 768})) << "k is one tile";
 }
 
 TEST(OverlapGemm, AVectorIsCutAlongItsLength) {

@@ -61,6 +61,31 @@ TEST(SmallTiles, StopAtMultiplesOf64AndWhereTilesAreSmallAnyway) {
   EXPECT_THAT(with_small_first({}), ::testing::IsEmpty());
 }
 
+TEST(Ragged, RestsOfUpToHalfATileAreMerged) {
+  const auto cut = [](std::int64_t extent) { return ends(split_tiles({0, extent}, 1000, {}, Ragged::merged)); };
+  EXPECT_THAT(cut(3000), ElementsAre(1000, 2000, 3000));
+  EXPECT_THAT(cut(3001), ElementsAre(1000, 2000, 3001));
+  EXPECT_THAT(cut(3500), ElementsAre(1000, 2000, 3500));
+  EXPECT_THAT(cut(3501), ElementsAre(1000, 2000, 3000, 3501));
+  EXPECT_THAT(cut(1500), ElementsAre(1500));
+  EXPECT_THAT(cut(300), ElementsAre(300));
+  EXPECT_THAT(ends(split_tiles({0, 7}, 3, {}, Ragged::merged)), ElementsAre(3, 7));  // half of 3 is no 2
+  EXPECT_THAT(ends(split_tiles({0, 3001}, 1000)), ElementsAre(1000, 2000, 3000, 3001));
+}
+
+TEST(Ragged, NoMergedTileCrossesABorder) {
+  const std::vector<std::int64_t> borders{2400, 2500};
+  EXPECT_THAT(ends(split_tiles({0, 3600}, 1000, borders, Ragged::merged)), ElementsAre(1000, 2400, 2500, 3600));
+}
+
+TEST(Ragged, RestsAreMergedInEveryBlockOfCAndPartOfK) {
+  const Region region{{0, 5000}, {0, 2500}, {0, 2100}};
+  const Tiling tiling{region, {2, 1}, {1000, SmallTiles::none, Ragged::merged}};
+  for (std::size_t block = 0; block < 2; ++block) EXPECT_EQ(tiling.rows_of(block).size(), 2U);
+  EXPECT_THAT(ends(tiling.n), ElementsAre(1000, 2500));
+  EXPECT_THAT(ends(tiling.k), ElementsAre(1000, 2100));
+}
+
 TEST(Proportional, BlocksFollowTheSharesOfRowsAndColumns) {
   const Region region{{0, 4000}, {0, 8000}, {0, 100}};
   const std::vector<double> columns{1, 2};

@@ -1,0 +1,75 @@
+#include "sched/choose/library_tiles.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "model/base/extents.hpp"
+
+namespace tilerail {
+namespace {
+
+double gemmex_cost(const std::array<std::int64_t, 3>& block, double volume, int gpus, std::int64_t tile) {
+  double padding = 0;
+  for (const std::int64_t d : block)
+    if (d % tile != 0) padding += 1.0 / static_cast<double>(d / tile);
+  constexpr double weight = 0.2, t_min = 2048;
+  const auto t = static_cast<double>(tile);
+  return padding + gpus * t * t * t / volume + weight * t_min / t;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> gemmex_tiles(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid, std::int64_t largest,
+                                       std::size_t count) {
+  constexpr std::int64_t smallest = 128;
+  const std::array block{ceil_div(m, grid.rows), ceil_div(n, grid.cols), k};
+  const std::int64_t top = std::min(largest, *std::ranges::min_element(block));
+  const double volume = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  std::vector<std::pair<double, std::int64_t>> costs;
+  for (std::int64_t tile = top; tile >= smallest; --tile)
+    costs.emplace_back(gemmex_cost(block, volume, grid.gpus(), tile), -tile);
+  count = std::min(count, costs.size());
+  std::ranges::partial_sort(costs, costs.begin() + static_cast<std::ptrdiff_t>(count));
+  std::vector<std::int64_t> tiles;
+  for (std::size_t i = 0; i < count; ++i) tiles.push_back(-costs[i].second);
+  return tiles;
+}
+
+std::int64_t paralia_tile(std::int64_t m, std::int64_t n, std::int64_t k, int gpus) {
+  constexpr std::int64_t fewest = 32, most = 128, smallest = 1024;  // sub-kernels a GPU; side
+  const auto sub_kernels = [&](std::int64_t tile) {
+    return static_cast<double>(ceil_div(m, tile)) * static_cast<double>(ceil_div(n, tile)) *
+           static_cast<double>(ceil_div(k, tile));
+  };
+  const std::int64_t common = std::gcd(std::gcd(m, n), k);
+  std::int64_t tile = common;
+  while (tile > smallest && sub_kernels(tile) < static_cast<double>(fewest * gpus)) tile = std::max(tile / 2, smallest);
+  if (tile < common) return tile;
+  while (sub_kernels(tile) > static_cast<double>(most * gpus)) tile *= 2;
+  return tile;
+}
+
+std::vector<std::int64_t> cublasxt_tiles(std::int64_t m, std::int64_t n, std::int64_t k) {
+  constexpr std::int64_t step = 1024, most = 10'000;
+  const std::int64_t least = std::max<std::int64_t>(1, std::min({m, n, k}));
+  std::vector<std::int64_t> tiles{std::max<std::int64_t>(1, least / 2), least};
+  const std::int64_t first = std::min(ceil_div(std::max(step, least / 8), step), most / step) * step;
+  for (std::int64_t tile = first; tile < std::min(least, most); tile += step) tiles.push_back(tile);
+  std::erase_if(tiles, [](std::int64_t tile) { return tile > most; });
+  std::ranges::sort(tiles);
+  tiles.erase(std::ranges::unique(tiles).begin(), tiles.end());
+  return tiles;
+}
+
+std::int64_t xkblas_tile(std::int64_t m, std::int64_t n, int gpus) {
+  constexpr std::int64_t large = 16'384, least_of_large = 2048, most = 4096, least = 512, step = 64;
+  const std::int64_t side = std::max(m, n);
+  std::int64_t tile = side / gpus;
+  if (side > large) tile = std::max(tile, least_of_large);
+  if (tile > most) tile /= 2;
+  return ceil_div(std::max(tile, least), step) * step;
+}
+
+}  // namespace tilerail

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sched/gemm/gemm_tasks.hpp"
+#include "sched/place/chooser.hpp"
+#include "sched/route/fetcher.hpp"
+
+namespace tilerail {
+
+/// Static owners of C. Of all sub-problems that a device has left, it takes the one whose inputs will all be there
+/// first by the clock, then the one with the fewest missing, then the lowest; but of a tile of C the first k first, the
+/// last k last. Many tiles of C may be started at once. Source: thesis 4.2.7.1. At most `window` sub-problems are
+/// looked at, so that planning stays linear in their number.
+class OwnersByArrival final : public Chooser {
+ public:
+  static constexpr std::size_t window = 1024;
+
+  OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher);
+
+  std::optional<Task> next(std::size_t device) override;
+
+ private:
+  /// A tile of C that is not complete.
+  struct Open {
+    TileOfC tile;
+    std::vector<std::int64_t> between;  // the k left that are neither the first nor the last, ascending
+    bool started = false;
+  };
+  struct Rank {
+    Seconds eta{0};
+    int missing = 0;
+  };
+  struct Choice {
+    std::size_t open = 0, k = 0;  // numbers in `open_` of the device and in candidates()
+    Rank rank;
+  };
+  /// The k of that tile that may be next.
+  std::vector<std::int64_t> candidates(const Open& open, Interval depth) const;
+  Choice best(std::size_t device);
+  Rank rank(std::size_t device, const SubProblem& sub);
+  /// When an input is or, if it were fetched now, would be there; asked once a task.
+  Seconds arrival(std::size_t device, TileId tile, int& missing);
+
+  struct Known {
+    std::uint64_t asked = 0;  // for which task
+    Seconds eta{0};
+    bool missing = false;
+  };
+
+  const GemmTasks& tasks_;
+  const Tiling& tiling_;
+  const Fetcher& fetcher_;
+  std::vector<std::vector<Open>> open_;  // by device
+  std::vector<Known> known_;             // by input
+  std::uint64_t task_ = 0;
+};
+
+}  // namespace tilerail

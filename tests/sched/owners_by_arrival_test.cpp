@@ -1,0 +1,75 @@
+// The order of sub-problems over all tiles of C (thesis 4.2.7).
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "sched/gemm/owners_by_arrival.hpp"
+#include "sched/policy/fields.hpp"
+#include "sched/scheduler.hpp"
+#include "tests/support/machines.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+/// Of the GEMMs of a plan, in its order: every tile is fetched once, so its buffer says which one it is.
+struct SubProblemIn {
+  std::int64_t i, j, k;
+  friend bool operator==(const SubProblemIn&, const SubProblemIn&) = default;
+};
+
+std::vector<SubProblemIn> order_of(const Plan& plan, std::int64_t tile) {
+  std::map<BufferId, View> home;
+  std::vector<SubProblemIn> order;
+  for (const Op& op : plan.ops)
+    if (op.kind == OpKind::copy && !home.contains(op.y.buffer)) home.emplace(op.y.buffer, op.a);
+  for (const Op& op : plan.ops) {
+    if (op.kind != OpKind::gemm) continue;
+    const View a = home.at(op.a.buffer), b = home.at(op.b.buffer);
+    order.push_back({a.row / tile, b.col / tile, a.col / tile});
+    EXPECT_EQ(a.col, b.row);
+  }
+  return order;
+}
+
+Plan planned(const std::string& order, std::int64_t n, std::int64_t k) {
+  const Topology topology = shipped("two-gpu");
+  Policy policy = preset("gemmex");
+  apply_override(policy, "order=" + order);
+  apply_override(policy, "tile=256");
+  GemmProblem p;
+  p.m = p.n = n, p.k = k;
+  return plan_gemm(p, topology, {topology.gpus().data(), 1}, policy);
+}
+
+TEST(OwnersByArrival, TakesWhatIsThereBeforeWhatIsMissingWhateverTileOfCItIs) {
+  // One pair brings A00, B00, then, of sub-problems that miss one tile, the lowest: B01 for (0, 1, 0). One tile of C
+  // after another brings A01 and B10 for (0, 0, 1) first.
+  const std::vector<SubProblemIn> all = order_of(planned("eta-all", 512, 512), 256);
+  ASSERT_EQ(all.size(), 8U);
+  EXPECT_EQ(all[0], (SubProblemIn{0, 0, 0}));
+  EXPECT_EQ(all[1], (SubProblemIn{0, 1, 0}));
+  EXPECT_EQ(order_of(planned("eta", 512, 512), 256)[1], (SubProblemIn{0, 0, 1}));
+}
+
+TEST(OwnersByArrival, GivesEverySubProblemOnceTheFirstKFirstAndTheLastLast) {
+  const std::vector<SubProblemIn> all = order_of(planned("eta-all", 1024, 1280), 256);
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> ks;
+  for (const auto& [i, j, k] : all) ks[{i, j}].push_back(k);
+  ASSERT_EQ(ks.size(), 16U);
+  for (const auto& [tile, order] : ks) {
+    EXPECT_EQ(order.front(), 0);
+    EXPECT_EQ(order.back(), 4);
+    EXPECT_EQ(std::set(order.begin(), order.end()).size(), 5U);
+    EXPECT_EQ(order.size(), 5U);
+  }
+}
+
+TEST(OwnersByArrival, OneKIsTheFirstAndTheLast) {
+  EXPECT_EQ(order_of(planned("eta-all", 512, 256), 256).size(), 4U);
+  EXPECT_EQ(order_of(planned("eta-all", 512, 100), 256).size(), 4U);
+}
+
+}  // namespace
+}  // namespace tilerail::testing
