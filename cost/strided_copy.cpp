@@ -19,6 +19,7 @@ double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, 
   if (columns.bytes == 0) return 1;
   StridedEfficiency::Copy copy{Bytes{static_cast<double>(columns.bytes)}, Bytes{static_cast<double>(columns.pitch)}};
   copy.between_devices = !topology.is_host(src) && !topology.is_host(dst);
+  copy.to_host = topology.is_host(dst);
   const MemoryId device = topology.is_host(src) ? dst : src;
   copy.computes = std::find(computing.begin(), computing.end(), device) != computing.end();
   return topology.description().strided.of(copy);

@@ -47,6 +47,12 @@ class Facts {
   }
   bool evicts() const { return only_candidate() && decided("tiles") == tiles_evicted; }
   bool at_home() const { return one_gpu() && asked_.devices[0] == problem.place_c; }
+  /// Whether a matrix is on a GPU that is not given.
+  bool at_other_gpu() const {
+    return std::ranges::any_of(std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
+      return !asked_.topology.is_host(place) && std::ranges::find(asked_.devices, place) == asked_.devices.end();
+    });
+  }
   bool on_hosts() const {
     return std::ranges::all_of(std::array{problem.place_a, problem.place_b, problem.place_c},
                                [&](MemoryId place) { return asked_.topology.is_host(place); });
@@ -230,6 +236,7 @@ constexpr std::array rules{
            if (f.one_gpu()) return one_gpu;
            return f.only_candidate() && !f.sends_in_several_queues() ? "no GPU sends to several" : nullptr;
          }},
+    Rule{"peer-copies", [](const Facts& f) { return f.one_gpu() && !f.at_other_gpu() ? one_gpu : nullptr; }},
     Rule{"c-tiles",
          [](const Facts& f) -> Reason {
            if (f.problem.beta == 0 || !f.product() || f.at_home()) return "C is not fetched";
@@ -243,6 +250,11 @@ constexpr std::array rules{
                                               : f.evicts()  ? evicted
                                                             : nullptr; }},
     Rule{"caching", [](const Facts& f) { return f.used_once() ? once : nullptr; }},
+    Rule{"input-buffers",
+         [](const Facts& f) -> Reason {
+           if (!f.product()) return nothing_to_multiply;
+           return f.policy.caching && !f.varies("caching") ? "tiles are kept" : nullptr;
+         }},
     Rule{"overlap",
          [](const Facts& f) {
            const bool one_by_one = f.only_candidate() && !f.copies() && f.one_stream();

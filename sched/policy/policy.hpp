@@ -19,6 +19,7 @@ enum class WriteBacks { in_order, own_queues };
 enum class Order { fifo, fewest_fetches, eta, eta_all };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
+enum class PeerCopies { direct, staged };
 enum class TileChoice { thesis, search, model, gemmex, repeat, paralia, cublasxt, xkblas };
 enum class DeviceChoice { all, search };
 enum class SelectBy { model, plans };
@@ -66,10 +67,12 @@ struct Policy {
   int chunks = 8;                    // pieces of a tile in a chain
   std::int64_t min_chunk_bytes = 0;  // fewer pieces where they would be smaller than this
   Sends sends = Sends::free;         // copies from one GPU to others: together, or one after another in plan order
+  PeerCopies peer_copies = PeerCopies::direct;  // from GPU to GPU, or over a buffer on a host
   CTiles c_tiles = CTiles::eager;
   WriteBacks write_backs = WriteBacks::in_order;  // with the other copies of their pair, or in queues of their own
   Order order = Order::fifo;
   bool caching = true;
+  int input_buffers = 0;  // tiles of A, and of B, that a GPU holds at once where it keeps none; 0: as many as fit
   bool overlap = true;
   int compute_streams = most_automatic_streams;  // 0: as many as the tile's kernels need to fill a GPU
   MemoryChoice memory = MemoryChoice::cubes;
