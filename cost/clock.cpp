@@ -39,27 +39,29 @@ Seconds Clock::run_kernel(std::size_t device, Seconds ready, Seconds duration) {
 }
 
 Clock::Arrival Clock::estimate(const Hop& hop, Bytes size, int chunks, const Arrival& available) const {
-  Seconds start = std::max(available.first, pair_free(hop));
+  Seconds start = std::max({available.first, pair_free(hop), now_});
   if (const auto* engines = engines_of(hop)) start = std::max(start, *std::ranges::min_element(*engines));
   const Seconds latency = hop.way->latency, flow = size * hop.way->per_byte;
   Arrival arrival;
+  arrival.start = start;
   arrival.first = start + latency + flow / chunks;
   arrival.pair = std::max(start + chunks * latency + flow, available.pair + latency + flow / chunks);
   arrival.last = std::max(arrival.pair, available.last + latency + flow / chunks);
   if (options_.per_link)
     for (const auto& use : hop.way->uses) {
-      const Seconds busy = size * use.per_byte;
-      arrival.last = std::max(arrival.last, load_[use.resource] + busy);
-      arrival.pressure += (load_[use.resource] + busy).value * busy.value;
+      const Seconds end = moved(use, start, size);
+      arrival.last = std::max(arrival.last, end);
+      arrival.pressure += end.value * (size * use.per_byte).value;
     }
   return arrival;
 }
 
 void Clock::commit(const Hop& hop, Bytes size, const Arrival& arrival) {
-  pair_free(hop) = arrival.pair;
-  if (auto* const engines = engines_of(hop)) *std::ranges::min_element(*engines) = arrival.pair;
+  const Seconds end = options_.in_time ? arrival.last : arrival.pair;
+  pair_free(hop) = end;
+  if (auto* const engines = engines_of(hop)) *std::ranges::min_element(*engines) = end;
   if (options_.per_link)
-    for (const auto& use : hop.way->uses) load_[use.resource] += size * use.per_byte;
+    for (const auto& use : hop.way->uses) load_[use.resource] = moved(use, arrival.start, size);
 }
 
 Clock::Undo Clock::try_out(const Hop& hop, Bytes size, const Arrival& arrival) {

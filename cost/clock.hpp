@@ -22,6 +22,9 @@ namespace tilerail {
 /// Pairs that share a link or a capacity group thus see each other's traffic. The load does not ask when the traffic
 /// runs: a write-back that starts late must not push away a fetch that is planned after it but runs before it.
 /// docs/model.md#eta
+///
+/// In time: copies are charged when they are asked for, and a link without backlog has nothing to catch up with:
+///   eta >= max(load_r, start) + size / capacity_r
 class Clock {
  public:
   struct Options {
@@ -29,6 +32,7 @@ class Clock {
     bool per_link = false;  // charge every resource on the way, not the pair alone
     bool engines = false;   // a copy also waits for an engine of its role (Engines of model/machine/topology.hpp)
     bool issue = false;     // a kernel also waits until its thread has handed it over
+    bool in_time = false;   // what is charged happens in the order of charging, from `now` on
   };
 
   Clock(const Resources& resources, const Topology& topology, const Options& options);
@@ -38,6 +42,7 @@ class Clock {
     Seconds first{0}, last{0};
     Seconds pair{0};      // of the last piece, if only pairs counted
     double pressure = 0;  // how loaded the resources on the way are: sum of load_r size / capacity_r, in s^2
+    Seconds start{0};     // of the first piece, where it is sent
   };
 
   /// From memory to memory, looked up once for whoever asks several things of it.
@@ -66,6 +71,10 @@ class Clock {
   Undo try_out(const Hop& hop, Bytes size, const Arrival& arrival);
   void take_back(const Undo& undo);
 
+  /// In time: nothing starts before this any more.
+  void set_now(Seconds now) { now_ = now; }
+  Seconds now() const { return now_; }
+
   /// When the kernels of a device so far have ended.
   Seconds device_free(std::size_t device) const { return device_free_[device]; }
   /// A kernel that could start at `ready` runs after those before it. Returns its end.
@@ -81,6 +90,11 @@ class Clock {
     if (row.empty()) row.resize(pair_free_.size());
     return row[hop.dst.index()];
   }
+  /// When a resource has moved `busy` seconds' worth of bytes that come from `start` on.
+  Seconds moved(const Resources::Use& use, Seconds start, Bytes size) const {
+    const Seconds behind = load_[use.resource];
+    return (options_.in_time ? std::max(behind, start) : behind) + size * use.per_byte;
+  }
   /// Which engines a copy may use; null: any number.
   std::vector<Seconds>* engines_of(const Hop& hop) { return options_.engines ? limited_engines_of(hop) : nullptr; }
   const std::vector<Seconds>* engines_of(const Hop& hop) const { return const_cast<Clock*>(this)->engines_of(hop); }
@@ -89,6 +103,7 @@ class Clock {
   const Resources& resources_;
   const Topology& topology_;
   Options options_;
+  Seconds now_{0};
   std::vector<std::vector<Seconds>> pair_free_;  // by source and destination; empty until something leaves the source
   std::vector<Seconds> load_;                    // by resource
   std::vector<Seconds> device_free_, issued_;    // by device

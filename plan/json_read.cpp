@@ -114,15 +114,22 @@ void add_buffer(const JsonReader& r, Plan& plan) {
                           b.entry(5).integer(0, INT64_MAX), dtype_from_string(b.entry(6).text(), b.entry(6).where())});
 }
 
+RuntimeCosts read_runtime(const JsonReader& r) {
+  r.only({"task_s", "request_s", "call_s"});
+  const auto cost = [&](const char* key) { return Seconds{r.at(key).not_negative()}; };
+  return {cost("task_s"), cost("request_s"), cost("call_s")};
+}
+
 void read_header(const JsonReader& root, Plan& plan) {
   root.only({"schema", "hash", "problem", "machine", "policy", "tile", "single_issuer", "memories", "peak_bytes",
-             "devices", "queues", "buffers", "ops", "origin"});
+             "runtime", "devices", "queues", "buffers", "ops", "origin"});
   root.at("schema").integer(schema, schema);
   plan.problem = read_problem(root.at("problem"));
   plan.machine = root.at("machine").text();
   plan.policy = root.at("policy").text();
   plan.tile = root.at("tile").extent();
   plan.single_issuer = root.at("single_issuer").boolean();
+  if (root.has("runtime")) plan.runtime = read_runtime(root.at("runtime"));
   plan.origin = read_origin(root.at("origin"));
 }
 

@@ -50,6 +50,8 @@ Json header_json(const Plan& plan) {
             {"single_issuer", plan.single_issuer},
             {"memories", plan.memories},
             {"peak_bytes", plan.peak_bytes}};
+  if (const RuntimeCosts& costs = plan.runtime; costs != RuntimeCosts{})
+    j["runtime"] = {{"task_s", costs.task.value}, {"request_s", costs.request.value}, {"call_s", costs.call.value}};
   j["origin"] = origin_json(plan.origin);
   j["devices"] = Json::array();
   for (const MemoryId device : plan.devices) j["devices"].push_back(device.value);

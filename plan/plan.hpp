@@ -78,6 +78,15 @@ struct PlanOrigin {
   bool operator==(const PlanOrigin&) const = default;
 };
 
+/// Host time that the run-time system of a library takes, beside what the driver takes to hand an operation over
+/// (`issue` of the machine). The simulator counts it; on hardware it is that of whoever runs the plan.
+struct RuntimeCosts {
+  Seconds task{0};     // for each kernel
+  Seconds request{0};  // for each copy
+  Seconds call{0};     // before the first operation
+  bool operator==(const RuntimeCosts&) const = default;
+};
+
 /// All decisions about one problem on one machine. An operation starts when the operation before it in its queue and
 /// all its dependencies have ended: the only execution rule, in every backend. Operations are listed in issue order:
 /// dependencies and queue predecessors always have lower ids.
@@ -89,6 +98,7 @@ struct Plan {
   std::int64_t tile = 0;
   std::vector<MemoryId> devices;  // GPUs that take part
   bool single_issuer = false;     // one host thread issues to all devices, instead of one for each
+  RuntimeCosts runtime;           // of the library that is emulated
 
   std::vector<Queue> queues;
   std::vector<Buffer> buffers;  // of matrices, each whole or its blocks one after another, then tiles

@@ -73,6 +73,10 @@ class JsonReader {
     if (!json_.is_number() || !std::isfinite(json_.get<double>())) fail("a finite number");
     return json_.get<double>();
   }
+  double not_negative() const {
+    if (!(real() >= 0)) fail("a number of at least 0");
+    return real();
+  }
   bool is_number() const { return json_.is_number(); }
   std::string text() const {
     if (!json_.is_string()) fail("a string");

@@ -1,6 +1,7 @@
 #include "sched/gemm/decomposition.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/matrix_blocks.hpp"
 
@@ -81,6 +82,12 @@ Grid square_grid(int gpus) {
   for (int rows = 1; rows * rows <= gpus; ++rows)
     if (gpus % rows == 0) best = {rows, gpus / rows};
   return best;
+}
+
+Grid xkblas_grid(int gpus) {
+  int rows = static_cast<int>(std::sqrt(gpus)) + 1;
+  while (gpus % rows != 0) --rows;
+  return {rows, gpus / rows};
 }
 
 namespace {

@@ -7,6 +7,8 @@
 #include "sched/gemm/owned_tiles.hpp"
 #include "sched/gemm/owners.hpp"
 #include "sched/gemm/owners_by_arrival.hpp"
+#include "sched/library/blasx_tasks.hpp"
+#include "sched/library/xkblas_tasks.hpp"
 #include "sched/place/loop.hpp"
 
 namespace tilerail {
@@ -27,7 +29,7 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
     return elements * element + static_cast<std::int64_t>(of_device.size() * ks.size()) * padding;
   };
   const bool relays = decisions.routing == Routing::link_map && decisions.max_hops > 0 && devices.size() > 1;
-  const bool passes_on = relays || passing_on;
+  const bool passes_on = relays || passing_on || decisions.agent == Agent::blasx;
   const bool adds_up = tiling.layers() > 1;
   std::vector<std::int64_t> all_rows(tiling.m.size()), all_cols(tiling.n.size());
   std::iota(all_rows.begin(), all_rows.end(), 0), std::iota(all_cols.begin(), all_cols.end(), 0);
@@ -62,9 +64,44 @@ std::int64_t slot_bytes(std::int64_t m, std::int64_t n, std::int64_t k, const Ge
   return std::max({a, b, bytes(m, n), Arena::alignment});
 }
 
+namespace {
+
+/// Whose tasks a plan has, and when GPUs ask for them.
+void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks, Fetcher& fetcher,
+               OwnedTiles& outputs) {
+  const auto in_time = [&](Chooser&& chooser, const TasksAtOnce& limits) {
+    TaskLoop{context, fetcher, outputs, chooser}.run_in_time(limits);
+  };
+  const Agent agent = context.decisions.agent;
+  if (agent == Agent::xkblas) return in_time(XkblasTasks{tasks, tiling}, XkblasTasks::at_once);
+  if (agent == Agent::blasx) return in_time(BlasxTasks{tasks, tiling, fetcher}, BlasxTasks::at_once);
+  const auto owned = [&](Chooser&& owners) {
+    if (agent == Agent::paralia) return in_time(std::move(owners), {.waiting = 1});
+    TaskLoop{context, fetcher, outputs, owners}.run();
+  };
+  const bool pooled = context.decisions.caching && context.arenas.front().pooled();
+  if (!pooled && context.decisions.order == Order::eta_all) return owned(OwnersByArrival{tasks, tiling, fetcher});
+  if (!pooled) return owned(OwnersByClock{tasks, tiling, context.decisions.order, fetcher});
+  std::vector<std::int64_t> slots;
+  for (const Arena& arena : context.arenas) slots.push_back(arena.slots());
+  owned(OwnersInBlocks{tasks, tiling, slots, fetcher.directory()});
+}
+
+/// All devices use all tiles where nobody knows beforehand who computes what.
+std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context, const GemmTasks& tasks) {
+  std::vector<TileDirectory::Tile> tiles = tasks.input_tiles(context.matrix_a, context.matrix_b);
+  if (context.decisions.agent != Agent::blasx) return tiles;
+  std::vector<std::size_t> all(context.devices.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  for (TileDirectory::Tile& tile : tiles) tile.users = all;
+  return tiles;
+}
+
+}  // namespace
+
 void plan_region(PlanContext& context, const Tiling& tiling, Scalar beta) {
   const GemmTasks tasks{context.problem, tiling};
-  TileDirectory inputs{context, tasks.input_tiles(context.matrix_a, context.matrix_b)};
+  TileDirectory inputs{context, input_tiles(context, tasks)};
   Fetcher fetcher{context, inputs};
   OwnedTiles::Options options{context.decisions.lazy, beta, {longest(tiling.m), longest(tiling.n)}, [&](TileId tile) {
                                 return tasks.home_of_c(tile, context.matrix_c);
@@ -73,19 +110,7 @@ void plan_region(PlanContext& context, const Tiling& tiling, Scalar beta) {
     options.total_of = [&](TileId tile) { return tasks.total_of(tile, context.devices); },
     options.parts = tasks.parts();
   OwnedTiles outputs{context, inputs, std::move(options)};
-  const bool pooled = context.decisions.caching && context.arenas.front().pooled();
-  if (!pooled && context.decisions.order == Order::eta_all) {
-    OwnersByArrival owners{tasks, tiling, fetcher};
-    return TaskLoop{context, fetcher, outputs, owners}.run();
-  }
-  if (!pooled) {
-    OwnersByClock owners{tasks, tiling, context.decisions.order, fetcher};
-    return TaskLoop{context, fetcher, outputs, owners}.run();
-  }
-  std::vector<std::int64_t> slots;
-  for (const Arena& arena : context.arenas) slots.push_back(arena.slots());
-  OwnersInBlocks owners{tasks, tiling, slots, inputs};
-  TaskLoop{context, fetcher, outputs, owners}.run();
+  run_tasks(context, tiling, tasks, fetcher, outputs);
 }
 
 }  // namespace tilerail

@@ -27,7 +27,8 @@ TileScheduler::TileScheduler(const Question& question)
       borders_{borders_of(problem_, topology_)} {}
 
 Grid TileScheduler::grid() const {
-  const bool splits = question_.policy.caching && problem_.has_product() && problem_.routine == Routine::gemm;
+  const bool splits = question_.policy.caching && problem_.has_product() && problem_.routine == Routine::gemm &&
+                      question_.policy.agent != Agent::blasx;
   return grid_of(splits ? layers_for(question_.policy.k_split, static_cast<int>(devices_.size())) : 1);
 }
 
@@ -44,6 +45,7 @@ Grid TileScheduler::grid_of(int layers) const {
   const Policy& policy = question_.policy;
   const std::span<const MemoryId> first = devices_.first(static_cast<std::size_t>(gpus / layers));
   Grid grid = policy.grid == GridChoice::automatic ? automatic_grid(problem_, question_.resources, first, policy.batch)
+              : policy.grid == GridChoice::xkblas  ? xkblas_grid(gpus / layers)
                                                    : square_grid(gpus / layers);
   grid.layers = layers;
   return grid;
@@ -121,8 +123,10 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, decisions);
-    Workspace workspace{
-        setup, {.per_link = decisions.routing == Routing::link_eta}, slot_for(tiles, used_once, decisions)};
+    const bool in_time = decisions.agent != Agent::none;
+    const Clock::Options clock{
+        .per_link = in_time || decisions.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
+    Workspace workspace{setup, clock, slot_for(tiles, used_once, decisions)};
     if (kept && workspace.context().arenas.front().pooled()) after_use = tiles_evicted;
     add_region(workspace.context(), tiles, region);
     workspace.note_peaks(plan);

@@ -32,12 +32,13 @@ void TaskLoop::run_first_free() {
 bool TaskLoop::serve(std::size_t device) {
   const std::optional<Task> task = chooser_.next(device);
   if (!task) return false;
-  add(device, *task);
+  const Given given = add(device, *task);
+  outputs_.written(*task, device, given.kernel, given.end);
   chooser_.placed(device, *task);
   return true;
 }
 
-void TaskLoop::add(std::size_t device, const Task& task) {
+TaskLoop::Given TaskLoop::add(std::size_t device, const Task& task) {
   Op op;
   op.kind = task.kind;
   op.trans_a = task.trans_a, op.trans_b = task.trans_b;
@@ -55,14 +56,71 @@ void TaskLoop::add(std::size_t device, const Task& task) {
   }
   const Outputs::Place out = outputs_.open(task, device, deps);
   op.queue = out.queue, op.y = out.view, op.beta = out.beta;
-  const OpId kernel = context_.emit(device, op, deps);
+  Given given{task, {}, {}, std::max(ready, out.eta), {}};
+  given.awaited.assign(deps.ops().begin(), deps.ops().end());
+  const OpId kernel = given.kernel = context_.emit(device, op, deps);
   for (const TileId tile : task.reads)
     if (tile != no_tile) directory_.pin(tile, device, false);
   for (const TileId tile : task.reads)
     if (tile != no_tile) directory_.used(tile, device, kernel);
   const Seconds time = context_.costs.of(context_.builder.plan(), op, context_.devices[device]).time;
-  const Seconds end = context_.clock.run_kernel(device, std::max(ready, out.eta), time);
-  outputs_.written(task, device, kernel, end);
+  given.end = context_.clock.run_kernel(device, given.ready, time);
+  return given;
+}
+
+void TaskLoop::note(std::size_t device, Seconds at, std::size_t given, bool is_end) {
+  events_.push({at, events_so_far_++, device, given, is_end});
+}
+
+/// Hands over as many tasks as the device may have.
+void TaskLoop::act(std::size_t device, Seconds now, const TasksAtOnce& limits) {
+  Agent& agent = agents_[device];
+  const RuntimeCosts& costs = context_.builder.plan().runtime;
+  agent.busy_until = std::max(agent.busy_until, now);
+  while (agent.unfinished < limits.unfinished && agent.waiting < limits.waiting) {
+    context_.clock.set_now(agent.busy_until);
+    const std::optional<Task> task = chooser_.next(device);
+    if (!task) return;
+    const std::size_t ops = context_.builder.plan().ops.size();
+    Given given = add(device, *task);
+    chooser_.placed(device, *task);
+    const std::size_t copies = context_.builder.plan().ops.size() - ops - 1;
+    agent.busy_until += costs.task + costs.request * static_cast<double>(copies);
+    std::size_t place = given_.size();
+    if (free_places_.empty())
+      given_.emplace_back();
+    else
+      place = free_places_.back(), free_places_.pop_back();
+    ++agent.unfinished;
+    if (given.ready > now) ++agent.waiting, note(device, given.ready, place, false);
+    note(device, given.end, place, true);
+    given_[place] = std::move(given);
+  }
+}
+
+void TaskLoop::run_in_time(const TasksAtOnce& limits) {
+  agents_.assign(context_.devices.size(), {});
+  for (std::size_t d = 0; d < agents_.size(); ++d) act(d, context_.builder.plan().runtime.call, limits);
+  while (!events_.empty()) {
+    const Event event = events_.top();
+    events_.pop();
+    Agent& agent = agents_[event.device];
+    const Given& given = given_[event.given];
+    std::vector<OpId>& awaited = context_.awaited_by[event.device];
+    context_.clock.set_now(event.at);
+    if (event.is_end) {
+      awaited = {given.kernel};
+      outputs_.written(given.task, event.device, given.kernel, given.end);
+      chooser_.ended(event.device, given.task);
+      --agent.unfinished;
+      free_places_.push_back(event.given);
+    } else {
+      awaited.assign(given.awaited.begin(), given.awaited.end());
+      --agent.waiting;
+    }
+    act(event.device, event.at, limits);
+    awaited.clear();
+  }
 }
 
 }  // namespace tilerail

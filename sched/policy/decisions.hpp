@@ -32,12 +32,14 @@ struct Decisions {
   bool lazy = false;  // C is fetched after its kernels
   WriteBacks write_backs = WriteBacks::in_order;
   Order order = Order::fifo;
+  Agent agent = Agent::none;
   bool caching = true, overlap = true;
   int input_buffers = 0;
   int compute_streams = 1;
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.8;
   bool single_issuer = false;
+  double task_us = 0, request_us = 0, call_us = 0;
 };
 
 /// The one place where wishes become decisions. `tile` and `grid` are those of a candidate plan.

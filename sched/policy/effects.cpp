@@ -23,7 +23,8 @@ using Reason = const char*;  // null where the field can matter
 constexpr Reason one_gpu = "one GPU is given", nothing_to_multiply = "there is nothing to multiply",
                  once = "every tile is used once", no_chain = "no tile is sent in a chain",
                  evicted = "tiles do not all fit in memory", to_select = "select is none",
-                 even_dot = "a dot product is cut into even parts", in_place = "C is where it is computed";
+                 even_dot = "a dot product is cut into even parts", in_place = "C is where it is computed",
+                 costs_nothing = "it is 0";
 
 /// What the rules ask about.
 class Facts {
@@ -249,6 +250,7 @@ constexpr std::array rules{
     Rule{"order", [](const Facts& f) { return f.used_once() ? once
                                               : f.evicts()  ? evicted
                                                             : nullptr; }},
+    Rule{"agent", [](const Facts& f) { return f.product() && !f.dot() ? nullptr : "no matrix is multiplied"; }},
     Rule{"caching", [](const Facts& f) { return f.used_once() ? once : nullptr; }},
     Rule{"input-buffers",
          [](const Facts& f) -> Reason {
@@ -278,6 +280,9 @@ constexpr std::array rules{
            return less && f.policy.tile > 0 && f.all_fit() ? "all tiles fit in memory" : nullptr;
          }},
     Rule{"issue", [](const Facts& f) { return f.one_thread_issues() ? "one thread issues everything" : nullptr; }},
+    Rule{"task-us", [](const Facts& f) { return f.policy.task_us == 0 ? costs_nothing : nullptr; }},
+    Rule{"request-us", [](const Facts& f) { return f.policy.request_us == 0 ? costs_nothing : nullptr; }},
+    Rule{"call-us", [](const Facts& f) { return f.policy.call_us == 0 ? costs_nothing : nullptr; }},
 };
 
 const Rule& rule_of(std::string_view key) {

@@ -117,7 +117,9 @@ std::vector<Field> fields_of_work() {
       number<double>("select-ms", &Policy::select_ms, 0, 1000000),
       choice<Ways>("ways", &Policy::ways, {{"fixed", Ways::fixed}, {"search", Ways::search}}),
       number<std::int64_t>("judge-ops", &Policy::judge_ops, 0, std::int64_t{1} << 40),
-      choice<GridChoice>("grid", &Policy::grid, {{"square", GridChoice::square}, {"auto", GridChoice::automatic}}),
+      choice<GridChoice>(
+          "grid", &Policy::grid,
+          {{"square", GridChoice::square}, {"xkblas", GridChoice::xkblas}, {"auto", GridChoice::automatic}}),
       or_all(number<int>("k-split", &Policy::k_split, 1, 1024)),
       choice<Distribution>("distribution", &Policy::distribution,
                            {{"blocks", Distribution::blocks},
@@ -153,7 +155,9 @@ std::vector<Field> fields_of_tiles() {
                        {"bandwidth", Routing::bandwidth},
                        {"link-map", Routing::link_map},
                        {"eta", Routing::eta},
-                       {"link-eta", Routing::link_eta}}),
+                       {"link-eta", Routing::link_eta},
+                       {"peer-rank", Routing::peer_rank},
+                       {"nearest-id", Routing::nearest_id}}),
       on_off("relays", &Policy::relays),
       number<int>("max-hops", &Policy::max_hops, 0, SharedLinks::most_hops),
       on_off("batch", &Policy::batch),
@@ -171,6 +175,9 @@ std::vector<Field> fields_of_tiles() {
                      {"fewest-fetches", Order::fewest_fetches},
                      {"eta", Order::eta},
                      {"eta-all", Order::eta_all}}),
+      choice<Agent>(
+          "agent", &Policy::agent,
+          {{"none", Agent::none}, {"paralia", Agent::paralia}, {"xkblas", Agent::xkblas}, {"blasx", Agent::blasx}}),
       on_off("caching", &Policy::caching),
       or_auto(number<int>("input-buffers", &Policy::input_buffers, 1, 1024), &Policy::input_buffers),
       on_off("overlap", &Policy::overlap),
@@ -178,6 +185,9 @@ std::vector<Field> fields_of_tiles() {
       choice<MemoryChoice>("memory", &Policy::memory, {{"cubes", MemoryChoice::cubes}, {"evict", MemoryChoice::evict}}),
       number<double>("memory-fraction", &Policy::memory_fraction, 0.001, 1.0),
       choice<bool>("issue", &Policy::single_issuer, {{"single", true}, {"per-device", false}}),
+      number<double>("task-us", &Policy::task_us, 0, 1e6),
+      number<double>("request-us", &Policy::request_us, 0, 1e6),
+      number<double>("call-us", &Policy::call_us, 0, 1e6),
   };
 }
 

@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 32> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 36> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
      "matters with several GPUs and select=none."},
@@ -29,7 +29,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 32> meanings
      "alike; "
      "0 leaves the choice to the estimate; matters with ways=search."},
     {"grid",
-     "How the GPUs are laid over C: as square as possible, or so that the scarcest links carry the fewest bytes; "
+     "How the GPUs are laid over C: as square as possible, as XKBLAS lays them, or so that the scarcest links carry "
+     "the "
+     "fewest bytes; "
      "matters for a matrix product on several GPUs."},
     {"k-split",
      "Into how many parts k is cut, each for its own part of the GPUs, whose sums of C are added up; all: one for each "
@@ -54,8 +56,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 32> meanings
      "What is left of a side after whole tiles, if it is at most half a tile: a tile of its own, or a part of the last "
      "whole one; matters for a matrix product."},
     {"routing",
-     "From which copy a tile is fetched: its home, the fastest pair, the fastest route of a link map, or the "
-     "earliest arrival by pairs (eta) or by links (link-eta); matters where several memories hold a tile."},
+     "From which copy a tile is fetched: its home, the fastest pair, the fastest route of a link map, the "
+     "earliest arrival by pairs (eta) or by links (link-eta), or the nearest GPU by speed (peer-rank) or by number "
+     "(nearest-id) before the home; matters where several memories hold a tile."},
     {"relays",
      "Also plans with tiles that go over other GPUs where such a route is faster, and takes that plan where it is "
      "estimated to be; matters on machines that have such routes."},
@@ -80,6 +83,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 32> meanings
     {"order",
      "Which tile of C a GPU takes next: the lowest, the one with the fewest tiles to fetch, or the one whose tiles "
      "arrive first; eta-all: which sub-problem of all tiles of C; matters where its tiles all fit in memory."},
+    {"agent",
+     "By whose rules GPUs take tasks while time goes by, knowing only what has happened: those of a library, or none, "
+     "where the planner decides ahead; matters for a matrix product."},
     {"caching", "Whether a tile stays on a GPU after its first use; matters where a GPU uses it again."},
     {"input-buffers",
      "How many tiles of A, and how many of B, a GPU that keeps none holds at once, so how far copies run ahead of "
@@ -96,6 +102,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 32> meanings
     {"issue",
      "Whether one host thread hands over the operations of all GPUs, or one thread those of each; matters with "
      "several GPUs."},
+    {"task-us",
+     "Microseconds of its thread that the run-time system of the emulated library takes for a kernel, beside what the "
+     "machine takes to hand it over; matters in simulations."},
+    {"request-us", "The same for a copy."},
+    {"call-us", "The same before the first operation of a call."},
 }};
 
 }  // namespace

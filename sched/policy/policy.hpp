@@ -12,8 +12,8 @@
 
 namespace tilerail {
 
-enum class GridChoice { square, automatic };
-enum class Routing { initial, bandwidth, link_map, eta, link_eta };
+enum class GridChoice { square, xkblas, automatic };
+enum class Routing { initial, bandwidth, link_map, eta, link_eta, peer_rank, nearest_id };
 enum class CTiles { eager, lazy, automatic };
 enum class WriteBacks { in_order, own_queues };
 enum class Order { fifo, fewest_fetches, eta, eta_all };
@@ -27,6 +27,7 @@ enum class Distribution { blocks, proportional, sequential, round_robin, cyclic_
 enum class Shares { equal, by_speed };
 enum class SmallTiles { none, k_first, k_last, c_last };
 enum class Ragged { own, merged };
+enum class Agent { none, paralia, xkblas, blasx };
 enum class Ways { fixed, search };
 
 /// As many parts of k as there are GPUs.
@@ -71,6 +72,7 @@ struct Policy {
   CTiles c_tiles = CTiles::eager;
   WriteBacks write_backs = WriteBacks::in_order;  // with the other copies of their pair, or in queues of their own
   Order order = Order::fifo;
+  Agent agent = Agent::none;  // whose rules say when a GPU asks for which task
   bool caching = true;
   int input_buffers = 0;  // tiles of A, and of B, that a GPU holds at once where it keeps none; 0: as many as fit
   bool overlap = true;
@@ -78,6 +80,8 @@ struct Policy {
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.8;  // share of a GPU's memory that tiles may take
   bool single_issuer = false;    // one host thread issues every operation
+  // Microseconds that the run-time system of the library takes: for a kernel, for a copy, for a call.
+  double task_us = 0, request_us = 0, call_us = 0;
 };
 
 /// Throws InputError naming the presets there are.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 
@@ -33,6 +34,8 @@ int Fetcher::chunks_of(TileId tile) const {
 /// the link map. eta: of all holders, the earliest arrival. Ties go to the holder listed first: the home, then the
 /// lowest device. Nothing where none of them has a route to the device.
 std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t device) const {
+  if (context_.decisions.routing == Routing::peer_rank || context_.decisions.routing == Routing::nearest_id)
+    return source_by_rank(tile, device);
   const MemoryId dst = context_.devices[device];
   const bool from_home = context_.decisions.routing == Routing::initial || !context_.decisions.caching;
   std::optional<Holder> best;
@@ -44,6 +47,32 @@ std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t dev
   });
   if (!best) return std::nullopt;
   return Source{*best, least};
+}
+
+/// Of other GPUs that have the tile the nearest one, of equally near ones the lowest; else the home, however near it
+/// is. peer-rank: near is fast, in classes of a tenth, and a copy that is there now comes before any that is on its
+/// way. nearest-id: near are the numbers, and only what a GPU has shown counts.
+std::optional<Fetcher::Source> Fetcher::source_by_rank(TileId tile, std::size_t device) const {
+  constexpr double same_class = 0.9;
+  const MemoryId dst = context_.devices[device], home = directory_.tile(tile).home_memory;
+  const bool by_speed = context_.decisions.routing == Routing::peer_rank;
+  std::optional<Holder> best, last;
+  bool best_is_coming = false;
+  double least = std::numeric_limits<double>::infinity();
+  directory_.each_holder(tile, [&](const Holder& holder) {
+    const Clock::Hop hop = context_.clock.hop(holder.memory, dst);
+    if (!hop.exists()) return;
+    if (holder.memory == home) return void(last = holder);
+    const bool is_coming = holder.available.last > context_.clock.now();
+    const auto at = *directory_.device_at(holder.memory);
+    if (!by_speed && !(directory_.copy(tile, at).last_piece < shown_before_[at])) return;
+    const double distance = by_speed ? hop.way->per_byte.value : std::abs(holder.memory.value - dst.value);
+    if (best && (is_coming != best_is_coming ? is_coming : !(distance < same_class * least))) return;
+    best = holder, least = distance, best_is_coming = is_coming;
+  });
+  if (!best) best = last;
+  if (!best) return std::nullopt;
+  return Source{*best, {context_.clock.hop(best->memory, dst).way->per_byte.value}};
 }
 
 Fetcher::Trip Fetcher::trip_from(const Holder& holder, std::size_t device) const {

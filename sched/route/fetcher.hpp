@@ -12,7 +12,8 @@ namespace tilerail {
 /// Brings tiles to the devices that need them, from where the policy says (thesis 4.2.4 and 4.2.5).
 class Fetcher {
  public:
-  Fetcher(PlanContext& context, TileDirectory& directory) : context_{context}, directory_{directory} {}
+  Fetcher(PlanContext& context, TileDirectory& directory)
+      : context_{context}, directory_{directory}, shown_before_(context.devices.size(), OpId{std::int32_t{0}}) {}
 
   struct Input {
     View view;
@@ -24,6 +25,9 @@ class Fetcher {
   Input fetch(TileId tile, std::size_t device);
   /// When the tile would be there if fetched now.
   Seconds eta(TileId tile, std::size_t device) const;
+
+  /// routing=nearest-id: others may take what the device has fetched so far.
+  void show(std::size_t device) { shown_before_[device] = OpId{context_.builder.plan().ops.size()}; }
 
   TileDirectory& directory() { return directory_; }
   const TileDirectory& directory() const { return directory_; }
@@ -53,6 +57,7 @@ class Fetcher {
   int chunks_of(TileId tile) const;
   SourceCost source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
   std::optional<Source> best_source(TileId tile, std::size_t device) const;
+  std::optional<Source> source_by_rank(TileId tile, std::size_t device) const;
   Trip trip_from(const Holder& holder, std::size_t device) const;
   const WaysTo& ways_to(std::size_t device) const;
   Trip detour(TileId tile, std::size_t device) const;
@@ -71,6 +76,7 @@ class Fetcher {
 
   PlanContext& context_;
   TileDirectory& directory_;
+  std::vector<OpId> shown_before_;  // by device: what these operations brought, others may take
   // By device, once a detour was asked for: to and from which others there are routes.
   mutable std::vector<std::vector<std::size_t>> sources_of_, sinks_of_;
   mutable std::vector<std::size_t> all_devices_;

@@ -113,6 +113,17 @@ TEST(IssueClock, ACallCostsOnceForEachThread) {
   EXPECT_DOUBLE_EQ(clock.issue(other).value, (30 + 5) * us);
 }
 
+TEST(IssueClock, ARunTimeSystemTakesItsTimeBesideTheDriver) {
+  Draft d;
+  d.plan.runtime = {Seconds{80 * us}, Seconds{7 * us}, Seconds{300 * us}};
+  const OpId copy = d.copy(host, gpu0), kernel = d.kernel(gpu0, {copy}), other = d.kernel(gpu1);
+  const Topology topology = machine();
+  IssueClock clock{d.plan, topology};
+  EXPECT_DOUBLE_EQ(clock.issue(copy).value, (300 + 7 + 2) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(kernel).value, (309 + 80 + 5 + 1) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(other).value, (300 + 80 + 5) * us);
+}
+
 TEST(IssueClock, EachDeviceHasAThreadOrAllHaveOne) {
   const Topology topology = machine();
   for (const bool single : {false, true}) {

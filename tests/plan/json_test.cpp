@@ -81,6 +81,22 @@ TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
   EXPECT_NE(content_hash(other), before);
 }
 
+TEST_F(PlanJson, CostsOfARunTimeSystemAreKeptAndHashed) {
+  EXPECT_EQ(to_json(plan).find("runtime"), std::string::npos);
+  Plan other = plan;
+  other.runtime = {Seconds{80e-6}, Seconds{7e-6}, Seconds{0.3e-3}};
+  EXPECT_NE(content_hash(other), content_hash(plan));
+  EXPECT_EQ(plan_from_json(to_json(other), "plan.json").runtime, other.runtime);
+  const auto with = [](const char* key, const json& value) {
+    return [key, value](json& j) {
+      j["runtime"] = {{"task_s", 0}, {"request_s", 0}, {"call_s", 0}}, j["runtime"][key] = value;
+    };
+  };
+  expect_refused(with("task_s", -1e-6), {"/runtime/task_s", "-1e-06", "at least 0"});
+  expect_refused(with("wait_s", 0), {"/runtime/wait_s", "unknown field"});
+  expect_refused([](json& j) { j["runtime"] = {{"task_s", 0}}; }, {"/runtime/request_s", "missing"});
+}
+
 // Timelines of plans that run alike can be compared, whatever the planner believed.
 TEST_F(PlanJson, TheOriginIsNotHashed) {
   Plan other = plan;

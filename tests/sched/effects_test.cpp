@@ -73,6 +73,13 @@ const std::vector<std::string> wishes{"devices=search",
                                       "order=fifo",
                                       "order=fewest-fetches",
                                       "order=eta",
+                                      "agent=none",
+                                      "agent=paralia",
+                                      "agent=xkblas",
+                                      "agent=blasx",
+                                      "routing=peer-rank",
+                                      "routing=nearest-id",
+                                      "grid=xkblas",
                                       "caching=on",
                                       "caching=off",
                                       "overlap=off",
@@ -83,7 +90,10 @@ const std::vector<std::string> wishes{"devices=search",
                                       "memory=evict",
                                       "memory-fraction=0.3",
                                       "issue=single",
-                                      "issue=per-device"};
+                                      "issue=per-device",
+                                      "task-us=80",
+                                      "request-us=5",
+                                      "call-us=100"};
 
 std::string key_of(const std::string& wish) { return wish.substr(0, wish.find('=')); }
 
@@ -215,10 +225,11 @@ TEST(Effects, WishesWithoutEffectAreNamed) {
   EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
             "batch chunks grid k-split max-hops memory min-chunk-bytes ragged relays routing select-by select-ms sends "
             "shares small-tiles tile-choice ways");
-  EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
-            "batch c-tiles caching chunks compute-streams distribution grid k-split max-hops memory min-chunk-bytes "
-            "order ragged relays "
-            "routing select-by select-ms sends shares small-tiles tile-choice ways write-backs");
+  EXPECT_EQ(
+      named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
+      "agent batch c-tiles caching chunks compute-streams distribution grid k-split max-hops memory min-chunk-bytes "
+      "order ragged relays "
+      "routing select-by select-ms sends shares small-tiles tile-choice ways write-backs");
   EXPECT_EQ(
       named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, gemm, 2}),
       "batch chunks max-hops memory memory-fraction min-chunk-bytes order relays select-by select-ms sends shares "

@@ -1,0 +1,43 @@
+#include "sched/library/blasx_tasks.hpp"
+
+namespace tilerail {
+
+BlasxTasks::BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher)
+    : tasks_{tasks},
+      fetcher_{fetcher},
+      depth_{static_cast<std::int64_t>(tiling.k.size())},
+      batches_(tiling.devices(), Batch{{}, depth_}) {
+  for (std::size_t i = 0; i < tiling.m.size(); ++i)
+    for (std::size_t j = 0; j < tiling.n.size(); ++j)
+      waiting_.push_back({static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)});
+}
+
+void BlasxTasks::take(std::size_t device) {
+  Batch& batch = batches_[device];
+  if (!batch.tiles.empty()) fetcher_.show(device);
+  batch.tiles.clear();
+  while (batch.tiles.size() < streams && !waiting_.empty()) {
+    batch.tiles.push_back(waiting_.back());
+    waiting_.pop_back();
+  }
+  batch.k = 0, batch.stream = 0;
+}
+
+/// The next batch begins when the first stream of this one has ended.
+std::optional<Task> BlasxTasks::next(std::size_t device) {
+  Batch& batch = batches_[device];
+  if (batch.running > 0 && batch.running >= batch.tiles.size()) return std::nullopt;
+  if (batch.k == depth_) {
+    if (waiting_.empty()) return std::nullopt;
+    take(device);
+  }
+  const TileOfC tile = batch.tiles[batch.stream];
+  const Task task = tasks_.task({tile.i, tile.j, batch.k}, batch.k == 0, batch.k + 1 == depth_);
+  ++batch.running;
+  if (++batch.stream == batch.tiles.size()) batch.stream = 0, ++batch.k;
+  return task;
+}
+
+void BlasxTasks::ended(std::size_t device, const Task& /*task*/) { --batches_[device].running; }
+
+}  // namespace tilerail

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <vector>
+
+#include "sched/gemm/gemm_tasks.hpp"
+#include "sched/place/chooser.hpp"
+#include "sched/route/fetcher.hpp"
+
+namespace tilerail {
+
+/// The tasks of BLASX: tiles of C numbered row by row, all GPUs take from the end of one queue, in batches of four, one
+/// a stream. A batch goes through k in step: of each k, tile after tile. What a stream copies follows its last kernel,
+/// and the thread waits for it before it turns to the next stream; so one task's tiles are fetched at a time, under
+/// the kernels of the other streams. Other GPUs see what a batch fetched when it has ended. Source: BLASX (Wang et al.,
+/// 2015), by its public code.
+class BlasxTasks final : public Chooser {
+ public:
+  static constexpr std::size_t streams = 4;
+  static constexpr TasksAtOnce at_once{.unfinished = streams, .waiting = 1};
+
+  BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher);
+
+  std::optional<Task> next(std::size_t device) override;
+  void ended(std::size_t device, const Task& task) override;
+
+ private:
+  struct Batch {
+    std::vector<TileOfC> tiles;
+    std::int64_t k = 0;
+    std::size_t stream = 0;   // whose turn it is
+    std::size_t running = 0;  // tasks that have not ended
+  };
+  void take(std::size_t device);
+
+  const GemmTasks& tasks_;
+  Fetcher& fetcher_;
+  std::int64_t depth_;
+  std::vector<TileOfC> waiting_;  // the next one last
+  std::vector<Batch> batches_;    // by device
+};
+
+}  // namespace tilerail

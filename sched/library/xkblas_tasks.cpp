@@ -1,0 +1,30 @@
+#include "sched/library/xkblas_tasks.hpp"
+
+namespace tilerail {
+
+XkblasTasks::XkblasTasks(const GemmTasks& tasks, const Tiling& tiling)
+    : tasks_{tasks}, tiling_{tiling}, ready_(tiling.devices()) {
+  for (std::size_t d = 0; d < ready_.size(); ++d)
+    if (const Interval depth = tiling.depth_of(d); depth.size() > 0)
+      for (const TileOfC tile : tiling.tiles_of(d)) ready_[d].push_back({tile.i, tile.j, depth.begin});
+}
+
+std::optional<Task> XkblasTasks::next(std::size_t device) {
+  std::deque<SubProblem>& ready = ready_[device];
+  if (ready.empty()) return std::nullopt;
+  const SubProblem sub = ready.front();
+  ready.pop_front();
+  const Interval depth = tiling_.depth_of(device);
+  const Task task = tasks_.task(sub, sub.k == depth.begin, sub.k + 1 == depth.end);
+  running_[task.writes] = sub;
+  return task;
+}
+
+void XkblasTasks::ended(std::size_t device, const Task& task) {
+  const auto running = running_.find(task.writes);
+  const SubProblem sub = running->second;
+  running_.erase(running);
+  if (!task.last) ready_[device].push_front({sub.i, sub.j, sub.k + 1});
+}
+
+}  // namespace tilerail
