@@ -16,9 +16,9 @@ Seconds IssueClock::issue(OpId id) {
   const bool kernel = is_kernel(op.kind);
   const MemoryId device = stream_owner(plan_.queue(op.queue), topology_);
   Seconds& thread = thread_[plan_.single_issuer ? 0 : device.index()];
-  thread += (kernel ? plan_.runtime.task + cost.per_kernel.value_or(cost.per_op)
-                    : plan_.runtime.request + cost.per_op) +
-            cost.per_dependency * static_cast<double>(waits_.before(id).size());
+  thread +=
+      (kernel ? plan_.runtime.task + cost.per_kernel.value_or(cost.per_op) : plan_.runtime.request + cost.per_op) +
+      cost.per_dependency * static_cast<double>(waits_.before(id).size());
   return thread;
 }
 

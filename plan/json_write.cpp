@@ -51,7 +51,10 @@ Json header_json(const Plan& plan) {
             {"memories", plan.memories},
             {"peak_bytes", plan.peak_bytes}};
   if (const RuntimeCosts& costs = plan.runtime; costs != RuntimeCosts{})
-    j["runtime"] = {{"task_s", costs.task.value}, {"request_s", costs.request.value}, {"call_s", costs.call.value}};
+    j["runtime"] = {{"task_s", costs.task.value},
+                    {"request_s", costs.request.value},
+                    {"call_s", costs.call.value},
+                    {"duplex", costs.duplex}};
   j["origin"] = origin_json(plan.origin);
   j["devices"] = Json::array();
   for (const MemoryId device : plan.devices) j["devices"].push_back(device.value);

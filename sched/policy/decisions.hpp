@@ -29,6 +29,7 @@ struct Decisions {
   std::int64_t min_chunk_bytes = 0;
   Sends sends = Sends::free;
   PeerCopies peer_copies = PeerCopies::direct;
+  CopyRates copy_rates = CopyRates::alone;
   bool lazy = false;  // C is fetched after its kernels
   WriteBacks write_backs = WriteBacks::in_order;
   Order order = Order::fifo;

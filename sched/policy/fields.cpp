@@ -166,6 +166,8 @@ std::vector<Field> fields_of_tiles() {
       choice<Sends>("sends", &Policy::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}}),
       choice<PeerCopies>("peer-copies", &Policy::peer_copies,
                          {{"direct", PeerCopies::direct}, {"staged", PeerCopies::staged}}),
+      choice<CopyRates>("copy-rates", &Policy::copy_rates,
+                        {{"alone", CopyRates::alone}, {"duplex", CopyRates::duplex}}),
       choice<CTiles>("c-tiles", &Policy::c_tiles,
                      {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}}),
       choice<WriteBacks>("write-backs", &Policy::write_backs,

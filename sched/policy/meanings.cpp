@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 36> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 37> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
      "matters with several GPUs and select=none."},
@@ -74,6 +74,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 36> meanings
     {"peer-copies",
      "Whether a copy from GPU to GPU is direct or goes over a buffer on a host; matters where GPUs copy from and to "
      "each other."},
+    {"copy-rates",
+     "Whether copies between a host and a GPU are simulated at the rates of the machine, or no faster than beside a "
+     "copy the other way; matters where something is copied so."},
     {"c-tiles",
      "When a tile of C is fetched: before its kernels, after them, or after them only where C shares its home with A "
      "or B; matters with beta other than 0 and GPUs where C is not at home."},

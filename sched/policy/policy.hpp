@@ -20,6 +20,7 @@ enum class Order { fifo, fewest_fetches, eta, eta_all };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
 enum class PeerCopies { direct, staged };
+enum class CopyRates { alone, duplex };
 enum class TileChoice { thesis, search, model, gemmex, repeat, paralia, cublasxt, xkblas };
 enum class DeviceChoice { all, search };
 enum class SelectBy { model, plans };
@@ -69,6 +70,7 @@ struct Policy {
   std::int64_t min_chunk_bytes = 0;  // fewer pieces where they would be smaller than this
   Sends sends = Sends::free;         // copies from one GPU to others: together, or one after another in plan order
   PeerCopies peer_copies = PeerCopies::direct;  // from GPU to GPU, or over a buffer on a host
+  CopyRates copy_rates = CopyRates::alone;      // duplex: those that copies beside others the other way have
   CTiles c_tiles = CTiles::eager;
   WriteBacks write_backs = WriteBacks::in_order;  // with the other copies of their pair, or in queues of their own
   Order order = Order::fifo;
