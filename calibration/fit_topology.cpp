@@ -181,7 +181,7 @@ void round_off(Topology::Description& d) {
         for (auto& point : (*curve)->points) round_off(point.rate);
     if (group.forward_share) group.forward_share = rounded(*group.forward_share);
   }
-  for (auto* curve : {&d.strided.points, &d.strided.busy, &d.strided.peer})
+  for (auto* curve : {&d.strided.points, &d.strided.busy, &d.strided.back, &d.strided.peer})
     for (auto& point : *curve) point.efficiency = rounded(point.efficiency);
   round_off(d.issue.per_op), round_off(d.issue.per_kernel), round_off(d.issue.per_dependency);
   round_off(d.issue.per_call);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "cost/energy.hpp"
 #include "cost/issue_clock.hpp"
@@ -139,14 +141,19 @@ class Pass {
     return std::max(shared, std::accumulate(own.begin(), own.end(), Seconds{0}) / static_cast<double>(own.size()));
   }
 
+  /// Of its rate alone, what a copy gets.
+  double efficiency(const Op& op, const Queue& q) {
+    const double strided = strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), plan_.devices);
+    if (!plan_.runtime.duplex) return strided;
+    const auto [known, is_new] = duplex_.try_emplace({q.src, q.dst}, 1.0);
+    if (is_new) known->second = duplex_efficiency(topology_, q.src, q.dst);
+    return std::min(strided, known->second);
+  }
+
   Seconds copy(const Op& op, Seconds start) {
     const Queue& q = plan_.queue(op.queue);
     if (q.src == q.dst) return start;
-    TrafficClocks::Copy copy{q.src,
-                             q.dst,
-                             copy_bytes(plan_, op),
-                             strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), plan_.devices),
-                             {}};
+    TrafficClocks::Copy copy{q.src, q.dst, copy_bytes(plan_, op), efficiency(op, q), {}};
     for (const MemoryId end : {q.src, q.dst})
       if (const auto number = number_of_[end.index()]) copy.users.push_back(*number);
     return traffic_.run(copy, start);
@@ -174,6 +181,7 @@ class Pass {
   };
   std::vector<Device> devices_;
   PlanKernelCosts kernels_;
+  std::map<std::pair<MemoryId, MemoryId>, double> duplex_;  // by source and destination
 };
 
 }  // namespace

@@ -19,4 +19,7 @@ CopyColumns copy_columns(const Plan& plan, const Op& op);
 double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns,
                           std::span<const MemoryId> computing);
 
+/// Rate of a copy beside one the other way, relative to that of the pair alone; 1 unless exactly one end is a host.
+double duplex_efficiency(const Topology& topology, MemoryId src, MemoryId dst);
+
 }  // namespace tilerail

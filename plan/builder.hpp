@@ -42,6 +42,10 @@ class Deps {
     for (const auto& [queue, op] : uses.all()) ops_.push_back(op);
     return *this;
   }
+  Deps& after(const Deps& others) {
+    ops_.insert(ops_.end(), others.ops_.begin(), others.ops_.end());
+    return *this;
+  }
   auto& ops() { return ops_; }
 
  private:

@@ -115,9 +115,9 @@ void add_buffer(const JsonReader& r, Plan& plan) {
 }
 
 RuntimeCosts read_runtime(const JsonReader& r) {
-  r.only({"task_s", "request_s", "peer_s", "call_s"});
+  r.only({"task_s", "request_s", "peer_s", "call_s", "duplex"});
   const auto cost = [&](const char* key) { return Seconds{r.at(key).not_negative()}; };
-  return {cost("task_s"), cost("request_s"), cost("peer_s"), cost("call_s")};
+  return {cost("task_s"), cost("request_s"), cost("peer_s"), cost("call_s"), r.at("duplex").boolean()};
 }
 
 void read_header(const JsonReader& root, Plan& plan) {

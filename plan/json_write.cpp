@@ -55,7 +55,8 @@ Json header_json(const Plan& plan) {
     j["runtime"] = {{"task_s", costs.task.value},
                     {"request_s", costs.request.value},
                     {"peer_s", costs.peer.value},
-                    {"call_s", costs.call.value}};
+                    {"call_s", costs.call.value},
+                    {"duplex", costs.duplex}};
   j["origin"] = origin_json(plan.origin);
   j["devices"] = Json::array();
   for (const MemoryId device : plan.devices) j["devices"].push_back(device.value);

@@ -95,6 +95,7 @@ std::string content_hash(const Plan& plan) {
   if (plan.runtime != RuntimeCosts{})
     for (const Seconds cost : {plan.runtime.task, plan.runtime.request, plan.runtime.peer, plan.runtime.call})
       hash.add(cost.value);
+  if (plan.runtime.duplex) hash.add(std::int64_t{1});
   for (const MemoryId device : plan.devices) hash.add(device);
   for (const Queue& q : plan.queues) {
     hash.add(static_cast<std::int64_t>(q.kind));

@@ -78,13 +78,15 @@ struct PlanOrigin {
   bool operator==(const PlanOrigin&) const = default;
 };
 
-/// Host time that the run-time system of a library takes, beside what the driver takes to hand an operation over
-/// (`issue` of the machine). The simulator counts it; on hardware it is that of whoever runs the plan.
+/// What the run-time system of a library costs: host time, beside what the driver takes to hand an operation over
+/// (`issue` of the machine), and rates of copies. The simulator counts it; on hardware it is that of whoever runs the
+/// plan.
 struct RuntimeCosts {
-  Seconds task{0};     // for each kernel
-  Seconds request{0};  // for each copy from or to a host
-  Seconds peer{0};     // for each copy from GPU to GPU
-  Seconds call{0};     // before the first operation
+  Seconds task{0};      // for each kernel
+  Seconds request{0};   // for each copy from or to a host
+  Seconds peer{0};      // for each copy from GPU to GPU
+  Seconds call{0};      // before the first operation
+  bool duplex = false;  // no copy between a host and a GPU is faster than beside one the other way
   bool operator==(const RuntimeCosts&) const = default;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 /// The rate that a copy of these columns cannot exceed. Absent where the narrowest link keeps it below that anyway.
 std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
-                             std::span<const MemoryId> computing) {
+                             const Plan& plan) {
   Rate narrowest{std::numeric_limits<double>::infinity()}, cap = narrowest;
   const int parts = topology.parts(src, dst);
   for (const auto& use : topology.links_on(src, dst)) {
@@ -18,7 +18,8 @@ std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyColumns columns, co
     narrowest = std::min(narrowest, link.bandwidth * parts / use.parts);
     if (link.per_flow) cap = std::min(cap, *link.per_flow * parts / use.parts);
   }
-  const double efficiency = strided_efficiency(topology, src, dst, columns, computing);
+  double efficiency = strided_efficiency(topology, src, dst, columns, plan.devices);
+  if (plan.runtime.duplex) efficiency = std::min(efficiency, duplex_efficiency(topology, src, dst));
   if (efficiency < 1) cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);
   return cap < narrowest ? std::optional{cap} : std::nullopt;
 }
@@ -30,7 +31,7 @@ std::optional<Rate> memory_bandwidth(MemoryId memory, const Topology& topology) 
 }  // namespace
 
 std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
-                              std::span<const MemoryId> computing) {
+                              const Plan& plan) {
   CopyRoute route;
   std::optional<Rate> cap;
   if (src == dst) {
@@ -39,7 +40,7 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyColumns columns, c
     route.traffic = 2;
     route.rate = *bandwidth / 2;
   } else {
-    cap = rate_cap(src, dst, columns, topology, computing);
+    cap = rate_cap(src, dst, columns, topology, plan);
     const Rate alone = topology.pair_rate(src, dst);
     route.rate = std::min(alone, cap.value_or(alone));
     route.latency = topology.latency(src, dst);
@@ -66,7 +67,7 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan
     const CopyColumns columns = queue.src == queue.dst || !columns_matter ? CopyColumns{} : copy_columns(plan, op);
     if (columns.bytes != like.columns.bytes || columns.pitch != like.columns.pitch) {
       const auto [entry, is_new] = known.try_emplace({queue.src, queue.dst, columns.bytes, columns.pitch}, none);
-      if (is_new) entry->second = add(queue.src, queue.dst, columns, topology, plan.devices);
+      if (is_new) entry->second = add(queue.src, queue.dst, columns, topology, plan);
       like = {columns, entry->second};
     }
     index_[i] = like.route;

@@ -42,8 +42,7 @@ class CopyRoutes {
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-  std::uint32_t add(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
-                    std::span<const MemoryId> computing);
+  std::uint32_t add(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology, const Plan& plan);
 
   std::vector<CopyRoute> routes_;
   std::vector<FlowRoute> flows_;      // by route

@@ -153,11 +153,12 @@ std::string costs_text(const Topology& topology) {
   }
   const StridedEfficiency& strided = topology.description().strided;
   text += strided_text("", strided.points) + strided_text(", between a host and a device that computes", strided.busy);
-  return text + strided_text(", between devices", strided.peer);
+  return text + strided_text(", from a device to a host", strided.back) +
+         strided_text(", between devices", strided.peer);
 }
 
 std::string sources_text(const Topology& topology) {
-  constexpr const char* kinds[] = {"measured", "published", "assumed"};
+  constexpr const char* kinds[] = {"measured", "fitted", "published", "assumed"};
   Lines lines{{"source", "kind", "text"}};
   for (const Source& source : topology.description().sources) {
     lines.push_back({source.key, kinds[static_cast<int>(source.kind)], source.text});

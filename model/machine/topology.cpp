@@ -91,8 +91,10 @@ double StridedEfficiency::at(Bytes column) const { return interpolated(points, b
 
 double StridedEfficiency::of(const Copy& copy) const {
   const bool as_peer = copy.between_devices && !peer.empty();
+  const bool as_back = copy.to_host && !back.empty();
   const bool as_busy = !copy.between_devices && copy.computes && !busy.empty();
-  return interpolated(as_peer ? peer : as_busy ? busy : points, border, copy.column, copy.pitch);
+  const std::vector<Point>& curve = as_peer ? peer : as_back ? back : as_busy ? busy : points;
+  return interpolated(curve, border, copy.column, copy.pitch);
 }
 
 Topology::Topology(Description description) {

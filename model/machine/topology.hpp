@@ -19,7 +19,7 @@ enum class NodeKind { host, gpu, network_switch };
 
 /// Where a figure comes from; every table of a topology file names one of these.
 struct Source {
-  enum class Kind { measured, published, assumed };
+  enum class Kind { measured, fitted, published, assumed };
   std::string key;
   Kind kind = Kind::assumed;
   std::string text;
@@ -116,6 +116,7 @@ struct StridedEfficiency {
   };
   std::vector<Point> points;     // pitches ascend, columns of one pitch ascend; empty: no loss
   std::vector<Point> busy = {};  // between a host and a device that computes; empty: as `points`
+  std::vector<Point> back = {};  // from a device to a host; empty: as the two above
   std::vector<Point> peer = {};  // between devices; empty: as `points`
   Bytes border = {};        // its multiples are compared with each other only, and so are other pitches; 0: all alike
   std::string source = {};  // provenance key
@@ -125,7 +126,7 @@ struct StridedEfficiency {
 
   struct Copy {
     Bytes column, pitch;
-    bool between_devices = false;
+    bool between_devices = false, to_host = false;
     bool computes = false;  // whether the device at its end does
   };
   double of(const Copy& copy) const;

@@ -157,10 +157,12 @@ Source read_source(const std::string& key, const TomlTable& table) {
   Source source{key, Source::Kind::assumed, table.need("text").text()};
   if (kind.text() == "measured")
     source.kind = Source::Kind::measured;
+  else if (kind.text() == "fitted")
+    source.kind = Source::Kind::fitted;
   else if (kind.text() == "published")
     source.kind = Source::Kind::published;
   else if (kind.text() != "assumed")
-    kind.report("is unknown; expected measured, published or assumed");
+    kind.report("is unknown; expected measured, fitted, published or assumed");
   return source;
 }
 

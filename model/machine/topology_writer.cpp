@@ -157,6 +157,7 @@ class Writer {
       };
       points("strided_efficiency", d_.strided.points);
       points("strided_efficiency_busy", d_.strided.busy);
+      points("strided_efficiency_back", d_.strided.back);
       points("strided_efficiency_peer", d_.strided.peer);
       if (d_.strided.border > Bytes{0}) line("strided_border", quantity(d_.strided.border));
       source(d_.strided.source);
@@ -225,7 +226,7 @@ class Writer {
 }  // namespace
 
 std::string source_to_toml(const Source& source) {
-  constexpr const char* kinds[] = {"measured", "published", "assumed"};
+  constexpr const char* kinds[] = {"measured", "fitted", "published", "assumed"};
   return fmt::format("{} = {{ kind = \"{}\", text = {} }}\n", text(source.key), kinds[static_cast<int>(source.kind)],
                      text(source.text));
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sched/route/host_stage.hpp"
+
 namespace tilerail {
 
 OwnedTiles::OwnedTiles(PlanContext& context, TileDirectory& inputs, Options options)
@@ -66,6 +68,11 @@ Seconds OwnedTiles::copy_once(std::size_t device, const View& from, const View& 
   const MemoryId dst = context_.builder.plan().buffer(to.buffer).memory;
   const Bytes bytes = context_.bytes(from);
   const Clock::Arrival available{ready, ready, ready, 0};
+  if (context_.stage && context_.stage->between(src, dst)) {
+    const HostStage::Copied copied = context_.stage->copy(context_, device, from, to, {deps, {}, available, queue});
+    id = copied.last;
+    return copied.arrival.last;
+  }
   const Clock::Hop hop = context_.clock.hop(src, dst);
   const auto arrival = context_.clock.estimate(hop, bytes, 1, available);
   context_.clock.commit(hop, bytes, arrival);

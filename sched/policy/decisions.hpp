@@ -28,11 +28,14 @@ struct Decisions {
   int chunks = 1;
   std::int64_t min_chunk_bytes = 0;
   Sends sends = Sends::free;
+  PeerCopies peer_copies = PeerCopies::direct;
+  CopyRates copy_rates = CopyRates::alone;
   bool lazy = false;  // C is fetched after its kernels
   WriteBacks write_backs = WriteBacks::in_order;
   Order order = Order::fifo;
   Agent agent = Agent::none;
   bool caching = true, warm = false, overlap = true;
+  int input_buffers = 0;
   int compute_streams = 1;
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.8;

@@ -48,6 +48,12 @@ class Facts {
   }
   bool evicts() const { return only_candidate() && decided("tiles") == tiles_evicted; }
   bool at_home() const { return one_gpu() && asked_.devices[0] == problem.place_c; }
+  /// Whether a matrix is on a GPU that is not given.
+  bool at_other_gpu() const {
+    return std::ranges::any_of(std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
+      return !asked_.topology.is_host(place) && std::ranges::find(asked_.devices, place) == asked_.devices.end();
+    });
+  }
   bool on_hosts() const {
     return std::ranges::all_of(std::array{problem.place_a, problem.place_b, problem.place_c},
                                [&](MemoryId place) { return asked_.topology.is_host(place); });
@@ -231,6 +237,9 @@ constexpr std::array rules{
            if (f.one_gpu()) return one_gpu;
            return f.only_candidate() && !f.sends_in_several_queues() ? "no GPU sends to several" : nullptr;
          }},
+    Rule{"peer-copies", [](const Facts& f) { return f.one_gpu() && !f.at_other_gpu() ? one_gpu : nullptr; }},
+    Rule{"copy-rates",
+         [](const Facts& f) { return f.only_candidate() && !f.copies() ? "nothing is copied" : nullptr; }},
     Rule{"c-tiles",
          [](const Facts& f) -> Reason {
            if (f.problem.beta == 0 || !f.product() || f.at_home()) return "C is not fetched";
@@ -248,6 +257,11 @@ constexpr std::array rules{
     Rule{"warm",
          [](const Facts& f) {
            return f.used_once() ? once : f.policy.caching ? nullptr : "without caching nothing is kept";
+         }},
+    Rule{"input-buffers",
+         [](const Facts& f) -> Reason {
+           if (!f.product()) return nothing_to_multiply;
+           return f.policy.caching && !f.varies("caching") ? "tiles are kept" : nullptr;
          }},
     Rule{"overlap",
          [](const Facts& f) {

@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 36> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 39> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
      "matters with several GPUs and select=none."},
@@ -71,6 +71,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 36> meanings
     {"sends",
      "Whether copies from one GPU to others run together or one after another in the order of the plan; matters with "
      "several GPUs."},
+    {"peer-copies",
+     "Whether a copy from GPU to GPU is direct or goes over a buffer on a host; matters where GPUs copy from and to "
+     "each other."},
+    {"copy-rates",
+     "Whether copies between a host and a GPU are simulated at the rates of the machine, or no faster than beside a "
+     "copy the other way; matters where something is copied so."},
     {"c-tiles",
      "When a tile of C is fetched: before its kernels, after them, or after them only where C shares its home with A "
      "or B; matters with beta other than 0 and GPUs where C is not at home."},
@@ -87,6 +93,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 36> meanings
     {"warm",
      "Whether GPUs hold from the start what an earlier call of the same product has left there, as libraries do that "
      "keep their caches; such a plan is planned and simulated only; matters with caching."},
+    {"input-buffers",
+     "How many tiles of A, and how many of B, a GPU that keeps none holds at once, so how far copies run ahead of "
+     "kernels; auto: as many as its memory holds; matters without caching."},
     {"overlap",
      "Whether a GPU copies while it computes and runs kernels side by side, or does one thing after another."},
     {"compute-streams",

@@ -11,14 +11,30 @@ namespace tilerail {
 namespace {
 
 /// The presets: one row a policy (docs/model.md#policies). Fields in the order of struct Policy.
-const std::array<Policy, 6>& presets() {
-  static const std::array<Policy, 6> table{{
+const std::array<Policy, 8>& presets() {
+  static const std::array<Policy, 8> table{{
       {.preset = "baseline",
        .tile_choice = TileChoice::gemmex,
        .ragged = Ragged::merged,
        .caching = false,
        .overlap = false,
        .compute_streams = 1,
+       .single_issuer = true},
+      {.preset = "cublasxt",
+       .distribution = Distribution::round_robin,
+       .tile_choice = TileChoice::cublasxt,
+       .peer_copies = PeerCopies::staged,
+       .copy_rates = CopyRates::duplex,
+       .write_backs = WriteBacks::own_queues,
+       .caching = false,
+       .input_buffers = 2,
+       .compute_streams = 2},
+      {.preset = "cocopelia",
+       .tile_choice = TileChoice::model,
+       .ragged = Ragged::merged,
+       .write_backs = WriteBacks::own_queues,
+       .compute_streams = 1,
+       .memory = MemoryChoice::evict,
        .single_issuer = true},
       {.preset = "paralia",
        .select_by = SelectBy::model,

@@ -19,6 +19,8 @@ enum class WriteBacks { in_order, own_queues };
 enum class Order { fifo, fewest_fetches, eta, eta_all };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
+enum class PeerCopies { direct, staged };
+enum class CopyRates { alone, duplex };
 enum class TileChoice { thesis, search, model, gemmex, repeat, paralia, cublasxt, xkblas };
 enum class DeviceChoice { all, search };
 enum class SelectBy { model, plans };
@@ -67,12 +69,15 @@ struct Policy {
   int chunks = 8;                    // pieces of a tile in a chain
   std::int64_t min_chunk_bytes = 0;  // fewer pieces where they would be smaller than this
   Sends sends = Sends::free;         // copies from one GPU to others: together, or one after another in plan order
+  PeerCopies peer_copies = PeerCopies::direct;  // from GPU to GPU, or over a buffer on a host
+  CopyRates copy_rates = CopyRates::alone;      // duplex: those that copies beside others the other way have
   CTiles c_tiles = CTiles::eager;
   WriteBacks write_backs = WriteBacks::in_order;  // with the other copies of their pair, or in queues of their own
   Order order = Order::fifo;
   Agent agent = Agent::none;  // whose rules say when a GPU asks for which task
   bool caching = true;
-  bool warm = false;  // GPUs hold what an earlier call of the same has left there
+  bool warm = false;      // GPUs hold what an earlier call of the same has left there
+  int input_buffers = 0;  // tiles of A, and of B, that a GPU holds at once where it keeps none; 0: as many as fit
   bool overlap = true;
   int compute_streams = most_automatic_streams;  // 0: as many as the tile's kernels need to fill a GPU
   MemoryChoice memory = MemoryChoice::cubes;

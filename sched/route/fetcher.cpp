@@ -214,41 +214,58 @@ void Fetcher::fetch_chain(TileId tile, std::size_t device) {
   }
 }
 
-/// The copies of one hop. Piece j waits for piece j of the hop before, when that came in as many pieces.
-void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, Clock::Arrival arrival,
+/// The copies of one hop.
+void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, const Clock::Arrival& arrival,
                    std::size_t on_behalf) {
-  const MemoryId dst = context_.devices[to];
   const View home = directory_.tile(tile).home;
   const auto device = directory_.device_at(from.memory);
   const bool from_copy = device && !directory_.in_place(tile, *device);
   if (from_copy) directory_.pin(tile, *device, true);
   TileDirectory::Copy& target = directory_.copy(tile, to);
   if (!target.has_slot)
-    target.slot =
-        context_.arenas[to].take(home.rows, home.cols, context_.dtype(home), [this, to] { directory_.evict_one(to); });
-  const View whole = from_copy ? directory_.view_on(tile, *device) : home;
-  const TileDirectory::Copy* source = from_copy ? &directory_.copy(tile, *device) : nullptr;
-  if (source && source->last_piece == TileDirectory::nobody) source = nullptr;
-  const bool piecewise = source && source->last_piece.value - source->first_piece.value + 1 == pieces;
-  Op op;
-  op.queue = context_.builder.copy_queue(from.memory, dst);
-  OpId first, last;
-  for (int j = 0; j < pieces; ++j) {
-    const std::int64_t begin = home.cols * j / pieces, end = home.cols * (j + 1) / pieces;
-    op.a = {whole.buffer, whole.row, whole.col + begin, home.rows, end - begin};
-    op.y = {target.slot.buffer, 0, begin, home.rows, end - begin};
-    Deps deps;
-    deps.after(target.slot.former);
-    if (source) deps.after(piecewise ? OpId{source->first_piece.value + j} : source->last_piece);
-    if (!source) deps.after(directory_.last_written_at_home(tile));
-    last = context_.emit(on_behalf, op, deps);
-    if (j == 0) first = last;
+    target.slot = context_.arena_for(home, to).take(home.rows, home.cols, context_.dtype(home),
+                                                    [this, to] { directory_.evict_one(to); });
+  const View there{target.slot.buffer, 0, 0, home.rows, home.cols};
+  const View source = from_copy ? directory_.view_on(tile, *device) : home;
+  const TileDirectory::Copy* copy = from_copy ? &directory_.copy(tile, *device) : nullptr;
+  if (copy && copy->last_piece == TileDirectory::nobody) copy = nullptr;
+  HostStage::When when{{}, {}, from.available};
+  when.enter.after(target.slot.former);
+  if (!copy) when.leave.after(directory_.last_written_at_home(tile));
+  HostStage::Copied copied;
+  if (context_.stage && context_.stage->between(from.memory, context_.devices[to])) {
+    if (copy) when.leave.after(copy->last_piece);
+    copied = context_.stage->copy(context_, on_behalf, source, there, when);
+  } else {
+    copied = send_pieces({source, there, copy, pieces, on_behalf}, when);
+    copied.arrival = arrival;
+    context_.clock.commit(context_.clock.hop(from.memory, context_.devices[to]), directory_.bytes(tile), arrival);
   }
-  context_.clock.commit(context_.clock.hop(from.memory, dst), directory_.bytes(tile), arrival);
-  directory_.arrived(tile, to, first, last, arrival);
-  if (!from_copy) return directory_.used_at_home(tile, last);
+  directory_.arrived(tile, to, copied.first, copied.last, copied.arrival);
+  if (!from_copy) return directory_.used_at_home(tile, copied.left);
   directory_.pin(tile, *device, false);
-  directory_.used(tile, *device, last);
+  directory_.used(tile, *device, copied.left);
+}
+
+/// Piece j waits for piece j of the hop before, when that came in as many pieces.
+HostStage::Copied Fetcher::send_pieces(const Pieces& all, const HostStage::When& when) {
+  const auto memory = [&](const View& view) { return context_.builder.plan().buffer(view.buffer).memory; };
+  const TileDirectory::Copy* source = all.copy;
+  const bool piecewise = source && source->last_piece.value - source->first_piece.value + 1 == all.count;
+  HostStage::Copied copied;
+  Op op;
+  op.queue = context_.builder.copy_queue(memory(all.from), memory(all.to));
+  for (int j = 0; j < all.count; ++j) {
+    const std::int64_t begin = all.to.cols * j / all.count, end = all.to.cols * (j + 1) / all.count;
+    op.a = {all.from.buffer, all.from.row, all.from.col + begin, all.to.rows, end - begin};
+    op.y = {all.to.buffer, 0, begin, all.to.rows, end - begin};
+    Deps deps = when.enter;
+    if (source) deps.after(piecewise ? OpId{source->first_piece.value + j} : source->last_piece);
+    deps.after(when.leave);
+    copied.last = copied.left = context_.emit(all.on_behalf, op, deps);
+    if (j == 0) copied.first = copied.last;
+  }
+  return copied;
 }
 
 }  // namespace tilerail

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "sched/route/host_stage.hpp"
 #include "sched/tasks/directory.hpp"
 
 namespace tilerail {
@@ -62,7 +63,16 @@ class Fetcher {
   Trip detour(TileId tile, std::size_t device) const;
   void fetch_alone(TileId tile, std::size_t device);
   void fetch_chain(TileId tile, std::size_t device);
-  void send(TileId tile, const Holder& from, std::size_t to, int pieces, Clock::Arrival arrival, std::size_t on_behalf);
+  void send(TileId tile, const Holder& from, std::size_t to, int pieces, const Clock::Arrival& arrival,
+            std::size_t on_behalf);
+  /// A tile that is copied whole, and the copy at its source, which may still be in flight.
+  struct Pieces {
+    View from, to;
+    const TileDirectory::Copy* copy;
+    int count;
+    std::size_t on_behalf;
+  };
+  HostStage::Copied send_pieces(const Pieces& all, const HostStage::When& when);
 
   PlanContext& context_;
   TileDirectory& directory_;

@@ -27,7 +27,7 @@ Arena::Slot Arena::take(std::int64_t rows, std::int64_t cols, DType dtype, const
   const std::int64_t size = pooled() ? slot_bytes_ : bytes(rows, cols, dtype);
   Slot slot;
   if (used_ + size <= capacity_) {
-    slot.offset = used_;
+    slot.offset = begin_ + used_;
     used_ += size;
   } else {
     if (free_.empty() && pooled()) make_room();

@@ -15,9 +15,15 @@ namespace tilerail {
 /// to memory that held something else depends on the last uses of what was there.
 class Arena {
  public:
-  /// Bytes that tiles may take on `memory`; `slot_bytes` of 0 makes it ample.
-  Arena(PlanBuilder& builder, MemoryId memory, std::string name, std::int64_t capacity, std::int64_t slot_bytes)
-      : builder_{&builder}, memory_{memory}, name_{std::move(name)}, capacity_{capacity}, slot_bytes_{slot_bytes} {}
+  /// Bytes that tiles may take on `memory`, from `begin` on; `slot_bytes` of 0 makes it ample.
+  Arena(PlanBuilder& builder, MemoryId memory, std::string name, std::int64_t capacity, std::int64_t slot_bytes,
+        std::int64_t begin = 0)
+      : builder_{&builder},
+        memory_{memory},
+        name_{std::move(name)},
+        capacity_{capacity},
+        slot_bytes_{slot_bytes},
+        begin_{begin} {}
 
   struct Slot {
     BufferId buffer;
@@ -44,13 +50,14 @@ class Arena {
   /// Gives memory back; whoever takes it next waits for `uses`.
   void give_back(const Slot& slot, const LastUses& uses);
 
-  std::int64_t peak() const { return used_; }
+  /// Bytes of the memory up to the last that was ever taken.
+  std::int64_t peak() const { return begin_ + used_; }
 
  private:
   PlanBuilder* builder_;
   MemoryId memory_;
   std::string name_;
-  std::int64_t capacity_, slot_bytes_, used_ = 0;
+  std::int64_t capacity_, slot_bytes_, begin_, used_ = 0;
   std::deque<std::pair<std::int64_t, LastUses>> free_;  // offsets, given back longest ago first
 };
 

@@ -212,7 +212,7 @@ void TileDirectory::drop(TileId id, std::size_t device) {
   Copy& here = copy(id, device);
   assert(here.valid && !here.pinned);
   victims_[device].erase(victim_key(id, here));
-  context_.arenas[device].give_back(here.slot, uses_of(here));
+  context_.arena_for(tile(id).home, device).give_back(here.slot, uses_of(here));
   here.valid = here.has_slot = false;
   note(id, device);
 }

@@ -15,6 +15,13 @@
 
 namespace tilerail {
 
+class HostStage;
+
+/// Memory of tiles of A and of B on one device, where each has its own.
+struct InputArenas {
+  Arena a, b;
+};
+
 /// What every part of planning one (sub-)problem shares. Devices are counted 0 .. devices.size() - 1 ("slots").
 struct PlanContext {
   const GemmProblem& problem;
@@ -26,11 +33,20 @@ struct PlanContext {
   KernelCosts& costs;
   std::vector<Arena>& arenas;  // one a device
   BufferId matrix_a, matrix_b, matrix_c;
-  const SharedLinks* links = nullptr;  // routing=link-map only
+  const SharedLinks* links = nullptr;          // routing=link-map only
+  std::vector<InputArenas>* inputs = nullptr;  // input-buffers only: one a device
+  HostStage* stage = nullptr;                  // peer-copies=staged only
 
   DType dtype(const View& view) const { return builder.plan().buffer(view.buffer).dtype; }
   Bytes bytes(const View& view) const {
     return Bytes{static_cast<double>(view.rows * view.cols * element_size(dtype(view)))};
+  }
+
+  /// Where a device holds what it fetches of this matrix.
+  Arena& arena_for(const View& input, std::size_t device) const {
+    if (!inputs) return arenas[device];
+    InputArenas& own = (*inputs)[device];
+    return builder.plan().buffer(input.buffer).kind == Buffer::Kind::matrix_a ? own.a : own.b;
   }
 
   /// Devices that a transfer visits on its way: those of routing=link-map, else none.

@@ -11,12 +11,32 @@ Clock::Options for_devices(Clock::Options options, std::size_t devices) {
   return options;
 }
 
+/// Tiles of A, and of B, that have slots of their own; 0: all tiles share the memory. One slot at least is for C.
+std::int64_t slots_of_inputs(const PlanSetup& setup, std::size_t device, std::int64_t slot_bytes) {
+  if (setup.decisions.caching || setup.decisions.input_buffers == 0 || slot_bytes == 0) return 0;
+  return std::min<std::int64_t>(setup.decisions.input_buffers, (setup.capacities[device] / slot_bytes - 1) / 2);
+}
+
 std::vector<Arena> arenas_of(const PlanSetup& setup, std::int64_t slot_bytes) {
   std::vector<Arena> arenas;
-  for (std::size_t d = 0; d < setup.devices.size(); ++d)
+  for (std::size_t d = 0; d < setup.devices.size(); ++d) {
+    const std::int64_t begin = 2 * slots_of_inputs(setup, d, slot_bytes) * slot_bytes;
     arenas.emplace_back(setup.builder, setup.devices[d], setup.topology.memory(setup.devices[d]).name,
-                        setup.capacities[d], slot_bytes);
+                        setup.capacities[d] - begin, slot_bytes, begin);
+  }
   return arenas;
+}
+
+std::vector<InputArenas> inputs_of(const PlanSetup& setup, std::int64_t slot_bytes) {
+  std::vector<InputArenas> inputs;
+  for (std::size_t d = 0; d < setup.devices.size(); ++d) {
+    const std::int64_t bytes = slots_of_inputs(setup, d, slot_bytes) * slot_bytes;
+    if (bytes == 0) return {};
+    const std::string& name = setup.topology.memory(setup.devices[d]).name;
+    inputs.push_back({{setup.builder, setup.devices[d], name, bytes, slot_bytes},
+                      {setup.builder, setup.devices[d], name, bytes, slot_bytes, bytes}});
+  }
+  return inputs;
 }
 
 }  // namespace
@@ -29,7 +49,7 @@ Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topol
   plan.single_issuer = decisions.single_issuer;
   const auto seconds = [](double microseconds) { return Seconds{microseconds * 1e-6}; };
   plan.runtime = {seconds(decisions.task_us), seconds(decisions.request_us), seconds(decisions.peer_us),
-                  seconds(decisions.call_us)};
+                  seconds(decisions.call_us), decisions.copy_rates == CopyRates::duplex};
   plan.origin.decisions = to_text(decisions, topology);
   return plan;
 }
@@ -37,14 +57,21 @@ Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topol
 Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, std::int64_t slot_bytes)
     : clock_{setup.resources, setup.topology, for_devices(clock, setup.devices.size())},
       arenas_{arenas_of(setup, slot_bytes)},
+      inputs_{inputs_of(setup, slot_bytes)},
       context_{setup.problem, setup.topology, setup.decisions, setup.devices,  setup.builder,  clock_,
-               setup.costs,   arenas_,        setup.matrix_a,  setup.matrix_b, setup.matrix_c, setup.links} {}
+               setup.costs,   arenas_,        setup.matrix_a,  setup.matrix_b, setup.matrix_c, setup.links} {
+  if (!inputs_.empty()) context_.inputs = &inputs_;
+  if (setup.decisions.peer_copies == PeerCopies::staged)
+    context_.stage = &stage_.emplace(setup.topology, setup.builder);
+}
 
 void Workspace::note_peaks(Plan& plan) const {
   for (std::size_t d = 0; d < arenas_.size(); ++d) {
     std::int64_t& peak = plan.peak_bytes[context_.devices[d].index()];
     peak = std::max(peak, arenas_[d].peak());
+    if (!inputs_.empty()) peak = std::max({peak, inputs_[d].a.peak(), inputs_[d].b.peak()});
   }
+  if (stage_) stage_->note_peaks(plan);
 }
 
 }  // namespace tilerail

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "sched/route/host_stage.hpp"
 #include "sched/tasks/plan_context.hpp"
 
 namespace tilerail {
@@ -41,7 +43,9 @@ class Workspace {
 
  private:
   Clock clock_;
-  std::vector<Arena> arenas_;  // one a device
+  std::vector<Arena> arenas_;        // one a device
+  std::vector<InputArenas> inputs_;  // the same; empty where tiles of A, B and C share memory
+  std::optional<HostStage> stage_;
   PlanContext context_;
 };
 

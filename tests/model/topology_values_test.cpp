@@ -62,7 +62,7 @@ std::vector<BadInput> values() {
        "\"assumed\"",
        "\"guessed\"",
        "\"guessed\"",
-       {"'guessed'", "measured, published or assumed"}},
+       {"'guessed'", "measured, fitted, published or assumed"}},
       {"UnknownMemoryKind", "\"gpu\"", "\"tpu\"", "\"tpu\"", {"memory 'gpu0': kind 'tpu'", "host or gpu"}},
       {"NegativeDevice", "device = 0", "device = -1", "-1", {"device '-1' is out of range"}},
       {"ZeroEngines", "h2d = 1", "h2d = 0", "0 }", {"h2d '0' is out of range; expected 1 to"}},

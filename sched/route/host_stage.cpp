@@ -1,0 +1,84 @@
+#include "sched/route/host_stage.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace tilerail {
+namespace {
+
+/// Tiles of each device that may be in a host at once: one enters while the one before leaves.
+constexpr std::size_t rooms_a_device = 2;
+
+/// Copies of one device never wait for those of another, whose buffers may be in use for long.
+int queue_to_host(std::size_t device) { return 2 + static_cast<int>(device); }
+
+}  // namespace
+
+/// The first one with routes from and to both: on shipped machines all GPUs of a node reach the same hosts.
+MemoryId HostStage::host_of(MemoryId src, MemoryId dst) const {
+  const auto reached = [&](MemoryId host) { return topology_.has_route(src, host) && topology_.has_route(host, dst); };
+  const auto found = std::ranges::find_if(topology_.hosts(), reached);
+  return found == topology_.hosts().end() ? src : *found;
+}
+
+bool HostStage::between(MemoryId src, MemoryId dst) const {
+  return !topology_.is_host(src) && !topology_.is_host(dst) && host_of(src, dst) != src;
+}
+
+HostStage::Room HostStage::take(MemoryId host, std::size_t device, std::int64_t bytes) {
+  std::deque<Room>& rooms = rooms_[{host, device}];
+  Room room;
+  if (rooms.size() == rooms_a_device) room = rooms.front(), rooms.pop_front();
+  if (room.bytes >= bytes) return room;
+  std::int64_t& used = used_[host];
+  room = {used, bytes, {}};
+  used += bytes;
+  return room;
+}
+
+HostStage::Copied HostStage::copy(PlanContext& context, std::size_t device, const View& from, const View& to,
+                                  When when) {
+  const auto memory = [&](const View& view) { return builder_.plan().buffer(view.buffer).memory; };
+  const MemoryId src = memory(from), dst = memory(to), host = host_of(src, dst);
+  const DType dtype = context.dtype(from);
+  Room room = take(host, device, Arena::bytes(to.rows, to.cols, dtype));
+  const std::int64_t ld = Arena::leading(to.rows, element_size(dtype));
+  const BufferId buffer = builder_.add_buffer({Buffer::Kind::tile, host, to.rows, to.cols, ld, room.offset, dtype});
+  const int pieces = static_cast<int>(std::clamp<std::int64_t>(to.cols, 1, context.decisions.chunks));
+  const auto moved = [&](MemoryId at, MemoryId next, const Clock::Arrival& available) {
+    const Clock::Hop hop = context.clock.hop(at, next);
+    const Clock::Arrival arrival = context.clock.estimate(hop, context.bytes(to), pieces, available);
+    context.clock.commit(hop, context.bytes(to), arrival);
+    return arrival;
+  };
+  Copied copied;
+  copied.arrival = moved(host, dst, moved(src, host, when.available));
+  when.leave.after(room.former);
+  for (int j = 0; j < pieces; ++j) {
+    const std::int64_t begin = to.cols * j / pieces, cols = to.cols * (j + 1) / pieces - begin;
+    const View staged{buffer, 0, begin, to.rows, cols};
+    Op in, out;
+    in.queue = builder_.copy_queue(src, host, queue_to_host(device));
+    in.a = {from.buffer, from.row, from.col + begin, to.rows, cols}, in.y = staged;
+    copied.left = context.emit(device, in, when.leave);
+    out.queue = builder_.copy_queue(host, dst, when.queue);
+    out.a = staged, out.y = {to.buffer, to.row, to.col + begin, to.rows, cols};
+    copied.last = context.emit(device, out, when.enter.after(copied.left));
+    if (j == 0) copied.first = copied.last;
+    when.leave = {}, when.enter = {};
+  }
+  room.former.clear();
+  room.former.add(builder_.queue_of(copied.last), copied.last);
+  rooms_[{host, device}].push_back(room);
+  return copied;
+}
+
+void HostStage::note_peaks(Plan& plan) const {
+  for (const auto& [host, bytes] : used_) {
+    std::int64_t& peak = plan.peak_bytes[host.index()];
+    peak = std::max(peak, bytes);
+  }
+}
+
+}  // namespace tilerail

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "sched/tasks/plan_context.hpp"
+
+namespace tilerail {
+
+/// Copies from GPU to GPU over a buffer on a host, as drivers make them where GPUs have no access to each other: a tile
+/// goes in pieces, each of which leaves the buffer while the next one enters it. docs/model.md#staged-copies
+class HostStage {
+ public:
+  /// `builder` has to outlive it.
+  HostStage(const Topology& topology, PlanBuilder& builder) : topology_{topology}, builder_{builder} {}
+
+  /// Whether such a copy goes over a host: between GPUs that have routes from and to one.
+  bool between(MemoryId src, MemoryId dst) const;
+
+  /// When a copy may start and enter its end.
+  struct When {
+    Deps leave, enter;         // what its first piece waits for at the source, and at the destination
+    Clock::Arrival available;  // at the source
+    int queue = 0;             // number of the queue from the host
+  };
+  struct Copied {
+    OpId first, last;  // that brought its first and its last piece
+    OpId left;         // after which the source is free
+    Clock::Arrival arrival;
+  };
+  /// Copies a whole tile on behalf of a device, in `chunks` pieces.
+  Copied copy(PlanContext& context, std::size_t device, const View& from, const View& to, When when);
+
+  /// Adds to what the plan says of tiles in hosts.
+  void note_peaks(Plan& plan) const;
+
+ private:
+  /// A piece of a host's memory, and what last used it.
+  struct Room {
+    std::int64_t offset = 0, bytes = 0;
+    LastUses former;
+  };
+  MemoryId host_of(MemoryId src, MemoryId dst) const;
+  Room take(MemoryId host, std::size_t device, std::int64_t bytes);
+
+  const Topology& topology_;
+  PlanBuilder& builder_;
+  std::map<MemoryId, std::int64_t> used_;                               // bytes of each host
+  std::map<std::pair<MemoryId, std::size_t>, std::deque<Room>> rooms_;  // by host and device, used longest ago first
+};
+
+}  // namespace tilerail

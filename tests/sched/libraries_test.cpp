@@ -1,0 +1,95 @@
+// The presets of single libraries: what they copy, in which memory, and how far ahead.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "backends/fluid/simulation.hpp"
+#include "plan/validate.hpp"
+#include "sched/scheduler.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/plan_words.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
+
+class Libraries : public ::testing::Test {
+ protected:
+  Topology machine = shipped("two-gpu");
+  Plan plan(const GemmProblem& p, const Policy& how, std::vector<MemoryId> devices = {gpu0}) {
+    Plan made = plan_gemm(p, machine, devices, how);
+    validate(made, machine);
+    return made;
+  }
+  /// Offsets of the tiles that copies from a memory to another write.
+  std::set<std::int64_t> written(const Plan& plan, MemoryId src, MemoryId dst) {
+    std::set<std::int64_t> offsets;
+    for (const Op& op : plan.ops) {
+      const Queue& queue = plan.queue(op.queue);
+      if (op.kind == OpKind::copy && queue.src == src && queue.dst == dst)
+        offsets.insert(plan.buffer(op.y.buffer).offset);
+    }
+    return offsets;
+  }
+};
+
+TEST_F(Libraries, CublasxtFetchesBothInputsOfEveryKernelFromTheirHome) {
+  // 3 x 3 x 3 tiles of 256^2 doubles: 27 kernels with A and B each, and 9 tiles of C in and out.
+  const Plan made = plan(cube(768), policy("cublasxt", {"tile=256"}), {gpu0, gpu1});
+  const double tile = 256 * 256 * 8;
+  EXPECT_EQ(moved(made, host, gpu0) + moved(made, host, gpu1), (2 * 27 + 9) * tile);
+  EXPECT_EQ(moved(made, gpu0, host) + moved(made, gpu1, host), 9 * tile);
+  EXPECT_EQ(moved(made, gpu0, gpu1) + moved(made, gpu1, gpu0), 0);
+}
+
+TEST_F(Libraries, InputBuffersBoundHowManyTilesOfAnInputAGpuHolds) {
+  GemmProblem p = cube(2048);
+  p.place_b = p.place_c = gpu0;  // A alone is copied, in 8 x 8 x 8 kernels
+  EXPECT_EQ(written(plan(p, policy("cublasxt", {"tile=256"})), host, gpu0).size(), 2);
+  EXPECT_EQ(written(plan(p, policy("cublasxt", {"tile=256", "input-buffers=5"})), host, gpu0).size(), 5);
+}
+
+TEST_F(Libraries, WithOneInputBufferACopyWaitsForTheKernelBefore) {
+  GemmProblem p = cube(2048);
+  p.place_b = p.place_c = gpu0;
+  const auto seconds = [&](const Policy& how) {
+    return makespan_of(simulate_fluid(plan(p, how), machine));
+  };
+  EXPECT_GT(seconds(policy("cublasxt", {"tile=256", "input-buffers=1"})), seconds(policy("cublasxt", {"tile=256"})));
+}
+
+TEST_F(Libraries, StagedCopiesPassOverTheHost) {
+  GemmProblem p = cube(512);
+  p.place_a = gpu1;
+  const double tile = 256 * 256 * 8;
+  const Plan direct = plan(p, policy("cublasxt", {"tile=256", "peer-copies=direct"}));
+  EXPECT_EQ(moved(direct, gpu1, gpu0), 8 * tile);
+  EXPECT_EQ(direct.peak_bytes[host.index()], 0);
+  const Plan staged = plan(p, policy("cublasxt", {"tile=256"}));
+  EXPECT_EQ(moved(staged, gpu1, gpu0), 0);
+  EXPECT_EQ(moved(staged, gpu1, host), 8 * tile);
+  EXPECT_EQ(moved(staged, host, gpu0), moved(direct, host, gpu0) + 8 * tile);
+  EXPECT_EQ(staged.peak_bytes[host.index()], 2 * tile);
+}
+
+TEST_F(Libraries, StagedTilesOfCComeAndGoOverTheHost) {
+  GemmProblem p = cube(512);
+  p.place_c = gpu1;
+  const Plan staged = plan(p, policy("cublasxt", {"tile=256"}));
+  const double c = 512 * 512 * 8;
+  EXPECT_EQ(moved(staged, gpu1, host), c);
+  EXPECT_EQ(moved(staged, host, gpu1), c);
+  EXPECT_EQ(moved(staged, gpu0, gpu1) + moved(staged, gpu1, gpu0), 0);
+}
+
+TEST_F(Libraries, CocopeliaFetchesEveryTileOnceAndMergesRests) {
+  const double all = 600.0 * 600 * 8;
+  const Plan made = plan(cube(600), policy("cocopelia", {"tile=256"}));  // tiles of 256 and 344
+  EXPECT_EQ(moved(made, host, gpu0), 3 * all);
+  EXPECT_EQ(moved(made, gpu0, host), all);
+  EXPECT_EQ(count(made, OpKind::gemm), 8);
+}
+
+}  // namespace
+}  // namespace tilerail::testing
