@@ -56,6 +56,10 @@ def plotting():
 
 
 def save_figure(figure, path: str) -> None:
-    content = io.BytesIO()
-    figure.savefig(content, format=os.path.splitext(path)[1][1:])
+    """The same bytes for the same figure."""
+    import matplotlib
+
+    content, kind = io.BytesIO(), os.path.splitext(path)[1][1:]
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tilerail"}):
+        figure.savefig(content, format=kind, metadata={"Date": None} if kind == "svg" else None)
     _save(path, content.getvalue())
