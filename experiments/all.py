@@ -47,13 +47,13 @@ def summary(outcomes: dict[str, Outcome]) -> list[list[str]]:
     return lines
 
 
-def section(name: str, outcome: Outcome, drawn: bool) -> str:
+def section(name: str, outcome: Outcome, drawn: bool, quick: str) -> str:
     paper = paper_of(name)
     why = f" Why we differ: {paper.why}." if paper.why and not all(each.within for each in outcome.findings) else ""
-    figure = f"![{paper.title}]({FIGURES}/{name}.svg)\n\n" if drawn else ""
-    return f"""### {paper.title}
+    figure = f"![{name}]({FIGURES}/{name}.svg)\n\n" if drawn else ""
+    return f"""### {paper.title.removesuffix(".")}
 
-{figure}    tilerail experiment run {name}
+{figure}    tilerail experiment run {name}{quick}
 
 {wrapped(verdict(outcome.findings) + why)}
 """
@@ -87,7 +87,7 @@ measured, or a target of ours, and is drawn equally wide for all; a red dot lies
     text += "".join(f"| {name} | {within} | {of} |\n" for name, within, of, _ in summary(outcomes)[1:])
     for title, names in PAPERS.items():
         if found := [name for name in names if name in outcomes]:
-            text += f"\n## {title}\n\n" + "\n".join(section(name, outcomes[name], drawn) for name in found)
+            text += f"\n## {title}\n\n" + "\n".join(section(name, outcomes[name], drawn, quick) for name in found)
     folder = path.parent / FIGURES
     folder.mkdir(parents=True, exist_ok=True)
     for name in outcomes if drawn else ():

@@ -216,6 +216,7 @@ def draw_heat(axes, memories: list[str], heat: dict[Pair, float], labels: dict[P
     names = [memory.removeprefix("gpu") for memory in memories]
     axes.set_xticks(range(len(names)), names, fontsize=6)
     axes.set_yticks(range(len(names)), names, fontsize=6)
+    axes.tick_params(length=0)
     axes.set_title(title, fontsize=7)
 
 
@@ -224,31 +225,34 @@ def draw_bars(axes, runs: list[Run], value, title: str) -> None:
     for number, place in enumerate(PLACES):
         bars = [(names.index((run.name, run.measured)), value(run)) for run in runs if run.place == place]
         axes.bar([x + (number - 0.5) * 0.4 for x, _ in bars], [height for _, height in bars], 0.4, label=place)
-    axes.set_xticks(range(len(names)), [name + ("\nmeasured" if measured else "") for name, measured in names],
-                    fontsize=6, rotation=45)
+    axes.set_xticks(range(len(names)), [name + (", meas." if measured else "") for name, measured in names],
+                    fontsize=5, rotation=90)
     axes.tick_params(axis="y", labelsize=6)
     axes.set_title(title, fontsize=7)
     axes.legend(fontsize=6)
 
 
 def draw(figure, memories: list[str], pairs: Links, published: dict[Pair, float], runs: list[Run]) -> None:
-    """The link map, totals, and a map of the transfers of each run; BLASX and others beside their traces."""
+    """The link map, totals, and a map of the transfers of each library that was traced, beside ours."""
     bandwidths = {pair: bandwidth for pair, (_, bandwidth) in pairs.items()}
-    of_place = [sorted((run for run in runs if run.place == place), key=lambda run: (run.name, run.measured))
-                for place in PLACES]
+    traced = {run.name for run in runs if run.measured}
+    of_place = [sorted((run for run in runs if run.place == place and run.name in traced),
+                       key=lambda run: (run.name, run.measured)) for place in PLACES]
     columns = max(4, *map(len, of_place))
     axes = figure.subplots(1 + len(PLACES), columns)
-    for each, heat, title in ((axes[0][0], bandwidths, "topology, GB/s"), (axes[0][1], published, "published, GB/s")):
-        draw_heat(each, memories, heat, {pair: f"{value:.0f}" for pair, value in heat.items()}, title)
+    draw_heat(axes[0][0], memories, bandwidths, {pair: f"{value:.0f}" for pair, value in bandwidths.items()},
+              "topology, GB/s")
+    draw_heat(axes[0][1], memories, published, {}, "published, the same colours")
     draw_bars(axes[0][2], runs, lambda run: run.transfers, "transfers of tiles")
     draw_bars(axes[0][3], runs, lambda run: run.bandwidth, "mean bandwidth, GB/s")
     for row, of_one in zip(axes[1:], of_place):
         for each, run in zip(row, of_one):
-            labels = {pair: f"{link.transfers:.0f}" for pair, link in run.links.items()}
+            labels = {pair: f"{link.transfers:.0f}" for pair, link in run.links.items() if link.transfers >= 2}
             draw_heat(each, memories, bandwidths, labels,
                       f"{run.name}{', measured' if run.measured else ''}, {run.place}\n{run.seconds * 1e3:.0f} ms")
     for each in [*axes[0][4:], *(each for row, of_one in zip(axes[1:], of_place) for each in row[len(of_one):])]:
         each.set_axis_off()
+    figure.subplots_adjust(left=0.03, right=0.99, hspace=0.6)
 
 
 def study(tilerail, options) -> Outcome:
@@ -283,7 +287,7 @@ def arguments(parser) -> None:
                              "issued,started,ended")
 
 
-PAPER = Paper(NAME, __doc__, study, arguments, width=16.0, height=7.0)
+PAPER = Paper(NAME, __doc__, study, arguments, width=11.0, height=7.0)
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -143,17 +143,19 @@ def tables(results: Results, problems: list[Problem]) -> list[list[list[str]]]:
 
 
 def draw_places(axes, results: Results, problems: list[Problem], what, label: str) -> None:
-    """Boxes by placement, a box for each variant."""
+    """By placement and variant: the median, the middle half and the middle 90 % of the problems."""
     places = [place for place in PLACES if any(each.place == place for each in problems)]
     for v, variant in enumerate(DRAWN):
-        boxes = [[what(each, results.best[each, variant]) for each in problems if each.place == place]
-                 for place in places]
-        drawn = axes.boxplot(boxes, positions=[p + 0.14 * (v - 2.5) for p in range(len(places))], widths=0.11,
-                             patch_artist=True, showfliers=False, medianprops={"color": "#30363d", "lw": 0.7},
-                             boxprops={"lw": 0.4}, whiskerprops={"lw": 0.4}, capprops={"lw": 0.4})
-        for box in drawn["boxes"]:
-            box.set_facecolor(COLOURS[VARIANTS[variant]])
-        axes.plot([], [], "s", ms=4, color=COLOURS[VARIANTS[variant]], label=variant)
+        colour = COLOURS[VARIANTS[variant]]
+        at = [p + 0.14 * (v - 2.5) for p in range(len(places))]
+        values = [[what(each, results.best[each, variant]) for each in problems if each.place == place]
+                  for place in places]
+        low, first, middle, third, high = ([quantile(of, share) for of in values]
+                                           for share in (0.05, 0.25, 0.5, 0.75, 0.95))
+        axes.vlines(at, low, high, colors=colour, lw=0.7)
+        axes.vlines(at, first, third, colors=colour, lw=4)
+        axes.plot(at, middle, "_", ms=5, color="#30363d")
+        axes.plot([], [], "s", ms=4, color=colour, label=variant)
     axes.set_xticks(range(len(places)), places, fontsize=6)
     axes.tick_params(axis="y", labelsize=6)
     axes.set_ylabel(label, fontsize=6)
@@ -184,11 +186,12 @@ def study(tilerail, options) -> Outcome:
         draw_places(rates, results, problems, lambda each, result: each.flops / result["makespan_s"] / 1e12, "TFLOP/s")
         draw_places(efficiencies, results, problems, lambda each, result: each.flops / joules(result) / 1e9,
                     "GFLOP/s/W")
-        rates.legend(fontsize=5, ncols=6, loc="upper center")
+        rates.legend(fontsize=5, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         groups = {f"{library}\n{place}": [each.error for each in of if each.measured.place == place]
                   for library, of in by_library(compared).items() for place in PLACES}
         draw_errors(errors, {name: of for name, of in groups.items() if of} or {"none": [0.0]}, TARGET,
                     "measured rows")
+        figure.subplots_adjust(hspace=0.35)
 
     measured = {(each.measured.sizes, each.measured.place, each.measured.library): each for each in compared}
     rows = []

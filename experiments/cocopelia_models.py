@@ -14,6 +14,7 @@ NAME = "cocopelia_models"
 MODELS = ("baseline", "dataloc", "bts", "dr", "cso")
 SHOWN = {"CoCoPeLia": ("cso", "dr"), "cuBLASXt": ("cso", "bts"), "daxpy": ("cso", "bts")}  # figures 5 and 4
 FIRST_TILE = 1024  # of GEMMs in the paper's validation sets (V-B)
+LENGTHS = tuple(length * 2**20 for length in (8, 64, 128, 256))  # of daxpy, there
 SIMULATED_FROM, MEDIAN_TARGET, NINETIETH_TARGET = 512, 0.04, 0.12  # of CoCoPeLia's library, simulated
 STATIC_TILE, CHOICE_TESTBED = 2048, "2"  # of BLASX; figure 6
 CHOICES = {"best tile": None, "baseline": "baseline", "dataloc": "dataloc", "BTS": "bts", "DR": "dr", "CSO": "cso"}
@@ -94,7 +95,8 @@ def choice_findings(gains: dict) -> list[Finding]:
 
 def study(tilerail, options) -> Outcome:
     problems = by_problem([row for row in one_gpu_rows(("CoCoPeLia", "cuBLASXt"))
-                           if row.overlaps and row.tile >= (1 if row.routine == "daxpy" else SIMULATED_FROM)])
+                           if row.overlaps and (row.sizes[0] in LENGTHS if row.routine == "daxpy" else
+                                                row.tile >= SIMULATED_FROM)])
     rows = [row for key in sample(list(problems), options.quick, 24) for row in sample(problems[key], options.quick, 6)]
     found = predictions(tilerail, rows)
     errors = errors_of(rows, found)

@@ -47,7 +47,7 @@ class Paper:
 
     def figure(self, figure_type, outcome: Outcome):
         """What the study draws, and the verdict on its right."""
-        right = 3.6 if outcome.findings else 0.0
+        right = 5.0 if outcome.findings else 0.0
         left = self.width if outcome.draw else 0.0
         lines = min(24, len(outcome.findings))
         figure = figure_type(figsize=(left + right, max(self.height, 0.8 + 0.15 * lines)), dpi=150)
@@ -55,7 +55,7 @@ class Paper:
         if outcome.draw:
             outcome.draw(parts[0])
         if outcome.findings:
-            axes = parts[1].add_axes([0.40, 0.10, 0.32, 0.80])
+            axes = parts[1].add_axes([0.40, 0.08, 0.27, 0.82])
             draw_findings(axes, outcome.findings)
         return figure
 

@@ -118,7 +118,7 @@ def draw_findings(axes, findings: list[Finding], most: int = 24) -> None:
     axes.set_yticks(range(len(shown)), [each.value.name for each in reversed(shown)], fontsize=6)
     axes.set_xlim(-SHOWN_WIDTHS * 1.03, SHOWN_WIDTHS * 1.03)
     axes.set_ylim(-0.7, len(shown) - 0.3)
-    axes.set_xticks([-1, 0, 1], ["", "published", ""], fontsize=6)
+    axes.set_xticks([-1, 1], ["", ""])
     left_out = len(findings) - len(shown)
     axes.set_title("ours, and the tolerance (green)" + (f"; {left_out} nearer ones left out" if left_out else ""),
                    fontsize=7)
