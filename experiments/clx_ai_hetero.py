@@ -153,7 +153,8 @@ def arguments(parser) -> None:
     parser.add_argument("--sizes", type=sizes, metavar="LIST", help="only problems with these M, for example 4K,8K")
 
 
-PAPER = Paper(NAME, __doc__, study, arguments)
+PAPER = Paper(NAME, __doc__, study, arguments,
+              why="the load that slows the GPUs there is another process, which is there and gone; here it is a rate")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

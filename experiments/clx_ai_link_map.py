@@ -287,7 +287,9 @@ def arguments(parser) -> None:
                              "issued,started,ended")
 
 
-PAPER = Paper(NAME, __doc__, study, arguments, width=11.0, height=7.0)
+PAPER = Paper(NAME, __doc__, study, arguments, width=11.0, height=7.0,
+              why="BLASX and XKBLAS decide while they run, by which copy is there first; times of traced copies include "
+                  "waiting at hops")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

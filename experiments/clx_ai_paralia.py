@@ -212,7 +212,8 @@ def arguments(parser) -> None:
     parser.add_argument("--largest", type=int, default=36 * 1024, metavar="N", help="only problems with sides up to N")
 
 
-PAPER = Paper(NAME, __doc__, study, arguments, width=8.0, height=6.5)
+PAPER = Paper(NAME, __doc__, study, arguments, width=8.0, height=6.5,
+              why="small problems consist of what a library spends at run time, and its selection sees that time")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

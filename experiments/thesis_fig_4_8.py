@@ -116,7 +116,8 @@ def arguments(parser) -> None:
                         help="these instead of the regular dataset, for example 8K,16K")
 
 
-PAPER = Paper(NAME, __doc__, study, arguments)
+PAPER = Paper(NAME, __doc__, study, arguments,
+              why="the thesis does not say which tile its baseline has, and the factor follows N over T")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -79,7 +79,9 @@ def study(tilerail, options) -> Outcome:
                    draw)
 
 
-PAPER = Paper(NAME, __doc__, study, height=2.6)
+PAPER = Paper(NAME, __doc__, study, height=2.6,
+              why="the policy weighs the time of both links one after the other, where the library sends in pieces and "
+                  "compares bandwidths")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)
