@@ -250,6 +250,9 @@ def draw(figure, memories: list[str], pairs: Links, published: dict[Pair, float]
             labels = {pair: f"{link.transfers:.0f}" for pair, link in run.links.items() if link.transfers >= 2}
             draw_heat(each, memories, bandwidths, labels,
                       f"{run.name}{', measured' if run.measured else ''}, {run.place}\n{run.seconds * 1e3:.0f} ms")
+    for each in axes[1:, 1:].flat:  # as in the first column
+        each.set_yticks([])
+        each.set_xticks([])
     for each in [*axes[0][4:], *(each for row, of_one in zip(axes[1:], of_place) for each in row[len(of_one):])]:
         each.set_axis_off()
     figure.subplots_adjust(left=0.03, right=0.99, hspace=0.6)
@@ -259,13 +262,14 @@ def study(tilerail, options) -> Outcome:
     pairs = link_map(tilerail)
     memories = sorted({src for src, _ in pairs})  # the host after the GPUs, as published
     published = published_map(memories)
-    runs, bounds = simulated_runs(tilerail)
     if options.measured and options.measured.is_dir():
-        runs += measured_runs(options.measured, memories)
+        traced = measured_runs(options.measured, memories)
     else:
         if options.measured:
             print(f"skipped: there is no folder '{options.measured}'", end="\n\n")
-        runs += traced_runs()
+        traced = traced_runs()
+    runs, bounds = simulated_runs(tilerail)
+    runs += traced
     runs.sort(key=lambda run: PLACES.index(run.place))
     tables = [map_tables(memories, pairs), [[agreement(pairs, published)]], run_table(runs, pairs, bounds),
               [[f"bound of {place}: {result['bound_s'] * 1e3:.1f} ms ({result['bound_by']})"]
@@ -288,8 +292,8 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper(NAME, __doc__, study, arguments, width=11.0, height=7.0,
-              why="BLASX and XKBLAS decide while they run, by which copy is there first; times of traced copies include "
-                  "waiting at hops")
+              why="BLASX and XKBLAS decide while they run, by which copy is there first; times of traced copies "
+                  "include waiting at hops")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -62,8 +62,8 @@ def study(tilerail, options) -> Outcome:
 
 
 PAPER = Paper(NAME, __doc__, study,
-              why="the means are over the half of the problems that we have, and cuBLASXt and BLASX spend time in their "
-                  "run-time systems")
+              why="the means are over the half of the problems that we have, and cuBLASXt and BLASX spend time in "
+                  "their run-time systems")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -138,8 +138,8 @@ def study(tilerail, options) -> Outcome:
 
 
 PAPER = Paper(NAME, __doc__, study,
-              why="the medians are over the half of the evaluation data that we have, which has other problems than the "
-                  "paper's validation sets, too")
+              why="the medians are over the half of the evaluation data that we have, which has other problems than "
+                  "the paper's validation sets, too")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

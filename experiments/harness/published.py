@@ -52,9 +52,9 @@ class Finding:
         return low <= self.ours <= high
 
     def distance(self) -> float:
-        """From the middle of the band, in half widths: up to 1 is within."""
+        """From the middle of the band, in half widths: up to 1 is within. One that is to be met exactly is 1 % wide."""
         low, high = self.value.band()
-        return (self.ours - (low + high) / 2) / ((high - low) / 2)
+        return (self.ours - (low + high) / 2) / ((high - low) / 2 or 0.01 * abs(high))
 
     def cells(self) -> list[str]:
         value = self.value

@@ -79,5 +79,6 @@ def save_figure(figure, path: str) -> None:
 
     content, kind = io.BytesIO(), os.path.splitext(path)[1][1:]
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tilerail"}):
-        figure.savefig(content, format=kind, metadata={"Date": None} if kind == "svg" else None)
+        of_kind = {"metadata": {"Date": None}, "dpi": 40} if kind == "svg" else {}  # dots of the images in it
+        figure.savefig(content, format=kind, **of_kind)
     _save(path, _smaller(content.getvalue().decode()).encode() if kind == "svg" else content.getvalue())

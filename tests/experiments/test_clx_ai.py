@@ -157,8 +157,8 @@ class ClxAiLinkMap(ExperimentTest):
         found = next(line for line in text.splitlines() if line.startswith("xkblas 0:1:2, transfers"))
         self.assertEqual(found.split()[-3], "469")
         shared = 0.0
-        ours, theirs = ({(row["src"], row["dst"]): float(row["transfers"]) for row in links["h:h:h", "paralia", measured]}
-                        for measured in "01")
+        ours, theirs = ({(row["src"], row["dst"]): float(row["transfers"]) for row in rows}
+                        for rows in (links["h:h:h", "paralia", measured] for measured in "01"))
         for pair in set(ours) & set(theirs):
             shared += min(ours[pair], theirs[pair])
         share = shared / max(sum(ours.values()), sum(theirs.values()))
