@@ -1,170 +1,160 @@
-"""PARALiA on CLX-AI with GPUs of three speeds: simulated on the devices it selected, and by our own selection.
+"""PARALiA and other libraries on CLX-AI with GPUs of three speeds: thesis figure 3.11 and table 3.5.
 
-Every measured row is simulated by the policy `paralia` with the devices and the tile that were measured: in equal
-shares for comm_opt, which does not select, else in shares by speed. Beside it stands the selection that the model makes
-of all eight GPUs. See docs/experiments.md.
+Every measured row is simulated on the devices and with the tile that were measured: PARALiA's comm_opt, which does not
+select, in equal shares, its selections in shares by speed; beside it stands the selection that the model makes of all
+eight GPUs. Then the 250 problems of thesis 3.3.4. See docs/experiments.md.
 """
 
 import dataclasses
-import os
 import pathlib
-import statistics
 
-from harness import (BOUND_COLUMNS, Failure, Parser, Simulation, Tilerail, aligned, command_text, over_bound, plotting,
-                     read_table, run_experiment, save_figure, sizes, write_csv)
+from clx_ai_paralia import PLACES, joules, parts
+from harness import (COLOURS, COMPARED_COLUMNS, MEASURED_COLUMNS, REFERENCE, Compared, Failure, Measured, Outcome,
+                     Paper, Simulation, by_library, compared_cells, draw_errors, error_findings, error_table,
+                     policy_of, read_measured, run_experiment, sample, share_target, sizes)
 
+NAME = "clx_ai_hetero"
 MACHINE = "clx-ai-hetero"
-REFERENCE = pathlib.Path(__file__).resolve().parent / "reference" / "clx_ai_hetero.csv"
-COLUMNS = ["library", "devices", "M", "N", "K", "loc_A", "loc_B", "loc_C", "tile", "median_s", "predicted_s"]
-VARIANTS = {"PARALiA-comm_opt": "none", "PARALiA-select-PERF": "perf", "PARALiA-select-EDP": "edp"}
 COMMUNICATION, SPEED = "PARALiA-comm_opt", "PARALiA-select-PERF"
-TARGET = 0.2  # median of |simulated / measured - 1|
+SELECTING = {SPEED: "perf", "PARALiA-select-EDP": "edp", "PARALiA-select-PDP": "pdp"}
+LIBRARIES = ("BLASX", "XKBLAS", COMMUNICATION, *SELECTING)
+TARGET = 0.15  # median of |simulated / measured - 1|
+
+
+def as_measured(row: Measured) -> Simulation:
+    if row.library in SELECTING:
+        plain = dataclasses.replace(row, library=COMMUNICATION)
+        return plain.simulation("--set", "shares=speed")
+    return row.simulation(*(["--set", "shares=equal"] if row.library == COMMUNICATION else []))
+
+
+def selected(row: Measured) -> Simulation:
+    """By our own selection of all GPUs."""
+    return dataclasses.replace(row, devices="all").simulation()
 
 
 @dataclasses.dataclass(frozen=True)
-class Measured:
-    variant: str
-    devices: str
-    problem: str  # M,N,K
+class Problem:
+    """One of the dataset."""
+
+    m: int
+    k: int
     place: str
-    tile: int
-    seconds: float
 
-    def simulation(self) -> Simulation:
-        shares = "equal" if self.variant == COMMUNICATION else "speed"
-        policy = ("--policy", "paralia", "--tile", str(self.tile), "--set", f"shares={shares}")
-        return Simulation(self.problem, MACHINE, self.place, policy, self.devices)
+    @property
+    def flops(self) -> int:
+        return 2 * self.m * self.m * self.k
 
-    def selection(self) -> Simulation:
-        policy = ("--policy", "paralia", "--tile", str(self.tile), "--select", VARIANTS[self.variant])
-        return Simulation(self.problem, MACHINE, self.place, policy)
+    def simulation(self, library: str) -> Simulation:
+        return Simulation(f"{self.m},{self.m},{self.k}", MACHINE, self.place, policy_of(library))
 
 
-@dataclasses.dataclass(frozen=True)
-class Compared:
-    measured: Measured
-    simulated: dict
-    selected: dict
-
-    def error(self) -> float:
-        """Above zero where the simulation is slower than the measurement."""
-        return self.simulated["makespan_s"] / self.measured.seconds - 1
-
-    def devices(self) -> str:
-        return ",".join(name.removeprefix("gpu") for name in self.selected["devices"])
+def dataset() -> list[Problem]:
+    """That of the 630 problems with the least sizes and the steps doubled (thesis 3.3.4): 25 shapes, 10 placements."""
+    kilo = 1024
+    shapes = [(side * kilo, side * kilo) for side in range(4, 23, 2)]
+    shapes += [(fat * kilo, fat * kilo // r) for fat in range(16, 33, 8) for r in (2, 8, 32)]
+    shapes += [(fat * kilo // r, fat * kilo) for fat in range(24, 37, 8) for r in (2, 8, 32)]
+    return [Problem(*shape, place) for place in PLACES for shape in shapes]
 
 
-def read_rows(path: pathlib.Path) -> list[Measured]:
-    rows = []
-    for row in read_table(path, COLUMNS)[1]:
-        if row["library"] not in VARIANTS:
-            raise Failure(f"{row.where}: library: '{row['library']}' is none of {', '.join(VARIANTS)}")
-        problem = ",".join(str(row.whole(side)) for side in "MNK")
-        place = ":".join(row["loc_" + matrix] for matrix in "ABC")
-        rows.append(Measured(row["library"], row["devices"], problem, place, row.whole("tile"),
-                             row.positive("median_s")))
-    return rows
-
-
-def compare(tilerail: Tilerail, rows: list[Measured]) -> list[Compared]:
-    results = tilerail.simulate(each for row in rows for each in (row.simulation(), row.selection()))
-    return [Compared(row, results[row.simulation()], results[row.selection()]) for row in rows]
-
-
-def print_rows(compared: list[Compared]) -> None:
-    lines = [["variant", "N", "tile", "devices", "measured ms", "simulated ms", "error", "bound ms", "over it",
-              "selected here", "simulated ms"]]
+def row_table(compared: list[Compared], here: dict[Measured, dict]) -> list[list[str]]:
+    lines = [["library", "M,N,K", "place", "tile", "devices", "measured ms", "simulated ms", "error", "selected here",
+              "simulated ms"]]
     for each in compared:
-        row = each.measured
-        lines.append([row.variant, row.problem.split(",")[0], str(row.tile), row.devices, f"{row.seconds * 1e3:.1f}",
-                      f"{each.simulated['makespan_s'] * 1e3:.1f}", f"{each.error():+.1%}",
-                      f"{each.simulated['bound_s'] * 1e3:.1f}",
-                      over_bound(each.simulated["makespan_s"], each.simulated), each.devices(),
-                      f"{each.selected['makespan_s'] * 1e3:.1f}"])
-    print(aligned(lines), end="\n\n")
+        row, own = each.measured, here[each.measured]
+        lines.append([row.library, ",".join(map(str, row.sizes)), row.place, str(each.result["tile"]), row.devices,
+                      f"{row.seconds * 1e3:.1f}", f"{each.result['makespan_s'] * 1e3:.1f}", f"{each.error:+.1%}",
+                      devices_of(own), f"{own['makespan_s'] * 1e3:.1f}"])
+    return lines
 
 
-def print_errors(compared: list[Compared]) -> None:
-    lines = [["|error|", "median", f"target {TARGET:.0%}", "largest"]]
-    for variant in (*VARIANTS, "all"):
-        errors = [abs(each.error()) for each in compared if variant in ("all", each.measured.variant)]
-        if not errors:
-            continue
-        median = statistics.median(errors)
-        lines.append([variant, f"{median:.1%}", "within" if median <= TARGET else "outside", f"{max(errors):.1%}"])
-    print(aligned(lines), end="\n\n")
+def devices_of(result: dict) -> str:
+    return ",".join(name.removeprefix("gpu") for name in result["devices"])
 
 
-def print_gains(compared: list[Compared]) -> None:
-    """What selecting by speed gains over all devices: more than 1 where it is faster."""
-    times = {(each.measured.variant, each.measured.problem): each for each in compared}
-    lines = [["comm_opt over select-PERF", "measured", "simulated", "selected here"]]
-    for (variant, problem), all_devices in times.items():
-        selected = times.get((SPEED, problem))
-        if variant != COMMUNICATION or selected is None:
-            continue
-        simulated = all_devices.simulated["makespan_s"]
-        lines.append([problem.split(",")[0], f"{all_devices.measured.seconds / selected.measured.seconds:.3f}",
-                      f"{simulated / selected.simulated['makespan_s']:.3f}",
-                      f"{simulated / selected.selected['makespan_s']:.3f}"])
-    print(aligned(lines))
+def gains(compared: list[Compared]) -> list[tuple[tuple, float, float]]:
+    """What selecting by speed gains over all devices, by problem: measured, simulated; above 1 where it is faster."""
+    times = {(each.measured.library, each.measured.sizes, each.measured.place): each for each in compared}
+    found = []
+    for (library, size, place), every in times.items():
+        chosen = times.get((SPEED, size, place))
+        if library == COMMUNICATION and chosen:
+            found.append(((size, place), every.measured.seconds / chosen.measured.seconds,
+                          every.result["makespan_s"] / chosen.result["makespan_s"]))
+    return found
 
 
-def draw(path: str, compared: list[Compared]) -> bool:
-    """Rates over N, a panel for each variant. False without matplotlib."""
-    figure_type = plotting()
-    if figure_type is None:
-        return False
-    figure = figure_type(figsize=(9.0, 3.0), dpi=150, layout="constrained")
-    axes = figure.subplots(1, len(VARIANTS), sharey=True)
-    for panel, variant in zip(axes, VARIANTS):
-        rows = [each for each in compared if each.measured.variant == variant]
-        sides = [int(each.measured.problem.split(",")[0]) for each in rows]
-        lines = {"measured": ("#30363d", [each.measured.seconds for each in rows]),
-                 "simulated": ("#2a9d8f", [each.simulated["makespan_s"] for each in rows]),
-                 "selected here": ("#e9c46a", [each.selected["makespan_s"] for each in rows])}
-        for label, (colour, times) in lines.items():
-            panel.plot(sides, [2 * n ** 3 / t / 1e12 for n, t in zip(sides, times)], "o-", ms=3, color=colour,
-                       label=label)
-        panel.set_title(variant, fontsize=9)
-        panel.set_xlabel("N")
-    axes[0].set_ylabel("TFLOP/s")
-    axes[0].legend(fontsize=7)
-    save_figure(figure, path)
-    return True
+def means_table(results: dict, problems: list[Problem]) -> list[list[str]]:
+    """As in table 3.5, whose figures our text of the thesis does not have."""
+    split = parts(problems)
+    lines = [[f"{len(problems)} problems", *(f"GFLOP/s, {part}" for part in split),
+              *(f"GFLOP/s/W, {part}" for part in split)]]
+    for library in LIBRARIES:
+        lines.append([library])
+        for cost in (lambda result: result["makespan_s"], joules):
+            for of in split.values():
+                total = sum(cost(results[each, library]) for each in of)
+                lines[-1].append(f"{sum(each.flops for each in of) / total / 1e9:.4g}")
+    return lines
 
 
-def save(folder: str, version: str, source: pathlib.Path, compared: list[Compared]) -> None:
-    rows = [[each.measured.variant, *each.measured.problem.split(","), each.measured.place, each.measured.tile,
-             each.measured.devices, each.measured.seconds, repr(each.simulated["makespan_s"]), f"{each.error():.4f}",
-             each.devices(), repr(each.selected["makespan_s"]),
-             *(each.simulated[column] for column in BOUND_COLUMNS)] for each in compared]
-    table, figure = (os.path.join(folder, "clx_ai_hetero" + extension) for extension in (".csv", ".png"))
-    header = {"version": version, "machine": f"{MACHINE}, simulated", "command": command_text(),
-              "measured": source.name}
-    columns = ["variant", "m", "n", "k", "place", "tile", "devices", "measured_s", "simulated_s", "error",
-               "selected_devices", "selected_simulated_s", *BOUND_COLUMNS]
-    write_csv(table, header, columns, rows)
-    drawn = draw(figure, compared)
-    print(f"\nwritten: {table}" + (f", {figure}" if drawn else "; no figure: matplotlib is missing"))
-
-
-def main() -> None:
-    parser = Parser(__doc__)
-    parser.add_argument("--sizes", type=sizes, metavar="LIST", help="only the rows with these N, for example 8K,16K")
-    options = parser.parse_args()
-    rows = [row for row in read_rows(REFERENCE)
-            if options.sizes is None or int(row.problem.split(",")[0]) in options.sizes]
+def study(tilerail, options) -> Outcome:
+    wanted_size = lambda side: options.sizes is None or side in options.sizes  # noqa: E731
+    rows = [row for row in read_measured(options.measured or REFERENCE / f"{NAME}.csv", MACHINE, LIBRARIES)
+            if wanted_size(row.sizes[0])]
     if not rows:
-        raise Failure(f"{REFERENCE}: no rows of the --sizes asked for")
-    tilerail = Tilerail(options.tilerail, options.jobs)
-    version = tilerail.version()
-    compared = compare(tilerail, rows)
-    print_rows(compared)
-    print_errors(compared)
-    print_gains(compared)
-    save(options.output, version, REFERENCE, compared)
+        raise Failure(f"{NAME}: no rows of the --sizes asked for")
+    rows = sample(rows, options.quick, 15)
+    problems = sample([each for each in dataset() if wanted_size(each.m)], options.quick, 6)
+    wanted = {(each, library): each.simulation(library) for each in problems for library in LIBRARIES}
+    found = tilerail.simulate([*(each for row in rows for each in (as_measured(row), selected(row))),
+                               *wanted.values()])
+    compared = [Compared(row, found[as_measured(row)]) for row in rows]
+    here = {row: found[selected(row)] for row in rows}
+    results = {key: found[simulation] for key, simulation in wanted.items()}
+    findings = error_findings(compared, dict.fromkeys(LIBRARIES, TARGET))
+    found_gains = gains(compared)
+    if won := [simulated > 1 for _, measured, simulated in found_gains if measured > 1]:
+        findings.append(share_target("selecting beats comm_opt where it did", 1.0, sum(won) / len(won)))
+    gain_table = [["comm_opt over select-PERF", "measured", "simulated"]]
+    gain_table += [[f"{','.join(map(str, size))} {place}", f"{measured:.3f}", f"{simulated:.3f}"]
+                   for (size, place), measured, simulated in found_gains]
 
+    def draw(figure):
+        errors, rates = figure.subplots(1, 2)
+        draw_errors(errors, {library.removeprefix("PARALiA-"): [each.error for each in of]
+                             for library, of in by_library(compared).items()}, TARGET, f"{len(compared)} measured rows")
+        errors.tick_params(axis="x", labelrotation=45)
+        for library in LIBRARIES if problems else ():
+            values = sorted(each.flops / results[each, library]["makespan_s"] / 1e12 for each in problems)
+            rates.plot(values, [i / len(values) for i in range(len(values))], lw=1, color=COLOURS[library],
+                       label=library)
+        rates.set_title(f"{len(problems)} problems, simulated: share that is slower", fontsize=7)
+        rates.set_xlabel("TFLOP/s", fontsize=6)
+        rates.tick_params(labelsize=6)
+        rates.legend(fontsize=5)
+        figure.subplots_adjust(bottom=0.25)
+
+    cells = [[*compared_cells(each), devices_of(here[each.measured]), repr(here[each.measured]["makespan_s"])]
+             for each in compared]
+    for (each, library), result in results.items():
+        cells.append([library, each.m, each.m, each.k, each.place, devices_of(result), result["tile"], "",
+                      repr(result["makespan_s"]), "", result["bound_s"], result["bound_by"], "", ""])
+    tables = [row_table(compared, here), error_table(compared), gain_table]
+    return Outcome(f"{MACHINE}, simulated", [*COMPARED_COLUMNS, "selected", "selected_simulated_s"], cells, findings,
+                   tables + ([means_table(results, problems)] if problems else []), draw,
+                   {"measured": (options.measured or REFERENCE / f"{NAME}.csv").name})
+
+
+def arguments(parser) -> None:
+    parser.add_argument("--measured", type=pathlib.Path, metavar="FILE",
+                        help=f"take the rows of this CSV: {','.join(MEASURED_COLUMNS)}, devices")
+    parser.add_argument("--sizes", type=sizes, metavar="LIST", help="only problems with these M, for example 4K,8K")
+
+
+PAPER = Paper(NAME, __doc__, study, arguments,
+              why="the load that slows the GPUs there is another process, which is there and gone; here it is a rate")
 
 if __name__ == "__main__":
-    run_experiment(main)
+    run_experiment(PAPER.main)

@@ -1,17 +1,16 @@
-"""Thesis figures 3.8 and 3.5: the link map of CLX-AI, and the transfers of each policy over its links.
+"""Thesis figures 3.8 and 3.5: the link map of CLX-AI, and the transfers of each library over its links.
 
 Bandwidths of all pairs of memories beside the published ones; then the transfers of a 16384^3 DGEMM with T = 2048, all
-matrices on the host and A, B and C on GPUs 0, 1 and 2. See docs/experiments.md.
+matrices on the host and A, B and C on GPUs 0, 1 and 2, beside those that were traced. See docs/experiments.md.
 """
 
 import collections
 import csv
 import dataclasses
-import os
 import pathlib
 
-from harness import (BOUND_COLUMNS, Failure, Parser, Simulation, Tilerail, aligned, command_text, over_bound, plotting,
-                     read_table, run_experiment, save_figure, write_csv)
+from harness import (BOUND_COLUMNS, REFERENCE, Failure, Finding, Outcome, Paper, Simulation, Tilerail, Value,
+                     over_bound, policy_of, read_table, run_experiment, share_target)
 
 NAME = "clx_ai_link_map"
 MACHINE = "clx-ai"
@@ -19,14 +18,16 @@ SIZE, TILE = 16384, 2048
 TILE_BYTES = 8 * TILE**2
 PLACES = ("h:h:h", "0:1:2")
 POLICIES = {
-    "paralia, no hops": ("--policy", "paralia", "--set", "max-hops=0"),
-    "paralia": ("--policy", "paralia"),
-    "gemmex": ("--policy", "gemmex"),
-    "tilerail": ("--policy", "tilerail"),
+    "blasx": policy_of("BLASX", TILE),
+    "xkblas": policy_of("XKBLAS", TILE),
+    "paralia, no hops": (*policy_of("PARALiA", TILE), "--set", "max-hops=0"),
+    "paralia": policy_of("PARALiA", TILE),
+    "gemmex": policy_of("PARALiA-GEMMex", TILE),
+    "tilerail": policy_of("tilerail", TILE),
 }
-REFERENCE = pathlib.Path(__file__).resolve().parent / "reference" / f"{NAME}.csv"
 SAME = 0.01  # relative difference of equal bandwidths
 HOST = "-1"  # in measured transfers
+COUNT_TOLERANCE, RATE_TOLERANCE, SAME_PAIRS = "10%", "20%", 0.80
 
 Pair = tuple[str, str]  # names of source and destination
 Links = dict[Pair, tuple[float, float]]  # latency in s, GB/s
@@ -78,13 +79,13 @@ def link_map(tilerail: Tilerail) -> Links:
 
 def published_map(memories: list[str]) -> dict[Pair, float]:
     """GB/s of every pair."""
-    rows = read_table(REFERENCE, ["to", *memories])[1]
+    rows = read_table(REFERENCE / f"{NAME}.csv", ["to", *memories])[1]
     return {(src, row["to"]): row.positive(src) for row in rows for src in memories if src != row["to"]}
 
 
 def simulated_runs(tilerail: Tilerail) -> tuple[list[Run], dict[str, dict]]:
     """And a result of each placement, for its bound."""
-    wanted = {(place, name): Simulation(str(SIZE), MACHINE, place, (*policy, "--tile", str(TILE)))
+    wanted = {(place, name): Simulation(str(SIZE), MACHINE, place, policy, traffic=True)
               for place in PLACES for name, policy in POLICIES.items()}
     results = tilerail.simulate(wanted.values())
     runs = []
@@ -139,18 +140,57 @@ def measured_runs(folder: pathlib.Path, memories: list[str]) -> list[Run]:
     return runs
 
 
-def print_map(memories: list[str], pairs: Links, published: dict[Pair, float]) -> None:
+def traced_runs() -> list[Run]:
+    """What the libraries copied for figure 3.5."""
+    columns = ["place", "library", "src", "dst", "transfers", "busy_s", "run_s"]
+    runs = {}
+    for row in read_table(REFERENCE / "clx_ai_transfers.csv", columns)[1]:
+        run = runs.setdefault((row["place"], row["library"]),
+                              Run(row["place"], row["library"], True, row.positive("run_s"), {}))
+        count = row.whole("transfers")
+        run.links[row["src"], row["dst"]] = Traffic(count, count * TILE_BYTES, row.positive("busy_s"))
+    return list(runs.values())
+
+
+def same_pairs(run: Run, traced: Run) -> float:
+    """The part of the transfers that go over the same links as often."""
+    common = sum(min(run.links[pair].transfers, link.transfers) for pair, link in traced.links.items()
+                 if pair in run.links)
+    return common / max(run.transfers, traced.transfers)
+
+
+def findings_of(runs: list[Run]) -> list[Finding]:
+    simulated = {(run.place, run.name): run for run in runs if not run.measured}
+    found = []
+    for traced in runs:
+        run = simulated.get((traced.place, traced.name))
+        if traced.measured and run:
+            for what, figure, tolerance, unit in (("transfers", "transfers", COUNT_TOLERANCE, ""),
+                                                  ("mean bandwidth", "bandwidth", RATE_TOLERANCE, "GB/s")):
+                theirs = getattr(traced, figure)
+                name = f"{traced.name} {traced.place}, {what}"
+                found.append(Finding(Value(name, "thesis figure 3.5, traces", theirs, theirs, tolerance, unit),
+                                     getattr(run, figure)))
+            found.append(share_target(f"{traced.name} {traced.place}, over the same links", SAME_PAIRS,
+                                      same_pairs(run, traced)))
+    return found
+
+
+def map_tables(memories: list[str], pairs: Links) -> list[list[str]]:
     lines = [["GB/s, from \\ to", *memories]]
     for src in memories:
         lines.append([src, *(f"{pairs[src, dst][1]:.2f}" if src != dst else "-" for dst in memories)])
-    print(aligned(lines), end="\n\n")
+    return lines
+
+
+def agreement(pairs: Links, published: dict[Pair, float]) -> str:
     other = [f"{src}->{dst} {pairs[src, dst][1]:.2f} for {value:.2f}" for (src, dst), value in published.items()
              if abs(pairs[src, dst][1] / value - 1) > SAME]
-    print(f"as published within {SAME:.0%}: {len(published) - len(other)} of {len(published)} pairs"
-          + (f"; not {', '.join(other)}" if other else ""), end="\n\n")
+    return (f"as published within {SAME:.0%}: {len(published) - len(other)} of {len(published)} pairs"
+            + (f"; not {', '.join(other)}" if other else ""))
 
 
-def print_runs(runs: list[Run], pairs: Links, bounds: dict[str, dict]) -> None:
+def run_table(runs: list[Run], pairs: Links, bounds: dict[str, dict]) -> list[list[str]]:
     """Totals, and the transfers by the bandwidth of the link."""
     levels = sorted({f"{bandwidth:.2f}" for _, bandwidth in pairs.values()}, key=float, reverse=True)
     lines = [["place", "policy", "ms", "x bound", "transfers", "GB/s",
@@ -162,24 +202,22 @@ def print_runs(runs: list[Run], pairs: Links, bounds: dict[str, dict]) -> None:
         lines.append([run.place, run.name + (", measured" if run.measured else ""), f"{run.seconds * 1e3:.1f}",
                       over_bound(run.seconds, bounds[run.place]), f"{run.transfers:g}", f"{run.bandwidth:.1f}",
                       *(f"{at[level]:g}" for level in levels)])
-    print(aligned(lines))
-    print()
-    for place, result in bounds.items():
-        print(f"bound of {place}: {result['bound_s'] * 1e3:.1f} ms ({result['bound_by']})")
+    return lines
 
 
-def draw_heat(axes, memories: list[str], heat: dict[Pair, float], labels: dict[Pair, str], title: str):
+def draw_heat(axes, memories: list[str], heat: dict[Pair, float], labels: dict[Pair, str],
+              title: str) -> None:
     """Sources are columns, destinations rows."""
     rows = [[heat.get((src, dst), float("nan")) for src in memories] for dst in memories]
-    image = axes.imshow(rows, cmap="YlGn", vmin=0)
+    axes.imshow(rows, cmap="YlGn", vmin=0)
     for (src, dst), label in labels.items():
         colour = "white" if heat[src, dst] > 0.7 * max(heat.values()) else "black"
         axes.text(memories.index(src), memories.index(dst), label, ha="center", va="center", fontsize=5, color=colour)
     names = [memory.removeprefix("gpu") for memory in memories]
     axes.set_xticks(range(len(names)), names, fontsize=6)
     axes.set_yticks(range(len(names)), names, fontsize=6)
+    axes.tick_params(length=0)
     axes.set_title(title, fontsize=7)
-    return image
 
 
 def draw_bars(axes, runs: list[Run], value, title: str) -> None:
@@ -187,77 +225,75 @@ def draw_bars(axes, runs: list[Run], value, title: str) -> None:
     for number, place in enumerate(PLACES):
         bars = [(names.index((run.name, run.measured)), value(run)) for run in runs if run.place == place]
         axes.bar([x + (number - 0.5) * 0.4 for x, _ in bars], [height for _, height in bars], 0.4, label=place)
-    axes.set_xticks(range(len(names)), [name + ("\nmeasured" if measured else "") for name, measured in names],
-                    fontsize=6, rotation=45)
+    axes.set_xticks(range(len(names)), [name + (", meas." if measured else "") for name, measured in names],
+                    fontsize=5, rotation=90)
     axes.tick_params(axis="y", labelsize=6)
     axes.set_title(title, fontsize=7)
     axes.legend(fontsize=6)
 
 
-def draw(figure_type, memories: list[str], pairs: Links, published: dict[Pair, float],
-         runs: list[Run]):
+def draw(figure, memories: list[str], pairs: Links, published: dict[Pair, float], runs: list[Run]) -> None:
+    """The link map, totals, and a map of the transfers of each library that was traced, beside ours."""
     bandwidths = {pair: bandwidth for pair, (_, bandwidth) in pairs.items()}
-    of_place = [[run for run in runs if run.place == place] for place in PLACES]
+    traced = {run.name for run in runs if run.measured}
+    of_place = [sorted((run for run in runs if run.place == place and run.name in traced),
+                       key=lambda run: (run.name, run.measured)) for place in PLACES]
     columns = max(4, *map(len, of_place))
-    figure = figure_type(figsize=(2.6 * columns, 2.9 * (1 + len(PLACES))), dpi=150, layout="constrained")
     axes = figure.subplots(1 + len(PLACES), columns)
-    for each, heat, title in ((axes[0][0], bandwidths, "topology, GB/s"), (axes[0][1], published, "published, GB/s")):
-        image = draw_heat(each, memories, heat, {pair: f"{value:.1f}" for pair, value in heat.items()}, title)
-    axes[0][0].set_xlabel("source", fontsize=6)
-    axes[0][0].set_ylabel("destination", fontsize=6)
-    bar = figure.colorbar(image, ax=axes[0][1], shrink=0.7)
-    bar.ax.tick_params(labelsize=6)
+    draw_heat(axes[0][0], memories, bandwidths, {pair: f"{value:.0f}" for pair, value in bandwidths.items()},
+              "topology, GB/s")
+    draw_heat(axes[0][1], memories, published, {}, "published, the same colours")
     draw_bars(axes[0][2], runs, lambda run: run.transfers, "transfers of tiles")
     draw_bars(axes[0][3], runs, lambda run: run.bandwidth, "mean bandwidth, GB/s")
     for row, of_one in zip(axes[1:], of_place):
         for each, run in zip(row, of_one):
-            labels = {pair: f"{link.transfers:g}" for pair, link in run.links.items()}
+            labels = {pair: f"{link.transfers:.0f}" for pair, link in run.links.items() if link.transfers >= 2}
             draw_heat(each, memories, bandwidths, labels,
                       f"{run.name}{', measured' if run.measured else ''}, {run.place}\n{run.seconds * 1e3:.0f} ms")
+    for each in axes[1:, 1:].flat:  # as in the first column
+        each.set_yticks([])
+        each.set_xticks([])
     for each in [*axes[0][4:], *(each for row, of_one in zip(axes[1:], of_place) for each in row[len(of_one):])]:
         each.set_axis_off()
-    return figure
+    figure.subplots_adjust(left=0.03, right=0.99, hspace=0.6)
 
 
-def save(folder: str, version: str, memories: list[str], pairs: Links, published: dict[Pair, float], runs: list[Run],
-         bounds: dict[str, dict]) -> list[str]:
-    files = [os.path.join(folder, name) for name in (f"{NAME}.csv", f"{NAME}_transfers.csv")]
-    header = {"version": version, "machine": MACHINE, "command": command_text()}
-    write_csv(files[0], header, ["src", "dst", "latency_s", "gb_per_s", "published_gb_per_s"],
-              [[*pair, latency, bandwidth, published[pair]] for pair, (latency, bandwidth) in pairs.items()])
-    write_csv(files[1], header, ["place", "policy", "measured", "src", "dst", "transfers", "ops", "bytes", "busy_s",
-                                 "run_s", *BOUND_COLUMNS],
-              [[run.place, run.name, int(run.measured), *pair, f"{link.transfers:g}", link.ops, f"{link.bytes:.0f}",
-                link.busy_s, run.seconds, *(bounds[run.place][column] for column in BOUND_COLUMNS)]
-               for run in runs for pair, link in run.links.items()])
-    if figure_type := plotting():
-        files.append(os.path.join(folder, f"{NAME}.png"))
-        save_figure(draw(figure_type, memories, pairs, published, runs), files[-1])
-    return files
-
-
-def main() -> None:
-    parser = Parser(__doc__)
-    parser.add_argument("--measured", type=pathlib.Path, metavar="DIR",
-                        help="also transfers of libraries: LIBRARY-A.B.C.csv with src,dst,[ hops ],bytes,issued,"
-                             "started,ended")
-    options = parser.parse_args()
-    tilerail = Tilerail(options.tilerail, options.jobs)
-    version = tilerail.version()
+def study(tilerail, options) -> Outcome:
     pairs = link_map(tilerail)
     memories = sorted({src for src, _ in pairs})  # the host after the GPUs, as published
     published = published_map(memories)
-    runs, bounds = simulated_runs(tilerail)
     if options.measured and options.measured.is_dir():
-        runs += measured_runs(options.measured, memories)
-    elif options.measured:
-        print(f"skipped: there is no folder '{options.measured}'", end="\n\n")
+        traced = measured_runs(options.measured, memories)
+    else:
+        if options.measured:
+            print(f"skipped: there is no folder '{options.measured}'", end="\n\n")
+        traced = traced_runs()
+    runs, bounds = simulated_runs(tilerail)
+    runs += traced
     runs.sort(key=lambda run: PLACES.index(run.place))
-    print_map(memories, pairs, published)
-    print_runs(runs, pairs, bounds)
-    files = save(options.output, version, memories, pairs, published, runs, bounds)
-    print(f"\nwritten: {', '.join(files)}" + ("" if len(files) == 3 else "; no figure: matplotlib is missing"))
+    tables = [map_tables(memories, pairs), [[agreement(pairs, published)]], run_table(runs, pairs, bounds),
+              [[f"bound of {place}: {result['bound_s'] * 1e3:.1f} ms ({result['bound_by']})"]
+               for place, result in bounds.items()]]
+    rows = [["", "", "", *pair, "", "", "", latency, bandwidth, published[pair], "", "", "", ""]
+            for pair, (latency, bandwidth) in pairs.items()]
+    rows += [[run.place, run.name, int(run.measured), *pair, f"{link.transfers:g}", link.ops, f"{link.bytes:.0f}",
+              "", "", "", link.busy_s, run.seconds, *(bounds[run.place][column] for column in BOUND_COLUMNS)]
+             for run in runs for pair, link in run.links.items()]
+    columns = ["place", "policy", "measured", "src", "dst", "transfers", "ops", "bytes", "latency_s", "gb_per_s",
+               "published_gb_per_s", "busy_s", "run_s", *BOUND_COLUMNS]
+    return Outcome(MACHINE, columns, rows, findings_of(runs), tables,
+                   lambda figure: draw(figure, memories, pairs, published, runs))
 
+
+def arguments(parser) -> None:
+    parser.add_argument("--measured", type=pathlib.Path, metavar="DIR",
+                        help="transfers of libraries in place of ours: LIBRARY-A.B.C.csv with src,dst,[ hops ],bytes,"
+                             "issued,started,ended")
+
+
+PAPER = Paper(NAME, __doc__, study, arguments, width=11.0, height=7.0,
+              why="BLASX and XKBLAS decide while they run, by which copy is there first; times of traced copies "
+                  "include waiting at hops")
 
 if __name__ == "__main__":
-    run_experiment(main)
+    run_experiment(PAPER.main)

@@ -1,29 +1,30 @@
-"""PARALiA's 630 problems on CLX-AI in simulation: all GPUs against selections by speed, EDP and PDP.
+"""PARALiA's 630 problems on CLX-AI: its variants and other libraries, thesis figures 3.9 and 3.10 and table 3.4.
 
-DGEMM of 21 squares, 21 fat-by-thin and 21 thin-by-fat shapes at 10 placements (thesis 3.3.2.2), by the policies
-`paralia` and `tilerail`; mean rates and efficiencies as in thesis table 3.4. See docs/experiments.md.
+DGEMM of 21 squares, 21 fat-by-thin and 21 thin-by-fat shapes at 10 placements (thesis 3.3.2.2): mean rates and
+efficiencies as in table 3.4, factors as in 3.3.3.3, and measured rows of cuBLASXt, BLASX and XKBLAS. See
+docs/experiments.md.
 """
 
 import dataclasses
-import os
+import statistics
 
-from harness import (BOUND_COLUMNS, Failure, Parser, Simulation, Tilerail, aligned, command_text, plotting, quantile,
-                     run_experiment, save_figure, write_csv)
+from harness import (COLOURS, REFERENCE, Compared, Failure, Outcome, Paper, Simulation, beside_published, best_tiles,
+                     by_library, draw_errors, error_findings, error_table, near_best, order_finding, policy_of,
+                     quantile, read_measured, run_experiment, sample)
 
+NAME = "clx_ai_paralia"
 MACHINE = "clx-ai"
-# The thesis names 10 without a list. Measured data of it has the first four; the others are ours, of the same kinds.
-PLACES = ("h:h:h", "0:0:0", "0:1:2", "4:2:h", "h:h:0", "h:0:h", "0:h:h", "0:1:h", "h:2:4", "5:h:5")
-VARIANTS = {"comm_opt": ("--policy", "paralia"), "select(PERF)": ("--policy", "paralia", "--select", "perf"),
-            "select(EDP)": ("--policy", "paralia", "--select", "edp"),
-            "select(PDP)": ("--policy", "paralia", "--select", "pdp"), "tilerail": ("--policy", "tilerail")}
-# Thesis table 3.4: GFLOP/s and GFLOP/s/W of small, large and all problems.
-PUBLISHED = {"comm_opt": ((9396, 45840, 39996), (4.06, 19.79, 17.27)),
-             "select(PERF)": ((10641, 46066, 40933), (5.32, 19.94, 18.06)),
-             "select(EDP)": ((9453, 45433, 39804), (6.30, 20.16, 18.64)),
-             "select(PDP)": ((3970, 6700, 6530), (13.71, 23.14, 22.56))}
+PLACES = ("h:h:h", "0:0:h", "4:2:h", "h:h:0", "h:0:5", "0:0:0", "0:1:2", "0:3:6", "4:2:5", "1:6:7")  # of its dataset
+VARIANTS = {"cuBLASXt": "cuBLASXt", "BLASX": "BLASX", "XKBLAS": "XKBLAS", "comm_opt": "PARALiA-comm_opt",
+            "select(PERF)": "PARALiA-select-PERF", "select(EDP)": "PARALiA-select-EDP",
+            "select(PDP)": "PARALiA-select-PDP", "tilerail": "tilerail"}
+OTHERS = ("cuBLASXt", "BLASX", "XKBLAS")
+DRAWN = (*OTHERS, "comm_opt", "select(EDP)", "tilerail")
 PARTS = ("small", "large", "all")
-# Watts of an active GPU in that table: rate over efficiency of comm_opt, which always uses eight.
+SHAPES = ("square", "fat by thin", "thin by fat")
+# Watts of an active GPU in table 3.4: rate over efficiency of comm_opt, which always uses eight.
 ACTIVE_WATTS = 39996 / 17.27 / 8
+TARGET, ORDER_TARGET = 0.20, 0.85  # median of |error| of a library; pairs of libraries of which the faster one is told
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,11 +34,16 @@ class Problem:
     k: int
     place: str
 
+    @property
     def flops(self) -> int:
         return 2 * self.m * self.n * self.k
 
-    def simulation(self, variant: str) -> Simulation:
-        return Simulation(f"{self.m},{self.n},{self.k}", MACHINE, self.place, VARIANTS[variant])
+    @property
+    def shape(self) -> str:
+        return SHAPES[0 if self.k == self.m else 1 if self.k < self.m else 2]
+
+    def simulation(self, variant: str, tile: int | None) -> Simulation:
+        return Simulation(f"{self.m},{self.n},{self.k}", MACHINE, self.place, policy_of(VARIANTS[variant], tile))
 
 
 def dataset() -> list[Problem]:
@@ -50,110 +56,112 @@ def dataset() -> list[Problem]:
 
 def parts(problems: list[Problem]) -> dict[str, list[Problem]]:
     """The half with fewer flops, the other half, and all."""
-    by_size = sorted(problems, key=Problem.flops)
+    by_size = sorted(problems, key=lambda each: each.flops)
     half = len(by_size) // 2
     return dict(zip(PARTS, (by_size[:half], by_size[half:], by_size)))
 
 
-def means(problems: list[Problem], results: dict, variant: str) -> tuple[float, float, float]:
-    """Mean flops over mean time, over mean energy, and over mean energy as if active GPUs always drew ACTIVE_WATTS."""
-    chosen = [results[each.simulation(variant)] for each in problems]
-    flops = sum(each.flops() for each in problems) / 1e9
-    seconds = sum(each["makespan_s"] for each in chosen)
-    joules = sum(each["energy_j"] for each in chosen)
-    published_joules = sum(each["makespan_s"] * len(each["devices"]) * ACTIVE_WATTS for each in chosen)
-    return flops / seconds, flops / joules, flops / published_joules
+def joules(result: dict) -> float:
+    """As the thesis counts: every GPU that takes part always draws ACTIVE_WATTS."""
+    return result["makespan_s"] * len(result["devices"]) * ACTIVE_WATTS
 
 
-def print_means(split: dict[str, list[Problem]], results: dict) -> list[list]:
-    """The table of means; returns its figures."""
-    lines = [["", *(f"GFLOP/s, {part}" for part in PARTS), *(f"GFLOP/s/W, {part}" for part in PARTS),
-              *(f"energy of copies and waiting too, {part}" for part in PARTS[2:])]]
-    rows = []
-    for variant in VARIANTS:
-        figures = [means(split[part], results, variant) for part in PARTS]
-        lines.append([variant, *(f"{rate:.0f}" for rate, _, _ in figures), *(f"{pdp:.2f}" for _, _, pdp in figures),
-                      f"{figures[2][1]:.2f}"])
-        rows += [[variant, part, *map(repr, values)] for part, values in zip(PARTS, figures)]
-        if variant in PUBLISHED:
-            rates, efficiencies = PUBLISHED[variant]
-            lines.append(["  thesis", *map(str, rates), *(f"{value:.2f}" for value in efficiencies)])
-    print(aligned(lines), end="\n\n")
-    return rows
+class Results:
+    """The result of each variant for each problem."""
+
+    def __init__(self, tilerail, problems: list[Problem], variants: list[str]):
+        wanted = {}
+        for problem in problems:
+            for variant in variants:
+                tiles = best_tiles(problem.m, problem.n, problem.k) if variant == "cuBLASXt" else [None]
+                wanted[problem, variant] = [problem.simulation(variant, tile) for tile in tiles]
+        found = tilerail.simulate(each for tried in wanted.values() for each in tried)
+        self.variants = variants
+        self.best = {key: min((found[each] for each in tried), key=lambda result: result["makespan_s"])
+                     for key, tried in wanted.items()}
+
+    def rate(self, problems: list[Problem], variant: str) -> float:
+        """Mean GFLOP over mean seconds."""
+        return sum(each.flops for each in problems) / sum(self.best[each, variant]["makespan_s"]
+                                                          for each in problems) / 1e9
+
+    def efficiency(self, problems: list[Problem], variant: str) -> float:
+        """Mean GFLOP over mean joules of ACTIVE_WATTS."""
+        return sum(each.flops for each in problems) / sum(joules(self.best[each, variant]) for each in problems) / 1e9
+
+    def factor(self, problems: list[Problem], variant: str, other: str, of) -> float:
+        """Geometric mean of what the other one takes over what the variant takes."""
+        return statistics.geometric_mean(of(self.best[each, other]) / of(self.best[each, variant]) for each in problems)
 
 
-def print_ratios(split: dict[str, list[Problem]], results: dict) -> None:
-    lines = [["over comm_opt", *(f"rate, {part}" for part in PARTS), *(f"efficiency, {part}" for part in PARTS)]]
-    base = [means(split[part], results, "comm_opt") for part in PARTS]
-    for variant in VARIANTS:
-        if variant == "comm_opt":
-            continue
-        figures = [means(split[part], results, variant) for part in PARTS]
-        lines.append([variant, *(f"{mine[0] / all_gpus[0]:.3f}" for mine, all_gpus in zip(figures, base)),
-                      *(f"{mine[2] / all_gpus[2]:.3f}" for mine, all_gpus in zip(figures, base))])
-        if variant in PUBLISHED:
-            pairs = [zip(mine, published) for mine, published in zip(PUBLISHED[variant], PUBLISHED["comm_opt"])]
-            lines.append(["  thesis", *(f"{mine / all_gpus:.3f}" for pair in pairs for mine, all_gpus in pair)])
-    print(aligned(lines))
+def seconds_of(result: dict) -> float:
+    return result["makespan_s"]
 
 
-def print_bounds(split: dict[str, list[Problem]], results: dict) -> None:
-    """Quantiles of the makespan over the bound, which is of all eight GPUs."""
-    lines = [["makespan over bound", *(f"{share}, {part}" for part in PARTS for share in ("median", "90%"))]]
-    for variant in VARIANTS:
-        ratios = {part: [result["makespan_s"] / result["bound_s"] for result in
-                         (results[each.simulation(variant)] for each in split[part])] for part in PARTS}
-        lines.append([variant, *(f"{quantile(ratios[part], share):.2f}" for part in PARTS for share in (0.5, 0.9))])
-    print("\n" + aligned(lines))
+def figures(results: Results, problems: list[Problem]) -> dict[str, float]:
+    """Ours, by the names of the published values."""
+    split, ours = parts(problems), {}
+    for part, of in split.items():
+        for variant in results.variants:
+            ours[f"{variant}, rate, {part}"] = results.rate(of, variant)
+            ours[f"{variant}, efficiency, {part}"] = results.efficiency(of, variant)
+            for other in OTHERS if variant.startswith("select") else ():
+                ours[f"{variant} over {other}, speed, {part}"] = results.factor(of, variant, other, seconds_of)
+                ours[f"{variant} over {other}, efficiency, {part}"] = results.factor(of, variant, other, joules)
+    if from_host := [each for each in problems if each.place == "h:h:h"]:
+        ours["XKBLAS over comm_opt, h:h:h"] = results.factor(from_host, "XKBLAS", "comm_opt", seconds_of)
+    for what, mean in (("rate", results.rate), ("efficiency", results.efficiency)):
+        ours[f"select(EDP) over comm_opt, {what}"] = mean(problems, "select(EDP)") / mean(problems, "comm_opt")
+    for shape in SHAPES:
+        if of := [each for each in problems if each.shape == shape]:
+            gain = results.efficiency(of, "select(EDP)") / results.efficiency(of, "comm_opt")
+            ours[f"select(EDP) over comm_opt, efficiency, {shape}"] = gain
+    return ours
 
 
-def draw(path: str, problems: list[Problem], results: dict) -> bool:
-    """Boxes of the rates by placement, a box for each variant. False without matplotlib."""
-    figure_type = plotting()
-    if figure_type is None:
-        return False
-    figure = figure_type(figsize=(11.0, 3.4), dpi=150, layout="constrained")
-    axes = figure.subplots()
-    colours = ("#2a9d8f", "#e9c46a", "#f4a261", "#e76f51", "#264653")
+def measured_rows(tilerail, problems: list[Problem]) -> list[Compared]:
+    """The rows of the libraries at these problems, with the tile of the row."""
+    wanted = {((each.m, each.n, each.k), each.place) for each in problems}
+    rows = [row for row in read_measured(REFERENCE / "clx_ai_libraries.csv", MACHINE)
+            if (row.sizes, row.place) in wanted]
+    found = tilerail.simulate(row.simulation() for row in rows)
+    return [Compared(row, found[row.simulation()]) for row in rows]
+
+
+def tables(results: Results, problems: list[Problem]) -> list[list[list[str]]]:
+    """Means, as in table 3.4, and makespans over the bound, which is of all eight GPUs."""
+    split = parts(problems)
+    means = [["", *(f"GFLOP/s, {part}" for part in PARTS), *(f"GFLOP/s/W, {part}" for part in PARTS)]]
+    bounds = [["makespan over bound", *(f"{share}, {part}" for part in PARTS for share in ("median", "90%"))]]
+    for variant in results.variants:
+        means.append([variant, *(f"{results.rate(split[part], variant):.0f}" for part in PARTS),
+                      *(f"{results.efficiency(split[part], variant):.2f}" for part in PARTS)])
+        ratios = {part: [results.best[each, variant]["makespan_s"] / results.best[each, variant]["bound_s"]
+                         for each in split[part]] for part in PARTS}
+        bounds.append([variant, *(f"{quantile(ratios[part], share):.2f}" for part in PARTS for share in (0.5, 0.9))])
+    return [means, bounds]
+
+
+def draw_places(axes, results: Results, problems: list[Problem], what, label: str) -> None:
+    """By placement and variant: the median, the middle half and the middle 90 % of the problems."""
     places = [place for place in PLACES if any(each.place == place for each in problems)]
-    for v, (variant, colour) in enumerate(zip(VARIANTS, colours)):
-        boxes = [[each.flops() / results[each.simulation(variant)]["makespan_s"] / 1e12 for each in problems
-                  if each.place == place] for place in places]
-        drawn = axes.boxplot(boxes, positions=[p + 0.16 * (v - 2) for p in range(len(places))], widths=0.13,
-                             patch_artist=True, showfliers=False, medianprops={"color": "#30363d"})
-        for box in drawn["boxes"]:
-            box.set_facecolor(colour)
-        axes.plot([], [], "s", color=colour, label=variant)
-    axes.set_xticks(range(len(places)), places, fontsize=8)
-    axes.set_ylabel("TFLOP/s")
-    axes.set_title(f"{len(problems)} DGEMMs, {MACHINE}, simulated", fontsize=9)
-    axes.legend(fontsize=7, ncols=5, loc="upper center")
-    save_figure(figure, path)
-    return True
+    for v, variant in enumerate(DRAWN):
+        colour = COLOURS[VARIANTS[variant]]
+        at = [p + 0.14 * (v - 2.5) for p in range(len(places))]
+        values = [[what(each, results.best[each, variant]) for each in problems if each.place == place]
+                  for place in places]
+        low, first, middle, third, high = ([quantile(of, share) for of in values]
+                                           for share in (0.05, 0.25, 0.5, 0.75, 0.95))
+        axes.vlines(at, low, high, colors=colour, lw=0.7)
+        axes.vlines(at, first, third, colors=colour, lw=4)
+        axes.plot(at, middle, "_", ms=5, color="#30363d")
+        axes.plot([], [], "s", ms=4, color=colour, label=variant)
+    axes.set_xticks(range(len(places)), places, fontsize=6)
+    axes.tick_params(axis="y", labelsize=6)
+    axes.set_ylabel(label, fontsize=6)
 
 
-def save(folder: str, version: str, problems: list[Problem], results: dict) -> None:
-    rows = []
-    for each in problems:
-        for variant in VARIANTS:
-            result = results[each.simulation(variant)]
-            devices = ",".join(name.removeprefix("gpu") for name in result["devices"])
-            rows.append([each.m, each.n, each.k, each.place, variant, result["tile"], devices,
-                         repr(result["makespan_s"]), repr(result["energy_j"]),
-                         *(result[column] for column in BOUND_COLUMNS)])
-    table, figure = (os.path.join(folder, "clx_ai_paralia" + extension) for extension in (".csv", ".png"))
-    header = {"version": version, "machine": f"{MACHINE}, simulated", "command": command_text()}
-    columns = ["m", "n", "k", "place", "variant", "tile", "devices", "simulated_s", "energy_j", *BOUND_COLUMNS]
-    write_csv(table, header, columns, rows)
-    drawn = draw(figure, problems, results)
-    print(f"\nwritten: {table}" + (f", {figure}" if drawn else "; no figure: matplotlib is missing"))
-
-
-def main() -> None:
-    parser = Parser(__doc__)
-    parser.add_argument("--places", metavar="LIST", help="only these placements, for example h:h:h,0:1:2")
-    parser.add_argument("--largest", type=int, default=36 * 1024, metavar="N", help="only problems with sides up to N")
-    options = parser.parse_args()
+def study(tilerail, options) -> Outcome:
     places = options.places.split(",") if options.places else PLACES
     unknown = [place for place in places if place not in PLACES]
     if unknown:
@@ -162,15 +170,50 @@ def main() -> None:
                 if each.place in places and max(each.m, each.n, each.k) <= options.largest]
     if not problems:
         raise Failure(f"--largest: {options.largest} leaves no problem; expected 2048 or more")
-    tilerail = Tilerail(options.tilerail, options.jobs)
-    version = tilerail.version()
-    results = tilerail.simulate(each.simulation(variant) for each in problems for variant in VARIANTS)
-    split = parts(problems)
-    print_means(split, results)
-    print_ratios(split, results)
-    print_bounds(split, results)
-    save(options.output, version, problems, results)
+    problems = sample(problems, options.quick, 14)
+    results = Results(tilerail, problems, list(VARIANTS))
+    compared = measured_rows(tilerail, problems)
+    targets = dict.fromkeys(OTHERS, TARGET)
+    findings = error_findings(compared, targets) + order_finding(compared, ORDER_TARGET)
+    findings += beside_published(NAME, figures(results, problems))
+    seconds = {}
+    for (problem, variant), result in results.best.items():
+        seconds.setdefault((problem,), {})[variant] = result["makespan_s"]
+    findings += near_best(seconds)
 
+    def draw(figure):
+        rates, efficiencies, errors = figure.subplots(3, 1)
+        draw_places(rates, results, problems, lambda each, result: each.flops / result["makespan_s"] / 1e12, "TFLOP/s")
+        draw_places(efficiencies, results, problems, lambda each, result: each.flops / joules(result) / 1e9,
+                    "GFLOP/s/W")
+        rates.legend(fontsize=5, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        groups = {f"{library}\n{place}": [each.error for each in of if each.measured.place == place]
+                  for library, of in by_library(compared).items() for place in PLACES}
+        draw_errors(errors, {name: of for name, of in groups.items() if of} or {"none": [0.0]}, TARGET,
+                    "measured rows")
+        figure.subplots_adjust(hspace=0.35)
+
+    measured = {(each.measured.sizes, each.measured.place, each.measured.library): each for each in compared}
+    rows = []
+    for (problem, variant), result in results.best.items():
+        row = measured.get(((problem.m, problem.n, problem.k), problem.place, variant))
+        rows.append([problem.m, problem.n, problem.k, problem.place, variant, result["tile"],
+                     ",".join(name.removeprefix("gpu") for name in result["devices"]), repr(result["makespan_s"]),
+                     repr(result["energy_j"]), result["bound_s"], result["bound_by"],
+                     *([row.measured.seconds, f"{row.error:.4f}"] if row else ["", ""])])
+    columns = ["m", "n", "k", "place", "variant", "tile", "devices", "simulated_s", "energy_j", "bound_s", "bound_by",
+               "measured_s", "error"]
+    return Outcome(f"{MACHINE}, simulated", columns, rows, findings,
+                   [*tables(results, problems), error_table(compared)], draw)
+
+
+def arguments(parser) -> None:
+    parser.add_argument("--places", metavar="LIST", help="only these placements, for example h:h:h,0:1:2")
+    parser.add_argument("--largest", type=int, default=36 * 1024, metavar="N", help="only problems with sides up to N")
+
+
+PAPER = Paper(NAME, __doc__, study, arguments, width=8.0, height=6.5,
+              why="small problems consist of what a library spends at run time, and its selection sees that time")
 
 if __name__ == "__main__":
-    run_experiment(main)
+    run_experiment(PAPER.main)

@@ -5,17 +5,15 @@ baseline to all optimisations, one step more at a time, and compares the mean sp
 one. See docs/experiments.md.
 """
 
-import os
 import statistics
 
-from harness import (BOUND_COLUMNS, Parser, Simulation, Tilerail, aligned, command_text, over_bound, plotting,
-                     run_experiment, save_figure, sizes, write_csv)
+from harness import (BOUND_COLUMNS, Outcome, Paper, Simulation, beside_published, over_bound, run_experiment,
+                     sample, sizes)
 
+NAME = "thesis_fig_4_8"
 MACHINE = "karolina-hgx-a100"
 SIZES = [*range(5120, 16384 + 1, 1024), *range(20480, 32768 + 1, 2048)]
 PLACES = ("h:h:h", "0:0:0")
-TOLERANCE = 0.15  # of a factor
-
 _EAGER = ("--set", "c-tiles=eager", "--set", "order=fifo")
 STEPS = {
     "baseline": ("--policy", "baseline"),
@@ -24,12 +22,9 @@ STEPS = {
     "eta+batch": ("--policy", "gemmex", *_EAGER),
     "lazy+order": ("--policy", "gemmex"),
 }
-# Thesis 4.3.2: step, placement (None: both together), factor over the step before.
-PUBLISHED = [("cache+overlap", None, 2.0), ("bandwidth", "h:h:h", 1.33), ("bandwidth", "0:0:0", 1.0),
-             ("eta+batch", None, 1.18), ("lazy+order", None, 1.1)]
 
 
-def simulate_all(tilerail: Tilerail, chosen: list[int]) -> dict[tuple[str, int, str], dict]:
+def simulate_all(tilerail, chosen: list[int]) -> dict[tuple[str, int, str], dict]:
     """Results by placement, size and step."""
     wanted = {(place, size, step): Simulation(str(size), MACHINE, place, policy)
               for place in PLACES for size in chosen for step, policy in STEPS.items()}
@@ -60,97 +55,69 @@ def mean_rate(results: dict, place: str, chosen: list[int], step: str) -> float:
     return statistics.mean(results[place, size, step]["tflops"] for size in chosen)
 
 
-def print_sizes(results: dict, chosen: list[int]) -> None:
-    for place in PLACES:
-        print(f"{place}: makespan in ms (TFLOP/s) x speed-up over the step before")
-        rows = [["size", "tile", *STEPS, "bound", "last step over it"]]
-        for size in chosen:
-            cells = []
-            for step in STEPS:
-                result = results[place, size, step]
-                gain = f" x{factor(results, place, size, step):.2f}" if step != "baseline" else ""
-                cells.append(f"{result['makespan_s'] * 1e3:.1f} ({result['tflops']:.1f}){gain}")
-            last = results[place, size, list(STEPS)[-1]]
-            rows.append([str(size), str(last["tile"]), *cells, f"{last['bound_s'] * 1e3:.1f}",
-                         over_bound(last["makespan_s"], last)])
-        bars = ["mean rate", ""]
+def size_table(results: dict, chosen: list[int], place: str) -> list[list[str]]:
+    """Milliseconds (TFLOP/s) x speed-up over the step before."""
+    rows = [[f"{place}, ms (TFLOP/s)", "tile", *STEPS, "bound", "last step over it"]]
+    for size in chosen:
+        cells = []
         for step in STEPS:
-            bars.append(f"({mean_rate(results, place, chosen, step):.1f})")
-        print(aligned([*rows, bars]), end="\n\n")
+            result = results[place, size, step]
+            gain = f" x{factor(results, place, size, step):.2f}" if step != "baseline" else ""
+            cells.append(f"{result['makespan_s'] * 1e3:.1f} ({result['tflops']:.1f}){gain}")
+        last = results[place, size, list(STEPS)[-1]]
+        rows.append([str(size), str(last["tile"]), *cells, f"{last['bound_s'] * 1e3:.1f}",
+                     over_bound(last["makespan_s"], last)])
+    return [*rows, ["mean rate", "", *(f"({mean_rate(results, place, chosen, step):.1f})" for step in STEPS)]]
 
 
-def print_factors(results: dict, chosen: list[int]) -> None:
-    rows = [["step", *PLACES, "both"]]
+def factor_tables(results: dict, chosen: list[int]) -> list[list[list[str]]]:
+    factors, bars = [["mean speed-up over the step before", *PLACES, "both"]], [["ratio of the mean rates", *PLACES]]
     for step in list(STEPS)[1:]:
-        rows.append([step, *(f"{mean_factor(results, place, chosen, step):.2f}" for place in (*PLACES, None))])
-    print("mean speed-up over the step before")
-    print(aligned(rows), end="\n\n")
-
-    rows = [["step", *PLACES]]
-    for step in list(STEPS)[1:]:
-        rows.append([step, *(f"{bar_factor(results, place, chosen, step):.2f}" for place in PLACES)])
-    print("ratio of the mean rates (bars of the figure)")
-    print(aligned(rows), end="\n\n")
-
-    rows = [["step", "placement", "simulated", "published", "difference", f"within {TOLERANCE}"]]
-    for step, place, published in PUBLISHED:
-        got = mean_factor(results, place, chosen, step)
-        verdict = "within" if abs(got - published) <= TOLERANCE else "outside"
-        rows.append([step, place or "both", f"{got:.2f}", f"{published:.2f}", f"{got - published:+.2f}", verdict])
-    print("against the thesis, section 4.3.2")
-    print(aligned(rows))
+        factors.append([step, *(f"{mean_factor(results, place, chosen, step):.2f}" for place in (*PLACES, None))])
+        bars.append([step, *(f"{bar_factor(results, place, chosen, step):.2f}" for place in PLACES)])
+    return [factors, bars]
 
 
-def draw(path: str, results: dict, chosen: list[int]) -> bool:
-    """Bars of the mean rate: a cluster for each placement. False without matplotlib."""
-    figure_type = plotting()
-    if figure_type is None:
-        return False
-    figure = figure_type(figsize=(7, 3.5), dpi=150, layout="constrained")
+def draw(figure, results: dict, chosen: list[int]) -> None:
+    """Bars of the mean rate: a cluster for each placement."""
     axes = figure.subplots()
     width = 0.8 / len(STEPS)
     colours = ("#e9c46a", "#f4a261", "#8ab17d", "#2a9d8f", "#287299")
     for i, (step, colour) in enumerate(zip(STEPS, colours)):
-        rates = [mean_rate(results, place, chosen, step) * 1e3 for place in PLACES]
+        rates = [mean_rate(results, place, chosen, step) for place in PLACES]
         places = [cluster + (i - (len(STEPS) - 1) / 2) * width for cluster in range(len(PLACES))]
         bars = axes.bar(places, rates, width, color=colour, label=step if i == 0 else f"+ {step}")
         gains = ["" if i == 0 else f"{mean_factor(results, place, chosen, step):.2f}x" for place in PLACES]
         axes.bar_label(bars, gains, fontsize=7)
-    axes.set_xticks(range(len(PLACES)), PLACES)
-    axes.set_ylabel("mean GFLOP/s, simulated")
-    axes.set_title(f"{MACHINE}, 8 GPUs, FP64, M = N = K of {chosen[0]} to {chosen[-1]}", fontsize=9)
-    axes.legend(fontsize=7, ncols=3, loc="upper left")
+    axes.set_xticks(range(len(PLACES)), PLACES, fontsize=7)
+    axes.tick_params(axis="y", labelsize=6)
+    axes.set_ylabel("mean TFLOP/s, simulated", fontsize=7)
+    axes.set_title(f"{MACHINE}, 8 GPUs, FP64, M = N = K of {chosen[0]} to {chosen[-1]}", fontsize=8)
+    axes.legend(fontsize=6, ncols=3, loc="upper left")
     axes.set_ylim(top=axes.get_ylim()[1] * 1.18)
-    save_figure(figure, path)
-    return True
 
 
-def save(folder: str, version: str, results: dict, chosen: list[int]) -> None:
-    rows = []
-    for (place, size, step), result in results.items():
-        busiest = result["busiest"]
-        rows.append([size, place, step, result["tile"], repr(result["makespan_s"]), f"{result['tflops']:.4f}",
-                     busiest["name"], f"{busiest['share']:.3f}", *(result[column] for column in BOUND_COLUMNS)])
-    table, figure = (os.path.join(folder, "thesis_fig_4_8" + extension) for extension in (".csv", ".png"))
-    header = {"version": version, "machine": f"{MACHINE}, simulated", "command": command_text()}
+def study(tilerail, options) -> Outcome:
+    chosen = sample(options.sizes, options.quick, 4)
+    results = simulate_all(tilerail, chosen)
+    ours = {f"{step}, {place or 'both'}": mean_factor(results, place, chosen, step)
+            for step in list(STEPS)[1:] for place in (*PLACES, None)}
+    rows = [[size, place, step, result["tile"], repr(result["makespan_s"]), f"{result['tflops']:.4f}",
+             result["busiest"]["name"], f"{result['busiest']['share']:.3f}",
+             *(result[column] for column in BOUND_COLUMNS)] for (place, size, step), result in results.items()]
     columns = ["size", "place", "step", "tile", "makespan_s", "tflops", "busiest", "busiest_share", *BOUND_COLUMNS]
-    write_csv(table, header, columns, rows)
-    drawn = draw(figure, results, chosen)
-    print(f"\nwritten: {table}" + (f", {figure}" if drawn else "; no figure: matplotlib is missing"))
+    tables = [*(size_table(results, chosen, place) for place in PLACES), *factor_tables(results, chosen)]
+    return Outcome(f"{MACHINE}, simulated", columns, rows, beside_published(NAME, ours), tables,
+                   lambda figure: draw(figure, results, chosen))
 
 
-def main() -> None:
-    parser = Parser(__doc__)
+def arguments(parser) -> None:
     parser.add_argument("--sizes", type=sizes, default=SIZES, metavar="LIST",
                         help="these instead of the regular dataset, for example 8K,16K")
-    options = parser.parse_args()
-    tilerail = Tilerail(options.tilerail, options.jobs)
-    version = tilerail.version()
-    results = simulate_all(tilerail, options.sizes)
-    print_sizes(results, options.sizes)
-    print_factors(results, options.sizes)
-    save(options.output, version, results, options.sizes)
 
+
+PAPER = Paper(NAME, __doc__, study, arguments,
+              why="the thesis does not say which tile its baseline has, and the factor follows N over T")
 
 if __name__ == "__main__":
-    run_experiment(main)
+    run_experiment(PAPER.main)

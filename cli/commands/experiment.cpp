@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 constexpr const char* footer = R"(Examples:
   tilerail experiment list
   tilerail experiment run karolina_gemmex -o out/karolina
-  tilerail experiment run thesis_fig_4_8 -- --sizes 8K,16K)";
+  tilerail experiment run thesis_fig_4_8 -- --sizes 8K,16K
+  tilerail experiment run all --quick)";
 
 /// The first line of a script's docstring, or an empty text.
 std::string title_of(const fs::path& script) {
@@ -61,6 +62,7 @@ fs::path find_script(const std::string& name) {
 
 struct RunOptions {
   std::string name, folder;
+  bool quick = false;
   std::vector<std::string> extra;
 };
 
@@ -70,6 +72,7 @@ int run(const RunOptions& options) {
   const std::string python = python_with_matplotlib().value_or("python3");
   const std::string folder = options.folder.empty() ? "out/" + options.name : options.folder;
   std::vector<std::string> command{python, script, "--tilerail", study::executable().string(), "-o", folder};
+  if (options.quick) command.emplace_back("--quick");
   command.insert(command.end(), options.extra.begin(), options.extra.end());
   std::vector<char*> pointers;
   for (std::string& text : command) pointers.push_back(text.data());
@@ -94,6 +97,7 @@ Command add_experiment(CLI::App& root) {
   auto options = std::make_shared<RunOptions>();
   run_app->add_option("NAME", options->name, "An experiment ('tilerail experiment list')")->required();
   OptionGroup{*run_app}.add("-o,--output", "DIR", options->folder, "Folder of the results [out/NAME]");
+  run_app->add_flag("--quick", options->quick, "A few of the problems (of the experiments that have this)");
   run_app->add_option("ARGUMENTS", options->extra, "After '--': arguments of the experiment; try -- --help");
   return {app, [options, list_app, run_app] {
             if (list_app->parsed()) return list();

@@ -1,13 +1,22 @@
 """What the experiments share: their command line, simulations, runs on hardware, tables, and files."""
 
 from .hardware import GIVEN_GPUS, Case, HardwareParser, Results, finish, gpu_arguments, over_bound_of, results_of
+from .libraries import (COLOURS, COMPARED_COLUMNS, LIBRARIES, MEASURED_COLUMNS, Compared, Measured, best_tiles,
+                        by_library, compared_cells, draw_errors, error_findings, error_table, near_best, order_finding,
+                        policy_of, read_measured)
+from .paper import Outcome, Paper, sample, some
 from .program import Failure, Parser, command_text, positive, run_experiment, sizes
+from .published import REFERENCE, Finding, Value, beside_published, read_published, share_target, target, verdict
 from .ranks import kendall_tau, quantile, regret
 from .results import aligned, plotting, save_figure, save_text, write_csv
-from .simulations import BOUND_COLUMNS, Simulation, Tilerail, over_bound
+from .simulations import BOUND_COLUMNS, Journal, Simulation, Tilerail, over_bound
 from .tables import Row, read_table
 
-__all__ = ["GIVEN_GPUS", "Case", "Failure", "HardwareParser", "Parser", "Results", "Row", "Simulation",
-           "Tilerail", "aligned", "command_text", "finish", "gpu_arguments", "kendall_tau", "plotting", "positive",
-           "quantile", "read_table", "regret", "results_of", "run_experiment", "save_figure", "sizes",
-           "write_csv"]
+__all__ = ["BOUND_COLUMNS", "COLOURS", "COMPARED_COLUMNS", "Case", "Compared", "Failure", "Finding", "GIVEN_GPUS",
+           "HardwareParser", "Journal", "LIBRARIES", "MEASURED_COLUMNS", "Measured", "Outcome", "Paper", "Parser",
+           "REFERENCE", "Results", "Row", "Simulation", "Tilerail", "Value", "aligned", "beside_published",
+           "best_tiles", "by_library", "command_text", "compared_cells", "draw_errors", "error_findings",
+           "error_table", "finish", "gpu_arguments", "kendall_tau", "near_best", "order_finding", "over_bound",
+           "over_bound_of", "plotting", "policy_of", "positive", "quantile", "read_measured", "read_published",
+           "read_table", "regret", "results_of", "run_experiment", "sample", "save_figure", "save_text",
+           "share_target", "sizes", "some", "target", "verdict", "write_csv"]

@@ -4,6 +4,7 @@ import csv
 import io
 import os
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
@@ -55,7 +56,29 @@ def plotting():
     return Figure
 
 
+def _smaller(svg: str) -> str:
+    """Without matplotlib's remarks, its indentation, names and styles that repeat, and digits that nobody sees."""
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"(?<=[ \"(,MLQCzVH-])(\d+\.\d)\d+(?=[ \n\"),])", r"\1", svg)
+    svg = re.sub(r"'DejaVu Sans',[^;\"]*sans-serif", "sans-serif", svg)
+    svg = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", svg)
+    svg = re.sub(r' id="(?:text|line2d|patch|axes|xtick|ytick|matplotlib\.axis|[A-Za-z]*Collection)_\d+"', "", svg)
+    for _ in range(4):  # groups of nothing, and of one element
+        svg = re.sub(r"<g>\s*(<(?:text|use|path)\b[^>]*(?:/>|>[^<]*</text>))\s*</g>", r"\1",
+                     svg.replace("<g/>", "").replace("\n\n", "\n"))
+    styles = dict.fromkeys(re.findall(r' style="([^"]*)"', svg))
+    classes = "".join(f".s{number}{{{style}}}\n" for number, style in enumerate(styles))
+    numbers = {style: number for number, style in enumerate(styles)}
+    svg = re.sub(r' style="([^"]*)"', lambda match: f' class="s{numbers[match[1]]}"', svg)
+    return re.sub(r"\n\s*", "\n", svg.replace("</style>", classes + "</style>", 1))
+
+
 def save_figure(figure, path: str) -> None:
-    content = io.BytesIO()
-    figure.savefig(content, format=os.path.splitext(path)[1][1:])
-    _save(path, content.getvalue())
+    """The same bytes for the same figure."""
+    import matplotlib
+
+    content, kind = io.BytesIO(), os.path.splitext(path)[1][1:]
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tilerail"}):
+        of_kind = {"metadata": {"Date": None}, "dpi": 40} if kind == "svg" else {}  # dots of the images in it
+        figure.savefig(content, format=kind, **of_kind)
+    _save(path, _smaller(content.getvalue().decode()).encode() if kind == "svg" else content.getvalue())

@@ -1,14 +1,20 @@
-"""Runs the `tilerail` command; simulations several at once."""
+"""Runs the `tilerail` command; simulations several at once, each only once though the run is interrupted."""
 
 import concurrent.futures
 import dataclasses
+import hashlib
 import json
+import os
+import pathlib
+import shutil
 import subprocess
+import sys
 import threading
+import time
 
 from .program import Failure
 
-
+KEPT = ("makespan_s", "tile", "devices", "energy_j", "tflops", "bound_s", "bound_by", "busiest")  # of a result
 BOUND_COLUMNS = ["bound_s", "bound_by"]  # of a result: no plan is faster, and why
 
 
@@ -19,23 +25,101 @@ def over_bound(seconds: float, result: dict) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Simulation:
-    """One call of `tilerail simulate` for an FP64 problem."""
+    """One call of `tilerail simulate`, of an FP64 GEMM if nothing else is said."""
 
-    problem: str  # M,N,K or the side of a cube
+    problem: str  # M,N,K or the side of a cube; the length of an axpy
     machine: str
     place: str
     policy: tuple[str, ...]  # --policy, --set, --tile and their values
     devices: str = "all"
+    dtype: str = "f64"
+    routine: str = "gemm"
+    traffic: bool = False  # the queues of the result are asked for
 
     def arguments(self) -> list[str]:
-        return ["simulate", "--gemm", self.problem, "--topology", self.machine, "--devices", self.devices,
-                "--place", self.place, *self.policy, "--json", "-"]
+        typed = [] if self.dtype == "f64" else ["--dtype", self.dtype]
+        return ["simulate", f"--{self.routine}", self.problem, *typed, "--topology", self.machine, "--devices",
+                self.devices, "--place", self.place, *self.policy, "--json", "-"]
+
+    def kept(self, result: dict) -> dict:
+        """What experiments ask of a result."""
+        return {key: result[key] for key in (*KEPT, *(["queues"] if self.traffic else [])) if key in result}
+
+
+class Journal:
+    """What has been run so far, a line of JSON for each: made with the first, taken up by the next run of the same
+    program on the same machines, removed when all is done."""
+
+    def __init__(self, path: pathlib.Path, program: str):
+        self.path = path
+        self.stamp_ = _stamp(program)
+        self.found_ = self._read()
+        self.lock_ = threading.Lock()
+
+    def _read(self) -> dict[str, dict]:
+        """Results by their calls. A last line that was not finished is left out."""
+        found = {}
+        if self.path.is_file():
+            for line in self.path.read_text(encoding="utf-8").splitlines():
+                try:
+                    entry = json.loads(line)
+                    if entry["stamp"] == self.stamp_:
+                        found[entry["call"]] = entry["result"]
+                except (ValueError, KeyError, TypeError):
+                    continue
+        return found
+
+    def find(self, arguments: list[str]) -> dict | None:
+        return self.found_.get(" ".join(arguments))
+
+    def add(self, arguments: list[str], result) -> None:
+        line = json.dumps({"stamp": self.stamp_, "call": " ".join(arguments), "result": result})
+        with self.lock_:
+            self.found_[" ".join(arguments)] = result
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+def _stamp(program: str) -> str:
+    """Changes with the program and with the machines that are shipped beside it."""
+    told = hashlib.sha256()
+    topologies = os.environ.get("TILERAIL_TOPOLOGIES") or pathlib.Path(__file__).resolve().parents[2] / "topologies"
+    for path in (pathlib.Path(shutil.which(program) or program), *sorted(pathlib.Path(topologies).glob("*.toml"))):
+        if path.is_file():
+            state = path.stat()
+            told.update(f"{path} {state.st_size} {state.st_mtime_ns}\n".encode())
+    return told.hexdigest()[:16]
+
+
+class Progress:
+    """One line on a terminal: how many of the calls are done, and how long the others will take."""
+
+    def __init__(self):
+        self.count, self.done_, self.start_ = 0, 0, time.monotonic()
+        self.shown_ = sys.stderr.isatty()
+        self.lock_ = threading.Lock()
+
+    def step(self) -> None:
+        with self.lock_:
+            self.done_ += 1
+            if self.shown_:
+                left = (time.monotonic() - self.start_) / self.done_ * (self.count - self.done_)
+                print(f"\r{self.done_} of {self.count} runs, {left:.0f} s left  ", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self.shown_:
+            print("\r" + " " * 40, end="\r", file=sys.stderr, flush=True)
 
 
 class Tilerail:
-    def __init__(self, program: str, jobs: int):
+    def __init__(self, program: str, jobs: int, journal: Journal | None = None):
         self.program_ = program
         self.jobs_ = jobs
+        self.journal_ = journal
         self.running_: set[subprocess.Popen] = set()
         self.ended_ = False  # nothing may be started any more
         self.lock_ = threading.Lock()
@@ -80,14 +164,39 @@ class Tilerail:
     def version(self) -> str:
         return self.run(["--version"]).strip()
 
+    def _remembered(self, arguments: list[str], keep) -> dict:
+        """The JSON that a call prints, as far as `keep` keeps it, from the journal if it has it."""
+        if self.journal_ and (found := self.journal_.find(arguments)) is not None:
+            return found
+        result = keep(json.loads(self.run(arguments)))
+        if self.journal_:
+            self.journal_.add(arguments, result)
+        return result
+
     def simulate(self, simulations) -> dict[Simulation, dict]:
-        """The JSON result of each."""
-        wanted = list(dict.fromkeys(simulations))
+        """The JSON result of each, with a journal what is kept of it."""
+        wanted = dict.fromkeys(simulations)
+        return self.call((each, each.arguments(), each.kept if self.journal_ else dict) for each in wanted)
+
+    def call(self, calls) -> dict:
+        """Of (key, arguments, what to keep of the JSON): what is kept, by key; several run at once."""
+        progress = Progress()
+
+        def one(arguments, keep):
+            result = self._remembered(arguments, keep)
+            progress.step()
+            return result
+
         with concurrent.futures.ThreadPoolExecutor(self.jobs_) as pool:
+            results = {}
             try:  # from the first one on: the user may interrupt while the others are still put into the queue
-                results = [pool.submit(self.run, each.arguments()) for each in wanted]
-                return {each: json.loads(result.result()) for each, result in zip(wanted, results)}
+                for key, arguments, keep in calls:
+                    results[key] = pool.submit(one, arguments, keep)
+                    progress.count += 1
+                return {key: result.result() for key, result in results.items()}
             except BaseException:  # also of the user, who does not wait for those in the queue
                 pool.shutdown(wait=False, cancel_futures=True)
                 self._end()
                 raise
+            finally:
+                progress.end()

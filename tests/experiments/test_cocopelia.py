@@ -1,57 +1,79 @@
-"""The models of CoCoPeLia on its testbeds."""
+"""CoCoPeLia's experiments: its models, its library and others, beside what was measured on its testbeds."""
 
-import csv
 import unittest
 
-from support import ExperimentTest, csv_rows, table_after
+from harness.cocopelia import by_problem, one_gpu_rows
+from support import ExperimentTest, csv_rows
+
+
+def median(values):
+    """As `tilerail compare` has it."""
+    return sorted(values)[int(0.5 * len(values))]
+
+
+def found_in(text, name):
+    """Ours of the line of a finding: the last table has them."""
+    return [line for line in text.splitlines() if line.startswith(name + "  ")][-1].split()[-2]
+
+
+class Measured(unittest.TestCase):
+    def test_every_line_is_a_problem_with_its_tiles(self):
+        rows = one_gpu_rows(("CoCoPeLia", "cuBLASXt", "BLASX", "CoCoPeLia-selected", "cuBLASXt-best"))
+        self.assertEqual(len(rows), 10680)
+        self.assertEqual(len(set(rows)), len(rows))
+        self.assertEqual({row.tile for row in rows if row.library == "BLASX"}, {2048})
+        for problem, tried in by_problem([row for row in rows if row.library == "cuBLASXt"]).items():
+            self.assertEqual(len({row.tile for row in tried}), len(tried), problem)
 
 
 class CocopeliaModels(ExperimentTest):
-    def test_errors_are_of_the_predictions_and_saved_ones_give_the_same_table(self):
-        text = self.succeed("run", "cocopelia_models", "--", "--quick", "--step", 1024)
-        lines = table_after(text, "testbed and routine")
-        self.assertEqual([(line[0][-1], line[1], line[2]) for line in lines],
-                         [(testbed, routine, model) for testbed in "12" for routine in ("dgemm", "sgemm", "daxpy")
-                          for model in ("cso", "bts", "dr")[:2 if routine == "daxpy" else 3]])
-        saved = self.folder / "out/cocopelia_models/cocopelia_models.csv"
-        _, all_rows = csv_rows(saved)
-        rows = [row for row in all_rows if row["searched"] == "0"]
-        errors = sorted(float(row["dr_s"]) / float(row["simulated_s"]) - 1 for row in rows
-                        if (row["testbed"], row["routine"]) == ("cocopelia-testbed-1", "dgemm"))
-        self.assertEqual(len(errors), int(lines[2][3]))
-        half = len(errors) // 2
-        median = (errors[half] + errors[-half - 1]) / 2
-        self.assertAlmostEqual(float(lines[2][5].rstrip("%")), 100 * median, delta=0.051)
-        for column, share in ((4, 0.05), (6, 0.95)):  # errors of cases, as `tilerail compare` has them
-            self.assertAlmostEqual(float(lines[2][column].rstrip("%")), 100 * errors[int(share * len(errors))], delta=0.051)
+    def test_errors_are_of_the_predictions_over_the_measured_times(self):
+        text = self.succeed("run", "cocopelia_models", "--quick", "-o", ".")
+        _, rows = csv_rows(self.folder / "cocopelia_models.csv")
         for row in rows:
-            sizes = "M" if row["routine"] == "daxpy" else "MNK"
-            self.assertLessEqual(1.5 * int(row["tile"]), min(int(row[size]) for size in sizes))
-            self.assertNotIn(row["place"], ("0:0:0", "0:0"))
-        axpy = sorted(float(row["bts_s"]) / float(row["simulated_s"]) - 1 for row in rows
-                      if (row["testbed"], row["routine"]) == ("cocopelia-testbed-1", "daxpy"))
-        self.assertEqual(len(axpy), 15)  # 8M in tiles of 1M to 5M, in three places
-        self.assertAlmostEqual(float(lines[7][5].rstrip("%")), 100 * axpy[7], delta=0.051)
+            self.assertIn("h", row["place"])
+            least = int(row["m"]) if row["routine"] == "daxpy" else min(int(row[side]) for side in "mnk")
+            self.assertLessEqual(1.5 * int(row["tile"]), least)
+        for kind, model in (("CoCoPeLia", "dr"), ("cuBLASXt", "bts")):
+            errors = [float(row[f"{model}_s"]) / float(row["measured_s"]) - 1 for row in rows
+                      if (row["library"], row["routine"], row["testbed"]) == (kind, "dgemm", "1")
+                      and int(row["tile"]) >= 1024]
+            self.assertEqual(found_in(text, f"{kind} dgemm on testbed 1, {model.upper()}, median"),
+                             f"{median(errors):.1%}")
+        off = [abs(float(row["simulated_s"]) / float(row["measured_s"]) - 1) for row in rows
+               if row["library"] == "CoCoPeLia" and row["routine"] != "daxpy"]
+        self.assertEqual(found_in(text, "CoCoPeLia simulated, median of |error|"), f"{median(off):.1%}")
+
+
+class CublasXtOverTiles(ExperimentTest):
+    def test_the_loss_is_that_of_the_tile_that_the_simulator_takes(self):
+        text = self.succeed("run", "cocopelia_fig_1", "--quick", "-o", ".")
         problems = {}
-        for row in all_rows:
-            if row["routine"] == "daxpy":
-                continue
-            key = tuple(row[column] for column in ("testbed", "routine", "M", "N", "K", "place"))
-            problems.setdefault(key, []).append(row)
-        ways = table_after(text, "tile chosen by")
-        self.assertEqual([line[0] for line in ways], ["baseline", "dataloc", "bts", "dr", "cso", "T", "search"])
-        self.assertEqual({line[-5] for line in ways}, {str(len(problems))})
-        of_axpy = table_after(text, "tile of daxpy by")
-        self.assertEqual([line[0] for line in of_axpy], ["baseline", "dataloc", "bts", "dr", "cso", "search"])
-        self.assertEqual({line[-5] for line in of_axpy}, {"6"})
+        for row in csv_rows(self.folder / "cocopelia_fig_1.csv")[1]:
+            if (row["testbed"], row["routine"]) == ("1", "dgemm"):
+                problems.setdefault((row["m"], row["n"], row["k"], row["place"]), []).append(row)
         losses = []
         for tried in problems.values():
-            chosen = min((row for row in tried if row["searched"] == "0"), key=lambda row: float(row["cso_s"]))
-            losses.append(float(chosen["simulated_s"]) / min(float(row["simulated_s"]) for row in tried) - 1)
-        self.assertAlmostEqual(float(ways[4][-2].rstrip("%")), 100 * max(losses), delta=0.051)
-        again = self.succeed("run", "cocopelia_models", "-o", "o", "--", "--from-saved", saved)
-        self.assertEqual(table_after(again, "testbed and routine"), lines)
-        self.assertEqual(table_after(again, "tile chosen by"), ways)
+            taken = min(tried, key=lambda row: float(row["simulated_s"]))
+            if len(tried) > 1:
+                losses.append(float(taken["measured_s"]) / min(float(row["measured_s"]) for row in tried) - 1)
+        self.assertEqual(found_in(text, "testbed 1 dgemm, loss by our tile"), f"{median(losses):.1%}")
+
+
+class ThreeLibraries(ExperimentTest):
+    def test_the_gain_is_over_the_better_of_the_two_others(self):
+        text = self.succeed("run", "cocopelia_fig_7", "--quick", "-o", ".")
+        problems = {}
+        for row in csv_rows(self.folder / "cocopelia_fig_7.csv")[1]:
+            if (row["testbed"], row["routine"], row["place"]) == ("1", "dgemm", "h:h:h"):
+                problems.setdefault((row["m"], row["n"], row["k"]), {})[row["library"]] = float(row["simulated_s"])
+        product, count = 1.0, 0
+        for times in problems.values():
+            if len(times) == 3:
+                product *= min(times["cuBLASXt-best"], times["BLASX"]) / times["CoCoPeLia-selected"]
+                count += 1
+        self.assertGreater(count, 0)
+        self.assertEqual(found_in(text, "testbed 1 dgemm, full"), f"{product ** (1 / count) - 1:.1%}")
 
 
 if __name__ == "__main__":

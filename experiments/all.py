@@ -1,0 +1,126 @@
+"""Every experiment of the papers, one after another, with a table of all verdicts.
+
+Each leaves its table and figure in a folder of its own; an interrupted run goes on where it was. --page writes the
+gallery of the documentation. See docs/experiments.md.
+"""
+
+import importlib
+import os
+import pathlib
+import shutil
+import time
+
+from harness import (Failure, Journal, Outcome, Paper, Parser, Tilerail, aligned, plotting, run_experiment, save_text,
+                     verdict, write_csv)
+
+NAME = "all"
+PAPERS = {
+    "CoCoPeLia": ("cocopelia_fig_1", "cocopelia_table_2", "cocopelia_models", "cocopelia_fig_7"),
+    "PARALiA": ("thesis_table_3_1", "clx_ai_link_map", "clx_ai_paralia", "clx_ai_hetero"),
+    "PARALiA-GEMMex": ("thesis_fig_4_6", "thesis_fig_4_8", "thesis_fig_4_9", "thesis_fig_4_11", "thesis_fig_4_12",
+                       "karolina_gemmex"),
+}
+NAMES = [name for names in PAPERS.values() for name in names]
+FIGURES = "figures/gallery"  # beside the page
+
+
+def paper_of(name: str) -> Paper:
+    return importlib.import_module(name).PAPER
+
+
+def run_one(paper: Paper, tilerail: Tilerail, options, version: str) -> Outcome:
+    arguments = ["--tilerail", options.tilerail, "--jobs", str(options.jobs)] + (["--quick"] if options.quick else [])
+    outcome = paper.study(tilerail, paper.parser().parse_args(arguments))
+    command = f"tilerail experiment run {paper.name}" + (" --quick" if options.quick else "")
+    paper.save(outcome, os.path.join(options.output, paper.name), version, command)
+    return outcome
+
+
+def summary(outcomes: dict[str, Outcome]) -> list[list[str]]:
+    lines = [["experiment", "within", "of", "farthest"]]
+    for name, outcome in outcomes.items():
+        findings = outcome.findings
+        far = max(findings, key=lambda each: abs(each.distance()), default=None)
+        lines.append([name, str(sum(each.within for each in findings)), str(len(findings)),
+                      f"{far.value.name}: {far.value.text(far.ours)} for {far.value.published()}"
+                      if far and not far.within else "-"])
+    return lines
+
+
+def section(name: str, outcome: Outcome, drawn: bool, quick: str) -> str:
+    paper = paper_of(name)
+    why = f" Why we differ: {paper.why}." if paper.why and not all(each.within for each in outcome.findings) else ""
+    figure = f"![{name}]({FIGURES}/{name}.svg)\n\n" if drawn else ""
+    return f"""### {paper.title.removesuffix(".")}
+
+{figure}    tilerail experiment run {name}{quick}
+
+{wrapped(verdict(outcome.findings) + why)}
+"""
+
+
+def wrapped(text: str, width: int = 118) -> str:
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append("")
+        lines[-1] += (" " if lines[-1] else "") + word
+    return "\n".join(lines)
+
+
+def page(path: pathlib.Path, outcomes: dict[str, Outcome], options, version: str) -> None:
+    """The page, and the figures beside it."""
+    drawn = plotting() is not None
+    quick = " --quick" if options.quick else ""
+    text = f"""# Gallery
+
+Written by `tilerail experiment run all{quick} -- --page docs/{path.name}` ({version}).
+Every experiment of the papers that can be repeated: its figure, the command that draws it, and how near we are.
+[experiments.md](experiments.md) says what each does.
+
+On the right of a figure each dot is a value of ours. The green band is the tolerance around what was published or
+measured, or a target of ours, and is drawn equally wide for all; a red dot lies outside.
+
+| experiment | within | of |
+|---|---|---|
+"""
+    text += "".join(f"| {name} | {within} | {of} |\n" for name, within, of, _ in summary(outcomes)[1:])
+    for title, names in PAPERS.items():
+        if found := [name for name in names if name in outcomes]:
+            text += f"\n## {title}\n\n" + "\n".join(section(name, outcomes[name], drawn, quick) for name in found)
+    folder = path.parent / FIGURES
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in outcomes if drawn else ():
+        shutil.copyfile(os.path.join(options.output, name, name + ".svg"), folder / f"{name}.svg")
+    save_text(str(path), text)
+
+
+def main() -> None:
+    parser = Parser(__doc__)
+    parser.add_argument("--quick", action="store_true", help="a few problems of each, in minutes")
+    parser.add_argument("--only", metavar="LIST", help="these experiments, parted by commas [all]")
+    parser.add_argument("--page", type=pathlib.Path, metavar="FILE", help="write the gallery of the documentation, too")
+    options = parser.parse_args()
+    names = options.only.split(",") if options.only else NAMES
+    if unknown := [name for name in names if name not in NAMES]:
+        raise Failure(f"--only: '{unknown[0]}' is none of {', '.join(NAMES)}")
+    journal = Journal(pathlib.Path(options.output, NAME + ".journal"), options.tilerail)
+    tilerail = Tilerail(options.tilerail, options.jobs, journal)
+    version, outcomes = tilerail.version(), {}
+    for name in names:
+        start = time.monotonic()
+        outcomes[name] = run_one(paper_of(name), tilerail, options, version)
+        print(f"{name}, {time.monotonic() - start:.0f} s: {verdict(outcomes[name].findings)}", flush=True)
+    print("\n" + aligned(summary(outcomes)))
+    table = os.path.join(options.output, NAME + ".csv")
+    columns = ["experiment", "value", "where", "published", "ours", "verdict"]
+    write_csv(table, {"version": version}, columns,
+              [[name, *each.cells()] for name, outcome in outcomes.items() for each in outcome.findings])
+    if options.page:
+        page(options.page, outcomes, options, version)
+    journal.remove()
+    print(f"\nwritten: {table}" + (f", {options.page}" if options.page else ""))
+
+
+if __name__ == "__main__":
+    run_experiment(main)

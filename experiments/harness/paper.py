@@ -1,0 +1,109 @@
+"""An experiment of a paper: what it measured, what we find, and one way to run, save and draw all of them."""
+
+import collections.abc
+import dataclasses
+import os
+import pathlib
+
+from .program import Failure, Parser, command_text
+from .published import FINDING_HEAD, Finding, draw_findings, verdict
+from .results import aligned, plotting, save_figure, write_csv
+from .simulations import Journal, Tilerail
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    machine: str
+    columns: list[str]  # of the one table that is saved
+    rows: list[list]
+    findings: list[Finding]
+    tables: list[list[list[str]]]  # printed before the findings
+    draw: collections.abc.Callable | None  # of the axes that are left of those of the findings
+    remarks: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Paper:
+    """`study(tilerail, options)` returns an Outcome, or None where there is nothing to do and it said so."""
+
+    name: str
+    about: str  # the docstring of its script
+    study: collections.abc.Callable
+    arguments: collections.abc.Callable | None = None  # adds to the parser
+    why: str = ""  # we differ from what is published where we do
+    width: float = 7.0  # inches, of what the study draws
+    height: float = 3.4
+
+    @property
+    def title(self) -> str:
+        return self.about.strip().splitlines()[0]
+
+    def parser(self) -> Parser:
+        parser = Parser(self.about)
+        parser.add_argument("--quick", action="store_true", help="a few of the problems, in seconds")
+        if self.arguments:
+            self.arguments(parser)
+        return parser
+
+    def figure(self, figure_type, outcome: Outcome):
+        """What the study draws, and the verdict on its right."""
+        right = 5.0 if outcome.findings else 0.0
+        left = self.width if outcome.draw else 0.0
+        lines = min(24, len(outcome.findings))
+        figure = figure_type(figsize=(left + right, max(self.height, 0.8 + 0.15 * lines)), dpi=150)
+        parts = figure.subfigures(1, 2, width_ratios=[left, right]) if left and right else [figure, figure]
+        if outcome.draw:
+            outcome.draw(parts[0])
+        if outcome.findings:
+            axes = parts[1].add_axes([0.40, 0.08, 0.27, 0.82])
+            draw_findings(axes, outcome.findings)
+        return figure
+
+    def save(self, outcome: Outcome, folder: str, version: str, command: str) -> list[str]:
+        """The table, and the figure as PNG and SVG. Returns their names."""
+        files = [os.path.join(folder, self.name + ".csv")]
+        header = {"version": version, "machine": outcome.machine, "command": command, **outcome.remarks,
+                  "verdict": verdict(outcome.findings)}
+        write_csv(files[0], header, outcome.columns, outcome.rows)
+        figure_type = plotting()
+        if figure_type and (outcome.draw or outcome.findings):
+            figure = self.figure(figure_type, outcome)
+            for kind in ("png", "svg"):
+                files.append(os.path.join(folder, f"{self.name}.{kind}"))
+                save_figure(figure, files[-1])
+        return files
+
+    def report(self, outcome: Outcome) -> None:
+        for table in outcome.tables:
+            print(aligned(table), end="\n\n")
+        if outcome.findings:
+            print(aligned([FINDING_HEAD, *(each.cells() for each in outcome.findings)]), end="\n\n")
+            print(verdict(outcome.findings))
+
+    def main(self) -> None:
+        """Runs it alone. What an interrupted run has simulated is taken from its journal, which ends with the run."""
+        options = self.parser().parse_args()
+        journal = Journal(pathlib.Path(options.output, self.name + ".journal"), options.tilerail)
+        tilerail = Tilerail(options.tilerail, options.jobs, journal)
+        version = tilerail.version()
+        outcome = self.study(tilerail, options)
+        if outcome is None:
+            return
+        self.report(outcome)
+        files = self.save(outcome, options.output, version, command_text())
+        journal.remove()
+        print(f"\nwritten: {', '.join(files)}" + ("" if len(files) > 1 or not plotting() is None
+                                                  else "; no figure: matplotlib is missing"))
+
+
+def sample(items: list, quick: bool, most: int = 8) -> list:
+    """All of them, or with --quick at most so many, evenly spread."""
+    if not quick or len(items) <= most:
+        return items
+    return [items[i * len(items) // most] for i in range(most)]
+
+
+def some(items: list, what: str) -> list:
+    if not items:
+        raise Failure(what)
+    return items

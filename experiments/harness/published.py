@@ -1,0 +1,124 @@
+"""Published values with their tolerances, what we find beside them, and verdicts."""
+
+import dataclasses
+import pathlib
+
+from .program import Failure
+from .tables import read_table
+
+REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"
+WORDS = {True: "within", False: "outside"}
+SHOWN_WIDTHS = 3  # of a band, left and right of it in the figure
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """What a paper prints, from `low` to `high` (equal for one figure), or a target of ours from 0 on. It counts as met
+    up to `tolerance` below and above, a share of the value where it ends in %."""
+
+    name: str
+    where: str  # in the paper
+    low: float
+    high: float
+    tolerance: str
+    unit: str  # x: factor, %: share as 0.01, else written behind the figure
+
+    def band(self) -> tuple[float, float]:
+        if self.tolerance.endswith("%"):
+            share = float(self.tolerance[:-1]) / 100
+            return self.low - share * abs(self.low), self.high + share * abs(self.high)
+        return self.low - float(self.tolerance), self.high + float(self.tolerance)
+
+    def text(self, value: float) -> str:
+        if self.unit == "%":
+            return f"{value:.1%}"
+        number = f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+        return number + ("x" if self.unit == "x" else f" {self.unit}" if self.unit else "")
+
+    def published(self) -> str:
+        if self.where == "target":
+            return f"<= {self.text(self.high)}" if self.low == 0 else f">= {self.text(self.low)}"
+        return self.text(self.low) if self.low == self.high else f"{self.text(self.low)} to {self.text(self.high)}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    value: Value
+    ours: float
+
+    @property
+    def within(self) -> bool:
+        low, high = self.value.band()
+        return low <= self.ours <= high
+
+    def distance(self) -> float:
+        """From the middle of the band, in half widths: up to 1 is within. One that is to be met exactly is 1 % wide."""
+        low, high = self.value.band()
+        return (self.ours - (low + high) / 2) / ((high - low) / 2 or 0.01 * abs(high))
+
+    def cells(self) -> list[str]:
+        value = self.value
+        return [value.name, value.where, value.published(), value.text(self.ours), WORDS[self.within]]
+
+
+def target(name: str, most: float, ours: float) -> Finding:
+    """Something that is to stay below: an error, for example."""
+    return Finding(Value(name, "target", 0.0, most, "0", "%"), ours)
+
+
+def share_target(name: str, least: float, ours: float) -> Finding:
+    """A share that is to be reached."""
+    return Finding(Value(name, "target", least, 1.0, "0", "%"), ours)
+
+
+def read_published(experiment: str) -> dict[str, Value]:
+    """The published values of an experiment, by name."""
+    values = {}
+    columns = ["experiment", "name", "where", "low", "high", "tolerance", "unit"]
+    for row in read_table(REFERENCE / "published.csv", columns)[1]:
+        if row["experiment"] == experiment:
+            values[row["name"]] = Value(row["name"], row["where"], row.number("low"), row.number("high"),
+                                        row["tolerance"], row["unit"])
+    if not values:
+        raise Failure(f"reference/published.csv: has no values of '{experiment}'")
+    return values
+
+
+def beside_published(experiment: str, ours: dict[str, float]) -> list[Finding]:
+    """A finding for each published value that `ours` has."""
+    return [Finding(value, ours[name]) for name, value in read_published(experiment).items() if name in ours]
+
+
+FINDING_HEAD = ["value", "where", "published", "ours", "verdict"]
+
+
+def verdict(findings: list[Finding]) -> str:
+    """One sentence."""
+    if not findings:
+        return "There is nothing to compare."
+    met = sum(each.within for each in findings)
+    text = f"{met} of {len(findings)} values are within their tolerance"
+    if met == len(findings):
+        return text + "."
+    far = max(findings, key=lambda each: abs(each.distance()))
+    return (f"{text}; the farthest is {far.value.name}: {far.value.text(far.ours)} for {far.value.published()} "
+            f"({far.value.where}).")
+
+
+def draw_findings(axes, findings: list[Finding], most: int = 24) -> None:
+    """A line for each: the band of its tolerance, in green, is as wide for all; what is outside is red."""
+    shown = findings if len(findings) <= most else sorted(findings, key=lambda each: -abs(each.distance()))[:most]
+    axes.axvspan(-1, 1, color="#d8efd3", linewidth=0)
+    axes.axvline(0, color="#8ab17d", linewidth=0.8)
+    for line, each in enumerate(reversed(shown)):
+        place = max(-SHOWN_WIDTHS, min(SHOWN_WIDTHS, each.distance()))
+        axes.plot([place], [line], "o", ms=4, color="#2a9d8f" if each.within else "#d62828")
+        axes.text(SHOWN_WIDTHS * 1.06, line, f"{each.value.text(each.ours)} for {each.value.published()}", fontsize=6,
+                  va="center")
+    axes.set_yticks(range(len(shown)), [each.value.name for each in reversed(shown)], fontsize=6)
+    axes.set_xlim(-SHOWN_WIDTHS * 1.03, SHOWN_WIDTHS * 1.03)
+    axes.set_ylim(-0.7, len(shown) - 0.3)
+    axes.set_xticks([-1, 1], ["", ""])
+    left_out = len(findings) - len(shown)
+    axes.set_title("ours, and the tolerance (green)" + (f"; {left_out} nearer ones left out" if left_out else ""),
+                   fontsize=7)

@@ -1,0 +1,78 @@
+"""Thesis figures 4.9 and 4.10: PARALiA-GEMMex against cuBLASXt, XKBLAS and PARALiA, FP64 and FP32, on eight A100.
+
+Squares of the regular dataset (thesis 4.3.1.3), all matrices on the host and all on GPU 0; the mean of the factors is
+compared with the published one, and `tilerail` stands beside. See docs/experiments.md.
+"""
+
+import statistics
+
+from harness import (COLOURS, Outcome, Paper, Simulation, beside_published, near_best, policy_of, run_experiment,
+                     sample, sizes)
+
+NAME = "thesis_fig_4_9"
+MACHINE = "karolina-hgx-a100"
+SIZES = [*range(5120, 16384 + 1, 1024), *range(20480, 32768 + 1, 2048)]
+PLACES = ("h:h:h", "0:0:0")
+DTYPES = ("f64", "f32")
+OURS = "PARALiA-GEMMex"
+OTHERS = ("cuBLASXt", "XKBLAS", "PARALiA")
+XT_LONGEST, XKBLAS_TILE = 8192, 1600  # as in the evaluation data
+
+
+def tile_of(library: str, size: int) -> int | None:
+    return {"cuBLASXt": min(size // 4, XT_LONGEST), "XKBLAS": XKBLAS_TILE}.get(library)
+
+
+def study(tilerail, options) -> Outcome:
+    chosen = sample(options.sizes, options.quick, 3)
+    wanted = {(dtype, place, size, library):
+              Simulation(str(size), MACHINE, place, policy_of(library, tile_of(library, size)), dtype=dtype)
+              for dtype in DTYPES for place in PLACES for size in chosen for library in (OURS, *OTHERS, "tilerail")}
+    found = tilerail.simulate(wanted.values())
+    results = {key: found[simulation] for key, simulation in wanted.items()}
+
+    def factors(dtype: str, place: str, library: str) -> list[float]:
+        return [results[dtype, place, size, library]["makespan_s"] / results[dtype, place, size, OURS]["makespan_s"]
+                for size in chosen]
+
+    ours = {f"{dtype} {place}, over {library}": statistics.mean(factors(dtype, place, library))
+            for dtype in DTYPES for place in PLACES for library in OTHERS}
+    for dtype in DTYPES:
+        ours[f"{dtype}, over XKBLAS and PARALiA"] = statistics.mean(
+            factor for place in PLACES for library in OTHERS[1:] for factor in factors(dtype, place, library))
+
+    def draw(figure):
+        panels = figure.subplots(len(DTYPES), len(PLACES), sharex=True, sharey=True)
+        for line, dtype in zip(panels, DTYPES):
+            for axes, place in zip(line, PLACES):
+                for library in (OURS, *OTHERS, "tilerail"):
+                    rates = [results[dtype, place, size, library]["tflops"] for size in chosen]
+                    axes.plot([size / 1024 for size in chosen], rates, "o-", ms=2, lw=1, color=COLOURS[library],
+                              label=library)
+                axes.set_title(f"{dtype}, {place}", fontsize=7)
+                axes.tick_params(labelsize=6)
+        panels[0][0].legend(fontsize=5)
+        panels[0][0].set_ylabel("TFLOP/s, simulated", fontsize=6)
+        panels[-1][0].set_xlabel("M = N = K, 1024s", fontsize=6)
+
+    rows = [[dtype, place, size, library, each["tile"], repr(each["makespan_s"]), f"{each['tflops']:.4f}",
+             each["bound_s"], each["bound_by"]] for (dtype, place, size, library), each in results.items()]
+    columns = ["dtype", "place", "size", "library", "tile", "simulated_s", "tflops", "bound_s", "bound_by"]
+    seconds = {}
+    for (*problem, library), each in results.items():
+        seconds.setdefault(tuple(problem), {})[library] = each["makespan_s"]
+    findings = beside_published(NAME, ours) + near_best(seconds)
+    return Outcome(f"{MACHINE}, simulated", columns, rows, findings, [], draw)
+
+
+def arguments(parser) -> None:
+    parser.add_argument("--sizes", type=sizes, default=SIZES, metavar="LIST",
+                        help="these instead of the regular dataset, for example 8K,16K")
+
+
+PAPER = Paper(NAME, __doc__, study, arguments, height=4.0,
+              why="the factors are means over sizes of which small ones weigh most: what a library spends at run time "
+                  "decides there")
+
+if __name__ == "__main__":
+    run_experiment(PAPER.main)

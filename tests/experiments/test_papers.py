@@ -1,0 +1,173 @@
+"""Experiments of papers: published values and verdicts, journals, all by one command, and the gallery."""
+
+import json
+import os
+import re
+import unittest
+import xml.dom.minidom
+
+import harness
+from harness import Finding, Journal, Simulation, Tilerail, Value, target, verdict
+from harness.libraries import best_tiles, policy_of
+from support import SOURCE, ExperimentTest, csv_rows, table_after
+
+CHEAP = "cocopelia_table_2,thesis_fig_4_6,thesis_table_3_1"  # whole in seconds
+LARGEST_FIGURE = 60_000  # bytes, in docs
+
+
+class Values(unittest.TestCase):
+    def test_a_tolerance_in_percent_is_of_the_value_and_another_one_is_added(self):
+        self.assertEqual(Value("f", "table", 2.0, 4.0, "50%", "x").band(), (1.0, 6.0))
+        self.assertEqual(Value("f", "table", -0.5, -0.25, "0.25", "%").band(), (-0.75, 0.0))
+
+    def test_a_finding_is_within_up_to_the_edges_of_its_band(self):
+        value = Value("f", "table", 2.0, 2.0, "0.5", "x")
+        for ours, within, distance in ((2.5, True, 1), (1.5, True, -1), (2.0, True, 0), (3.5, False, 3)):
+            finding = Finding(value, ours)
+            self.assertEqual((finding.within, finding.distance()), (within, distance))
+
+    def test_the_verdict_counts_and_names_the_farthest(self):
+        near, far = target("near", 0.1, 0.05), target("far", 0.1, 0.3)
+        self.assertEqual(verdict([near]), "1 of 1 values are within their tolerance.")
+        self.assertEqual(verdict([near, target("nearer", 0.1, 0.11), far]),
+                         "1 of 3 values are within their tolerance; the farthest is far: 30.0% for <= 10.0% (target).")
+
+    def test_every_published_value_has_a_source_and_a_band(self):
+        names = {path.stem for path in (SOURCE / "experiments").glob("*.py")}
+        rows = harness.read_table(harness.REFERENCE / "published.csv", ["experiment", "name"])[1]
+        self.assertGreater(len(rows), 150)
+        self.assertLessEqual({row["experiment"] for row in rows}, names)
+        for row in rows:
+            value = harness.read_published(row["experiment"])[row["name"]]
+            self.assertRegex(value.where, "^(CoCoPeLia|thesis) ")
+            self.assertLessEqual(value.low, value.high)
+            self.assertGreater(value.band()[1], value.band()[0], value.name)
+
+    def test_a_tile_that_is_given_takes_the_place_of_the_librarys_own(self):
+        for library in harness.LIBRARIES:
+            words = policy_of(library, 512)
+            self.assertEqual([words[i + 1] for i, word in enumerate(words) if word == "--tile"], ["512"])
+        self.assertEqual(best_tiles(8192, 8192, 8192), [2048, 4096, 8192])
+        self.assertEqual(best_tiles(384, 384, 12288), [384])
+        self.assertEqual(best_tiles(30000, 30000, 30000), [7168, 10000])
+
+
+class Journals(ExperimentTest):
+    """What has been run is not run again by the same program."""
+
+    def fake(self):
+        """Says a makespan that grows with each call."""
+        program = self.folder / "fake"
+        program.write_text(f'#!/bin/sh\necho x >> "{self.folder}/log"\n'
+                           f'echo "{{\\"makespan_s\\": $(wc -l < "{self.folder}/log"), \\"links\\": [1]}}"\n')
+        program.chmod(0o755)
+        return program
+
+    def simulate(self, program, *sizes):
+        tilerail = Tilerail(str(program), 1, Journal(self.folder / "j/journal", str(program)))
+        found = tilerail.simulate(Simulation(size, "two-gpu", "h:h:h", ()) for size in sizes)
+        return [each["makespan_s"] for each in found.values()]
+
+    def calls(self):
+        return len((self.folder / "log").read_text().split())
+
+    def test_a_second_run_takes_up_what_the_first_one_left(self):
+        program = self.fake()
+        first = self.simulate(program, "512", "1024")
+        self.assertEqual(sorted(first), [1, 2])
+        self.assertEqual(self.simulate(program, "512", "1024", "2048"), [*first, 3])
+        self.assertEqual(self.calls(), 3)
+        entry = json.loads((self.folder / "j/journal").read_text().splitlines()[0])
+        self.assertEqual(entry["result"], {"makespan_s": first[0]}, "only what experiments ask for is kept")
+
+    def test_lines_that_were_cut_off_and_other_programs_count_for_nothing(self):
+        program = self.fake()
+        self.simulate(program, "512", "1024")
+        journal = self.folder / "j/journal"
+        lines = journal.read_text().splitlines()
+        journal.write_text(lines[0] + "\n" + lines[1][:40])
+        self.simulate(program, "512", "1024")
+        self.assertEqual(self.calls(), 3)
+        os.utime(program, ns=(1, 1))
+        self.simulate(program, "512", "1024")
+        self.assertEqual(self.calls(), 5)
+
+
+class All(ExperimentTest):
+    def test_some_experiments_leave_tables_figures_verdicts_and_a_page(self):
+        text = self.succeed("run", "all", "--quick", "-o", "o", "--", "--only", CHEAP, "--page", "docs/page.md")
+        page = (self.folder / "docs/page.md").read_text()
+        rows = csv_rows(self.folder / "o/all.csv")[1]
+        self.assertFalse((self.folder / "o/all.journal").exists())
+        for name in CHEAP.split(","):
+            remarks, _ = csv_rows(self.folder / f"o/{name}/{name}.csv")
+            self.assertEqual(remarks["command"], f"tilerail experiment run {name} --quick")
+            self.assertIn(f": {remarks['verdict']}\n", text)
+            self.assertIn(remarks["verdict"].split(";")[0], page)
+            mine = [row["verdict"] for row in rows if row["experiment"] == name]
+            self.assertIn(f"| {name} | {mine.count('within')} | {len(mine)} |\n", page)
+            figure = self.folder / f"docs/figures/gallery/{name}.svg"
+            if figure.exists():  # with matplotlib
+                xml.dom.minidom.parse(str(figure))
+                self.assertIn(f"(figures/gallery/{name}.svg)", page)
+
+    def test_an_experiment_that_is_not_there_is_refused(self):
+        self.assert_refused(["run", "all", "--", "--only", "fig_99"], "'fig_99' is none of cocopelia_fig_1, ")
+
+
+class Gallery(ExperimentTest):
+    page = (SOURCE / "docs/gallery.md").read_text()
+
+    def test_it_has_what_the_program_finds_now(self):
+        if "--quick" in self.page.splitlines()[2]:
+            arguments = ["--quick"]
+        else:
+            arguments = []
+        self.succeed("run", "all", *arguments, "-o", "o", "--", "--only", CHEAP, "--page", "p/page.md")
+        for part in re.split(r"\n##+ ", (self.folder / "p/page.md").read_text())[1:]:
+            self.assertIn(part.strip(), self.page)
+
+    def test_every_experiment_of_a_paper_is_shown_by_a_small_figure(self):
+        names = set(re.findall(r"!\[(\w+)\]\(figures/gallery/\1\.svg\)", self.page))
+        papers = {path.stem for path in (SOURCE / "experiments").glob("*.py") if "PAPER = Paper(" in path.read_text()}
+        self.assertEqual(names, papers)
+        for name in names:
+            self.assertLess((SOURCE / f"docs/figures/gallery/{name}.svg").stat().st_size, LARGEST_FIGURE, name)
+
+
+class TestbedLinks(ExperimentTest):
+    def test_links_of_the_machine_files_stand_beside_table_2(self):
+        text = self.succeed("run", "cocopelia_table_2", "-o", ".")
+        rows = {row["value"]: row for row in csv_rows(self.folder / "cocopelia_table_2.csv")[1]}
+        self.assertEqual(len(rows), 16)
+        for way in ("h2d", "d2h"):
+            alone, both = (float(rows[f"testbed 2, {way}{kind}"]["ours"]) for kind in ("", " both ways"))
+            self.assertAlmostEqual(alone / both, float(rows[f"testbed 2, {way} slowdown"]["ours"]))
+        verdicts = {" ".join(line[:-6]): line[-1] for line in table_after(text, "value ")}
+        self.assertEqual(len(verdicts), 16)
+
+
+class FirstKernels(ExperimentTest):
+    def test_idle_time_is_that_before_the_first_kernel_of_each_gpu(self):
+        text = self.succeed("run", "thesis_fig_4_6", "-o", ".")
+        rows = csv_rows(self.folder / "thesis_fig_4_6.csv")[1]
+        self.assertEqual(len(rows), 3 * 2 * 4)  # tiles, routes, GPUs
+        seconds = {(row["tile"], row["route"], row["gpu"]): float(row["first_kernel_s"]) for row in rows}
+        saved = [1 - seconds[tile, "batched", gpu] / each for (tile, route, gpu), each in seconds.items()
+                 if route == "reactive"]
+        line = next(line for line in text.splitlines() if line.startswith("less idle time, best GPU"))
+        self.assertIn(f" {max(saved):.1%} ", line)
+
+
+class Hops(ExperimentTest):
+    def test_every_tile_of_the_example_is_counted(self):
+        self.succeed("run", "thesis_table_3_1", "-o", ".")
+        rows = csv_rows(self.folder / "thesis_table_3_1.csv")[1]
+        for hops in ("0", "1"):
+            into_1 = sum(float(row["tiles"]) for row in rows if row["max_hops"] == hops and row["dst"] == "gpu1")
+            self.assertGreaterEqual(into_1, 8)  # half of A at least
+        self.assertFalse([row for row in rows if "host" in (row["src"], row["dst"])])
+
+
+if __name__ == "__main__":
+    unittest.main()
