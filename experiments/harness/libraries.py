@@ -10,19 +10,18 @@ from .ranks import quantile
 from .simulations import Simulation
 from .tables import read_table
 
-# What stands for each library: arguments of `tilerail simulate`. One that is not a preset yet has a stand-in.
+# What stands for each library: arguments of `tilerail simulate`. BLASX keeps its caches between calls that are timed.
 LIBRARIES: dict[str, tuple[str, ...]] = {
-    "cuBLASXt": ("--policy", "baseline"),
-    "BLASX": ("--policy", "gemmex", "--set", "routing=initial", "--set", "batch=off", "--tile", "2048"),
-    "XKBLAS": ("--policy", "gemmex", "--set", "routing=bandwidth", "--set", "batch=off"),
+    "cuBLASXt": ("--policy", "cublasxt"),
+    "BLASX": ("--policy", "blasx", "--set", "warm=on"),
+    "XKBLAS": ("--policy", "xkblas"),
     "PARALiA": ("--policy", "paralia"),
     "PARALiA-comm_opt": ("--policy", "paralia"),
     "PARALiA-select-PERF": ("--policy", "paralia", "--select", "perf"),
     "PARALiA-select-EDP": ("--policy", "paralia", "--select", "edp"),
     "PARALiA-select-PDP": ("--policy", "paralia", "--select", "pdp"),
     "PARALiA-GEMMex": ("--policy", "gemmex"),
-    # One stream each way and one for kernels, every tile fetched once, tiles of C one after another.
-    "CoCoPeLia": ("--policy", "gemmex", "--set", "compute-streams=1", "--set", "c-tiles=eager", "--set", "order=fifo"),
+    "CoCoPeLia": ("--policy", "cocopelia"),
     "tilerail": ("--policy", "tilerail"),
 }
 COLOURS = {"cuBLASXt": "#adb5bd", "BLASX": "#e9c46a", "XKBLAS": "#f4a261", "PARALiA": "#8ab17d",
