@@ -99,6 +99,7 @@ struct Plan {
   std::int64_t tile = 0;
   std::vector<MemoryId> devices;  // GPUs that take part
   bool single_issuer = false;     // one host thread issues to all devices, instead of one for each
+  bool warm = false;              // GPUs hold tiles of A and B from an earlier call; planned and simulated only
   RuntimeCosts runtime;           // of the library that is emulated
 
   std::vector<Queue> queues;

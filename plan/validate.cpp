@@ -263,6 +263,10 @@ void validate(const Plan& plan, const Topology& topology) {
 }
 
 void require_kernels(const Plan& plan) {
+  if (plan.warm)
+    throw InputError{
+        "plan: warm: it reads tiles that an earlier call has left on GPUs, and is only simulated; expected a "
+        "plan with warm=off"};
   const auto known = [](const Op& op) { return info(op.kind).any_backend; };
   const auto unknown = std::find_if_not(plan.ops.begin(), plan.ops.end(), known);
   if (unknown == plan.ops.end()) return;

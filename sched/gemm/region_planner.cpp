@@ -99,9 +99,11 @@ std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context, const G
 
 }  // namespace
 
-void plan_region(PlanContext& context, const Tiling& tiling, Scalar beta) {
+std::vector<TileDirectory::Kept> plan_region(PlanContext& context, const Tiling& tiling, Scalar beta,
+                                             std::span<const TileDirectory::Kept> kept) {
   const GemmTasks tasks{context.problem, tiling};
   TileDirectory inputs{context, input_tiles(context, tasks)};
+  inputs.keep(kept);
   Fetcher fetcher{context, inputs};
   OwnedTiles::Options options{context.decisions.lazy, beta, {longest(tiling.m), longest(tiling.n)}, [&](TileId tile) {
                                 return tasks.home_of_c(tile, context.matrix_c);
@@ -111,6 +113,7 @@ void plan_region(PlanContext& context, const Tiling& tiling, Scalar beta) {
     options.parts = tasks.parts();
   OwnedTiles outputs{context, inputs, std::move(options)};
   run_tasks(context, tiling, tasks, fetcher, outputs);
+  return inputs.kept();
 }
 
 }  // namespace tilerail

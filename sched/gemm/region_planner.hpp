@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sched/gemm/tiling.hpp"
+#include "sched/tasks/directory.hpp"
 #include "sched/tasks/plan_context.hpp"
 
 namespace tilerail {
@@ -16,8 +17,10 @@ std::int64_t slot_bytes(std::int64_t m, std::int64_t n, std::int64_t k, const Ge
 /// Slots below which a device cannot work: one tile each of A, B and C (C_in takes the place of A or B).
 inline constexpr std::int64_t least_slots = 3;
 
-/// Plans one region of the problem, whose tiles of C have static owners.
+/// Plans one region of the problem.
 ///   C[m, n] = alpha op(A)[m, k] op(B)[k, n] + beta C[m, n]
-void plan_region(PlanContext& context, const Tiling& tiling, Scalar beta);
+/// `kept`: tiles that devices have from the start. Returns those that they have in the end.
+std::vector<TileDirectory::Kept> plan_region(PlanContext& context, const Tiling& tiling, Scalar beta,
+                                             std::span<const TileDirectory::Kept> kept);
 
 }  // namespace tilerail

@@ -91,11 +91,17 @@ Plan TileScheduler::plan(const Decisions& decisions) const {
   check_kernel_count(kernels(decisions.tile), decisions.tile);
   Plan plan = plan_by(decisions, question_.given, topology_, name_of(question_.policy));
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
-  if (!nothing_to_do) add_operations(plan, decisions);
+  if (nothing_to_do) return plan;
+  std::vector<TileDirectory::Kept> kept;
+  if (Plan earlier = plan; decisions.warm) kept = add_operations(earlier, decisions, {});
+  plan.warm = !kept.empty();
+  add_operations(plan, decisions, kept);
   return plan;
 }
 
-void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const {
+/// Returns what devices keep of the last region.
+std::vector<TileDirectory::Kept> TileScheduler::add_operations(Plan& plan, const Decisions& decisions,
+                                                               std::span<const TileDirectory::Kept> from_start) const {
   PlanBuilder builder{plan};
   constexpr double others = 0.25;  // copies and additions beside kernels; mostly fewer
   builder.expect(static_cast<std::size_t>((1 + others) * kernels(decisions.tile)));
@@ -114,12 +120,13 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
   const bool used_once = problem_.scales_only() || problem_.of_vectors();
   const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
   const std::vector<Region> regions = used_once ? std::vector<Region>{all} : cut_to_memory(all, decisions);
-  const bool kept = decisions.caching && !used_once;
-  std::string_view after_use = !kept ? tiles_not_kept : regions.size() > 1 ? tiles_in_cubes : tiles_fit;
+  const bool stay = decisions.caching && !used_once;
+  std::string_view after_use = !stay ? tiles_not_kept : regions.size() > 1 ? tiles_in_cubes : tiles_fit;
   KernelCosts costs{topology_};
   const PlanSetup setup{
       problem_, topology_, question_.resources,      decisions, devices_, capacities_, builder, costs, a,
       b,        c,         links ? &*links : nullptr};
+  std::vector<TileDirectory::Kept> kept;
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, decisions);
@@ -127,18 +134,24 @@ void TileScheduler::add_operations(Plan& plan, const Decisions& decisions) const
     const Clock::Options clock{
         .per_link = in_time || decisions.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
     Workspace workspace{setup, clock, slot_for(tiles, used_once, decisions)};
-    if (kept && workspace.context().arenas.front().pooled()) after_use = tiles_evicted;
-    add_region(workspace.context(), tiles, region);
+    if (stay && workspace.context().arenas.front().pooled()) after_use = tiles_evicted;
+    kept = add_region(workspace.context(), tiles, region,
+                      regions.size() == 1 ? from_start : std::span<const TileDirectory::Kept>{});
     workspace.note_peaks(plan);
   }
   plan.origin.decisions.push_back({"tiles", std::string{after_use}});
+  return kept;
 }
 
-void TileScheduler::add_region(PlanContext& context, const Tiling& tiles, const Region& region) const {
+std::vector<TileDirectory::Kept> TileScheduler::add_region(PlanContext& context, const Tiling& tiles,
+                                                           const Region& region,
+                                                           std::span<const TileDirectory::Kept> kept) const {
   const Scalar beta = region.k.begin == 0 ? scalar_of(problem_.beta, Scalar::beta) : Scalar::one;
-  if (problem_.scales_only() || problem_.routine == Routine::axpy) return plan_elementwise(context, tiles, beta);
-  if (problem_.routine == Routine::dot) return plan_dot(context, context.decisions.tile, borders_);
-  plan_region(context, tiles, beta);
+  if (problem_.scales_only() || problem_.routine == Routine::axpy)
+    return plan_elementwise(context, tiles, beta), std::vector<TileDirectory::Kept>{};
+  if (problem_.routine == Routine::dot)
+    return plan_dot(context, context.decisions.tile, borders_), std::vector<TileDirectory::Kept>{};
+  return plan_region(context, tiles, beta, kept);
 }
 
 Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {

@@ -8,6 +8,7 @@
 #include "sched/gemm/decomposition.hpp"
 #include "sched/gemm/tiling.hpp"
 #include "sched/policy/decisions.hpp"
+#include "sched/tasks/directory.hpp"
 #include "sched/tasks/plan_context.hpp"
 
 namespace tilerail {
@@ -36,8 +37,10 @@ class TileScheduler {
   int layers_for(int wish, int gpus) const;
   bool reach_each_other(int layers) const;
   Grid grid_of(int layers) const;
-  void add_operations(Plan& plan, const Decisions& decisions) const;
-  void add_region(PlanContext& context, const Tiling& tiles, const Region& region) const;
+  std::vector<TileDirectory::Kept> add_operations(Plan& plan, const Decisions& decisions,
+                                                  std::span<const TileDirectory::Kept> from_start) const;
+  std::vector<TileDirectory::Kept> add_region(PlanContext& context, const Tiling& tiles, const Region& region,
+                                              std::span<const TileDirectory::Kept> kept) const;
   SharedLinks link_map_routes(const LinkMap& map, const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions) const;
   /// How many kernels tiles of this size make of the problem.

@@ -39,6 +39,20 @@ Owners by_columns(std::int64_t rows, std::int64_t cols, Grid grid, std::span<con
   return owners;
 }
 
+Owners in_even_blocks(std::int64_t rows, std::int64_t cols, Grid grid) {
+  const std::int64_t block_rows = rows / grid.rows, block_cols = cols / grid.cols;
+  Owners owners;
+  std::int64_t rest = 0;
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < cols; ++j) {
+      const bool in_a_block = i < block_rows * grid.rows && j < block_cols * grid.cols;
+      const std::int64_t device =
+          in_a_block ? i / block_rows * grid.cols + j / block_cols : rest++ % (grid.rows * grid.cols);
+      owners.push_back(static_cast<std::size_t>(device));
+    }
+  return owners;
+}
+
 /// Tiles and shares as they change hands.
 class Balance {
  public:
@@ -141,6 +155,8 @@ std::vector<std::size_t> tile_owners(Distribution distribution, std::int64_t row
       for (std::int64_t i = 0; i < rows; ++i) owners.insert(owners.end(), columns.begin(), columns.end());
       return owners;
     }
+    case Distribution::even_blocks:
+      return in_even_blocks(rows, cols, grid);
     case Distribution::cyclic_2d:
       return evened(by_columns(rows, cols, grid, shares, dealt));
   }

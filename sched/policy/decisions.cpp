@@ -92,7 +92,7 @@ Policy wish_for(const Decisions& d) {
   said.max_hops = d.max_hops, said.batch = d.batch, said.chunks = d.chunks, said.min_chunk_bytes = d.min_chunk_bytes;
   said.sends = d.sends, said.c_tiles = d.lazy ? CTiles::lazy : CTiles::eager;
   said.write_backs = d.write_backs, said.order = d.order, said.agent = d.agent, said.caching = d.caching,
-  said.overlap = d.overlap;
+  said.warm = d.warm, said.overlap = d.overlap;
   said.compute_streams = d.compute_streams, said.memory = d.memory, said.memory_fraction = d.memory_fraction;
   said.single_issuer = d.single_issuer;
   said.task_us = d.task_us, said.request_us = d.request_us, said.peer_us = d.peer_us, said.call_us = d.call_us;
@@ -105,7 +105,7 @@ Decisions by_wish(Decisions d, const Policy& wish) {
   d.max_hops = wish.max_hops, d.batch = wish.batch, d.chunks = wish.chunks, d.min_chunk_bytes = wish.min_chunk_bytes;
   d.sends = wish.sends, d.lazy = wish.c_tiles == CTiles::lazy;
   d.write_backs = wish.write_backs, d.order = wish.order, d.agent = wish.agent, d.caching = wish.caching,
-  d.overlap = wish.overlap;
+  d.warm = wish.warm, d.overlap = wish.overlap;
   d.compute_streams = wish.compute_streams, d.memory = wish.memory, d.memory_fraction = wish.memory_fraction;
   d.single_issuer = wish.single_issuer;
   d.task_us = wish.task_us, d.request_us = wish.request_us, d.peer_us = wish.peer_us, d.call_us = wish.call_us;

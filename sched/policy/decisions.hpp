@@ -32,7 +32,7 @@ struct Decisions {
   WriteBacks write_backs = WriteBacks::in_order;
   Order order = Order::fifo;
   Agent agent = Agent::none;
-  bool caching = true, overlap = true;
+  bool caching = true, warm = false, overlap = true;
   int compute_streams = 1;
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.8;

@@ -245,6 +245,10 @@ constexpr std::array rules{
                                                             : nullptr; }},
     Rule{"agent", [](const Facts& f) { return f.product() && !f.dot() ? nullptr : "no matrix is multiplied"; }},
     Rule{"caching", [](const Facts& f) { return f.used_once() ? once : nullptr; }},
+    Rule{"warm",
+         [](const Facts& f) {
+           return f.used_once() ? once : f.policy.caching ? nullptr : "without caching nothing is kept";
+         }},
     Rule{"overlap",
          [](const Facts& f) {
            const bool one_by_one = f.only_candidate() && !f.copies() && f.one_stream();
@@ -270,10 +274,7 @@ constexpr std::array rules{
     Rule{"issue", [](const Facts& f) { return f.one_thread_issues() ? "one thread issues everything" : nullptr; }},
     Rule{"task-us", [](const Facts& f) { return f.policy.task_us == 0 ? costs_nothing : nullptr; }},
     Rule{"request-us", [](const Facts& f) { return f.policy.request_us == 0 ? costs_nothing : nullptr; }},
-    Rule{"peer-us",
-         [](const Facts& f) { return f.policy.peer_us == 0 ? costs_nothing
-                                     : f.one_gpu()         ? one_gpu
-                                                           : nullptr; }},
+    Rule{"peer-us", [](const Facts& f) { return f.policy.peer_us == 0 ? costs_nothing : nullptr; }},
     Rule{"call-us", [](const Facts& f) { return f.policy.call_us == 0 ? costs_nothing : nullptr; }},
 };
 

@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 35> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 36> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
      "matters with several GPUs and select=none."},
@@ -38,7 +38,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 35> meanings
      "GPU; matters for a matrix product on several GPUs."},
     {"distribution",
      "Which GPU computes which tiles of C: contiguous blocks of whole tiles, or in proportion to shares, or tiles "
-     "dealt in one of four ways; matters with several GPUs."},
+     "dealt in one of five ways; matters with several GPUs."},
     {"shares",
      "How much of C each GPU computes: equal parts, or parts in proportion to its speed; matters with several GPUs "
      "that differ."},
@@ -84,6 +84,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 35> meanings
      "By whose rules GPUs take tasks while time goes by, knowing only what has happened: those of a library, or none, "
      "where the planner decides ahead; matters for a matrix product."},
     {"caching", "Whether a tile stays on a GPU after its first use; matters where a GPU uses it again."},
+    {"warm",
+     "Whether GPUs hold from the start what an earlier call of the same product has left there, as libraries do that "
+     "keep their caches; such a plan is planned and simulated only; matters with caching."},
     {"overlap",
      "Whether a GPU copies while it computes and runs kernels side by side, or does one thing after another."},
     {"compute-streams",

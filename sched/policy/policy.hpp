@@ -22,7 +22,7 @@ enum class Sends { free, in_order };
 enum class TileChoice { thesis, search, model, gemmex, repeat, paralia, cublasxt, xkblas };
 enum class DeviceChoice { all, search };
 enum class SelectBy { model, plans };
-enum class Distribution { blocks, proportional, sequential, round_robin, cyclic_1d, cyclic_2d };
+enum class Distribution { blocks, proportional, sequential, round_robin, cyclic_1d, cyclic_2d, even_blocks };
 enum class Shares { equal, by_speed };
 enum class SmallTiles { none, k_first, k_last, c_last };
 enum class Agent { none, paralia, xkblas, blasx };
@@ -72,6 +72,7 @@ struct Policy {
   Order order = Order::fifo;
   Agent agent = Agent::none;  // whose rules say when a GPU asks for which task
   bool caching = true;
+  bool warm = false;  // GPUs hold what an earlier call of the same has left there
   bool overlap = true;
   int compute_streams = most_automatic_streams;  // 0: as many as the tile's kernels need to fill a GPU
   MemoryChoice memory = MemoryChoice::cubes;

@@ -228,6 +228,7 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
         context_.arenas[to].take(home.rows, home.cols, context_.dtype(home), [this, to] { directory_.evict_one(to); });
   const View whole = from_copy ? directory_.view_on(tile, *device) : home;
   const TileDirectory::Copy* source = from_copy ? &directory_.copy(tile, *device) : nullptr;
+  if (source && source->last_piece == TileDirectory::nobody) source = nullptr;
   const bool piecewise = source && source->last_piece.value - source->first_piece.value + 1 == pieces;
   Op op;
   op.queue = context_.builder.copy_queue(from.memory, dst);

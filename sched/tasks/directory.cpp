@@ -26,7 +26,7 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
 
 TileDirectory::Here TileDirectory::looked_up(TileId id, std::size_t device) const {
   if (in_place(id, device))
-    return {home_available(id).last, tile(id).home.buffer, last_written_at_home(id).value_or(Here{}.arrival)};
+    return {home_available(id).last, tile(id).home.buffer, last_written_at_home(id).value_or(nobody)};
   const Copy* copy = find(id, device);
   return copy && copy->valid ? Here{copy->available.last, copy->slot.buffer, copy->last_piece} : Here{};
 }
@@ -80,7 +80,7 @@ View TileDirectory::view_on(TileId id, std::size_t device) const {
 
 std::optional<OpId> TileDirectory::arrival(TileId id, std::size_t device) const {
   const OpId arrival = here(id, device).arrival;
-  return arrival == Here{}.arrival ? std::nullopt : std::optional{arrival};
+  return arrival == nobody ? std::nullopt : std::optional{arrival};
 }
 
 Clock::Arrival TileDirectory::home_available(TileId id) const {
@@ -104,6 +104,22 @@ void TileDirectory::arrived(TileId id, std::size_t device, OpId first_piece, OpI
   if (!evictable(device)) return;
   here.last_touch = ++touches_;
   victims_[device].insert(victim_key(id, here));
+}
+
+std::vector<TileDirectory::Kept> TileDirectory::kept() const {
+  std::vector<Kept> kept;
+  for (std::size_t t = 0; t < count_; ++t)
+    for (std::size_t u = 0; u < tiles_[t].users.size(); ++u)
+      if (copies_[t][u].valid) kept.push_back({TileId{t}, tiles_[t].users[u]});
+  return kept;
+}
+
+void TileDirectory::keep(std::span<const Kept> tiles) {
+  for (const auto& [id, device] : tiles) {
+    const View& home = tile(id).home;
+    copy(id, device).slot = context_.arenas[device].take(home.rows, home.cols, context_.dtype(home), [] {});
+    arrived(id, device, nobody, nobody, {});
+  }
 }
 
 void TileDirectory::used(TileId id, std::size_t device, OpId reader) {
@@ -188,7 +204,7 @@ void TileDirectory::evict_one(std::size_t device) {
 
 LastUses TileDirectory::uses_of(const Copy& copy) const {
   LastUses uses = copy.readers;
-  uses.add(context_.builder.queue_of(copy.last_piece), copy.last_piece);
+  if (copy.last_piece != nobody) uses.add(context_.builder.queue_of(copy.last_piece), copy.last_piece);
   return uses;
 }
 

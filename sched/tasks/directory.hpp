@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -41,7 +42,7 @@ class TileDirectory {
     bool valid = false, pinned = false;
     bool has_slot = false;  // also a stale copy keeps its memory, where memory is ample
     Arena::Slot slot;
-    OpId first_piece, last_piece;  // the operations that brought or wrote it
+    OpId first_piece, last_piece;  // the operations that brought or wrote it, or nobody
     Clock::Arrival available;
     LastUses readers;
     std::int64_t next_use = never, last_touch = 0;
@@ -53,12 +54,13 @@ class TileDirectory {
   bool in_place(TileId id, std::size_t device) const {
     return tile(id).home_memory == context_.devices[device] && home_is_valid(id);
   }
-  static constexpr Seconds nowhere{-1};  // before any time
+  static constexpr Seconds nowhere{-1};            // before any time
+  static constexpr OpId nobody{std::int32_t{-1}};  // brought what was there from the start
   /// What a device has of the newest version. Choosers ask this most of all: optionals would double its bytes.
   struct Here {
     Seconds at = nowhere;               // when it is or was there
     BufferId buffer{std::int32_t{-1}};  // of the matrix where it is used in place
-    OpId arrival{std::int32_t{-1}};     // what brought it; -1 where it was there from the start
+    OpId arrival = nobody;              // what brought it
   };
   Here here(TileId id, std::size_t device) const {
     return here_.empty() ? looked_up(id, device) : here_[place_of(id, device)];
@@ -94,6 +96,16 @@ class TileDirectory {
   void written(TileId id, std::size_t device, OpId kernel, Seconds end);
   /// The newest version was copied home.
   void came_home(TileId id, OpId copy, Seconds end);
+  /// A tile that a device has.
+  struct Kept {
+    TileId tile;
+    std::size_t device;
+  };
+  /// What devices have fetched and still have.
+  std::vector<Kept> kept() const;
+  /// Devices have these from the start.
+  void keep(std::span<const Kept> tiles);
+
   /// What a new version on a device has to wait for: whoever reads or wrote the memory that it goes to.
   void wait_to_write(TileId id, std::size_t device, Deps& deps) const;
   void wait_to_write_home(TileId id, Deps& deps) const;
