@@ -79,9 +79,11 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
     if (agent == Agent::paralia) return in_time(std::move(owners), {.waiting = 1});
     TaskLoop{context, fetcher, outputs, owners}.run();
   };
-  const bool pooled = context.decisions.caching && context.arenas.front().pooled();
-  if (!pooled && context.decisions.order == Order::eta_all) return owned(OwnersByArrival{tasks, tiling, fetcher});
-  if (!pooled) return owned(OwnersByClock{tasks, tiling, context.decisions.order, fetcher});
+  const bool ample = !context.arenas.front().pooled();  // so that all tiles of C may be open at once
+  Order order = context.decisions.order;
+  if (order == Order::eta_all && ample) return owned(OwnersByArrival{tasks, tiling, fetcher});
+  if (order == Order::eta_all) order = Order::eta;
+  if (ample || !context.decisions.caching) return owned(OwnersByClock{tasks, tiling, order, fetcher});
   std::vector<std::int64_t> slots;
   for (const Arena& arena : context.arenas) slots.push_back(arena.slots());
   owned(OwnersInBlocks{tasks, tiling, slots, fetcher.directory()});

@@ -146,7 +146,7 @@ std::vector<Case> cases() {
            {"baseline", 2}, {"paralia", 2}, {"gemmex", 1}, {"gemmex", 2}, {"tilerail", 1}, {"tilerail", 2}})
     for (const GemmProblem& problem : {gemm, on_gpus, gemv, dot, dot_of_nothing, axpy, scale})
       all.push_back({"two-gpu", preset, {"tile=512"}, problem, gpus});
-  all.push_back({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, large, 2});
+  all.push_back({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, large, 2});
   all.push_back({"two-gpu", "gemmex", {"tile=256", "min-chunk-bytes=1000000"}, gemm, 2});
   all.push_back({"two-gpu", "gemmex", {"tile=2048"}, gemm, 2});
   all.push_back({"two-gpu", "tilerail", {}, gemm, 2});
@@ -243,7 +243,7 @@ TEST(Effects, WishesWithoutEffectAreNamed) {
       "order ragged relays "
       "routing select-by select-ms sends shares small-tiles tile-choice ways write-backs");
   EXPECT_EQ(
-      named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.01"}, gemm, 2}),
+      named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, gemm, 2}),
       "batch chunks max-hops memory memory-fraction min-chunk-bytes order relays select-by select-ms sends shares "
       "tile-choice ways");
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=256", "min-chunk-bytes=1000000"}, gemm, 2}),
@@ -281,8 +281,9 @@ TEST(Effects, DecisionsThatDecideNothingAreNotStored) {
   const Plan plan =
       planned({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}, machine, {});
   const auto of = [](const char* key) { return ::testing::Field(&PlanDecision::key, key); };
-  EXPECT_THAT(plan.origin.decisions, ::testing::ElementsAre(of("devices"), of("tile"), of("overlap"),
-                                                            of("memory-fraction"), of("issue"), of("tiles")));
+  EXPECT_THAT(plan.origin.decisions,
+              ::testing::ElementsAre(of("devices"), of("tile"), of("overlap"), of("memory-fraction"), of("issue"),
+                                     of("task-us"), of("request-us"), of("peer-us"), of("tiles")));
 }
 
 // Every field that is tried is looked up among the rules: one without a rule ends in an error.

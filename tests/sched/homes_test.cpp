@@ -51,7 +51,7 @@ class HomesInBlocks : public ::testing::Test {
     return p;
   }
   Plan plan(const GemmProblem& p, std::string_view also = "tile=300") const {
-    return plan_gemm(p, machine, machine.gpus(), policy("gemmex", {"tile=300", also}));
+    return plan_gemm(p, machine, machine.gpus(), policy("gemmex", {"tile=300", "ragged=own", also}));
   }
   MemoryId memory(const char* name) const { return small_machine::memory(machine, name); }
   Topology machine{small_machine::two_hosts()};

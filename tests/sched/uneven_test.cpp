@@ -79,7 +79,7 @@ TEST(Ragged, NoMergedTileCrossesABorder) {
 }
 
 TEST(Ragged, RestsAreMergedInEveryBlockOfCAndPartOfK) {
-  const Region region{{0, 5000}, {0, 2500}, {0, 2100}};
+  const Region region{{0, 4800}, {0, 2500}, {0, 2100}};
   const Tiling tiling{region, {2, 1}, {1000, SmallTiles::none, Ragged::merged}};
   for (std::size_t block = 0; block < 2; ++block) EXPECT_EQ(tiling.rows_of(block).size(), 2U);
   EXPECT_THAT(ends(tiling.n), ElementsAre(1000, 2500));
