@@ -4,7 +4,7 @@ from .hardware import GIVEN_GPUS, Case, HardwareParser, Results, finish, gpu_arg
 from .libraries import (COLOURS, COMPARED_COLUMNS, LIBRARIES, MEASURED_COLUMNS, Compared, Measured, best_tiles,
                         by_library, compared_cells, draw_errors, error_findings, error_table, near_best, order_finding,
                         policy_of, read_measured)
-from .paper import Outcome, Paper, sample, some
+from .paper import Outcome, Paper, sample
 from .program import Failure, Parser, command_text, positive, run_experiment, sizes
 from .published import REFERENCE, Finding, Value, beside_published, read_published, share_target, target, verdict
 from .ranks import kendall_tau, quantile, regret
@@ -19,4 +19,4 @@ __all__ = ["BOUND_COLUMNS", "COLOURS", "COMPARED_COLUMNS", "Case", "Compared", "
            "error_table", "finish", "gpu_arguments", "kendall_tau", "near_best", "order_finding", "over_bound",
            "over_bound_of", "plotting", "policy_of", "positive", "quantile", "read_measured", "read_published",
            "read_table", "regret", "results_of", "run_experiment", "sample", "save_figure", "save_text",
-           "share_target", "sizes", "some", "target", "verdict", "write_csv"]
+           "share_target", "sizes", "target", "verdict", "write_csv"]

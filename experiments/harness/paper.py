@@ -5,7 +5,7 @@ import dataclasses
 import os
 import pathlib
 
-from .program import Failure, Parser, command_text
+from .program import Parser, command_text
 from .published import FINDING_HEAD, Finding, draw_findings, verdict
 from .results import aligned, plotting, save_figure, write_csv
 from .simulations import Journal, Tilerail
@@ -101,9 +101,3 @@ def sample(items: list, quick: bool, most: int = 8) -> list:
     if not quick or len(items) <= most:
         return items
     return [items[i * len(items) // most] for i in range(most)]
-
-
-def some(items: list, what: str) -> list:
-    if not items:
-        raise Failure(what)
-    return items
