@@ -284,6 +284,7 @@ constexpr std::array rules{
     Rule{"issue", [](const Facts& f) { return f.one_thread_issues() ? "one thread issues everything" : nullptr; }},
     Rule{"task-us", [](const Facts& f) { return f.policy.task_us == 0 ? costs_nothing : nullptr; }},
     Rule{"request-us", [](const Facts& f) { return f.policy.request_us == 0 ? costs_nothing : nullptr; }},
+    Rule{"gpu-us", [](const Facts& f) { return f.policy.gpu_us == 0 ? costs_nothing : nullptr; }},
     Rule{"call-us", [](const Facts& f) { return f.policy.call_us == 0 ? costs_nothing : nullptr; }},
 };
 

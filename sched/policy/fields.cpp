@@ -190,6 +190,7 @@ std::vector<Field> fields_of_tiles() {
       number<double>("task-us", &Policy::task_us, 0, 1e6),
       number<double>("request-us", &Policy::request_us, 0, 1e6),
       number<double>("call-us", &Policy::call_us, 0, 1e6),
+      number<double>("gpu-us", &Policy::gpu_us, 0, 1e6),
   };
 }
 

@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 37> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 38> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
      "matters with several GPUs and select=none."},
@@ -110,6 +110,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 37> meanings
      "machine takes to hand it over; matters in simulations."},
     {"request-us", "The same for a copy."},
     {"call-us", "The same before the first operation of a call."},
+    {"gpu-us",
+     "Microseconds that the run-time system of the library takes for each GPU before the first operation of a call."},
 }};
 
 }  // namespace
