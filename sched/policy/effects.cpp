@@ -255,10 +255,7 @@ constexpr std::array rules{
     Rule{"agent", [](const Facts& f) { return f.product() && !f.dot() ? nullptr : "no matrix is multiplied"; }},
     Rule{"caching", [](const Facts& f) { return f.used_once() ? once : nullptr; }},
     Rule{"input-buffers",
-         [](const Facts& f) -> Reason {
-           if (!f.product()) return nothing_to_multiply;
-           return f.policy.caching && !f.varies("caching") ? "tiles are kept" : nullptr;
-         }},
+         [](const Facts& f) { return f.policy.caching && !f.varies("caching") ? "tiles are kept" : nullptr; }},
     Rule{"overlap",
          [](const Facts& f) {
            const bool one_by_one = f.only_candidate() && !f.copies() && f.one_stream();
