@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "cost/energy.hpp"
@@ -145,8 +147,10 @@ class Pass {
   double efficiency(const Op& op, const Queue& q) {
     const double strided = strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), plan_.devices);
     if (!plan_.runtime.duplex) return strided;
-    const auto [known, is_new] = duplex_.try_emplace({q.src, q.dst}, 1.0);
-    if (is_new) known->second = duplex_efficiency(topology_, q.src, q.dst);
+    const bool staged = is_staged(plan_, op, topology_);
+    const auto [known, is_new] = duplex_.try_emplace({q.src, q.dst, staged}, 1.0);
+    const std::span<const MemoryId> devices = plan_.devices;
+    if (is_new) known->second = duplex_efficiency(topology_, q.src, q.dst, devices.first(staged ? 0 : devices.size()));
     return std::min(strided, known->second);
   }
 
@@ -181,7 +185,7 @@ class Pass {
   };
   std::vector<Device> devices_;
   PlanKernelCosts kernels_;
-  std::map<std::pair<MemoryId, MemoryId>, double> duplex_;  // by source and destination
+  std::map<std::tuple<MemoryId, MemoryId, bool>, double> duplex_;  // by source, destination, whether staged
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "model/machine/concurrent_rates.hpp"
 
@@ -29,10 +30,21 @@ double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, 
   return topology.description().strided.of(copy);
 }
 
-double duplex_efficiency(const Topology& topology, MemoryId src, MemoryId dst) {
+bool is_staged(const Plan& plan, const Op& op, const Topology& topology) {
+  return std::ranges::any_of(std::array{op.a.buffer, op.y.buffer}, [&](BufferId id) {
+    const Buffer& buffer = plan.buffer(id);
+    return buffer.kind == Buffer::Kind::tile && topology.is_host(buffer.memory);
+  });
+}
+
+double duplex_efficiency(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices) {
   if (topology.is_host(src) == topology.is_host(dst) || !topology.has_route(dst, src)) return 1;
-  const std::array<std::pair<MemoryId, MemoryId>, 2> both{{{src, dst}, {dst, src}}};
-  return concurrent_rates(topology, both)[0] / topology.pair_rate(src, dst);
+  const MemoryId host = topology.is_host(src) ? src : dst, device = host == src ? dst : src;
+  std::vector<std::pair<MemoryId, MemoryId>> flows{{src, dst}, {dst, src}};
+  for (const MemoryId other : devices)
+    if (other != device && topology.has_route(host, other) && topology.has_route(other, host))
+      flows.emplace_back(host, other), flows.emplace_back(other, host);
+  return concurrent_rates(topology, flows)[0] / topology.pair_rate(src, dst);
 }
 
 }  // namespace tilerail

@@ -10,6 +10,7 @@ namespace tilerail {
 struct CopyColumns {
   std::int64_t bytes = 0;  // of a column
   std::int64_t pitch = 0;  // bytes from one column to the next, of the side where it is larger
+  bool operator==(const CopyColumns&) const = default;
 };
 CopyColumns copy_columns(const Plan& plan, const Op& op);
 
@@ -19,7 +20,11 @@ CopyColumns copy_columns(const Plan& plan, const Op& op);
 double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns,
                           std::span<const MemoryId> computing);
 
-/// Rate of a copy beside one the other way, relative to that of the pair alone; 1 unless exactly one end is a host.
-double duplex_efficiency(const Topology& topology, MemoryId src, MemoryId dst);
+/// Whether one end of a copy is a tile on a host, as those between GPUs that go over one have.
+bool is_staged(const Plan& plan, const Op& op, const Topology& topology);
+
+/// Rate of a copy beside one the other way while all of these devices do the same with its host, relative to that of
+/// the pair alone; 1 unless exactly one end is a host. docs/model.md#libraries
+double duplex_efficiency(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices);
 
 }  // namespace tilerail

@@ -9,8 +9,7 @@ namespace tilerail {
 namespace {
 
 /// The rate that a copy of these columns cannot exceed. Absent where the narrowest link keeps it below that anyway.
-std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
-                             const Plan& plan) {
+std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyShape shape, const Topology& topology, const Plan& plan) {
   Rate narrowest{std::numeric_limits<double>::infinity()}, cap = narrowest;
   const int parts = topology.parts(src, dst);
   for (const auto& use : topology.links_on(src, dst)) {
@@ -18,8 +17,11 @@ std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyColumns columns, co
     narrowest = std::min(narrowest, link.bandwidth * parts / use.parts);
     if (link.per_flow) cap = std::min(cap, *link.per_flow * parts / use.parts);
   }
-  double efficiency = strided_efficiency(topology, src, dst, columns, plan.devices);
-  if (plan.runtime.duplex) efficiency = std::min(efficiency, duplex_efficiency(topology, src, dst));
+  double efficiency = strided_efficiency(topology, src, dst, shape.columns, plan.devices);
+  const std::span<const MemoryId> devices = plan.devices;
+  if (plan.runtime.duplex)
+    efficiency =
+        std::min(efficiency, duplex_efficiency(topology, src, dst, devices.first(shape.staged ? 0 : devices.size())));
   if (efficiency < 1) cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);
   return cap < narrowest ? std::optional{cap} : std::nullopt;
 }
@@ -30,8 +32,7 @@ std::optional<Rate> memory_bandwidth(MemoryId memory, const Topology& topology) 
 
 }  // namespace
 
-std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology,
-                              const Plan& plan) {
+std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyShape shape, const Topology& topology, const Plan& plan) {
   CopyRoute route;
   std::optional<Rate> cap;
   if (src == dst) {
@@ -40,7 +41,7 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyColumns columns, c
     route.traffic = 2;
     route.rate = *bandwidth / 2;
   } else {
-    cap = rate_cap(src, dst, columns, topology, plan);
+    cap = rate_cap(src, dst, shape, topology, plan);
     const Rate alone = topology.pair_rate(src, dst);
     route.rate = std::min(alone, cap.value_or(alone));
     route.latency = topology.latency(src, dst);
@@ -53,9 +54,9 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyColumns columns, c
 
 CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan.ops.size(), none) {
   const bool columns_matter = !topology.description().strided.points.empty();
-  std::map<std::tuple<MemoryId, MemoryId, std::int64_t, std::int64_t>, std::uint32_t> known;
+  std::map<std::tuple<MemoryId, MemoryId, std::int64_t, std::int64_t, bool>, std::uint32_t> known;
   struct Last {
-    CopyColumns columns{-1, -1};
+    CopyShape shape{{-1, -1}};
     std::uint32_t route = none;
   };
   std::vector<Last> last(plan.queues.size());  // most copies are like the one before them in their queue
@@ -65,10 +66,12 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan
     const Queue& queue = plan.queue(op.queue);
     Last& like = last[op.queue.index()];
     const CopyColumns columns = queue.src == queue.dst || !columns_matter ? CopyColumns{} : copy_columns(plan, op);
-    if (columns.bytes != like.columns.bytes || columns.pitch != like.columns.pitch) {
-      const auto [entry, is_new] = known.try_emplace({queue.src, queue.dst, columns.bytes, columns.pitch}, none);
-      if (is_new) entry->second = add(queue.src, queue.dst, columns, topology, plan);
-      like = {columns, entry->second};
+    const CopyShape shape{columns, plan.runtime.duplex && is_staged(plan, op, topology)};
+    if (shape != like.shape) {
+      const auto [entry, is_new] =
+          known.try_emplace({queue.src, queue.dst, columns.bytes, columns.pitch, shape.staged}, none);
+      if (is_new) entry->second = add(queue.src, queue.dst, shape, topology, plan);
+      like = {shape, entry->second};
     }
     index_[i] = like.route;
     if (const CopyRoute* route = of(OpId{i})) total_ += route->latency + copy_bytes(plan, op) / route->rate;

@@ -21,6 +21,13 @@ struct CopyRoute {
       1;  // bytes that cross the route for each byte copied: a copy within one memory reads and writes
 };
 
+/// What the rate of a copy depends on, beside its ends.
+struct CopyShape {
+  CopyColumns columns;
+  bool staged = false;  // counts where the plan's copies have duplex rates
+  bool operator==(const CopyShape&) const = default;
+};
+
 /// The routes that the copies of a plan take. Copies between the same memories differ only by their cap, the rate that
 /// they cannot exceed whatever else runs: the per-flow caps of the links and, when a side is not contiguous, strided
 /// efficiency (by column and pitch) times the rate of the pair. Memory: 4 bytes an operation.
@@ -42,7 +49,7 @@ class CopyRoutes {
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-  std::uint32_t add(MemoryId src, MemoryId dst, CopyColumns columns, const Topology& topology, const Plan& plan);
+  std::uint32_t add(MemoryId src, MemoryId dst, CopyShape shape, const Topology& topology, const Plan& plan);
 
   std::vector<CopyRoute> routes_;
   std::vector<FlowRoute> flows_;      // by route

@@ -97,6 +97,7 @@ Policy wish_for(const Decisions& d) {
   said.compute_streams = d.compute_streams, said.memory = d.memory, said.memory_fraction = d.memory_fraction;
   said.single_issuer = d.single_issuer;
   said.task_us = d.task_us, said.request_us = d.request_us, said.peer_us = d.peer_us, said.call_us = d.call_us;
+  said.gpu_us = d.gpu_us;
   return said;
 }
 
@@ -111,6 +112,7 @@ Decisions by_wish(Decisions d, const Policy& wish) {
   d.compute_streams = wish.compute_streams, d.memory = wish.memory, d.memory_fraction = wish.memory_fraction;
   d.single_issuer = wish.single_issuer;
   d.task_us = wish.task_us, d.request_us = wish.request_us, d.peer_us = wish.peer_us, d.call_us = wish.call_us;
+  d.gpu_us = wish.gpu_us;
   return d;
 }
 

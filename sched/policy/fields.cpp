@@ -183,7 +183,7 @@ std::vector<Field> fields_of_tiles() {
           {{"none", Agent::none}, {"paralia", Agent::paralia}, {"xkblas", Agent::xkblas}, {"blasx", Agent::blasx}}),
       on_off("caching", &Policy::caching),
       on_off("warm", &Policy::warm),
-      or_auto(number<int>("input-buffers", &Policy::input_buffers, 1, 1024), &Policy::input_buffers),
+      number<int>("input-buffers", &Policy::input_buffers, 0, 1024),
       on_off("overlap", &Policy::overlap),
       or_auto(number<int>("compute-streams", &Policy::compute_streams, 1, 64), &Policy::compute_streams),
       choice<MemoryChoice>("memory", &Policy::memory, {{"cubes", MemoryChoice::cubes}, {"evict", MemoryChoice::evict}}),
@@ -193,6 +193,7 @@ std::vector<Field> fields_of_tiles() {
       number<double>("request-us", &Policy::request_us, 0, 1e6),
       number<double>("peer-us", &Policy::peer_us, 0, 1e6),
       number<double>("call-us", &Policy::call_us, 0, 1e6),
+      number<double>("gpu-us", &Policy::gpu_us, 0, 1e6),
   };
 }
 

@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 39> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 40> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
      "matters with several GPUs and select=none."},
@@ -95,7 +95,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 39> meanings
      "keep their caches; such a plan is planned and simulated only; matters with caching."},
     {"input-buffers",
      "How many tiles of A, and how many of B, a GPU that keeps none holds at once, so how far copies run ahead of "
-     "kernels; auto: as many as its memory holds; matters without caching."},
+     "kernels; 0: as many as its memory holds; matters without caching."},
     {"overlap",
      "Whether a GPU copies while it computes and runs kernels side by side, or does one thing after another."},
     {"compute-streams",
@@ -114,6 +114,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 39> meanings
     {"request-us", "The same for a copy from or to a host."},
     {"peer-us", "The same for a copy from one GPU to another; matters in simulations with several GPUs."},
     {"call-us", "The same before the first operation of a call."},
+    {"gpu-us",
+     "Microseconds that the run-time system of the library takes for each GPU before the first operation of a call."},
 }};
 
 }  // namespace

@@ -53,9 +53,7 @@ TEST_F(Libraries, InputBuffersBoundHowManyTilesOfAnInputAGpuHolds) {
 TEST_F(Libraries, WithOneInputBufferACopyWaitsForTheKernelBefore) {
   GemmProblem p = cube(2048);
   p.place_b = p.place_c = gpu0;
-  const auto seconds = [&](const Policy& how) {
-    return makespan_of(simulate_fluid(plan(p, how), machine));
-  };
+  const auto seconds = [&](const Policy& how) { return makespan_of(simulate_fluid(plan(p, how), machine)); };
   EXPECT_GT(seconds(policy("cublasxt", {"tile=256", "input-buffers=1"})), seconds(policy("cublasxt", {"tile=256"})));
 }
 

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "plan/shared_streams.hpp"
+#include "sched/policy/decisions.hpp"
+#include "sched/policy/fields.hpp"
+#include "sched/policy/relays.hpp"
+
+namespace tilerail {
+
+/// Why a field of a policy cannot matter; null where it can.
+using Reason = const char*;
+
+/// What the rules of sched/policy/effects.cpp ask about.
+class Facts {
+ public:
+  Facts(const Question& asked, const Plan* plan)
+      : problem{asked.problem}, policy{asked.policy}, asked_{asked}, plan_{plan} {}
+
+  const GemmProblem& problem;
+  const Policy& policy;
+
+  bool one_gpu() const { return asked_.devices.size() == 1; }
+  bool product() const { return problem.has_product(); }
+  bool dot() const { return problem.routine == Routine::dot && product(); }
+  bool used_once() const { return problem.of_vectors() || !product(); }
+  bool selects() const { return policy.select && product() && !one_gpu(); }
+  /// Whether this plan was the only one that was made: another candidate might not be like it.
+  bool only_candidate() const {
+    if (!plan_ || asked_.judged) return false;
+    const std::size_t tried = plan_->origin.candidates.size();
+    return !selects() && (tried == 0 || (tried == 1 && one_gpu()));
+  }
+  bool evicts() const { return only_candidate() && decided("tiles") == tiles_evicted; }
+  bool at_home() const { return one_gpu() && asked_.devices[0] == problem.place_c; }
+  /// Whether a matrix is on a GPU that is not given.
+  bool at_other_gpu() const {
+    return std::ranges::any_of(std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
+      return !asked_.topology.is_host(place) && std::ranges::find(asked_.devices, place) == asked_.devices.end();
+    });
+  }
+  bool on_hosts() const {
+    return std::ranges::all_of(std::array{problem.place_a, problem.place_b, problem.place_c},
+                               [&](MemoryId place) { return asked_.topology.is_host(place); });
+  }
+  /// Whether some candidate may have another value of the field than the policy.
+  bool varies(std::string_view key) const { return asked_.varies(key); }
+  /// Whether some tile may go to several GPUs in one chain.
+  bool chains() const {
+    return (policy.batch || varies("batch")) && policy.caching && !one_gpu() && !evicts() && product() &&
+           problem.routine == Routine::gemm;
+  }
+  /// Whether the way over another GPU may be taken where the policy wants that. Some of the GPUs may be few enough.
+  bool can_relay() const {
+    if (!can_relay_)
+      can_relay_ = relays_help(problem, asked_.resources, asked_.devices) ||
+                   (asked_.devices.size() > most_with_relays && problem.routine == Routine::gemm && chooses_gpus());
+    return *can_relay_;
+  }
+  bool relays() const { return policy.relays && !overrides(policy, "routing") && can_relay(); }
+  /// Whether the preset or the user wants tiles to go over other GPUs, whatever that does to time.
+  bool link_map() const {
+    return varies("routing") || policy.routing == Routing::link_map ||
+           preset(policy.preset).routing == Routing::link_map;
+  }
+  /// Whether there is a route between two of the GPUs.
+  bool gpus_reach_others() const {
+    return std::ranges::any_of(asked_.devices, [&](MemoryId from) {
+      return std::ranges::any_of(asked_.devices,
+                                 [&](MemoryId to) { return from != to && asked_.topology.has_route(from, to); });
+    });
+  }
+  bool chooses_gpus() const { return selects() || policy.device_choice == DeviceChoice::search; }
+  bool equally_fast() const { return tilerail::equally_fast(asked_); }
+  /// Whether the search may shift work from one GPU to another.
+  bool balances() const { return varies("distribution"); }
+  bool copies() const {
+    return std::ranges::any_of(plan_->queues, [](const Queue& queue) { return queue.kind == Queue::Kind::copy; });
+  }
+  /// Whether a GPU has one stream of kernels.
+  bool one_stream() const {
+    return std::ranges::none_of(
+        plan_->queues, [](const Queue& queue) { return queue.kind == Queue::Kind::compute && queue.index > 0; });
+  }
+  /// Whether some GPU sends to others in several queues.
+  bool sends_in_several_queues() const {
+    std::map<MemoryId, int> queues;
+    for (const Queue& queue : plan_->queues)
+      if (queue.kind == Queue::Kind::copy && !asked_.topology.is_host(queue.src) && !asked_.topology.is_host(queue.dst))
+        ++queues[queue.src];
+    return std::ranges::any_of(queues, [](const auto& of_source) { return of_source.second > 1; });
+  }
+  bool one_thread_issues() const {
+    if (!plan_ || (!one_gpu() && !only_candidate())) return false;
+    std::set<MemoryId> owners;
+    for (const Queue& queue : plan_->queues) owners.insert(stream_owner(queue, asked_.topology));
+    return owners.size() <= 1;
+  }
+  /// Whether no tile has the bytes of two chunks.
+  bool never_in_pieces() const {
+    if (!only_candidate()) return false;
+    const double tile = static_cast<double>(plan_->tile);
+    return tile * tile * static_cast<double>(element_size(problem.dtype)) <
+           2 * static_cast<double>(policy.min_chunk_bytes);
+  }
+  bool all_fit() const { return only_candidate() && decided("tiles") == tiles_fit; }
+
+ private:
+  std::string_view decided(std::string_view key) const {
+    const auto found = std::ranges::find(plan_->origin.decisions, key, &PlanDecision::key);
+    return found == plan_->origin.decisions.end() ? std::string_view{} : found->value;
+  }
+
+  const Question& asked_;
+  const Plan* plan_;                       // null: whatever it will be
+  mutable std::optional<bool> can_relay_;  // which takes long to find out
+};
+
+}  // namespace tilerail
