@@ -125,8 +125,7 @@ constexpr std::array rules{
            return f.only_candidate() && !f.sends_in_several_queues() ? "no GPU sends to several" : nullptr;
          }},
     Rule{"peer-copies", [](const Facts& f) { return f.one_gpu() && !f.at_other_gpu() ? one_gpu : nullptr; }},
-    Rule{"copy-rates",
-         [](const Facts& f) { return f.only_candidate() && !f.copies() ? "nothing is copied" : nullptr; }},
+    Rule{"copy-rates", [](const Facts&) -> Reason { return nullptr; }},
     Rule{"c-tiles",
          [](const Facts& f) -> Reason {
            if (f.problem.beta == 0 || !f.product() || f.at_home()) return "C is not fetched";

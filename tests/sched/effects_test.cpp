@@ -243,17 +243,17 @@ TEST(Effects, WishesWithoutEffectAreNamed) {
       "agent batch c-tiles caching chunks compute-streams distribution grid k-split max-hops memory min-chunk-bytes "
       "order ragged relays "
       "routing select-by select-ms sends shares small-tiles tile-choice ways write-backs");
-  EXPECT_EQ(
-      named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, gemm, 2}),
-      "batch chunks max-hops memory memory-fraction min-chunk-bytes order relays select-by select-ms sends shares "
-      "tile-choice ways");
+  EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, gemm, 2}),
+            "batch chunks input-buffers max-hops memory memory-fraction min-chunk-bytes order relays select-by "
+            "select-ms sends shares "
+            "tile-choice ways");
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=256", "min-chunk-bytes=1000000"}, gemm, 2}),
               ::testing::HasSubstr("chunks "));
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=2048"}, gemm, 2}), ::testing::HasSubstr("compute-streams "));
   EXPECT_THAT(named_of_all({"two-gpu", "tilerail", {"tile=512"}, problem_of(Routine::gemm, 1500, 1300, 1100, 0), 2}),
               ::testing::HasSubstr("batch "));
   EXPECT_EQ(named_of_all({"clx-ai", "tilerail", {"tile=512", "select=edp"}, gemm, 4}),
-            "devices max-hops relays shares tile-choice");
+            "devices input-buffers max-hops relays shares tile-choice");
 }
 
 // What the user overrides is kept where tiles go over other GPUs, too.
@@ -283,8 +283,9 @@ TEST(Effects, DecisionsThatDecideNothingAreNotStored) {
       planned({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}, machine, {});
   const auto of = [](const char* key) { return ::testing::Field(&PlanDecision::key, key); };
   EXPECT_THAT(plan.origin.decisions,
-              ::testing::ElementsAre(of("devices"), of("tile"), of("overlap"), of("memory-fraction"), of("issue"),
-                                     of("task-us"), of("request-us"), of("peer-us"), of("tiles")));
+              ::testing::ElementsAre(of("devices"), of("tile"), of("peer-copies"), of("copy-rates"), of("overlap"),
+                                     of("memory-fraction"), of("issue"), of("task-us"), of("request-us"), of("peer-us"),
+                                     of("tiles")));
 }
 
 // Every field that is tried is looked up among the rules: one without a rule ends in an error.
