@@ -5,6 +5,7 @@ from .libraries import (COLOURS, COMPARED_COLUMNS, LIBRARIES, MEASURED_COLUMNS, 
                         by_library, compared_cells, draw_errors, error_findings, error_table, near_best, order_finding,
                         policy_of, read_measured)
 from .paper import Outcome, Paper, sample
+from .peers import Peer, Problem, read_peers
 from .program import Failure, Parser, command_text, positive, run_experiment, sizes
 from .published import REFERENCE, Finding, Value, beside_published, read_published, share_target, target, verdict
 from .ranks import kendall_tau, quantile, regret
@@ -14,9 +15,9 @@ from .tables import Row, read_table
 
 __all__ = ["BOUND_COLUMNS", "COLOURS", "COMPARED_COLUMNS", "Case", "Compared", "Failure", "Finding", "GIVEN_GPUS",
            "HardwareParser", "Journal", "LIBRARIES", "MEASURED_COLUMNS", "Measured", "Outcome", "Paper", "Parser",
-           "REFERENCE", "Results", "Row", "Simulation", "Tilerail", "Value", "aligned", "beside_published",
-           "best_tiles", "by_library", "command_text", "compared_cells", "draw_errors", "error_findings",
-           "error_table", "finish", "gpu_arguments", "kendall_tau", "near_best", "order_finding", "over_bound",
-           "over_bound_of", "plotting", "policy_of", "positive", "quantile", "read_measured", "read_published",
-           "read_table", "regret", "results_of", "run_experiment", "sample", "save_figure", "save_text",
-           "share_target", "sizes", "target", "verdict", "write_csv"]
+           "Peer", "Problem", "REFERENCE", "Results", "Row", "Simulation", "Tilerail", "Value", "aligned",
+           "beside_published", "best_tiles", "by_library", "command_text", "compared_cells", "draw_errors",
+           "error_findings", "error_table", "finish", "gpu_arguments", "kendall_tau", "near_best", "order_finding",
+           "over_bound", "over_bound_of", "plotting", "policy_of", "positive", "quantile", "read_measured",
+           "read_peers", "read_published", "read_table", "regret", "results_of", "run_experiment", "sample",
+           "save_figure", "save_text", "share_target", "sizes", "target", "verdict", "write_csv"]
