@@ -136,6 +136,34 @@ std::size_t BoundProgram::flow_between_any(MemoryId device, bool into, Matrix of
   return flows_.back().variable;
 }
 
+/// Hosts that a copy between GPUs may be staged on; where the home is a host, nothing is gained over it.
+std::vector<MemoryId> BoundProgram::stages(MemoryId home) const {
+  return topology_.is_host(home) ? std::vector<MemoryId>{} : topology_.hosts();
+}
+
+/// What comes to devices over a host, which passes on no more than it got.
+void BoundProgram::add_stage(Matrix matrix, MemoryId home, MemoryId host, std::vector<Terms>& into,
+                             std::vector<std::vector<std::pair<std::size_t, std::size_t>>>& passed, Terms& leaves) {
+  Terms got;
+  if (topology_.has_route(home, host)) {
+    got.push_back({flow(home, host, matrix, size_[matrix]), 1});
+    leaves.push_back(got.back());
+  }
+  for (std::size_t s = 0; s < devices_.size(); ++s)
+    if (devices_[s] != home && topology_.has_route(devices_[s], host)) {
+      got.push_back({flow(devices_[s], host, matrix, size_[matrix]), 1});
+      passed[s].push_back({got.back().first, s});
+    }
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    if (devices_[d] == home || !topology_.has_route(host, devices_[d])) continue;
+    const std::size_t fetched = flow(host, devices_[d], matrix, size_[matrix]);
+    into[d].push_back({fetched, 1});
+    Terms rest = got;
+    rest.push_back({fetched, -1});
+    program_.add_row(0, unlimited, rest);
+  }
+}
+
 /// A device gets what its share touches, from the home or from devices that got it. All that is used away from home
 /// has to leave home: each block the memory that it is in.
 void BoundProgram::add_inputs(Matrix matrix, MemoryId home, const std::vector<MatrixBlock>& blocks) {
@@ -157,6 +185,8 @@ void BoundProgram::add_inputs(Matrix matrix, MemoryId home, const std::vector<Ma
         into[d].push_back({sent, 1}), passed[s].push_back({sent, d});
       }
   }
+  for (const MemoryId host : stages(blocks.front().memory))
+    add_stage(matrix, blocks.front().memory, host, into, passed, leaves.front());
   for (std::size_t d = 0; d < devices_.size(); ++d) {
     if (devices_[d] == home) continue;
     for (const auto& [sent, to] : passed[d]) {  // at most what it got
@@ -178,6 +208,8 @@ void BoundProgram::add_c() {
   const MemoryId home = problem_.place_c;
   const auto blocks = matrix_blocks(problem_.m, problem_.n, home, topology_);
   std::vector<Terms> read(blocks.size()), written(blocks.size());
+  const std::vector<MemoryId> hosts = stages(blocks.front().memory);
+  std::vector<Terms> staged(hosts.size());
   for (std::size_t d = 0; d < devices_.size(); ++d) {
     if (devices_[d] == home) continue;
     Terms leaves;
@@ -190,12 +222,26 @@ void BoundProgram::add_c() {
     for (std::size_t t = 0; has_every_pair() && t < devices_.size(); ++t)
       if (t != d && devices_[t] != home && topology_.has_route(devices_[d], devices_[t]))
         leaves.push_back({flow(devices_[d], devices_[t], c, size_[c]), 1});
+    for (std::size_t h = 0; h < hosts.size(); ++h)
+      if (topology_.has_route(devices_[d], hosts[h])) {
+        staged[h].push_back({flow(devices_[d], hosts[h], c, size_[c]), 1});
+        leaves.push_back(staged[h].back());
+      }
     leaves.push_back({device_[d].holds[c], -1});
     program_.add_row(0, unlimited, leaves);
     if (problem_.beta == 0 || is_device(home)) continue;
     for (std::size_t block = 0; block < blocks.size(); ++block)
       if (topology_.has_route(blocks[block].memory, devices_[d]))
         read[block].push_back({flow(blocks[block].memory, devices_[d], c, size_of(blocks[block])), 1});
+  }
+  for (std::size_t h = 0; h < hosts.size(); ++h) {
+    if (problem_.beta != 0 && !is_device(home) && topology_.has_route(home, hosts[h]))
+      read.front().push_back({flow(home, hosts[h], c, size_[c]), 1});
+    if (!topology_.has_route(hosts[h], home)) continue;
+    const std::size_t home_again = flow(hosts[h], home, c, size_[c]);
+    written.front().push_back({home_again, 1});
+    staged[h].push_back({home_again, -1});
+    program_.add_row(0, unlimited, staged[h]);
   }
   if (is_device(home)) written.front().push_back({device_[number_of(home)].share, size_[c]});
   for (std::size_t block = 0; block < blocks.size(); ++block) {

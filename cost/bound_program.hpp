@@ -89,6 +89,9 @@ class BoundProgram {
   std::size_t flow(MemoryId src, MemoryId dst, Matrix of, double most);
   std::size_t flow_between_any(MemoryId device, bool into, Matrix of);
   bool has_every_pair() const { return devices_.size() <= most_with_every_pair; }
+  std::vector<MemoryId> stages(MemoryId home) const;
+  void add_stage(Matrix matrix, MemoryId home, MemoryId host, std::vector<Terms>& into,
+                 std::vector<std::vector<std::pair<std::size_t, std::size_t>>>& passed, Terms& leaves);
   void add_inputs(Matrix matrix, MemoryId home, const std::vector<MatrixBlock>& blocks);
   void add_c();
   double size_of(const MatrixBlock& block) const;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sched/route/host_stage.hpp"
+#include "sched/tasks/host_stage.hpp"
 
 namespace tilerail {
 

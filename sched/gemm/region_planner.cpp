@@ -1,14 +1,15 @@
 #include "sched/gemm/region_planner.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
+#include "sched/gemm/blasx_tasks.hpp"
 #include "sched/gemm/owned_tiles.hpp"
 #include "sched/gemm/owners.hpp"
 #include "sched/gemm/owners_by_arrival.hpp"
-#include "sched/library/blasx_tasks.hpp"
-#include "sched/library/xkblas_tasks.hpp"
+#include "sched/gemm/xkblas_tasks.hpp"
 #include "sched/place/loop.hpp"
 
 namespace tilerail {
@@ -66,17 +67,32 @@ std::int64_t slot_bytes(std::int64_t m, std::int64_t n, std::int64_t k, const Ge
 
 namespace {
 
+/// How many tiles of C a device may have begun at once: with slots for tiles, two stay for a task's A and B, and if
+/// these have slots of their own, one for what is added to C.
+std::size_t most_open(const PlanContext& context) {
+  std::size_t most = std::numeric_limits<std::size_t>::max();
+  for (const Arena& arena : context.arenas)
+    if (arena.pooled()) {
+      const std::int64_t others = context.inputs ? 1 : 2;
+      most = std::min(most, static_cast<std::size_t>(std::max<std::int64_t>(1, arena.slots() - others)));
+    }
+  return most;
+}
+
 /// Whose tasks a plan has, and when GPUs ask for them.
 void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks, Fetcher& fetcher,
                OwnedTiles& outputs) {
-  const auto in_time = [&](Chooser&& chooser, const TasksAtOnce& limits) {
+  const std::size_t most = most_open(context);
+  const auto in_time = [&](Chooser&& chooser, TasksAtOnce limits) {
+    limits.unfinished = std::min(limits.unfinished, most);
     TaskLoop{context, fetcher, outputs, chooser}.run_in_time(limits);
   };
   const Agent agent = context.decisions.agent;
   if (agent == Agent::xkblas) return in_time(XkblasTasks{tasks, tiling}, XkblasTasks::at_once);
-  if (agent == Agent::blasx) return in_time(BlasxTasks{tasks, tiling, fetcher}, BlasxTasks::at_once);
+  if (agent == Agent::blasx) return in_time(BlasxTasks{tasks, tiling, fetcher, most}, BlasxTasks::at_once);
+  const bool evicts = context.decisions.caching && context.arenas.front().pooled();
   const auto owned = [&](Chooser&& owners) {
-    if (agent == Agent::paralia) return in_time(std::move(owners), {.waiting = 1});
+    if (agent == Agent::paralia && !evicts) return in_time(std::move(owners), {.waiting = 1});
     TaskLoop{context, fetcher, outputs, owners}.run();
   };
   const bool ample = !context.arenas.front().pooled();  // so that all tiles of C may be open at once

@@ -156,7 +156,7 @@ std::vector<std::size_t> tile_owners(Distribution distribution, std::int64_t row
       return owners;
     }
     case Distribution::even_blocks:
-      return in_even_blocks(rows, cols, grid);
+      return all_equal(shares) ? in_even_blocks(rows, cols, grid) : evened(by_columns(rows, cols, grid, shares, dealt));
     case Distribution::cyclic_2d:
       return evened(by_columns(rows, cols, grid, shares, dealt));
   }

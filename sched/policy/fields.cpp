@@ -188,6 +188,12 @@ std::vector<Field> fields_of_tiles() {
       or_auto(number<int>("compute-streams", &Policy::compute_streams, 1, 64), &Policy::compute_streams),
       choice<MemoryChoice>("memory", &Policy::memory, {{"cubes", MemoryChoice::cubes}, {"evict", MemoryChoice::evict}}),
       number<double>("memory-fraction", &Policy::memory_fraction, 0.001, 1.0),
+  };
+}
+
+/// Who hands operations over, and what the run-time system of a library takes.
+std::vector<Field> fields_of_threads() {
+  return {
       choice<bool>("issue", &Policy::single_issuer, {{"single", true}, {"per-device", false}}),
       number<double>("task-us", &Policy::task_us, 0, 1e6),
       number<double>("request-us", &Policy::request_us, 0, 1e6),
@@ -201,6 +207,7 @@ const std::vector<Field>& fields() {
   static const std::vector<Field> table = [] {
     std::vector<Field> all = fields_of_work();
     for (Field& field : fields_of_tiles()) all.push_back(std::move(field));
+    for (Field& field : fields_of_threads()) all.push_back(std::move(field));
     return all;
   }();
   return table;

@@ -111,11 +111,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 40> meanings
     {"task-us",
      "Microseconds of its thread that the run-time system of the emulated library takes for a kernel, beside what the "
      "machine takes to hand it over; matters in simulations."},
-    {"request-us", "The same for a copy from or to a host."},
+    {"request-us", "The same for a copy from or to a host; matters in simulations."},
     {"peer-us", "The same for a copy from one GPU to another; matters in simulations with several GPUs."},
-    {"call-us", "The same before the first operation of a call."},
+    {"call-us", "The same before the first operation of a call; matters in simulations."},
     {"gpu-us",
-     "Microseconds that the run-time system of the library takes for each GPU before the first operation of a call."},
+     "Microseconds that the run-time system of the library takes for each GPU before the first operation of a call; "
+     "matters in simulations."},
 }};
 
 }  // namespace

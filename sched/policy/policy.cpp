@@ -4,22 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <vector>
 
 #include "model/base/error.hpp"
 
 namespace tilerail {
 namespace {
 
-/// The presets: one row a policy (docs/model.md#policies). Fields in the order of struct Policy.
-const std::array<Policy, 8>& presets() {
-  static const std::array<Policy, 8> table{{
-      {.preset = "baseline",
-       .tile_choice = TileChoice::gemmex,
-       .ragged = Ragged::merged,
-       .caching = false,
-       .overlap = false,
-       .compute_streams = 1,
-       .single_issuer = true},
+/// Presets that emulate other libraries (docs/model.md#libraries). Fields in the order of struct Policy.
+const std::array<Policy, 4>& presets_of_libraries() {
+  static const std::array<Policy, 4> table{{
       {.preset = "cublasxt",
        .distribution = Distribution::round_robin,
        .tile_choice = TileChoice::cublasxt,
@@ -36,6 +30,40 @@ const std::array<Policy, 8>& presets() {
        .write_backs = WriteBacks::own_queues,
        .compute_streams = 1,
        .memory = MemoryChoice::evict,
+       .single_issuer = true},
+      {.preset = "xkblas",
+       .grid = GridChoice::xkblas,
+       .distribution = Distribution::cyclic_2d,
+       .tile_choice = TileChoice::xkblas,
+       .routing = Routing::peer_rank,
+       .write_backs = WriteBacks::own_queues,
+       .agent = Agent::xkblas,
+       .compute_streams = 4,
+       .memory = MemoryChoice::evict,
+       .memory_fraction = 0.9,
+       .peer_us = 100},
+      {.preset = "blasx",
+       .distribution = Distribution::round_robin,
+       .tile = 2048,
+       .routing = Routing::nearest_id,
+       .write_backs = WriteBacks::own_queues,
+       .agent = Agent::blasx,
+       .compute_streams = 4,
+       .memory = MemoryChoice::evict,
+       .memory_fraction = 0.9},
+  }};
+  return table;
+}
+
+/// Those of the papers that this project comes from (docs/model.md#policies).
+const std::array<Policy, 3>& presets_of_papers() {
+  static const std::array<Policy, 3> table{{
+      {.preset = "baseline",
+       .tile_choice = TileChoice::gemmex,
+       .ragged = Ragged::merged,
+       .caching = false,
+       .overlap = false,
+       .compute_streams = 1,
        .single_issuer = true},
       {.preset = "paralia",
        .select_by = SelectBy::model,
@@ -61,44 +89,40 @@ const std::array<Policy, 8>& presets() {
        .task_us = 2,
        .request_us = 2,
        .peer_us = 2},
-      {.preset = "xkblas",
-       .grid = GridChoice::xkblas,
-       .distribution = Distribution::cyclic_2d,
-       .tile_choice = TileChoice::xkblas,
-       .routing = Routing::peer_rank,
-       .write_backs = WriteBacks::own_queues,
-       .agent = Agent::xkblas,
-       .compute_streams = 4,
-       .memory = MemoryChoice::evict,
-       .memory_fraction = 0.9,
-       .peer_us = 100},
-      {.preset = "blasx",
-       .distribution = Distribution::round_robin,
-       .tile = 2048,
-       .routing = Routing::nearest_id,
-       .write_backs = WriteBacks::own_queues,
-       .agent = Agent::blasx,
-       .compute_streams = 4,
-       .memory = MemoryChoice::evict,
-       .memory_fraction = 0.9},
-      {.preset = "tilerail",
-       .device_choice = DeviceChoice::search,
-       .ways = Ways::search,
-       .judge_ops = 50'000,
-       .grid = GridChoice::automatic,
-       .shares = Shares::by_speed,
-       .tile_choice = TileChoice::search,
-       .routing = Routing::link_eta,
-       .relays = true,
-       .batch = true,
-       .min_chunk_bytes = 8 << 20,
-       .sends = Sends::in_order,
-       .c_tiles = CTiles::automatic,
-       .order = Order::eta,
-       .compute_streams = 0,
-       .memory = MemoryChoice::evict,
-       .memory_fraction = 0.9},
   }};
+  return table;
+}
+
+/// Ours.
+const Policy& preset_of_our_own() {
+  static const Policy row{.preset = "tilerail",
+                          .device_choice = DeviceChoice::search,
+                          .ways = Ways::search,
+                          .judge_ops = 50'000,
+                          .grid = GridChoice::automatic,
+                          .shares = Shares::by_speed,
+                          .tile_choice = TileChoice::search,
+                          .routing = Routing::link_eta,
+                          .relays = true,
+                          .batch = true,
+                          .min_chunk_bytes = 8 << 20,
+                          .sends = Sends::in_order,
+                          .c_tiles = CTiles::automatic,
+                          .order = Order::eta,
+                          .compute_streams = 0,
+                          .memory = MemoryChoice::evict,
+                          .memory_fraction = 0.9};
+  return row;
+}
+
+/// All presets: one row a policy.
+const std::vector<Policy>& presets() {
+  static const std::vector<Policy> table = [] {
+    std::vector<Policy> rows{presets_of_papers().begin(), presets_of_papers().end()};
+    rows.insert(rows.end(), presets_of_libraries().begin(), presets_of_libraries().end());
+    rows.push_back(preset_of_our_own());
+    return rows;
+  }();
   return table;
 }
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "sched/route/host_stage.hpp"
 #include "sched/tasks/directory.hpp"
+#include "sched/tasks/host_stage.hpp"
 
 namespace tilerail {
 

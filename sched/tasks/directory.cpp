@@ -117,6 +117,7 @@ std::vector<TileDirectory::Kept> TileDirectory::kept() const {
 void TileDirectory::keep(std::span<const Kept> tiles) {
   for (const auto& [id, device] : tiles) {
     const View& home = tile(id).home;
+    add_user(id, device);
     copy(id, device).slot = context_.arenas[device].take(home.rows, home.cols, context_.dtype(home), [] {});
     arrived(id, device, nobody, nobody, {});
   }

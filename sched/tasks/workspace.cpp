@@ -11,10 +11,11 @@ Clock::Options for_devices(Clock::Options options, std::size_t devices) {
   return options;
 }
 
-/// Tiles of A, and of B, that have slots of their own; 0: all tiles share the memory. One slot at least is for C.
+/// Tiles of A, and of B, that have slots of their own; 0: all tiles share the memory. Two slots at least are for C and
+/// for what is added to it.
 std::int64_t slots_of_inputs(const PlanSetup& setup, std::size_t device, std::int64_t slot_bytes) {
   if (setup.decisions.caching || setup.decisions.input_buffers == 0 || slot_bytes == 0) return 0;
-  return std::min<std::int64_t>(setup.decisions.input_buffers, (setup.capacities[device] / slot_bytes - 1) / 2);
+  return std::min<std::int64_t>(setup.decisions.input_buffers, (setup.capacities[device] / slot_bytes - 2) / 2);
 }
 
 std::vector<Arena> arenas_of(const PlanSetup& setup, std::int64_t slot_bytes) {

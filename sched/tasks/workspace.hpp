@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sched/route/host_stage.hpp"
+#include "sched/tasks/host_stage.hpp"
 #include "sched/tasks/plan_context.hpp"
 
 namespace tilerail {

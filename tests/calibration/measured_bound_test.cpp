@@ -107,6 +107,7 @@ double scatter_of(const fs::path& measurements) {
 std::vector<double> over_bounds(const fs::path& table, const Topology& machine) {
   std::vector<double> ratios;
   for (const Row& row : rows_of(table)) {
+    if (first_of(row, {"library"}) == "BLASX") continue;  // its caches hold A and B from the calls before
     const double seconds = std::stod(first_of(row, {"measured_min_s", "min_s", "median_s"}));
     ratios.push_back(seconds / lower_bound(problem_of(row, machine), machine, gpus_of(row, machine)).time.value);
   }
@@ -136,6 +137,7 @@ TEST(MeasuredBound, HoldsForWhatOthersMeasured) {
   const std::map<std::string, std::string> machine_of{{"karolina_dgemm.csv", "karolina-hgx-a100"},
                                                       {"clx_ai_hetero.csv", "clx-ai-hetero"},
                                                       {"clx_ai_libraries.csv", "clx-ai"},
+                                                      {"hgx_h200_2_peers.csv", "hgx-h200"},
                                                       {"hgx_h200_peers.csv", "hgx-h200"}};
   std::size_t tables = 0;
   for (const auto& file : fs::directory_iterator{experiments / "reference"}) {

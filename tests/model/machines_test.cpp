@@ -135,7 +135,7 @@ TEST(CocopeliaTestbeds, CopiesAndKernelsAreTheMeasuredOnes) {
   expect_each_near(together(two, {{"gpu0", "gpu1"}, {"gpu1", "gpu0"}}), 48.1, 0.001);
   expect_near(alone(two, "gpu2", "gpu0"), 11.6, 0.01);
   expect_near(total(two, {{"gpu2", "gpu0"}, {"gpu0", "gpu2"}}), 9.5 + 7.95, 0.08);
-  expect_near(tflops(two, 0, 2048, DType::f64), 6.72, 0.01);                         // dgemm-gpu0-NN
+  expect_near(tflops(two, 0, 2048, DType::f64), 6.13, 0.01);  // fitted; dgemm-gpu0-NN alone has 6.72
   expect_near(tflops(two, 0, 2048, DType::f64, Trans::yes, Trans::no), 6.46, 0.01);  // dgemm-gpu0-TN
   expect_near(tflops(two, 2, 4096, DType::f64), 0.148, 0.01);                        // dgemm-gpu2-NN
 }

@@ -168,7 +168,7 @@ TEST(StridedEfficiency, FallsWithThePitchAndOnADeviceThatComputes) {
   strided.points = {{column, 1.0, near}, {column, 0.5, far}};
   strided.busy = {{column, 0.4, Bytes{0}}}, strided.peer = {{column, 0.3, Bytes{0}}};
   const auto of = [&](double pitch, bool between_devices, bool computes) {
-    return strided.of({column, Bytes{pitch}, between_devices, computes});
+    return strided.of({column, Bytes{pitch}, between_devices, false, computes});
   };
   EXPECT_DOUBLE_EQ(of(8192, false, false), 1);
   EXPECT_DOUBLE_EQ(of(16384, false, false), 1);

@@ -82,8 +82,9 @@ TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
 }
 
 TEST_F(PlanJson, CostsOfARunTimeSystemAreKeptAndHashed) {
-  EXPECT_EQ(to_json(plan).find("runtime"), std::string::npos);
   Plan other = plan;
+  other.runtime = {};
+  EXPECT_EQ(to_json(other).find("\"runtime\""), std::string::npos);
   other.runtime = {Seconds{80e-6}, Seconds{7e-6}, Seconds{9e-6}, Seconds{0.3e-3}};
   EXPECT_NE(content_hash(other), content_hash(plan));
   EXPECT_EQ(plan_from_json(to_json(other), "plan.json").runtime, other.runtime);

@@ -37,7 +37,7 @@ std::string random_value(const std::string& accepted) {
 
 Policy random_policy() {
   Policy p = preset(*rc::gen::elementOf(preset_names()));
-  const std::set<std::string> apart{"tile", "memory-fraction", "select-ms"};
+  const std::set<std::string> apart{"tile", "memory-fraction", "select-ms", "warm"};  // warm is only simulated
   for (const PolicyField& field : fields_of(p)) {
     if (apart.contains(field.key) || !*rc::gen::weightedElement<bool>({{1, true}, {2, false}})) continue;
     apply_override(p, field.key + "=" + random_value(field.accepted));

@@ -230,23 +230,21 @@ std::string named_of_all(const Case& at) {
 TEST(Effects, WishesWithoutEffectAreNamed) {
   const GemmProblem gemm = problem_of(Routine::gemm, 1500, 1300, 1100);
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, gemm, 2}),
-            "max-hops memory memory-fraction relays select-by select-ms sends shares tile-choice ways");
-  EXPECT_EQ(
-      named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
-      "batch chunks devices distribution grid issue k-split max-hops memory memory-fraction min-chunk-bytes relays "
-      "select select-by select-ms sends shares tile-choice");
+            "input-buffers max-hops memory memory-fraction relays select-by select-ms sends shares tile-choice ways");
+  EXPECT_EQ(named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
+            "batch chunks devices distribution grid input-buffers issue k-split max-hops memory memory-fraction "
+            "min-chunk-bytes peer-copies relays select select-by select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
             "batch chunks grid k-split max-hops memory min-chunk-bytes ragged relays routing select-by select-ms sends "
-            "shares small-tiles tile-choice ways");
+            "shares small-tiles tile-choice warm ways");
   EXPECT_EQ(
       named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
-      "agent batch c-tiles caching chunks compute-streams distribution grid k-split max-hops memory min-chunk-bytes "
-      "order ragged relays "
-      "routing select-by select-ms sends shares small-tiles tile-choice ways write-backs");
+      "agent batch c-tiles caching chunks compute-streams distribution grid input-buffers k-split max-hops memory "
+      "min-chunk-bytes order ragged relays "
+      "routing select-by select-ms sends shares small-tiles tile-choice warm ways write-backs");
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, gemm, 2}),
             "batch chunks input-buffers max-hops memory memory-fraction min-chunk-bytes order relays select-by "
-            "select-ms sends shares "
-            "tile-choice ways");
+            "select-ms sends shares tile-choice ways");
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=256", "min-chunk-bytes=1000000"}, gemm, 2}),
               ::testing::HasSubstr("chunks "));
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=2048"}, gemm, 2}), ::testing::HasSubstr("compute-streams "));

@@ -14,6 +14,7 @@ double simulated(const GemmProblem& p, std::int64_t tile, std::vector<MemoryId> 
   const Topology machine = two_gpu();
   Policy policy = preset("gemmex");
   policy.tile = tile, policy.compute_streams = 1, policy.c_tiles = CTiles::eager, policy.order = Order::fifo;
+  policy.task_us = policy.request_us = 0;
   return SimExecutor{machine}.execute(plan_gemm(p, machine, devices, policy)).makespan().value;
 }
 

@@ -78,7 +78,7 @@ void DescriptionEditor::apply(const std::string& setting) {
 }
 
 Topology::Description DescriptionEditor::result() {
-  constexpr const char* kinds[] = {"measured", "published", "assumed"};
+  constexpr const char* kinds[] = {"measured", "fitted", "published", "assumed"};
   for (const auto& [key, changed] : sources_) {
     std::string text;
     for (const Source& source : d_.sources)

@@ -18,7 +18,8 @@ class BlasxTasks final : public Chooser {
   static constexpr std::size_t streams = 4;
   static constexpr TasksAtOnce at_once{.unfinished = streams, .waiting = 1};
 
-  BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher);
+  /// `most`: tiles of C that a GPU has room for.
+  BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher, std::size_t most);
 
   std::optional<Task> next(std::size_t device) override;
   void ended(std::size_t device, const Task& task) override;
@@ -35,6 +36,7 @@ class BlasxTasks final : public Chooser {
   const GemmTasks& tasks_;
   Fetcher& fetcher_;
   std::int64_t depth_;
+  std::size_t batch_;             // tiles of C in one
   std::vector<TileOfC> waiting_;  // the next one last
   std::vector<Batch> batches_;    // by device
 };

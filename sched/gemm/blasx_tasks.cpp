@@ -1,11 +1,14 @@
-#include "sched/library/blasx_tasks.hpp"
+#include "sched/gemm/blasx_tasks.hpp"
+
+#include <algorithm>
 
 namespace tilerail {
 
-BlasxTasks::BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher)
+BlasxTasks::BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher, std::size_t most)
     : tasks_{tasks},
       fetcher_{fetcher},
       depth_{static_cast<std::int64_t>(tiling.k.size())},
+      batch_{std::min(streams, most)},
       batches_(tiling.devices(), Batch{{}, depth_}) {
   for (std::size_t i = 0; i < tiling.m.size(); ++i)
     for (std::size_t j = 0; j < tiling.n.size(); ++j)
@@ -16,7 +19,7 @@ void BlasxTasks::take(std::size_t device) {
   Batch& batch = batches_[device];
   if (!batch.tiles.empty()) fetcher_.show(device);
   batch.tiles.clear();
-  while (batch.tiles.size() < streams && !waiting_.empty()) {
+  while (batch.tiles.size() < batch_ && !waiting_.empty()) {
     batch.tiles.push_back(waiting_.back());
     waiting_.pop_back();
   }

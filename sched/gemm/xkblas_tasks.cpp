@@ -1,4 +1,4 @@
-#include "sched/library/xkblas_tasks.hpp"
+#include "sched/gemm/xkblas_tasks.hpp"
 
 namespace tilerail {
 

@@ -1,4 +1,4 @@
-#include "sched/route/host_stage.hpp"
+#include "sched/tasks/host_stage.hpp"
 
 #include <algorithm>
 #include <optional>
