@@ -158,6 +158,8 @@ Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) c
   const bool in_cubes = problem_.routine == Routine::gemm && problem_.has_product();
   TileCut how{decisions.tile};
   if (in_cubes) how.small = decisions.small_tiles, how.ragged = decisions.ragged;
+  for (std::size_t d = 0; d < devices_.size(); ++d)
+    if (!has_room(decisions.tile + decisions.tile / 2, d)) how.ragged = Ragged::own;
   return {region, decisions.grid, how, decisions.distribution, decisions.shares, borders_};
 }
 
@@ -235,15 +237,17 @@ std::int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const
   return slot;
 }
 
+/// Whether the device has memory for the least number of tiles of this side.
+bool TileScheduler::has_room(std::int64_t side, std::size_t device) const {
+  const auto cut = [side](std::int64_t extent) { return std::min(side, extent); };
+  return least_slots * slot_bytes(cut(problem_.m), cut(problem_.n), cut(problem_.k), problem_) <= capacities_[device];
+}
+
 void TileScheduler::refuse_tile(std::int64_t tile, std::int64_t slot, std::size_t device) const {
-  const auto fits_with = [&](std::int64_t side) {
-    const auto cut = [side](std::int64_t extent) { return std::min(side, extent); };
-    return least_slots * slot_bytes(cut(problem_.m), cut(problem_.n), cut(problem_.k), problem_) <= capacities_[device];
-  };
   std::int64_t fitting = 0, too_large = tile;
   while (too_large - fitting > 1) {
     const std::int64_t middle = fitting + (too_large - fitting) / 2;
-    (fits_with(middle) ? fitting : too_large) = middle;
+    (has_room(middle, device) ? fitting : too_large) = middle;
   }
   const std::string& name = topology_.memory(devices_[device]).name;
   throw InputError{

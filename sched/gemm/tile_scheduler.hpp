@@ -48,6 +48,7 @@ class TileScheduler {
   bool need_others() const;
   bool fits(const Region& region, const Decisions& decisions) const;
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
+  bool has_room(std::int64_t side, std::size_t device) const;
   std::int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;
   /// Throws InputError with the largest side that fits; `slot`: bytes of one tile.
   [[noreturn]] void refuse_tile(std::int64_t tile, std::int64_t slot, std::size_t device) const;
