@@ -1,5 +1,6 @@
 #include "cost/bound.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "cost/bound_program.hpp"
@@ -32,10 +33,18 @@ double impossible(BoundProgram& program) {
 
 }  // namespace
 
-Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices) {
+Staging staging_of(const Plan& plan, const Topology& topology) {
+  const auto staged = [&](const Buffer& buffer) {
+    return buffer.kind == Buffer::Kind::tile && topology.is_host(buffer.memory);
+  };
+  return std::ranges::any_of(plan.buffers, staged) ? Staging::on_hosts : Staging::none;
+}
+
+Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                  Staging staging) {
   const bool product = !problem.scales_only();
   if (problem.m == 0 || problem.n == 0 || (!product && problem.beta == 1)) return {Seconds{0}, "nothing"};
-  BoundProgram program{problem, topology, devices};
+  BoundProgram program{problem, topology, devices, staging};
   const double seconds = impossible(program);
   return {Seconds{seconds * (1 - rounding)}, program.binding()};
 }

@@ -5,6 +5,7 @@
 
 #include "model/machine/topology.hpp"
 #include "model/problem.hpp"
+#include "plan/plan.hpp"
 
 namespace tilerail {
 
@@ -14,9 +15,14 @@ struct Bound {
   std::string binding;  // "kernels of gpu0 to gpu7", "link host->plx0", "group host memory"
 };
 
+/// Whether copies between GPUs may be staged on hosts, as those of peer-copies=staged are.
+enum class Staging { none, on_hosts };
+Staging staging_of(const Plan& plan, const Topology& topology);
+
 /// Of a problem as `checked` returns it, on these devices. One linear program over the devices' shares of the
 /// multiplications, what each has to get for its share, and the ways that these bytes take. docs/model.md#bound
 /// Throws InputError when a device has no times for the data type.
-Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices);
+Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                  Staging staging = Staging::none);
 
 }  // namespace tilerail

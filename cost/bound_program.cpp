@@ -13,8 +13,9 @@ constexpr double unlimited = LinearProgram::infinity;
 
 }  // namespace
 
-BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices)
-    : problem_{problem}, topology_{topology}, devices_{devices}, need_{program_.add_variable(1)} {
+BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                           Staging staging)
+    : problem_{problem}, topology_{topology}, devices_{devices}, staging_{staging}, need_{program_.add_variable(1)} {
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k);
   product_ = !problem.scales_only();
@@ -136,9 +137,9 @@ std::size_t BoundProgram::flow_between_any(MemoryId device, bool into, Matrix of
   return flows_.back().variable;
 }
 
-/// Hosts that a copy between GPUs may be staged on; where the home is a host, nothing is gained over it.
+/// Hosts that copies between GPUs are staged on; where the home is a host, nothing is gained over it.
 std::vector<MemoryId> BoundProgram::stages(MemoryId home) const {
-  return topology_.is_host(home) ? std::vector<MemoryId>{} : topology_.hosts();
+  return staging_ == Staging::none || topology_.is_host(home) ? std::vector<MemoryId>{} : topology_.hosts();
 }
 
 /// What comes to devices over a host, which passes on no more than it got.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cost/bound.hpp"
 #include "cost/linear_program.hpp"
 #include "model/kernels/kernel_limits.hpp"
 #include "model/machine/topology.hpp"
@@ -23,7 +24,8 @@ namespace tilerail {
 class BoundProgram {
  public:
   /// `problem` is not empty and multiplies something or scales C.
-  BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices);
+  BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+               Staging staging);
 
   /// A share of T, in seconds, that is needed at least. T is impossible where it is above 1.
   double needed(double seconds);
@@ -121,6 +123,7 @@ class BoundProgram {
   const GemmProblem& problem_;
   const Topology& topology_;
   std::span<const MemoryId> devices_;
+  Staging staging_;
   LinearProgram program_;
   std::size_t need_;  // the variable: the share of T
   bool product_ = false;

@@ -11,17 +11,22 @@ Clock::Options for_devices(Clock::Options options, std::size_t devices) {
   return options;
 }
 
-/// Tiles of A, and of B, that have slots of their own; 0: all tiles share the memory. Two slots at least are for C and
-/// for what is added to it.
-std::int64_t slots_of_inputs(const PlanSetup& setup, std::size_t device, std::int64_t slot_bytes) {
-  if (setup.decisions.caching || setup.decisions.input_buffers == 0 || slot_bytes == 0) return 0;
-  return std::min<std::int64_t>(setup.decisions.input_buffers, (setup.capacities[device] / slot_bytes - 2) / 2);
+/// Tiles of A, and of B, that have slots of their own, by device; none where all tiles share the memory, as they do
+/// where some device has no slots for that. Two slots at least are for C and for what is added to it.
+std::vector<std::int64_t> slots_of_inputs(const PlanSetup& setup, std::int64_t slot_bytes) {
+  std::vector<std::int64_t> slots;
+  if (setup.decisions.caching || setup.decisions.input_buffers == 0 || slot_bytes == 0) return slots;
+  for (const std::int64_t capacity : setup.capacities.first(setup.devices.size()))
+    slots.push_back(std::min<std::int64_t>(setup.decisions.input_buffers, (capacity / slot_bytes - 2) / 2));
+  if (std::ranges::any_of(slots, [](std::int64_t count) { return count < 1; })) slots.clear();
+  return slots;
 }
 
 std::vector<Arena> arenas_of(const PlanSetup& setup, std::int64_t slot_bytes) {
+  const std::vector<std::int64_t> inputs = slots_of_inputs(setup, slot_bytes);
   std::vector<Arena> arenas;
   for (std::size_t d = 0; d < setup.devices.size(); ++d) {
-    const std::int64_t begin = 2 * slots_of_inputs(setup, d, slot_bytes) * slot_bytes;
+    const std::int64_t begin = inputs.empty() ? 0 : 2 * inputs[d] * slot_bytes;
     arenas.emplace_back(setup.builder, setup.devices[d], setup.topology.memory(setup.devices[d]).name,
                         setup.capacities[d] - begin, slot_bytes, begin);
   }
@@ -29,10 +34,10 @@ std::vector<Arena> arenas_of(const PlanSetup& setup, std::int64_t slot_bytes) {
 }
 
 std::vector<InputArenas> inputs_of(const PlanSetup& setup, std::int64_t slot_bytes) {
+  const std::vector<std::int64_t> slots = slots_of_inputs(setup, slot_bytes);
   std::vector<InputArenas> inputs;
-  for (std::size_t d = 0; d < setup.devices.size(); ++d) {
-    const std::int64_t bytes = slots_of_inputs(setup, d, slot_bytes) * slot_bytes;
-    if (bytes == 0) return {};
+  for (std::size_t d = 0; d < slots.size(); ++d) {
+    const std::int64_t bytes = slots[d] * slot_bytes;
     const std::string& name = setup.topology.memory(setup.devices[d]).name;
     inputs.push_back({{setup.builder, setup.devices[d], name, bytes, slot_bytes},
                       {setup.builder, setup.devices[d], name, bytes, slot_bytes, bytes}});

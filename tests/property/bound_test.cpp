@@ -19,7 +19,7 @@ constexpr double rounding = 1e-9, picosecond = 1e-12;
 void check_bound(const Case& c, const Topology& machine) {
   RC_LOG() << describe(c) << " on " << machine.name() << std::endl;
   const Plan plan = plan_gemm(c.problem, machine, c.devices, c.policy);
-  const Bound bound = lower_bound(plan.problem, machine, c.devices);
+  const Bound bound = lower_bound(plan.problem, machine, c.devices, staging_of(plan, machine));
   const double simulated = makespan_of(simulate_fluid(plan, machine)).value;
   RC_LOG() << "bound " << bound.time.value << " s (" << bound.binding << "), simulated " << simulated << " s\n";
   RC_ASSERT(bound.time.value >= 0);
