@@ -60,11 +60,13 @@ const std::vector<Changes>& often_best() {
 }
 
 /// What ways of other presets are made of. Of gemmex without its order, which takes longer to plan, and with the queues
-/// of the search's own ways.
+/// of the search's own ways; of paralia without the one thread that its library's locks amount to, and with tiles dealt
+/// so that the rest is even.
 std::vector<Policy> others() {
-  Policy gemmex = preset("gemmex");
+  Policy gemmex = preset("gemmex"), paralia = preset("paralia");
   gemmex.order = Order::eta, gemmex.write_backs = WriteBacks::in_order;
-  return {preset("paralia"), std::move(gemmex), preset("tilerail")};
+  paralia.single_issuer = false, paralia.distribution = Distribution::cyclic_2d;
+  return {std::move(paralia), std::move(gemmex), preset("tilerail")};
 }
 
 /// To find the link map of more takes longer than all plans.
