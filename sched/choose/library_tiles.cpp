@@ -60,7 +60,7 @@ std::vector<std::int64_t> cublasxt_tiles(std::int64_t m, std::int64_t n, std::in
   for (std::int64_t tile = first; tile < std::min(least, most); tile += step) tiles.push_back(tile);
   std::erase_if(tiles, [](std::int64_t tile) { return tile > most; });
   std::ranges::sort(tiles);
-  tiles.erase(std::ranges::unique(tiles).begin(), tiles.end());
+  tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
   return tiles;
 }
 
