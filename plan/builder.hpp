@@ -34,7 +34,7 @@ class LastUses {
 };
 
 /// Dependencies of one operation while it is put together.
-class Deps {
+class Deps {  // NOLINT(bugprone-exception-escape): numbers are moved without exceptions
  public:
   Deps& after(OpId op) { return ops_.push_back(op), *this; }
   Deps& after(std::optional<OpId> op) { return op ? after(*op) : *this; }

@@ -47,7 +47,7 @@ Owners in_even_blocks(std::int64_t rows, std::int64_t cols, Grid grid) {
     for (std::int64_t j = 0; j < cols; ++j) {
       const bool in_a_block = i < block_rows * grid.rows && j < block_cols * grid.cols;
       const std::int64_t device =
-          in_a_block ? i / block_rows * grid.cols + j / block_cols : rest++ % (grid.rows * grid.cols);
+          in_a_block ? i / block_rows * grid.cols + j / block_cols : rest++ % (std::int64_t{grid.rows} * grid.cols);
       owners.push_back(static_cast<std::size_t>(device));
     }
   return owners;

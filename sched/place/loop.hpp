@@ -27,7 +27,7 @@ class TaskLoop {
 
  private:
   /// A task as it was planned.
-  struct Given {
+  struct Given {  // NOLINT(bugprone-exception-escape): numbers are moved without exceptions
     Task task;
     OpId kernel;
     boost::container::small_vector<OpId, 4> awaited;  // by the kernel

@@ -69,7 +69,7 @@ GemmProblem problem_of(const Row& row, const Topology& machine) {
   const auto size = [&](const char* lower, const char* upper) {
     return parse_size(first_of(row, {lower, upper}), lower);
   };
-  const auto or_else = [](std::string text, const char* otherwise) { return text.empty() ? otherwise : text; };
+  const auto or_else = [](const std::string& text, const char* otherwise) { return text.empty() ? otherwise : text; };
   GemmProblem p;
   p.m = size("m", "M"), p.n = size("n", "N"), p.k = size("k", "K");
   p.dtype = dtype_from_string(or_else(first_of(row, {"dtype"}), "f64"), "dtype");
