@@ -5,8 +5,8 @@ The thesis prints no figures; the speed-up of eight GPUs is compared with that o
 docs/experiments.md.
 """
 
-from harness import (COLOURS, Finding, Outcome, Paper, Simulation, Value, near_best, policy_of, read_measured,
-                     run_experiment)
+from harness import (COLOURS, SIMULATED_COLUMNS, Finding, Outcome, Paper, Simulation, Value, near_best, policy_of,
+                     read_measured, run_experiment, simulated_cells)
 from karolina_gemmex import MACHINE, TABLE, TARGETS, real_tile
 from thesis_fig_4_9 import tile_of
 
@@ -57,9 +57,9 @@ def study(tilerail, options) -> Outcome:
         panels[0][0].set_ylabel("TFLOP/s, simulated", fontsize=6)
         panels[-1][0].set_xlabel("GPUs", fontsize=6)
 
-    rows = [[library, place, size, count, each["tile"], repr(each["makespan_s"]), f"{each['tflops']:.4f}",
-             each["bound_s"], each["bound_by"]] for (library, place, size, count), each in results.items()]
-    columns = ["library", "place", "size", "gpus", "tile", "simulated_s", "tflops", "bound_s", "bound_by"]
+    rows = [[library, place, size, count, *simulated_cells(each)]
+            for (library, place, size, count), each in results.items()]
+    columns = ["library", "place", "size", "gpus", *SIMULATED_COLUMNS]
     return Outcome(f"{MACHINE}, simulated", columns, rows, findings + near_best(seconds), [], draw)
 
 

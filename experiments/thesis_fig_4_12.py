@@ -6,8 +6,8 @@ here, but that GEMMex is the fastest whatever the shape and the placement. See d
 
 import statistics
 
-from harness import (COLOURS, Finding, Outcome, Paper, Simulation, Value, near_best, policy_of,
-                     run_experiment, sample)
+from harness import (COLOURS, SIMULATED_COLUMNS, Finding, Outcome, Paper, Simulation, Value, near_best, policy_of,
+                     run_experiment, sample, simulated_cells)
 from thesis_fig_4_9 import MACHINE, OTHERS, OURS, SIZES, tile_of
 
 NAME = "thesis_fig_4_12"
@@ -65,9 +65,9 @@ def study(tilerail, options) -> Outcome:
         figure.axes[0].set_ylabel("TFLOP/s, simulated", fontsize=6)
         figure.subplots_adjust(bottom=0.3)
 
-    rows = [[shape, *sides, place, library, each["tile"], repr(each["makespan_s"]), f"{each['tflops']:.4f}",
-             each["bound_s"], each["bound_by"]] for ((shape, sides, place), library), each in results.items()]
-    columns = ["shape", "m", "n", "k", "place", "library", "tile", "simulated_s", "tflops", "bound_s", "bound_by"]
+    rows = [[shape, *sides, place, library, *simulated_cells(each)]
+            for ((shape, sides, place), library), each in results.items()]
+    columns = ["shape", "m", "n", "k", "place", "library", *SIMULATED_COLUMNS]
     return Outcome(f"{MACHINE}, simulated", columns, rows, findings + near_best(seconds), [factors], draw)
 
 

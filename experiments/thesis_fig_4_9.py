@@ -6,8 +6,8 @@ compared with the published one, and `tilerail` stands beside. See docs/experime
 
 import statistics
 
-from harness import (COLOURS, Outcome, Paper, Simulation, beside_published, near_best, policy_of, run_experiment,
-                     sample, sizes)
+from harness import (COLOURS, SIMULATED_COLUMNS, Outcome, Paper, Simulation, beside_published, near_best, policy_of,
+                     run_experiment, sample, simulated_cells, sizes)
 
 NAME = "thesis_fig_4_9"
 MACHINE = "karolina-hgx-a100"
@@ -55,9 +55,9 @@ def study(tilerail, options) -> Outcome:
         panels[0][0].set_ylabel("TFLOP/s, simulated", fontsize=6)
         panels[-1][0].set_xlabel("M = N = K, 1024s", fontsize=6)
 
-    rows = [[dtype, place, size, library, each["tile"], repr(each["makespan_s"]), f"{each['tflops']:.4f}",
-             each["bound_s"], each["bound_by"]] for (dtype, place, size, library), each in results.items()]
-    columns = ["dtype", "place", "size", "library", "tile", "simulated_s", "tflops", "bound_s", "bound_by"]
+    rows = [[dtype, place, size, library, *simulated_cells(each)]
+            for (dtype, place, size, library), each in results.items()]
+    columns = ["dtype", "place", "size", "library", *SIMULATED_COLUMNS]
     seconds = {}
     for (*problem, library), each in results.items():
         seconds.setdefault(tuple(problem), {})[library] = each["makespan_s"]

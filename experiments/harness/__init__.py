@@ -10,14 +10,15 @@ from .program import Failure, Parser, command_text, positive, run_experiment, si
 from .published import REFERENCE, Finding, Value, beside_published, read_published, share_target, target, verdict
 from .ranks import kendall_tau, quantile, regret
 from .results import aligned, plotting, save_figure, save_text, write_csv
-from .simulations import BOUND_COLUMNS, Journal, Simulation, Tilerail, over_bound
+from .simulations import (BOUND_COLUMNS, SIMULATED_COLUMNS, Journal, Simulation, Tilerail, over_bound,
+                          simulated_cells)
 from .tables import Row, read_table
 
 __all__ = ["BOUND_COLUMNS", "COLOURS", "COMPARED_COLUMNS", "Case", "Compared", "Failure", "Finding", "GIVEN_GPUS",
            "HardwareParser", "Journal", "LIBRARIES", "MEASURED_COLUMNS", "Measured", "Outcome", "Paper", "Parser",
-           "Peer", "Problem", "REFERENCE", "Results", "Row", "Simulation", "Tilerail", "Value", "aligned",
-           "beside_published", "best_tiles", "by_library", "command_text", "compared_cells", "draw_errors",
+           "Peer", "Problem", "REFERENCE", "Results", "Row", "SIMULATED_COLUMNS", "Simulation", "Tilerail", "Value",
+           "aligned", "beside_published", "best_tiles", "by_library", "command_text", "compared_cells", "draw_errors",
            "error_findings", "error_table", "finish", "gpu_arguments", "kendall_tau", "near_best", "order_finding",
            "over_bound", "over_bound_of", "plotting", "policy_of", "positive", "quantile", "read_measured",
            "read_peers", "read_published", "read_table", "regret", "results_of", "run_experiment", "sample",
-           "save_figure", "save_text", "share_target", "sizes", "target", "verdict", "write_csv"]
+           "save_figure", "save_text", "share_target", "simulated_cells", "sizes", "target", "verdict", "write_csv"]

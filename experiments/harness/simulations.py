@@ -17,6 +17,14 @@ from .program import Failure
 KEPT = ("makespan_s", "tile", "devices", "energy_j", "tflops", "bound_s", "bound_by", "busiest")  # of a result
 BOUND_COLUMNS = ["bound_s", "bound_by"]  # of a result: no plan is faster, and why
 
+SIMULATED_COLUMNS = ["tile", "simulated_s", "tflops", *BOUND_COLUMNS]
+
+
+def simulated_cells(result: dict) -> list:
+    """Of a result, what SIMULATED_COLUMNS name."""
+    return [result["tile"], repr(result["makespan_s"]), f"{result['tflops']:.4f}", result["bound_s"],
+            result["bound_by"]]
+
 
 def over_bound(seconds: float, result: dict) -> str:
     """A time over the bound of the problem that `result` is of."""

@@ -12,7 +12,7 @@ namespace tilerail {
 /// From one memory to another.
 struct MemoryPair {
   MemoryId src, dst;
-  friend bool operator==(MemoryPair, MemoryPair) = default;
+  friend auto operator<=>(MemoryPair, MemoryPair) = default;
 };
 
 /// How many times as long a copy takes while one runs between another pair, at least 1: max-min fair sharing of what

@@ -8,11 +8,12 @@
 namespace tilerail {
 
 SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidates, std::span<const MemoryId> read,
-                         std::span<const MemoryId> written, Bytes bytes, int max_hops)
+                         std::span<const MemoryId> written, Bytes bytes, int max_hops, HopRule rule)
     : map_{map},
       candidates_{candidates.size()},
       bytes_{bytes},
       max_hops_{max_hops},
+      rule_{rule},
       node_of_(map.memories(), std::numeric_limits<Node>::max()) {
   for (const MemoryId candidate : candidates) add_node(candidate);
   for (const auto places : {read, written})
@@ -22,8 +23,10 @@ SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidate
         operand_nodes_.push_back(node);
     }
   const std::size_t links = nodes_.size() * nodes_.size();
+  for (const MemoryId place : read) read_nodes_.push_back(node_of_[place.index()]);
   routes_.resize(links), series_.resize(links), later_.resize(links), users_.resize(links),
       excess_.assign(links * candidates_, 0.0);
+  if (rule_ == HopRule::bottleneck) return;
   find_users(read, written);
   measure_excess();
 }
@@ -77,6 +80,16 @@ void SharedLinks::activate(std::span<const std::size_t> active) {
   ends_.assign(active.begin(), active.end());
   for (const Node node : operand_nodes_)
     if (std::find(ends_.begin(), ends_.end(), node) == ends_.end()) ends_.push_back(node);
+  if (rule_ == HopRule::bottleneck) {
+    share_with_readers(active);
+    if (max_hops_ > 0) take_wider_ways(active);
+    return;
+  }
+  share_with_all(active);
+  for (int hop = 0; hop < max_hops_; ++hop) allow_one_more_hop(active);
+}
+
+void SharedLinks::share_with_all(std::span<const std::size_t> active) {
   for (const Node src : ends_)
     for (const Node dst : ends_) {
       double slower = 1;
@@ -89,7 +102,37 @@ void SharedLinks::activate(std::span<const std::size_t> active) {
       routes_[at(src, dst)] = {slower * alone, map_.latency(link)};
       series_[at(src, dst)] = with_user(dst), later_[at(src, dst)] = with_user(src);
     }
-  for (int hop = 0; hop < max_hops_; ++hop) allow_one_more_hop(active);
+}
+
+void SharedLinks::share_with_readers(std::span<const std::size_t> active) {
+  for (const Node src : ends_)
+    for (const Node dst : ends_) {
+      const MemoryPair link{nodes_[src], nodes_[dst]};
+      double slower = 1;
+      for (const Node home : read_nodes_)
+        for (const Node reader : active) {
+          const MemoryPair by{nodes_[home], nodes_[reader]};
+          if (src != dst && home != reader && by != link && map_.has(link) && map_.has(by))
+            slower = std::max(slower, map_.slowdown(link, by));
+        }
+      routes_[at(src, dst)] = {slower * map_.per_byte(link), map_.latency(link)};
+    }
+}
+
+void SharedLinks::take_wider_ways(std::span<const std::size_t> active) {
+  const std::vector<Route> direct = routes_;
+  for (const Node src : ends_)
+    for (const Node dst : ends_) {
+      if (src == dst) continue;
+      Route& best = routes_[at(src, dst)];
+      for (const Node via : active) {
+        if (via == src || via == dst) continue;
+        const Route &first = direct[at(src, via)], &last = direct[at(via, dst)];
+        const SecondsPerByte both = std::max(first.per_byte, last.per_byte) / bottleneck_worth;
+        if (!(both < best.per_byte)) continue;
+        best = {both, first.latency + last.latency, 1, {static_cast<std::uint8_t>(via)}};
+      }
+    }
 }
 
 bool SharedLinks::uses(Node user, Node src, Node dst, std::span<const std::size_t> active) const {

@@ -9,6 +9,10 @@
 
 namespace tilerail {
 
+/// Which series of links takes the place of a link: one whose times add up to less (added), or one whose narrowest link
+/// is much wider, as PARALiA's library does (bottleneck).
+enum class HopRule { added, bottleneck };
+
 /// The links of a LinkMap while a set of devices works on operands in certain memories (thesis 3.2.2).
 ///
 /// Every active device is taken to read from each memory that is read, and to write to each that is written, all the
@@ -21,14 +25,21 @@ namespace tilerail {
 /// Then a link is replaced by a series of links over up to `max_hops` active devices where the sum of their times is
 /// less (store and forward). A link of the series that the device on the way uses itself takes 1 / bandwidth longer: it
 /// is shared with that device's own transfers. Of equal routes the direct link wins, then the lowest devices.
+///
+/// That is HopRule::added. With HopRule::bottleneck (PARALiA's library) only reading counts and only its worst case,
+///   shared bandwidth(l) = bandwidth(l) / largest slowdown of l by a link from a read memory to an active device
+/// and a link is replaced by two over one active device where bottleneck_worth of the narrower one is wider: tiles go
+/// over it in pieces, so that its two copies overlap. The widest way wins, then the lowest device.
 class SharedLinks {
  public:
   static constexpr int most_hops = 4;
+  /// What a way of two links is worth of the bandwidth of the narrower one (PARALiA's library).
+  static constexpr double bottleneck_worth = 0.8;
 
   /// `candidates`: devices that may be active. `bytes`: of one transfer, for what latency counts in choosing routes.
-  /// `max_hops`: 0 to most_hops. Keeps a reference to `map`.
+  /// `max_hops`: 0 to most_hops; beyond 1 as 1 with HopRule::bottleneck. Keeps a reference to `map`.
   SharedLinks(const LinkMap& map, std::span<const MemoryId> candidates, std::span<const MemoryId> read,
-              std::span<const MemoryId> written, Bytes bytes, int max_hops);
+              std::span<const MemoryId> written, Bytes bytes, int max_hops, HopRule rule = HopRule::added);
 
   /// Takes candidates `active`, ascending indices, as active.
   void activate(std::span<const std::size_t> active);
@@ -57,16 +68,20 @@ class SharedLinks {
   void find_users(std::span<const MemoryId> read, std::span<const MemoryId> written);
   void measure_excess();
   Seconds time(const Route& route) const { return route.latency + bytes_ * route.per_byte; }
+  void share_with_all(std::span<const std::size_t> active);
   void allow_one_more_hop(std::span<const std::size_t> active);
+  void share_with_readers(std::span<const std::size_t> active);
+  void take_wider_ways(std::span<const std::size_t> active);
   bool uses(Node user, Node src, Node dst, std::span<const std::size_t> active) const;
 
   const LinkMap& map_;
   std::size_t candidates_;
   Bytes bytes_;
   int max_hops_;
+  HopRule rule_;
   std::vector<MemoryId> nodes_;  // candidates, then other memories with operands
   std::vector<Node> node_of_;    // by memory
-  std::vector<Node> operand_nodes_;
+  std::vector<Node> operand_nodes_, read_nodes_;
   std::vector<std::vector<std::size_t>> users_;  // by link: candidates that use it when active, ascending
   std::vector<double> excess_;  // by link and candidate: sum of sl - 1 over the links that it would use
   std::vector<Node> ends_;      // as activated: active candidates and those with operands

@@ -49,7 +49,8 @@ WorkloadModel::WorkloadModel(const WorkloadProblem& problem, const LinkMap& map)
              places(problem, &WorkloadProblem::Operand::read),
              places(problem, &WorkloadProblem::Operand::written),
              problem.tile_bytes,
-             problem.max_hops} {}
+             problem.max_hops,
+             problem.hop_rule} {}
 
 WorkloadModel::Device WorkloadModel::device(std::span<const std::size_t> active, std::size_t index) const {
   const MemoryId self = problem_.devices[index];

@@ -23,6 +23,7 @@ struct WorkloadProblem {
   std::vector<Watts> watts;         // that each draws while it works; empty: not known
   Bytes tile_bytes{0};              // of one transfer
   int max_hops = 1;
+  HopRule hop_rule = HopRule::added;
 };
 
 /// Devices and their shares of the sub-kernels.

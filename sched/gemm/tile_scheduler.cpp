@@ -172,7 +172,7 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
   if (problem_.beta != 0) read.insert(read.end(), written.begin(), written.end());
   const auto side = static_cast<double>(decisions.tile);
   const Bytes bytes{side * (problem_.of_vectors() ? 1 : side) * static_cast<double>(element_size(problem_.dtype))};
-  SharedLinks links{map, devices_, read, written, bytes, decisions.max_hops};
+  SharedLinks links{map, devices_, read, written, bytes, decisions.max_hops, decisions.hop_rule};
   std::vector<std::size_t> all(devices_.size());
   std::iota(all.begin(), all.end(), 0);
   links.activate(all);

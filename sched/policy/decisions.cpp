@@ -89,7 +89,8 @@ Policy wish_for(const Decisions& d) {
   Policy said;
   said.distribution = d.distribution, said.tile = d.tile, said.small_tiles = d.small_tiles, said.ragged = d.ragged;
   said.routing = d.routing, said.relays = d.relays;
-  said.max_hops = d.max_hops, said.batch = d.batch, said.chunks = d.chunks, said.min_chunk_bytes = d.min_chunk_bytes;
+  said.max_hops = d.max_hops, said.hop_rule = d.hop_rule, said.batch = d.batch, said.chunks = d.chunks,
+  said.min_chunk_bytes = d.min_chunk_bytes;
   said.sends = d.sends, said.peer_copies = d.peer_copies, said.copy_rates = d.copy_rates,
   said.c_tiles = d.lazy ? CTiles::lazy : CTiles::eager;
   said.write_backs = d.write_backs, said.order = d.order, said.agent = d.agent, said.caching = d.caching,
@@ -104,7 +105,8 @@ Policy wish_for(const Decisions& d) {
 Decisions by_wish(Decisions d, const Policy& wish) {
   d.distribution = wish.distribution, d.tile = wish.tile, d.small_tiles = wish.small_tiles, d.ragged = wish.ragged;
   d.routing = wish.routing, d.relays = wish.relays;
-  d.max_hops = wish.max_hops, d.batch = wish.batch, d.chunks = wish.chunks, d.min_chunk_bytes = wish.min_chunk_bytes;
+  d.max_hops = wish.max_hops, d.hop_rule = wish.hop_rule, d.batch = wish.batch, d.chunks = wish.chunks,
+  d.min_chunk_bytes = wish.min_chunk_bytes;
   d.sends = wish.sends, d.peer_copies = wish.peer_copies, d.copy_rates = wish.copy_rates,
   d.lazy = wish.c_tiles == CTiles::lazy;
   d.write_backs = wish.write_backs, d.order = wish.order, d.agent = wish.agent, d.caching = wish.caching,

@@ -24,6 +24,7 @@ struct Decisions {
   Routing routing = Routing::initial;
   bool relays = false;  // routes over other GPUs were preferred to those of the wish
   int max_hops = 0;
+  HopRule hop_rule = HopRule::added;
   bool batch = false;
   int chunks = 1;
   std::int64_t min_chunk_bytes = 0;

@@ -54,6 +54,15 @@ class Facts {
     return (policy.batch || varies("batch")) && policy.caching && !one_gpu() && !evicts() && product() &&
            problem.routine == Routine::gemm;
   }
+  /// Whether routes of a link map may be taken.
+  bool by_link_map() const { return policy.routing == Routing::link_map || relays() || varies("routing"); }
+  /// Whether a tile may go to other GPUs in pieces: in a chain, or on its way over one.
+  bool in_pieces() const {
+    const bool over_another = policy.hop_rule == HopRule::bottleneck && policy.max_hops > 0 && by_link_map();
+    return chains() || (over_another && !one_gpu() && product());
+  }
+  /// Whether a tile may go from GPU to GPU over a host.
+  bool staged() const { return policy.peer_copies == PeerCopies::staged && (!one_gpu() || at_other_gpu()); }
   /// Whether the way over another GPU may be taken where the policy wants that. Some of the GPUs may be few enough.
   bool can_relay() const {
     if (!can_relay_)

@@ -14,9 +14,9 @@ namespace {
 
 constexpr Reason one_gpu = "one GPU is given", nothing_to_multiply = "there is nothing to multiply",
                  once = "every tile is used once", no_chain = "no tile is sent in a chain",
-                 evicted = "tiles do not all fit in memory", to_select = "select is none",
-                 even_dot = "a dot product is cut into even parts", in_place = "C is where it is computed",
-                 costs_nothing = "it is 0";
+                 no_link_map = "routing is not link-map", evicted = "tiles do not all fit in memory",
+                 to_select = "select is none", even_dot = "a dot product is cut into even parts",
+                 in_place = "C is where it is computed", costs_nothing = "it is 0";
 
 Reason why_not_selected(const Facts& f) { return f.one_gpu() ? one_gpu : f.product() ? nullptr : nothing_to_multiply; }
 
@@ -97,11 +97,12 @@ constexpr std::array rules{
            if (f.varies("routing")) return nullptr;
            return f.can_relay() ? nullptr : "no transfer is faster over another GPU";
          }},
-    Rule{"max-hops",
-         [](const Facts& f) {
-           const bool link_map = f.policy.routing == Routing::link_map || f.relays() || f.varies("routing");
-           return !link_map ? "routing is not link-map" : f.one_gpu() ? one_gpu : nullptr;
-         }},
+    Rule{"max-hops", [](const Facts& f) { return !f.by_link_map() ? no_link_map
+                                                 : f.one_gpu()    ? one_gpu
+                                                                  : nullptr; }},
+    Rule{"hop-rule", [](const Facts& f) { return !f.by_link_map() ? no_link_map
+                                                 : f.one_gpu()    ? one_gpu
+                                                                  : nullptr; }},
     Rule{"batch",
          [](const Facts& f) -> Reason {
            if (f.one_gpu()) return one_gpu;
@@ -112,12 +113,13 @@ constexpr std::array rules{
            return f.evicts() ? evicted : nullptr;
          }},
     Rule{"chunks",
-         [](const Facts& f) {
-           return !f.chains() ? no_chain : f.never_in_pieces() ? "tiles are smaller than two chunks" : nullptr;
+         [](const Facts& f) -> Reason {
+           if (f.staged()) return nullptr;
+           return !f.in_pieces() ? no_chain : f.never_in_pieces() ? "tiles are smaller than two chunks" : nullptr;
          }},
     Rule{"min-chunk-bytes",
          [](const Facts& f) {
-           return !f.chains() ? no_chain : f.policy.chunks == 1 && !f.varies("chunks") ? "chunks is 1" : nullptr;
+           return !f.in_pieces() ? no_chain : f.policy.chunks == 1 && !f.varies("chunks") ? "chunks is 1" : nullptr;
          }},
     Rule{"sends",
          [](const Facts& f) -> Reason {

@@ -161,6 +161,7 @@ std::vector<Field> fields_of_tiles() {
                        {"nearest-id", Routing::nearest_id}}),
       on_off("relays", &Policy::relays),
       number<int>("max-hops", &Policy::max_hops, 0, SharedLinks::most_hops),
+      choice<HopRule>("hop-rule", &Policy::hop_rule, {{"added", HopRule::added}, {"bottleneck", HopRule::bottleneck}}),
       on_off("batch", &Policy::batch),
       number<int>("chunks", &Policy::chunks, 1, 1024),
       number<std::int64_t>("min-chunk-bytes", &Policy::min_chunk_bytes, 0, std::int64_t{1} << 40),

@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 40> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 41> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
      "matters with several GPUs and select=none."},
@@ -63,11 +63,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 40> meanings
      "Also plans with tiles that go over other GPUs where such a route is faster, and takes that plan where it is "
      "estimated to be; matters on machines that have such routes."},
     {"max-hops", "How many GPUs a route of routing=link-map may pass over; matters with that routing only."},
+    {"hop-rule",
+     "Which routes over other GPUs routing=link-map takes: those whose times add up to less, or those whose narrowest "
+     "link is much wider, in as many pieces as chunks says, as PARALiA's library does; matters with that routing "
+     "only."},
     {"batch",
      "Sends a tile of A or B to all GPUs that need it in one chain when the first of them needs it; matters with "
      "several GPUs, caching and enough memory."},
-    {"chunks", "Into how many pieces a tile is cut in such a chain, so that its hops overlap; matters with batch."},
-    {"min-chunk-bytes", "Fewer pieces than chunks where a piece would be smaller than this; matters with batch."},
+    {"chunks",
+     "Into how many pieces a tile is cut in such a chain, so that its hops overlap; matters with batch, with "
+     "hop-rule=bottleneck and with peer-copies=staged."},
+    {"min-chunk-bytes",
+     "Fewer pieces than chunks where a piece would be smaller than this; matters with batch and hop-rule=bottleneck."},
     {"sends",
      "Whether copies from one GPU to others run together or one after another in the order of the plan; matters with "
      "several GPUs."},

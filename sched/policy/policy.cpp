@@ -70,6 +70,7 @@ const std::array<Policy, 3>& presets_of_papers() {
        .distribution = Distribution::even_blocks,
        .tile_choice = TileChoice::paralia,
        .routing = Routing::link_map,
+       .hop_rule = HopRule::bottleneck,
        .write_backs = WriteBacks::own_queues,
        .agent = Agent::paralia,
        .memory = MemoryChoice::evict,

@@ -63,12 +63,13 @@ struct Policy {
   SmallTiles small_tiles = SmallTiles::none;   // where tiles are smaller
   Ragged ragged = Ragged::own;                 // what a rest of at most half a tile becomes
   Routing routing = Routing::initial;
-  int max_hops = 1;                  // memories between the ends of a route of routing=link-map
-  bool relays = false;               // where routes over other GPUs are faster, plan with them, too
-  bool batch = false;                // read-only tiles go to all GPUs that need them in one chain
-  int chunks = 8;                    // pieces of a tile in a chain
-  std::int64_t min_chunk_bytes = 0;  // fewer pieces where they would be smaller than this
-  Sends sends = Sends::free;         // copies from one GPU to others: together, or one after another in plan order
+  int max_hops = 1;                   // memories between the ends of a route of routing=link-map
+  HopRule hop_rule = HopRule::added;  // which routes those are
+  bool relays = false;                // where routes over other GPUs are faster, plan with them, too
+  bool batch = false;                 // read-only tiles go to all GPUs that need them in one chain
+  int chunks = 8;                     // pieces of a tile in a chain
+  std::int64_t min_chunk_bytes = 0;   // fewer pieces where they would be smaller than this
+  Sends sends = Sends::free;          // copies from one GPU to others: together, or one after another in plan order
   PeerCopies peer_copies = PeerCopies::direct;  // from GPU to GPU, or over a buffer on a host
   CopyRates copy_rates = CopyRates::alone;      // duplex: those that copies beside others the other way have
   CTiles c_tiles = CTiles::eager;

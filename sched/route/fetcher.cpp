@@ -36,6 +36,7 @@ int Fetcher::chunks_of(TileId tile) const {
 std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t device) const {
   if (context_.decisions.routing == Routing::peer_rank || context_.decisions.routing == Routing::nearest_id)
     return source_by_rank(tile, device);
+  if (context_.links && context_.decisions.hop_rule == HopRule::bottleneck) return widest_source(tile, device);
   const MemoryId dst = context_.devices[device];
   const bool from_home = context_.decisions.routing == Routing::initial || !context_.decisions.caching;
   std::optional<Holder> best;
@@ -73,6 +74,26 @@ std::optional<Fetcher::Source> Fetcher::source_by_rank(TileId tile, std::size_t 
   if (!best) best = last;
   if (!best) return std::nullopt;
   return Source{*best, {context_.clock.hop(best->memory, dst).way->per_byte.value}};
+}
+
+/// The holder with the widest way, what is on its way to it counting in_flight_worth of that; of equally wide ones that
+/// whose pair was used least, then the one listed first (PARALiA's library).
+std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t device) const {
+  constexpr double in_flight_worth = 0.9;
+  const MemoryId dst = context_.devices[device];
+  std::optional<Holder> best;
+  double least = LinkMap::no_way.value;
+  int least_sent = 0;
+  directory_.each_holder(tile, [&](const Holder& holder) {
+    double per_byte = context_.links->per_byte(holder.memory, dst).value;
+    if (holder.available.last > context_.clock.now()) per_byte /= in_flight_worth;
+    const auto pair = sent_.find({holder.memory, dst});
+    const int sent = pair == sent_.end() ? 0 : pair->second;
+    if (per_byte < least || (per_byte == least && best && sent < least_sent))
+      best = holder, least = per_byte, least_sent = sent;
+  });
+  if (!best) return std::nullopt;
+  return Source{*best, {least}};
 }
 
 Fetcher::Trip Fetcher::trip_from(const Holder& holder, std::size_t device) const {
@@ -175,17 +196,21 @@ Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
   return {directory_.view_on(tile, device), directory_.arrival(tile, device), directory_.there(tile, device)};
 }
 
-/// Where the route of a tile goes over other devices, it stays there, too.
+/// Where the route of a tile goes over other devices, it stays there, too. By the bottleneck rule it goes in pieces, so
+/// that its copies overlap; else one copy follows the other.
 void Fetcher::fetch_alone(TileId tile, std::size_t device) {
   const auto source = best_source(tile, device);
   auto [from, stops] = source ? trip_from(source->holder, device) : detour(tile, device);
   for (const std::size_t hop : stops)
     if (hop != device) directory_.add_user(tile, hop);
+  const bool in_pieces = stops.size() > 1 && context_.decisions.hop_rule == HopRule::bottleneck;
+  const int pieces = in_pieces ? chunks_of(tile) : 1;
   for (const std::size_t stop : stops) {
     if (!directory_.present(tile, stop)) {
-      from.available = whole(from.available);
+      if (pieces == 1) from.available = whole(from.available);
       const Clock::Hop hop = context_.clock.hop(from.memory, context_.devices[stop]);
-      send(tile, from, stop, 1, context_.clock.estimate(hop, directory_.bytes(tile), 1, from.available), device);
+      const auto arrival = context_.clock.estimate(hop, directory_.bytes(tile), pieces, from.available);
+      send(tile, from, stop, pieces, arrival, device);
     }
     from = {context_.devices[stop], directory_.copy(tile, stop).available};
   }
@@ -217,6 +242,7 @@ void Fetcher::fetch_chain(TileId tile, std::size_t device) {
 /// The copies of one hop.
 void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, const Clock::Arrival& arrival,
                    std::size_t on_behalf) {
+  ++sent_[{from.memory, context_.devices[to]}];
   const View home = directory_.tile(tile).home;
   const auto device = directory_.device_at(from.memory);
   const bool from_copy = device && !directory_.in_place(tile, *device);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -58,6 +59,7 @@ class Fetcher {
   SourceCost source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
   std::optional<Source> best_source(TileId tile, std::size_t device) const;
   std::optional<Source> source_by_rank(TileId tile, std::size_t device) const;
+  std::optional<Source> widest_source(TileId tile, std::size_t device) const;
   Trip trip_from(const Holder& holder, std::size_t device) const;
   const WaysTo& ways_to(std::size_t device) const;
   Trip detour(TileId tile, std::size_t device) const;
@@ -76,6 +78,7 @@ class Fetcher {
 
   PlanContext& context_;
   TileDirectory& directory_;
+  std::map<MemoryPair, int> sent_;  // tiles so far
   std::vector<OpId> shown_before_;  // by device: what these operations brought, others may take
   // By device, once a detour was asked for: to and from which others there are routes.
   mutable std::vector<std::vector<std::size_t>> sources_of_, sinks_of_;

@@ -84,8 +84,8 @@ class Predicted(Examples):
 
     def test_workload_model(self):
         all_of_them = self.result("predict", "--gemm", "2K", *CLX_AI)["predictions"][0]
-        self.assert_page_says("decide: 3.32 ms", 1e3 * all_of_them["predicted_s"])
-        self.assert_page_says("= 7.70 J", all_of_them["predicted_energy_j"])
+        self.assert_page_says("decide: 2.43 ms", 1e3 * all_of_them["predicted_s"])
+        self.assert_page_says("= 5.64 J", all_of_them["predicted_energy_j"])
 
 
 if __name__ == "__main__":

@@ -68,9 +68,10 @@ class Workloads(WorkloadTest):
 
 
 class LinkMaps(WorkloadTest):
-    def one_gpu(self, text):
+    def one_gpu(self, text, *policy):
         self.write("map.csv", HEADER + text)
-        return self.predicted("--devices", "0", "--model", "paralia", "--link-map", "map.csv")["all"]["predicted_s"]
+        asked = self.predicted("--devices", "0", "--model", "paralia", "--link-map", "map.csv", *policy)
+        return asked["all"]["predicted_s"]
 
     def test_the_topologys_own_gives_the_same_predictions(self):
         for machine, place in (("two-gpu", "h:h:h"), ("clx-ai", "0:1:2")):
@@ -97,7 +98,9 @@ class LinkMaps(WorkloadTest):
         fetched = 3 * (1e-3 + MATRIX / 1e9)
         self.assertAlmostEqual(self.one_gpu(links), fetched, places=9)
         slowed = 3 * (1e-3 + 1.5 * MATRIX / 1e9)
-        self.assertAlmostEqual(self.one_gpu(links + "host,gpu0,,,gpu0,host,1.5\n"), slowed, places=9)
+        both_ways = "host,gpu0,,,gpu0,host,1.5\n"
+        self.assertAlmostEqual(self.one_gpu(links + both_ways, "--set", "hop-rule=added"), slowed, places=9)
+        self.assertAlmostEqual(self.one_gpu(links + both_ways), fetched, places=9)  # by the bottleneck rule reads count
         self.assertAlmostEqual(self.one_gpu(links + "gpu0,host,,,host,gpu0,1.5\n"), fetched, places=9)
 
     def test_devices_without_links_are_refused(self):

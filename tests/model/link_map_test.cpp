@@ -110,6 +110,50 @@ TEST(SharedLinks, MoreHopsWhereTheyAreAllowed) {
   }
 }
 
+TEST(SharedLinks, BottleneckRuleTakesTheWayWithTheWiderNarrowestLink) {
+  // Links of 3 and 4 beside a direct one of 2: as times they add up to more, but the narrower is 0.8 * 3 > 2 wide.
+  const LinkMap map = measured({{m0, m1, 2}, {m0, m2, 3}, {m2, m1, 4}});
+  const std::vector devices{m1, m2}, read{m0};
+  const std::array<std::size_t, 2> both{0, 1};
+  SharedLinks added{map, devices, read, {}, Bytes{32e6}, 1};
+  added.activate(both);
+  EXPECT_TRUE(added.hops(m0, m1).empty());
+  SharedLinks bottleneck{map, devices, read, {}, Bytes{32e6}, 1, HopRule::bottleneck};
+  bottleneck.activate(both);
+  EXPECT_EQ(bottleneck.hops(m0, m1), std::vector{m2});
+  EXPECT_DOUBLE_EQ(bottleneck.per_byte(m0, m1).value, 1 / (0.8 * 3e9));
+  EXPECT_DOUBLE_EQ(bottleneck.latency(m0, m1).value, 2e-6);
+  EXPECT_TRUE(bottleneck.hops(m0, m2).empty());
+  bottleneck.activate(std::array<std::size_t, 1>{0});
+  EXPECT_TRUE(bottleneck.hops(m0, m1).empty()) << "2 is not active";
+  SharedLinks no_hops{map, devices, read, {}, Bytes{32e6}, 0, HopRule::bottleneck};
+  no_hops.activate(both);
+  EXPECT_TRUE(no_hops.hops(m0, m1).empty());
+}
+
+TEST(SharedLinks, BottleneckRuleKeepsALinkThatFourFifthsOfTheOtherWayDoNotBeat) {
+  const std::vector devices{m1, m2}, read{m0};
+  for (const double narrower : {2.4, 2.6}) {
+    const LinkMap map = measured({{m0, m1, 2}, {m0, m2, narrower}, {m2, m1, 40}});
+    SharedLinks links{map, devices, read, {}, Bytes{0}, 4, HopRule::bottleneck};
+    links.activate(std::array<std::size_t, 2>{0, 1});
+    EXPECT_EQ(links.hops(m0, m1).empty(), narrower < 2.5) << narrower;
+  }
+}
+
+TEST(SharedLinks, BottleneckRuleSharesALinkWithTheWorstReaderOnly) {
+  // Three readers of the host; copies back to it slow nothing down, those to the other two count once, not twice.
+  const LinkMap map = measured({{m0, m1, 12}, {m0, m2, 12}, {m0, m3, 12}, {m1, m0, 12}},
+                               {{{m0, m1}, {m0, m2}, 1.5}, {{m0, m1}, {m0, m3}, 1.25}, {{m0, m1}, {m1, m0}, 2}});
+  const std::vector devices{m1, m2, m3}, host{m0};
+  SharedLinks links{map, devices, host, host, Bytes{0}, 1, HopRule::bottleneck};
+  links.activate(std::array<std::size_t, 3>{0, 1, 2});
+  EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 1.5 / 12e9);
+  EXPECT_DOUBLE_EQ(links.per_byte(m0, m2).value, 1 / 12e9);
+  links.activate(std::array<std::size_t, 2>{0, 2});
+  EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 1.25 / 12e9);
+}
+
 TEST(SharedLinks, HopsNeverMakeAPairSlower) {
   for (const char* name : {"clx-ai", "summit-node", "pcie-tree-8", "hgx-h200"}) {
     const Topology t = shipped(name);

@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,89 +26,23 @@ namespace {
 using test::shipped;
 
 /// A value other than the field's own, for every field.
-const std::vector<std::string> wishes{"devices=search",
-                                      "k-split=2",
-                                      "k-split=all",
-                                      "select=edp",
-                                      "select-by=model",
-                                      "select-ms=7",
-                                      "ways=search",
-                                      "ways=fixed",
-                                      "judge-ops=0",
-                                      "judge-ops=1000",
-                                      "grid=auto",
-                                      "grid=square",
-                                      "distribution=1d-cyclic",
-                                      "distribution=sequential",
-                                      "distribution=even-blocks",
-                                      "distribution=proportional",
-                                      "shares=speed",
-                                      "shares=equal",
-                                      "tile-choice=search",
-                                      "tile-choice=dr",
-                                      "tile-choice=gemmex",
-                                      "tile-choice=thesis",
-                                      "tile=300",
-                                      "small-tiles=k-first",
-                                      "small-tiles=k-last",
-                                      "small-tiles=c-last",
-                                      "small-tiles=none",
-                                      "ragged=merged",
-                                      "ragged=own",
-                                      "routing=initial",
-                                      "routing=bandwidth",
-                                      "routing=link-map",
-                                      "routing=eta",
-                                      "routing=link-eta",
-                                      "relays=on",
-                                      "relays=off",
-                                      "max-hops=0",
-                                      "max-hops=2",
-                                      "batch=on",
-                                      "batch=off",
-                                      "chunks=3",
-                                      "min-chunk-bytes=100000",
-                                      "sends=in-order",
-                                      "sends=free",
-                                      "peer-copies=staged",
-                                      "peer-copies=direct",
-                                      "copy-rates=duplex",
-                                      "copy-rates=alone",
-                                      "input-buffers=3",
-                                      "gpu-us=5",
-                                      "input-buffers=0",
-                                      "c-tiles=eager",
-                                      "c-tiles=lazy",
-                                      "c-tiles=auto",
-                                      "write-backs=own-queues",
-                                      "write-backs=in-order",
-                                      "order=fifo",
-                                      "order=fewest-fetches",
-                                      "order=eta",
-                                      "order=eta-all",
-                                      "agent=none",
-                                      "agent=paralia",
-                                      "agent=xkblas",
-                                      "agent=blasx",
-                                      "routing=peer-rank",
-                                      "routing=nearest-id",
-                                      "grid=xkblas",
-                                      "caching=on",
-                                      "caching=off",
-                                      "warm=on",
-                                      "overlap=off",
-                                      "overlap=on",
-                                      "compute-streams=1",
-                                      "compute-streams=3",
-                                      "memory=cubes",
-                                      "memory=evict",
-                                      "memory-fraction=0.3",
-                                      "issue=single",
-                                      "issue=per-device",
-                                      "task-us=80",
-                                      "request-us=5",
-                                      "peer-us=9",
-                                      "call-us=100"};
+const std::vector<std::string> wishes = [] {
+  std::istringstream all{
+      "devices=search k-split=2 k-split=all select=edp select-by=model select-ms=7 ways=search ways=fixed "
+      "judge-ops=0 judge-ops=1000 grid=auto grid=square distribution=1d-cyclic distribution=sequential "
+      "distribution=even-blocks distribution=proportional shares=speed shares=equal tile-choice=search "
+      "tile-choice=dr tile-choice=gemmex tile-choice=thesis tile=300 small-tiles=k-first small-tiles=k-last "
+      "small-tiles=c-last small-tiles=none ragged=merged ragged=own routing=initial routing=bandwidth "
+      "routing=link-map routing=eta routing=link-eta relays=on relays=off max-hops=0 max-hops=2 hop-rule=bottleneck "
+      "hop-rule=added batch=on batch=off chunks=3 min-chunk-bytes=100000 sends=in-order sends=free "
+      "peer-copies=staged peer-copies=direct copy-rates=duplex copy-rates=alone input-buffers=3 gpu-us=5 "
+      "input-buffers=0 c-tiles=eager c-tiles=lazy c-tiles=auto write-backs=own-queues write-backs=in-order "
+      "order=fifo order=fewest-fetches order=eta order=eta-all agent=none agent=paralia agent=xkblas agent=blasx "
+      "routing=peer-rank routing=nearest-id grid=xkblas caching=on caching=off warm=on overlap=off overlap=on "
+      "compute-streams=1 compute-streams=3 memory=cubes memory=evict memory-fraction=0.3 issue=single "
+      "issue=per-device task-us=80 request-us=5 peer-us=9 call-us=100"};
+  return std::vector<std::string>{std::istream_iterator<std::string>{all}, {}};
+}();
 
 std::string key_of(const std::string& wish) { return wish.substr(0, wish.find('=')); }
 
@@ -230,28 +166,32 @@ std::string named_of_all(const Case& at) {
 TEST(Effects, WishesWithoutEffectAreNamed) {
   const GemmProblem gemm = problem_of(Routine::gemm, 1500, 1300, 1100);
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, gemm, 2}),
-            "input-buffers max-hops memory memory-fraction relays select-by select-ms sends shares tile-choice ways");
-  EXPECT_EQ(named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
-            "batch chunks devices distribution grid input-buffers issue k-split max-hops memory memory-fraction "
-            "min-chunk-bytes peer-copies relays select select-by select-ms sends shares tile-choice");
-  EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
-            "batch chunks grid k-split max-hops memory min-chunk-bytes ragged relays routing select-by select-ms sends "
-            "shares small-tiles tile-choice warm ways");
+            "hop-rule input-buffers max-hops memory memory-fraction relays select-by select-ms sends shares "
+            "tile-choice ways");
   EXPECT_EQ(
-      named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
-      "agent batch c-tiles caching chunks compute-streams distribution grid input-buffers k-split max-hops memory "
-      "min-chunk-bytes order ragged relays "
-      "routing select-by select-ms sends shares small-tiles tile-choice warm ways write-backs");
-  EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, gemm, 2}),
-            "batch chunks input-buffers max-hops memory memory-fraction min-chunk-bytes order relays select-by "
-            "select-ms sends shares tile-choice ways");
+      named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
+      "batch chunks devices distribution grid hop-rule input-buffers issue k-split max-hops memory memory-fraction "
+      "min-chunk-bytes peer-copies relays select select-by select-ms sends shares tile-choice");
+  EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
+            "batch chunks grid hop-rule k-split max-hops memory min-chunk-bytes ragged relays routing select-by "
+            "select-ms sends "
+            "shares small-tiles tile-choice warm ways");
+  EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
+            "agent batch c-tiles caching chunks compute-streams distribution grid hop-rule input-buffers k-split "
+            "max-hops memory "
+            "min-chunk-bytes order ragged relays "
+            "routing select-by select-ms sends shares small-tiles tile-choice warm ways write-backs");
+  EXPECT_EQ(
+      named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, gemm, 2}),
+      "batch chunks hop-rule input-buffers max-hops memory memory-fraction min-chunk-bytes order relays select-by "
+      "select-ms sends shares tile-choice ways");
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=256", "min-chunk-bytes=1000000"}, gemm, 2}),
               ::testing::HasSubstr("chunks "));
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=2048"}, gemm, 2}), ::testing::HasSubstr("compute-streams "));
   EXPECT_THAT(named_of_all({"two-gpu", "tilerail", {"tile=512"}, problem_of(Routine::gemm, 1500, 1300, 1100, 0), 2}),
               ::testing::HasSubstr("batch "));
   EXPECT_EQ(named_of_all({"clx-ai", "tilerail", {"tile=512", "select=edp"}, gemm, 4}),
-            "devices input-buffers max-hops relays shares tile-choice");
+            "devices hop-rule input-buffers max-hops relays shares tile-choice");
 }
 
 // What the user overrides is kept where tiles go over other GPUs, too.

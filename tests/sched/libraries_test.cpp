@@ -4,24 +4,14 @@
 #include <set>
 
 #include "backends/fluid/simulation.hpp"
-#include "plan/validate.hpp"
-#include "sched/scheduler.hpp"
-#include "tests/support/machines.hpp"
 #include "tests/support/plan_words.hpp"
+#include "tests/support/two_gpu.hpp"
 
 namespace tilerail::testing {
 namespace {
 
-constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
-
-class Libraries : public ::testing::Test {
+class Libraries : public OnTwoGpu {
  protected:
-  Topology machine = shipped("two-gpu");
-  Plan plan(const GemmProblem& p, const Policy& how, std::vector<MemoryId> devices = {gpu0}) {
-    Plan made = plan_gemm(p, machine, devices, how);
-    validate(made, machine);
-    return made;
-  }
   /// Offsets of the tiles that copies from a memory to another write.
   std::set<std::int64_t> written(const Plan& plan, MemoryId src, MemoryId dst) {
     std::set<std::int64_t> offsets;

@@ -9,6 +9,7 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/plan_words.hpp"
+#include "tests/support/two_gpu.hpp"
 
 namespace tilerail::testing {
 namespace {
@@ -16,13 +17,7 @@ namespace {
 constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
 using Words = std::vector<std::string>;
 
-class Routines : public ::testing::Test {
- protected:
-  Topology machine = shipped("two-gpu");
-  Plan plan(const GemmProblem& p, const Policy& how, std::vector<MemoryId> devices = {gpu0}) {
-    return plan_gemm(p, machine, devices, how);
-  }
-};
+using Routines = OnTwoGpu;
 
 TEST_F(Routines, AxpyFetchesXAndYAddsAndWritesYBack) {
   const Plan axpy = plan(axpy_problem(1500), policy("gemmex", {"tile=1000"}));

@@ -15,19 +15,10 @@
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/plan_words.hpp"
+#include "tests/support/two_gpu.hpp"
 
 namespace tilerail::testing {
 namespace {
-
-constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
-
-class OnTwoGpu : public ::testing::Test {
- protected:
-  Topology machine = shipped("two-gpu");
-  Plan plan(const GemmProblem& p, const Policy& how, std::vector<MemoryId> devices = {gpu0}) {
-    return plan_gemm(p, machine, devices, how);
-  }
-};
 
 TEST_F(OnTwoGpu, EagerFetchesCBeforeTheFirstKernel) {
   GemmProblem p = cube(256);

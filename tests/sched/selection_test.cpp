@@ -35,8 +35,9 @@ TEST(Selection, TheModelsDevicesAndSharesArePlanned) {
   const Topology machine = shipped("clx-ai-hetero");
   const GemmProblem problem = checked(cube(12288));
   const Policy paralia = policy("paralia", {"select=perf", "tile=1024"});
-  const auto best = ranked_workloads(workload_problem(problem, machine, machine.gpus(), 1024, 1), LinkMap{machine},
-                                     *std::ranges::find(metrics, "perf", &Metric::name))[0];
+  WorkloadProblem workload = workload_problem(problem, machine, machine.gpus(), 1024, 1);
+  workload.hop_rule = paralia.hop_rule;
+  const auto best = ranked_workloads(workload, LinkMap{machine}, *std::ranges::find(metrics, "perf", &Metric::name))[0];
   const Plan plan = plan_gemm(problem, machine, machine.gpus(), paralia);
   ASSERT_EQ(plan.devices.size(), best.active.size());
   std::vector<double> kernels(plan.devices.size(), 0.0);
