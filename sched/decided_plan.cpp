@@ -23,7 +23,8 @@ struct Asked {
         work{work_of(problem)},
         resources{machine},
         // Where the policy searches, what was decided may be other than its own wishes.
-        question{problem, work, machine, resources, devices, policy, {}, policy.ways == Ways::search} {
+        question{
+            Question{problem, work, machine, resources, devices, policy, {}, policy.ways == Ways::search}.on_first()} {
     check_devices(machine, devices);
     check_places(problem, machine);
   }

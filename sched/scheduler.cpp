@@ -74,7 +74,7 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
   check_places(problem, topology);
   const Resources resources{topology};
   const bool judged = judge.of && policy.judge_ops > 0;
-  const Question question{problem, work, topology, resources, devices, policy, {}, judged};
+  const Question question = Question{problem, work, topology, resources, devices, policy, {}, judged}.on_first();
   Plan plan = chosen_plan(question, judge);
   plan.origin.given.assign(devices.begin(), devices.end());
   explain_effects(question, plan);

@@ -46,7 +46,7 @@ class Search {
       : question_{question}, problem_{question.problem}, topology_{question.topology}, policy_{question.policy} {}
 
   Plan plan() {
-    if (!any_tile() && policy_.device_choice == DeviceChoice::all) {  // nothing to choose from
+    if (!any_tile() && policy_.device_choice != DeviceChoice::search) {  // nothing to choose from
       const TileScheduler all{question_};
       Plan only = all.plan(given_tile(all, all.grid()), all.grid());
       only.origin.why = "the only candidate";

@@ -27,9 +27,10 @@ struct Rule {
 
 constexpr std::array rules{
     Rule{"devices",
-         [](const Facts& f) { return f.one_gpu()   ? one_gpu
-                                     : f.selects() ? "select chooses the GPUs"
-                                                   : nullptr; }},
+         [](const Facts& f) -> Reason {
+           if (f.policy.device_choice == DeviceChoice::first) return nullptr;
+           return f.one_gpu() ? one_gpu : f.selects() ? "select chooses the GPUs" : nullptr;
+         }},
     Rule{"select", [](const Facts& f) { return why_not_selected(f); }},
     Rule{"select-by", [](const Facts& f) { return !f.policy.select ? to_select : why_not_selected(f); }},
     Rule{"select-ms",

@@ -110,8 +110,9 @@ Field select_field() {
 /// Which GPUs take part and what they compute.
 std::vector<Field> fields_of_work() {
   return {
-      choice<DeviceChoice>("devices", &Policy::device_choice,
-                           {{"all", DeviceChoice::all}, {"search", DeviceChoice::search}}),
+      choice<DeviceChoice>(
+          "devices", &Policy::device_choice,
+          {{"all", DeviceChoice::all}, {"first", DeviceChoice::first}, {"search", DeviceChoice::search}}),
       select_field(),
       choice<SelectBy>("select-by", &Policy::select_by, {{"model", SelectBy::model}, {"plans", SelectBy::plans}}),
       number<double>("select-ms", &Policy::select_ms, 0, 1000000),

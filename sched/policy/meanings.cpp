@@ -10,7 +10,8 @@ namespace {
 /// What each field does and when it matters, in a sentence.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 41> meanings{{
     {"devices",
-     "Which of the given GPUs take part: all, or half, a quarter ... of them where fewer are estimated to be faster; "
+     "Which of the given GPUs take part: all, the first alone as in a library for one GPU, or half, a quarter ... of "
+     "them where fewer are estimated to be faster; "
      "matters with several GPUs and select=none."},
     {"select",
      "Takes the GPUs with the best metric: perf (rate), edp (energy times time), pdp (energy); matters with several "

@@ -25,6 +25,7 @@ const std::array<Policy, 4>& presets_of_libraries() {
        .compute_streams = 2,
        .gpu_us = 2100},
       {.preset = "cocopelia",
+       .device_choice = DeviceChoice::first,
        .tile_choice = TileChoice::model,
        .ragged = Ragged::merged,
        .write_backs = WriteBacks::own_queues,

@@ -22,7 +22,7 @@ enum class Sends { free, in_order };
 enum class PeerCopies { direct, staged };
 enum class CopyRates { alone, duplex };
 enum class TileChoice { thesis, search, model, gemmex, repeat, paralia, cublasxt, xkblas };
-enum class DeviceChoice { all, search };
+enum class DeviceChoice { all, first, search };
 enum class SelectBy { model, plans };
 enum class Distribution { blocks, proportional, sequential, round_robin, cyclic_1d, cyclic_2d, even_blocks };
 enum class Shares { equal, by_speed };

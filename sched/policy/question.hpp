@@ -21,6 +21,10 @@ struct Question {
   std::span<const double> shares = {};  // of C, given by a model, one a device; empty: as the policy says
   bool judged = false;                  // whether plans are simulated to choose one
 
+  /// The same with the first of several devices alone, where the policy wants no more.
+  Question on_first() const {
+    return policy.device_choice == DeviceChoice::first && !devices.empty() ? on(devices.first(1)) : *this;
+  }
   /// The same with these devices only.
   Question on(std::span<const MemoryId> some, std::span<const double> their_shares = {}) const {
     return {given, problem, topology, resources, some, policy, their_shares, judged};

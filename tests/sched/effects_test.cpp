@@ -28,7 +28,8 @@ using test::shipped;
 /// A value other than the field's own, for every field.
 const std::vector<std::string> wishes = [] {
   std::istringstream all{
-      "devices=search k-split=2 k-split=all select=edp select-by=model select-ms=7 ways=search ways=fixed "
+      "devices=search devices=first devices=all k-split=2 k-split=all select=edp select-by=model select-ms=7 "
+      "ways=search ways=fixed "
       "judge-ops=0 judge-ops=1000 grid=auto grid=square distribution=1d-cyclic distribution=sequential "
       "distribution=even-blocks distribution=proportional shares=speed shares=equal tile-choice=search "
       "tile-choice=dr tile-choice=gemmex tile-choice=thesis tile=300 small-tiles=k-first small-tiles=k-last "

@@ -47,6 +47,14 @@ TEST_F(Libraries, WithOneInputBufferACopyWaitsForTheKernelBefore) {
   EXPECT_GT(seconds(policy("cublasxt", {"tile=256", "input-buffers=1"})), seconds(policy("cublasxt", {"tile=256"})));
 }
 
+TEST_F(Libraries, CocopeliaRunsOnTheFirstGpuAlone) {
+  const Plan alone = plan(cube(1024), policy("cocopelia"), {gpu1, gpu0});
+  EXPECT_EQ(alone.devices, std::vector{gpu1});
+  EXPECT_EQ(alone.origin.given, (std::vector{gpu1, gpu0}));
+  EXPECT_EQ(alone.ops.size(), plan(cube(1024), policy("cocopelia"), {gpu1}).ops.size());
+  EXPECT_EQ(plan(cube(1024), policy("cocopelia", {"devices=all"}), {gpu1, gpu0}).devices.size(), 2u);
+}
+
 TEST_F(Libraries, StagedCopiesPassOverTheHost) {
   GemmProblem p = cube(512);
   p.place_a = gpu1;
