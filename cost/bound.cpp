@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cost/bound_program.hpp"
+#include "cost/strided_copy.hpp"
 
 namespace tilerail {
 namespace {
@@ -34,9 +35,7 @@ double impossible(BoundProgram& program) {
 }  // namespace
 
 Staging staging_of(const Plan& plan, const Topology& topology) {
-  const auto staged = [&](const Buffer& buffer) {
-    return buffer.kind == Buffer::Kind::tile && topology.is_host(buffer.memory);
-  };
+  const auto staged = [&](const Buffer& buffer) { return is_stage(buffer, topology); };
   return std::ranges::any_of(plan.buffers, staged) ? Staging::on_hosts : Staging::none;
 }
 

@@ -149,8 +149,7 @@ class Pass {
     if (!plan_.runtime.duplex) return strided;
     const bool staged = is_staged(plan_, op, topology_);
     const auto [known, is_new] = duplex_.try_emplace({q.src, q.dst, staged}, 1.0);
-    const std::span<const MemoryId> devices = plan_.devices;
-    if (is_new) known->second = duplex_efficiency(topology_, q.src, q.dst, devices.first(staged ? 0 : devices.size()));
+    if (is_new) known->second = duplex_efficiency(topology_, q.src, q.dst, plan_.devices, staged);
     return std::min(strided, known->second);
   }
 

@@ -30,18 +30,20 @@ double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, 
   return topology.description().strided.of(copy);
 }
 
-bool is_staged(const Plan& plan, const Op& op, const Topology& topology) {
-  return std::ranges::any_of(std::array{op.a.buffer, op.y.buffer}, [&](BufferId id) {
-    const Buffer& buffer = plan.buffer(id);
-    return buffer.kind == Buffer::Kind::tile && topology.is_host(buffer.memory);
-  });
+bool is_stage(const Buffer& buffer, const Topology& topology) {
+  return buffer.kind == Buffer::Kind::tile && topology.is_host(buffer.memory);
 }
 
-double duplex_efficiency(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices) {
+bool is_staged(const Plan& plan, const Op& op, const Topology& topology) {
+  return is_stage(plan.buffer(op.a.buffer), topology) || is_stage(plan.buffer(op.y.buffer), topology);
+}
+
+double duplex_efficiency(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices,
+                         bool staged) {
   if (topology.is_host(src) == topology.is_host(dst) || !topology.has_route(dst, src)) return 1;
   const MemoryId host = topology.is_host(src) ? src : dst, device = host == src ? dst : src;
   std::vector<std::pair<MemoryId, MemoryId>> flows{{src, dst}, {dst, src}};
-  for (const MemoryId other : devices)
+  for (const MemoryId other : devices.first(staged ? 0 : devices.size()))
     if (other != device && topology.has_route(host, other) && topology.has_route(other, host))
       flows.emplace_back(host, other), flows.emplace_back(other, host);
   return concurrent_rates(topology, flows)[0] / topology.pair_rate(src, dst);

@@ -20,11 +20,15 @@ CopyColumns copy_columns(const Plan& plan, const Op& op);
 double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns,
                           std::span<const MemoryId> computing);
 
-/// Whether one end of a copy is a tile on a host, as those between GPUs that go over one have.
+/// Whether copies between GPUs pass through this buffer on a host.
+bool is_stage(const Buffer& buffer, const Topology& topology);
+/// Whether one end of a copy is such a buffer.
 bool is_staged(const Plan& plan, const Op& op, const Topology& topology);
 
 /// Rate of a copy beside one the other way while all of these devices do the same with its host, relative to that of
-/// the pair alone; 1 unless exactly one end is a host. docs/model.md#libraries
-double duplex_efficiency(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices);
+/// the pair alone; 1 unless exactly one end is a host. The other devices do nothing beside a staged copy: one thread
+/// makes these one after another. docs/model.md#libraries
+double duplex_efficiency(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices,
+                         bool staged);
 
 }  // namespace tilerail

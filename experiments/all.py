@@ -10,8 +10,8 @@ import pathlib
 import shutil
 import time
 
-from harness import (Failure, Journal, Outcome, Paper, Parser, Tilerail, aligned, plotting, run_experiment, save_text,
-                     verdict, write_csv)
+from harness import (FINDING_HEAD, Failure, Journal, Outcome, Paper, Parser, Tilerail, aligned, plotting,
+                     run_experiment, save_text, verdict, write_csv)
 
 NAME = "all"
 PAPERS = {
@@ -101,9 +101,11 @@ def main() -> None:
     parser.add_argument("--only", metavar="LIST", help="these experiments, parted by commas [all]")
     parser.add_argument("--page", type=pathlib.Path, metavar="FILE", help="write the gallery of the documentation, too")
     options = parser.parse_args()
-    names = options.only.split(",") if options.only else NAMES
+    names = NAMES if options.only is None else options.only.split(",")
     if unknown := [name for name in names if name not in NAMES]:
         raise Failure(f"--only: '{unknown[0]}' is none of {', '.join(NAMES)}")
+    if options.page and options.page.is_dir():
+        raise Failure(f"--page: '{options.page}' is a folder; expected a file")
     journal = Journal(pathlib.Path(options.output, NAME + ".journal"), options.tilerail)
     tilerail = Tilerail(options.tilerail, options.jobs, journal)
     version, outcomes = tilerail.version(), {}
@@ -113,7 +115,7 @@ def main() -> None:
         print(f"{name}, {time.monotonic() - start:.0f} s: {verdict(outcomes[name].findings)}", flush=True)
     print("\n" + aligned(summary(outcomes)))
     table = os.path.join(options.output, NAME + ".csv")
-    columns = ["experiment", "value", "where", "published", "ours", "verdict"]
+    columns = ["experiment", *FINDING_HEAD]
     write_csv(table, {"version": version}, columns,
               [[name, *each.cells()] for name, outcome in outcomes.items() for each in outcome.findings])
     if options.page:

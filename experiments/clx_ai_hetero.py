@@ -8,10 +8,10 @@ eight GPUs. Then the 250 problems of thesis 3.3.4. See docs/experiments.md.
 import dataclasses
 import pathlib
 
-from clx_ai_paralia import PLACES, joules, parts
+from clx_ai_paralia import joules, parts
 from harness import (COLOURS, COMPARED_COLUMNS, MEASURED_COLUMNS, REFERENCE, Compared, Failure, Measured, Outcome,
-                     Paper, Simulation, by_library, compared_cells, draw_errors, error_findings, error_table,
-                     policy_of, read_measured, run_experiment, sample, share_target, sizes)
+                     Paper, Product, Simulation, by_library, clx_ai_dataset, compared_cells, draw_errors,
+                     error_findings, error_table, policy_of, read_measured, run_experiment, sample, share_target, sizes)
 
 NAME = "clx_ai_hetero"
 MACHINE = "clx-ai-hetero"
@@ -33,29 +33,8 @@ def selected(row: Measured) -> Simulation:
     return dataclasses.replace(row, devices="all").simulation()
 
 
-@dataclasses.dataclass(frozen=True)
-class Problem:
-    """One of the dataset."""
-
-    m: int
-    k: int
-    place: str
-
-    @property
-    def flops(self) -> int:
-        return 2 * self.m * self.m * self.k
-
-    def simulation(self, library: str) -> Simulation:
-        return Simulation(f"{self.m},{self.m},{self.k}", MACHINE, self.place, policy_of(library))
-
-
-def dataset() -> list[Problem]:
-    """That of the 630 problems with the least sizes and the steps doubled (thesis 3.3.4): 25 shapes, 10 placements."""
-    kilo = 1024
-    shapes = [(side * kilo, side * kilo) for side in range(4, 23, 2)]
-    shapes += [(fat * kilo, fat * kilo // r) for fat in range(16, 33, 8) for r in (2, 8, 32)]
-    shapes += [(fat * kilo // r, fat * kilo) for fat in range(24, 37, 8) for r in (2, 8, 32)]
-    return [Problem(*shape, place) for place in PLACES for shape in shapes]
+def simulation(problem: Product, library: str) -> Simulation:
+    return Simulation(problem.sizes, MACHINE, problem.place, policy_of(library))
 
 
 def row_table(compared: list[Compared], here: dict[Measured, dict]) -> list[list[str]]:
@@ -85,7 +64,7 @@ def gains(compared: list[Compared]) -> list[tuple[tuple, float, float]]:
     return found
 
 
-def means_table(results: dict, problems: list[Problem]) -> list[list[str]]:
+def means_table(results: dict, problems: list[Product]) -> list[list[str]]:
     """As in table 3.5, whose figures our text of the thesis does not have."""
     split = parts(problems)
     lines = [[f"{len(problems)} problems", *(f"GFLOP/s, {part}" for part in split),
@@ -106,8 +85,8 @@ def study(tilerail, options) -> Outcome:
     if not rows:
         raise Failure(f"{NAME}: no rows of the --sizes asked for")
     rows = sample(rows, options.quick, 15)
-    problems = sample([each for each in dataset() if wanted_size(each.m)], options.quick, 6)
-    wanted = {(each, library): each.simulation(library) for each in problems for library in LIBRARIES}
+    problems = sample([each for each in clx_ai_dataset(2) if wanted_size(each.m)], options.quick, 6)
+    wanted = {(each, library): simulation(each, library) for each in problems for library in LIBRARIES}
     found = tilerail.simulate([*(each for row in rows for each in (as_measured(row), selected(row))),
                                *wanted.values()])
     compared = [Compared(row, found[as_measured(row)]) for row in rows]
@@ -139,7 +118,7 @@ def study(tilerail, options) -> Outcome:
     cells = [[*compared_cells(each), devices_of(here[each.measured]), repr(here[each.measured]["makespan_s"])]
              for each in compared]
     for (each, library), result in results.items():
-        cells.append([library, each.m, each.m, each.k, each.place, devices_of(result), result["tile"], "",
+        cells.append([library, each.m, each.n, each.k, each.place, devices_of(result), result["tile"], "",
                       repr(result["makespan_s"]), "", result["bound_s"], result["bound_by"], "", ""])
     tables = [row_table(compared, here), error_table(compared), gain_table]
     return Outcome(f"{MACHINE}, simulated", [*COMPARED_COLUMNS, "selected", "selected_simulated_s"], cells, findings,
@@ -154,7 +133,7 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper(NAME, __doc__, study, arguments,
-              why="the load that slows the GPUs there is another process, which is there and gone; here it is a rate")
+              why="it is not known; the table shows which GPUs were taken there and which are taken here")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -8,53 +8,30 @@ docs/experiments.md.
 import dataclasses
 import statistics
 
-from harness import (COLOURS, REFERENCE, Compared, Failure, Outcome, Paper, Simulation, beside_published, best_tiles,
-                     by_library, draw_errors, error_findings, error_table, near_best, order_finding, policy_of,
-                     quantile, read_measured, run_experiment, sample)
+from harness import (CLX_AI_PLACES, COLOURS, REFERENCE, SHAPES, Compared, Failure, Outcome, Paper, Product, Simulation,
+                     beside_published, best_tiles, by_library, clx_ai_dataset, draw_errors, error_findings, error_table,
+                     near_best, order_finding, policy_of, quantile, read_measured, read_published, run_experiment,
+                     sample)
 
 NAME = "clx_ai_paralia"
 MACHINE = "clx-ai"
-PLACES = ("h:h:h", "0:0:h", "4:2:h", "h:h:0", "h:0:5", "0:0:0", "0:1:2", "0:3:6", "4:2:5", "1:6:7")  # of its dataset
 VARIANTS = {"cuBLASXt": "cuBLASXt", "BLASX": "BLASX", "XKBLAS": "XKBLAS", "comm_opt": "PARALiA-comm_opt",
             "select(PERF)": "PARALiA-select-PERF", "select(EDP)": "PARALiA-select-EDP",
             "select(PDP)": "PARALiA-select-PDP", "tilerail": "tilerail"}
 OTHERS = ("cuBLASXt", "BLASX", "XKBLAS")
 DRAWN = (*OTHERS, "comm_opt", "select(EDP)", "tilerail")
 PARTS = ("small", "large", "all")
-SHAPES = ("square", "fat by thin", "thin by fat")
 # Watts of an active GPU in table 3.4: rate over efficiency of comm_opt, which always uses eight.
-ACTIVE_WATTS = 39996 / 17.27 / 8
+_TABLE = read_published(NAME)
+ACTIVE_WATTS = _TABLE["comm_opt, rate, all"].low / _TABLE["comm_opt, efficiency, all"].low / 8
 TARGET, ORDER_TARGET = 0.20, 0.85  # median of |error| of a library; pairs of libraries of which the faster one is told
 
 
-@dataclasses.dataclass(frozen=True)
-class Problem:
-    m: int
-    n: int
-    k: int
-    place: str
-
-    @property
-    def flops(self) -> int:
-        return 2 * self.m * self.n * self.k
-
-    @property
-    def shape(self) -> str:
-        return SHAPES[0 if self.k == self.m else 1 if self.k < self.m else 2]
-
-    def simulation(self, variant: str, tile: int | None) -> Simulation:
-        return Simulation(f"{self.m},{self.n},{self.k}", MACHINE, self.place, policy_of(VARIANTS[variant], tile))
+def simulation(problem: Product, variant: str, tile: int | None) -> Simulation:
+    return Simulation(problem.sizes, MACHINE, problem.place, policy_of(VARIANTS[variant], tile))
 
 
-def dataset() -> list[Problem]:
-    kilo = 1024
-    shapes = [(side * kilo,) * 3 for side in range(2, 23)]
-    shapes += [(fat * kilo, fat * kilo, fat * kilo // r) for fat in range(8, 33, 4) for r in (2, 8, 32)]
-    shapes += [(fat * kilo // r, fat * kilo // r, fat * kilo) for fat in range(12, 37, 4) for r in (2, 8, 32)]
-    return [Problem(*shape, place) for place in PLACES for shape in shapes]
-
-
-def parts(problems: list[Problem]) -> dict[str, list[Problem]]:
+def parts(problems: list[Product]) -> dict[str, list[Product]]:
     """The half with fewer flops, the other half, and all."""
     by_size = sorted(problems, key=lambda each: each.flops)
     half = len(by_size) // 2
@@ -69,27 +46,27 @@ def joules(result: dict) -> float:
 class Results:
     """The result of each variant for each problem."""
 
-    def __init__(self, tilerail, problems: list[Problem], variants: list[str]):
+    def __init__(self, tilerail, problems: list[Product], variants: list[str]):
         wanted = {}
         for problem in problems:
             for variant in variants:
                 tiles = best_tiles(problem.m, problem.n, problem.k) if variant == "cuBLASXt" else [None]
-                wanted[problem, variant] = [problem.simulation(variant, tile) for tile in tiles]
+                wanted[problem, variant] = [simulation(problem, variant, tile) for tile in tiles]
         found = tilerail.simulate(each for tried in wanted.values() for each in tried)
         self.variants = variants
         self.best = {key: min((found[each] for each in tried), key=lambda result: result["makespan_s"])
                      for key, tried in wanted.items()}
 
-    def rate(self, problems: list[Problem], variant: str) -> float:
+    def rate(self, problems: list[Product], variant: str) -> float:
         """Mean GFLOP over mean seconds."""
         return sum(each.flops for each in problems) / sum(self.best[each, variant]["makespan_s"]
                                                           for each in problems) / 1e9
 
-    def efficiency(self, problems: list[Problem], variant: str) -> float:
+    def efficiency(self, problems: list[Product], variant: str) -> float:
         """Mean GFLOP over mean joules of ACTIVE_WATTS."""
         return sum(each.flops for each in problems) / sum(joules(self.best[each, variant]) for each in problems) / 1e9
 
-    def factor(self, problems: list[Problem], variant: str, other: str, of) -> float:
+    def factor(self, problems: list[Product], variant: str, other: str, of) -> float:
         """Geometric mean of what the other one takes over what the variant takes."""
         return statistics.geometric_mean(of(self.best[each, other]) / of(self.best[each, variant]) for each in problems)
 
@@ -98,7 +75,7 @@ def seconds_of(result: dict) -> float:
     return result["makespan_s"]
 
 
-def figures(results: Results, problems: list[Problem]) -> dict[str, float]:
+def figures(results: Results, problems: list[Product]) -> dict[str, float]:
     """Ours, by the names of the published values."""
     split, ours = parts(problems), {}
     for part, of in split.items():
@@ -119,7 +96,7 @@ def figures(results: Results, problems: list[Problem]) -> dict[str, float]:
     return ours
 
 
-def measured_rows(tilerail, problems: list[Problem]) -> list[Compared]:
+def measured_rows(tilerail, problems: list[Product]) -> list[Compared]:
     """The rows of the libraries at these problems, with the tile of the row."""
     wanted = {((each.m, each.n, each.k), each.place) for each in problems}
     rows = [row for row in read_measured(REFERENCE / "clx_ai_libraries.csv", MACHINE)
@@ -128,7 +105,7 @@ def measured_rows(tilerail, problems: list[Problem]) -> list[Compared]:
     return [Compared(row, found[row.simulation()]) for row in rows]
 
 
-def tables(results: Results, problems: list[Problem]) -> list[list[list[str]]]:
+def tables(results: Results, problems: list[Product]) -> list[list[list[str]]]:
     """Means, as in table 3.4, and makespans over the bound, which is of all eight GPUs."""
     split = parts(problems)
     means = [["", *(f"GFLOP/s, {part}" for part in PARTS), *(f"GFLOP/s/W, {part}" for part in PARTS)]]
@@ -142,9 +119,9 @@ def tables(results: Results, problems: list[Problem]) -> list[list[list[str]]]:
     return [means, bounds]
 
 
-def draw_places(axes, results: Results, problems: list[Problem], what, label: str) -> None:
+def draw_places(axes, results: Results, problems: list[Product], what, label: str) -> None:
     """By placement and variant: the median, the middle half and the middle 90 % of the problems."""
-    places = [place for place in PLACES if any(each.place == place for each in problems)]
+    places = [place for place in CLX_AI_PLACES if any(each.place == place for each in problems)]
     for v, variant in enumerate(DRAWN):
         colour = COLOURS[VARIANTS[variant]]
         at = [p + 0.14 * (v - 2.5) for p in range(len(places))]
@@ -162,11 +139,11 @@ def draw_places(axes, results: Results, problems: list[Problem], what, label: st
 
 
 def study(tilerail, options) -> Outcome:
-    places = options.places.split(",") if options.places else PLACES
-    unknown = [place for place in places if place not in PLACES]
+    places = options.places.split(",") if options.places else CLX_AI_PLACES
+    unknown = [place for place in places if place not in CLX_AI_PLACES]
     if unknown:
-        raise Failure(f"--places: '{unknown[0]}' is none of {', '.join(PLACES)}")
-    problems = [each for each in dataset()
+        raise Failure(f"--places: '{unknown[0]}' is none of {', '.join(CLX_AI_PLACES)}")
+    problems = [each for each in clx_ai_dataset(1)
                 if each.place in places and max(each.m, each.n, each.k) <= options.largest]
     if not problems:
         raise Failure(f"--largest: {options.largest} leaves no problem; expected 2048 or more")
@@ -188,7 +165,7 @@ def study(tilerail, options) -> Outcome:
                     "GFLOP/s/W")
         rates.legend(fontsize=5, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
         groups = {f"{library}\n{place}": [each.error for each in of if each.measured.place == place]
-                  for library, of in by_library(compared).items() for place in PLACES}
+                  for library, of in by_library(compared).items() for place in CLX_AI_PLACES}
         draw_errors(errors, {name: of for name, of in groups.items() if of} or {"none": [0.0]}, TARGET,
                     "measured rows")
         figure.subplots_adjust(hspace=0.35)
@@ -213,7 +190,8 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper(NAME, __doc__, study, arguments, width=8.0, height=6.5,
-              why="small problems consist of what a library spends at run time, and its selection sees that time")
+              why="rates of small problems follow what libraries spend at run time, which is fitted on single rows "
+                  "(docs/model.md, Libraries); the rest is not known")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -62,8 +62,8 @@ def study(tilerail, options) -> Outcome:
 
 
 PAPER = Paper(NAME, __doc__, study,
-              why="the means are over the half of the problems that we have, and cuBLASXt and BLASX spend time in "
-                  "their run-time systems")
+              why="the paper's means are over all its problems, ours over those whose measurements we have; for the "
+                  "rest it is not known")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

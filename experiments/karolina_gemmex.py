@@ -8,16 +8,14 @@ import dataclasses
 import math
 import pathlib
 
-from harness import (COMPARED_COLUMNS, MEASURED_COLUMNS, REFERENCE, Compared, Failure, Measured, Outcome, Paper,
-                     by_library, compared_cells, draw_errors, error_findings, error_table, over_bound, quantile,
-                     read_measured, run_experiment, sample, sizes, target)
+from harness import (COMPARED_COLUMNS, KAROLINA, MEASURED_COLUMNS, REFERENCE, Compared, Failure, Measured, Outcome,
+                     Paper, by_library, compared_cells, draw_errors, error_findings, error_table, karolina_tile,
+                     over_bound, quantile, read_measured, run_experiment, sample, sizes, target)
 
-MACHINE = "karolina-hgx-a100"
 LIBRARY = "PARALiA-GEMMex"
 TABLE = REFERENCE / "karolina_dgemm.csv"
 TARGETS = {LIBRARY: 0.08, "PARALiA": 0.15, "XKBLAS": 0.15, "cuBLASXt": 0.15}  # median of |simulated / measured - 1|
 LARGEST_TARGET = 0.15  # of GEMMex
-XT_LONGEST = 8192  # cuBLASXt's tiles are a quarter of the least size, up to this
 
 
 def real_tile(mean: float) -> int:
@@ -29,7 +27,7 @@ def real_tile(mean: float) -> int:
 
 
 def tile_of(row: Measured) -> int | None:
-    return min(min(row.sizes) // 4, XT_LONGEST) if row.library == "cuBLASXt" and row.tile is None else row.tile
+    return row.tile or karolina_tile(row.library, min(row.sizes))
 
 
 def print_rows(compared: list[Compared]) -> list[list[str]]:
@@ -50,7 +48,7 @@ def study(tilerail, options) -> Outcome | None:
     if options.measured and not source.exists():
         print(f"skipped: there is no file '{source}'")
         return None
-    rows = [row for row in read_measured(source, MACHINE, TARGETS, real_tile)
+    rows = [row for row in read_measured(source, KAROLINA, TARGETS, real_tile)
             if options.sizes is None or row.sizes[0] in options.sizes]
     if not rows:
         raise Failure(f"{source}: no rows" + (" of the --sizes asked for" if options.sizes else ""))
@@ -72,11 +70,11 @@ def study(tilerail, options) -> Outcome | None:
         groups = {library: [each.error for each in of] for library, of in by_library(compared).items()}
         if chosen:
             groups[f"{LIBRARY},\nchosen tile"] = [each.error for each in chosen]
-        draw_errors(figure.subplots(), groups, TARGETS["PARALiA"], f"{MACHINE}: {len(compared)} measured rows")
+        draw_errors(figure.subplots(), groups, TARGETS["PARALiA"], f"{KAROLINA}: {len(compared)} measured rows")
 
     cells = [[*compared_cells(each), "measured"] for each in compared]
     cells += [[*compared_cells(each), "chosen"] for each in chosen]
-    return Outcome(f"{MACHINE}, simulated", [*COMPARED_COLUMNS, "tile_is"], cells, findings,
+    return Outcome(f"{KAROLINA}, simulated", [*COMPARED_COLUMNS, "tile_is"], cells, findings,
                    [print_rows(compared + chosen), error_table(compared)], draw, {"measured": source.name})
 
 
@@ -87,8 +85,8 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper("karolina_gemmex", __doc__, study, arguments,
-              why="eight GPUs that share host memory get less of it than max-min fairness gives them, and the run-time "
-                  "system of the libraries takes time that a plan has not")
+              why="XKBLAS needs longer there than kernels and copies that overlap: its rows of one GPU are those of "
+                  "kernels, then of copies (docs/experiments.md); the data do not say why")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -9,11 +9,11 @@ import pathlib
 import statistics
 import tempfile
 
-from harness import Outcome, Paper, beside_published, policy_of, run_experiment
+from harness import KAROLINA, Outcome, Paper, beside_published, policy_of, run_experiment
 from tilerail.timeline import Timeline, read_timeline
 
 NAME = "thesis_fig_4_6"
-MACHINE, DEVICES = "karolina-hgx-a100", "0,2,4,6"  # each with a PCIe link of its own, as in thesis 4.3.4
+DEVICES = "0,2,4,6"  # each with a PCIe link of its own, as in thesis 4.3.4
 TILES = (1024, 2048, 4096)
 ROUTES = {"reactive": ("--set", "routing=bandwidth", "--set", "batch=off"), "batched": ()}
 NAMES = {"reactive": "bandwidth", "batched": "ETA and batches"}
@@ -33,7 +33,7 @@ def waits(tilerail, tile: int, route: str) -> dict[str, float]:
     """Of a product of 2 x 2 tiles of C with one step in K."""
     with tempfile.TemporaryDirectory(prefix="tilerail-") as folder:
         path = os.path.join(folder, "timeline.csv")
-        tilerail.run(["simulate", "--gemm", f"{2 * tile},{2 * tile},{tile}", "--beta", "0", "--topology", MACHINE,
+        tilerail.run(["simulate", "--gemm", f"{2 * tile},{2 * tile},{tile}", "--beta", "0", "--topology", KAROLINA,
                       "--devices", DEVICES, *policy_of("PARALiA-GEMMex", tile), *ROUTES[route], "--timeline", path])
         return first_kernels(read_timeline(pathlib.Path(path)))
 
@@ -61,7 +61,7 @@ def study(tilerail, options) -> Outcome:
         figure.axes[0].set_ylabel("wait for the first kernel, ms", fontsize=6)
         figure.axes[0].legend(fontsize=6, loc="lower left")
 
-    return Outcome(f"{MACHINE}, simulated", ["tile", "route", "gpu", "first_kernel_s"], rows, findings, [], draw)
+    return Outcome(f"{KAROLINA}, simulated", ["tile", "route", "gpu", "first_kernel_s"], rows, findings, [], draw)
 
 
 PAPER = Paper(NAME, __doc__, study, height=2.6,

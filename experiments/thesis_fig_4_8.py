@@ -7,26 +7,27 @@ one. See docs/experiments.md.
 
 import statistics
 
-from harness import (BOUND_COLUMNS, Outcome, Paper, Simulation, beside_published, over_bound, run_experiment,
-                     sample, sizes)
+from harness import (BOUND_COLUMNS, KAROLINA, REGULAR_SIZES, Outcome, Paper, Simulation, beside_published, over_bound,
+                     run_experiment, sample, sizes)
 
 NAME = "thesis_fig_4_8"
-MACHINE = "karolina-hgx-a100"
-SIZES = [*range(5120, 16384 + 1, 1024), *range(20480, 32768 + 1, 2048)]
 PLACES = ("h:h:h", "0:0:0")
-_EAGER = ("--set", "c-tiles=eager", "--set", "order=fifo")
+_GEMMEX = ("--policy", "gemmex")  # each step is it without those that follow
+_EAGER = (*_GEMMEX, "--set", "c-tiles=eager", "--set", "order=fifo")
+_ALONE = (*_EAGER, "--set", "batch=off")
 STEPS = {
-    "baseline": ("--policy", "baseline"),
-    "cache+overlap": ("--policy", "gemmex", "--set", "routing=initial", "--set", "batch=off", *_EAGER),
-    "bandwidth": ("--policy", "gemmex", "--set", "routing=bandwidth", "--set", "batch=off", *_EAGER),
-    "eta+batch": ("--policy", "gemmex", *_EAGER),
-    "lazy+order": ("--policy", "gemmex"),
+    "baseline": (*_ALONE, "--set", "routing=initial", "--set", "caching=off", "--set", "overlap=off",
+                 "--set", "compute-streams=1"),
+    "cache+overlap": (*_ALONE, "--set", "routing=initial"),
+    "bandwidth": (*_ALONE, "--set", "routing=bandwidth"),
+    "eta+batch": _EAGER,
+    "lazy+order": _GEMMEX,
 }
 
 
 def simulate_all(tilerail, chosen: list[int]) -> dict[tuple[str, int, str], dict]:
     """Results by placement, size and step."""
-    wanted = {(place, size, step): Simulation(str(size), MACHINE, place, policy)
+    wanted = {(place, size, step): Simulation(str(size), KAROLINA, place, policy)
               for place in PLACES for size in chosen for step, policy in STEPS.items()}
     results = tilerail.simulate(wanted.values())
     return {key: results[simulation] for key, simulation in wanted.items()}
@@ -92,7 +93,7 @@ def draw(figure, results: dict, chosen: list[int]) -> None:
     axes.set_xticks(range(len(PLACES)), PLACES, fontsize=7)
     axes.tick_params(axis="y", labelsize=6)
     axes.set_ylabel("mean TFLOP/s, simulated", fontsize=7)
-    axes.set_title(f"{MACHINE}, 8 GPUs, FP64, M = N = K of {chosen[0]} to {chosen[-1]}", fontsize=8)
+    axes.set_title(f"{KAROLINA}, 8 GPUs, FP64, M = N = K of {chosen[0]} to {chosen[-1]}", fontsize=8)
     axes.legend(fontsize=6, ncols=3, loc="upper left")
     axes.set_ylim(top=axes.get_ylim()[1] * 1.18)
 
@@ -107,12 +108,12 @@ def study(tilerail, options) -> Outcome:
              *(result[column] for column in BOUND_COLUMNS)] for (place, size, step), result in results.items()]
     columns = ["size", "place", "step", "tile", "makespan_s", "tflops", "busiest", "busiest_share", *BOUND_COLUMNS]
     tables = [*(size_table(results, chosen, place) for place in PLACES), *factor_tables(results, chosen)]
-    return Outcome(f"{MACHINE}, simulated", columns, rows, beside_published(NAME, ours), tables,
+    return Outcome(f"{KAROLINA}, simulated", columns, rows, beside_published(NAME, ours), tables,
                    lambda figure: draw(figure, results, chosen))
 
 
 def arguments(parser) -> None:
-    parser.add_argument("--sizes", type=sizes, default=SIZES, metavar="LIST",
+    parser.add_argument("--sizes", type=sizes, default=REGULAR_SIZES, metavar="LIST",
                         help="these instead of the regular dataset, for example 8K,16K")
 
 

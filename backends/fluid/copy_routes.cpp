@@ -18,10 +18,8 @@ std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyShape shape, const 
     if (link.per_flow) cap = std::min(cap, *link.per_flow * parts / use.parts);
   }
   double efficiency = strided_efficiency(topology, src, dst, shape.columns, plan.devices);
-  const std::span<const MemoryId> devices = plan.devices;
   if (plan.runtime.duplex)
-    efficiency =
-        std::min(efficiency, duplex_efficiency(topology, src, dst, devices.first(shape.staged ? 0 : devices.size())));
+    efficiency = std::min(efficiency, duplex_efficiency(topology, src, dst, plan.devices, shape.staged));
   if (efficiency < 1) cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);
   return cap < narrowest ? std::optional{cap} : std::nullopt;
 }

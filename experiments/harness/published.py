@@ -35,6 +35,10 @@ class Value:
         number = f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
         return number + ("x" if self.unit == "x" else f" {self.unit}" if self.unit else "")
 
+    def allowed(self) -> str:
+        """The band; of a target that is the target."""
+        return "-" if self.where == "target" else " to ".join(self.text(end) for end in self.band())
+
     def published(self) -> str:
         if self.where == "target":
             return f"<= {self.text(self.high)}" if self.low == 0 else f">= {self.text(self.low)}"
@@ -52,13 +56,16 @@ class Finding:
         return low <= self.ours <= high
 
     def distance(self) -> float:
-        """From the middle of the band, in half widths: up to 1 is within. One that is to be met exactly is 1 % wide."""
+        """From the middle of the band, in half widths: up to 1 is within. One that is to be met exactly is 1 % wide. Of
+        a target, from the best that there is: no error, or all of a share."""
         low, high = self.value.band()
+        if self.value.where == "target":
+            return self.ours / high if low == 0 else (1 - self.ours) / (1 - low or 0.01)
         return (self.ours - (low + high) / 2) / ((high - low) / 2 or 0.01 * abs(high))
 
     def cells(self) -> list[str]:
         value = self.value
-        return [value.name, value.where, value.published(), value.text(self.ours), WORDS[self.within]]
+        return [value.name, value.where, value.published(), value.allowed(), value.text(self.ours), WORDS[self.within]]
 
 
 def target(name: str, most: float, ours: float) -> Finding:
@@ -89,7 +96,7 @@ def beside_published(experiment: str, ours: dict[str, float]) -> list[Finding]:
     return [Finding(value, ours[name]) for name, value in read_published(experiment).items() if name in ours]
 
 
-FINDING_HEAD = ["value", "where", "published", "ours", "verdict"]
+FINDING_HEAD = ["value", "where", "published", "within", "ours", "verdict"]
 
 
 def verdict(findings: list[Finding]) -> str:

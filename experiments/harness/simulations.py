@@ -62,34 +62,48 @@ class Journal:
         self.path = path
         self.stamp_ = _stamp(program)
         self.found_ = self._read()
+        self.torn_ = path.is_file()  # its last line may have no end
         self.lock_ = threading.Lock()
 
     def _read(self) -> dict[str, dict]:
-        """Results by their calls. A last line that was not finished is left out."""
+        """Results by their calls. Lines that were not finished, or changed since, are left out."""
         found = {}
         if self.path.is_file():
-            for line in self.path.read_text(encoding="utf-8").splitlines():
-                try:
-                    entry = json.loads(line)
+            for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+                mark, _, text = line.partition(" ")
+                if mark == _mark(text):
+                    entry = json.loads(text)
                     if entry["stamp"] == self.stamp_:
                         found[entry["call"]] = entry["result"]
-                except (ValueError, KeyError, TypeError):
-                    continue
+            if found:
+                print(f"{self.path}: {len(found)} results of an interrupted run are taken", file=sys.stderr)
         return found
+
+    def __len__(self) -> int:
+        return len(self.found_)
 
     def find(self, arguments: list[str]) -> dict | None:
         return self.found_.get(" ".join(arguments))
 
     def add(self, arguments: list[str], result) -> None:
-        line = json.dumps({"stamp": self.stamp_, "call": " ".join(arguments), "result": result})
+        text = json.dumps({"stamp": self.stamp_, "call": " ".join(arguments), "result": result})
         with self.lock_:
             self.found_[" ".join(arguments)] = result
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(line + "\n")
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                with self.path.open("a", encoding="utf-8") as file:
+                    file.write("\n" * self.torn_ + f"{_mark(text)} {text}\n")
+            except OSError as error:
+                raise Failure(f"{self.path}: cannot be written: {error.strerror}") from None
+            self.torn_ = False
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)
+
+
+def _mark(text: str) -> str:
+    """Of a line as it was written."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _stamp(program: str) -> str:
@@ -202,9 +216,13 @@ class Tilerail:
                     results[key] = pool.submit(one, arguments, keep)
                     progress.count += 1
                 return {key: result.result() for key, result in results.items()}
-            except BaseException:  # also of the user, who does not wait for those in the queue
+            except BaseException as reason:  # also of the user, who does not wait for those in the queue
                 pool.shutdown(wait=False, cancel_futures=True)
                 self._end()
+                progress.end()
+                if isinstance(reason, KeyboardInterrupt) and self.journal_:
+                    print(f"interrupted; {self.journal_.path} keeps {len(self.journal_)} results: the same command goes "
+                          "on from there", file=sys.stderr)
                 raise
             finally:
                 progress.end()

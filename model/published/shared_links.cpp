@@ -26,9 +26,12 @@ SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidate
   for (const MemoryId place : read) read_nodes_.push_back(node_of_[place.index()]);
   routes_.resize(links), series_.resize(links), later_.resize(links), users_.resize(links),
       excess_.assign(links * candidates_, 0.0);
-  if (rule_ == HopRule::bottleneck) return;
-  find_users(read, written);
-  measure_excess();
+  if (rule_ == HopRule::bottleneck) {
+    measure_readers();
+  } else {
+    find_users(read, written);
+    measure_excess();
+  }
 }
 
 SharedLinks::Node SharedLinks::add_node(MemoryId memory) {
@@ -76,6 +79,20 @@ void SharedLinks::measure_excess() {
     }
 }
 
+void SharedLinks::measure_readers() {
+  for (Node src = 0; src < nodes_.size(); ++src)
+    for (Node dst = 0; dst < nodes_.size(); ++dst) {
+      const MemoryPair link{nodes_[src], nodes_[dst]};
+      if (src == dst || !map_.has(link)) continue;
+      for (std::size_t c = 0; c < candidates_; ++c)
+        for (const Node home : read_nodes_) {
+          const MemoryPair by{nodes_[home], nodes_[c]};
+          double& excess = excess_[at(src, dst) * candidates_ + c];
+          if (home != c && by != link && map_.has(by)) excess = std::max(excess, map_.slowdown(link, by) - 1);
+        }
+    }
+}
+
 void SharedLinks::activate(std::span<const std::size_t> active) {
   ends_.assign(active.begin(), active.end());
   for (const Node node : operand_nodes_)
@@ -108,14 +125,9 @@ void SharedLinks::share_with_readers(std::span<const std::size_t> active) {
   for (const Node src : ends_)
     for (const Node dst : ends_) {
       const MemoryPair link{nodes_[src], nodes_[dst]};
-      double slower = 1;
-      for (const Node home : read_nodes_)
-        for (const Node reader : active) {
-          const MemoryPair by{nodes_[home], nodes_[reader]};
-          if (src != dst && home != reader && by != link && map_.has(link) && map_.has(by))
-            slower = std::max(slower, map_.slowdown(link, by));
-        }
-      routes_[at(src, dst)] = {slower * map_.per_byte(link), map_.latency(link)};
+      double excess = 0;
+      for (const std::size_t c : active) excess = std::max(excess, excess_[at(src, dst) * candidates_ + c]);
+      routes_[at(src, dst)] = {(1 + excess) * map_.per_byte(link), map_.latency(link)};
     }
 }
 

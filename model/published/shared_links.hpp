@@ -67,6 +67,7 @@ class SharedLinks {
   Node add_node(MemoryId memory);
   void find_users(std::span<const MemoryId> read, std::span<const MemoryId> written);
   void measure_excess();
+  void measure_readers();
   Seconds time(const Route& route) const { return route.latency + bytes_ * route.per_byte; }
   void share_with_all(std::span<const std::size_t> active);
   void allow_one_more_hop(std::span<const std::size_t> active);
@@ -83,8 +84,9 @@ class SharedLinks {
   std::vector<Node> node_of_;    // by memory
   std::vector<Node> operand_nodes_, read_nodes_;
   std::vector<std::vector<std::size_t>> users_;  // by link: candidates that use it when active, ascending
-  std::vector<double> excess_;  // by link and candidate: sum of sl - 1 over the links that it would use
-  std::vector<Node> ends_;      // as activated: active candidates and those with operands
+  // By link and candidate: the sum of sl - 1 over the links that it would use, or the largest of those it reads over.
+  std::vector<double> excess_;
+  std::vector<Node> ends_;  // as activated: active candidates and those with operands
   std::vector<Route> routes_;
   std::vector<Route> series_, later_;  // the best series so far, at first of one link; links that follow
 };

@@ -1,11 +1,15 @@
 #include "report/summary/summary.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
 #include <set>
 
 #include "cost/energy.hpp"
 #include "model/base/intervals.hpp"
+#include "model/base/text.hpp"
 #include "report/summary/critical_parts.hpp"
 #include "report/summary/group_use.hpp"
 
@@ -132,6 +136,18 @@ std::vector<Summary::ResourceUse> most_used(const Summary& summary) {
   return uses;
 }
 
+/// "40 us a kernel, 4 ms a call; duplex rates"
+std::string library_text(const RuntimeCosts& costs) {
+  std::vector<std::string> parts;
+  const auto add = [&](Seconds time, const char* of) {
+    if (time > Seconds{0}) parts.push_back(fmt::format("{} {}", seconds_text(time.value), of));
+  };
+  add(costs.task, "a kernel"), add(costs.request, "a copy with a host"), add(costs.peer, "a copy between GPUs");
+  add(costs.call, "a call");
+  if (costs.duplex) parts.emplace_back("duplex rates");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 void fill_energy(Summary& summary, const Plan& plan, const Topology& topology) {
   const std::vector<double>& energies = summary.metadata.energy_j;
   for (std::size_t d = 0; d < energies.size(); ++d) summary.devices[d].energy_j = energies[d];
@@ -156,6 +172,7 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
   summary.plan_machine = plan.machine;
   summary.without_effect = plan.origin.without_effect;
   summary.problem = plan.problem;
+  summary.library = library_text(plan.runtime);
   for (const MemoryId place : {plan.problem.place_a, plan.problem.place_b, plan.problem.place_c}) {
     summary.place.push_back(plan.memories[place.index()]);
   }

@@ -163,6 +163,7 @@ std::string run_section(const Summary& summary) {
     lines.insert(lines.begin() + 4, {"made for", fmt::format("{}: a plan of another machine than the one of this run",
                                                              summary.plan_machine)});
   if (summary.energy) lines.push_back({"energy", energy_text(summary)});
+  if (!summary.library.empty()) lines.push_back({"emulated", summary.library + ", in simulations"});
   if (!summary.plan_cache.empty()) lines.push_back({"chosen", summary.plan_cache});
   if (!summary.without_effect.empty())
     lines.push_back({"no effect", fmt::format("{}", fmt::join(summary.without_effect, "; "))});
@@ -199,6 +200,7 @@ std::string to_json(const Summary& summary) {
                {"bytes_in", summary.bytes_in},
                {"bytes_out", summary.bytes_out},
                {"bytes_peer", summary.bytes_peer}};
+  if (!summary.library.empty()) json["emulated"] = summary.library;
   if (!summary.plan_cache.empty()) json["plan_cache"] = summary.plan_cache;
   add_bottleneck(json, summary);
   if (summary.energy) add_energy(json, *summary.energy);

@@ -19,6 +19,11 @@ double gemmex_cost(const std::array<std::int64_t, 3>& sides, double volume, int 
   return padding + gpus * t * t * t / volume + weight * t_min / t;
 }
 
+double sub_kernels(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t tile) {
+  return static_cast<double>(ceil_div(m, tile)) * static_cast<double>(ceil_div(n, tile)) *
+         static_cast<double>(ceil_div(k, tile));
+}
+
 }  // namespace
 
 std::vector<std::int64_t> gemmex_tiles(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid, std::int64_t largest,
@@ -40,25 +45,26 @@ std::vector<std::int64_t> gemmex_tiles(std::int64_t m, std::int64_t n, std::int6
 
 std::int64_t paralia_tile(std::int64_t m, std::int64_t n, std::int64_t k, int gpus) {
   constexpr std::int64_t fewest = 32, most = 128, smallest = 1024;  // sub-kernels a GPU; side
-  const auto sub_kernels = [&](std::int64_t tile) {
-    return static_cast<double>(ceil_div(m, tile)) * static_cast<double>(ceil_div(n, tile)) *
-           static_cast<double>(ceil_div(k, tile));
-  };
   const std::int64_t common = std::gcd(std::gcd(m, n), k);
   std::int64_t tile = common;
-  while (tile > smallest && sub_kernels(tile) < static_cast<double>(fewest * gpus)) tile = std::max(tile / 2, smallest);
+  while (tile > smallest && sub_kernels(m, n, k, tile) < static_cast<double>(fewest * gpus))
+    tile = std::max(tile / 2, smallest);
   if (tile < common) return tile;
-  while (sub_kernels(tile) > static_cast<double>(most * gpus)) tile *= 2;
+  while (sub_kernels(m, n, k, tile) > static_cast<double>(most * gpus)) tile *= 2;
   return tile;
 }
 
-std::vector<std::int64_t> cublasxt_tiles(std::int64_t m, std::int64_t n, std::int64_t k) {
+std::vector<std::int64_t> cublasxt_tiles(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_kernels) {
   constexpr std::int64_t step = 1024, most = 10'000;
-  const std::int64_t least = std::max<std::int64_t>(1, std::min({m, n, k}));
+  std::int64_t least = std::max<std::int64_t>(1, std::min({m, n, k}));
+  const auto too_small = [&](std::int64_t tile) {
+    return sub_kernels(m, n, k, tile) > static_cast<double>(most_kernels);
+  };
+  while (least < most && too_small(least)) least = std::min(2 * least, most);
   std::vector<std::int64_t> tiles{std::max<std::int64_t>(1, least / 2), least};
   const std::int64_t first = std::min(ceil_div(std::max(step, least / 8), step), most / step) * step;
   for (std::int64_t tile = first; tile < std::min(least, most); tile += step) tiles.push_back(tile);
-  std::erase_if(tiles, [](std::int64_t tile) { return tile > most; });
+  std::erase_if(tiles, [&](std::int64_t tile) { return tile > most || (tile < least && too_small(tile)); });
   std::ranges::sort(tiles);
   tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
   return tiles;

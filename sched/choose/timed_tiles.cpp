@@ -7,6 +7,7 @@
 #include "cost/estimate.hpp"
 #include "sched/choose/library_tiles.hpp"
 #include "sched/choose/search.hpp"
+#include "sched/choose/tile_choice.hpp"
 
 namespace tilerail {
 namespace {
@@ -22,7 +23,7 @@ std::vector<std::int64_t> rule_of(const Question& q, Grid grid, std::int64_t lar
     case TileChoice::paralia:
       return {paralia_tile(p.m, p.n, p.k, grid.gpus())};
     case TileChoice::cublasxt:
-      return cublasxt_tiles(p.m, p.n, p.k);
+      return cublasxt_tiles(p.m, p.n, p.k, most_judged_kernels);
     case TileChoice::xkblas:
       return {xkblas_tile(p.m, p.n, grid.gpus())};
     default:

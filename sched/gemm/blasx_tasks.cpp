@@ -26,7 +26,7 @@ void BlasxTasks::take(std::size_t device) {
   batch.k = 0, batch.stream = 0;
 }
 
-/// The next batch begins when the first stream of this one has ended.
+/// The next batch begins when a task of the last k of this one has ended.
 std::optional<Task> BlasxTasks::next(std::size_t device) {
   Batch& batch = batches_[device];
   if (batch.running > 0 && batch.running >= batch.tiles.size()) return std::nullopt;

@@ -14,7 +14,7 @@ OwnersByClock::OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order
   }
 }
 
-OwnersByClock::Rank OwnersByClock::rank(std::size_t device, const SubProblem& sub) const {
+InputRank OwnersByClock::rank(std::size_t device, const SubProblem& sub) const {
   const TileId a = tasks_.a(sub.i, sub.k), b = tasks_.b(sub.k, sub.j);
   const TileDirectory& directory = fetcher_.directory();
   const Seconds a_there = directory.there(a, device), b_there = directory.there(b, device);
@@ -24,20 +24,14 @@ OwnersByClock::Rank OwnersByClock::rank(std::size_t device, const SubProblem& su
           a_missing + b_missing};
 }
 
-bool OwnersByClock::before(const Rank& a, const Rank& b) const {
-  constexpr Seconds tie{1e-12};
-  if (order_ == Order::eta && (a.eta < b.eta - tie || b.eta < a.eta - tie)) return a.eta < b.eta;
-  return a.missing < b.missing;
-}
-
 /// Of candidate(0), candidate(1), ..., the number of the one to take.
 template <class Candidate>
 std::size_t OwnersByClock::first_of(std::size_t device, std::size_t count, const Candidate& candidate) const {
   std::size_t best = 0;
   if (order_ == Order::fifo) return best;
-  Rank best_rank = rank(device, candidate(0));
+  InputRank best_rank = rank(device, candidate(0));
   for (std::size_t c = 1; c < count; ++c)
-    if (const Rank r = rank(device, candidate(c)); before(r, best_rank)) best = c, best_rank = r;
+    if (const InputRank r = rank(device, candidate(c)); r.before(best_rank)) best = c, best_rank = r;
   return best;
 }
 

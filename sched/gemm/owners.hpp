@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sched/gemm/gemm_tasks.hpp"
+#include "sched/gemm/input_rank.hpp"
 #include "sched/place/chooser.hpp"
 #include "sched/policy/policy.hpp"
 #include "sched/route/fetcher.hpp"
@@ -26,10 +27,6 @@ class OwnersByClock final : public Chooser {
   std::optional<Task> next(std::size_t device) override;
 
  private:
-  struct Rank {
-    Seconds eta{0};
-    int missing = 0;
-  };
   struct Device {
     std::deque<SubProblem> waiting;  // tiles of C not started, with their first k
     SubProblem open;                 // the started tile
@@ -37,8 +34,7 @@ class OwnersByClock final : public Chooser {
     std::int64_t next_k = 0;         // what follows them
     bool untouched = false;          // whether nothing of it has been given yet
   };
-  Rank rank(std::size_t device, const SubProblem& sub) const;
-  bool before(const Rank& a, const Rank& b) const;
+  InputRank rank(std::size_t device, const SubProblem& sub) const;
   template <class Candidate>
   std::size_t first_of(std::size_t device, std::size_t count, const Candidate& candidate) const;
   void start_tile(std::size_t device);

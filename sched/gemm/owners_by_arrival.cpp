@@ -9,16 +9,12 @@ OwnersByArrival::OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, c
   for (std::size_t d = 0; d < open_.size(); ++d) {
     const Interval depth = tiling.depth_of(d);
     if (depth.size() == 0) continue;
-    std::vector<std::int64_t> between;
-    for (std::int64_t k = depth.begin + 1; k + 1 < depth.end; ++k) between.push_back(k);
-    for (const TileOfC tile : tiling.tiles_of(d)) open_[d].push_back({tile, between});
+    for (const TileOfC tile : tiling.tiles_of(d)) open_[d].push_back({tile, {}, depth.begin + 1});
   }
 }
 
-std::span<const std::int64_t> OwnersByArrival::candidates(const Open& open, const Interval& depth, std::int64_t& only) {
-  if (open.started && !open.between.empty()) return open.between;
-  only = open.started ? depth.end - 1 : depth.begin;
-  return {&only, 1};
+void OwnersByArrival::look_further(Open& open, const Interval& depth) {
+  while (open.between.size() < window && open.next_k + 1 < depth.end) open.between.push_back(open.next_k++);
 }
 
 Seconds OwnersByArrival::arrival(std::size_t device, TileId tile, int& missing) {
@@ -32,8 +28,8 @@ Seconds OwnersByArrival::arrival(std::size_t device, TileId tile, int& missing) 
   return known.eta;
 }
 
-OwnersByArrival::Rank OwnersByArrival::rank(std::size_t device, const SubProblem& sub) {
-  Rank rank;
+InputRank OwnersByArrival::rank(std::size_t device, const SubProblem& sub) {
+  InputRank rank;
   const Seconds a = arrival(device, tasks_.a(sub.i, sub.k), rank.missing);
   const Seconds b = arrival(device, tasks_.b(sub.k, sub.j), rank.missing);
   rank.eta = std::max(a, b);
@@ -41,22 +37,15 @@ OwnersByArrival::Rank OwnersByArrival::rank(std::size_t device, const SubProblem
 }
 
 OwnersByArrival::Choice OwnersByArrival::best(std::size_t device) {
-  constexpr Seconds tie{1e-12};
-  const auto before = [&](const Rank& a, const Rank& b) {
-    if (a.eta < b.eta - tie || b.eta < a.eta - tie) return a.eta < b.eta;
-    return a.missing < b.missing;
-  };
   ++task_;
   const Interval depth = tiling_.depth_of(device);
   std::optional<Choice> best;
   std::size_t seen = 0;
   for (std::size_t o = 0; o < open_[device].size() && seen < window; ++o) {
     const Open& open = open_[device][o];
-    std::int64_t only = 0;
-    const auto ks = candidates(open, depth, only);
-    for (std::size_t k = 0; k < ks.size() && seen < window; ++k, ++seen) {
-      const Rank here = rank(device, {open.tile.i, open.tile.j, ks[k]});
-      if (!best || before(here, best->rank)) best = Choice{o, k, here};
+    for (std::size_t k = 0; k < open.choices() && seen < window; ++k, ++seen) {
+      const InputRank here = rank(device, {open.tile.i, open.tile.j, open.k(k, depth)});
+      if (!best || here.before(best->rank)) best = Choice{o, k, here};
     }
   }
   return *best;
@@ -68,11 +57,11 @@ std::optional<Task> OwnersByArrival::next(std::size_t device) {
   const Interval depth = tiling_.depth_of(device);
   const Choice choice = best(device);
   Open& open = all[choice.open];
-  std::int64_t only = 0;
-  const SubProblem sub{open.tile.i, open.tile.j, candidates(open, depth, only)[choice.k]};
+  const SubProblem sub{open.tile.i, open.tile.j, open.k(choice.k, depth)};
   const bool first = !open.started, last = first ? depth.size() == 1 : open.between.empty();
   if (!first && !last) open.between.erase(open.between.begin() + static_cast<std::ptrdiff_t>(choice.k));
   open.started = true;
+  look_further(open, depth);
   if (last) all.erase(all.begin() + static_cast<std::ptrdiff_t>(choice.open));
   return tasks_.task(sub, first, last);
 }

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "sched/gemm/gemm_tasks.hpp"
+#include "sched/gemm/input_rank.hpp"
 #include "sched/place/chooser.hpp"
 #include "sched/route/fetcher.hpp"
 
@@ -24,24 +25,25 @@ class OwnersByArrival final : public Chooser {
   std::optional<Task> next(std::size_t device) override;
 
  private:
-  /// A tile of C that is not complete.
+  /// A tile of C that is not complete. Of its k, those that are neither the first nor the last may come in any order.
   struct Open {
     TileOfC tile;
-    std::vector<std::int64_t> between;  // the k left that are neither the first nor the last, ascending
+    std::vector<std::int64_t> between;  // once started: the lowest of them that are left, as many as are looked at
+    std::int64_t next_k = 0;            // what follows them
     bool started = false;
-  };
-  struct Rank {
-    Seconds eta{0};
-    int missing = 0;
+
+    std::size_t choices() const { return std::max<std::size_t>(between.size(), 1); }
+    std::int64_t k(std::size_t choice, const Interval& depth) const {
+      return !started ? depth.begin : between.empty() ? depth.end - 1 : between[choice];
+    }
   };
   struct Choice {
-    std::size_t open = 0, k = 0;  // numbers in `open_` of the device and in candidates()
-    Rank rank;
+    std::size_t open = 0, k = 0;  // numbers in `open_` of the device and of a choice there
+    InputRank rank;
   };
-  /// The k that may be next of a tile whose k are an interval.
-  static std::span<const std::int64_t> candidates(const Open& open, const Interval& depth, std::int64_t& only);
+  static void look_further(Open& open, const Interval& depth);
   Choice best(std::size_t device);
-  Rank rank(std::size_t device, const SubProblem& sub);
+  InputRank rank(std::size_t device, const SubProblem& sub);
   /// When an input is or, if it were fetched now, would be there; asked once a task.
   Seconds arrival(std::size_t device, TileId tile, int& missing);
 

@@ -92,7 +92,8 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
   if (agent == Agent::blasx) return in_time(BlasxTasks{tasks, tiling, fetcher, most}, BlasxTasks::at_once);
   const bool evicts = context.decisions.caching && context.arenas.front().pooled();
   const auto owned = [&](Chooser&& owners) {
-    if (agent == Agent::paralia && !evicts) return in_time(std::move(owners), {.waiting = 1});
+    constexpr TasksAtOnce one_waiting{.waiting = 1};
+    if (agent == Agent::paralia && !evicts) return in_time(std::move(owners), one_waiting);
     TaskLoop{context, fetcher, outputs, owners}.run();
   };
   const bool ample = !context.arenas.front().pooled();  // so that all tiles of C may be open at once

@@ -97,7 +97,7 @@ Policy wish_for(const Decisions& d) {
   said.warm = d.warm, said.overlap = d.overlap, said.input_buffers = d.input_buffers;
   said.compute_streams = d.compute_streams, said.memory = d.memory, said.memory_fraction = d.memory_fraction;
   said.single_issuer = d.single_issuer;
-  said.task_us = d.task_us, said.request_us = d.request_us, said.peer_us = d.peer_us, said.call_us = d.call_us;
+  said.task_us = d.task_us, said.request_us = d.request_us, said.peer_us = d.peer_us;
   said.gpu_us = d.gpu_us;
   return said;
 }
@@ -113,7 +113,7 @@ Decisions by_wish(Decisions d, const Policy& wish) {
   d.warm = wish.warm, d.overlap = wish.overlap, d.input_buffers = wish.input_buffers;
   d.compute_streams = wish.compute_streams, d.memory = wish.memory, d.memory_fraction = wish.memory_fraction;
   d.single_issuer = wish.single_issuer;
-  d.task_us = wish.task_us, d.request_us = wish.request_us, d.peer_us = wish.peer_us, d.call_us = wish.call_us;
+  d.task_us = wish.task_us, d.request_us = wish.request_us, d.peer_us = wish.peer_us;
   d.gpu_us = wish.gpu_us;
   return d;
 }

@@ -41,7 +41,7 @@ struct Decisions {
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.8;
   bool single_issuer = false;
-  double task_us = 0, request_us = 0, peer_us = 0, call_us = 0, gpu_us = 0;
+  double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;
 };
 
 /// The one place where wishes become decisions. `tile` and `grid` are those of a candidate plan.

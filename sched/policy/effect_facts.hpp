@@ -54,6 +54,12 @@ class Facts {
     return (policy.batch || varies("batch")) && policy.caching && !one_gpu() && !evicts() && product() &&
            problem.routine == Routine::gemm;
   }
+  /// Whether GPUs ask for tasks by rules that have an order of their own.
+  bool asks_in_own_order() const {
+    return (policy.agent == Agent::xkblas || policy.agent == Agent::blasx) && problem.routine == Routine::gemm;
+  }
+  /// Whether all GPUs take tiles of C from one queue.
+  bool takes_from_one_queue() const { return policy.agent == Agent::blasx && problem.routine == Routine::gemm; }
   /// Whether routes of a link map may be taken.
   bool by_link_map() const { return policy.routing == Routing::link_map || relays() || varies("routing"); }
   /// Whether a tile may go to other GPUs in pieces: in a chain, or on its way over one.

@@ -20,6 +20,14 @@ constexpr Reason one_gpu = "one GPU is given", nothing_to_multiply = "there is n
 
 Reason why_not_selected(const Facts& f) { return f.one_gpu() ? one_gpu : f.product() ? nullptr : nothing_to_multiply; }
 
+/// Tiles of one size are cut anew.
+Reason why_not_cut(const Facts& f) {
+  if (!f.product()) return nothing_to_multiply;
+  return f.problem.routine != Routine::gemm ? "only tiles of matrix products are cut" : nullptr;
+}
+
+Reason why_no_hops(const Facts& f) { return !f.by_link_map() ? no_link_map : f.one_gpu() ? one_gpu : nullptr; }
+
 struct Rule {
   std::string_view key;
   Reason (*without_effect)(const Facts&);
@@ -53,9 +61,12 @@ constexpr std::array rules{
            if (!f.policy.caching) return "without caching no sum stays on a GPU";
            return f.gpus_reach_others() ? nullptr : "no GPU can send its sums to another";
          }},
-    Rule{"distribution", [](const Facts& f) { return f.one_gpu() ? one_gpu
-                                                     : f.dot()   ? even_dot
-                                                                 : nullptr; }},
+    Rule{"distribution",
+         [](const Facts& f) -> Reason {
+           if (f.one_gpu()) return one_gpu;
+           if (f.takes_from_one_queue() && !f.varies("agent")) return "GPUs take tiles of C from one queue";
+           return f.dot() ? even_dot : nullptr;
+         }},
     Rule{"shares",
          [](const Facts& f) -> Reason {
            if (f.one_gpu()) return one_gpu;
@@ -72,16 +83,8 @@ constexpr std::array rules{
            return f.product() || searches ? nullptr : nothing_to_multiply;
          }},
     Rule{"tile", [](const Facts&) -> Reason { return nullptr; }},
-    Rule{"small-tiles",
-         [](const Facts& f) -> Reason {
-           if (!f.product()) return nothing_to_multiply;
-           return f.problem.routine != Routine::gemm ? "only tiles of matrix products are cut" : nullptr;
-         }},
-    Rule{"ragged",
-         [](const Facts& f) -> Reason {
-           if (!f.product()) return nothing_to_multiply;
-           return f.problem.routine != Routine::gemm ? "only tiles of matrix products are cut" : nullptr;
-         }},
+    Rule{"small-tiles", why_not_cut},
+    Rule{"ragged", why_not_cut},
     Rule{"routing",
          [](const Facts& f) -> Reason {
            if ((f.policy.relays && f.can_relay()) || (f.link_map() && !f.one_gpu())) return nullptr;
@@ -98,12 +101,8 @@ constexpr std::array rules{
            if (f.varies("routing")) return nullptr;
            return f.can_relay() ? nullptr : "no transfer is faster over another GPU";
          }},
-    Rule{"max-hops", [](const Facts& f) { return !f.by_link_map() ? no_link_map
-                                                 : f.one_gpu()    ? one_gpu
-                                                                  : nullptr; }},
-    Rule{"hop-rule", [](const Facts& f) { return !f.by_link_map() ? no_link_map
-                                                 : f.one_gpu()    ? one_gpu
-                                                                  : nullptr; }},
+    Rule{"max-hops", why_no_hops},
+    Rule{"hop-rule", why_no_hops},
     Rule{"batch",
          [](const Facts& f) -> Reason {
            if (f.one_gpu()) return one_gpu;
@@ -138,9 +137,12 @@ constexpr std::array rules{
          [](const Facts& f) { return f.at_home() ? in_place
                                      : f.dot()   ? "a dot product writes one number"
                                                  : nullptr; }},
-    Rule{"order", [](const Facts& f) { return f.used_once() ? once
-                                              : f.evicts()  ? evicted
-                                                            : nullptr; }},
+    Rule{"order",
+         [](const Facts& f) -> Reason {
+           if (f.used_once()) return once;
+           if (f.asks_in_own_order() && !f.varies("agent")) return "the agent has an order of its own";
+           return f.evicts() ? evicted : nullptr;
+         }},
     Rule{"agent", [](const Facts& f) { return f.product() && !f.dot() ? nullptr : "no matrix is multiplied"; }},
     Rule{"caching", [](const Facts& f) { return f.used_once() ? once : nullptr; }},
     Rule{"warm",
@@ -176,7 +178,6 @@ constexpr std::array rules{
     Rule{"request-us", [](const Facts& f) { return f.policy.request_us == 0 ? costs_nothing : nullptr; }},
     Rule{"peer-us", [](const Facts& f) { return f.policy.peer_us == 0 ? costs_nothing : nullptr; }},
     Rule{"gpu-us", [](const Facts& f) { return f.policy.gpu_us == 0 ? costs_nothing : nullptr; }},
-    Rule{"call-us", [](const Facts& f) { return f.policy.call_us == 0 ? costs_nothing : nullptr; }},
 };
 
 const Rule& rule_of(std::string_view key) {

@@ -200,7 +200,6 @@ std::vector<Field> fields_of_threads() {
       number<double>("task-us", &Policy::task_us, 0, 1e6),
       number<double>("request-us", &Policy::request_us, 0, 1e6),
       number<double>("peer-us", &Policy::peer_us, 0, 1e6),
-      number<double>("call-us", &Policy::call_us, 0, 1e6),
       number<double>("gpu-us", &Policy::gpu_us, 0, 1e6),
   };
 }

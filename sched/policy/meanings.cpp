@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 41> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 40> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, the first alone as in a library for one GPU, or half, a quarter ... of "
      "them where fewer are estimated to be faster; "
@@ -121,7 +121,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 41> meanings
      "machine takes to hand it over; matters in simulations."},
     {"request-us", "The same for a copy from or to a host; matters in simulations."},
     {"peer-us", "The same for a copy from one GPU to another; matters in simulations with several GPUs."},
-    {"call-us", "The same before the first operation of a call; matters in simulations."},
     {"gpu-us",
      "Microseconds that the run-time system of the library takes for each GPU before the first operation of a call; "
      "matters in simulations."},

@@ -86,7 +86,7 @@ struct Policy {
   bool single_issuer = false;    // one host thread issues every operation
   // Microseconds that the run-time system of the library takes: for a kernel, for a copy from or to a
   // host, for one from GPU to GPU, for a call, for each GPU of a call.
-  double task_us = 0, request_us = 0, peer_us = 0, call_us = 0, gpu_us = 0;
+  double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;
 };
 
 /// Throws InputError naming the presets there are.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <numeric>
 
@@ -12,14 +11,6 @@
 
 namespace tilerail {
 
-namespace {
-/// A copy in one piece starts only when all of its source is there.
-Clock::Arrival whole(Clock::Arrival available) {
-  available.first = available.last;
-  return available;
-}
-}  // namespace
-
 /// Pieces of a chained tile: never more than its columns, nor smaller than the policy's least size.
 int Fetcher::chunks_of(TileId tile) const {
   std::int64_t pieces = std::min<std::int64_t>(context_.decisions.chunks, directory_.tile(tile).home.cols);
@@ -27,73 +18,6 @@ int Fetcher::chunks_of(TileId tile) const {
     pieces =
         std::min(pieces, static_cast<std::int64_t>(directory_.bytes(tile).value) / context_.decisions.min_chunk_bytes);
   return static_cast<int>(std::max<std::int64_t>(1, pieces));
-}
-
-/// The source of a tile that one device fetches for itself; that of a chain is chosen with its hops (fetch_chain).
-/// initial, or without caching: the home. bandwidth: of all holders, the fastest pair; link-map: the fastest route of
-/// the link map. eta: of all holders, the earliest arrival. Ties go to the holder listed first: the home, then the
-/// lowest device. Nothing where none of them has a route to the device.
-std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t device) const {
-  if (context_.decisions.routing == Routing::peer_rank || context_.decisions.routing == Routing::nearest_id)
-    return source_by_rank(tile, device);
-  if (context_.links && context_.decisions.hop_rule == HopRule::bottleneck) return widest_source(tile, device);
-  const MemoryId dst = context_.devices[device];
-  const bool from_home = context_.decisions.routing == Routing::initial || !context_.decisions.caching;
-  std::optional<Holder> best;
-  SourceCost least;
-  directory_.each_holder(tile, [&](const Holder& holder) {
-    if (from_home && directory_.home_is_valid(tile) && holder.memory != directory_.tile(tile).home_memory) return;
-    const SourceCost cost = source_cost(tile, holder, dst);
-    if (cost.value < least.value) best = holder, least = cost;
-  });
-  if (!best) return std::nullopt;
-  return Source{*best, least};
-}
-
-/// Of other GPUs that have the tile the nearest one, of equally near ones the lowest; else the home, however near it
-/// is. peer-rank: near is fast, in classes of a tenth, and a copy that is there now comes before any that is on its
-/// way. nearest-id: near are the numbers, and only what a GPU has shown counts.
-std::optional<Fetcher::Source> Fetcher::source_by_rank(TileId tile, std::size_t device) const {
-  constexpr double same_class = 0.9;
-  const MemoryId dst = context_.devices[device], home = directory_.tile(tile).home_memory;
-  const bool by_speed = context_.decisions.routing == Routing::peer_rank;
-  std::optional<Holder> best, last;
-  bool best_is_coming = false;
-  double least = std::numeric_limits<double>::infinity();
-  directory_.each_holder(tile, [&](const Holder& holder) {
-    const Clock::Hop hop = context_.clock.hop(holder.memory, dst);
-    if (!hop.exists()) return;
-    if (holder.memory == home) return void(last = holder);
-    const bool is_coming = holder.available.last > context_.clock.now();
-    const auto at = *directory_.device_at(holder.memory);
-    if (!by_speed && !(directory_.copy(tile, at).last_piece < shown_before_[at])) return;
-    const double distance = by_speed ? hop.way->per_byte.value : std::abs(holder.memory.value - dst.value);
-    if (best && (is_coming != best_is_coming ? is_coming : !(distance < same_class * least))) return;
-    best = holder, least = distance, best_is_coming = is_coming;
-  });
-  if (!best) best = last;
-  if (!best) return std::nullopt;
-  return Source{*best, {context_.clock.hop(best->memory, dst).way->per_byte.value}};
-}
-
-/// The holder with the widest way, what is on its way to it counting in_flight_worth of that; of equally wide ones that
-/// whose pair was used least, then the one listed first (PARALiA's library).
-std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t device) const {
-  constexpr double in_flight_worth = 0.9;
-  const MemoryId dst = context_.devices[device];
-  std::optional<Holder> best;
-  double least = LinkMap::no_way.value;
-  int least_sent = 0;
-  directory_.each_holder(tile, [&](const Holder& holder) {
-    double per_byte = context_.links->per_byte(holder.memory, dst).value;
-    if (holder.available.last > context_.clock.now()) per_byte /= in_flight_worth;
-    const auto pair = sent_.find({holder.memory, dst});
-    const int sent = pair == sent_.end() ? 0 : pair->second;
-    if (per_byte < least || (per_byte == least && best && sent < least_sent))
-      best = holder, least = per_byte, least_sent = sent;
-  });
-  if (!best) return std::nullopt;
-  return Source{*best, {least}};
 }
 
 Fetcher::Trip Fetcher::trip_from(const Holder& holder, std::size_t device) const {
@@ -110,7 +34,7 @@ const Fetcher::WaysTo& Fetcher::ways_to(std::size_t device) const {
     std::iota(all_devices_.begin(), all_devices_.end(), std::size_t{0});
     for (std::size_t to = 0; to < count; ++to)
       for (std::size_t from = 0; from < count; ++from)
-        if (from != to && context_.clock.hop(context_.devices[from], context_.devices[to]).exists())
+        if (from != to && reaches(context_.devices[from], context_.devices[to]))
           sources_of_[to].push_back(from), sinks_of_[from].push_back(to);
   }
   WaysTo& ways = ways_to_[device];
@@ -137,8 +61,7 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
       if (context_.decisions.routing == Routing::initial && holder.memory != home) return;
       const auto from = directory_.device_at(holder.memory);
       for (const std::size_t first : from ? sinks_of_[*from] : all_devices_)
-        if (ways.copies[first] != unreachable &&
-            (from || context_.clock.hop(holder.memory, context_.devices[first]).exists()))
+        if (ways.copies[first] != unreachable && (from || reaches(holder.memory, context_.devices[first])))
           consider(holder, first);
     });
   };
@@ -153,37 +76,34 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
   });
   if (!best || !context_.decisions.caching)  // without it no device keeps what others may fetch
     throw InputError{
-        fmt::format("machine '{}' has no route from '{}' to '{}'; leave GPUs out with --devices, or add a link",
+        fmt::format("machine '{}' has no route from '{}' to '{}'; leave GPUs out with --devices, add a link, or copy "
+                    "over a host with "
+                    "--set peer-copies=staged",
                     context_.topology.name(), context_.topology.memory(home).name,
                     context_.topology.memory(context_.devices[device]).name)};
   while (best->stops.back() != device) best->stops.push_back(ways.next[best->stops.back()]);
   return *std::move(best);
 }
 
-/// What routing compares: bandwidth by s/B, any other by s.
-Fetcher::SourceCost Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) const {
+Clock::Arrival Fetcher::arrival(TileId tile, MemoryId src, MemoryId dst, int pieces,
+                                const Clock::Arrival& available) const {
   const Bytes bytes = directory_.bytes(tile);
-  if (context_.links)
-    return {(context_.links->latency(holder.memory, dst) + bytes * context_.links->per_byte(holder.memory, dst)).value};
-  const Clock::Hop hop = context_.clock.hop(holder.memory, dst);
-  if (context_.decisions.routing == Routing::bandwidth || !hop.exists()) return {hop.way->per_byte.value};
-  const Seconds arrival = context_.clock.estimate(hop, bytes, 1, whole(holder.available)).last;
-  return {arrival.value, arrival};
+  return staged(src, dst) ? context_.stage->arrival(context_, src, dst, bytes, available)
+                          : context_.clock.estimate(context_.clock.hop(src, dst), bytes, pieces, available);
 }
 
 Seconds Fetcher::eta(TileId tile, std::size_t device) const {
   if (directory_.present(tile, device)) return directory_.there(tile, device);
   const auto source = best_source(tile, device);
   if (source && source->cost.arrival) return *source->cost.arrival;
-  const bool direct = source && context_.clock.hop(source->holder.memory, context_.devices[device]).exists();
+  const bool direct = source && reaches(source->holder.memory, context_.devices[device]);
   const auto& [from, stops] = direct   ? Trip{source->holder, {device}}
                               : source ? trip_from(source->holder, device)
                                        : detour(tile, device);
   Clock::Arrival there = from.available;
   for (MemoryId at = from.memory; const std::size_t stop : stops) {
-    const Clock::Hop hop = context_.clock.hop(at, context_.devices[stop]);
-    there = context_.clock.estimate(hop, directory_.bytes(tile), 1, whole(there));
-    at = hop.dst;
+    there = arrival(tile, at, context_.devices[stop], 1, whole(there));
+    at = context_.devices[stop];
   }
   return there.last;
 }
@@ -208,9 +128,8 @@ void Fetcher::fetch_alone(TileId tile, std::size_t device) {
   for (const std::size_t stop : stops) {
     if (!directory_.present(tile, stop)) {
       if (pieces == 1) from.available = whole(from.available);
-      const Clock::Hop hop = context_.clock.hop(from.memory, context_.devices[stop]);
-      const auto arrival = context_.clock.estimate(hop, directory_.bytes(tile), pieces, from.available);
-      send(tile, from, stop, pieces, arrival, device);
+      send(tile, from, stop, pieces, arrival(tile, from.memory, context_.devices[stop], pieces, from.available),
+           device);
     }
     from = {context_.devices[stop], directory_.copy(tile, stop).available};
   }
@@ -259,7 +178,7 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
   when.enter.after(target.slot.former);
   if (!copy) when.leave.after(directory_.last_written_at_home(tile));
   HostStage::Copied copied;
-  if (context_.stage && context_.stage->between(from.memory, context_.devices[to])) {
+  if (staged(from.memory, context_.devices[to])) {
     if (copy) when.leave.after(copy->last_piece);
     copied = context_.stage->copy(context_, on_behalf, source, there, when);
   } else {

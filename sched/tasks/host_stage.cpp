@@ -37,6 +37,19 @@ HostStage::Room HostStage::take(MemoryId host, std::size_t device, std::int64_t 
   return room;
 }
 
+SecondsPerByte HostStage::per_byte(const Clock& clock, MemoryId src, MemoryId dst) const {
+  const MemoryId host = host_of(src, dst);
+  return std::max(clock.hop(src, host).way->per_byte, clock.hop(host, dst).way->per_byte);
+}
+
+Clock::Arrival HostStage::arrival(const PlanContext& context, MemoryId src, MemoryId dst, Bytes bytes,
+                                  const Clock::Arrival& available) const {
+  const MemoryId host = host_of(src, dst);
+  const int pieces = context.decisions.chunks;
+  const auto there = context.clock.estimate(context.clock.hop(src, host), bytes, pieces, available);
+  return context.clock.estimate(context.clock.hop(host, dst), bytes, pieces, there);
+}
+
 HostStage::Copied HostStage::copy(PlanContext& context, std::size_t device, const View& from, const View& to,
                                   When when) {
   const auto memory = [&](const View& view) { return builder_.plan().buffer(view.buffer).memory; };

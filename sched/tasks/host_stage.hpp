@@ -30,6 +30,11 @@ class HostStage {
     OpId left;         // after which the source is free
     Clock::Arrival arrival;
   };
+  /// Of many pieces: that of the slower way.
+  SecondsPerByte per_byte(const Clock& clock, MemoryId src, MemoryId dst) const;
+  /// When `bytes` that are at `src` would be at `dst` if they were sent now.
+  Clock::Arrival arrival(const PlanContext& context, MemoryId src, MemoryId dst, Bytes bytes,
+                         const Clock::Arrival& available) const;
   /// Copies a whole tile on behalf of a device, in `chunks` pieces.
   Copied copy(PlanContext& context, std::size_t device, const View& from, const View& to, When when);
 

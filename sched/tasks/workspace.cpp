@@ -55,7 +55,7 @@ Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topol
   plan.single_issuer = decisions.single_issuer;
   const auto seconds = [](double microseconds) { return Seconds{microseconds * 1e-6}; };
   plan.runtime = {seconds(decisions.task_us), seconds(decisions.request_us), seconds(decisions.peer_us),
-                  seconds(decisions.call_us + decisions.gpu_us * static_cast<double>(decisions.devices.size())),
+                  seconds(decisions.gpu_us * static_cast<double>(decisions.devices.size())),
                   decisions.copy_rates == CopyRates::duplex};
   plan.origin.decisions = to_text(decisions, topology);
   return plan;

@@ -177,6 +177,13 @@ class Policies(CommandTest):
         self.assertNotIn("\x1b", text)
 
     @needs_simulator
+    def test_the_costs_of_an_emulated_library_are_named(self):
+        asked = ("simulate", "--gemm", "512", "--topology", "two-gpu", "--policy")
+        self.assertRegex(self.succeed(*asked, "paralia"), r"\nemulated +40 us a kernel, 1 ms a call, in simulations\n")
+        self.assertRegex(self.succeed(*asked, "cublasxt"), r"\nemulated +4\.2 ms a call, duplex rates, in simulations\n")
+        self.assertNotIn("emulated", self.succeed(*asked, "tilerail"))
+        self.assertNotIn("emulated", self.succeed(*asked, "paralia", "--set", "task-us=0", "--set", "gpu-us=0"))
+
     def test_wishes_without_effect_are_named_in_every_output(self):
         arguments = ["--gemm", "1K", "--topology", "clx-ai", "--select", "edp"]
         for more in ([], ["--set", "select-by=model"], ["--set", "select-ms=50"]):

@@ -1,9 +1,11 @@
 """The experiments on CLX-AI: unequal GPUs, PARALiA, its link map."""
 
-import csv
 import unittest
 
+from harness.datasets import clx_ai_dataset
 from support import SOURCE, ExperimentTest, csv_rows, table_after
+
+WATTS = 39996 / 17.27 / 8  # thesis table 3.4: rate over efficiency of comm_opt, which uses eight GPUs
 
 
 class ClxAiHetero(ExperimentTest):
@@ -27,8 +29,7 @@ class ClxAiHetero(ExperimentTest):
         self.assertEqual(table_after(text, "comm_opt over")[0][-1], f"{gain:.3f}")
 
     def test_the_dataset_has_the_250_problems_of_the_thesis(self):
-        from clx_ai_hetero import dataset
-        self.assertEqual((len(dataset()), len(set(dataset()))), (250, 250))
+        self.assertEqual((len(clx_ai_dataset(2)), len(set(clx_ai_dataset(2)))), (250, 250))
 
     def test_a_size_that_was_not_measured_is_refused(self):
         self.assert_refused([*self.RUN, "5K"], "no rows of the --sizes")
@@ -47,7 +48,7 @@ class ClxAiParalia(ExperimentTest):
         rate = flops / sum(float(row["simulated_s"]) for row in chosen) / 1e9
         means = {line[0]: line[1:] for line in table_after(text, " ")}
         self.assertEqual(means["select(PDP)"][2], f"{rate:.0f}")
-        self.assertAlmostEqual(float(means["select(PDP)"][5]), rate / (39996 / 17.27 / 8), delta=0.0051)
+        self.assertAlmostEqual(float(means["select(PDP)"][5]), rate / WATTS, delta=0.0051)
         ratios = sorted(float(row["simulated_s"]) / float(row["bound_s"]) for row in chosen)
         self.assertGreaterEqual(ratios[0], 1)
         over = {line[0]: line[1:] for line in table_after(text, "makespan over bound")}["select(PDP)"]
@@ -64,9 +65,8 @@ class ClxAiParalia(ExperimentTest):
         self.assertAlmostEqual(float(line.split()[-2].rstrip("x")) / product**0.5, 1, delta=0.006)
 
     def test_the_dataset_has_630_problems_and_measured_rows_are_among_them(self):
-        from clx_ai_paralia import PLACES, dataset
-        problems = {(str(each.m), str(each.n), str(each.k), each.place) for each in dataset()}
-        self.assertEqual((len(dataset()), len(problems), len(PLACES)), (630, 630, 10))
+        problems = {(*each.sizes.split(","), each.place) for each in clx_ai_dataset(1)}
+        self.assertEqual((len(clx_ai_dataset(1)), len(problems)), (630, 630))
         for row in csv_rows(SOURCE / "experiments/reference/clx_ai_libraries.csv")[1]:
             place = ":".join(row[f"loc_{matrix}"] for matrix in "ABC")
             self.assertIn((row["M"], row["N"], row["K"], place), problems)

@@ -1,6 +1,5 @@
 """The experiments on Karolina: Figure 4.8 of the thesis, and PARALiA-GEMMex."""
 
-import csv
 import unittest
 
 from support import ExperimentTest, csv_rows, table_after

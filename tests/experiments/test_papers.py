@@ -77,7 +77,7 @@ class Journals(ExperimentTest):
         self.assertEqual(sorted(first), [1, 2])
         self.assertEqual(self.simulate(program, "512", "1024", "2048"), [*first, 3])
         self.assertEqual(self.calls(), 3)
-        entry = json.loads((self.folder / "j/journal").read_text().splitlines()[0])
+        entry = json.loads((self.folder / "j/journal").read_text().splitlines()[0].partition(" ")[2])
         self.assertEqual(entry["result"], {"makespan_s": first[0]}, "only what experiments ask for is kept")
 
     def test_lines_that_were_cut_off_and_other_programs_count_for_nothing(self):
@@ -88,9 +88,15 @@ class Journals(ExperimentTest):
         journal.write_text(lines[0] + "\n" + lines[1][:40])
         self.simulate(program, "512", "1024")
         self.assertEqual(self.calls(), 3)
+        self.simulate(program, "512", "1024")
+        self.assertEqual(self.calls(), 3, "the line after the torn one is whole")
+        first, *others = journal.read_bytes().splitlines(True)
+        journal.write_bytes(first.replace(b'"result"', b'"rexult"') + b"".join(others) + b"\xff\xfe\n")
+        self.simulate(program, "512", "1024")
+        self.assertEqual(self.calls(), 4, "a line that was changed is no result")
         os.utime(program, ns=(1, 1))
         self.simulate(program, "512", "1024")
-        self.assertEqual(self.calls(), 5)
+        self.assertEqual(self.calls(), 6)
 
 
 class All(ExperimentTest):
@@ -113,6 +119,11 @@ class All(ExperimentTest):
 
     def test_an_experiment_that_is_not_there_is_refused(self):
         self.assert_refused(["run", "all", "--", "--only", "fig_99"], "'fig_99' is none of cocopelia_fig_1, ")
+        self.assert_refused(["run", "all", "--", "--only", ""], "'' is none of cocopelia_fig_1, ")
+
+    def test_a_folder_in_place_of_the_page_is_refused_at_once(self):
+        self.assert_refused(["run", "all", "--", "--page", "."], "--page: '.' is a folder; expected a file")
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 class Gallery(ExperimentTest):
@@ -166,6 +177,9 @@ class Hops(ExperimentTest):
         for hops in ("0", "1"):
             into_1 = sum(float(row["tiles"]) for row in rows if row["max_hops"] == hops and row["dst"] == "gpu1")
             self.assertGreaterEqual(into_1, 8)  # half of A at least
+        direct = {row["max_hops"]: float(row["tiles"]) for row in rows if (row["src"], row["dst"]) == ("gpu0", "gpu1")}
+        self.assertGreater(direct["0"], 0)
+        self.assertEqual(direct["1"], 0)
         self.assertFalse([row for row in rows if "host" in (row["src"], row["dst"])])
 
 

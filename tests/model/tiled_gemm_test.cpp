@@ -177,6 +177,9 @@ TEST(StridedEfficiency, FallsWithThePitchAndOnADeviceThatComputes) {
   EXPECT_DOUBLE_EQ(of(1e6, false, false), 0.5);
   EXPECT_DOUBLE_EQ(of(65536, false, true), 0.4);
   EXPECT_DOUBLE_EQ(of(65536, true, true), 0.3) << "no matter between devices";
+  strided.back = {{column, 0.2, Bytes{0}}};
+  EXPECT_DOUBLE_EQ(strided.of({column, far, false, true, true}), 0.2) << "to the host";
+  EXPECT_DOUBLE_EQ(of(65536, false, true), 0.4) << "not to the host";
 }
 
 TEST(StridedEfficiency, PitchesOnAndOffTheBorderCountAmongThemselves) {

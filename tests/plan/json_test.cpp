@@ -81,12 +81,22 @@ TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
   EXPECT_NE(content_hash(other), before);
 }
 
+TEST_F(PlanJson, AWarmPlanStaysOneAndHasAnotherHash) {
+  Plan warm = plan;
+  warm.warm = true;
+  EXPECT_NE(content_hash(warm), content_hash(plan));
+  EXPECT_TRUE(plan_from_json(to_json(warm), "plan.json").warm);
+  EXPECT_FALSE(plan_from_json(to_json(plan), "plan.json").warm);
+}
+
 TEST_F(PlanJson, CostsOfARunTimeSystemAreKeptAndHashed) {
   Plan other = plan;
   other.runtime = {};
   EXPECT_EQ(to_json(other).find("\"runtime\""), std::string::npos);
   other.runtime = {Seconds{80e-6}, Seconds{7e-6}, Seconds{9e-6}, Seconds{0.3e-3}};
   EXPECT_NE(content_hash(other), content_hash(plan));
+  EXPECT_EQ(plan_from_json(to_json(other), "plan.json").runtime, other.runtime);
+  other.runtime.duplex = true;
   EXPECT_EQ(plan_from_json(to_json(other), "plan.json").runtime, other.runtime);
   const auto with = [](const char* key, const json& value) {
     return [key, value](json& j) {

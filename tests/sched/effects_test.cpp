@@ -28,7 +28,7 @@ using test::shipped;
 /// A value other than the field's own, for every field.
 const std::vector<std::string> wishes = [] {
   std::istringstream all{
-      "devices=search devices=first devices=all k-split=2 k-split=all select=edp select-by=model select-ms=7 "
+      "devices=search devices=all k-split=2 k-split=all select=edp select-by=model select-ms=7 "
       "ways=search ways=fixed "
       "judge-ops=0 judge-ops=1000 grid=auto grid=square distribution=1d-cyclic distribution=sequential "
       "distribution=even-blocks distribution=proportional shares=speed shares=equal tile-choice=search "
@@ -41,7 +41,7 @@ const std::vector<std::string> wishes = [] {
       "order=fifo order=fewest-fetches order=eta order=eta-all agent=none agent=paralia agent=xkblas agent=blasx "
       "routing=peer-rank routing=nearest-id grid=xkblas caching=on caching=off warm=on overlap=off overlap=on "
       "compute-streams=1 compute-streams=3 memory=cubes memory=evict memory-fraction=0.3 issue=single "
-      "issue=per-device task-us=80 request-us=5 peer-us=9 call-us=100"};
+      "issue=per-device task-us=80 request-us=5 peer-us=9"};
   return std::vector<std::string>{std::istream_iterator<std::string>{all}, {}};
 }();
 

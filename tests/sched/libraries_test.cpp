@@ -1,10 +1,15 @@
 // The presets of single libraries: what they copy, in which memory, and how far ahead.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 
 #include "backends/fluid/simulation.hpp"
+#include "cost/estimate.hpp"
+#include "cost/strided_copy.hpp"
+#include "model/machine/concurrent_rates.hpp"
 #include "tests/support/plan_words.hpp"
+#include "tests/support/small_machine.hpp"
 #include "tests/support/two_gpu.hpp"
 
 namespace tilerail::testing {
@@ -85,6 +90,58 @@ TEST_F(Libraries, CocopeliaFetchesEveryTileOnceAndMergesRests) {
   EXPECT_EQ(moved(made, host, gpu0), 3 * all);
   EXPECT_EQ(moved(made, gpu0, host), all);
   EXPECT_EQ(count(made, OpKind::gemm), 8);
+}
+
+// Without links between GPUs, tiles of B come from gpu1 to gpu0, and C goes home to it, over the host.
+TEST_F(Libraries, StagedCopiesNeedNoRouteBetweenGpus) {
+  auto d = small_machine::memories_and_switches(2, 0);
+  d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
+  for (const char* gpu : {"g0", "g1"}) small_machine::add_links(d, "h", gpu, 10);
+  const Topology apart{d};
+  GemmProblem p = cube(1024);
+  p.place_a = p.place_c = gpu0, p.place_b = gpu1;
+  for (const char* name : {"cublasxt", "gemmex", "xkblas", "blasx", "tilerail"}) {
+    const Plan made = plan_gemm(p, apart, apart.gpus(), policy(name, {"tile=256", "peer-copies=staged"}));
+    validate(made, apart);
+    EXPECT_EQ(moved(made, gpu0, gpu1) + moved(made, gpu1, gpu0), 0) << name;
+    EXPECT_GT(moved(made, gpu1, host), 0) << name;
+    EXPECT_GT(makespan_of(simulate_fluid(made, apart)).value, 0) << name;
+  }
+}
+
+// A tile of A alone is copied, once, and nothing goes back; GPU 0 gets 12.33 GB/s alone, less beside a copy to the
+// host.
+TEST_F(Libraries, DuplexRatesAreThoseOfCopiesBothWays) {
+  const Topology testbed = shipped("cocopelia-testbed-2");
+  const MemoryId home = testbed.hosts()[0], gpu = testbed.gpus()[0];
+  GemmProblem p = cube(4096);
+  p.place_b = p.place_c = gpu;
+  const auto made = [&](const char* rates) {
+    return plan_gemm(p, testbed, {{gpu}}, policy("gemmex", {"tile=4096", rates}));
+  };
+  const std::array<std::pair<MemoryId, MemoryId>, 2> both{{{home, gpu}, {gpu, home}}};
+  const double bytes = 4096.0 * 4096 * 8, alone = testbed.pair_rate(home, gpu).value,
+               beside = concurrent_rates(testbed, both)[0].value;
+  ASSERT_LT(beside, 0.9 * alone);
+  const Resources resources{testbed};
+  for (const bool estimated : {false, true}) {
+    const auto seconds = [&](const Plan& plan) {
+      return estimated ? estimate_plan(plan, testbed, resources).makespan.value
+                       : makespan_of(simulate_fluid(plan, testbed)).value;
+    };
+    const double longer = seconds(made("copy-rates=duplex")) - seconds(made("copy-rates=alone"));
+    EXPECT_NEAR(longer / (bytes / beside - bytes / alone), 1, 1e-3) << estimated;
+  }
+}
+
+// All other GPUs copy both ways, too, but not beside a staged copy.
+TEST_F(Libraries, StagedCopiesHaveTheOtherWayOfTheirOwnGpuAloneBesideThem) {
+  const Topology node = shipped("clx-ai");
+  const MemoryId home = node.hosts()[0], gpu = node.gpus()[0];
+  const double all = duplex_efficiency(node, home, gpu, node.gpus(), false);
+  EXPECT_LT(all, duplex_efficiency(node, home, gpu, node.gpus(), true));
+  EXPECT_EQ(duplex_efficiency(node, home, gpu, node.gpus(), true), duplex_efficiency(node, home, gpu, {}, false));
+  EXPECT_EQ(duplex_efficiency(node, gpu, node.gpus()[1], node.gpus(), false), 1) << "no host";
 }
 
 }  // namespace

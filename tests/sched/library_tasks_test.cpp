@@ -116,18 +116,35 @@ TEST(Blasx, AWarmCallFetchesOnlyC) {
   EXPECT_LT(seconds(plan), seconds(planned(machine, policy("blasx"), cube(4096))));
 }
 
-// The tiles of sub-kernel n + 1 are asked for when those of n have come.
+// The tiles of sub-kernel n + 1 are asked for when those of n have come, which may be from elsewhere: A comes from
+// gpu1, B and C from the host.
 TEST(Paralia, AsksForTilesInTurn) {
   const Topology machine = shipped("two-gpu");
-  const Plan plan = plan_gemm(cube(4096), machine, std::vector{machine.gpus()[0]}, policy("paralia", {"tile=1024"}));
-  std::vector<OpId> first_inputs;
-  for (std::size_t i = 0; i < plan.ops.size() && first_inputs.size() < 3; ++i) first_inputs.push_back(OpId{i});
-  for (const OpId id : first_inputs) EXPECT_EQ(plan.op(id).kind, OpKind::copy) << id.value;
-  const auto next =
-      std::find_if(plan.ops.begin() + 3, plan.ops.end(), [](const Op& op) { return op.kind == OpKind::copy; });
-  const OpId id{static_cast<std::size_t>(next - plan.ops.begin())};
-  EXPECT_EQ(plan.op(OpId{std::int32_t{3}}).kind, OpKind::gemm);
-  EXPECT_EQ(plan.op(id).queue, plan.op(first_inputs[0]).queue) << "the queue orders it after all of them";
+  const MemoryId host = machine.hosts()[0], gpu0 = machine.gpus()[0], gpu1 = machine.gpus()[1];
+  GemmProblem problem = cube(4096);
+  problem.place_a = gpu1;
+  const auto awaits_the_host = [&](const char* agent) {
+    const Plan plan = plan_gemm(problem, machine, std::vector{gpu0}, policy("paralia", {"tile=1024", agent}));
+    std::vector<OpId> of_a;
+    for (std::size_t i = 0; i < plan.ops.size(); ++i)
+      if (const Queue& queue = plan.queue(plan.ops[i].queue); queue.src == gpu1 && queue.dst == gpu0)
+        of_a.push_back(OpId{i});
+    return std::ranges::any_of(plan.deps_of(of_a.at(1)), [&](OpId dep) {
+      return plan.op(dep).kind == OpKind::copy && plan.queue(plan.op(dep).queue).src == host;
+    });
+  };
+  EXPECT_TRUE(awaits_the_host("agent=paralia"));
+  EXPECT_FALSE(awaits_the_host("agent=none"));
+}
+
+TEST(RuntimeCosts, ThoseOfACallAreOfEachGpuThatTakesPart) {
+  const Topology machine = shipped("clx-ai");
+  const auto of_call = [&](std::size_t gpus) {
+    return plan_gemm(cube(4096), machine, std::span{machine.gpus()}.first(gpus), policy("paralia", {"gpu-us=500"}))
+        .runtime.call.value;
+  };
+  EXPECT_DOUBLE_EQ(of_call(1), 500e-6);
+  EXPECT_DOUBLE_EQ(of_call(8), 8 * 500e-6);
 }
 
 TEST(Distribution, EvenBlocksDealTheRestInTurn) {
