@@ -37,7 +37,12 @@ class Value:
 
     def allowed(self) -> str:
         """The band; of a target that is the target."""
-        return "-" if self.where == "target" else " to ".join(self.text(end) for end in self.band())
+        low, high = self.band()
+        if self.where == "target":
+            return "-"
+        if self.unit == "%":
+            return f"{self.text(low)}..{self.text(high)}"
+        return f"{self.text(low).removesuffix('x').split()[0]}..{self.text(high)}"
 
     def published(self) -> str:
         if self.where == "target":

@@ -79,7 +79,7 @@ class Journal:
                 print(f"{self.path}: {len(found)} results of an interrupted run are taken", file=sys.stderr)
         return found
 
-    def __len__(self) -> int:
+    def count(self) -> int:
         return len(self.found_)
 
     def find(self, arguments: list[str]) -> dict | None:
@@ -220,8 +220,8 @@ class Tilerail:
                 pool.shutdown(wait=False, cancel_futures=True)
                 self._end()
                 progress.end()
-                if isinstance(reason, KeyboardInterrupt) and self.journal_:
-                    print(f"interrupted; {self.journal_.path} keeps {len(self.journal_)} results: the same command goes "
+                if isinstance(reason, KeyboardInterrupt) and self.journal_ and self.journal_.count() > 0:
+                    print(f"interrupted; {self.journal_.path} keeps {self.journal_.count()} results: the same command goes "
                           "on from there", file=sys.stderr)
                 raise
             finally:

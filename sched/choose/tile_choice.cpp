@@ -49,7 +49,11 @@ std::vector<std::int64_t> tile_candidates(std::int64_t m, std::int64_t n, std::i
   const std::int64_t m_r = largest_piece(m, grid.rows), n_c = largest_piece(n, grid.cols);
   const std::int64_t longest = std::max({m_r, n_c, k, std::int64_t{1}});
   std::vector<std::int64_t> sides{longest, std::max(m_r, n_c)};
-  for (std::int64_t power = 256; power <= longest; power *= 2)
+  constexpr std::int64_t least = 256;
+  for (const std::int64_t parts : {1, 2, 4, 8})  // that leave no rest
+    if (const std::int64_t side = std::min(m_r, n_c); side % parts == 0 && side / parts >= least)
+      sides.push_back(side / parts);
+  for (std::int64_t power = least; power <= longest; power *= 2)
     for (const std::int64_t side : {power, power + power / 2}) sides.push_back(side);
   std::sort(sides.begin(), sides.end());
   std::vector<std::int64_t> tiles;

@@ -23,6 +23,7 @@ constexpr std::array varied{
     Varied{"order", {"eta", "fifo"}},
     Varied{"c-tiles", {"eager", "lazy"}},
     Varied{"routing", {"link-eta", "eta", "link-map"}},
+    Varied{"hop-rule", {"added", "bottleneck"}},
     Varied{"batch", {"on", "off"}},
     Varied{"write-backs", {"own-queues", "in-order"}},
     Varied{"compute-streams", {"auto", "8"}},
@@ -61,12 +62,14 @@ const std::vector<Changes>& often_best() {
 
 /// What ways of other presets are made of. Of gemmex without its order, which takes longer to plan, and with the queues
 /// of the search's own ways; of paralia without the one thread that its library's locks amount to, and with tiles dealt
-/// so that the rest is even.
+/// so that the rest is even; by both rules for hops, each of which wins by much somewhere.
 std::vector<Policy> others() {
   Policy gemmex = preset("gemmex"), paralia = preset("paralia");
   gemmex.order = Order::eta, gemmex.write_backs = WriteBacks::in_order;
   paralia.single_issuer = false, paralia.distribution = Distribution::cyclic_2d;
-  return {std::move(paralia), std::move(gemmex), preset("tilerail")};
+  Policy by_times = paralia;
+  by_times.hop_rule = HopRule::added;
+  return {std::move(by_times), std::move(paralia), std::move(gemmex), preset("tilerail")};
 }
 
 /// To find the link map of more takes longer than all plans.

@@ -179,8 +179,8 @@ class Policies(CommandTest):
     @needs_simulator
     def test_the_costs_of_an_emulated_library_are_named(self):
         asked = ("simulate", "--gemm", "512", "--topology", "two-gpu", "--policy")
-        self.assertRegex(self.succeed(*asked, "paralia"), r"\nemulated +40 us a kernel, 1 ms a call, in simulations\n")
-        self.assertRegex(self.succeed(*asked, "cublasxt"), r"\nemulated +4\.2 ms a call, duplex rates, in simulations\n")
+        self.assertRegex(self.succeed(*asked, "paralia"), r"\nemulated +40.00 us a kernel, 1.000 ms a call, in simulations\n")
+        self.assertRegex(self.succeed(*asked, "cublasxt"), r"\nemulated +4\.200 ms a call, duplex rates, in simulations\n")
         self.assertNotIn("emulated", self.succeed(*asked, "tilerail"))
         self.assertNotIn("emulated", self.succeed(*asked, "paralia", "--set", "task-us=0", "--set", "gpu-us=0"))
 

@@ -155,7 +155,7 @@ class ClxAiLinkMap(ExperimentTest):
         text, lines, links = self.runs()
         self.assertEqual(lines["h:h:h", "blasx, measured"][1], 592)
         found = next(line for line in text.splitlines() if line.startswith("xkblas 0:1:2, transfers"))
-        self.assertEqual(found.split()[-3], "469")
+        self.assertEqual(found.split()[-4], "469")
         shared = 0.0
         ours, theirs = ({(row["src"], row["dst"]): float(row["transfers"]) for row in rows}
                         for rows in (links["h:h:h", "paralia", measured] for measured in "01"))

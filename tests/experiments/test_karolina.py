@@ -36,7 +36,7 @@ class Figure48(ExperimentTest):
                          [["cache+overlap,", "both"], ["bandwidth,", "h:h:h"], ["bandwidth,", "0:0:0"],
                           ["eta+batch,", "both"], ["lazy+order,", "both"]])
         for line in lines:
-            step, place, *_, published, simulated, verdict = line.split()
+            step, place, *_, published, _, simulated, verdict = line.split()
             simulated, published = float(simulated.rstrip("x")), float(published.rstrip("x"))
             column = ("h:h:h", "0:0:0", "both").index(place)
             self.assertAlmostEqual(float(factors[step.rstrip(",")][column]), simulated, delta=0.0051)
