@@ -211,7 +211,7 @@ class Search {
   /// not help. Returns false when a plan that was not cheap to make was hopeless.
   bool try_fewer(const std::vector<MemoryId>& devices, Judged& best) {
     constexpr double hopeless = 1.25;  // docs/model.md#gpus
-    constexpr std::ptrdiff_t few_smaller = 2;
+    constexpr std::ptrdiff_t few_smaller = 4;
     const TileScheduler scheduler{question_.on(devices)};
     const Grid grid = scheduler.grid();
     std::vector<std::int64_t> tiles{best.plan.tile};
@@ -239,7 +239,7 @@ class Search {
     return true;
   }
 
-  static constexpr std::size_t patience = 3;
+  static constexpr std::size_t patience = 5;
   static constexpr std::int64_t many_kernels = 2000;
 
   const Question question_;

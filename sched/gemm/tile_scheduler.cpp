@@ -56,7 +56,7 @@ std::int64_t TileScheduler::largest_tile() const {
   const std::int64_t least = *std::min_element(capacities_.begin(), capacities_.end());
   const double elements =
       static_cast<double>(least) / comfortable_slots / static_cast<double>(element_size(problem_.dtype));
-  const double longest_of_tile = question_.policy.ragged == Ragged::merged ? 1.5 : 1;  // of T
+  const double longest_of_tile = in_cubes() && question_.policy.ragged == Ragged::merged ? 1.5 : 1;  // of T
   const double side = problem_.of_vectors() ? elements : std::sqrt(elements) / longest_of_tile;
   return std::max<std::int64_t>(64, static_cast<std::int64_t>(side) / 64 * 64);
 }
@@ -155,9 +155,8 @@ std::vector<TileDirectory::Kept> TileScheduler::add_region(PlanContext& context,
 }
 
 Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {
-  const bool in_cubes = problem_.routine == Routine::gemm && problem_.has_product();
   TileCut how{decisions.tile};
-  if (in_cubes) how.small = decisions.small_tiles, how.ragged = decisions.ragged;
+  if (in_cubes()) how.small = decisions.small_tiles, how.ragged = decisions.ragged;
   for (std::size_t d = 0; d < devices_.size(); ++d)
     if (!has_room(decisions.tile + decisions.tile / 2, d)) how.ragged = Ragged::own;
   return {region, decisions.grid, how, decisions.distribution, decisions.shares, borders_};

@@ -45,6 +45,8 @@ class TileScheduler {
   Tiling tiling(const Region& region, const Decisions& decisions) const;
   /// How many kernels tiles of this size make of the problem.
   double kernels(std::int64_t tile) const;
+  /// Whether there are tiles of m, n and k, which may differ in size.
+  bool in_cubes() const { return problem_.routine == Routine::gemm && problem_.has_product(); }
   bool need_others() const;
   bool fits(const Region& region, const Decisions& decisions) const;
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;

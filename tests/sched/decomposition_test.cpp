@@ -113,7 +113,7 @@ TEST(TileChoice, KernelsAreCountedByBlock) {
 
 TEST(TileChoice, CandidatesHaveTheSidesOfABlock) {
   EXPECT_EQ(tile_candidates(1400, 600, 900, {2, 1}, 1 << 20, 16384),
-            (std::vector<std::int64_t>{256, 384, 512, 704, 768, 900}));
+            (std::vector<std::int64_t>{256, 300, 384, 512, 600, 704, 768, 900}));
 }
 
 }  // namespace
