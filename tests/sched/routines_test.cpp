@@ -14,7 +14,6 @@
 namespace tilerail::testing {
 namespace {
 
-constexpr MemoryId host{0}, gpu0{1}, gpu1{2};
 using Words = std::vector<std::string>;
 
 using Routines = OnTwoGpu;
