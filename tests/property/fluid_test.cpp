@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "backends/sim/sim_executor.hpp"
@@ -16,16 +17,16 @@ namespace {
 
 constexpr double rounding = 1e-9;  // of dates that are sums of many terms
 
-/// Whether two operations end less than 0.1 ns apart, but not at one moment. Which of them asks first for an engine
-/// that both wait for is left to rounding, and everything after it may differ.
-bool has_near_ties(const std::vector<OpTime>& times) {
+/// The first date at which two operations end less than 0.1 ns apart, but not at one moment. Which of them asks first
+/// for an engine that both wait for is left to rounding, and what comes later may differ.
+double first_near_tie(const std::vector<OpTime>& times) {
   constexpr double one_moment = 1e-14, near = 1e-10;
   std::vector<double> ends;
   for (const OpTime& time : times) ends.push_back(time.end);
   std::ranges::sort(ends);
   for (std::size_t i = 1; i < ends.size(); ++i)
-    if (const double apart = ends[i] - ends[i - 1]; apart > one_moment && apart < near) return true;
-  return false;
+    if (const double apart = ends[i] - ends[i - 1]; apart > one_moment && apart < near) return ends[i];
+  return std::numeric_limits<double>::infinity();
 }
 
 void check_times(const Case& c, const Topology& machine) {
@@ -33,13 +34,12 @@ void check_times(const Case& c, const Topology& machine) {
   const Plan plan = plan_gemm(c.problem, machine, c.devices, c.policy);
   const std::vector<OpTime> expected = SimExecutor{machine}.execute(plan).ops, times = simulate_fluid(plan, machine);
   RC_ASSERT(times.size() == expected.size());
-  RC_PRE(!has_near_ties(expected));
+  const double close = rounding * makespan_of(expected).value, until = first_near_tie(expected);
   for (std::size_t i = 0; i < times.size(); ++i) {
     RC_LOG() << "operation " << i << ": " << times[i].start << " to " << times[i].end << " s, in SimGrid "
              << expected[i].start << " to " << expected[i].end << "\n";
-    const double close = rounding * makespan_of(expected).value;
-    RC_ASSERT(std::abs(times[i].start - expected[i].start) <= close);
-    RC_ASSERT(std::abs(times[i].end - expected[i].end) <= close);
+    if (expected[i].start < until) RC_ASSERT(std::abs(times[i].start - expected[i].start) <= close);
+    if (expected[i].end < until) RC_ASSERT(std::abs(times[i].end - expected[i].end) <= close);
   }
 }
 
