@@ -71,11 +71,11 @@ TEST(WideWays, PiecesLeaveAsTheyArrive) {
 }
 
 /// Tiles from g0 to g2, g1 to g2 and g0 to g1 where all matrices are on the host, which all need all of B from.
-std::vector<std::size_t> sent_to_others(double host_rate, const char* rule) {
+std::vector<std::size_t> sent_to_others(double host_rate, const char* rule, double g0_to_g2 = 40) {
   auto d = small_machine::memories_and_switches(3, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
   for (const char* gpu : {"g0", "g1", "g2"}) small_machine::add_links(d, "h", gpu, host_rate);
-  small_machine::add_links(d, "g0", "g1", 40), small_machine::add_links(d, "g0", "g2", 40);
+  small_machine::add_links(d, "g0", "g1", 40), small_machine::add_links(d, "g0", "g2", g0_to_g2);
   small_machine::add_links(d, "g1", "g2", 40);
   const Topology machine{d};
   const Plan plan = plan_gemm(cube(6144), machine, machine.gpus(), policy("paralia", {"tile=512", rule, "agent=none"}));
@@ -90,6 +90,12 @@ std::vector<std::size_t> sent_to_others(double host_rate, const char* rule) {
 TEST(WideWays, EquallyWideSourcesTakeTurns) {
   EXPECT_EQ(sent_to_others(10, "hop-rule=bottleneck"), (std::vector<std::size_t>{72, 72, 144}));
   EXPECT_EQ(sent_to_others(10, "hop-rule=added"), (std::vector<std::size_t>{144, 0, 144}));
+}
+
+// Rates that lie within a tenth of the fastest are equal, and the lowest GPU is taken; others are not.
+TEST(PeerRank, TakesTheLowestOfThoseThatAreNearlyAsFast) {
+  EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 37), (std::vector<std::size_t>{144, 0, 144}));
+  EXPECT_EQ(sent_to_others(60, "routing=peer-rank", 35), (std::vector<std::size_t>{0, 144, 144}));
 }
 
 // Without agents all that others have is on its way; 0.9 x 40 GB/s lies between 35 and 37.
