@@ -71,6 +71,7 @@ CaseStudy::CaseStudy(const std::vector<Case>& cases, const Topology& topology, c
     : topology_{topology} {
   for (const Case& c : cases) {
     Job job = c.locating([&] { return job_of(c, topology, tuned); });
+    job.plan.runtime = {};  // what runs is the plan, without the library
     const Bound bound = lower_bound(job.plan.problem, topology, job.plan.origin.given, staging_of(job.plan, topology));
     results_.push_back({.what = c, .job = std::move(job), .bound = bound});
   }

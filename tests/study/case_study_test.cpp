@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "study/cases/case_table.hpp"
+#include "study/simulator.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
 
@@ -98,6 +99,19 @@ TEST(Case, ErrorsOfWhatHasNoCellOfItsOwnNameTheOneItComesFrom) {
   EXPECT_EQ(c.located("--devices: has no GPU 5"), "cases.csv:3:1: devices: has no GPU 5");  // of the whole line
   c.routine = "dot";                                                                        // its size as a GEMM is k
   EXPECT_EQ(c.located("--dot: too large"), "cases.csv:3:7: dot: too large");
+}
+
+// cuBLASXt's 2.1 ms a GPU would be most of this call.
+TEST(CaseStudy, PredictionsLeaveOutWhatLibrariesTakeBesideTheirPlans) {
+  const Topology machine = testing::shipped("two-gpu");
+  Case c;
+  c.problem.gemm = "512", c.sizes = {"512", "512", "512"}, c.policy.name = "cublasxt", c.policy.tile = "512";
+  CaseStudy study{{c}, machine};
+  study.simulate(*simulator_of(machine));
+  EXPECT_LT(study.results().front().predicted.value(), 1.5e-3);
+  Plan with = study.results().front().job.plan;
+  with.runtime.call = Seconds{2 * 2.1e-3};
+  EXPECT_GT(simulator_of(machine)->execute(with).makespan(), Seconds{4.2e-3});
 }
 
 TEST(CaseStudy, MatricesThatThisMachineCannotHoldNameTheirCase) {
