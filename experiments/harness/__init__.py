@@ -15,6 +15,7 @@ from .results import aligned, plotting, save_figure, save_text, write_csv
 from .simulations import (BOUND_COLUMNS, SIMULATED_COLUMNS, Journal, Simulation, Tilerail, over_bound,
                           simulated_cells)
 from .tables import Row, read_table
+from .transfers import read_trace, transfers
 
 __all__ = ["BOUND_COLUMNS", "CLX_AI_PLACES", "COLOURS", "COMPARED_COLUMNS", "Case", "Compared", "FINDING_HEAD",
            "Failure", "Finding", "GIVEN_GPUS", "HardwareParser", "Journal", "KAROLINA", "LIBRARIES", "MEASURED_COLUMNS",
@@ -23,6 +24,6 @@ __all__ = ["BOUND_COLUMNS", "CLX_AI_PLACES", "COLOURS", "COMPARED_COLUMNS", "Cas
            "beside_published", "best_tiles", "by_library", "clx_ai_dataset", "command_text", "compared_cells",
            "draw_errors", "error_findings", "error_table", "finish", "gpu_arguments", "karolina_tile", "kendall_tau",
            "near_best", "order_finding", "over_bound", "over_bound_of", "plotting", "policy_of", "positive", "quantile",
-           "read_measured", "read_peers", "read_published", "read_table", "regret", "results_of", "run_experiment",
-           "sample", "save_figure", "save_text", "share_target", "simulated_cells", "sizes", "target", "verdict",
-           "write_csv"]
+           "read_measured", "read_peers", "read_published", "read_table", "read_trace", "regret", "results_of", "run_experiment",
+           "sample", "save_figure", "save_text", "share_target", "simulated_cells", "sizes", "target", "transfers",
+           "verdict", "write_csv"]

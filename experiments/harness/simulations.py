@@ -42,7 +42,6 @@ class Simulation:
     devices: str = "all"
     dtype: str = "f64"
     routine: str = "gemm"
-    traffic: bool = False  # the queues of the result are asked for
 
     def arguments(self) -> list[str]:
         typed = [] if self.dtype == "f64" else ["--dtype", self.dtype]
@@ -51,7 +50,7 @@ class Simulation:
 
     def kept(self, result: dict) -> dict:
         """What experiments ask of a result."""
-        return {key: result[key] for key in (*KEPT, *(["queues"] if self.traffic else [])) if key in result}
+        return {key: result[key] for key in KEPT if key in result}
 
 
 class Journal:
@@ -200,12 +199,12 @@ class Tilerail:
         wanted = dict.fromkeys(simulations)
         return self.call((each, each.arguments(), each.kept if self.journal_ else dict) for each in wanted)
 
-    def call(self, calls) -> dict:
+    def call(self, calls, remember: bool = True) -> dict:
         """Of (key, arguments, what to keep of the JSON): what is kept, by key; several run at once."""
         progress = Progress()
 
         def one(arguments, keep):
-            result = self._remembered(arguments, keep)
+            result = self._remembered(arguments, keep) if remember else keep(json.loads(self.run(arguments)))
             progress.step()
             return result
 
