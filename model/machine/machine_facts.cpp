@@ -72,4 +72,27 @@ std::optional<Bisection> bisection(const Topology& topology) {
                    sum_of(concurrent_rates(topology, both))};
 }
 
+bool gpus_have_own_links(const Topology& topology) {
+  const auto& gpus = topology.gpus();
+  std::vector<std::vector<bool>> with_hosts(gpus.size(), std::vector<bool>(topology.links().size()));
+  const auto each_link = [&](MemoryId src, MemoryId dst, const auto& visit) {
+    if (topology.has_route(src, dst))
+      for (const auto& use : topology.links_on(src, dst)) visit(use.link.index());
+  };
+  for (std::size_t g = 0; g < gpus.size(); ++g)
+    for (const MemoryId host : topology.hosts()) {
+      each_link(gpus[g], host, [&](std::size_t link) { with_hosts[g][link] = true; });
+      each_link(host, gpus[g], [&](std::size_t link) { with_hosts[g][link] = true; });
+    }
+  const auto are_own = [&](std::size_t a, std::size_t b) {
+    bool own = topology.has_route(gpus[a], gpus[b]);
+    each_link(gpus[a], gpus[b], [&](std::size_t link) { own = own && !with_hosts[a][link] && !with_hosts[b][link]; });
+    return own;
+  };
+  for (std::size_t a = 0; a < gpus.size(); ++a)
+    for (std::size_t b = 0; b < gpus.size(); ++b)
+      if (a != b && !are_own(a, b)) return false;
+  return true;
+}
+
 }  // namespace tilerail

@@ -33,4 +33,8 @@ struct Bisection {
 /// Absent with fewer than two GPUs, or where a pair has no route.
 std::optional<Bisection> bisection(const Topology& topology);
 
+/// Whether every two GPUs copy to each other over links of their own, NVLinks say: over none that a copy between one of
+/// them and a host takes. Time: pairs of GPUs, until the first that does not.
+bool gpus_have_own_links(const Topology& topology);
+
 }  // namespace tilerail

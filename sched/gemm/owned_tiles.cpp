@@ -50,7 +50,8 @@ Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps d
     ready = copy_once(device, from, next, deps, ready, id, queue);
     if (held) give_back_passing(held->first, held->second, id);
   };
-  for (const std::size_t stop : context_.hops(memory(from), memory(to))) {
+  const bool staged = context_.stage && context_.stage->takes(memory(from), memory(to), true);
+  for (const std::size_t stop : staged ? std::vector<std::size_t>{} : context_.hops(memory(from), memory(to))) {
     const Arena::Slot slot = take_passing(stop, to);
     const View there{slot.buffer, 0, 0, to.rows, to.cols};
     deps.after(slot.former);
@@ -64,11 +65,13 @@ Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps d
 /// Makes one copy of that way and charges the clock with it.
 Seconds OwnedTiles::copy_once(std::size_t device, const View& from, const View& to, Deps& deps, Seconds ready, OpId& id,
                               int queue) {
-  const MemoryId src = context_.builder.plan().buffer(from.buffer).memory;
-  const MemoryId dst = context_.builder.plan().buffer(to.buffer).memory;
+  const Buffer &source = context_.builder.plan().buffer(from.buffer),
+               &target = context_.builder.plan().buffer(to.buffer);
+  const MemoryId src = source.memory, dst = target.memory;
   const Bytes bytes = context_.bytes(from);
   const Clock::Arrival available{ready, ready, ready, 0};
-  if (context_.stage && context_.stage->between(src, dst)) {
+  const bool of_home = source.kind != Buffer::Kind::tile || target.kind != Buffer::Kind::tile;
+  if (context_.stage && context_.stage->takes(src, dst, of_home)) {
     const HostStage::Copied copied = context_.stage->copy(context_, device, from, to, {deps, {}, available, queue});
     id = copied.last;
     return copied.arrival.last;
@@ -88,7 +91,7 @@ OwnedTiles::Open OwnedTiles::begin(const View& region, std::size_t device, bool 
   Open tile;
   tile.home = tile.work = home;
   tile.is_part = is_part;
-  tile.in_place = !is_part && context_.problem.place_c == context_.devices[device];
+  tile.in_place = !is_part && context_.decisions.in_place && context_.problem.place_c == context_.devices[device];
   tile.beta = !is_part && (tile.in_place || !options_.lazy) ? options_.beta : Scalar::zero;
   if (tile.in_place) return tile;
   tile.slot = take(device, {home.rows, home.cols}, context_.dtype(home));
@@ -147,12 +150,26 @@ void OwnedTiles::finish(Ended& total) {
   const Open& tile = total.tile;
   if (tile.in_place) return;
   if (options_.lazy && options_.beta != Scalar::zero) add(total, tile.home, options_.beta, {}, Seconds{0});
-  Deps deps;
-  deps.after(total.last);
+  if (context_.decisions.write_backs == WriteBacks::with_next && !context_.arenas[total.device].pooled())
+    return devices_[total.device].kept.push_back(total);
   OpId write_back;
-  const int queue = context_.decisions.write_backs == WriteBacks::own_queues ? 1 : 0;
-  copy_c(total.device, tile.work, tile.home, deps, total.ready, write_back, queue);
-  give_back(total, write_back);
+  send_home(total, {}, write_back);
+}
+
+Seconds OwnedTiles::send_home(Ended& total, Deps deps, OpId& copy) {
+  const int queue = context_.decisions.write_backs == WriteBacks::in_order ? 0 : 1;
+  const Seconds there =
+      copy_c(total.device, total.tile.work, total.tile.home, deps.after(total.last), total.ready, copy, queue);
+  give_back(total, copy);
+  return there;
+}
+
+void OwnedTiles::end() {
+  for (Device& device : devices_)
+    for (; !device.kept.empty(); device.kept.pop_front()) {
+      OpId copy;
+      send_home(device.kept.front(), {}, copy);
+    }
 }
 
 Outputs::Place OwnedTiles::open(const Task& task, std::size_t device, Deps& deps) {
@@ -168,6 +185,12 @@ Outputs::Place OwnedTiles::open(const Task& task, std::size_t device, Deps& deps
   tile.queue = queue;
   deps.after(tile.loaded);
   if (!tile.in_place) deps.after(tile.slot.former);
+  if (!d.kept.empty()) {
+    OpId copy;
+    tile.eta = std::max(tile.eta, send_home(d.kept.front(), Deps{}.after(tile.loaded), copy));
+    deps.after(copy);
+    d.kept.pop_front();
+  }
   return {tile.work, queue, tile.beta, tile.eta};
 }
 

@@ -21,9 +21,10 @@ inline int passing_buffers(const Decisions& decisions) { return std::max(2, deci
 ///   in place  C lives on the device: C = alpha A B + beta C where it is.
 ///   eager     C_in is fetched before the first kernel, which scales it by beta.
 ///   lazy      C' = alpha A B without C_in; then C_in is fetched and C' += beta C_in.
-/// Either way a tile whose home is elsewhere is written back after its last kernel. With beta = 0, C_in is never read.
-/// Where several devices compute a part of a tile each, the others' parts are fetched and added to the total when all
-/// are complete, by the device that has the total; C_in and beta are its business alone.
+/// Either way a tile whose home is elsewhere is written back after its last kernel; with write-backs=with-next, and
+/// where all tiles fit, only when the device begins another one, whose kernels wait for that. With beta = 0, C_in is
+/// never read. Where several devices compute a part of a tile each, the others' parts are fetched and added to the
+/// total when all are complete, by the device that has the total; C_in and beta are its business alone.
 class OwnedTiles final : public Outputs {
  public:
   struct Shape {
@@ -44,6 +45,7 @@ class OwnedTiles final : public Outputs {
   /// The kernels of a tile follow one another in one queue; tiles take the queues of their device in turn.
   Place open(const Task& task, std::size_t device, Deps& deps) override;
   void written(const Task& task, std::size_t device, OpId kernel, Seconds end) override;
+  void end() override;
 
  private:
   /// A tile of C between its first and its last kernel.
@@ -67,6 +69,8 @@ class OwnedTiles final : public Outputs {
 
   Open begin(const View& region, std::size_t device, bool is_part);
   void finish(Ended& total);
+  /// Once it is complete and `deps` are done. Returns when it is there.
+  Seconds send_home(Ended& total, Deps deps, OpId& copy);
   void add_parts(std::vector<Ended>& all);
   OpId add(Ended& total, const View& from, Scalar factor, Deps arrived, Seconds ready);
   void give_back(const Ended& tile, OpId copied);
@@ -85,6 +89,7 @@ class OwnedTiles final : public Outputs {
     std::map<TileId, Open> open;
     int started = 0;
     std::deque<std::pair<Arena::Slot, LastUses>> passing;  // ample arenas
+    std::deque<Ended> kept;                                // that go home with the next ones
   };
   std::vector<Device> devices_;
   std::map<TileId, std::vector<Ended>> ended_;  // parts of a total that are complete, while others are not

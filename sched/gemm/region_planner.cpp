@@ -40,10 +40,11 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
     const Interval depth = passes_on ? Interval{0, static_cast<std::int64_t>(tiling.k.size())} : tiling.depth_of(d);
     const auto ks =
         std::span{tiling.k}.subspan(static_cast<std::size_t>(depth.begin), static_cast<std::size_t>(depth.size()));
+    const auto uses_in_place = [&](MemoryId home) { return decisions.in_place && home == devices[d]; };
     std::int64_t need = 0;
-    if (problem.place_a != devices[d]) need += panel(tiling.m, rows, ks, problem.trans_a == Trans::yes);
-    if (problem.place_b != devices[d]) need += panel(tiling.n, cols, ks, problem.trans_b == Trans::no);
-    if (problem.place_c != devices[d] || adds_up) {
+    if (!uses_in_place(problem.place_a)) need += panel(tiling.m, rows, ks, problem.trans_a == Trans::yes);
+    if (!uses_in_place(problem.place_b)) need += panel(tiling.n, cols, ks, problem.trans_b == Trans::no);
+    if (!uses_in_place(problem.place_c) || adds_up) {
       for (const TileOfC tile : tiling.tiles_of(d))
         need += leading(tiling.m[static_cast<std::size_t>(tile.i)]) *
                     tiling.n[static_cast<std::size_t>(tile.j)].size() * element +

@@ -5,7 +5,10 @@
 
 namespace tilerail {
 
-void TaskLoop::run() { chooser_.wakes() == Wake::in_turn ? run_in_turn() : run_first_free(); }
+void TaskLoop::run() {
+  chooser_.wakes() == Wake::in_turn ? run_in_turn() : run_first_free();
+  outputs_.end();
+}
 
 void TaskLoop::run_in_turn() {
   for (bool any = true; any;) {
@@ -121,6 +124,7 @@ void TaskLoop::run_in_time(const TasksAtOnce& limits) {
     act(event.device, event.at, limits);
     awaited.clear();
   }
+  outputs_.end();
 }
 
 }  // namespace tilerail

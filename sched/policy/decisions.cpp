@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/machine/machine_facts.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/policy/made_decisions.hpp"
 
@@ -56,6 +57,11 @@ std::string shares_text(const std::vector<double>& shares) {
 
 }  // namespace
 
+bool stages_homes(const GemmProblem& p, const Topology& topology) {
+  const bool on_hosts = topology.is_host(p.place_a) && topology.is_host(p.place_b) && topology.is_host(p.place_c);
+  return !on_hosts && !gpus_have_own_links(topology);
+}
+
 Decisions decide(const Question& q, std::int64_t tile, Grid grid) {
   const Policy& wish = q.policy;
   Decisions d;
@@ -65,6 +71,8 @@ Decisions decide(const Question& q, std::int64_t tile, Grid grid) {
   d = by_wish(std::move(d), wish);
   d.tile = tile;
   if (wish.routing != Routing::link_map) d.max_hops = 0;
+  if (wish.peer_copies == PeerCopies::staged_home && !stages_homes(q.problem, q.topology))
+    d.peer_copies = PeerCopies::direct;
   d.lazy = lazy_for(q);
   d.compute_streams = streams_for(q, tile);
   return d;
@@ -94,7 +102,7 @@ Policy wish_for(const Decisions& d) {
   said.sends = d.sends, said.peer_copies = d.peer_copies, said.copy_rates = d.copy_rates,
   said.c_tiles = d.lazy ? CTiles::lazy : CTiles::eager;
   said.write_backs = d.write_backs, said.order = d.order, said.agent = d.agent, said.caching = d.caching,
-  said.warm = d.warm, said.overlap = d.overlap, said.input_buffers = d.input_buffers;
+  said.in_place = d.in_place, said.warm = d.warm, said.overlap = d.overlap, said.input_buffers = d.input_buffers;
   said.compute_streams = d.compute_streams, said.memory = d.memory, said.memory_fraction = d.memory_fraction;
   said.single_issuer = d.single_issuer;
   said.task_us = d.task_us, said.request_us = d.request_us, said.peer_us = d.peer_us;
@@ -110,7 +118,7 @@ Decisions by_wish(Decisions d, const Policy& wish) {
   d.sends = wish.sends, d.peer_copies = wish.peer_copies, d.copy_rates = wish.copy_rates,
   d.lazy = wish.c_tiles == CTiles::lazy;
   d.write_backs = wish.write_backs, d.order = wish.order, d.agent = wish.agent, d.caching = wish.caching,
-  d.warm = wish.warm, d.overlap = wish.overlap, d.input_buffers = wish.input_buffers;
+  d.in_place = wish.in_place, d.warm = wish.warm, d.overlap = wish.overlap, d.input_buffers = wish.input_buffers;
   d.compute_streams = wish.compute_streams, d.memory = wish.memory, d.memory_fraction = wish.memory_fraction;
   d.single_issuer = wish.single_issuer;
   d.task_us = wish.task_us, d.request_us = wish.request_us, d.peer_us = wish.peer_us;

@@ -35,7 +35,7 @@ struct Decisions {
   WriteBacks write_backs = WriteBacks::in_order;
   Order order = Order::fifo;
   Agent agent = Agent::none;
-  bool caching = true, warm = false, overlap = true;
+  bool caching = true, in_place = true, warm = false, overlap = true;
   int input_buffers = 0;
   int compute_streams = 1;
   MemoryChoice memory = MemoryChoice::cubes;
@@ -43,6 +43,9 @@ struct Decisions {
   bool single_issuer = false;
   double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;
 };
+
+/// Whether peer-copies=staged-home can stage anything: a matrix is on a GPU, and some GPUs have no links of their own.
+bool stages_homes(const GemmProblem& problem, const Topology& topology);
 
 /// The one place where wishes become decisions. `tile` and `grid` are those of a candidate plan.
 Decisions decide(const Question& question, std::int64_t tile, Grid grid);

@@ -36,7 +36,12 @@ class Facts {
     return !selects() && (tried == 0 || (tried == 1 && one_gpu()));
   }
   bool evicts() const { return only_candidate() && decided("tiles") == tiles_evicted; }
-  bool at_home() const { return one_gpu() && asked_.devices[0] == problem.place_c; }
+  bool at_home() const { return one_gpu() && asked_.devices[0] == problem.place_c && policy.in_place; }
+  bool computes_at_home() const {
+    return std::ranges::any_of(std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
+      return std::ranges::find(asked_.devices, place) != asked_.devices.end();
+    });
+  }
   /// Whether a matrix is on a GPU that is not given.
   bool at_other_gpu() const {
     return std::ranges::any_of(std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
@@ -68,7 +73,18 @@ class Facts {
     return chains() || (over_another && !one_gpu() && product());
   }
   /// Whether a tile may go from GPU to GPU over a host.
-  bool staged() const { return policy.peer_copies == PeerCopies::staged && (!one_gpu() || at_other_gpu()); }
+  bool staged() const {
+    return (policy.peer_copies == PeerCopies::staged ||
+            (policy.peer_copies == PeerCopies::staged_home && stages_homes())) &&
+           (!one_gpu() || at_other_gpu());
+  }
+  /// Whether copies from and to the home of a tile may be staged where the policy wants just that.
+  bool stages_homes() const { return tilerail::stages_homes(problem, asked_.topology); }
+  /// Whether the user chose between staging just that, as the preset may, and nothing.
+  bool chose_homes_or_none() const {
+    return overrides(policy, "peer-copies") && policy.peer_copies != PeerCopies::staged &&
+           preset(policy.preset).peer_copies != PeerCopies::staged;
+  }
   /// Whether the way over another GPU may be taken where the policy wants that. Some of the GPUs may be few enough.
   bool can_relay() const {
     if (!can_relay_)

@@ -126,7 +126,13 @@ constexpr std::array rules{
            if (f.one_gpu()) return one_gpu;
            return f.only_candidate() && !f.sends_in_several_queues() ? "no GPU sends to several" : nullptr;
          }},
-    Rule{"peer-copies", [](const Facts& f) { return f.one_gpu() && !f.at_other_gpu() ? one_gpu : nullptr; }},
+    Rule{"peer-copies",
+         [](const Facts& f) -> Reason {
+           if (f.one_gpu() && !f.at_other_gpu()) return one_gpu;
+           return f.chose_homes_or_none() && !f.stages_homes()
+                      ? "no matrix is on a GPU, or the GPUs have links of their own"
+                      : nullptr;
+         }},
     Rule{"copy-rates", [](const Facts&) -> Reason { return nullptr; }},
     Rule{"c-tiles",
          [](const Facts& f) -> Reason {
@@ -145,6 +151,8 @@ constexpr std::array rules{
          }},
     Rule{"agent", [](const Facts& f) { return f.product() && !f.dot() ? nullptr : "no matrix is multiplied"; }},
     Rule{"caching", [](const Facts& f) { return f.used_once() ? once : nullptr; }},
+    Rule{"in-place",
+         [](const Facts& f) { return f.computes_at_home() ? nullptr : "no matrix is on a GPU that computes"; }},
     Rule{"warm",
          [](const Facts& f) {
            return f.used_once() ? once : f.policy.caching ? nullptr : "without caching nothing is kept";

@@ -142,8 +142,8 @@ std::vector<Field> fields_of_work() {
   };
 }
 
-/// What is cut, moved and kept, and how.
-std::vector<Field> fields_of_tiles() {
+/// What is cut and moved, and how.
+std::vector<Field> fields_of_copies() {
   return {
       or_auto(number<std::int64_t>("tile", &Policy::tile, 1, std::int64_t{1} << 40), &Policy::tile),
       choice<SmallTiles>("small-tiles", &Policy::small_tiles,
@@ -167,14 +167,23 @@ std::vector<Field> fields_of_tiles() {
       number<int>("chunks", &Policy::chunks, 1, 1024),
       number<std::int64_t>("min-chunk-bytes", &Policy::min_chunk_bytes, 0, std::int64_t{1} << 40),
       choice<Sends>("sends", &Policy::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}}),
-      choice<PeerCopies>("peer-copies", &Policy::peer_copies,
-                         {{"direct", PeerCopies::direct}, {"staged", PeerCopies::staged}}),
+      choice<PeerCopies>(
+          "peer-copies", &Policy::peer_copies,
+          {{"direct", PeerCopies::direct}, {"staged", PeerCopies::staged}, {"staged-home", PeerCopies::staged_home}}),
       choice<CopyRates>("copy-rates", &Policy::copy_rates,
                         {{"alone", CopyRates::alone}, {"duplex", CopyRates::duplex}}),
       choice<CTiles>("c-tiles", &Policy::c_tiles,
                      {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}}),
+  };
+}
+
+/// When something is done, and what is kept.
+std::vector<Field> fields_of_tasks() {
+  return {
       choice<WriteBacks>("write-backs", &Policy::write_backs,
-                         {{"in-order", WriteBacks::in_order}, {"own-queues", WriteBacks::own_queues}}),
+                         {{"in-order", WriteBacks::in_order},
+                          {"own-queues", WriteBacks::own_queues},
+                          {"with-next", WriteBacks::with_next}}),
       choice<Order>("order", &Policy::order,
                     {{"fifo", Order::fifo},
                      {"fewest-fetches", Order::fewest_fetches},
@@ -184,6 +193,7 @@ std::vector<Field> fields_of_tiles() {
           "agent", &Policy::agent,
           {{"none", Agent::none}, {"paralia", Agent::paralia}, {"xkblas", Agent::xkblas}, {"blasx", Agent::blasx}}),
       on_off("caching", &Policy::caching),
+      on_off("in-place", &Policy::in_place),
       on_off("warm", &Policy::warm),
       number<int>("input-buffers", &Policy::input_buffers, 0, 1024),
       on_off("overlap", &Policy::overlap),
@@ -207,8 +217,8 @@ std::vector<Field> fields_of_threads() {
 const std::vector<Field>& fields() {
   static const std::vector<Field> table = [] {
     std::vector<Field> all = fields_of_work();
-    for (Field& field : fields_of_tiles()) all.push_back(std::move(field));
-    for (Field& field : fields_of_threads()) all.push_back(std::move(field));
+    for (auto* more : {fields_of_copies, fields_of_tasks, fields_of_threads})
+      for (Field& field : more()) all.push_back(std::move(field));
     return all;
   }();
   return table;

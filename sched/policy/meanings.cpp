@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 40> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 41> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, the first alone as in a library for one GPU, or half, a quarter ... of "
      "them where fewer are estimated to be faster; "
@@ -73,15 +73,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 40> meanings
      "several GPUs, caching and enough memory."},
     {"chunks",
      "Into how many pieces a tile is cut in such a chain, so that its hops overlap; matters with batch, with "
-     "hop-rule=bottleneck and with peer-copies=staged."},
+     "hop-rule=bottleneck and with staged peer-copies."},
     {"min-chunk-bytes",
      "Fewer pieces than chunks where a piece would be smaller than this; matters with batch and hop-rule=bottleneck."},
     {"sends",
      "Whether copies from one GPU to others run together or one after another in the order of the plan; matters with "
      "several GPUs."},
     {"peer-copies",
-     "Whether a copy from GPU to GPU is direct or goes over a buffer on a host; matters where GPUs copy from and to "
-     "each other."},
+     "Whether a copy from GPU to GPU is direct or goes over a buffer on a host, all of them or those from and to the "
+     "home of a tile; matters where GPUs copy from and to each other."},
     {"copy-rates",
      "Whether copies between a host and a GPU are simulated at the rates of the machine, or no faster than beside a "
      "copy the other way; matters where something is copied so."},
@@ -89,8 +89,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 40> meanings
      "When a tile of C is fetched: before its kernels, after them, or after them only where C shares its home with A "
      "or B; matters with beta other than 0 and GPUs where C is not at home."},
     {"write-backs",
-     "Whether results go home in the queue of the other copies of their pair or in one of their own; matters where C "
-     "is not at home on the GPU that computes it."},
+     "Whether results go home in the queue of the other copies of their pair or in one of their own, there at once or, "
+     "where all tiles fit, when the GPU begins its next tile of C; matters where C is not at home on the GPU that "
+     "computes it."},
     {"order",
      "Which tile of C a GPU takes next: the lowest, the one with the fewest tiles to fetch, or the one whose tiles "
      "arrive first; eta-all: which sub-problem of all tiles of C; matters where its tiles all fit in memory."},
@@ -98,6 +99,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 40> meanings
      "By whose rules GPUs take tasks while time goes by, knowing only what has happened: those of a library, or none, "
      "where the planner decides ahead; matters for a matrix product."},
     {"caching", "Whether a tile stays on a GPU after its first use; matters where a GPU uses it again."},
+    {"in-place",
+     "Whether a GPU uses the tiles that are at home on it where they are, or copies them as any others; matters where "
+     "a GPU that computes has a matrix."},
     {"warm",
      "Whether GPUs hold from the start what an earlier call of the same product has left there, as libraries do that "
      "keep their caches; such a plan is planned and simulated only; matters with caching."},

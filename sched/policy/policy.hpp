@@ -15,11 +15,11 @@ namespace tilerail {
 enum class GridChoice { square, xkblas, automatic };
 enum class Routing { initial, bandwidth, link_map, eta, link_eta, peer_rank, nearest_id };
 enum class CTiles { eager, lazy, automatic };
-enum class WriteBacks { in_order, own_queues };
+enum class WriteBacks { in_order, own_queues, with_next };
 enum class Order { fifo, fewest_fetches, eta, eta_all };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
-enum class PeerCopies { direct, staged };
+enum class PeerCopies { direct, staged, staged_home };
 enum class CopyRates { alone, duplex };
 enum class TileChoice { thesis, search, model, gemmex, repeat, paralia, cublasxt, xkblas };
 enum class DeviceChoice { all, first, search };
@@ -70,13 +70,14 @@ struct Policy {
   int chunks = 8;                     // pieces of a tile in a chain
   std::int64_t min_chunk_bytes = 0;   // fewer pieces where they would be smaller than this
   Sends sends = Sends::free;          // copies from one GPU to others: together, or one after another in plan order
-  PeerCopies peer_copies = PeerCopies::direct;  // from GPU to GPU, or over a buffer on a host
+  PeerCopies peer_copies = PeerCopies::direct;  // direct, or over a buffer on a host: all, or those of homes
   CopyRates copy_rates = CopyRates::alone;      // duplex: those that copies beside others the other way have
   CTiles c_tiles = CTiles::eager;
-  WriteBacks write_backs = WriteBacks::in_order;  // with the other copies of their pair, or in queues of their own
+  WriteBacks write_backs = WriteBacks::in_order;  // where among copies, and when
   Order order = Order::fifo;
   Agent agent = Agent::none;  // whose rules say when a GPU asks for which task
   bool caching = true;
+  bool in_place = true;   // tiles that are at home on the GPU that computes
   bool warm = false;      // GPUs hold what an earlier call of the same has left there
   int input_buffers = 0;  // tiles of A, and of B, that a GPU holds at once where it keeps none; 0: as many as fit
   bool overlap = true;

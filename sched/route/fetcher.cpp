@@ -21,7 +21,8 @@ int Fetcher::chunks_of(TileId tile) const {
 }
 
 Fetcher::Trip Fetcher::trip_from(const Holder& holder, std::size_t device) const {
-  Trip trip{holder, context_.hops(holder.memory, context_.devices[device])};
+  Trip trip{holder, {}};
+  if (!staged(holder, context_.devices[device])) trip.stops = context_.hops(holder.memory, context_.devices[device]);
   trip.stops.push_back(device);
   return trip;
 }
@@ -34,7 +35,7 @@ const Fetcher::WaysTo& Fetcher::ways_to(std::size_t device) const {
     std::iota(all_devices_.begin(), all_devices_.end(), std::size_t{0});
     for (std::size_t to = 0; to < count; ++to)
       for (std::size_t from = 0; from < count; ++from)
-        if (from != to && reaches(context_.devices[from], context_.devices[to]))
+        if (from != to && reaches({context_.devices[from], {}}, context_.devices[to]))
           sources_of_[to].push_back(from), sinks_of_[from].push_back(to);
   }
   WaysTo& ways = ways_to_[device];
@@ -58,10 +59,9 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
   const WaysTo& ways = ways_to(device);
   const auto each_first = [&](const auto& consider) {
     directory_.each_holder(tile, [&](const Holder& holder) {
-      if (context_.decisions.routing == Routing::initial && holder.memory != home) return;
-      const auto from = directory_.device_at(holder.memory);
-      for (const std::size_t first : from ? sinks_of_[*from] : all_devices_)
-        if (ways.copies[first] != unreachable && (from || reaches(holder.memory, context_.devices[first])))
+      if (context_.decisions.routing == Routing::initial && !holder.is_home) return;
+      for (const std::size_t first : holder.is_home ? all_devices_ : sinks_of_[*directory_.device_at(holder.memory)])
+        if (ways.copies[first] != unreachable && (!holder.is_home || reaches(holder, context_.devices[first])))
           consider(holder, first);
     });
   };
@@ -85,27 +85,26 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
   return *std::move(best);
 }
 
-Clock::Arrival Fetcher::arrival(TileId tile, MemoryId src, MemoryId dst, int pieces,
-                                const Clock::Arrival& available) const {
+Clock::Arrival Fetcher::arrival(TileId tile, const Holder& from, MemoryId dst, int pieces) const {
   const Bytes bytes = directory_.bytes(tile);
-  return staged(src, dst) ? context_.stage->arrival(context_, src, dst, bytes, available)
-                          : context_.clock.estimate(context_.clock.hop(src, dst), bytes, pieces, available);
+  return staged(from, dst)
+             ? context_.stage->arrival(context_, from.memory, dst, bytes, from.available)
+             : context_.clock.estimate(context_.clock.hop(from.memory, dst), bytes, pieces, from.available);
 }
 
 Seconds Fetcher::eta(TileId tile, std::size_t device) const {
   if (directory_.present(tile, device)) return directory_.there(tile, device);
   const auto source = best_source(tile, device);
   if (source && source->cost.arrival) return *source->cost.arrival;
-  const bool direct = source && reaches(source->holder.memory, context_.devices[device]);
-  const auto& [from, stops] = direct   ? Trip{source->holder, {device}}
-                              : source ? trip_from(source->holder, device)
-                                       : detour(tile, device);
-  Clock::Arrival there = from.available;
-  for (MemoryId at = from.memory; const std::size_t stop : stops) {
-    there = arrival(tile, at, context_.devices[stop], 1, whole(there));
-    at = context_.devices[stop];
+  const bool direct = source && reaches(source->holder, context_.devices[device]);
+  auto [at, stops] = direct   ? Trip{source->holder, {device}}
+                     : source ? trip_from(source->holder, device)
+                              : detour(tile, device);
+  for (const std::size_t stop : stops) {
+    at.available = whole(at.available);
+    at = {context_.devices[stop], arrival(tile, at, context_.devices[stop], 1)};
   }
-  return there.last;
+  return at.available.last;
 }
 
 Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
@@ -128,15 +127,14 @@ void Fetcher::fetch_alone(TileId tile, std::size_t device) {
   for (const std::size_t stop : stops) {
     if (!directory_.present(tile, stop)) {
       if (pieces == 1) from.available = whole(from.available);
-      send(tile, from, stop, pieces, arrival(tile, from.memory, context_.devices[stop], pieces, from.available),
-           device);
+      send(tile, from, stop, pieces, arrival(tile, from, context_.devices[stop], pieces), device);
     }
     from = {context_.devices[stop], directory_.copy(tile, stop).available};
   }
 }
 
 /// One chain of hops to every device that will use the tile and does not have it yet; where there are no routes for
-/// one, each device fetches for itself.
+/// one, or where the way from a home is staged, each device fetches for itself.
 void Fetcher::fetch_chain(TileId tile, std::size_t device) {
   std::vector<MemoryId> destinations;
   for (const std::size_t user : directory_.tile(tile).users)
@@ -145,9 +143,12 @@ void Fetcher::fetch_chain(TileId tile, std::size_t device) {
   const int pieces = chunks_of(tile);
   std::vector<Holder> sources;
   directory_.each_holder(tile, [&](const Holder& holder) {
-    if (context_.decisions.routing != Routing::initial || holder.memory == directory_.tile(tile).home_memory)
-      sources.push_back(holder);
+    if (context_.decisions.routing == Routing::initial && !holder.is_home) return;
+    if (std::ranges::any_of(destinations, [&](MemoryId to) { return staged(holder, to); })) return;
+    std::erase_if(sources, [&](const Holder& home) { return home.memory == holder.memory; });  // beside a copy there
+    sources.push_back(holder);
   });
+  if (sources.empty()) return fetch_alone(tile, device);
   const auto chain = find_chain(context_.clock, sources, destinations, directory_.bytes(tile), pieces);
   if (!chain) return fetch_alone(tile, device);
   Holder from = *std::find_if(sources.begin(), sources.end(),
@@ -163,8 +164,8 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
                    std::size_t on_behalf) {
   ++sent_[{from.memory, context_.devices[to]}];
   const View home = directory_.tile(tile).home;
+  const bool from_copy = !from.is_home;
   const auto device = directory_.device_at(from.memory);
-  const bool from_copy = device && !directory_.in_place(tile, *device);
   if (from_copy) directory_.pin(tile, *device, true);
   TileDirectory::Copy& target = directory_.copy(tile, to);
   if (!target.has_slot)
@@ -178,7 +179,7 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
   when.enter.after(target.slot.former);
   if (!copy) when.leave.after(directory_.last_written_at_home(tile));
   HostStage::Copied copied;
-  if (staged(from.memory, context_.devices[to])) {
+  if (staged(from, context_.devices[to])) {
     if (copy) when.leave.after(copy->last_piece);
     copied = context_.stage->copy(context_, on_behalf, source, there, when);
   } else {

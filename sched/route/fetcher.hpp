@@ -62,13 +62,17 @@ class Fetcher {
   }
   int chunks_of(TileId tile) const;
   /// Whether a tile can go from one memory to another without a stop at a device, and when it would arrive.
-  bool reaches(MemoryId src, MemoryId dst) const { return staged(src, dst) || context_.clock.hop(src, dst).exists(); }
-  bool staged(MemoryId src, MemoryId dst) const { return context_.stage && context_.stage->between(src, dst); }
-  SecondsPerByte per_byte(MemoryId src, MemoryId dst) const {
-    return staged(src, dst) ? context_.stage->per_byte(context_.clock, src, dst)
-                            : context_.clock.hop(src, dst).way->per_byte;
+  bool reaches(const Holder& from, MemoryId dst) const {
+    return staged(from, dst) || context_.clock.hop(from.memory, dst).exists();
   }
-  Clock::Arrival arrival(TileId tile, MemoryId src, MemoryId dst, int pieces, const Clock::Arrival& available) const;
+  bool staged(const Holder& from, MemoryId dst) const {
+    return context_.stage && context_.stage->takes(from.memory, dst, from.is_home);
+  }
+  SecondsPerByte per_byte(const Holder& from, MemoryId dst) const {
+    return staged(from, dst) ? context_.stage->per_byte(context_.clock, from.memory, dst)
+                             : context_.clock.hop(from.memory, dst).way->per_byte;
+  }
+  Clock::Arrival arrival(TileId tile, const Holder& from, MemoryId dst, int pieces) const;
   SourceCost source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
   std::optional<Source> best_source(TileId tile, std::size_t device) const;
   std::optional<Source> source_by_rank(TileId tile, std::size_t device) const;

@@ -21,7 +21,7 @@ std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t dev
   std::optional<Holder> best;
   SourceCost least;
   directory_.each_holder(tile, [&](const Holder& holder) {
-    if (from_home && directory_.home_is_valid(tile) && holder.memory != directory_.tile(tile).home_memory) return;
+    if (from_home && directory_.home_is_valid(tile) && !holder.is_home) return;
     const SourceCost cost = source_cost(tile, holder, dst);
     if (cost.value < least.value) best = holder, least = cost;
   });
@@ -34,7 +34,7 @@ std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t dev
 /// a tenth of the fastest are equal. nearest-id: near are the numbers, and only what a GPU has shown counts.
 std::optional<Fetcher::Source> Fetcher::source_by_rank(TileId tile, std::size_t device) const {
   constexpr double as_fast = 0.9;
-  const MemoryId dst = context_.devices[device], home = directory_.tile(tile).home_memory;
+  const MemoryId dst = context_.devices[device];
   const bool by_speed = context_.decisions.routing == Routing::peer_rank;
   struct Peer {
     Holder holder;
@@ -44,13 +44,13 @@ std::optional<Fetcher::Source> Fetcher::source_by_rank(TileId tile, std::size_t 
   boost::container::small_vector<Peer, 16> peers;
   std::optional<Holder> source;
   directory_.each_holder(tile, [&](const Holder& holder) {
-    if (!reaches(holder.memory, dst)) return;
-    if (holder.memory == home) return void(source = holder);
+    if (!reaches(holder, dst)) return;
+    if (holder.is_home) return void(source = holder);
     const auto at = *directory_.device_at(holder.memory);
     if (!by_speed && !(directory_.copy(tile, at).last_piece < shown_before_[at])) return;
     const double apart = std::abs(static_cast<double>(at) - static_cast<double>(device));
     peers.push_back(
-        {holder, by_speed ? per_byte(holder.memory, dst).value : apart, holder.available.last > context_.clock.now()});
+        {holder, by_speed ? per_byte(holder, dst).value : apart, holder.available.last > context_.clock.now()});
   });
   const auto nearest = std::ranges::min_element(peers, {}, [](const Peer& peer) {
     return std::pair{peer.is_coming, peer.distance};
@@ -61,7 +61,7 @@ std::optional<Fetcher::Source> Fetcher::source_by_rank(TileId tile, std::size_t 
           return peer.is_coming == nearest->is_coming && (by_speed ? as_fast : 1) * peer.distance <= nearest->distance;
         })->holder;
   if (!source) return std::nullopt;
-  return Source{*source, {per_byte(source->memory, dst).value}};
+  return Source{*source, {per_byte(*source, dst).value}};
 }
 
 /// The holder with the widest way, what is on its way to it counting in_flight_worth of that; of equally wide ones that
@@ -73,7 +73,7 @@ std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t d
   double least = LinkMap::no_way.value;
   int least_sent = 0;
   directory_.each_holder(tile, [&](const Holder& holder) {
-    double per_byte = context_.links->per_byte(holder.memory, dst).value;
+    double per_byte = holder.memory == dst ? 0 : context_.links->per_byte(holder.memory, dst).value;
     if (holder.available.last > context_.clock.now()) per_byte /= in_flight_worth;
     const auto pair = sent_.find({holder.memory, dst});
     const int sent = pair == sent_.end() ? 0 : pair->second;
@@ -87,11 +87,10 @@ std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t d
 /// What routing compares: bandwidth by s/B, any other by s.
 Fetcher::SourceCost Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) const {
   const Bytes bytes = directory_.bytes(tile);
-  if (context_.links)
+  if (context_.links && holder.memory != dst)
     return {(context_.links->latency(holder.memory, dst) + bytes * context_.links->per_byte(holder.memory, dst)).value};
-  if (context_.decisions.routing == Routing::bandwidth || !reaches(holder.memory, dst))
-    return {per_byte(holder.memory, dst).value};
-  const Seconds there = arrival(tile, holder.memory, dst, 1, whole(holder.available)).last;
+  if (context_.decisions.routing == Routing::bandwidth || !reaches(holder, dst)) return {per_byte(holder, dst).value};
+  const Seconds there = arrival(tile, {holder.memory, whole(holder.available), holder.is_home}, dst, 1).last;
   return {there.value, there};
 }
 

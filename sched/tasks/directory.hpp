@@ -17,6 +17,7 @@ namespace tilerail {
 struct Holder {
   MemoryId memory;
   Clock::Arrival available;
+  bool is_home = false;  // or a copy that a device has
 };
 
 /// Knows every copy of every tile: where it is, whether it is up to date, in flight until when, and who still reads it
@@ -52,7 +53,7 @@ class TileDirectory {
   Bytes bytes(TileId id) const { return context_.bytes(tile(id).home); }
   /// Whether the device uses the tile where it is at home.
   bool in_place(TileId id, std::size_t device) const {
-    return tile(id).home_memory == context_.devices[device] && home_is_valid(id);
+    return context_.decisions.in_place && tile(id).home_memory == context_.devices[device] && home_is_valid(id);
   }
   static constexpr Seconds nowhere{-1};            // before any time
   static constexpr OpId nobody{std::int32_t{-1}};  // brought what was there from the start
@@ -81,7 +82,7 @@ class TileDirectory {
   /// Every memory that a copy of the newest version may start from: the home, then devices, ascending.
   template <class Function>
   void each_holder(TileId id, Function&& f) const {
-    if (home_is_valid(id)) f(Holder{tile(id).home_memory, home_available(id)});
+    if (home_is_valid(id)) f(Holder{tile(id).home_memory, home_available(id), true});
     for (std::size_t u = 0; u < tile(id).users.size(); ++u)
       if (const Copy& c = copies_[id.index()][u]; c.valid) f(Holder{context_.devices[tile(id).users[u]], c.available});
   }

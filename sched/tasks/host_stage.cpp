@@ -22,8 +22,9 @@ MemoryId HostStage::host_of(MemoryId src, MemoryId dst) const {
   return found == topology_.hosts().end() ? src : *found;
 }
 
-bool HostStage::between(MemoryId src, MemoryId dst) const {
-  return !topology_.is_host(src) && !topology_.is_host(dst) && host_of(src, dst) != src;
+bool HostStage::takes(MemoryId src, MemoryId dst, bool of_home) const {
+  if (which_ == PeerCopies::staged_home && !of_home) return false;
+  return src != dst && !topology_.is_host(src) && !topology_.is_host(dst) && host_of(src, dst) != src;
 }
 
 HostStage::Room HostStage::take(MemoryId host, std::size_t device, std::int64_t bytes) {

@@ -10,14 +10,17 @@
 namespace tilerail {
 
 /// Copies from GPU to GPU over a buffer on a host, as drivers make them where GPUs have no access to each other: a tile
-/// goes in pieces, each of which leaves the buffer while the next one enters it. docs/model.md#staged-copies
+/// goes in pieces, each of which leaves the buffer while the next one enters it. All of them, or those alone that start
+/// or end in a user's matrix. docs/model.md#staged-copies
 class HostStage {
  public:
   /// `builder` has to outlive it.
-  HostStage(const Topology& topology, PlanBuilder& builder) : topology_{topology}, builder_{builder} {}
+  HostStage(const Topology& topology, PlanBuilder& builder, PeerCopies which)
+      : topology_{topology}, builder_{builder}, which_{which} {}
 
-  /// Whether such a copy goes over a host: between GPUs that have routes from and to one.
-  bool between(MemoryId src, MemoryId dst) const;
+  /// Whether such a copy goes over a host: between GPUs that have routes from and to one. `of_home`: a tile's home is
+  /// at one end.
+  bool takes(MemoryId src, MemoryId dst, bool of_home) const;
 
   /// When a copy may start and enter its end.
   struct When {
@@ -52,6 +55,7 @@ class HostStage {
 
   const Topology& topology_;
   PlanBuilder& builder_;
+  PeerCopies which_;
   std::map<MemoryId, std::int64_t> used_;                               // bytes of each host
   std::map<std::pair<MemoryId, std::size_t>, std::deque<Room>> rooms_;  // by host and device, used longest ago first
 };

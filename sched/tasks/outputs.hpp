@@ -23,6 +23,9 @@ class Outputs {
 
   /// The kernel was added, and ends at `end` by the clock.
   virtual void written(const Task& task, std::size_t device, OpId kernel, Seconds end) = 0;
+
+  /// There are no more tasks.
+  virtual void end() {}
 };
 
 }  // namespace tilerail

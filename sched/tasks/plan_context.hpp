@@ -52,7 +52,7 @@ struct PlanContext {
   /// Devices that a transfer visits on its way: those of routing=link-map, else none.
   std::vector<std::size_t> hops(MemoryId src, MemoryId dst) const {
     std::vector<std::size_t> slots;
-    if (!links) return slots;
+    if (!links || src == dst) return slots;
     for (const MemoryId hop : links->hops(src, dst))
       slots.push_back(static_cast<std::size_t>(std::find(devices.begin(), devices.end(), hop) - devices.begin()));
     return slots;

@@ -68,8 +68,8 @@ Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, std::int64_t 
       context_{setup.problem, setup.topology, setup.decisions, setup.devices,  setup.builder,  clock_,
                setup.costs,   arenas_,        setup.matrix_a,  setup.matrix_b, setup.matrix_c, setup.links} {
   if (!inputs_.empty()) context_.inputs = &inputs_;
-  if (setup.decisions.peer_copies == PeerCopies::staged)
-    context_.stage = &stage_.emplace(setup.topology, setup.builder);
+  if (setup.decisions.peer_copies != PeerCopies::direct)
+    context_.stage = &stage_.emplace(setup.topology, setup.builder, setup.decisions.peer_copies);
 }
 
 void Workspace::note_peaks(Plan& plan) const {

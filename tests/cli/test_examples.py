@@ -50,7 +50,7 @@ class Simulated(Examples):
     def test_relays(self):
         problem = ("--gemm", "16K", *CLX_AI, "--place", "0:1:2")
         self.assert_page_says("170.7 ms with relays", self.ms(*problem))
-        self.assert_page_says("214.8 ms without", self.ms(*problem, "--set", "relays=off"))
+        self.assert_page_says("192.0 ms without", self.ms(*problem, "--set", "relays=off"))
 
     def test_memory(self):
         ample = self.result("simulate", "--gemm", "16K", "--topology", "karolina-hgx-a100", "--policy", "gemmex")

@@ -56,5 +56,27 @@ TEST(MachineFacts, HostsAreNotSearchedAmongTooManyPairs) {
   EXPECT_TRUE(nearest_hosts(Topology{d}).empty());
 }
 
+/// Two GPUs and a host over a switch; `joined` adds what the GPUs have between themselves.
+template <class Joined>
+bool own_links(const Joined& joined) {
+  auto d = small_machine::memories_and_switches(2, 1);
+  for (const char* end : {"h", "g0", "g1"}) small_machine::add_links(d, end, "s0", 10);
+  joined(d);
+  return gpus_have_own_links(Topology{d});
+}
+
+TEST(MachineFacts, GpusHaveOwnLinksIfBothWaysDo) {
+  EXPECT_FALSE(own_links([](auto&) {}));
+  EXPECT_FALSE(own_links([](auto& d) { small_machine::add_link(d, "g0", "g1", 50); }));
+  EXPECT_FALSE(own_links([](auto& d) { small_machine::add_link(d, "g1", "g0", 50); }));
+  EXPECT_TRUE(own_links([](auto& d) { small_machine::add_links(d, "g0", "g1", 50); }));
+}
+
+TEST(MachineFacts, GpusWithoutARouteHaveNoLinksOfTheirOwn) {
+  auto d = small_machine::memories_and_switches(2, 0);
+  for (const char* gpu : {"g0", "g1"}) small_machine::add_links(d, "h", gpu, 10);
+  EXPECT_FALSE(gpus_have_own_links(Topology{d}));
+}
+
 }  // namespace
 }  // namespace tilerail

@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "model/machine/machine_facts.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "tests/support/machine_rates.hpp"
 
@@ -93,11 +94,17 @@ TEST(ClxAi, PeerCopiesBetweenTheNumaNodesShareEightGigabytes) {
   const Topology t = shipped("clx-ai");
   expect_near(total(t, {{"gpu2", "gpu5"}, {"gpu3", "gpu4"}}), 8.0, 0.001);  // transfers: 4.4 + 4.5
   expect_near(total(t, {{"gpu0", "gpu5"}, {"gpu1", "gpu4"}, {"gpu2", "gpu7"}, {"gpu3", "gpu6"}}), 8.0, 0.001);
-  // One pair sending to both pairs of the other node crawls; transfers: 0.38 and 0.39.
-  expect_each_near(together(t, {{"gpu2", "gpu5"}, {"gpu3", "gpu6"}}), 0.35, 0.15);
+  expect_each_near(together(t, {{"gpu2", "gpu5"}, {"gpu3", "gpu6"}}), 4.0, 0.001);  // from one pair to two
 }
 
 // ------------------------------------------------------------------------------------------------ other machines
+
+TEST(Machines, GpusHaveOwnLinksWhereTheirCopiesShareNoneWithThoseOfAHost) {
+  for (const char* name : {"karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "meluxina-a100", "hgx-h200-1"})
+    EXPECT_TRUE(gpus_have_own_links(shipped(name))) << name;
+  for (const char* name : {"clx-ai", "pcie-tree-8", "summit-node"})
+    EXPECT_FALSE(gpus_have_own_links(shipped(name))) << name;
+}
 
 TEST(Meluxina, RatesAreThoseOfNvbandwidth) {
   const Topology t = shipped("meluxina-a100");

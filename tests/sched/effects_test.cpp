@@ -36,10 +36,13 @@ const std::vector<std::string> wishes = [] {
       "small-tiles=c-last small-tiles=none ragged=merged ragged=own routing=initial routing=bandwidth "
       "routing=link-map routing=eta routing=link-eta relays=on relays=off max-hops=0 max-hops=2 hop-rule=bottleneck "
       "hop-rule=added batch=on batch=off chunks=3 min-chunk-bytes=100000 sends=in-order sends=free "
-      "peer-copies=staged peer-copies=direct copy-rates=duplex copy-rates=alone input-buffers=3 gpu-us=5 "
+      "peer-copies=staged peer-copies=staged-home peer-copies=direct copy-rates=duplex copy-rates=alone "
+      "input-buffers=3 gpu-us=5 "
       "input-buffers=0 c-tiles=eager c-tiles=lazy c-tiles=auto write-backs=own-queues write-backs=in-order "
+      "write-backs=with-next "
       "order=fifo order=fewest-fetches order=eta order=eta-all agent=none agent=paralia agent=xkblas agent=blasx "
-      "routing=peer-rank routing=nearest-id grid=xkblas caching=on caching=off warm=on overlap=off overlap=on "
+      "routing=peer-rank routing=nearest-id grid=xkblas caching=on caching=off in-place=off in-place=on warm=on "
+      "overlap=off overlap=on "
       "compute-streams=1 compute-streams=3 memory=cubes memory=evict memory-fraction=0.3 issue=single "
       "issue=per-device task-us=80 request-us=5 peer-us=9"};
   return std::vector<std::string>{std::istream_iterator<std::string>{all}, {}};
@@ -102,6 +105,10 @@ std::vector<Case> cases() {
   all.push_back({"two-gpu", "gemmex", {}, scale, 2});
   all.push_back({"clx-ai", "tilerail", {"tile=512", "select=edp"}, gemm, 4});
   all.push_back({"karolina-hgx-a100", "tilerail", {"tile=512"}, on_gpus, 2});
+  for (const char* machine : {"karolina-hgx-a100", "clx-ai"})
+    for (const GemmProblem& problem : {gemm, on_gpus}) all.push_back({machine, "xkblas", {"tile=512"}, problem, 4});
+  all.push_back({"clx-ai", "gemmex", {"tile=512", "k-split=2", "peer-copies=staged-home"}, gemm, 4});
+  all.push_back({"two-gpu", "gemmex", {"tile=256", "in-place=off"}, at_home, 1});
   for (const GemmProblem& problem : {gemm, on_gpus, gemv, dot, scale})
     all.push_back({"two-gpu", "tilerail", {"judge-ops=1500"}, problem, 2, true});
   all.push_back({"two-gpu", "tilerail", {"judge-ops=1500"}, at_home, 1, true});
@@ -167,32 +174,29 @@ std::string named_of_all(const Case& at) {
 TEST(Effects, WishesWithoutEffectAreNamed) {
   const GemmProblem gemm = problem_of(Routine::gemm, 1500, 1300, 1100);
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, gemm, 2}),
-            "hop-rule input-buffers max-hops memory memory-fraction relays select-by select-ms sends shares "
-            "tile-choice ways");
-  EXPECT_EQ(
-      named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
-      "batch chunks devices distribution grid hop-rule input-buffers issue k-split max-hops memory memory-fraction "
-      "min-chunk-bytes peer-copies relays select select-by select-ms sends shares tile-choice");
+            "hop-rule in-place input-buffers max-hops memory memory-fraction peer-copies relays select-by "
+            "select-ms sends shares tile-choice ways");
+  EXPECT_EQ(named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
+            "batch chunks devices distribution grid hop-rule in-place input-buffers issue k-split max-hops memory "
+            "memory-fraction "
+            "min-chunk-bytes peer-copies relays select select-by select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
-            "batch chunks grid hop-rule k-split max-hops memory min-chunk-bytes ragged relays routing select-by "
-            "select-ms sends "
-            "shares small-tiles tile-choice warm ways");
+            "batch chunks grid hop-rule in-place k-split max-hops memory min-chunk-bytes peer-copies ragged "
+            "relays routing select-by select-ms sends shares small-tiles tile-choice warm ways");
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
-            "agent batch c-tiles caching chunks compute-streams distribution grid hop-rule input-buffers k-split "
-            "max-hops memory "
-            "min-chunk-bytes order ragged relays "
-            "routing select-by select-ms sends shares small-tiles tile-choice warm ways write-backs");
-  EXPECT_EQ(
-      named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, gemm, 2}),
-      "batch chunks hop-rule input-buffers max-hops memory memory-fraction min-chunk-bytes order relays select-by "
-      "select-ms sends shares tile-choice ways");
+            "agent batch c-tiles caching chunks compute-streams distribution grid hop-rule in-place "
+            "input-buffers k-split max-hops memory min-chunk-bytes order peer-copies ragged relays routing "
+            "select-by select-ms sends shares small-tiles tile-choice warm ways write-backs");
+  EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, gemm, 2}),
+            "batch chunks hop-rule in-place input-buffers max-hops memory memory-fraction min-chunk-bytes "
+            "order peer-copies relays select-by select-ms sends shares tile-choice ways");
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=256", "min-chunk-bytes=1000000"}, gemm, 2}),
               ::testing::HasSubstr("chunks "));
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=2048"}, gemm, 2}), ::testing::HasSubstr("compute-streams "));
   EXPECT_THAT(named_of_all({"two-gpu", "tilerail", {"tile=512"}, problem_of(Routine::gemm, 1500, 1300, 1100, 0), 2}),
               ::testing::HasSubstr("batch "));
   EXPECT_EQ(named_of_all({"clx-ai", "tilerail", {"tile=512", "select=edp"}, gemm, 4}),
-            "devices hop-rule input-buffers max-hops relays shares tile-choice");
+            "devices hop-rule in-place input-buffers max-hops peer-copies relays shares tile-choice");
 }
 
 // What the user overrides is kept where tiles go over other GPUs, too.

@@ -44,6 +44,75 @@ TEST(Xkblas, MovesWhatWasMeasured) {
   EXPECT_EQ(from_host.between, 256);
 }
 
+/// Whether a view is of a user's matrix.
+bool of_user(const Plan& plan, const View& view) { return plan.buffer(view.buffer).kind != Buffer::Kind::tile; }
+
+/// 16384^3 with A, B and C on GPUs 0, 1 and 2.
+GemmProblem on_three(const Topology& machine) {
+  GemmProblem problem = cube(16384);
+  problem.place_a = machine.gpus()[0], problem.place_b = machine.gpus()[1], problem.place_c = machine.gpus()[2];
+  return problem;
+}
+
+// The trace of that run has 469 copies of tiles between GPUs, of which ours that go over the host count once, and
+// within GPUs 16 on GPU 1 and 16 on GPU 2, which are all tiles of B and C that these need; of A, GPU 0 had 11 of the 32
+// that it needs, as others had asked for them first: here GPUs ask in the order of their numbers, and it has 17.
+TEST(Xkblas, CopiesFromAndToTheHomeOfATileOverTheHostWhereGpusLackOwnLinks) {
+  const Topology machine = shipped("clx-ai");
+  const Plan plan = planned(machine, policy("xkblas", {"chunks=1"}), on_three(machine));
+  std::map<MemoryId, int> within;
+  int over_host = 0, direct = 0;
+  for (const Op& op : plan.ops) {
+    const Queue& queue = plan.queue(op.queue);
+    const bool in_place = of_user(plan, op.a) || of_user(plan, op.b) || of_user(plan, op.y);
+    EXPECT_FALSE(op.kind == OpKind::gemm && in_place);
+    if (op.kind != OpKind::copy) continue;
+    const bool at_home = of_user(plan, op.a) || of_user(plan, op.y);
+    if (queue.src == queue.dst) ++within[queue.src];
+    over_host += machine.is_host(queue.dst);
+    if (queue.src == queue.dst || machine.is_host(queue.src) || machine.is_host(queue.dst)) continue;
+    ++direct;
+    EXPECT_FALSE(at_home);
+  }
+  EXPECT_NEAR(over_host + direct, 469, 47);
+  EXPECT_EQ(within[machine.gpus()[1]], 16);
+  EXPECT_EQ(within[machine.gpus()[2]], 16);
+  EXPECT_EQ(within[machine.gpus()[0]], 17);
+}
+
+TEST(Xkblas, CopiesFromTheHomeOfATileDirectlyWhereGpusHaveOwnLinks) {
+  const Topology machine = shipped("karolina-hgx-a100");
+  const Plan plan = planned(machine, policy("xkblas"), on_three(machine));
+  EXPECT_EQ(copies_of(plan, machine).to_gpus + copies_of(plan, machine).home, 0);
+  EXPECT_THAT(plan.origin.decisions,
+              ::testing::Contains(::testing::AllOf(::testing::Field(&PlanDecision::key, "peer-copies"),
+                                                   ::testing::Field(&PlanDecision::value, "direct"))));
+}
+
+// Sums of parts of C, tiles of GPUs both, are not among them.
+TEST(Xkblas, OnlyHomesAreStaged) {
+  const Topology machine = shipped("clx-ai");
+  const auto plan = [&](const char* copies) {
+    return planned(machine, policy("gemmex", {"tile=1024", "k-split=2", "batch=off", copies}), cube(4096));
+  };
+  EXPECT_EQ(plan("peer-copies=staged-home").ops.size(), plan("peer-copies=direct").ops.size());
+  EXPECT_GT(plan("peer-copies=staged").ops.size(), plan("peer-copies=direct").ops.size());
+}
+
+// A, B and C of GPU 0 take as much of its memory again.
+TEST(Xkblas, CopiesWithinAGpuNeedMemory) {
+  const Topology machine = shipped("two-gpu");
+  GemmProblem problem = cube(2048);
+  problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
+  const auto peak = [&](const char* in_place) {
+    const std::vector one{machine.gpus()[0]};
+    return plan_gemm(problem, machine, one, policy("gemmex", {"tile=512", "c-tiles=eager", in_place}))
+        .peak_bytes[one[0].index()];
+  };
+  EXPECT_EQ(peak("in-place=on"), 0);
+  EXPECT_EQ(peak("in-place=off"), 3 * 8 * 2048 * 2048);
+}
+
 TEST(Xkblas, OwnersAreDealtInBothDirections) {
   const Topology machine = shipped("clx-ai");
   const Plan plan = planned(machine, policy("xkblas", {"tile=1024"}), cube(4096));
@@ -99,6 +168,38 @@ TEST(Blasx, FetchesFromOthersOnlyWhatEarlierBatchesBrought) {
   EXPECT_EQ(copies.home, 64);
   EXPECT_NEAR(copies.to_gpus, 417, 42);
   EXPECT_GT(copies.between, 100);
+}
+
+// One GPU and eight tiles of C in two batches of four: the first tile of a batch goes home when the first one of the
+// next begins, behind the fetch of that one's C and before its first kernel. The last four go at the end.
+TEST(Blasx, WritesABatchBackWithTheNextOne) {
+  const Topology machine = shipped("two-gpu");
+  GemmProblem problem = cube(4096);
+  problem.n = 8192;
+  const Plan plan = plan_gemm(problem, machine, std::vector{machine.gpus()[0]}, policy("blasx"));
+  validate(plan, machine);
+  std::vector<OpId> fetches_of_c, write_backs;
+  std::size_t kernels = 0;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const OpId id{i};
+    const Op& op = plan.op(id);
+    if (op.kind == OpKind::gemm) {
+      EXPECT_EQ(write_backs.size(), fetches_of_c.size() - std::min<std::size_t>(fetches_of_c.size(), 4)) << i;
+      if (kernels >= 8 && kernels < 12) {
+        EXPECT_THAT(plan.deps_of(id), ::testing::Contains(write_backs.back())) << i;
+      }
+      ++kernels;
+    } else if (machine.is_host(plan.queue(op.queue).dst)) {
+      write_backs.push_back(id);
+      if (write_backs.size() <= 4) {
+        EXPECT_THAT(plan.deps_of(id), ::testing::Contains(fetches_of_c.back())) << i;
+      }
+    } else if (plan.buffer(op.a.buffer).kind == Buffer::Kind::matrix_c) {
+      fetches_of_c.push_back(id);
+    }
+  }
+  EXPECT_EQ(kernels, 16u);
+  EXPECT_EQ(write_backs.size(), 8u);
 }
 
 TEST(Blasx, AWarmCallFetchesOnlyC) {

@@ -72,9 +72,10 @@ std::vector<std::string> values_of(const PolicyField& field) {
 
 TEST(Decisions, TellEveryWishAsItIsWritten) {
   const std::set<std::string> of_the_candidate{"devices", "tile", "grid", "k-split", "shares"};
-  const Topology machine = test::shipped("two-gpu");
+  const Topology machine = test::shipped("clx-ai");  // whose GPUs have no links of their own
   const Resources resources{machine};
-  const GemmProblem problem = checked(testing::cube(1024));
+  GemmProblem problem = checked(testing::cube(1024));
+  problem.place_a = machine.gpus()[0];
   const auto decisions = [&](const Policy& policy) {
     std::map<std::string, std::string> told;
     for (const auto& [key, value] :
