@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sched/tasks/host_stage.hpp"
+#include "sched/tasks/pieces.hpp"
 
 namespace tilerail {
 
@@ -40,50 +41,43 @@ void OwnedTiles::give_back_passing(std::size_t device, const Arena::Slot& slot, 
     devices_[device].passing.emplace_back(slot, uses);
 }
 
-/// Copies a whole tile of C over the devices on its route, in queue number `queue` of each pair of memories. Returns
-/// its estimated arrival and sets `id` to the last copy.
+/// Copies a tile of C over the devices on its route, in queue number `queue` of each pair of memories. By the
+/// bottleneck rule it goes over them in pieces, as tiles of A and of B do; else one copy follows the other. Returns its
+/// estimated arrival and sets `id` to the last copy.
 Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps deps, Seconds ready, OpId& id,
                            int queue) {
-  const auto memory = [&](const View& view) { return context_.builder.plan().buffer(view.buffer).memory; };
-  std::optional<std::pair<std::size_t, Arena::Slot>> held;
-  const auto hop_to = [&](const View& next) {
-    ready = copy_once(device, from, next, deps, ready, id, queue);
-    if (held) give_back_passing(held->first, held->second, id);
-  };
-  const bool staged = context_.stage && context_.stage->takes(memory(from), memory(to), true);
-  for (const std::size_t stop : staged ? std::vector<std::size_t>{} : context_.hops(memory(from), memory(to))) {
-    const Arena::Slot slot = take_passing(stop, to);
-    const View there{slot.buffer, 0, 0, to.rows, to.cols};
-    deps.after(slot.former);
-    hop_to(there);
-    from = there, held = {stop, slot}, deps = Deps{}.after(id);
-  }
-  hop_to(to);
-  return ready;
-}
-
-/// Makes one copy of that way and charges the clock with it.
-Seconds OwnedTiles::copy_once(std::size_t device, const View& from, const View& to, Deps& deps, Seconds ready, OpId& id,
-                              int queue) {
-  const Buffer &source = context_.builder.plan().buffer(from.buffer),
-               &target = context_.builder.plan().buffer(to.buffer);
-  const MemoryId src = source.memory, dst = target.memory;
-  const Bytes bytes = context_.bytes(from);
-  const Clock::Arrival available{ready, ready, ready, 0};
-  const bool of_home = source.kind != Buffer::Kind::tile || target.kind != Buffer::Kind::tile;
+  const auto buffer = [&](const View& view) -> const Buffer& { return context_.builder.plan().buffer(view.buffer); };
+  const MemoryId src = buffer(from).memory, dst = buffer(to).memory;
+  const bool of_home = buffer(from).kind != Buffer::Kind::tile || buffer(to).kind != Buffer::Kind::tile;
+  Clock::Arrival available{ready, ready, ready, 0};
   if (context_.stage && context_.stage->takes(src, dst, of_home)) {
     const HostStage::Copied copied = context_.stage->copy(context_, device, from, to, {deps, {}, available, queue});
     id = copied.last;
     return copied.arrival.last;
   }
-  const Clock::Hop hop = context_.clock.hop(src, dst);
-  const auto arrival = context_.clock.estimate(hop, bytes, 1, available);
-  context_.clock.commit(hop, bytes, arrival);
-  Op op;
-  op.queue = context_.builder.copy_queue(src, dst, queue);
-  op.a = from, op.y = to;
-  id = context_.emit(device, op, deps);
-  return arrival.last;
+  const std::vector<std::size_t> stops = context_.hops(src, dst);
+  const bool in_pieces = !stops.empty() && context_.decisions.hop_rule == HopRule::bottleneck;
+  const int pieces = in_pieces ? pieces_of(context_, to) : 1;
+  std::optional<PieceCopies> before;
+  std::optional<std::pair<std::size_t, Arena::Slot>> held;
+  const auto go_to = [&](const View& next) {
+    const Clock::Hop hop = context_.clock.hop(buffer(from).memory, buffer(next).memory);
+    if (pieces == 1) available.first = available.last;
+    available = context_.clock.estimate(hop, context_.bytes(to), pieces, available);
+    context_.clock.commit(hop, context_.bytes(to), available);
+    before = copy_in_pieces(context_, device, from, next, pieces, queue, deps, before);
+    if (held) give_back_passing(held->first, held->second, before->last);
+  };
+  for (const std::size_t stop : stops) {
+    const Arena::Slot slot = take_passing(stop, to);
+    const View there{slot.buffer, 0, 0, to.rows, to.cols};
+    deps.after(slot.former);
+    go_to(there);
+    from = there, held = {stop, slot}, deps = {};
+  }
+  go_to(to);
+  id = before->last;
+  return available.last;
 }
 
 OwnedTiles::Open OwnedTiles::begin(const View& region, std::size_t device, bool is_part) {

@@ -79,8 +79,6 @@ class OwnedTiles final : public Outputs {
   Arena::Slot take_passing(std::size_t device, const View& tile);
   void give_back_passing(std::size_t device, const Arena::Slot& slot, OpId last);
   Seconds copy_c(std::size_t device, View from, const View& to, Deps deps, Seconds ready, OpId& id, int queue = 0);
-  Seconds copy_once(std::size_t device, const View& from, const View& to, Deps& deps, Seconds ready, OpId& id,
-                    int queue);
 
   PlanContext& context_;
   TileDirectory& inputs_;

@@ -8,17 +8,9 @@
 
 #include "model/base/error.hpp"
 #include "sched/route/broadcast.hpp"
+#include "sched/tasks/pieces.hpp"
 
 namespace tilerail {
-
-/// Pieces of a chained tile: never more than its columns, nor smaller than the policy's least size.
-int Fetcher::chunks_of(TileId tile) const {
-  std::int64_t pieces = std::min<std::int64_t>(context_.decisions.chunks, directory_.tile(tile).home.cols);
-  if (context_.decisions.min_chunk_bytes > 0)
-    pieces =
-        std::min(pieces, static_cast<std::int64_t>(directory_.bytes(tile).value) / context_.decisions.min_chunk_bytes);
-  return static_cast<int>(std::max<std::int64_t>(1, pieces));
-}
 
 Fetcher::Trip Fetcher::trip_from(const Holder& holder, std::size_t device) const {
   Trip trip{holder, {}};
@@ -123,7 +115,7 @@ void Fetcher::fetch_alone(TileId tile, std::size_t device) {
   for (const std::size_t hop : stops)
     if (hop != device) directory_.add_user(tile, hop);
   const bool in_pieces = stops.size() > 1 && context_.decisions.hop_rule == HopRule::bottleneck;
-  const int pieces = in_pieces ? chunks_of(tile) : 1;
+  const int pieces = in_pieces ? pieces_of(context_, directory_.tile(tile).home) : 1;
   for (const std::size_t stop : stops) {
     if (!directory_.present(tile, stop)) {
       if (pieces == 1) from.available = whole(from.available);
@@ -140,7 +132,7 @@ void Fetcher::fetch_chain(TileId tile, std::size_t device) {
   for (const std::size_t user : directory_.tile(tile).users)
     if (!directory_.present(tile, user)) destinations.push_back(context_.devices[user]);
   if (destinations.size() == 1) return fetch_alone(tile, device);
-  const int pieces = chunks_of(tile);
+  const int pieces = pieces_of(context_, directory_.tile(tile).home);
   std::vector<Holder> sources;
   directory_.each_holder(tile, [&](const Holder& holder) {
     if (context_.decisions.routing == Routing::initial && !holder.is_home) return;
@@ -183,35 +175,17 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
     if (copy) when.leave.after(copy->last_piece);
     copied = context_.stage->copy(context_, on_behalf, source, there, when);
   } else {
-    copied = send_pieces({source, there, copy, pieces, on_behalf}, when);
-    copied.arrival = arrival;
+    std::optional<PieceCopies> before;
+    if (copy) before = {copy->first_piece, copy->last_piece};
+    const PieceCopies copies =
+        copy_in_pieces(context_, on_behalf, source, there, pieces, 0, when.enter.after(when.leave), before);
+    copied = {.first = copies.first, .last = copies.last, .left = copies.last, .arrival = arrival};
     context_.clock.commit(context_.clock.hop(from.memory, context_.devices[to]), directory_.bytes(tile), arrival);
   }
   directory_.arrived(tile, to, copied.first, copied.last, copied.arrival);
   if (!from_copy) return directory_.used_at_home(tile, copied.left);
   directory_.pin(tile, *device, false);
   directory_.used(tile, *device, copied.left);
-}
-
-/// Piece j waits for piece j of the hop before, when that came in as many pieces.
-HostStage::Copied Fetcher::send_pieces(const Pieces& all, const HostStage::When& when) {
-  const auto memory = [&](const View& view) { return context_.builder.plan().buffer(view.buffer).memory; };
-  const TileDirectory::Copy* source = all.copy;
-  const bool piecewise = source && source->last_piece.value - source->first_piece.value + 1 == all.count;
-  HostStage::Copied copied;
-  Op op;
-  op.queue = context_.builder.copy_queue(memory(all.from), memory(all.to));
-  for (int j = 0; j < all.count; ++j) {
-    const std::int64_t begin = all.to.cols * j / all.count, end = all.to.cols * (j + 1) / all.count;
-    op.a = {all.from.buffer, all.from.row, all.from.col + begin, all.to.rows, end - begin};
-    op.y = {all.to.buffer, 0, begin, all.to.rows, end - begin};
-    Deps deps = when.enter;
-    if (source) deps.after(piecewise ? OpId{source->first_piece.value + j} : source->last_piece);
-    deps.after(when.leave);
-    copied.last = copied.left = context_.emit(all.on_behalf, op, deps);
-    if (j == 0) copied.first = copied.last;
-  }
-  return copied;
 }
 
 }  // namespace tilerail

@@ -60,7 +60,6 @@ class Fetcher {
     available.first = available.last;
     return available;
   }
-  int chunks_of(TileId tile) const;
   /// Whether a tile can go from one memory to another without a stop at a device, and when it would arrive.
   bool reaches(const Holder& from, MemoryId dst) const {
     return staged(from, dst) || context_.clock.hop(from.memory, dst).exists();
@@ -84,14 +83,6 @@ class Fetcher {
   void fetch_chain(TileId tile, std::size_t device);
   void send(TileId tile, const Holder& from, std::size_t to, int pieces, const Clock::Arrival& arrival,
             std::size_t on_behalf);
-  /// A tile that is copied whole, and the copy at its source, which may still be in flight.
-  struct Pieces {
-    View from, to;
-    const TileDirectory::Copy* copy;
-    int count;
-    std::size_t on_behalf;
-  };
-  HostStage::Copied send_pieces(const Pieces& all, const HostStage::When& when);
 
   PlanContext& context_;
   TileDirectory& directory_;

@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "cost/estimate.hpp"
 #include "plan/validate.hpp"
@@ -119,6 +122,43 @@ TEST(Detour, GpusThatBringBackCOverOthersMayBeChosen) {
   validate(plan, machine);
   EXPECT_EQ(plan.devices.size(), 2u);
   EXPECT_EQ(plan_gemm(problem, machine, two, policy("tilerail", {"relays=off"}), judge).devices.size(), 1u);
+}
+
+/// Columns of each copy between two memories.
+std::vector<std::int64_t> columns(const Plan& plan, MemoryId src, MemoryId dst) {
+  std::vector<std::int64_t> found;
+  for (const Op& op : plan.ops)
+    if (const Queue& queue = plan.queue(op.queue); queue.src == src && queue.dst == dst) found.push_back(op.y.cols);
+  return found;
+}
+
+// One tile, of A and B on g0, which computes, and C on g1, over g2 both ways: with four pieces a hop, piece j of the
+// second hop waits for piece j of the first; by the other rule one whole copy waits for the other.
+TEST(Detour, TilesOfCGoOverOthersInPiecesByTheBottleneckRule) {
+  const Topology machine = machine_with(3, star);
+  const MemoryId g0 = memory(machine, "g0"), g1 = memory(machine, "g1"), g2 = memory(machine, "g2");
+  GemmProblem problem = placed(machine, "g0", "g0", 1024);
+  problem.place_c = g1;
+  const auto plan_by = [&](const char* rule) {
+    return plan_gemm(problem, machine, std::array{g0, g2}, policy("paralia", {"tile=1024", "chunks=4", rule}));
+  };
+  const Plan pieces = plan_by("hop-rule=bottleneck"), whole = plan_by("hop-rule=added");
+  for (const auto& [src, dst] : {std::pair{g1, g2}, {g2, g0}, {g0, g2}, {g2, g1}}) {
+    EXPECT_EQ(columns(pieces, src, dst), (std::vector<std::int64_t>{256, 256, 256, 256}));
+    EXPECT_EQ(columns(whole, src, dst), (std::vector<std::int64_t>{1024}));
+  }
+  validate(pieces, machine);
+  int followed = 0;
+  for (std::size_t i = 0; i < pieces.ops.size(); ++i) {
+    const Op& op = pieces.ops[i];
+    if (pieces.queue(op.queue).kind != Queue::Kind::copy || pieces.queue(op.queue).src != g2) continue;
+    for (const OpId before : pieces.deps_of(OpId{i})) {
+      if (pieces.queue(pieces.op(before).queue).kind != Queue::Kind::copy) continue;
+      EXPECT_EQ(pieces.op(before).y.col, op.a.col);
+      ++followed;
+    }
+  }
+  EXPECT_EQ(followed, 8);
 }
 
 // On a GPU that passes on tiles, these take memory, too.
