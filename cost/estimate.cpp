@@ -145,7 +145,8 @@ class Pass {
 
   /// Of its rate alone, what a copy gets.
   double efficiency(const Op& op, const Queue& q) {
-    const double strided = strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op), plan_.devices);
+    const double strided =
+        strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op, topology_), plan_.devices);
     if (!plan_.runtime.duplex) return strided;
     const bool staged = is_staged(plan_, op, topology_);
     const auto [known, is_new] = duplex_.try_emplace({q.src, q.dst, staged}, 1.0);

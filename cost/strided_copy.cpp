@@ -9,10 +9,13 @@
 
 namespace tilerail {
 
-CopyColumns copy_columns(const Plan& plan, const Op& op) {
+CopyColumns copy_columns(const Plan& plan, const Op& op, const Topology& topology) {
+  const auto on_host = [&](const View& view) { return topology.is_host(plan.buffer(view.buffer).memory); };
+  const bool with_host = on_host(op.a) != on_host(op.y);
   CopyColumns columns;
   for (const View* view : {&op.a, &op.y}) {
     const Buffer& buffer = plan.buffer(view->buffer);
+    if (with_host && !on_host(*view)) continue;
     if (view->cols > 1 && view->rows != buffer.ld)
       columns = {op.y.rows * buffer.element(), std::max(columns.pitch, buffer.ld * buffer.element())};
   }

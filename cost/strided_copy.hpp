@@ -6,13 +6,14 @@
 
 namespace tilerail {
 
-/// What a 2-D copy is made of; zero where both sides are contiguous (one column always is).
+/// What a 2-D copy is made of; zero where it is contiguous (one column always is).
 struct CopyColumns {
   std::int64_t bytes = 0;  // of a column
-  std::int64_t pitch = 0;  // bytes from one column to the next, of the side where it is larger
+  std::int64_t pitch = 0;  // bytes from one column to the next
   bool operator==(const CopyColumns&) const = default;
 };
-CopyColumns copy_columns(const Plan& plan, const Op& op);
+/// Between a host and a device only the host's side counts; between two of a kind the side with the larger pitch.
+CopyColumns copy_columns(const Plan& plan, const Op& op, const Topology& topology);
 
 /// Rate of a copy of these columns between two memories relative to a packed one, in a plan that computes on these
 /// devices. Each of them counts as busy: a GPU that computes for a quarter of the time slows its copies down as much as

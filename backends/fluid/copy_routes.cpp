@@ -63,7 +63,8 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan
     if (op.kind != OpKind::copy) continue;
     const Queue& queue = plan.queue(op.queue);
     Last& like = last[op.queue.index()];
-    const CopyColumns columns = queue.src == queue.dst || !columns_matter ? CopyColumns{} : copy_columns(plan, op);
+    const CopyColumns columns =
+        queue.src == queue.dst || !columns_matter ? CopyColumns{} : copy_columns(plan, op, topology);
     const CopyShape shape{columns, plan.runtime.duplex && is_staged(plan, op, topology)};
     if (shape != like.shape) {
       const auto [entry, is_new] =

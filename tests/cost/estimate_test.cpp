@@ -118,14 +118,21 @@ TEST(Estimate, OneColumnIsContiguousHoweverTallItsMatrix) {
   EXPECT_NEAR(d.estimate(), 0.1, 1e-9);
 }
 
-TEST(CopyColumns, AreAsFarApartAsOnTheSideWhereTheyAreFarthest) {
+TEST(CopyColumns, AreThoseOfTheHostOrOfTheSideWhereTheyAreFarthestApart) {
   Draft d;
-  const View tall = d.matrix(host, 128, 512, 4096), taller = d.matrix(gpu, 128, 512, 5120);
-  for (const OpId copy : {d.copy(tall, taller), d.copy(taller, tall)}) {
-    const CopyColumns columns = copy_columns(d.plan, d.plan.op(copy));
-    EXPECT_EQ(columns.bytes, 128 * 8);
-    EXPECT_EQ(columns.pitch, 5120 * 8);
-  }
+  const Topology topology = machine();
+  const View on_host = d.matrix(host, 128, 512, 4096), packed_host = d.matrix(host, 128, 512);
+  const View on_gpu = d.matrix(gpu, 128, 512, 5120), on_other = d.matrix(MemoryId{2}, 128, 512);
+  const auto columns = [&](const View& from, const View& to) {
+    const OpId there = d.copy(from, to), back = d.copy(to, from);
+    const CopyColumns found = copy_columns(d.plan, d.plan.op(there), topology);
+    EXPECT_EQ(found, copy_columns(d.plan, d.plan.op(back), topology));
+    return found;
+  };
+  EXPECT_EQ(columns(on_host, on_gpu), (CopyColumns{128 * 8, 4096 * 8}));
+  EXPECT_EQ(columns(packed_host, on_gpu), CopyColumns{});
+  EXPECT_EQ(columns(on_gpu, on_other), (CopyColumns{128 * 8, 5120 * 8}));
+  EXPECT_EQ(columns(on_host, packed_host), (CopyColumns{128 * 8, 4096 * 8}));
 }
 
 TEST(Estimate, AGpuThatIsAlwaysBusyIsSlower) {
