@@ -41,7 +41,8 @@ void select(benchmark::State& state) {
   std::size_t devices = 0;
   for (auto _ : state) {
     const WorkloadProblem workload = workload_problem(problem, topology, topology.gpus(), 2048, 1);
-    devices = search(workload, LinkMap{topology}, *std::ranges::find(metrics, "perf", &Metric::name))[0].active.size();
+    devices =
+        search(workload, LinkMap{topology}, *std::ranges::find(metrics, "perf", &Metric::name), {})[0].active.size();
   }
   state.counters["devices"] = static_cast<double>(devices);
 }

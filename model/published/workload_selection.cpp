@@ -12,23 +12,19 @@ namespace {
 
 using Subset = std::vector<std::size_t>;
 
-/// Better by more than bisection leaves uncertain.
-bool better(double value, double than) {
-  constexpr double tie = 1e-8;
-  return value > (1 + tie) * than;
-}
-
 /// Predicted workloads and their metrics, in the order in which they were looked at.
 class Workloads {
  public:
-  Workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric)
-      : problem_{problem}, metric_{metric}, model_{problem, map} {}
+  Workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric, const SelectionRule& rule)
+      : problem_{problem}, metric_{metric}, rule_{rule}, model_{problem, map} {}
 
   /// Predicts a subset and returns its metric; 0 where some device has no way to an operand.
   double look_at(const Subset& subset) {
     Workload workload = model_.predict(subset);
     if (!std::isfinite(workload.time.value)) return 0;
-    const double value = workload.time > Seconds{0} ? metric_.of(workload.outcome(problem_)) : 0;
+    Outcome outcome = workload.outcome(problem_);
+    outcome.time = outcome.time * (1 + rule_.further_device * static_cast<double>(subset.size() - 1));
+    const double value = workload.time > Seconds{0} ? metric_.of(outcome) : 0;
     all_.emplace_back(value, std::move(workload));
     return value;
   }
@@ -38,7 +34,8 @@ class Workloads {
     std::stable_sort(all_.begin(), all_.end(), [](auto& a, auto& b) { return a.first > b.first; });
     // Of those that are as good as the best, the one with the fewest devices.
     auto best = all_.begin();
-    for (auto other = all_.begin(); other != all_.end() && !better(all_.front().first, other->first); ++other)
+    for (auto other = all_.begin(); other != all_.end() && all_.front().first <= (1 + rule_.equal) * other->first;
+         ++other)
       if (other->second.active.size() < best->second.active.size()) best = other;
     std::rotate(all_.begin(), best, best + 1);
     std::vector<Workload> workloads;
@@ -49,6 +46,7 @@ class Workloads {
  private:
   const WorkloadProblem& problem_;
   const Metric& metric_;
+  SelectionRule rule_;
   WorkloadModel model_;
   std::vector<std::pair<double, Workload>> all_;
 };
@@ -61,8 +59,9 @@ Subset all_of(const WorkloadProblem& problem) {
 
 }  // namespace
 
-std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric) {
-  Workloads workloads{problem, map, metric};
+std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
+                                            const SelectionRule& rule) {
+  Workloads workloads{problem, map, metric, rule};
   const std::size_t count = problem.devices.size();
   for (std::size_t size = 1; size <= count; ++size) {
     std::vector<bool> taken(count, false);
@@ -77,8 +76,9 @@ std::vector<Workload> ranked_of_all_subsets(const WorkloadProblem& problem, cons
   return workloads.ranked();
 }
 
-std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric) {
-  Workloads workloads{problem, map, metric};
+std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
+                                     const SelectionRule& rule) {
+  Workloads workloads{problem, map, metric, rule};
   const std::size_t count = problem.devices.size();
   std::vector<Subset> beam{{}};
   for (std::size_t size = 1; size < count; ++size) {
@@ -101,9 +101,10 @@ std::vector<Workload> ranked_by_beam(const WorkloadProblem& problem, const LinkM
   return workloads.ranked();
 }
 
-std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric) {
-  return problem.devices.size() <= exhaustive_devices ? ranked_of_all_subsets(problem, map, metric)
-                                                      : ranked_by_beam(problem, map, metric);
+std::vector<Workload> ranked_workloads(const WorkloadProblem& problem, const LinkMap& map, const Metric& metric,
+                                       const SelectionRule& rule) {
+  return problem.devices.size() <= exhaustive_devices ? ranked_of_all_subsets(problem, map, metric, rule)
+                                                      : ranked_by_beam(problem, map, metric, rule);
 }
 
 }  // namespace tilerail

@@ -30,7 +30,7 @@ class Selection {
   Selection& operator=(const Selection&) = delete;
 
   Plan by_model(const Metric& metric) const {
-    const Workload best = workloads(metric).front();
+    const Workload best = workloads(metric, library_selection).front();
     const std::vector<MemoryId> gpus = best.devices(devices_);
     Plan plan = estimated_plan(question_.on(gpus, best.shares).estimated());
     plan.origin.why =
@@ -44,7 +44,7 @@ class Selection {
     double most = value_of(best, metric, tried);
     double left = 1e-3 * policy_.select_ms - cost(best);
     bool first = true;
-    for (const Workload& workload : workloads(metric)) {
+    for (const Workload& workload : workloads(metric, {})) {
       if (workload.active.size() == devices_.size()) continue;
       if (!std::exchange(first, false) && left <= 0) break;
       const std::vector<MemoryId> gpus = workload.devices(devices_);
@@ -73,10 +73,10 @@ class Selection {
     }
   }
 
-  std::vector<Workload> workloads(const Metric& metric) const {
+  std::vector<Workload> workloads(const Metric& metric, const SelectionRule& rule) const {
     const WorkloadProblem workload = workload_problem(question_);
     if (workload.watts.empty() && metric.needs_energy) no_watts(metric);
-    return ranked_workloads(workload, LinkMap{topology_}, metric);
+    return ranked_workloads(workload, LinkMap{topology_}, metric, rule);
   }
 
   double value_of(const Plan& plan, const Metric& metric, std::vector<PlanCandidate>& tried) const {

@@ -45,8 +45,8 @@ class Predictor {
     prediction.choices.push_back(of_workload("all", of_all_devices()));
     for (const Metric& metric : metrics)
       if (!metric.needs_energy || has_watts())
-        prediction.choices.push_back(
-            of_workload(std::string{metric.name}, ranked_workloads(workload_, map_, metric).front()));
+        prediction.choices.push_back(of_workload(std::string{metric.name},
+                                                 ranked_workloads(workload_, map_, metric, library_selection).front()));
     const Plan plan = plan_gemm(problem_, topology_, devices_, text_.policy.resolve(), judge_);
     prediction.choices.push_back(simulated({"policy", plan.devices}, plan));
     prediction.without_effect = plan.origin.without_effect;

@@ -37,7 +37,8 @@ TEST(Selection, TheModelsDevicesAndSharesArePlanned) {
   const Policy paralia = policy("paralia", {"select=perf", "tile=1024"});
   WorkloadProblem workload = workload_problem(problem, machine, machine.gpus(), 1024, 1);
   workload.hop_rule = paralia.hop_rule;
-  const auto best = ranked_workloads(workload, LinkMap{machine}, *std::ranges::find(metrics, "perf", &Metric::name))[0];
+  const auto best = ranked_workloads(workload, LinkMap{machine}, *std::ranges::find(metrics, "perf", &Metric::name),
+                                     library_selection)[0];
   const Plan plan = plan_gemm(problem, machine, machine.gpus(), paralia);
   ASSERT_EQ(plan.devices.size(), best.active.size());
   std::vector<double> kernels(plan.devices.size(), 0.0);
