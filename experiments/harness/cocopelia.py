@@ -12,7 +12,7 @@ TESTBEDS = {"1": "cocopelia-testbed-1", "2": "cocopelia-testbed-2"}
 DTYPES = {"dgemm": "f64", "sgemm": "f32", "daxpy": "f64"}
 OVERLAP = 1.5  # tiles are at most the least size over this
 POLICIES = {"CoCoPeLia": "CoCoPeLia", "CoCoPeLia-selected": "CoCoPeLia", "cuBLASXt": "cuBLASXt",
-            "cuBLASXt-best": "cuBLASXt", "BLASX": "BLASX"}
+            "cuBLASXt-best": "cuBLASXt", "BLASX": "BLASX, empty caches"}
 
 
 @dataclasses.dataclass(frozen=True)

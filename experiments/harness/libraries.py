@@ -14,6 +14,7 @@ from .tables import read_table
 LIBRARIES: dict[str, tuple[str, ...]] = {
     "cuBLASXt": ("--policy", "cublasxt"),
     "BLASX": ("--policy", "blasx", "--set", "warm=on"),
+    "BLASX, empty caches": ("--policy", "blasx"),
     "XKBLAS": ("--policy", "xkblas"),
     "PARALiA": ("--policy", "paralia"),
     "PARALiA-comm_opt": ("--policy", "paralia"),
