@@ -10,7 +10,8 @@ from .ranks import quantile
 from .simulations import Simulation
 from .tables import read_table
 
-# What stands for each library: arguments of `tilerail simulate`. BLASX keeps its caches between calls that are timed.
+# What stands for each library: arguments of `tilerail simulate`. BLASX keeps its caches between calls that are timed,
+# and GEMMex tries its five best tiles in the first of them.
 LIBRARIES: dict[str, tuple[str, ...]] = {
     "cuBLASXt": ("--policy", "cublasxt"),
     "BLASX": ("--policy", "blasx", "--set", "warm=on"),
@@ -21,7 +22,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "PARALiA-select-PERF": ("--policy", "paralia", "--select", "perf"),
     "PARALiA-select-EDP": ("--policy", "paralia", "--select", "edp"),
     "PARALiA-select-PDP": ("--policy", "paralia", "--select", "pdp"),
-    "PARALiA-GEMMex": ("--policy", "gemmex"),
+    "PARALiA-GEMMex": ("--policy", "gemmex", "--set", "tile-choice=repeat"),
     "CoCoPeLia": ("--policy", "cocopelia"),
     "tilerail": ("--policy", "tilerail"),
 }

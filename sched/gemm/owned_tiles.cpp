@@ -41,31 +41,39 @@ void OwnedTiles::give_back_passing(std::size_t device, const Arena::Slot& slot, 
     devices_[device].passing.emplace_back(slot, uses);
 }
 
-/// Copies a tile of C over the devices on its route, in queue number `queue` of each pair of memories. By the
-/// bottleneck rule it goes over them in pieces, as tiles of A and of B do; else one copy follows the other. Returns its
+/// By the bottleneck rule tiles go over others in pieces, as those of A and of B do; else one copy follows the other.
+int OwnedTiles::pieces(const View& tile, const std::vector<std::size_t>& stops) const {
+  return !stops.empty() && context_.decisions.hop_rule == HopRule::bottleneck ? pieces_of(context_, tile) : 1;
+}
+
+Clock::Arrival OwnedTiles::hop(const Clock::Hop& hop, const View& tile, int pieces, Clock::Arrival available) const {
+  if (pieces == 1) available.first = available.last;
+  return context_.clock.estimate(hop, context_.bytes(tile), pieces, available);
+}
+
+/// Copies a tile of C over the devices on its route, in queue number `queue` of each pair of memories. Returns its
 /// estimated arrival and sets `id` to the last copy.
 Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps deps, Seconds ready, OpId& id,
                            int queue) {
-  const auto buffer = [&](const View& view) -> const Buffer& { return context_.builder.plan().buffer(view.buffer); };
-  const MemoryId src = buffer(from).memory, dst = buffer(to).memory;
-  const bool of_home = buffer(from).kind != Buffer::Kind::tile || buffer(to).kind != Buffer::Kind::tile;
+  const auto is_tile = [&](const View& view) {
+    return context_.builder.plan().buffer(view.buffer).kind == Buffer::Kind::tile;
+  };
+  const MemoryId src = memory(from), dst = memory(to);
   Clock::Arrival available{ready, ready, ready, 0};
-  if (context_.stage && context_.stage->takes(src, dst, of_home)) {
+  if (context_.stage && context_.stage->takes(src, dst, !is_tile(from) || !is_tile(to))) {
     const HostStage::Copied copied = context_.stage->copy(context_, device, from, to, {deps, {}, available, queue});
     id = copied.last;
     return copied.arrival.last;
   }
   const std::vector<std::size_t> stops = context_.hops(src, dst);
-  const bool in_pieces = !stops.empty() && context_.decisions.hop_rule == HopRule::bottleneck;
-  const int pieces = in_pieces ? pieces_of(context_, to) : 1;
+  const int count = pieces(to, stops);
   std::optional<PieceCopies> before;
   std::optional<std::pair<std::size_t, Arena::Slot>> held;
   const auto go_to = [&](const View& next) {
-    const Clock::Hop hop = context_.clock.hop(buffer(from).memory, buffer(next).memory);
-    if (pieces == 1) available.first = available.last;
-    available = context_.clock.estimate(hop, context_.bytes(to), pieces, available);
-    context_.clock.commit(hop, context_.bytes(to), available);
-    before = copy_in_pieces(context_, device, from, next, pieces, queue, deps, before);
+    const Clock::Hop way = context_.clock.hop(memory(from), memory(next));
+    available = hop(way, to, count, available);
+    context_.clock.commit(way, context_.bytes(to), available);
+    before = copy_in_pieces(context_, device, from, next, count, queue, deps, before);
     if (held) give_back_passing(held->first, held->second, before->last);
   };
   for (const std::size_t stop : stops) {
@@ -80,13 +88,33 @@ Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps d
   return available.last;
 }
 
+std::optional<Seconds> OwnedTiles::arrival(TileId tile, std::size_t device) const {
+  const bool part = is_part(tile), here = in_place(device, part);
+  if (here || first_beta(here, part) == Scalar::zero) return std::nullopt;
+  const View home = context_.builder.in_block(options_.home_of(tile));
+  const MemoryId dst = context_.devices[device];
+  MemoryId at = memory(home);
+  Clock::Arrival available;
+  if (context_.stage && context_.stage->takes(at, dst, true))
+    return context_.stage->arrival(context_, at, dst, context_.bytes(home), available).last;
+  const std::vector<std::size_t> stops = context_.hops(at, dst);
+  const int count = pieces(home, stops);
+  const auto go_to = [&](MemoryId next) {
+    available = hop(context_.clock.hop(at, next), home, count, available);
+    at = next;
+  };
+  for (const std::size_t stop : stops) go_to(context_.devices[stop]);
+  go_to(dst);
+  return available.last;
+}
+
 OwnedTiles::Open OwnedTiles::begin(const View& region, std::size_t device, bool is_part) {
   const View home = context_.builder.in_block(region);
   Open tile;
   tile.home = tile.work = home;
   tile.is_part = is_part;
-  tile.in_place = !is_part && context_.decisions.in_place && context_.problem.place_c == context_.devices[device];
-  tile.beta = !is_part && (tile.in_place || !options_.lazy) ? options_.beta : Scalar::zero;
+  tile.in_place = in_place(device, is_part);
+  tile.beta = first_beta(tile.in_place, is_part);
   if (tile.in_place) return tile;
   tile.slot = take(device, {home.rows, home.cols}, context_.dtype(home));
   tile.work = {tile.slot.buffer, 0, 0, home.rows, home.cols};
@@ -174,8 +202,7 @@ Outputs::Place OwnedTiles::open(const Task& task, std::size_t device, Deps& deps
   }
   const int stream = d.started++ % context_.decisions.compute_streams;
   const QueueId queue = context_.builder.compute_queue(context_.devices[device], stream);
-  const bool is_part = options_.total_of && options_.total_of(task.writes) != task.writes;
-  Open& tile = d.open[task.writes] = begin(options_.home_of(task.writes), device, is_part);
+  Open& tile = d.open[task.writes] = begin(options_.home_of(task.writes), device, is_part(task.writes));
   tile.queue = queue;
   deps.after(tile.loaded);
   if (!tile.in_place) deps.after(tile.slot.former);

@@ -47,6 +47,10 @@ class OwnedTiles final : public Outputs {
   void written(const Task& task, std::size_t device, OpId kernel, Seconds end) override;
   void end() override;
 
+  /// When what a tile of C begins with would be there by the clock if it was begun on a device now; none where nothing
+  /// has to come.
+  std::optional<Seconds> arrival(TileId tile, std::size_t device) const;
+
  private:
   /// A tile of C between its first and its last kernel.
   struct Open {
@@ -67,6 +71,17 @@ class OwnedTiles final : public Outputs {
     Seconds ready{0};  // when that ends, by the clock
   };
 
+  bool is_part(TileId tile) const { return options_.total_of && options_.total_of(tile) != tile; }
+  bool in_place(std::size_t device, bool is_part) const {
+    return !is_part && context_.decisions.in_place && context_.problem.place_c == context_.devices[device];
+  }
+  /// What the first kernel scales C by.
+  Scalar first_beta(bool in_place, bool is_part) const {
+    return !is_part && (in_place || !options_.lazy) ? options_.beta : Scalar::zero;
+  }
+  MemoryId memory(const View& view) const { return context_.builder.plan().buffer(view.buffer).memory; }
+  int pieces(const View& tile, const std::vector<std::size_t>& stops) const;
+  Clock::Arrival hop(const Clock::Hop& hop, const View& tile, int pieces, Clock::Arrival available) const;
   Open begin(const View& region, std::size_t device, bool is_part);
   void finish(Ended& total);
   /// Once it is complete and `deps` are done. Returns when it is there.

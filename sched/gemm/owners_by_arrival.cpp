@@ -4,8 +4,14 @@
 
 namespace tilerail {
 
-OwnersByArrival::OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher)
-    : tasks_{tasks}, tiling_{tiling}, fetcher_{fetcher}, open_(tiling.devices()), known_(tasks.inputs()) {
+OwnersByArrival::OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher,
+                                 const OwnedTiles& outputs)
+    : tasks_{tasks},
+      tiling_{tiling},
+      fetcher_{fetcher},
+      outputs_{outputs},
+      open_(tiling.devices()),
+      known_(tasks.inputs()) {
   for (std::size_t d = 0; d < open_.size(); ++d) {
     const Interval depth = tiling.depth_of(d);
     if (depth.size() == 0) continue;
@@ -28,11 +34,14 @@ Seconds OwnersByArrival::arrival(std::size_t device, TileId tile, int& missing) 
   return known.eta;
 }
 
-InputRank OwnersByArrival::rank(std::size_t device, const SubProblem& sub) {
+InputRank OwnersByArrival::rank(std::size_t device, const SubProblem& sub, bool first) {
   InputRank rank;
   const Seconds a = arrival(device, tasks_.a(sub.i, sub.k), rank.missing);
   const Seconds b = arrival(device, tasks_.b(sub.k, sub.j), rank.missing);
   rank.eta = std::max(a, b);
+  if (!first) return rank;
+  if (const std::optional<Seconds> c = outputs_.arrival(tasks_.task(sub, true, false).writes, device))
+    rank.eta = std::max(rank.eta, *c), ++rank.missing;
   return rank;
 }
 
@@ -44,7 +53,7 @@ OwnersByArrival::Choice OwnersByArrival::best(std::size_t device) {
   for (std::size_t o = 0; o < open_[device].size() && seen < window; ++o) {
     const Open& open = open_[device][o];
     for (std::size_t k = 0; k < open.choices() && seen < window; ++k, ++seen) {
-      const InputRank here = rank(device, {open.tile.i, open.tile.j, open.k(k, depth)});
+      const InputRank here = rank(device, {open.tile.i, open.tile.j, open.k(k, depth)}, !open.started);
       if (!best || here.before(best->rank)) best = Choice{o, k, here};
     }
   }

@@ -7,20 +7,22 @@
 
 #include "sched/gemm/gemm_tasks.hpp"
 #include "sched/gemm/input_rank.hpp"
+#include "sched/gemm/owned_tiles.hpp"
 #include "sched/place/chooser.hpp"
 #include "sched/route/fetcher.hpp"
 
 namespace tilerail {
 
-/// Static owners of C. Of all sub-problems that a device has left, it takes the one whose inputs will all be there
-/// first by the clock, then the one with the fewest missing, then the lowest; but of a tile of C the first k first, the
-/// last k last. Many tiles of C may be started at once. Source: thesis 4.2.7.1. At most `window` sub-problems are
-/// looked at, so that planning stays linear in their number.
+/// Static owners of C. Of all sub-problems that a device has left, it takes the one whose tiles will all be there
+/// first by the clock, C among them where a tile of it has to come before its first kernel; then the one with the
+/// fewest missing, then the lowest; but of a tile of C the first k first, the last k last. Many tiles of C may be
+/// started at once. Source: thesis 4.2.7.1. At most `window` sub-problems are looked at, so that planning stays linear
+/// in their number.
 class OwnersByArrival final : public Chooser {
  public:
   static constexpr std::size_t window = 256;
 
-  OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher);
+  OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher, const OwnedTiles& outputs);
 
   std::optional<Task> next(std::size_t device) override;
 
@@ -43,7 +45,7 @@ class OwnersByArrival final : public Chooser {
   };
   static void look_further(Open& open, const Interval& depth);
   Choice best(std::size_t device);
-  InputRank rank(std::size_t device, const SubProblem& sub);
+  InputRank rank(std::size_t device, const SubProblem& sub, bool first);
   /// When an input is or, if it were fetched now, would be there; asked once a task.
   Seconds arrival(std::size_t device, TileId tile, int& missing);
 
@@ -56,6 +58,7 @@ class OwnersByArrival final : public Chooser {
   const GemmTasks& tasks_;
   const Tiling& tiling_;
   const Fetcher& fetcher_;
+  const OwnedTiles& outputs_;
   std::vector<std::vector<Open>> open_;  // by device
   std::vector<Known> known_;             // by input
   std::uint64_t task_ = 0;

@@ -99,7 +99,7 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
   };
   const bool ample = !context.arenas.front().pooled();  // so that all tiles of C may be open at once
   Order order = context.decisions.order;
-  if (order == Order::eta_all && ample) return owned(OwnersByArrival{tasks, tiling, fetcher});
+  if (order == Order::eta_all && ample) return owned(OwnersByArrival{tasks, tiling, fetcher, outputs});
   if (order == Order::eta_all) order = Order::eta;
   if (ample || !context.decisions.caching) return owned(OwnersByClock{tasks, tiling, order, fetcher});
   std::vector<std::int64_t> slots;

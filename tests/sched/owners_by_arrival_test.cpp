@@ -33,11 +33,12 @@ std::vector<SubProblemIn> order_of(const Plan& plan, std::int64_t tile) {
   return order;
 }
 
-Plan planned(const std::string& order, std::int64_t n, std::int64_t k) {
+Plan planned(const std::string& order, std::int64_t n, std::int64_t k, const char* c_tiles = "c-tiles=lazy") {
   const Topology topology = shipped("two-gpu");
   Policy policy = preset("gemmex");
   apply_override(policy, "order=" + order);
   apply_override(policy, "tile=256");
+  apply_override(policy, c_tiles);
   GemmProblem p;
   p.m = p.n = n, p.k = k;
   return plan_gemm(p, topology, {topology.gpus().data(), 1}, policy);
@@ -51,6 +52,13 @@ TEST(OwnersByArrival, TakesWhatIsThereBeforeWhatIsMissingWhateverTileOfCItIs) {
   EXPECT_EQ(all[0], (SubProblemIn{0, 0, 0}));
   EXPECT_EQ(all[1], (SubProblemIn{0, 1, 0}));
   EXPECT_EQ(order_of(planned("eta", 512, 512), 256)[1], (SubProblemIn{0, 0, 1}));
+}
+
+TEST(OwnersByArrival, ATileOfCThatHasToComeCountsAsAnInput) {
+  // (0, 1, 0) would miss B01 and C01, so that the lowest goes on: (0, 0, 1), which misses A01 and B10.
+  const std::vector<SubProblemIn> all = order_of(planned("eta-all", 512, 512, "c-tiles=eager"), 256);
+  ASSERT_EQ(all.size(), 8U);
+  EXPECT_EQ(all[1], (SubProblemIn{0, 0, 1}));
 }
 
 TEST(OwnersByArrival, GivesEverySubProblemOnceTheFirstKFirstAndTheLastLast) {
