@@ -40,12 +40,18 @@ Staging staging_of(const Plan& plan, const Topology& topology) {
 }
 
 Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                  Staging staging) {
+                  Staging staging, Caches caches) {
   const bool product = !problem.scales_only();
   if (problem.m == 0 || problem.n == 0 || (!product && problem.beta == 1)) return {Seconds{0}, "nothing"};
-  BoundProgram program{problem, topology, devices, staging};
+  BoundProgram program{problem, topology, devices, staging, caches};
   const double seconds = impossible(program);
   return {Seconds{seconds * (1 - rounding)}, program.binding()};
+}
+
+Bound lower_bound(const Plan& plan, const Topology& topology) {
+  const std::vector<MemoryId>& given = plan.origin.given;
+  return lower_bound(plan.problem, topology, given.empty() ? plan.devices : given, staging_of(plan, topology),
+                     plan.warm ? Caches::warm : Caches::empty);
 }
 
 }  // namespace tilerail

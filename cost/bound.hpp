@@ -19,10 +19,16 @@ struct Bound {
 enum class Staging { none, on_hosts };
 Staging staging_of(const Plan& plan, const Topology& topology);
 
+/// Whether devices may hold all of A and B from an earlier call, as those of warm=on do.
+enum class Caches { empty, warm };
+
 /// Of a problem as `checked` returns it, on these devices. One linear program over the devices' shares of the
 /// multiplications, what each has to get for its share, and the ways that these bytes take. docs/model.md#bound
 /// Throws InputError when a device has no times for the data type.
 Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                  Staging staging = Staging::none);
+                  Staging staging = Staging::none, Caches caches = Caches::empty);
+
+/// Of a plan's problem, on the devices that it was asked for, and with its stages and caches.
+Bound lower_bound(const Plan& plan, const Topology& topology);
 
 }  // namespace tilerail

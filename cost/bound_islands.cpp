@@ -26,7 +26,7 @@ void BoundProgram::add_islands() {
       island.touches[matrix] = program_.add_variable(0, size_[matrix]);
       for (const std::size_t d : island.devices)
         program_.add_row(0, unlimited, {{island.touches[matrix], 1}, {device_[d].holds[matrix], -1}});
-      if (inside(homes[matrix])) continue;
+      if (inside(homes[matrix]) || (matrix != c && !inputs_come_)) continue;
       Terms crosses{{island.touches[matrix], -1}};
       for (const Move& move : moves_[matrix])
         if (inside(matrix == c ? move.src : move.dst) && !inside(matrix == c ? move.dst : move.src))

@@ -14,8 +14,13 @@ constexpr double unlimited = LinearProgram::infinity;
 }  // namespace
 
 BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                           Staging staging)
-    : problem_{problem}, topology_{topology}, devices_{devices}, staging_{staging}, need_{program_.add_variable(1)} {
+                           Staging staging, Caches caches)
+    : problem_{problem},
+      topology_{topology},
+      devices_{devices},
+      staging_{staging},
+      inputs_come_{caches == Caches::empty && !problem.scales_only()},
+      need_{program_.add_variable(1)} {
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k);
   product_ = !problem.scales_only();
@@ -27,8 +32,10 @@ BoundProgram::BoundProgram(const GemmProblem& problem, const Topology& topology,
   for (const Link& link : topology.links()) fastest = std::max(fastest, link.bandwidth.value);
   unit_seconds_ = unit_bytes_ / fastest;
   add_shares();
-  add_inputs(a, problem.place_a, matrix_blocks(problem.rows_a(), problem.cols_a(), problem.place_a, topology));
-  add_inputs(b, problem.place_b, matrix_blocks(problem.rows_b(), problem.cols_b(), problem.place_b, topology));
+  if (inputs_come_)
+    add_inputs(a, problem.place_a, matrix_blocks(problem.rows_a(), problem.cols_a(), problem.place_a, topology));
+  if (inputs_come_)
+    add_inputs(b, problem.place_b, matrix_blocks(problem.rows_b(), problem.cols_b(), problem.place_b, topology));
   add_c();
   add_islands();
   add_compute();

@@ -24,8 +24,8 @@ namespace tilerail {
 class BoundProgram {
  public:
   /// `problem` is not empty and multiplies something or scales C.
-  BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-               Staging staging);
+  BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, Staging staging,
+               Caches caches);
 
   /// A share of T, in seconds, that is needed at least. T is impossible where it is above 1.
   double needed(double seconds);
@@ -124,6 +124,7 @@ class BoundProgram {
   const Topology& topology_;
   std::span<const MemoryId> devices_;
   Staging staging_;
+  bool inputs_come_;  // A and B, where they are not there
   LinearProgram program_;
   std::size_t need_;  // the variable: the share of T
   bool product_ = false;

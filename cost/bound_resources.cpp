@@ -49,8 +49,8 @@ void BoundProgram::add_compute() {
 /// No kernel starts before some of what it reads is there, and C leaves after it. A product may be added to C later.
 double BoundProgram::idle(MemoryId device) const {
   double first = 0;
-  if (product_) first = first_way(problem_.place_a, device);
-  if (product_ && problem_.has_b()) first = std::max(first, first_way(problem_.place_b, device));
+  if (inputs_come_) first = first_way(problem_.place_a, device);
+  if (inputs_come_ && problem_.has_b()) first = std::max(first, first_way(problem_.place_b, device));
   if (!(product_ && problem_.has_b()) && problem_.beta != 0)
     first = std::max(first, first_way(problem_.place_c, device));
   return first + last_way(device, problem_.place_c);

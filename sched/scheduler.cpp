@@ -76,6 +76,7 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
   const bool judged = judge.of && policy.judge_ops > 0;
   const Question question = Question{problem, work, topology, resources, devices, policy, {}, judged}.on_first();
   Plan plan = chosen_plan(question, judge);
+  check_routes(plan, topology);
   plan.origin.given.assign(devices.begin(), devices.end());
   explain_effects(question, plan);
   return plan;

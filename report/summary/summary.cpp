@@ -177,8 +177,7 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
     summary.place.push_back(plan.memories[place.index()]);
   }
   summary.makespan_s = timeline.makespan();
-  const std::vector<MemoryId>& given = plan.origin.given;
-  summary.bound = lower_bound(plan.problem, topology, given.empty() ? plan.devices : given, staging_of(plan, topology));
+  summary.bound = lower_bound(plan, topology);
   summary.plan_s = times.plan_s;
   summary.execute_s = times.execute_s;
   summary.tflops = share(flops_of(plan).value, summary.makespan_s) / 1e12;

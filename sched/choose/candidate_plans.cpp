@@ -10,18 +10,9 @@
 #include "model/base/error.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
+#include "sched/tasks/plan_checks.hpp"
 
 namespace tilerail {
-
-namespace {
-
-bool has_routes(const Plan& plan, const Topology& topology) {
-  return std::ranges::all_of(plan.queues, [&](const Queue& queue) {
-    return queue.kind != Queue::Kind::copy || topology.has_route(queue.src, queue.dst);
-  });
-}
-
-}  // namespace
 
 CandidatePlans::CandidatePlans(const Question& question, const DeviceSets& sets, const std::vector<std::int64_t>& tiles,
                                const WayList& ways)
@@ -42,8 +33,9 @@ Tried CandidatePlans::planned(const Candidate& candidate, const Policy& way, std
       result.decided += fmt::format("{}={} ", key, value);
     if (knows(result)) return result;
     result.plan = scheduler.plan(decisions);
-    if (!has_routes(*result.plan, question_.topology)) result.plan.reset();
-  } catch (const InputError&) {  // what does not fit in memory is no candidate
+    check_routes(*result.plan, question_.topology);
+  } catch (const InputError&) {  // what does not fit in memory, or has no routes, is no candidate
+    result.plan.reset();
   }
   return result;
 }

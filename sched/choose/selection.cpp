@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "model/published/workload_selection.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/workload_gemm.hpp"
+#include "sched/tasks/plan_checks.hpp"
 
 namespace tilerail {
 namespace {
@@ -39,21 +42,26 @@ class Selection {
   }
 
   Plan by_plans(const Metric& metric) const {
-    Plan best = estimated_plan(question_.estimated());
+    Best found;
     std::vector<PlanCandidate> tried;
-    double most = value_of(best, metric, tried);
-    double left = 1e-3 * policy_.select_ms - cost(best);
+    double left = 1e-3 * policy_.select_ms - consider(question_, metric, found, tried);
+    std::vector<Workload> others;
+    try {
+      others = workloads(metric, {});
+    } catch (const InputError&) {
+      if (!found.plan) std::rethrow_exception(found.refused);
+      throw;
+    }
     bool first = true;
-    for (const Workload& workload : workloads(metric, {})) {
+    for (const Workload& workload : others) {
       if (workload.active.size() == devices_.size()) continue;
       if (!std::exchange(first, false) && left <= 0) break;
       const std::vector<MemoryId> gpus = workload.devices(devices_);
-      Plan plan = estimated_plan(question_.on(gpus).estimated());
-      left -= cost(plan);
-      const double value = value_of(plan, metric, tried);
-      if (value > most) best = std::move(plan), most = value;
+      left -= consider(question_.on(gpus), metric, found, tried);
     }
-    if (question_.judged) improve(best, most, metric, tried);
+    if (!found.plan) std::rethrow_exception(found.refused);
+    Plan& best = *found.plan;
+    if (question_.judged) improve(best, found.value, metric, tried);
     best.origin.why =
         fmt::format("the best {} of {} plans on sets of GPUs; it: {}", metric.name, tried.size(), best.origin.why);
     best.origin.judge = judge_name();
@@ -62,14 +70,37 @@ class Selection {
   }
 
  private:
+  struct Best {
+    std::optional<Plan> plan;
+    double value = 0;
+    std::exception_ptr refused;  // why the last set has no plan that has none
+  };
+
+  /// Devices that no plan can use, for want of a route or of memory, are no candidates. Returns what it costs.
+  double consider(const Question& question, const Metric& metric, Best& best, std::vector<PlanCandidate>& tried) const {
+    try {
+      Plan plan = estimated_plan(question.estimated());
+      check_routes(plan, topology_);
+      const double spent = cost(plan), value = value_of(plan, metric, tried);
+      if (!best.plan || value > best.value) best.plan = std::move(plan), best.value = value;
+      return spent;
+    } catch (const InputError&) {
+      best.refused = std::current_exception();
+      return 0;
+    }
+  }
+
   /// With all that the search may vary, on the devices of the best plan and on all of them.
   void improve(Plan& best, double most, const Metric& metric, std::vector<PlanCandidate>& tried) const {
     std::vector<std::vector<MemoryId>> sets{best.devices};
     if (best.devices.size() < devices_.size()) sets.emplace_back(devices_.begin(), devices_.end());
     for (const std::vector<MemoryId>& set : sets) {
-      Plan plan = search_plan(question_.on(set), judge_);
-      const double value = value_of(plan, metric, tried);
-      if (value > most) best = std::move(plan), most = value;
+      try {
+        Plan plan = search_plan(question_.on(set), judge_);
+        const double value = value_of(plan, metric, tried);
+        if (value > most) best = std::move(plan), most = value;
+      } catch (const InputError&) {  // all devices, where no plan can use them
+      }
     }
   }
 

@@ -58,7 +58,7 @@ Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps d
   const auto is_tile = [&](const View& view) {
     return context_.builder.plan().buffer(view.buffer).kind == Buffer::Kind::tile;
   };
-  const MemoryId src = memory(from), dst = memory(to);
+  const MemoryId src = context_.memory(from), dst = context_.memory(to);
   Clock::Arrival available{ready, ready, ready, 0};
   if (context_.stage && context_.stage->takes(src, dst, !is_tile(from) || !is_tile(to))) {
     const HostStage::Copied copied = context_.stage->copy(context_, device, from, to, {deps, {}, available, queue});
@@ -70,7 +70,7 @@ Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps d
   std::optional<PieceCopies> before;
   std::optional<std::pair<std::size_t, Arena::Slot>> held;
   const auto go_to = [&](const View& next) {
-    const Clock::Hop way = context_.clock.hop(memory(from), memory(next));
+    const Clock::Hop way = context_.clock.hop(context_.memory(from), context_.memory(next));
     available = hop(way, to, count, available);
     context_.clock.commit(way, context_.bytes(to), available);
     before = copy_in_pieces(context_, device, from, next, count, queue, deps, before);
@@ -93,10 +93,10 @@ std::optional<Seconds> OwnedTiles::arrival(TileId tile, std::size_t device) cons
   if (here || first_beta(here, part) == Scalar::zero) return std::nullopt;
   const View home = context_.builder.in_block(options_.home_of(tile));
   const MemoryId dst = context_.devices[device];
-  MemoryId at = memory(home);
+  MemoryId at = context_.memory(home);
   Clock::Arrival available;
   if (context_.stage && context_.stage->takes(at, dst, true))
-    return context_.stage->arrival(context_, at, dst, context_.bytes(home), available).last;
+    return context_.stage->arrival(context_, at, dst, home, available).last;
   const std::vector<std::size_t> stops = context_.hops(at, dst);
   const int count = pieces(home, stops);
   const auto go_to = [&](MemoryId next) {

@@ -79,7 +79,6 @@ class OwnedTiles final : public Outputs {
   Scalar first_beta(bool in_place, bool is_part) const {
     return !is_part && (in_place || !options_.lazy) ? options_.beta : Scalar::zero;
   }
-  MemoryId memory(const View& view) const { return context_.builder.plan().buffer(view.buffer).memory; }
   int pieces(const View& tile, const std::vector<std::size_t>& stops) const;
   Clock::Arrival hop(const Clock::Hop& hop, const View& tile, int pieces, Clock::Arrival available) const;
   Open begin(const View& region, std::size_t device, bool is_part);

@@ -9,6 +9,7 @@
 #include "model/base/error.hpp"
 #include "sched/route/broadcast.hpp"
 #include "sched/tasks/pieces.hpp"
+#include "sched/tasks/plan_checks.hpp"
 
 namespace tilerail {
 
@@ -67,12 +68,7 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
     if (!best || cost < least) best = Trip{holder, {first}}, least = cost;
   });
   if (!best || !context_.decisions.caching)  // without it no device keeps what others may fetch
-    throw InputError{
-        fmt::format("machine '{}' has no route from '{}' to '{}'; leave GPUs out with --devices, add a link, or copy "
-                    "over a host with "
-                    "--set peer-copies=staged",
-                    context_.topology.name(), context_.topology.memory(home).name,
-                    context_.topology.memory(context_.devices[device]).name)};
+    no_route(context_.topology, home, context_.devices[device]);
   while (best->stops.back() != device) best->stops.push_back(ways.next[best->stops.back()]);
   return *std::move(best);
 }
@@ -80,7 +76,7 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
 Clock::Arrival Fetcher::arrival(TileId tile, const Holder& from, MemoryId dst, int pieces) const {
   const Bytes bytes = directory_.bytes(tile);
   return staged(from, dst)
-             ? context_.stage->arrival(context_, from.memory, dst, bytes, from.available)
+             ? context_.stage->arrival(context_, from.memory, dst, directory_.tile(tile).home, from.available)
              : context_.clock.estimate(context_.clock.hop(from.memory, dst), bytes, pieces, from.available);
 }
 
@@ -121,17 +117,24 @@ void Fetcher::fetch_alone(TileId tile, std::size_t device) {
       if (pieces == 1) from.available = whole(from.available);
       send(tile, from, stop, pieces, arrival(tile, from, context_.devices[stop], pieces), device);
     }
-    from = {context_.devices[stop], directory_.copy(tile, stop).available};
+    if (directory_.in_place(tile, stop))
+      from = {context_.devices[stop], directory_.home_available(tile), true};
+    else
+      from = {context_.devices[stop], directory_.copy(tile, stop).available};
   }
 }
 
 /// One chain of hops to every device that will use the tile and does not have it yet; where there are no routes for
-/// one, or where the way from a home is staged, each device fetches for itself.
+/// one, or where copies are staged that would be in it, each device fetches for itself.
 void Fetcher::fetch_chain(TileId tile, std::size_t device) {
   std::vector<MemoryId> destinations;
   for (const std::size_t user : directory_.tile(tile).users)
     if (!directory_.present(tile, user)) destinations.push_back(context_.devices[user]);
   if (destinations.size() == 1) return fetch_alone(tile, device);
+  const auto over_a_host = [&](MemoryId from) {
+    return std::ranges::any_of(destinations, [&](MemoryId to) { return staged({from, {}}, to); });
+  };
+  if (std::ranges::any_of(destinations, over_a_host)) return fetch_alone(tile, device);
   const int pieces = pieces_of(context_, directory_.tile(tile).home);
   std::vector<Holder> sources;
   directory_.each_holder(tile, [&](const Holder& holder) {

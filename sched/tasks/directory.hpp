@@ -38,12 +38,12 @@ class TileDirectory {
 
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-  /// What a device has of a tile whose home is elsewhere. Stale: another device has written the tile since.
+  /// What a device has of a tile that it does not use in place. Stale: another device has written the tile since.
   struct Copy {
     bool valid = false, pinned = false;
     bool has_slot = false;  // also a stale copy keeps its memory, where memory is ample
     Arena::Slot slot;
-    OpId first_piece, last_piece;  // the operations that brought or wrote it, or nobody
+    OpId first_piece = nobody, last_piece = nobody;  // the operations that brought or wrote it
     Clock::Arrival available;
     LastUses readers;
     std::int64_t next_use = never, last_touch = 0;
@@ -55,6 +55,7 @@ class TileDirectory {
   bool in_place(TileId id, std::size_t device) const {
     return context_.decisions.in_place && tile(id).home_memory == context_.devices[device] && home_is_valid(id);
   }
+  Clock::Arrival home_available(TileId id) const;
   static constexpr Seconds nowhere{-1};            // before any time
   static constexpr OpId nobody{std::int32_t{-1}};  // brought what was there from the start
   /// What a device has of the newest version. Choosers ask this most of all: optionals would double its bytes.
@@ -132,7 +133,6 @@ class TileDirectory {
   std::size_t slot_of(TileId id, std::size_t device) const;
   const Copy* find(TileId id, std::size_t device) const;
   bool evictable(std::size_t device) const { return context_.arenas[device].pooled() && context_.decisions.caching; }
-  Clock::Arrival home_available(TileId id) const;
   Victim victim_key(TileId id, const Copy& copy) const { return {-copy.next_use, copy.last_touch, id}; }
   LastUses uses_of(const Copy& copy) const;
   Here looked_up(TileId id, std::size_t device) const;

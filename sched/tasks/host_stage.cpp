@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "sched/tasks/pieces.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -38,46 +40,50 @@ HostStage::Room HostStage::take(MemoryId host, std::size_t device, std::int64_t 
   return room;
 }
 
+/// `chunks`, but no more than there are columns.
+int HostStage::pieces(const PlanContext& context, const View& tile) {
+  return static_cast<int>(std::clamp<std::int64_t>(tile.cols, 1, context.decisions.chunks));
+}
+
 SecondsPerByte HostStage::per_byte(const Clock& clock, MemoryId src, MemoryId dst) const {
   const MemoryId host = host_of(src, dst);
   return std::max(clock.hop(src, host).way->per_byte, clock.hop(host, dst).way->per_byte);
 }
 
-Clock::Arrival HostStage::arrival(const PlanContext& context, MemoryId src, MemoryId dst, Bytes bytes,
+Clock::Arrival HostStage::arrival(const PlanContext& context, MemoryId src, MemoryId dst, const View& tile,
                                   const Clock::Arrival& available) const {
   const MemoryId host = host_of(src, dst);
-  const int pieces = context.decisions.chunks;
-  const auto there = context.clock.estimate(context.clock.hop(src, host), bytes, pieces, available);
-  return context.clock.estimate(context.clock.hop(host, dst), bytes, pieces, there);
+  const Bytes bytes = context.bytes(tile);
+  const int count = pieces(context, tile);
+  const auto there = context.clock.estimate(context.clock.hop(src, host), bytes, count, available);
+  return context.clock.estimate(context.clock.hop(host, dst), bytes, count, there);
 }
 
 HostStage::Copied HostStage::copy(PlanContext& context, std::size_t device, const View& from, const View& to,
                                   When when) {
-  const auto memory = [&](const View& view) { return builder_.plan().buffer(view.buffer).memory; };
-  const MemoryId src = memory(from), dst = memory(to), host = host_of(src, dst);
+  const MemoryId src = context.memory(from), dst = context.memory(to), host = host_of(src, dst);
   const DType dtype = context.dtype(from);
   Room room = take(host, device, Arena::bytes(to.rows, to.cols, dtype));
   const std::int64_t ld = Arena::leading(to.rows, element_size(dtype));
   const BufferId buffer = builder_.add_buffer({Buffer::Kind::tile, host, to.rows, to.cols, ld, room.offset, dtype});
-  const int pieces = static_cast<int>(std::clamp<std::int64_t>(to.cols, 1, context.decisions.chunks));
+  const int count = pieces(context, to);
   const auto moved = [&](MemoryId at, MemoryId next, const Clock::Arrival& available) {
     const Clock::Hop hop = context.clock.hop(at, next);
-    const Clock::Arrival arrival = context.clock.estimate(hop, context.bytes(to), pieces, available);
+    const Clock::Arrival arrival = context.clock.estimate(hop, context.bytes(to), count, available);
     context.clock.commit(hop, context.bytes(to), arrival);
     return arrival;
   };
   Copied copied;
   copied.arrival = moved(host, dst, moved(src, host, when.available));
   when.leave.after(room.former);
-  for (int j = 0; j < pieces; ++j) {
-    const std::int64_t begin = to.cols * j / pieces, cols = to.cols * (j + 1) / pieces - begin;
-    const View staged{buffer, 0, begin, to.rows, cols};
+  for (int j = 0; j < count; ++j) {
+    const View staged = piece({buffer, 0, 0, to.rows, to.cols}, j, count);
     Op in, out;
     in.queue = builder_.copy_queue(src, host, queue_to_host(device));
-    in.a = {from.buffer, from.row, from.col + begin, to.rows, cols}, in.y = staged;
+    in.a = piece(from, j, count), in.y = staged;
     copied.left = context.emit(device, in, when.leave);
     out.queue = builder_.copy_queue(host, dst, when.queue);
-    out.a = staged, out.y = {to.buffer, to.row, to.col + begin, to.rows, cols};
+    out.a = staged, out.y = piece(to, j, count);
     copied.last = context.emit(device, out, when.enter.after(copied.left));
     if (j == 0) copied.first = copied.last;
     when.leave = {}, when.enter = {};

@@ -35,8 +35,8 @@ class HostStage {
   };
   /// Of many pieces: that of the slower way.
   SecondsPerByte per_byte(const Clock& clock, MemoryId src, MemoryId dst) const;
-  /// When `bytes` that are at `src` would be at `dst` if they were sent now.
-  Clock::Arrival arrival(const PlanContext& context, MemoryId src, MemoryId dst, Bytes bytes,
+  /// When a tile of this shape that is at `src` would be at `dst` if it was sent now.
+  Clock::Arrival arrival(const PlanContext& context, MemoryId src, MemoryId dst, const View& tile,
                          const Clock::Arrival& available) const;
   /// Copies a whole tile on behalf of a device, in `chunks` pieces.
   Copied copy(PlanContext& context, std::size_t device, const View& from, const View& to, When when);
@@ -50,6 +50,7 @@ class HostStage {
     std::int64_t offset = 0, bytes = 0;
     LastUses former;
   };
+  static int pieces(const PlanContext& context, const View& tile);
   MemoryId host_of(MemoryId src, MemoryId dst) const;
   Room take(MemoryId host, std::size_t device, std::int64_t bytes);
 

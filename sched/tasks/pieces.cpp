@@ -11,17 +11,19 @@ int pieces_of(const PlanContext& context, const View& tile) {
   return static_cast<int>(std::max<std::int64_t>(1, pieces));
 }
 
+View piece(const View& whole, int j, int pieces) {
+  const std::int64_t begin = whole.cols * j / pieces, end = whole.cols * (j + 1) / pieces;
+  return {whole.buffer, whole.row, whole.col + begin, whole.rows, end - begin};
+}
+
 PieceCopies copy_in_pieces(PlanContext& context, std::size_t device, const View& from, const View& to, int pieces,
                            int queue, const Deps& deps, const std::optional<PieceCopies>& before) {
-  const auto memory = [&](const View& view) { return context.builder.plan().buffer(view.buffer).memory; };
   const bool piecewise = before && before->count() == pieces;
   PieceCopies copies;
   Op op;
-  op.queue = context.builder.copy_queue(memory(from), memory(to), queue);
+  op.queue = context.builder.copy_queue(context.memory(from), context.memory(to), queue);
   for (int j = 0; j < pieces; ++j) {
-    const std::int64_t begin = to.cols * j / pieces, cols = to.cols * (j + 1) / pieces - begin;
-    op.a = {from.buffer, from.row, from.col + begin, to.rows, cols};
-    op.y = {to.buffer, to.row, to.col + begin, to.rows, cols};
+    op.a = piece(from, j, pieces), op.y = piece(to, j, pieces);
     Deps all = deps;
     if (before) all.after(piecewise ? OpId{before->first.value + j} : before->last);
     copies.last = context.emit(device, op, all);

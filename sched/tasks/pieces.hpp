@@ -18,6 +18,9 @@ struct PieceCopies {
 /// least size. A tile of 3 columns has at most 3.
 int pieces_of(const PlanContext& context, const View& tile);
 
+/// The columns of piece j of a view that goes in so many. Of 10 columns in 4 pieces, piece 1 has columns 2 to 4.
+View piece(const View& whole, int j, int pieces);
+
 /// Adds the copies of a tile between two memories on behalf of a device, in copy queue number `queue` of them. Each
 /// waits for `deps`; piece j waits for piece j of the copies `before`, which brought the tile to where it is now, and
 /// for all of these where they are another number.

@@ -55,4 +55,18 @@ std::vector<std::int64_t> capacities_for_tiles(const GemmProblem& problem, const
   return capacities;
 }
 
+void no_route(const Topology& topology, MemoryId src, MemoryId dst) {
+  throw InputError{
+      fmt::format("machine '{}' has no route from '{}' to '{}'; leave GPUs out with --devices, add a link, or copy "
+                  "over a host with "
+                  "--set peer-copies=staged",
+                  topology.name(), topology.memory(src).name, topology.memory(dst).name)};
+}
+
+void check_routes(const Plan& plan, const Topology& topology) {
+  for (const Queue& queue : plan.queues)
+    if (queue.kind == Queue::Kind::copy && !topology.has_route(queue.src, queue.dst))
+      no_route(topology, queue.src, queue.dst);
+}
+
 }  // namespace tilerail

@@ -6,6 +6,7 @@
 
 #include "model/machine/topology.hpp"
 #include "model/problem.hpp"
+#include "plan/plan.hpp"
 
 namespace tilerail {
 
@@ -19,6 +20,12 @@ void check_places(const GemmProblem& problem, const Topology& topology);
 
 /// Whether tiles of this size cut a problem into no more kernels than a plan may have.
 void check_kernel_count(double kernels, std::int64_t tile);
+
+/// Refuses a copy between memories that have no route.
+[[noreturn]] void no_route(const Topology& topology, MemoryId src, MemoryId dst);
+
+/// Whether a plan copies only between memories that have routes. A tile of C that has none is not found out before.
+void check_routes(const Plan& plan, const Topology& topology);
 
 /// Bytes that tiles may take on each device: this fraction of its memory, and no more than the matrices that live there
 /// leave. `problem` as `checked` returns it. Throws when matrices do not fit where they are placed.

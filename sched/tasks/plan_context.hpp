@@ -37,6 +37,7 @@ struct PlanContext {
   std::vector<InputArenas>* inputs = nullptr;  // input-buffers only: one a device
   HostStage* stage = nullptr;                  // peer-copies=staged only
 
+  MemoryId memory(const View& view) const { return builder.plan().buffer(view.buffer).memory; }
   DType dtype(const View& view) const { return builder.plan().buffer(view.buffer).dtype; }
   Bytes bytes(const View& view) const {
     return Bytes{static_cast<double>(view.rows * view.cols * element_size(dtype(view)))};

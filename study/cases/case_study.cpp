@@ -12,6 +12,7 @@
 #include "model/base/error.hpp"
 #include "model/base/statistics.hpp"
 #include "model/base/text.hpp"
+#include "sched/policy/fields.hpp"
 #include "study/cases/ranking.hpp"
 
 namespace tilerail::study {
@@ -57,6 +58,14 @@ Job job_of(const Case& c, const Topology& topology, const TunedPlans& tuned) {
   throw InputError{fmt::format("{}: there is nothing to do; expected sizes and scalars that change a result", blame)};
 }
 
+/// What runs is the plan, without what an emulated library takes beside it: wishes for that are named.
+void leave_out_library(Plan& plan, const PolicyText& policy) {
+  plan.runtime = {};
+  for (const std::string_view key : {"task-us", "request-us", "peer-us", "gpu-us", "copy-rates"})
+    if (overrides(policy.resolve(), key))
+      plan.origin.without_effect.push_back(fmt::format("{}: cases run without a library's own costs", key));
+}
+
 }  // namespace
 
 std::string CaseResult::name() const {
@@ -71,8 +80,8 @@ CaseStudy::CaseStudy(const std::vector<Case>& cases, const Topology& topology, c
     : topology_{topology} {
   for (const Case& c : cases) {
     Job job = c.locating([&] { return job_of(c, topology, tuned); });
-    job.plan.runtime = {};  // what runs is the plan, without the library
-    const Bound bound = lower_bound(job.plan.problem, topology, job.plan.origin.given, staging_of(job.plan, topology));
+    leave_out_library(job.plan, c.policy);
+    const Bound bound = lower_bound(job.plan, topology);
     results_.push_back({.what = c, .job = std::move(job), .bound = bound});
   }
 }

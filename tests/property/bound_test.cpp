@@ -6,6 +6,7 @@
 #include "cost/bound.hpp"
 #include "model/kernels/kernel_limits.hpp"
 #include "model/machine/topology_writer.hpp"
+#include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/property/random_cases.hpp"
 #include "tests/support/shipped.hpp"
@@ -18,8 +19,10 @@ constexpr double rounding = 1e-9, picosecond = 1e-12;
 
 void check_bound(const Case& c, const Topology& machine) {
   RC_LOG() << describe(c) << " on " << machine.name() << std::endl;
-  const Plan plan = plan_gemm(c.problem, machine, c.devices, c.policy);
-  const Bound bound = lower_bound(plan.problem, machine, c.devices, staging_of(plan, machine));
+  Policy policy = c.policy;
+  if (*rc::gen::inRange(0, 4) == 0) apply_override(policy, "warm=on");
+  const Plan plan = plan_gemm(c.problem, machine, c.devices, policy);
+  const Bound bound = lower_bound(plan, machine);
   const double simulated = makespan_of(simulate_fluid(plan, machine)).value;
   RC_LOG() << "bound " << bound.time.value << " s (" << bound.binding << "), simulated " << simulated << " s\n";
   RC_ASSERT(bound.time.value >= 0);

@@ -161,6 +161,24 @@ TEST(Detour, TilesOfCGoOverOthersInPiecesByTheBottleneckRule) {
   EXPECT_EQ(followed, 8);
 }
 
+// Policies that take all GPUs refuse what their plan could not run; a selection leaves out such sets.
+TEST(Detour, WithoutARouteForCThePlanIsRefusedAndASelectionTakesOthers) {
+  const Topology machine = machine_with(3, {{"g0", "g1"}, {"g1", "g2"}});
+  GemmProblem problem = placed(machine, "h", "h");
+  problem.place_c = memory(machine, "g2");
+  for (const char* name : {"baseline", "gemmex", "cocopelia"})
+    expect_input_error(
+        [&] {
+          plan_gemm(problem, machine, machine.gpus(), policy(name, {"tile=512", "devices=all"}));
+        },
+        {"no route from 'g", "peer-copies=staged"});
+  const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("gemmex", {"tile=512", "select=perf"}));
+  validate(plan, machine);
+  EXPECT_LT(plan.devices.size(), 3u);
+  EXPECT_THROW(plan_gemm(problem, machine, std::array{memory(machine, "g0")}, policy("gemmex", {"select=perf"})),
+               InputError);
+}
+
 // On a GPU that passes on tiles, these take memory, too.
 TEST(Detour, TilesThatArePassedOnMayFillAMemory) {
   for (const double megabytes : {60, 70, 80, 90, 100, 110, 120, 140, 160}) {

@@ -37,14 +37,11 @@ const std::vector<std::string> wishes = [] {
       "routing=link-map routing=eta routing=link-eta relays=on relays=off max-hops=0 max-hops=2 hop-rule=bottleneck "
       "hop-rule=added batch=on batch=off chunks=3 min-chunk-bytes=100000 sends=in-order sends=free "
       "peer-copies=staged peer-copies=staged-home peer-copies=direct copy-rates=duplex copy-rates=alone "
-      "input-buffers=3 gpu-us=5 "
-      "input-buffers=0 c-tiles=eager c-tiles=lazy c-tiles=auto write-backs=own-queues write-backs=in-order "
-      "write-backs=with-next "
-      "order=fifo order=fewest-fetches order=eta order=eta-all agent=none agent=paralia agent=xkblas agent=blasx "
-      "routing=peer-rank routing=nearest-id grid=xkblas caching=on caching=off in-place=off in-place=on warm=on "
-      "overlap=off overlap=on "
-      "compute-streams=1 compute-streams=3 memory=cubes memory=evict memory-fraction=0.3 issue=single "
-      "issue=per-device task-us=80 request-us=5 peer-us=9"};
+      "input-buffers=3 input-buffers=0 c-tiles=eager c-tiles=lazy c-tiles=auto write-backs=own-queues "
+      "write-backs=in-order write-backs=with-next order=fifo order=fewest-fetches order=eta order=eta-all agent=none "
+      "agent=paralia agent=xkblas agent=blasx routing=peer-rank routing=nearest-id grid=xkblas caching=on caching=off "
+      "in-place=off in-place=on warm=on overlap=off overlap=on compute-streams=1 compute-streams=3 memory=cubes "
+      "memory=evict memory-fraction=0.3 issue=single issue=per-device task-us=80 request-us=5 peer-us=9 gpu-us=5"};
   return std::vector<std::string>{std::istream_iterator<std::string>{all}, {}};
 }();
 
@@ -178,8 +175,7 @@ TEST(Effects, WishesWithoutEffectAreNamed) {
             "select-ms sends shares tile-choice ways");
   EXPECT_EQ(named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
             "batch chunks devices distribution grid hop-rule in-place input-buffers issue k-split max-hops memory "
-            "memory-fraction "
-            "min-chunk-bytes peer-copies relays select select-by select-ms sends shares tile-choice");
+            "memory-fraction min-chunk-bytes peer-copies relays select select-by select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
             "batch chunks grid hop-rule in-place k-split max-hops memory min-chunk-bytes peer-copies ragged "
             "relays routing select-by select-ms sends shares small-tiles tile-choice warm ways");

@@ -93,6 +93,13 @@ TEST_F(OnTwoGpu, AChainIsCopiesInPiecesThatFollowEachOther) {
   }
 }
 
+TEST_F(OnTwoGpu, StagedCopiesAreInNoChain) {
+  const auto staged = [&](const char* batch) {
+    return words(plan(cube(1024), policy("gemmex", {"tile=256", "peer-copies=staged", batch}), {gpu0, gpu1}));
+  };
+  EXPECT_EQ(staged("batch=on"), staged("batch=off"));
+}
+
 TEST_F(OnTwoGpu, WithoutOverlapADeviceDoesOneThingAfterAnother) {
   const Plan serial = plan(cube(512), policy("baseline", {"tile=256"}));
   for (std::size_t i = 1; i < serial.ops.size(); ++i) {

@@ -109,9 +109,19 @@ TEST(CaseStudy, PredictionsLeaveOutWhatLibrariesTakeBesideTheirPlans) {
   CaseStudy study{{c}, machine};
   study.simulate(*simulator_of(machine));
   EXPECT_LT(study.results().front().predicted.value(), 1.5e-3);
-  Plan with = study.results().front().job.plan;
-  with.runtime.call = Seconds{2 * 2.1e-3};
+  const Plan with = plan_job(machine, c.problem, {}, c.policy).plan;
+  EXPECT_DOUBLE_EQ(with.runtime.call.value, 2 * 2.1e-3);
   EXPECT_GT(simulator_of(machine)->execute(with).makespan(), Seconds{4.2e-3});
+}
+
+TEST(CaseStudy, WishesForWhatLibrariesTakeAreNamedAsWithoutEffect) {
+  Case c;
+  c.problem.gemm = "512", c.sizes = {"512", "512", "512"}, c.policy.name = "gemmex", c.policy.tile = "512";
+  c.policy.overrides = {"task-us=5000", "copy-rates=duplex"};
+  const CaseStudy study{{c}, testing::shipped("two-gpu")};
+  EXPECT_THAT(study.results().front().job.plan.origin.without_effect,
+              ::testing::IsSupersetOf({"task-us: cases run without a library's own costs",
+                                       "copy-rates: cases run without a library's own costs"}));
 }
 
 TEST(CaseStudy, MatricesThatThisMachineCannotHoldNameTheirCase) {
