@@ -247,7 +247,7 @@ void apply_override(Policy& policy, std::string_view assignment) {
     }
     known += " " + std::string{field.key};
   }
-  throw InputError{fmt::format("--set {}: no such field; there are:{}", key, known)};
+  throw InputError{fmt::format("--set {}: no such field; there are:{}", key.empty() ? "''" : key, known)};
 }
 
 namespace {

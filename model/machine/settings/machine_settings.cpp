@@ -21,7 +21,7 @@ std::pair<std::string, std::string> split_setting(std::string_view setting) {
   const std::string key = trimmed(setting.substr(0, equals));
   if (equals == std::string_view::npos || key.empty())
     throw InputError{
-        fmt::format("{}: is no setting; expected KEY=VALUE, where KEY is {}", in_quotes(setting), setting_keys)};
+        fmt::format("{} is no setting; expected KEY=VALUE, where KEY is {}", in_quotes(setting), setting_keys)};
   return {key, trimmed(setting.substr(equals + 1))};
 }
 
