@@ -35,6 +35,7 @@ constexpr std::array varied{
     Varied{"issue", {"per-device", "single"}},
     Varied{"shares", {"speed", "equal"}},
     Varied{"small-tiles", {"none", "k-first", "k-last", "c-last"}},
+    Varied{"ragged", {"own", "merged"}},
 };
 
 struct Change {
