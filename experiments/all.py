@@ -72,10 +72,12 @@ def page(path: pathlib.Path, outcomes: dict[str, Outcome], options, version: str
     """The page, and the figures beside it."""
     drawn = plotting() is not None
     quick = " --quick" if options.quick else ""
+    only = f" --only {options.only}" if options.only else ""
+    which = "Some experiments of the papers" if only else "Every experiment of the papers that can be repeated"
     text = f"""# Gallery
 
-Written by `tilerail experiment run all{quick} -- --page docs/{path.name}` ({version}).
-Every experiment of the papers that can be repeated: its figure, the command that draws it, and how near we are.
+Written by `tilerail experiment run all{quick} --{only} --page {path}` ({version}).
+{which}: its figure, the command that draws it, and how near we are.
 [experiments.md](experiments.md) says what each does.
 
 On the right of a figure each dot is a value of ours. The green band is the tolerance around what was published or
@@ -114,9 +116,12 @@ def main() -> None:
         outcomes[name] = run_one(paper_of(name), tilerail, options, version)
         print(f"{name}, {time.monotonic() - start:.0f} s: {verdict(outcomes[name].findings)}", flush=True)
     print("\n" + aligned(summary(outcomes)))
+    if options.quick:
+        print("\nA few problems of each: what is published is of all, so that these are no verdicts.")
     table = os.path.join(options.output, NAME + ".csv")
     columns = ["experiment", *FINDING_HEAD]
-    write_csv(table, {"version": version}, columns,
+    quick, only = " --quick" if options.quick else "", f" -- --only {options.only}" if options.only else ""
+    write_csv(table, {"version": version, "command": f"tilerail experiment run all{quick}{only}"}, columns,
               [[name, *each.cells()] for name, outcome in outcomes.items() for each in outcome.findings])
     if options.page:
         page(options.page, outcomes, options, version)

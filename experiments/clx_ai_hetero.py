@@ -95,7 +95,7 @@ def study(tilerail, options) -> Outcome:
     findings = error_findings(compared, dict.fromkeys(LIBRARIES, TARGET))
     found_gains = gains(compared)
     if won := [simulated > 1 for _, measured, simulated in found_gains if measured > 1]:
-        findings.append(share_target("selecting beats comm_opt where it did", 1.0, sum(won) / len(won)))
+        findings.append(share_target("select-PERF faster than comm_opt where measured so", 1.0, sum(won) / len(won)))
     gain_table = [["comm_opt over select-PERF", "measured", "simulated"]]
     gain_table += [[f"{','.join(map(str, size))} {place}", f"{measured:.3f}", f"{simulated:.3f}"]
                    for (size, place), measured, simulated in found_gains]
@@ -133,7 +133,9 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper(NAME, __doc__, study, arguments,
-              why="it is not known; the table shows which GPUs were taken there and which are taken here")
+              why="with shares by the GPUs' speeds our plans for the few GPUs of EDP are a fifth faster than measured, "
+                  "and with equal shares those for the many of PERF are slower; no one rule fits both. Of the eleven "
+                  "problems two were measured faster by select-PERF, by 4 and 7 %; ours are 2 to 4 % slower")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -293,8 +293,8 @@ def arguments(parser) -> None:
 
 PAPER = Paper(NAME, __doc__, study, arguments, width=11.0, height=7.0,
               why="BLASX and XKBLAS decide while they run, by which copy is there first, so that links differ from "
-                  "run to run. With matrices on GPUs the trace of BLASX has direct copies that crawl, and its policy "
-                  "copies over the host, which is nearer to the measured times of 128 other problems")
+                  "run to run. With matrices on GPUs the traced BLASX copies from GPU to GPU, its policy over the "
+                  "host, as measured times suggest. Why PARALiA's copies are slower than their links is not known")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -13,6 +13,7 @@ import threading
 import time
 
 from .program import Failure
+from .results import save_text
 
 KEPT = ("makespan_s", "tile", "devices", "energy_j", "tflops", "bound_s", "bound_by", "busiest")  # of a result
 BOUND_COLUMNS = ["bound_s", "bound_by"]  # of a result: no plan is faster, and why
@@ -55,18 +56,19 @@ class Simulation:
 
 class Journal:
     """What has been run so far, a line of JSON for each: made with the first, taken up by the next run of the same
-    program on the same machines, removed when all is done."""
+    program on the same machines. When all is done, what was not asked for stays, and else nothing."""
 
     def __init__(self, path: pathlib.Path, program: str):
         self.path = path
         self.stamp_ = _stamp(program)
         self.found_ = self._read()
+        self.asked_ = set()
         self.torn_ = path.is_file()  # its last line may have no end
         self.lock_ = threading.Lock()
 
     def _read(self) -> dict[str, dict]:
         """Results by their calls. Lines that were not finished, or changed since, are left out."""
-        found = {}
+        found, others = {}, 0
         if self.path.is_file():
             for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
                 mark, _, text = line.partition(" ")
@@ -74,6 +76,11 @@ class Journal:
                     entry = json.loads(text)
                     if entry["stamp"] == self.stamp_:
                         found[entry["call"]] = entry["result"]
+                    else:
+                        others += 1
+            if others:
+                print(f"{self.path}: {others} results are not taken: the program or a machine has changed since",
+                      file=sys.stderr)
             if found:
                 print(f"{self.path}: {len(found)} results of an interrupted run are taken", file=sys.stderr)
         return found
@@ -82,22 +89,33 @@ class Journal:
         return len(self.found_)
 
     def find(self, arguments: list[str]) -> dict | None:
+        with self.lock_:
+            self.asked_.add(" ".join(arguments))
         return self.found_.get(" ".join(arguments))
 
     def add(self, arguments: list[str], result) -> None:
-        text = json.dumps({"stamp": self.stamp_, "call": " ".join(arguments), "result": result})
+        call = " ".join(arguments)
         with self.lock_:
-            self.found_[" ".join(arguments)] = result
+            self.found_[call] = result
+            self.asked_.add(call)
             try:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 with self.path.open("a", encoding="utf-8") as file:
-                    file.write("\n" * self.torn_ + f"{_mark(text)} {text}\n")
+                    file.write("\n" * self.torn_ + self._line(call))
             except OSError as error:
                 raise Failure(f"{self.path}: cannot be written: {error.strerror}") from None
             self.torn_ = False
 
+    def _line(self, call: str) -> str:
+        text = json.dumps({"stamp": self.stamp_, "call": call, "result": self.found_[call]})
+        return f"{_mark(text)} {text}\n"
+
     def remove(self) -> None:
-        self.path.unlink(missing_ok=True)
+        if left := [call for call in self.found_ if call not in self.asked_]:
+            save_text(str(self.path), "".join(map(self._line, left)))
+            print(f"{self.path}: {len(left)} results that this run had no use for stay", file=sys.stderr)
+        else:
+            self.path.unlink(missing_ok=True)
 
 
 def _mark(text: str) -> str:
@@ -201,7 +219,8 @@ class Tilerail:
 
     def call(self, calls, remember: bool = True) -> dict:
         """Of (key, arguments, what to keep of the JSON): what is kept, by key; several run at once."""
-        progress = Progress()
+        calls, progress = list(calls), Progress()
+        progress.count = len(calls)
 
         def one(arguments, keep):
             result = self._remembered(arguments, keep) if remember else keep(json.loads(self.run(arguments)))
@@ -213,7 +232,6 @@ class Tilerail:
             try:  # from the first one on: the user may interrupt while the others are still put into the queue
                 for key, arguments, keep in calls:
                     results[key] = pool.submit(one, arguments, keep)
-                    progress.count += 1
                 return {key: result.result() for key, result in results.items()}
             except BaseException as reason:  # also of the user, who does not wait for those in the queue
                 pool.shutdown(wait=False, cancel_futures=True)

@@ -80,6 +80,16 @@ class Journals(ExperimentTest):
         entry = json.loads((self.folder / "j/journal").read_text().splitlines()[0].partition(" ")[2])
         self.assertEqual(entry["result"], {"makespan_s": first[0]}, "only what experiments ask for is kept")
 
+    def test_what_a_run_did_not_ask_for_stays(self):
+        program, path = self.fake(), self.folder / "j/journal"
+        self.simulate(program, "512", "1024")
+        for size, stays in (("512", True), ("1024", False)):
+            journal = Journal(path, str(program))
+            Tilerail(str(program), 1, journal).simulate([Simulation(size, "two-gpu", "h:h:h", ())])
+            journal.remove()
+            self.assertEqual(path.exists(), stays)
+        self.assertEqual(self.calls(), 2)
+
     def test_lines_that_were_cut_off_and_other_programs_count_for_nothing(self):
         program = self.fake()
         self.simulate(program, "512", "1024")
@@ -103,7 +113,9 @@ class All(ExperimentTest):
     def test_some_experiments_leave_tables_figures_verdicts_and_a_page(self):
         text = self.succeed("run", "all", "--quick", "-o", "o", "--", "--only", CHEAP, "--page", "docs/page.md")
         page = (self.folder / "docs/page.md").read_text()
-        rows = csv_rows(self.folder / "o/all.csv")[1]
+        self.assertIn("Some experiments of the papers: ", page)
+        remarks, rows = csv_rows(self.folder / "o/all.csv")
+        self.assertEqual(remarks["command"], f"tilerail experiment run all --quick -- --only {CHEAP}")
         self.assertFalse((self.folder / "o/all.journal").exists())
         for name in CHEAP.split(","):
             remarks, _ = csv_rows(self.folder / f"o/{name}/{name}.csv")
