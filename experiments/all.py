@@ -118,7 +118,7 @@ def main() -> None:
     print("\n" + aligned(summary(outcomes)))
     if options.quick:
         print("\nA few problems of each: what is published is of all, so that these are no verdicts.")
-    table = os.path.join(options.output, NAME + ".csv")
+    table = os.path.join(options.output, ("some" if options.only else NAME) + ".csv")
     columns = ["experiment", *FINDING_HEAD]
     quick, only = " --quick" if options.quick else "", f" -- --only {options.only}" if options.only else ""
     write_csv(table, {"version": version, "command": f"tilerail experiment run all{quick}{only}"}, columns,

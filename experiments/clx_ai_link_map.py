@@ -91,7 +91,7 @@ def simulated_runs(tilerail: Tilerail) -> tuple[list[Run], dict[str, dict]]:
             named_host = homes_of(place) if name in NAME_HOMES_HOST else {}
             calls.append(((place, name), arguments,
                           lambda result, at=path, homes=named_host: {**result, "links": links_of(at, homes)}))
-        results = tilerail.call(calls, remember=False)
+        results = tilerail.call(calls, len(calls), remember=False)
     runs = [Run(place, name, False, result["makespan_s"], result["links"]) for (place, name), result in results.items()]
     return runs, {place: result for (place, _), result in results.items()}
 

@@ -38,8 +38,8 @@ def kept(prediction: dict) -> dict:
 def predictions(tilerail, rows: list[OneGpu]) -> dict[tuple, dict]:
     """What is kept, by problem and tile. Plans of CoCoPeLia that are too long for `predict` are simulated on their
     own."""
-    found = tilerail.call({(row.problem, row.tile): ((row.problem, row.tile), predict_arguments(row), kept)
-                           for row in rows}.values())
+    calls = {(row.problem, row.tile): ((row.problem, row.tile), predict_arguments(row), kept) for row in rows}
+    found = tilerail.call(calls.values(), len(calls))
     left = [row for row in rows if row.library == "CoCoPeLia" and found[row.problem, row.tile]["simulated"] is None]
     simulated = tilerail.simulate(row.simulation() for row in left)
     for row in left:

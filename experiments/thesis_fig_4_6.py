@@ -1,7 +1,7 @@
 """Thesis figure 4.6: how long four GPUs wait for their first kernel, by bandwidth routing and by ETA with batches.
 
 One sub-problem on each of four A100, A and B from the host, C not read; the wait of a GPU is the start of its first
-kernel. See docs/experiments.md.
+kernel. What is saved is a mean over three tiles, since the thesis does not name its own. See docs/experiments.md.
 """
 
 import os
@@ -42,12 +42,17 @@ def study(tilerail, options) -> Outcome:
     found = {(tile, route): waits(tilerail, tile, route) for tile in TILES for route in ROUTES}
     rows = [[tile, route, gpu, repr(seconds)] for (tile, route), starts in found.items()
             for gpu, seconds in starts.items()]
-    saved = {(tile, gpu): 1 - found[tile, "batched"][gpu] / seconds for tile in TILES
-             for gpu, seconds in found[tile, "reactive"].items()}
-    mean = statistics.mean(1 - sum(found[tile, "batched"].values()) / sum(found[tile, "reactive"].values())
-                           for tile in TILES)
-    findings = beside_published(NAME, {"less idle time, mean of the GPUs": mean,
-                                       "less idle time, best GPU": max(saved.values())})
+    saved = {tile: {gpu: 1 - found[tile, "batched"][gpu] / seconds for gpu, seconds in found[tile, "reactive"].items()}
+             for tile in TILES}
+    findings = beside_published(NAME, {
+        "less idle time, mean of the GPUs": statistics.mean(statistics.mean(saved[tile].values()) for tile in TILES),
+        "less idle time, best GPU": statistics.mean(max(saved[tile].values()) for tile in TILES)})
+    gpus = list(saved[TILES[0]])
+    table = [["wait for the first kernel", *gpus, "mean"]]
+    for tile, route in found:
+        seconds = [found[tile, route][gpu] for gpu in gpus]
+        table.append([f"T = {tile}, {NAMES[route]}", *(f"{each * 1e3:.1f} ms" for each in seconds),
+                      f"{statistics.mean(seconds) * 1e3:.1f} ms"])
 
     def draw(figure):
         for axes, tile in zip(figure.subplots(1, len(TILES)), TILES):
@@ -61,7 +66,8 @@ def study(tilerail, options) -> Outcome:
         figure.axes[0].set_ylabel("wait for the first kernel, ms", fontsize=6)
         figure.axes[0].legend(fontsize=6, loc="lower left")
 
-    return Outcome(f"{KAROLINA}, simulated", ["tile", "route", "gpu", "first_kernel_s"], rows, findings, [], draw)
+    return Outcome(f"{KAROLINA}, simulated", ["tile", "route", "gpu", "first_kernel_s"], rows, findings, [table],
+                   draw)
 
 
 PAPER = Paper(NAME, __doc__, study, height=2.6,

@@ -55,9 +55,10 @@ Plan chosen_plan(const Question& q, const Judge& judge) {
   std::vector<MemoryId> left{q.devices.begin(), q.devices.end()};
   if (picks) {
     const bool relays = q.policy.relays || q.policy.routing == Routing::link_map;
-    const auto supplied = q.policy.select ? directly_supplied(q.problem, q.topology, q.devices)
-                                          : supplied_devices(q.problem, q.topology, q.devices,
-                                                             relays ? WayOfC::over_others : WayOfC::straight);
+    const WayOfC way = relays ? WayOfC::over_others : WayOfC::straight;
+    const PeerCopies copies = q.policy.peer_copies;
+    const auto supplied = q.policy.select ? directly_supplied(q.problem, q.topology, q.devices, copies)
+                                          : supplied_devices(q.problem, q.topology, q.devices, way, copies);
     if (!supplied.empty()) left = supplied;  // where none is, planning says what is missing
   }
   if (!product) return search_plan(q.on(left), judge);

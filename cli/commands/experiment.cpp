@@ -70,7 +70,9 @@ struct RunOptions {
 int run(const RunOptions& options) {
   const std::string script = find_script(options.name).string();
   const std::string python = python_with_matplotlib().value_or("python3");
-  const std::string folder = options.folder.empty() ? "out/" + options.name : options.folder;
+  // A quick run never replaces the results of a whole one.
+  const std::string folder =
+      !options.folder.empty() ? options.folder : "out/" + options.name + (options.quick ? "-quick" : "");
   std::vector<std::string> command{python, script, "--tilerail", study::executable().string(), "-o", folder};
   if (options.quick) command.emplace_back("--quick");
   command.insert(command.end(), options.extra.begin(), options.extra.end());
@@ -96,7 +98,8 @@ Command add_experiment(CLI::App& root) {
   CLI::App* run_app = app->add_subcommand("run", "Run one: tables to stdout, CSV and figure into a folder");
   auto options = std::make_shared<RunOptions>();
   run_app->add_option("NAME", options->name, "An experiment ('tilerail experiment list')")->required();
-  OptionGroup{*run_app}.add("-o,--output", "DIR", options->folder, "Folder of the results [out/NAME]");
+  OptionGroup{*run_app}.add("-o,--output", "DIR", options->folder,
+                            "Folder of the results [out/NAME, with --quick out/NAME-quick]");
   run_app->add_flag("--quick", options->quick, "A few of the problems (of the experiments that have this)");
   run_app->add_option("ARGUMENTS", options->extra, "After '--': arguments of the experiment; try -- --help");
   return {app, [options, list_app, run_app] {

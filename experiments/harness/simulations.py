@@ -79,7 +79,7 @@ class Journal:
                     else:
                         others += 1
             if others:
-                print(f"{self.path}: {others} results are not taken: the program or a machine has changed since",
+                print(f"{self.path}: {others} results are not taken: the program, a machine or an experiment has changed since",
                       file=sys.stderr)
             if found:
                 print(f"{self.path}: {len(found)} results of an interrupted run are taken", file=sys.stderr)
@@ -124,10 +124,13 @@ def _mark(text: str) -> str:
 
 
 def _stamp(program: str) -> str:
-    """Changes with the program and with the machines that are shipped beside it."""
+    """Changes with the program, with the machines that are shipped beside it, and with the experiments, which say what
+    is kept of a result."""
     told = hashlib.sha256()
-    topologies = os.environ.get("TILERAIL_TOPOLOGIES") or pathlib.Path(__file__).resolve().parents[2] / "topologies"
-    for path in (pathlib.Path(shutil.which(program) or program), *sorted(pathlib.Path(topologies).glob("*.toml"))):
+    scripts = pathlib.Path(__file__).resolve().parents[1]
+    topologies = os.environ.get("TILERAIL_TOPOLOGIES") or scripts.parent / "topologies"
+    for path in (pathlib.Path(shutil.which(program) or program), *sorted(pathlib.Path(topologies).glob("*.toml")),
+                 *sorted(scripts.rglob("*.py"))):
         if path.is_file():
             state = path.stat()
             told.update(f"{path} {state.st_size} {state.st_mtime_ns}\n".encode())
@@ -137,8 +140,8 @@ def _stamp(program: str) -> str:
 class Progress:
     """One line on a terminal: how many of the calls are done, and how long the others will take."""
 
-    def __init__(self):
-        self.count, self.done_, self.start_ = 0, 0, time.monotonic()
+    def __init__(self, count: int):
+        self.count_, self.done_, self.start_ = count, 0, time.monotonic()
         self.shown_ = sys.stderr.isatty()
         self.lock_ = threading.Lock()
 
@@ -146,8 +149,8 @@ class Progress:
         with self.lock_:
             self.done_ += 1
             if self.shown_:
-                left = (time.monotonic() - self.start_) / self.done_ * (self.count - self.done_)
-                print(f"\r{self.done_} of {self.count} runs, {left:.0f} s left  ", end="", file=sys.stderr, flush=True)
+                left = (time.monotonic() - self.start_) / self.done_ * (self.count_ - self.done_)
+                print(f"\r{self.done_} of {self.count_} runs, {left:.0f} s left  ", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
         if self.shown_:
@@ -215,12 +218,12 @@ class Tilerail:
     def simulate(self, simulations) -> dict[Simulation, dict]:
         """The JSON result of each, with a journal what is kept of it."""
         wanted = dict.fromkeys(simulations)
-        return self.call((each, each.arguments(), each.kept if self.journal_ else dict) for each in wanted)
+        return self.call(((each, each.arguments(), each.kept if self.journal_ else dict) for each in wanted),
+                         len(wanted))
 
-    def call(self, calls, remember: bool = True) -> dict:
-        """Of (key, arguments, what to keep of the JSON): what is kept, by key; several run at once."""
-        calls, progress = list(calls), Progress()
-        progress.count = len(calls)
+    def call(self, calls, count: int, remember: bool = True) -> dict:
+        """Of (key, arguments, what to keep of the JSON), `count` times: what is kept, by key; several run at once."""
+        progress = Progress(count)
 
         def one(arguments, keep):
             result = self._remembered(arguments, keep) if remember else keep(json.loads(self.run(arguments)))

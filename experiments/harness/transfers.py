@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import math
 import pathlib
 import re
 
@@ -89,12 +90,14 @@ _HOST = "-1"  # in traces
 def read_trace(path: pathlib.Path, memories: list[str]) -> list[tuple[list[tuple[str, str]], float, float, float]]:
     """Pairs, bytes, start and end of each line 'src,dst,[ hops ],bytes,issued,started,ended'."""
     traced = []
-    with path.open(newline="") as file:
+    with path.open(newline="", encoding="utf-8", errors="replace") as file:
         for number, cells in enumerate(csv.reader(file), 1):
             try:
                 _, _, hops, moved, _, start, end = cells
                 names = ["host" if hop == _HOST else f"gpu{int(hop)}" for hop in hops.strip("[] ").split()]
-                if len(names) < 2 or not set(names) <= set(memories) or not float(end) > float(start):
+                if len(names) < 2 or not set(names) <= set(memories):
+                    raise ValueError
+                if not (math.isfinite(float(end)) and float(end) > float(start) and 0 < float(moved) < math.inf):
                     raise ValueError
                 traced.append((list(zip(names, names[1:])), float(moved), float(start), float(end)))
             except ValueError:

@@ -8,20 +8,28 @@
 #include <utility>
 
 #include "model/machine/islands.hpp"
+#include "sched/tasks/host_stage.hpp"
 
 namespace tilerail {
 namespace {
 
-bool has_way(const Topology& topology, MemoryId src, MemoryId dst) {
-  return src == dst || topology.has_route(src, dst);
-}
+/// Whether copies of a matrix can be made from one memory to another, by a route or over a host.
+struct CopyWays {
+  const Topology& topology;
+  PeerCopies copies;
+
+  bool operator()(MemoryId src, MemoryId dst, MemoryId home) const {
+    return src == dst || topology.has_route(src, dst) ||
+           goes_over_host(topology, copies, src, dst, src == home || dst == home);
+  }
+};
 
 /// Those that can bring back what they write, and get it first where that is needed.
-std::vector<MemoryId> that_keep_c(const GemmProblem& p, const Topology& topology, std::span<const MemoryId> devices) {
+std::vector<MemoryId> that_keep_c(const GemmProblem& p, const CopyWays& ways, std::span<const MemoryId> devices) {
+  const MemoryId home = p.place_c;
   std::vector<MemoryId> keep;
-  std::ranges::copy_if(devices, std::back_inserter(keep), [&](MemoryId gpu) {
-    return has_way(topology, gpu, p.place_c) && (p.beta == 0 || has_way(topology, p.place_c, gpu));
-  });
+  std::ranges::copy_if(devices, std::back_inserter(keep),
+                       [&](MemoryId gpu) { return ways(gpu, home, home) && (p.beta == 0 || ways(home, gpu, home)); });
   return keep;
 }
 
@@ -83,36 +91,40 @@ DeviceSets islands_with_matrices(const Question& q) {
 }
 
 std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& topology,
-                                       std::span<const MemoryId> devices, WayOfC way) {
-  const auto there = [&](MemoryId src, MemoryId dst) { return has_way(topology, src, dst); };
-  const auto back = [&](MemoryId dst, MemoryId src) { return has_way(topology, src, dst); };
+                                       std::span<const MemoryId> devices, WayOfC way, PeerCopies copies) {
+  const CopyWays ways{topology, copies};
+  const auto there = [&](MemoryId home) {
+    return [&ways, home](MemoryId src, MemoryId dst) { return ways(src, dst, home); };
+  };
+  const auto back = [&](MemoryId dst, MemoryId src) { return ways(src, dst, p.place_c); };
   std::vector<MemoryId> left{devices.begin(), devices.end()};
-  if (way == WayOfC::straight) left = that_keep_c(p, topology, devices);
+  if (way == WayOfC::straight) left = that_keep_c(p, ways, devices);
   // One that is left out because of one matrix may have supplied others with another.
   for (std::size_t before = left.size() + 1; left.size() < before;) {
     before = left.size();
     if (way == WayOfC::over_others) left = joined_with(p.place_c, left, back);
-    if (way == WayOfC::over_others && p.beta != 0) left = joined_with(p.place_c, left, there);
+    if (way == WayOfC::over_others && p.beta != 0) left = joined_with(p.place_c, left, there(p.place_c));
     if (p.scales_only()) continue;
-    for (const MemoryId home : {p.place_a, p.place_b}) left = joined_with(home, left, there);
+    for (const MemoryId home : {p.place_a, p.place_b}) left = joined_with(home, left, there(home));
   }
   return left;
 }
 
 std::vector<MemoryId> directly_supplied(const GemmProblem& p, const Topology& topology,
-                                        std::span<const MemoryId> devices) {
-  std::vector<MemoryId> supplied = that_keep_c(p, topology, devices);
+                                        std::span<const MemoryId> devices, PeerCopies copies) {
+  const CopyWays ways{topology, copies};
+  std::vector<MemoryId> supplied = that_keep_c(p, ways, devices);
   if (!p.scales_only())
-    std::erase_if(supplied, [&](MemoryId gpu) {
-      return !has_way(topology, p.place_a, gpu) || !has_way(topology, p.place_b, gpu);
-    });
+    std::erase_if(supplied,
+                  [&](MemoryId gpu) { return !ways(p.place_a, gpu, p.place_a) || !ways(p.place_b, gpu, p.place_b); });
   return supplied;
 }
 
 DeviceSets supplied_sets(const Question& q) {
   DeviceSets sets;
-  for (auto& set :
-       {supplied_devices(q.problem, q.topology, q.devices), directly_supplied(q.problem, q.topology, q.devices)})
+  const PeerCopies copies = q.policy.peer_copies;
+  for (auto& set : {supplied_devices(q.problem, q.topology, q.devices, WayOfC::straight, copies),
+                    directly_supplied(q.problem, q.topology, q.devices, copies)})
     if (!set.empty() && set.size() < (sets.empty() ? q.devices.size() : sets.back().size())) sets.push_back(set);
   return sets;
 }

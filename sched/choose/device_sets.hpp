@@ -18,13 +18,14 @@ DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> 
 DeviceSets islands_with_matrices(const Question& question);
 
 /// The devices that get what is read, from its home or from one another, and bring back what they write: straight to
-/// the home of C, or over one another, too.
+/// the home of C, or over one another, too. Copies between GPUs may go over a host (`copies`).
 enum class WayOfC : bool { straight, over_others };
 std::vector<MemoryId> supplied_devices(const GemmProblem& problem, const Topology& topology,
-                                       std::span<const MemoryId> devices, WayOfC way = WayOfC::straight);
+                                       std::span<const MemoryId> devices, WayOfC way = WayOfC::straight,
+                                       PeerCopies copies = PeerCopies::direct);
 /// Those of them that get and bring all straight.
 std::vector<MemoryId> directly_supplied(const GemmProblem& problem, const Topology& topology,
-                                        std::span<const MemoryId> devices);
+                                        std::span<const MemoryId> devices, PeerCopies copies = PeerCopies::direct);
 
 /// Of the devices of the question, where some need others: those that bring C straight home, and of these, where some
 /// need others still, those that need none. Each set is there once, and not empty.

@@ -33,7 +33,7 @@ class Selection {
   Selection& operator=(const Selection&) = delete;
 
   Plan by_model(const Metric& metric) const {
-    const Workload best = workloads(metric, library_selection).front();
+    const Workload best = ranked_workloads(problem(metric), LinkMap{topology_}, metric, library_selection).front();
     const std::vector<MemoryId> gpus = best.devices(devices_);
     Plan plan = estimated_plan(question_.on(gpus, best.shares).estimated());
     plan.origin.why =
@@ -45,15 +45,8 @@ class Selection {
     Best found;
     std::vector<PlanCandidate> tried;
     double left = 1e-3 * policy_.select_ms - consider(question_, metric, found, tried);
-    std::vector<Workload> others;
-    try {
-      others = workloads(metric, {});
-    } catch (const InputError&) {
-      if (!found.plan) std::rethrow_exception(found.refused);
-      throw;
-    }
     bool first = true;
-    for (const Workload& workload : others) {
+    for (const Workload& workload : other_workloads(metric)) {
       if (workload.active.size() == devices_.size()) continue;
       if (!std::exchange(first, false) && left <= 0) break;
       const std::vector<MemoryId> gpus = workload.devices(devices_);
@@ -104,10 +97,21 @@ class Selection {
     }
   }
 
-  std::vector<Workload> workloads(const Metric& metric, const SelectionRule& rule) const {
-    const WorkloadProblem workload = workload_problem(question_);
+  WorkloadProblem problem(const Metric& metric) const {
+    WorkloadProblem workload = workload_problem(question_);
     if (workload.watts.empty() && metric.needs_energy) no_watts(metric);
-    return ranked_workloads(workload, LinkMap{topology_}, metric, rule);
+    return workload;
+  }
+
+  /// None where no links join the GPUs with the matrices: their copies may be staged, which the model does not know.
+  std::vector<Workload> other_workloads(const Metric& metric) const {
+    const WorkloadProblem workload = problem(metric);
+    const LinkMap links{topology_};
+    try {
+      return ranked_workloads(workload, links, metric, {});
+    } catch (const InputError&) {
+      return {};
+    }
   }
 
   double value_of(const Plan& plan, const Metric& metric, std::vector<PlanCandidate>& tried) const {

@@ -73,12 +73,13 @@ std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t d
   double least = LinkMap::no_way.value;
   int least_sent = 0;
   directory_.each_holder(tile, [&](const Holder& holder) {
-    double per_byte = holder.memory == dst ? 0 : context_.links->per_byte(holder.memory, dst).value;
-    if (holder.available.last > context_.clock.now()) per_byte /= in_flight_worth;
+    double cost = holder.memory == dst  ? 0
+                  : staged(holder, dst) ? per_byte(holder, dst).value
+                                        : context_.links->per_byte(holder.memory, dst).value;
+    if (holder.available.last > context_.clock.now()) cost /= in_flight_worth;
     const auto pair = sent_.find({holder.memory, dst});
     const int sent = pair == sent_.end() ? 0 : pair->second;
-    if (per_byte < least || (per_byte == least && best && sent < least_sent))
-      best = holder, least = per_byte, least_sent = sent;
+    if (cost < least || (cost == least && best && sent < least_sent)) best = holder, least = cost, least_sent = sent;
   });
   if (!best) return std::nullopt;
   return Source{*best, {least}};
@@ -87,6 +88,7 @@ std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t d
 /// What routing compares: bandwidth by s/B, any other by s.
 Fetcher::SourceCost Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) const {
   const Bytes bytes = directory_.bytes(tile);
+  if (context_.links && staged(holder, dst)) return {(bytes * per_byte(holder, dst)).value};
   if (context_.links && holder.memory != dst)
     return {(context_.links->latency(holder.memory, dst) + bytes * context_.links->per_byte(holder.memory, dst)).value};
   if (context_.decisions.routing == Routing::bandwidth || !reaches(holder, dst)) return {per_byte(holder, dst).value};

@@ -15,18 +15,19 @@ constexpr std::size_t rooms_a_device = 2;
 /// Copies of one device never wait for those of another, whose buffers may be in use for long.
 int queue_to_host(std::size_t device) { return 2 + static_cast<int>(device); }
 
-}  // namespace
-
-/// The first one with routes from and to both: on shipped machines all GPUs of a node reach the same hosts.
-MemoryId HostStage::host_of(MemoryId src, MemoryId dst) const {
-  const auto reached = [&](MemoryId host) { return topology_.has_route(src, host) && topology_.has_route(host, dst); };
-  const auto found = std::ranges::find_if(topology_.hosts(), reached);
-  return found == topology_.hosts().end() ? src : *found;
+/// The first one with routes from and to both: on shipped machines all GPUs of a node reach the same hosts. `src` where
+/// there is none.
+MemoryId host_between(const Topology& topology, MemoryId src, MemoryId dst) {
+  const auto reached = [&](MemoryId host) { return topology.has_route(src, host) && topology.has_route(host, dst); };
+  const auto found = std::ranges::find_if(topology.hosts(), reached);
+  return found == topology.hosts().end() ? src : *found;
 }
 
-bool HostStage::takes(MemoryId src, MemoryId dst, bool of_home) const {
-  if (which_ == PeerCopies::staged_home && !of_home) return false;
-  return src != dst && !topology_.is_host(src) && !topology_.is_host(dst) && host_of(src, dst) != src;
+}  // namespace
+
+bool goes_over_host(const Topology& topology, PeerCopies which, MemoryId src, MemoryId dst, bool of_home) {
+  if (which == PeerCopies::direct || (which == PeerCopies::staged_home && !of_home)) return false;
+  return src != dst && !topology.is_host(src) && !topology.is_host(dst) && host_between(topology, src, dst) != src;
 }
 
 HostStage::Room HostStage::take(MemoryId host, std::size_t device, std::int64_t bytes) {
@@ -46,13 +47,13 @@ int HostStage::pieces(const PlanContext& context, const View& tile) {
 }
 
 SecondsPerByte HostStage::per_byte(const Clock& clock, MemoryId src, MemoryId dst) const {
-  const MemoryId host = host_of(src, dst);
+  const MemoryId host = host_between(topology_, src, dst);
   return std::max(clock.hop(src, host).way->per_byte, clock.hop(host, dst).way->per_byte);
 }
 
 Clock::Arrival HostStage::arrival(const PlanContext& context, MemoryId src, MemoryId dst, const View& tile,
                                   const Clock::Arrival& available) const {
-  const MemoryId host = host_of(src, dst);
+  const MemoryId host = host_between(topology_, src, dst);
   const Bytes bytes = context.bytes(tile);
   const int count = pieces(context, tile);
   const auto there = context.clock.estimate(context.clock.hop(src, host), bytes, count, available);
@@ -61,7 +62,7 @@ Clock::Arrival HostStage::arrival(const PlanContext& context, MemoryId src, Memo
 
 HostStage::Copied HostStage::copy(PlanContext& context, std::size_t device, const View& from, const View& to,
                                   When when) {
-  const MemoryId src = context.memory(from), dst = context.memory(to), host = host_of(src, dst);
+  const MemoryId src = context.memory(from), dst = context.memory(to), host = host_between(topology_, src, dst);
   const DType dtype = context.dtype(from);
   Room room = take(host, device, Arena::bytes(to.rows, to.cols, dtype));
   const std::int64_t ld = Arena::leading(to.rows, element_size(dtype));

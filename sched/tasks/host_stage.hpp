@@ -9,6 +9,10 @@
 
 namespace tilerail {
 
+/// Whether a copy from GPU to GPU goes over a host by this rule: where both have routes from and to one. `of_home`: a
+/// tile's home is at one end.
+bool goes_over_host(const Topology& topology, PeerCopies which, MemoryId src, MemoryId dst, bool of_home);
+
 /// Copies from GPU to GPU over a buffer on a host, as drivers make them where GPUs have no access to each other: a tile
 /// goes in pieces, each of which leaves the buffer while the next one enters it. All of them, or those alone that start
 /// or end in a user's matrix. docs/model.md#staged-copies
@@ -18,9 +22,9 @@ class HostStage {
   HostStage(const Topology& topology, PlanBuilder& builder, PeerCopies which)
       : topology_{topology}, builder_{builder}, which_{which} {}
 
-  /// Whether such a copy goes over a host: between GPUs that have routes from and to one. `of_home`: a tile's home is
-  /// at one end.
-  bool takes(MemoryId src, MemoryId dst, bool of_home) const;
+  bool takes(MemoryId src, MemoryId dst, bool of_home) const {
+    return goes_over_host(topology_, which_, src, dst, of_home);
+  }
 
   /// When a copy may start and enter its end.
   struct When {
@@ -51,7 +55,6 @@ class HostStage {
     LastUses former;
   };
   static int pieces(const PlanContext& context, const View& tile);
-  MemoryId host_of(MemoryId src, MemoryId dst) const;
   Room take(MemoryId host, std::size_t device, std::int64_t bytes);
 
   const Topology& topology_;

@@ -6,6 +6,7 @@
 
 #include "model/base/error.hpp"
 #include "plan/memory_needs.hpp"
+#include "sched/tasks/host_stage.hpp"
 
 namespace tilerail {
 
@@ -56,11 +57,11 @@ std::vector<std::int64_t> capacities_for_tiles(const GemmProblem& problem, const
 }
 
 void no_route(const Topology& topology, MemoryId src, MemoryId dst) {
+  const bool over_host = goes_over_host(topology, PeerCopies::staged, src, dst, true);
   throw InputError{
-      fmt::format("machine '{}' has no route from '{}' to '{}'; leave GPUs out with --devices, add a link, or copy "
-                  "over a host with "
-                  "--set peer-copies=staged",
-                  topology.name(), topology.memory(src).name, topology.memory(dst).name)};
+      fmt::format("machine '{}' has no route from '{}' to '{}'; leave GPUs out with --devices{} add a link{}",
+                  topology.name(), topology.memory(src).name, topology.memory(dst).name, over_host ? "," : " or",
+                  over_host ? ", or copy over a host with --set peer-copies=staged" : "")};
 }
 
 void check_routes(const Plan& plan, const Topology& topology) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
 #include "cost/energy.hpp"
 #include "model/base/error.hpp"
@@ -61,9 +62,13 @@ Job job_of(const Case& c, const Topology& topology, const TunedPlans& tuned) {
 /// What runs is the plan, without what an emulated library takes beside it: wishes for that are named.
 void leave_out_library(Plan& plan, const PolicyText& policy) {
   plan.runtime = {};
-  for (const std::string_view key : {"task-us", "request-us", "peer-us", "gpu-us", "copy-rates"})
-    if (overrides(policy.resolve(), key))
-      plan.origin.without_effect.push_back(fmt::format("{}: cases run without a library's own costs", key));
+  const auto resolved = policy.resolve();
+  std::vector<std::string>& without = plan.origin.without_effect;
+  for (const std::string_view key : {"task-us", "request-us", "peer-us", "gpu-us", "copy-rates"}) {
+    const auto of_key = [&](const std::string& told) { return told.starts_with(fmt::format("{}: ", key)); };
+    if (overrides(resolved, key) && std::ranges::none_of(without, of_key))
+      without.push_back(fmt::format("{}: cases run without a library's own costs", key));
+  }
 }
 
 }  // namespace

@@ -43,11 +43,6 @@ Evaluation Question::evaluate_on(const Topology& changed, const Plan& kept) cons
   return planned.makespan <= as_before.makespan ? planned : as_before;
 }
 
-Bound Question::bound_on(const Topology& changed) const {
-  const std::vector<MemoryId> devices = machine.resolve_devices(changed);
-  return lower_bound(problem.resolve(changed), changed, devices);
-}
-
 Trial try_part(const Question& question, const Plan& kept, const Part& part, double factor,
                std::span<const double> others) {
   const Topology changed = improved(question.topology, part.knobs, factor);

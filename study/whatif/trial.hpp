@@ -24,8 +24,6 @@ struct Question {
   Plan plan_on(const Topology& changed) const;
   /// Of a plan made for that machine, or of `kept` where that is faster there.
   Evaluation evaluate_on(const Topology& changed, const Plan& kept) const;
-  /// Of that machine, without a plan.
-  Bound bound_on(const Topology& changed) const;
 };
 
 /// Copies that take another way when a part of the machine has changed.

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "cost/bound.hpp"
+
 namespace tilerail::study {
 namespace {
 
@@ -102,7 +104,7 @@ std::optional<double> turn_of(const WhatIf& what, std::size_t part, bool (Evalua
 Turn turn_of(const WhatIf& what, std::size_t part) {
   Turn turn{part};
   turn.by_bound = turn_of(what, part, &Evaluation::bound_by_kernels, [&](double factor) {
-    return what.question.bound_on(changed(what, part, factor)).binding.starts_with("kernels");
+    return lower_bound(what.plan, changed(what, part, factor)).binding.starts_with("kernels");
   });
   turn.by_simulation = turn_of(what, part, &Evaluation::compute_bound, [&](double factor) {
     return what.question.evaluate_on(changed(what, part, factor), what.plan).compute_bound();

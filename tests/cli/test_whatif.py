@@ -93,6 +93,20 @@ class WhatIf(CommandTest):
         slower = self.result(*asked, "--topo-set", "kernels:*.rate=x0.1")["answers"]["compute_bound"]
         self.assertTrue(slower["now_by_simulation"])
 
+    def test_the_bound_of_a_factor_knows_the_caches_of_the_plan(self):
+        asked = ["--gemm", "4K", "--topology", "clx-ai", "--policy", "blasx", "--set", "warm=on"]
+        bound = self.result("whatif", *asked)["answers"]["compute_bound"]
+        factor = next(entry["factor_by_bound"] for entry in bound["from"] if entry["part"] == "all links and groups")
+        self.assertGreater(factor, 1)
+
+        def binding(times):  # of machines that are little slower, and little faster, than at the turn
+            faster = [word for key in ("link:*.bandwidth", "group:*.capacity", "group:*.both_busy")
+                      for word in ("--topo-set", f"{key}=x{times * factor:.4f}")]
+            return self.result("simulate", *asked, *faster)["bound_by"]
+
+        self.assertTrue(binding(1.001).startswith("kernels"))
+        self.assertFalse(binding(0.93).startswith("kernels"))
+
     def test_the_share_of_kernels_is_told_now_and_at_most(self):
         result = self.result(*SMALL)
         bound = result["answers"]["compute_bound"]

@@ -171,9 +171,12 @@ class ClxAiLinkMap(ExperimentTest):
     def test_bad_transfers_are_refused_with_their_place(self):
         (self.folder / "m").mkdir()
         self.assert_refused([*self.RUN, "--measured", "m"], "--measured: 'm' has no files such as")
-        for line in ("0,1", "0,9,[ 0 9 ],8,0,1,2", "0,1,[ 0 x ],8,0,1,2", "0,1,[ 0 ],8,0,1,2", "0,1,[ 0 1 ],8,0,2,2"):
+        for line in ("0,1", "0,9,[ 0 9 ],8,0,1,2", "0,1,[ 0 x ],8,0,1,2", "0,1,[ 0 ],8,0,1,2", "0,1,[ 0 1 ],8,0,2,2",
+                     "0,1,[ 0 1 ],0,0,1,2", "0,1,[ 0 1 ],nan,0,1,2", "0,1,[ 0 1 ],8,0,1,inf"):
             (self.folder / "m/lib-0.1.2.csv").write_text(f"0,1,[ 0 1 ],8,0,1,2\n{line}\n")
             self.assert_refused([*self.RUN, "--measured", "m"], f"m/lib-0.1.2.csv:2: '{line}' is no transfer")
+        (self.folder / "m/lib-0.1.2.csv").write_bytes(b"0,1,[ 0 1 ],8,0,1,2\n\xff\n")
+        self.assert_refused([*self.RUN, "--measured", "m"], "m/lib-0.1.2.csv:2: '\ufffd' is no transfer")
         (self.folder / "m/lib-0.1.2.csv").write_text("1,1,[ 1 1 ],8,0,1,2\n")
         self.assert_refused([*self.RUN, "--measured", "m"], "m/lib-0.1.2.csv: no transfers between memories")
 

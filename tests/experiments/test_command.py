@@ -22,6 +22,10 @@ class Command(ExperimentTest):
             self.assertTrue(line.endswith("  " + title), line)
         self.assertLessEqual({"thesis_fig_4_8", "karolina_gemmex"}, {script.stem for script in scripts})
 
+    def test_a_quick_run_leaves_the_results_of_a_whole_one_alone(self):
+        self.succeed("run", "cocopelia_table_2", "--quick")
+        self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["cocopelia_table_2-quick"])
+
     def test_an_unknown_name_is_refused_with_the_names_there_are(self):
         names = ", ".join(sorted(script.stem for script in (SOURCE / "experiments").glob("*.py")))
         self.assert_refused(["run", "no-such"], f"'no-such'; the names are: {names}")

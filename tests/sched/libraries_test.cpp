@@ -8,6 +8,7 @@
 #include "cost/estimate.hpp"
 #include "cost/strided_copy.hpp"
 #include "model/machine/concurrent_rates.hpp"
+#include "sched/choose/device_sets.hpp"
 #include "tests/support/plan_words.hpp"
 #include "tests/support/small_machine.hpp"
 #include "tests/support/two_gpu.hpp"
@@ -92,12 +93,17 @@ TEST_F(Libraries, CocopeliaFetchesEveryTileOnceAndMergesRests) {
   EXPECT_EQ(count(made, OpKind::gemm), 8);
 }
 
-// Without links between GPUs, tiles of B come from gpu1 to gpu0, and C goes home to it, over the host.
-TEST_F(Libraries, StagedCopiesNeedNoRouteBetweenGpus) {
+/// Two GPUs with a link to the host each, and none to one another.
+Topology gpus_apart() {
   auto d = small_machine::memories_and_switches(2, 0);
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
   for (const char* gpu : {"g0", "g1"}) small_machine::add_links(d, "h", gpu, 10);
-  const Topology apart{d};
+  return Topology{d};
+}
+
+// Without links between GPUs, tiles of B come from gpu1 to gpu0, and C goes home to it, over the host.
+TEST_F(Libraries, StagedCopiesNeedNoRouteBetweenGpus) {
+  const Topology apart = gpus_apart();
   GemmProblem p = cube(1024);
   p.place_a = p.place_c = gpu0, p.place_b = gpu1;
   for (const char* name : {"cublasxt", "gemmex", "xkblas", "blasx", "tilerail"}) {
@@ -106,6 +112,22 @@ TEST_F(Libraries, StagedCopiesNeedNoRouteBetweenGpus) {
     EXPECT_EQ(moved(made, gpu0, gpu1) + moved(made, gpu1, gpu0), 0) << name;
     EXPECT_GT(moved(made, gpu1, host), 0) << name;
     EXPECT_GT(makespan_of(simulate_fluid(made, apart)).value, 0) << name;
+  }
+}
+
+// Searches and selections know of the way over the host, and so does routing by a link map.
+TEST_F(Libraries, GpusThatAHostJoinsMayBeChosen) {
+  const Topology apart = gpus_apart();
+  GemmProblem p = cube(2048);
+  p.place_c = gpu0;
+  EXPECT_EQ(supplied_devices(p, apart, apart.gpus()), std::vector{gpu0});
+  EXPECT_EQ(supplied_devices(p, apart, apart.gpus(), WayOfC::straight, PeerCopies::staged), apart.gpus());
+  EXPECT_EQ(plan_gemm(p, apart, apart.gpus(), policy("tilerail", {"peer-copies=staged"})).devices.size(), 2u);
+  p.place_a = gpu1;
+  for (const char* way : {"select=perf", "devices=search", "routing=link-map"}) {
+    const Plan made = plan_gemm(p, apart, apart.gpus(), policy("gemmex", {"tile=512", "peer-copies=staged", way}));
+    validate(made, apart);
+    EXPECT_GT(moved(made, gpu1, host), 0) << way;
   }
 }
 
