@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* footer =
     R"(One GPU: each model's own best tile, its time for that tile, and what the simulator gives for it; 'simulator' is the
-best of all these tiles and of the policy's choice.
+best of all these tiles and of the policy's choice. 'policy' leaves out the search of --policy tilerail (judge-ops=0).
 Several GPUs: what PARALiA's model predicts for all of them and for those that it would take for each metric, and what
 the simulator gives for that plan; 'policy' is the plan of --policy.
 Examples:

@@ -65,6 +65,12 @@ class Facts {
   }
   /// Whether all GPUs take tiles of C from one queue.
   bool takes_from_one_queue() const { return policy.agent == Agent::blasx && problem.routine == Routine::gemm; }
+  /// Whether tiles of C are cut at the borders of blocks, as this distribution or that of the preset has them.
+  bool cuts_blocks() const {
+    return std::ranges::any_of(std::array{policy.distribution, preset(policy.preset).distribution}, [](Distribution d) {
+      return d == Distribution::blocks || d == Distribution::proportional;
+    });
+  }
   /// Whether routes of a link map may be taken.
   bool by_link_map() const { return policy.routing == Routing::link_map || relays() || varies("routing"); }
   /// Whether a tile may go to other GPUs in pieces: in a chain, or on its way over one.

@@ -64,7 +64,8 @@ constexpr std::array rules{
     Rule{"distribution",
          [](const Facts& f) -> Reason {
            if (f.one_gpu()) return one_gpu;
-           if (f.takes_from_one_queue() && !f.varies("agent")) return "GPUs take tiles of C from one queue";
+           if (f.takes_from_one_queue() && !f.cuts_blocks() && !f.varies("agent"))
+             return "GPUs take tiles of C from one queue";
            return f.dot() ? even_dot : nullptr;
          }},
     Rule{"shares",
@@ -149,7 +150,8 @@ constexpr std::array rules{
            if (f.asks_in_own_order() && !f.varies("agent")) return "the agent has an order of its own";
            return f.evicts() ? evicted : nullptr;
          }},
-    Rule{"agent", [](const Facts& f) { return f.product() && !f.dot() ? nullptr : "no matrix is multiplied"; }},
+    Rule{"agent",
+         [](const Facts& f) { return f.product() && !f.problem.of_vectors() ? nullptr : "no matrix is multiplied"; }},
     Rule{"caching", [](const Facts& f) { return f.used_once() ? once : nullptr; }},
     Rule{"in-place",
          [](const Facts& f) { return f.computes_at_home() ? nullptr : "no matrix is on a GPU that computes"; }},
@@ -184,7 +186,10 @@ constexpr std::array rules{
     Rule{"issue", [](const Facts& f) { return f.one_thread_issues() ? "one thread issues everything" : nullptr; }},
     Rule{"task-us", [](const Facts& f) { return f.policy.task_us == 0 ? costs_nothing : nullptr; }},
     Rule{"request-us", [](const Facts& f) { return f.policy.request_us == 0 ? costs_nothing : nullptr; }},
-    Rule{"peer-us", [](const Facts& f) { return f.policy.peer_us == 0 ? costs_nothing : nullptr; }},
+    Rule{"peer-us",
+         [](const Facts& f) {
+           return f.policy.peer_us == 0 ? costs_nothing : f.one_gpu() && !f.at_other_gpu() ? one_gpu : nullptr;
+         }},
     Rule{"gpu-us", [](const Facts& f) { return f.policy.gpu_us == 0 ? costs_nothing : nullptr; }},
 };
 

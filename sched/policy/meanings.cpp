@@ -97,7 +97,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 41> meanings
      "arrive first; eta-all: which sub-problem of all tiles of C; matters where its tiles all fit in memory."},
     {"agent",
      "By whose rules GPUs take tasks while time goes by, knowing only what has happened: those of a library, or none, "
-     "where the planner decides ahead; matters for a matrix product."},
+     "where the planner decides ahead; matters where a matrix is multiplied."},
     {"caching", "Whether a tile stays on a GPU after its first use; matters where a GPU uses it again."},
     {"in-place",
      "Whether a GPU uses the tiles that are at home on it where they are, or copies them as any others; matters where "

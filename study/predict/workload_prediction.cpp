@@ -63,12 +63,24 @@ class Predictor {
     std::vector<std::size_t> all(devices_.size());
     std::iota(all.begin(), all.end(), 0);
     Workload workload = WorkloadModel{workload_, map_}.predict(all);
-    if (!std::isfinite(workload.time.value))
-      throw InputError{
-          fmt::format("--devices: not all of them have links to all operands and to each other{}; expected "
-                      "devices that have",
-                      text_.link_map.empty() ? "" : " in " + text_.link_map)};
+    if (!std::isfinite(workload.time.value)) missing_link();
     return workload;
+  }
+
+  /// Of the devices with the memories of the operands and with one another.
+  [[noreturn]] void missing_link() const {
+    std::vector<MemoryId> ends{problem_.place_a, problem_.place_b, problem_.place_c};
+    ends.insert(ends.end(), devices_.begin(), devices_.end());
+    std::string pair;
+    for (const MemoryId device : devices_)
+      for (const MemoryId end : ends)
+        for (const auto& [src, dst] : {std::pair{end, device}, std::pair{device, end}})
+          if (pair.empty() && src != dst && !map_.has({src, dst}))
+            pair = fmt::format("'{}' to '{}'", topology_.memory(src).name, topology_.memory(dst).name);
+    throw InputError{
+        fmt::format("--devices: there is no link from {} in {}; expected devices with links to all operands and "
+                    "to each other",
+                    pair, text_.link_map.empty() ? "the machine" : text_.link_map)};
   }
 
   DevicePrediction of_workload(std::string choice, const Workload& workload) const {

@@ -181,6 +181,10 @@ class Policies(CommandTest):
         asked = ("simulate", "--gemm", "512", "--topology", "two-gpu", "--policy")
         self.assertRegex(self.succeed(*asked, "paralia"), r"\nemulated +40.00 us a kernel, 1.000 ms a call, in simulations\n")
         self.assertRegex(self.succeed(*asked, "cublasxt"), r"\nemulated +4\.200 ms a call, duplex rates, in simulations\n")
+        text = self.succeed(*asked, "xkblas", "--devices", "0", "--set", "peer-us=7")
+        self.assertIn("no effect   peer-us: one GPU is given\n", text)
+        self.assertNotIn("copy between GPUs", text)
+        self.assertIn("7.000 us a copy between GPUs", self.succeed(*asked, "xkblas", "--place", "0:1:h", "--set", "peer-us=7"))
         self.assertNotIn("emulated", self.succeed(*asked, "tilerail"))
         self.assertNotIn("emulated", self.succeed(*asked, "paralia", "--set", "task-us=0", "--set", "gpu-us=0"))
 

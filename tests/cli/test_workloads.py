@@ -105,7 +105,7 @@ class LinkMaps(WorkloadTest):
 
     def test_devices_without_links_are_refused(self):
         self.write("map.csv", HEADER + "host,gpu0,0,1e9,,,\ngpu0,host,0,1e9,,,\n")
-        self.assert_refused(self.predict("--link-map", "map.csv"), "--devices: not all of them have links")
+        self.assert_refused(self.predict("--link-map", "map.csv"), "--devices: there is no link from 'gpu1' to 'gpu0' in map.csv; expected")
 
     def test_bad_lines_are_refused_with_their_place(self):
         for bad, quoted in {

@@ -31,7 +31,8 @@ const std::vector<std::string> wishes = [] {
       "devices=search devices=all k-split=2 k-split=all select=edp select-by=model select-ms=7 "
       "ways=search ways=fixed "
       "judge-ops=0 judge-ops=1000 grid=auto grid=square distribution=1d-cyclic distribution=sequential "
-      "distribution=even-blocks distribution=proportional shares=speed shares=equal tile-choice=search "
+      "distribution=blocks distribution=even-blocks distribution=proportional shares=speed shares=equal "
+      "tile-choice=search "
       "tile-choice=dr tile-choice=gemmex tile-choice=thesis tile=300 small-tiles=k-first small-tiles=k-last "
       "small-tiles=c-last small-tiles=none ragged=merged ragged=own routing=initial routing=bandwidth "
       "routing=link-map routing=eta routing=link-eta relays=on relays=off max-hops=0 max-hops=2 hop-rule=bottleneck "
@@ -173,9 +174,10 @@ TEST(Effects, WishesWithoutEffectAreNamed) {
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, gemm, 2}),
             "hop-rule in-place input-buffers max-hops memory memory-fraction peer-copies relays select-by "
             "select-ms sends shares tile-choice ways");
-  EXPECT_EQ(named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
-            "batch chunks devices distribution grid hop-rule in-place input-buffers issue k-split max-hops memory "
-            "memory-fraction min-chunk-bytes peer-copies relays select select-by select-ms sends shares tile-choice");
+  EXPECT_EQ(
+      named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
+      "batch chunks devices distribution grid hop-rule in-place input-buffers issue k-split max-hops memory "
+      "memory-fraction min-chunk-bytes peer-copies peer-us relays select select-by select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
             "batch chunks grid hop-rule in-place k-split max-hops memory min-chunk-bytes peer-copies ragged "
             "relays routing select-by select-ms sends shares small-tiles tile-choice warm ways");
