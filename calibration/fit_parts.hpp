@@ -42,7 +42,9 @@ struct Context {
 void fit_links(Context& context);
 /// Fits capacity groups to runs of several flows.
 void fit_groups(Context& context);
-/// Fits what 2-D copies and handing operations over cost.
+/// Fits what 2-D copies cost.
+void fit_columns(Context& context);
+/// Fits what handing operations over costs.
 void fit_costs(Context& context);
 /// The rule that is nearest to the times of these runs, all of one type and with power to spare; without `shapes`.
 TiledGemm fit_rule(const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory);

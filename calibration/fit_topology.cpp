@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -41,47 +40,10 @@ LinkId link_between(const Topology::Description& d, const std::string& from, con
   throw InputError{fmt::format("measurements: no copy from {} to {}; expected a run of kind 'pair'", from, to)};
 }
 
-/// The largest number of bytes of which all measured pitches of whole pages are multiples; 0 where all or none of the
-/// pitches are of whole pages.
-Bytes border_of(const std::vector<StridedRun>& runs) {
-  constexpr std::int64_t page = 4096;
-  std::int64_t border = 0;
-  bool others = false;
-  for (const StridedRun& run : runs) {
-    const auto pitch = static_cast<std::int64_t>(run.pitch_bytes);
-    if (pitch % page == 0)
-      border = std::gcd(border, pitch);
-    else
-      others = true;
-  }
-  return Bytes{others ? static_cast<double>(border) : 0};
-}
-
-/// 2-D copies by pitch and column: the mean over both directions between the host and a device, and between devices.
 /// Handing over as one thread does it, and a call as all devices need it.
 void fit_costs(Context& context) {
   const Measurements& m = context.measurements;
   Topology::Description& d = context.description;
-  const auto curve = [&](bool busy, bool between_devices) {
-    std::map<std::pair<double, double>, std::pair<double, int>> sums;  // by pitch and column
-    for (const StridedRun& run : m.strided) {
-      const bool host = run.src == "host" || run.dst == "host";
-      if (run.busy != busy || host == between_devices) continue;
-      auto& [sum, count] = sums[{run.pitch_bytes, run.column_bytes}];
-      sum += run.strided.mean / run.packed.mean, ++count;
-    }
-    std::vector<StridedEfficiency::Point> points;
-    for (const auto& [at, sum] : sums)
-      points.push_back({Bytes{at.second}, std::min(1.0, sum.first / sum.second), Bytes{at.first}});
-    return points;
-  };
-  d.strided.points = curve(false, false), d.strided.busy = curve(true, false), d.strided.peer = curve(false, true);
-  if (d.strided.points.empty()) d.strided.points = std::exchange(d.strided.busy, {});
-  if (d.strided.points.empty())
-    d.strided = {};
-  else
-    d.strided.source = "columns", d.strided.border = border_of(m.strided);
-
   const auto cost = [&](std::initializer_list<const char*> names, bool all = false) {
     double sum = 0;
     int count = 0;
@@ -181,7 +143,7 @@ void round_off(Topology::Description& d) {
         for (auto& point : (*curve)->points) round_off(point.rate);
     if (group.forward_share) group.forward_share = rounded(*group.forward_share);
   }
-  for (auto* curve : {&d.strided.points, &d.strided.busy, &d.strided.back, &d.strided.peer})
+  for (auto* curve : {&d.strided.points, &d.strided.again, &d.strided.back, &d.strided.peer})
     for (auto& point : *curve) point.efficiency = rounded(point.efficiency);
   round_off(d.issue.per_op), round_off(d.issue.per_kernel), round_off(d.issue.per_dependency);
   round_off(d.issue.per_call);
@@ -233,6 +195,7 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   add_memories(context);
   fit::fit_links(context);
   fit::fit_groups(context);
+  fit::fit_columns(context);
   fit::fit_costs(context);
   d.kernels.push_back(fit::fit_kernels(m));
   round_off(d);

@@ -36,7 +36,7 @@ struct StridedRun {
   std::string src, dst;
   double column_bytes = 0, columns = 0;
   double pitch_bytes = 0;    // from one column to the next
-  bool busy = false;         // the device computed meanwhile
+  double between_bytes = 0;  // that kernels read and wrote since the last copy of the same pages
   Measured strided, packed;  // B/s
 };
 

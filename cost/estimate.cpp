@@ -11,6 +11,7 @@
 #include "cost/energy.hpp"
 #include "cost/issue_clock.hpp"
 #include "cost/kernel_costs.hpp"
+#include "cost/page_reuse.hpp"
 #include "cost/ready_ops.hpp"
 #include "cost/strided_copy.hpp"
 #include "cost/traffic_clocks.hpp"
@@ -48,7 +49,7 @@ class Pass {
       }
       const Op& op = plan_.op(next->op);
       const Seconds end = op.kind == OpKind::join   ? next->at
-                          : op.kind == OpKind::copy ? copy(op, next->at)
+                          : op.kind == OpKind::copy ? copy(next->op, next->at)
                                                     : kernel(next->op, next->at);
       held.take(end);
       ready.ended(next->op, end);
@@ -144,9 +145,9 @@ class Pass {
   }
 
   /// Of its rate alone, what a copy gets.
-  double efficiency(const Op& op, const Queue& q) {
+  double efficiency(OpId id, const Op& op, const Queue& q) {
     const double strided =
-        strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op, topology_), plan_.devices);
+        strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op, topology_), reuse_.of(id));
     if (!plan_.runtime.duplex) return strided;
     const bool staged = is_staged(plan_, op, topology_);
     const auto [known, is_new] = duplex_.try_emplace({q.src, q.dst, staged}, 1.0);
@@ -154,10 +155,11 @@ class Pass {
     return std::min(strided, known->second);
   }
 
-  Seconds copy(const Op& op, Seconds start) {
+  Seconds copy(OpId id, Seconds start) {
+    const Op& op = plan_.op(id);
     const Queue& q = plan_.queue(op.queue);
     if (q.src == q.dst) return start;
-    TrafficClocks::Copy copy{q.src, q.dst, copy_bytes(plan_, op), efficiency(op, q), {}};
+    TrafficClocks::Copy copy{q.src, q.dst, copy_bytes(plan_, op), efficiency(id, op, q), {}};
     for (const MemoryId end : {q.src, q.dst})
       if (const auto number = number_of_[end.index()]) copy.users.push_back(*number);
     return traffic_.run(copy, start);
@@ -185,6 +187,7 @@ class Pass {
   };
   std::vector<Device> devices_;
   PlanKernelCosts kernels_;
+  PageReuse reuse_{plan_, topology_};
   std::map<std::tuple<MemoryId, MemoryId, bool>, double> duplex_;  // by source, destination, whether staged
 };
 

@@ -22,14 +22,12 @@ CopyColumns copy_columns(const Plan& plan, const Op& op, const Topology& topolog
   return columns;
 }
 
-double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns,
-                          std::span<const MemoryId> computing) {
+double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns, double again) {
   if (columns.bytes == 0) return 1;
   StridedEfficiency::Copy copy{Bytes{static_cast<double>(columns.bytes)}, Bytes{static_cast<double>(columns.pitch)}};
   copy.between_devices = !topology.is_host(src) && !topology.is_host(dst);
   copy.to_host = topology.is_host(dst);
-  const MemoryId device = topology.is_host(src) ? dst : src;
-  copy.computes = std::find(computing.begin(), computing.end(), device) != computing.end();
+  copy.again = again;
   return topology.description().strided.of(copy);
 }
 

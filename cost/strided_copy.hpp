@@ -15,11 +15,9 @@ struct CopyColumns {
 /// Between a host and a device only the host's side counts; between two of a kind the side with the larger pitch.
 CopyColumns copy_columns(const Plan& plan, const Op& op, const Topology& topology);
 
-/// Rate of a copy of these columns between two memories relative to a packed one, in a plan that computes on these
-/// devices. Each of them counts as busy: a GPU that computes for a quarter of the time slows its copies down as much as
-/// one that computes all the time.
-double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns,
-                          std::span<const MemoryId> computing);
+/// Rate of a copy of these columns between two memories relative to a packed one. `again`: the share of its pages that
+/// the device's cache knows; between two devices it does not count.
+double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns, double again = 0);
 
 /// Whether copies between GPUs pass through this buffer on a host.
 bool is_stage(const Buffer& buffer, const Topology& topology);

@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "cost/page_reuse.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -17,7 +19,7 @@ std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyShape shape, const 
     narrowest = std::min(narrowest, link.bandwidth * parts / use.parts);
     if (link.per_flow) cap = std::min(cap, *link.per_flow * parts / use.parts);
   }
-  double efficiency = strided_efficiency(topology, src, dst, shape.columns, plan.devices);
+  double efficiency = strided_efficiency(topology, src, dst, shape.columns, shape.again);
   if (plan.runtime.duplex)
     efficiency = std::min(efficiency, duplex_efficiency(topology, src, dst, plan.devices, shape.staged));
   if (efficiency < 1) cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);
@@ -52,7 +54,8 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyShape shape, const
 
 CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan.ops.size(), none) {
   const bool columns_matter = !topology.description().strided.points.empty();
-  std::map<std::tuple<MemoryId, MemoryId, std::int64_t, std::int64_t, bool>, std::uint32_t> known;
+  std::map<std::tuple<MemoryId, MemoryId, std::int64_t, std::int64_t, bool, double>, std::uint32_t> known;
+  const PageReuse reuse{plan, topology};
   struct Last {
     CopyShape shape{{-1, -1}};
     std::uint32_t route = none;
@@ -65,10 +68,10 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan
     Last& like = last[op.queue.index()];
     const CopyColumns columns =
         queue.src == queue.dst || !columns_matter ? CopyColumns{} : copy_columns(plan, op, topology);
-    const CopyShape shape{columns, plan.runtime.duplex && is_staged(plan, op, topology)};
+    const CopyShape shape{columns, plan.runtime.duplex && is_staged(plan, op, topology), reuse.of(OpId{i})};
     if (shape != like.shape) {
       const auto [entry, is_new] =
-          known.try_emplace({queue.src, queue.dst, columns.bytes, columns.pitch, shape.staged}, none);
+          known.try_emplace({queue.src, queue.dst, columns.bytes, columns.pitch, shape.staged, shape.again}, none);
       if (is_new) entry->second = add(queue.src, queue.dst, shape, topology, plan);
       like = {shape, entry->second};
     }

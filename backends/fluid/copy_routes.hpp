@@ -25,6 +25,7 @@ struct CopyRoute {
 struct CopyShape {
   CopyColumns columns;
   bool staged = false;  // counts where the plan's copies have duplex rates
+  double again = 0;     // the share of its pages that the device's cache knows
   bool operator==(const CopyShape&) const = default;
 };
 

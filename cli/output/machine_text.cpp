@@ -152,7 +152,8 @@ std::string costs_text(const Topology& topology) {
                     seconds_text(issue.per_dependency.value), seconds_text(issue.per_call.value));
   }
   const StridedEfficiency& strided = topology.description().strided;
-  text += strided_text("", strided.points) + strided_text(", between a host and a device that computes", strided.busy);
+  text +=
+      strided_text("", strided.points) + strided_text(", of pages that the cache of the device knows", strided.again);
   return text + strided_text(", from a device to a host", strided.back) +
          strided_text(", between devices", strided.peer);
 }

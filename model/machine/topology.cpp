@@ -92,9 +92,10 @@ double StridedEfficiency::at(Bytes column) const { return interpolated(points, b
 double StridedEfficiency::of(const Copy& copy) const {
   const bool as_peer = copy.between_devices && !peer.empty();
   const bool as_back = copy.to_host && !back.empty();
-  const bool as_busy = !copy.between_devices && copy.computes && !busy.empty();
-  const std::vector<Point>& curve = as_peer ? peer : as_back ? back : as_busy ? busy : points;
-  return interpolated(curve, border, copy.column, copy.pitch);
+  const double first = interpolated(as_peer ? peer : as_back ? back : points, border, copy.column, copy.pitch);
+  if (as_peer || as_back || copy.between_devices || copy.again == 0 || again.empty()) return first;
+  const double second = interpolated(again, border, copy.column, copy.pitch);
+  return 1 / ((1 - copy.again) / first + copy.again / second);
 }
 
 Topology::Topology(Description description) {

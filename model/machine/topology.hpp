@@ -106,18 +106,20 @@ struct CapacityGroup {
 };
 
 /// The most that a 2-D copy gets, over what the same bytes get when they are packed: by the bytes of a column and the
-/// pitch (bytes from one column to the next). The device's memory answers the copy engine column by column, and later
-/// while kernels use it.
+/// pitch (bytes from one column to the next). Where the pages of each column are is read from the device's memory, or
+/// from its cache if that still has it. docs/model.md#copies-in-two-dimensions
 struct StridedEfficiency {
   struct Point {
     Bytes column;
     double efficiency;
     Bytes pitch{0};  // 0: any pitch; either all points of a curve have a pitch or none has
   };
-  std::vector<Point> points;     // pitches ascend, columns of one pitch ascend; empty: no loss
-  std::vector<Point> busy = {};  // between a host and a device that computes; empty: as `points`
-  std::vector<Point> back = {};  // from a device to a host; empty: as the two above
-  std::vector<Point> peer = {};  // between devices; empty: as `points`
+  std::vector<Point> points;      // pitches ascend, columns of one pitch ascend; empty: no loss
+  std::vector<Point> again = {};  // between a host and a device whose cache knows the pages; empty: as `points`
+  std::vector<Point> back = {};   // from a device to a host; empty: as the two above
+  std::vector<Point> peer = {};   // between devices; empty: as `points`
+  Bytes cache =
+      {};  // what kernels read and write until the cache has forgotten pages; above 0 where `again` has points
   Bytes border = {};        // its multiples are compared with each other only, and so are other pitches; 0: all alike
   std::string source = {};  // provenance key
 
@@ -127,7 +129,7 @@ struct StridedEfficiency {
   struct Copy {
     Bytes column, pitch;
     bool between_devices = false, to_host = false;
-    bool computes = false;  // whether the device at its end does
+    double again = 0;  // share of the pages that the cache of the device at its end knows, in [0, 1]
   };
   double of(const Copy& copy) const;
 };

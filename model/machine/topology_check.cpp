@@ -154,11 +154,14 @@ void check_strided(const Entry& copies, const std::vector<StridedEfficiency::Poi
 
 void check_copies(const Topology::Description& d) {
   const Entry copies{Table::copies, 0, "copies"};
-  for (const auto* points : {&d.strided.points, &d.strided.busy, &d.strided.back, &d.strided.peer})
+  for (const auto* points : {&d.strided.points, &d.strided.again, &d.strided.back, &d.strided.peer})
     check_strided(copies, *points);
   copies.require(
-      !d.strided.points.empty() || (d.strided.busy.empty() && d.strided.back.empty() && d.strided.peer.empty()),
+      !d.strided.points.empty() || (d.strided.again.empty() && d.strided.back.empty() && d.strided.peer.empty()),
       "'strided_efficiency' is missing beside its other curves; expected it");
+  copies.require(d.strided.again.empty() == (d.strided.cache == Bytes{0}),
+                 "'strided_efficiency_again' and 'page_cache' have to be given together");
+  if (d.strided.cache != Bytes{0}) copies.require_in(TopologyLimits::capacity, d.strided.cache, "page_cache");
   if (d.strided.border != Bytes{0}) copies.require_in(TopologyLimits::column, d.strided.border, "strided_border");
 }
 

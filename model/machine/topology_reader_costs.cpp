@@ -31,8 +31,8 @@ CapacityCurve read_capacity(const TomlValue& value) {
 }
 
 void TopologyReader::read_copies(const TomlTable& table) {
-  table.allow_only({"multipath", "strided_efficiency", "strided_efficiency_busy", "strided_efficiency_back",
-                    "strided_efficiency_peer", "strided_border", "source"});
+  table.allow_only({"multipath", "strided_efficiency", "strided_efficiency_again", "strided_efficiency_back",
+                    "strided_efficiency_peer", "strided_border", "page_cache", "source"});
   const auto multipath = table.find("multipath");
   if (multipath && multipath->text() != "one" && multipath->text() != "split")
     multipath->report("is unknown; expected one or split");
@@ -52,7 +52,8 @@ void TopologyReader::read_copies(const TomlTable& table) {
   };
   const auto efficiency = table.find("strided_efficiency");
   if (efficiency || !multipath) d_.strided.points = read(efficiency ? *efficiency : table.need("strided_efficiency"));
-  if (const auto busy = table.find("strided_efficiency_busy")) d_.strided.busy = read(*busy);
+  if (const auto again = table.find("strided_efficiency_again")) d_.strided.again = read(*again);
+  if (const auto cache = table.find("page_cache")) d_.strided.cache = cache->bytes(TopologyLimits::capacity);
   if (const auto back = table.find("strided_efficiency_back")) d_.strided.back = read(*back);
   if (const auto peer = table.find("strided_efficiency_peer")) d_.strided.peer = read(*peer);
   if (const auto border = table.find("strided_border")) d_.strided.border = border->bytes(TopologyLimits::column);

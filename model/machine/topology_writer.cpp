@@ -156,10 +156,11 @@ class Writer {
                }));
       };
       points("strided_efficiency", d_.strided.points);
-      points("strided_efficiency_busy", d_.strided.busy);
+      points("strided_efficiency_again", d_.strided.again);
       points("strided_efficiency_back", d_.strided.back);
       points("strided_efficiency_peer", d_.strided.peer);
       if (d_.strided.border > Bytes{0}) line("strided_border", quantity(d_.strided.border));
+      if (d_.strided.cache > Bytes{0}) line("page_cache", quantity(d_.strided.cache));
       source(d_.strided.source);
     }
     const IssueCost& issue = d_.issue;

@@ -18,7 +18,7 @@ Topology::Description host_and(int gpus, const std::vector<std::string>& switche
   d.strided.points = {{Bytes{2048}, 0.9, near}, {Bytes{8192}, 1.0, near}, {Bytes{2048}, 0.7, off},
                       {Bytes{8192}, 0.95, off}, {Bytes{4096}, 0.5, far},  {Bytes{16384}, 0.8, far},
                       {Bytes{65536}, 1.0, far}};
-  d.strided.busy = {{Bytes{4096}, 0.4, far}, {Bytes{65536}, 0.9, far}};
+  d.strided.again = {{Bytes{4096}, 0.7, far}, {Bytes{65536}, 1.0, far}}, d.strided.cache = Bytes{50e6};
   d.strided.border = near, d.strided.source = "s";
   d.issue.per_op = Seconds{2e-6}, d.issue.per_kernel = Seconds{5e-6}, d.issue.per_dependency = Seconds{1e-6};
   d.issue.per_call = Seconds{20e-6};

@@ -23,7 +23,7 @@ Measurements one_of_each() {
   run.flows = {{"host", "gpu0", 2, {3e10, 0.03, 7}}, {"gpu0", "host", 1, {2e10, 0.04, 8}}};
   run.total = {5e10, 0.005, 9};
   m.transfers = {run};
-  m.strided = {{"gpu0", "host", 2048, 512, 131072, true, {1e10, 0.06, 10}, {4e10, 0.07, 11}}};
+  m.strided = {{"gpu0", "host", 2048, 512, 131072, 3e7, {1e10, 0.06, 10}, {4e10, 0.07, 11}}};
   KernelRun kernel;
   kernel.gpu = "gpu0", kernel.dtype = DType::bf16, kernel.trans = "TN", kernel.m = 100, kernel.n = 200, kernel.k = 300;
   kernel.at_once = 4, kernel.alignment = 2, kernel.duty = 0.75, kernel.seconds = {1e-5, 0.08, 12}, kernel.watts = 432;
@@ -43,6 +43,19 @@ TEST(Measurements, WattsMayComeWithoutSeconds) {
   const KernelRun run = measurements_from_json(json, "m.json").kernels.at(0);
   EXPECT_EQ(run.watts, 432);
   EXPECT_EQ(run.watts_seconds, 0);
+}
+
+/// Those, too: what ran beside copies used more than a cache holds.
+TEST(Measurements, ColumnsMayTellWhetherKernelsRan) {
+  const std::string json = to_json(one_of_each()), with = "\"between_bytes\":30000000.0";
+  ASSERT_NE(json.find(with), std::string::npos);
+  for (const bool busy : {false, true}) {
+    std::string older = json;
+    older.replace(older.find(with), with.size(), busy ? "\"busy\":true" : "\"busy\":false");
+    const double between = measurements_from_json(older, "m.json").strided.at(0).between_bytes;
+    EXPECT_EQ(between > 256e6, busy) << between;
+    EXPECT_EQ(between == 0, !busy) << between;
+  }
 }
 
 void expect_same(const Measured& a, const Measured& b) {
@@ -72,8 +85,8 @@ TEST(Measurements, SurviveWritingAndReading) {
     expect_same(fa.rate, fb.rate);
   }
   const StridedRun &sa = a.strided.at(0), &sb = b.strided.at(0);
-  EXPECT_EQ(std::tie(sa.src, sa.dst, sa.column_bytes, sa.columns, sa.pitch_bytes, sa.busy),
-            std::tie(sb.src, sb.dst, sb.column_bytes, sb.columns, sb.pitch_bytes, sb.busy));
+  EXPECT_EQ(std::tie(sa.src, sa.dst, sa.column_bytes, sa.columns, sa.pitch_bytes, sa.between_bytes),
+            std::tie(sb.src, sb.dst, sb.column_bytes, sb.columns, sb.pitch_bytes, sb.between_bytes));
   expect_same(sa.strided, sb.strided), expect_same(sa.packed, sb.packed);
   const auto of_kernel = [](const KernelRun& k) {
     return std::tie(k.gpu, k.dtype, k.trans, k.m, k.n, k.k, k.at_once, k.alignment, k.duty, k.watts, k.watts_seconds);
@@ -169,7 +182,10 @@ INSTANTIATE_TEST_SUITE_P(
                 {"/strided/0/columns: \"many\"", "a finite number"}},
         BadJson{
             "StridedPitch", "\"pitch_bytes\":131072.0", "\"pitch_bytes\":0", {"/strided/0/pitch_bytes: 0", "above 0"}},
-        BadJson{"StridedBusy", "\"busy\":true", "\"busy\":1", {"/strided/0/busy: 1", "true or false"}},
+        BadJson{"StridedBetween",
+                "\"between_bytes\":30000000.0",
+                "\"between_bytes\":-1",
+                {"/strided/0/between_bytes: -1", "at least 0"}},
         BadJson{"KernelType", "\"bf16\"", "\"f8\"", {"/kernels/0/dtype", "f8"}},
         BadJson{"KernelTrans", "\"trans\":\"TN\"", "\"trans\":\"TX\"", {"/kernels/0/trans: \"TX\"", "each N or T"}},
         BadJson{"KernelTransLength", "\"trans\":\"TN\"", "\"trans\":\"T\"", {"/kernels/0/trans: \"T\"", "two letters"}},

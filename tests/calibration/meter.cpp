@@ -149,19 +149,23 @@ void Meter::peers(Measurements& results) {
 
 void Meter::columns(Measurements& results) {
   const double rate = 50 * giga;
-  const auto add = [&](const std::string& src, const std::string& dst, double column, double pitch, bool busy) {
+  const auto add = [&](const std::string& src, const std::string& dst, double column, double pitch, double between) {
+    const StridedEfficiency& strided = machine_.description().strided;
     StridedRun run;
-    run.src = src, run.dst = dst, run.busy = busy;
+    run.src = src, run.dst = dst, run.between_bytes = between;
     run.column_bytes = column, run.columns = 4 * MiB / column, run.pitch_bytes = pitch;
     run.packed = {rate, 0, 10};
-    run.strided = measured(rate * machine_.description().strided.of({Bytes{column}, Bytes{pitch}, false, busy}));
+    const double again = Bytes{between} < strided.cache ? 1 : 0;
+    run.strided = measured(rate * strided.of({.column = Bytes{column}, .pitch = Bytes{pitch}, .again = again}));
     results.strided.push_back(run);
   };
-  for (const bool busy : {false, true})
+  constexpr double all = 512e6;
+  for (const double between : {all, 0.})
     for (double column = 2048; column <= 65536; column *= 2)
-      add("host", "gpu0", column, 131072, busy), add("gpu0", "host", column, 131072, busy);
+      add("host", "gpu0", column, 131072, between), add("gpu0", "host", column, 131072, between);
+  for (double between = 4e6; between <= 96e6; between += 4e6) add("host", "gpu0", 4096, 131072, between);
   for (const double pitch : {16384., 20000.})
-    for (const double column : {2048., 4096., 8192.}) add("host", "gpu0", column, pitch, false);
+    for (const double column : {2048., 4096., 8192.}) add("host", "gpu0", column, pitch, all);
 }
 
 void Meter::kernels(Measurements& results) {

@@ -17,7 +17,7 @@ namespace {
 
 /// two-gpu without what handing over costs, with 10 GB/s each way to gpu0, 12 in both directions together, of which 4
 /// to the GPU. Kernels: 1 TFLOP/s, 1.5 times as long on a GPU that is always busy and twice on columns of 8 bytes.
-/// Columns of 1 KiB move at half the rate, a quarter once the GPU computes.
+/// Columns of 1 KiB move at a quarter of the rate, at half of it where the GPU's cache of 50 MB knows their pages.
 Topology machine() {
   auto d = testing::shipped("two-gpu").description();
   for (Link& link : d.links) link.latency = Seconds{0};
@@ -26,7 +26,7 @@ Topology machine() {
   both.forward = {LinkId{2}}, both.backward = {LinkId{3}};  // pcie0->gpu0 and back
   both.both_busy = CapacityCurve{{{1, Rate{12e9}}}}, both.forward_share = 1.0 / 3;
   d.groups = {both};
-  d.strided = {.points = {{Bytes{1024}, 0.5}}, .busy = {{Bytes{1024}, 0.25}}, .source = "round"};
+  d.strided = {.points = {{Bytes{1024}, 0.25}}, .again = {{Bytes{1024}, 0.5}}, .cache = Bytes{50e6}, .source = "round"};
   KernelTimes& kernels = d.kernels[0];
   kernels.launch = Seconds{0}, kernels.multiprocessors = kernels.block_m = kernels.block_n = 1;
   kernels.gemm[0].sustained = {{0.5, 1.0}, {1.0, 1.5}}, kernels.gemm[0].alignment = {{8, 2.0}};
@@ -94,16 +94,52 @@ TEST(Estimate, BothDirectionsRunTogetherUntilTheLesserIsDone) {
   EXPECT_NEAR(d.busiest(), 0.1 + 0.12, 1e-9);
 }
 
-TEST(Estimate, NarrowColumnsMoveAsSlowlyAsOnAGpuThatComputes) {
-  // 128 rows of doubles, 1 KiB a column, out of a taller matrix: a quarter of 10 GB/s.
+// 128 rows of doubles, 1 KiB a column, out of a taller matrix: a quarter of 10 GB/s. Of the pages of the next rows all
+// are known but those of which a column touches a new line of the cache, 1 KiB of 64.
+TEST(Estimate, NarrowColumnsMoveFasterWhereTheirPagesAreKnown) {
+  constexpr double cold = 128 * 8 * 1e5 / 2.5e9, known = 128 * 8 * 1e5 / 5e9, next = 1 / (1 + 1.0 / 64);
+  struct Second {
+    std::int64_t row;
+    int kernels;  // before it: products of 8 MB by 8 MB, which fill 40 MB of the cache
+    bool alike;   // of the same matrices into others, which fill 8 MB more
+    double share;
+  };
+  for (const Second& second : {Second{0, 0, false, 1},
+                               {128, 0, false, next},
+                               {128 + 4096, 0, false, next / 2},
+                               {128 + 8192, 0, false, 0},
+                               {0, 1, false, 1},
+                               {0, 2, false, 0},
+                               {0, 2, true, 1},
+                               {0, 3, true, 0},
+                               {128, 1, false, next},
+                               {128, 2, false, 0}}) {
+    Draft d;
+    const View tall = d.matrix(host, 65536, 100'000, 65536);
+    OpId last = d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
+    View a = d.matrix(gpu, 1000, 1000), b = d.matrix(gpu, 1000, 1000);
+    double kernels = 0;
+    for (int i = 0; i < second.kernels; ++i) {
+      last = d.gemm(a, b, d.matrix(gpu, 1000, 1000), {last});
+      kernels += d.cost(last);
+      if (!second.alike) a = d.matrix(gpu, 1000, 1000), b = d.matrix(gpu, 1000, 1000);
+    }
+    d.copy({tall.buffer, second.row, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000), {last});
+    EXPECT_NEAR(d.estimate(), cold + kernels + (1 - second.share) * cold + second.share * known, 1e-8)
+        << second.row << " after " << second.kernels;
+  }
+}
+
+TEST(Estimate, PagesAreKnownToOneDeviceAlone) {
   Draft d;
-  const View tall = d.matrix(host, 4096, 100'000, 4096);
-  d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
-  EXPECT_NEAR(d.estimate(), 128 * 8 * 1e5 / 2.5e9, 1e-9);
+  const View tall = d.matrix(host, 65536, 100'000, 65536);
+  const OpId first = d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
+  d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(MemoryId{2}, 128, 100'000), {first});
+  EXPECT_NEAR(d.estimate(), 2 * 128 * 8 * 1e5 / 2.5e9, 1e-8);
 }
 
 TEST(Estimate, NarrowColumnsSlowNoCopyBesideThem) {
-  // To the other GPU they move at half of 10 GB/s, and both together have less than the 12 GB/s that they share.
+  // To each GPU they move at a quarter of 10 GB/s, and both together have less than the two share.
   Draft d;
   const View tall = d.matrix(host, 4096, 100'000, 4096);
   for (const MemoryId to : {gpu, MemoryId{2}}) d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(to, 128, 100'000));

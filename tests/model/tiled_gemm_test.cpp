@@ -162,24 +162,25 @@ TEST(AlignmentFactor, IsThatOfTheLeastStepThatHoldsTheColumns) {
 
 // Columns of 8 KiB move at the packed rate where they are 16 KiB apart, at half of it from 64 KiB on: between them
 // linear in the logarithm of the distance.
-TEST(StridedEfficiency, FallsWithThePitchAndOnADeviceThatComputes) {
+TEST(StridedEfficiency, FallsWithThePitchAndLessOfPagesThatAreKnown) {
   const Bytes column{8192}, near{16384}, far{65536};
   StridedEfficiency strided;
   strided.points = {{column, 1.0, near}, {column, 0.5, far}};
-  strided.busy = {{column, 0.4, Bytes{0}}}, strided.peer = {{column, 0.3, Bytes{0}}};
-  const auto of = [&](double pitch, bool between_devices, bool computes) {
-    return strided.of({column, Bytes{pitch}, between_devices, false, computes});
+  strided.again = {{column, 0.8, Bytes{0}}}, strided.peer = {{column, 0.3, Bytes{0}}};
+  const auto of = [&](double pitch, bool between_devices, double again) {
+    return strided.of({column, Bytes{pitch}, between_devices, false, again});
   };
-  EXPECT_DOUBLE_EQ(of(8192, false, false), 1);
-  EXPECT_DOUBLE_EQ(of(16384, false, false), 1);
-  EXPECT_DOUBLE_EQ(of(32768, false, false), 0.75);
-  EXPECT_DOUBLE_EQ(of(65536, false, false), 0.5);
+  EXPECT_DOUBLE_EQ(of(8192, false, 0), 1);
+  EXPECT_DOUBLE_EQ(of(16384, false, 0), 1);
+  EXPECT_DOUBLE_EQ(of(32768, false, 0), 0.75);
+  EXPECT_DOUBLE_EQ(of(65536, false, 0), 0.5);
   EXPECT_DOUBLE_EQ(of(1e6, false, false), 0.5);
-  EXPECT_DOUBLE_EQ(of(65536, false, true), 0.4);
-  EXPECT_DOUBLE_EQ(of(65536, true, true), 0.3) << "no matter between devices";
+  EXPECT_DOUBLE_EQ(of(65536, false, 1), 0.8);
+  EXPECT_DOUBLE_EQ(1 / of(65536, false, 0.25), 0.75 / 0.5 + 0.25 / 0.8) << "of the columns, not of the time";
+  EXPECT_DOUBLE_EQ(of(65536, true, 1), 0.3) << "no matter between devices";
   strided.back = {{column, 0.2, Bytes{0}}};
-  EXPECT_DOUBLE_EQ(strided.of({column, far, false, true, true}), 0.2) << "to the host";
-  EXPECT_DOUBLE_EQ(of(65536, false, true), 0.4) << "not to the host";
+  EXPECT_DOUBLE_EQ(strided.of({column, far, false, true, 1}), 0.2) << "to the host";
+  EXPECT_DOUBLE_EQ(of(65536, false, 1), 0.8) << "not to the host";
 }
 
 TEST(StridedEfficiency, PitchesOnAndOffTheBorderCountAmongThemselves) {

@@ -124,6 +124,11 @@ std::vector<BadInput> structures() {
       {"SizesDescend", "[2048, \"2.6 ms\"]", "[512, \"2.6 ms\"]", "512, \"2.6 ms\"", {"square '512' does not ascend"}},
       {"TimesDescend", "\"2.6 ms\"", "\"2.6 us\"", "[kernels.k]", {"kernels 'k'", "size 2048 takes less time"}},
       {"TwoCurvesOfAType", "\"f32\"", "\"f64\"", "[kernels.k]", {"two gemm curves for f64"}},
+      {"AgainWithoutACache",
+       "page_cache = \"50 MB\"\n",
+       "",
+       "[copies]",
+       {"'strided_efficiency_again' and 'page_cache'"}},
       {"ColumnsDescend", "[\"32 KiB\", 1.0]", "[\"4 KiB\", 1.0]", "[copies]", {"column sizes do not ascend"}},
   };
 }

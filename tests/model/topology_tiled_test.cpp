@@ -104,7 +104,7 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueAreReadAsWritten) {
   EXPECT_EQ(curve.alignment[1].bytes, 8);
   EXPECT_EQ(curve.alignment[1].factor, 1.3);
   EXPECT_EQ(d.groups.at(0).forward_share, 0.4);
-  EXPECT_EQ(d.strided.busy.at(1).efficiency, 0.75);
+  EXPECT_EQ(d.strided.again.at(1).efficiency, 0.75);
   EXPECT_EQ(d.strided.peer.at(0).efficiency, 0.25);
   ASSERT_EQ(d.strided.peer.size(), 2u);
   EXPECT_EQ(d.strided.peer[0].pitch, Bytes{16384});

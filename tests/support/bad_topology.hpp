@@ -85,7 +85,8 @@ source = "s"
 
 [copies]
 strided_efficiency = [["8 KiB", 0.88], ["32 KiB", 1.0]]
-strided_efficiency_busy = [["8 KiB", 0.5], ["32 KiB", 0.75]]
+strided_efficiency_again = [["8 KiB", 0.5], ["32 KiB", 0.75]]
+page_cache = "50 MB"
 strided_efficiency_peer = [["8 KiB", "16 KiB", 0.25], ["8 KiB", "64 KiB", 0.125]]
 strided_border = "16 KiB"
 source = "s"

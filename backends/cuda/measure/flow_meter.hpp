@@ -45,6 +45,11 @@ class FlowMeter {
     std::size_t extent() const { return columns == 1 ? column_bytes : stride * columns; }
   };
 
+  /// How many copies of a single flow are of different memory of a host.
+  std::size_t places(HostPages pages, const Shape& shape) const {
+    return (pages == HostPages::spread ? spread_ : plain_).bytes() / shape.extent();
+  }
+
   /// Bytes a second of each flow, counted until the first of them has finished its copies.
   std::vector<double> rates(const std::vector<FlowSpec>& flows, HostPages pages, const Shape& shape,
                             std::size_t copies);

@@ -109,4 +109,14 @@ double KernelMeter::memory_rate(int count) {
   return 3.0 * static_cast<double>(bytes) * count / taken;
 }
 
+void KernelMeter::touch(std::size_t bytes) {
+  const DeviceScope scope{bench_.device.ordinal()};
+  const cudaStream_t stream = bench_.device.compute_stream(0);
+  constexpr std::int64_t rows = 4096;
+  const auto cols = static_cast<std::int64_t>(std::min(bytes, bench_.bytes) / 2 / (rows * sizeof(double)));
+  std::byte* const y = bench_.data() + static_cast<std::size_t>(rows * cols) * sizeof(double);
+  axpby({bench_.data(), rows, cols, rows}, {y, rows, cols, rows}, 0.5, 0.5, DType::f64, stream);
+  check(cudaStreamSynchronize(stream), "adding");
+}
+
 }  // namespace tilerail::cuda

@@ -32,6 +32,8 @@ class KernelMeter {
 
   /// Bytes a second that y = alpha x + beta y moves on large blocks.
   double memory_rate(int count);
+  /// Reads and writes about so many bytes of the buffer, and waits for it.
+  void touch(std::size_t bytes);
 
  private:
   void load(const Gemm& shape);

@@ -9,6 +9,7 @@ namespace {
 constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr std::size_t tile_bytes = 16 * MiB;                         // of a copy where size is not the subject
 constexpr std::size_t strided_bytes = 4 * MiB, leading = 128 << 10;  // of a 2-D copy out of a 16384 x N matrix
+constexpr std::size_t forgotten = 512 * MiB;                         // more than the cache of any device
 
 class Transfers {
  public:
@@ -192,36 +193,47 @@ class Transfers {
   }
 
   /// 2-D copies by column and pitch, with pitches of whole pages and others: copies are slower where all columns start
-  /// at multiples of some KiB.
+  /// at multiples of some KiB. Those with the host of pages that were copied just before, too.
   void columns(int src, int dst) {
     const bool host = src == host_end || dst == host_end;
     const auto of_pitch = [&](std::size_t pitch) {
-      for (const std::size_t kib : {2, 4, 8, 16, 24, 32, 64})
-        if (kib << 10 < pitch) column(src, dst, kib << 10, pitch, host);
+      for (const std::size_t kib : {2, 3, 4, 6, 8, 12, 16, 24, 32, 64}) {
+        if (kib << 10 >= pitch) continue;
+        column(src, dst, kib << 10, pitch, forgotten);
+        if (host) column(src, dst, kib << 10, pitch, 0);
+      }
     };
     if (!host) return of_pitch(128 << 10);
+    for (std::size_t mib = 4; mib <= 96; mib += mib < 48 ? 4 : 16) column(src, dst, 4 << 10, 128 << 10, mib * MiB);
     constexpr std::size_t off_border = std::size_t{13} * 64;
     for (const std::size_t kib : {16, 32, 48, 64, 128}) of_pitch(kib << 10);
     for (const std::size_t kib : {8, 16, 32, 48, 64, 96, 128, 256}) of_pitch((kib << 10) + off_border);
   }
 
-  void column(int src, int dst, std::size_t bytes, std::size_t pitch, bool busy) {
-    tasks_.push_back(
-        {"2-D copies", [=, &bench = bench_](Stopwatch& watch) {
-           const std::size_t count = strided_bytes / bytes;
-           KernelMeter kernels{*bench.devices.front()};
-           const auto rate = [&](const FlowMeter::Shape& shape) {
-             constexpr int enough = 40;  // to outlast the copies
-             if (busy) kernels.start({DType::f64, Trans::no, Trans::no, 2048, 2048, 2048}, enough, 1);
-             return bench.flows.rates({{src, dst}}, HostPages::spread, shape, 24)[0];
-           };
-           const auto measured = watch.repeat([&] {
-             return std::vector<double>{rate({bytes, count, pitch}), rate({strided_bytes, 1, strided_bytes})};
-           });
-           bench.results.strided.push_back({Bench::name(src), Bench::name(dst), static_cast<double>(bytes),
-                                            static_cast<double>(count), static_cast<double>(pitch), busy, measured[0],
-                                            measured[1]});
-         }});
+  /// The device's cache keeps where the pages of a host are until kernels push that out. So the copies are of different
+  /// pages, and follow the same copies and a kernel that has read and written so many bytes since.
+  void column(int src, int dst, std::size_t bytes, std::size_t pitch, std::size_t between) {
+    tasks_.push_back({"2-D copies", [=, &bench = bench_](Stopwatch& watch) {
+                        constexpr std::size_t copied = strided_bytes / 2, most = 24;
+                        const std::size_t count = copied / bytes;
+                        KernelMeter kernels{*bench.devices.front()};
+                        const auto rate = [&](const FlowMeter::Shape& shape) {
+                          const std::size_t places = bench.flows.places(HostPages::spread, shape);
+                          const auto copies = [&] {
+                            return bench.flows.rates({{src, dst}}, HostPages::spread, shape,
+                                                     std::clamp<std::size_t>(places, 1, most))[0];
+                          };
+                          if (between < forgotten) copies();
+                          if (between > 0) kernels.touch(between);
+                          return copies();
+                        };
+                        const auto measured = watch.repeat([&] {
+                          return std::vector<double>{rate({bytes, count, pitch}), rate({copied, 1, copied})};
+                        });
+                        bench.results.strided.push_back({Bench::name(src), Bench::name(dst), static_cast<double>(bytes),
+                                                         static_cast<double>(count), static_cast<double>(pitch),
+                                                         static_cast<double>(between), measured[0], measured[1]});
+                      }});
   }
 
   Bench& bench_;

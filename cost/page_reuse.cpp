@@ -1,0 +1,91 @@
+#include "cost/page_reuse.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "cost/strided_copy.hpp"
+#include "plan/op_kinds.hpp"
+
+namespace tilerail {
+namespace {
+
+/// Bytes of a host whose entries of the page table share a line of the cache: 16 pages of 4 KiB.
+constexpr double line_reach = 65536;
+
+/// Both halves of the L2 cache of a GPU keep what multiprocessors on both sides read, as those of a product do with its
+/// factors.
+constexpr double halves_of_cache = 2;
+
+/// Rows of some columns that copies have used, in bytes from the top of a column, and when: counted in bytes that
+/// kernels had read and written by then.
+struct Used {
+  double from, to, at;
+
+  /// The share of the entries of other rows of these columns that are those of rows that were used. Where columns start
+  /// within a line is taken to be anywhere.
+  double share(double first, double last) const {
+    if (first >= from && last <= to) return 1;
+    const double apart = std::max({0.0, first - to, from - last});
+    return std::max(0.0, 1 - apart / line_reach) / (1 + (last - first) / line_reach);
+  }
+};
+
+/// What the kernels of a device have read and written so far. What a kernel has in common with the one before it is in
+/// the cache already.
+struct Kernels {
+  double bytes = 0;            // of the cache
+  std::array<View, 3> last{};  // a, b, y
+
+  void use(const View& view, std::size_t operand, double size) {
+    View& before = last[operand];
+    if (before.buffer != view.buffer || before.row != view.row || before.col != view.col || before.rows != view.rows)
+      bytes += size;
+    before = view;
+  }
+};
+
+}  // namespace
+
+PageReuse::PageReuse(const Plan& plan, const Topology& topology) {
+  const StridedEfficiency& strided = topology.description().strided;
+  if (strided.again.empty()) return;
+  shares_.assign(plan.ops.size(), 0.0F);
+  std::vector<Kernels> of_device(topology.memories().size());
+  std::map<std::tuple<std::size_t, BufferId, std::int64_t, std::int64_t>, Used> used;  // by device, buffer and columns
+  const auto bytes = [&](const View& view) {
+    return static_cast<double>(view.rows * view.cols * plan.buffer(view.buffer).element());
+  };
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i];
+    if (op.kind == OpKind::join) continue;
+    const Queue& queue = plan.queue(op.queue);
+    if (op.kind != OpKind::copy) {
+      Kernels& kernels = of_device[queue.dst.index()];
+      const double halves = op.kind == OpKind::gemm ? halves_of_cache : 1;
+      if (reads_a(op)) kernels.use(op.a, 0, halves * bytes(op.a));
+      if (reads_b(op)) kernels.use(op.b, 1, halves * bytes(op.b));
+      kernels.use(op.y, 2, bytes(op.y));
+      continue;
+    }
+    const bool in = topology.is_host(queue.src);
+    if (in == topology.is_host(queue.dst) || copy_columns(plan, op, topology).bytes == 0) continue;
+    const std::size_t device = (in ? queue.dst : queue.src).index();
+    const View& view = in ? op.a : op.y;
+    const std::int64_t element = plan.buffer(view.buffer).element();
+    const auto first = static_cast<double>(view.row * element),
+               last = static_cast<double>((view.row + view.rows) * element);
+    const double moved = of_device[device].bytes;
+    const auto [found, is_new] = used.try_emplace({device, view.buffer, view.col, view.cols}, Used{first, last, moved});
+    if (is_new) continue;
+    Used& before = found->second;
+    const bool known = moved - before.at < strided.cache.value;
+    const double share = known ? before.share(first, last) : 0;
+    shares_[i] = static_cast<float>(share);
+    before =
+        share > 0 ? Used{std::min(first, before.from), std::max(last, before.to), moved} : Used{first, last, moved};
+  }
+}
+
+}  // namespace tilerail
