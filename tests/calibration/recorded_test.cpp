@@ -68,7 +68,7 @@ TEST(Recorded, TheyReproduceTheMeasurements) {
 
 // What the rule says away from measured shapes is no better than what it says of them without their correction.
 TEST(Recorded, TheRuleAloneIsNearTheMeasuredKernels) {
-  for (const char* machine : {"hgx-h200-1", "hgx-h200-4"}) {
+  for (const char* machine : {"hgx-h200-1", "hgx-h200-2", "hgx-h200-4", "hgx-h100-1"}) {
     const Measurements measurements = recorded(machine);
     const Topology fitted{fit_topology(measurements, HostPages::spread)};
     const KernelTimes& kernels = fitted.kernels_of(fitted.gpus()[0]);
