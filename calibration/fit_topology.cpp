@@ -145,6 +145,7 @@ void round_off(Topology::Description& d) {
   }
   for (auto* curve : {&d.strided.points, &d.strided.again, &d.strided.back, &d.strided.peer})
     for (auto& point : *curve) point.efficiency = rounded(point.efficiency);
+  round_off(d.strided.cache);
   round_off(d.issue.per_op), round_off(d.issue.per_kernel), round_off(d.issue.per_dependency);
   round_off(d.issue.per_call);
   for (KernelTimes& kernels : d.kernels) {

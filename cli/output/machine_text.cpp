@@ -152,8 +152,10 @@ std::string costs_text(const Topology& topology) {
                     seconds_text(issue.per_dependency.value), seconds_text(issue.per_call.value));
   }
   const StridedEfficiency& strided = topology.description().strided;
-  text +=
-      strided_text("", strided.points) + strided_text(", of pages that the cache of the device knows", strided.again);
+  text += strided_text("", strided.points) +
+          strided_text(fmt::format(", of pages that the cache of the device knows until kernels fill {} of it",
+                                   bytes_text(strided.cache.value)),
+                       strided.again);
   return text + strided_text(", from a device to a host", strided.back) +
          strided_text(", between devices", strided.peer);
 }
