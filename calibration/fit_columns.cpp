@@ -10,8 +10,6 @@
 namespace tilerail::fit {
 namespace {
 
-constexpr double nothing_known = 256e6;  // bytes that no cache holds
-
 /// The largest number of bytes of which all measured pitches of whole pages are multiples; 0 where all or none of the
 /// pitches are of whole pages.
 Bytes border_of(const std::vector<StridedRun>& runs) {
@@ -54,7 +52,7 @@ std::vector<StridedEfficiency::Point> curve_of(const std::vector<StridedRun>& ru
   std::map<std::pair<double, double>, std::pair<double, int>> sums;
   for (const StridedRun& run : runs) {
     const bool host = run.src == "host" || run.dst == "host";
-    const bool counts = again ? run.between_bytes == 0 : between_devices || run.between_bytes >= nothing_known;
+    const bool counts = again ? run.between_bytes == 0 : between_devices || run.between_bytes >= fills_any_cache;
     if (!counts || host == between_devices) continue;
     auto& [sum, count] = sums[{run.pitch_bytes, run.column_bytes}];
     sum += run.strided.mean / run.packed.mean, ++count;

@@ -187,8 +187,7 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
       source("copies",
              when + ": single flows of several sizes; 95 % intervals within " + width_text(widest(m.transfers))),
       source("contention", when + ": several flows at once; bounds by how many run"),
-      source("columns",
-             when + ": 2-D copies of 4 MiB by bytes of a column and from column to column, against packed ones"),
+      source("columns", when + ": 2-D copies by bytes of a column and from column to column, against packed ones"),
       source("issue", when + ": calls of one thread, and of all for what a call costs"),
       source("kernels", when + ": bursts of kernels with pauses, then under load; 95 % intervals within " +
                             width_text(widest(m.kernels)))};

@@ -105,14 +105,16 @@ LatencyRun read_latency(const JsonReader& r) {
 
 StridedRun read_strided(const JsonReader& r) {
   r.only({"src", "dst", "column_bytes", "columns", "pitch_bytes", "between_bytes", "busy", "strided", "packed"});
-  // Older files say instead whether kernels ran meanwhile, which use more than any cache holds.
-  constexpr double running = 512 << 20;
+  // Older files say instead whether kernels ran meanwhile.
+  const bool older = r.has("busy") && !r.has("between_bytes");
   return {r.at("src").text(),
           r.at("dst").text(),
           positive(r.at("column_bytes")),
           positive(r.at("columns")),
           positive(r.at("pitch_bytes")),
-          r.has("busy") ? (r.at("busy").boolean() ? running : 0) : r.at("between_bytes").not_negative(),
+          !older                   ? r.at("between_bytes").not_negative()
+          : r.at("busy").boolean() ? fills_any_cache
+                                   : 0,
           read_measured(r.at("strided")),
           read_measured(r.at("packed"))};
 }

@@ -31,6 +31,9 @@ struct LatencyRun {
   Measured issued, waited;  // seconds
 };
 
+/// More than the cache of any GPU holds.
+constexpr double fills_any_cache = 512 << 20;  // bytes
+
 /// A 2-D copy against the same bytes packed.
 struct StridedRun {
   std::string src, dst;

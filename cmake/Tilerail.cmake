@@ -62,6 +62,9 @@ function(tilerail_tests name labels)
       target_precompile_headers(tests_${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>")
     endforeach()
   endif()
+  # Tests are listed when their program is linked, and several have one instance for each machine of topologies/.
+  file(GLOB machines CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/topologies/*.toml)
+  set_target_properties(tests_${target} PROPERTIES LINK_DEPENDS "${machines}")
   gtest_discover_tests(tests_${target} PROPERTIES LABELS "${labels}" DISCOVERY_TIMEOUT 60)
 endfunction()
 

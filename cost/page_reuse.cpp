@@ -18,8 +18,8 @@ constexpr double line_reach = 65536;
 /// factors.
 constexpr double halves_of_cache = 2;
 
-/// Rows of some columns that copies have used, in bytes from the top of a column, and when: counted in bytes that
-/// kernels had read and written by then.
+/// The rows of some columns that the last copy of them has used, in bytes from the top of a column, and when: counted
+/// in bytes of the cache that kernels had filled by then.
 struct Used {
   double from, to, at;
 
@@ -77,14 +77,12 @@ PageReuse::PageReuse(const Plan& plan, const Topology& topology) {
     const auto first = static_cast<double>(view.row * element),
                last = static_cast<double>((view.row + view.rows) * element);
     const double moved = of_device[device].bytes;
-    const auto [found, is_new] = used.try_emplace({device, view.buffer, view.col, view.cols}, Used{first, last, moved});
+    const Used now{first, last, moved};
+    const auto [found, is_new] = used.try_emplace({device, view.buffer, view.col, view.cols}, now);
     if (is_new) continue;
     Used& before = found->second;
-    const bool known = moved - before.at < strided.cache.value;
-    const double share = known ? before.share(first, last) : 0;
-    shares_[i] = static_cast<float>(share);
-    before =
-        share > 0 ? Used{std::min(first, before.from), std::max(last, before.to), moved} : Used{first, last, moved};
+    if (moved - before.at < strided.cache.value) shares_[i] = static_cast<float>(before.share(first, last));
+    before = now;
   }
 }
 

@@ -42,12 +42,7 @@ class Facts {
       return std::ranges::find(asked_.devices, place) != asked_.devices.end();
     });
   }
-  /// Whether a matrix is on a GPU that is not given.
-  bool at_other_gpu() const {
-    return std::ranges::any_of(std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
-      return !asked_.topology.is_host(place) && std::ranges::find(asked_.devices, place) == asked_.devices.end();
-    });
-  }
+  bool copies_between_gpus() const { return may_copy_between_gpus(problem, asked_.topology, asked_.devices); }
   bool on_hosts() const {
     return std::ranges::all_of(std::array{problem.place_a, problem.place_b, problem.place_c},
                                [&](MemoryId place) { return asked_.topology.is_host(place); });
@@ -82,7 +77,7 @@ class Facts {
   bool staged() const {
     return (policy.peer_copies == PeerCopies::staged ||
             (policy.peer_copies == PeerCopies::staged_home && stages_homes())) &&
-           (!one_gpu() || at_other_gpu());
+           copies_between_gpus();
   }
   /// Whether copies from and to the home of a tile may be staged where the policy wants just that.
   bool stages_homes() const { return tilerail::stages_homes(problem, asked_.topology); }

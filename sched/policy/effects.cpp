@@ -129,7 +129,7 @@ constexpr std::array rules{
          }},
     Rule{"peer-copies",
          [](const Facts& f) -> Reason {
-           if (f.one_gpu() && !f.at_other_gpu()) return one_gpu;
+           if (!f.copies_between_gpus()) return one_gpu;
            return f.chose_homes_or_none() && !f.stages_homes()
                       ? "no matrix is on a GPU, or the GPUs have links of their own"
                       : nullptr;
@@ -188,7 +188,7 @@ constexpr std::array rules{
     Rule{"request-us", [](const Facts& f) { return f.policy.request_us == 0 ? costs_nothing : nullptr; }},
     Rule{"peer-us",
          [](const Facts& f) {
-           return f.policy.peer_us == 0 ? costs_nothing : f.one_gpu() && !f.at_other_gpu() ? one_gpu : nullptr;
+           return f.policy.peer_us == 0 ? costs_nothing : f.copies_between_gpus() ? nullptr : one_gpu;
          }},
     Rule{"gpu-us", [](const Facts& f) { return f.policy.gpu_us == 0 ? costs_nothing : nullptr; }},
 };

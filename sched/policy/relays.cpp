@@ -1,6 +1,7 @@
 #include "sched/policy/relays.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "model/published/link_map.hpp"
@@ -23,6 +24,13 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
     for (std::size_t end = d + 1; end < ends.size(); ++end)  // the devices come first
       if (faster(ends[end], devices[d]) || faster(devices[d], ends[end])) return true;
   return false;
+}
+
+bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices) {
+  if (devices.size() > 1) return true;
+  return std::ranges::any_of(std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
+    return !topology.is_host(place) && std::ranges::find(devices, place) == devices.end();
+  });
 }
 
 }  // namespace tilerail

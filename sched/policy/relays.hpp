@@ -15,4 +15,7 @@ constexpr std::size_t most_with_relays = 256;
 /// `most_with_relays` devices of a machine that a link map can be made of.
 bool relays_help(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices);
 
+/// Whether tiles may go from GPU to GPU: between several of these devices, or between one and a matrix on another GPU.
+bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices);
+
 }  // namespace tilerail

@@ -1,8 +1,9 @@
 #include "sched/tasks/workspace.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "sched/policy/relays.hpp"
 
 namespace tilerail {
 namespace {
@@ -46,14 +47,6 @@ std::vector<InputArenas> inputs_of(const PlanSetup& setup, std::int64_t slot_byt
   return inputs;
 }
 
-/// Whether tiles may go from GPU to GPU: between several, or between one and a matrix on another.
-bool may_copy_between_gpus(const Decisions& decisions, const GemmProblem& problem, const Topology& topology) {
-  return decisions.devices.size() > 1 ||
-         std::ranges::any_of(std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
-           return !topology.is_host(place) && place != decisions.devices.front();
-         });
-}
-
 }  // namespace
 
 Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topology& topology, std::string policy) {
@@ -63,7 +56,7 @@ Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topol
   plan.devices = decisions.devices;
   plan.single_issuer = decisions.single_issuer;
   const auto seconds = [](double microseconds) { return Seconds{microseconds * 1e-6}; };
-  const double peer_us = may_copy_between_gpus(decisions, problem, topology) ? decisions.peer_us : 0;
+  const double peer_us = may_copy_between_gpus(problem, topology, decisions.devices) ? decisions.peer_us : 0;
   plan.runtime = {seconds(decisions.task_us), seconds(decisions.request_us), seconds(peer_us),
                   seconds(decisions.gpu_us * static_cast<double>(decisions.devices.size())),
                   decisions.copy_rates == CopyRates::duplex};

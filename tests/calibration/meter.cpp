@@ -159,13 +159,12 @@ void Meter::columns(Measurements& results) {
     run.strided = measured(rate * strided.of({.column = Bytes{column}, .pitch = Bytes{pitch}, .again = again}));
     results.strided.push_back(run);
   };
-  constexpr double all = 512e6;
-  for (const double between : {all, 0.})
+  for (const double between : {fills_any_cache, 0.})
     for (double column = 2048; column <= 65536; column *= 2)
       add("host", "gpu0", column, 131072, between), add("gpu0", "host", column, 131072, between);
   for (double between = 4e6; between <= 96e6; between += 4e6) add("host", "gpu0", 4096, 131072, between);
   for (const double pitch : {16384., 20000.})
-    for (const double column : {2048., 4096., 8192.}) add("host", "gpu0", column, pitch, all);
+    for (const double column : {2048., 4096., 8192.}) add("host", "gpu0", column, pitch, fills_any_cache);
 }
 
 void Meter::kernels(Measurements& results) {

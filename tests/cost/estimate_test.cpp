@@ -130,12 +130,18 @@ TEST(Estimate, NarrowColumnsMoveFasterWhereTheirPagesAreKnown) {
   }
 }
 
-TEST(Estimate, PagesAreKnownToOneDeviceAlone) {
+// Not those of tiles 64 KiB above or below, nor those that are the other device's.
+TEST(Estimate, PagesAreKnownFromTheLastCopyOfTheirColumnsToThatDevice) {
+  constexpr double cold = 128 * 8 * 1e5 / 2.5e9;
   Draft d;
   const View tall = d.matrix(host, 65536, 100'000, 65536);
-  const OpId first = d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
-  d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(MemoryId{2}, 128, 100'000), {first});
-  EXPECT_NEAR(d.estimate(), 2 * 128 * 8 * 1e5 / 2.5e9, 1e-8);
+  OpId last;
+  for (const std::int64_t row : {0, 8320, 16640, 0})
+    last = d.copy({tall.buffer, row, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
+  last = d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(MemoryId{2}, 128, 100'000), {last});
+  EXPECT_NEAR(d.estimate(), 5 * cold, 1e-8);
+  d.copy({tall.buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000), {last});
+  EXPECT_NEAR(d.estimate(), 5.5 * cold, 1e-8);
 }
 
 TEST(Estimate, NarrowColumnsSlowNoCopyBesideThem) {

@@ -58,12 +58,13 @@ class LinkModels : public ::testing::TestWithParam<std::string> {
   }
 
   /// Each resource alone bounds the time from below, as all bytes on it move at its rate for many copies. Where several
-  /// bound a pattern in turn, or some copies end before others, it takes longer, by 12 % at most on these (a grid on
-  /// CLX-AI).
-  static void expect_no_shorter(double planned, double simulated) { EXPECT_GE(planned, simulated / 1.12); }
+  /// bound a pattern in turn, or some copies end before others, it takes longer. The estimate sees which direction is
+  /// done first and is 3.5 % short at most (a grid on the PCIe tree). A load does not: it is 12.3 % short for a grid on
+  /// two H200, where what is written back gets 62 % of the host's memory.
+  static void expect_load_no_shorter(double load, double simulated) { EXPECT_GE(load, simulated / 1.125); }
   static void expect_no_shorter(const Ends& ends) {
-    expect_no_shorter(ends.estimated, ends.simulated);
-    expect_no_shorter(ends.by_clock, ends.simulated);
+    EXPECT_GE(ends.estimated, ends.simulated / 1.04);
+    expect_load_no_shorter(ends.by_clock, ends.simulated);
   }
 
   /// How many times as long as simulated both may plan. The clock takes every link and group at its rate for many
@@ -140,7 +141,7 @@ TEST_P(LinkModels, TimeTheTrafficOfAGridAlike) {
   const Ends ends = ends_of(machine_, copies);
   expect_no_shorter(ends);
   expect_no_longer(ends, 1 + 1e-9, 1.09);
-  expect_no_shorter(traffic.bottleneck.value, ends.simulated);
+  expect_load_no_shorter(traffic.bottleneck.value, ends.simulated);
   EXPECT_LE(traffic.bottleneck.value, ends.simulated * 1.09);
 }
 

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr std::size_t tile_bytes = 16 * MiB;                         // of a copy where size is not the subject
 constexpr std::size_t strided_bytes = 4 * MiB, leading = 128 << 10;  // of a 2-D copy out of a 16384 x N matrix
-constexpr std::size_t forgotten = 512 * MiB;                         // more than the cache of any device
+constexpr auto forgotten = static_cast<std::size_t>(fills_any_cache);
 
 class Transfers {
  public:
