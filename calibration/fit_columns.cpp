@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "calibration/fit_parts.hpp"
+#include "model/base/statistics.hpp"
 
 namespace tilerail::fit {
 namespace {
@@ -32,7 +33,7 @@ Bytes border_of(const std::vector<StridedRun>& runs) {
 Bytes page_cache_of(const std::vector<StridedRun>& runs) {
   std::map<std::pair<double, double>, std::map<double, std::pair<double, int>>> seconds;  // a byte, by bytes between
   for (const StridedRun& run : runs) {
-    if (run.src != "host" && run.dst != "host") continue;
+    if ((run.src != "host" && run.dst != "host") || run.beside) continue;
     auto& [sum, count] = seconds[{run.column_bytes, run.pitch_bytes}][run.between_bytes];
     sum += run.packed.mean / run.strided.mean, ++count;
   }
@@ -53,7 +54,7 @@ std::vector<StridedEfficiency::Point> curve_of(const std::vector<StridedRun>& ru
   for (const StridedRun& run : runs) {
     const bool host = run.src == "host" || run.dst == "host";
     const bool counts = again ? run.between_bytes == 0 : between_devices || run.between_bytes >= fills_any_cache;
-    if (!counts || host == between_devices) continue;
+    if (!counts || host == between_devices || run.beside) continue;
     auto& [sum, count] = sums[{run.pitch_bytes, run.column_bytes}];
     sum += run.strided.mean / run.packed.mean, ++count;
   }
@@ -61,6 +62,21 @@ std::vector<StridedEfficiency::Point> curve_of(const std::vector<StridedRun>& ru
   for (const auto& [at, sum] : sums)
     points.push_back({Bytes{at.second}, std::min(1.0, sum.first / sum.second), Bytes{at.first}});
   return points;
+}
+
+/// How many times as long finding the pages of a copy takes beside kernels and copies the other way: with p the time of
+/// packed bytes, (time beside - p) over (time alone - p), the median of the runs that lose enough alone to tell.
+double beside_of(const std::vector<StridedRun>& runs) {
+  constexpr double lost = 0.25;  // of the time of packed bytes
+  const auto more = [](const StridedRun& run) { return run.packed.mean / run.strided.mean - 1; };
+  std::vector<double> found;
+  for (const StridedRun& run : runs)
+    for (const StridedRun& alone : runs)
+      if (run.beside && !alone.beside && alone.between_bytes >= fills_any_cache && run.src == alone.src &&
+          run.dst == alone.dst && run.column_bytes == alone.column_bytes && run.pitch_bytes == alone.pitch_bytes &&
+          more(alone) > lost)
+        found.push_back(more(run) / more(alone));
+  return found.empty() ? 1 : std::max(1.0, median(found));
 }
 
 }  // namespace
@@ -74,7 +90,7 @@ void fit_columns(Context& context) {
   if (strided.points.empty())
     strided = {};
   else
-    strided.source = "columns", strided.border = border_of(runs);
+    strided.source = "columns", strided.border = border_of(runs), strided.beside = beside_of(runs);
 }
 
 }  // namespace tilerail::fit

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -14,9 +15,59 @@ constexpr double rested = 0.5;  // a device that is busy for less of the time ha
 
 void set_shapes(TiledGemm& tiled, const std::vector<const KernelRun*>& runs) {
   tiled.shapes.clear();
-  for (const KernelRun* run : runs)
+  for (const KernelRun* run : runs) {
     tiled.shapes.push_back({static_cast<double>(run->m), static_cast<double>(run->n), static_cast<double>(run->k),
                             Seconds{run->seconds.mean}});
+    if (run->issue.count > 0) tiled.shapes.back().issue = Seconds{run->issue.mean};
+  }
+}
+
+/// The rule of another pair of transposes as far as it is faster or slower as a whole: the peak by the mean of what the
+/// rule says over what was measured.
+TiledGemm as_fast_as(TiledGemm rule, const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory) {
+  constexpr double large = 1024;  // the least side of shapes whose rate depends on the peak
+  double sum = 0;
+  int count = 0;
+  for (const KernelRun* run : runs) {
+    const auto m = static_cast<double>(run->m), n = static_cast<double>(run->n), k = static_cast<double>(run->k);
+    if (std::min({m, n, k}) < large) continue;
+    const auto element = static_cast<double>(element_size(run->dtype));
+    sum += std::log(rule.uncorrected(m, n, k, multiprocessors, element, memory).time.value / run->seconds.mean);
+    ++count;
+  }
+  if (count > 0) rule.peak = rule.peak * std::exp(sum / count);
+  return rule;
+}
+
+/// When a device that rested begins to feel its load: the kernels' time passes the middle between that of the first
+/// `early` seconds and `factor` times that, and stays above for as long. Where it never does, the end of the series.
+double felt_after(const LoadSeries& series, double factor) {
+  constexpr double early = 0.02;
+  double fast = 0;
+  int count = 0;
+  for (const LoadSeries::Point& point : series.points)
+    if (point.at <= early) fast += point.seconds, ++count;
+  if (count == 0) return 0;
+  const double middle = fast / count * (1 + factor) / 2;
+  double since = 0;  // 0: below the middle
+  for (const LoadSeries::Point& point : series.points) {
+    if (point.seconds < middle)
+      since = 0;
+    else if (since == 0)
+      since = point.at;
+    if (since > 0 && point.at - since >= early) return since;
+  }
+  return series.points.back().at;
+}
+
+/// The device looks at its power now and then, so that one series feels the load later than another: the earliest
+/// counts.
+Seconds sustained_after(const Measurements& m, DType dtype, double factor) {
+  std::vector<double> found;
+  for (const LoadSeries& series : m.loads)
+    if (series.dtype == dtype && series.gpu == m.devices[0].name && !series.points.empty())
+      found.push_back(felt_after(series, factor));
+  return Seconds{found.empty() ? 0 : *std::ranges::min_element(found)};
 }
 
 /// Times under load over times with power to spare; they never fall with the load.
@@ -98,6 +149,7 @@ KernelTimes fit_kernels(const Measurements& m) {
   for (const DType dtype : {DType::f64, DType::f32, DType::tf32, DType::f16, DType::bf16}) {
     TiledGemm rule;
     std::vector<GemmCurve::Load> sustained;
+    Seconds after{0};
     std::vector<GemmCurve::Alignment> alignment;
     std::optional<Watts> watts;
     for (const char* trans : {"NN", "NT", "TN", "TT"}) {
@@ -111,6 +163,7 @@ KernelTimes fit_kernels(const Measurements& m) {
       if (first) {
         rule = fit_rule(alone, kernels.multiprocessors, *kernels.memory_bandwidth);
         sustained = load_factors(alone, loaded);
+        if (!sustained.empty()) after = sustained_after(m, dtype, sustained.back().factor);
         alignment = alignment_factors(m, dtype, alone);
         watts = kernel_watts(loaded, m.devices[0]);
         kernels.launch = std::min(kernels.launch, rule.launch);
@@ -118,7 +171,8 @@ KernelTimes fit_kernels(const Measurements& m) {
       }
       GemmCurve curve;
       curve.dtype = dtype, curve.trans = first ? "" : trans, curve.source = "kernels";
-      curve.tiled = rule, curve.sustained = sustained, curve.alignment = alignment;
+      curve.tiled = first ? rule : as_fast_as(rule, alone, kernels.multiprocessors, *kernels.memory_bandwidth);
+      curve.sustained = sustained, curve.sustained_after = after, curve.alignment = alignment;
       curve.watts = watts;
       set_shapes(*curve.tiled, alone);
       kernels.gemm.push_back(std::move(curve));

@@ -146,6 +146,7 @@ void round_off(Topology::Description& d) {
   for (auto* curve : {&d.strided.points, &d.strided.again, &d.strided.back, &d.strided.peer})
     for (auto& point : *curve) point.efficiency = rounded(point.efficiency);
   round_off(d.strided.cache);
+  d.strided.beside = rounded(d.strided.beside);
   round_off(d.issue.per_op), round_off(d.issue.per_kernel), round_off(d.issue.per_dependency);
   round_off(d.issue.per_call);
   for (KernelTimes& kernels : d.kernels) {
@@ -154,12 +155,12 @@ void round_off(Topology::Description& d) {
     for (GemmCurve& gemm : kernels.gemm) {
       for (auto& load : gemm.sustained) load.factor = rounded(load.factor);
       for (auto& step : gemm.alignment) step.factor = rounded(step.factor);
-      round_off(gemm.watts);
+      round_off(gemm.watts), round_off(gemm.sustained_after);
       TiledGemm& tiled = *gemm.tiled;
       round_off(tiled.launch), round_off(tiled.peak), round_off(tiled.reduction);
       tiled.fill = rounded(tiled.fill);
       for (auto& block : tiled.blocks) block.efficiency = rounded(block.efficiency);
-      for (auto& shape : tiled.shapes) round_off(shape.time);
+      for (auto& shape : tiled.shapes) round_off(shape.time), round_off(shape.issue);
     }
   }
 }

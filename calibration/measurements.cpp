@@ -27,22 +27,32 @@ Json json_of(const LatencyRun& run) {
 }
 
 Json json_of(const StridedRun& run) {
-  return {{"src", run.src},
-          {"dst", run.dst},
-          {"column_bytes", run.column_bytes},
-          {"columns", run.columns},
-          {"pitch_bytes", run.pitch_bytes},
-          {"between_bytes", run.between_bytes},
-          {"strided", json_of(run.strided)},
-          {"packed", json_of(run.packed)}};
+  Json json = {{"src", run.src},
+               {"dst", run.dst},
+               {"column_bytes", run.column_bytes},
+               {"columns", run.columns},
+               {"pitch_bytes", run.pitch_bytes},
+               {"between_bytes", run.between_bytes},
+               {"strided", json_of(run.strided)},
+               {"packed", json_of(run.packed)}};
+  if (run.beside) json["beside"] = true;
+  return json;
 }
 
 Json json_of(const KernelRun& run) {
-  return {{"gpu", run.gpu},         {"dtype", to_string(run.dtype)},
-          {"trans", run.trans},     {"size", {run.m, run.n, run.k}},
-          {"at_once", run.at_once}, {"alignment", run.alignment},
-          {"duty", run.duty},       {"seconds", json_of(run.seconds)},
-          {"watts", run.watts},     {"watts_seconds", run.watts_seconds}};
+  Json json = {{"gpu", run.gpu},         {"dtype", to_string(run.dtype)},
+               {"trans", run.trans},     {"size", {run.m, run.n, run.k}},
+               {"at_once", run.at_once}, {"alignment", run.alignment},
+               {"duty", run.duty},       {"seconds", json_of(run.seconds)},
+               {"watts", run.watts},     {"watts_seconds", run.watts_seconds}};
+  if (run.issue.count > 0) json["issue"] = json_of(run.issue);
+  return json;
+}
+
+Json json_of(const LoadSeries& series) {
+  Json points = Json::array();
+  for (const LoadSeries::Point& point : series.points) points.push_back({point.at, point.seconds});
+  return {{"gpu", series.gpu}, {"dtype", to_string(series.dtype)}, {"size", series.size}, {"points", points}};
 }
 
 Json json_of(const MemoryRun& run) { return {{"gpu", run.gpu}, {"rate", json_of(run.rate)}}; }
@@ -104,7 +114,8 @@ LatencyRun read_latency(const JsonReader& r) {
 }
 
 StridedRun read_strided(const JsonReader& r) {
-  r.only({"src", "dst", "column_bytes", "columns", "pitch_bytes", "between_bytes", "busy", "strided", "packed"});
+  r.only(
+      {"src", "dst", "column_bytes", "columns", "pitch_bytes", "between_bytes", "busy", "beside", "strided", "packed"});
   // Older files say instead whether kernels ran meanwhile.
   const bool older = r.has("busy") && !r.has("between_bytes");
   return {r.at("src").text(),
@@ -115,12 +126,14 @@ StridedRun read_strided(const JsonReader& r) {
           !older                   ? r.at("between_bytes").not_negative()
           : r.at("busy").boolean() ? fills_any_cache
                                    : 0,
+          r.has("beside") && r.at("beside").boolean(),
           read_measured(r.at("strided")),
           read_measured(r.at("packed"))};
 }
 
 KernelRun read_kernel(const JsonReader& r) {
-  r.only({"gpu", "dtype", "trans", "size", "at_once", "alignment", "duty", "seconds", "watts", "watts_seconds"});
+  r.only(
+      {"gpu", "dtype", "trans", "size", "at_once", "alignment", "duty", "seconds", "watts", "watts_seconds", "issue"});
   KernelRun run;
   run.gpu = r.at("gpu").text();
   run.dtype = dtype_from_string(r.at("dtype").text(), r.at("dtype").where());
@@ -137,7 +150,22 @@ KernelRun read_kernel(const JsonReader& r) {
   run.seconds = read_measured(r.at("seconds"));
   run.watts = r.at("watts").real();
   if (r.has("watts_seconds")) run.watts_seconds = r.at("watts_seconds").real();
+  if (r.has("issue")) run.issue = read_measured(r.at("issue"));
   return run;
+}
+
+LoadSeries read_load(const JsonReader& r) {
+  r.only({"gpu", "dtype", "size", "points"});
+  LoadSeries series;
+  series.gpu = r.at("gpu").text();
+  series.dtype = dtype_from_string(r.at("dtype").text(), r.at("dtype").where());
+  series.size = r.at("size").integer(1, most_extent);
+  const JsonReader points = r.at("points");
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const JsonReader point = points.entry(i).sized(2);
+    series.points.push_back({positive(point.entry(0)), positive(point.entry(1))});
+  }
+  return series;
 }
 
 MemoryRun read_memory(const JsonReader& r) {
@@ -179,6 +207,7 @@ std::string to_json(const Measurements& m) {
   text.pop_back();
   text += lines_of("devices", m.devices) + lines_of("latencies", m.latencies) + lines_of("transfers", m.transfers);
   text += lines_of("strided", m.strided) + lines_of("kernels", m.kernels) + lines_of("memory", m.memory);
+  if (!m.loads.empty()) text += lines_of("loads", m.loads);
   return text + lines_of("issue", m.issue) + "}\n";
 }
 
@@ -186,7 +215,7 @@ Measurements measurements_from_json(std::string_view json, const std::string& fi
   const Json j = parse_json(json, file);
   const JsonReader root{j, file, ""};
   root.only({"schema", "machine", "date", "command", "host_bytes", "devices", "latencies", "transfers", "strided",
-             "kernels", "memory", "issue"});
+             "kernels", "loads", "memory", "issue"});
   root.at("schema").integer(schema, schema);
   Measurements m;
   m.machine = root.at("machine").text(), m.date = root.at("date").text(), m.command = root.at("command").text();
@@ -197,6 +226,7 @@ Measurements measurements_from_json(std::string_view json, const std::string& fi
   read_all(root, "transfers", read_transfer, m.transfers);
   read_all(root, "strided", read_strided, m.strided);
   read_all(root, "kernels", read_kernel, m.kernels);
+  if (root.has("loads")) read_all(root, "loads", read_load, m.loads);
   read_all(root, "memory", read_memory, m.memory);
   read_all(root, "issue", read_issue, m.issue);
   if (m.devices.empty()) root.at("devices").fail("at least one device");

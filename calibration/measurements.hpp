@@ -38,9 +38,10 @@ constexpr double fills_any_cache = 512 << 20;  // bytes
 struct StridedRun {
   std::string src, dst;
   double column_bytes = 0, columns = 0;
-  double pitch_bytes = 0;    // from one column to the next
-  double between_bytes = 0;  // that kernels read and wrote since the last copy of the same pages
-  Measured strided, packed;  // B/s
+  double pitch_bytes = 0;        // from one column to the next
+  double between_bytes = 0;      // that kernels read and wrote since the last copy of the same pages
+  bool beside = false;           // kernels, and the same copies the other way
+  Measured strided{}, packed{};  // B/s
 };
 
 /// One m x n x k multiplication that ran alone, or several at once on streams of one GPU.
@@ -53,9 +54,21 @@ struct KernelRun {
   int alignment = 0;  // bytes that columns of all operands are multiples of; 0: of all that matter
   double duty = 1;    // share of the time that the GPU was kept busy
   Measured seconds;   // of one kernel; of all together divided by their number when several ran at once
+  Measured issue{};   // of a host thread that hands one over; 0 samples: not measured
   /// Mean watts meanwhile, and the seconds from the first to the last step of the energy counter between which they
   /// were counted; 0: not measured. Older files have watts without those seconds, which may be off by half.
   double watts = 0, watts_seconds = 0;
+};
+
+/// A device that rested and then runs one square multiplication after another, without a pause.
+struct LoadSeries {
+  std::string gpu;
+  DType dtype = DType::f64;
+  long long size = 0;
+  struct Point {
+    double at, seconds;  // since the start, when some of them were done; of each of them
+  };
+  std::vector<Point> points;
 };
 
 /// Element-wise work bound by device memory: bytes read and written over time.
@@ -91,6 +104,7 @@ struct Measurements {
   std::vector<TransferRun> transfers;
   std::vector<StridedRun> strided;
   std::vector<KernelRun> kernels;
+  std::vector<LoadSeries> loads;  // older files have none
   std::vector<MemoryRun> memory;
   std::vector<IssueRun> issue;
 };

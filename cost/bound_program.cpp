@@ -68,7 +68,7 @@ double BoundProgram::available(const Resource& r) const {
 
 /// The time that its multiplications take at most with no load, of those that it can do in T.
 double BoundProgram::work(const Device& device) const {
-  return time_ > device.idle ? time_ * device.limits.work(1 - device.idle / time_) : 0;
+  return time_ > device.idle ? time_ * device.limits.work(1 - device.idle / time_, Seconds{time_ * unit_seconds_}) : 0;
 }
 
 /// The share of T that goes to a resource. Its price is what the need would change by if it were busy for longer, so

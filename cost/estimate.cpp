@@ -110,7 +110,8 @@ class Pass {
       if (!device.slows_down) continue;
       const double duty = makespan > Seconds{0} ? std::min(1.0, device.busy / makespan) : 0;
       const double slack = device.busy > Seconds{0} ? device.busy / device.busy_aligned : 1;
-      most = std::max(most, 1 + duty * (load_factor(plan_, topology_, gpu, duty) / slack - 1));
+      most = std::max(most,
+                      1 + duty * (load_factor(plan_, topology_, gpu, duty, makespan, usual_calls_before) / slack - 1));
     }
     return most;
   }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "cost/kernel_costs.hpp"
 #include "plan/plan.hpp"
 #include "plan/stream_waits.hpp"
 
@@ -20,6 +21,7 @@ class IssueClock {
   const Plan& plan_;
   const Topology& topology_;
   StreamWaits waits_;
+  KernelCosts kernels_;
   std::vector<Seconds> thread_;  // by device
 };
 

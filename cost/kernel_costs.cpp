@@ -36,8 +36,10 @@ std::size_t KernelCosts::ShapeHash::operator()(const Shape& s) const {
 KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   const KernelTimes& kernels = times(s);
   const auto whole = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return KernelCost{kernels.gemm_time(m, n, k, s.dtype, s.trans_a, s.trans_b),
-                      kernels.gemm_occupancy(m, n, k, s.dtype, s.trans_a, s.trans_b)};
+    KernelCost cost{kernels.gemm_time(m, n, k, s.dtype, s.trans_a, s.trans_b),
+                    kernels.gemm_occupancy(m, n, k, s.dtype, s.trans_a, s.trans_b)};
+    cost.issue = kernels.gemm_issue(m, n, k, s.dtype, s.trans_a, s.trans_b);
+    return cost;
   };
   if (s.m == 1 || s.n == 1) return whole(s.m, s.n, s.k);  // bound by memory, however it is aligned
   const std::int64_t of_columns = column_alignment(s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k);
@@ -46,14 +48,15 @@ KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   const GemmParts parts{s.dtype, s.trans_a, s.trans_b, s.m, s.n, s.k};
   if (slack == 1 || s.alignment < loaded_word || parts.all().size() == 1) {
     const KernelCost cost = whole(s.m, s.n, s.k);
-    return {slack * cost.time, cost.share, slack, true};
+    return {slack * cost.time, cost.share, slack, true, cost.issue};
   }
-  Seconds sum{0}, filled{0};
+  Seconds sum{0}, filled{0}, issue{0};
   for (const GemmPart& part : parts.all()) {
     const KernelCost cost = whole(part.m, part.n, part.k);
     sum += cost.time, filled += cost.time * cost.share;
+    issue += cost.issue.value_or(topology_->description().issue.of_kernels());
   }
-  return {sum, filled / sum, 1, true};
+  return {sum, filled / sum, 1, true, issue};
 }
 
 /// Nobody has measured these kinds: their operations at the rate of a GEMM of the same sizes.
@@ -108,10 +111,12 @@ Seconds product_time(const KernelTimes& kernels, const GemmProblem& p, std::int6
                                     : kernels.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b);
 }
 
-double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty) {
+double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty, Seconds time,
+                   double calls_before) {
   const GemmProblem& p = plan.problem;
   const KernelTimes& kernels = topology.kernels_of(gpu);
-  return kernels.knows(p.dtype, p.trans_a, p.trans_b) ? kernels.load_factor(p.dtype, p.trans_a, p.trans_b, duty) : 1;
+  if (!kernels.knows(p.dtype, p.trans_a, p.trans_b)) return 1;
+  return kernels.curve(p.dtype, p.trans_a, p.trans_b).load_factor(duty, time, calls_before);
 }
 
 PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology)

@@ -19,6 +19,7 @@ struct KernelCost {
   double share = 1;
   double slack = 1;         // how many times as long as well aligned operands take
   bool slows_down = false;  // under load: a GEMM whose result has several rows and columns, however it was asked for
+  std::optional<Seconds> issue = {};  // of a host thread that hands it over; absent: what kernels cost
 
   /// On a device that its load makes `load_factor` times slower. What waits for its operands draws less power, so only
   /// the larger of the two factors counts.
@@ -28,9 +29,14 @@ struct KernelCost {
 /// Whether kernels that fill so much of a device together leave room for one more; it may take the sum above 1.
 constexpr bool leaves_room(double filled) { return filled < 1 - 1e-9; }  // sums of shares are rounded
 
+/// Calls of a plan before the one that is predicted, without a pause between them, where nobody says otherwise: the
+/// fourth is that in the middle of those that `tilerail run` takes, a first one, one to warm up and three that count.
+constexpr double usual_calls_before = 3;
+
 /// Factor on the times of the kernels that slow down, on a device that a plan's kernels keep busy for this share of the
-/// time.
-double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty);
+/// time, in a call that takes `time` and follows so many others.
+double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty, Seconds time,
+                   double calls_before);
 
 /// Of one kernel that does this much of a problem's routine; for axpy, k plays no part. Throws InputError when there
 /// are no times for the data type.

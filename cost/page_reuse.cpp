@@ -18,10 +18,11 @@ constexpr double line_reach = 65536;
 /// factors.
 constexpr double halves_of_cache = 2;
 
-/// The rows of some columns that the last copy of them has used, in bytes from the top of a column, and when: counted
-/// in bytes of the cache that kernels had filled by then.
+/// The rows of some columns that the last copy of them has used, in bytes from the top of a column, and how many
+/// kernels of the device came before it.
 struct Used {
-  double from, to, at;
+  double from, to;
+  std::size_t kernels;
 
   /// The share of the entries of other rows of these columns that are those of rows that were used. Where columns start
   /// within a line is taken to be anywhere.
@@ -32,18 +33,43 @@ struct Used {
   }
 };
 
-/// What the kernels of a device have read and written so far. What a kernel has in common with the one before it is in
-/// the cache already.
-struct Kernels {
-  double bytes = 0;            // of the cache
-  std::array<View, 3> last{};  // a, b, y
+/// What the kernels of a device have read and written so far.
+class Kernels {
+ public:
+  void use(const Plan& plan, const Op& op) {
+    const auto bytes = [&](const View& view) {
+      return static_cast<double>(view.rows * view.cols * plan.buffer(view.buffer).element());
+    };
+    const double halves = op.kind == OpKind::gemm ? halves_of_cache : 1;
+    common_.push_back(0);
+    if (reads_a(op)) use(op.a, 0, halves * bytes(op.a));
+    if (reads_b(op)) use(op.b, 1, halves * bytes(op.b));
+    use(op.y, 2, bytes(op.y));
+    filled_.push_back(total_);
+  }
 
+  std::size_t count() const { return common_.size(); }
+
+  /// Bytes of the cache that all kernels but the first `before` have filled. What a kernel has in common with the one
+  /// before it is in the cache already, if that one is among them.
+  double filled_since(std::size_t before) const {
+    if (before == count()) return 0;
+    return total_ - (before > 0 ? filled_[before - 1] : 0) + common_[before];
+  }
+
+ private:
   void use(const View& view, std::size_t operand, double size) {
-    View& before = last[operand];
-    if (before.buffer != view.buffer || before.row != view.row || before.col != view.col || before.rows != view.rows)
-      bytes += size;
+    View& before = last_[operand];
+    if (before.buffer == view.buffer && before.row == view.row && before.col == view.col && before.rows == view.rows)
+      common_.back() += size;
+    else
+      total_ += size;
     before = view;
   }
+
+  double total_ = 0;
+  std::vector<double> filled_, common_;  // by kernel: in all after it; what it has in common with the one before it
+  std::array<View, 3> last_{};           // a, b, y
 };
 
 }  // namespace
@@ -54,19 +80,12 @@ PageReuse::PageReuse(const Plan& plan, const Topology& topology) {
   shares_.assign(plan.ops.size(), 0.0F);
   std::vector<Kernels> of_device(topology.memories().size());
   std::map<std::tuple<std::size_t, BufferId, std::int64_t, std::int64_t>, Used> used;  // by device, buffer and columns
-  const auto bytes = [&](const View& view) {
-    return static_cast<double>(view.rows * view.cols * plan.buffer(view.buffer).element());
-  };
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     if (op.kind == OpKind::join) continue;
     const Queue& queue = plan.queue(op.queue);
     if (op.kind != OpKind::copy) {
-      Kernels& kernels = of_device[queue.dst.index()];
-      const double halves = op.kind == OpKind::gemm ? halves_of_cache : 1;
-      if (reads_a(op)) kernels.use(op.a, 0, halves * bytes(op.a));
-      if (reads_b(op)) kernels.use(op.b, 1, halves * bytes(op.b));
-      kernels.use(op.y, 2, bytes(op.y));
+      of_device[queue.dst.index()].use(plan, op);
       continue;
     }
     const bool in = topology.is_host(queue.src);
@@ -76,12 +95,13 @@ PageReuse::PageReuse(const Plan& plan, const Topology& topology) {
     const std::int64_t element = plan.buffer(view.buffer).element();
     const auto first = static_cast<double>(view.row * element),
                last = static_cast<double>((view.row + view.rows) * element);
-    const double moved = of_device[device].bytes;
-    const Used now{first, last, moved};
+    const Kernels& kernels = of_device[device];
+    const Used now{first, last, kernels.count()};
     const auto [found, is_new] = used.try_emplace({device, view.buffer, view.col, view.cols}, now);
     if (is_new) continue;
     Used& before = found->second;
-    if (moved - before.at < strided.cache.value) shares_[i] = static_cast<float>(before.share(first, last));
+    if (kernels.filled_since(before.kernels) < strided.cache.value)
+      shares_[i] = static_cast<float>(before.share(first, last));
     before = now;
   }
 }

@@ -30,13 +30,15 @@ std::vector<double> duties(const PreparedPlan& prepared, const std::vector<OpTim
 /// The factors that go with how busy the devices were; false where those were used already. Devices whose factors and
 /// duties chase each other get no less than what goes with their duty: more by what doubles from pass to pass, so that
 /// this ends.
-bool adjust(std::vector<double>& factors, const PreparedPlan& prepared, const std::vector<OpTime>& ops, int pass) {
+bool adjust(std::vector<double>& factors, const PreparedPlan& prepared, const std::vector<OpTime>& ops,
+            double calls_before, int pass) {
   const std::vector<double> duty = duties(prepared, ops);
+  const Seconds makespan = makespan_of(ops);
   const int late = pass - free_passes;
   bool changed = false;
   for (const MemoryId gpu : prepared.plan.devices) {
     double& factor = factors[gpu.index()];
-    const double right = load_factor(prepared.plan, prepared.topology, gpu, duty[gpu.index()]);
+    const double right = load_factor(prepared.plan, prepared.topology, gpu, duty[gpu.index()], makespan, calls_before);
     const bool differs = (late < 0 ? std::abs(right - factor) : right - factor) > close_enough * factor;
     changed = changed || differs;
     if (late < 0)
@@ -66,7 +68,7 @@ std::vector<OpTime> simulate(const Plan& plan, const Topology& topology, const S
   std::vector<double> factors(topology.memories().size(), 1.0);
   int pass = 0;
   do PlanRun{prepared, factors, ops, machine}.run();
-  while (adjust(factors, prepared, ops, ++pass));
+  while (adjust(factors, prepared, ops, options.calls_before, ++pass));
   return ops;
 }
 

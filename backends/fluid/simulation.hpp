@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "backends/fluid/shared_machine.hpp"
+#include "cost/kernel_costs.hpp"
 #include "model/machine/topology.hpp"
 #include "model/timeline.hpp"
 #include "plan/plan.hpp"
@@ -10,7 +11,8 @@
 namespace tilerail {
 
 struct SimOptions {
-  bool issue_cost = true;  // false: handing an operation to a device costs nothing
+  bool issue_cost = true;                    // false: handing an operation to a device costs nothing
+  double calls_before = usual_calls_before;  // of the plan, without a pause: load is felt some time after a rest
 };
 
 /// When each operation of a plan that fits the machine begins and ends in model time. Kernels that slow down while

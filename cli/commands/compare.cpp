@@ -72,7 +72,7 @@ int compare_cases(const CompareOptions& options) {
   const Topology topology = options.machine.load();
   const std::vector<study::Case> cases = study::read_cases(options.cases);
   const study::TunedPlans tuned{options.plan_cache, "--plan-cache", topology};
-  const auto simulator = options.no_simulate ? nullptr : study::simulator_of(topology);
+  const auto simulator = options.no_simulate ? nullptr : study::simulator_of(topology, settings);
   study::CaseStudy runs = [&] {
     const Progress progress{"planning"};
     return study::CaseStudy{cases, topology, tuned};

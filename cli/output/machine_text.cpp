@@ -152,8 +152,11 @@ std::string costs_text(const Topology& topology) {
                     seconds_text(issue.per_dependency.value), seconds_text(issue.per_call.value));
   }
   const StridedEfficiency& strided = topology.description().strided;
-  text += strided_text("", strided.points) +
-          strided_text(fmt::format(", of pages that the cache of the device knows until kernels fill {} of it",
+  text += strided_text("", strided.points);
+  if (strided.beside > 1)
+    text += fmt::format("  beside kernels and copies the other way, finding pages takes {:.4g} times as long\n",
+                        strided.beside);
+  text += strided_text(fmt::format(", of pages that the cache of the device knows until kernels fill {} of it",
                                    bytes_text(strided.cache.value)),
                        strided.again);
   return text + strided_text(", from a device to a host", strided.back) +

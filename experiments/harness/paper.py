@@ -73,12 +73,16 @@ class Paper:
                 save_figure(figure, files[-1])
         return files
 
-    def report(self, outcome: Outcome) -> None:
+    def report(self, outcome: Outcome, quick: bool = False) -> None:
         for table in outcome.tables:
             print(aligned(table), end="\n\n")
         if outcome.findings:
             print(aligned([FINDING_HEAD, *(each.cells() for each in outcome.findings)]), end="\n\n")
             print(verdict(outcome.findings))
+            if self.why and not all(each.within for each in outcome.findings):
+                print(f"Why we differ: {self.why}.")
+            if quick:
+                print("With --quick these are a few of the problems: no verdict on the whole.")
 
     def main(self) -> None:
         """Runs it alone. What an interrupted run has simulated is taken from its journal, which ends with the run."""
@@ -89,7 +93,7 @@ class Paper:
         outcome = self.study(tilerail, options)
         if outcome is None:
             return
-        self.report(outcome)
+        self.report(outcome, options.quick)
         files = self.save(outcome, options.output, version, command_text())
         journal.remove()
         print(f"\nwritten: {', '.join(files)}" + ("" if len(files) > 1 or not plotting() is None

@@ -16,12 +16,18 @@ std::optional<Rate> memory_of(const KernelTimes& kernels) {
 
 /// Of kernels that load slows by the factor F(d) at a duty of d, in T: min(d, most_busy) T / F(d) at most. Between the
 /// points this has no maximum but where d is all that it can be.
-double KernelLimits::work(double most_busy) const {
-  if (!loaded) return most_busy;
+double KernelLimits::work_under_load(double most_busy) const {
   const auto at = [&](double duty) { return std::min(duty, most_busy) / loaded->load_factor(duty); };
   double slowed = std::max(at(most_busy), at(1));
   for (const GemmCurve::Load& load : loaded->sustained) slowed = std::max(slowed, at(load.duty));
   return std::min(most_busy, std::max(load_precision * slowed, unslowed * most_busy));
+}
+
+/// At most `most_busy` until load is felt, and what load allows from then on: in a first call, which feels it latest.
+double KernelLimits::work(double most_busy, Seconds time) const {
+  if (!loaded || time <= loaded->sustained_after) return most_busy;
+  const double before = loaded->sustained_after / time;
+  return before * most_busy + (1 - before) * work_under_load(most_busy);
 }
 
 KernelLimits kernel_limits(const KernelTimes& kernels, const GemmProblem& p) {

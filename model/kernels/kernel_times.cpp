@@ -106,6 +106,14 @@ double GemmCurve::load_factor(double duty) const {
   return below->factor + (duty - below->duty) / (above->duty - below->duty) * (above->factor - below->factor);
 }
 
+///   factor F(d) for the share s of the call, 1 for the rest: 1 / ((1 - s) + s / F(d)) in the mean
+double GemmCurve::load_factor(double duty, Seconds time, double calls_before) const {
+  const double factor = load_factor(duty);
+  if (factor == 1 || time <= Seconds{0}) return factor;
+  const double felt = std::clamp((calls_before + 1) - sustained_after / time, 0.0, 1.0);
+  return 1 / ((1 - felt) + felt / factor);
+}
+
 const GemmCurve& KernelTimes::curve(DType dtype, Trans ta, Trans tb) const { return curve_for(*this, dtype, ta, tb); }
 
 double KernelTimes::share_at_peak() const {
@@ -192,6 +200,13 @@ bool KernelTimes::knows(DType dtype, Trans ta, Trans tb) const { return find_cur
 std::optional<Watts> KernelTimes::gemm_watts(DType dtype, Trans ta, Trans tb) const {
   const GemmCurve* curve = find_curve(*this, dtype, ta, tb);
   return curve ? curve->watts : std::nullopt;
+}
+
+std::optional<Seconds> KernelTimes::gemm_issue(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta,
+                                               Trans tb) const {
+  const GemmCurve* curve = find_curve(*this, dtype, ta, tb);
+  if (!curve || !curve->tiled || m <= 1 || n <= 1 || k < 1) return std::nullopt;
+  return curve->tiled->issue(static_cast<double>(m), static_cast<double>(n), static_cast<double>(k));
 }
 
 double KernelTimes::load_factor(DType dtype, Trans ta, Trans tb, double duty) const {

@@ -29,6 +29,7 @@ struct GemmCurve {
     double factor;  // at least 1
   };
   std::vector<Load> sustained = {};  // linear between, constant beyond; empty: 1
+  Seconds sustained_after{0};        // of such load, after which it is felt
 
   /// How much longer kernels take on columns that are multiples of only so many bytes.
   struct Alignment {
@@ -43,6 +44,9 @@ struct GemmCurve {
   FlopRate fastest() const;
   /// How much longer kernels take while the device is busy for this share of the time, in [0, 1].
   double load_factor(double duty) const;
+  /// The same over a call that takes `time` and follows `calls_before` like it without a pause, on a device that rested
+  /// before them: load is felt in the part of it that lies behind `sustained_after`.
+  double load_factor(double duty, Seconds time, double calls_before) const;
 };
 
 /// What a kernel costs on one kind of device. Built by the topology reader from a `[kernels.NAME]` table.
@@ -82,6 +86,9 @@ struct KernelTimes {
 
   /// Factor on the times of GEMMs of this dtype while the device is busy for this share of the time, in [0, 1].
   double load_factor(DType dtype, Trans ta, Trans tb, double duty) const;
+  /// What handing such a GEMM over costs; absent where the table does not say, or for results of one row or column.
+  std::optional<Seconds> gemm_issue(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta,
+                                    Trans tb) const;
   /// The curve that counts for such GEMMs: that of the pair of transposes, else the one for any pair. Throws as
   /// gemm_time.
   const GemmCurve& curve(DType dtype, Trans ta, Trans tb) const;

@@ -73,6 +73,23 @@ TiledGemm::Cost TiledGemm::cost(double m, double n, double k, double multiproces
   return result;
 }
 
+/// Which kernels a library takes changes from one shape to the next, so the nearest shapes decide: their weights fall
+/// with the fourth power of the distance in octaves.
+std::optional<Seconds> TiledGemm::issue(double m, double n, double k) const {
+  constexpr double near = 0.1;  // a squared distance within which shapes count alike: single times scatter
+  const double lm = std::log2(m), ln = std::log2(n), lk = std::log2(k);
+  double sum = 0, weights = 0;
+  for (const Shape& shape : shapes) {
+    if (!shape.issue) continue;
+    const double dm = std::log2(shape.m) - lm, dn = std::log2(shape.n) - ln, dk = std::log2(shape.k) - lk;
+    const double far = near + dm * dm + dn * dn + dk * dk;
+    sum += shape.issue->value / (far * far);
+    weights += 1 / (far * far);
+  }
+  if (weights == 0) return std::nullopt;
+  return Seconds{sum / weights};
+}
+
 FlopRate TiledGemm::fastest() const {
   double most = 0;
   for (const Block& block : blocks) most = std::max(most, block.efficiency * peak.value);

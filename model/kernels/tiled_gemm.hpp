@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "model/base/units.hpp"
@@ -17,6 +18,7 @@ struct TiledGemm {
   struct Shape {
     double m, n, k;
     Seconds time;
+    std::optional<Seconds> issue = {};  // of a host thread that hands it over
   };
 
   Seconds launch{0};     // fixed cost of a kernel
@@ -33,6 +35,10 @@ struct TiledGemm {
   };
   /// Cost of an m x n x k GEMM (all at least 1) with elements of `element` bytes.
   Cost cost(double m, double n, double k, double multiprocessors, double element, Rate memory) const;
+
+  /// What handing over such a GEMM costs, by the measured shapes: the library may need one kernel or two, and may have
+  /// to describe operands to the device. Absent where no shape has that. docs/model.md#issue
+  std::optional<Seconds> issue(double m, double n, double k) const;
 
   /// The rate that kernels do not exceed, alone or side by side: that of the best block, or of the fastest measured
   /// shape, if that is larger.

@@ -24,6 +24,7 @@ void check_tiled(const Entry& entry, const TiledGemm& tiled) {
   for (const auto& shape : tiled.shapes) {
     for (const double side : {shape.m, shape.n, shape.k}) entry.require_in(TopologyLimits::gemm_size, side, "a shape");
     entry.require_in(TopologyLimits::gemm_time, shape.time, "the time of a shape");
+    entry.require_in(TopologyLimits::latency, shape.issue, "the issue of a shape");
     entry.require_in(TopologyLimits::flop_rate, Flops{2 * shape.m * shape.n * shape.k} / shape.time,
                      "the rate of a shape");
   }
@@ -34,6 +35,8 @@ void check_factors(const Entry& entry, const GemmCurve& curve) {
     entry.require_in(TopologyLimits::duty, load.duty, "a duty");
     entry.require_in(TopologyLimits::factor, load.factor, "the factor of a duty");
   }
+  if (curve.sustained_after != Seconds{0})
+    entry.require_in(TopologyLimits::gemm_time, curve.sustained_after, "sustained_after");
   for (const auto& alignment : curve.alignment) {
     entry.require_in(TopologyLimits::alignment, alignment.bytes, "an alignment");
     entry.require_in(TopologyLimits::factor, alignment.factor, "the factor of an alignment");

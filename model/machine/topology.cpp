@@ -92,7 +92,8 @@ double StridedEfficiency::at(Bytes column) const { return interpolated(points, b
 double StridedEfficiency::of(const Copy& copy) const {
   const bool as_peer = copy.between_devices && !peer.empty();
   const bool as_back = copy.to_host && !back.empty();
-  const double first = interpolated(as_peer ? peer : as_back ? back : points, border, copy.column, copy.pitch);
+  const double quiet = interpolated(as_peer ? peer : as_back ? back : points, border, copy.column, copy.pitch);
+  const double first = copy.between_devices ? quiet : 1 / (1 + beside * (1 / quiet - 1));
   if (as_peer || as_back || copy.between_devices || copy.again == 0 || again.empty()) return first;
   const double second = interpolated(again, border, copy.column, copy.pitch);
   return 1 / ((1 - copy.again) / first + copy.again / second);

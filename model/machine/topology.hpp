@@ -120,6 +120,7 @@ struct StridedEfficiency {
   std::vector<Point> peer = {};   // between devices; empty: as `points`
   Bytes cache =
       {};  // what kernels read and write until the cache has forgotten pages; above 0 where `again` has points
+  double beside = 1;        // how many times as long finding pages takes beside kernels and copies the other way
   Bytes border = {};        // its multiples are compared with each other only, and so are other pitches; 0: all alike
   std::string source = {};  // provenance key
 
@@ -141,6 +142,9 @@ struct IssueCost {
   Seconds per_call{0};                     // once: starting the threads and waiting for all
   Seconds per_dependency{0};               // for each dependency on an operation of another queue
   std::string source = {};                 // provenance key
+
+  /// Of a kernel whose own cost is not known.
+  Seconds of_kernels() const { return per_kernel.value_or(per_op); }
 };
 
 class Routes;

@@ -163,6 +163,7 @@ void check_copies(const Topology::Description& d) {
                  "'strided_efficiency_again' and 'page_cache' have to be given together");
   if (d.strided.cache != Bytes{0}) copies.require_in(TopologyLimits::capacity, d.strided.cache, "page_cache");
   if (d.strided.border != Bytes{0}) copies.require_in(TopologyLimits::column, d.strided.border, "strided_border");
+  copies.require_in(TopologyLimits::factor, d.strided.beside, "strided_beside");
 }
 
 void check_issue(const Topology::Description& d) {

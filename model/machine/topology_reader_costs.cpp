@@ -32,7 +32,7 @@ CapacityCurve read_capacity(const TomlValue& value) {
 
 void TopologyReader::read_copies(const TomlTable& table) {
   table.allow_only({"multipath", "strided_efficiency", "strided_efficiency_again", "strided_efficiency_back",
-                    "strided_efficiency_peer", "strided_border", "page_cache", "source"});
+                    "strided_efficiency_peer", "strided_beside", "strided_border", "page_cache", "source"});
   const auto multipath = table.find("multipath");
   if (multipath && multipath->text() != "one" && multipath->text() != "split")
     multipath->report("is unknown; expected one or split");
@@ -56,6 +56,10 @@ void TopologyReader::read_copies(const TomlTable& table) {
   if (const auto cache = table.find("page_cache")) d_.strided.cache = cache->bytes(TopologyLimits::capacity);
   if (const auto back = table.find("strided_efficiency_back")) d_.strided.back = read(*back);
   if (const auto peer = table.find("strided_efficiency_peer")) d_.strided.peer = read(*peer);
+  if (const auto beside = table.find("strided_beside")) {
+    if (d_.strided.points.empty()) beside->report("has no meaning here; expected it beside 'strided_efficiency'");
+    d_.strided.beside = beside->number(TopologyLimits::factor);
+  }
   if (const auto border = table.find("strided_border")) d_.strided.border = border->bytes(TopologyLimits::column);
   d_.strided.source = source_of(table);
   places_[Table::copies].push_back(table.place());

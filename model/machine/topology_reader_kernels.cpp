@@ -36,11 +36,14 @@ void read_tiled(const TomlTable& table, GemmCurve& curve) {
   if (tiled.blocks.empty()) table.need("blocks").report("is empty; expected at least one block");
   if (const auto shapes = table.find("shapes"))
     for (const TomlValue& shape : shapes->list(TopologyLimits::points)) {
-      const auto parts = values_of(shape, 4, "[m, n, k, time]");
+      const auto parts = shape.list(6);
+      if (parts.size() != 4 && parts.size() != 5)
+        shape.fail("has another length; expected [m, n, k, time] or [m, n, k, time, issue]");
       const auto size = [&](std::size_t i) {
         return static_cast<double>(parts[i].integer(1, static_cast<std::int64_t>(TopologyLimits::gemm_size.most)));
       };
       tiled.shapes.push_back({size(0), size(1), size(2), parts[3].seconds(TopologyLimits::gemm_time)});
+      if (parts.size() == 5) tiled.shapes.back().issue = parts[4].seconds(TopologyLimits::latency);
     }
   curve.tiled = std::move(tiled);
 }
@@ -61,7 +64,7 @@ void read_alignment(const TomlValue& value, GemmCurve& curve) {
 
 GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   table.allow_only({"dtype", "trans", "square", "rates", "peak", "efficiency", "launch", "fill", "reduction", "blocks",
-                    "shapes", "sustained", "alignment", "watts", "source"});
+                    "shapes", "sustained", "sustained_after", "alignment", "watts", "source"});
   GemmCurve curve;
   const TomlValue dtype = table.need("dtype");
   try {
@@ -87,6 +90,10 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   if (tiled) read_tiled(table, curve);
   if (peak && !tiled) read_efficiency(table, curve);
   if (const auto sustained = table.find("sustained")) read_sustained(*sustained, curve);
+  if (const auto after = table.find("sustained_after")) {
+    if (curve.sustained.empty()) after->report("has no meaning here; expected it beside 'sustained'");
+    curve.sustained_after = after->seconds(TopologyLimits::gemm_time);
+  }
   if (const auto alignment = table.find("alignment")) read_alignment(*alignment, curve);
   if (const auto watts = table.find("watts")) curve.watts = watts->watts(TopologyLimits::gemm_watts);
   if (square)

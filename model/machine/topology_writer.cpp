@@ -159,6 +159,7 @@ class Writer {
       points("strided_efficiency_again", d_.strided.again);
       points("strided_efficiency_back", d_.strided.back);
       points("strided_efficiency_peer", d_.strided.peer);
+      if (d_.strided.beside > 1) line("strided_beside", shortest(d_.strided.beside));
       if (d_.strided.border > Bytes{0}) line("strided_border", quantity(d_.strided.border));
       if (d_.strided.cache > Bytes{0}) line("page_cache", quantity(d_.strided.cache));
       source(d_.strided.source);
@@ -190,6 +191,7 @@ class Writer {
       if (gemm.tiled) write(*gemm.tiled);
       if (!gemm.sustained.empty())
         line("sustained", list(gemm.sustained, [](auto& l) { return point(shortest(l.duty), shortest(l.factor)); }));
+      if (gemm.sustained_after > Seconds{0}) line("sustained_after", quantity(gemm.sustained_after));
       if (!gemm.alignment.empty())
         line("alignment", list(gemm.alignment, [](auto& p) { return point(shortest(p.bytes), shortest(p.factor)); }));
       if (gemm.watts) line("watts", quantity(*gemm.watts));
@@ -215,7 +217,8 @@ class Writer {
          }));
     if (tiled.shapes.empty()) return;
     line("shapes", list(tiled.shapes, [](auto& s) {
-           return point(fmt::format("{}, {}, {}", shortest(s.m), shortest(s.n), shortest(s.k)), quantity(s.time));
+           const std::string times = s.issue ? quantity(s.time) + ", " + quantity(*s.issue) : quantity(s.time);
+           return point(fmt::format("{}, {}, {}", shortest(s.m), shortest(s.n), shortest(s.k)), times);
          }));
   }
 

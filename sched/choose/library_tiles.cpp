@@ -56,11 +56,16 @@ std::int64_t paralia_tile(std::int64_t m, std::int64_t n, std::int64_t k, int gp
 
 std::vector<std::int64_t> cublasxt_tiles(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_kernels) {
   constexpr std::int64_t step = 1024, most = 10'000;
-  std::int64_t least = std::max<std::int64_t>(1, std::min({m, n, k}));
+  const std::int64_t least = std::max<std::int64_t>(1, std::min({m, n, k})), largest = std::max({m, n, k});
   const auto too_small = [&](std::int64_t tile) {
     return sub_kernels(m, n, k, tile) > static_cast<double>(most_kernels);
   };
-  while (least < most && too_small(least)) least = std::min(2 * least, most);
+  if (least < most && too_small(least)) {
+    std::vector<std::int64_t> usual{step, 2 * step, 4 * step};
+    std::erase_if(usual, [&](std::int64_t tile) { return tile > std::max(step, largest) || too_small(tile); });
+    if (usual.empty()) usual.push_back(too_small(8 * step) ? most : 8 * step);
+    return usual;
+  }
   std::vector<std::int64_t> tiles{std::max<std::int64_t>(1, least / 2), least};
   const std::int64_t first = std::min(ceil_div(std::max(step, least / 8), step), most / step) * step;
   for (std::int64_t tile = first; tile < std::min(least, most); tile += step) tiles.push_back(tile);

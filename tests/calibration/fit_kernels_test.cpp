@@ -69,6 +69,35 @@ TEST(FitKernels, LoadFactorsAreThoseOfTheLoadedRuns) {
   EXPECT_TRUE(found.gemm.at(1).sustained.empty()) << "f32 is as fast under load as without";
 }
 
+// Every 5 ms a point, slow from the 60th and the 90th millisecond on, with a slow point before it that does not stay.
+TEST(FitKernels, LoadIsFeltWhereKernelsBecomeSlowAndStaySo) {
+  Measurements m = measured();
+  const double fast = 1e-3, slow = fast * fitted(m).gemm.at(0).sustained.back().factor;
+  const auto add = [&](DType dtype, double from) {
+    LoadSeries series{"gpu0", dtype, 4096, {}};
+    for (double at = 0.005; at < 0.2501; at += 0.005)
+      series.points.push_back({at, at > from - 1e-6 || std::abs(at - 0.03) < 1e-6 ? slow : fast});
+    m.loads.push_back(series);
+  };
+  for (const double from : {0.06, 0.09, 1.0}) add(DType::f64, from);
+  add(DType::f32, 0.06);
+  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_after.value, 0.06, 1e-9) << "the earliest";
+  EXPECT_EQ(fitted(m).gemm.at(1).sustained_after, Seconds{0}) << "f32 is as fast under load as without";
+  m.loads.clear();
+  for (int i = 0; i < 3; ++i) add(DType::f64, 1.0);
+  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_after.value, 0.25, 1e-9) << "no sooner than the end";
+  m.loads.clear();
+  EXPECT_EQ(fitted(m).gemm.at(0).sustained_after, Seconds{0}) << "at once, where nobody has looked";
+}
+
+TEST(FitKernels, HandingOverIsThatOfEachShape) {
+  Measurements m = measured();
+  m.kernels.front().issue = {9e-6, 0, 3};
+  const KernelRun& run = m.kernels.front();
+  EXPECT_DOUBLE_EQ(fitted(m).gemm_issue(run.m, run.n, run.k, run.dtype, Trans::no, Trans::no)->value, 9e-6);
+  EXPECT_FALSE(fitted(measured()).gemm_issue(run.m, run.n, run.k, run.dtype, Trans::no, Trans::no));
+}
+
 TEST(FitKernels, UnalignedColumnsCostWhatTheyDid) {
   const KernelTimes truth = known_kernels(), found = fitted(measured());
   for (const double bytes : {4., 8., 16., 32., 64.})
@@ -147,6 +176,20 @@ TEST(FitKernels, TransposesHaveCurvesWithTheShapesMeasuredOfThem) {
   const auto time = [&](Trans a, Trans b) { return found.gemm_time(2048, 2048, 2048, DType::f64, a, b).value; };
   EXPECT_NEAR(time(Trans::yes, Trans::no) / time(Trans::no, Trans::no), 1.3, 0.06);
   EXPECT_EQ(time(Trans::yes, Trans::yes), time(Trans::no, Trans::no)) << "not measured: the curve for any pair";
+}
+
+// Half as fast at four sizes, so at a size that lies far from all of them, too.
+TEST(FitKernels, TransposesAreSlowerAsAWholeWhereTheyWere) {
+  Measurements m = measured();
+  for (const long long s : {1024, 2048, 4096, 8192}) {
+    KernelRun run = m.kernels.front();
+    run.trans = "TT", run.m = run.n = run.k = s;
+    run.seconds.mean = 2 * seconds(known_kernels(), s, s, s);
+    m.kernels.push_back(run);
+  }
+  const KernelTimes found = fitted(m);
+  const auto time = [&](Trans a, Trans b) { return found.gemm_time(1500, 6000, 3000, DType::f64, a, b).value; };
+  EXPECT_NEAR(time(Trans::yes, Trans::yes) / time(Trans::no, Trans::no), 2, 0.1);
 }
 
 TEST(FitKernels, RunsSideBySideUnalignedOrOnOtherDevicesDoNotCount) {

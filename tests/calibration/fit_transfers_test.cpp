@@ -232,19 +232,6 @@ TEST(FitLinks, PairsOfUnequalRatesAreLinksOfTheirOwn) {
   EXPECT_THAT(found.description().nodes, Each(Field("kind", &Node::kind, Ne(NodeKind::network_switch))));
 }
 
-TEST(FitCosts, ColumnsCostWhatTheyDidByPitchAndAgain) {
-  const Topology machine{switch_machine(4)}, t = fitted(machine);
-  EXPECT_NEAR(t.description().strided.cache.value, machine.description().strided.cache.value, 4e6);
-  EXPECT_EQ(t.description().strided.border, machine.description().strided.border);
-  for (const double column : {2048., 4096., 8192., 12000.})
-    for (const double pitch : {8192., 16384., 20000., 50000., 65536., 131072., 262144.})
-      for (const bool again : {false, true}) {
-        const StridedEfficiency::Copy copy{.column = Bytes{column}, .pitch = Bytes{pitch}, .again = again ? 1.0 : 0.0};
-        EXPECT_NEAR(t.description().strided.of(copy), machine.description().strided.of(copy), 1e-3)
-            << column << " bytes, " << pitch << " apart" << (again ? ", again" : "");
-      }
-}
-
 TEST(FitCosts, HandingOverCostsWhatItDoesInOneThreadAndACallThatOfAll) {
   const Topology machine{switch_machine(4)}, t = fitted(machine);
   const IssueCost &found = t.description().issue, &expected = machine.description().issue;

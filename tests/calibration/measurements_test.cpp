@@ -23,12 +23,14 @@ Measurements one_of_each() {
   run.flows = {{"host", "gpu0", 2, {3e10, 0.03, 7}}, {"gpu0", "host", 1, {2e10, 0.04, 8}}};
   run.total = {5e10, 0.005, 9};
   m.transfers = {run};
-  m.strided = {{"gpu0", "host", 2048, 512, 131072, 3e7, {1e10, 0.06, 10}, {4e10, 0.07, 11}}};
+  m.strided = {{"gpu0", "host", 2048, 512, 131072, 3e7, true, {1e10, 0.06, 10}, {4e10, 0.07, 11}}};
   KernelRun kernel;
   kernel.gpu = "gpu0", kernel.dtype = DType::bf16, kernel.trans = "TN", kernel.m = 100, kernel.n = 200, kernel.k = 300;
   kernel.at_once = 4, kernel.alignment = 2, kernel.duty = 0.75, kernel.seconds = {1e-5, 0.08, 12}, kernel.watts = 432;
   kernel.watts_seconds = 0.625;
+  kernel.issue = {7e-6, 0.11, 15};
   m.kernels = {kernel};
+  m.loads = {{"gpu0", DType::tf32, 4096, {{0.25, 1e-3}, {0.5, 2e-3}}}};
   m.memory = {{"gpu0", {3e12, 0.09, 13}}};
   m.issue = {{"gemm", 8, {5e-6, 0.1, 14}}};
   return m;
@@ -84,14 +86,20 @@ TEST(Measurements, SurviveWritingAndReading) {
     expect_same(fa.rate, fb.rate);
   }
   const StridedRun &sa = a.strided.at(0), &sb = b.strided.at(0);
-  EXPECT_EQ(std::tie(sa.src, sa.dst, sa.column_bytes, sa.columns, sa.pitch_bytes, sa.between_bytes),
-            std::tie(sb.src, sb.dst, sb.column_bytes, sb.columns, sb.pitch_bytes, sb.between_bytes));
+  EXPECT_EQ(std::tie(sa.src, sa.dst, sa.column_bytes, sa.columns, sa.pitch_bytes, sa.between_bytes, sa.beside),
+            std::tie(sb.src, sb.dst, sb.column_bytes, sb.columns, sb.pitch_bytes, sb.between_bytes, sb.beside));
   expect_same(sa.strided, sb.strided), expect_same(sa.packed, sb.packed);
   const auto of_kernel = [](const KernelRun& k) {
     return std::tie(k.gpu, k.dtype, k.trans, k.m, k.n, k.k, k.at_once, k.alignment, k.duty, k.watts, k.watts_seconds);
   };
   EXPECT_EQ(of_kernel(a.kernels.at(0)), of_kernel(b.kernels.at(0)));
-  expect_same(a.kernels[0].seconds, b.kernels[0].seconds);
+  expect_same(a.kernels[0].seconds, b.kernels[0].seconds), expect_same(a.kernels[0].issue, b.kernels[0].issue);
+  const LoadSeries &load = a.loads.at(0), &other = b.loads.at(0);
+  EXPECT_EQ(std::tie(load.gpu, load.dtype, load.size), std::tie(other.gpu, other.dtype, other.size));
+  ASSERT_EQ(load.points.size(), other.points.size());
+  for (std::size_t i = 0; i < load.points.size(); ++i)
+    EXPECT_EQ(std::tie(load.points[i].at, load.points[i].seconds),
+              std::tie(other.points[i].at, other.points[i].seconds));
   EXPECT_EQ(a.memory.at(0).gpu, b.memory.at(0).gpu);
   expect_same(a.memory[0].rate, b.memory[0].rate);
   EXPECT_EQ(std::tie(a.issue.at(0).what, a.issue[0].threads), std::tie(b.issue.at(0).what, b.issue[0].threads));

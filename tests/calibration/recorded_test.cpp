@@ -37,7 +37,7 @@ double median_error(const std::vector<Residual>& residuals) {
 double distance_of_rule(const GemmCurve& curve, const KernelTimes& kernels) {
   const TiledGemm& rule = *curve.tiled;
   double sum = 0;
-  for (const auto& [m, n, k, time] : rule.shapes) {
+  for (const auto& [m, n, k, time, issue] : rule.shapes) {
     const auto cost = rule.uncorrected(m, n, k, kernels.multiprocessors, static_cast<double>(element_size(curve.dtype)),
                                        *kernels.memory_bandwidth);
     sum += std::min(0.3, std::abs(std::log(cost.time / time)));

@@ -92,6 +92,22 @@ TEST(IssueClock, KernelsCopiesAndDependenciesHaveTheirCosts) {
   EXPECT_DOUBLE_EQ(clock.issue(join).value, (13 + 2) * us);
 }
 
+TEST(IssueClock, AProductCostsWhatItsShapeDoes) {
+  auto description = machine().description();
+  GemmCurve& curve = description.kernels.at(0).gemm.at(0);
+  curve.tiled.emplace().blocks = {{64, 64, 1}};
+  curve.tiled->peak = FlopRate{1e12};
+  curve.tiled->shapes = {{64, 64, 64, Seconds{10 * us}, Seconds{7 * us}}};
+  curve.points.clear();
+  description.kernels[0].memory_bandwidth = Rate{1e12};
+  const Topology topology{description};
+  Draft d;
+  const OpId kernel = d.kernel(gpu0), more = d.kernel(gpu0, {}, OpKind::axpby);
+  IssueClock clock{d.plan, topology};
+  EXPECT_DOUBLE_EQ(clock.issue(kernel).value, 7 * us);
+  EXPECT_DOUBLE_EQ(clock.issue(more).value, (7 + 5) * us) << "no shape of it";
+}
+
 TEST(IssueClock, WithoutACostOfKernelsTheyCostWhatOthersDo) {
   auto description = machine().description();
   description.issue.per_kernel.reset();

@@ -6,6 +6,8 @@
 namespace tilerail {
 namespace {
 
+constexpr Seconds long_time{100};
+
 /// 1 TFLOP/s in f64, 2 TB/s, launches of 5 us.
 KernelTimes kernels() {
   KernelTimes k;
@@ -66,13 +68,22 @@ TEST(KernelLimits, LoadAndPausesTogetherLeaveTheBestDuty) {
   KernelTimes k = kernels();
   k.gemm[0].sustained = {{0.5, 1}, {1, 2}};
   KernelLimits limits = kernel_limits(k, gemm(64, 64, 64));
-  EXPECT_DOUBLE_EQ(limits.work(1), 1.01 * 0.5);
-  EXPECT_DOUBLE_EQ(limits.work(0.8), 1.01 * 0.5);
-  EXPECT_DOUBLE_EQ(limits.work(0.4), 0.4);
+  EXPECT_DOUBLE_EQ(limits.work(1, long_time), 1.01 * 0.5);
+  EXPECT_DOUBLE_EQ(limits.work(0.8, long_time), 1.01 * 0.5);
+  EXPECT_DOUBLE_EQ(limits.work(0.4, long_time), 0.4);
   k.gemm[0].sustained = {{0.5, 3}, {0.9, 1.5}};  // faster where it is busier: busy counts, whatever it does
-  EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).work(0.6), 1.01 * 0.6 / 1.5);
+  EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).work(0.6, long_time), 1.01 * 0.6 / 1.5);
   k.memory_bandwidth = Rate{3.2e12};  // of vectors, 0.8 TFLOP/s
-  EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).work(0.6), 0.6 * 0.8);
+  EXPECT_DOUBLE_EQ(kernel_limits(k, gemm(64, 64, 64)).work(0.6, long_time), 0.6 * 0.8);
+}
+
+// Half a second at 0.8, then 0.505 of the time.
+TEST(KernelLimits, LoadIsNotFeltAtOnce) {
+  KernelTimes k = kernels();
+  k.gemm[0].sustained = {{0.5, 1}, {1, 2}}, k.gemm[0].sustained_after = Seconds{0.5};
+  const KernelLimits limits = kernel_limits(k, gemm(64, 64, 64));
+  EXPECT_DOUBLE_EQ(limits.work(0.8, Seconds{0.4}), 0.8);
+  EXPECT_DOUBLE_EQ(limits.work(0.8, Seconds{2}), (0.5 * 0.8 + 1.5 * 1.01 * 0.5) / 2);
 }
 
 }  // namespace

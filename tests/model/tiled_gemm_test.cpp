@@ -150,6 +150,35 @@ TEST(LoadFactor, IsLinearBetweenPointsAndConstantBeyondThem) {
   EXPECT_EQ(factor(1), 1.6);
 }
 
+// Calls of 10 ms: load is felt after 25 ms, in the second half of the third call and in all after it.
+TEST(LoadFactor, CountsInThePartOfACallThatFeelsIt) {
+  KernelTimes k = kernels();
+  GemmCurve& curve = k.gemm[0];
+  const auto factor = [&](double calls_before) { return curve.load_factor(1, Seconds{0.01}, calls_before); };
+  EXPECT_EQ(factor(0), 1.6) << "at once";
+  curve.sustained_after = Seconds{0.025};
+  EXPECT_DOUBLE_EQ(factor(0), 1);
+  EXPECT_DOUBLE_EQ(factor(1), 1);
+  EXPECT_DOUBLE_EQ(factor(2), 1 / (0.5 + 0.5 / 1.6));
+  EXPECT_DOUBLE_EQ(factor(3), 1.6);
+}
+
+TEST(TiledGemm, HandingOverCostsWhatItDidForTheNearestShapes) {
+  KernelTimes k = kernels();
+  const auto issue = [&](std::int64_t m, std::int64_t n, std::int64_t inner) {
+    return k.gemm_issue(m, n, inner, DType::f64, Trans::no, Trans::no);
+  };
+  TiledGemm& tiled = *k.gemm[0].tiled;
+  tiled.shapes = {{1000, 1000, 1000, Seconds{1e-3}}};
+  EXPECT_FALSE(issue(1000, 1000, 1000)) << "not measured";
+  tiled.shapes.push_back({1000, 1000, 4000, Seconds{4e-3}, Seconds{12 * us}});
+  tiled.shapes.push_back({1000, 1000, 16000, Seconds{16e-3}, Seconds{6 * us}});
+  EXPECT_NEAR(issue(1000, 1000, 4000)->value, 12 * us, 0.01 * us);
+  EXPECT_NEAR(issue(1000, 1000, 16000)->value, 6 * us, 0.01 * us);
+  EXPECT_NEAR(issue(1000, 1000, 8000)->value, 9 * us, 1e-12) << "as far from both";
+  EXPECT_FALSE(issue(1000, 1, 1000)) << "no product of this rule";
+}
+
 TEST(AlignmentFactor, IsThatOfTheLeastStepThatHoldsTheColumns) {
   KernelTimes k = kernels();
   k.gemm[0].alignment = {{2, 3.5}, {8, 1.3}};
@@ -181,6 +210,19 @@ TEST(StridedEfficiency, FallsWithThePitchAndLessOfPagesThatAreKnown) {
   strided.back = {{column, 0.2, Bytes{0}}};
   EXPECT_DOUBLE_EQ(strided.of({column, far, false, true, 1}), 0.2) << "to the host";
   EXPECT_DOUBLE_EQ(of(65536, false, 1), 0.8) << "not to the host";
+}
+
+// Half of the rate is as much time for finding pages as for the bytes: three times that makes a quarter of the rate.
+TEST(StridedEfficiency, BesideKernelsPagesAreFoundLater) {
+  StridedEfficiency strided;
+  strided.points = {{Bytes{8192}, 0.5}}, strided.again = {{Bytes{8192}, 0.8}}, strided.peer = {{Bytes{8192}, 0.4}};
+  strided.beside = 3;
+  const auto of = [&](bool between_devices, double again) {
+    return strided.of({Bytes{8192}, Bytes{65536}, between_devices, false, again});
+  };
+  EXPECT_DOUBLE_EQ(of(false, 0), 0.25);
+  EXPECT_DOUBLE_EQ(of(false, 1), 0.8) << "they are known";
+  EXPECT_DOUBLE_EQ(of(true, 0), 0.4) << "between devices";
 }
 
 TEST(StridedEfficiency, PitchesOnAndOffTheBorderCountAmongThemselves) {

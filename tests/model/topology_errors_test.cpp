@@ -129,6 +129,11 @@ std::vector<BadInput> structures() {
        "",
        "[copies]",
        {"'strided_efficiency_again' and 'page_cache'"}},
+      {"BesideBelow1",
+       "page_cache = \"50 MB\"",
+       "page_cache = \"50 MB\"\nstrided_beside = 0.5",
+       "0.5\n",
+       {"a factor of 1 to 1000"}},
       {"ColumnsDescend", "[\"32 KiB\", 1.0]", "[\"4 KiB\", 1.0]", "[copies]", {"column sizes do not ascend"}},
   };
 }

@@ -87,8 +87,10 @@ TEST(LibraryTiles, CublasxtTriesWhatItsEvaluationsTried) {
   EXPECT_THAT(cublasxt_tiles(32768, 32768, 32768, 16384), ElementsAre(4096, 5120, 6144, 7168, 8192, 9216));
   EXPECT_THAT(cublasxt_tiles(100000, 100000, 100000, 16384), ElementsAre(9216));
   EXPECT_THAT(cublasxt_tiles(1, 5, 5, 16384), ElementsAre(1));
-  EXPECT_THAT(cublasxt_tiles(20000, 128, 20000, 16384), ElementsAre(256));          // 24649 tiles of 128 in C
-  EXPECT_THAT(cublasxt_tiles(1, 16384, 16384, 16384), ElementsAre(128));            // 128 x 128
+  EXPECT_THAT(cublasxt_tiles(20000, 128, 20000, 16384), ElementsAre(1024, 2048, 4096));  // 24649 tiles of 128 in C
+  EXPECT_THAT(cublasxt_tiles(1, 16384, 16384, 16384), ElementsAre(1024, 2048, 4096));
+  EXPECT_THAT(cublasxt_tiles(2048, 4, 6000, 16384), ElementsAre(1024, 2048, 4096));
+  EXPECT_THAT(cublasxt_tiles(60000, 1, 200, 10000), ElementsAre(1024, 2048, 4096));
   EXPECT_THAT(cublasxt_tiles(2'000'000, 1, 2'000'000, 16384), ElementsAre(10000));  // though it makes 40000
 }
 

@@ -34,6 +34,22 @@ TEST(SimLoad, ADeviceThatIsAlwaysBusyIsSlowest) {
   expect_times(t, second, 1.5 * large, 3 * large);
 }
 
+// Load is felt after five products, so a first call of three does not feel it and a third one all the time.
+TEST(SimLoad, ALaterCallFeelsWhatAFirstOneDoesNot) {
+  auto d = loaded().description();
+  d.kernels[0].gemm[0].sustained_after = Seconds{5 * large};
+  const Topology machine{std::move(d)};
+  HandPlan p = plan_on(machine);
+  for (int i = 0; i < 3; ++i) p.gemm(gpu0, 1024, 1024, 1024);
+  const auto makespan = [&](double calls_before) {
+    return SimExecutor{machine, SimOptions{.calls_before = calls_before}}.execute(p.plan).makespan().value;
+  };
+  EXPECT_NEAR(makespan(0), 3 * large, 1e-9);
+  EXPECT_NEAR(makespan(2), 1.5 * 3 * large, 1e-9);
+  // T = 3 large / ((1 - s) + s / 1.5) with s = 2 - 5 large / T: T (1 - s / 3) = 3 large, T / 3 + 5 / 3 large = 3 large.
+  EXPECT_NEAR(makespan(1), 4 * large, 0.01 * large);
+}
+
 TEST(SimLoad, AnotherDeviceThatRestsIsNot) {
   const Topology machine = loaded();
   HandPlan p = plan_on(machine);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
+#include <thread>
 
 #include "backends/cuda/measure/gate.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
@@ -13,7 +14,8 @@
 namespace tilerail::cuda {
 namespace {
 
-constexpr int most_held = 256;  // kernels that wait behind a gate: issuing more could wait for the gate itself
+constexpr double rest_seconds = 0.5;  // after which a device has forgotten its load
+constexpr int most_held = 256;        // kernels that wait behind a gate: issuing more could wait for the gate itself
 
 std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -84,10 +86,48 @@ double KernelMeter::gemm(const Gemm& shape, int count, int streams) {
   return last / issued / streams;
 }
 
+double KernelMeter::issue_time(const Gemm& shape, int count) {
+  constexpr std::size_t streams = 4;
+  const DeviceScope scope{bench_.device.ordinal()};
+  bench_.device.open_streams(streams, 0);
+  load(shape);
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) issue(shape, i % streams);
+  const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  for (std::size_t s = 0; s < streams; ++s)
+    check(cudaStreamSynchronize(bench_.device.compute_stream(s)), "multiplying");
+  return taken / count;
+}
+
+std::vector<LoadSeries::Point> KernelMeter::series(const Gemm& shape, int group, double seconds) {
+  const DeviceScope scope{bench_.device.ordinal()};
+  load(shape);
+  const double each = gemm(shape, 2);
+  const auto groups = static_cast<std::size_t>(std::max(1.0, seconds / (each * group)));
+  std::this_thread::sleep_for(std::chrono::duration<double>(rest_seconds));
+  const std::vector<TimedEvent> events(groups + 1);
+  const cudaStream_t stream = bench_.device.compute_stream(0);
+  check(cudaEventRecord(events[0], stream), "recording a start");
+  for (std::size_t g = 1; g <= groups; ++g) {
+    for (int i = 0; i < group; ++i) issue(shape, 0);
+    check(cudaEventRecord(events[g], stream), "recording an end");
+  }
+  check(cudaStreamSynchronize(stream), "multiplying");
+  std::vector<LoadSeries::Point> points;
+  for (std::size_t g = 1; g <= groups; ++g)
+    points.push_back({seconds_between(events[0], events[g]), seconds_between(events[g - 1], events[g]) / group});
+  return points;
+}
+
 void KernelMeter::start(const Gemm& shape, int count, std::size_t stream) {
   const DeviceScope scope{bench_.device.ordinal()};
   bench_.device.open_streams(stream + 1, 0);
   for (int i = 0; i < count; ++i) issue(shape, stream);
+}
+
+void KernelMeter::wait(std::size_t stream) {
+  const DeviceScope scope{bench_.device.ordinal()};
+  check(cudaStreamSynchronize(bench_.device.compute_stream(stream)), "multiplying");
 }
 
 double KernelMeter::memory_rate(int count) {

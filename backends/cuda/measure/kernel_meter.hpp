@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "backends/cuda/measure/flow_meter.hpp"
 #include "calibration/measurements.hpp"
@@ -27,8 +28,14 @@ class KernelMeter {
   /// Seconds that one kernel takes: `count` kernels run in each of `streams` streams at once (256 in all at most), and
   /// the time of all is divided by their number.
   double gemm(const Gemm& shape, int count, int streams = 1);
+  /// Seconds that a thread needs to hand over a kernel, `count` of them to several streams in turn.
+  double issue_time(const Gemm& shape, int count);
+  /// Kernels run one after another for about so many seconds, in groups of `group`.
+  std::vector<LoadSeries::Point> series(const Gemm& shape, int group, double seconds);
   /// Hands `count` kernels to a stream and returns.
   void start(const Gemm& shape, int count, std::size_t stream);
+  /// Until a stream is done.
+  void wait(std::size_t stream);
 
   /// Bytes a second that y = alpha x + beta y moves on large blocks.
   double memory_rate(int count);

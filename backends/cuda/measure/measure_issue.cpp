@@ -95,8 +95,8 @@ void add_issue_tasks(Bench& bench, std::vector<Task>& tasks) {
     });
   add("record and wait", [](BenchDevice& d) {
     thread_local int made_for = -1;
-    thread_local std::unique_ptr<TimedEvent> event;
-    if (made_for != d.device.ordinal()) event = std::make_unique<TimedEvent>(), made_for = d.device.ordinal();
+    thread_local std::unique_ptr<PlainEvent> event;
+    if (made_for != d.device.ordinal()) event = std::make_unique<PlainEvent>(), made_for = d.device.ordinal();
     check(cudaEventRecord(*event, d.device.compute_stream(0)), "recording");
     check(cudaStreamWaitEvent(d.device.copy_stream(0), *event, 0), "waiting");
   });

@@ -16,6 +16,9 @@ using Gemm = KernelMeter::Gemm;
 constexpr double burst_seconds = 0.005;  // of kernels without a pause
 constexpr double rested = 0.4;           // share of the time that a device is busy where power is not the subject
 constexpr double settle_seconds = 0.3;   // until the power has settled
+constexpr int least_batch = 25;          // of kernels whose handing over matters
+constexpr int most_issued = 64;          // kernels that streams take in without a wait
+constexpr double felt_seconds = 0.25;    // within which a load is felt, if it is
 constexpr double loaded_seconds = 0.2;   // of one sample under load: three hold several steps of the energy counter
 
 std::string trans_text(const Gemm& g) {
@@ -35,6 +38,7 @@ class Kernels {
       shapes(type);
       transposes(type);
       unaligned(type);
+      for (int repeat = 0; repeat < 3; ++repeat) rested_then_loaded({type, Trans::no, Trans::no, 4096, 4096, 4096});
       for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0}) loaded({type, Trans::no, Trans::no, 4096, 4096, 4096}, duty);
     }
     for (const std::int64_t s : {256, 512, 1024, 2048})
@@ -56,13 +60,13 @@ class Kernels {
   /// Panels, slabs and ragged sizes, as the edges and the k pieces of plans have them.
   void shapes(DType type) {
     const bool all = type == DType::f64;
-    std::vector<std::int64_t> sides{2048, 4096};
+    std::vector<std::int64_t> sides{1024, 2048, 4096};
     if (all) sides = {512, 1024, 1536, 2048, 3072, 4096, 6144};
     for (const std::int64_t s : sides) {
       for (const std::int64_t k : {s / 8, s / 4, s / 2, 2 * s, 4 * s}) alone({type, Trans::no, Trans::no, s, s, k});
       for (const std::int64_t thin : {s / 16, s / 8, s / 4, s / 2}) {
         alone({type, Trans::no, Trans::no, thin, s, s});
-        if (all) alone({type, Trans::no, Trans::no, s, thin, s});
+        if (all || thin == s / 4) alone({type, Trans::no, Trans::no, s, thin, s});
       }
     }
     std::vector<std::int64_t> ragged{1000, 3000};
@@ -75,11 +79,16 @@ class Kernels {
     }
   }
 
+  /// Other kernels run for other transposes: the tiles that plans take most, and their edges.
   void transposes(DType type) {
-    for (const std::int64_t s : {512, 1024, 2048, 4096}) {
-      alone({type, Trans::no, Trans::yes, s, s, s});
-      alone({type, Trans::yes, Trans::no, s, s, s});
-      alone({type, Trans::yes, Trans::yes, s, s, s});
+    for (const auto& [ta, tb] : {std::pair{Trans::no, Trans::yes}, {Trans::yes, Trans::no}, {Trans::yes, Trans::yes}}) {
+      for (const std::int64_t s : {512, 768, 1024, 1536, 2048, 3072, 4096, 6144}) alone({type, ta, tb, s, s, s});
+      for (const std::int64_t s : {1024, 2048, 4096}) {
+        alone({type, ta, tb, s, s, s / 4});
+        alone({type, ta, tb, s / 4, s, s});
+        alone({type, ta, tb, s, s / 4, s});
+      }
+      alone({type, ta, tb, 2048, 2048, 8192});
     }
   }
 
@@ -101,8 +110,7 @@ class Kernels {
 
   static int batch_of(double seconds) { return std::clamp(static_cast<int>(burst_seconds / seconds), 1, 200); }
 
-  /// Runs a burst of kernels, then pauses until the device was busy for this share of the time since the call. Returns
-  /// the seconds of a kernel.
+  /// Runs a burst of kernels, then pauses until the device was busy for this share of the time since the call.
   static double burst(KernelMeter& meter, const Gemm& g, int batch, int streams, double duty) {
     const auto begin = Clock::now();
     const double each = meter.gemm(g, batch, streams);
@@ -123,10 +131,27 @@ class Kernels {
     tasks_.push_back({"kernels", [=, &bench = bench_](Stopwatch& watch) {
                         KernelMeter meter{*bench.devices.front()};
                         const int batch = std::max(1, batch_of(burst(meter, g, 2, streams, rested)) / streams);
-                        const auto time =
-                            watch.repeat([&] { return std::vector<double>{burst(meter, g, batch, streams, rested)}; });
-                        bench.results.kernels.push_back(record_of(0, g, streams, rested, time[0]));
+                        // Where kernels are longer than handing them over, that is no matter, and streams fill.
+                        const bool issued = streams == 1 && batch >= least_batch;
+                        const auto time = watch.repeat([&] {
+                          const double issue = issued ? meter.issue_time(g, most_issued) : 1;
+                          return std::vector<double>{issue, burst(meter, g, batch, streams, rested)};
+                        });
+                        KernelRun run = record_of(0, g, streams, rested, time[1]);
+                        if (issued) run.issue = time[0];
+                        bench.results.kernels.push_back(run);
                       }});
+  }
+
+  /// Watches when a device that rested begins to feel its load.
+  void rested_then_loaded(const Gemm& g) {
+    tasks_.push_back(
+        {"kernels after a rest", [=, &bench = bench_](Stopwatch& watch) {
+           KernelMeter meter{*bench.devices.front()};
+           const int group = batch_of(meter.gemm(g, 2));
+           watch.repeat_once();
+           bench.results.loads.push_back({Bench::name(0), g.dtype, g.m, meter.series(g, group, felt_seconds)});
+         }});
   }
 
   /// Measures a shape while the device is busy for this share of the time, once its power has settled.

@@ -208,6 +208,36 @@ class Transfers {
     constexpr std::size_t off_border = std::size_t{13} * 64;
     for (const std::size_t kib : {16, 32, 48, 64, 128}) of_pitch(kib << 10);
     for (const std::size_t kib : {8, 16, 32, 48, 64, 96, 128, 256}) of_pitch((kib << 10) + off_border);
+    for (const std::size_t pitch :
+         {std::size_t{48} << 10, std::size_t{128} << 10, (std::size_t{96} << 10) + off_border})
+      for (const std::size_t kib : {4, 8, 16}) column_beside(src, dst, kib << 10, pitch);
+  }
+
+  /// The same of pages that no cache knows, beside small kernels, which use the device's memory the most, and beside
+  /// the same copies the other way.
+  void column_beside(int src, int dst, std::size_t bytes, std::size_t pitch) {
+    tasks_.push_back(
+        {"2-D copies beside kernels", [=, &bench = bench_](Stopwatch& watch) {
+           constexpr std::size_t copied = strided_bytes / 2, copies = 16;
+           constexpr int kernels = 150;  // of some 40 us: longer than the copies take
+           const std::size_t count = copied / bytes;
+           KernelMeter meter{*bench.devices.front()};
+           const auto beside = [&] {
+             meter.touch(forgotten);
+             meter.start({DType::f64, Trans::no, Trans::no, 1024, 1024, 1024}, kernels, 1);
+             const double rate =
+                 bench.flows.rates({{src, dst}, {dst, src}}, HostPages::spread, {bytes, count, pitch}, copies)[0];
+             meter.wait(1);
+             return rate;
+           };
+           const auto measured = watch.repeat([&] {
+             const double packed = bench.flows.rates({{src, dst}}, HostPages::spread, {copied, 1, copied}, copies)[0];
+             return std::vector<double>{packed, beside()};
+           });
+           bench.results.strided.push_back({Bench::name(src), Bench::name(dst), static_cast<double>(bytes),
+                                            static_cast<double>(count), static_cast<double>(pitch),
+                                            static_cast<double>(forgotten), true, measured[1], measured[0]});
+         }});
   }
 
   /// The device's cache keeps where the pages of a host are until kernels push that out. So the copies are of different
@@ -232,7 +262,8 @@ class Transfers {
                         });
                         bench.results.strided.push_back({Bench::name(src), Bench::name(dst), static_cast<double>(bytes),
                                                          static_cast<double>(count), static_cast<double>(pitch),
-                                                         static_cast<double>(between), measured[0], measured[1]});
+                                                         static_cast<double>(between), false, measured[0],
+                                                         measured[1]});
                       }});
   }
 

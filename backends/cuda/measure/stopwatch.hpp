@@ -15,6 +15,11 @@ class Stopwatch {
  public:
   Stopwatch(double seconds, std::size_t figures) : left_{figures}, end_{Clock::now() + Duration{seconds}} {}
 
+  /// Says that a figure is measured once, which takes what it takes.
+  void repeat_once() {
+    if (left_ > 0) --left_;
+  }
+
   /// Repeats one figure, or several that are measured together: `measure` returns a value of each. It is called at
   /// least three times, until the 95 % interval of the last figure is within 5 % of its mean or the part is spent.
   std::vector<Measured> repeat(const std::function<std::vector<double>()>& measure) {

@@ -6,19 +6,23 @@
 
 namespace tilerail::cuda {
 
-/// An event of the device that is current when it is made, with a time.
-class TimedEvent {
+/// An event of the device that is current when it is made.
+template <unsigned flags>
+class OwnedEvent {
  public:
-  TimedEvent() { check(cudaEventCreate(&event_), "creating an event"); }
-  ~TimedEvent() { cudaEventDestroy(event_); }
-  TimedEvent(const TimedEvent&) = delete;
-  TimedEvent& operator=(const TimedEvent&) = delete;
+  OwnedEvent() { check(cudaEventCreateWithFlags(&event_, flags), "creating an event"); }
+  ~OwnedEvent() { cudaEventDestroy(event_); }
+  OwnedEvent(const OwnedEvent&) = delete;
+  OwnedEvent& operator=(const OwnedEvent&) = delete;
 
   operator cudaEvent_t() const { return event_; }
 
  private:
   cudaEvent_t event_ = nullptr;
 };
+
+using TimedEvent = OwnedEvent<cudaEventDefault>;
+using PlainEvent = OwnedEvent<cudaEventDisableTiming>;  // which takes streams less, and is what plans have
 
 /// Seconds between two events of one device that have both happened.
 inline double seconds_between(cudaEvent_t from, cudaEvent_t to) {

@@ -1,0 +1,46 @@
+// What 2-D copies cost, fitted to what was measured of a machine that is known.
+#include <gtest/gtest.h>
+
+#include "calibration/fit_topology.hpp"
+#include "tests/calibration/made_machine.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace made;
+
+Topology fitted(const Topology& machine) {
+  return Topology{fit_topology(Meter{machine}.everything(), HostPages::spread)};
+}
+
+TEST(FitColumns, TheyCostWhatTheyDidByPitchAndAgain) {
+  const Topology machine{switch_machine(4)}, t = fitted(machine);
+  EXPECT_NEAR(t.description().strided.cache.value, machine.description().strided.cache.value, 4e6);
+  EXPECT_EQ(t.description().strided.border, machine.description().strided.border);
+  for (const double column : {2048., 4096., 8192., 12000.})
+    for (const double pitch : {8192., 16384., 20000., 50000., 65536., 131072., 262144.})
+      for (const bool again : {false, true}) {
+        const StridedEfficiency::Copy copy{.column = Bytes{column}, .pitch = Bytes{pitch}, .again = again ? 1.0 : 0.0};
+        EXPECT_NEAR(t.description().strided.of(copy), machine.description().strided.of(copy), 1e-3)
+            << column << " bytes, " << pitch << " apart" << (again ? ", again" : "");
+      }
+}
+
+// As long as packed bytes alone, and then again for finding the pages: half the rate. Beside kernels finding them takes
+// 1.5 times as long, 1 / (1 + 1.5); a run that loses next to nothing tells nothing.
+TEST(FitColumns, FindingPagesTakesLongerBesideKernels) {
+  Measurements m = Meter{Topology{switch_machine(4)}}.everything();
+  const auto add = [&](double column, double strided, bool beside) {
+    m.strided.push_back({"host", "gpu0", column, 64, 131072, fills_any_cache, beside, {strided, 0, 3}, {50e9, 0, 3}});
+  };
+  EXPECT_EQ(fit_topology(m, HostPages::spread).strided.beside, 1) << "not measured";
+  std::erase_if(m.strided, [](const StridedRun& run) { return run.between_bytes >= fills_any_cache; });
+  add(4096, 25e9, false), add(4096, 20e9, true);
+  add(65536, 49e9, false), add(65536, 10e9, true);
+  const StridedEfficiency found = fit_topology(m, HostPages::spread).strided;
+  EXPECT_NEAR(found.beside, 1.5, 1e-9);
+  EXPECT_DOUBLE_EQ(found.points.front().efficiency, 0.5) << "of the copies alone";
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <initializer_list>
+#include <utility>
+
+#include "cost/estimate.hpp"
+#include "cost/kernel_costs.hpp"
+#include "plan/builder.hpp"
+#include "tests/support/machines.hpp"
+
+namespace tilerail::cost_test {
+
+/// two-gpu without what handing over costs, with 10 GB/s each way to gpu0, 12 in both directions together, of which 4
+/// to the GPU. Kernels: 1 TFLOP/s, 1.5 times as long on a GPU that is always busy and twice on columns of 8 bytes.
+/// Columns of 1 KiB move at a quarter of the rate, at half of it where the GPU's cache of 50 MB knows their pages.
+inline Topology machine() {
+  auto d = testing::shipped("two-gpu").description();
+  for (Link& link : d.links) link.latency = Seconds{0};
+  CapacityGroup both;
+  both.name = "both", both.source = "round";
+  both.forward = {LinkId{2}}, both.backward = {LinkId{3}};  // pcie0->gpu0 and back
+  both.both_busy = CapacityCurve{{{1, Rate{12e9}}}}, both.forward_share = 1.0 / 3;
+  d.groups = {both};
+  d.strided = {.points = {{Bytes{1024}, 0.25}}, .again = {{Bytes{1024}, 0.5}}, .cache = Bytes{50e6}, .source = "round"};
+  KernelTimes& kernels = d.kernels[0];
+  kernels.launch = Seconds{0}, kernels.multiprocessors = kernels.block_m = kernels.block_n = 1;
+  kernels.gemm[0].sustained = {{0.5, 1.0}, {1.0, 1.5}}, kernels.gemm[0].alignment = {{8, 2.0}};
+  return Topology{std::move(d)};
+}
+
+constexpr MemoryId host{0}, gpu{1};
+
+/// Copies of whole matrices, or of their first rows, and products of tiles on the GPU.
+class Draft {
+ public:
+  Draft() {
+    plan.memories = {"host", "gpu0", "gpu1"};
+    plan.peak_bytes = {0, 0, 0};
+    plan.devices = {gpu};
+    plan.problem.m = plan.problem.n = plan.problem.k = 1024;
+  }
+  View matrix(MemoryId memory, std::int64_t rows, std::int64_t cols, std::int64_t ld = 0) {
+    const BufferId id = builder.add_buffer({Buffer::Kind::tile, memory, rows, cols, ld == 0 ? rows : ld, 0});
+    return {id, 0, 0, rows, cols};
+  }
+  OpId copy(const View& from, const View& to, std::initializer_list<OpId> after = {}) {
+    Op op;
+    op.queue = builder.copy_queue(plan.buffer(from.buffer).memory, plan.buffer(to.buffer).memory);
+    op.a = from, op.y = to;
+    return add(op, after);
+  }
+  OpId gemm(const View& a, const View& b, const View& y, std::initializer_list<OpId> after = {}) {
+    Op op;
+    op.kind = OpKind::gemm, op.queue = builder.compute_queue(gpu, 0);
+    op.a = a, op.b = b, op.y = y;
+    return add(op, after);
+  }
+  double estimate() { return whole_estimate().makespan.value; }
+  double busiest() { return whole_estimate().busiest.value; }
+  double cost(OpId op) { return PlanKernelCosts{plan, machine()}.of(op).time.value; }
+
+  Plan plan;
+
+ private:
+  OpId add(const Op& op, std::initializer_list<OpId> after) {
+    Deps deps;
+    for (const OpId id : after) deps.after(id);
+    return builder.add(op, deps);
+  }
+  Estimate whole_estimate() {
+    const Topology topology = machine();
+    return estimate_plan(plan, topology, Resources{topology});
+  }
+  PlanBuilder builder{plan};
+};
+
+}  // namespace tilerail::cost_test

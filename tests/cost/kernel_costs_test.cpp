@@ -1,0 +1,88 @@
+// What kernels of plans made by hand cost.
+#include "cost/kernel_costs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/base/error.hpp"
+#include "plan/draft.hpp"
+#include "tests/cost/cost_draft.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace cost_test;
+
+TEST(KernelCosts, AGpuWithoutTimesIsRefusedEveryTime) {
+  const Topology topology = machine();
+  PlanDraft draft{topology, DType::tf32};
+  const View tile = draft.tile(gpu, 64, 64);
+  const OpId product = draft.gemm(draft.compute_queue(gpu), tile, tile, tile, {});
+  KernelCosts costs{topology};
+  for (int i = 0; i < 2; ++i) EXPECT_THROW(costs.of(draft.plan, draft.plan.op(product), gpu), InputError);
+}
+
+TEST(PlanKernelCosts, UnalignedColumnsOfAnyOperandCost) {
+  Draft d;
+  const View even = d.matrix(gpu, 512, 512), odd = d.matrix(gpu, 512, 512, 513);
+  const double aligned = d.cost(d.gemm(even, even, even));
+  EXPECT_NEAR(d.cost(d.gemm(odd, even, even)), 2 * aligned, 1e-12);
+  EXPECT_NEAR(d.cost(d.gemm(even, odd, even)), 2 * aligned, 1e-12);
+  EXPECT_NEAR(d.cost(d.gemm(even, even, odd)), 2 * aligned, 1e-12);
+}
+
+TEST(PlanKernelCosts, SoDoColumnsThatAreNoWholeWords) {
+  Draft d;
+  const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 512, 512), tall = d.matrix(gpu, 512, 512);
+  const double words = d.cost(d.gemm({large.buffer, 0, 0, 510, 512}, even, {tall.buffer, 0, 0, 510, 512}));
+  const double odd = d.cost(d.gemm({large.buffer, 0, 0, 509, 512}, even, {tall.buffer, 0, 0, 509, 512}));
+  EXPECT_NEAR(odd / words, 2 * 509.0 / 510, 1e-9);
+  const double columns = d.cost(d.gemm(even, {large.buffer, 0, 0, 512, 511}, {tall.buffer, 0, 0, 512, 511}));
+  EXPECT_NEAR(columns / words, 511.0 / 510, 1e-9);  // their number is no matter
+  // Large enough to be run in parts: aligned, but for a thin one.
+  const View huge = d.matrix(gpu, 2048, 2048), row_more = d.matrix(gpu, 2049, 2048, 2056);
+  const double ratio = d.cost(d.gemm(row_more, huge, row_more)) / d.cost(d.gemm(huge, huge, huge));
+  EXPECT_GT(ratio, 2049.0 / 2048 - 1e-9);
+  EXPECT_LT(ratio, 1.01);
+}
+
+TEST(PlanKernelCosts, WhatRunsInPartsFillsWhatTheyFill) {
+  const Topology h200 = testing::shipped("hgx-h200-4");
+  const MemoryId device = h200.gpus()[0];
+  PlanDraft draft{h200};
+  KernelCosts costs{h200};
+  const auto cost = [&](std::int64_t rows) {  // rows x 2048 x 2048, in columns that start at multiples of 64 bytes
+    const View a = draft.tile(device, 2056, 2048), b = draft.tile(device, 2048, 2048),
+               c = draft.tile(device, 2056, 2048);
+    const OpId product =
+        draft.gemm(draft.compute_queue(device), part(a, 0, 0, rows, 2048), b, part(c, 0, 0, rows, 2048), {});
+    return costs.of(draft.plan, draft.plan.op(product), device);
+  };
+  const KernelCost parts = cost(2049), words = cost(2048), row = cost(1);
+  EXPECT_GT(row.share, 1.04 * words.share);  // it reads all of B
+  EXPECT_NEAR(parts.time.value, words.time.value + row.time.value, 1e-12);
+  EXPECT_NEAR(parts.time.value * parts.share, words.time.value * words.share + row.time.value * row.share, 1e-12);
+}
+
+TEST(PlanKernelCosts, WhatWaitsForItsOperandsHasPowerToSpare) {
+  const KernelCost aligned{Seconds{1}, 1, 1, true}, slow{Seconds{2}, 1, 2, true};
+  EXPECT_DOUBLE_EQ(aligned.under_load(1.5).value, 1.5);
+  EXPECT_DOUBLE_EQ(slow.under_load(1.5).value, 2);
+  EXPECT_DOUBLE_EQ(slow.under_load(3).value, 3);
+  EXPECT_DOUBLE_EQ(aligned.under_load(1).value, 1);
+  // 1.5 times as long on a GPU that is always busy, but these are twice as long anyway.
+  Draft d;
+  const View odd = d.matrix(gpu, 1024, 1024, 1025);
+  d.gemm(odd, odd, d.matrix(gpu, 1024, 1024));
+  EXPECT_NEAR(d.estimate(), 2 * 2.0 * (1 << 30) / 1e12, 1e-9);
+}
+
+TEST(PlanKernelCosts, SoDoesAnOperandThatStartsOffABorder) {
+  Draft d;
+  const View even = d.matrix(gpu, 512, 512), large = d.matrix(gpu, 1024, 512);
+  const double aligned = d.cost(d.gemm(even, even, even));
+  EXPECT_NEAR(d.cost(d.gemm({large.buffer, 1, 0, 512, 512}, even, even)), 2 * aligned, 1e-12);
+  EXPECT_NEAR(d.cost(d.gemm({large.buffer, 8, 0, 512, 512}, even, even)), aligned, 1e-12);
+}
+
+}  // namespace
+}  // namespace tilerail
