@@ -73,11 +73,12 @@ def page(path: pathlib.Path, outcomes: dict[str, Outcome], options, version: str
     drawn = plotting() is not None
     quick = " --quick" if options.quick else ""
     only = f" --only {options.only}" if options.only else ""
-    which = "Some experiments of the papers" if only else "Every experiment of the papers that can be repeated"
+    which = ("Some experiments of the papers: their figures, the commands that draw them" if only else
+             "Every experiment of the papers that can be repeated: its figure, the command that draws it")
     text = f"""# Gallery
 
 Written by `tilerail experiment run all{quick} --{only} --page {path}` ({version}).
-{which}: its figure, the command that draws it, and how near we are.
+{which}, and how near we are.
 [experiments.md](experiments.md) says what each does.
 
 On the right of a figure each dot is a value of ours. The green band is the tolerance around what was published or

@@ -128,7 +128,8 @@ def study(tilerail, options) -> Outcome:
 
 def arguments(parser) -> None:
     parser.add_argument("--measured", type=pathlib.Path, metavar="FILE",
-                        help=f"take the rows of this CSV: {','.join(MEASURED_COLUMNS)}, devices")
+                        help=f"take the rows of this CSV, with the columns {','.join(MEASURED_COLUMNS)} and, where not "
+                             "all GPUs are used, devices, as --devices of tilerail")
     parser.add_argument("--sizes", type=sizes, metavar="LIST", help="only problems with these M, for example 4K,8K")
 
 

@@ -80,7 +80,8 @@ def study(tilerail, options) -> Outcome | None:
 
 def arguments(parser) -> None:
     parser.add_argument("--measured", type=pathlib.Path, metavar="FILE",
-                        help=f"take the rows of this CSV: {','.join(MEASURED_COLUMNS)}, devices")
+                        help=f"take the rows of this CSV, with the columns {','.join(MEASURED_COLUMNS)} and, where not "
+                             "all GPUs are used, devices, as --devices of tilerail")
     parser.add_argument("--sizes", type=sizes, metavar="LIST", help="only the rows with these M, for example 8K,16K")
 
 

@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--tilerail", default=os.environ.get("TILERAIL", "tilerail"), metavar="FILE",
                           help="the tilerail program [$TILERAIL, else on the PATH]")
         self.add_argument("-o", "--out", "--output", dest="output", type=_folder, default=".", metavar="DIR",
-                          help="folder of the results [.]")
+                          help="folder of the results [.; of 'tilerail experiment run' out/NAME]")
         self.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N",
                           help="simulations at once [one a core]")
 
