@@ -134,6 +134,12 @@ void round_off(std::optional<Quantity>& quantity) {
   if (quantity) round_off(*quantity);
 }
 
+void round_off(Uncertainty& u) {
+  for (Uncertainty::Kernels& k : u.kernels)
+    k.measured_shapes = rounded(k.measured_shapes), k.other_shapes = rounded(k.other_shapes);
+  for (double* half_width : {&u.load, &u.copies, &u.columns, &u.issue}) *half_width = rounded(*half_width);
+}
+
 void round_off(Topology::Description& d) {
   for (Memory& memory : d.memories) round_off(memory.idle_watts), round_off(memory.busy_watts);
   for (Link& link : d.links) round_off(link.bandwidth), round_off(link.latency), round_off(link.per_flow);
@@ -202,6 +208,10 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   if (d.groups.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "contention"; });
   if (d.strided.points.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "columns"; });
   if (m.issue.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "issue"; });
+  d.uncertainty = fit::uncertainty_of(m, pages, Topology{d});
+  round_off(*d.uncertainty);
+  d.sources.push_back(
+      source("uncertainty", when + ": nine tenths of the measurements deviate no more from the figures"));
   return d;
 }
 
@@ -221,7 +231,7 @@ std::vector<Residual> transfer_residuals(const Measurements& m, HostPages pages,
       const double latency = topology.latency(flows[i].first, flows[i].second).value;
       fitted += run.copy_bytes / (run.copy_bytes / rates[i].value + latency);
     }
-    all.push_back({run.kind + ":" + ends, run.total.mean, fitted});
+    all.push_back({run.kind + ":" + ends, run.total, fitted});
   }
   return all;
 }
@@ -233,8 +243,7 @@ std::vector<Residual> kernel_residuals(const Measurements& m, const Topology& to
     const KernelTimes& kernels = topology.kernels_of(*topology.find_memory(run.gpu));
     const auto trans = [&](std::size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
     const std::string what = fmt::format("{} {} {}x{}x{}", to_string(run.dtype), run.trans, run.m, run.n, run.k);
-    all.push_back(
-        {what, run.seconds.mean, kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value});
+    all.push_back({what, run.seconds, kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value});
   }
   return all;
 }

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t most_files = 64, most_depth = 8;
 
-const std::set<std::string_view> kinds{"kernels", "memory", "switch", "link",     "group",
-                                       "route",   "copies", "issue",  "template", "instance"};
+const std::set<std::string_view> kinds{"kernels", "memory", "switch",   "link",     "group",      "route",
+                                       "copies",  "issue",  "template", "instance", "uncertainty"};
 
 /// "kernels.h200" as its kind and its name, which is empty in "kernels".
 std::pair<std::string_view, std::string_view> kind_and_name(std::string_view take) {
