@@ -1,10 +1,9 @@
 // How far what the description says is from what was measured.
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <set>
-#include <string>
+#include <vector>
 
+#include "calibration/deviations.hpp"
 #include "calibration/fit_parts.hpp"
 #include "calibration/fit_topology.hpp"
 
@@ -12,29 +11,6 @@ namespace tilerail::fit {
 namespace {
 
 constexpr double rested = 0.5;  // a device that is busy for less of the time has power to spare
-
-/// Deviations of one class of times from what is said of them, relative to that.
-class Deviations {
- public:
-  /// How far another batch like those of the measurement would be: its mean from what is said, and the scatter of
-  /// batches about it.
-  void add(double said, const Measured& measured) {
-    const double far = measured.mean / said;
-    if (const double noise = scatter(measured, Uncertainty::level); std::isfinite(noise))
-      sizes_.push_back(std::hypot(far - 1, noise * far));
-  }
-  /// The same of rates.
-  void add_rate(double said, const Measured& measured) {
-    add(1 / said, {1 / measured.mean, measured.half_width, measured.count});
-  }
-  double half_width() const {
-    constexpr double most = 0.99;
-    return sizes_.empty() ? 0 : std::min(covering(sizes_, Uncertainty::level), most);
-  }
-
- private:
-  std::vector<double> sizes_;
-};
 
 double said_of(const KernelTimes& kernels, const KernelRun& run) {
   const auto trans = [&](std::size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
@@ -73,15 +49,34 @@ double of_load(const Measurements& m, const KernelTimes& kernels) {
   return deviations.half_width();
 }
 
-/// Of the two directions between the host and a device, one curve says the same.
-double of_columns(const Measurements& m, const StridedEfficiency& strided) {
+using Points = std::vector<StridedEfficiency::Point>;
+
+/// As if this column of this pitch had not been measured, where there are shorter and longer ones of the pitch, and
+/// smaller and larger pitches: plans have others than those that were measured.
+void forget(Points& points, Bytes column, Bytes pitch) {
+  const auto any = [&](const auto& condition) { return std::ranges::any_of(points, condition); };
+  const auto of_pitch = [&](const auto& p) { return p.pitch == pitch; };
+  const bool inside = any([&](const auto& p) { return of_pitch(p) && p.column < column; }) &&
+                      any([&](const auto& p) { return of_pitch(p) && p.column > column; }) &&
+                      any([&](const auto& p) { return p.pitch < pitch; }) &&
+                      any([&](const auto& p) { return p.pitch > pitch; });
+  if (inside) std::erase_if(points, [&](const auto& p) { return of_pitch(p) && p.column == column; });
+}
+
+/// One curve speaks of both directions between the host and a device. Plans have columns and pitches between measured
+/// ones, half as far from these as one that is left out is from its neighbours, and linear interpolation is off by no
+/// more than half as much there: half of the way from what is said of a measured one to what would be said without it.
+double of_columns(const Measurements& m, const StridedEfficiency& fitted) {
   Deviations deviations;
   for (const StridedRun& run : m.strided) {
     const bool between_devices = run.src != "host" && run.dst != "host";
     const bool again = run.between_bytes == 0;
-    if (!again && !between_devices && run.between_bytes < fills_any_cache) continue;
-    const double said = strided.of(
-        {Bytes{run.column_bytes}, Bytes{run.pitch_bytes}, between_devices, run.dst == "host", again ? 1.0 : 0.0});
+    if (!again && !between_devices && run.between_bytes < fills_any_cache) continue;  // told by both curves
+    const Bytes column{run.column_bytes}, pitch{run.pitch_bytes};
+    const StridedEfficiency::Copy copy{column, pitch, between_devices, run.dst == "host", again ? 1.0 : 0.0};
+    StridedEfficiency others = fitted;
+    for (Points* points : {&others.points, &others.again, &others.peer}) forget(*points, column, pitch);
+    const double said = std::sqrt(fitted.of(copy) * others.of(copy));
     const double noise = std::hypot(run.strided.half_width, run.packed.half_width);
     deviations.add_rate(said, {run.strided.mean / run.packed.mean, noise, run.strided.count});
   }
