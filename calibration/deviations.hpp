@@ -1,7 +1,10 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "calibration/mean.hpp"
@@ -24,14 +27,20 @@ class Deviations {
     add(1 / said, {1 / measured.mean, measured.half_width, measured.count});
   }
 
-  /// What nine of ten such deviations do not exceed; 0 without any. No interval reaches down to 0.
+  bool empty() const { return sizes_.empty(); }
+
+  /// What nine of ten such deviations do not exceed, to four digits; 0 without any. No interval reaches down to 0.
   double half_width() const {
     constexpr double most = 0.99;
-    return sizes_.empty() ? 0 : std::min(covering(sizes_, Uncertainty::level), most);
+    const double exact = sizes_.empty() ? 0 : std::min(covering(sizes_, Uncertainty::level), most);
+    return std::strtod(fmt::format("{:.4g}", exact).c_str(), nullptr);
   }
 
  private:
   std::vector<double> sizes_;
 };
+
+/// What the source of a fitted Uncertainty says.
+inline constexpr const char* uncertainty_text = "nine of ten measurements deviate no more from the figures";
 
 }  // namespace tilerail

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "calibration/deviations.hpp"
 #include "calibration/fit_parts.hpp"
 #include "model/base/error.hpp"
 #include "model/machine/concurrent_rates.hpp"
@@ -134,12 +135,6 @@ void round_off(std::optional<Quantity>& quantity) {
   if (quantity) round_off(*quantity);
 }
 
-void round_off(Uncertainty& u) {
-  for (Uncertainty::Kernels& k : u.kernels)
-    k.measured_shapes = rounded(k.measured_shapes), k.other_shapes = rounded(k.other_shapes);
-  for (double* half_width : {&u.load, &u.copies, &u.columns, &u.issue}) *half_width = rounded(*half_width);
-}
-
 void round_off(Topology::Description& d) {
   for (Memory& memory : d.memories) round_off(memory.idle_watts), round_off(memory.busy_watts);
   for (Link& link : d.links) round_off(link.bandwidth), round_off(link.latency), round_off(link.per_flow);
@@ -209,9 +204,8 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   if (d.strided.points.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "columns"; });
   if (m.issue.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "issue"; });
   d.uncertainty = fit::uncertainty_of(m, pages, Topology{d});
-  round_off(*d.uncertainty);
-  d.sources.push_back(
-      source("uncertainty", when + ": nine tenths of the measurements deviate no more from the figures"));
+  if (!d.uncertainty) return d;
+  d.sources.push_back(source("uncertainty", when + ": " + uncertainty_text));
   return d;
 }
 

@@ -1,6 +1,7 @@
 // How far what the description says is from what was measured.
 #include <algorithm>
-#include <set>
+#include <cmath>
+#include <optional>
 #include <vector>
 
 #include "calibration/deviations.hpp"
@@ -29,14 +30,15 @@ double said_without(KernelTimes kernels, const KernelRun& run) {
   return said_of(kernels, run);
 }
 
-Uncertainty::Kernels of_kernels(const Measurements& m, const KernelTimes& kernels, DType dtype) {
+std::optional<Uncertainty::Kernels> of_kernels(const Measurements& m, const KernelTimes& kernels, DType dtype) {
   Deviations measured, others;
   for (const KernelRun& run : m.kernels)
     if (run.dtype == dtype && run.at_once == 1 && run.duty < rested) {
       measured.add(said_of(kernels, run), run.seconds);
       if (run.alignment == 0) others.add(said_without(kernels, run), run.seconds);
     }
-  return {dtype, measured.half_width(), std::max(measured.half_width(), others.half_width())};
+  if (measured.empty()) return std::nullopt;
+  return Uncertainty::Kernels{dtype, measured.half_width(), std::max(measured.half_width(), others.half_width())};
 }
 
 /// Of the types that load slows down.
@@ -95,17 +97,18 @@ double of_issue(const Measurements& m, const IssueCost& issue) {
 
 }  // namespace
 
-Uncertainty uncertainty_of(const Measurements& m, HostPages pages, const Topology& machine) {
+std::optional<Uncertainty> uncertainty_of(const Measurements& m, HostPages pages, const Topology& machine) {
   const Topology::Description& d = machine.description();
   Uncertainty u;
-  std::set<DType> types;
-  for (const GemmCurve& curve : d.kernels[0].gemm)
-    if (types.insert(curve.dtype).second) u.kernels.push_back(of_kernels(m, d.kernels[0], curve.dtype));
-  u.load = of_load(m, d.kernels[0]);
+  for (const DType dtype : dtypes)
+    if (d.kernels[0].knows(dtype, Trans::no, Trans::no))
+      if (const auto kernels = of_kernels(m, d.kernels[0], dtype)) u.kernels.push_back(*kernels);
   Deviations copies;
   for (const Residual& residual : transfer_residuals(m, pages, machine))
     copies.add_rate(residual.fitted, residual.measured);
+  if (u.kernels.empty() || copies.empty()) return std::nullopt;
   u.copies = copies.half_width();
+  u.load = of_load(m, d.kernels[0]);
   u.columns = of_columns(m, d.strided);
   u.issue = of_issue(m, d.issue);
   u.source = "uncertainty";

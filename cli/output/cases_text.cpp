@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "model/base/text.hpp"
 
 namespace tilerail::cli {
@@ -36,10 +39,16 @@ std::string line_of(const CaseResult& result) {
                                             : "passed");
 }
 
-std::string text_of(const study::CaseSummary& summary) {
-  std::string text = fmt::format("\n{}: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%\n",
+/// Of predictions.
+const CaseResult& worst_of(std::span<const CaseResult> results) {
+  return *std::ranges::max_element(results, {}, [](const CaseResult& result) { return std::abs(result.error()); });
+}
+
+std::string text_of(const study::CaseSummary& summary, const CaseResult& worst) {
+  std::string text = fmt::format("\n{}: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%: {}, {}, tile {}\n",
                                  summary.cases == 1 ? "1 case" : fmt::format("{} cases", summary.cases),
-                                 100 * summary.median, 100 * summary.within_95, 100 * summary.largest);
+                                 100 * summary.median, 100 * summary.within_95, 100 * summary.largest, worst.name(),
+                                 worst.job.plan.policy, worst.job.plan.tile);
   if (summary.intervals > 0)
     text += fmt::format("in the interval that is to hold {:g}% of them: {} of {}, {:.0f}%\n", 100 * Uncertainty::level,
                         summary.in_interval, summary.intervals,
@@ -67,7 +76,7 @@ std::string to_text(std::span<const CaseResult> results) {
     if (const auto& wishes = result.job.plan.origin.without_effect; !wishes.empty())
       text += fmt::format("no effect in {}, {}: {}\n", result.name(), result.job.plan.policy, fmt::join(wishes, "; "));
   const auto summary = study::summary_of(results);
-  return summary ? text + text_of(*summary) : text;
+  return summary ? text + text_of(*summary, worst_of(results)) : text;
 }
 
 }  // namespace tilerail::cli
