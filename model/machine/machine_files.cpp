@@ -77,8 +77,8 @@ MachineFiles::Take MachineFiles::read_take(const TomlValue& value) {
     const auto [kind, name] = kind_and_name(take.back());
     if (!kinds.contains(kind) || (take.back().size() > kind.size() && !has_names(kind)))
       each.report(
-          "is unknown; expected kernels, kernels.NAME, memory, switch, link, group, route, copies, issue, template, "
-          "template.NAME or instance");
+          "is unknown; expected kernels, kernels.NAME, memory, switch, link, group, route, copies, issue, "
+          "uncertainty, template, template.NAME or instance");
   }
   if (take.empty()) value.report("takes nothing; expected what to take, or no 'take' for everything");
   return take;

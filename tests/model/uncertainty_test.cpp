@@ -83,7 +83,7 @@ TEST(UncertaintyToml, BadValuesAreRefusedAtTheirPlace) {
                       {"uncertainty: kernels: f64 '1.5' is out of range", "expected a share of the time, 0 to 0.99"});
   expect_refused_with("copies = 0.01", "copies = -0.01", {"uncertainty: copies '-0.01' is out of range"});
   expect_refused_with("columns = 0.07", "columns = nan", {"columns", "expected"});
-  expect_refused_with("load = 0.06", "load = \"6 %\"", {"load '6 %'", "expected a number"});
+  expect_refused_with("load = 0.06", "load = \"6 %\"", {"load '6 %'", "is not a number"});
   expect_refused_with("issue = 0.1", "issues = 0.1", {"unknown key 'issues'", "issue"});
   expect_refused_with("f64 = 0.02", "f63 = 0.02", {"unknown key 'f63'", "f64"});
   expect_refused_with("{ f64 = 0.13 }", "{ f32 = 0.13 }", {"f32 '0.13' is of a type that 'kernels' lacks"});

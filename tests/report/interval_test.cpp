@@ -56,10 +56,10 @@ TEST(Interval, EachClassCountsByItsPartOfTheCriticalPath) {
 
 TEST(Interval, LoadCountsWhereItSlowsTheDeviceDown) {
   auto d = known_description();
-  // gpu1 is busy for 25 of 90 ms. Its kernel is one block of 16, so that the load is 0.017.
-  d.kernels[0].gemm[0].sustained = {{0.02, 1.0}, {0.03, 1.2}};
+  // gpu1 is busy for 25 of 90 ms with a kernel of a block of 16: for 0.017 of the time, or more if that is fast.
+  d.kernels[0].gemm[0].sustained = {{25.0 / 90, 1.0}, {0.5, 1.2}};
   EXPECT_EQ(uncertainty_on(d)->load, 0);
-  d.kernels[0].gemm[0].sustained = {{0.01, 1.0}, {0.03, 1.2}};
+  d.kernels[0].gemm[0].sustained = {{0.0, 1.0}, {0.017, 1.2}};
   EXPECT_NEAR(uncertainty_on(d)->load, 0.5 * 25e-3, 1e-12);
 }
 

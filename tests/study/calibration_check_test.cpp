@@ -31,7 +31,8 @@ TEST(CheckCases, AreTenOfSeveralSizesTypesPlacesPoliciesAndTiles) {
 }
 
 TEST(CheckCases, TakeTheTypesThatTheMachineKnows) {
-  EXPECT_THAT(types_of(check_cases(testing::shipped("two-gpu"))), ::testing::ElementsAre("f32", "f64"));
+  // tf32 is not among them.
+  EXPECT_THAT(types_of(check_cases(testing::shipped("two-gpu"))), ::testing::ElementsAre("bf16", "f16", "f32", "f64"));
 }
 
 // 50 TFLOP/s of f64 a GPU: 8192^3 takes four of them 5.5 ms.
