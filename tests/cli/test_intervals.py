@@ -120,7 +120,9 @@ class Check(CommandTest):
         text = done.stdout[done.stdout.index("\n10 plans, predicted by the description and run\n"):]
         self.assertEqual(text.count(" passed\n"), 10)
         self.assertRegex(text, r"10 cases: error median [0-9.]+%, .*largest [0-9.]+%: [0-9]+,.* x[12], .*tile [0-9]+\n")
-        self.assertRegex(text, r"in the interval that is to hold 90% of them: \d+ of 10")
+        # On a machine that is busy the time may do for one batch of a figure, which tells nothing of the next.
+        told = "[uncertainty]" in (self.folder / "m.toml").read_text()
+        self.assertEqual("in the interval that is to hold 90% of them: " in text, told)
 
     def test_recorded_measurements_have_no_hardware_to_check(self):
         self.write("m.json", "{}")
