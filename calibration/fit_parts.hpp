@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ void fit_costs(Context& context);
 TiledGemm fit_rule(const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory);
 /// Fits kernel times.
 KernelTimes fit_kernels(const Measurements& measurements);
+/// How far the machine's figures are from the measurements that they were fitted to; absent where copies, or all types
+/// of kernels, were measured too seldom to tell.
+std::optional<Uncertainty> uncertainty_of(const Measurements& measurements, HostPages pages, const Topology& machine);
 
 LinkId link_between(const Topology::Description& description, const std::string& from, const std::string& to);
 

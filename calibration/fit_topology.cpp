@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "calibration/deviations.hpp"
 #include "calibration/fit_parts.hpp"
 #include "model/base/error.hpp"
 #include "model/machine/concurrent_rates.hpp"
@@ -203,6 +204,9 @@ Topology::Description fit_topology(const Measurements& m, HostPages pages) {
   if (d.groups.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "contention"; });
   if (d.strided.points.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "columns"; });
   if (m.issue.empty()) std::erase_if(d.sources, [](const Source& s) { return s.key == "issue"; });
+  d.uncertainty = fit::uncertainty_of(m, pages, Topology{d});
+  if (!d.uncertainty) return d;
+  d.sources.push_back(source("uncertainty", when + ": " + uncertainty_text));
   return d;
 }
 
@@ -222,7 +226,7 @@ std::vector<Residual> transfer_residuals(const Measurements& m, HostPages pages,
       const double latency = topology.latency(flows[i].first, flows[i].second).value;
       fitted += run.copy_bytes / (run.copy_bytes / rates[i].value + latency);
     }
-    all.push_back({run.kind + ":" + ends, run.total.mean, fitted});
+    all.push_back({run.kind + ":" + ends, run.total, fitted});
   }
   return all;
 }
@@ -234,8 +238,7 @@ std::vector<Residual> kernel_residuals(const Measurements& m, const Topology& to
     const KernelTimes& kernels = topology.kernels_of(*topology.find_memory(run.gpu));
     const auto trans = [&](std::size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
     const std::string what = fmt::format("{} {} {}x{}x{}", to_string(run.dtype), run.trans, run.m, run.n, run.k);
-    all.push_back(
-        {what, run.seconds.mean, kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value});
+    all.push_back({what, run.seconds, kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value});
   }
   return all;
 }

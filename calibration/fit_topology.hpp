@@ -19,9 +19,10 @@ std::vector<std::string> missed_targets(const Measurements& measurements);
 /// A measurement beside what the description says.
 struct Residual {
   std::string what;
-  double measured = 0, fitted = 0;  // B/s of all flows together, or seconds of a kernel
+  Measured measured;  // B/s of all flows together, or seconds of a kernel
+  double fitted = 0;
 
-  double error() const { return fitted / measured - 1; }
+  double error() const { return fitted / measured.mean - 1; }
 };
 
 /// Of runs of copies at the same time. Runs in which one engine takes copies in turns are left out: their order decides

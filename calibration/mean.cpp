@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/statistics/univariate_statistics.hpp>
 #include <cassert>
@@ -19,6 +20,23 @@ Measured mean_of(std::span<const double> batch_means) {
       boost::math::statistics::mean_and_sample_variance(batch_means.begin(), batch_means.end());
   const double student = quantile(boost::math::students_t{n - 1}, 0.975);
   return {mean, student * std::sqrt(variance / n) / mean, count};
+}
+
+double scatter(const Measured& mean, double level) {
+  if (mean.count < 2) return std::numeric_limits<double>::infinity();
+  const auto n = static_cast<double>(mean.count);
+  const boost::math::students_t student{n - 1};
+  const double deviation = mean.half_width * std::sqrt(n) / quantile(student, 0.975);
+  return quantile(student, (1 + level) / 2) * deviation * std::sqrt(1 + 1 / n);
+}
+
+double covering(std::vector<double> sizes, double level) {
+  assert(!sizes.empty());
+  const double rank = std::ceil(level * static_cast<double>(sizes.size() + 1));
+  const auto at = std::min(sizes.size(), static_cast<std::size_t>(rank)) - 1;
+  const auto found = sizes.begin() + static_cast<std::ptrdiff_t>(at);
+  std::ranges::nth_element(sizes, found);
+  return *found;
 }
 
 std::string width_text(double half_width) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tilerail {
 
@@ -19,6 +20,15 @@ struct Measured {
 /// long ones included. `batch_means` must not be empty. Source: Law, Simulation Modeling and Analysis, 9.5.3 (batch
 /// means).
 Measured mean_of(std::span<const double> batch_means);
+
+/// Half the width of the interval that one more batch mean lies in with this probability, relative to the mean
+/// (Student's interval of prediction); infinite with fewer than two samples.
+double scatter(const Measured& mean, double level);
+
+/// The size that one more value does not exceed with at least this probability if it is drawn as these were: of n, the
+/// ceil(level (n + 1))-th; the largest where these are too few for that. Not empty. Source: Vovk, Gammerman, Shafer,
+/// Algorithmic Learning in a Random World, 2.2 (conformal prediction).
+double covering(std::vector<double> sizes, double level);
 
 /// The relative half width that calibrations repeat their measurements for.
 inline constexpr double target_half_width = 0.05;

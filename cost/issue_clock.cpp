@@ -1,14 +1,29 @@
 #include "cost/issue_clock.hpp"
 
+#include <algorithm>
+
 #include "plan/shared_streams.hpp"
 
 namespace tilerail {
+namespace {
+
+bool tells_by_shape(const Topology& topology) {
+  const auto of_shape = [](const TiledGemm::Shape& shape) { return shape.issue.has_value(); };
+  const auto of_curve = [&](const GemmCurve& curve) {
+    return curve.tiled && std::ranges::any_of(curve.tiled->shapes, of_shape);
+  };
+  return std::ranges::any_of(topology.description().kernels,
+                             [&](const KernelTimes& kernels) { return std::ranges::any_of(kernels.gemm, of_curve); });
+}
+
+}  // namespace
 
 IssueClock::IssueClock(const Plan& plan, const Topology& topology)
     : plan_{plan},
       topology_{topology},
       waits_{plan, topology},
       kernels_{topology},
+      by_shape_{tells_by_shape(topology)},
       thread_(topology.memories().size(), topology.description().issue.per_call + plan.runtime.call) {}
 
 Seconds IssueClock::issue(OpId id) {
@@ -16,6 +31,7 @@ Seconds IssueClock::issue(OpId id) {
   const Op& op = plan_.op(id);
   const auto of_op = [&] {
     if (!is_kernel(op.kind)) return cost.per_op;
+    if (!by_shape_ || op.kind != OpKind::gemm) return cost.of_kernels();
     return kernels_.of(plan_, op, plan_.buffer(op.y.buffer).memory).issue.value_or(cost.of_kernels());
   };
   const MemoryId device = stream_owner(plan_.queue(op.queue), topology_);

@@ -22,6 +22,7 @@ class IssueClock {
   const Topology& topology_;
   StreamWaits waits_;
   KernelCosts kernels_;
+  bool by_shape_;                // whether the machine says what handing over shapes costs
   std::vector<Seconds> thread_;  // by device
 };
 

@@ -13,6 +13,7 @@ from harness import (GIVEN_GPUS, Case, Failure, HardwareParser, Results, Row, al
 NAME = "h200_accuracy"
 COUNT, QUICK_COUNT, SEED = 72, 8, 20
 MEDIAN_TARGET, TAIL_TARGET, LARGEST_TARGET, TAIL = 0.02, 0.06, 0.15, 0.95
+INTERVAL_TARGET = 0.9
 LARGEST_WORK = 16384**3  # m n k of a case: bounds the time of the whole experiment
 MOST_KERNELS = 20000  # of a case with a tile that is given: the same
 SIDES = (1000, 60000)
@@ -115,15 +116,20 @@ def print_worst(rows: list[Row], count: int) -> None:
     print(aligned(lines), end="\n\n")
 
 
-def print_errors(rows: list[Row]) -> None:
+def groups_of(rows: list[Row]) -> dict[str, list[Row]]:
+    """All, and by what cases have in common."""
     kinds = {"type": lambda row: row["dtype"], "place": place_kind, "GPUs": lambda row: row[GIVEN_GPUS],
              "policy": lambda row: row["policy"].split("+")[0]}
     groups = {"all": rows}
     for kind, value_of in kinds.items():
         for value in sorted({value_of(row) for row in rows}):
             groups[f"{kind}: {value}"] = [row for row in rows if value_of(row) == value]
+    return groups
+
+
+def print_errors(rows: list[Row]) -> None:
     lines = [["|error|", "cases", "median", "95%", "largest", "mean error"]]
-    for name, members in groups.items():
+    for name, members in groups_of(rows).items():
         sizes = [abs(error(row)) for row in members]
         mean = sum(map(error, members)) / len(members)
         lines.append([name, str(len(members)), f"{quantile(sizes, 0.5):.1%}", f"{quantile(sizes, TAIL):.1%}",
@@ -134,6 +140,21 @@ def print_errors(rows: list[Row]) -> None:
                                 ("largest", 1.0, LARGEST_TARGET)):
         value = quantile(sizes, share)
         print(f"{name} {value:.1%}, target {target:.0%}: {'reached' if value <= target else 'missed'}")
+
+
+def print_intervals(rows: list[Row]) -> None:
+    """How many measured times lie in their interval, of those that have one: older results have none."""
+    known = [row for row in rows if row.cells.get("in_interval")]
+    if not known:
+        return
+    lines = [["\nin the interval", "cases", "share"]]
+    for name, members in groups_of(known).items():
+        held = sum(row["in_interval"] == "yes" for row in members)
+        lines.append([name, f"{held} of {len(members)}", f"{held / len(members):.0%}"])
+    print(aligned(lines), end="\n\n")
+    share = sum(row["in_interval"] == "yes" for row in known) / len(known)
+    print(f"in the interval {share:.0%}, target {INTERVAL_TARGET:.0%}: "
+          f"{'reached' if share >= INTERVAL_TARGET else 'missed'}")
 
 
 def print_split(rows: list[Row]) -> None:
@@ -184,6 +205,7 @@ def main() -> int:
     results = results_of(NAME, options, cases)
     print_worst(results.rows, 10)
     print_errors(results.rows)
+    print_intervals(results.rows)
     print_split(results.rows)
     return finish(NAME, options, results, lambda figure_type: draw(figure_type, results))
 

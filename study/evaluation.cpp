@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "backends/fluid/simulation.hpp"
 #include "study/simulator.hpp"
 
 namespace tilerail::study {
@@ -64,6 +65,13 @@ void from_json(const nlohmann::ordered_json& json, Evaluation& e) {
 Summary simulated(const Plan& plan, const Topology& topology) {
   const Timeline timeline = simulator_of(topology)->execute(plan);
   return summarize(plan, topology, annotate(plan, topology, timeline), {});
+}
+
+std::optional<Expectation> expectation_of(const Plan& plan, const Topology& topology) {
+  if (!topology.description().uncertainty) return std::nullopt;
+  const std::vector<OpTime> times = simulate_fluid(plan, topology);
+  const auto interval = predicted_interval(plan, topology, times);
+  return interval ? std::optional{Expectation{makespan_of(times), *interval}} : std::nullopt;
 }
 
 }  // namespace tilerail::study

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,5 +38,12 @@ void from_json(const nlohmann::ordered_json& json, Evaluation& evaluation);
 
 /// The plan simulated on this machine. Throws InputError when it does not fit.
 Summary simulated(const Plan& plan, const Topology& topology);
+
+/// What is expected of a plan on a machine that tells how far its figures may be off; else nothing, without simulating.
+struct Expectation {
+  Seconds makespan;
+  PredictedInterval interval;
+};
+std::optional<Expectation> expectation_of(const Plan& plan, const Topology& topology);
 
 }  // namespace tilerail::study

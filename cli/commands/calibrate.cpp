@@ -1,14 +1,17 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/option_group.hpp"
+#include "cli/output/cases_text.hpp"
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
+#include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
@@ -16,6 +19,7 @@
 #include "model/machine/topology_check.hpp"
 #include "model/machine/topology_writer.hpp"
 #include "study/calibrate.hpp"
+#include "study/calibration_check.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -24,7 +28,7 @@ constexpr const char* footer =
     R"(With --backend cuda, FILE describes host buffers that are spread over all memory, and FILE with -plain before its
 extension those that the runtime allocates. --from makes both again from recorded measurements, without the hardware.
 Examples:
-  tilerail calibrate --backend host --devices 2 -o machine.toml
+  tilerail calibrate --backend host --devices 2 -o machine.toml --check
   tilerail calibrate --backend cuda --name node --measurements node.json -o node.toml
   tilerail calibrate --backend cuda --from node.json -o node.toml)";
 
@@ -32,6 +36,7 @@ struct CalibrateOptions {
   std::string backend, output, devices = "auto", workers = "auto", seconds = "auto";
   std::string measurements, from;
   std::optional<std::string> name;
+  bool check = false;
 };
 
 /// Absent: auto.
@@ -54,6 +59,18 @@ void warn(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) spdlog::warn("{}", warning);
 }
 
+/// When the description is out: what comes of the check does not change it.
+int check(const Topology& machine, const CalibrateOptions& options) {
+  if (!options.check) return exit_ok;
+  const std::vector<study::CaseResult> results = [&] {
+    const Progress progress{"checking"};
+    return study::checked_description(machine, options.backend);
+  }();
+  print(fmt::format("\n{} plans, predicted by the description and run\n{}", results.size(), to_text(results)));
+  const bool failed = std::ranges::any_of(results, [](const auto& result) { return result.failed(); });
+  return failed ? exit_check_failed : exit_ok;
+}
+
 int calibrate_on_host(const CalibrateOptions& options) {
   for (const auto& [name, text] : {std::pair{"--measurements", &options.measurements}, {"--from", &options.from}})
     if (!text->empty()) throw InputError{fmt::format("{}: has no meaning with --backend host", name)};
@@ -67,7 +84,7 @@ int calibrate_on_host(const CalibrateOptions& options) {
   outputs.add(options.output, to_toml(host.machine.description()));
   outputs.finish(describe(host.machine));
   warn(host.warnings);
-  return exit_ok;
+  return check(host.machine, options);
 }
 
 study::GpuCalibration measured_or_recorded(const CalibrateOptions& options) {
@@ -91,6 +108,8 @@ std::string plain_name(const std::string& path) {
 }
 
 int calibrate_on_cuda(const CalibrateOptions& options) {
+  if (options.check && !options.from.empty())
+    throw InputError{"--check: runs plans on the hardware, and --from does without it; leave one of them out"};
   if (options.workers != "auto") throw InputError{"--workers: has no meaning with --backend cuda"};
   OutputSet outputs;
   if (options.output == "-") throw InputError{"-o: '-' is one place, and there are two descriptions; expected a file"};
@@ -105,7 +124,7 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
                  "spread host pages: " + line_of("runs of copies", gpus.spread_copies) + "plain host pages: " +
                  line_of("runs of copies", gpus.plain_copies) + line_of("kernels", gpus.kernels));
   warn(gpus.warnings);
-  return exit_ok;
+  return check(gpus.spread, options);
 }
 
 int run_calibrate(const CalibrateOptions& options) {
@@ -129,7 +148,9 @@ Command add_calibrate(CLI::App& root) {
   group.add("--devices", "N", options->devices,
             "host: devices that its cores are shared by; cuda: the first N GPUs; or auto [auto]");
   group.add("--workers", "N", options->workers, "host: threads of each device, or auto [auto]");
-  group.add("--seconds", "X", options->seconds, "About what it may take [host: 20, cuda: 200]");
+  group.add("--seconds", "X", options->seconds, "About what it may take [host: 20, cuda: 90]");
+  app->add_flag("--check", options->check, "Then predict and run about ten plans, and say how far off they are")
+      ->group(group.heading);
   group.add("--measurements", "FILE", options->measurements, "cuda: also write what was measured (.json)");
   group.add("--from", "FILE", options->from, "cuda: take measurements from this file instead of the hardware");
   return {app, [options] { return run_calibrate(*options); }};

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "model/base/text.hpp"
 
 namespace tilerail::cli {
@@ -11,7 +14,7 @@ namespace {
 using study::CaseResult;
 
 constexpr const char* line_format =
-    "{:<44} {:<28} {:>6} {:>10} {:>8} {:>10} {:>10} {:>7}   {:>8} {:>8} {:>8} {:>8}   {:>9} {:>9}  {}\n";
+    "{:<44} {:<28} {:>6} {:>10} {:>8} {:>10} {:>10} {:>7} {:>6}   {:>8} {:>8} {:>8} {:>8}   {:>9} {:>9}  {}\n";
 
 std::string line_of(const CaseResult& result) {
   const double median = result.measured.median();
@@ -19,22 +22,37 @@ std::string line_of(const CaseResult& result) {
     return result.predicted ? fmt::format("{:+.1f}%", 100 * seconds / median) : "-";
   };
   const std::optional<double> over = result.over_bound();
+  const std::optional<bool> in = result.in_interval();
   const auto& [kernel, copy, waiting, issue] = result.split;
   return fmt::format(fmt::runtime(line_format), result.name(), result.job.plan.policy, result.job.plan.tile,
                      seconds_text(result.bound.time.value), over ? fmt::format("{:.2f} x", *over) : "-",
                      result.predicted ? seconds_text(*result.predicted) : "-", seconds_text(median),
-                     result.predicted ? fmt::format("{:+.1f}%", 100 * result.error()) : "-", share(kernel), share(copy),
-                     share(waiting), share(issue), result.predicted_j ? joules_text(*result.predicted_j) : "-",
+                     result.predicted ? fmt::format("{:+.1f}%", 100 * result.error()) : "-",
+                     !in   ? "-"
+                     : *in ? "yes"
+                           : "no",
+                     share(kernel), share(copy), share(waiting), share(issue),
+                     result.predicted_j ? joules_text(*result.predicted_j) : "-",
                      result.counted() ? joules_text(result.counted()->total()) : "-",
                      !result.measured.check ? "-"
                      : result.failed()      ? "FAILED"
                                             : "passed");
 }
 
-std::string text_of(const study::CaseSummary& summary) {
-  std::string text = fmt::format("\n{}: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%\n",
+/// Of predictions.
+const CaseResult& worst_of(std::span<const CaseResult> results) {
+  return *std::ranges::max_element(results, {}, [](const CaseResult& result) { return std::abs(result.error()); });
+}
+
+std::string text_of(const study::CaseSummary& summary, const CaseResult& worst) {
+  std::string text = fmt::format("\n{}: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%: {}, {}, tile {}\n",
                                  summary.cases == 1 ? "1 case" : fmt::format("{} cases", summary.cases),
-                                 100 * summary.median, 100 * summary.within_95, 100 * summary.largest);
+                                 100 * summary.median, 100 * summary.within_95, 100 * summary.largest, worst.name(),
+                                 worst.job.plan.policy, worst.job.plan.tile);
+  if (summary.intervals > 0)
+    text += fmt::format("in the interval that is to hold {:g}% of them: {} of {}, {:.0f}%\n", 100 * Uncertainty::level,
+                        summary.in_interval, summary.intervals,
+                        100.0 * static_cast<double>(summary.in_interval) / static_cast<double>(summary.intervals));
   for (const study::RankedGroup& group : summary.groups)
     text += fmt::format("{:<44} {:>3} alternatives: Kendall tau {:+.3f}, regret {:.2f}%\n", group.name,
                         group.alternatives, group.tau, 100 * group.regret);
@@ -49,7 +67,7 @@ std::string text_of(const study::CaseSummary& summary) {
 std::string to_text(std::span<const CaseResult> results) {
   std::string text =
       fmt::format(fmt::runtime(line_format), "case", "policy", "tile", "bound", "over it", "predicted", "measured",
-                  "error", "kernel", "copy", "waiting", "issue", "energy", "counted", "check");
+                  "error", "in 90%", "kernel", "copy", "waiting", "issue", "energy", "counted", "check");
   for (const CaseResult& result : results) text += line_of(result);
   for (const CaseResult& result : results)
     if (const std::string& note = result.job.plan_cache; !note.empty())
@@ -58,7 +76,7 @@ std::string to_text(std::span<const CaseResult> results) {
     if (const auto& wishes = result.job.plan.origin.without_effect; !wishes.empty())
       text += fmt::format("no effect in {}, {}: {}\n", result.name(), result.job.plan.policy, fmt::join(wishes, "; "));
   const auto summary = study::summary_of(results);
-  return summary ? text + text_of(*summary) : text;
+  return summary ? text + text_of(*summary, worst_of(results)) : text;
 }
 
 }  // namespace tilerail::cli

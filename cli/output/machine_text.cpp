@@ -163,6 +163,23 @@ std::string costs_text(const Topology& topology) {
          strided_text(", between devices", strided.peer);
 }
 
+std::string uncertainty_text(const std::optional<Uncertainty>& uncertainty) {
+  if (!uncertainty) return "";
+  const auto within = [](double half_width) { return fmt::format("{:.3g}%", 100 * half_width); };
+  std::string text = fmt::format("\nWithin what {:g}% of the measurements are of these figures [{}]\n",
+                                 100 * Uncertainty::level, uncertainty->source);
+  Lines lines;
+  for (const auto& [dtype, measured_shapes, other_shapes] : uncertainty->kernels)
+    lines.push_back({fmt::format("kernels {}", to_string(dtype)), within(measured_shapes),
+                     other_shapes == measured_shapes ? "" : within(other_shapes) + " far from measured shapes"});
+  for (const auto& [what, half_width] : {std::pair{"kernels under load, too", uncertainty->load},
+                                         {"copies", uncertainty->copies},
+                                         {"2-D copies, too", uncertainty->columns},
+                                         {"issue", uncertainty->issue}})
+    if (half_width > 0) lines.push_back({what, within(half_width), ""});
+  return text + aligned(lines, "lrl", 2);
+}
+
 std::string sources_text(const Topology& topology) {
   constexpr const char* kinds[] = {"measured", "fitted", "published", "assumed"};
   Lines lines{{"source", "kind", "text"}};
@@ -261,7 +278,7 @@ std::string describe(const Topology& topology) {
   const auto& description = topology.description();
   std::string text = fmt::format("{}: {}\n", description.name, description.description);
   text += memories_text(topology) + links_text(topology) + groups_text(topology) + kernels_text(topology);
-  text += costs_text(topology);
+  text += costs_text(topology) + uncertainty_text(description.uncertainty);
   if (topology.description().memories.size() > most_in_tables)
     return text +
            fmt::format("\nTables of bandwidth are left out: {} memories; they have at most {}\n",

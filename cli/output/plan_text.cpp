@@ -7,6 +7,7 @@
 
 #include "model/base/text.hpp"
 #include "report/timeline/annotate.hpp"
+#include "study/evaluation.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -64,6 +65,9 @@ std::string plan_text(const study::Job& job) {
                                               {"devices", fmt::format("{}", fmt::join(devices, " "))},
                                               {"tile", std::to_string(plan.tile)}};
   add_origin(lines, plan.origin);
+  if (const auto predicted = study::expectation_of(plan, job.topology))
+    lines.push_back({"predicted", fmt::format("{}, {}", seconds_text(predicted->makespan.value),
+                                              interval_text(predicted->interval))});
   for (std::vector<std::string> line : {std::vector<std::string>{"operations", operations_text(plan)},
                                         {"tile memory", peaks_text(plan)},
                                         {"planned in", seconds_text(job.plan_s)},

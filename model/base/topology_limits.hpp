@@ -32,6 +32,9 @@ struct TopologyLimits {
   static constexpr Range<Bytes> column{Bytes{1}, Bytes{1e15}, "1 B to 1 PB"};  // also pitches and their border
   static constexpr Range<double> efficiency{1e-6, 1, "an efficiency of 0.000001 to 1"};
 
+  /// Below 1, so that no interval reaches down to 0.
+  static constexpr Range<double> uncertainty{0, 0.99, "a share of the time, 0 to 0.99"};
+
   static constexpr Range<double> multiprocessors{1, 1e6, "1 to 1000000"};
   static constexpr Range<double> block{1, 1e12, "1 to 1e12"};           // rows or columns
   static constexpr Range<double> k_overhead{0, 1e6, "0 to 1000000"};    // also `fill`

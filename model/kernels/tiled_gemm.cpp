@@ -21,6 +21,14 @@ bool too_far(double a, double b) {
   return a > ratio * b || b > ratio * a;
 }
 
+/// How much a measured shape counts for one whose sides have these logarithms: 1 there, falling with the distance in
+/// octaves to 0.
+double weight_of(const TiledGemm::Shape& shape, double lm, double ln, double lk) {
+  const double dm = std::log2(shape.m) - lm, dn = std::log2(shape.n) - ln, dk = std::log2(shape.k) - lk;
+  const double far = (dm * dm + dn * dn + dk * dk) / (reach * reach);
+  return far > farthest * farthest ? 0 : std::exp(-far);
+}
+
 /// Bytes that a product reads and writes: A and B once, C twice.
 double traffic(double m, double n, double k, double element) { return element * (m * k + k * n + 2 * m * n); }
 
@@ -60,10 +68,8 @@ TiledGemm::Cost TiledGemm::cost(double m, double n, double k, double multiproces
   double sum = 0, weights = doubt;
   for (const Shape& shape : shapes) {
     if (too_far(shape.m, m) || too_far(shape.n, n) || too_far(shape.k, k)) continue;
-    const double dm = std::log2(shape.m) - lm, dn = std::log2(shape.n) - ln, dk = std::log2(shape.k) - lk;
-    const double far = (dm * dm + dn * dn + dk * dk) / (reach * reach);
-    if (far > farthest * farthest) continue;
-    const double weight = std::exp(-far);
+    const double weight = weight_of(shape, lm, ln, lk);
+    if (weight == 0) continue;
     const Seconds rule = uncorrected(shape.m, shape.n, shape.k, multiprocessors, element, memory).time;
     sum += weight * std::log(shape.time.value / rule.value);
     weights += weight;
@@ -88,6 +94,15 @@ std::optional<Seconds> TiledGemm::issue(double m, double n, double k) const {
   }
   if (weights == 0) return std::nullopt;
   return Seconds{sum / weights};
+}
+
+double TiledGemm::nearness(double m, double n, double k) const {
+  const double lm = std::log2(m), ln = std::log2(n), lk = std::log2(k);
+  double nearest = 0;
+  for (const Shape& shape : shapes)
+    if (!too_far(shape.m, m) && !too_far(shape.n, n) && !too_far(shape.k, k))
+      nearest = std::max(nearest, weight_of(shape, lm, ln, lk));
+  return nearest;
 }
 
 FlopRate TiledGemm::fastest() const {

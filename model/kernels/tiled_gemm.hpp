@@ -49,6 +49,9 @@ struct TiledGemm {
   /// How many times as fast as the rule kernels can be near some shape.
   double fastest_correction(double multiprocessors, double element, Rate memory) const;
 
+  /// How near the measured shapes are to this one, in [0, 1]: 1 where it is among them, 0 where none counts.
+  double nearness(double m, double n, double k) const;
+
   /// Without the correction by measured shapes.
   Cost uncorrected(double m, double n, double k, double multiprocessors, double element, Rate memory) const;
 };

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t most_files = 64, most_depth = 8;
 
-const std::set<std::string_view> kinds{"kernels", "memory", "switch", "link",     "group",
-                                       "route",   "copies", "issue",  "template", "instance"};
+const std::set<std::string_view> kinds{"kernels", "memory", "switch",   "link",     "group",      "route",
+                                       "copies",  "issue",  "template", "instance", "uncertainty"};
 
 /// "kernels.h200" as its kind and its name, which is empty in "kernels".
 std::pair<std::string_view, std::string_view> kind_and_name(std::string_view take) {
@@ -77,8 +77,8 @@ MachineFiles::Take MachineFiles::read_take(const TomlValue& value) {
     const auto [kind, name] = kind_and_name(take.back());
     if (!kinds.contains(kind) || (take.back().size() > kind.size() && !has_names(kind)))
       each.report(
-          "is unknown; expected kernels, kernels.NAME, memory, switch, link, group, route, copies, issue, template, "
-          "template.NAME or instance");
+          "is unknown; expected kernels, kernels.NAME, memory, switch, link, group, route, copies, issue, "
+          "uncertainty, template, template.NAME or instance");
   }
   if (take.empty()) value.report("takes nothing; expected what to take, or no 'take' for everything");
   return take;

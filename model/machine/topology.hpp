@@ -12,6 +12,7 @@
 #include "model/base/ids.hpp"
 #include "model/base/units.hpp"
 #include "model/kernels/kernel_times.hpp"
+#include "model/machine/uncertainty.hpp"
 
 namespace tilerail {
 
@@ -163,6 +164,7 @@ class Topology {
     std::vector<KernelTimes> kernels;
     StridedEfficiency strided;
     IssueCost issue;
+    std::optional<Uncertainty> uncertainty;
     struct NamedRoute {
       MemoryId from, to;
       std::vector<LinkId> links;

@@ -174,6 +174,22 @@ void check_issue(const Topology::Description& d) {
   issue.require_in(TopologyLimits::latency, d.issue.per_dependency, "per_dependency");
 }
 
+void check_uncertainty(const Topology::Description& d) {
+  if (!d.uncertainty) return;
+  const Entry entry{Table::uncertainty, 0, "uncertainty"};
+  std::set<DType> types;
+  const auto check = [&](double half_width) {
+    entry.require_in(TopologyLimits::uncertainty, half_width, "a half width");
+  };
+  for (const auto& [dtype, measured_shapes, other_shapes] : d.uncertainty->kernels) {
+    check(measured_shapes), check(other_shapes);
+    entry.require(types.insert(dtype).second, "a data type is there twice; expected each once");
+  }
+  for (const double half_width :
+       {d.uncertainty->load, d.uncertainty->copies, d.uncertainty->columns, d.uncertainty->issue})
+    check(half_width);
+}
+
 }  // namespace
 
 bool is_name(std::string_view text) {
@@ -204,6 +220,7 @@ std::vector<TopologyDefect> defects_of(const Topology::Description& description)
   check_routes(description, defects);
   catch_defect(defects, [&] { check_copies(description); });
   catch_defect(defects, [&] { check_issue(description); });
+  catch_defect(defects, [&] { check_uncertainty(description); });
   if (defects.empty()) check_parts(description, defects);
   if (defects.empty()) check_reachable(description, defects);
   return defects;

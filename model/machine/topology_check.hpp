@@ -13,7 +13,7 @@ namespace tilerail {
 /// A description breaks an invariant. Names the table entry that does, so that the reader of the file can tell the
 /// line.
 struct TopologyDefect : InputError {
-  enum class Table { machine, source, memory, node, link, group, route, kernels, copies, issue };
+  enum class Table { machine, source, memory, node, link, group, route, kernels, copies, issue, uncertainty };
   TopologyDefect(Table where, std::size_t which, const std::string& message)
       : InputError{message}, table{where}, index{which} {}
   Table table;

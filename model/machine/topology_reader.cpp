@@ -15,6 +15,7 @@ Topology::Description TopologyReader::description() {
   read_graph();
   only("copies", &TopologyReader::read_copies);
   only("issue", &TopologyReader::read_issue);
+  only("uncertainty", &TopologyReader::read_uncertainty);
   if (errors_) check_unused();
   return d_;
 }
@@ -119,9 +120,9 @@ void TopologyReader::only(std::string_view key, void (TopologyReader::*read)(con
 
 namespace {
 
-const std::initializer_list<std::string_view> root_keys{"schema", "name",   "description", "include",  "sources",
-                                                        "memory", "switch", "link",        "group",    "route",
-                                                        "copies", "issue",  "kernels",     "template", "instance"};
+const std::initializer_list<std::string_view> root_keys{
+    "schema", "name",  "description", "include", "sources", "memory",   "switch",   "link",
+    "group",  "route", "copies",      "issue",   "kernels", "template", "instance", "uncertainty"};
 
 }  // namespace
 

@@ -65,6 +65,7 @@ class TopologyReader {
   void read_routes(TomlTable& table);
   void read_copies(const TomlTable& table);
   void read_issue(const TomlTable& table);
+  void read_uncertainty(const TomlTable& table);
 
   /// Calls `read` for the tables `key` of every scope.
   void each(std::string_view key, std::string_view name, bool* unknown, Read read);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "model/machine/topology_reader.hpp"
@@ -74,6 +75,33 @@ void TopologyReader::read_issue(const TomlTable& table) {
   if (const auto per_call = table.find("per_call")) d_.issue.per_call = per_call->seconds(TopologyLimits::latency);
   d_.issue.source = source_of(table);
   places_[Table::issue].push_back(table.place());
+}
+
+void TopologyReader::read_uncertainty(const TomlTable& table) {
+  table.allow_only({"kernels", "other_shapes", "load", "copies", "columns", "issue", "source"});
+  Uncertainty& u = d_.uncertainty.emplace();
+  const auto by_type = [](const TomlTable& kernels, const auto& add) {
+    kernels.allow_only({"f64", "f32", "f16", "bf16", "tf32"});
+    for (const DType dtype : dtypes)
+      if (const auto value = kernels.find(to_string(dtype))) add(dtype, *value);
+  };
+  by_type(table.need("kernels").table(), [&](DType dtype, const TomlValue& value) {
+    const double half_width = value.number(TopologyLimits::uncertainty);
+    u.kernels.push_back({dtype, half_width, half_width});
+  });
+  if (const auto others = table.find("other_shapes"))
+    by_type(others->table(), [&](DType dtype, const TomlValue& value) {
+      const auto known = std::ranges::find(u.kernels, dtype, &Uncertainty::Kernels::dtype);
+      if (known == u.kernels.end()) return value.report("is of a type that 'kernels' lacks; expected it in both");
+      known->other_shapes = value.number(TopologyLimits::uncertainty);
+    });
+  u.copies = table.need("copies").number(TopologyLimits::uncertainty);
+  const auto optional = [&](const char* key, double& half_width) {
+    if (const auto value = table.find(key)) half_width = value->number(TopologyLimits::uncertainty);
+  };
+  optional("load", u.load), optional("columns", u.columns), optional("issue", u.issue);
+  u.source = source_of(table);
+  places_[Table::uncertainty].push_back(table.place());
 }
 
 }  // namespace tilerail

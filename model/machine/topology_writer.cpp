@@ -174,6 +174,25 @@ class Writer {
       if (issue.per_call > Seconds{0}) line("per_call", quantity(issue.per_call));
       source(issue.source);
     }
+    if (d_.uncertainty) write(*d_.uncertainty);
+  }
+
+  void write(const Uncertainty& u) {
+    table("[uncertainty]");
+    const auto by_type = [&](double Uncertainty::Kernels::*half_width) {
+      std::string entries;
+      for (const Uncertainty::Kernels& k : u.kernels)
+        entries += fmt::format("{}{} = {}", entries.empty() ? "" : ", ", to_string(k.dtype), shortest(k.*half_width));
+      return fmt::format("{{ {} }}", entries);
+    };
+    line("kernels", by_type(&Uncertainty::Kernels::measured_shapes));
+    if (std::ranges::any_of(u.kernels, [](auto& k) { return k.other_shapes != k.measured_shapes; }))
+      line("other_shapes", by_type(&Uncertainty::Kernels::other_shapes));
+    if (u.load > 0) line("load", shortest(u.load));
+    line("copies", shortest(u.copies));
+    if (u.columns > 0) line("columns", shortest(u.columns));
+    if (u.issue > 0) line("issue", shortest(u.issue));
+    source(u.source);
   }
 
   void write(const KernelTimes& kernels) {

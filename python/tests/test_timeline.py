@@ -79,6 +79,10 @@ class ReadTimeline(Folder):
         self.assertEqual(timeline.energies("energy_j"), [1.5, 0.002])
         self.assertIsNone(timeline.energies("counted_energy_j"))
 
+    def test_a_prediction_may_have_an_interval(self):
+        known = sample.csv_text().replace("# ops=", "# interval_s=0.5;1.5\n# ops=")
+        self.assertEqual(read_timeline(self.write(known)).metadata["interval_s"], "0.5;1.5")
+
     def test_rows_in_any_order(self):
         timeline = read_timeline(self.write(sample.csv_text(sample.ROWS[::-1])))
         self.assertEqual(timeline.kind, ["copy", "gemm", "copy", "axpby", "copy", "join"])

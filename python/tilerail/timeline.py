@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 COLUMNS = "op kind queue device src dst bytes flops route label ready_s start_s end_s".split()
 METADATA = "schema version plan_hash machine policy problem tile backend devices hosts ops".split()
-OPTIONAL_METADATA = "energy_j counted_energy_j".split()
+ENERGIES = "energy_j counted_energy_j".split()
+OPTIONAL_METADATA = [*ENERGIES, "interval_s"]
 KINDS = ("copy", "gemm", "axpby", "join", "potrf", "trsm", "syrk")
 SCHEMA = "1"
 
@@ -124,7 +125,7 @@ class _Reader:
         header = self.line
         try:
             ops = _whole(timeline.metadata["ops"], "ops")
-            for key in OPTIONAL_METADATA:
+            for key in ENERGIES:
                 energies = timeline.energies(key)
                 if energies is not None and len(energies) != len(timeline.devices):
                     expected = f"expected one for each of {len(timeline.devices)} devices"

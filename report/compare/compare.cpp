@@ -154,6 +154,7 @@ Comparison compare(const AnnotatedTimeline& predicted, const AnnotatedTimeline& 
   result.measured_backend = measured.metadata.backend;
   result.ops = static_cast<std::int64_t>(predicted.ops.size());
   result.makespan = {predicted.makespan(), measured.makespan()};
+  if (result.of_prediction) result.interval = predicted.metadata.interval;
   compare_energy(result, predicted.metadata, measured.metadata);
   result.kernels = {p.kernels, m.kernels};
   result.copies = {p.copies, m.copies};

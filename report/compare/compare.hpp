@@ -41,10 +41,11 @@ struct Comparison {
   std::string predicted_machine, measured_machine, predicted_backend, measured_backend;
   std::int64_t ops = 0;
   Figures makespan;
-  Figures kernels;  // sum of the durations of kernels
-  Figures copies;   // sum of the durations of copies
-  Figures waiting;  // sum over operations of the time from ready to start
-  Figures idle;     // sum over queues of the part of the makespan without an operation
+  std::optional<PredictedInterval> interval;  // of the makespan; of a prediction on a machine that tells
+  Figures kernels;                            // sum of the durations of kernels
+  Figures copies;                             // sum of the durations of copies
+  Figures waiting;                            // sum over operations of the time from ready to start
+  Figures idle;                               // sum over queues of the part of the makespan without an operation
   /// Energy (J) and energy times makespan (J s) of the devices that take part, modelled from both timelines. `counted`
   /// has the modelled energy beside what the devices counted. Absent where a timeline does not say.
   std::optional<Figures> energy, energy_delay, counted_energy;

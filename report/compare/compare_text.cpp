@@ -54,6 +54,14 @@ std::vector<std::string> figures_line(const std::string& name, const Figures& fi
   return {name, text(figures.predicted), text(figures.measured), error_text(figures.error())};
 }
 
+/// Whether the measured makespan is where the prediction expects it.
+std::string interval_line(const PredictedInterval& interval, double measured) {
+  const char* const where = interval.holds(measured)  ? "lies in it"
+                            : measured < interval.low ? "is below it"
+                                                      : "is above it";
+  return fmt::format("\nmakespan expected: {}; the measured one {}\n", interval_text(interval), where);
+}
+
 std::vector<std::string> header(const char* title, const Comparison& comparison) {
   const auto& [first, second] = comparison.sides;
   return {title, first, second, comparison.of_prediction ? "error" : "difference"};
@@ -102,6 +110,11 @@ std::string to_json(const Comparison& comparison) {
                {"links", named_json(comparison.links)},
                {"worst_durations", differences_json(comparison.worst_durations)},
                {"worst_shifts", differences_json(comparison.worst_shifts)}};
+  if (const auto& interval = comparison.interval)
+    json["interval"] = {{"level", Uncertainty::level},
+                        {"low_s", interval->low},
+                        {"high_s", interval->high},
+                        {"holds", interval->holds(comparison.makespan.measured)}};
   if (comparison.energy) json["energy"] = figures_json(*comparison.energy, "j");
   if (comparison.energy_delay) json["energy_delay"] = figures_json(*comparison.energy_delay, "js");
   if (comparison.counted_energy) json["counted_energy"] = figures_json(*comparison.counted_energy, "j");
@@ -128,6 +141,7 @@ std::string comparison_table(const Comparison& comparison) {
   if (comparison.counted_energy)
     totals.push_back(figures_line("energy, counted by the GPUs", *comparison.counted_energy, joules_text));
   text += fmt::format("\n{}", aligned(totals, "lr"));
+  if (comparison.interval) text += interval_line(*comparison.interval, comparison.makespan.measured);
   text += named_section("queue, busy", comparison, comparison.queues);
   text += named_section("link, busy", comparison, comparison.links);
   text += differences_section("op, by duration", comparison, comparison.worst_durations, false);

@@ -144,6 +144,10 @@ std::string bound_text(const Summary& summary) {
   return fmt::format("{} ({}), {:.2f} x", seconds_text(bound), summary.bound.binding, summary.makespan_s / bound);
 }
 
+Json interval_json(const PredictedInterval& interval) {
+  return {{"level", Uncertainty::level}, {"low_s", interval.low}, {"high_s", interval.high}};
+}
+
 std::string run_section(const Summary& summary) {
   const TimelineMetadata& metadata = summary.metadata;
   Lines lines = {{"problem", metadata.problem},
@@ -162,6 +166,11 @@ std::string run_section(const Summary& summary) {
   if (summary.plan_machine != metadata.machine)
     lines.insert(lines.begin() + 4, {"made for", fmt::format("{}: a plan of another machine than the one of this run",
                                                              summary.plan_machine)});
+  const auto after = [&](const char* name, std::vector<std::string> line) {
+    const auto at = std::ranges::find(lines, name, [](const auto& l) { return l.front(); });
+    lines.insert(std::next(at), std::move(line));
+  };
+  if (metadata.interval) after("makespan", {"interval", interval_text(*metadata.interval)});
   if (summary.energy) lines.push_back({"energy", energy_text(summary)});
   if (!summary.library.empty()) lines.push_back({"emulated", summary.library + ", in simulations"});
   if (!summary.plan_cache.empty()) lines.push_back({"chosen", summary.plan_cache});
@@ -200,6 +209,7 @@ std::string to_json(const Summary& summary) {
                {"bytes_in", summary.bytes_in},
                {"bytes_out", summary.bytes_out},
                {"bytes_peer", summary.bytes_peer}};
+  if (const auto& interval = metadata.interval) json["interval"] = interval_json(*interval);
   if (!summary.library.empty()) json["emulated"] = summary.library;
   if (!summary.plan_cache.empty()) json["plan_cache"] = summary.plan_cache;
   add_bottleneck(json, summary);

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/timeline.hpp"
 #include "plan/plan.hpp"
+#include "report/timeline/interval.hpp"
 #include "report/timeline/string_table.hpp"
 
 namespace tilerail {
@@ -46,6 +48,7 @@ struct TimelineMetadata {
   /// Joules by device: as modelled from the times (cost/energy.hpp), and as the devices counted them themselves. Empty
   /// where they are not known.
   std::vector<double> energy_j, counted_energy_j;
+  std::optional<PredictedInterval> interval = {};  // of the makespan; of simulations on machines that tell
 
   bool operator==(const TimelineMetadata&) const = default;
 };

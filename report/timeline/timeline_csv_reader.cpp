@@ -163,6 +163,19 @@ std::vector<double> read_energies(const CsvReader::Cell& cell, std::string_view 
   return energies;
 }
 
+/// "low;high"
+PredictedInterval read_interval(const CsvReader::Cell& cell, std::string_view key, const CsvReader& reader) {
+  const std::vector<std::string> ends = split(cell.text);
+  if (ends.size() != 2)
+    reader.fail(cell,
+                fmt::format("{}: '{}'; expected two numbers, the low end and the high one", key, excerpt(cell.text)));
+  const auto end = [&](std::size_t i) { return reader.number({ends[i], cell.line, cell.column}, key, most_seconds); };
+  const PredictedInterval interval{end(0), end(1)};
+  if (interval.high < interval.low)
+    reader.fail(cell, fmt::format("{}: {} is below {}; expected the low end first", key, ends[1], ends[0]));
+  return interval;
+}
+
 TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader) {
   for (const std::string_view key : metadata_keys) {
     if (!given.contains(key)) reader.fail(1, fmt::format("no '# {}=' before the header", key));
@@ -188,6 +201,8 @@ TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader
   };
   metadata.energy_j = energies(optional_keys[0]);
   metadata.counted_energy_j = energies(optional_keys[1]);
+  if (const auto interval = given.find(optional_keys[2]); interval != given.end())
+    metadata.interval = read_interval(interval->second, optional_keys[2], reader);
   return metadata;
 }
 

@@ -26,9 +26,10 @@ void append_metadata(std::string& csv, std::string_view key, std::string_view va
   csv += '\n';
 }
 
-void append_energies(std::string& csv, std::string_view key, const std::vector<double>& energies) {
-  std::vector<std::string> numbers(energies.size());
-  for (std::size_t i = 0; i < energies.size(); ++i) append_number(numbers[i], energies[i]);
+/// Nothing where there are none.
+void append_numbers(std::string& csv, std::string_view key, const std::vector<double>& values) {
+  std::vector<std::string> numbers(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) append_number(numbers[i], values[i]);
   if (!numbers.empty()) append_metadata(csv, key, joined(numbers));
 }
 
@@ -72,8 +73,9 @@ std::string to_csv(const AnnotatedTimeline& timeline) {
   append_metadata(csv, "backend", metadata.backend);
   append_metadata(csv, "devices", joined(metadata.devices));
   append_metadata(csv, "hosts", joined(metadata.hosts));
-  append_energies(csv, optional_keys[0], metadata.energy_j);
-  append_energies(csv, optional_keys[1], metadata.counted_energy_j);
+  append_numbers(csv, optional_keys[0], metadata.energy_j);
+  append_numbers(csv, optional_keys[1], metadata.counted_energy_j);
+  if (metadata.interval) append_numbers(csv, optional_keys[2], {metadata.interval->low, metadata.interval->high});
   append_metadata(csv, "ops", std::to_string(timeline.ops.size()));
   csv += fmt::format("{}\n", fmt::join(columns, ","));
   for (std::size_t i = 0; i < timeline.ops.size(); ++i) {

@@ -96,6 +96,7 @@ void CaseStudy::simulate(Executor& simulator) {
     predicted_.push_back(simulator.execute(result.job.plan));
     result.predicted = predicted_.back().makespan().value;
     result.predicted_j = energy_of(result.job.plan, predicted_.back());
+    result.interval = predicted_interval(result.job.plan, topology_, predicted_.back().ops);
   }
 }
 
@@ -136,8 +137,13 @@ std::optional<CaseSummary> summary_of(std::span<const CaseResult> results) {
   if (results.empty() || !results.front().predicted) return std::nullopt;
   std::vector<double> errors;
   for (const CaseResult& result : results) errors.push_back(std::abs(result.error()));
-  return CaseSummary{errors.size(), median(errors), quantile(errors, 0.95), quantile(errors, 1),
-                     ranked_groups(results)};
+  CaseSummary summary;
+  summary.cases = errors.size(), summary.median = median(errors);
+  summary.within_95 = quantile(errors, 0.95), summary.largest = quantile(errors, 1);
+  for (const CaseResult& result : results)
+    if (const auto in = result.in_interval()) ++summary.intervals, summary.in_interval += *in ? 1 : 0;
+  summary.groups = ranked_groups(results);
+  return summary;
 }
 
 }  // namespace tilerail::study

@@ -8,6 +8,7 @@
 
 #include "backends/executor.hpp"
 #include "cost/bound.hpp"
+#include "report/timeline/interval.hpp"
 #include "study/cases/cases.hpp"
 #include "study/error_split.hpp"
 #include "study/job.hpp"
@@ -21,11 +22,16 @@ struct CaseResult {
   Job job;
   Bound bound = {};                                         // of any plan on the GPUs that the case names
   std::optional<double> predicted = {};                     // makespan
+  std::optional<PredictedInterval> interval = {};           // of the makespan; where the machine tells
   std::optional<double> predicted_j = {}, modelled_j = {};  // of the predicted and of the measured timeline
   RunResult measured = {};                                  // without its timeline
   ErrorSplit split = {};                                    // where there is a prediction
 
   double error() const { return *predicted / measured.median() - 1; }
+  /// Whether the measured median lies in the interval; nothing without one.
+  std::optional<bool> in_interval() const {
+    return interval ? std::optional{interval->holds(measured.median())} : std::nullopt;
+  }
   /// The measured median over the bound; nothing over a bound of 0.
   std::optional<double> over_bound() const {
     return bound.time.value > 0 ? std::optional{measured.median() / bound.time.value} : std::nullopt;
@@ -72,6 +78,7 @@ struct RankedGroup {
 struct CaseSummary {
   std::size_t cases = 0;
   double median = 0, within_95 = 0, largest = 0;
+  std::size_t intervals = 0, in_interval = 0;  // predictions with an interval, and those that it holds of
   std::vector<RankedGroup> groups;
 
   double mean_tau() const;

@@ -56,11 +56,15 @@ void add_times(Cells& cells, const CaseResult& result) {
     return measured.gpu ? Cell{(*measured.gpu).*figure} : Cell{};
   };
   const auto part = [&](double ErrorSplit::*figure) { return result.predicted ? Cell{result.split.*figure} : Cell{}; };
+  const std::optional<bool> in = result.in_interval();
   cells.insert(cells.end(),
                {{"first_s", of_gpu(&GpuRunFacts::first_s)},
                 {"bound_s", result.bound.time.value},
                 {"bound_by", text(result.bound.binding)},
                 {"predicted_s", cell(result.predicted)},
+                {"interval_low_s", result.interval ? Cell{result.interval->low} : Cell{}},
+                {"interval_high_s", result.interval ? Cell{result.interval->high} : Cell{}},
+                {"in_interval", in ? text(*in ? "yes" : "no") : Cell{}},
                 {"measured_s", measured.median()},
                 {"measured_min_s", *std::min_element(measured.makespans.begin(), measured.makespans.end())},
                 {"over_bound", cell(result.over_bound())},
@@ -118,10 +122,8 @@ nlohmann::ordered_json json_of(const CaseSummary& summary) {
   for (const RankedGroup& group : summary.groups)
     groups.push_back(
         {{"group", group.name}, {"alternatives", group.alternatives}, {"tau", group.tau}, {"regret", group.regret}});
-  return {{"median", summary.median},
-          {"within_95", summary.within_95},
-          {"largest", summary.largest},
-          {"groups", std::move(groups)}};
+  return {{"median", summary.median},       {"within_95", summary.within_95},     {"largest", summary.largest},
+          {"intervals", summary.intervals}, {"in_interval", summary.in_interval}, {"groups", std::move(groups)}};
 }
 
 }  // namespace

@@ -12,10 +12,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* result_columns[] = {
-    "machine", "routine",    "m",          "n",        "k",           "dtype",      "transa",
-    "transb",  "alpha",      "beta",       "place",    "plan_policy", "plan_tile",  "plan_gpus",
-    "ops",     "plan_hash",  "makespan_s", "tflops",   "bound_s",     "bound_by",   "over_bound",
-    "kernels", "bottleneck", "busiest",    "bytes_in", "bytes_out",   "bytes_peer", "energy_j"};
+    "machine",         "routine",   "m",        "n",         "k",          "dtype",
+    "transa",          "transb",    "alpha",    "beta",      "place",      "plan_policy",
+    "plan_tile",       "plan_gpus", "ops",      "plan_hash", "makespan_s", "interval_low_s",
+    "interval_high_s", "tflops",    "bound_s",  "bound_by",  "over_bound", "kernels",
+    "bottleneck",      "busiest",   "bytes_in", "bytes_out", "bytes_peer", "energy_j"};
 constexpr const char* measured_columns[] = {"measured_s", "measured_min_s", "measured_tflops", "first_s", "check"};
 
 /// A column that is an axis, too, says what came of its value: "T" of "t".
@@ -35,6 +36,8 @@ void put_simulation(Json& cells, const Summary& summary) {
   put(cells, "machine", summary.metadata.machine), put(cells, "plan_policy", summary.metadata.policy);
   put(cells, "plan_tile", e.tile), put(cells, "plan_gpus", e.devices.size()), put(cells, "ops", e.ops);
   put(cells, "plan_hash", e.plan_hash), put(cells, "makespan_s", e.makespan), put(cells, "tflops", summary.tflops);
+  if (const auto& interval = summary.metadata.interval)
+    put(cells, "interval_low_s", interval->low), put(cells, "interval_high_s", interval->high);
   put(cells, "bound_s", e.bound), put(cells, "bound_by", e.bound_by);
   if (e.bound > 0) put(cells, "over_bound", e.makespan / e.bound);
   put(cells, "kernels", e.kernels), put(cells, "bottleneck", e.bottleneck), put(cells, "busiest", e.busiest);

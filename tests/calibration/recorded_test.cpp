@@ -59,6 +59,25 @@ TEST(Recorded, TheShippedFilesAreWhatTheFitMakesOfTheMeasurements) {
   }
 }
 
+TEST(Recorded, TheShippedFilesTellTheUncertaintyOfTheFit) {
+  for (const char* machine : {"hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h200-4", "hgx-h200-4-plain"}) {
+    std::string name = machine;
+    const bool plain = name.ends_with("-plain");
+    if (plain) name.resize(name.size() - std::string{"-plain"}.size());
+    const auto fitted = fit_topology(recorded(name), plain ? HostPages::plain : HostPages::spread).uncertainty.value();
+    const Uncertainty file = test::shipped(machine).description().uncertainty.value();
+    ASSERT_EQ(file.kernels.size(), fitted.kernels.size()) << machine;
+    const auto expect_like = [&](double in_file, double of_fit) { EXPECT_NEAR(in_file / of_fit, 1, 0.02) << machine; };
+    for (const Uncertainty::Kernels& k : fitted.kernels) {
+      expect_like(file.of_kernels(k.dtype)->measured_shapes, k.measured_shapes);
+      expect_like(file.of_kernels(k.dtype)->other_shapes, k.other_shapes);
+    }
+    for (double Uncertainty::*figure :
+         {&Uncertainty::load, &Uncertainty::copies, &Uncertainty::columns, &Uncertainty::issue})
+      expect_like(file.*figure, fitted.*figure);
+  }
+}
+
 TEST(Recorded, TheyReproduceTheMeasurements) {
   const Measurements measurements = recorded();
   for (const HostPages pages : {HostPages::spread, HostPages::plain})

@@ -8,7 +8,8 @@ from support import OLD, SMALL, CommandTest, needs_simulator
 
 COLUMNS = (
     "routine m n k dtype transa transb alpha beta place devices policy group label tile ops plan_s plan_cache "
-    "without_effect first_s bound_s bound_by predicted_s measured_s measured_min_s over_bound traced_s issue_per_op_s "
+    "without_effect first_s bound_s bound_by predicted_s interval_low_s interval_high_s in_interval measured_s "
+    "measured_min_s over_bound traced_s issue_per_op_s "
     "kernel_s copy_s waiting_s issue_s predicted_energy_j predicted_edp_js modelled_energy_j counted_energy_j "
     "counted_call_s counted_edp_js check"
 ).split()
@@ -45,6 +46,7 @@ class Cases(CommandTest):
         for row in results:
             self.assertGreater(float(row["measured_s"]), 0)
             empty = "predicted_s kernel_s copy_s waiting_s issue_s predicted_energy_j predicted_edp_js check".split()
+            empty += ["interval_low_s", "interval_high_s", "in_interval"]
             empty += ["counted_energy_j", "counted_call_s", "counted_edp_js"]  # the host counts no energy
             for column in empty:
                 self.assertEqual(row[column], "", column)

@@ -15,7 +15,7 @@ REMARKS = "# version: tilerail 1\n# date: 2026-01-02 03:04 UTC\n# machine: sampl
 DEFAULTS = {"m": 4096, "n": 4096, "k": 4096, "dtype": "f64", "transa": "N", "transb": "N", "alpha": 1, "beta": 1,
             "place": "h:h:h", "devices": 8, "policy": "tilerail", "group": "", "label": "", "tile": 1024,
             "plan_s": 0.25, "first_s": 2, "predicted_s": 1, "measured_s": 1, "measured_min_s": 1, "kernel_s": 0,
-            "copy_s": 0, "waiting_s": 0, "issue_s": 0, "check": "passed", "gpus": 8}
+            "copy_s": 0, "waiting_s": 0, "issue_s": 0, "in_interval": "", "check": "passed", "gpus": 8}
 
 
 def csv_rows(path):

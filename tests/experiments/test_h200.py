@@ -120,8 +120,19 @@ class Accuracy(HardwareTest):
         split = {line[0]: line[1:] for line in table_after(text, "split of the errors")}
         self.assertEqual(split["kernel"], ["-4.5%", "11.5%", "4", "cases"])
         self.assertEqual(split["copy"], ["+0.0%", "0.0%", "0", "cases"])
+        self.assertNotIn("in the interval", text)
         worst = [line[-5] for line in table_after(text, "largest errors")]
         self.assertEqual(worst, ["-30.0%", "+10.0%", "+4.0%", "-2.0%"])
+
+    def test_measurements_in_their_interval_are_counted(self):
+        rows = [{"in_interval": held, "dtype": dtype}
+                for held, dtype in (("yes", "f64"), ("no", "f64"), ("yes", "f16"), ("", "f32"))]
+        text = self.report("h200_accuracy", *rows)
+        table = {" ".join(line[:-4]): line[-4:] for line in table_after(text, "in the interval")}
+        self.assertEqual(table["all"], ["2", "of", "3", "67%"])
+        self.assertEqual(table["type: f64"], ["1", "of", "2", "50%"])
+        self.assertNotIn("type: f32", table)  # without an interval
+        self.assertIn("in the interval 67%, target 90%: missed", text)
 
     def test_cases_are_the_same_for_a_seed_and_cover_what_there_is(self):
         types = set(h200_accuracy.DTYPES)

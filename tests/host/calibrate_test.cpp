@@ -68,6 +68,21 @@ TEST(CalibrateHost, WarnsOfFiguresThatAreNotAsCertainAsWanted) {
   EXPECT_THAT(warnings, testing::ElementsAre(missed("copies"), missed("kernels")));
 }
 
+TEST(CalibrateHost, TellsItsUncertaintyWhereFiguresWereMeasuredAgain) {
+  EXPECT_FALSE(quick(1, 1).uncertainty);
+  HostCalibrationOptions options;
+  options.devices = 1, options.workers = 1, options.budget_seconds = 2, options.largest_gemm = 64;
+  const Topology machine{calibrate_host(options)};
+  const Uncertainty u = machine.description().uncertainty.value();
+  for (const DType dtype : {DType::f64, DType::f32}) {
+    ASSERT_TRUE(u.of_kernels(dtype));
+    EXPECT_GT(u.of_kernels(dtype)->measured_shapes, 0);
+  }
+  EXPECT_GT(u.copies, 0);
+  EXPECT_GT(u.columns, 0);
+  EXPECT_EQ(u.issue, 0) << "threads take operations as they come";
+}
+
 TEST(CalibrateHost, DescribesAMachineThatCanBeBuiltAndReadBack) {
   const Topology::Description measured = quick(2, 1);
   const Topology topology{measured};

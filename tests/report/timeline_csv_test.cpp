@@ -51,6 +51,18 @@ TEST(TimelineCsv, WritesOneRowAnOperationInPlainText) {
   EXPECT_EQ(csv, small_csv());
 }
 
+TEST(TimelineCsv, AnIntervalIsTwoNumbers) {
+  const auto with = [](const std::string& value) {
+    return replaced(small_csv(), "# ops=", "# interval_s=" + value + "\n# ops=");
+  };
+  const AnnotatedTimeline timeline = timeline_from_csv(with("0.5;1.5"), "t.csv");
+  EXPECT_EQ(timeline.metadata.interval, (PredictedInterval{0.5, 1.5}));
+  EXPECT_EQ(to_csv(timeline), with("0.5;1.5"));
+  EXPECT_THAT(error_of(with("0.5")), testing::HasSubstr("t.csv:11:14: interval_s: '0.5'; expected two numbers"));
+  EXPECT_THAT(error_of(with("2;1")), testing::HasSubstr("interval_s: 1 is below 2; expected the low end first"));
+  EXPECT_THAT(error_of(with("a;1")), testing::HasSubstr("interval_s: 'a'"));
+}
+
 TEST(TimelineCsv, LinesMayEndAsOnWindows) {
   std::string csv = small_csv();
   for (std::size_t at = 0; (at = csv.find('\n', at)) != std::string::npos; at += 2) csv.insert(at, 1, '\r');

@@ -48,6 +48,17 @@ TEST(CaseSummary, GroupsOfSeveralAreRankedInTheOrderOfTheirFirstCase) {
   EXPECT_DOUBLE_EQ(summary.mean_regret(), 0.25);
 }
 
+TEST(CaseSummary, CountsTheMeasurementsThatLieInTheirInterval) {
+  std::vector<CaseResult> results{result_of(2, 2), result_of(2, 2.5), result_of(2, 3)};
+  EXPECT_EQ(summary_of(results)->intervals, 0u);
+  EXPECT_FALSE(results[0].in_interval());
+  results[0].interval = results[1].interval = PredictedInterval{1.5, 2.4};
+  EXPECT_TRUE(results[0].in_interval().value());
+  EXPECT_FALSE(results[1].in_interval().value());
+  EXPECT_EQ(summary_of(results)->intervals, 2u);
+  EXPECT_EQ(summary_of(results)->in_interval, 1u);
+}
+
 TEST(CaseSummary, NeedsPredictions) {
   CaseResult measured_only = result_of(1, 1);
   measured_only.predicted.reset();

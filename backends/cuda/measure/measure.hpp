@@ -9,8 +9,8 @@
 namespace tilerail {
 
 struct CudaCalibrationOptions {
-  int devices = 0;       // the first so many; 0: all
-  double seconds = 200;  // about what it may take; every figure is measured three times at least
+  int devices = 0;      // the first so many; 0: all
+  double seconds = 90;  // about what it may take; every figure is measured three times at least
   std::string name = "this-machine";
   std::function<void(std::string_view)> progress;  // told what comes next; may be empty
 };

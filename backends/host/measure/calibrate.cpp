@@ -12,6 +12,7 @@
 
 #include "backends/host/measure/calibration_runs.hpp"
 #include "backends/host/measure/host_machine.hpp"
+#include "calibration/deviations.hpp"
 #include "check/blas.hpp"
 #include "model/base/error.hpp"
 
@@ -61,6 +62,7 @@ class Calibration {
   void write_links(CopyRole role, double single, double saturated);
   void write_strided(double packed_rate);
   void write_kernels();
+  void write_uncertainty();
   double k_overhead();
 
   double seconds(std::size_t figure) {
@@ -111,6 +113,7 @@ Topology::Description Calibration::run() {
   write_shape();
   write_copies();
   write_kernels();
+  write_uncertainty();
   return d_;
 }
 
@@ -244,6 +247,34 @@ void Calibration::write_kernels() {
   add_measured("kernels", fmt::format("{} on one thread a kernel, {} kernels at once on {} CPUs; 95 % intervals of the "
                                       "means within ",
                                       host::blas_name(), all_workers_, std::thread::hardware_concurrency()));
+}
+
+/// Of copies, how far those of each role and number are from what links and group say of them. Figures that were
+/// measured once tell nothing.
+void Calibration::write_uncertainty() {
+  Uncertainty u;
+  for (std::size_t i = 0; i < gemms_.size(); ++i) {
+    Deviations kernels;
+    for (std::size_t at = 0; at < gemms_[i].figures.size(); ++at) {
+      const auto& [size, rate] = d_.kernels[0].gemm[i].points[at];
+      kernels.add((Flops{2 * size * size * size} / rate).value, runs_.of(gemms_[i].figures[at].second));
+    }
+    if (!kernels.empty()) u.kernels.push_back({gemms_[i].dtype, kernels.half_width(), kernels.half_width()});
+  }
+  Deviations copies, columns;
+  const double bytes = element * static_cast<double>(CalibrationRuns::matrix_rows * packed_columns);
+  for (const Copies& role : copies_) {
+    const double single = rate(bytes / element, role.figures.front());
+    for (std::size_t i = 0; i < at_once_.size(); ++i) {
+      const double together = std::min(at_once_[i] * single, d_.groups[0].capacity->at(at_once_[i]).value);
+      copies.add(latency_ + at_once_[i] * bytes / together, runs_.of(role.figures[i]));
+    }
+  }
+  for (const Strided& s : strided_) columns.add(runs_.of(s.figure).mean, runs_.of(s.figure));
+  if (u.kernels.empty() || copies.empty()) return;
+  u.copies = copies.half_width(), u.columns = columns.half_width(), u.source = "uncertainty";
+  d_.uncertainty = u;
+  d_.sources.push_back({"uncertainty", Source::Kind::measured, uncertainty_text});
 }
 
 }  // namespace

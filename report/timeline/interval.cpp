@@ -1,0 +1,115 @@
+#include "report/timeline/interval.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "cost/kernel_costs.hpp"
+#include "cost/strided_copy.hpp"
+#include "model/base/text.hpp"
+#include "report/timeline/critical_path.hpp"
+
+namespace tilerail {
+namespace {
+
+double makespan_of(std::span<const OpTime> times) {
+  double last = 0;
+  for (const OpTime& time : times) last = std::max(last, time.end);
+  return last;
+}
+
+/// By memory: whether the load of the device slows its kernels down.
+std::vector<bool> slowed_down(const Plan& plan, const Topology& topology, std::span<const OpTime> times) {
+  const PlanKernelCosts costs{plan, topology};
+  std::vector<double> filled(topology.memories().size(), 0);
+  for (std::size_t i = 0; i < plan.ops.size(); ++i)
+    if (is_kernel(plan.ops[i].kind))
+      filled[plan.queue(plan.ops[i].queue).dst.index()] += (times[i].end - times[i].start) * costs.of(OpId{i}).share;
+  const double makespan = makespan_of(times);
+  std::vector<bool> slowed(filled.size(), false);
+  for (const MemoryId gpu : plan.devices)
+    slowed[gpu.index()] = makespan > 0 && load_factor(plan, topology, gpu, filled[gpu.index()] / makespan) > 1;
+  return slowed;
+}
+
+/// Between the half width of shapes that were measured and that of others, by how near the measured ones are.
+double width_of(const Uncertainty::Kernels& known, const Op& op, const KernelTimes& kernels) {
+  if (op.kind != OpKind::gemm) return known.measured_shapes;
+  const GemmCurve& curve = kernels.curve(known.dtype, op.trans_a, op.trans_b);
+  if (!curve.tiled) return known.measured_shapes;
+  const auto k = static_cast<double>(op.trans_a == Trans::no ? op.a.cols : op.a.rows);
+  const double near = curve.tiled->nearness(static_cast<double>(op.y.rows), static_cast<double>(op.y.cols), k);
+  return near * known.measured_shapes + (1 - near) * known.other_shapes;
+}
+
+/// Adds up what operations and pauses of a path are uncertain by.
+class PathSum {
+ public:
+  PathSum(const Plan& plan, const Topology& topology, std::span<const OpTime> times)
+      : plan_{plan},
+        topology_{topology},
+        known_{*topology.description().uncertainty},
+        kernels_{*known_.of_kernels(plan.problem.dtype)},
+        slowed_{known_.load > 0 ? slowed_down(plan, topology, times)
+                                : std::vector<bool>(topology.memories().size(), false)} {}
+
+  void add(const Op& op, double seconds, double issue) {
+    sum.issue += issue * known_.issue;
+    if (is_kernel(op.kind)) {
+      const MemoryId gpu = plan_.queue(op.queue).dst;
+      sum.kernels += seconds * width_of(kernels_, op, topology_.kernels_of(gpu));
+      if (slowed_[gpu.index()]) sum.load += seconds * known_.load;
+    } else if (op.kind == OpKind::copy) {
+      sum.copies += seconds * known_.copies;
+      if (copy_columns(plan_, op, topology_).bytes > 0) sum.columns += seconds * known_.columns;
+    }
+  }
+
+  PathUncertainty sum;
+
+ private:
+  const Plan& plan_;
+  const Topology& topology_;
+  const Uncertainty& known_;
+  Uncertainty::Kernels kernels_;
+  std::vector<bool> slowed_;
+};
+
+}  // namespace
+
+double PathUncertainty::half_width() const {
+  return std::sqrt(kernels * kernels + load * load + copies * copies + columns * columns + issue * issue);
+}
+
+std::optional<PathUncertainty> path_uncertainty(const Plan& plan, const Topology& topology,
+                                                std::span<const OpTime> times) {
+  const std::optional<Uncertainty>& known = topology.description().uncertainty;
+  if (!known || !known->of_kernels(plan.problem.dtype)) return std::nullopt;
+  PathSum path{plan, topology, times};
+  const EngineUse engines{plan, topology, times};
+  const std::vector<OpId> ops = critical_path(plan, times, engines);
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const OpTime& time = times[ops[i].index()];
+    const double before = i + 1 < ops.size() ? times[ops[i + 1].index()].end : 0;
+    const EngineUse::Pause pause = engines.pause(ops[i], before, time.start);
+    path.add(plan.op(ops[i]), time.end - time.start + std::max(0.0, pause.waiting), pause.issue);
+  }
+  return path.sum;
+}
+
+std::optional<PredictedInterval> predicted_interval(const Plan& plan, const Topology& topology,
+                                                    std::span<const OpTime> times) {
+  const auto uncertainty = path_uncertainty(plan, topology, times);
+  if (!uncertainty) return std::nullopt;
+  const double makespan = makespan_of(times), half_width = uncertainty->half_width();
+  return PredictedInterval{std::max(0.0, makespan - half_width), makespan + half_width};
+}
+
+std::string interval_text(const PredictedInterval& interval) {
+  return fmt::format("{} to {} in {:g}% of cases", seconds_text(interval.low), seconds_text(interval.high),
+                     100 * Uncertainty::level);
+}
+
+}  // namespace tilerail
