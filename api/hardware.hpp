@@ -67,8 +67,15 @@ class Hardware {
   virtual std::shared_ptr<void> keep_caller_state() const = 0;
   /// Opens the devices, with so much memory for tiles and so many streams, and their access to each other.
   virtual void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) = 0;
+  /// Throws MemoryShortage where a device has less memory than the plan needs.
   virtual std::unique_ptr<BoundPlan> bind(const Plan& plan) = 0;
+  /// Bytes that tiles could take on a GPU now, beside what so many compute streams need; 0 where it cannot be used.
+  virtual std::int64_t room_for_tiles(MemoryId gpu, int compute_streams) = 0;
   virtual RunSeconds run(BoundPlan& plan, const Pointers& matrices) = 0;
+
+  /// Of a plan that is a single kernel (plan/single_kernel.hpp): runs it after the work that `wait_for_caller` would
+  /// wait for, as fast as a library call that is waited for. The matrices need no `access`.
+  virtual RunSeconds run_single(BoundPlan& plan, void* stream, const Matrices& matrices) = 0;
 
   virtual Location locate(const void* data) const = 0;
   /// Waits for the work in `stream`, or, when it is null, in the default streams of the current device and of those

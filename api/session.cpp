@@ -9,11 +9,12 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/memory_shortage.hpp"
 #include "model/machine/topology_toml.hpp"
+#include "plan/single_kernel.hpp"
 #include "sched/policy/fields.hpp"
-#include "sched/scheduler.hpp"
 #include "study/planning/find_machine.hpp"
-#include "study/planning/judge.hpp"
+#include "study/planning/tuned_plans.hpp"
 
 namespace tilerail::api {
 namespace {
@@ -46,17 +47,6 @@ GemmProblem plannable(GemmProblem problem) {
   return problem;
 }
 
-PlanInfo info_of(const Plan& plan, const Topology& topology) {
-  PlanInfo info;
-  const std::string& judge = plan.origin.judge;
-  if (judge == "estimate") info.by = PlanInfo::By::estimate;
-  if (judge == "simulator") info.by = PlanInfo::By::simulator;
-  info.why = plan.origin.why, info.hash = content_hash(plan), info.tile = plan.tile;
-  info.operations = plan.ops.size();
-  for (const MemoryId gpu : plan.devices) info.devices.push_back(topology.memory(gpu).device);
-  return info;
-}
-
 /// A first call waits for its plan.
 Policy preset_without_judge(const std::string& name) {
   Policy policy = preset(name);
@@ -78,11 +68,11 @@ Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& optio
       devices_{checked_devices(options.devices)},
       policy_{policy_of(options)},
       policy_name_{name_of(policy_)},
-      judge_{study::judge_of(topology_)},
-      tuned_{options.plan_cache, "plan_cache", topology_},
+      planner_{topology_},
       pageable_{options.pageable},
       plans_{options.cached_plans} {
   if (topology_.hosts().empty()) throw InputError{fmt::format("machine '{}' has no host memory", topology_.name())};
+  planner_.set_tuned({options.plan_cache, "plan_cache", topology_});
   const auto caller = hardware_->keep_caller_state();
   hardware_->open(topology_);
   if (options.arena_bytes != 0) reserve(options.arena_bytes);
@@ -144,7 +134,7 @@ void Session::set_plan_cache(const std::string& file) {
   study::TunedPlans tuned;
   if (!file.empty()) tuned = study::TunedPlans{file, "plan_cache", topology_};
   const std::lock_guard lock{mutex_};
-  tuned_ = std::move(tuned);
+  planner_.set_tuned(std::move(tuned));
   plans_.clear();
 }
 
@@ -230,25 +220,50 @@ Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
   return matrices;
 }
 
-Plan Session::planned(const GemmProblem& problem, PlanInfo& info) const {
-  study::TunedPlans::Answer known = tuned_.find(problem, topology_, devices_, policy_);
-  const bool tuned = known.plan.has_value();
-  if (!tuned) {
-    known.plan = plan_gemm(problem, topology_, devices_, policy_, judge_);
-    study::note_origin(*known.plan, known.note);
+/// What others have taken of a GPU's memory shows when the plan is bound. How much of the rest can be had in one piece
+/// shows when it is asked for.
+Session::Held Session::bound(const GemmProblem& problem) {
+  const auto bind = [&](PlannedCall call) -> Held {
+    const bool single = is_single_kernel(call.plan);
+    return {hardware_->bind(call.plan), std::move(call.info), single};
+  };
+  try {
+    return bind(planner_.plan(problem, devices_, policy_));
+  } catch (const MemoryShortage&) {
   }
-  info = info_of(*known.plan, topology_);
-  if (tuned) info.by = PlanInfo::By::cache;
-  return std::move(*known.plan);
+  constexpr std::int64_t smallest_share = 8;
+  for (std::int64_t share = 1;; share *= 2) try {
+      const auto room = [&](MemoryId gpu, int streams) { return hardware_->room_for_tiles(gpu, streams) / share; };
+      return bind(planner_.plan_within(room, problem, devices_, policy_));
+    } catch (const MemoryShortage&) {
+      if (share == smallest_share) throw;
+    }
 }
 
 Session::Held& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
   const Signature signature = signature_of(problem, devices_, policy_name_);
   if (Held* held = plans_.find(signature)) return *held;
   times.planned = true;
-  PlanInfo info;
-  const Plan plan = planned(plannable(problem), info);
-  return plans_.insert(signature, {hardware_->bind(plan), std::move(info)});
+  return plans_.insert(signature, bound(plannable(problem)));
+}
+
+void Session::run(Held& held, void* stream, const Matrices& matrices, GemmTimes& times) {
+  if (held.single_kernel) {
+    const RunSeconds seconds = hardware_->run_single(*held.bound, stream, matrices);
+    times.run = seconds.run, times.issue = seconds.issue;
+    return;
+  }
+  hardware_->wait_for_caller(stream, matrices);
+  std::vector<int> users;
+  for (const MemoryId gpu : devices_) users.push_back(topology_.memory(gpu).device);
+  Stopwatch watch;
+  const auto access = hardware_->access(matrices, users, pageable_);
+  times.memory = watch.lap();
+  const RunSeconds seconds = hardware_->run(*held.bound, access->pointers());
+  times.run = seconds.run, times.issue = seconds.issue;
+  watch.lap();
+  access->finish();
+  times.memory += watch.lap();
 }
 
 void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* given, PlanInfo* plan) {
@@ -269,21 +284,10 @@ void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* give
 
   Stopwatch watch;
   Held& held = plan_for(problem, times);
-  BoundPlan& bound = *held.bound;
   if (plan) *plan = held.info;
-  bound.set_scalars(problem.alpha, problem.beta);
+  held.bound->set_scalars(problem.alpha, problem.beta);
   times.plan = watch.lap();
-  hardware_->wait_for_caller(stream, matrices);
-  std::vector<int> users;
-  for (const MemoryId gpu : devices_) users.push_back(topology_.memory(gpu).device);
-  watch.lap();
-  const auto access = hardware_->access(matrices, users, pageable_);
-  times.memory = watch.lap();
-  const RunSeconds seconds = hardware_->run(bound, access->pointers());
-  times.run = seconds.run, times.issue = seconds.issue;
-  watch.lap();
-  access->finish();
-  times.memory += watch.lap();
+  run(held, stream, matrices, times);
 }
 
 }  // namespace tilerail::api

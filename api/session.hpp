@@ -8,13 +8,12 @@
 #include <vector>
 
 #include "api/arguments.hpp"
+#include "api/call_planner.hpp"
 #include "api/hardware.hpp"
 #include "api/lru_cache.hpp"
 #include "api/signature.hpp"
 #include "model/machine/topology.hpp"
-#include "sched/choose/selection.hpp"
 #include "sched/policy/policy.hpp"
-#include "study/planning/tuned_plans.hpp"
 #include "tilerail/tilerail.hpp"
 
 namespace tilerail::api {
@@ -53,9 +52,11 @@ class Session {
   struct Held {
     std::unique_ptr<BoundPlan> bound;
     PlanInfo info;
+    bool single_kernel = false;
   };
   Held& plan_for(const GemmProblem& problem, GemmTimes& times);
-  Plan planned(const GemmProblem& problem, PlanInfo& info) const;
+  Held bound(const GemmProblem& problem);
+  void run(Held& held, void* stream, const Matrices& matrices, GemmTimes& times);
 
   mutable std::mutex mutex_;
   std::unique_ptr<Hardware> hardware_;
@@ -63,8 +64,7 @@ class Session {
   std::vector<MemoryId> devices_;
   Policy policy_;
   std::string policy_name_;  // its name, by which every call looks its plan up
-  Judge judge_;              // keeps a reference to the topology
-  study::TunedPlans tuned_;
+  CallPlanner planner_;      // keeps a reference to the topology
   Pageable pageable_;
   LruCache<Signature, Held> plans_;  // goes before the hardware that its plans are bound to
 };

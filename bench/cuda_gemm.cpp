@@ -14,7 +14,7 @@
 #include "api/include/tilerail/tilerail.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/host_buffer.hpp"
-#include "backends/cuda/run/kernels.hpp"
+#include "bench/random_doubles.hpp"
 #include "check/row_check.hpp"
 #include "model/base/statistics.hpp"
 
@@ -32,21 +32,6 @@ struct Problem {
   }
 };
 
-/// Random doubles in host memory, made by a GPU piece by piece.
-void fill(double* data, std::int64_t count, std::uint64_t seed) {
-  constexpr std::int64_t piece = std::int64_t{1} << 25;
-  void* staged = nullptr;
-  check(cudaMalloc(&staged, static_cast<std::size_t>(std::min(piece, count)) * sizeof(double)), "allocating");
-  for (std::int64_t at = 0; at < count; at += piece) {
-    const std::int64_t size = std::min(piece, count - at);
-    cuda::fill_random({static_cast<std::byte*>(staged), size, 1, size}, DType::f64,
-                      seed + static_cast<std::uint64_t>(at), nullptr);
-    check(cudaMemcpy(data + at, staged, static_cast<std::size_t>(size) * sizeof(double), cudaMemcpyDeviceToHost),
-          "filling");
-  }
-  cudaFree(staged);
-}
-
 class Bench {
  public:
   Bench(const Problem& p, HostPages pages, int calls)
@@ -56,7 +41,7 @@ class Bench {
         b_{bytes(p.k, p.n), pages},
         c_{bytes(p.m, p.n), pages},
         before_(static_cast<std::size_t>(p.m * p.n)) {
-    fill(a(), p.m * p.k, 1), fill(b(), p.k * p.n, 2), fill(c(), p.m * p.n, 3);
+    fill_randomly(a(), p.m * p.k, 1), fill_randomly(b(), p.k * p.n, 2), fill_randomly(c(), p.m * p.n, 3);
     std::copy_n(c(), before_.size(), before_.data());
   }
 

@@ -64,6 +64,24 @@ class CudaHardware final : public Hardware {
     return {times.wall, times.issue};
   }
 
+  std::int64_t room_for_tiles(MemoryId gpu, int compute_streams) override {
+    return executor_->room_for_tiles(gpu, compute_streams);
+  }
+
+  /// In the legacy stream of the GPU with the matrices the kernel comes after all that the caller has there.
+  RunSeconds run_single(BoundPlan& plan, void* stream, const Matrices& matrices) override {
+    int current = 0;
+    cuda::check(cudaGetDevice(&current), "reading the current device");
+    if (stream != nullptr)
+      cuda::check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), waiting);
+    else if (matrices[2].location != current)
+      cuda::check(cudaStreamSynchronize(cudaStreamLegacy), waiting);
+    const CudaRunTimes times =
+        executor_->run_single(static_cast<CudaBoundPlan&>(plan).bound(),
+                              {matrices[0].data, matrices[1].data, matrices[2].data}, stream != nullptr);
+    return {times.wall, times.issue};
+  }
+
   Location locate(const void* data) const override {
     const int device = cuda::device_of(data);
     return device < 0 ? Location{} : Location{device};

@@ -14,6 +14,7 @@
 #include "api/hardware.hpp"
 #include "api/session.hpp"
 #include "backends/host/run/host_executor.hpp"
+#include "model/base/memory_shortage.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "tests/support/shipped.hpp"
 
@@ -29,6 +30,7 @@ struct Log {
   int reserved_streams = 0;               // compute streams that it asked for
   std::optional<Plan> plan;               // that was run last
   std::optional<HostPages> host_pages;    // of the last allocation
+  std::map<MemoryId, std::int64_t> room;  // bytes for tiles of GPUs that have less than described
 };
 
 class FakeHardware final : public Hardware {
@@ -44,8 +46,20 @@ class FakeHardware final : public Hardware {
     log_->reserved_streams = compute_streams;
   }
   std::unique_ptr<BoundPlan> bind(const Plan& plan) override {
+    for (const auto& [gpu, bytes] : log_->room)
+      if (plan.peak_bytes[gpu.index()] > bytes) throw MemoryShortage{"made to be short of memory"};
     ++log_->binds;
     return std::make_unique<Bound>(plan);
+  }
+  std::int64_t room_for_tiles(MemoryId gpu, int) override {
+    const auto found = log_->room.find(gpu);
+    return found == log_->room.end() ? std::int64_t{1} << 30 : found->second;
+  }
+  RunSeconds run_single(BoundPlan& plan, void* stream, const Matrices& matrices) override {
+    log_->steps = {"single"};
+    log_->stream = stream;
+    execute(plan, {matrices[0].data, matrices[1].data, matrices[2].data});
+    return {2, 1};
   }
   RunSeconds run(BoundPlan& plan, const Pointers& matrices) override {
     log_->steps.push_back("run");
@@ -54,10 +68,7 @@ class FakeHardware final : public Hardware {
       --log_->failures;
       throw std::runtime_error{"operation 7 (gemm on gpu1): made to fail"};
     }
-    executor_->set_matrices({matrices[0], matrices[1], matrices[2]});
-    const Plan& held = dynamic_cast<const Bound&>(plan).held;
-    executor_->execute(held);
-    log_->plan = held;
+    execute(plan, matrices);
     return {2, 1};
   }
   Location locate(const void* data) const override {
@@ -103,6 +114,13 @@ class FakeHardware final : public Hardware {
     Matrices matrices;
     std::shared_ptr<Log> log;
   };
+
+  void execute(BoundPlan& plan, const Pointers& matrices) {
+    executor_->set_matrices({matrices[0], matrices[1], matrices[2]});
+    const Plan& held = dynamic_cast<const Bound&>(plan).held;
+    executor_->execute(held);
+    log_->plan = held;
+  }
 
   std::shared_ptr<Log> log_;
   std::list<std::vector<std::byte>> buffers_;

@@ -12,11 +12,14 @@
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/cuda_plan.hpp"
 #include "backends/cuda/run/device.hpp"
+#include "backends/cuda/run/host_arena.hpp"
 #include "backends/cuda/run/issuer_pool.hpp"
 #include "backends/cuda/run/peer_access.hpp"
 #include "backends/cuda/run/plan_run.hpp"
+#include "backends/cuda/run/single_run.hpp"
 #include "backends/cuda/run/tracer.hpp"
 #include "model/base/error.hpp"
+#include "model/base/memory_shortage.hpp"
 #include "plan/validate.hpp"
 
 namespace tilerail {
@@ -38,10 +41,6 @@ class CudaExecutor::State {
       throw InputError{fmt::format("{} CUDA devices given for the {} GPUs of '{}'", options_.ordinals.size(),
                                    topology_.gpus().size(), topology_.name())};
     devices_.resize(topology_.memories().size());
-  }
-
-  ~State() {
-    if (host_arena_) cudaFreeHost(host_arena_);
   }
 
   int ordinal(MemoryId gpu) const {
@@ -73,8 +72,7 @@ class CudaExecutor::State {
   int there_;
   std::vector<std::unique_ptr<cuda::Device>> devices_;  // by MemoryId
   std::map<std::pair<int, int>, bool> peers_;
-  std::byte* host_arena_ = nullptr;
-  std::int64_t host_arena_bytes_ = 0;
+  cuda::HostArena host_arena_;
   cuda::IssuerPool pool_;
 };
 
@@ -119,7 +117,7 @@ void CudaExecutor::State::reserve_arenas(const Plan& plan) {
     const std::int64_t available = d.available_bytes();
     if (bytes <= available && d.reserve(bytes)) continue;
     const double capacity = topology_.memory(MemoryId{m}).capacity.value_or(Bytes{static_cast<double>(bytes)}).value;
-    throw InputError{
+    throw MemoryShortage{
         fmt::format("the plan needs {} for tiles in {}, which has {} free; --set memory-fraction={:.2f} would fit",
                     gigabytes(bytes), plan.memories[m], gigabytes(available),
                     std::floor(90 * static_cast<double>(available) / capacity) / 100)};
@@ -130,15 +128,7 @@ void CudaExecutor::State::reserve_host(const Plan& plan) {
   std::int64_t bytes = 0;
   for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
     if (topology_.is_host(MemoryId{m})) bytes += plan.peak_bytes[m];
-  if (bytes <= host_arena_bytes_) return;
-  if (host_arena_) cuda::check(cudaFreeHost(host_arena_), "freeing the host's arena");
-  host_arena_ = nullptr;
-  host_arena_bytes_ = 0;
-  void* memory = nullptr;
-  cuda::check(cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable),
-              "allocating " + gigabytes(bytes) + " for tiles on the host");
-  host_arena_ = static_cast<std::byte*>(memory);
-  host_arena_bytes_ = bytes;
+  host_arena_.reserve(bytes);
 }
 
 std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
@@ -188,7 +178,8 @@ std::vector<std::byte*> CudaExecutor::State::buffers(const Plan& plan, const Mat
   starts.reserve(plan.buffers.size());
   for (const Buffer& buffer : plan.buffers) {
     if (buffer.kind == Buffer::Kind::tile) {
-      std::byte* arena = topology_.is_host(buffer.memory) ? host_arena_ : devices_[buffer.memory.index()]->arena();
+      std::byte* arena =
+          topology_.is_host(buffer.memory) ? host_arena_.data() : devices_[buffer.memory.index()]->arena();
       starts.push_back(arena + buffer.offset);
       continue;
     }
@@ -240,7 +231,19 @@ void CudaExecutor::reserve(std::span<const MemoryId> gpus, std::int64_t bytes, i
   }
 }
 
+std::int64_t CudaExecutor::room_for_tiles(MemoryId gpu, int compute_streams) {
+  try {
+    return state_->device(gpu).room_for_tiles(static_cast<std::size_t>(compute_streams));
+  } catch (const std::runtime_error&) {  // no context fits in, for one
+    return 0;
+  }
+}
+
 std::shared_ptr<CudaPlan> CudaExecutor::prepare(const Plan& plan) { return state_->prepare(plan); }
+
+CudaRunTimes CudaExecutor::run_single(CudaPlan& plan, const Matrices& matrices, bool own_stream) {
+  return cuda::run_single(plan, state_->device(plan.plan.devices.front()), matrices, own_stream);
+}
 
 CudaRunTimes CudaExecutor::run(CudaPlan& plan, const Matrices& matrices) {
   if (state_->tracer_) state_->tracer_->pause();

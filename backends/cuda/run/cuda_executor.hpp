@@ -45,15 +45,23 @@ class CudaExecutor final : public Executor {
   /// no more find them ready. Throws HardwareError when a device is not there, InputError when it lacks the memory.
   void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams);
 
-  /// Binds a plan. Throws InputError when the plan is not valid, is not of this topology, or its peak exceeds a
-  /// device's free memory (naming what would fit), HardwareError when a device is not there or the plan copies between
-  /// devices without peer access.
+  /// Bytes that tiles could take on a GPU now, beside what so many compute streams need; 0 where it cannot be opened.
+  std::int64_t room_for_tiles(MemoryId gpu, int compute_streams);
+
+  /// Binds a plan. Throws InputError when the plan is not valid, is not of this topology, MemoryShortage when its peak
+  /// exceeds a device's free memory (naming what would fit), HardwareError when a device is not there or the plan
+  /// copies between devices without peer access.
   std::shared_ptr<CudaPlan> prepare(const Plan& plan);
 
   /// Runs a bound plan and returns when the results are in place. Throws InputError when a matrix is missing or not
   /// where the plan says, cuda::CudaError naming the operation that failed; the executor stays usable after it unless
   /// the device itself is lost.
   CudaRunTimes run(CudaPlan& plan, const Matrices& matrices);
+
+  /// Runs a bound plan of one kernel whose operands are all matrices (plan/single_kernel.hpp) from the calling thread,
+  /// in the legacy default stream of its GPU, or, where `own_stream` is set, in one of the executor's. Matrices are not
+  /// checked: the caller knows where they are.
+  CudaRunTimes run_single(CudaPlan& plan, const Matrices& matrices, bool own_stream);
 
   /// Runs with trace as the options say, at least `automatic`. Times are since the first operation began.
   Timeline run_traced(CudaPlan& plan, const Matrices& matrices, CudaRunTimes* times = nullptr);

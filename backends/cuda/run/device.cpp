@@ -1,11 +1,20 @@
 #include "backends/cuda/run/device.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
 #include "backends/cuda/run/cuda_check.hpp"
+#include "model/base/memory_shortage.hpp"
 
 namespace tilerail::cuda {
 namespace {
 
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what cuBLAS recommends from Hopper on
+constexpr std::size_t small_workspace_bytes = std::size_t{4} << 20;
+constexpr std::size_t handle_bytes = std::size_t{8} << 20;  // about what a handle and a stream take by themselves
+constexpr std::int64_t share_of_driver = 16;                // of what is free: kernels are loaded when first used
 
 }  // namespace
 
@@ -23,6 +32,7 @@ Device::~Device() {
     cudaStreamDestroy(compute.stream);
     cudaFree(compute.workspace);
   }
+  if (default_handle_) cublasDestroy(default_handle_);
   for (const cudaStream_t stream : copy_) cudaStreamDestroy(stream);
   cudaFree(arena_);
   cudaSetDevice(before);
@@ -33,7 +43,13 @@ bool Device::reserve(std::int64_t bytes) {
   const DeviceScope scope{ordinal_};
   check(cudaFree(arena_), "freeing an arena");
   arena_ = nullptr;
-  arena_bytes_ = 0;
+  const std::int64_t before = std::exchange(arena_bytes_, 0);
+  if (allocate_arena(bytes)) return true;
+  if (before > 0) allocate_arena(before);
+  return false;
+}
+
+bool Device::allocate_arena(std::int64_t bytes) {
   void* memory = nullptr;
   if (cudaMalloc(&memory, static_cast<std::size_t>(bytes)) != cudaSuccess) {
     cudaGetLastError();
@@ -51,6 +67,13 @@ std::int64_t Device::available_bytes() const {
   return static_cast<std::int64_t>(free) + arena_bytes_;
 }
 
+std::int64_t Device::room_for_tiles(std::size_t compute_streams) const {
+  const std::size_t missing = compute_streams - std::min(compute_streams, compute_.size());
+  const auto workspaces = static_cast<std::int64_t>(missing * (workspace_bytes + handle_bytes));
+  const std::int64_t left = available_bytes() - workspaces;
+  return std::max<std::int64_t>(0, left - left / share_of_driver);
+}
+
 void Device::open_streams(std::size_t compute, std::size_t copy) {
   const DeviceScope scope{ordinal_};
   while (compute_.size() < compute) compute_.push_back(open_compute());
@@ -64,14 +87,45 @@ void Device::open_streams(std::size_t compute, std::size_t copy) {
 Device::Compute Device::open_compute() const {
   Compute made;
   check(cudaStreamCreateWithFlags(&made.stream, cudaStreamNonBlocking), "creating a stream");
-  check(cublasCreate(&made.handle), "creating a cuBLAS handle");
+  const cublasStatus_t status = cublasCreate(&made.handle);
+  if (status == CUBLAS_STATUS_ALLOC_FAILED || status == CUBLAS_STATUS_NOT_INITIALIZED) {
+    cudaGetLastError();
+    cudaStreamDestroy(made.stream);
+    throw MemoryShortage{fmt::format("CUDA device {} has no memory for a cuBLAS handle", ordinal_)};
+  }
+  check(status, "creating a cuBLAS handle");
   void* memory = nullptr;
-  check(cudaMalloc(&memory, workspace_bytes + sizeof(double)), "allocating a cuBLAS workspace");
+  for (const std::size_t bytes : {workspace_bytes, small_workspace_bytes, std::size_t{0}}) {
+    if (cudaMalloc(&memory, bytes + sizeof(double)) == cudaSuccess) {
+      made.workspace_bytes = bytes;
+      break;
+    }
+    cudaGetLastError();
+  }
+  if (memory == nullptr) {
+    cublasDestroy(made.handle);
+    cudaStreamDestroy(made.stream);
+    throw MemoryShortage{fmt::format("CUDA device {} has no memory for a cuBLAS workspace", ordinal_)};
+  }
   made.workspace = static_cast<std::byte*>(memory);
-  made.scalar = made.workspace + workspace_bytes;
-  check(cublasSetStream(made.handle, made.stream), "binding a cuBLAS handle");
-  check(cublasSetWorkspace(made.handle, made.workspace, workspace_bytes), "binding a cuBLAS workspace");
-  check(cublasSetPointerMode(made.handle, CUBLAS_POINTER_MODE_HOST), "binding a cuBLAS handle");
+  made.scalar = made.workspace + made.workspace_bytes;
+  bind(made.handle, made.stream, made);
+  return made;
+}
+
+void Device::bind(cublasHandle_t handle, cudaStream_t stream, const Compute& memory) {
+  check(cublasSetStream(handle, stream), "binding a cuBLAS handle");
+  check(cublasSetWorkspace(handle, memory.workspace, memory.workspace_bytes), "binding a cuBLAS workspace");
+  check(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST), "binding a cuBLAS handle");
+}
+
+cublasHandle_t Device::default_stream_handle() {
+  if (default_handle_) return default_handle_;
+  const DeviceScope scope{ordinal_};
+  cublasHandle_t made = nullptr;
+  check(cublasCreate(&made), "creating a cuBLAS handle");
+  default_handle_ = made;
+  bind(made, cudaStreamLegacy, compute_.front());
   return made;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/issue_op.hpp"
 #include "plan/describe.hpp"
 
 namespace tilerail::cuda {
@@ -91,37 +92,12 @@ double PlanRun::issue_step(const StreamProgram::Step& step) {
     check(cudaStreamWaitEvent(stream, plan_.event(wait.event), 0), "waiting for an event");
   }
   if (tracer_) tracer_->before(step.op, stream);
-  issue_operation(plan_.plan.op(step.op), step.stream);
+  issue_op(plan_.plan, plan_.plan.op(step.op), buffers_,
+           {stream, plan_.handles[step.stream], plan_.scalars[step.stream]});
   if (tracer_) tracer_->after(step.op, stream);
   if (step.event >= 0)
     check(cudaEventRecord(plan_.event(static_cast<std::size_t>(step.event)), stream), "recording an event");
   return waited;
-}
-
-void PlanRun::issue_operation(const Op& op, std::uint32_t stream) {
-  const DType dtype = plan_.plan.buffer(op.y.buffer).dtype;
-  const double alpha = plan_.plan.value(op.alpha), beta = plan_.plan.value(op.beta);
-  switch (op.kind) {
-    case OpKind::copy:
-      return copy(block(op.a), block(op.y), element_size(dtype), plan_.streams[stream]);
-    case OpKind::axpby:
-      return axpby(block(op.a), block(op.y), alpha, beta, dtype, plan_.streams[stream]);
-    case OpKind::gemm:
-      return gemm(static_cast<cublasHandle_t>(plan_.handles[stream]),
-                  {dtype, op.trans_a, op.trans_b, op.trans_a == Trans::no ? op.a.cols : op.a.rows, alpha, beta,
-                   block(op.a), block(op.b), block(op.y), plan_.scalars[stream]});
-    case OpKind::join:
-      return;
-    default:
-      throw std::logic_error{"no CUDA kernel of this kind"};  // require_kernels refused the plan
-  }
-}
-
-Block PlanRun::block(const View& view) const {
-  const Buffer& buffer = plan_.plan.buffer(view.buffer);
-  const std::int64_t first = view.row + view.col * buffer.ld;
-  std::byte* base = buffers_[view.buffer.index()];
-  return {base ? base + first * buffer.element() : nullptr, view.rows, view.cols, buffer.ld};
 }
 
 void PlanRun::fail(std::optional<OpId> op, const std::string& what) {

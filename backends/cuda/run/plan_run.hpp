@@ -10,7 +10,6 @@
 
 #include "backends/cuda/run/cuda_plan.hpp"
 #include "backends/cuda/run/issuer_pool.hpp"
-#include "backends/cuda/run/kernels.hpp"
 #include "backends/cuda/run/tracer.hpp"
 
 namespace tilerail::cuda {
@@ -37,8 +36,6 @@ class PlanRun {
   void issue_all(std::size_t issuer) noexcept;
   void wait_for_streams(std::size_t issuer);
   double issue_step(const StreamProgram::Step& step);
-  void issue_operation(const Op& op, std::uint32_t stream);
-  Block block(const View& view) const;
   void fail(std::optional<OpId> op, const std::string& what);
 
   CudaPlan& plan_;

@@ -1,0 +1,117 @@
+#include "api/call_planner.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "api/single_gpu.hpp"
+#include "model/base/error.hpp"
+#include "model/base/memory_shortage.hpp"
+#include "model/base/text.hpp"
+#include "plan/memory_needs.hpp"
+#include "sched/scheduler.hpp"
+#include "study/planning/judge.hpp"
+
+namespace tilerail::api {
+namespace {
+
+PlanInfo info_of(const Plan& plan, const Topology& topology) {
+  PlanInfo info;
+  const std::string& judge = plan.origin.judge;
+  if (judge == "estimate") info.by = PlanInfo::By::estimate;
+  if (judge == "simulator") info.by = PlanInfo::By::simulator;
+  info.why = plan.origin.why, info.hash = content_hash(plan), info.tile = plan.tile;
+  info.operations = plan.ops.size();
+  for (const MemoryId gpu : plan.devices) info.devices.push_back(topology.memory(gpu).device);
+  return info;
+}
+
+PlannedCall call_of(Plan plan, const Topology& topology) {
+  PlanInfo info = info_of(plan, topology);
+  return {std::move(plan), std::move(info)};
+}
+
+PlannedCall single_call(Plan single, const std::string& why, const Topology& topology) {
+  single.origin.judge = "estimate", single.origin.why = why;
+  return call_of(std::move(single), topology);
+}
+
+/// Where memory is scarce, cuBLAS' workspaces are to leave it to tiles.
+constexpr int few_streams = 2;
+
+struct Free {
+  MemoryId gpu;
+  std::int64_t bytes;
+};
+
+/// The machine with what is free now: for tiles, beside the matrices that are there already.
+Topology with_free(const Topology& topology, std::span<const Free> free, const GemmProblem& problem) {
+  Topology::Description less = topology.description();
+  const std::vector<MemoryNeed> needs = memory_needs(problem, topology.memories().size());
+  for (const Free& one : free)
+    less.memories[one.gpu.index()].capacity =
+        Bytes{std::max(1.0, static_cast<double>(one.bytes) + needs[one.gpu.index()].matrices)};
+  return Topology{std::move(less)};
+}
+
+std::string text(std::span<const Free> free, const Topology& topology) {
+  std::vector<std::string> all;
+  for (const Free& one : free)
+    all.push_back(fmt::format("{} in '{}'", bytes_text(static_cast<double>(one.bytes)), topology.memory(one.gpu).name));
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+}  // namespace
+
+CallPlanner::CallPlanner(const Topology& topology) : topology_{topology}, judge_{study::judge_of(topology)} {}
+
+PlannedCall CallPlanner::plan(const GemmProblem& problem, std::span<const MemoryId> devices,
+                              const Policy& policy) const {
+  const GemmProblem whole = checked(problem);
+  std::optional<Plan> single = single_kernel_plan(whole, topology_, devices, policy);
+  if (single)
+    if (const Trust trust = trust_in_others(*single, topology_, devices); !trust.several)
+      return single_call(std::move(*single), trust.why, topology_);
+  study::TunedPlans::Answer known = tuned_.find(problem, topology_, devices, policy);
+  const bool tuned = known.plan.has_value();
+  if (!tuned) {
+    known.plan = plan_gemm(problem, topology_, devices, policy, judge_);
+    study::note_origin(*known.plan, known.note);
+  }
+  if (single)
+    if (const Trust trust = trust_in(*known.plan, *single, topology_); !trust.several)
+      return single_call(std::move(*single), trust.why, topology_);
+  PlannedCall call = call_of(std::move(*known.plan), topology_);
+  if (tuned) call.info.by = PlanInfo::By::cache;
+  return call;
+}
+
+PlannedCall CallPlanner::plan_within(const Room& room, const GemmProblem& problem, std::span<const MemoryId> devices,
+                                     const Policy& given) const {
+  Policy policy = given;
+  policy.memory_fraction = 1;
+  policy.compute_streams = given.compute_streams > 0 ? std::min(given.compute_streams, few_streams) : few_streams;
+  std::vector<Free> free;
+  for (const MemoryId gpu : devices) free.push_back({gpu, room(gpu, policy.compute_streams)});
+  const std::string seen = text(free, topology_);
+  std::ranges::stable_sort(free, std::greater{}, &Free::bytes);
+  for (std::string why; !free.empty(); free.pop_back()) {
+    std::vector<MemoryId> left;
+    for (const Free& one : free) left.push_back(one.gpu);
+    std::ranges::sort(left);
+    try {
+      PlannedCall call = call_of(plan_gemm(problem, with_free(topology_, free, problem), left, policy), topology_);
+      call.info.why += fmt::format("; memory was short: free for tiles were {}", seen);
+      return call;
+    } catch (const InputError& error) {
+      if (free.size() == 1) throw MemoryShortage{fmt::format("free for tiles are {}: {}", seen, error.what())};
+    }
+  }
+  throw MemoryShortage{"no GPU is left to plan for"};
+}
+
+}  // namespace tilerail::api

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "model/machine/topology.hpp"
+#include "plan/plan.hpp"
+#include "sched/choose/judge.hpp"
+#include "sched/policy/policy.hpp"
+#include "study/planning/tuned_plans.hpp"
+#include "tilerail/tilerail.hpp"
+
+namespace tilerail::api {
+
+struct PlannedCall {
+  Plan plan;
+  PlanInfo info;
+};
+
+/// Plans the problems of calls: from a plan cache, by the estimate, or as one kernel where several GPUs would not pay.
+class CallPlanner {
+ public:
+  /// Keeps a reference to the topology.
+  explicit CallPlanner(const Topology& topology);
+
+  void set_tuned(study::TunedPlans tuned) { tuned_ = std::move(tuned); }
+
+  /// Throws InputError as plan_gemm does.
+  PlannedCall plan(const GemmProblem& problem, std::span<const MemoryId> devices, const Policy& policy) const;
+
+  /// Bytes that tiles may take on a GPU that gets so many compute streams.
+  using Room = std::function<std::int64_t(MemoryId gpu, int compute_streams)>;
+  /// The same where GPUs have less memory than described: with what there is, leaving out those that have least while
+  /// no plan fits. Throws MemoryShortage, which says what is free.
+  PlannedCall plan_within(const Room& room, const GemmProblem& problem, std::span<const MemoryId> devices,
+                          const Policy& policy) const;
+
+ private:
+  const Topology& topology_;
+  Judge judge_;
+  study::TunedPlans tuned_;
+};
+
+}  // namespace tilerail::api

@@ -1,0 +1,74 @@
+#include "api/single_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cost/estimate.hpp"
+#include "plan/single_kernel.hpp"
+#include "sched/choose/search.hpp"
+#include "sched/scheduler.hpp"
+
+namespace tilerail::api {
+namespace {
+
+// docs/model.md#calls-on-one-gpu says where these come from.
+constexpr Seconds least_shared{500e-6};
+constexpr double doubt_if_measured = 2, doubt_if_assumed = 4;
+
+/// Whether every figure was measured, or fitted to measurements.
+bool is_measured(const Topology& topology) {
+  return std::ranges::none_of(topology.description().sources, [](const Source& source) {
+    return source.kind == Source::Kind::assumed || source.kind == Source::Kind::published;
+  });
+}
+
+std::string text(Seconds time) { return fmt::format("{:.1f} us", 1e6 * time.value); }
+
+Estimate estimate(const Plan& plan, const Topology& topology) {
+  return estimate_plan(plan, topology, Resources{topology});
+}
+
+}  // namespace
+
+std::optional<Plan> single_kernel_plan(const GemmProblem& p, const Topology& topology,
+                                       std::span<const MemoryId> devices, const Policy& policy) {
+  if (policy.device_choice != DeviceChoice::search || policy.tile_choice != TileChoice::search) return {};
+  if (policy.tile != 0 || policy.select || !policy.in_place) return {};
+  if (p.place_a != p.place_c || p.place_b != p.place_c) return {};
+  if (std::ranges::find(devices, p.place_c) == devices.end()) return {};
+  if (!topology.kernels_of(p.place_c).knows(p.dtype, p.trans_a, p.trans_b))
+    return {};  // the planner says what is missing
+  Policy whole = policy;
+  whole.tile = std::max({p.m, p.n, p.k});
+  whole.judge_ops = 0;
+  Plan plan = plan_gemm(p, topology, std::span{&p.place_c, 1}, whole);
+  return is_single_kernel(plan) ? std::optional{std::move(plan)} : std::nullopt;
+}
+
+Trust trust_in_others(const Plan& single, const Topology& topology, std::span<const MemoryId> devices) {
+  const Seconds alone = estimate(single, topology).makespan;
+  const std::string& name = topology.memory(single.devices.front()).name;
+  if (devices.size() == 1) return {false, fmt::format("one kernel on {}, the only GPU, where all matrices are", name)};
+  if (alone < least_shared)
+    return {false, fmt::format("one kernel on {}, where all matrices are: an estimated {} are too little to share",
+                               name, text(alone))};
+  return {true, ""};
+}
+
+Trust trust_in(const Plan& several, const Plan& single, const Topology& topology) {
+  const Estimate shared = estimate(several, topology);
+  const Seconds alone = estimate(single, topology).makespan;
+  const double doubt = is_measured(topology) ? doubt_if_measured : doubt_if_assumed;
+  const Seconds ideal = std::min(alone, shared.kernels) / static_cast<double>(several.devices.size());
+  const Seconds at_worst = ideal + doubt * std::max(Seconds{0}, shared.makespan - ideal);
+  if (at_worst < alone) return {true, ""};
+  return {
+      false,
+      fmt::format("one kernel on {}, where all matrices are: {} by the estimate; {} are estimated to take {}, but {} "
+                  "if the machine moves data {:.0f} times as slowly as described",
+                  topology.memory(single.devices.front()).name, text(alone), gpus_text(topology, several.devices),
+                  text(shared.makespan), text(at_worst), doubt)};
+}
+
+}  // namespace tilerail::api

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tilerail::cuda {
+
+/// Page-locked memory for tiles on hosts, which lives across calls.
+class HostArena {
+ public:
+  HostArena() = default;
+  ~HostArena();
+  HostArena(const HostArena&) = delete;
+  HostArena& operator=(const HostArena&) = delete;
+
+  /// Makes it hold at least so many bytes; its old contents are lost then. Throws CudaError.
+  void reserve(std::int64_t bytes);
+  std::byte* data() const { return data_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,192 @@
+// What a call of the library costs beside the work itself, in ratios of one process:
+//   gpu       all matrices on GPU 0: against one cuBLAS call there that is waited for
+//   pageable  all matrices in host memory: ordinary memory against page-locked one
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/include/tilerail/tilerail.hpp"
+#include "bench/random_doubles.hpp"
+#include "check/row_check.hpp"
+#include "model/base/statistics.hpp"
+
+namespace {
+
+using namespace tilerail;
+using cuda::check;
+
+double seconds(const std::function<void()>& call) {
+  const auto begin = std::chrono::steady_clock::now();
+  call();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+ContextOptions options_for(const std::string& topology) {
+  ContextOptions options;
+  options.topology = topology;
+  return options;
+}
+
+class DeviceDoubles {
+ public:
+  DeviceDoubles(std::int64_t count, std::uint64_t seed) : count_{count} {
+    check(cudaMalloc(&data_, static_cast<std::size_t>(count) * sizeof(double)), "allocating");
+    fill_randomly(data(), count, seed);
+  }
+  ~DeviceDoubles() { cudaFree(data_); }
+  DeviceDoubles(const DeviceDoubles&) = delete;
+  DeviceDoubles& operator=(const DeviceDoubles&) = delete;
+  double* data() const { return static_cast<double*>(data_); }
+  std::vector<double> fetched() const {
+    std::vector<double> host(static_cast<std::size_t>(count_));
+    check(cudaMemcpy(host.data(), data_, host.size() * sizeof(double), cudaMemcpyDefault), "fetching");
+    return host;
+  }
+
+ private:
+  std::int64_t count_;
+  void* data_ = nullptr;
+};
+
+void compare_on_gpu(Context& context, cublasHandle_t handle, std::int64_t n) {
+  const DeviceDoubles a{n * n, 1}, b{n * n, 2}, ours{n * n, 3}, theirs{n * n, 4};
+  const double one = 1, zero = 0;
+  PlanInfo info;
+  GemmOptions options;
+  options.plan = &info;
+  const auto call_ours = [&] {
+    gemm(context, 'N', 'N', n, n, n, 1.0, a.data(), n, b.data(), n, 0.0, ours.data(), n, options);
+  };
+  const auto call_theirs = [&] {
+    check(cublasDgemm_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.data(), n, b.data(), n, &zero,
+                         theirs.data(), n),
+          "cublasDgemm");
+    check(cudaStreamSynchronize(nullptr), "cublasDgemm");
+  };
+  const double first = seconds(call_ours);
+  call_theirs();
+  double largest = 0;
+  const std::vector<double> mine = ours.fetched(), reference = theirs.fetched();
+  for (std::size_t i = 0; i < mine.size(); ++i) largest = std::max(largest, std::abs(mine[i] - reference[i]));
+  std::vector<double> times, reference_times;
+  for (int i = 0; i < (n < 2048 ? 300 : 60); ++i) {
+    times.push_back(seconds(call_ours));
+    reference_times.push_back(seconds(call_theirs));
+  }
+  const double middle = median(times), reference_middle = median(reference_times);
+  const bool right = largest <= 1e-15 * static_cast<double>(n) * std::sqrt(static_cast<double>(n));
+  std::printf("%6lld %10.1f %10.1f %10.1f %8.2f %8.3f %6zu %5zu  %s\n", static_cast<long long>(n), 1e6 * first,
+              1e6 * middle, 1e6 * reference_middle, 1e6 * (middle - reference_middle), middle / reference_middle,
+              info.operations, info.devices.size(), right ? "right" : "WRONG");
+  std::fflush(stdout);
+}
+
+void run_on_gpu(const std::string& topology) {
+  Context context{options_for(topology)};
+  cublasHandle_t handle = nullptr;
+  check(cublasCreate(&handle), "creating a cuBLAS handle");
+  std::printf("f64, matrices on GPU 0, machine '%s' with %zu GPUs\n%6s %10s %10s %10s %8s %8s %6s %5s\n",
+              context.topology_name().c_str(), context.devices().size(), "n", "first us", "ours us", "cuBLAS us",
+              "more us", "ratio", "ops", "GPUs");
+  for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048, 3072, 4096}) compare_on_gpu(context, handle, n);
+  cublasDestroy(handle);
+}
+
+/// Ordinary memory, of huge pages where the system gives them on demand, as arrays of numpy are.
+struct Freed {
+  void operator()(double* data) const { std::free(data); }
+};
+using Pageable = std::unique_ptr<double[], Freed>;
+Pageable ordinary(std::int64_t count, bool huge_pages) {
+  constexpr std::size_t page = 2 << 20;
+  const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(double) + page - 1) / page * page;
+  Pageable memory{static_cast<double*>(std::aligned_alloc(page, bytes))};
+  madvise(memory.get(), bytes, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  return memory;
+}
+
+class HostCase {
+ public:
+  HostCase(std::int64_t n, double* a, double* b, double* c, std::string name)
+      : n_{n}, a_{a}, b_{b}, c_{c}, name_{std::move(name)} {
+    fill_randomly(a, n * n, 1), fill_randomly(b, n * n, 2), fill_randomly(c, n * n, 3);
+  }
+  double time(Context& context, int calls, double reference) {
+    const std::vector<double> before(c_, c_ + n_ * n_);
+    GemmTimes parts;
+    GemmOptions options;
+    options.times = &parts;
+    const auto call = [&] { gemm(context, 'N', 'N', n_, n_, n_, 1.0, a_, n_, b_, n_, 1.0, c_, n_, options); };
+    const double first = seconds(call);
+    const bool right = passes(before);
+    std::vector<double> times, memory;
+    for (int i = 0; i < calls; ++i) times.push_back(seconds(call)), memory.push_back(parts.memory);
+    const double middle = median(times);
+    std::printf("%-24s %10.2f %10.2f %10.2f %8.3f  %s\n", name_.c_str(), 1e3 * first, 1e3 * middle,
+                1e3 * median(memory), middle / (reference > 0 ? reference : middle), right ? "right" : "WRONG");
+    std::fflush(stdout);
+    return middle;
+  }
+
+ private:
+  bool passes(const std::vector<double>& before) const {
+    GemmProblem p;
+    p.m = p.n = p.k = n_;
+    const auto bytes = [](const double* x) { return reinterpret_cast<const std::byte*>(x); };
+    return check_rows(checked(p), {bytes(a_), bytes(b_), bytes(before.data()), bytes(c_)}, 64, 1, 9).passed();
+  }
+  std::int64_t n_;
+  double *a_, *b_, *c_;
+  std::string name_;
+};
+
+void run_pageable(const std::string& topology, std::int64_t n, int calls) {
+  Context context{options_for(topology)};
+  std::printf("f64, %lld^3, matrices in host memory, %d calls\n%-24s %10s %10s %10s %8s\n", static_cast<long long>(n),
+              calls, "", "first ms", "median ms", "memory ms", "ratio");
+  double pinned = 0;
+  {
+    std::vector<double*> matrices;
+    for (int i = 0; i < 3; ++i) matrices.push_back(static_cast<double*>(context.allocate_host(n * n * 8)));
+    pinned = HostCase{n, matrices[0], matrices[1], matrices[2], "page-locked"}.time(context, calls, 0);
+    for (double* matrix : matrices) context.free_host(matrix);
+  }
+  for (const bool huge : {true, false}) {
+    const Pageable a = ordinary(n * n, huge), b = ordinary(n * n, huge), c = ordinary(n * n, huge);
+    HostCase{n, a.get(), b.get(), c.get(), huge ? "pageable, huge pages" : "pageable"}.time(context, calls, pinned);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "", topology = argc > 2 ? argv[2] : "";
+  if ((mode != "gpu" && mode != "pageable") || argc > 5) {
+    std::fputs(
+        "usage: bench_cuda_calls gpu [TOPOLOGY] | pageable [TOPOLOGY [N [CALLS]]]\n"
+        "       TOPOLOGY \"\": a machine that is assumed from the devices' properties\n",
+        stderr);
+    return 2;
+  }
+  try {
+    if (mode == "gpu") run_on_gpu(topology);
+    if (mode == "pageable")
+      run_pageable(topology, argc > 3 ? std::atoll(argv[3]) : 16384, argc > 4 ? std::atoi(argv[4]) : 5);
+  } catch (const HardwareError& error) {
+    std::fprintf(stderr, "bench_cuda_calls: %s\n", error.what());
+    return 3;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_cuda_calls: %s\n", error.what());
+    return 2;
+  }
+}
