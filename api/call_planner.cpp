@@ -41,7 +41,7 @@ PlannedCall single_call(Plan single, const std::string& why, const Topology& top
 }
 
 /// Where memory is scarce, cuBLAS' workspaces are to leave it to tiles.
-constexpr int few_streams = 2;
+constexpr int few_streams = 1;
 
 struct Free {
   MemoryId gpu;

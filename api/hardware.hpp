@@ -71,7 +71,7 @@ class Hardware {
   virtual std::unique_ptr<BoundPlan> bind(const Plan& plan) = 0;
   /// Bytes that tiles could take on a GPU now, beside what so many compute streams need; 0 where it cannot be used.
   virtual std::int64_t room_for_tiles(MemoryId gpu, int compute_streams) = 0;
-  virtual RunSeconds run(BoundPlan& plan, const Pointers& matrices) = 0;
+  virtual RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices) = 0;
 
   /// Of a plan that is a single kernel (plan/single_kernel.hpp): runs it after the work that `wait_for_caller` would
   /// wait for, as fast as a library call that is waited for. The matrices need no `access`.
@@ -81,9 +81,9 @@ class Hardware {
   /// Waits for the work in `stream`, or, when it is null, in the default streams of the current device and of those
   /// that hold matrices.
   virtual void wait_for_caller(void* stream, const Matrices& matrices) const = 0;
-  /// `users`: devices that will read or write the matrices.
-  virtual std::unique_ptr<MemoryAccess> access(const Matrices& matrices, std::span<const int> users,
-                                               Pageable pageable) = 0;
+  /// For a run of this plan. `users`: devices that will read or write the matrices.
+  virtual std::unique_ptr<MemoryAccess> access(const BoundPlan& plan, const Matrices& matrices,
+                                               std::span<const int> users, Pageable pageable) = 0;
   virtual void register_memory(void* data, std::int64_t bytes) = 0;
   virtual void unregister_memory(void* data) = 0;
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <exception>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -231,13 +232,16 @@ Session::Held Session::bound(const GemmProblem& problem) {
     return bind(planner_.plan(problem, devices_, policy_));
   } catch (const MemoryShortage&) {
   }
-  constexpr std::int64_t smallest_share = 8;
-  for (std::int64_t share = 1;; share *= 2) try {
-      const auto room = [&](MemoryId gpu, int streams) { return hardware_->room_for_tiles(gpu, streams) / share; };
+  std::exception_ptr first;
+  for (const int share : {1, 2, 4, 8}) {
+    const auto room = [&](MemoryId gpu, int streams) { return hardware_->room_for_tiles(gpu, streams) / share; };
+    try {
       return bind(planner_.plan_within(room, problem, devices_, policy_));
     } catch (const MemoryShortage&) {
-      if (share == smallest_share) throw;
+      if (!first) first = std::current_exception();
     }
+  }
+  std::rethrow_exception(first);
 }
 
 Session::Held& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
@@ -257,9 +261,9 @@ void Session::run(Held& held, void* stream, const Matrices& matrices, GemmTimes&
   std::vector<int> users;
   for (const MemoryId gpu : devices_) users.push_back(topology_.memory(gpu).device);
   Stopwatch watch;
-  const auto access = hardware_->access(matrices, users, pageable_);
+  const auto access = hardware_->access(*held.bound, matrices, users, pageable_);
   times.memory = watch.lap();
-  const RunSeconds seconds = hardware_->run(*held.bound, access->pointers());
+  const RunSeconds seconds = hardware_->run(*held.bound, *access);
   times.run = seconds.run, times.issue = seconds.issue;
   watch.lap();
   access->finish();

@@ -113,6 +113,7 @@ DType dtype_of(tilerail_dtype_t dtype) {
 tilerail::Pageable pageable_of(tilerail_pageable_t pageable) {
   if (pageable == TILERAIL_PAGEABLE_REGISTERED) return tilerail::Pageable::registered;
   if (pageable == TILERAIL_PAGEABLE_STAGED) return tilerail::Pageable::staged;
+  if (pageable == TILERAIL_PAGEABLE_COPIED) return tilerail::Pageable::copied;
   throw InputError{fmt::format("pageable = {}: expected one of tilerail_pageable_t", static_cast<int>(pageable))};
 }
 

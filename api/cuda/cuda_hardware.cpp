@@ -25,7 +25,7 @@ class CudaBoundPlan final : public BoundPlan {
   void set_scalars(double alpha, double beta) override {
     bound_->plan.problem.alpha = alpha, bound_->plan.problem.beta = beta;
   }
-  CudaPlan& bound() { return *bound_; }
+  CudaPlan& bound() const { return *bound_; }
 
  private:
   std::shared_ptr<CudaPlan> bound_;
@@ -58,9 +58,11 @@ class CudaHardware final : public Hardware {
     return std::make_unique<CudaBoundPlan>(executor_->prepare(plan));
   }
 
-  RunSeconds run(BoundPlan& plan, const Pointers& matrices) override {
+  RunSeconds run(BoundPlan& plan, const MemoryAccess& access) override {
+    const Pointers matrices = access.pointers();
     const CudaRunTimes times =
-        executor_->run(static_cast<CudaBoundPlan&>(plan).bound(), {matrices[0], matrices[1], matrices[2]});
+        executor_->run(static_cast<CudaBoundPlan&>(plan).bound(), {matrices[0], matrices[1], matrices[2]},
+                       static_cast<const cuda::MatrixAccess&>(access).copied());
     return {times.wall, times.issue};
   }
 
@@ -100,8 +102,10 @@ class CudaHardware final : public Hardware {
     }
   }
 
-  std::unique_ptr<MemoryAccess> access(const Matrices& matrices, std::span<const int> users,
+  std::unique_ptr<MemoryAccess> access(const BoundPlan& plan, const Matrices& matrices, std::span<const int> users,
                                        Pageable pageable) override {
+    const bool may_copy = static_cast<const CudaBoundPlan&>(plan).bound().may_stage;
+    if (pageable == Pageable::copied && !may_copy) pageable = Pageable::registered;
     return std::make_unique<cuda::MatrixAccess>(matrices, users, pageable);
   }
 

@@ -37,7 +37,8 @@ MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> u
     on_host.push_back(i);
     ranges.push_back(range_of(matrices[i]));
   }
-  if (pageable == Pageable::registered) {
+  if (pageable == Pageable::copied && leave_to_threads(on_host, ranges)) return;
+  if (pageable != Pageable::staged) {
     Registrations::Answer answer = Registrations::of_process().lease(ranges);
     leases_ = std::move(answer.leases);
     for (std::size_t r = 0; r < ranges.size(); ++r)
@@ -46,6 +47,25 @@ MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> u
     for (std::size_t r = 0; r < ranges.size(); ++r)
       if (host_memory(ranges[r]) == HostMemory::mixed) substitute(on_host[r]);
   }
+}
+
+/// Also those that are registered in parts: threads do not mind. False where there is too little to copy to start
+/// threads for.
+bool MatrixAccess::leave_to_threads(std::span<const std::size_t> on_host, std::span<const api::AddressRange> ranges) {
+  constexpr std::uintptr_t least = 64 << 20;
+  std::uintptr_t bytes = 0;
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    if (Registrations::Lease lease = Registrations::of_process().lease_held(ranges[r])) {
+      leases_.push_back(std::move(lease));
+      continue;
+    }
+    if (host_memory(ranges[r]) == HostMemory::pinned) continue;
+    bytes += ranges[r].bytes();
+    *std::array{&copied_.a, &copied_.b, &copied_.c}[on_host[r]] = true;
+  }
+  if (bytes >= least || !copied_.any()) return true;
+  leases_.clear(), copied_ = {};
+  return false;
 }
 
 void MatrixAccess::Free::operator()(std::byte* pages) const { std::free(pages); }

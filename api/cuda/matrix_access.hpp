@@ -8,11 +8,13 @@
 
 #include "api/cuda/registrations.hpp"
 #include "api/hardware.hpp"
+#include "backends/cuda/run/staging_chunks.hpp"
 
 namespace tilerail::cuda {
 
-/// Registers pageable matrices for the duration of a call, gives devices access to memory pools, and works on a copy
-/// of a matrix whose memory is registered in parts, which no copy to a device may span.
+/// Registers pageable matrices for the duration of a call, or leaves them to threads that copy, gives devices access to
+/// memory pools, and works on a copy of a matrix whose memory is registered in parts, which no copy to a device may
+/// span.
 class MatrixAccess final : public api::MemoryAccess {
  public:
   /// Throws CudaError, std::bad_alloc.
@@ -21,6 +23,9 @@ class MatrixAccess final : public api::MemoryAccess {
   api::Pointers pointers() const override;
   void finish() override;
 
+  /// Which matrices are to be copied by threads.
+  PageableMatrices copied() const { return copied_; }
+
  private:
   struct Free {
     void operator()(std::byte* pages) const;
@@ -28,10 +33,12 @@ class MatrixAccess final : public api::MemoryAccess {
   using Pages = std::unique_ptr<std::byte[], Free>;  // shared with nothing that others may have registered
 
   void substitute(std::size_t which);
+  bool leave_to_threads(std::span<const std::size_t> on_host, std::span<const api::AddressRange> ranges);
 
   api::Matrices matrices_;
   std::array<Pages, 3> copies_;
   std::vector<Registrations::Lease> leases_;
+  PageableMatrices copied_;
 };
 
 }  // namespace tilerail::cuda

@@ -70,6 +70,12 @@ Registrations::Answer Registrations::lease(std::span<const api::AddressRange> ra
   return answer;
 }
 
+Registrations::Lease Registrations::lease_held(const api::AddressRange& range) {
+  const std::lock_guard lock{mutex_};
+  end_expired();
+  return held(range);
+}
+
 Registrations::Lease Registrations::lease_strictly(const api::AddressRange& range) {
   const std::lock_guard lock{mutex_};
   end_expired();

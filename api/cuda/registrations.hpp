@@ -27,6 +27,9 @@ class Registrations {
   /// pageable, which copies can use, too. Throws CudaError.
   Answer lease(std::span<const api::AddressRange> ranges);
 
+  /// Of a range that was registered here; null where it was not.
+  Lease lease_held(const api::AddressRange& range);
+
   /// Registers the pages of one range. Throws CudaError when the driver refuses.
   Lease lease_strictly(const api::AddressRange& range);
 

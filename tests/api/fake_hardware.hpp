@@ -61,14 +61,14 @@ class FakeHardware final : public Hardware {
     execute(plan, {matrices[0].data, matrices[1].data, matrices[2].data});
     return {2, 1};
   }
-  RunSeconds run(BoundPlan& plan, const Pointers& matrices) override {
+  RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices) override {
     log_->steps.push_back("run");
     ++log_->runs;
     if (log_->failures > 0) {
       --log_->failures;
       throw std::runtime_error{"operation 7 (gemm on gpu1): made to fail"};
     }
-    execute(plan, matrices);
+    execute(plan, matrices.pointers());
     return {2, 1};
   }
   Location locate(const void* data) const override {
@@ -79,7 +79,8 @@ class FakeHardware final : public Hardware {
     log_->steps = {"wait"};
     log_->stream = stream;
   }
-  std::unique_ptr<MemoryAccess> access(const Matrices& matrices, std::span<const int>, Pageable) override {
+  std::unique_ptr<MemoryAccess> access(const BoundPlan&, const Matrices& matrices, std::span<const int>,
+                                       Pageable) override {
     log_->steps.push_back("access");
     return std::make_unique<Access>(matrices, log_);
   }

@@ -33,8 +33,9 @@ struct ArgumentError : InputError {
 
 /// What happens to ordinary (pageable) host memory during a call.
 enum class Pageable : std::uint8_t {
-  registered,  // locked for the duration of the call, so that copies run at full speed and beside each other
+  registered,  // locked for the duration of the call
   staged,      // left alone: the driver copies it through buffers of its own; no part of it may be registered
+  copied,      // threads of the call copy it through page-locked buffers; small matrices are locked instead
 };
 
 struct ContextOptions {
@@ -51,7 +52,7 @@ struct ContextOptions {
   std::string plan_cache;
   std::int64_t arena_bytes = 0;   // for tiles: devices are opened with so much right away; 0: by the first call
   std::size_t cached_plans = 64;  // the plan used longest ago goes first
-  Pageable pageable = Pageable::registered;
+  Pageable pageable = Pageable::copied;
 };
 
 /// Where the plan of a call comes from.

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
+#include "backends/cuda/run/check_place.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/cuda_plan.hpp"
 #include "backends/cuda/run/device.hpp"
@@ -17,7 +17,9 @@
 #include "backends/cuda/run/peer_access.hpp"
 #include "backends/cuda/run/plan_run.hpp"
 #include "backends/cuda/run/single_run.hpp"
+#include "backends/cuda/run/staged_copies.hpp"
 #include "backends/cuda/run/tracer.hpp"
+#include "backends/cuda/trace/start_at_zero.hpp"
 #include "model/base/error.hpp"
 #include "model/base/memory_shortage.hpp"
 #include "plan/validate.hpp"
@@ -26,7 +28,6 @@ namespace tilerail {
 namespace {
 
 constexpr int nan_byte = 0xFF;  // a number whose bytes are all 0xFF is a NaN, in every dtype
-constexpr std::array matrix_names{"A", "B", "C"};
 
 std::string gigabytes(std::int64_t bytes) { return fmt::format("{:.2f} GB", 1e-9 * static_cast<double>(bytes)); }
 
@@ -54,7 +55,7 @@ class CudaExecutor::State {
   void reserve_host(const Plan& plan);
   void reserve_arenas(const Plan& plan);
   std::shared_ptr<CudaPlan> prepare(const Plan& plan);
-  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::Tracer* tracer);
+  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable, cuda::Tracer* tracer);
   cuda::Tracer& tracer();
 
   Topology topology_;
@@ -65,7 +66,9 @@ class CudaExecutor::State {
 
  private:
   void open_peers(const Plan& plan);
-  void check_matrix(std::size_t which, const void* pointer, const Plan& plan, MemoryId place) const;
+  [[noreturn]] void refuse(const Plan& plan, MemoryId gpu, std::int64_t available) const;
+  void check_room(const Plan& plan, MemoryId gpu, std::size_t compute_streams);
+  void open_streams(CudaPlan& made);
   std::vector<std::byte*> buffers(const Plan& plan, const Matrices& matrices) const;
   void poison(const Plan& plan) const;
 
@@ -73,6 +76,7 @@ class CudaExecutor::State {
   std::vector<std::unique_ptr<cuda::Device>> devices_;  // by MemoryId
   std::map<std::pair<int, int>, bool> peers_;
   cuda::HostArena host_arena_;
+  cuda::StagingMemory staging_;
   cuda::IssuerPool pool_;
 };
 
@@ -108,6 +112,15 @@ void CudaExecutor::State::open_peers(const Plan& plan) {
   }
 }
 
+void CudaExecutor::State::refuse(const Plan& plan, MemoryId gpu, std::int64_t available) const {
+  const std::int64_t bytes = plan.peak_bytes[gpu.index()];
+  const double capacity = topology_.memory(gpu).capacity.value_or(Bytes{static_cast<double>(bytes)}).value;
+  throw MemoryShortage{
+      fmt::format("the plan needs {} for tiles in {}, which has {} free; --set memory-fraction={:.2f} would fit",
+                  gigabytes(bytes), plan.memories[gpu.index()], gigabytes(available),
+                  std::floor(90 * static_cast<double>(available) / capacity) / 100)};
+}
+
 void CudaExecutor::State::reserve_arenas(const Plan& plan) {
   for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m) {
     const std::int64_t bytes = plan.peak_bytes[m];
@@ -115,13 +128,16 @@ void CudaExecutor::State::reserve_arenas(const Plan& plan) {
     cuda::Device& d = device(MemoryId{m});
     if (bytes <= d.arena_bytes()) continue;
     const std::int64_t available = d.available_bytes();
-    if (bytes <= available && d.reserve(bytes)) continue;
-    const double capacity = topology_.memory(MemoryId{m}).capacity.value_or(Bytes{static_cast<double>(bytes)}).value;
-    throw MemoryShortage{
-        fmt::format("the plan needs {} for tiles in {}, which has {} free; --set memory-fraction={:.2f} would fit",
-                    gigabytes(bytes), plan.memories[m], gigabytes(available),
-                    std::floor(90 * static_cast<double>(available) / capacity) / 100)};
+    if (bytes > available || !d.reserve(bytes)) refuse(plan, MemoryId{m}, available);
   }
+}
+
+/// Before an arena leaves nothing for the streams of the plan.
+void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu, std::size_t compute_streams) {
+  cuda::Device& d = device(gpu);
+  if (compute_streams <= d.compute_streams()) return;
+  const std::int64_t room = d.room_for_tiles(compute_streams);
+  if (plan.peak_bytes[gpu.index()] > room) refuse(plan, gpu, room);
 }
 
 void CudaExecutor::State::reserve_host(const Plan& plan) {
@@ -131,45 +147,39 @@ void CudaExecutor::State::reserve_host(const Plan& plan) {
   host_arena_.reserve(bytes);
 }
 
+/// And arenas, once it is known that both fit.
+void CudaExecutor::State::open_streams(CudaPlan& made) {
+  std::vector<std::array<std::size_t, 2>> slots(topology_.memories().size());  // by memory: copy, compute
+  for (const auto& stream : made.program.streams) {
+    std::size_t& count = slots[stream.device.index()][stream.compute ? 1 : 0];
+    count = std::max(count, static_cast<std::size_t>(stream.slot) + 1);
+  }
+  for (std::size_t m = 0; m < slots.size(); ++m)
+    if (slots[m][1] > 0) check_room(made.plan, MemoryId{m}, slots[m][1]);
+  reserve_arenas(made.plan);
+  for (std::size_t m = 0; m < slots.size(); ++m)
+    if (slots[m][0] + slots[m][1] > 0) device(MemoryId{m}).open_streams(slots[m][1], slots[m][0]);
+  for (const auto& stream : made.program.streams) {
+    cuda::Device& d = device(stream.device);
+    const auto slot = static_cast<std::size_t>(stream.slot);
+    made.ordinals.push_back(d.ordinal());
+    made.streams.push_back(stream.compute ? d.compute_stream(slot) : d.copy_stream(slot));
+    made.handles.push_back(stream.compute ? d.handle(slot) : nullptr);
+    made.scalars.push_back(stream.compute ? d.scalar(slot) : nullptr);
+  }
+}
+
 std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
   validate(plan, topology_);
   require_kernels(plan);
   auto made = std::make_shared<CudaPlan>(plan, cuda::stream_program(plan, topology_));
   open_peers(plan);
-  reserve_arenas(plan);
+  open_streams(*made);
   reserve_host(plan);
-  std::vector<std::array<std::size_t, 2>> slots(topology_.memories().size());  // by memory: copy, compute
-  for (const auto& stream : made->program.streams) {
-    std::size_t& count = slots[stream.device.index()][stream.compute ? 1 : 0];
-    count = std::max(count, static_cast<std::size_t>(stream.slot) + 1);
-  }
-  for (std::size_t m = 0; m < slots.size(); ++m)
-    if (slots[m][0] + slots[m][1] > 0) device(MemoryId{m}).open_streams(slots[m][1], slots[m][0]);
-  for (const auto& stream : made->program.streams) {
-    cuda::Device& d = device(stream.device);
-    const auto slot = static_cast<std::size_t>(stream.slot);
-    made->ordinals.push_back(d.ordinal());
-    made->streams.push_back(stream.compute ? d.compute_stream(slot) : d.copy_stream(slot));
-    made->handles.push_back(stream.compute ? d.handle(slot) : nullptr);
-    made->scalars.push_back(stream.compute ? d.scalar(slot) : nullptr);
-  }
   made->create_events();
+  made->may_stage = cuda::may_read_ahead(plan, topology_);
   pool_.grow(made->program.issuers.size());
   return made;
-}
-
-void CudaExecutor::State::check_matrix(std::size_t which, const void* pointer, const Plan& plan, MemoryId place) const {
-  const std::string name = std::string{"matrix "} + matrix_names[which];
-  if (pointer == nullptr) throw InputError{fmt::format("{} of the plan was not given to the CUDA backend", name)};
-  cudaPointerAttributes attributes{};
-  cuda::check(cudaPointerGetAttributes(&attributes, pointer), "asking where " + name + " lies");
-  const bool on_device = attributes.type == cudaMemoryTypeDevice;
-  const std::string found = on_device ? fmt::format("on CUDA device {}", attributes.device) : "on the host";
-  const bool host = topology_.is_host(place);
-  const bool fits = attributes.type == cudaMemoryTypeManaged ||
-                    (host ? !on_device : on_device && attributes.device == ordinal(place));
-  if (!fits)
-    throw InputError{fmt::format("{} lies {}; the plan expects it in {}", name, found, plan.memories[place.index()])};
 }
 
 std::vector<std::byte*> CudaExecutor::State::buffers(const Plan& plan, const Matrices& matrices) const {
@@ -184,26 +194,30 @@ std::vector<std::byte*> CudaExecutor::State::buffers(const Plan& plan, const Mat
       continue;
     }
     const auto which = static_cast<std::size_t>(buffer.kind);
-    if (buffer.rows > 0 && buffer.cols > 0) check_matrix(which, pointers[which], plan, buffer.memory);
+    const int device = topology_.is_host(buffer.memory) ? -1 : ordinal(buffer.memory);
+    if (buffer.rows > 0 && buffer.cols > 0)
+      cuda::check_place("ABC"[which], pointers[which], device, plan.memories[buffer.memory.index()]);
     starts.push_back(static_cast<std::byte*>(pointers[which]) + buffer.offset);
   }
   return starts;
 }
 
 void CudaExecutor::State::poison(const Plan& plan) const {
-  for (std::size_t m = 0; m < devices_.size(); ++m) {
-    if (!devices_[m] || plan.peak_bytes[m] == 0) continue;
-    const cuda::DeviceScope scope{devices_[m]->ordinal()};
-    cuda::check(cudaMemset(devices_[m]->arena(), nan_byte, static_cast<std::size_t>(plan.peak_bytes[m])), "poisoning");
-    cuda::check(cudaDeviceSynchronize(), "poisoning");
-  }
+  for (std::size_t m = 0; m < devices_.size(); ++m)
+    if (devices_[m] && plan.peak_bytes[m] > 0) devices_[m]->fill_arena(nan_byte, plan.peak_bytes[m]);
 }
 
-CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, cuda::Tracer* tracer) {
+CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,
+                                      cuda::Tracer* tracer) {
   reserve_arenas(plan.plan);
   if (options_.poison) poison(plan.plan);
-  cuda::PlanRun run{plan, buffers(plan.plan, matrices), tracer};
-  return run.run(pool_);
+  const std::vector<std::byte*> starts = buffers(plan.plan, matrices);
+  if (!pageable.any()) return cuda::PlanRun{plan, starts, tracer}.run(pool_);
+  std::vector<int> ordinals;
+  for (std::size_t m = 0; m < topology_.memories().size(); ++m)
+    ordinals.push_back(topology_.is_host(MemoryId{m}) ? -1 : ordinal(MemoryId{m}));
+  cuda::StagedCopies staged{staging_, plan.plan, pageable, starts, ordinals};
+  return cuda::PlanRun{plan, starts, tracer, &staged}.run(pool_);
 }
 
 cuda::Tracer& CudaExecutor::State::tracer() {
@@ -245,35 +259,23 @@ CudaRunTimes CudaExecutor::run_single(CudaPlan& plan, const Matrices& matrices, 
   return cuda::run_single(plan, state_->device(plan.plan.devices.front()), matrices, own_stream);
 }
 
-CudaRunTimes CudaExecutor::run(CudaPlan& plan, const Matrices& matrices) {
+CudaRunTimes CudaExecutor::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable) {
   if (state_->tracer_) state_->tracer_->pause();
-  return state_->run(plan, matrices, nullptr);
+  return state_->run(plan, matrices, pageable, nullptr);
 }
-
-namespace {
-
-/// Moves times so that the first operation starts at 0: a profiler delays it by milliseconds that an untraced call does
-/// not take.
-void start_at_zero(std::vector<OpTime>& ops) {
-  double first = std::numeric_limits<double>::infinity();
-  for (const OpTime& op : ops) first = std::min(first, op.start);
-  for (OpTime& op : ops) op.start -= first, op.end -= first;
-}
-
-}  // namespace
 
 Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices, CudaRunTimes* times) {
   cuda::Tracer& tracer = state_->tracer();
   tracer.begin({plan.plan, plan.program, plan.streams, plan.ordinals});
   CudaRunTimes seen;
   try {
-    seen = state_->run(plan, matrices, &tracer);
+    seen = state_->run(plan, matrices, {}, &tracer);
   } catch (...) {
     tracer.abandon();
     throw;
   }
   Timeline timeline{"cuda", plan.hash, tracer.end()};
-  start_at_zero(timeline.ops);
+  cuda::start_at_zero(timeline.ops);
   seen.clock_skew = tracer.clock_skew();
   if (times) *times = seen;
   return timeline;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/run/staging_chunks.hpp"
 #include "backends/executor.hpp"
 #include "model/machine/topology.hpp"
 #include "model/matrices.hpp"
@@ -55,8 +56,9 @@ class CudaExecutor final : public Executor {
 
   /// Runs a bound plan and returns when the results are in place. Throws InputError when a matrix is missing or not
   /// where the plan says, cuda::CudaError naming the operation that failed; the executor stays usable after it unless
-  /// the device itself is lost.
-  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices);
+  /// the device itself is lost. Copies of `pageable` matrices, which are not page-locked, go through slots that are
+  /// (staging.hpp); the plan's `may_stage` says whether it allows that.
+  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable = {});
 
   /// Runs a bound plan of one kernel whose operands are all matrices (plan/single_kernel.hpp) from the calling thread,
   /// in the legacy default stream of its GPU, or, where `own_stream` is set, in one of the executor's. Matrices are not

@@ -27,6 +27,7 @@ class Device {
   /// as much free memory; the arena then is as large as before, unless others have taken that meanwhile.
   bool reserve(std::int64_t bytes);
   std::byte* arena() const { return arena_; }
+  void fill_arena(int byte, std::int64_t bytes) const;
   std::int64_t arena_bytes() const { return arena_bytes_; }
   /// Bytes that the arena could grow to now.
   std::int64_t available_bytes() const;
@@ -35,6 +36,7 @@ class Device {
 
   /// Makes streams number 0 to count - 1 of each role, where they are not there yet. Throws MemoryShortage.
   void open_streams(std::size_t compute, std::size_t copy);
+  std::size_t compute_streams() const { return compute_.size(); }
   cudaStream_t compute_stream(std::size_t slot) const { return compute_[slot].stream; }
   cublasHandle_t handle(std::size_t slot) const { return compute_[slot].handle; }
   /// Memory for one element of any type, for the kernels of this compute stream.

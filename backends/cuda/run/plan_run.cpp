@@ -20,13 +20,14 @@ struct Abandoned {};
 
 }  // namespace
 
-PlanRun::PlanRun(CudaPlan& plan, std::vector<std::byte*> buffers, Tracer* tracer)
-    : plan_{plan}, buffers_{std::move(buffers)}, tracer_{tracer}, progress_(plan.program.issuers.size()) {}
+PlanRun::PlanRun(CudaPlan& plan, std::span<std::byte* const> buffers, Tracer* tracer, StagedCopies* staged)
+    : plan_{plan}, buffers_{buffers}, tracer_{tracer}, staged_{staged}, progress_(plan.program.issuers.size()) {}
 
 CudaRunTimes PlanRun::run(IssuerPool& pool) {
   if (tracer_) tracer_->start();
   const auto start = Clock::now();
   pool.run(progress_.size(), [this](std::size_t issuer) { issue_all(issuer); });
+  if (staged_ && !failed_) staged_->finish();
   CudaRunTimes times;
   times.wall = seconds(Clock::now() - start);
   if (failed_) throw CudaError{failure_};
@@ -92,8 +93,11 @@ double PlanRun::issue_step(const StreamProgram::Step& step) {
     check(cudaStreamWaitEvent(stream, plan_.event(wait.event), 0), "waiting for an event");
   }
   if (tracer_) tracer_->before(step.op, stream);
-  issue_op(plan_.plan, plan_.plan.op(step.op), buffers_,
-           {stream, plan_.handles[step.stream], plan_.scalars[step.stream]});
+  if (staged_ && staged_->has(step.op))
+    staged_->issue(step.op, stream, plan_.ordinals[step.stream]);
+  else
+    issue_op(plan_.plan, plan_.plan.op(step.op), buffers_,
+             {stream, plan_.handles[step.stream], plan_.scalars[step.stream]});
   if (tracer_) tracer_->after(step.op, stream);
   if (step.event >= 0)
     check(cudaEventRecord(plan_.event(static_cast<std::size_t>(step.event)), stream), "recording an event");
@@ -105,6 +109,7 @@ void PlanRun::fail(std::optional<OpId> op, const std::string& what) {
   if (failed_) return;
   failure_ = op ? describe(plan_.plan, *op) + ": " + what : what;
   failed_ = true;
+  if (staged_) staged_->abandon();
 }
 
 }  // namespace tilerail::cuda

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "backends/cuda/run/cuda_plan.hpp"
 #include "backends/cuda/run/issuer_pool.hpp"
+#include "backends/cuda/run/staged_copies.hpp"
 #include "backends/cuda/run/tracer.hpp"
 
 namespace tilerail::cuda {
@@ -19,8 +21,8 @@ namespace tilerail::cuda {
 /// so the thread with the lowest operation never waits for another.
 class PlanRun {
  public:
-  /// `buffers`: where each buffer of the plan starts. `tracer` may be null.
-  PlanRun(CudaPlan& plan, std::vector<std::byte*> buffers, Tracer* tracer);
+  /// `buffers`: where each buffer of the plan starts. `tracer` and `staged` may be null.
+  PlanRun(CudaPlan& plan, std::span<std::byte* const> buffers, Tracer* tracer, StagedCopies* staged = nullptr);
 
   /// Issues everything, waits for it, and returns the times. Throws CudaError naming the operation that failed, after
   /// everything that was issued has ended.
@@ -39,8 +41,9 @@ class PlanRun {
   void fail(std::optional<OpId> op, const std::string& what);
 
   CudaPlan& plan_;
-  std::vector<std::byte*> buffers_;
+  std::span<std::byte* const> buffers_;
   Tracer* tracer_;
+  StagedCopies* staged_;
   std::vector<Progress> progress_;
   std::atomic<bool> failed_{false};
   std::mutex failure_mutex_;

@@ -1,0 +1,97 @@
+#include "backends/cuda/run/staged_copies.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/kernels.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+// Small enough for the slots to stay in a processor's cache, large enough for copies at full speed.
+// docs/model.md#pageable-memory
+constexpr std::size_t slot_bytes = std::size_t{2} << 20, slots = 24;
+
+/// Of the cores that the process may use, most fill slots: more bytes go to GPUs than come back.
+std::array<std::size_t, 2> threads() {
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t out = std::max<std::size_t>(1, cores / 4);
+  return {std::clamp<std::size_t>(cores - out, 1, slots / 2), std::min(out, slots / 2)};
+}
+
+}  // namespace
+
+StagingMemory::~StagingMemory() {
+  for (const auto& [key, events] : events_)
+    for (const cudaEvent_t event : events) cudaEventDestroy(event);
+}
+
+std::array<StagingRing, 2> StagingMemory::rings() {
+  memory_.reserve(static_cast<std::int64_t>(2 * slots * slot_bytes));
+  return {StagingRing{memory_.data(), slots, slot_bytes},
+          StagingRing{memory_.data() + slots * slot_bytes, slots, slot_bytes}};
+}
+
+void StagingMemory::open(int device) {
+  const DeviceScope scope{device};
+  for (const Way way : {Way::in, Way::out}) {
+    auto& events = events_[{device, way}];
+    while (events.size() < slots) {
+      cudaEvent_t event = nullptr;
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync), "creating an event");
+      events.push_back(event);
+    }
+  }
+}
+
+StagedCopies::StagedCopies(StagingMemory& memory, const Plan& plan, PageableMatrices pageable,
+                           std::span<std::byte* const> starts, std::span<const int> devices)
+    : memory_{memory},
+      plan_{plan},
+      starts_{starts},
+      rings_{memory.rings()},
+      chunks_{plan, pageable, starts, static_cast<std::int64_t>(slot_bytes)},
+      devices_{[&] {
+        std::array<std::vector<int>, 2> of_chunks;
+        for (const Way way : {Way::in, Way::out})
+          for (const StagingChunk& chunk : chunks_.of(way)) {
+            const Op& op = plan.op(chunk.op);
+            const BufferId on_gpu = way == Way::in ? op.y.buffer : op.a.buffer;
+            of_chunks[static_cast<std::size_t>(way)].push_back(devices[plan.buffer(on_gpu).memory.index()]);
+          }
+        for (const auto& all : of_chunks)
+          for (const int device : all) memory.open(device);
+        return of_chunks;
+      }()},
+      staging_{chunks_, rings_, [this](Way way, std::size_t chunk) { wait_for_copy(way, chunk); }, threads()} {}
+
+bool StagedCopies::has(OpId op) const {
+  const StagingChunks::Part part = chunks_.of(op);
+  return part.begin != part.end;
+}
+
+void StagedCopies::wait_for_copy(Way way, std::size_t chunk) {
+  const auto which = static_cast<std::size_t>(way);
+  const cudaEvent_t event = memory_.event(way, rings_[which].slot_of(chunk), devices_[which][chunk]);
+  check(cudaEventSynchronize(event), "a copy of pageable memory");
+}
+
+void StagedCopies::issue(OpId id, cudaStream_t stream, int device) {
+  const StagingChunks::Part part = chunks_.of(id);
+  const Op& op = plan_.op(id);
+  const View& view = part.way == Way::in ? op.y : op.a;
+  const Buffer& buffer = plan_.buffer(view.buffer);
+  for (std::size_t i = part.begin; i < part.end; ++i) {
+    const StagingChunk& chunk = chunks_.of(part.way)[i];
+    const std::int64_t first = view.row + chunk.row + (view.col + chunk.col) * buffer.ld;
+    const Block on_gpu{starts_[view.buffer.index()] + first * chunk.element, chunk.rows, chunk.cols, buffer.ld};
+    const Block slot{staging_.await(part.way, i), chunk.rows, chunk.cols, chunk.rows};
+    part.way == Way::in ? copy(slot, on_gpu, chunk.element, stream) : copy(on_gpu, slot, chunk.element, stream);
+    const std::size_t number = rings_[static_cast<std::size_t>(part.way)].slot_of(i);
+    check(cudaEventRecord(memory_.event(part.way, number, device), stream), "recording an event");
+    staging_.issued(part.way, i);
+  }
+}
+
+}  // namespace tilerail::cuda

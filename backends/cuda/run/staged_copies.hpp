@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/cuda/run/host_arena.hpp"
+#include "backends/cuda/run/staging.hpp"
+
+namespace tilerail::cuda {
+
+/// Page-locked slots and their events, which live across calls.
+class StagingMemory {
+ public:
+  StagingMemory() = default;
+  ~StagingMemory();
+  StagingMemory(const StagingMemory&) = delete;
+  StagingMemory& operator=(const StagingMemory&) = delete;
+
+  /// Throws CudaError where so much memory cannot be locked.
+  std::array<StagingRing, 2> rings();
+  /// Of a slot, when copies of this device use it.
+  cudaEvent_t event(Way way, std::size_t slot, int device) { return events_.at({device, way})[slot]; }
+  /// Makes the events of a device. Throws CudaError.
+  void open(int device);
+
+ private:
+  HostArena memory_;
+  std::map<std::pair<int, Way>, std::vector<cudaEvent_t>> events_;  // by slot
+};
+
+/// The copies of one run that go through slots.
+class StagedCopies {
+ public:
+  /// Starts to fill slots. `starts`: where each buffer of the plan starts; `devices`: CUDA devices of its GPUs, by
+  /// MemoryId. All have to outlive it. Throws CudaError.
+  StagedCopies(StagingMemory& memory, const Plan& plan, PageableMatrices pageable, std::span<std::byte* const> starts,
+               std::span<const int> devices);
+
+  bool has(OpId op) const;
+  /// Issues a copy, chunk by chunk, as soon as slots are ready. Throws CudaError, ExecutionError after `abandon`.
+  void issue(OpId op, cudaStream_t stream, int device);
+  /// Waits until all that was copied from GPUs is in place. Throws CudaError.
+  void finish() { staging_.finish(); }
+  void abandon() { staging_.abandon(); }
+
+ private:
+  void wait_for_copy(Way way, std::size_t chunk);
+
+  StagingMemory& memory_;
+  const Plan& plan_;
+  std::span<std::byte* const> starts_;
+  std::array<StagingRing, 2> rings_;
+  StagingChunks chunks_;
+  std::array<std::vector<int>, 2> devices_;  // by chunk: whose copy it is
+  Staging staging_;
+};
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,97 @@
+#include "backends/cuda/run/staging.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "model/base/error.hpp"
+
+namespace tilerail::cuda {
+
+Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied,
+                 std::array<std::size_t, 2> threads)
+    : chunks_{chunks},
+      rings_{rings},
+      copied_{std::move(copied)},
+      stages_{Stages(chunks.of(Way::in).size()), Stages(chunks.of(Way::out).size())} {
+  for (const Way way : {Way::in, Way::out})
+    for (std::size_t t = 0; t < threads[static_cast<std::size_t>(way)] && !stages(way).empty(); ++t)
+      threads_.emplace_back([this, way] { work(way); });
+}
+
+Staging::~Staging() {
+  abandon();
+  for (std::thread& thread : threads_)
+    if (thread.joinable()) thread.join();
+}
+
+void Staging::set(Way way, std::size_t chunk, int stage) {
+  stages(way)[chunk].store(stage, std::memory_order_release);
+  stages(way)[chunk].notify_all();
+}
+
+void Staging::wait_for(Way way, std::size_t chunk, int stage) {
+  std::atomic<int>& now = stages(way)[chunk];
+  for (int seen = now.load(std::memory_order_acquire); seen < stage && !abandoned_;
+       seen = now.load(std::memory_order_acquire))
+    now.wait(seen, std::memory_order_acquire);
+  if (abandoned_) throw ExecutionError{"the transfer of pageable memory was abandoned"};
+}
+
+std::byte* Staging::await(Way way, std::size_t chunk) {
+  if (way == Way::in) wait_for(way, chunk, 1);
+  if (way == Way::out && chunk >= ring(way).slots) wait_for(way, chunk - ring(way).slots, 2);
+  return ring(way).memory_of(chunk);
+}
+
+void Staging::work(Way way) {
+  std::atomic<std::size_t>& next = next_[static_cast<std::size_t>(way)];
+  try {
+    for (;;) {
+      const std::size_t chunk = next.fetch_add(1);
+      if (chunk >= stages(way).size()) return;
+      way == Way::in ? fill(chunk) : empty(chunk);
+    }
+  } catch (...) {
+    {
+      const std::lock_guard lock{failure_mutex_};
+      if (!failure_) failure_ = std::current_exception();
+    }
+    abandon();
+  }
+}
+
+void Staging::fill(std::size_t chunk) {
+  if (const std::size_t slots = ring(Way::in).slots; chunk >= slots) {
+    wait_for(Way::in, chunk - slots, 2);
+    copied_(Way::in, chunk - slots);
+  }
+  const StagingChunk& c = chunks_.of(Way::in)[chunk];
+  std::byte* slot = ring(Way::in).memory_of(chunk);
+  for (std::int64_t col = 0; col < c.cols; ++col)
+    std::memcpy(slot + col * c.width(), c.host + col * c.pitch, static_cast<std::size_t>(c.width()));
+  set(Way::in, chunk, 1);
+}
+
+void Staging::empty(std::size_t chunk) {
+  wait_for(Way::out, chunk, 1);
+  copied_(Way::out, chunk);
+  const StagingChunk& c = chunks_.of(Way::out)[chunk];
+  const std::byte* slot = ring(Way::out).memory_of(chunk);
+  for (std::int64_t col = 0; col < c.cols; ++col)
+    std::memcpy(c.host + col * c.pitch, slot + col * c.width(), static_cast<std::size_t>(c.width()));
+  set(Way::out, chunk, 2);
+}
+
+void Staging::finish() {
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void Staging::abandon() {
+  if (abandoned_.exchange(true)) return;
+  for (const Way way : {Way::in, Way::out})
+    for (std::size_t chunk = 0; chunk < stages(way).size(); ++chunk) set(way, chunk, abandoned);
+}
+
+}  // namespace tilerail::cuda

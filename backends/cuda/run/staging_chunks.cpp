@@ -1,0 +1,66 @@
+#include "backends/cuda/run/staging_chunks.hpp"
+
+#include <algorithm>
+
+namespace tilerail::cuda {
+namespace {
+
+bool overlap(std::int64_t begin, std::int64_t size, std::int64_t other, std::int64_t other_size) {
+  return begin < other + other_size && other < begin + size;
+}
+
+bool overlap(const View& x, const View& y) {
+  return x.buffer == y.buffer && overlap(x.row, x.rows, y.row, y.rows) && overlap(x.col, x.cols, y.col, y.cols);
+}
+
+}  // namespace
+
+StagingChunks::StagingChunks(const Plan& plan, PageableMatrices pageable, std::span<std::byte* const> starts,
+                             std::int64_t slot_bytes)
+    : parts_(plan.ops.size()) {
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i];
+    if (op.kind != OpKind::copy) continue;
+    if (pageable.has(plan.buffer(op.a.buffer).kind))
+      add(Way::in, plan, OpId{i}, op.a, starts, slot_bytes);
+    else if (pageable.has(plan.buffer(op.y.buffer).kind))
+      add(Way::out, plan, OpId{i}, op.y, starts, slot_bytes);
+  }
+}
+
+void StagingChunks::add(Way way, const Plan& plan, OpId op, const View& host, std::span<std::byte* const> starts,
+                        std::int64_t slot_bytes) {
+  auto& chunks = chunks_[static_cast<std::size_t>(way)];
+  Part& part = parts_[op.index()];
+  part = {way, chunks.size(), chunks.size()};
+  if (host.rows == 0 || host.cols == 0) return;
+  const Buffer& buffer = plan.buffer(host.buffer);
+  const std::int64_t element = buffer.element(), most_rows = std::max<std::int64_t>(1, slot_bytes / element);
+  const std::int64_t rows = std::min(host.rows, most_rows), cols = std::max<std::int64_t>(1, most_rows / host.rows);
+  std::byte* const first = starts[host.buffer.index()] + (host.row + host.col * buffer.ld) * element;
+  for (std::int64_t col = 0; col < host.cols; col += cols)
+    for (std::int64_t row = 0; row < host.rows; row += rows)
+      chunks.push_back({op, first + (row + col * buffer.ld) * element, buffer.ld * element, row, col,
+                        std::min(rows, host.rows - row), std::min(cols, host.cols - col), element});
+  part.end = chunks.size();
+}
+
+bool may_read_ahead(const Plan& plan, const Topology& topology) {
+  constexpr std::size_t most_written = 10'000;  // every pair of them is looked at
+  const auto is_c = [&](const View& view) {
+    const Buffer& buffer = plan.buffer(view.buffer);
+    return buffer.kind == Buffer::Kind::matrix_c && topology.is_host(buffer.memory);
+  };
+  std::vector<View> written;
+  const auto was_written = [&](const View& view) {
+    return is_c(view) && std::ranges::any_of(written, [&](const View& other) { return overlap(view, other); });
+  };
+  for (const Op& op : plan.ops) {
+    if (op.kind != OpKind::copy) continue;
+    if (was_written(op.a) || was_written(op.y) || written.size() > most_written) return false;
+    if (is_c(op.y)) written.push_back(op.y);
+  }
+  return true;
+}
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace tilerail::cuda {
+
+/// To a GPU, or from one.
+enum class Way : std::uint8_t { in, out };
+
+/// Which matrices lie in pageable memory.
+struct PageableMatrices {
+  bool a = false, b = false, c = false;
+
+  bool any() const { return a || b || c; }
+  bool has(Buffer::Kind kind) const {
+    return (a && kind == Buffer::Kind::matrix_a) || (b && kind == Buffer::Kind::matrix_b) ||
+           (c && kind == Buffer::Kind::matrix_c);
+  }
+};
+
+/// Part of a copy between pageable memory and a GPU: all rows of some columns, or some rows of one.
+struct StagingChunk {
+  OpId op;
+  std::byte* host;
+  std::int64_t pitch;                                    // bytes between columns of the host's memory
+  std::int64_t row, col;                                 // where it starts in the copy's views
+  std::int64_t rows, cols;                               // elements
+  std::int64_t element;                                  // bytes
+  std::int64_t width() const { return rows * element; }  // bytes; in a slot columns have no gaps
+};
+
+/// The copies of a plan from and to pageable matrices, in chunks of at most `slot_bytes`, in the order of the plan.
+class StagingChunks {
+ public:
+  /// `starts`: where each buffer of the plan starts.
+  StagingChunks(const Plan& plan, PageableMatrices pageable, std::span<std::byte* const> starts,
+                std::int64_t slot_bytes);
+
+  const std::vector<StagingChunk>& of(Way way) const { return chunks_[static_cast<std::size_t>(way)]; }
+
+  struct Part {
+    Way way = Way::in;
+    std::size_t begin = 0, end = 0;  // of its chunks; none where the operation is no such copy
+  };
+  Part of(OpId op) const { return parts_[op.index()]; }
+
+ private:
+  void add(Way way, const Plan& plan, OpId op, const View& host, std::span<std::byte* const> starts,
+           std::int64_t slot_bytes);
+
+  std::array<std::vector<StagingChunk>, 2> chunks_;
+  std::vector<Part> parts_;  // by operation
+};
+
+/// Whether chunks may be read ahead of their copies and written behind them: the plan neither reads nor writes a part
+/// of C on the host that it has written before.
+bool may_read_ahead(const Plan& plan, const Topology& topology);
+
+}  // namespace tilerail::cuda

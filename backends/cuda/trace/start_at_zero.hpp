@@ -1,0 +1,19 @@
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "model/timeline.hpp"
+
+namespace tilerail::cuda {
+
+/// Moves times so that the first operation starts at 0: a profiler delays it by milliseconds that an untraced call does
+/// not take.
+inline void start_at_zero(std::vector<OpTime>& ops) {
+  double first = std::numeric_limits<double>::infinity();
+  for (const OpTime& op : ops) first = std::min(first, op.start);
+  for (OpTime& op : ops) op.start -= first, op.end -= first;
+}
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,64 @@
+// GPUs whose memory others have taken.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/api/fake_hardware.hpp"
+#include "tests/api/multiplication.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace tilerail::api {
+namespace {
+
+using namespace test;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t n = 256;  // a matrix has 512 KiB
+
+class MemoryShortage : public ::testing::Test {
+ protected:
+  MemoryId gpu(int number) const { return *machine_.find_gpu(number); }
+  PlanInfo call(Session& session) {
+    Multiplication product{n, n, 64, 2, 1};
+    PlanInfo info;
+    session.gemm(product.x, nullptr, nullptr, &info);
+    product.expect_right();
+    return info;
+  }
+
+  std::shared_ptr<Log> log_ = std::make_shared<Log>();
+  Topology machine_ = FakeHardware::machine();
+};
+
+TEST_F(MemoryShortage, PlansWithWhatIsFreeAndSaysSo) {
+  const auto session = fake_session(log_);
+  log_->room = {{gpu(0), 400'000}, {gpu(1), 400'000}};
+  const PlanInfo info = call(*session);
+  EXPECT_THAT(info.why, HasSubstr("memory was short: free for tiles were 400.0 kB in 'gpu0'"));
+  for (const std::int64_t bytes : log_->plan->peak_bytes) EXPECT_LE(bytes, 400'000);
+  call(*session);
+  EXPECT_EQ(log_->binds, 1) << "the plan is kept";
+}
+
+TEST_F(MemoryShortage, LeavesOutAGpuThatIsFull) {
+  const auto session = fake_session(log_);
+  log_->room = {{gpu(0), 0}};
+  EXPECT_THAT(call(*session).devices, ElementsAre(1));
+}
+
+TEST_F(MemoryShortage, SaysNothingWhereMemorySuffices) {
+  const auto session = fake_session(log_);
+  EXPECT_THAT(call(*session).why, Not(HasSubstr("short")));
+}
+
+TEST_F(MemoryShortage, FailsOnlyWhereNothingFits) {
+  const auto session = fake_session(log_);
+  log_->room = {{gpu(0), 100}, {gpu(1), 50}};
+  expect_input_error([&] { call(*session); }, {"free for tiles are 100 B in 'gpu0'"});
+  EXPECT_EQ(session->cached_plans(), 0u);
+  log_->room.clear();
+  EXPECT_THAT(call(*session).why, Not(HasSubstr("short")));
+}
+
+}  // namespace
+}  // namespace tilerail::api
