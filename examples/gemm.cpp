@@ -1,5 +1,5 @@
 // C = A B on all GPUs, matrices in ordinary host memory, checked on sampled elements.
-//   gemm_cpp [N] [TOPOLOGY] [registered|staged]
+//   gemm_cpp [N] [TOPOLOGY] [registered|staged|copied]
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -44,13 +44,14 @@ double sampled_error(const std::vector<double>& a, const std::vector<double>& b,
 int main(int argc, char** argv) {
   const std::int64_t n = argc > 1 ? std::atoll(argv[1]) : 4096;
   if (n < 1 || n > 65536) {
-    std::fprintf(stderr, "usage: %s [N from 1 to 65536] [TOPOLOGY] [registered|staged]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s [N from 1 to 65536] [TOPOLOGY] [registered|staged|copied]\n", argv[0]);
     return 2;
   }
   try {
     tilerail::ContextOptions options;
     if (argc > 2) options.topology = argv[2];
     if (argc > 3 && std::string{argv[3]} == "staged") options.pageable = tilerail::Pageable::staged;
+    if (argc > 3 && std::string{argv[3]} == "copied") options.pageable = tilerail::Pageable::copied;
     tilerail::Context context{options};
     const std::vector<double> a = random_matrix(n, 1), b = random_matrix(n, 2);
     std::vector<double> c(a.size());

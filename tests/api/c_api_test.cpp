@@ -108,6 +108,7 @@ TEST(CInterface, SettersReachTheContext) {
   EXPECT_EQ(tilerail_set_override(handle.get(), "chunks=2"), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_set_devices(handle.get(), &second, 1), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_set_pageable(handle.get(), TILERAIL_PAGEABLE_STAGED), TILERAIL_SUCCESS);
+  EXPECT_EQ(tilerail_set_pageable(handle.get(), TILERAIL_PAGEABLE_COPIED), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_reserve(handle.get(), 1000), TILERAIL_SUCCESS);
   EXPECT_EQ(handle.context.context.policy(), "gemmex+tile=64+chunks=2");
   EXPECT_EQ(handle.context.context.devices(), std::vector<int>{1});

@@ -52,7 +52,7 @@ class Copies {
     const auto bytes = static_cast<std::size_t>(slot_bytes_);
     Staging staging{chunks,
                     {StagingRing{ring_.data(), slots_, bytes}, {ring_.data() + slots_ * bytes, slots_, bytes}},
-                    [this](Way, std::size_t) { ++waits; },
+                    [this](Way, std::size_t) { return ++waits, true; },
                     threads};
     std::size_t issued = 0;
     for (std::size_t i = 0; i < plan.ops.size(); ++i) {
@@ -150,7 +150,7 @@ TEST(Staging, WhatStopsAThreadEndsTheRun) {
   std::vector<std::byte> ring(4 * 4096);
   Staging staging{chunks,
                   {StagingRing{ring.data(), 2, 4096}, {ring.data() + 8192, 2, 4096}},
-                  [](Way, std::size_t) { throw ExecutionError{"the copy failed"}; },
+                  [](Way, std::size_t) -> bool { throw ExecutionError{"the copy failed"}; },
                   {2, 2}};
   const auto run = [&] {
     for (std::size_t c = 0; c < chunks.of(Way::in).size(); ++c) staging.await(Way::in, c), staging.issued(Way::in, c);

@@ -36,7 +36,7 @@ typedef enum {
 typedef enum {
   TILERAIL_PAGEABLE_REGISTERED = 0, /* pageable memory is locked for the duration of a call */
   TILERAIL_PAGEABLE_STAGED = 1,     /* the driver copies it through buffers of its own */
-  TILERAIL_PAGEABLE_COPIED = 2,     /* the default: threads of the call copy it through page-locked buffers */
+  TILERAIL_PAGEABLE_COPIED = 2,     /* threads of the call copy it through page-locked slots */
   TILERAIL_PAGEABLE_MAX = 0x7fffffff
 } tilerail_pageable_t;
 

@@ -35,7 +35,7 @@ struct ArgumentError : InputError {
 enum class Pageable : std::uint8_t {
   registered,  // locked for the duration of the call
   staged,      // left alone: the driver copies it through buffers of its own; no part of it may be registered
-  copied,      // threads of the call copy it through page-locked buffers; small matrices are locked instead
+  copied,      // threads of the call copy it through page-locked slots beside the run (docs/model.md#pageable-memory)
 };
 
 struct ContextOptions {
@@ -52,7 +52,7 @@ struct ContextOptions {
   std::string plan_cache;
   std::int64_t arena_bytes = 0;   // for tiles: devices are opened with so much right away; 0: by the first call
   std::size_t cached_plans = 64;  // the plan used longest ago goes first
-  Pageable pageable = Pageable::copied;
+  Pageable pageable = Pageable::registered;
 };
 
 /// Where the plan of a call comes from.
@@ -64,7 +64,7 @@ struct PlanInfo {
     cache,      // found by `tilerail tune`
   };
   By by = By::nothing;
-  std::string why;           // in a sentence; where there is a plan cache, also why its plan was not taken
+  std::string why;           // in a sentence; also why a cached plan was not taken, and what memory was short
   std::string hash;          // of the plan, as the command prints it
   std::int64_t tile = 0;     // T
   std::vector<int> devices;  // CUDA devices that take part
@@ -75,7 +75,7 @@ struct PlanInfo {
 struct GemmTimes {
   bool planned = false;  // the call had to plan and to bind its plan: none was cached
   double plan = 0;       // planning and binding
-  double memory = 0;     // locking and unlocking pageable memory
+  double memory = 0;     // locking and unlocking pageable memory; copies by threads are part of the run
   double run = 0;        // copies and kernels, until the result was in place
   double issue = 0;      // of the run: handing operations to the devices, on the thread that took longest
 };
@@ -149,8 +149,10 @@ class Context {
 /// As in BLAS, A and B are not read when alpha or k is 0, C is not read when beta is 0, and nothing is done when m or
 /// n is 0. C may not overlap A or B. Halves are multiplied with f32 accumulation; C is rounded to the halves after
 /// each tile of k.
+/// Where all matrices lie on one GPU, the call is one kernel there unless several GPUs are sure to be faster
+/// (docs/model.md#calls-on-one-gpu). Where devices have less free memory than described, the plan makes do with it.
 /// Returns when C is complete; the current device is the one it was. Throws ArgumentError, InputError when a matrix
-/// lies where the machine description has no memory or a device lacks memory, HardwareError,
+/// lies where the machine description has no memory or no plan fits into what is free, HardwareError,
 /// std::runtime_error naming the operation that failed; C is then unspecified, the context usable.
 void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
           const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c,

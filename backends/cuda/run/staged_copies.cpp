@@ -9,15 +9,18 @@
 namespace tilerail::cuda {
 namespace {
 
-// Small enough for the slots to stay in a processor's cache, large enough for copies at full speed.
 // docs/model.md#pageable-memory
-constexpr std::size_t slot_bytes = std::size_t{2} << 20, slots = 24;
+constexpr std::size_t slot_bytes = std::size_t{2} << 20;  // copied at nearly full speed
+constexpr std::array<std::size_t, 2> most_slots{48,
+                                                256};  // in: few, so that they stay in a cache; out: whole tiles of C
 
 /// Of the cores that the process may use, most fill slots: more bytes go to GPUs than come back.
 std::array<std::size_t, 2> threads() {
+  constexpr std::size_t issuing = 2, most_out = 16;  // the caller and whoever issues
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t out = std::max<std::size_t>(1, cores / 4);
-  return {std::clamp<std::size_t>(cores - out, 1, slots / 2), std::min(out, slots / 2)};
+  const std::size_t out = std::clamp<std::size_t>(cores / 4, 1, most_out);
+  const std::size_t left = cores > out + issuing ? cores - out - issuing : 1;
+  return {std::min(left, most_slots[0]), out};
 }
 
 }  // namespace
@@ -27,19 +30,22 @@ StagingMemory::~StagingMemory() {
     for (const cudaEvent_t event : events) cudaEventDestroy(event);
 }
 
-std::array<StagingRing, 2> StagingMemory::rings() {
-  memory_.reserve(static_cast<std::int64_t>(2 * slots * slot_bytes));
-  return {StagingRing{memory_.data(), slots, slot_bytes},
-          StagingRing{memory_.data() + slots * slot_bytes, slots, slot_bytes}};
+std::array<StagingRing, 2> StagingMemory::rings(const StagingChunks& chunks) {
+  const auto slots = [&](Way way) {
+    return std::clamp<std::size_t>(chunks.of(way).size(), 1, most_slots[static_cast<std::size_t>(way)]);
+  };
+  const std::size_t in = slots(Way::in), out = slots(Way::out);
+  memory_.reserve(static_cast<std::int64_t>((in + out) * slot_bytes));
+  return {StagingRing{memory_.data(), in, slot_bytes}, StagingRing{memory_.data() + in * slot_bytes, out, slot_bytes}};
 }
 
 void StagingMemory::open(int device) {
   const DeviceScope scope{device};
   for (const Way way : {Way::in, Way::out}) {
     auto& events = events_[{device, way}];
-    while (events.size() < slots) {
+    while (events.size() < most_slots[static_cast<std::size_t>(way)]) {
       cudaEvent_t event = nullptr;
-      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync), "creating an event");
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
       events.push_back(event);
     }
   }
@@ -50,8 +56,8 @@ StagedCopies::StagedCopies(StagingMemory& memory, const Plan& plan, PageableMatr
     : memory_{memory},
       plan_{plan},
       starts_{starts},
-      rings_{memory.rings()},
       chunks_{plan, pageable, starts, static_cast<std::int64_t>(slot_bytes)},
+      rings_{memory.rings(chunks_)},
       devices_{[&] {
         std::array<std::vector<int>, 2> of_chunks;
         for (const Way way : {Way::in, Way::out})
@@ -64,17 +70,19 @@ StagedCopies::StagedCopies(StagingMemory& memory, const Plan& plan, PageableMatr
           for (const int device : all) memory.open(device);
         return of_chunks;
       }()},
-      staging_{chunks_, rings_, [this](Way way, std::size_t chunk) { wait_for_copy(way, chunk); }, threads()} {}
+      staging_{chunks_, rings_, [this](Way way, std::size_t chunk) { return has_ended(way, chunk); }, threads()} {}
 
 bool StagedCopies::has(OpId op) const {
   const StagingChunks::Part part = chunks_.of(op);
   return part.begin != part.end;
 }
 
-void StagedCopies::wait_for_copy(Way way, std::size_t chunk) {
+bool StagedCopies::has_ended(Way way, std::size_t chunk) {
   const auto which = static_cast<std::size_t>(way);
-  const cudaEvent_t event = memory_.event(way, rings_[which].slot_of(chunk), devices_[which][chunk]);
-  check(cudaEventSynchronize(event), "a copy of pageable memory");
+  const cudaError_t status = cudaEventQuery(memory_.event(way, rings_[which].slot_of(chunk), devices_[which][chunk]));
+  if (status == cudaErrorNotReady) return false;
+  check(status, "a copy of pageable memory");
+  return true;
 }
 
 void StagedCopies::issue(OpId id, cudaStream_t stream, int device) {

@@ -21,9 +21,9 @@ class StagingMemory {
   StagingMemory(const StagingMemory&) = delete;
   StagingMemory& operator=(const StagingMemory&) = delete;
 
-  /// Throws CudaError where so much memory cannot be locked.
-  std::array<StagingRing, 2> rings();
-  /// Of a slot, when copies of this device use it.
+  /// For so many chunks each way. Throws CudaError where the memory cannot be locked.
+  std::array<StagingRing, 2> rings(const StagingChunks& chunks);
+  /// Of a slot, where a copy of this device uses it.
   cudaEvent_t event(Way way, std::size_t slot, int device) { return events_.at({device, way})[slot]; }
   /// Makes the events of a device. Throws CudaError.
   void open(int device);
@@ -49,13 +49,13 @@ class StagedCopies {
   void abandon() { staging_.abandon(); }
 
  private:
-  void wait_for_copy(Way way, std::size_t chunk);
+  bool has_ended(Way way, std::size_t chunk);
 
   StagingMemory& memory_;
   const Plan& plan_;
   std::span<std::byte* const> starts_;
-  std::array<StagingRing, 2> rings_;
   StagingChunks chunks_;
+  std::array<StagingRing, 2> rings_;
   std::array<std::vector<int>, 2> devices_;  // by chunk: whose copy it is
   Staging staging_;
 };

@@ -1,11 +1,18 @@
 #include "backends/cuda/run/staging.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <utility>
 
+#include "backends/cuda/run/issuer_pool.hpp"
 #include "model/base/error.hpp"
 
 namespace tilerail::cuda {
+namespace {
+
+constexpr std::chrono::microseconds rest{20};
+
+}  // namespace
 
 Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied,
                  std::array<std::size_t, 2> threads)
@@ -24,22 +31,23 @@ Staging::~Staging() {
     if (thread.joinable()) thread.join();
 }
 
-void Staging::set(Way way, std::size_t chunk, int stage) {
-  stages(way)[chunk].store(stage, std::memory_order_release);
-  stages(way)[chunk].notify_all();
-}
-
-void Staging::wait_for(Way way, std::size_t chunk, int stage) {
-  std::atomic<int>& now = stages(way)[chunk];
-  for (int seen = now.load(std::memory_order_acquire); seen < stage && !abandoned_;
-       seen = now.load(std::memory_order_acquire))
-    now.wait(seen, std::memory_order_acquire);
+void Staging::wait_for(Way way, std::size_t chunk, int stage, bool rests) {
+  const std::atomic<int>& now = stages(way)[chunk];
+  const auto over = [&] { return abandoned_ || now.load(std::memory_order_acquire) >= stage; };
+  if (rests)
+    while (!over()) std::this_thread::sleep_for(rest);
+  else
+    spin_until(over);
   if (abandoned_) throw ExecutionError{"the transfer of pageable memory was abandoned"};
 }
 
+void Staging::wait_for_copy(Way way, std::size_t chunk) {
+  while (!copied_(way, chunk)) std::this_thread::sleep_for(rest);
+}
+
 std::byte* Staging::await(Way way, std::size_t chunk) {
-  if (way == Way::in) wait_for(way, chunk, 1);
-  if (way == Way::out && chunk >= ring(way).slots) wait_for(way, chunk - ring(way).slots, 2);
+  if (way == Way::in) wait_for(way, chunk, 1, false);
+  if (way == Way::out && chunk >= ring(way).slots) wait_for(way, chunk - ring(way).slots, 2, false);
   return ring(way).memory_of(chunk);
 }
 
@@ -62,8 +70,8 @@ void Staging::work(Way way) {
 
 void Staging::fill(std::size_t chunk) {
   if (const std::size_t slots = ring(Way::in).slots; chunk >= slots) {
-    wait_for(Way::in, chunk - slots, 2);
-    copied_(Way::in, chunk - slots);
+    wait_for(Way::in, chunk - slots, 2, true);
+    wait_for_copy(Way::in, chunk - slots);
   }
   const StagingChunk& c = chunks_.of(Way::in)[chunk];
   std::byte* slot = ring(Way::in).memory_of(chunk);
@@ -73,8 +81,8 @@ void Staging::fill(std::size_t chunk) {
 }
 
 void Staging::empty(std::size_t chunk) {
-  wait_for(Way::out, chunk, 1);
-  copied_(Way::out, chunk);
+  wait_for(Way::out, chunk, 1, true);
+  wait_for_copy(Way::out, chunk);
   const StagingChunk& c = chunks_.of(Way::out)[chunk];
   const std::byte* slot = ring(Way::out).memory_of(chunk);
   for (std::int64_t col = 0; col < c.cols; ++col)
@@ -88,10 +96,6 @@ void Staging::finish() {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-void Staging::abandon() {
-  if (abandoned_.exchange(true)) return;
-  for (const Way way : {Way::in, Way::out})
-    for (std::size_t chunk = 0; chunk < stages(way).size(); ++chunk) set(way, chunk, abandoned);
-}
+void Staging::abandon() { abandoned_ = true; }
 
 }  // namespace tilerail::cuda

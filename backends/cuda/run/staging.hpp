@@ -27,12 +27,14 @@ struct StagingRing {
 /// the copies to GPUs and empty them behind the copies from GPUs, chunks in the order of the plan; whoever issues a
 /// copy waits for its slot. Knows nothing of CUDA.
 ///
+/// Waiting is looking again after a while, without signals: fillers and emptiers have slots to spare.
+///
 /// No issuer waits for ever: a slot comes free once the copy of a chunk so many before has ended, and that copy belongs
 /// to an operation no later than the issuer's own.
 class Staging {
  public:
-  /// Waits until the copy of a chunk that was issued has ended; may throw.
-  using Copied = std::function<void(Way way, std::size_t chunk)>;
+  /// Whether the copy of a chunk that was issued has ended; may throw.
+  using Copied = std::function<bool(Way way, std::size_t chunk)>;
 
   /// Starts the threads, `fillers` and `emptiers`. `chunks` outlive it.
   Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied,
@@ -54,13 +56,14 @@ class Staging {
  private:
   // Stages of a chunk: in: 1 in its slot, 2 issued; out: 1 issued, 2 out of its slot.
   using Stages = std::vector<std::atomic<int>>;
-  static constexpr int abandoned = 3;
 
   void work(Way way);
+  void wait_for_copy(Way way, std::size_t chunk);
   void fill(std::size_t chunk);
   void empty(std::size_t chunk);
-  void set(Way way, std::size_t chunk, int stage);
-  void wait_for(Way way, std::size_t chunk, int stage);
+  void set(Way way, std::size_t chunk, int stage) { stages(way)[chunk].store(stage, std::memory_order_release); }
+  /// `rests`: whether the thread sleeps between looks, or looks all the time.
+  void wait_for(Way way, std::size_t chunk, int stage, bool rests);
   const StagingRing& ring(Way way) const { return rings_[static_cast<std::size_t>(way)]; }
   Stages& stages(Way way) { return stages_[static_cast<std::size_t>(way)]; }
 
