@@ -40,6 +40,14 @@ PlannedCall single_call(Plan single, const std::string& why, const Topology& top
   return call_of(std::move(single), topology);
 }
 
+/// Half of several GPUs: the one with the matrices and the first of the others.
+std::vector<MemoryId> half_of(std::vector<MemoryId> gpus, MemoryId home) {
+  std::ranges::stable_partition(gpus, [&](MemoryId gpu) { return gpu == home; });
+  gpus.resize(gpus.size() / 2);
+  std::ranges::sort(gpus);
+  return gpus;
+}
+
 /// Where memory is scarce, cuBLAS' workspaces are to leave it to tiles.
 constexpr int few_streams = 1;
 
@@ -76,15 +84,30 @@ PlannedCall CallPlanner::plan(const GemmProblem& problem, std::span<const Memory
   if (single)
     if (const Trust trust = trust_in_others(*single, topology_, devices); !trust.several)
       return single_call(std::move(*single), trust.why, topology_);
+  PlannedCall call = by_cache_or_estimate(problem, devices, policy);
+  if (!single) return call;
+  std::string why;
+  for (std::vector<MemoryId> some; call.plan.devices.size() > 1;) {
+    const Trust trust = trust_in(call.plan, *single, topology_);
+    if (trust.several) return call;
+    if (why.empty()) why = trust.why;
+    some = half_of(call.plan.devices, whole.place_c);
+    call = call_of(plan_gemm(problem, topology_, some, policy), topology_);
+  }
+  if (why.empty())
+    why = fmt::format("one kernel on {}, where all matrices are: more GPUs are not estimated to be faster",
+                      topology_.memory(whole.place_c).name);
+  return single_call(std::move(*single), why, topology_);
+}
+
+PlannedCall CallPlanner::by_cache_or_estimate(const GemmProblem& problem, std::span<const MemoryId> devices,
+                                              const Policy& policy) const {
   study::TunedPlans::Answer known = tuned_.find(problem, topology_, devices, policy);
   const bool tuned = known.plan.has_value();
   if (!tuned) {
     known.plan = plan_gemm(problem, topology_, devices, policy, judge_);
     study::note_origin(*known.plan, known.note);
   }
-  if (single)
-    if (const Trust trust = trust_in(*known.plan, *single, topology_); !trust.several)
-      return single_call(std::move(*single), trust.why, topology_);
   PlannedCall call = call_of(std::move(*known.plan), topology_);
   if (tuned) call.info.by = PlanInfo::By::cache;
   return call;

@@ -37,6 +37,9 @@ class CallPlanner {
                           const Policy& policy) const;
 
  private:
+  PlannedCall by_cache_or_estimate(const GemmProblem& problem, std::span<const MemoryId> devices,
+                                   const Policy& policy) const;
+
   const Topology& topology_;
   Judge judge_;
   study::TunedPlans tuned_;

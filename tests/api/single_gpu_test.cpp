@@ -68,6 +68,15 @@ TEST(SingleGpu, AnAssumedDescriptionHasToPromiseMoreThanAMeasuredOne) {
   EXPECT_LT(from_measured, from_assumed);
 }
 
+/// Of eight GPUs, more are estimated to be faster than two, but not surely.
+TEST(SingleGpu, FewerGpusAreTakenWhereMoreAreNotSureToBeFaster) {
+  const Topology two = *assumed(2), eight = *assumed(8);
+  ASSERT_EQ(planned(two, 4096).info.devices.size(), 2u);
+  const PlanInfo info = planned(eight, 4096, 3).info;
+  EXPECT_EQ(info.devices.size(), 2u) << info.why;
+  EXPECT_THAT(info.devices, ::testing::Contains(3)) << "the one with the matrices";
+}
+
 TEST(SingleGpu, WhoAsksForGpusOrTilesGetsThem) {
   const Topology two = *assumed(2);
   EXPECT_THAT(planned(two, 1024, 0, "devices=all").info.devices, ElementsAre(0, 1));
