@@ -27,7 +27,8 @@ struct StagingRing {
 /// the copies to GPUs and empty them behind the copies from GPUs, chunks in the order of the plan; whoever issues a
 /// copy waits for its slot. Knows nothing of CUDA.
 ///
-/// Waiting is looking again after a while, without signals: fillers and emptiers have slots to spare.
+/// Waiting is looking again after a while. std::atomic::notify may find no waiter before the new value is seen, which a
+/// slot full of stores delays: waits were lost. Fillers and emptiers have slots to spare.
 ///
 /// No issuer waits for ever: a slot comes free once the copy of a chunk so many before has ended, and that copy belongs
 /// to an operation no later than the issuer's own.
