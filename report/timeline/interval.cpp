@@ -30,7 +30,8 @@ std::vector<bool> slowed_down(const Plan& plan, const Topology& topology, std::s
   const double makespan = makespan_of(times);
   std::vector<bool> slowed(filled.size(), false);
   for (const MemoryId gpu : plan.devices)
-    slowed[gpu.index()] = makespan > 0 && load_factor(plan, topology, gpu, filled[gpu.index()] / makespan) > 1;
+    slowed[gpu.index()] = makespan > 0 && load_factor(plan, topology, gpu, filled[gpu.index()] / makespan,
+                                                      Seconds{makespan}, usual_calls_before) > 1;
   return slowed;
 }
 
