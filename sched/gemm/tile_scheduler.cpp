@@ -159,7 +159,15 @@ Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) c
   if (in_cubes()) how.small = decisions.small_tiles, how.ragged = decisions.ragged;
   for (std::size_t d = 0; d < devices_.size(); ++d)
     if (!has_room(decisions.tile + decisions.tile / 2, d)) how.ragged = Ragged::own;
-  return {region, decisions.grid, how, decisions.distribution, decisions.shares, borders_};
+  const auto cut = [&] {
+    return Tiling{region, decisions.grid, how, decisions.distribution, decisions.shares, borders_};
+  };
+  if (!in_cubes() || !decisions.caching) return cut();
+  how.rows = decisions.tile_rows, how.depth = decisions.tile_depth;
+  Tiling shaped = cut();
+  if (how.squares() || fit(shaped, decisions)) return shaped;
+  how.rows = TileRows::side, how.depth = TileDepth::side;
+  return cut();
 }
 
 SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& decisions) const {
@@ -191,7 +199,11 @@ bool TileScheduler::need_others() const {
 }
 
 bool TileScheduler::fits(const Region& region, const Decisions& decisions) const {
-  const auto need = ample_bytes(tiling(region, decisions), problem_, devices_, decisions, need_others());
+  return fit(tiling(region, decisions), decisions);
+}
+
+bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
+  const auto need = ample_bytes(tiles, problem_, devices_, decisions, need_others());
   for (std::size_t d = 0; d < need.size(); ++d)
     if (need[d] > capacities_[d]) return false;
   return true;
@@ -222,12 +234,7 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisi
 
 /// Bytes of a slot of each device, where its tiles do not all have memory of their own; else 0.
 std::int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const {
-  bool pooled = !decisions.caching || used_once;
-  if (!pooled) {
-    const auto need = ample_bytes(tiling, problem_, devices_, decisions, need_others());
-    for (std::size_t d = 0; d < devices_.size(); ++d) pooled = pooled || need[d] > capacities_[d];
-  }
-  if (!pooled) return 0;
+  if (decisions.caching && !used_once && fit(tiling, decisions)) return 0;
   const std::int64_t slot = slot_bytes(longest(tiling.m), longest(tiling.n), longest(tiling.k), problem_);
   const auto least = std::ranges::min_element(capacities_);
   if (*least / slot < least_slots)

@@ -49,6 +49,8 @@ class TileScheduler {
   bool in_cubes() const { return problem_.routine == Routine::gemm && problem_.has_product(); }
   bool need_others() const;
   bool fits(const Region& region, const Decisions& decisions) const;
+  /// Whether every device has memory for all its tiles.
+  bool fit(const Tiling& tiles, const Decisions& decisions) const;
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
   bool has_room(std::int64_t side, std::size_t device) const;
   std::int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;
