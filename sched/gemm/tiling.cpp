@@ -91,6 +91,7 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
     const auto before = static_cast<std::int64_t>(k.size());
     for (const Interval part : cut_k(pieces[layer], how, borders.k)) k.push_back(part);
     depths_.push_back({before, static_cast<std::int64_t>(k.size())});
+    add_columns(how, depths_.back(), borders.k);
     const std::size_t first = layer * plane;
     if (in_blocks) {
       for (const std::size_t r : row_of)
@@ -102,6 +103,18 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
       owners_.push_back(first + owner);
   }
   index(shares.size());
+}
+
+void Tiling::add_columns(TileCut how, Interval depth, std::span<const std::int64_t> borders) {
+  for (std::int64_t begin = depth.begin, end = begin; begin < depth.end; begin = end) {
+    const auto joined = [&](std::int64_t k_tile) {
+      return how.depth == TileDepth::columns &&
+             !std::ranges::binary_search(borders, k[static_cast<std::size_t>(k_tile)].begin);
+    };
+    do ++end;
+    while (end < depth.end && joined(end));
+    columns_.resize(static_cast<std::size_t>(end), {begin, end});
+  }
 }
 
 void Tiling::index(std::size_t devices) {

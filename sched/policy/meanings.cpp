@@ -54,9 +54,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 43> meanings
      "How many rows a tile of C has: the side of a tile, or all of its block, so that copies are of whole columns; "
      "matters for a matrix product whose tiles all fit in memory."},
     {"tile-depth",
-     "How much of k a tile of A or B has: the side of a tile, twice as much from tile to tile, so that kernels begin "
-     "early and tiles are large later, or all of its part; matters for a matrix product whose tiles all fit in "
-     "memory."},
+     "How much of k a tile of A or B has: the side of a tile; twice as much from tile to tile, so that kernels begin "
+     "early and tiles are large later; that side for one matrix, and whole columns of the one whose columns run along "
+     "k; or all of its part; matters for a matrix product whose tiles all fit in memory."},
     {"small-tiles",
      "Cuts the first or the last tiles of k, or the last rows and columns of tiles of C, in smaller ones, so that "
      "kernels begin or results leave earlier; matters for a matrix product."},

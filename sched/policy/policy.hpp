@@ -29,7 +29,7 @@ enum class Shares { equal, by_speed };
 enum class SmallTiles { none, k_first, k_last, c_last };
 enum class Agent { none, paralia, xkblas, blasx };
 enum class TileRows { side, all };
-enum class TileDepth { side, growing, all };
+enum class TileDepth { side, growing, columns, all };
 enum class Ragged { own, merged };
 enum class Ways { fixed, search };
 
@@ -62,8 +62,8 @@ struct Policy {
   TileChoice tile_choice = TileChoice::thesis;
   OverlapModel tile_model = OverlapModel::dr;  // of TileChoice::model
   std::int64_t tile = 0;                       // 0: chosen by tile_choice
-  TileRows tile_rows = TileRows::side;         // of C that a tile has: T, or all of its block
-  TileDepth tile_depth = TileDepth::side;      // of k that a tile has: T, more and more, or all of its part
+  TileRows tile_rows = TileRows::side;         // of C that a tile has
+  TileDepth tile_depth = TileDepth::side;      // of k that a tile has
   SmallTiles small_tiles = SmallTiles::none;   // where tiles are smaller
   Ragged ragged = Ragged::own;                 // what a rest of at most half a tile becomes
   Routing routing = Routing::initial;
