@@ -8,6 +8,7 @@
 
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
+#include "sched/choose/search_space.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/tasks/plan_checks.hpp"
@@ -31,7 +32,8 @@ Tried CandidatePlans::planned(const Candidate& candidate, const Policy& way, std
       decisions.distribution = Distribution::blocks;  // which is the same
     for (const auto& [key, value] : to_text(decisions, question.topology))
       result.decided += fmt::format("{}={} ", key, value);
-    if (knows(result)) return result;
+    const bool evicted = may_shape(question_) && !scheduler.keeps_shape(decisions);  // then it is as one of squares
+    if (evicted || knows(result)) return result;
     result.plan = scheduler.plan(decisions);
     check_routes(*result.plan, question_.topology);
   } catch (const InputError&) {  // what does not fit in memory, or has no routes, is no candidate

@@ -36,23 +36,49 @@ std::vector<std::int64_t> tiles_for(const Question& q, const DeviceSets& sets, c
                                       most_judged_kernels);
     tiles.insert(more.begin(), more.end());
   }
+  constexpr std::int64_t narrowest = 512;  // columns of C, for kernels that fill a GPU
+  if (any_tile && may_shape(q))
+    for (std::int64_t side = narrowest, least = *tiles.begin(); side < least; side *= 2) tiles.insert(side);
   return {tiles.begin(), tiles.end()};
 }
 
-std::vector<std::int64_t> ops_for(const Question& q, const std::vector<std::int64_t>& tiles) {
+bool may_shape(const Question& q) {
+  return q.varies("tile-rows") && q.varies("tile-depth") && may_matter(q, "tile-rows");
+}
+
+namespace {
+
+/// How many tiles of twice the depth, four times ... of the first there are.
+std::int64_t growing_steps(std::int64_t k, std::int64_t first) {
+  std::int64_t steps = 0;
+  for (std::int64_t size = first; size <= k; size *= 2) k -= size, ++steps;
+  return std::max<std::int64_t>(1, steps);
+}
+
+std::vector<std::int64_t> ops_of(const Question& q, const std::vector<std::int64_t>& tiles, bool shaped) {
   const GemmProblem& p = q.problem;
   const Grid grid = square_grid(static_cast<int>(q.devices.size()));
   const int most_pieces = q.policy.batch && may_matter(q, "chunks") ? q.policy.chunks : 1;
   std::vector<std::int64_t> ops;
   for (const std::int64_t tile : tiles) {
-    const std::int64_t rows = ceil_div(p.m, tile), cols = ceil_div(p.n, tile), depth = ceil_div(p.k, tile);
+    const std::int64_t rows = shaped ? grid.rows : ceil_div(p.m, tile), cols = ceil_div(p.n, tile);
+    const std::int64_t depth = shaped ? growing_steps(p.k, tile) : ceil_div(p.k, tile);
     const std::int64_t bytes = std::min(tile, p.m) * std::min(tile, p.k) * element_size(p.dtype);
     const std::int64_t least = std::max<std::int64_t>(1, q.policy.min_chunk_bytes);
     const std::int64_t pieces = std::clamp<std::int64_t>(bytes / least, 1, most_pieces);
-    const std::int64_t kernels = kernel_count(p.m, p.n, p.k, {1, 1}, tile);
-    ops.push_back(kernels + pieces * depth * (rows * grid.cols + cols * grid.rows) + 2 * rows * cols);
+    ops.push_back(rows * cols * depth + pieces * depth * (rows * grid.cols + cols * grid.rows) + 2 * rows * cols);
   }
   return ops;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> ops_for(const Question& q, const std::vector<std::int64_t>& tiles) {
+  return ops_of(q, tiles, false);
+}
+
+std::vector<std::int64_t> shaped_ops_for(const Question& q, const std::vector<std::int64_t>& tiles) {
+  return ops_of(q, tiles, true);
 }
 
 std::int64_t ops_for_the_end(const Question& q, const Plan& start) {

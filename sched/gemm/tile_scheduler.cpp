@@ -154,20 +154,33 @@ std::vector<TileDirectory::Kept> TileScheduler::add_region(PlanContext& context,
   return plan_region(context, tiles, beta, kept);
 }
 
-Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {
+/// As it is wished, whether tiles fit or not.
+TileCut TileScheduler::cut_for(const Decisions& decisions) const {
   TileCut how{decisions.tile};
   if (in_cubes()) how.small = decisions.small_tiles, how.ragged = decisions.ragged;
+  if (in_cubes() && decisions.caching) how.rows = decisions.tile_rows, how.depth = decisions.tile_depth;
   for (std::size_t d = 0; d < devices_.size(); ++d)
     if (!has_room(decisions.tile + decisions.tile / 2, d)) how.ragged = Ragged::own;
-  const auto cut = [&] {
-    return Tiling{region, decisions.grid, how, decisions.distribution, decisions.shares, borders_};
-  };
-  if (!in_cubes() || !decisions.caching) return cut();
-  how.rows = decisions.tile_rows, how.depth = decisions.tile_depth;
-  Tiling shaped = cut();
-  if (how.squares() || fit(shaped, decisions)) return shaped;
+  return how;
+}
+
+Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions, const TileCut& how) const {
+  return {region, decisions.grid, how, decisions.distribution, decisions.shares, borders_};
+}
+
+/// Where tiles do not all fit in memory they are squares, so that slots are of about one size.
+Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {
+  TileCut how = cut_for(decisions);
+  Tiling tiles = tiling(region, decisions, how);
+  if (how.squares() || fit(tiles, decisions)) return tiles;
   how.rows = TileRows::side, how.depth = TileDepth::side;
-  return cut();
+  return tiling(region, decisions, how);
+}
+
+bool TileScheduler::keeps_shape(const Decisions& decisions) const {
+  const TileCut how = cut_for(decisions);
+  return how.squares() ||
+         fit(tiling({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions, how), decisions);
 }
 
 SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& decisions) const {

@@ -25,6 +25,9 @@ class TileScheduler {
   /// That grid, or one without layers where partial sums of C would not fit beside the tiles.
   Grid fitting(Grid grid, std::int64_t tile) const;
 
+  /// Whether tiles are as the decisions want them: squares, or others that all fit.
+  bool keeps_shape(const Decisions& decisions) const;
+
   /// The largest tile of which every device can hold enough.
   std::int64_t largest_tile() const;
 
@@ -42,7 +45,9 @@ class TileScheduler {
   std::vector<TileDirectory::Kept> add_region(PlanContext& context, const Tiling& tiles, const Region& region,
                                               std::span<const TileDirectory::Kept> kept) const;
   SharedLinks link_map_routes(const LinkMap& map, const Decisions& decisions) const;
+  TileCut cut_for(const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions) const;
+  Tiling tiling(const Region& region, const Decisions& decisions, const TileCut& how) const;
   /// How many kernels tiles of this size make of the problem.
   double kernels(std::int64_t tile) const;
   /// Whether there are tiles of m, n and k, which may differ in size.
