@@ -70,8 +70,7 @@ class JudgedSearch {
     for (const Candidate& fast : fastest) try_tiles({fast}, is_like(fast, fastest.front()) ? some : much);
     if (!near.empty()) try_tiles({near.front()}, little);
     for (std::size_t i = 0; i < std::min(near.size(), most_near); ++i) near_sets_.insert(near[i].set);
-    if (best_ && outlook_.takes(best_->candidate, little))
-      try_all_ways(best_->candidate.set, best_->candidate.tile);
+    if (best_ && outlook_.takes(best_->candidate, little)) try_all_ways(best_->candidate.set, best_->candidate.tile);
   }
 
   /// The ways of the presets on all devices, on those of the best plan so far and where it was nearly as fast, with
@@ -109,9 +108,9 @@ class JudgedSearch {
     for (const Candidate& fast : outlook_.fastest(tile))
       if (first.empty() || is_like(fast, first.front())) {
         if (first.size() < 2) first.push_back(fast);
-      } else if (!outlook_.is_hopeless(fast, first.front()) && std::ranges::none_of(others, [&](const Candidate& other) {
-                   return shape_of(other.way) == shape_of(fast.way);
-                 })) {
+      } else if (!outlook_.is_hopeless(fast, first.front()) &&
+                 std::ranges::none_of(
+                     others, [&](const Candidate& other) { return shape_of(other.way) == shape_of(fast.way); })) {
         others.push_back(fast);
       }
     first.insert(first.end(), others.begin(), others.end());

@@ -20,7 +20,7 @@ struct Varied {
 };
 constexpr std::array varied{
     Varied{"sends", {"free", "in-order"}},
-    Varied{"order", {"eta", "fifo", "steps"}},
+    Varied{"order", {"eta", "fifo", "steps", "spread"}},
     Varied{"c-tiles", {"eager", "lazy"}},
     Varied{"routing", {"link-eta", "eta", "link-map"}},
     Varied{"hop-rule", {"added", "bottleneck"}},
@@ -59,8 +59,10 @@ const std::vector<Changes>& often_best() {
       {{"sends", "free"}, {"grid", "square"}},
       {{"sends", "free"}, {"k-split", "2"}},
       {{"sends", "free"}, {"k-split", "all"}},
+      {{"order", "steps"}},
       {{"order", "steps"}, {"tile-rows", "all"}, {"tile-depth", "growing"}},
       {{"order", "fifo"}, {"tile-rows", "all"}, {"tile-depth", "columns"}},
+      {{"order", "spread"}, {"tile-rows", "all"}, {"tile-depth", "columns"}},
       {{"order", "fifo"}, {"tile-rows", "all"}, {"tile-depth", "all"}},
   };
   return table;

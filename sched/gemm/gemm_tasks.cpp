@@ -42,13 +42,11 @@ std::vector<TileDirectory::Tile> GemmTasks::input_tiles(BufferId matrix_a, Buffe
   for (std::size_t i = 0; i < rows_; ++i)
     for (std::size_t k = 0; k < depth_; ++k)
       tiles.push_back({stored(matrix_a, problem_.trans_a, tiling_.m[i], depth_of(of_a(static_cast<std::int64_t>(k)))),
-                       problem_.place_a,
-                       row_users[layer_of_k_[k] * rows_ + i]});
+                       problem_.place_a, row_users[layer_of_k_[k] * rows_ + i]});
   for (std::size_t j = 0; j < cols_; ++j)
     for (std::size_t k = 0; k < depth_; ++k)
       tiles.push_back({stored(matrix_b, problem_.trans_b, depth_of(of_b(static_cast<std::int64_t>(k))), tiling_.n[j]),
-                       problem_.place_b,
-                       col_users[layer_of_k_[k] * cols_ + j]});
+                       problem_.place_b, col_users[layer_of_k_[k] * cols_ + j]});
   return tiles;
 }
 

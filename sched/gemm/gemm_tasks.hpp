@@ -8,7 +8,8 @@ namespace tilerail {
 
 /// The tasks of C = alpha op(A) op(B) + beta C on a tiling, made one by one when they are asked for: sub-problem
 /// (i, j, k) reads A_ik and B_kj and writes C_ij. Tiles are numbered A_ik, then B_kj, then C_ij; only those of A and B
-/// are shared, and so in the directory. Several k may share a tile (Tiling::column_of). With several layers, each has its own C_ij, a sum over its part of k.
+/// are shared, and so in the directory. Several k may share a tile (Tiling::column_of). With several layers, each has
+/// its own C_ij, a sum over its part of k.
 class GemmTasks {
  public:
   GemmTasks(const GemmProblem& problem, const Tiling& tiling);

@@ -88,7 +88,7 @@ Plan TileScheduler::plan(std::int64_t tile, Grid grid) const {
 }
 
 Plan TileScheduler::plan(const Decisions& decisions) const {
-  check_kernel_count(kernels(decisions.tile), decisions.tile);
+  check_kernel_count(kernels(decisions), decisions.tile);
   Plan plan = plan_by(decisions, question_.given, topology_, name_of(question_.policy));
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (nothing_to_do) return plan;
@@ -104,7 +104,7 @@ std::vector<TileDirectory::Kept> TileScheduler::add_operations(Plan& plan, const
                                                                std::span<const TileDirectory::Kept> from_start) const {
   PlanBuilder builder{plan};
   constexpr double others = 0.25;  // copies and additions beside kernels; mostly fewer
-  builder.expect(static_cast<std::size_t>((1 + others) * kernels(decisions.tile)));
+  builder.expect(static_cast<std::size_t>((1 + others) * kernels(decisions)));
   if (decisions.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   BufferId a{}, b{};
   if (!problem_.scales_only()) {
@@ -179,8 +179,7 @@ Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) c
 
 bool TileScheduler::keeps_shape(const Decisions& decisions) const {
   const TileCut how = cut_for(decisions);
-  return how.squares() ||
-         fit(tiling({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions, how), decisions);
+  return how.squares() || fit(tiling({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions, how), decisions);
 }
 
 SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& decisions) const {
@@ -199,9 +198,15 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
   return links;
 }
 
-double TileScheduler::kernels(std::int64_t tile) const {
-  const auto tiles = [&](std::int64_t extent) { return static_cast<double>(ceil_div(extent, tile)); };
-  return tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k));
+double TileScheduler::kernels(const Decisions& decisions) const {
+  const auto tiles = [&](std::int64_t extent) { return static_cast<double>(ceil_div(extent, decisions.tile)); };
+  double rows = tiles(problem_.m), depth = std::max(1.0, tiles(problem_.k));
+  if (cut_for(decisions).squares() || !keeps_shape(decisions)) return rows * tiles(problem_.n) * depth;
+  if (decisions.tile_rows == TileRows::all) rows = std::min<double>(rows, decisions.grid.rows);
+  if (decisions.tile_depth == TileDepth::all) depth = std::min<double>(depth, decisions.grid.layers);
+  if (decisions.tile_depth == TileDepth::growing)
+    depth = std::min(depth, decisions.grid.layers * std::ceil(std::log2(depth + 1)));
+  return rows * tiles(problem_.n) * depth;
 }
 
 /// Whether what is read comes to some device over others, where it stays.

@@ -48,8 +48,8 @@ class TileScheduler {
   TileCut cut_for(const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions, const TileCut& how) const;
-  /// How many kernels tiles of this size make of the problem.
-  double kernels(std::int64_t tile) const;
+  /// How many kernels such tiles make of the problem, about.
+  double kernels(const Decisions& decisions) const;
   /// Whether there are tiles of m, n and k, which may differ in size.
   bool in_cubes() const { return problem_.routine == Routine::gemm && problem_.has_product(); }
   bool need_others() const;

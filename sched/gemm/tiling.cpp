@@ -82,8 +82,8 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
   const Marginals of{grid, shares};
   const bool in_blocks =
       distribution == Distribution::proportional || (distribution == Distribution::blocks && all_equal(shares));
-  const auto row_of = cut(in_blocks ? weighed(region.m, of.rows) : std::vector{region.m}, how,
-                          how.rows == TileRows::all, borders.m, m);
+  const auto row_of =
+      cut(in_blocks ? weighed(region.m, of.rows) : std::vector{region.m}, how, how.rows == TileRows::all, borders.m, m);
   const auto col_of = cut(in_blocks ? weighed(region.n, of.cols) : std::vector{region.n}, how, false, borders.n, n);
   const std::size_t plane = of.rows.size() * of.cols.size();
   const auto pieces = weighed(region.k, of.layers);

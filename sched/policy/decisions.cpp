@@ -20,7 +20,8 @@ int streams_for(const Question& q, std::int64_t tile, Grid grid) {
   double least = 1;
   const GemmProblem& p = q.problem;
   const bool all_rows = q.policy.tile_rows == TileRows::all && p.routine == Routine::gemm;
-  const std::int64_t rows = all_rows ? p.m / grid.rows : std::min(tile, p.m), cols = std::min(tile, p.n), depth = std::min(tile, p.k);
+  const std::int64_t rows = all_rows ? p.m / grid.rows : std::min(tile, p.m), cols = std::min(tile, p.n),
+                     depth = std::min(tile, p.k);
   for (const MemoryId device : q.devices) {
     const KernelTimes& kernels = q.topology.kernels_of(device);
     least = std::min(least, p.routine == Routine::gemv && p.alpha != 0 && depth > 0

@@ -195,7 +195,8 @@ std::vector<Field> fields_of_tasks() {
                      {"fewest-fetches", Order::fewest_fetches},
                      {"eta", Order::eta},
                      {"eta-all", Order::eta_all},
-                     {"steps", Order::steps}}),
+                     {"steps", Order::steps},
+                     {"spread", Order::spread}}),
       choice<Agent>(
           "agent", &Policy::agent,
           {{"none", Agent::none}, {"paralia", Agent::paralia}, {"xkblas", Agent::xkblas}, {"blasx", Agent::blasx}}),

@@ -48,8 +48,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 43> meanings
      "or "
      "an overlap model; repeat times the five best of gemmex; matters with tile=auto."},
     {"tile",
-     "Side of the square tiles into which A, B and C are cut, or length of the pieces of vectors; auto leaves it to "
-     "tile-choice."},
+     "Side of the square tiles into which A, B and C are cut, columns of C of others, or length of the pieces of "
+     "vectors; auto leaves it to tile-choice."},
     {"tile-rows",
      "How many rows a tile of C has: the side of a tile, or all of its block, so that copies are of whole columns; "
      "matters for a matrix product whose tiles all fit in memory."},
@@ -102,7 +102,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 43> meanings
     {"order",
      "Which tile of C a GPU takes next: the lowest, the one with the fewest tiles to fetch, or the one whose tiles "
      "arrive first; eta-all: which sub-problem of all tiles of C; steps: all tiles of C take the lowest k, then the "
-     "next; matters where its tiles all fit in memory."},
+     "next; spread: more of k and more tiles of C together; matters where its tiles all fit in memory."},
     {"agent",
      "By whose rules GPUs take tasks while time goes by, knowing only what has happened: those of a library, or none, "
      "where the planner decides ahead; matters where a matrix is multiplied."},

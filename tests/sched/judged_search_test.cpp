@@ -172,8 +172,16 @@ TEST(Outlook, LeavesOutWhatIsHopelessKnownOrTooDear) {
   EXPECT_TRUE(outlook.most_promising(2, 10).empty());
   EXPECT_TRUE(outlook.affords({0, 0, 0}));
   EXPECT_FALSE(outlook.affords({0, 0, 1}));
-  EXPECT_TRUE(outlook.takes(0, 0.1));
-  EXPECT_FALSE(outlook.takes(1, 0.1));
+  EXPECT_TRUE(outlook.takes({0, 0, 0}, 0.1));
+  EXPECT_FALSE(outlook.takes({0, 0, 1}, 0.1));
+}
+
+TEST(Outlook, KnowsThatWaysOfOtherShapesHaveFewerOperations) {
+  const Outlook outlook{1, {100, 600}, 1000, {[](std::size_t way) { return way == 1; }, {10, 60}}};
+  EXPECT_EQ(outlook.ops({0, 0, 1}), 600);
+  EXPECT_EQ(outlook.ops({1, 0, 1}), 60);
+  EXPECT_FALSE(outlook.takes({0, 0, 1}, 0.1));
+  EXPECT_TRUE(outlook.takes({1, 0, 1}, 0.1));
 }
 
 TEST(Outlook, ExpectsOfASetAndATileWhatTheyPromiseWithOthers) {
