@@ -20,13 +20,13 @@ struct Varied {
 };
 constexpr std::array varied{
     Varied{"sends", {"free", "in-order"}},
-    Varied{"order", {"eta", "fifo", "steps", "spread"}},
+    Varied{"order", {"eta", "fifo", "steps"}},
     Varied{"c-tiles", {"eager", "lazy"}},
     Varied{"routing", {"link-eta", "eta", "link-map"}},
     Varied{"hop-rule", {"added", "bottleneck"}},
     Varied{"batch", {"on", "off"}},
     Varied{"write-backs", {"own-queues", "in-order"}},
-    Varied{"compute-streams", {"auto", "8"}},
+    Varied{"compute-streams", {"auto", "2", "8"}},
     Varied{"grid", {"auto", "square"}},
     Varied{"k-split", {"1", "2", "4", "all"}},
     Varied{"distribution", {"blocks", "2d-cyclic", "proportional"}},
@@ -62,7 +62,6 @@ const std::vector<Changes>& often_best() {
       {{"order", "steps"}},
       {{"order", "steps"}, {"tile-rows", "all"}, {"tile-depth", "growing"}},
       {{"order", "fifo"}, {"tile-rows", "all"}, {"tile-depth", "columns"}},
-      {{"order", "spread"}, {"tile-rows", "all"}, {"tile-depth", "columns"}},
       {{"order", "fifo"}, {"tile-rows", "all"}, {"tile-depth", "all"}},
   };
   return table;

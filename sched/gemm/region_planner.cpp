@@ -10,7 +10,6 @@
 #include "sched/gemm/owners.hpp"
 #include "sched/gemm/owners_by_arrival.hpp"
 #include "sched/gemm/owners_in_steps.hpp"
-#include "sched/gemm/owners_spread.hpp"
 #include "sched/gemm/xkblas_tasks.hpp"
 #include "sched/place/loop.hpp"
 
@@ -103,8 +102,7 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
   Order order = context.decisions.order;
   if (order == Order::eta_all && ample) return owned(OwnersByArrival{tasks, tiling, fetcher, outputs});
   if (order == Order::steps && ample) return owned(OwnersInSteps{tasks, tiling, fetcher.directory()});
-  if (order == Order::spread && ample) return owned(OwnersSpread{tasks, tiling});
-  if (order == Order::eta_all || order == Order::steps || order == Order::spread) order = Order::eta;
+  if (order == Order::eta_all || order == Order::steps) order = Order::eta;
   if (ample || !context.decisions.caching) return owned(OwnersByClock{tasks, tiling, order, fetcher});
   std::vector<std::int64_t> slots;
   for (const Arena& arena : context.arenas) slots.push_back(arena.slots());

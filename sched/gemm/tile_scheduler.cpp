@@ -83,8 +83,14 @@ bool TileScheduler::reach_each_other(int layers) const {
   return true;
 }
 
-Plan TileScheduler::plan(std::int64_t tile, Grid grid) const {
-  return plan(decide(question_, tile, fitting(grid, tile)));
+Plan TileScheduler::plan(std::int64_t tile, Grid grid) const { return plan(decisions(tile, fitting(grid, tile))); }
+
+Decisions TileScheduler::decisions(std::int64_t tile, Grid grid) const {
+  Decisions wished = decide(question_, tile, grid);
+  if (keeps_shape(wished)) return wished;
+  Policy squares = question_.policy;
+  squares.tile_rows = TileRows::side, squares.tile_depth = TileDepth::side;
+  return decide(question_.by(squares), tile, grid);
 }
 
 Plan TileScheduler::plan(const Decisions& decisions) const {
@@ -179,6 +185,7 @@ Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) c
 
 bool TileScheduler::keeps_shape(const Decisions& decisions) const {
   const TileCut how = cut_for(decisions);
+  if (decisions.tile_rows != how.rows || decisions.tile_depth != how.depth) return false;
   return how.squares() || fit(tiling({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions, how), decisions);
 }
 

@@ -31,6 +31,9 @@ class TileScheduler {
   /// The largest tile of which every device can hold enough.
   std::int64_t largest_tile() const;
 
+  /// Of a plan with this tile: tiles are squares where others do not all fit.
+  Decisions decisions(std::int64_t tile, Grid grid) const;
+
   /// Throws InputError when there would be too many kernels, or memory too small for the least number of tiles.
   Plan plan(std::int64_t tile, Grid grid) const;
   /// By decisions that were made before, for the devices and the share of memory of the question.

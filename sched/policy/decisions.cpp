@@ -19,7 +19,7 @@ int streams_for(const Question& q, std::int64_t tile, Grid grid) {
   if (q.policy.compute_streams > 0) return q.policy.compute_streams;
   double least = 1;
   const GemmProblem& p = q.problem;
-  const bool all_rows = q.policy.tile_rows == TileRows::all && p.routine == Routine::gemm;
+  const bool all_rows = q.policy.tile_rows == TileRows::all && p.routine == Routine::gemm && p.has_product();
   const std::int64_t rows = all_rows ? p.m / grid.rows : std::min(tile, p.m), cols = std::min(tile, p.n),
                      depth = std::min(tile, p.k);
   for (const MemoryId device : q.devices) {

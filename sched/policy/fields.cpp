@@ -195,8 +195,7 @@ std::vector<Field> fields_of_tasks() {
                      {"fewest-fetches", Order::fewest_fetches},
                      {"eta", Order::eta},
                      {"eta-all", Order::eta_all},
-                     {"steps", Order::steps},
-                     {"spread", Order::spread}}),
+                     {"steps", Order::steps}}),
       choice<Agent>(
           "agent", &Policy::agent,
           {{"none", Agent::none}, {"paralia", Agent::paralia}, {"xkblas", Agent::xkblas}, {"blasx", Agent::blasx}}),

@@ -102,7 +102,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 43> meanings
     {"order",
      "Which tile of C a GPU takes next: the lowest, the one with the fewest tiles to fetch, or the one whose tiles "
      "arrive first; eta-all: which sub-problem of all tiles of C; steps: all tiles of C take the lowest k, then the "
-     "next; spread: more of k and more tiles of C together; matters where its tiles all fit in memory."},
+     "next; matters where its tiles all fit in memory."},
     {"agent",
      "By whose rules GPUs take tasks while time goes by, knowing only what has happened: those of a library, or none, "
      "where the planner decides ahead; matters where a matrix is multiplied."},

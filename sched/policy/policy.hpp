@@ -16,7 +16,7 @@ enum class GridChoice { square, xkblas, automatic };
 enum class Routing { initial, bandwidth, link_map, eta, link_eta, peer_rank, nearest_id };
 enum class CTiles { eager, lazy, automatic };
 enum class WriteBacks { in_order, own_queues, with_next };
-enum class Order { fifo, fewest_fetches, eta, eta_all, steps, spread };
+enum class Order { fifo, fewest_fetches, eta, eta_all, steps };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
 enum class PeerCopies { direct, staged, staged_home };

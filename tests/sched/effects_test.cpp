@@ -41,7 +41,6 @@ const std::vector<std::string> wishes = [] {
       "peer-copies=staged peer-copies=staged-home peer-copies=direct copy-rates=duplex copy-rates=alone "
       "input-buffers=3 input-buffers=0 c-tiles=eager c-tiles=lazy c-tiles=auto write-backs=own-queues "
       "write-backs=in-order write-backs=with-next order=fifo order=fewest-fetches order=eta order=eta-all order=steps "
-      "order=spread "
       "agent=none "
       "agent=paralia agent=xkblas agent=blasx routing=peer-rank routing=nearest-id grid=xkblas caching=on caching=off "
       "in-place=off in-place=on warm=on overlap=off overlap=on compute-streams=1 compute-streams=3 memory=cubes "
