@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -52,9 +53,14 @@ class JudgedSearch {
   }
 
  private:
-  Outlook::Shaped shaped() const {
+  using Shape = std::pair<TileRows, TileDepth>;  // of tiles
+
+  Outlook::OpsOf shaped() {
     if (!may_shape(question_)) return {};
-    return {[this](std::size_t way) { return shape_of(way) != Shape{}; }, shaped_ops_for(question_, tiles_)};
+    for (const TileRows rows : {TileRows::side, TileRows::all})
+      for (const TileDepth depth : {TileDepth::side, TileDepth::growing, TileDepth::columns, TileDepth::all})
+        ops_of_shape_[{rows, depth}] = ops_for(question_, tiles_, rows, depth);
+    return [this](std::size_t way) -> const std::vector<std::int64_t>& { return ops_of_shape_.at(shape_of(way)); };
   }
 
   void try_around_start() {
@@ -67,7 +73,11 @@ class JudgedSearch {
     const std::vector<Candidate> fastest = fastest_with(tile);
     std::vector<Candidate> near;
     if (!fastest.empty()) near = sets_like(fastest.front());
-    for (const Candidate& fast : fastest) try_tiles({fast}, is_like(fast, fastest.front()) ? some : much);
+    for (const Candidate& fast : fastest)
+      if (shape_of(fast.way) == shape_of(fastest.front().way))
+        try_tiles({fast}, is_like(fast, fastest.front()) ? some : much);
+      else
+        try_narrower(fast);
     if (!near.empty()) try_tiles({near.front()}, little);
     for (std::size_t i = 0; i < std::min(near.size(), most_near); ++i) near_sets_.insert(near[i].set);
     if (best_ && outlook_.takes(best_->candidate, little)) try_all_ways(best_->candidate.set, best_->candidate.tile);
@@ -117,8 +127,6 @@ class JudgedSearch {
     return first;
   }
 
-  /// How tiles are cut.
-  using Shape = std::pair<TileRows, TileDepth>;
   Shape shape_of(std::size_t way) const { return {ways_[way].tile_rows, ways_[way].tile_depth}; }
 
   bool is_like(const Candidate& a, const Candidate& b) const {
@@ -151,6 +159,15 @@ class JudgedSearch {
     for (std::size_t other = tiles_.size(); other-- > 0;)
       for (const auto& [way, set, tile] : of)
         if (outlook_.takes({way, set, other}, share)) tiles.push_back({way, set, other});
+    try_all(tiles);
+  }
+
+  /// With smaller tiles, as far as each plan takes little of the budget, and all together some.
+  void try_narrower(const Candidate& of) {
+    std::vector<Candidate> tiles;
+    auto left = static_cast<std::int64_t>(some * static_cast<double>(question_.policy.judge_ops));
+    for (Candidate one = of; one.tile-- > 0;)
+      if (outlook_.takes(one, 2 * little) && (left -= outlook_.ops(one)) >= 0) tiles.push_back(one);
     try_all(tiles);
   }
 
@@ -263,6 +280,7 @@ class JudgedSearch {
   const DeviceSets sets_;
   const std::vector<std::int64_t> tiles_;
   const std::int64_t for_the_end_;  // operations of plans that are kept for the end
+  std::map<Shape, std::vector<std::int64_t>> ops_of_shape_;
   Outlook outlook_;
   WayList ways_{question_};
   CandidatePlans candidates_{question_, sets_, tiles_, ways_};

@@ -19,7 +19,7 @@ double apart(std::size_t a, std::size_t b) { return static_cast<double>(std::max
 
 }  // namespace
 
-Outlook::Outlook(std::size_t sets, std::vector<std::int64_t> ops, std::int64_t budget, Shaped shaped)
+Outlook::Outlook(std::size_t sets, std::vector<std::int64_t> ops, std::int64_t budget, OpsOf shaped)
     : sets_{sets}, ops_{std::move(ops)}, budget_{budget}, shaped_{std::move(shaped)} {}
 
 void Outlook::learn(const Candidate& candidate, std::optional<double> seconds) { seconds_[candidate] = seconds; }

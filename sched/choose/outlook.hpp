@@ -18,13 +18,11 @@ struct Candidate {
 /// What is known of candidates, and which of the others are expected to be fast. docs/model.md#judge
 class Outlook {
  public:
-  /// Ways whose tiles are no squares have fewer operations with the same side of a tile.
-  struct Shaped {
-    std::function<bool(std::size_t way)> is;
-    std::vector<std::int64_t> ops;  // by tile
-  };
-  /// `ops` are about the operations of plans, by tile; those of all plans that are judged may add up to `budget`.
-  Outlook(std::size_t sets, std::vector<std::int64_t> ops, std::int64_t budget, Shaped shaped = {});
+  /// About the operations of plans of a way, by tile.
+  using OpsOf = std::function<const std::vector<std::int64_t>&(std::size_t way)>;
+  /// `ops` are those of plans of square tiles, and `shaped` says them of ways that may have others; those of all plans
+  /// that are judged may add up to `budget`.
+  Outlook(std::size_t sets, std::vector<std::int64_t> ops, std::int64_t budget, OpsOf shaped = {});
 
   /// What a candidate takes; nothing where that cannot be known.
   void learn(const Candidate& candidate, std::optional<double> seconds);
@@ -32,7 +30,7 @@ class Outlook {
   void use(std::int64_t ops) { used_ += ops; }
 
   std::int64_t ops(const Candidate& candidate) const {
-    return (shaped_.is && shaped_.is(candidate.way) ? shaped_.ops : ops_)[candidate.tile];
+    return (shaped_ ? shaped_(candidate.way) : ops_)[candidate.tile];
   }
   std::int64_t left() const { return budget_ - used_; }
   bool affords(const Candidate& candidate) const { return ops(candidate) <= left(); }
@@ -66,7 +64,7 @@ class Outlook {
   std::size_t sets_;
   std::vector<std::int64_t> ops_;
   std::int64_t budget_, used_ = 0;
-  Shaped shaped_;
+  OpsOf shaped_;
   std::map<Candidate, std::optional<double>> seconds_;
 };
 

@@ -19,9 +19,9 @@ std::vector<std::int64_t> tiles_for(const Question& question, const DeviceSets& 
 
 /// About what plans on all devices have, by tile: a kernel for each sub-problem; a copy of each tile of A and B, or of
 /// the pieces in which chains carry it, for each device that needs it; and two for each tile of C.
-std::vector<std::int64_t> ops_for(const Question& question, const std::vector<std::int64_t>& tiles);
-/// The same where tiles have all rows of their block and a depth that grows.
-std::vector<std::int64_t> shaped_ops_for(const Question& question, const std::vector<std::int64_t>& tiles);
+/// Of tiles with these rows and this depth.
+std::vector<std::int64_t> ops_for(const Question& question, const std::vector<std::int64_t>& tiles,
+                                  TileRows tile_rows = TileRows::side, TileDepth tile_depth = TileDepth::side);
 
 /// Whether plans whose tiles are no squares are tried, too, where all tiles fit in memory.
 bool may_shape(const Question& question);

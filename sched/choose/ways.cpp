@@ -63,6 +63,7 @@ const std::vector<Changes>& often_best() {
       {{"order", "steps"}, {"tile-rows", "all"}, {"tile-depth", "growing"}},
       {{"order", "fifo"}, {"tile-rows", "all"}, {"tile-depth", "columns"}},
       {{"order", "fifo"}, {"tile-rows", "all"}, {"tile-depth", "all"}},
+      {{"order", "fifo"}, {"k-split", "2"}, {"tile-depth", "columns"}},
   };
   return table;
 }

@@ -177,7 +177,10 @@ TEST(Outlook, LeavesOutWhatIsHopelessKnownOrTooDear) {
 }
 
 TEST(Outlook, KnowsThatWaysOfOtherShapesHaveFewerOperations) {
-  const Outlook outlook{1, {100, 600}, 1000, {[](std::size_t way) { return way == 1; }, {10, 60}}};
+  const std::vector<std::int64_t> squares{100, 600}, narrow{10, 60};
+  const Outlook outlook{1, squares, 1000, [&](std::size_t way) -> const std::vector<std::int64_t>& {
+                          return way == 1 ? narrow : squares;
+                        }};
   EXPECT_EQ(outlook.ops({0, 0, 1}), 600);
   EXPECT_EQ(outlook.ops({1, 0, 1}), 60);
   EXPECT_FALSE(outlook.takes({0, 0, 1}, 0.1));
