@@ -8,6 +8,7 @@
 
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
+#include "sched/choose/search_space.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/tasks/plan_checks.hpp"
@@ -25,13 +26,14 @@ Tried CandidatePlans::planned(const Candidate& candidate, const Policy& way, std
     const TileScheduler scheduler{question};
     const std::int64_t tile = tiles_[candidate.tile];
     result.grid = scheduler.fitting(scheduler.grid(), tile);
-    Decisions decisions = decide(question, tile, result.grid);
+    Decisions decisions = scheduler.decisions(tile, result.grid);
     result.shares = decisions.shares;
     if (decisions.distribution == Distribution::proportional && all_equal(decisions.shares))
       decisions.distribution = Distribution::blocks;  // which is the same
     for (const auto& [key, value] : to_text(decisions, question.topology))
       result.decided += fmt::format("{}={} ", key, value);
-    if (knows(result)) return result;
+    const bool evicted = decisions.tile_rows != way.tile_rows || decisions.tile_depth != way.tile_depth;
+    if ((evicted && may_shape(question_)) || knows(result)) return result;  // evicted: as one of squares
     result.plan = scheduler.plan(decisions);
     check_routes(*result.plan, question_.topology);
   } catch (const InputError&) {  // what does not fit in memory, or has no routes, is no candidate

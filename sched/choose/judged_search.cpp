@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <future>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -30,7 +31,7 @@ class JudgedSearch {
         sets_{sets_for(question, start)},
         tiles_{tiles_for(question, sets_, start)},
         for_the_end_{ops_for_the_end(question, start)},
-        outlook_{sets_.size(), ops_for(question, tiles_), question.policy.judge_ops} {
+        outlook_{sets_.size(), ops_for(question, tiles_), question.policy.judge_ops, shaped()} {
     outlook_.use(for_the_end_);
   }
 
@@ -52,21 +53,34 @@ class JudgedSearch {
   }
 
  private:
+  using Shape = std::pair<TileRows, TileDepth>;  // of tiles
+
+  Outlook::OpsOf shaped() {
+    if (!may_shape(question_)) return {};
+    for (const TileRows rows : {TileRows::side, TileRows::all})
+      for (const TileDepth depth : {TileDepth::side, TileDepth::growing, TileDepth::columns, TileDepth::all})
+        ops_of_shape_[{rows, depth}] = ops_for(question_, tiles_, rows, depth);
+    return [this](std::size_t way) -> const std::vector<std::int64_t>& { return ops_of_shape_.at(shape_of(way)); };
+  }
+
   void try_around_start() {
     const auto set = static_cast<std::size_t>(std::ranges::find(sets_, start_.devices) - sets_.begin());
     auto tile = static_cast<std::size_t>(std::ranges::find(tiles_, start_.tile) - tiles_.begin());
     try_all({{0, set, tile}, {ways_.of_presets().front(), set, tile}});  // which relays; start is one of them
-    while (tile + 1 < tiles_.size() && !outlook_.takes(tile, little)) ++tile;
+    while (tile + 1 < tiles_.size() && !outlook_.takes({0, set, tile}, little)) ++tile;
     try_all_ways(set, tile);
     try_all_ways(all_devices, tile);
     const std::vector<Candidate> fastest = fastest_with(tile);
     std::vector<Candidate> near;
     if (!fastest.empty()) near = sets_like(fastest.front());
-    for (const Candidate& fast : fastest) try_tiles({fast}, is_like(fast, fastest.front()) ? some : much);
+    for (const Candidate& fast : fastest)
+      if (shape_of(fast.way) == shape_of(fastest.front().way))
+        try_tiles({fast}, is_like(fast, fastest.front()) ? some : much);
+      else
+        try_narrower(fast);
     if (!near.empty()) try_tiles({near.front()}, little);
     for (std::size_t i = 0; i < std::min(near.size(), most_near); ++i) near_sets_.insert(near[i].set);
-    if (best_ && outlook_.takes(best_->candidate.tile, little))
-      try_all_ways(best_->candidate.set, best_->candidate.tile);
+    if (best_ && outlook_.takes(best_->candidate, little)) try_all_ways(best_->candidate.set, best_->candidate.tile);
   }
 
   /// The ways of the presets on all devices, on those of the best plan so far and where it was nearly as fast, with
@@ -80,7 +94,7 @@ class JudgedSearch {
       for (const std::size_t way : ways_.of_presets())
         for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
           if (const Candidate one{way, set, tile};
-              outlook_.takes(tile, much) && outlook_.affords(one) && !outlook_.knows(one))
+              outlook_.takes(one, much) && outlook_.affords(one) && !outlook_.knows(one))
             candidates.push_back(one);
     auto promising = candidates_.estimated(candidates, outlook_);
     std::erase_if(promising, [limit = near * to_beat()](const Estimated& one) { return one.first > limit; });
@@ -96,23 +110,27 @@ class JudgedSearch {
                     estimate_plan(*best_->plan, question_.topology, question_.resources).makespan.value);
   }
 
-  /// The two fastest, and the fastest of those that deal tiles otherwise, if it is not hopeless: how well they do is
-  /// another matter with another tile.
+  /// The two fastest, and the fastest of those that deal tiles otherwise and of those of each other shape of tiles, if
+  /// they are not hopeless: how well they do is another matter with another tile.
   std::vector<Candidate> fastest_with(std::size_t tile) {
     std::vector<Candidate> first;
-    std::optional<Candidate> other;
+    std::vector<Candidate> others;
     for (const Candidate& fast : outlook_.fastest(tile))
       if (first.empty() || is_like(fast, first.front())) {
         if (first.size() < 2) first.push_back(fast);
-      } else if (!other && !outlook_.is_hopeless(fast, first.front())) {
-        other = fast;
+      } else if (!outlook_.is_hopeless(fast, first.front()) &&
+                 std::ranges::none_of(
+                     others, [&](const Candidate& other) { return shape_of(other.way) == shape_of(fast.way); })) {
+        others.push_back(fast);
       }
-    if (other) first.push_back(*other);
+    first.insert(first.end(), others.begin(), others.end());
     return first;
   }
 
+  Shape shape_of(std::size_t way) const { return {ways_[way].tile_rows, ways_[way].tile_depth}; }
+
   bool is_like(const Candidate& a, const Candidate& b) const {
-    return ways_[a.way].distribution == ways_[b.way].distribution;
+    return ways_[a.way].distribution == ways_[b.way].distribution && shape_of(a.way) == shape_of(b.way);
   }
 
   /// Those sets with which this way is nearly as fast, with the tile that the estimate prefers there, since fewer GPUs
@@ -123,7 +141,7 @@ class JudgedSearch {
     for (std::size_t set = 0; set < sets_.size(); ++set)
       for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
         if (const Candidate one{fast.way, set, tile};
-            set != fast.set && outlook_.takes(tile, some) && outlook_.affords(one))
+            set != fast.set && outlook_.takes(one, some) && outlook_.affords(one))
           tiles.push_back(one);
     std::vector<Candidate> all;
     std::set<std::size_t> seen;
@@ -140,7 +158,16 @@ class JudgedSearch {
     std::vector<Candidate> tiles;
     for (std::size_t other = tiles_.size(); other-- > 0;)
       for (const auto& [way, set, tile] : of)
-        if (outlook_.takes(other, share)) tiles.push_back({way, set, other});
+        if (outlook_.takes({way, set, other}, share)) tiles.push_back({way, set, other});
+    try_all(tiles);
+  }
+
+  /// With smaller tiles, as far as each plan takes little of the budget, and all together some.
+  void try_narrower(const Candidate& of) {
+    std::vector<Candidate> tiles;
+    auto left = static_cast<std::int64_t>(some * static_cast<double>(question_.policy.judge_ops));
+    for (Candidate one = of; one.tile-- > 0;)
+      if (outlook_.takes(one, 2 * little) && (left -= outlook_.ops(one)) >= 0) tiles.push_back(one);
     try_all(tiles);
   }
 
@@ -253,6 +280,7 @@ class JudgedSearch {
   const DeviceSets sets_;
   const std::vector<std::int64_t> tiles_;
   const std::int64_t for_the_end_;  // operations of plans that are kept for the end
+  std::map<Shape, std::vector<std::int64_t>> ops_of_shape_;
   Outlook outlook_;
   WayList ways_{question_};
   CandidatePlans candidates_{question_, sets_, tiles_, ways_};

@@ -19,8 +19,8 @@ double apart(std::size_t a, std::size_t b) { return static_cast<double>(std::max
 
 }  // namespace
 
-Outlook::Outlook(std::size_t sets, std::vector<std::int64_t> ops, std::int64_t budget)
-    : sets_{sets}, ops_{std::move(ops)}, budget_{budget} {}
+Outlook::Outlook(std::size_t sets, std::vector<std::int64_t> ops, std::int64_t budget, OpsOf shaped)
+    : sets_{sets}, ops_{std::move(ops)}, budget_{budget}, shaped_{std::move(shaped)} {}
 
 void Outlook::learn(const Candidate& candidate, std::optional<double> seconds) { seconds_[candidate] = seconds; }
 
@@ -59,7 +59,7 @@ std::vector<Candidate> Outlook::most_promising(std::size_t ways, std::size_t mos
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const Candidate candidate{way, i / ops_.size(), i % ops_.size()};
       if (knows(candidate) || !affords(candidate)) continue;
-      const double share = static_cast<double>(ops_[candidate.tile]) / static_cast<double>(budget_);
+      const double share = static_cast<double>(ops(candidate)) / static_cast<double>(budget_);
       const double score = a + expected[i] + cost_of_budget * share;
       if (score <= best + hopeless) ranked.emplace_back(score, candidate);
     }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -17,23 +18,28 @@ struct Candidate {
 /// What is known of candidates, and which of the others are expected to be fast. docs/model.md#judge
 class Outlook {
  public:
-  /// `ops` are about the operations of plans, by tile; those of all plans that are judged may add up to `budget`.
-  Outlook(std::size_t sets, std::vector<std::int64_t> ops, std::int64_t budget);
+  /// About the operations of plans of a way, by tile.
+  using OpsOf = std::function<const std::vector<std::int64_t>&(std::size_t way)>;
+  /// `ops` are those of plans of square tiles, and `shaped` says them of ways that may have others; those of all plans
+  /// that are judged may add up to `budget`.
+  Outlook(std::size_t sets, std::vector<std::int64_t> ops, std::int64_t budget, OpsOf shaped = {});
 
   /// What a candidate takes; nothing where that cannot be known.
   void learn(const Candidate& candidate, std::optional<double> seconds);
   /// So many operations are judged.
   void use(std::int64_t ops) { used_ += ops; }
 
-  std::int64_t ops(std::size_t tile) const { return ops_[tile]; }
+  std::int64_t ops(const Candidate& candidate) const {
+    return (shaped_ ? shaped_(candidate.way) : ops_)[candidate.tile];
+  }
   std::int64_t left() const { return budget_ - used_; }
-  bool affords(const Candidate& candidate) const { return ops_[candidate.tile] <= left(); }
+  bool affords(const Candidate& candidate) const { return ops(candidate) <= left(); }
   bool knows(const Candidate& candidate) const { return seconds_.contains(candidate); }
   /// Infinite where it is not known, or cannot be.
   double seconds(const Candidate& candidate) const;
-  /// Whether a plan of this tile takes at most that share of the budget.
-  bool takes(std::size_t tile, double share) const {
-    return static_cast<double>(ops_[tile]) <= share * static_cast<double>(budget_);
+  /// Whether its plan takes at most that share of the budget.
+  bool takes(const Candidate& candidate, double share) const {
+    return static_cast<double>(ops(candidate)) <= share * static_cast<double>(budget_);
   }
 
   /// Whether it is known to take not much more than one that has been judged, or too much.
@@ -58,6 +64,7 @@ class Outlook {
   std::size_t sets_;
   std::vector<std::int64_t> ops_;
   std::int64_t budget_, used_ = 0;
+  OpsOf shaped_;
   std::map<Candidate, std::optional<double>> seconds_;
 };
 

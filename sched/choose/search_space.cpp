@@ -36,21 +36,45 @@ std::vector<std::int64_t> tiles_for(const Question& q, const DeviceSets& sets, c
                                       most_judged_kernels);
     tiles.insert(more.begin(), more.end());
   }
+  constexpr std::int64_t narrowest = 512;  // columns of C, for kernels that fill a GPU
+  if (any_tile && may_shape(q))
+    for (std::int64_t side = narrowest, least = *tiles.begin(); side < least; side *= 2) tiles.insert(side);
   return {tiles.begin(), tiles.end()};
 }
 
-std::vector<std::int64_t> ops_for(const Question& q, const std::vector<std::int64_t>& tiles) {
+bool may_shape(const Question& q) {
+  return q.varies("tile-rows") && q.varies("tile-depth") && may_matter(q, "tile-rows");
+}
+
+namespace {
+
+std::int64_t tiles_of_k(std::int64_t k, std::int64_t tile, TileDepth depth) {
+  if (depth == TileDepth::side || depth == TileDepth::columns) return ceil_div(k, tile);
+  std::int64_t count = 1;
+  if (depth == TileDepth::growing)
+    for (std::int64_t size = tile; size < k - size; size *= 2) k -= size, ++count;
+  return std::min(count, k);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> ops_for(const Question& q, const std::vector<std::int64_t>& tiles, TileRows tile_rows,
+                                  TileDepth tile_depth) {
   const GemmProblem& p = q.problem;
   const Grid grid = square_grid(static_cast<int>(q.devices.size()));
   const int most_pieces = q.policy.batch && may_matter(q, "chunks") ? q.policy.chunks : 1;
   std::vector<std::int64_t> ops;
   for (const std::int64_t tile : tiles) {
-    const std::int64_t rows = ceil_div(p.m, tile), cols = ceil_div(p.n, tile), depth = ceil_div(p.k, tile);
-    const std::int64_t bytes = std::min(tile, p.m) * std::min(tile, p.k) * element_size(p.dtype);
+    const std::int64_t rows = tile_rows == TileRows::all ? grid.rows : ceil_div(p.m, tile);
+    const std::int64_t cols = ceil_div(p.n, tile), depth = tiles_of_k(p.k, tile, tile_depth);
+    const std::int64_t height = tile_rows == TileRows::all ? p.m / grid.rows : std::min(tile, p.m);
+    const std::int64_t bytes = height * std::min(tile, p.k) * element_size(p.dtype);
     const std::int64_t least = std::max<std::int64_t>(1, q.policy.min_chunk_bytes);
     const std::int64_t pieces = std::clamp<std::int64_t>(bytes / least, 1, most_pieces);
-    const std::int64_t kernels = kernel_count(p.m, p.n, p.k, {1, 1}, tile);
+    const std::int64_t kernels = rows * cols * depth;
     ops.push_back(kernels + pieces * depth * (rows * grid.cols + cols * grid.rows) + 2 * rows * cols);
+    if (q.policy.tile == 0 && kernels > most_judged_kernels)  // of a tile that is there for other shapes
+      ops.back() = std::max(ops.back(), q.policy.judge_ops + 1);
   }
   return ops;
 }

@@ -20,13 +20,13 @@ struct Varied {
 };
 constexpr std::array varied{
     Varied{"sends", {"free", "in-order"}},
-    Varied{"order", {"eta", "fifo"}},
+    Varied{"order", {"eta", "fifo", "steps"}},
     Varied{"c-tiles", {"eager", "lazy"}},
     Varied{"routing", {"link-eta", "eta", "link-map"}},
     Varied{"hop-rule", {"added", "bottleneck"}},
     Varied{"batch", {"on", "off"}},
     Varied{"write-backs", {"own-queues", "in-order"}},
-    Varied{"compute-streams", {"auto", "8"}},
+    Varied{"compute-streams", {"auto", "2", "8"}},
     Varied{"grid", {"auto", "square"}},
     Varied{"k-split", {"1", "2", "4", "all"}},
     Varied{"distribution", {"blocks", "2d-cyclic", "proportional"}},
@@ -34,6 +34,8 @@ constexpr std::array varied{
     Varied{"min-chunk-bytes", {"8388608", "0"}},
     Varied{"issue", {"per-device", "single"}},
     Varied{"shares", {"speed", "equal"}},
+    Varied{"tile-rows", {"side", "all"}},
+    Varied{"tile-depth", {"side", "growing", "columns", "all"}},
     Varied{"small-tiles", {"none", "k-first", "k-last", "c-last"}},
     Varied{"ragged", {"own", "merged"}},
 };
@@ -57,6 +59,11 @@ const std::vector<Changes>& often_best() {
       {{"sends", "free"}, {"grid", "square"}},
       {{"sends", "free"}, {"k-split", "2"}},
       {{"sends", "free"}, {"k-split", "all"}},
+      {{"order", "steps"}},
+      {{"order", "steps"}, {"tile-rows", "all"}, {"tile-depth", "growing"}},
+      {{"order", "fifo"}, {"tile-rows", "all"}, {"tile-depth", "columns"}},
+      {{"order", "fifo"}, {"tile-rows", "all"}, {"tile-depth", "all"}},
+      {{"order", "fifo"}, {"k-split", "2"}, {"tile-depth", "columns"}},
   };
   return table;
 }

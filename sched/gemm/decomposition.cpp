@@ -26,6 +26,18 @@ std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<c
   return tiles;
 }
 
+std::vector<Interval> growing_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders) {
+  std::vector<Interval> tiles;
+  std::int64_t begin = range.begin;
+  for (std::int64_t size = tile; begin < range.end; size *= 2) {
+    const std::int64_t left = range.end - begin, after = left - size;
+    const Interval next{begin, after < size ? range.end : begin + size};
+    for (const Interval part : split_tiles(next, next.size(), borders)) tiles.push_back(part);
+    begin = next.end;
+  }
+  return tiles;
+}
+
 namespace {
 
 constexpr std::int64_t smallest_cut = 256;  // below, a kernel costs its launch and little else

@@ -26,16 +26,24 @@ std::vector<Interval> split_evenly(std::int64_t extent, int parts);
 std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders = {},
                                   Ragged ragged = Ragged::own);
 
-/// How a region is cut in tiles: their side, where they are smaller (docs/model.md#small-tiles), and what rests become
-/// (docs/model.md#ragged-tiles).
+/// How a region is cut in tiles: their side, their rows and depth (docs/model.md#tile-shape), where they are smaller
+/// (docs/model.md#small-tiles), and what rests become (docs/model.md#ragged-tiles).
 struct TileCut {
   std::int64_t tile = 0;
   SmallTiles small = SmallTiles::none;
   Ragged ragged = Ragged::own;
+  TileRows rows = TileRows::side;
+  TileDepth depth = TileDepth::side;
+
+  bool squares() const { return rows == TileRows::side && depth == TileDepth::side; }
 
   TileCut(std::int64_t side, SmallTiles where = SmallTiles::none, Ragged rests = Ragged::own)
       : tile{side}, small{where}, ragged{rests} {}
 };
+
+/// `range` in tiles of `tile`, twice that, four times ...; a rest of less than half of that is part of the tile before
+/// it. Where it crosses one of the borders, a tile ends there.
+std::vector<Interval> growing_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders = {});
 
 /// The first one in a quarter, a quarter and the rest, or the last one in halves, all but the last of them multiples of
 /// 64; a tile below 256 stays whole.

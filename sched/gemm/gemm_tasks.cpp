@@ -17,6 +17,18 @@ GemmTasks::GemmTasks(const GemmProblem& problem, const Tiling& tiling)
     layer_of_k_.insert(layer_of_k_.end(), static_cast<std::size_t>(tiling.depth(layer).size()), layer);
 }
 
+/// Of k, that these tiles have.
+Interval GemmTasks::depth_of(Interval k_tiles) const {
+  return {tiling_.k[static_cast<std::size_t>(k_tiles.begin)].begin,
+          tiling_.k[static_cast<std::size_t>(k_tiles.end) - 1].end};
+}
+
+TileRowsRead GemmTasks::rows_read(Interval of, std::int64_t k) const {
+  if (of.size() == 1) return {};
+  const Interval here = tiling_.k[static_cast<std::size_t>(k)];
+  return {here.begin - depth_of(of).begin, here.size()};
+}
+
 std::vector<TileDirectory::Tile> GemmTasks::input_tiles(BufferId matrix_a, BufferId matrix_b) const {
   using Users = std::vector<std::vector<std::size_t>>;  // by layer and row, or column
   Users row_users(tiling_.layers() * rows_), col_users(tiling_.layers() * cols_);
@@ -29,12 +41,12 @@ std::vector<TileDirectory::Tile> GemmTasks::input_tiles(BufferId matrix_a, Buffe
   tiles.reserve(inputs());
   for (std::size_t i = 0; i < rows_; ++i)
     for (std::size_t k = 0; k < depth_; ++k)
-      tiles.push_back({stored(matrix_a, problem_.trans_a, tiling_.m[i], tiling_.k[k]), problem_.place_a,
-                       row_users[layer_of_k_[k] * rows_ + i]});
+      tiles.push_back({stored(matrix_a, problem_.trans_a, tiling_.m[i], depth_of(of_a(static_cast<std::int64_t>(k)))),
+                       problem_.place_a, row_users[layer_of_k_[k] * rows_ + i]});
   for (std::size_t j = 0; j < cols_; ++j)
     for (std::size_t k = 0; k < depth_; ++k)
-      tiles.push_back({stored(matrix_b, problem_.trans_b, tiling_.k[k], tiling_.n[j]), problem_.place_b,
-                       col_users[layer_of_k_[k] * cols_ + j]});
+      tiles.push_back({stored(matrix_b, problem_.trans_b, depth_of(of_b(static_cast<std::int64_t>(k))), tiling_.n[j]),
+                       problem_.place_b, col_users[layer_of_k_[k] * cols_ + j]});
   return tiles;
 }
 

@@ -8,16 +8,17 @@ namespace tilerail {
 
 /// The tasks of C = alpha op(A) op(B) + beta C on a tiling, made one by one when they are asked for: sub-problem
 /// (i, j, k) reads A_ik and B_kj and writes C_ij. Tiles are numbered A_ik, then B_kj, then C_ij; only those of A and B
-/// are shared, and so in the directory. With several layers, each has its own C_ij, a sum over its part of k.
+/// are shared, and so in the directory. Several k may share a tile (Tiling::column_of). With several layers, each has
+/// its own C_ij, a sum over its part of k.
 class GemmTasks {
  public:
   GemmTasks(const GemmProblem& problem, const Tiling& tiling);
 
   TileId a(std::int64_t i, std::int64_t k) const {
-    return TileId{static_cast<std::size_t>(i) * depth_ + static_cast<std::size_t>(k)};
+    return TileId{static_cast<std::size_t>(i) * depth_ + static_cast<std::size_t>(of_a(k).begin)};
   }
   TileId b(std::int64_t k, std::int64_t j) const {
-    return TileId{(rows_ + static_cast<std::size_t>(j)) * depth_ + static_cast<std::size_t>(k)};
+    return TileId{(rows_ + static_cast<std::size_t>(j)) * depth_ + static_cast<std::size_t>(of_b(k).begin)};
   }
   TileId c(std::int64_t i, std::int64_t j, std::size_t layer = 0) const {
     return TileId{inputs() + (layer * rows_ + static_cast<std::size_t>(i)) * cols_ + static_cast<std::size_t>(j)};
@@ -32,6 +33,7 @@ class GemmTasks {
             Scalar::alpha,
             Scalar::one,
             {a(sub.i, sub.k), b(sub.k, sub.j)},
+            {rows_read(of_a(sub.k), sub.k), rows_read(of_b(sub.k), sub.k)},
             c(sub.i, sub.j, layer_of_k_[static_cast<std::size_t>(sub.k)]),
             first,
             last};
@@ -48,6 +50,15 @@ class GemmTasks {
   std::size_t parts() const;
 
  private:
+  /// The tiles of k that are in one tile of A, or of B, with this one; numbers of others are not used.
+  Interval of_a(std::int64_t k) const { return joined(k, problem_.trans_a == Trans::yes); }
+  Interval of_b(std::int64_t k) const { return joined(k, problem_.trans_b == Trans::no); }
+  Interval joined(std::int64_t k, bool columns_along_k) const {
+    return columns_along_k ? tiling_.column_of(k) : Interval{k, k + 1};
+  }
+  TileRowsRead rows_read(Interval of, std::int64_t k) const;
+  Interval depth_of(Interval k_tiles) const;
+
   const GemmProblem& problem_;
   const Tiling& tiling_;
   std::size_t rows_, cols_, depth_;

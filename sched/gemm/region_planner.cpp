@@ -9,6 +9,7 @@
 #include "sched/gemm/owned_tiles.hpp"
 #include "sched/gemm/owners.hpp"
 #include "sched/gemm/owners_by_arrival.hpp"
+#include "sched/gemm/owners_in_steps.hpp"
 #include "sched/gemm/xkblas_tasks.hpp"
 #include "sched/place/loop.hpp"
 
@@ -100,7 +101,8 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
   const bool ample = !context.arenas.front().pooled();  // so that all tiles of C may be open at once
   Order order = context.decisions.order;
   if (order == Order::eta_all && ample) return owned(OwnersByArrival{tasks, tiling, fetcher, outputs});
-  if (order == Order::eta_all) order = Order::eta;
+  if (order == Order::steps && ample) return owned(OwnersInSteps{tasks, tiling, fetcher.directory()});
+  if (order == Order::eta_all || order == Order::steps) order = Order::eta;
   if (ample || !context.decisions.caching) return owned(OwnersByClock{tasks, tiling, order, fetcher});
   std::vector<std::int64_t> slots;
   for (const Arena& arena : context.arenas) slots.push_back(arena.slots());

@@ -83,12 +83,18 @@ bool TileScheduler::reach_each_other(int layers) const {
   return true;
 }
 
-Plan TileScheduler::plan(std::int64_t tile, Grid grid) const {
-  return plan(decide(question_, tile, fitting(grid, tile)));
+Plan TileScheduler::plan(std::int64_t tile, Grid grid) const { return plan(decisions(tile, fitting(grid, tile))); }
+
+Decisions TileScheduler::decisions(std::int64_t tile, Grid grid) const {
+  Decisions wished = decide(question_, tile, grid);
+  if (keeps_shape(wished)) return wished;
+  Policy squares = question_.policy;
+  squares.tile_rows = TileRows::side, squares.tile_depth = TileDepth::side;
+  return decide(question_.by(squares), tile, grid);
 }
 
 Plan TileScheduler::plan(const Decisions& decisions) const {
-  check_kernel_count(kernels(decisions.tile), decisions.tile);
+  check_kernel_count(kernels(decisions), decisions.tile);
   Plan plan = plan_by(decisions, question_.given, topology_, name_of(question_.policy));
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (nothing_to_do) return plan;
@@ -104,7 +110,7 @@ std::vector<TileDirectory::Kept> TileScheduler::add_operations(Plan& plan, const
                                                                std::span<const TileDirectory::Kept> from_start) const {
   PlanBuilder builder{plan};
   constexpr double others = 0.25;  // copies and additions beside kernels; mostly fewer
-  builder.expect(static_cast<std::size_t>((1 + others) * kernels(decisions.tile)));
+  builder.expect(static_cast<std::size_t>((1 + others) * kernels(decisions)));
   if (decisions.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   BufferId a{}, b{};
   if (!problem_.scales_only()) {
@@ -154,12 +160,33 @@ std::vector<TileDirectory::Kept> TileScheduler::add_region(PlanContext& context,
   return plan_region(context, tiles, beta, kept);
 }
 
-Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {
+/// As it is wished, whether tiles fit or not.
+TileCut TileScheduler::cut_for(const Decisions& decisions) const {
   TileCut how{decisions.tile};
   if (in_cubes()) how.small = decisions.small_tiles, how.ragged = decisions.ragged;
+  if (in_cubes() && decisions.caching) how.rows = decisions.tile_rows, how.depth = decisions.tile_depth;
   for (std::size_t d = 0; d < devices_.size(); ++d)
     if (!has_room(decisions.tile + decisions.tile / 2, d)) how.ragged = Ragged::own;
+  return how;
+}
+
+Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions, const TileCut& how) const {
   return {region, decisions.grid, how, decisions.distribution, decisions.shares, borders_};
+}
+
+/// Where tiles do not all fit in memory they are squares, so that slots are of about one size.
+Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) const {
+  TileCut how = cut_for(decisions);
+  Tiling tiles = tiling(region, decisions, how);
+  if (how.squares() || fit(tiles, decisions)) return tiles;
+  how.rows = TileRows::side, how.depth = TileDepth::side;
+  return tiling(region, decisions, how);
+}
+
+bool TileScheduler::keeps_shape(const Decisions& decisions) const {
+  const TileCut how = cut_for(decisions);
+  if (decisions.tile_rows != how.rows || decisions.tile_depth != how.depth) return false;
+  return how.squares() || fit(tiling({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions, how), decisions);
 }
 
 SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& decisions) const {
@@ -178,9 +205,15 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
   return links;
 }
 
-double TileScheduler::kernels(std::int64_t tile) const {
-  const auto tiles = [&](std::int64_t extent) { return static_cast<double>(ceil_div(extent, tile)); };
-  return tiles(problem_.m) * tiles(problem_.n) * std::max(1.0, tiles(problem_.k));
+double TileScheduler::kernels(const Decisions& decisions) const {
+  const auto tiles = [&](std::int64_t extent) { return static_cast<double>(ceil_div(extent, decisions.tile)); };
+  double rows = tiles(problem_.m), depth = std::max(1.0, tiles(problem_.k));
+  if (cut_for(decisions).squares() || !keeps_shape(decisions)) return rows * tiles(problem_.n) * depth;
+  if (decisions.tile_rows == TileRows::all) rows = std::min<double>(rows, decisions.grid.rows);
+  if (decisions.tile_depth == TileDepth::all) depth = std::min<double>(depth, decisions.grid.layers);
+  if (decisions.tile_depth == TileDepth::growing)
+    depth = std::min(depth, decisions.grid.layers * std::ceil(std::log2(depth + 1)));
+  return rows * tiles(problem_.n) * depth;
 }
 
 /// Whether what is read comes to some device over others, where it stays.
@@ -191,7 +224,11 @@ bool TileScheduler::need_others() const {
 }
 
 bool TileScheduler::fits(const Region& region, const Decisions& decisions) const {
-  const auto need = ample_bytes(tiling(region, decisions), problem_, devices_, decisions, need_others());
+  return fit(tiling(region, decisions), decisions);
+}
+
+bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
+  const auto need = ample_bytes(tiles, problem_, devices_, decisions, need_others());
   for (std::size_t d = 0; d < need.size(); ++d)
     if (need[d] > capacities_[d]) return false;
   return true;
@@ -222,12 +259,7 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisi
 
 /// Bytes of a slot of each device, where its tiles do not all have memory of their own; else 0.
 std::int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const {
-  bool pooled = !decisions.caching || used_once;
-  if (!pooled) {
-    const auto need = ample_bytes(tiling, problem_, devices_, decisions, need_others());
-    for (std::size_t d = 0; d < devices_.size(); ++d) pooled = pooled || need[d] > capacities_[d];
-  }
-  if (!pooled) return 0;
+  if (decisions.caching && !used_once && fit(tiling, decisions)) return 0;
   const std::int64_t slot = slot_bytes(longest(tiling.m), longest(tiling.n), longest(tiling.k), problem_);
   const auto least = std::ranges::min_element(capacities_);
   if (*least / slot < least_slots)

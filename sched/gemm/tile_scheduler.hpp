@@ -25,8 +25,14 @@ class TileScheduler {
   /// That grid, or one without layers where partial sums of C would not fit beside the tiles.
   Grid fitting(Grid grid, std::int64_t tile) const;
 
+  /// Whether tiles are as the decisions want them: squares, or others that all fit.
+  bool keeps_shape(const Decisions& decisions) const;
+
   /// The largest tile of which every device can hold enough.
   std::int64_t largest_tile() const;
+
+  /// Of a plan with this tile: tiles are squares where others do not all fit.
+  Decisions decisions(std::int64_t tile, Grid grid) const;
 
   /// Throws InputError when there would be too many kernels, or memory too small for the least number of tiles.
   Plan plan(std::int64_t tile, Grid grid) const;
@@ -42,13 +48,17 @@ class TileScheduler {
   std::vector<TileDirectory::Kept> add_region(PlanContext& context, const Tiling& tiles, const Region& region,
                                               std::span<const TileDirectory::Kept> kept) const;
   SharedLinks link_map_routes(const LinkMap& map, const Decisions& decisions) const;
+  TileCut cut_for(const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions) const;
-  /// How many kernels tiles of this size make of the problem.
-  double kernels(std::int64_t tile) const;
+  Tiling tiling(const Region& region, const Decisions& decisions, const TileCut& how) const;
+  /// How many kernels such tiles make of the problem, about.
+  double kernels(const Decisions& decisions) const;
   /// Whether there are tiles of m, n and k, which may differ in size.
   bool in_cubes() const { return problem_.routine == Routine::gemm && problem_.has_product(); }
   bool need_others() const;
   bool fits(const Region& region, const Decisions& decisions) const;
+  /// Whether every device has memory for all its tiles.
+  bool fit(const Tiling& tiles, const Decisions& decisions) const;
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
   bool has_room(std::int64_t side, std::size_t device) const;
   std::int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;

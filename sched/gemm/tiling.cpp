@@ -26,12 +26,13 @@ std::vector<Interval> weighed(Interval range, std::span<const double> weights) {
   return pieces;
 }
 
-/// Cuts each block in tiles; appends these and returns the block of each.
-std::vector<std::size_t> cut(std::span<const Interval> blocks, TileCut how, std::span<const std::int64_t> borders,
-                             std::vector<Interval>& tiles) {
+/// Cuts each block in tiles, or not at all; appends these and returns the block of each.
+std::vector<std::size_t> cut(std::span<const Interval> blocks, TileCut how, bool whole,
+                             std::span<const std::int64_t> borders, std::vector<Interval>& tiles) {
   std::vector<std::size_t> block_of;
   for (std::size_t block = 0; block < blocks.size(); ++block) {
-    std::vector<Interval> of_block = split_tiles(blocks[block], how.tile, borders, how.ragged);
+    const std::int64_t side = whole ? std::max(blocks[block].size(), std::int64_t{1}) : how.tile;
+    std::vector<Interval> of_block = split_tiles(blocks[block], side, borders, how.ragged);
     if (how.small == SmallTiles::c_last) of_block = with_small_last(std::move(of_block));
     tiles.insert(tiles.end(), of_block.begin(), of_block.end());
     block_of.resize(tiles.size(), block);
@@ -41,7 +42,9 @@ std::vector<std::size_t> cut(std::span<const Interval> blocks, TileCut how, std:
 
 /// The tiles of one layer's part of k.
 std::vector<Interval> cut_k(Interval part, TileCut how, std::span<const std::int64_t> borders) {
-  std::vector<Interval> tiles = split_tiles(part, how.tile, borders, how.ragged);
+  const std::int64_t side = how.depth == TileDepth::all ? std::max(part.size(), std::int64_t{1}) : how.tile;
+  std::vector<Interval> tiles = how.depth == TileDepth::growing ? growing_tiles(part, side, borders)
+                                                                : split_tiles(part, side, borders, how.ragged);
   if (how.small == SmallTiles::k_first) return with_small_first(std::move(tiles));
   if (how.small == SmallTiles::k_last) return with_small_last(std::move(tiles));
   return tiles;
@@ -79,14 +82,16 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
   const Marginals of{grid, shares};
   const bool in_blocks =
       distribution == Distribution::proportional || (distribution == Distribution::blocks && all_equal(shares));
-  const auto row_of = cut(in_blocks ? weighed(region.m, of.rows) : std::vector{region.m}, how, borders.m, m);
-  const auto col_of = cut(in_blocks ? weighed(region.n, of.cols) : std::vector{region.n}, how, borders.n, n);
+  const auto row_of =
+      cut(in_blocks ? weighed(region.m, of.rows) : std::vector{region.m}, how, how.rows == TileRows::all, borders.m, m);
+  const auto col_of = cut(in_blocks ? weighed(region.n, of.cols) : std::vector{region.n}, how, false, borders.n, n);
   const std::size_t plane = of.rows.size() * of.cols.size();
   const auto pieces = weighed(region.k, of.layers);
   for (std::size_t layer = 0; layer < pieces.size(); ++layer) {
     const auto before = static_cast<std::int64_t>(k.size());
     for (const Interval part : cut_k(pieces[layer], how, borders.k)) k.push_back(part);
     depths_.push_back({before, static_cast<std::int64_t>(k.size())});
+    add_columns(how, depths_.back(), borders.k);
     const std::size_t first = layer * plane;
     if (in_blocks) {
       for (const std::size_t r : row_of)
@@ -98,6 +103,18 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
       owners_.push_back(first + owner);
   }
   index(shares.size());
+}
+
+void Tiling::add_columns(TileCut how, Interval depth, std::span<const std::int64_t> borders) {
+  for (std::int64_t begin = depth.begin, end = begin; begin < depth.end; begin = end) {
+    const auto joined = [&](std::int64_t k_tile) {
+      return how.depth == TileDepth::columns &&
+             !std::ranges::binary_search(borders, k[static_cast<std::size_t>(k_tile)].begin);
+    };
+    do ++end;
+    while (end < depth.end && joined(end));
+    columns_.resize(static_cast<std::size_t>(end), {begin, end});
+  }
 }
 
 void Tiling::index(std::size_t devices) {

@@ -47,6 +47,9 @@ class Tiling {
   /// The tiles of k that a layer has, as an interval of their numbers.
   Interval depth(std::size_t layer) const { return depths_[layer]; }
   Interval depth_of(std::size_t device) const { return depths_[layer_of(device)]; }
+  /// The tiles of k, as an interval of their numbers, that a matrix whose columns run along k has in one tile with this
+  /// one: those of its layer up to the next border with tile-depth=columns, else itself.
+  Interval column_of(std::int64_t k_tile) const { return columns_[static_cast<std::size_t>(k_tile)]; }
   /// Row by row.
   const std::vector<TileOfC>& tiles_of(std::size_t device) const { return tiles_of_[device]; }
 
@@ -56,9 +59,11 @@ class Tiling {
 
  private:
   void index(std::size_t devices);
+  void add_columns(TileCut how, Interval depth, std::span<const std::int64_t> borders);
 
   std::vector<std::size_t> owners_;  // of each tile of C, row by row, layer after layer
   std::vector<Interval> depths_;     // by layer
+  std::vector<Interval> columns_;    // by tile of k
   std::vector<std::vector<TileOfC>> tiles_of_;
   std::vector<std::vector<std::int64_t>> rows_of_, cols_of_;
 };

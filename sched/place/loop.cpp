@@ -53,7 +53,8 @@ TaskLoop::Given TaskLoop::add(std::size_t device, const Task& task) {
     if (task.reads[i] == no_tile) continue;
     const Fetcher::Input in = fetcher_.fetch(task.reads[i], device);
     directory_.pin(task.reads[i], device, true);
-    *operands[i] = in.view;
+    View& operand = *operands[i] = in.view;
+    if (const auto [first, count] = task.rows_read[i]; count > 0) operand.row += first, operand.rows = count;
     deps.after(in.arrival);
     ready = std::max(ready, in.eta);
   }

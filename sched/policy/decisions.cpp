@@ -15,11 +15,13 @@ namespace {
 
 /// Kernels that fill a GPU run one after another, in whatever stream they are. Where one leaves room, as many streams
 /// as it takes to fill the GPU.
-int streams_for(const Question& q, std::int64_t tile) {
+int streams_for(const Question& q, std::int64_t tile, Grid grid) {
   if (q.policy.compute_streams > 0) return q.policy.compute_streams;
   double least = 1;
   const GemmProblem& p = q.problem;
-  const std::int64_t rows = std::min(tile, p.m), cols = std::min(tile, p.n), depth = std::min(tile, p.k);
+  const bool all_rows = q.policy.tile_rows == TileRows::all && p.routine == Routine::gemm && p.has_product();
+  const std::int64_t rows = all_rows ? p.m / grid.rows : std::min(tile, p.m), cols = std::min(tile, p.n),
+                     depth = std::min(tile, p.k);
   for (const MemoryId device : q.devices) {
     const KernelTimes& kernels = q.topology.kernels_of(device);
     least = std::min(least, p.routine == Routine::gemv && p.alpha != 0 && depth > 0
@@ -74,7 +76,7 @@ Decisions decide(const Question& q, std::int64_t tile, Grid grid) {
   if (wish.peer_copies == PeerCopies::staged_home && !stages_homes(q.problem, q.topology))
     d.peer_copies = PeerCopies::direct;
   d.lazy = lazy_for(q);
-  d.compute_streams = streams_for(q, tile);
+  d.compute_streams = streams_for(q, tile, grid);
   return d;
 }
 
@@ -95,7 +97,8 @@ Policy with_relays(Policy policy) {
 
 Policy wish_for(const Decisions& d) {
   Policy said;
-  said.distribution = d.distribution, said.tile = d.tile, said.small_tiles = d.small_tiles, said.ragged = d.ragged;
+  said.distribution = d.distribution, said.tile = d.tile, said.tile_rows = d.tile_rows;
+  said.tile_depth = d.tile_depth, said.small_tiles = d.small_tiles, said.ragged = d.ragged;
   said.routing = d.routing, said.relays = d.relays;
   said.max_hops = d.max_hops, said.hop_rule = d.hop_rule, said.batch = d.batch, said.chunks = d.chunks,
   said.min_chunk_bytes = d.min_chunk_bytes;
@@ -111,7 +114,8 @@ Policy wish_for(const Decisions& d) {
 }
 
 Decisions by_wish(Decisions d, const Policy& wish) {
-  d.distribution = wish.distribution, d.tile = wish.tile, d.small_tiles = wish.small_tiles, d.ragged = wish.ragged;
+  d.distribution = wish.distribution, d.tile = wish.tile, d.tile_rows = wish.tile_rows;
+  d.tile_depth = wish.tile_depth, d.small_tiles = wish.small_tiles, d.ragged = wish.ragged;
   d.routing = wish.routing, d.relays = wish.relays;
   d.max_hops = wish.max_hops, d.hop_rule = wish.hop_rule, d.batch = wish.batch, d.chunks = wish.chunks,
   d.min_chunk_bytes = wish.min_chunk_bytes;

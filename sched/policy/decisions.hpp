@@ -19,6 +19,8 @@ struct Decisions {
   Grid grid;
   Distribution distribution = Distribution::blocks;
   std::int64_t tile = 0;
+  TileRows tile_rows = TileRows::side;
+  TileDepth tile_depth = TileDepth::side;
   SmallTiles small_tiles = SmallTiles::none;
   Ragged ragged = Ragged::own;
   Routing routing = Routing::initial;

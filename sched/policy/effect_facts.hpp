@@ -134,10 +134,14 @@ class Facts {
   }
   /// Whether no tile has the bytes of two chunks.
   bool never_in_pieces() const {
-    if (!only_candidate()) return false;
+    if (!only_candidate() || shapes_tiles()) return false;
     const double tile = static_cast<double>(plan_->tile);
     return tile * tile * static_cast<double>(element_size(problem.dtype)) <
            2 * static_cast<double>(policy.min_chunk_bytes);
+  }
+  /// Whether tiles may be others than squares.
+  bool shapes_tiles() const {
+    return policy.tile_rows != TileRows::side || policy.tile_depth != TileDepth::side || varies("tile-rows");
   }
   bool all_fit() const { return only_candidate() && decided("tiles") == tiles_fit; }
 

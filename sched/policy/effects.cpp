@@ -26,6 +26,12 @@ Reason why_not_cut(const Facts& f) {
   return f.problem.routine != Routine::gemm ? "only tiles of matrix products are cut" : nullptr;
 }
 
+Reason why_not_shaped(const Facts& f) {
+  if (const Reason why = why_not_cut(f)) return why;
+  if (!f.policy.caching && !f.varies("caching")) return "without caching tiles are squares";
+  return f.evicts() ? evicted : nullptr;
+}
+
 Reason why_no_hops(const Facts& f) { return !f.by_link_map() ? no_link_map : f.one_gpu() ? one_gpu : nullptr; }
 
 struct Rule {
@@ -84,6 +90,8 @@ constexpr std::array rules{
            return f.product() || searches ? nullptr : nothing_to_multiply;
          }},
     Rule{"tile", [](const Facts&) -> Reason { return nullptr; }},
+    Rule{"tile-rows", [](const Facts& f) { return why_not_shaped(f); }},
+    Rule{"tile-depth", [](const Facts& f) { return why_not_shaped(f); }},
     Rule{"small-tiles", why_not_cut},
     Rule{"ragged", why_not_cut},
     Rule{"routing",

@@ -146,6 +146,12 @@ std::vector<Field> fields_of_work() {
 std::vector<Field> fields_of_copies() {
   return {
       or_auto(number<std::int64_t>("tile", &Policy::tile, 1, std::int64_t{1} << 40), &Policy::tile),
+      choice<TileRows>("tile-rows", &Policy::tile_rows, {{"side", TileRows::side}, {"all", TileRows::all}}),
+      choice<TileDepth>("tile-depth", &Policy::tile_depth,
+                        {{"side", TileDepth::side},
+                         {"growing", TileDepth::growing},
+                         {"columns", TileDepth::columns},
+                         {"all", TileDepth::all}}),
       choice<SmallTiles>("small-tiles", &Policy::small_tiles,
                          {{"none", SmallTiles::none},
                           {"k-first", SmallTiles::k_first},
@@ -188,7 +194,8 @@ std::vector<Field> fields_of_tasks() {
                     {{"fifo", Order::fifo},
                      {"fewest-fetches", Order::fewest_fetches},
                      {"eta", Order::eta},
-                     {"eta-all", Order::eta_all}}),
+                     {"eta-all", Order::eta_all},
+                     {"steps", Order::steps}}),
       choice<Agent>(
           "agent", &Policy::agent,
           {{"none", Agent::none}, {"paralia", Agent::paralia}, {"xkblas", Agent::xkblas}, {"blasx", Agent::blasx}}),

@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 41> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 43> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, the first alone as in a library for one GPU, or half, a quarter ... of "
      "them where fewer are estimated to be faster; "
@@ -48,8 +48,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 41> meanings
      "or "
      "an overlap model; repeat times the five best of gemmex; matters with tile=auto."},
     {"tile",
-     "Side of the square tiles into which A, B and C are cut, or length of the pieces of vectors; auto leaves it to "
-     "tile-choice."},
+     "Side of the square tiles into which A, B and C are cut, columns of C of others, or length of the pieces of "
+     "vectors; auto leaves it to tile-choice."},
+    {"tile-rows",
+     "How many rows a tile of C has: the side of a tile, or all of its block, so that copies are of whole columns; "
+     "matters for a matrix product whose tiles all fit in memory."},
+    {"tile-depth",
+     "How much of k a tile of A or B has: the side of a tile; twice as much from tile to tile, so that kernels begin "
+     "early and tiles are large later; that side for one matrix, and whole columns of the one whose columns run along "
+     "k; or all of its part; matters for a matrix product whose tiles all fit in memory."},
     {"small-tiles",
      "Cuts the first or the last tiles of k, or the last rows and columns of tiles of C, in smaller ones, so that "
      "kernels begin or results leave earlier; matters for a matrix product."},
@@ -94,7 +101,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 41> meanings
      "computes it."},
     {"order",
      "Which tile of C a GPU takes next: the lowest, the one with the fewest tiles to fetch, or the one whose tiles "
-     "arrive first; eta-all: which sub-problem of all tiles of C; matters where its tiles all fit in memory."},
+     "arrive first; eta-all: which sub-problem of all tiles of C; steps: all tiles of C take the lowest k, then the "
+     "next; matters where its tiles all fit in memory."},
     {"agent",
      "By whose rules GPUs take tasks while time goes by, knowing only what has happened: those of a library, or none, "
      "where the planner decides ahead; matters where a matrix is multiplied."},

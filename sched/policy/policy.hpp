@@ -16,7 +16,7 @@ enum class GridChoice { square, xkblas, automatic };
 enum class Routing { initial, bandwidth, link_map, eta, link_eta, peer_rank, nearest_id };
 enum class CTiles { eager, lazy, automatic };
 enum class WriteBacks { in_order, own_queues, with_next };
-enum class Order { fifo, fewest_fetches, eta, eta_all };
+enum class Order { fifo, fewest_fetches, eta, eta_all, steps };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
 enum class PeerCopies { direct, staged, staged_home };
@@ -28,6 +28,8 @@ enum class Distribution { blocks, proportional, sequential, round_robin, cyclic_
 enum class Shares { equal, by_speed };
 enum class SmallTiles { none, k_first, k_last, c_last };
 enum class Agent { none, paralia, xkblas, blasx };
+enum class TileRows { side, all };
+enum class TileDepth { side, growing, columns, all };
 enum class Ragged { own, merged };
 enum class Ways { fixed, search };
 
@@ -60,6 +62,8 @@ struct Policy {
   TileChoice tile_choice = TileChoice::thesis;
   OverlapModel tile_model = OverlapModel::dr;  // of TileChoice::model
   std::int64_t tile = 0;                       // 0: chosen by tile_choice
+  TileRows tile_rows = TileRows::side;         // of C that a tile has
+  TileDepth tile_depth = TileDepth::side;      // of k that a tile has
   SmallTiles small_tiles = SmallTiles::none;   // where tiles are smaller
   Ragged ragged = Ragged::own;                 // what a rest of at most half a tile becomes
   Routing routing = Routing::initial;

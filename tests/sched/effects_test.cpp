@@ -33,13 +33,15 @@ const std::vector<std::string> wishes = [] {
       "judge-ops=0 judge-ops=1000 grid=auto grid=square distribution=1d-cyclic distribution=sequential "
       "distribution=blocks distribution=even-blocks distribution=proportional shares=speed shares=equal "
       "tile-choice=search "
-      "tile-choice=dr tile-choice=gemmex tile-choice=thesis tile=300 small-tiles=k-first small-tiles=k-last "
+      "tile-choice=dr tile-choice=gemmex tile-choice=thesis tile=300 tile-rows=all tile-rows=side "
+      "tile-depth=growing tile-depth=columns tile-depth=all tile-depth=side small-tiles=k-first small-tiles=k-last "
       "small-tiles=c-last small-tiles=none ragged=merged ragged=own routing=initial routing=bandwidth "
       "routing=link-map routing=eta routing=link-eta relays=on relays=off max-hops=0 max-hops=2 hop-rule=bottleneck "
       "hop-rule=added batch=on batch=off chunks=3 min-chunk-bytes=100000 sends=in-order sends=free "
       "peer-copies=staged peer-copies=staged-home peer-copies=direct copy-rates=duplex copy-rates=alone "
       "input-buffers=3 input-buffers=0 c-tiles=eager c-tiles=lazy c-tiles=auto write-backs=own-queues "
-      "write-backs=in-order write-backs=with-next order=fifo order=fewest-fetches order=eta order=eta-all agent=none "
+      "write-backs=in-order write-backs=with-next order=fifo order=fewest-fetches order=eta order=eta-all order=steps "
+      "agent=none "
       "agent=paralia agent=xkblas agent=blasx routing=peer-rank routing=nearest-id grid=xkblas caching=on caching=off "
       "in-place=off in-place=on warm=on overlap=off overlap=on compute-streams=1 compute-streams=3 memory=cubes "
       "memory=evict memory-fraction=0.3 issue=single issue=per-device task-us=80 request-us=5 peer-us=9 gpu-us=5"};
@@ -180,14 +182,14 @@ TEST(Effects, WishesWithoutEffectAreNamed) {
       "memory-fraction min-chunk-bytes peer-copies peer-us relays select select-by select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
             "batch chunks grid hop-rule in-place k-split max-hops memory min-chunk-bytes peer-copies ragged "
-            "relays routing select-by select-ms sends shares small-tiles tile-choice warm ways");
+            "relays routing select-by select-ms sends shares small-tiles tile-choice tile-depth tile-rows warm ways");
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
             "agent batch c-tiles caching chunks compute-streams distribution grid hop-rule in-place "
             "input-buffers k-split max-hops memory min-chunk-bytes order peer-copies ragged relays routing "
-            "select-by select-ms sends shares small-tiles tile-choice warm ways write-backs");
+            "select-by select-ms sends shares small-tiles tile-choice tile-depth tile-rows warm ways write-backs");
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, gemm, 2}),
             "batch chunks hop-rule in-place input-buffers max-hops memory memory-fraction min-chunk-bytes "
-            "order peer-copies relays select-by select-ms sends shares tile-choice ways");
+            "order peer-copies relays select-by select-ms sends shares tile-choice tile-depth tile-rows ways");
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=256", "min-chunk-bytes=1000000"}, gemm, 2}),
               ::testing::HasSubstr("chunks "));
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=2048"}, gemm, 2}), ::testing::HasSubstr("compute-streams "));

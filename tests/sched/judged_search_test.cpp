@@ -172,8 +172,19 @@ TEST(Outlook, LeavesOutWhatIsHopelessKnownOrTooDear) {
   EXPECT_TRUE(outlook.most_promising(2, 10).empty());
   EXPECT_TRUE(outlook.affords({0, 0, 0}));
   EXPECT_FALSE(outlook.affords({0, 0, 1}));
-  EXPECT_TRUE(outlook.takes(0, 0.1));
-  EXPECT_FALSE(outlook.takes(1, 0.1));
+  EXPECT_TRUE(outlook.takes({0, 0, 0}, 0.1));
+  EXPECT_FALSE(outlook.takes({0, 0, 1}, 0.1));
+}
+
+TEST(Outlook, KnowsThatWaysOfOtherShapesHaveFewerOperations) {
+  const std::vector<std::int64_t> squares{100, 600}, narrow{10, 60};
+  const Outlook outlook{1, squares, 1000, [&](std::size_t way) -> const std::vector<std::int64_t>& {
+                          return way == 1 ? narrow : squares;
+                        }};
+  EXPECT_EQ(outlook.ops({0, 0, 1}), 600);
+  EXPECT_EQ(outlook.ops({1, 0, 1}), 60);
+  EXPECT_FALSE(outlook.takes({0, 0, 1}, 0.1));
+  EXPECT_TRUE(outlook.takes({1, 0, 1}, 0.1));
 }
 
 TEST(Outlook, ExpectsOfASetAndATileWhatTheyPromiseWithOthers) {

@@ -1,0 +1,34 @@
+#include "sched/gemm/owners_in_steps.hpp"
+
+#include <algorithm>
+
+namespace tilerail {
+
+OwnersInSteps::OwnersInSteps(const GemmTasks& tasks, const Tiling& tiling, const TileDirectory& directory)
+    : tasks_{tasks}, tiling_{tiling}, directory_{directory}, devices_(tiling.devices()) {
+  for (std::size_t d = 0; d < devices_.size(); ++d) devices_[d].k = tiling.depth_of(d).begin - 1;
+}
+
+int OwnersInSteps::missing(std::size_t device, const SubProblem& sub) const {
+  return !directory_.present(tasks_.a(sub.i, sub.k), device) + !directory_.present(tasks_.b(sub.k, sub.j), device);
+}
+
+std::optional<Task> OwnersInSteps::next(std::size_t device) {
+  Device& d = devices_[device];
+  const Interval depth = tiling_.depth_of(device);
+  if (d.waiting.empty()) {
+    if (d.k + 1 >= depth.end) return std::nullopt;
+    ++d.k;
+    d.waiting.assign(tiling_.tiles_of(device).begin(), tiling_.tiles_of(device).end());
+    if (d.waiting.empty()) return std::nullopt;
+  }
+  const auto ends = d.waiting.begin() + static_cast<std::ptrdiff_t>(std::min(window, d.waiting.size()));
+  const auto best = std::min_element(d.waiting.begin(), ends, [&](TileOfC a, TileOfC b) {
+    return missing(device, {a.i, a.j, d.k}) < missing(device, {b.i, b.j, d.k});
+  });
+  const SubProblem sub{best->i, best->j, d.k};
+  d.waiting.erase(best);
+  return tasks_.task(sub, sub.k == depth.begin, sub.k + 1 == depth.end);
+}
+
+}  // namespace tilerail
