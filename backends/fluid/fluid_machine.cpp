@@ -81,6 +81,7 @@ void FluidMachine::run() {
     advance(next_event());
     const bool woken = wake_up_ && *wake_up_ <= now_ + resolution_;
     if (woken) wake_up_.reset();
+    std::ranges::sort(ended_, {}, &Activity::slot);
     for (const Activity& activity : ended_) listener_.activity_ended(activity.slot);
     if (woken || !ended_.empty()) listener_.instant();
   }

@@ -19,6 +19,7 @@ class SharedMachine {
   /// Is told what happens while the machine runs. Must not throw.
   class Listener {
    public:
+    /// Of activities that end at one instant, that with the lowest slot is told first.
     virtual void activity_ended(Slot slot) = 0;
     /// Everything that ends at this instant has been reported; also called at the wake-up time.
     virtual void instant() = 0;

@@ -4,6 +4,7 @@
 
 #include <simgrid/kernel/resource/Model.hpp>
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -47,6 +48,7 @@ struct SimGridMachine::Impl {
   std::vector<Activity> activities;                          // by slot
   std::unordered_map<const SimGridActivity*, Slot> slot_of;  // of what runs
   std::vector<s4u::ActivityPtr> finished;                    // in use by SimGrid until time moves on
+  std::vector<Slot> slots;                                   // of them
 };
 
 /// Some versions of SimGrid have started the activity as soon as they knew where it runs.
@@ -61,13 +63,15 @@ void SimGridMachine::Impl::start(Slot slot, const Handle& handle, const SimGridP
 /// in some versions, only in the thread that made the engine.)
 void SimGridMachine::Impl::time_advanced(bool woken) {
   finished.clear();
+  slots.clear();
   for (auto* model : engine.engine().get_all_models())
     for (const auto& action : *model->get_finished_action_set())
       if (const auto entry = slot_of.find(action.get_activity()); entry != slot_of.end()) {
-        const Slot slot = entry->second;
+        slots.push_back(entry->second);
         slot_of.erase(entry);
-        ended(slot);
       }
+  std::ranges::sort(slots);
+  for (const Slot slot : slots) ended(slot);
   if (woken || !finished.empty()) listener.instant();
 }
 
