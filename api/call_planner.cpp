@@ -42,7 +42,7 @@ PlannedCall single_call(Plan single, const std::string& why, const Topology& top
 
 /// Half of several GPUs: the one with the matrices and the first of the others.
 std::vector<MemoryId> half_of(std::vector<MemoryId> gpus, MemoryId home) {
-  std::ranges::stable_partition(gpus, [&](MemoryId gpu) { return gpu == home; });
+  std::stable_partition(gpus.begin(), gpus.end(), [&](MemoryId gpu) { return gpu == home; });
   gpus.resize(gpus.size() / 2);
   std::ranges::sort(gpus);
   return gpus;
