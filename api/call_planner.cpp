@@ -91,6 +91,7 @@ PlannedCall CallPlanner::plan(const GemmProblem& problem, std::span<const Memory
     const Trust trust = trust_in(call.plan, *single, topology_);
     if (trust.several) return call;
     if (why.empty()) why = trust.why;
+    if (call.plan.devices.size() < 4) break;  // half of them is the one with the matrices
     some = half_of(call.plan.devices, whole.place_c);
     call = call_of(plan_gemm(problem, topology_, some, policy), topology_);
   }
@@ -117,7 +118,7 @@ PlannedCall CallPlanner::plan_within(const Room& room, const GemmProblem& proble
                                      const Policy& given) const {
   Policy policy = given;
   policy.memory_fraction = 1;
-  policy.compute_streams = given.compute_streams > 0 ? std::min(given.compute_streams, few_streams) : few_streams;
+  policy.compute_streams = few_streams;
   std::vector<Free> free;
   for (const MemoryId gpu : devices) free.push_back({gpu, room(gpu, policy.compute_streams)});
   const std::string seen = text(free, topology_);

@@ -72,9 +72,9 @@ double beside_of(const std::vector<StridedRun>& runs) {
   std::vector<double> found;
   for (const StridedRun& run : runs)
     for (const StridedRun& alone : runs)
-      if (run.beside && !alone.beside && alone.between_bytes >= fills_any_cache && run.src == alone.src &&
-          run.dst == alone.dst && run.column_bytes == alone.column_bytes && run.pitch_bytes == alone.pitch_bytes &&
-          more(alone) > lost)
+      if (run.beside && !alone.beside && (run.src == "host" || run.dst == "host") &&
+          alone.between_bytes >= fills_any_cache && run.src == alone.src && run.dst == alone.dst &&
+          run.column_bytes == alone.column_bytes && run.pitch_bytes == alone.pitch_bytes && more(alone) > lost)
         found.push_back(more(run) / more(alone));
   return found.empty() ? 1 : std::max(1.0, median(found));
 }

@@ -1,6 +1,8 @@
 // What 2-D copies cost, fitted to what was measured of a machine that is known.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "calibration/fit_topology.hpp"
 #include "tests/calibration/made_machine.hpp"
 
@@ -40,6 +42,24 @@ TEST(FitColumns, FindingPagesTakesLongerBesideKernels) {
   const StridedEfficiency found = fit_topology(m, HostPages::spread).strided;
   EXPECT_NEAR(found.beside, 1.5, 1e-9);
   EXPECT_DOUBLE_EQ(found.points.front().efficiency, 0.5) << "of the copies alone";
+}
+
+// A copy that was measured alone is judged by what the file says of copies alone.
+TEST(FitColumns, WhatPlansPayBesideKernelsIsNoUncertainty) {
+  Measurements m = Meter{Topology{switch_machine(4)}}.everything();
+  const Topology::Description before = fit_topology(m, HostPages::spread);
+  const auto loses = [](const StridedRun& run) {
+    return run.src == "host" && run.between_bytes >= fills_any_cache && run.packed.mean > 1.3 * run.strided.mean;
+  };
+  const auto found = std::ranges::find_if(m.strided, loses);
+  ASSERT_NE(found, m.strided.end());
+  StridedRun run = *found;
+  run.beside = true, run.strided.mean = run.packed.mean / (1 + 3 * (run.packed.mean / run.strided.mean - 1));
+  m.strided.push_back(run);
+  const Topology::Description after = fit_topology(m, HostPages::spread);
+  EXPECT_NEAR(after.strided.beside, 3, 1e-3);
+  ASSERT_TRUE(before.uncertainty && after.uncertainty);
+  EXPECT_NEAR(after.uncertainty->columns, before.uncertainty->columns, 0.01);
 }
 
 }  // namespace

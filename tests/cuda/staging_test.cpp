@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <span>
 
 #include "model/base/error.hpp"
 #include "sched/policy/fields.hpp"
@@ -70,6 +71,8 @@ class Copies {
     expect_c_written();
   }
 
+  std::span<std::byte* const> starts() const { return starts_; }
+
   Plan plan;
   std::atomic<int> waits{0};
   std::size_t arrived = 0, wrong = 0;
@@ -124,8 +127,7 @@ TEST(Staging, EveryTileArrivesAndGoesBackWhateverTheNumberOfSlotsAndThreads) {
 
 TEST(Staging, ASlotIsFilledAgainOnlyAfterItsCopyHasEnded) {
   Copies copies{on_host(100, 130, 70), 3, 4096};
-  const StagingChunks chunks{
-      copies.plan, {true, true, true}, std::vector<std::byte*>(copies.plan.buffers.size()), 4096};
+  const StagingChunks chunks{copies.plan, {true, true, true}, copies.starts(), 4096};
   copies.run({2, 2});
   const std::size_t in = chunks.of(Way::in).size(), out = chunks.of(Way::out).size();
   EXPECT_EQ(static_cast<std::size_t>(copies.waits), in - 3 + out);
@@ -141,12 +143,7 @@ TEST(Staging, EndsWhereARunStopsHalfway) {
 
 TEST(Staging, WhatStopsAThreadEndsTheRun) {
   Copies copies{on_host(100, 130, 70), 2, 4096};
-  std::vector<std::vector<double>> memories;
-  std::vector<std::byte*> starts;
-  for (const Buffer& buffer : copies.plan.buffers)
-    starts.push_back(
-        reinterpret_cast<std::byte*>(memories.emplace_back(static_cast<std::size_t>(buffer.ld * buffer.cols)).data()));
-  const StagingChunks chunks{copies.plan, {true, true, true}, starts, 4096};
+  const StagingChunks chunks{copies.plan, {true, true, true}, copies.starts(), 4096};
   std::vector<std::byte> ring(4 * 4096);
   Staging staging{chunks,
                   {StagingRing{ring.data(), 2, 4096}, {ring.data() + 8192, 2, 4096}},
@@ -160,11 +157,10 @@ TEST(Staging, WhatStopsAThreadEndsTheRun) {
 }
 
 TEST(Staging, OnlyMatricesInPageableMemoryAreChunked) {
-  const Plan plan = planned(on_host(100, 130, 70));
-  const std::vector<std::byte*> starts(plan.buffers.size());
+  const Copies copies{on_host(100, 130, 70), 1, 4096};
   const auto bytes = [&](PageableMatrices pageable, Way way) {
     std::int64_t all = 0;
-    const StagingChunks chunks{plan, pageable, starts, 4096};
+    const StagingChunks chunks{copies.plan, pageable, copies.starts(), 4096};
     for (const StagingChunk& chunk : chunks.of(way)) all += chunk.width() * chunk.cols;
     return all;
   };

@@ -130,10 +130,14 @@ cublasHandle_t Device::default_stream_handle() {
   if (default_handle_) return default_handle_;
   const DeviceScope scope{ordinal_};
   cublasHandle_t made = nullptr;
-  check(cublasCreate(&made), "creating a cuBLAS handle");
-  default_handle_ = made;
-  bind(made, cudaStreamLegacy, compute_.front());
-  return made;
+  if (cublasCreate(&made) != CUBLAS_STATUS_SUCCESS) return nullptr;
+  try {
+    bind(made, cudaStreamLegacy, compute_.front());
+  } catch (const CudaError&) {
+    cublasDestroy(made);
+    throw;
+  }
+  return default_handle_ = made;
 }
 
 }  // namespace tilerail::cuda

@@ -44,7 +44,7 @@ class Device {
   cudaStream_t copy_stream(std::size_t slot) const { return copy_[slot]; }
 
   /// A cuBLAS handle of the legacy default stream, made when first asked for. It shares the memory of compute stream 0,
-  /// which is there: nothing else may run meanwhile.
+  /// which is there: nothing else may run meanwhile. Null where the device has no memory for one more handle.
   cublasHandle_t default_stream_handle();
 
  private:

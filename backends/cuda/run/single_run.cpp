@@ -17,7 +17,12 @@ CudaRunTimes run_single(CudaPlan& bound, Device& device, const Matrices& matrice
   const auto since_start = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   const DeviceScope scope{device.ordinal()};
   Target target{bound.streams.front(), bound.handles.front(), bound.scalars.front()};
-  if (!own_stream) target.stream = cudaStreamLegacy, target.handle = device.default_stream_handle();
+  if (!own_stream) {
+    if (const cublasHandle_t handle = device.default_stream_handle())
+      target.stream = cudaStreamLegacy, target.handle = handle;
+    else
+      check(cudaStreamSynchronize(cudaStreamLegacy), "waiting for the caller's work");
+  }
   const std::array pointers{matrices.a, matrices.b, matrices.c};
   boost::container::small_vector<std::byte*, 8> buffers;
   for (const Buffer& buffer : bound.plan.buffers)

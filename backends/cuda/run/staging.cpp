@@ -20,12 +20,19 @@ Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, 
       rings_{rings},
       copied_{std::move(copied)},
       stages_{Stages(chunks.of(Way::in).size()), Stages(chunks.of(Way::out).size())} {
-  for (const Way way : {Way::in, Way::out})
-    for (std::size_t t = 0; t < threads[static_cast<std::size_t>(way)] && !stages(way).empty(); ++t)
-      threads_.emplace_back([this, way] { work(way); });
+  try {
+    for (const Way way : {Way::in, Way::out})
+      for (std::size_t t = 0; t < threads[static_cast<std::size_t>(way)] && !stages(way).empty(); ++t)
+        threads_.emplace_back([this, way] { work(way); });
+  } catch (...) {  // a thread could not be started: those that were must not outlive this object
+    stop();
+    throw;
+  }
 }
 
-Staging::~Staging() {
+Staging::~Staging() { stop(); }
+
+void Staging::stop() {
   abandon();
   for (std::thread& thread : threads_)
     if (thread.joinable()) thread.join();
@@ -38,7 +45,10 @@ void Staging::wait_for(Way way, std::size_t chunk, int stage, bool rests) {
     while (!over()) std::this_thread::sleep_for(rest);
   else
     spin_until(over);
-  if (abandoned_) throw ExecutionError{"the transfer of pageable memory was abandoned"};
+  if (abandoned_) {
+    rethrow_failure();
+    throw ExecutionError{"the transfer of pageable memory was abandoned"};
+  }
 }
 
 void Staging::wait_for_copy(Way way, std::size_t chunk) {
@@ -93,6 +103,11 @@ void Staging::empty(std::size_t chunk) {
 void Staging::finish() {
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  rethrow_failure();
+}
+
+void Staging::rethrow_failure() {
+  const std::lock_guard lock{failure_mutex_};
   if (failure_) std::rethrow_exception(failure_);
 }
 

@@ -59,6 +59,9 @@ class Staging {
   using Stages = std::vector<std::atomic<int>>;
 
   void work(Way way);
+  void stop();
+  /// Throws what stopped a thread, if something did.
+  void rethrow_failure();
   void wait_for_copy(Way way, std::size_t chunk);
   void fill(std::size_t chunk);
   void empty(std::size_t chunk);
