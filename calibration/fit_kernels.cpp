@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "calibration/fit_parts.hpp"
 #include "model/base/error.hpp"
@@ -10,8 +11,6 @@
 
 namespace tilerail::fit {
 namespace {
-
-constexpr double rested = 0.5;  // a device that is busy for less of the time has power to spare
 
 void set_shapes(TiledGemm& tiled, const std::vector<const KernelRun*>& runs) {
   tiled.shapes.clear();
@@ -49,13 +48,13 @@ double felt_after(const LoadSeries& series, double factor) {
     if (point.at <= early) fast += point.seconds, ++count;
   if (count == 0) return 0;
   const double middle = fast / count * (1 + factor) / 2;
-  double since = 0;  // 0: below the middle
+  std::optional<double> since;  // above the middle
   for (const LoadSeries::Point& point : series.points) {
     if (point.seconds < middle)
-      since = 0;
-    else if (since == 0)
+      since.reset();
+    else if (!since)
       since = point.at;
-    if (since > 0 && point.at - since >= early) return since;
+    if (since && point.at - *since >= early) return *since;
   }
   return series.points.back().at;
 }

@@ -13,6 +13,9 @@ namespace tilerail::fit {
 /// Two rates differ when they are further apart than this: more than what repeated measurements of one show.
 constexpr double noise = 0.03;
 
+/// A device that is busy for less of the time has power to spare.
+constexpr double rested = 0.5;
+
 /// What a copy costs between two ends: time = latency + bytes / bandwidth.
 struct CopyCost {
   Seconds latency{0};

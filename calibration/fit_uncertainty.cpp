@@ -11,8 +11,6 @@
 namespace tilerail::fit {
 namespace {
 
-constexpr double rested = 0.5;  // a device that is busy for less of the time has power to spare
-
 double said_of(const KernelTimes& kernels, const KernelRun& run) {
   const auto trans = [&](std::size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
   return kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value *
