@@ -48,13 +48,13 @@ double felt_after(const LoadSeries& series, double factor) {
     if (point.at <= early) fast += point.seconds, ++count;
   if (count == 0) return 0;
   const double middle = fast / count * (1 + factor) / 2;
-  std::optional<double> since;  // above the middle
+  const LoadSeries::Point* since = nullptr;  // the first of those above the middle
   for (const LoadSeries::Point& point : series.points) {
     if (point.seconds < middle)
-      since.reset();
+      since = nullptr;
     else if (!since)
-      since = point.at;
-    if (since && point.at - *since >= early) return *since;
+      since = &point;
+    if (since && point.at - since->at >= early) return since->at;
   }
   return series.points.back().at;
 }
