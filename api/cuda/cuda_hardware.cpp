@@ -1,6 +1,7 @@
 #include <cuda_runtime_api.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "backends/cuda/run/cuda_plan.hpp"
 #include "backends/cuda/run/host_buffer.hpp"
 #include "backends/cuda/run/peer_access.hpp"
+#include "backends/cuda/run/staging_chunks.hpp"
 #include "model/base/error.hpp"
 
 namespace tilerail::api {
@@ -26,8 +28,14 @@ class CudaBoundPlan final : public BoundPlan {
     bound_->plan.problem.alpha = alpha, bound_->plan.problem.beta = beta;
   }
   CudaPlan& bound() const { return *bound_; }
+  /// cuda::may_read_ahead, which looks at all copies of C: once, and only for those who copy pageable memory.
+  bool may_stage(const Topology& topology) const {
+    if (!may_stage_) may_stage_ = cuda::may_read_ahead(bound_->plan, topology);
+    return *may_stage_;
+  }
 
  private:
+  mutable std::optional<bool> may_stage_;
   std::shared_ptr<CudaPlan> bound_;
 };
 
@@ -104,8 +112,8 @@ class CudaHardware final : public Hardware {
 
   std::unique_ptr<MemoryAccess> access(const BoundPlan& plan, const Matrices& matrices, std::span<const int> users,
                                        Pageable pageable) override {
-    const bool may_copy = static_cast<const CudaBoundPlan&>(plan).bound().may_stage;
-    if (pageable == Pageable::copied && !may_copy) pageable = Pageable::registered;
+    const auto& bound = static_cast<const CudaBoundPlan&>(plan);
+    if (pageable == Pageable::copied && !bound.may_stage(executor_->topology())) pageable = Pageable::registered;
     return std::make_unique<cuda::MatrixAccess>(matrices, users, pageable);
   }
 

@@ -50,10 +50,7 @@ namespace {
 
 std::int64_t tiles_of_k(std::int64_t k, std::int64_t tile, TileDepth depth) {
   if (depth == TileDepth::side || depth == TileDepth::columns) return ceil_div(k, tile);
-  std::int64_t count = 1;
-  if (depth == TileDepth::growing)
-    for (std::int64_t size = tile; size < k - size; size *= 2) k -= size, ++count;
-  return std::min(count, k);
+  return depth == TileDepth::growing ? growing_tile_count(k, tile) : std::min<std::int64_t>(1, k);
 }
 
 }  // namespace

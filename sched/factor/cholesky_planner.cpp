@@ -31,7 +31,7 @@ Plan plan_cholesky(const GemmProblem& given, const Topology& topology, std::span
                    std::int64_t tile) {
   const GemmProblem problem = checked(given);
   const std::int64_t tiles = ceil_div(problem.m, tile);
-  check_kernel_count(kernels_of(tiles), tile);
+  check_kernel_count(kernels_of(tiles), tile, tile);
   return plan_by_list(problem, topology, devices, tile,
                       {cholesky_tasks(tiles), {Buffer::Kind::matrix_c}, [tile](const PlanContext& context) {
                          return tiles_of(context, tile);

@@ -26,16 +26,28 @@ std::vector<Interval> split_tiles(Interval range, std::int64_t tile, std::span<c
   return tiles;
 }
 
+namespace {
+
+/// The tile of `left` at which it is the turn of one of `size`.
+std::int64_t growing_tile(std::int64_t left, std::int64_t size) { return left - size < size ? left : size; }
+
+}  // namespace
+
 std::vector<Interval> growing_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders) {
   std::vector<Interval> tiles;
   std::int64_t begin = range.begin;
   for (std::int64_t size = tile; begin < range.end; size *= 2) {
-    const std::int64_t left = range.end - begin, after = left - size;
-    const Interval next{begin, after < size ? range.end : begin + size};
+    const Interval next{begin, begin + growing_tile(range.end - begin, size)};
     for (const Interval part : split_tiles(next, next.size(), borders)) tiles.push_back(part);
     begin = next.end;
   }
   return tiles;
+}
+
+std::int64_t growing_tile_count(std::int64_t extent, std::int64_t tile) {
+  std::int64_t count = 0;
+  for (std::int64_t size = tile; extent > 0; size *= 2, ++count) extent -= growing_tile(extent, size);
+  return count;
 }
 
 namespace {

@@ -44,6 +44,7 @@ struct TileCut {
 /// `range` in tiles of `tile`, twice that, four times ...; a rest of less than half of that is part of the tile before
 /// it. Where it crosses one of the borders, a tile ends there.
 std::vector<Interval> growing_tiles(Interval range, std::int64_t tile, std::span<const std::int64_t> borders = {});
+std::int64_t growing_tile_count(std::int64_t extent, std::int64_t tile);  // without borders; 0 of nothing
 
 /// The first one in a quarter, a quarter and the rest, or the last one in halves, all but the last of them multiples of
 /// 64; a tile below 256 stays whole.

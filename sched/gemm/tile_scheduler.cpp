@@ -94,7 +94,7 @@ Decisions TileScheduler::decisions(std::int64_t tile, Grid grid) const {
 }
 
 Plan TileScheduler::plan(const Decisions& decisions) const {
-  check_kernel_count(kernels(decisions), decisions.tile);
+  check_kernel_count(kernels(decisions), decisions.tile, question_.policy.tile);
   Plan plan = plan_by(decisions, question_.given, topology_, name_of(question_.policy));
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (nothing_to_do) return plan;
@@ -212,7 +212,8 @@ double TileScheduler::kernels(const Decisions& decisions) const {
   if (decisions.tile_rows == TileRows::all) rows = std::min<double>(rows, decisions.grid.rows);
   if (decisions.tile_depth == TileDepth::all) depth = std::min<double>(depth, decisions.grid.layers);
   if (decisions.tile_depth == TileDepth::growing)
-    depth = std::min(depth, decisions.grid.layers * std::ceil(std::log2(depth + 1)));
+    depth = static_cast<double>(std::max<std::int64_t>(
+        1, decisions.grid.layers * growing_tile_count(ceil_div(problem_.k, decisions.grid.layers), decisions.tile)));
   return rows * tiles(problem_.n) * depth;
 }
 

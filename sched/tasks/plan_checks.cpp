@@ -26,18 +26,22 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
   }
 }
 
-/// A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
 void check_places(const GemmProblem& problem, const Topology& topology) {
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
     if (place.value < 0 || place.index() >= topology.memories().size())
       throw InputError{fmt::format("--place: memory {} is not a memory of machine '{}'", place.value, topology.name())};
 }
 
-void check_kernel_count(double kernels, std::int64_t tile) {
+void check_kernel_count(double kernels, std::int64_t tile, std::int64_t asked) {
+  // A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
   constexpr double most = 1 << 23;
-  if (kernels > most)
-    throw InputError{fmt::format("--tile {}: cuts the problem into {:.0f} kernels; a plan holds at most {:.0f}", tile,
-                                 std::min(kernels, 1e18), most)};
+  if (kernels <= most) return;
+  const std::string counts = fmt::format("{:.0f} kernels; a plan holds at most {:.0f}", std::min(kernels, 1e18), most);
+  if (tile == asked) throw InputError{fmt::format("--tile {}: cuts the problem into {}", tile, counts)};
+  throw InputError{
+      fmt::format("devices: tiles of {}, chosen for this problem and the memory of these GPUs, make {}; more "
+                  "GPUs, or a larger --tile, need fewer",
+                  tile, counts)};
 }
 
 std::vector<std::int64_t> capacities_for_tiles(const GemmProblem& problem, const Topology& topology,

@@ -18,8 +18,9 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices);
 /// Whether matrices lie in memories of the machine.
 void check_places(const GemmProblem& problem, const Topology& topology);
 
-/// Whether tiles of this size cut a problem into no more kernels than a plan may have.
-void check_kernel_count(double kernels, std::int64_t tile);
+/// Whether tiles of this size cut a problem into no more kernels than a plan may have. `asked`: the tile that the
+/// caller gave, 0 for none; an error names --tile only where that is it.
+void check_kernel_count(double kernels, std::int64_t tile, std::int64_t asked);
 
 /// Refuses a copy between memories that have no route.
 [[noreturn]] void no_route(const Topology& topology, MemoryId src, MemoryId dst);

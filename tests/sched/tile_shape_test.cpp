@@ -40,6 +40,9 @@ TEST(TileShape, DepthGrowsAndTheLastTakesASmallRest) {
   EXPECT_THAT(ends(growing_tiles({100, 400}, 512)), ElementsAre(400));
   EXPECT_THAT(ends(growing_tiles({0, 4096}, 512, std::vector<std::int64_t>{2000})), ElementsAre(512, 1536, 2000, 4096));
   EXPECT_THAT(growing_tiles({0, 0}, 512), ::testing::IsEmpty());
+  EXPECT_THAT(ends(growing_tiles({0, 1024}, 512)), ElementsAre(512, 1024));  // 512 left, just half of 1024
+  for (const std::int64_t extent : {0, 300, 1023, 1024, 2500, 3000, 4096, 4608, 100'000})
+    EXPECT_EQ(growing_tile_count(extent, 512), std::ssize(growing_tiles({0, extent}, 512))) << extent;
 }
 
 TEST(TileShape, AllRowsAreThoseOfABlock) {

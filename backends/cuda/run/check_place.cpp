@@ -8,15 +8,15 @@
 
 namespace tilerail::cuda {
 
-void check_place(char matrix, const void* pointer, int device, std::string_view memory) {
+void check_place(char matrix, const void* pointer, std::optional<int> device, std::string_view memory) {
   if (pointer == nullptr)
     throw InputError{fmt::format("matrix {} of the plan was not given to the CUDA backend", matrix)};
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, pointer), "asking where a matrix lies");
   if (attributes.type == cudaMemoryTypeManaged) return;
-  const int found = attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
+  const auto found = attributes.type == cudaMemoryTypeDevice ? std::optional{attributes.device} : std::nullopt;
   if (found == device) return;
-  const std::string where = found < 0 ? "on the host" : fmt::format("on CUDA device {}", found);
+  const std::string where = found ? fmt::format("on CUDA device {}", *found) : "on the host";
   throw InputError{fmt::format("matrix {} lies {}; the plan expects it in {}", matrix, where, memory)};
 }
 

@@ -177,7 +177,6 @@ std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
   open_streams(*made);
   reserve_host(plan);
   made->create_events();
-  made->may_stage = cuda::may_read_ahead(plan, topology_);
   pool_.grow(made->program.issuers.size());
   return made;
 }
@@ -194,7 +193,8 @@ std::vector<std::byte*> CudaExecutor::State::buffers(const Plan& plan, const Mat
       continue;
     }
     const auto which = static_cast<std::size_t>(buffer.kind);
-    const int device = topology_.is_host(buffer.memory) ? -1 : ordinal(buffer.memory);
+    std::optional<int> device;
+    if (!topology_.is_host(buffer.memory)) device = ordinal(buffer.memory);
     if (buffer.rows > 0 && buffer.cols > 0)
       cuda::check_place("ABC"[which], pointers[which], device, plan.memories[buffer.memory.index()]);
     starts.push_back(static_cast<std::byte*>(pointers[which]) + buffer.offset);

@@ -57,7 +57,7 @@ class CudaExecutor final : public Executor {
   /// Runs a bound plan and returns when the results are in place. Throws InputError when a matrix is missing or not
   /// where the plan says, cuda::CudaError naming the operation that failed; the executor stays usable after it unless
   /// the device itself is lost. Copies of `pageable` matrices, which are not page-locked, go through slots that are
-  /// (staging.hpp); the plan's `may_stage` says whether it allows that.
+  /// (staging.hpp), which only plans allow that `may_read_ahead` (staging_chunks.hpp).
   CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable = {});
 
   /// Runs a bound plan of one kernel whose operands are all matrices (plan/single_kernel.hpp) from the calling thread,

@@ -28,7 +28,6 @@ class CudaPlan {
   std::vector<void*> handles;         // by stream: cublasHandle_t of compute streams, else null
   std::vector<std::byte*> scalars;    // by stream: GemmCall::scalar of compute streams, else null
   std::vector<std::vector<std::uint32_t>> streams_of_issuer;
-  bool may_stage = false;  // may_read_ahead
 
   /// Creates the events. Throws CudaError.
   void create_events();

@@ -77,7 +77,8 @@ void PlanRun::wait_for_streams(std::size_t issuer) {
   }
 }
 
-/// Issues one operation. Returns the seconds that it spent waiting for other issuers.
+/// Issues one operation. Returns the seconds that it spent waiting for other issuers and for
+/// slots.
 double PlanRun::issue_step(const StreamProgram::Step& step) {
   const cudaStream_t stream = plan_.streams[step.stream];
   double waited = 0;
@@ -94,7 +95,7 @@ double PlanRun::issue_step(const StreamProgram::Step& step) {
   }
   if (tracer_) tracer_->before(step.op, stream);
   if (staged_ && staged_->has(step.op))
-    staged_->issue(step.op, stream, plan_.ordinals[step.stream]);
+    waited += staged_->issue(step.op, stream, plan_.ordinals[step.stream]);
   else
     issue_op(plan_.plan, plan_.plan.op(step.op), buffers_,
              {stream, plan_.handles[step.stream], plan_.scalars[step.stream]});

@@ -1,6 +1,7 @@
 #include "backends/cuda/run/staged_copies.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "backends/cuda/run/cuda_check.hpp"
@@ -85,21 +86,25 @@ bool StagedCopies::has_ended(Way way, std::size_t chunk) {
   return true;
 }
 
-void StagedCopies::issue(OpId id, cudaStream_t stream, int device) {
+double StagedCopies::issue(OpId id, cudaStream_t stream, int device) {
   const StagingChunks::Part part = chunks_.of(id);
   const Op& op = plan_.op(id);
   const View& view = part.way == Way::in ? op.y : op.a;
   const Buffer& buffer = plan_.buffer(view.buffer);
+  double waited = 0;
   for (std::size_t i = part.begin; i < part.end; ++i) {
     const StagingChunk& chunk = chunks_.of(part.way)[i];
     const std::int64_t first = view.row + chunk.row + (view.col + chunk.col) * buffer.ld;
     const Block on_gpu{starts_[view.buffer.index()] + first * chunk.element, chunk.rows, chunk.cols, buffer.ld};
+    const auto start = std::chrono::steady_clock::now();
     const Block slot{staging_.await(part.way, i), chunk.rows, chunk.cols, chunk.rows};
+    waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     part.way == Way::in ? copy(slot, on_gpu, chunk.element, stream) : copy(on_gpu, slot, chunk.element, stream);
     const std::size_t number = rings_[static_cast<std::size_t>(part.way)].slot_of(i);
     check(cudaEventRecord(memory_.event(part.way, number, device), stream), "recording an event");
     staging_.issued(part.way, i);
   }
+  return waited;
 }
 
 }  // namespace tilerail::cuda

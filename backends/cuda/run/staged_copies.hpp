@@ -42,8 +42,9 @@ class StagedCopies {
                std::span<const int> devices);
 
   bool has(OpId op) const;
-  /// Issues a copy, chunk by chunk, as soon as slots are ready. Throws CudaError, ExecutionError after `abandon`.
-  void issue(OpId op, cudaStream_t stream, int device);
+  /// Issues a copy, chunk by chunk, as soon as slots are ready. Returns the seconds that it waited for them. Throws
+  /// CudaError, ExecutionError after `abandon`.
+  double issue(OpId op, cudaStream_t stream, int device);
   /// Waits until all that was copied from GPUs is in place. Throws CudaError.
   void finish() { staging_.finish(); }
   void abandon() { staging_.abandon(); }
