@@ -10,8 +10,8 @@ import pathlib
 import shutil
 import time
 
-from harness import (FINDING_HEAD, Failure, Journal, Outcome, Paper, Parser, Tilerail, aligned, plotting,
-                     run_experiment, save_text, verdict, write_csv)
+from harness import (FINDING_HEAD, Failure, Journal, Outcome, Paper, Parser, Tilerail, aligned, names, page_file,
+                     plotting, run_experiment, save_text, verdict, write_csv)
 
 NAME = "all"
 PAPERS = {
@@ -37,11 +37,12 @@ def run_one(paper: Paper, tilerail: Tilerail, options, version: str) -> Outcome:
 
 
 def summary(outcomes: dict[str, Outcome]) -> list[list[str]]:
-    lines = [["experiment", "within", "of", "farthest"]]
+    lines = [["experiment", "within", "of", "fitted", "farthest"]]
     for name, outcome in outcomes.items():
         findings = outcome.findings
         far = max(findings, key=lambda each: abs(each.distance()), default=None)
         lines.append([name, str(sum(each.within for each in findings)), str(len(findings)),
+                      str(sum(each.within and each.fitted for each in findings)),
                       f"{far.value.name}: {far.value.text(far.ours)} for {far.value.published()}"
                       if far and not far.within else "-"])
     return lines
@@ -59,6 +60,10 @@ def section(name: str, outcome: Outcome, drawn: bool, quick: str) -> str:
 """
 
 
+def only_text(options, before: str = "") -> str:
+    return f"{before} --only {','.join(options.only)}" if options.only else ""
+
+
 def wrapped(text: str, width: int = 118) -> str:
     lines = [""]
     for word in text.split():
@@ -72,7 +77,7 @@ def page(path: pathlib.Path, outcomes: dict[str, Outcome], options, version: str
     """The page, and the figures beside it."""
     drawn = plotting() is not None
     quick = " --quick" if options.quick else ""
-    only = f" --only {options.only}" if options.only else ""
+    only = only_text(options)
     which = ("Some experiments of the papers: their figures, the commands that draw them" if only else
              "Every experiment of the papers that can be repeated: its figure, the command that draws it")
     text = f"""# Gallery
@@ -82,12 +87,13 @@ Written by `tilerail experiment run all{quick} --{only} --page {path}` ({version
 [experiments.md](experiments.md) says what each does.
 
 On the right of a figure each dot is a value of ours. The green band is the tolerance around what was published or
-measured, or a target of ours, and is drawn equally wide for all; a red dot lies outside.
+measured, or a target of ours, and is drawn equally wide for all; a red dot lies outside. *Fitted*: of those that are
+within, how many compare rows that a figure of the simulation was fitted to; they tell how well a mechanism fits.
 
-| experiment | within | of |
-|---|---|---|
+| experiment | within | of | fitted |
+|---|---|---|---|
 """
-    text += "".join(f"| {name} | {within} | {of} |\n" for name, within, of, _ in summary(outcomes)[1:])
+    text += "".join(f"| {' | '.join(cells)} |\n" for *cells, _ in summary(outcomes)[1:])
     for title, names in PAPERS.items():
         if found := [name for name in names if name in outcomes]:
             text += f"\n## {title}\n\n" + "\n".join(section(name, outcomes[name], drawn, quick) for name in found)
@@ -101,18 +107,16 @@ measured, or a target of ours, and is drawn equally wide for all; a red dot lies
 def main() -> None:
     parser = Parser(__doc__)
     parser.add_argument("--quick", action="store_true", help="a few problems of each, in minutes")
-    parser.add_argument("--only", metavar="LIST", help="these experiments, parted by commas [all]")
-    parser.add_argument("--page", type=pathlib.Path, metavar="FILE", help="write the gallery of the documentation, too")
+    parser.add_argument("--only", type=names, metavar="LIST", help="these experiments, parted by commas [all]")
+    parser.add_argument("--page", type=page_file, metavar="FILE", help="write the gallery of the documentation, too")
     options = parser.parse_args()
-    names = NAMES if options.only is None else options.only.split(",")
-    if unknown := [name for name in names if name not in NAMES]:
+    chosen = options.only or NAMES
+    if unknown := [name for name in chosen if name not in NAMES]:
         raise Failure(f"--only: '{unknown[0]}' is none of {', '.join(NAMES)}")
-    if options.page and options.page.is_dir():
-        raise Failure(f"--page: '{options.page}' is a folder; expected a file")
     journal = Journal(pathlib.Path(options.output, NAME + ".journal"), options.tilerail)
     tilerail = Tilerail(options.tilerail, options.jobs, journal)
     version, outcomes = tilerail.version(), {}
-    for name in names:
+    for name in chosen:
         start = time.monotonic()
         outcomes[name] = run_one(paper_of(name), tilerail, options, version)
         print(f"{name}, {time.monotonic() - start:.0f} s: {verdict(outcomes[name].findings)}", flush=True)
@@ -121,7 +125,7 @@ def main() -> None:
         print("\nA few problems of each: what is published is of all, so that these are no verdicts.")
     table = os.path.join(options.output, ("some" if options.only else NAME) + ".csv")
     columns = ["experiment", *FINDING_HEAD]
-    quick, only = " --quick" if options.quick else "", f" -- --only {options.only}" if options.only else ""
+    quick, only = " --quick" if options.quick else "", only_text(options, " --")
     write_csv(table, {"version": version, "command": f"tilerail experiment run all{quick}{only}"}, columns,
               [[name, *each.cells()] for name, outcome in outcomes.items() for each in outcome.findings])
     if options.page:

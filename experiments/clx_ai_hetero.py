@@ -25,7 +25,7 @@ def as_measured(row: Measured) -> Simulation:
     if row.library in SELECTING:
         plain = dataclasses.replace(row, library=COMMUNICATION)
         return plain.simulation("--set", "shares=speed")
-    return row.simulation(*(["--set", "shares=equal"] if row.library == COMMUNICATION else []))
+    return row.simulation()
 
 
 def selected(row: Measured) -> Simulation:

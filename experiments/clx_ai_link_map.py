@@ -6,13 +6,13 @@ matrices on the host and A, B and C on GPUs 0, 1 and 2, beside those that were t
 
 import collections
 import csv
-import dataclasses
 import itertools
 import pathlib
 import tempfile
 
 from harness import (BOUND_COLUMNS, REFERENCE, Failure, Finding, Outcome, Paper, Simulation, Tilerail, Value,
                      over_bound, policy_of, read_table, read_trace, run_experiment, share_target, transfers)
+from harness.traffic import Pair, Run, Traffic, as_traced, count, same_pairs
 from tilerail.timeline import read_timeline
 
 NAME = "clx_ai_link_map"
@@ -32,40 +32,7 @@ NAME_HOMES_HOST = ("blasx",)  # whose traces call the home that a tile comes fro
 SAME = 0.01  # relative difference of equal bandwidths
 COUNT_TOLERANCE, RATE_TOLERANCE, SAME_PAIRS = "10%", "20%", 0.80
 
-Pair = tuple[str, str]  # names of source and destination
 Links = dict[Pair, tuple[float, float]]  # latency in s, GB/s
-
-
-@dataclasses.dataclass
-class Traffic:
-    """Over one link. A transfer over several counts for each, with its part of the time."""
-
-    transfers: int = 0
-    bytes: float = 0.0
-    busy_s: float = 0.0
-
-    def add(self, moved: float, seconds: float) -> None:
-        self.transfers, self.bytes, self.busy_s = self.transfers + 1, self.bytes + moved, self.busy_s + seconds
-
-
-@dataclasses.dataclass(frozen=True)
-class Run:
-    """The transfers of one DGEMM."""
-
-    place: str
-    name: str
-    measured: bool
-    seconds: float  # makespan, or from the start of the first transfer to the end of the last
-    links: dict[Pair, Traffic]
-
-    @property
-    def transfers(self) -> int:
-        return sum(link.transfers for link in self.links.values())
-
-    @property
-    def bandwidth(self) -> float:
-        """GB/s: of all bytes, over the sum of the times of their copies."""
-        return sum(link.bytes for link in self.links.values()) / sum(link.busy_s for link in self.links.values()) / 1e9
 
 
 def link_map(tilerail: Tilerail) -> Links:
@@ -101,8 +68,8 @@ def homes_of(place: str) -> dict[str, str]:
 
 
 def links_of(path: pathlib.Path, named_host: dict[str, str]) -> dict[Pair, Traffic]:
-    """Of a timeline; over a host's buffer or in pieces, a tile is sent from GPU to GPU once. What comes from these homes
-    of matrices comes from the host."""
+    """Of a timeline; over a host's buffer or in pieces, a tile is sent from GPU to GPU once. What comes from these
+    homes of matrices comes from the host."""
     links = collections.defaultdict(Traffic)
     for transfer in transfers(read_timeline(path), TILE):
         home, seconds = named_host.get(transfer.tile[0]), (transfer.end - transfer.start) / len(transfer.pairs)
@@ -147,27 +114,25 @@ def traced_runs() -> list[Run]:
     return list(runs.values())
 
 
-def same_pairs(run: Run, traced: Run) -> float:
-    """The part of the transfers that go over the same links as often."""
-    common = sum(min(run.links[pair].transfers, link.transfers) for pair, link in traced.links.items()
-                 if pair in run.links)
-    return common / max(run.transfers, traced.transfers)
-
-
 def findings_of(runs: list[Run]) -> list[Finding]:
     simulated = {(run.place, run.name): run for run in runs if not run.measured}
     found = []
+
+    def beside(traced: Run, what: str, theirs: float, ours: float, tolerance: str, unit: str = "") -> None:
+        found.append(Finding(Value(f"{traced.name} {traced.place}, {what}", "thesis figure 3.5, traces", theirs, theirs,
+                                   tolerance, unit), ours))
+
     for traced in runs:
-        run = simulated.get((traced.place, traced.name))
-        if traced.measured and run:
-            for what, figure, tolerance, unit in (("transfers", "transfers", COUNT_TOLERANCE, ""),
-                                                  ("mean bandwidth", "bandwidth", RATE_TOLERANCE, "GB/s")):
-                theirs = getattr(traced, figure)
-                name = f"{traced.name} {traced.place}, {what}"
-                found.append(Finding(Value(name, "thesis figure 3.5, traces", theirs, theirs, tolerance, unit),
-                                     getattr(run, figure)))
-            found.append(share_target(f"{traced.name} {traced.place}, over the same links", SAME_PAIRS,
-                                      same_pairs(run, traced)))
+        if not traced.measured or (traced.place, traced.name) not in simulated:
+            continue
+        run = as_traced(simulated[traced.place, traced.name], traced)
+        beside(traced, "transfers", traced.transfers, run.transfers, COUNT_TOLERANCE)
+        for kind in ("from the host", "between GPUs"):
+            if count(traced, kind):
+                beside(traced, kind, count(traced, kind), count(run, kind), COUNT_TOLERANCE)
+        beside(traced, "mean bandwidth", traced.bandwidth, run.bandwidth, RATE_TOLERANCE, "GB/s")
+        found.append(share_target(f"{traced.name} {traced.place}, over the same links", SAME_PAIRS,
+                                  same_pairs(run, traced)))
     return found
 
 
@@ -247,8 +212,9 @@ def draw(figure, memories: list[str], pairs: Links, published: dict[Pair, float]
         for column, run in enumerate(of_one):
             each = figure.add_subplot(grid[row, column])
             labels = {pair: f"{link.transfers:.0f}" for pair, link in run.links.items() if link.transfers >= 2}
+            name = run.name + (", measured" if run.measured else "")
             draw_heat(each, memories, bandwidths, labels,
-                      f"{run.name}{', measured' if run.measured else ''}, {run.place}\ntransfers in {run.seconds * 1e3:.0f} ms")
+                      f"{name}, {run.place}\ntransfers in {run.seconds * 1e3:.0f} ms")
             if column > 0:  # as in the first one
                 each.set_yticks([])
                 each.set_xticks([])
@@ -262,12 +228,9 @@ def study(tilerail, options) -> Outcome:
     pairs = link_map(tilerail)
     memories = sorted({src for src, _ in pairs})  # the host after the GPUs, as published
     published = published_map(memories)
-    if options.measured and options.measured.is_dir():
-        traced = measured_runs(options.measured, memories)
-    else:
-        if options.measured:
-            print(f"skipped: there is no folder '{options.measured}'", end="\n\n")
-        traced = traced_runs()
+    if options.measured and not options.measured.is_dir():
+        raise Failure(f"--measured: '{options.measured}' is not there; expected a folder of traces")
+    traced = measured_runs(options.measured, memories) if options.measured else traced_runs()
     runs, bounds = simulated_runs(tilerail)
     runs += traced
     runs.sort(key=lambda run: PLACES.index(run.place))

@@ -9,7 +9,7 @@ from harness.cocopelia import by_problem, one_gpu_rows
 
 NAME = "cocopelia_fig_1"
 LEAST_TILE = 1024
-TARGET = 0.10  # median of |error|
+TARGET = 0.10  # median of |error|; cuBLASXt's rates (copy-rates=duplex) were fitted to these rows
 LOSS_TARGET = 0.05  # median of measured time with the tile that the simulator takes over the best, minus 1
 DRAWN = 4  # problems of a testbed, as in the figure
 
@@ -30,7 +30,7 @@ def study(tilerail, options) -> Outcome:
             loss = taken.seconds / min(row.seconds for row in tried) - 1
             losses.setdefault((testbed, routine), []).append(loss)
     for (testbed, routine), values in errors.items():
-        findings.append(target(f"testbed {testbed} {routine}, median |error|", TARGET, quantile(values, 0.5)))
+        findings.append(target(f"testbed {testbed} {routine}, median |error|", TARGET, quantile(values, 0.5), True))
     for (testbed, routine), values in losses.items():
         findings.append(target(f"testbed {testbed} {routine}, loss by our tile", LOSS_TARGET, quantile(values, 0.5)))
 

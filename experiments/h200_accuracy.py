@@ -18,7 +18,8 @@ LARGEST_WORK = 16384**3  # m n k of a case: bounds the time of the whole experim
 MOST_KERNELS = 20000  # of a case with a tile that is given: the same
 SIDES = (1000, 60000)
 # Twice as often as another preset: what users run, and what it comes from.
-POLICIES = ["tilerail", "tilerail", "gemmex", "gemmex", "xkblas", "paralia", "blasx", "cublasxt", "cocopelia", "baseline"]
+POLICIES = ["tilerail", "tilerail", "gemmex", "gemmex", "xkblas", "paralia", "blasx", "cublasxt", "cocopelia",
+            "baseline"]
 TILES = [None, None, None, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192]
 OVERRIDES = {"tilerail": ["", "", "batch=off", "sends=free"], "gemmex": ["", "", "order=fifo", "c-tiles=eager"]}
 DTYPES = ["f64", "f64", "f64", "f64", "f32", "f32", "tf32", "f16", "bf16"]

@@ -49,7 +49,8 @@ def beside(peers: dict[Problem, list[Peer]], rows: list[Row]) -> list[Beside]:
         if best is None or row.positive("measured_s") < best.positive("measured_s"):
             found[key_of(row)] = row
     return [Beside(problem, peer, found[key]) for problem, all_peers in peers.items() for peer in all_peers
-            if (key := (problem.m, problem.n, problem.k, problem.dtype, problem.place, POLICIES[peer.library])) in found]
+            if (key := (problem.m, problem.n, problem.k, problem.dtype, problem.place,
+                        POLICIES[peer.library])) in found]
 
 
 def print_rows(compared: list[Beside]) -> None:

@@ -7,8 +7,8 @@ import dataclasses
 import pathlib
 import statistics
 
-from harness import (GIVEN_GPUS, HardwareParser, Peer, Problem, Results, Row, aligned, finish, over_bound_of, read_peers,
-                     results_of, run_experiment)
+from harness import (GIVEN_GPUS, HardwareParser, Peer, Problem, Results, Row, aligned, finish, over_bound_of,
+                     read_peers, results_of, run_experiment)
 
 NAME = "h200_peers"
 REFERENCE = pathlib.Path(__file__).resolve().parent / "reference" / "hgx_h200_peers.csv"

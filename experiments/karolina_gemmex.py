@@ -16,6 +16,8 @@ LIBRARY = "PARALiA-GEMMex"
 TABLE = REFERENCE / "karolina_dgemm.csv"
 TARGETS = {LIBRARY: 0.08, "PARALiA": 0.15, "XKBLAS": 0.15, "cuBLASXt": 0.15}  # median of |simulated / measured - 1|
 LARGEST_TARGET = 0.15  # of GEMMex
+# The costs of PARALiA, and the machine's columns of 8 and 16 KiB for both, were fitted to rows of these (machines.md).
+FITTED = (LIBRARY, "PARALiA")
 
 
 def real_tile(mean: float) -> int:
@@ -43,15 +45,17 @@ def print_rows(compared: list[Compared]) -> list[list[str]]:
     return lines
 
 
-def study(tilerail, options) -> Outcome | None:
+def study(tilerail, options) -> Outcome:
     source = options.measured or TABLE
     if options.measured and not source.exists():
-        print(f"skipped: there is no file '{source}'")
-        return None
-    rows = [row for row in read_measured(source, KAROLINA, TARGETS, real_tile)
-            if options.sizes is None or row.sizes[0] in options.sizes]
+        raise Failure(f"--measured: '{source}' is not there; expected a CSV")
+    all_rows = read_measured(source, KAROLINA, TARGETS, real_tile)
+    rows = [row for row in all_rows if options.sizes is None or row.sizes[0] in options.sizes]
+    if not all_rows:
+        raise Failure(f"{source.name}: no rows")
     if not rows:
-        raise Failure(f"{source}: no rows" + (" of the --sizes asked for" if options.sizes else ""))
+        raise Failure(f"--sizes: {','.join(map(str, options.sizes))} is no M of {source.name}; expected some of "
+                      f"{','.join(map(str, sorted({row.sizes[0] for row in all_rows})))}")
     rows = sample(rows, options.quick, 12)
     wanted = [(row, row.simulation(tile=tile_of(row)), dataclasses.replace(row, tile=None).simulation())
               for row in rows]
@@ -59,12 +63,12 @@ def study(tilerail, options) -> Outcome | None:
                                 for each in ((fixed, auto) if row.library == LIBRARY else (fixed,)))
     compared = [Compared(row, results[fixed]) for row, fixed, _ in wanted]
     chosen = [Compared(row, results[auto]) for row, _, auto in wanted if row.library == LIBRARY]
-    findings = error_findings(compared, TARGETS)
+    findings = error_findings(compared, TARGETS, FITTED)
     if chosen:
         of_library = [abs(each.error) for each in compared if each.measured.library == LIBRARY]
-        findings += [target(f"{LIBRARY}, largest |error|", LARGEST_TARGET, max(of_library)),
+        findings += [target(f"{LIBRARY}, largest |error|", LARGEST_TARGET, max(of_library), True),
                      target(f"{LIBRARY}, chosen tile, median |error|", TARGETS[LIBRARY],
-                            quantile([abs(each.error) for each in chosen], 0.5))]
+                            quantile([abs(each.error) for each in chosen], 0.5), True)]
 
     def draw(figure):
         groups = {library: [each.error for each in of] for library, of in by_library(compared).items()}

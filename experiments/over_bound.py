@@ -13,7 +13,8 @@ import statistics
 import tempfile
 import tomllib
 
-from harness import Failure, Parser, Tilerail, aligned, command_text, run_experiment, save_text, sizes, write_csv
+from harness import (Failure, Parser, Tilerail, aligned, command_text, names, page_file, run_experiment, save_text,
+                     sizes, write_csv)
 from tilerail.timeline import Timeline, read_timeline
 
 NAME = "over_bound"
@@ -21,7 +22,8 @@ SIZES = [8192, 16384, 24576, 32768]
 PLACES = ("h:h:h", "0:0:0", "0:1:2")
 MEDIAN_TARGET, EXPLAINED_FROM = 1.15, 1.25
 WORDS = {"start": "start", "end": "end", "pauses": "pauses", "unused": "GPUs left out", "slower": "slower",
-         "more": "more bytes", "busier": "longer"}
+         "more": "more bytes", "busier": "longer", "avoided": "way left out",
+         "beside": "beside latency"}
 SHORT = {"h:h:h": "h", "0:0:0": "0", "0:1:2": "d"}
 COLUMNS = ["machine", "m", "place", "tile", "makespan_s", "bound_s", "bound_by", "over_bound", "busiest",
            *(f"{loss}_s" for loss in WORDS)]
@@ -65,7 +67,9 @@ def spread(place: str, gpus: int) -> str:
 
 
 def unions(intervals: list[tuple[float, float]]) -> tuple[float, float, float]:
-    """The first begin, the last end, and for how long at least one of them is on."""
+    """The first begin, the last end, and for how long at least one of them is on; nothing of no interval."""
+    if not intervals:
+        return 0.0, 0.0, 0.0
     first, last, busy = min(start for start, _ in intervals), 0.0, 0.0
     for start, end in sorted(intervals):
         busy += max(0.0, end - max(start, last))
@@ -112,8 +116,13 @@ def losses_of(result: dict, machine: dict, timeline: Timeline) -> dict[str, floa
                 lost[loss] += seconds / len(gpus)
         lost["slower"] -= bound
         return lost
+    if result["bound_by"] == "latency":  # nothing else of such a problem tells how long it takes
+        return dict.fromkeys(WORDS, 0.0) | {"beside": makespan - bound}
     loads, least = chosen_copies(result, machine, timeline)
-    first, last, busy = unions([(start, end) for queue, start, end in spans if loads(timeline.queues[queue])])
+    loaded = [(start, end) for queue, start, end in spans if loads(timeline.queues[queue])]
+    if not loaded:  # the plan leaves it out
+        return dict.fromkeys(WORDS, 0.0) | {"avoided": makespan - bound}
+    first, last, busy = unions(loaded)
     lost = dict.fromkeys(WORDS, 0.0) | {"start": first, "end": makespan - last, "pauses": last - first - busy}
     if least is None or least < bound:  # not told, or of times when the group has no bound
         return lost | {"busier": busy - bound}
@@ -193,7 +202,7 @@ def markdown(rows: list[list[str]]) -> str:
 
 def page(results: Results, options, version: str) -> str:
     given = [f" --{name} {value}" for name, value in (("sizes", ",".join(map(side, options.sizes))),
-                                                      ("machines", options.machines)) if value]
+                                                      ("machines", ",".join(options.machines or []))) if value]
     return f"""# Makespan over bound
 
 Written by `tilerail experiment run {NAME} --{"".join(given)} --page docs/{NAME}.md`
@@ -217,21 +226,21 @@ def save(folder: str, version: str, results: Results) -> str:
              f"{result.ratio:.4f}", result.busiest, *result.losses.values()]
             for problem, result in results.items() if result]
     table = os.path.join(folder, f"{NAME}.csv")
-    write_csv(table, {"version": version, "machine": "simulated", "command": command_text()}, COLUMNS, rows)
+    write_csv(table, {"version": version, "machine": "simulated", "command": command_text(NAME)}, COLUMNS, rows)
     return table
 
 
 def main() -> None:
     parser = Parser(__doc__)
     parser.add_argument("--sizes", type=sizes, default=SIZES, metavar="LIST", help="of the cubes [8K,16K,24K,32K]")
-    parser.add_argument("--machines", metavar="LIST", help="names, parted by commas [all that are shipped]")
-    parser.add_argument("--page", metavar="FILE", help="write both tables as a page of the documentation, too")
+    parser.add_argument("--machines", type=names, metavar="LIST", help="names, parted by commas [all that are shipped]")
+    parser.add_argument("--page", type=page_file, metavar="FILE",
+                        help="write both tables as a page of the documentation, too")
     options = parser.parse_args()
     tilerail = Tilerail(options.tilerail, options.jobs)
     version = tilerail.version()
-    names = (options.machines.split(",") if options.machines else
-             [line.split()[0] for line in tilerail.run(["topo", "list"]).splitlines()])
-    machines = {name: tomllib.loads(tilerail.run(["topo", "show", "--flat", name])) for name in names}
+    chosen = options.machines or [line.split()[0] for line in tilerail.run(["topo", "list"]).splitlines()]
+    machines = {name: tomllib.loads(tilerail.run(["topo", "show", "--flat", name])) for name in chosen}
     wanted = [problem for name, machine in machines.items() for problem in
               problems_of(name, sum(memory["kind"] == "gpu" for memory in machine["memory"]), options.sizes)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -243,8 +252,8 @@ def main() -> None:
     print(verdict(results))
     files = [save(options.output, version, results)]
     if options.page:
-        save_text(options.page, page(results, options, version))
-        files.append(options.page)
+        save_text(str(options.page), page(results, options, version))
+        files.append(str(options.page))
     print(f"\nwritten: {', '.join(files)}")
 
 

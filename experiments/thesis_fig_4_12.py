@@ -41,7 +41,8 @@ def study(tilerail, options) -> Outcome:
     results = {key: found[simulation] for key, simulation in wanted.items()}
     seconds = {problem: {library: results[problem, library]["makespan_s"] for library in LIBRARIES}
                for problem in problems}
-    fastest_of_four, factors = {}, [["GEMMex over", *(f"{shape}, {kind}" for shape in SHAPES for kind in ("mean", "least"))]]
+    fastest_of_four = {}
+    factors = [["GEMMex over", *(f"{shape}, {kind}" for shape in SHAPES for kind in ("mean", "least"))]]
     for library in OTHERS:
         factors.append([library])
         for shape in SHAPES:

@@ -118,8 +118,8 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper(NAME, __doc__, study, arguments,
-              why="the thesis does not say which tile its baseline has, and the factor of cache+overlap follows N over T; "
-                  "it is not known why batches gain more here; GEMMex's order over all sub-problems takes back what "
+              why="the thesis does not say which tile its baseline has, and the factor of cache+overlap follows N over "
+                  "T; it is not known why batches gain more here; GEMMex's order over all sub-problems takes back what "
                   "lazy C gains")
 
 

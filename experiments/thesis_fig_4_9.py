@@ -6,8 +6,9 @@ compared with the published one, and `tilerail` stands beside. See docs/experime
 
 import statistics
 
-from harness import (COLOURS, KAROLINA, REGULAR_SIZES, SIMULATED_COLUMNS, Outcome, Paper, Simulation, beside_published,
-                     karolina_tile, near_best, policy_of, run_experiment, sample, simulated_cells, sizes)
+from harness import (COLOURS, KAROLINA, REFERENCE, REGULAR_SIZES, SIMULATED_COLUMNS, Outcome, Paper, Simulation,
+                     beside_published, karolina_tile, near_best, policy_of, read_measured, run_experiment, sample,
+                     simulated_cells, sizes)
 
 NAME = "thesis_fig_4_9"
 PLACES = ("h:h:h", "0:0:0")
@@ -51,11 +52,29 @@ def study(tilerail, options) -> Outcome:
     rows = [[dtype, place, size, library, *simulated_cells(each)]
             for (dtype, place, size, library), each in results.items()]
     columns = ["dtype", "place", "size", "library", *SIMULATED_COLUMNS]
+    measured = measured_factors()
+    table = [["f64, measured rows", "mean factor", "by size"]]
+    table += [[f"{place}, {library} over {OURS}", f"{statistics.mean(factors.values()):.2f}",
+               ", ".join(f"{size // 1024}K {factor:.2f}" for size, factor in factors.items())]
+              for (place, library), factors in measured.items()]
     seconds = {}
     for (*problem, library), each in results.items():
         seconds.setdefault(tuple(problem), {})[library] = each["makespan_s"]
     findings = beside_published(NAME, ours) + near_best(seconds)
-    return Outcome(f"{KAROLINA}, simulated", columns, rows, findings, [], draw)
+    return Outcome(f"{KAROLINA}, simulated", columns, rows, findings, [table], draw)
+
+
+def measured_factors() -> dict[tuple[str, str], dict[int, float]]:
+    """By placement and library: of the squares of karolina_dgemm.csv on all GPUs, what it takes over what ours does."""
+    seconds = {}
+    for row in read_measured(REFERENCE / "karolina_dgemm.csv", KAROLINA, tile_of=lambda mean: round(mean)):
+        if row.devices == "all" and len(set(row.sizes)) == 1:
+            seconds[row.place, row.library, row.sizes[0]] = row.seconds
+    found = {}
+    for (place, library, size), took in sorted(seconds.items()):
+        if library in OTHERS and (ours := seconds.get((place, OURS, size))):
+            found.setdefault((place, library), {})[size] = took / ours
+    return found
 
 
 def arguments(parser) -> None:

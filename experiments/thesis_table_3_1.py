@@ -1,22 +1,26 @@
 """Thesis table 3.1: the link map's functions, by the example of three GPUs that its text gives.
 
 GPU 0 to 1 at 1 GB/s, 0 to 2 at 3 GB/s and 2 to 1 at 4 GB/s: the copies from 0 to 1 go over 2 where one hop is allowed.
-A lies on GPU 0, B and C on GPU 1, which computes with GPU 2. See docs/experiments.md.
+A lies on GPU 0, B and C on GPU 1, which computes with GPU 2. With 2 GB/s from 0 to 1 the two rules for hops differ by
+arithmetic: by times that add up, 1/3 + 1/4 > 1/2, the hop does not pay; by the narrowest link it does. See
+docs/experiments.md.
 """
 
 import json
 import os
 import tempfile
 
-from harness import Outcome, Paper, beside_published, policy_of, run_experiment, save_text
+from harness import Finding, Outcome, Paper, Value, beside_published, policy_of, run_experiment, save_text
 
 NAME = "thesis_table_3_1"
-LINKS = {("gpu0", "gpu1"): 1, ("gpu0", "gpu2"): 3, ("gpu2", "gpu1"): 4}  # GB/s, the same both ways
+HOP_LINKS = {("gpu0", "gpu2"): 3, ("gpu2", "gpu1"): 4}  # GB/s, the same both ways
+PRINTED, WIDER = 1, 2  # GB/s from GPU 0 to 1: in the text, and where the rules differ
 SIZE, TILE = 4096, 1024
-HOPS = (0, 1)  # max-hops of the policy
+CASES = [(PRINTED, 0, "bottleneck"), (PRINTED, 1, "bottleneck"), (PRINTED, 1, "added"), (WIDER, 0, "bottleneck"),
+         (WIDER, 1, "bottleneck"), (WIDER, 1, "added")]  # GB/s, max-hops and hop-rule of the policy
 
 
-def machine() -> str:
+def machine(straight: int) -> str:
     """The three GPUs as a topology; what the thesis does not say is round."""
     text = 'schema = 1\nname = "three-gpus"\ndescription = "the example of thesis 3.2.2"\n'
     text += '[sources]\nexample = { kind = "assumed", text = "thesis 3.2.2: three links; the rest is round" }\n'
@@ -27,7 +31,7 @@ def machine() -> str:
                  'source = "example"\n')
         text += (f'[[link]]\nfrom = "host"\nto = "gpu{gpu}"\nbandwidth = "0.1 GB/s"\nlatency = "1 us"\nboth = true\n'
                  'source = "example"\n')
-    for (src, dst), rate in LINKS.items():
+    for (src, dst), rate in {("gpu0", "gpu1"): straight, **HOP_LINKS}.items():
         text += (f'[[link]]\nfrom = "{src}"\nto = "{dst}"\nbandwidth = "{rate} GB/s"\nlatency = "1 us"\nboth = true\n'
                  'source = "example"\n')
     return text + ('[kernels.round]\nlaunch = "10 us"\nmultiprocessors = 16\nblock = [128, 128]\nk_overhead = 0\n'
@@ -35,10 +39,11 @@ def machine() -> str:
                    'peak = "1 TFLOP/s"\nefficiency = [[1, 1.0]]\nsource = "example"\n')
 
 
-def traffic(tilerail, path: str, hops: int) -> tuple[dict[tuple[str, str], float], float]:
+def traffic(tilerail, path: str, hops: int, rule: str) -> tuple[dict[tuple[str, str], float], float]:
     """Tiles that were copied, by link, and the makespan."""
     result = json.loads(tilerail.run(["simulate", "--gemm", str(SIZE), "--topology", path, "--place", "0:1:1",
-                                      *policy_of("PARALiA", TILE), "--set", f"max-hops={hops}", "--json", "-"]))
+                                      *policy_of("PARALiA", TILE), "--set", f"max-hops={hops}", "--set",
+                                      f"hop-rule={rule}", "--json", "-"]))
     moved = {}
     for queue in result["queues"]:
         src, arrow, dst = queue["name"].split()[0].partition("->")
@@ -48,33 +53,47 @@ def traffic(tilerail, path: str, hops: int) -> tuple[dict[tuple[str, str], float
 
 
 def study(tilerail, options) -> Outcome:
+    found = {}
     with tempfile.TemporaryDirectory(prefix="tilerail-") as folder:
-        path = os.path.join(folder, "three-gpus.toml")
-        save_text(path, machine())
-        found = {hops: traffic(tilerail, path, hops) for hops in HOPS}
+        for case in CASES:
+            straight, hops, rule = case
+            path = os.path.join(folder, f"{straight}.toml")
+            save_text(path, machine(straight))
+            found[case] = traffic(tilerail, path, hops, rule)
     pairs = sorted(set().union(*(moved for moved, _ in found.values())))
-    rows = [[hops, *pair, f"{moved.get(pair, 0):g}", repr(seconds)] for hops, (moved, seconds) in found.items()
+    rows = [[*case, *pair, f"{moved.get(pair, 0):g}", repr(seconds)] for case, (moved, seconds) in found.items()
             for pair in pairs]
-    direct = {hops: moved.get(("gpu0", "gpu1"), 0.0) for hops, (moved, _) in found.items()}
+
+    def over_gpu2(straight: int, rule: str) -> float:
+        """The share of the transfers of 0 to 1."""
+        before, after = (found[straight, hops, by][0].get(("gpu0", "gpu1"), 0.0)
+                         for hops, by in ((0, "bottleneck"), (1, rule)))
+        return 1 - after / before if before else 0.0
+
     findings = beside_published(NAME, {
-        "share of the transfers of 0 to 1 over gpu2": 1 - direct[1] / direct[0] if direct[0] else 0.0})
+        "share of the transfers of 0 to 1 over gpu2": over_gpu2(PRINTED, "bottleneck")})
+    for rule, share in (("bottleneck", 1.0), ("added", 0.0)):
+        found_by_rule = Value(f"the same at {WIDER} GB/s, hop-rule={rule}", "by arithmetic", share, share, "0.01", "%")
+        findings.append(Finding(found_by_rule, over_gpu2(WIDER, rule)))
+    names = {case: f"{case[0]} GB/s, " + (f"1 hop, {case[2]}" if case[1] else "no hop") for case in CASES}
     table = [["tiles copied", *(f"{src}->{dst}" for src, dst in pairs), "ms"]]
-    table += [[f"max-hops={hops}", *(f"{moved.get(pair, 0):g}" for pair in pairs), f"{seconds * 1e3:.1f}"]
-              for hops, (moved, seconds) in found.items()]
+    table += [[names[case], *(f"{moved.get(pair, 0):g}" for pair in pairs), f"{seconds * 1e3:.1f}"]
+              for case, (moved, seconds) in found.items()]
 
     def draw(figure):
         axes = figure.subplots()
-        for number, (hops, (moved, _)) in enumerate(found.items()):
-            axes.bar([place + (number - 0.5) * 0.4 for place in range(len(pairs))],
-                     [moved.get(pair, 0) for pair in pairs], 0.4, label=f"{hops} hops allowed")
+        width = 0.8 / len(found)
+        for number, (case, (moved, _)) in enumerate(found.items()):
+            axes.bar([place + (number - (len(found) - 1) / 2) * width for place in range(len(pairs))],
+                     [moved.get(pair, 0) for pair in pairs], width, label=names[case])
         axes.set_xticks(range(len(pairs)), [f"{src[3:]} to {dst[3:]}" if src != "host" else f"h to {dst[3:]}"
                                             for src, dst in pairs], fontsize=6)
         axes.tick_params(axis="y", labelsize=6)
         axes.set_ylabel("tiles copied", fontsize=6)
-        axes.legend(fontsize=6)
+        axes.legend(fontsize=5)
 
-    return Outcome("three GPUs, simulated", ["max_hops", "src", "dst", "tiles", "makespan_s"], rows, findings, [table],
-                   draw)
+    columns = ["gb_per_s", "max_hops", "hop_rule", "src", "dst", "tiles", "makespan_s"]
+    return Outcome("three GPUs, simulated", columns, rows, findings, [table], draw)
 
 
 PAPER = Paper(NAME, __doc__, study)

@@ -2,14 +2,14 @@
 
 from .datasets import CLX_AI_PLACES, KAROLINA, REGULAR_SIZES, SHAPES, Product, clx_ai_dataset, karolina_tile
 from .hardware import GIVEN_GPUS, Case, HardwareParser, Results, finish, gpu_arguments, over_bound_of, results_of
-from .libraries import (COLOURS, COMPARED_COLUMNS, LIBRARIES, MEASURED_COLUMNS, Compared, Measured, best_tiles,
-                        by_library, compared_cells, draw_errors, error_findings, error_table, near_best, order_finding,
-                        policy_of, read_measured)
+from .libraries import (COLOURS, COMPARED_COLUMNS, LIBRARIES, MEASURED_COLUMNS, Compared, Measured, by_library,
+                        compared_cells, draw_errors, error_findings, error_table, near_best, order_finding, policy_of,
+                        read_measured)
 from .paper import Outcome, Paper, sample
 from .peers import Peer, Problem, read_peers
-from .program import Failure, Parser, command_text, positive, run_experiment, sizes
-from .published import (FINDING_HEAD, REFERENCE, Finding, Value, beside_published, read_published, share_target,
-                        target, verdict)
+from .program import Failure, Parser, command_text, names, page_file, positive, run_experiment, sizes
+from .published import (FINDING_HEAD, REFERENCE, Finding, Value, beside_published, fitted_text, read_published,
+                        share_target, target, verdict)
 from .ranks import kendall_tau, quantile, regret
 from .results import aligned, plotting, save_figure, save_text, write_csv
 from .simulations import (BOUND_COLUMNS, SIMULATED_COLUMNS, Journal, Simulation, Tilerail, over_bound,
@@ -21,9 +21,9 @@ __all__ = ["BOUND_COLUMNS", "CLX_AI_PLACES", "COLOURS", "COMPARED_COLUMNS", "Cas
            "Failure", "Finding", "GIVEN_GPUS", "HardwareParser", "Journal", "KAROLINA", "LIBRARIES", "MEASURED_COLUMNS",
            "Measured", "Outcome", "Paper", "Parser", "Peer", "Problem", "Product", "REFERENCE", "REGULAR_SIZES",
            "Results", "Row", "SHAPES", "SIMULATED_COLUMNS", "Simulation", "Tilerail", "Value", "aligned",
-           "beside_published", "best_tiles", "by_library", "clx_ai_dataset", "command_text", "compared_cells",
-           "draw_errors", "error_findings", "error_table", "finish", "gpu_arguments", "karolina_tile", "kendall_tau",
-           "near_best", "order_finding", "over_bound", "over_bound_of", "plotting", "policy_of", "positive", "quantile",
-           "read_measured", "read_peers", "read_published", "read_table", "read_trace", "regret", "results_of", "run_experiment",
-           "sample", "save_figure", "save_text", "share_target", "simulated_cells", "sizes", "target", "transfers",
-           "verdict", "write_csv"]
+           "beside_published", "by_library", "clx_ai_dataset", "command_text", "compared_cells", "draw_errors",
+           "error_findings", "error_table", "finish", "fitted_text", "gpu_arguments", "karolina_tile", "kendall_tau",
+           "names", "near_best", "order_finding", "over_bound", "over_bound_of", "page_file", "plotting", "policy_of",
+           "positive", "quantile", "read_measured", "read_peers", "read_published", "read_table", "read_trace",
+           "regret", "results_of", "run_experiment", "sample", "save_figure", "save_text", "share_target",
+           "simulated_cells", "sizes", "target", "transfers", "verdict", "write_csv"]

@@ -5,13 +5,12 @@ import dataclasses
 import datetime
 import os
 import pathlib
-import shlex
 import subprocess
 import sys
 import tempfile
 import tomllib
 
-from .program import Failure, Parser, positive
+from .program import Failure, Parser, command_text, positive
 from .results import plotting, save_figure, write_csv
 from .simulations import Tilerail
 from .tables import Row, read_table
@@ -145,19 +144,6 @@ def over_bound_of(row: Row) -> str:
     return f"{row.positive('over_bound'):.2f}" if row.cells.get("over_bound") else "-"
 
 
-def _command(name: str) -> str:
-    """The command that measures these again; programs, folders and other paths of this computer are left out."""
-    words, arguments = [], iter(sys.argv[1:])
-    for word in arguments:
-        option, equals, value = word.partition("=")
-        if option in ("--tilerail", "-o", "--out", "--output"):
-            if not equals:
-                next(arguments, None)
-            continue
-        words.append(option + equals + os.path.basename(value) if equals else os.path.basename(word))
-    return shlex.join(["tilerail", "experiment", "run", name, *(["--", *words] if words else [])])
-
-
 def _measure(tilerail: Tilerail, options, cases: list[Case], simulated: bool) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="tilerail-") as folder:
         source, target = pathlib.Path(folder, "cases.csv"), pathlib.Path(folder, "results.csv")
@@ -195,7 +181,7 @@ def results_of(name: str, options, cases: list[Case], simulated: bool = True) ->
     remarks = {"version": tilerail.version(),
                "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
                "machine": f"{options.machine.name}, {options.gpus} GPUs, backend {options.backend}{buffers}",
-               "command": _command(name)}
+               "command": command_text(name)}
     table = os.path.join(options.output, name + ".csv")
     rows = []
     for first in range(0, len(cases), options.batch):

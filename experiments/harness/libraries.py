@@ -10,10 +10,11 @@ from .ranks import quantile
 from .simulations import Simulation
 from .tables import read_table
 
-# What stands for each library: arguments of `tilerail simulate`. BLASX keeps its caches between calls that are timed,
-# and GEMMex tries its five best tiles in the first of them.
+# What stands for each library: arguments of `tilerail simulate`. Of cuBLASXt the papers report the best of some tiles,
+# each of which is simulated. BLASX keeps its caches between calls that are timed (docs/model.md#libraries), and GEMMex
+# tries its five best tiles in the first of them.
 LIBRARIES: dict[str, tuple[str, ...]] = {
-    "cuBLASXt": ("--policy", "cublasxt"),
+    "cuBLASXt": ("--policy", "cublasxt", "--set", "judge-ops=50000"),
     "BLASX": ("--policy", "blasx", "--set", "warm=on"),
     "BLASX, empty caches": ("--policy", "blasx"),
     "XKBLAS": ("--policy", "xkblas"),
@@ -35,20 +36,7 @@ COLOURS = {"cuBLASXt": "#adb5bd", "BLASX": "#e9c46a", "XKBLAS": "#f4a261", "PARA
 def policy_of(library: str, tile: int | None = None) -> tuple[str, ...]:
     """The arguments of a library, with a tile that is given in place of its own."""
     words = LIBRARIES[library]
-    if tile is None:
-        return words
-    if "--tile" in words:
-        at = words.index("--tile")
-        words = words[:at] + words[at + 2:]
-    return (*words, "--tile", str(tile))
-
-
-def best_tiles(m: int, n: int, k: int) -> list[int]:
-    """Those that cuBLASXt is tried with where no measured row names its tile: a quarter, half and all of the least
-    size, at most 10000; sizes above 2048 in steps of 1024. The evaluation data of CLX-AI tried more."""
-    least = min(m, n, k)
-    tried = (least // 4, least // 2, least)
-    return sorted({min(10000, tile - tile % 1024 if tile > 2048 else max(tile, min(least, 1024))) for tile in tried})
+    return words if tile is None else (*words, "--tile", str(tile))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,9 +120,10 @@ def error_table(compared: list[Compared]) -> list[list[str]]:
     return lines
 
 
-def error_findings(compared: list[Compared], targets: dict[str, float]) -> list[Finding]:
-    """The median of |error| of each library, against its target."""
-    return [target(f"{library}, median |error|", targets[library], quantile([abs(each.error) for each in rows], 0.5))
+def error_findings(compared: list[Compared], targets: dict[str, float], fitted: tuple[str, ...] = ()) -> list[Finding]:
+    """The median of |error| of each library, against its target; of some, a figure was fitted to these rows."""
+    return [target(f"{library}, median |error|", targets[library], quantile([abs(each.error) for each in rows], 0.5),
+                   library in fitted)
             for library, rows in by_library(compared).items() if library in targets]
 
 

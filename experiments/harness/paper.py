@@ -24,7 +24,7 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Paper:
-    """`study(tilerail, options)` returns an Outcome, or None where there is nothing to do and it said so."""
+    """`study(tilerail, options)` returns an Outcome."""
 
     name: str
     about: str  # the docstring of its script
@@ -91,10 +91,8 @@ class Paper:
         tilerail = Tilerail(options.tilerail, options.jobs, journal)
         version = tilerail.version()
         outcome = self.study(tilerail, options)
-        if outcome is None:
-            return
         self.report(outcome, options.quick)
-        files = self.save(outcome, options.output, version, command_text())
+        files = self.save(outcome, options.output, version, command_text(self.name))
         journal.remove()
         print(f"\nwritten: {', '.join(files)}" + ("" if len(files) > 1 or not plotting() is None
                                                   else "; no figure: matplotlib is missing"))

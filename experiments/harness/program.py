@@ -2,10 +2,12 @@
 
 import argparse
 import os
+import pathlib
 import re
 import shlex
 import signal
 import sys
+import tempfile
 
 
 class Failure(Exception):
@@ -39,7 +41,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_args(args, namespace)
 
     def error(self, message: str):
-        raise Failure(f"{message} (see {self.prog} --help)")
+        raise Failure(f"{message} (see tilerail experiment run {pathlib.Path(self.prog).stem} -- --help)")
 
 
 def _folder(text: str) -> str:
@@ -51,7 +53,28 @@ def _folder(text: str) -> str:
         raise argparse.ArgumentTypeError(f"'{text}' is no folder: '{place}' is a file")
     if not os.access(place, os.W_OK | os.X_OK):
         raise argparse.ArgumentTypeError(f"'{text}' cannot be written: no permission in '{place}'")
+    try:  # some file systems say yes and mean no
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"'{text}' cannot be written: {error.strerror} in '{place}'") from None
     return text
+
+
+def page_file(text: str) -> pathlib.Path:
+    """One that can be written."""
+    path = pathlib.Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"'{text}' is a folder; expected a file")
+    _folder(str(path.parent))
+    return path
+
+
+def names(text: str) -> list[str]:
+    found = text.split(",")
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"'{text}' has an empty name; expected names parted by commas")
+    return found
 
 
 def positive(text: str) -> int:
@@ -71,9 +94,18 @@ def sizes(text: str) -> list[int]:
     return sorted(found)
 
 
-def command_text() -> str:
-    """The command that makes these results again."""
-    return shlex.join(["python3", *sys.argv])
+def command_text(name: str) -> str:
+    """The command that makes these results again; programs, folders and other paths of this computer are left out."""
+    words, arguments = [], iter(sys.argv[1:])
+    quick = ["--quick"] if "--quick" in sys.argv[1:] else []
+    for word in arguments:
+        option, equals, value = word.partition("=")
+        if option in ("--tilerail", "-o", "--out", "--output", "--jobs"):
+            if not equals:
+                next(arguments, None)
+        elif word != "--quick":
+            words.append(option + equals + os.path.basename(value) if equals else os.path.basename(word))
+    return shlex.join(["tilerail", "experiment", "run", name, *quick, *(["--", *words] if words else [])])
 
 
 def _end_by(number: int) -> None:

@@ -52,8 +52,12 @@ class Value:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
+    """`fitted`: a figure of the simulation was fitted to the rows that it is compared with, so that it tells how well a
+    mechanism fits, not how well it predicts."""
+
     value: Value
     ours: float
+    fitted: bool = False
 
     @property
     def within(self) -> bool:
@@ -70,12 +74,13 @@ class Finding:
 
     def cells(self) -> list[str]:
         value = self.value
-        return [value.name, value.where, value.published(), value.allowed(), value.text(self.ours), WORDS[self.within]]
+        where = value.where + (", fitted" if self.fitted else "")
+        return [value.name, where, value.published(), value.allowed(), value.text(self.ours), WORDS[self.within]]
 
 
-def target(name: str, most: float, ours: float) -> Finding:
+def target(name: str, most: float, ours: float, fitted: bool = False) -> Finding:
     """Something that is to stay below: an error, for example."""
-    return Finding(Value(name, "target", 0.0, most, "0", "%"), ours)
+    return Finding(Value(name, "target", 0.0, most, "0", "%"), ours, fitted)
 
 
 def share_target(name: str, least: float, ours: float) -> Finding:
@@ -109,12 +114,18 @@ def verdict(findings: list[Finding]) -> str:
     if not findings:
         return "There is nothing to compare."
     met = sum(each.within for each in findings)
-    text = f"{met} of {len(findings)} values are within their tolerance"
+    text = f"{met} of {len(findings)} values are within their tolerance{fitted_text(findings)}"
     if met == len(findings):
         return text + "."
     far = max(findings, key=lambda each: abs(each.distance()))
     return (f"{text}; the farthest is {far.value.name}: {far.value.text(far.ours)} for {far.value.published()} "
             f"({far.value.where}).")
+
+
+def fitted_text(findings: list[Finding]) -> str:
+    """How many of those that are within are fitted."""
+    count = sum(each.within and each.fitted for each in findings)
+    return f", {count} of them for rows that a figure was fitted to" if count else ""
 
 
 def draw_findings(axes, findings: list[Finding], most: int = 24) -> None:

@@ -79,8 +79,8 @@ class Journal:
                     else:
                         others += 1
             if others:
-                print(f"{self.path}: {others} results are not taken: the program, a machine or an experiment has changed since",
-                      file=sys.stderr)
+                print(f"{self.path}: {others} results are not taken: the program, a machine or an experiment has "
+                      "changed since", file=sys.stderr)
             if found:
                 print(f"{self.path}: {len(found)} results of an interrupted run are taken", file=sys.stderr)
         return found
@@ -241,8 +241,8 @@ class Tilerail:
                 self._end()
                 progress.end()
                 if isinstance(reason, KeyboardInterrupt) and self.journal_ and self.journal_.count() > 0:
-                    print(f"interrupted; {self.journal_.path} keeps {self.journal_.count()} results: the same command goes "
-                          "on from there", file=sys.stderr)
+                    print(f"interrupted; {self.journal_.path} keeps {self.journal_.count()} results: the same command "
+                          "goes on from there", file=sys.stderr)
                 raise
             finally:
                 progress.end()

@@ -25,8 +25,9 @@ std::vector<std::int64_t> gemmex_tiles(std::int64_t m, std::int64_t n, std::int6
 std::int64_t paralia_tile(std::int64_t m, std::int64_t n, std::int64_t k, int gpus);
 
 /// Those of which the evaluations of PARALiA report cuBLASXt's best: half the least size, the least size, and the
-/// multiples of 1024 from max(1024, least / 8) below it, no larger than 10000; ascending. One at least. The least size
-/// counts as doubled as long as tiles of it make more than `most_kernels`: one size may be 1.
+/// multiples of 1024 from max(1024, least / 8) below it, no larger than 10000; ascending. One at least. Where tiles of
+/// the least size make more than `most_kernels` (one size may be 1): of 1024, 2048 and 4096 those that do not and are
+/// no larger than the largest size, or else 8192 or 10000.
 std::vector<std::int64_t> cublasxt_tiles(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_kernels);
 
 /// XKBLAS: max(m, n) / gpus, at least 2048 where that maximum is above 16384, halved if above 4096, at least 512,

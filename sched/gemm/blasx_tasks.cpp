@@ -17,21 +17,21 @@ BlasxTasks::BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fe
 
 void BlasxTasks::take(std::size_t device) {
   Batch& batch = batches_[device];
-  if (!batch.tiles.empty()) fetcher_.show(device);
+  batch.open_before = batch.open, batch.taken_at = fetcher_.next_op();
   batch.tiles.clear();
   while (batch.tiles.size() < batch_ && !waiting_.empty()) {
     batch.tiles.push_back(waiting_.back());
     waiting_.pop_back();
   }
-  batch.k = 0, batch.stream = 0;
+  batch.k = 0, batch.stream = 0, batch.open = batch.tiles.size();
+  batch.first = tasks_.c(batch.tiles.front().i, batch.tiles.front().j);
 }
 
-/// The next batch begins when a task of the last k of this one has ended.
 std::optional<Task> BlasxTasks::next(std::size_t device) {
   Batch& batch = batches_[device];
   if (batch.running > 0 && batch.running >= batch.tiles.size()) return std::nullopt;
   if (batch.k == depth_) {
-    if (waiting_.empty()) return std::nullopt;
+    if (waiting_.empty() || batch.first != no_tile) return std::nullopt;
     take(device);
   }
   const TileOfC tile = batch.tiles[batch.stream];
@@ -41,6 +41,16 @@ std::optional<Task> BlasxTasks::next(std::size_t device) {
   return task;
 }
 
-void BlasxTasks::ended(std::size_t device, const Task& /*task*/) { --batches_[device].running; }
+void BlasxTasks::ended(std::size_t device, const Task& task) {
+  Batch& batch = batches_[device];
+  --batch.running;
+  if (!task.last) return;
+  if (batch.open_before > 0) {
+    if (--batch.open_before == 0) fetcher_.show(device, batch.taken_at);
+    return;
+  }
+  if (task.writes == batch.first) batch.first = no_tile;
+  if (--batch.open == 0) fetcher_.show(device, fetcher_.next_op());
+}
 
 }  // namespace tilerail

@@ -11,8 +11,8 @@ namespace tilerail {
 /// The tasks of BLASX: tiles of C numbered row by row, all GPUs take from the end of one queue, in batches of four, one
 /// a stream. A batch goes through k in step: of each k, tile after tile. What a stream copies follows its last kernel,
 /// and the thread waits for it before it turns to the next stream; so one task's tiles are fetched at a time, under
-/// the kernels of the other streams. Other GPUs see what a batch fetched when the GPU takes the next. Source: BLASX
-/// (Wang et al., 2015), by its public code.
+/// the kernels of the other streams. The next batch begins when the first stream's last kernel has ended; other GPUs
+/// see what a batch fetched when all of its kernels have. Source: BLASX (Wang et al., 2015), by its public code.
 class BlasxTasks final : public Chooser {
  public:
   static constexpr std::size_t streams = 4;
@@ -28,8 +28,12 @@ class BlasxTasks final : public Chooser {
   struct Batch {
     std::vector<TileOfC> tiles;
     std::int64_t k = 0;
-    std::size_t stream = 0;   // whose turn it is
-    std::size_t running = 0;  // tasks that have not ended
+    std::size_t stream = 0;          // whose turn it is
+    std::size_t running = 0;         // tasks that have not ended
+    std::size_t open = 0;            // tiles that are not complete
+    TileId first = no_tile;          // of these; none once it is complete
+    std::size_t open_before = 0;     // tiles of the batch before
+    OpId taken_at{std::int32_t{0}};  // the first operation that is not of that one
   };
   void take(std::size_t device);
 

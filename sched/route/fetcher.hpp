@@ -27,8 +27,9 @@ class Fetcher {
   /// When the tile would be there if fetched now.
   Seconds eta(TileId tile, std::size_t device) const;
 
-  /// routing=nearest-id: others may take what the device has fetched so far.
-  void show(std::size_t device) { shown_before_[device] = OpId{context_.builder.plan().ops.size()}; }
+  OpId next_op() const { return OpId{context_.builder.plan().ops.size()}; }
+  /// routing=nearest-id: others may take what the device has fetched by operations before this one.
+  void show(std::size_t device, OpId before) { shown_before_[device] = before; }
 
   TileDirectory& directory() { return directory_; }
   const TileDirectory& directory() const { return directory_; }

@@ -149,10 +149,15 @@ class ClxAiLinkMap(ExperimentTest):
                                  ("gpu1", "gpu5"): ("1", 0.25)})
         self.assertEqual(lines["0:1:2", "lib, measured"][:2], [1000, 4])  # ms
 
-    def test_a_folder_that_is_not_there_is_skipped(self):
-        text, lines, _ = self.runs("--measured", "none")
-        self.assertIn("skipped: there is no folder 'none'", text)
-        self.assertEqual(len(lines), 18)
+    def test_a_folder_that_is_not_there_is_refused(self):
+        self.assert_refused([*self.RUN, "--measured", "none"], "--measured: 'none' is not there; expected a folder")
+
+    def test_what_a_trace_does_not_have_is_not_counted_beside_it(self):
+        text, _, links = self.runs()
+        ours = sum(int(row["transfers"]) for row in links["h:h:h", "blasx", "0"] if row["dst"] != "host")
+        theirs = sum(int(row["transfers"]) for row in links["h:h:h", "blasx", "1"])
+        self.assertIn(f" {ours} ", next(line for line in text.splitlines() if line.startswith("blasx h:h:h, transfers")))
+        self.assertEqual(theirs, 592)
 
     def test_traces_of_figure_3_5_stand_beside_their_libraries(self):
         text, lines, links = self.runs()

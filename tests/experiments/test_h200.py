@@ -154,7 +154,7 @@ class Accuracy(HardwareTest):
         text, remarks, rows = self.measure("h200_accuracy", "--quick")
         self.assertEqual(len(rows), h200_accuracy.QUICK_COUNT)
         self.assertEqual(set(remarks), {"version", "date", "machine", "command"})
-        command = "tilerail experiment run h200_accuracy -- --topology two-gpu.toml --backend host "
+        command = "tilerail experiment run h200_accuracy --quick -- --topology two-gpu.toml --backend host "
         self.assertTrue(remarks["command"].startswith(command), remarks["command"])
         for row in rows:
             self.assertEqual(row["check"], "passed")

@@ -84,9 +84,9 @@ class Karolina(ExperimentTest):
         (self.folder / "m.csv").write_text(MEASURED_HEADER + "cuBLASXt,8,0-7,4096,8192,2048,h,h,h,,0.3\n")
         self.assertEqual([row["tile"] for row in self.rows("--measured", "m.csv")[1]], ["512"])
 
-    def test_an_absent_measurement_is_skipped(self):
-        self.assertIn("skipped", self.succeed("run", "karolina_gemmex", "--", "--measured", "none.csv"))
-        self.assertEqual(list(self.folder.iterdir()), [])
+    def test_an_absent_measurement_is_refused(self):
+        self.assert_refused(["run", "karolina_gemmex", "--", "--measured", "none.csv"],
+                            "--measured: 'none.csv' is not there")
 
     def test_bad_measurements_are_refused_with_their_place(self):
         for content, quoted in (("a,b\n", "the columns are 'a,b'"), ("", "expected 'library,M,"),
