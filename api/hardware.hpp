@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/machine/topology.hpp"
+#include "model/matrices.hpp"
 #include "plan/plan.hpp"
 #include "tilerail/tilerail.hpp"
 
@@ -27,6 +28,10 @@ struct Matrix {
   std::int64_t bytes() const { return used() ? ((cols - 1) * ld + rows) * element : 0; }
 };
 using Matrices = std::array<Matrix, 3>;  // A, B, C
+/// Of inputs that each GPU has a copy of (docs/model.md#kept-copies).
+struct Copies {
+  std::vector<tilerail::Matrices::Copy> a, b;
+};
 using Pointers = std::array<void*, 3>;
 
 /// A plan that is bound to streams and events; belongs to the hardware that bound it.
@@ -71,7 +76,7 @@ class Hardware {
   virtual std::unique_ptr<BoundPlan> bind(const Plan& plan) = 0;
   /// Bytes that tiles could take on a GPU now, beside what so many compute streams need; 0 where it cannot be used.
   virtual std::int64_t room_for_tiles(MemoryId gpu, int compute_streams) = 0;
-  virtual RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices) = 0;
+  virtual RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices, const Copies& copies) = 0;
 
   /// Of a plan that is a single kernel (plan/single_kernel.hpp): runs it after the work that `wait_for_caller` would
   /// wait for, as fast as a library call that is waited for. The matrices need no `access`.
@@ -84,6 +89,9 @@ class Hardware {
   /// For a run of this plan. `users`: devices that will read or write the matrices.
   virtual std::unique_ptr<MemoryAccess> access(const BoundPlan& plan, const Matrices& matrices,
                                                std::span<const int> users, Pageable pageable) = 0;
+  /// A copy of the matrix on a GPU, with this leading dimension, for as long as someone holds it. Throws
+  /// MemoryShortage.
+  virtual std::shared_ptr<void> copy_to(MemoryId gpu, const Matrix& matrix, std::int64_t ld) = 0;
   virtual void register_memory(void* data, std::int64_t bytes) = 0;
   virtual void unregister_memory(void* data) = 0;
 

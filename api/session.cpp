@@ -3,16 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdlib>
-#include <exception>
 #include <utility>
 
 #include "model/base/error.hpp"
-#include "model/base/memory_shortage.hpp"
 #include "model/machine/topology_toml.hpp"
-#include "plan/single_kernel.hpp"
 #include "sched/policy/fields.hpp"
 #include "study/planning/find_machine.hpp"
 #include "study/planning/tuned_plans.hpp"
@@ -20,32 +15,11 @@
 namespace tilerail::api {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-/// Seconds since the last call, or since it was made.
-class Stopwatch {
- public:
-  double lap() {
-    const auto now = Clock::now();
-    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  }
-
- private:
-  Clock::time_point last_ = Clock::now();
-};
-
 Topology machine_of(const Hardware& hardware, const ContextOptions& options) {
   if (options.machine) return *options.machine;
   const char* const named = std::getenv("TILERAIL_TOPOLOGY");
   const std::string wanted = options.topology.empty() && named != nullptr ? named : options.topology;
   return wanted.empty() ? hardware.describe() : load_topology(study::find_machine(wanted, "topology").string());
-}
-
-/// As in BLAS, a call may have any scalars. Its plan only has to know which are 0.
-GemmProblem plannable(GemmProblem problem) {
-  for (double* scalar : {&problem.alpha, &problem.beta})
-    if (!std::isfinite(*scalar)) *scalar = 2;
-  return problem;
 }
 
 /// A first call waits for its plan.
@@ -197,101 +171,6 @@ std::string Session::policy() const {
 std::size_t Session::cached_plans() const {
   const std::lock_guard lock{mutex_};
   return plans_.size();
-}
-
-MemoryId Session::place(const Matrix& matrix, const char* name) const {
-  if (!matrix.location) return topology_.hosts().front();
-  const auto gpu = topology_.find_gpu(*matrix.location);
-  if (!gpu)
-    throw InputError{fmt::format("matrix {} lies on CUDA device {}, of which machine '{}' says nothing", name,
-                                 *matrix.location, topology_.name())};
-  return *gpu;
-}
-
-Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
-  const std::int64_t element = element_size(p.dtype);
-  const bool inputs = !x.scales_only();
-  Matrices matrices{{
-      {inputs ? const_cast<void*>(x.a) : nullptr, p.rows_a(), p.cols_a(), p.lda, element, true, false},
-      {inputs ? const_cast<void*>(x.b) : nullptr, p.rows_b(), p.cols_b(), p.ldb, element, true, false},
-      {x.c, p.m, p.n, p.ldc, element, p.beta != 0, true},
-  }};
-  for (Matrix& matrix : matrices)
-    if (matrix.used()) matrix.location = hardware_->locate(matrix.data);
-  return matrices;
-}
-
-/// What others have taken of a GPU's memory shows when the plan is bound. How much of the rest can be had in one piece
-/// shows when it is asked for.
-Session::Held Session::bound(const GemmProblem& problem) {
-  const auto bind = [&](PlannedCall call) -> Held {
-    const bool single = is_single_kernel(call.plan);
-    return {hardware_->bind(call.plan), std::move(call.info), single};
-  };
-  try {
-    return bind(planner_.plan(problem, devices_, policy_));
-  } catch (const MemoryShortage&) {
-  }
-  std::exception_ptr first;
-  for (const int share : {1, 2, 4, 8}) {
-    const auto room = [&](MemoryId gpu, int streams) { return hardware_->room_for_tiles(gpu, streams) / share; };
-    try {
-      return bind(planner_.plan_within(room, problem, devices_, policy_));
-    } catch (const MemoryShortage&) {
-      if (!first) first = std::current_exception();
-    }
-  }
-  std::rethrow_exception(first);
-}
-
-Session::Held& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
-  const Signature signature = signature_of(problem, devices_, policy_name_);
-  if (Held* held = plans_.find(signature)) return *held;
-  times.planned = true;
-  return plans_.insert(signature, bound(plannable(problem)));
-}
-
-void Session::run(Held& held, void* stream, const Matrices& matrices, GemmTimes& times) {
-  if (held.single_kernel) {
-    const RunSeconds seconds = hardware_->run_single(*held.bound, stream, matrices);
-    times.run = seconds.run, times.issue = seconds.issue;
-    return;
-  }
-  hardware_->wait_for_caller(stream, matrices);
-  std::vector<int> users;
-  for (const MemoryId gpu : devices_) users.push_back(topology_.memory(gpu).device);
-  Stopwatch watch;
-  const auto access = hardware_->access(*held.bound, matrices, users, pageable_);
-  times.memory = watch.lap();
-  const RunSeconds seconds = hardware_->run(*held.bound, *access);
-  times.run = seconds.run, times.issue = seconds.issue;
-  watch.lap();
-  access->finish();
-  times.memory += watch.lap();
-}
-
-void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* given, PlanInfo* plan) {
-  GemmTimes ignored;
-  GemmTimes& times = given ? *given : ignored;
-  times = {};
-  if (plan) *plan = {};
-  if (const auto defect = first_defect(arguments)) throw ArgumentError{defect->position, defect->message};
-  if (arguments.has_no_work()) return;
-  GemmProblem problem = problem_of(arguments);
-
-  const std::lock_guard lock{mutex_};
-  const auto caller = hardware_->keep_caller_state();
-  const Matrices matrices = located(arguments, problem);
-  problem.place_c = place(matrices[2], "C");
-  problem.place_a = matrices[0].used() ? place(matrices[0], "A") : problem.place_c;
-  problem.place_b = matrices[1].used() ? place(matrices[1], "B") : problem.place_c;
-
-  Stopwatch watch;
-  Held& held = plan_for(problem, times);
-  if (plan) *plan = held.info;
-  held.bound->set_scalars(problem.alpha, problem.beta);
-  times.plan = watch.lap();
-  run(held, stream, matrices, times);
 }
 
 }  // namespace tilerail::api

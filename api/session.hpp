@@ -10,6 +10,7 @@
 #include "api/arguments.hpp"
 #include "api/call_planner.hpp"
 #include "api/hardware.hpp"
+#include "api/kept_matrices.hpp"
 #include "api/lru_cache.hpp"
 #include "api/signature.hpp"
 #include "model/machine/topology.hpp"
@@ -35,6 +36,9 @@ class Session {
   void free_host(void* data);
   double host_rate(const void* data, std::int64_t bytes);
   void reserve(std::int64_t bytes);
+  /// An input: `element` bytes an element.
+  void keep(const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t element);
+  void release(const void* data);
 
   /// C = alpha op(A) op(B) + beta C; a null `stream`, `times` and `plan` as in GemmOptions.
   void gemm(const GemmArguments& arguments, void* stream, GemmTimes* times, PlanInfo* plan = nullptr);
@@ -49,6 +53,8 @@ class Session {
   MemoryId place(const Matrix& matrix, const char* name) const;
   Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;
   void use(Policy policy);
+  /// Where each GPU has a copy of the input: from now on its matrix is that, in this place with this leading dimension.
+  std::vector<tilerail::Matrices::Copy> take_kept(Matrix& input, MemoryId& place, std::int64_t& ld) const;
   struct Held {
     std::unique_ptr<BoundPlan> bound;
     PlanInfo info;
@@ -56,7 +62,7 @@ class Session {
   };
   Held& plan_for(const GemmProblem& problem, GemmTimes& times);
   Held bound(const GemmProblem& problem);
-  void run(Held& held, void* stream, const Matrices& matrices, GemmTimes& times);
+  void run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times);
 
   mutable std::mutex mutex_;
   std::unique_ptr<Hardware> hardware_;
@@ -66,6 +72,7 @@ class Session {
   std::string policy_name_;  // its name, by which every call looks its plan up
   CallPlanner planner_;      // keeps a reference to the topology
   Pageable pageable_;
+  KeptMatrices kept_;                // goes before the hardware
   LruCache<Signature, Held> plans_;  // goes before the hardware that its plans are bound to
 };
 

@@ -39,6 +39,19 @@ void* Context::allocate_host(std::int64_t bytes, HostPages pages) { return sessi
 void Context::free_host(void* data) { session_->free_host(data); }
 double Context::host_rate(const void* data, std::int64_t bytes) { return session_->host_rate(data, bytes); }
 void Context::reserve(std::int64_t bytes) { session_->reserve(bytes); }
+void Context::keep(const double* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  session_->keep(data, rows, cols, ld, sizeof *data);
+}
+void Context::keep(const float* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  session_->keep(data, rows, cols, ld, sizeof *data);
+}
+void Context::keep(const Half* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  session_->keep(data, rows, cols, ld, sizeof *data);
+}
+void Context::keep(const BFloat16* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+  session_->keep(data, rows, cols, ld, sizeof *data);
+}
+void Context::release(const void* data) { session_->release(data); }
 std::string Context::topology_name() const { return session_->topology_name(); }
 std::vector<int> Context::devices() const { return session_->devices(); }
 std::string Context::policy() const { return session_->policy(); }

@@ -208,6 +208,16 @@ tilerail_status_t tilerail_unregister(tilerail_handle_t handle, void* data) {
   return with(handle, [&](Context& context) { context.unregister_memory(data); });
 }
 
+tilerail_status_t tilerail_keep(tilerail_handle_t handle, tilerail_dtype_t dtype, const void* data, int64_t rows,
+                                int64_t cols, int64_t ld) {
+  return with(handle,
+              [&](Context& context) { context.session().keep(data, rows, cols, ld, element_size(dtype_of(dtype))); });
+}
+
+tilerail_status_t tilerail_release(tilerail_handle_t handle, const void* data) {
+  return with(handle, [&](Context& context) { context.release(data); });
+}
+
 tilerail_status_t tilerail_alloc_host(tilerail_handle_t handle, void** data, int64_t bytes, tilerail_pages_t pages) {
   if (data != nullptr) *data = nullptr;
   return with(handle, [&](Context& context) {

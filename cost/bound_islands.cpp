@@ -20,7 +20,8 @@ void BoundProgram::add_islands() {
   for (std::vector<std::size_t>& members : islands(topology_, devices_)) {
     Island& island = islands_.emplace_back(Island{std::move(members), {}, {}});
     const auto inside = [&](MemoryId memory) {
-      return std::ranges::any_of(island.devices, [&](std::size_t d) { return devices_[d] == memory; });
+      return topology_.has_copies(memory) ||
+             std::ranges::any_of(island.devices, [&](std::size_t d) { return devices_[d] == memory; });
     };
     for (const Matrix matrix : {a, b, c}) {
       island.touches[matrix] = program_.add_variable(0, size_[matrix]);

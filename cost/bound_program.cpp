@@ -175,7 +175,7 @@ void BoundProgram::add_stage(Matrix matrix, MemoryId home, MemoryId host, std::v
 /// A device gets what its share touches, from the home or from devices that got it. All that is used away from home
 /// has to leave home: each block the memory that it is in.
 void BoundProgram::add_inputs(Matrix matrix, MemoryId home, const std::vector<MatrixBlock>& blocks) {
-  if (size_[matrix] == 0) return;
+  if (size_[matrix] == 0 || topology_.has_copies(home)) return;
   std::vector<Terms> into(devices_.size());
   std::vector<std::vector<std::pair<std::size_t, std::size_t>>> passed(devices_.size());  // flow, to
   std::vector<Terms> leaves(blocks.size());

@@ -34,6 +34,7 @@ class Resources {
 
   std::size_t count() const { return count_; }
   std::size_t memories() const { return ways_.memories(); }
+  const Topology& topology() const { return topology_; }
   /// Whether it is the bound of a group while copies run on both of its sides.
   bool is_both_busy(std::size_t resource) const { return resource >= first_both_busy_; }
   const TwoWays& two_ways(std::size_t group) const { return two_ways_[group]; }

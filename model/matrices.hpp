@@ -1,5 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
+#include "model/base/ids.hpp"
+
 namespace tilerail {
 
 /// Where the matrices of a problem lie: each whole, column-major, with the problem's type and leading dimensions. The
@@ -8,6 +13,22 @@ namespace tilerail {
 /// pageable memory of this process for the host.
 struct Matrices {
   void *a = nullptr, *b = nullptr, *c = nullptr;
+
+  /// What one GPU has of an input whose place is `g*`; a or b where none is given.
+  struct Copy {
+    MemoryId gpu;
+    void* data = nullptr;
+  };
+  std::vector<Copy> copies_of_a = {}, copies_of_b = {};
+
+  void* a_in(MemoryId memory) const { return found(copies_of_a, memory, a); }
+  void* b_in(MemoryId memory) const { return found(copies_of_b, memory, b); }
+
+ private:
+  static void* found(const std::vector<Copy>& copies, MemoryId memory, void* otherwise) {
+    const auto copy = std::ranges::find(copies, memory, &Copy::gpu);
+    return copy == copies.end() ? otherwise : copy->data;
+  }
 };
 
 }  // namespace tilerail

@@ -1,6 +1,7 @@
 #include "plan/builder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <stdexcept>
 
@@ -12,7 +13,10 @@ Plan empty_plan(const GemmProblem& problem, const Topology& topology) {
   Plan plan;
   plan.problem = problem;
   plan.machine = topology.name();
-  for (const Memory& memory : topology.memories()) plan.memories.push_back(memory.name);
+  const bool has_copies = std::ranges::any_of(std::array{problem.place_a, problem.place_b},
+                                              [&](MemoryId place) { return topology.has_copies(place); });
+  for (const Memory& memory : topology.memories())
+    if (has_copies || memory.pages != Pages::copies) plan.memories.push_back(memory.name);
   plan.peak_bytes.assign(plan.memories.size(), 0);
   plan.dep_begin.assign(1, 0);
   return plan;

@@ -30,21 +30,18 @@ std::vector<MemoryNeed> memory_needs(const Plan& plan) {
   return needs;
 }
 
-namespace {
-
-/// With what lies in all hosts as parts of what each of them holds.
-std::vector<MemoryNeed> by_host(std::span<const MemoryNeed> needs, const Topology& topology) {
-  std::vector<MemoryNeed> all(needs.begin(), needs.end());
-  for (std::size_t i = 0; i < needs.size(); ++i)
-    for (const std::vector<MemoryId>& over = topology.memories()[i].over; const MemoryId host : over)
-      all[host.index()].matrices += needs[i].matrices / static_cast<double>(over.size());
-  return all;
+std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs, const Topology& topology) {
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    const Memory& memory = topology.memories()[i];
+    const std::size_t parts = memory.pages == Pages::copies ? 1 : memory.over.size();
+    for (const MemoryId part : memory.over)
+      needs[part.index()].matrices += needs[i].matrices / static_cast<double>(parts);
+  }
+  return needs;
 }
 
-}  // namespace
-
 void check_capacities(std::span<const MemoryNeed> given, const Topology& topology, std::string_view what) {
-  const std::vector<MemoryNeed> needs = by_host(given, topology);
+  const std::vector<MemoryNeed> needs = needs_of_parts({given.begin(), given.end()}, topology);
   for (std::size_t i = 0; i < needs.size(); ++i) {
     const Memory& memory = topology.memories()[i];
     if (!memory.capacity || needs[i].total() <= memory.capacity->value) continue;

@@ -19,6 +19,8 @@ struct MemoryNeed {
 /// By MemoryId. A matrix takes its columns, a leading dimension apart; its last one ends with its rows. `problem` as
 /// `checked` returns it, placed in the first `memories` ids.
 std::vector<MemoryNeed> memory_needs(const GemmProblem& problem, std::size_t memories);
+/// With what lies in several memories as what each of them holds: parts of it, or a copy.
+std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs, const Topology& topology);
 /// The same of a plan, with the tiles that it has stated.
 std::vector<MemoryNeed> memory_needs(const Plan& plan);
 

@@ -223,9 +223,10 @@ void validate(const Plan& plan) { Checker{plan}.run(); }
 namespace {
 
 /// In how many memories there are, or else in the first that has another name.
-std::string difference(const std::vector<std::string>& planned, const std::vector<Memory>& there) {
-  if (planned.size() != there.size())
-    return fmt::format("{} of them in the plan, {} in the machine", planned.size(), there.size());
+std::string difference(const std::vector<std::string>& planned, const Topology& topology) {
+  const std::vector<Memory>& there = topology.memories();
+  if (planned.size() != there.size() && planned.size() != topology.sources())
+    return fmt::format("{} of them in the plan, {} in the machine", planned.size(), topology.sources());
   std::size_t i = 0;
   while (planned[i] == there[i].name) ++i;
   return fmt::format("number {} is '{}' in the plan and '{}' in the machine", i, planned[i], there[i].name);
@@ -233,15 +234,19 @@ std::string difference(const std::vector<std::string>& planned, const std::vecto
 
 }  // namespace
 
-void require_fit(const Plan& plan, const Topology& topology) {
+bool names_memories_of(const Plan& plan, const Topology& topology) {
   const auto& memories = topology.memories();
-  if (plan.memories.size() != memories.size() ||
-      !std::equal(memories.begin(), memories.end(), plan.memories.begin(),
-                  [](const Memory& memory, const std::string& name) { return memory.name == name; }))
+  return (plan.memories.size() == memories.size() || plan.memories.size() == topology.sources()) &&
+         std::equal(plan.memories.begin(), plan.memories.end(), memories.begin(),
+                    [](const std::string& name, const Memory& memory) { return memory.name == name; });
+}
+
+void require_fit(const Plan& plan, const Topology& topology) {
+  if (!names_memories_of(plan, topology))
     throw InputError{fmt::format("plan: made for machine '{}', whose memories are not those of '{}': {}", plan.machine,
-                                 topology.name(), difference(plan.memories, memories))};
+                                 topology.name(), difference(plan.memories, topology))};
   for (const Queue& q : plan.queues) {
-    if (q.kind == Queue::Kind::compute && topology.is_host(q.dst))
+    if (q.kind == Queue::Kind::compute && (topology.is_host(q.dst) || topology.has_copies(q.dst)))
       throw InputError{fmt::format("plan: a compute queue on '{}', which is not a GPU", topology.memory(q.dst).name)};
     if (!topology.has_route(q.src, q.dst))
       throw InputError{fmt::format(
@@ -252,7 +257,7 @@ void require_fit(const Plan& plan, const Topology& topology) {
   require_blocks(plan, topology);
   for (const auto* gpus : {&plan.devices, &plan.origin.given})
     for (const MemoryId gpu : *gpus)
-      if (topology.is_host(gpu))
+      if (topology.is_host(gpu) || topology.has_copies(gpu))
         throw InputError{fmt::format("plan: names '{}' as a GPU, which it is not", topology.memory(gpu).name)};
   check_capacities(memory_needs(plan), topology, "plan");
 }

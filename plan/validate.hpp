@@ -9,6 +9,8 @@ namespace tilerail {
 /// queue's GPU, copies between the queue's memories, matching shapes, tiles inside the stated peak. Throws InputError
 /// naming the operation.
 void validate(const Plan& plan);
+/// Whether the plan names the memories of the topology. The one of which each GPU has a copy may be left out.
+bool names_memories_of(const Plan& plan, const Topology& topology);
 /// Of a valid plan: that its memories are the topology's, its copies have routes and its matrices and tiles fit into
 /// the memories (plan/memory_needs.hpp). Throws InputError.
 void require_fit(const Plan& plan, const Topology& topology);

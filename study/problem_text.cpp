@@ -15,7 +15,7 @@ namespace tilerail::study {
 namespace {
 
 /// "h" or "h0" is the first host domain, "h1" the second; "h*", "h/cols" and "h/rows" are all of them; a number is a
-/// GPU; anything else is a memory's name.
+/// GPU; "g*" is a copy on each GPU; anything else is a memory's name.
 MemoryId place_of(std::string_view text, const Topology& topology, std::string_view what) {
   std::vector<std::string> names;
   for (const Memory& memory : topology.memories()) names.push_back(memory.name);
@@ -23,6 +23,7 @@ MemoryId place_of(std::string_view text, const Topology& topology, std::string_v
   const bool all_hosts =
       std::ranges::find(spread_names, text, [](const auto& s) { return s.first; }) != spread_names.end();
   if ((text == "h" || all_hosts) && !topology.hosts().empty()) return topology.hosts().front();  // of one host, itself
+  if (text == copies_name && topology.gpus().size() == 1) return topology.gpus().front();
   const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
   if (is_number && text.size() < 5) {
     if (const auto gpu = topology.find_gpu(static_cast<int>(parse_integer(text, what, 0, 9999)))) return *gpu;
@@ -31,8 +32,8 @@ MemoryId place_of(std::string_view text, const Topology& topology, std::string_v
     const auto host = static_cast<std::size_t>(text[1] - '0');
     if (host < topology.hosts().size()) return topology.hosts()[host];
   }
-  throw InputError{fmt::format("{}: '{}' is no memory of {}; write h, h1, h*, a GPU number or one of: {}", what, text,
-                               topology.name(), fmt::join(names, ", "))};
+  throw InputError{fmt::format("{}: '{}' is no memory of {}; write h, h1, h*, g*, a GPU number or one of: {}", what,
+                               text, topology.name(), fmt::join(names, ", "))};
 }
 
 /// What --place names of each routine.

@@ -1,4 +1,5 @@
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <map>
 #include <optional>
@@ -17,6 +18,8 @@
 #include "backends/cuda/run/peer_access.hpp"
 #include "backends/cuda/run/staging_chunks.hpp"
 #include "model/base/error.hpp"
+#include "model/base/memory_shortage.hpp"
+#include "model/base/text.hpp"
 
 namespace tilerail::api {
 namespace {
@@ -66,11 +69,11 @@ class CudaHardware final : public Hardware {
     return std::make_unique<CudaBoundPlan>(executor_->prepare(plan));
   }
 
-  RunSeconds run(BoundPlan& plan, const MemoryAccess& access) override {
+  RunSeconds run(BoundPlan& plan, const MemoryAccess& access, const Copies& copies) override {
     const Pointers matrices = access.pointers();
-    const CudaRunTimes times =
-        executor_->run(static_cast<CudaBoundPlan&>(plan).bound(), {matrices[0], matrices[1], matrices[2]},
-                       static_cast<const cuda::MatrixAccess&>(access).copied());
+    const CudaRunTimes times = executor_->run(static_cast<CudaBoundPlan&>(plan).bound(),
+                                              {matrices[0], matrices[1], matrices[2], copies.a, copies.b},
+                                              static_cast<const cuda::MatrixAccess&>(access).copied());
     return {times.wall, times.issue};
   }
 
@@ -115,6 +118,25 @@ class CudaHardware final : public Hardware {
     const auto& bound = static_cast<const CudaBoundPlan&>(plan);
     if (pageable == Pageable::copied && !bound.may_stage(executor_->topology())) pageable = Pageable::registered;
     return std::make_unique<cuda::MatrixAccess>(matrices, users, pageable);
+  }
+
+  std::shared_ptr<void> copy_to(MemoryId gpu, const Matrix& matrix, std::int64_t ld) override {
+    const int device = executor_->ordinal(gpu);
+    const cuda::DeviceScope scope{device};
+    const auto bytes = static_cast<std::size_t>(ld * matrix.cols * matrix.element);
+    void* data = nullptr;
+    if (cudaMalloc(&data, bytes) != cudaSuccess) {
+      cudaGetLastError();
+      throw MemoryShortage{fmt::format("a copy of {} does not fit in the free memory of CUDA device {}",
+                                       bytes_text(static_cast<double>(bytes)), device)};
+    }
+    std::shared_ptr<void> copy{data, [](void* memory) { cudaFree(memory); }};
+    const auto pitch = [&](std::int64_t rows) { return static_cast<std::size_t>(rows * matrix.element); };
+    cuda::check(cudaMemcpy2D(data, pitch(ld), matrix.data, pitch(matrix.ld), pitch(matrix.rows),
+                             static_cast<std::size_t>(matrix.cols), cudaMemcpyDefault),
+                "copying a matrix to keep");
+    cuda::check(cudaDeviceSynchronize(), "copying a matrix to keep");
+    return copy;
   }
 
   void register_memory(void* data, std::int64_t bytes) override {

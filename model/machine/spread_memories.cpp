@@ -3,16 +3,18 @@
 namespace tilerail {
 
 std::vector<Memory> with_spread_memories(std::vector<Memory> memories) {
-  std::vector<MemoryId> hosts;
+  std::vector<MemoryId> hosts, gpus;
   for (std::size_t i = 0; i < memories.size(); ++i)
-    if (memories[i].kind == NodeKind::host) hosts.push_back(MemoryId{i});
-  if (hosts.size() < 2) return memories;
-  for (const auto& [name, pages] : spread_names) {
+    (memories[i].kind == NodeKind::host ? hosts : gpus).push_back(MemoryId{i});
+  const auto add = [&](std::string_view name, NodeKind kind, Pages pages, const std::vector<MemoryId>& over) {
     Memory spread;
-    spread.name = name, spread.kind = NodeKind::host;
-    spread.pages = pages, spread.over = hosts;
+    spread.name = name, spread.kind = kind;
+    spread.pages = pages, spread.over = over;
     memories.push_back(std::move(spread));
-  }
+  };
+  if (hosts.size() > 1)
+    for (const auto& [name, pages] : spread_names) add(name, NodeKind::host, pages, hosts);
+  if (gpus.size() > 1) add(copies_name, NodeKind::gpu, Pages::copies, gpus);
   return memories;
 }
 

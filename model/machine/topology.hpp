@@ -32,9 +32,9 @@ struct Engines {
   std::optional<int> total;           // copies and kernels together (host devices made of worker threads)
 };
 
-/// Where the pages of a matrix lie that is in several host memories: page by page in turns, or in as many contiguous
-/// blocks of its columns or of its rows.
-enum class Pages : std::uint8_t { whole, interleaved, columns, rows };
+/// Where the pages of a matrix lie that is in several memories: page by page in turns, in as many contiguous blocks of
+/// its columns or of its rows, or all of them in each.
+enum class Pages : std::uint8_t { whole, interleaved, columns, rows, copies };
 
 struct Memory {
   std::string name;
@@ -184,11 +184,14 @@ class Topology {
 
   const std::string& name() const { return d_->name; }
   const Description& description() const { return *d_; }
-  /// Those of the description and, where it has several hosts, one for each way in which a matrix may lie in all of
-  /// them (model/machine/spread_memories.hpp). A route to or from such a memory is made of those of its parts.
+  /// Those of the description and, where it has several hosts, or several GPUs, one for each way in which a matrix may
+  /// lie in all of them (model/machine/spread_memories.hpp). A route to or from such a memory is made of those of its
+  /// parts.
   const std::vector<Memory>& memories() const { return *memories_; }
   const std::vector<Link>& links() const { return d_->links; }
   const std::vector<CapacityGroup>& groups() const { return d_->groups; }
+  /// How many of them, the first, a copy may start from: all but the one of which each GPU has a copy.
+  std::size_t sources() const { return memories().size() - (memories().back().pages == Pages::copies ? 1 : 0); }
   const Memory& memory(MemoryId id) const { return memories()[id.index()]; }
   const Link& link(LinkId id) const { return d_->links[id.index()]; }
   const CapacityGroup& group(GroupId id) const { return d_->groups[id.index()]; }
@@ -204,6 +207,11 @@ class Topology {
     return m.over.empty() ? std::span{&id, 1} : std::span{m.over};
   }
   bool is_host(MemoryId id) const { return memory(id).kind == NodeKind::host; }
+  /// Whether `memory` has all of a matrix whose place is `place`: it is that place, or a GPU of which each has a copy.
+  bool has_all_of(MemoryId place, MemoryId memory) const {
+    return place == memory || (has_copies(place) && !is_host(memory));
+  }
+  bool has_copies(MemoryId place) const { return memory(place).pages == Pages::copies; }
   std::optional<MemoryId> find_gpu(int device) const;
   std::optional<MemoryId> find_memory(std::string_view name) const;
 

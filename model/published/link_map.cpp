@@ -62,7 +62,7 @@ LinkMap::LinkMap(std::size_t memories)
 namespace {
 
 std::size_t checked_memories(const Topology& topology) {
-  const std::size_t memories = topology.memories().size();
+  const std::size_t memories = topology.sources();
   if (memories > LinkMap::most_memories)
     throw InputError{
         fmt::format("machine '{}' has {} memories; routing=link-map and select expect at most {}; without them it can "

@@ -7,6 +7,7 @@
 
 #include "cost/energy.hpp"
 #include "model/base/error.hpp"
+#include "plan/validate.hpp"
 #include "report/timeline/labels.hpp"
 
 namespace tilerail {
@@ -50,8 +51,7 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology, const Time
 }
 
 void check(const Plan& plan, const Topology& topology, const Timeline& timeline) {
-  const auto same_name = [](const Memory& memory, const std::string& name) { return memory.name == name; };
-  if (!std::ranges::equal(topology.memories(), plan.memories, same_name)) {
+  if (!names_memories_of(plan, topology)) {
     throw InputError{
         fmt::format("plan: its memories are those of machine '{}', not of '{}'", plan.machine, topology.name())};
   }

@@ -105,7 +105,8 @@ std::vector<MemoryId> supplied_devices(const GemmProblem& p, const Topology& top
     if (way == WayOfC::over_others) left = joined_with(p.place_c, left, back);
     if (way == WayOfC::over_others && p.beta != 0) left = joined_with(p.place_c, left, there(p.place_c));
     if (p.scales_only()) continue;
-    for (const MemoryId home : {p.place_a, p.place_b}) left = joined_with(home, left, there(home));
+    for (const MemoryId home : {p.place_a, p.place_b})
+      if (!topology.has_copies(home)) left = joined_with(home, left, there(home));
   }
   return left;
 }
@@ -114,9 +115,11 @@ std::vector<MemoryId> directly_supplied(const GemmProblem& p, const Topology& to
                                         std::span<const MemoryId> devices, PeerCopies copies) {
   const CopyWays ways{topology, copies};
   std::vector<MemoryId> supplied = that_keep_c(p, ways, devices);
+  const auto comes = [&](MemoryId home, MemoryId gpu) {
+    return topology.has_all_of(home, gpu) || ways(home, gpu, home);
+  };
   if (!p.scales_only())
-    std::erase_if(supplied,
-                  [&](MemoryId gpu) { return !ways(p.place_a, gpu, p.place_a) || !ways(p.place_b, gpu, p.place_b); });
+    std::erase_if(supplied, [&](MemoryId gpu) { return !comes(p.place_a, gpu) || !comes(p.place_b, gpu); });
   return supplied;
 }
 

@@ -49,7 +49,7 @@ std::vector<OverlapOperand> operands_of(const GemmProblem& p, const Transfers& t
   const auto operand = [&](std::int64_t rows, std::int64_t cols, MemoryId place, bool read, bool written,
                            unsigned along) {
     const bool is_vector = p.routine != Routine::gemm && cols == 1;
-    const bool away = place != transfers.gpu;
+    const bool away = !transfers.topology.has_all_of(place, transfers.gpu);
     OverlapOperand o{static_cast<double>(rows), is_vector ? 0 : static_cast<double>(cols), read && away,
                      written && away};
     if (away) o.in = transfers.from(place), o.out = transfers.to(place);

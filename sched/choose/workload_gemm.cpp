@@ -12,9 +12,11 @@ WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
   const Bytes element{static_cast<double>(element_size(p.dtype))};
   const auto bytes = [&](std::int64_t rows, std::int64_t cols) { return element * static_cast<double>(rows * cols); };
   WorkloadProblem w;
-  w.operands = {{p.place_a, bytes(p.m, p.k), true, false},
-                {p.place_b, bytes(p.rows_b(), p.cols_b()), true, false},
-                {p.place_c, bytes(p.m, p.n), p.beta != 0, true}};
+  const auto input = [&](MemoryId place, std::int64_t rows, std::int64_t cols) {
+    if (!topology.has_copies(place)) w.operands.push_back({place, bytes(rows, cols), true, false});
+  };
+  input(p.place_a, p.m, p.k), input(p.place_b, p.rows_b(), p.cols_b());
+  w.operands.push_back({p.place_c, bytes(p.m, p.n), p.beta != 0, true});
   w.flops = p.flops();
   w.devices.assign(devices.begin(), devices.end());
   const std::int64_t m = std::min(tile, p.m), n = std::min(tile, p.n), k = std::min(tile, p.k);

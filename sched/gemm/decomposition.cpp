@@ -130,6 +130,7 @@ class TrafficSum {
   /// One panel for a group of GPUs. Batched, every member is the first to receive an equal part and passes it on to
   /// the others in turn; otherwise each fetches the whole from its home.
   void panel(MemoryId home, const std::vector<MemoryId>& members, Bytes bytes, bool batch) {
+    if (resources_.topology().has_copies(home)) return;
     const auto holder = std::find(members.begin(), members.end(), home);
     const double g = static_cast<double>(members.size());
     for (std::size_t i = 0; i < members.size(); ++i) {

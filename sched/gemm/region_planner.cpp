@@ -15,7 +15,7 @@
 
 namespace tilerail {
 
-std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
+std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem, const Topology& topology,
                                       std::span<const MemoryId> devices, const Decisions& decisions, bool passing_on) {
   const std::int64_t element = element_size(problem.dtype), padding = Arena::alignment;
   const auto leading = [=](Interval rows) { return Arena::leading(rows.size(), element); };
@@ -41,7 +41,9 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
     const Interval depth = passes_on ? Interval{0, static_cast<std::int64_t>(tiling.k.size())} : tiling.depth_of(d);
     const auto ks =
         std::span{tiling.k}.subspan(static_cast<std::size_t>(depth.begin), static_cast<std::size_t>(depth.size()));
-    const auto uses_in_place = [&](MemoryId home) { return decisions.in_place && home == devices[d]; };
+    const auto uses_in_place = [&](MemoryId home) {
+      return topology.has_copies(home) || (decisions.in_place && home == devices[d]);
+    };
     std::int64_t need = 0;
     if (!uses_in_place(problem.place_a)) need += panel(tiling.m, rows, ks, problem.trans_a == Trans::yes);
     if (!uses_in_place(problem.place_b)) need += panel(tiling.n, cols, ks, problem.trans_b == Trans::no);

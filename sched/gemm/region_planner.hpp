@@ -9,7 +9,7 @@ namespace tilerail {
 /// Bytes that the tiles of a region need on each device when everything fetched stays (thesis 4.2.3: SoftBuf): the
 /// row panel of A, the column panel of B and the block of C, as far as they are not there already, and the buffers
 /// of lazily fetched tiles of C. `passing_on`: a device may also get what it only passes on to others.
-std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem,
+std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem, const Topology& topology,
                                       std::span<const MemoryId> devices, const Decisions& decisions, bool passing_on);
 
 /// Bytes of a slot that holds any tile of sub-problems of at most these sides.

@@ -192,6 +192,7 @@ bool TileScheduler::keeps_shape(const Decisions& decisions) const {
 SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& decisions) const {
   std::vector<MemoryId> read, written;
   const auto add = [&](Buffer::Kind matrix, std::vector<MemoryId>& to) {
+    if (topology_.has_copies(matrix_buffer(problem_, matrix).memory)) return;
     for (const Buffer& buffer : matrix_buffers(problem_, matrix, topology_)) to.push_back(buffer.memory);
   };
   add(Buffer::Kind::matrix_a, read), add(Buffer::Kind::matrix_b, read), add(Buffer::Kind::matrix_c, written);
@@ -219,7 +220,9 @@ double TileScheduler::kernels(const Decisions& decisions) const {
 
 /// Whether what is read comes to some device over others, where it stays.
 bool TileScheduler::need_others() const {
-  const auto needs = [&](MemoryId home, MemoryId gpu) { return home != gpu && !topology_.has_route(home, gpu); };
+  const auto needs = [&](MemoryId home, MemoryId gpu) {
+    return !topology_.has_all_of(home, gpu) && !topology_.has_route(home, gpu);
+  };
   return std::ranges::any_of(
       devices_, [&](MemoryId gpu) { return needs(problem_.place_a, gpu) || needs(problem_.place_b, gpu); });
 }
@@ -229,7 +232,7 @@ bool TileScheduler::fits(const Region& region, const Decisions& decisions) const
 }
 
 bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
-  const auto need = ample_bytes(tiles, problem_, devices_, decisions, need_others());
+  const auto need = ample_bytes(tiles, problem_, topology_, devices_, decisions, need_others());
   for (std::size_t d = 0; d < need.size(); ++d)
     if (need[d] > capacities_[d]) return false;
   return true;

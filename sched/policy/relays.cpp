@@ -13,7 +13,8 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
   if (problem.routine != Routine::gemm || devices.size() > most_with_relays || !mapped) return false;
   std::vector<MemoryId> ends{devices.begin(), devices.end()};
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
-    if (std::find(ends.begin(), ends.end(), place) == ends.end()) ends.push_back(place);
+    if (!resources.topology().has_copies(place) && std::find(ends.begin(), ends.end(), place) == ends.end())
+      ends.push_back(place);
   const auto faster = [&](MemoryId src, MemoryId dst) {
     const SecondsPerByte straight = resources.way(src, dst).per_byte;
     return std::any_of(devices.begin(), devices.end(), [&](MemoryId via) {
@@ -29,7 +30,8 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
 bool may_copy_between_gpus(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices) {
   if (devices.size() > 1) return true;
   return std::ranges::any_of(std::array{problem.place_a, problem.place_b, problem.place_c}, [&](MemoryId place) {
-    return !topology.is_host(place) && std::ranges::find(devices, place) == devices.end();
+    return !topology.is_host(place) && !topology.has_copies(place) &&
+           std::ranges::find(devices, place) == devices.end();
   });
 }
 

@@ -15,6 +15,7 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
     copies_[t].resize(tiles_[t].users.size());
     tiles_[t].home = context.builder.in_block(tiles_[t].home);
     tiles_[t].home_memory = context.builder.plan().buffer(tiles_[t].home.buffer).memory;
+    find_copies(tiles_[t].home.buffer);
   }
   if (writes == Writes::some) homes_.resize(count_);
   // A chooser asks for every tile in its window at every step: one read of memory each instead of four.
@@ -24,7 +25,20 @@ TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writ
   for (std::size_t t = 0; t < count_; ++t) note_home(TileId{t});
 }
 
+void TileDirectory::find_copies(BufferId home) {
+  const Plan& plan = context_.builder.plan();
+  const Buffer::Kind matrix = plan.buffer(home).kind;
+  const auto known = [home](const Copied& copied) { return copied.home == home; };
+  if (!context_.topology.has_copies(matrix_buffer(plan.problem, matrix).memory) || std::ranges::any_of(copied_, known))
+    return;
+  Copied copied{home, std::vector<BufferId>(context_.devices.size(), home)};
+  for (std::size_t b = home.index(); b < plan.buffers.size() && plan.buffers[b].kind == matrix; ++b)
+    if (const auto device = device_at(plan.buffers[b].memory)) copied.of_device[*device] = BufferId{b};
+  copied_.push_back(std::move(copied));
+}
+
 TileDirectory::Here TileDirectory::looked_up(TileId id, std::size_t device) const {
+  if (const Copied* copied = copies_at_home(id)) return {Seconds{0}, copied->of_device[device], nobody};
   if (in_place(id, device))
     return {home_available(id).last, tile(id).home.buffer, last_written_at_home(id).value_or(nobody)};
   const Copy* copy = find(id, device);
@@ -37,7 +51,10 @@ void TileDirectory::note(TileId id, std::size_t device) {
 }
 
 void TileDirectory::note_home(TileId id) {
-  if (const auto device = device_at(tile(id).home_memory)) note(id, *device);
+  if (copies_at_home(id)) {
+    for (std::size_t device = 0; device < context_.devices.size(); ++device) note(id, device);
+  } else if (const auto device = device_at(tile(id).home_memory))
+    note(id, *device);
 }
 
 /// Place of the device among the users, or their number. Mostly there are few.
@@ -74,7 +91,7 @@ std::optional<std::size_t> TileDirectory::device_at(MemoryId memory) const {
 View TileDirectory::view_on(TileId id, std::size_t device) const {
   const View& home = tile(id).home;
   const BufferId buffer = here(id, device).buffer;
-  if (buffer == home.buffer) return home;
+  if (in_place(id, device)) return {buffer, home.row, home.col, home.rows, home.cols};
   return {buffer, 0, 0, home.rows, home.cols};
 }
 

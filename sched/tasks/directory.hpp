@@ -51,8 +51,9 @@ class TileDirectory {
 
   const Tile& tile(TileId id) const { return tiles_[id.index()]; }
   Bytes bytes(TileId id) const { return context_.bytes(tile(id).home); }
-  /// Whether the device uses the tile where it is at home.
+  /// Whether the device uses the tile where it is at home, or in its copy of a matrix that each GPU has one of.
   bool in_place(TileId id, std::size_t device) const {
+    if (copies_at_home(id)) return true;
     return context_.decisions.in_place && tile(id).home_memory == context_.devices[device] && home_is_valid(id);
   }
   Clock::Arrival home_available(TileId id) const;
@@ -130,6 +131,18 @@ class TileDirectory {
     LastUses readers;
   };
 
+  /// Of a matrix that each GPU has a copy of: the buffers, by device. docs/model.md#kept-copies
+  struct Copied {
+    BufferId home;  // in views of its tiles
+    std::vector<BufferId> of_device;
+  };
+  void find_copies(BufferId home);
+  const Copied* copies_at_home(TileId id) const {
+    for (const Copied& copied : copied_)
+      if (copied.home == tile(id).home.buffer) return &copied;
+    return nullptr;
+  }
+
   std::size_t slot_of(TileId id, std::size_t device) const;
   const Copy* find(TileId id, std::size_t device) const;
   bool evictable(std::size_t device) const { return context_.arenas[device].pooled() && context_.decisions.caching; }
@@ -146,6 +159,7 @@ class TileDirectory {
   PlanContext& context_;
   std::vector<Tile> tiles_;
   std::size_t count_;                      // of tiles
+  std::vector<Copied> copied_;             // of A, of B, or of both
   std::vector<std::vector<Copy>> copies_;  // by tile, one a user
   std::vector<Home> homes_;                // by tile; empty where no tile is written
   std::vector<Here> here_;                 // by device and tile; empty where that is too much

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "model/base/error.hpp"
 #include "plan/memory_needs.hpp"
@@ -18,7 +19,8 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
   std::vector<MemoryId> sorted{devices.begin(), devices.end()};
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (sorted[i].value < 0 || sorted[i].index() >= topology.memories().size() || topology.is_host(sorted[i]))
+    if (sorted[i].value < 0 || sorted[i].index() >= topology.memories().size() || topology.is_host(sorted[i]) ||
+        topology.has_copies(sorted[i]))
       throw InputError{
           fmt::format("devices: memory {} is not a GPU of machine '{}'", sorted[i].value, topology.name())};
     if (i > 0 && sorted[i] == sorted[i - 1])
@@ -30,6 +32,9 @@ void check_places(const GemmProblem& problem, const Topology& topology) {
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
     if (place.value < 0 || place.index() >= topology.memories().size())
       throw InputError{fmt::format("--place: memory {} is not a memory of machine '{}'", place.value, topology.name())};
+  if (topology.has_copies(problem.place_c))
+    throw InputError{fmt::format("--place: '{}' for C, which is written; expected one place, copies only of A and B",
+                                 topology.memory(problem.place_c).name)};
 }
 
 void check_kernel_count(double kernels, std::int64_t tile, std::int64_t asked) {
@@ -47,8 +52,9 @@ void check_kernel_count(double kernels, std::int64_t tile, std::int64_t asked) {
 std::vector<std::int64_t> capacities_for_tiles(const GemmProblem& problem, const Topology& topology,
                                                std::span<const MemoryId> devices, double fraction) {
   constexpr std::int64_t no_limit = std::int64_t{1} << 60;
-  const std::vector<MemoryNeed> matrices = memory_needs(problem, topology.memories().size());
+  std::vector<MemoryNeed> matrices = memory_needs(problem, topology.memories().size());
   check_capacities(matrices, topology, "--place");
+  matrices = needs_of_parts(std::move(matrices), topology);
   std::vector<std::int64_t> capacities;
   for (const MemoryId device : devices) {
     const auto capacity = topology.memory(device).capacity;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "model/base/csv_cells.hpp"
@@ -39,7 +41,7 @@ class Reader {
       }
     }
     if (links_.empty()) csv_.fail(1, "no link; expected at least one");
-    return {topology_.memories().size(), links_, slowdowns_};
+    return {topology_.sources(), links_, slowdowns_};
   }
 
  private:
@@ -83,9 +85,11 @@ class Reader {
     return pair;
   }
   MemoryId memory(Column column) const {
-    if (const auto found = topology_.find_memory(cells_[column].text)) return *found;
+    const std::span all{topology_.memories().data(), topology_.sources()};
     std::vector<std::string> names;
-    for (const Memory& each : topology_.memories()) names.push_back(each.name);
+    for (const Memory& each : all) names.push_back(each.name);
+    if (const auto found = std::ranges::find(names, cells_[column].text); found != names.end())
+      return MemoryId{static_cast<std::size_t>(std::distance(names.begin(), found))};
     fail(column, fmt::format("no memory of {}; expected one of: {}", topology_.name(), fmt::join(names, ", ")));
   }
   void expect_empty(Column column, const char* when) const {

@@ -70,6 +70,7 @@ class Predictor {
   /// Of the devices with the memories of the operands and with one another.
   [[noreturn]] void missing_link() const {
     std::vector<MemoryId> ends{problem_.place_a, problem_.place_b, problem_.place_c};
+    std::erase_if(ends, [&](MemoryId end) { return topology_.has_copies(end); });
     ends.insert(ends.end(), devices_.begin(), devices_.end());
     std::string pair;
     for (const MemoryId device : devices_)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 #include <list>
 #include <map>
 #include <memory>
@@ -30,6 +31,7 @@ struct Log {
   int reserved_streams = 0;               // compute streams that it asked for
   std::optional<Plan> plan;               // that was run last
   std::optional<HostPages> host_pages;    // of the last allocation
+  int copies = 0;                         // made of kept matrices
   std::map<MemoryId, std::int64_t> room;  // bytes for tiles of GPUs that have less than described
 };
 
@@ -61,14 +63,14 @@ class FakeHardware final : public Hardware {
     execute(plan, {matrices[0].data, matrices[1].data, matrices[2].data});
     return {2, 1};
   }
-  RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices) override {
+  RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices, const Copies& copies) override {
     log_->steps.push_back("run");
     ++log_->runs;
     if (log_->failures > 0) {
       --log_->failures;
       throw std::runtime_error{"operation 7 (gemm on gpu1): made to fail"};
     }
-    execute(plan, matrices.pointers());
+    execute(plan, matrices.pointers(), copies);
     return {2, 1};
   }
   Location locate(const void* data) const override {
@@ -83,6 +85,19 @@ class FakeHardware final : public Hardware {
                                        Pageable) override {
     log_->steps.push_back("access");
     return std::make_unique<Access>(matrices, log_);
+  }
+  std::shared_ptr<void> copy_to(MemoryId gpu, const Matrix& matrix, std::int64_t ld) override {
+    if (const auto room = log_->room.find(gpu); room != log_->room.end() && room->second < matrix.bytes())
+      throw MemoryShortage{"made to be short of memory"};
+    const auto copy =
+        std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(ld * matrix.cols * matrix.element));
+    for (std::int64_t col = 0; col < matrix.cols; ++col)
+      std::memcpy(copy->data() + col * ld * matrix.element,
+                  static_cast<const std::byte*>(matrix.data) + col * matrix.ld * matrix.element,
+                  static_cast<std::size_t>(matrix.rows * matrix.element));
+    ++log_->copies;
+    log_->on_device[copy->data()] = machine().memory(gpu).device;
+    return {copy, copy->data()};
   }
   void register_memory(void*, std::int64_t) override {}
   void unregister_memory(void*) override { throw InputError{"not registered"}; }
@@ -116,8 +131,8 @@ class FakeHardware final : public Hardware {
     std::shared_ptr<Log> log;
   };
 
-  void execute(BoundPlan& plan, const Pointers& matrices) {
-    executor_->set_matrices({matrices[0], matrices[1], matrices[2]});
+  void execute(BoundPlan& plan, const Pointers& matrices, const Copies& copies = {}) {
+    executor_->set_matrices({matrices[0], matrices[1], matrices[2], copies.a, copies.b});
     const Plan& held = dynamic_cast<const Bound&>(plan).held;
     executor_->execute(held);
     log_->plan = held;

@@ -57,8 +57,8 @@ std::vector<std::string> shared_inputs(const Topology& t) {
 
 /// All pairs that can copy: rates alone within this share.
 void expect_pair_rates(const Topology& fitted, const Topology& truth, double share) {
-  for (const Memory& from : truth.memories())
-    for (const Memory& to : truth.memories()) {
+  for (const Memory& from : truth.description().memories)
+    for (const Memory& to : truth.description().memories) {
       const MemoryId src = *truth.find_memory(from.name), dst = *truth.find_memory(to.name);
       if (src == dst) continue;
       const MemoryId s = *fitted.find_memory(from.name), d = *fitted.find_memory(to.name);
@@ -108,8 +108,8 @@ TEST_P(FittedMachine, ExplainsNoisyMeasurements) {
 TEST_P(FittedMachine, HasTheLatenciesThatSizesShow) {
   const Topology machine = truth();
   const Topology fitted{fit_topology(Meter{machine}.everything(), HostPages::spread)};
-  for (const Memory& from : machine.memories())
-    for (const Memory& to : machine.memories()) {
+  for (const Memory& from : machine.description().memories)
+    for (const Memory& to : machine.description().memories) {
       const MemoryId src = *machine.find_memory(from.name), dst = *machine.find_memory(to.name);
       if (src == dst || !machine.has_route(src, dst)) continue;
       const double found = fitted.latency(*fitted.find_memory(from.name), *fitted.find_memory(to.name)).value;

@@ -20,7 +20,7 @@ constexpr MemoryId m0{0}, m1{1}, m2{2}, m3{3};
 TEST(LinkMap, SlowdownOfTwoCopiesIsThatOfMaxMinFairSharing) {
   for (const char* name : {"two-gpu", "clx-ai", "summit-node", "pcie-tree-8", "karolina-hgx-a100", "hgx-h200"}) {
     const Topology t = shipped(name);
-    const std::size_t count = t.memories().size();
+    const std::size_t count = t.sources();
     for (std::size_t i = 0; i < count * count; ++i)
       for (std::size_t j = 0; j < count * count; j += 7) {
         const MemoryPair of{MemoryId{i / count}, MemoryId{i % count}}, by{MemoryId{j / count}, MemoryId{j % count}};

@@ -25,7 +25,7 @@ TEST(Machines, EveryFileLoadsAndJoinsEveryPairOfMemoriesThatHoldMatrices) {
     EXPECT_EQ(t.name(), file.path().stem().string());
     found.insert(t.name());
     for (MemoryId gpu : t.gpus()) {
-      for (std::size_t other = 0; other < t.memories().size(); ++other) {
+      for (std::size_t other = 0; other < t.sources(); ++other) {
         EXPECT_TRUE(t.has_route(gpu, MemoryId{other}) && t.has_route(MemoryId{other}, gpu)) << other;
       }
       EXPECT_GT(t.kernels_of(gpu).gemm_time(1024, 1024, 1024, DType::f64, Trans::yes, Trans::no).value, 0);

@@ -23,7 +23,8 @@ void expect_rates(const Topology::Description& d, const Copies& copies, const st
 TEST(SpreadMemories, AreThereWhereThereAreSeveralHosts) {
   const Topology t{two_hosts()};
   EXPECT_EQ(t.description().memories.size(), 4U);
-  EXPECT_EQ(t.memories().size(), 7U);
+  EXPECT_EQ(t.memories().size(), 8U);
+  EXPECT_EQ(t.sources(), 7U);
   EXPECT_EQ(t.hosts().size(), 2U);
   for (const auto& [name, pages] : spread_names) {
     const MemoryId id = memory(t, std::string{name});

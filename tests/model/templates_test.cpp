@@ -217,7 +217,7 @@ TEST(Templates, AnIncludeTakesWhatItIsAskedFor) {
   const Topology machine =
       with_files(head + "include = { file = \"other.toml\", take = [\"kernels.k\", \"issue\"] }\n" + small,
                  {{"dir/other.toml", other}});
-  EXPECT_EQ(machine.memories().size(), 5U);
+  EXPECT_EQ(machine.sources(), 5U);
   EXPECT_TRUE(std::ranges::none_of(machine.description().nodes, [](const Node& n) { return n.name == "plx0"; }));
   EXPECT_EQ(machine.description().issue.per_op, Seconds{3e-6});
 }

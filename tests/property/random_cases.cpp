@@ -79,6 +79,8 @@ GemmProblem random_sizes(const std::function<std::int64_t()>& extent) {
 
 }  // namespace
 
+constexpr int others_there = 4;  // in test_machine: a host, and both as interleaved, by columns and by rows
+
 GemmProblem random_problem(int gpus, int others, std::int64_t most) {
   const auto extent = [most] {
     return *rc::gen::weightedOneOf<std::int64_t>(
@@ -89,7 +91,11 @@ GemmProblem random_problem(int gpus, int others, std::int64_t most) {
   const auto place = [=] {
     return MemoryId{pick({0, 0, 0, 1, *rc::gen::inRange(1, gpus + 1), *rc::gen::inRange(1, gpus + 1 + others)})};
   };
-  p.place_a = place(), p.place_b = place(), p.place_c = place();
+  const auto input = [&] {
+    const bool copied = gpus > 1 && pick({false, false, false, false, true});
+    return copied ? MemoryId{gpus + 1 + others} : place();
+  };
+  p.place_a = input(), p.place_b = input(), p.place_c = place();
   const auto ld = [](std::int64_t rows) { return std::max<std::int64_t>(1, rows) + pick<std::int64_t>({0, 0, 5}); };
   p.lda = ld(p.rows_a()), p.ldb = ld(p.rows_b()), p.ldc = ld(p.m);
   return p;
@@ -104,8 +110,11 @@ Topology random_machine(const Case& c, int gpus, Switches switches) {
   std::vector<std::int64_t> capacities;
   for (int gpu = 1; gpu <= gpus; ++gpu) {
     std::int64_t matrices = 0;
-    if (p.place_a == MemoryId{gpu}) matrices += element * p.lda * p.cols_a();
-    if (p.has_b() && p.place_b == MemoryId{gpu}) matrices += element * p.ldb * p.cols_b();
+    const auto has = [&](MemoryId place) {
+      return place == MemoryId{gpu} || place == MemoryId{gpus + 1 + others_there};
+    };
+    if (has(p.place_a)) matrices += element * p.lda * p.cols_a();
+    if (p.has_b() && has(p.place_b)) matrices += element * p.ldb * p.cols_b();
     if (p.place_c == MemoryId{gpu}) matrices += element * p.ldc * p.n;
     capacities.push_back(matrices + slot * pick<std::int64_t>({3, 4, 5, 7, 10, 20, 4000, 4000}));
   }
@@ -119,8 +128,7 @@ Case random_case(int gpus, std::initializer_list<DType> dtypes) {
   for (int gpu = 1; gpu <= gpus; ++gpu)
     if (*rc::gen::arbitrary<bool>()) c.devices.push_back(MemoryId{gpu});
   if (c.devices.empty()) c.devices.push_back(MemoryId{*rc::gen::inRange(1, gpus + 1)});
-  constexpr int others = 4;  // of test_machine: a host, and both as interleaved, by columns and by rows
-  c.problem = random_problem(gpus, others, 60);
+  c.problem = random_problem(gpus, others_there, 60);
   c.problem.dtype = pick(dtypes);
   c.seed = *rc::gen::inRange<std::uint64_t>(2, 1000000);
   return c;
@@ -134,7 +142,7 @@ Case random_case_in_few_tiles(const Topology& machine) {
     if (*rc::gen::inRange(0, 4) > 0) c.devices.push_back(gpu);
   if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
   const auto most = pick<std::int64_t>({3, 40, 300, 2000, 20000});
-  c.problem = random_problem(gpus, static_cast<int>(machine.memories().size()) - 1 - gpus, most);
+  c.problem = random_problem(gpus, static_cast<int>(machine.sources()) - 1 - gpus, most);
   c.problem.dtype = pick({DType::f64, DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
   for (auto* side : {&c.problem.m, &c.problem.n, &c.problem.k})  // of other shapes than cubes, too
     if (c.problem.routine == Routine::gemm && pick({false, false, true})) *side = std::min<std::int64_t>(*side, 64);
@@ -151,7 +159,7 @@ Case random_case_on(const Topology& machine) {
     if (*rc::gen::arbitrary<bool>()) c.devices.push_back(gpu);
   if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);
   const auto gpus = static_cast<int>(machine.gpus().size());
-  c.problem = random_problem(gpus, static_cast<int>(machine.memories().size()) - 1 - gpus, 6000);
+  c.problem = random_problem(gpus, static_cast<int>(machine.sources()) - 1 - gpus, 6000);
   c.problem.dtype = DType::f64;
   return c;
 }

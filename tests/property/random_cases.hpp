@@ -36,7 +36,8 @@ T pick(std::initializer_list<T> values) {
 Policy random_policy();
 
 /// A GEMM, or every third time a routine of vectors, with extents below `most`, 0 now and then, and matrices on the
-/// host, one of so many GPUs, or what else the machine has behind these: so many memories.
+/// host, one of so many GPUs, or what else the machine has behind these: so many memories. Of A and B each GPU may have
+/// a copy, where there are several.
 GemmProblem random_problem(int gpus, int others, std::int64_t most);
 
 Case random_case(int gpus, std::initializer_list<DType> dtypes);

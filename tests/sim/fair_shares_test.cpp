@@ -18,8 +18,8 @@ namespace {
 /// Between all memories, capped as single copies are.
 std::vector<FlowRoute> every_route(const Topology& machine) {
   std::vector<FlowRoute> routes;
-  for (int src = 0; src < static_cast<int>(machine.memories().size()); ++src)
-    for (int dst = 0; dst < static_cast<int>(machine.memories().size()); ++dst) {
+  for (int src = 0; src < static_cast<int>(machine.sources()); ++src)
+    for (int dst = 0; dst < static_cast<int>(machine.sources()); ++dst) {
       if (src == dst || !machine.has_route(MemoryId{src}, MemoryId{dst})) continue;
       FlowRoute route{MemoryId{src}, MemoryId{dst}, {}};
       for (const LinkId link : machine.route(route.src, route.dst))

@@ -95,7 +95,7 @@ TEST(MachineDesign, KernelsComeWithTheirSourcesAndIssueCosts) {
   EXPECT_FALSE(kind.sources.empty());
   const Topology machine = read_topology(design_machine({.gpus = "2", .kernels = kernels}), "new.toml");
   EXPECT_EQ(machine.description().issue.per_op, kind.issue.per_op);
-  EXPECT_EQ(machine.memories().back().capacity, kind.gpu.capacity);
+  EXPECT_EQ(machine.description().memories.back().capacity, kind.gpu.capacity);
   EXPECT_EQ(find_gpu_kind(TILERAIL_SOURCE_DIR "/topologies/clx-ai-hetero.toml:v100-half", "").kernels.name,
             "v100-half");
 }

@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+#include "model/machine/spread_memories.hpp"
+
 namespace tilerail::testing {
 namespace {
 
@@ -235,6 +237,7 @@ std::string find_race(const Plan& plan) {
 double least_bytes(const Plan& plan) {
   const GemmProblem& p = plan.problem;
   const auto away = [&](MemoryId home) {
+    if (plan.memories[home.index()] == copies_name) return false;
     return std::find(plan.devices.begin(), plan.devices.end(), home) == plan.devices.end();
   };
   const auto size = [&](std::int64_t rows, std::int64_t cols) {

@@ -78,6 +78,13 @@ tilerail_status_t tilerail_reserve(tilerail_handle_t handle, int64_t bytes);
 tilerail_status_t tilerail_register(tilerail_handle_t handle, void* data, int64_t bytes);
 tilerail_status_t tilerail_unregister(tilerail_handle_t handle, void* data);
 
+/* Copies an input of products in sequence to each device, until it is released or the handle destroyed: products that
+ * read it, or a part of it, as A or B take the copies. It must not change; after a change, keep it again. More at
+ * tilerail::Context::keep in tilerail.hpp. */
+tilerail_status_t tilerail_keep(tilerail_handle_t handle, tilerail_dtype_t dtype, const void* data, int64_t rows,
+                                int64_t cols, int64_t ld);
+tilerail_status_t tilerail_release(tilerail_handle_t handle, const void* data);
+
 /* Page-locked host memory, until it is freed or the handle destroyed. On failure *data is NULL. */
 tilerail_status_t tilerail_alloc_host(tilerail_handle_t handle, void** data, int64_t bytes, tilerail_pages_t pages);
 tilerail_status_t tilerail_free_host(tilerail_handle_t handle, void* data);

@@ -28,6 +28,29 @@ struct Sizes {
   }
 };
 
+/// Where the matrices of a plan lie: A at the start of a memory, B there or behind A, C at its end.
+struct Layout {
+  Sizes sizes;
+  std::vector<MemoryId> of_a, of_b;  // the memories: several where GPUs that take part have copies
+  std::size_t start_of_b = 0;        // in each of them
+
+  Layout(const Plan& plan, const Topology& topology) : sizes{plan.problem} {
+    const auto memories = [&](MemoryId place) {
+      return topology.has_copies(place) ? plan.devices : std::vector<MemoryId>{place};
+    };
+    of_a = memories(plan.problem.place_a), of_b = memories(plan.problem.place_b);
+    if (std::ranges::find_first_of(of_a, of_b) != of_a.end()) start_of_b = sizes.a;
+  }
+
+  std::map<MemoryId, std::size_t> bytes(MemoryId place_c) const {
+    std::map<MemoryId, std::size_t> ends;
+    for (const MemoryId memory : of_a) ends[memory] = sizes.a;
+    for (const MemoryId memory : of_b) ends[memory] = start_of_b + sizes.b;
+    ends[place_c] += sizes.c;
+    return ends;
+  }
+};
+
 /// How often an element of C is stored at most until it is done. A GPU's part of a dot product is the difference of two
 /// sums from the start, so it may be twice as large as the largest of those: each operation counts twice.
 std::int64_t stored_results(const Plan& plan) {
@@ -126,11 +149,8 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
   std::map<MemoryId, Most> most;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const GemmProblem& p = plans[i]->problem;
-    const Sizes sizes{p};
     refuse_blocks(p, executor.topology(), i);
-    std::map<MemoryId, std::size_t> bytes;
-    bytes[p.place_a] += sizes.a, bytes[p.place_b] += sizes.b, bytes[p.place_c] += sizes.c;
-    for (const auto& [memory, size] : bytes)
+    for (const auto& [memory, size] : Layout{*plans[i], executor.topology()}.bytes(p.place_c))
       if (Most& there = most[memory]; size > there.bytes) there = {size, i};
   }
   for (const auto& [memory, needed] : most) {
@@ -149,13 +169,14 @@ MatrixPools::~MatrixPools() = default;
 
 Matrices MatrixPools::of(const Plan& plan, std::uint64_t seed) {
   const GemmProblem& p = plan.problem;
-  for (const auto& [memory, pool] : pools_) pool->fill(p.dtype, seed);
-  const Sizes sizes{p};
+  for (const auto& [memory, pool] : pools_) pool->fill(p.dtype, seed);  // equal numbers at equal places in each
+  const Layout layout{plan, executor_.topology()};
   const auto pool = [&](MemoryId memory) -> const Pool& { return *pools_.at(memory); };
-  std::byte* const a = pool(p.place_a).data();
-  std::byte* const b = pool(p.place_b).data() + (p.place_b == p.place_a ? sizes.a : 0);
-  std::byte* const c = pool(p.place_c).data() + pool(p.place_c).bytes() - sizes.c;
-  plan_ = &plan, seed_ = seed, matrices_ = {a, b, c};
+  std::byte* const c = pool(p.place_c).data() + pool(p.place_c).bytes() - layout.sizes.c;
+  plan_ = &plan, seed_ = seed;
+  matrices_ = {pool(layout.of_a.front()).data(), pool(layout.of_b.front()).data() + layout.start_of_b, c};
+  for (const MemoryId gpu : layout.of_a) matrices_.copies_of_a.push_back({gpu, pool(gpu).data()});
+  for (const MemoryId gpu : layout.of_b) matrices_.copies_of_b.push_back({gpu, pool(gpu).data() + layout.start_of_b});
   return matrices_;
 }
 

@@ -22,6 +22,7 @@
 #include "backends/cuda/run/tracer.hpp"
 #include "model/base/error.hpp"
 #include "model/base/memory_shortage.hpp"
+#include "plan/builder.hpp"
 #include "plan/validate.hpp"
 
 namespace tilerail {
@@ -69,7 +70,7 @@ class CudaExecutor::State {
   [[noreturn]] void refuse(const Plan& plan, MemoryId gpu, std::int64_t available) const;
   void check_room(const Plan& plan, MemoryId gpu, std::size_t compute_streams);
   void open_streams(CudaPlan& made);
-  std::vector<std::byte*> buffers(const Plan& plan, const Matrices& matrices) const;
+  std::byte* start_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const;
   void poison(const Plan& plan) const;
 
   int there_;
@@ -181,25 +182,20 @@ std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
   return made;
 }
 
-std::vector<std::byte*> CudaExecutor::State::buffers(const Plan& plan, const Matrices& matrices) const {
-  const std::array pointers{matrices.a, matrices.b, matrices.c};
-  std::vector<std::byte*> starts;
-  starts.reserve(plan.buffers.size());
-  for (const Buffer& buffer : plan.buffers) {
-    if (buffer.kind == Buffer::Kind::tile) {
-      std::byte* arena =
-          topology_.is_host(buffer.memory) ? host_arena_.data() : devices_[buffer.memory.index()]->arena();
-      starts.push_back(arena + buffer.offset);
-      continue;
-    }
-    const auto which = static_cast<std::size_t>(buffer.kind);
-    std::optional<int> device;
-    if (!topology_.is_host(buffer.memory)) device = ordinal(buffer.memory);
-    if (buffer.rows > 0 && buffer.cols > 0)
-      cuda::check_place("ABC"[which], pointers[which], device, plan.memories[buffer.memory.index()]);
-    starts.push_back(static_cast<std::byte*>(pointers[which]) + buffer.offset);
-  }
-  return starts;
+/// Null for what a GPU that takes no part has a copy of.
+std::byte* CudaExecutor::State::start_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const {
+  const bool on_host = topology_.is_host(buffer.memory);
+  if (buffer.kind == Buffer::Kind::tile)
+    return (on_host ? host_arena_.data() : devices_[buffer.memory.index()]->arena()) + buffer.offset;
+  if (topology_.has_copies(matrix_buffer(plan.problem, buffer.kind).memory) &&
+      std::ranges::find(plan.devices, buffer.memory) == plan.devices.end())
+    return nullptr;
+  const auto which = static_cast<std::size_t>(buffer.kind);
+  void* const pointer = std::array{matrices.a_in(buffer.memory), matrices.b_in(buffer.memory), matrices.c}[which];
+  const auto device = on_host ? std::nullopt : std::optional{ordinal(buffer.memory)};
+  if (buffer.rows > 0 && buffer.cols > 0)
+    cuda::check_place("ABC"[which], pointer, device, plan.memories[buffer.memory.index()]);
+  return static_cast<std::byte*>(pointer) + buffer.offset;
 }
 
 void CudaExecutor::State::poison(const Plan& plan) const {
@@ -211,11 +207,12 @@ CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, 
                                       cuda::Tracer* tracer) {
   reserve_arenas(plan.plan);
   if (options_.poison) poison(plan.plan);
-  const std::vector<std::byte*> starts = buffers(plan.plan, matrices);
+  std::vector<std::byte*> starts;
+  for (const Buffer& buffer : plan.plan.buffers) starts.push_back(start_of(buffer, plan.plan, matrices));
   if (!pageable.any()) return cuda::PlanRun{plan, starts, tracer}.run(pool_);
   std::vector<int> ordinals;
   for (std::size_t m = 0; m < topology_.memories().size(); ++m)
-    ordinals.push_back(topology_.is_host(MemoryId{m}) ? -1 : ordinal(MemoryId{m}));
+    ordinals.push_back(topology_.memory(MemoryId{m}).device < 0 ? -1 : ordinal(MemoryId{m}));
   cuda::StagedCopies staged{staging_, plan.plan, pageable, starts, ordinals};
   return cuda::PlanRun{plan, starts, tracer, &staged}.run(pool_);
 }

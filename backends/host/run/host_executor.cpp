@@ -99,7 +99,7 @@ void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
   host::require_executable(plan.problem.dtype);
   prepared_.clear();
   dispatcher_.prepare(plan, topology_);
-  for (std::size_t m = 0; m < arenas_.size(); ++m) {
+  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m) {
     try {
       if (arenas_[m].reserve(plan.peak_bytes[m])) fresh_[m] = true;
     } catch (const std::bad_alloc&) {
@@ -144,10 +144,10 @@ host::Block HostExecutor::State::block(const Plan& plan, const View& view) const
   std::byte* base = nullptr;
   switch (buffer.kind) {
     case Buffer::Kind::matrix_a:
-      base = static_cast<std::byte*>(matrices_.a) + buffer.offset;
+      base = static_cast<std::byte*>(matrices_.a_in(buffer.memory)) + buffer.offset;
       break;
     case Buffer::Kind::matrix_b:
-      base = static_cast<std::byte*>(matrices_.b) + buffer.offset;
+      base = static_cast<std::byte*>(matrices_.b_in(buffer.memory)) + buffer.offset;
       break;
     case Buffer::Kind::matrix_c:
       base = static_cast<std::byte*>(matrices_.c) + buffer.offset;

@@ -1,0 +1,173 @@
+// The calls of a session: where their matrices lie, their plans, and what is kept between them.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include "api/session.hpp"
+#include "model/base/error.hpp"
+#include "model/base/extents.hpp"
+#include "model/base/memory_shortage.hpp"
+#include "model/machine/spread_memories.hpp"
+#include "plan/single_kernel.hpp"
+
+namespace tilerail::api {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Seconds since the last call, or since it was made.
+class Stopwatch {
+ public:
+  double lap() {
+    const auto now = Clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  Clock::time_point last_ = Clock::now();
+};
+
+/// As in BLAS, a call may have any scalars. Its plan only has to know which are 0.
+GemmProblem plannable(GemmProblem problem) {
+  for (double* scalar : {&problem.alpha, &problem.beta})
+    if (!std::isfinite(*scalar)) *scalar = 2;
+  return problem;
+}
+
+}  // namespace
+
+void Session::keep(const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t element) {
+  if (data == nullptr) throw InputError{"matrix to keep: the address is null"};
+  if (rows < 1 || cols < 1 || ld < rows || rows > most_extent || cols > most_extent || ld > most_extent)
+    throw InputError{fmt::format(
+        "matrix to keep: {} x {} elements with leading dimension {}; expected 1 row and 1 column or more, and a "
+        "leading dimension of at least the rows",
+        rows, cols, ld)};
+  Matrix matrix{const_cast<void*>(data), rows, cols, ld, element, true, false};
+  const std::lock_guard lock{mutex_};
+  const auto caller = hardware_->keep_caller_state();
+  matrix.location = hardware_->locate(data);
+  hardware_->wait_for_caller(nullptr, {matrix});
+  kept_.keep(*hardware_, matrix, devices_);
+}
+
+void Session::release(const void* data) {
+  const std::lock_guard lock{mutex_};
+  const auto caller = hardware_->keep_caller_state();
+  kept_.release(data);
+}
+
+std::vector<tilerail::Matrices::Copy> Session::take_kept(Matrix& input, MemoryId& place, std::int64_t& ld) const {
+  if (!input.used()) return {};
+  const auto part = kept_.part(input, devices_);
+  if (!part) return {};
+  const auto [gpu, data] = part->copies.front();
+  place = topology_.find_memory(copies_name).value_or(gpu);  // one GPU has it where there is no other
+  ld = input.ld = part->ld;
+  input.data = data, input.location = topology_.memory(gpu).device;
+  return part->copies;
+}
+
+MemoryId Session::place(const Matrix& matrix, const char* name) const {
+  if (!matrix.location) return topology_.hosts().front();
+  const auto gpu = topology_.find_gpu(*matrix.location);
+  if (!gpu)
+    throw InputError{fmt::format("matrix {} lies on CUDA device {}, of which machine '{}' says nothing", name,
+                                 *matrix.location, topology_.name())};
+  return *gpu;
+}
+
+Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
+  const std::int64_t element = element_size(p.dtype);
+  const bool inputs = !x.scales_only();
+  Matrices matrices{{
+      {inputs ? const_cast<void*>(x.a) : nullptr, p.rows_a(), p.cols_a(), p.lda, element, true, false},
+      {inputs ? const_cast<void*>(x.b) : nullptr, p.rows_b(), p.cols_b(), p.ldb, element, true, false},
+      {x.c, p.m, p.n, p.ldc, element, p.beta != 0, true},
+  }};
+  for (Matrix& matrix : matrices)
+    if (matrix.used()) matrix.location = hardware_->locate(matrix.data);
+  return matrices;
+}
+
+/// What others have taken of a GPU's memory shows when the plan is bound. How much of the rest can be had in one piece
+/// shows when it is asked for.
+Session::Held Session::bound(const GemmProblem& problem) {
+  const auto bind = [&](PlannedCall call) -> Held {
+    const bool single = is_single_kernel(call.plan);
+    return {hardware_->bind(call.plan), std::move(call.info), single};
+  };
+  try {
+    return bind(planner_.plan(problem, devices_, policy_));
+  } catch (const MemoryShortage&) {
+  }
+  std::exception_ptr first;
+  for (const int share : {1, 2, 4, 8}) {
+    const auto room = [&](MemoryId gpu, int streams) { return hardware_->room_for_tiles(gpu, streams) / share; };
+    try {
+      return bind(planner_.plan_within(room, problem, devices_, policy_));
+    } catch (const MemoryShortage&) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  std::rethrow_exception(first);
+}
+
+Session::Held& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
+  const Signature signature = signature_of(problem, devices_, policy_name_);
+  if (Held* held = plans_.find(signature)) return *held;
+  times.planned = true;
+  return plans_.insert(signature, bound(plannable(problem)));
+}
+
+void Session::run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times) {
+  if (held.single_kernel) {
+    const RunSeconds seconds = hardware_->run_single(*held.bound, stream, matrices);
+    times.run = seconds.run, times.issue = seconds.issue;
+    return;
+  }
+  hardware_->wait_for_caller(stream, matrices);
+  std::vector<int> users;
+  for (const MemoryId gpu : devices_) users.push_back(topology_.memory(gpu).device);
+  Stopwatch watch;
+  const auto access = hardware_->access(*held.bound, matrices, users, pageable_);
+  times.memory = watch.lap();
+  const RunSeconds seconds = hardware_->run(*held.bound, *access, copies);
+  times.run = seconds.run, times.issue = seconds.issue;
+  watch.lap();
+  access->finish();
+  times.memory += watch.lap();
+}
+
+void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* given, PlanInfo* plan) {
+  GemmTimes ignored;
+  GemmTimes& times = given ? *given : ignored;
+  times = {};
+  if (plan) *plan = {};
+  if (const auto defect = first_defect(arguments)) throw ArgumentError{defect->position, defect->message};
+  if (arguments.has_no_work()) return;
+  GemmProblem problem = problem_of(arguments);
+
+  const std::lock_guard lock{mutex_};
+  const auto caller = hardware_->keep_caller_state();
+  Matrices matrices = located(arguments, problem);
+  if (kept_.overlaps(matrices[2]))
+    throw InputError{"matrix C lies in a matrix that is kept; expected it to be released"};
+  problem.place_c = place(matrices[2], "C");
+  problem.place_a = matrices[0].used() ? place(matrices[0], "A") : problem.place_c;
+  problem.place_b = matrices[1].used() ? place(matrices[1], "B") : problem.place_c;
+  const Copies copies{take_kept(matrices[0], problem.place_a, problem.lda),
+                      take_kept(matrices[1], problem.place_b, problem.ldb)};
+
+  Stopwatch watch;
+  Held& held = plan_for(problem, times);
+  if (plan) *plan = held.info;
+  held.bound->set_scalars(problem.alpha, problem.beta);
+  times.plan = watch.lap();
+  run(held, stream, matrices, copies, times);
+}
+
+}  // namespace tilerail::api

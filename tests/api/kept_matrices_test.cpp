@@ -1,0 +1,127 @@
+// Inputs that the caller keeps on GPUs between calls.
+#include <gtest/gtest.h>
+
+#include "tests/api/fake_hardware.hpp"
+#include "tests/api/multiplication.hpp"
+#include "tests/support/expect_error.hpp"
+
+namespace tilerail::api {
+namespace {
+
+using namespace test;
+
+class KeptMatrices : public ::testing::Test {
+ protected:
+  void keep_a(const Multiplication& call) { session_->keep(call.x.a, call.x.m, call.x.k, call.x.lda, sizeof(double)); }
+  std::string place_of_a() const { return log_->plan->memories[log_->plan->problem.place_a.index()]; }
+  std::string place_of_b() const { return log_->plan->memories[log_->plan->problem.place_b.index()]; }
+
+  std::shared_ptr<Log> log_ = std::make_shared<Log>();
+  std::unique_ptr<Session> session_ = fake_session(log_, small_tiles());
+};
+
+TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpu) {
+  Multiplication call{40, 50, 64, 1.5, 2};
+  keep_a(call);
+  EXPECT_EQ(log_->copies, 2);
+  std::vector<double> original = call.a;
+  std::ranges::fill(call.a, std::numeric_limits<double>::quiet_NaN());  // nobody may read it now
+  session_->gemm(call.x, nullptr, nullptr);
+  EXPECT_EQ(place_of_a(), "g*");
+  EXPECT_EQ(place_of_b(), "host");
+  call.a = original;
+  call.expect_right();
+}
+
+TEST_F(KeptMatrices, ServeAnyPartOfThemAsEitherInput) {
+  Multiplication whole{70, 50, 64, 1, 0}, part{33, 40, 20, 1, 0};
+  session_->keep(whole.x.a, whole.x.m, whole.x.k, whole.x.lda, sizeof(double));
+  part.x.a = whole.a.data() + 5 + 7 * whole.x.lda, part.x.lda = whole.x.lda;
+  part.x.b = whole.a.data() + 20 + 40 * whole.x.lda, part.x.ldb = whole.x.lda;  // transposed: 40 x 20
+  session_->gemm(part.x, nullptr, nullptr);
+  EXPECT_EQ(place_of_a(), "g*");
+  EXPECT_EQ(place_of_b(), "g*");
+  for (std::int64_t j = 0; j < part.x.n; ++j)
+    for (std::int64_t i = 0; i < part.x.m; ++i) {
+      double sum = 0;
+      for (std::int64_t p = 0; p < part.x.k; ++p)
+        sum += static_cast<const double*>(part.x.a)[i + p * part.x.lda] *
+               static_cast<const double*>(part.x.b)[j + p * part.x.ldb];
+      ASSERT_NEAR(part.c[static_cast<std::size_t>(i + j * part.x.ldc)], sum, 1e-12) << i << ", " << j;
+    }
+}
+
+TEST_F(KeptMatrices, AreNotTakenForWhatGoesBeyondThem) {
+  Multiplication call{40, 50, 64, 1, 1};
+  session_->keep(call.x.a, call.x.m - 1, call.x.k, call.x.lda, sizeof(double));
+  session_->gemm(call.x, nullptr, nullptr);
+  EXPECT_EQ(place_of_a(), "host");
+  session_->keep(call.x.a, call.x.m, call.x.k - 1, call.x.lda, sizeof(double));
+  session_->gemm(call.x, nullptr, nullptr);
+  EXPECT_EQ(place_of_a(), "host");
+  call.x.lda = 20, call.x.m = 20;  // the same address with other columns
+  session_->gemm(call.x, nullptr, nullptr);
+  EXPECT_EQ(place_of_a(), "host");
+}
+
+TEST_F(KeptMatrices, AreTakenUntilTheyAreReleasedAndCopiedAnewWhenKeptAgain) {
+  Multiplication call{40, 50, 64, 1, 0};
+  keep_a(call);
+  for (double& value : call.a) value = -value;
+  keep_a(call);
+  EXPECT_EQ(log_->copies, 4);
+  session_->gemm(call.x, nullptr, nullptr);
+  call.expect_right();
+  session_->release(call.x.a);
+  for (double& value : call.a) value = 2 * value;
+  session_->gemm(call.x, nullptr, nullptr);
+  EXPECT_EQ(place_of_a(), "host");
+  call.expect_right();
+  expect_input_error([&] { session_->release(call.x.a); }, {"to release", "not kept"});
+}
+
+TEST_F(KeptMatrices, AreReadAtHomeByDevicesThatHaveNoCopy) {
+  Multiplication call{40, 50, 64, 1, 0};
+  session_->set_devices({0});
+  keep_a(call);
+  EXPECT_EQ(log_->copies, 1);
+  session_->set_devices({0, 1});
+  session_->gemm(call.x, nullptr, nullptr);
+  EXPECT_EQ(place_of_a(), "host");
+  session_->set_devices({0});
+  session_->gemm(call.x, nullptr, nullptr);
+  EXPECT_EQ(place_of_a(), "g*");
+  call.expect_right();
+}
+
+TEST_F(KeptMatrices, AreNotWritten) {
+  Multiplication call{40, 50, 64, 1, 0};
+  session_->keep(call.x.c, call.x.m, call.x.n, call.x.ldc, sizeof(double));
+  expect_input_error([&] { session_->gemm(call.x, nullptr, nullptr); }, {"matrix C", "kept", "released"});
+  session_->release(call.x.c);
+  session_->gemm(call.x, nullptr, nullptr);
+  call.expect_right();
+}
+
+TEST_F(KeptMatrices, AreNotKeptInPart) {
+  Multiplication call{40, 50, 64, 1, 0};
+  log_->room[MemoryId{2}] = 1000;
+  expect_input_error([&] { keep_a(call); }, {"short of memory"});
+  log_->room.clear();
+  expect_input_error([&] { session_->release(call.x.a); }, {"not kept"});
+  session_->gemm(call.x, nullptr, nullptr);
+  EXPECT_EQ(place_of_a(), "host");
+}
+
+TEST_F(KeptMatrices, HaveAShape) {
+  const std::vector<double> data(100);
+  const auto keep = [&](const void* at, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+    return [=, this] { session_->keep(at, rows, cols, ld, sizeof(double)); };
+  };
+  expect_input_error(keep(nullptr, 10, 10, 10), {"to keep", "null"});
+  expect_input_error(keep(data.data(), 10, 10, 9), {"to keep", "leading dimension 9"});
+  expect_input_error(keep(data.data(), 0, 10, 10), {"to keep", "0 x 10"});
+}
+
+}  // namespace
+}  // namespace tilerail::api
