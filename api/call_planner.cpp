@@ -59,7 +59,10 @@ struct Free {
 /// The machine with what is free now: for tiles, beside the matrices that are there already.
 Topology with_free(const Topology& topology, std::span<const Free> free, const GemmProblem& problem) {
   Topology::Description less = topology.description();
-  const std::vector<MemoryNeed> needs = needs_of_parts(memory_needs(problem, topology.memories().size()), topology);
+  std::vector<MemoryId> gpus;
+  for (const Free& one : free) gpus.push_back(one.gpu);
+  const std::vector<MemoryNeed> needs =
+      needs_of_parts(memory_needs(problem, topology.memories().size()), topology, gpus);
   for (const Free& one : free)
     less.memories[one.gpu.index()].capacity =
         Bytes{std::max(1.0, static_cast<double>(one.bytes) + needs[one.gpu.index()].matrices)};

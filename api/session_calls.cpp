@@ -159,8 +159,14 @@ void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* give
   problem.place_c = place(matrices[2], "C");
   problem.place_a = matrices[0].used() ? place(matrices[0], "A") : problem.place_c;
   problem.place_b = matrices[1].used() ? place(matrices[1], "B") : problem.place_c;
-  const Copies copies{take_kept(matrices[0], problem.place_a, problem.lda),
-                      take_kept(matrices[1], problem.place_b, problem.ldb)};
+  // Matrices that all lie on one GPU are read there: the call is mostly one kernel.
+  const bool on_one_gpu =
+      matrices[2].location && problem.place_a == problem.place_c && problem.place_b == problem.place_c;
+  Copies copies;
+  if (!on_one_gpu) {
+    copies.a = take_kept(matrices[0], problem.place_a, problem.lda);
+    copies.b = take_kept(matrices[1], problem.place_b, problem.ldb);
+  }
 
   Stopwatch watch;
   Held& held = plan_for(problem, times);

@@ -1,6 +1,8 @@
 // What a call of the library costs beside the work itself, in ratios of one process:
 //   gpu       all matrices on GPU 0: against one cuBLAS call there that is waited for
 //   pageable  all matrices in host memory: ordinary memory against page-locked one
+//   kept      a sequence of products with one A, in page-locked host memory: A kept on the GPUs, the time to keep it
+//             included, against A at home
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
@@ -172,13 +174,33 @@ void run_pageable(const std::string& topology, std::int64_t n, int calls) {
   }
 }
 
+void run_kept(const std::string& topology, std::int64_t n, int calls) {
+  Context context{options_for(topology)};
+  std::vector<double*> matrices;
+  for (int i = 0; i < 3; ++i) matrices.push_back(static_cast<double*>(context.allocate_host(n * n * 8)));
+  double *const a = matrices[0], *const b = matrices[1], *const c = matrices[2];
+  for (const double beta : {0.0, 1.0}) {
+    std::printf("f64, %d products of %lld^3 with one A, beta %.0f, page-locked host memory, %zu GPUs\n", calls,
+                static_cast<long long>(n), beta, context.devices().size());
+    HostCase one{n, a, b, c, "a call, A at home"};
+    const double at_home = one.time(context, calls, beta, 0);
+    const double keeping = seconds([&] { context.keep(a, n, n, n); });
+    HostCase kept{n, a, b, c, "a call, A kept"};  // the same numbers
+    const double taken = kept.time(context, calls, beta, at_home);
+    std::printf("%-32s %10.2f ms\n%-32s %10.2f times as fast, A's copies included\n", "to keep A", 1e3 * keeping,
+                "the sequence", calls * at_home / (keeping + calls * taken));
+    context.release(a);
+  }
+  for (double* matrix : matrices) context.free_host(matrix);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "", topology = argc > 2 ? argv[2] : "";
-  if ((mode != "gpu" && mode != "pageable") || argc > 5) {
+  if ((mode != "gpu" && mode != "pageable" && mode != "kept") || argc > 5) {
     std::fputs(
-        "usage: bench_cuda_calls gpu [TOPOLOGY] | pageable [TOPOLOGY [N [CALLS]]]\n"
+        "usage: bench_cuda_calls gpu [TOPOLOGY] | pageable|kept [TOPOLOGY [N [CALLS]]]\n"
         "       TOPOLOGY \"\": a machine that is assumed from the devices' properties\n",
         stderr);
     return 2;
@@ -187,6 +209,7 @@ int main(int argc, char** argv) {
     if (mode == "gpu") run_on_gpu(topology);
     if (mode == "pageable")
       run_pageable(topology, argc > 3 ? std::atoll(argv[3]) : 16384, argc > 4 ? std::atoi(argv[4]) : 5);
+    if (mode == "kept") run_kept(topology, argc > 3 ? std::atoll(argv[3]) : 8192, argc > 4 ? std::atoi(argv[4]) : 10);
   } catch (const HardwareError& error) {
     std::fprintf(stderr, "bench_cuda_calls: %s\n", error.what());
     return 3;

@@ -10,8 +10,8 @@ import pathlib
 import shutil
 import time
 
-from harness import (FINDING_HEAD, Failure, Journal, Outcome, Paper, Parser, Tilerail, aligned, names, page_file,
-                     plotting, run_experiment, save_text, verdict, write_csv)
+from harness import (FINDING_HEAD, Failure, Journal, Outcome, Paper, Parser, Tilerail, aligned, check_free, names,
+                     page_file, plotting, run_experiment, save_text, verdict, write_csv)
 
 NAME = "all"
 PAPERS = {
@@ -113,6 +113,10 @@ def main() -> None:
     chosen = options.only or NAMES
     if unknown := [name for name in chosen if name not in NAMES]:
         raise Failure(f"--only: '{unknown[0]}' is none of {', '.join(NAMES)}")
+    for name in chosen:
+        check_free(paper_of(name).files(os.path.join(options.output, name)), [os.path.join(options.output, name)])
+    if options.page:
+        check_free([], [str(options.page.parent / folder) for folder in (pathlib.Path(FIGURES).parent, FIGURES)])
     journal = Journal(pathlib.Path(options.output, NAME + ".journal"), options.tilerail)
     tilerail = Tilerail(options.tilerail, options.jobs, journal)
     version, outcomes = tilerail.version(), {}
@@ -122,7 +126,7 @@ def main() -> None:
         print(f"{name}, {time.monotonic() - start:.0f} s: {verdict(outcomes[name].findings)}", flush=True)
     print("\n" + aligned(summary(outcomes)))
     if options.quick:
-        print("\nA few problems of each: what is published is of all, so that these are no verdicts.")
+        print("\nA few problems of most of them: no verdicts on the whole.")
     table = os.path.join(options.output, ("some" if options.only else NAME) + ".csv")
     columns = ["experiment", *FINDING_HEAD]
     quick, only = " --quick" if options.quick else "", only_text(options, " --")

@@ -74,7 +74,8 @@ def means_table(results: dict, problems: list[Product]) -> list[list[str]]:
         for cost in (lambda result: result["makespan_s"], joules):
             for of in split.values():
                 total = sum(cost(results[each, library]) for each in of)
-                lines[-1].append(f"{sum(each.flops for each in of) / total / 1e9:.4g}")
+                value = sum(each.flops for each in of) / total / 1e9
+                lines[-1].append(f"{value:.0f}" if value >= 100 else f"{value:.2f}")
     return lines
 
 
@@ -112,7 +113,8 @@ def study(tilerail, options) -> Outcome:
         rates.set_title(f"{len(problems)} problems, simulated: share that is slower", fontsize=7)
         rates.set_xlabel("TFLOP/s", fontsize=6)
         rates.tick_params(labelsize=6)
-        rates.legend(fontsize=5)
+        if problems:
+            rates.legend(fontsize=5)
         figure.subplots_adjust(bottom=0.25)
 
     cells = [[*compared_cells(each), devices_of(here[each.measured]), repr(here[each.measured]["makespan_s"])]
@@ -120,7 +122,7 @@ def study(tilerail, options) -> Outcome:
     for (each, library), result in results.items():
         cells.append([library, each.m, each.n, each.k, each.place, devices_of(result), result["tile"], "",
                       repr(result["makespan_s"]), "", result["bound_s"], result["bound_by"], "", ""])
-    tables = [row_table(compared, here), error_table(compared), gain_table]
+    tables = [row_table(compared, here), error_table(compared)] + ([gain_table] if found_gains else [])
     return Outcome(f"{MACHINE}, simulated", [*COMPARED_COLUMNS, "selected", "selected_simulated_s"], cells, findings,
                    tables + ([means_table(results, problems)] if problems else []), draw,
                    {"measured": (options.measured or REFERENCE / f"{NAME}.csv").name})

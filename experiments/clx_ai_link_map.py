@@ -254,7 +254,7 @@ def arguments(parser) -> None:
                              "issued,started,ended")
 
 
-PAPER = Paper(NAME, __doc__, study, arguments, width=11.0, height=7.0,
+PAPER = Paper(NAME, __doc__, study, arguments, quick_is_whole=True, width=11.0, height=7.0,
               why="BLASX and XKBLAS decide while they run, by which copy is there first, so that links differ from "
                   "run to run. With matrices on GPUs the traced BLASX copies from GPU to GPU, its policy over the "
                   "host, as measured times suggest. Why PARALiA's copies are slower than their links is not known")

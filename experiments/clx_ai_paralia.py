@@ -11,7 +11,7 @@ import statistics
 from harness import (CLX_AI_PLACES, COLOURS, REFERENCE, SHAPES, Compared, Failure, Outcome, Paper, Product, Simulation,
                      beside_published, by_library, clx_ai_dataset, draw_errors, error_findings, error_table,
                      names, near_best, order_finding, policy_of, quantile, read_measured, read_published,
-                     run_experiment, sample)
+                     run_experiment, sample, size)
 
 NAME = "clx_ai_paralia"
 MACHINE = "clx-ai"
@@ -34,10 +34,10 @@ def simulation(problem: Product, variant: str) -> Simulation:
 
 
 def parts(problems: list[Product]) -> dict[str, list[Product]]:
-    """The half with fewer flops, the other half, and all."""
+    """The half with fewer flops, the other half, and all; none that is empty."""
     by_size = sorted(problems, key=lambda each: each.flops)
     half = len(by_size) // 2
-    return dict(zip(PARTS, (by_size[:half], by_size[half:], by_size)))
+    return {part: of for part, of in zip(PARTS, (by_size[:half], by_size[half:], by_size)) if of}
 
 
 def joules(result: dict) -> float:
@@ -108,14 +108,14 @@ def measured_rows(tilerail, problems: list[Product]) -> list[Compared]:
 def tables(results: Results, problems: list[Product]) -> list[list[list[str]]]:
     """Means, as in table 3.4, and makespans over the bound, which is of all eight GPUs."""
     split = parts(problems)
-    means = [["", *(f"GFLOP/s, {part}" for part in PARTS), *(f"GFLOP/s/W, {part}" for part in PARTS)]]
-    bounds = [["makespan over bound", *(f"{share}, {part}" for part in PARTS for share in ("median", "90%"))]]
+    means = [["", *(f"GFLOP/s, {part}" for part in split), *(f"GFLOP/s/W, {part}" for part in split)]]
+    bounds = [["makespan over bound", *(f"{share}, {part}" for part in split for share in ("median", "90%"))]]
     for variant in results.variants:
-        means.append([variant, *(f"{results.rate(split[part], variant):.0f}" for part in PARTS),
-                      *(f"{results.efficiency(split[part], variant):.2f}" for part in PARTS)])
+        means.append([variant, *(f"{results.rate(split[part], variant):.0f}" for part in split),
+                      *(f"{results.efficiency(split[part], variant):.2f}" for part in split)])
         ratios = {part: [results.best[each, variant]["makespan_s"] / results.best[each, variant]["bound_s"]
-                         for each in split[part]] for part in PARTS}
-        bounds.append([variant, *(f"{quantile(ratios[part], share):.2f}" for part in PARTS for share in (0.5, 0.9))])
+                         for each in split[part]] for part in split}
+        bounds.append([variant, *(f"{quantile(ratios[part], share):.2f}" for part in split for share in (0.5, 0.9))])
     return [means, bounds]
 
 
@@ -186,7 +186,7 @@ def study(tilerail, options) -> Outcome:
 
 def arguments(parser) -> None:
     parser.add_argument("--places", type=names, metavar="LIST", help="only these placements, for example h:h:h,0:1:2")
-    parser.add_argument("--largest", type=int, default=36 * 1024, metavar="N", help="only problems with sides up to N")
+    parser.add_argument("--largest", type=size, default=36 * 1024, metavar="N", help="only problems with sides up to N")
 
 
 PAPER = Paper(NAME, __doc__, study, arguments, width=8.0, height=6.5,

@@ -33,7 +33,8 @@ def study(tilerail, options) -> Outcome:
             name = f"testbed {testbed} {routine}, {'full' if place == 'h:h:h' else 'partial'}"
             measured.setdefault(name, []).append({row.library: row.seconds for row in tried})
             simulated.setdefault(name, []).append({row.library: seconds[row] for row in tried})
-    findings = [target(f"{library}, median |error|", TARGETS[library], quantile(list(map(abs, values)), 0.5))
+    # Kernels and columns of the machine files, cuBLASXt's rates and BLASX's empty caches were fitted to such rows.
+    findings = [target(f"{library}, median |error|", TARGETS[library], quantile(list(map(abs, values)), 0.5), True)
                 for library, values in errors.items()]
     findings += beside_published(NAME, {name: gain(times) for name, times in simulated.items()})
     table = [["gain of CoCoPeLia", "problems", "measured, these problems", "simulated"]]

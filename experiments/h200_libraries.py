@@ -102,6 +102,9 @@ def main() -> int:
     if compared:
         print_rows(compared)
         print_summary(compared)
+    else:
+        print("none of these problems was measured with a library" +
+              (": --shrink makes others of them" if options.shrink > 1 else ""))
     return finish(NAME, options, results, lambda figure_type: draw(figure_type, results, compared))
 
 

@@ -63,12 +63,13 @@ def study(tilerail, options) -> Outcome:
                                 for each in ((fixed, auto) if row.library == LIBRARY else (fixed,)))
     compared = [Compared(row, results[fixed]) for row, fixed, _ in wanted]
     chosen = [Compared(row, results[auto]) for row, _, auto in wanted if row.library == LIBRARY]
-    findings = error_findings(compared, TARGETS, FITTED)
+    findings = error_findings(compared, TARGETS, () if options.measured else FITTED)
     if chosen:
         of_library = [abs(each.error) for each in compared if each.measured.library == LIBRARY]
-        findings += [target(f"{LIBRARY}, largest |error|", LARGEST_TARGET, max(of_library), True),
+        findings += [target(f"{LIBRARY}, largest |error|", LARGEST_TARGET, max(of_library), options.measured is None),
                      target(f"{LIBRARY}, chosen tile, median |error|", TARGETS[LIBRARY],
-                            quantile([abs(each.error) for each in chosen], 0.5), True)]
+                            quantile([abs(each.error) for each in chosen], 0.5),
+                            options.measured is None)]
 
     def draw(figure):
         groups = {library: [each.error for each in of] for library, of in by_library(compared).items()}

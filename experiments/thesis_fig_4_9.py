@@ -15,6 +15,7 @@ PLACES = ("h:h:h", "0:0:0")
 DTYPES = ("f64", "f32")
 OURS = "PARALiA-GEMMex"
 OTHERS = ("cuBLASXt", "XKBLAS", "PARALiA")
+ALL = "0-7"  # devices of measured rows
 
 
 def study(tilerail, options) -> Outcome:
@@ -68,7 +69,7 @@ def measured_factors() -> dict[tuple[str, str], dict[int, float]]:
     """By placement and library: of the squares of karolina_dgemm.csv on all GPUs, what it takes over what ours does."""
     seconds = {}
     for row in read_measured(REFERENCE / "karolina_dgemm.csv", KAROLINA, tile_of=lambda mean: round(mean)):
-        if row.devices == "all" and len(set(row.sizes)) == 1:
+        if row.devices == ALL and len(set(row.sizes)) == 1:
             seconds[row.place, row.library, row.sizes[0]] = row.seconds
     found = {}
     for (place, library, size), took in sorted(seconds.items()):

@@ -96,7 +96,7 @@ def study(tilerail, options) -> Outcome:
     return Outcome("three GPUs, simulated", columns, rows, findings, [table], draw)
 
 
-PAPER = Paper(NAME, __doc__, study)
+PAPER = Paper(NAME, __doc__, study, quick_is_whole=True)
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

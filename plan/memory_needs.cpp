@@ -30,18 +30,20 @@ std::vector<MemoryNeed> memory_needs(const Plan& plan) {
   return needs;
 }
 
-std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs, const Topology& topology) {
+std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs, const Topology& topology,
+                                       std::span<const MemoryId> devices) {
   for (std::size_t i = 0; i < needs.size(); ++i) {
     const Memory& memory = topology.memories()[i];
-    const std::size_t parts = memory.pages == Pages::copies ? 1 : memory.over.size();
-    for (const MemoryId part : memory.over)
-      needs[part.index()].matrices += needs[i].matrices / static_cast<double>(parts);
+    const bool copies = memory.pages == Pages::copies;
+    for (const MemoryId part : copies ? devices : std::span{memory.over})
+      needs[part.index()].matrices += needs[i].matrices / (copies ? 1.0 : static_cast<double>(memory.over.size()));
   }
   return needs;
 }
 
-void check_capacities(std::span<const MemoryNeed> given, const Topology& topology, std::string_view what) {
-  const std::vector<MemoryNeed> needs = needs_of_parts({given.begin(), given.end()}, topology);
+void check_capacities(std::span<const MemoryNeed> given, const Topology& topology, std::span<const MemoryId> devices,
+                      std::string_view what) {
+  const std::vector<MemoryNeed> needs = needs_of_parts({given.begin(), given.end()}, topology, devices);
   for (std::size_t i = 0; i < needs.size(); ++i) {
     const Memory& memory = topology.memories()[i];
     if (!memory.capacity || needs[i].total() <= memory.capacity->value) continue;

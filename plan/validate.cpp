@@ -259,7 +259,7 @@ void require_fit(const Plan& plan, const Topology& topology) {
     for (const MemoryId gpu : *gpus)
       if (topology.is_host(gpu) || topology.has_copies(gpu))
         throw InputError{fmt::format("plan: names '{}' as a GPU, which it is not", topology.memory(gpu).name)};
-  check_capacities(memory_needs(plan), topology, "plan");
+  check_capacities(memory_needs(plan), topology, plan.devices, "plan");
 }
 
 void validate(const Plan& plan, const Topology& topology) {

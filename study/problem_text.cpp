@@ -117,6 +117,8 @@ void ProblemText::put(GemmProblem& problem, const Topology& topology) const {
   problem.place_a = at(0);
   problem.place_b = problem.has_b() ? at(1) : at(0);
   problem.place_c = problem.routine == Routine::dot ? place_of("h", topology, "--place") : at(places.size() - 1);
+  if (topology.has_copies(problem.place_c))
+    throw InputError{fmt::format("--place: '{}' for what is written; expected one place, copies only of inputs", text)};
 }
 
 GemmProblem ProblemText::resolve(const Topology& topology) const {

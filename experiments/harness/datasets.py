@@ -12,7 +12,7 @@ XT_LONGEST, XKBLAS_TILE = 8192, 1600
 
 def karolina_tile(library: str, least: int) -> int | None:
     """That of its evaluation data by the least of M, N and K, where the data are not of the library's own rule."""
-    return {"cuBLASXt": min(least // 4, XT_LONGEST), "XKBLAS": XKBLAS_TILE}.get(library)
+    return {"cuBLASXt": max(1, min(least // 4, XT_LONGEST)), "XKBLAS": XKBLAS_TILE}.get(library)
 
 
 @dataclasses.dataclass(frozen=True)

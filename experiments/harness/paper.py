@@ -5,7 +5,7 @@ import dataclasses
 import os
 import pathlib
 
-from .program import Parser, command_text
+from .program import Parser, check_free, command_text
 from .published import FINDING_HEAD, Finding, draw_findings, verdict
 from .results import aligned, plotting, save_figure, write_csv
 from .simulations import Journal, Tilerail
@@ -31,6 +31,7 @@ class Paper:
     study: collections.abc.Callable
     arguments: collections.abc.Callable | None = None  # adds to the parser
     why: str = ""  # we differ from what is published where we do
+    quick_is_whole: bool = False  # --quick takes all problems, too
     width: float = 7.0  # inches, of what the study draws
     height: float = 3.4
 
@@ -73,25 +74,36 @@ class Paper:
                 save_figure(figure, files[-1])
         return files
 
-    def report(self, outcome: Outcome, quick: bool = False) -> None:
+    def is_part(self, options) -> bool:
+        """Whether these options take a part of the problems, or other rows."""
+        parser = self.parser()
+        own = set(vars(options)) - {"tilerail", "output", "jobs", "quick"}
+        return (options.quick and not self.quick_is_whole) or any(
+            getattr(options, name) != parser.get_default(name) for name in own)
+
+    def files(self, folder: str) -> list[str]:
+        return [os.path.join(folder, f"{self.name}.{kind}") for kind in ("csv", "png", "svg", "journal")]
+
+    def report(self, outcome: Outcome, is_part: bool) -> None:
         for table in outcome.tables:
             print(aligned(table), end="\n\n")
         if outcome.findings:
             print(aligned([FINDING_HEAD, *(each.cells() for each in outcome.findings)]), end="\n\n")
             print(verdict(outcome.findings))
-            if self.why and not all(each.within for each in outcome.findings):
+            if is_part:
+                print("These are a part of the problems, or other rows: no verdict on the whole.")
+            elif self.why and not all(each.within for each in outcome.findings):
                 print(f"Why we differ: {self.why}.")
-            if quick:
-                print("With --quick these are a few of the problems: no verdict on the whole.")
 
     def main(self) -> None:
         """Runs it alone. What an interrupted run has simulated is taken from its journal, which ends with the run."""
         options = self.parser().parse_args()
+        check_free(self.files(options.output))
         journal = Journal(pathlib.Path(options.output, self.name + ".journal"), options.tilerail)
         tilerail = Tilerail(options.tilerail, options.jobs, journal)
         version = tilerail.version()
         outcome = self.study(tilerail, options)
-        self.report(outcome, options.quick)
+        self.report(outcome, self.is_part(options))
         files = self.save(outcome, options.output, version, command_text(self.name))
         journal.remove()
         print(f"\nwritten: {', '.join(files)}" + ("" if len(files) > 1 or not plotting() is None

@@ -94,6 +94,10 @@ def sizes(text: str) -> list[int]:
     return sorted(found)
 
 
+def _file_name(path: str) -> str:
+    return os.path.basename(path.rstrip("/")) or path
+
+
 def command_text(name: str) -> str:
     """The command that makes these results again; programs, folders and other paths of this computer are left out."""
     words, arguments = [], iter(sys.argv[1:])
@@ -103,9 +107,27 @@ def command_text(name: str) -> str:
         if option in ("--tilerail", "-o", "--out", "--output", "--jobs"):
             if not equals:
                 next(arguments, None)
-        elif word != "--quick":
-            words.append(option + equals + os.path.basename(value) if equals else os.path.basename(word))
+        elif word != "--quick" and not word.startswith("-o"):
+            words.append(option + equals + _file_name(value) if equals else _file_name(word))
     return shlex.join(["tilerail", "experiment", "run", name, *quick, *(["--", *words] if words else [])])
+
+
+def size(text: str) -> int:
+    """One size such as 8192 or 16K."""
+    found = sizes(text)
+    if len(found) != 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not one size; expected for example 16K")
+    return found[0]
+
+
+def check_free(files: list[str], folders: list[str] = ()) -> None:
+    """Before any work is done for them: whether no folder is where a file is to be, and no file where a folder is."""
+    for path in files:
+        if os.path.isdir(path):
+            raise Failure(f"'{path}' is a folder; expected a file there, or another folder as -o")
+    for path in folders:
+        if os.path.lexists(path) and not os.path.isdir(path):
+            raise Failure(f"'{path}' is a file; expected a folder there")
 
 
 def _end_by(number: int) -> None:

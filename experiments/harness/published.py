@@ -123,9 +123,9 @@ def verdict(findings: list[Finding]) -> str:
 
 
 def fitted_text(findings: list[Finding]) -> str:
-    """How many of those that are within are fitted."""
-    count = sum(each.within and each.fitted for each in findings)
-    return f", {count} of them for rows that a figure was fitted to" if count else ""
+    """How many are fitted, and how many of these are within."""
+    fitted = [each.within for each in findings if each.fitted]
+    return f" ({sum(fitted)} of the {len(fitted)} for rows that a figure was fitted to)" if fitted else ""
 
 
 def draw_findings(axes, findings: list[Finding], most: int = 24) -> None:

@@ -191,7 +191,7 @@ class Topology {
   const std::vector<Link>& links() const { return d_->links; }
   const std::vector<CapacityGroup>& groups() const { return d_->groups; }
   /// How many of them, the first, a copy may start from: all but the one of which each GPU has a copy.
-  std::size_t sources() const { return memories().size() - (memories().back().pages == Pages::copies ? 1 : 0); }
+  std::size_t sources() const { return memories().size() - (gpus_.size() > 1 ? 1 : 0); }
   const Memory& memory(MemoryId id) const { return memories()[id.index()]; }
   const Link& link(LinkId id) const { return d_->links[id.index()]; }
   const CapacityGroup& group(GroupId id) const { return d_->groups[id.index()]; }

@@ -53,8 +53,8 @@ std::vector<std::int64_t> capacities_for_tiles(const GemmProblem& problem, const
                                                std::span<const MemoryId> devices, double fraction) {
   constexpr std::int64_t no_limit = std::int64_t{1} << 60;
   std::vector<MemoryNeed> matrices = memory_needs(problem, topology.memories().size());
-  check_capacities(matrices, topology, "--place");
-  matrices = needs_of_parts(std::move(matrices), topology);
+  check_capacities(matrices, topology, devices, "--place");
+  matrices = needs_of_parts(std::move(matrices), topology, devices);
   std::vector<std::int64_t> capacities;
   for (const MemoryId device : devices) {
     const auto capacity = topology.memory(device).capacity;

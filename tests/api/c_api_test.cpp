@@ -72,6 +72,11 @@ TEST(CInterface, NoExceptionLeavesIt) {
   EXPECT_EQ(tilerail_reserve(handle.get(), -1), TILERAIL_INVALID_VALUE);
   EXPECT_EQ(tilerail_register(handle.get(), nullptr, 1), TILERAIL_INVALID_VALUE);
   EXPECT_EQ(tilerail_unregister(handle.get(), x), TILERAIL_INVALID_VALUE);
+  EXPECT_EQ(tilerail_keep(handle.get(), TILERAIL_F64, nullptr, 1, 1, 1), TILERAIL_INVALID_VALUE);
+  EXPECT_EQ(tilerail_keep(handle.get(), TILERAIL_DTYPE_MAX, x, 1, 1, 1), TILERAIL_INVALID_VALUE);
+  EXPECT_EQ(tilerail_keep(handle.get(), TILERAIL_F64, x, 1, 1, 1), TILERAIL_SUCCESS);
+  EXPECT_EQ(tilerail_release(handle.get(), x), TILERAIL_SUCCESS);
+  EXPECT_EQ(tilerail_release(handle.get(), x), TILERAIL_INVALID_VALUE);
   void* memory = x;
   EXPECT_EQ(tilerail_alloc_host(handle.get(), &memory, 0, TILERAIL_PAGES_SPREAD), TILERAIL_INVALID_VALUE);
   EXPECT_EQ(memory, nullptr);

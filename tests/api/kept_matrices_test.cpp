@@ -113,6 +113,17 @@ TEST_F(KeptMatrices, AreNotKeptInPart) {
   EXPECT_EQ(place_of_a(), "host");
 }
 
+TEST_F(KeptMatrices, AreReadAtHomeWhereAllMatricesLieOnOneGpu) {
+  Multiplication call{40, 50, 64, 1, 0};
+  for (const void* data : {call.x.a, call.x.b, static_cast<const void*>(call.x.c)}) log_->on_device[data] = 0;
+  session_ = fake_session(log_);
+  keep_a(call);
+  session_->gemm(call.x, nullptr, nullptr);
+  EXPECT_EQ(log_->steps, std::vector<std::string>{"single"});
+  EXPECT_EQ(place_of_a(), "gpu0");
+  call.expect_right();
+}
+
 TEST_F(KeptMatrices, HaveAShape) {
   const std::vector<double> data(100);
   const auto keep = [&](const void* at, std::int64_t rows, std::int64_t cols, std::int64_t ld) {

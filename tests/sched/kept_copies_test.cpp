@@ -94,11 +94,21 @@ TEST(KeptCopiesOf, AMachineOfOneGpuHaveNoPlaceOfTheirOwn) {
 TEST(KeptCopiesOf, AMatrixTakeItsBytesOnEachGpu) {
   const Topology machine = two_gpu(Bytes{7e6});
   const GemmProblem p = checked(product(machine, "g*", "host"));  // A has 5.76 MB, B 4.48 MB
-  const auto needs = needs_of_parts(memory_needs(p, machine.memories().size()), machine);
+  const auto needs = needs_of_parts(memory_needs(p, machine.memories().size()), machine, machine.gpus());
   EXPECT_EQ(needs[gpu0.index()].matrices, 5.76e6);
   EXPECT_EQ(needs[gpu1.index()].matrices, 5.76e6);
   expect_input_error([&] { plan_gemm(product(machine, "g*", "g*"), machine, machine.gpus(), tiled("gemmex")); },
                      {"--place", "gpu1", "10.24 MB for matrices"});
+}
+
+TEST(KeptCopiesOf, AMatrixNeedNoRoomOnAGpuThatTakesNoPart) {
+  const Topology machine = two_gpu(Bytes{1e6});
+  const std::vector<MemoryId> first{gpu0};
+  const Plan plan = plan_gemm(product(machine, "g*", "host"), machine, first, tiled("gemmex"));
+  EXPECT_NO_THROW(validate(plan, machine));
+  Policy alone = tiled("tilerail");
+  alone.device_choice = DeviceChoice::first;
+  EXPECT_NO_THROW(plan_gemm(product(machine, "g*", "host"), machine, first, alone));
 }
 
 TEST(KeptCopiesOf, CAreRefused) {

@@ -110,6 +110,25 @@ TEST_F(DirectCalls, LargePageableMatricesAreCopiedByThreads) {
       }
 }
 
+/// Where A lies is poisoned once it is kept, so that whatever reads it there shows.
+TEST_F(DirectCalls, KeptMatricesAreReadFromTheirCopies) {
+  for (const bool shipped : {false, true})
+    for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::pinned, MemoryKind::device}) {
+      Context context{options(shipped)};
+      context.set_override("devices=all");
+      ApiCase one{large(700, 500, 300, DType::f64, 1), {kind, 0}, {}, {}, 40};
+      context.keep(one.a->data<double>(), one.a->rows, one.a->cols, one.a->ld);
+      if (kind == MemoryKind::device)
+        cuda::check(cudaMemset(one.a->data<void>(), 0xFF, one.a->bytes()), "poisoning");
+      else
+        std::fill_n(one.a->data<std::byte>(), one.a->bytes(), std::byte{0xFF});
+      ASSERT_NO_THROW(one.call(context)) << one.describe();
+      cuda::check(cudaMemcpy(one.a->data<void>(), one.a->given.data(), one.a->bytes(), cudaMemcpyDefault), "filling");
+      EXPECT_EQ(one.mismatch(4), "") << one.describe() << ", shipped " << shipped;
+      context.release(one.a->data<double>());
+    }
+}
+
 TEST_F(DirectCalls, LargePageableMatricesAreNotLocked) {
   ApiCase one{large(3500, 2700, 90, DType::f64, 1), {MemoryKind::pinned, 0}, {}, {}, 30};
   api::Matrices matrices{{{one.a->data<void>(), 3500, 90, 3501, 8, true, false, {}},
