@@ -144,7 +144,7 @@ class Checker {
         require(o.a.rows == o.y.rows && o.a.cols == o.y.cols, "copies between views of different shapes");
         require(q.kind == Queue::Kind::copy && memory_of(o.a) == q.src && memory_of(o.y) == q.dst,
                 "a copy must sit in a copy queue between the memories of its views");
-        return;
+        return writes(o);
       case OpKind::axpby:
         view(o.y, "y");
         if (reads_a(o)) {
@@ -165,6 +165,13 @@ class Checker {
     if (info(o.kind).has_scalars) scalar(o.alpha, "alpha"), scalar(o.beta, "beta");
     require(q.kind == Queue::Kind::compute && memory_of(o.y) == q.dst,
             "a kernel must sit in a compute queue of the memory it writes");
+    writes(o);
+  }
+
+  /// The caller's A and B stay as they are.
+  void writes(const Op& o) const {
+    const Buffer::Kind kind = plan_.buffer(o.y.buffer).kind;
+    require(kind != Buffer::Kind::matrix_a && kind != Buffer::Kind::matrix_b, "writes to A or B, which are only read");
   }
 
   void scalar(Scalar named, const char* field) const {

@@ -181,6 +181,13 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
   refuse([&](Plan& p) { p.ops[copy].y.cols -= 1; }, {at(copy), "different shapes"});
   refuse([&](Plan& p) { p.ops[add].a.rows -= 1; }, {at(add), "different shapes"});
   refuse([&](Plan& p) { p.ops[add].a.buffer = BufferId{4000}; }, {at(add), "buffer 4000"});
+  const auto back = static_cast<std::size_t>(
+      std::ranges::find_if(plan.ops,
+                           [&](const Op& op) {
+                             return op.kind == OpKind::copy && plan.buffer(op.y.buffer).kind == Buffer::Kind::matrix_c;
+                           }) -
+      plan.ops.begin());
+  refuse([&](Plan& p) { p.ops[back].y.buffer = BufferId{0}; }, {at(back), "writes to A or B"});
   refuse([&](Plan& p) { p.peak_bytes[1] = 100; }, {"buffer", "outside the stated peak"});
   refuse([&](Plan& p) { p.buffers[0].ld -= 1; }, {"buffer 0", "ld"});
   refuse([&](Plan& p) { p.dep_begin.pop_back(); }, {"dep_begin"});
