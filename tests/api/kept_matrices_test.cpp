@@ -124,6 +124,25 @@ TEST_F(KeptMatrices, AreReadAtHomeWhereAllMatricesLieOnOneGpu) {
   call.expect_right();
 }
 
+/// The copies of other GPUs are poisoned.
+TEST_F(KeptMatrices, AreThoseOfTheGpuThatComputes) {
+  session_ = fake_session(log_);
+  for (const int device : {0, 1}) {
+    Multiplication call{40, 50, 64, 1, 0};
+    for (const void* data : {call.x.b, static_cast<const void*>(call.x.c)}) log_->on_device[data] = device;
+    keep_a(call);
+    for (const auto& [data, at] : std::map{log_->on_device})
+      if (at == 1 - device && data != call.x.b && data != call.x.c)
+        std::fill_n(static_cast<double*>(const_cast<void*>(data)), 40, std::numeric_limits<double>::quiet_NaN());
+    session_->gemm(call.x, nullptr, nullptr);
+    EXPECT_EQ(log_->plan->devices, std::vector<MemoryId>{MemoryId{1 + device}});
+    EXPECT_EQ(place_of_a(), "g*");
+    call.expect_right();
+    session_->release(call.x.a);
+    log_->on_device.clear();
+  }
+}
+
 TEST_F(KeptMatrices, HaveAShape) {
   const std::vector<double> data(100);
   const auto keep = [&](const void* at, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
