@@ -136,8 +136,8 @@ class Context {
   /// nothing of it crosses a link; where all matrices of a product lie on one GPU, it reads them there. What is kept
   /// must not change: whoever changes it calls `keep` again, which copies anew. It takes as much memory of each device;
   /// where devices are set that have no copy, it is read as if it were not kept. Throws InputError when the shape is
-  /// not legal, std::runtime_error when a device has too little memory: then nothing of it is kept. gemm throws
-  /// InputError for a C that lies in it.
+  /// not legal or a device has too little memory: then nothing of it is kept. gemm throws InputError for a C that lies
+  /// in it. docs/model.md#kept-copies
   void keep(const double* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);
   void keep(const float* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);
   void keep(const Half* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);
