@@ -3,24 +3,18 @@
 #include <algorithm>
 
 #include "model/base/error.hpp"
+#include "sched/tasks/arena.hpp"
 
 namespace tilerail::api {
 namespace {
 
 std::uintptr_t address(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
-/// Columns begin where kernels and copies like them to.
-std::int64_t aligned_ld(const Matrix& matrix) {
-  constexpr std::int64_t alignment = 256;  // bytes
-  const std::int64_t unit = alignment / matrix.element;
-  return (matrix.rows + unit - 1) / unit * unit;
-}
-
 }  // namespace
 
 void KeptMatrices::keep(Hardware& hardware, const Matrix& matrix, std::span<const MemoryId> gpus) {
   std::erase_if(kept_, [&](const Kept& kept) { return kept.original.data == matrix.data; });
-  Kept kept{matrix, aligned_ld(matrix), {}};
+  Kept kept{matrix, Arena::leading(matrix.rows, matrix.element), {}};  // as tiles have
   for (const MemoryId gpu : gpus) kept.copies.push_back({gpu, hardware.copy_to(gpu, matrix, kept.ld)});
   kept_.push_back(std::move(kept));
 }

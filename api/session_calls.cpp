@@ -46,6 +46,9 @@ void Session::keep(const void* data, std::int64_t rows, std::int64_t cols, std::
         "matrix to keep: {} x {} elements with leading dimension {}; expected 1 row and 1 column or more, and a "
         "leading dimension of at least the rows",
         rows, cols, ld)};
+  if (ld > most_matrix_bytes / element / cols)
+    throw InputError{
+        fmt::format("matrix to keep: leading dimension {} times {} columns; expected at most 2^60 bytes", ld, cols)};
   Matrix matrix{const_cast<void*>(data), rows, cols, ld, element, true, false};
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();

@@ -18,8 +18,7 @@ void add_options(CLI::App& app, study::ProblemText& problem) {
   group.add("--place", "A:B:C", problem.place,
             "Their memories, each h, h1, a GPU number or a name [h:h:h]; A:X:Y of a gemv, X:Y of a dot or axpy; h*: "
             "pages interleaved over all hosts; h/cols, h/rows: in blocks of columns or rows, one on each; g*, of A or "
-            "B: each GPU "
-            "has a copy");
+            "B: each GPU has a copy");
   group.add("--lda", "N", problem.leading[0], "Leading dimension of A in elements [its rows]");
   group.add("--ldb", "N", problem.leading[1], "Leading dimension of B in elements [its rows]");
   group.add("--ldc", "N", problem.leading[2], "Leading dimension of C in elements [its rows]");

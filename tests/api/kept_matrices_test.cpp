@@ -151,6 +151,8 @@ TEST_F(KeptMatrices, HaveAShape) {
   expect_input_error(keep(nullptr, 10, 10, 10), {"to keep", "null"});
   expect_input_error(keep(data.data(), 10, 10, 9), {"to keep", "leading dimension 9"});
   expect_input_error(keep(data.data(), 0, 10, 10), {"to keep", "0 x 10"});
+  const std::int64_t large = std::int64_t{1} << 40;
+  expect_input_error(keep(data.data(), large, large, large), {"to keep", "columns", "2^60 bytes"});
 }
 
 }  // namespace

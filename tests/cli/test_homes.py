@@ -43,6 +43,29 @@ class Homes(CommandTest):
         route = next(row["route"] for row in copies if row["src"] == "h*")
         self.assertLessEqual({"host0->cpu0 1/2", "host1->cpu1 1/2"}, set(route.split(";")))
 
+    @needs_simulator
+    def test_nothing_of_what_each_gpu_has_a_copy_of_is_copied(self):
+        home, kept = (self.simulated(place, "--timeline", f"{place[0]}.csv") for place in ("h:h:h", "g*:h:h"))
+        self.assertEqual(kept["problem"]["place"], ["g*", "host0", "host0"])
+        self.assertLess(kept["makespan_s"], home["makespan_s"])
+        self.assertLessEqual(kept["bound_s"], home["bound_s"])
+        copied = [row["label"][0] for row in rows(self.folder / "g.csv") if row["kind"] == "copy"]
+        self.assertEqual(set(copied), {"B", "C"})
+
+    def test_copies_on_each_gpu_are_computed_with_and_saved(self):
+        for place, arguments in (("g*:h:1", []), ("g*:g*:h", ["--devices", "1,3"]), ("h:g*:2", ["--transb", "T"])):
+            problem = ["--gemm", "300,200,260", "--tile", "64", "--topology", "two.toml", "--place", place, *arguments]
+            self.assertIn("check: passed", self.succeed("run", "--backend", "host", *problem, "--check"))
+            self.succeed("plan", *problem, "-o", "plan.json")
+            out = self.succeed("run", "--backend", "host", "--plan", "plan.json", "--topology", "two.toml", "--check")
+            self.assertIn("check: passed", out)
+        self.succeed("plan", *GEMM, "--topology", "cocopelia-testbed-1", "--place", "g*:h:h", "-o", "plan.json")
+        self.assertEqual(json.loads((self.folder / "plan.json").read_text())["problem"]["place"][0], 1)  # its one GPU
+
+    def test_c_has_one_place(self):
+        for command in (["simulate"], ["plan"], ["predict"], ["run", "--backend", "host"]):
+            self.assert_refused([*command, "--gemm", "2K", "--topology", "two.toml", "--place", "h:h:g*"], "'h:h:g*'")
+
     def test_one_host_is_all_hosts(self):
         for place in ("h*:h/cols:h/rows", "h:h:h"):
             self.succeed("plan", *GEMM, "--topology", "two-gpu", "--place", place, "-o", "plan.json")

@@ -74,6 +74,12 @@ class ClxAiParalia(ExperimentTest):
     def test_unknown_placements_and_sizes_without_problems_are_refused(self):
         self.assert_refused([*self.RUN, "--places", "1:1:1"], "'1:1:1' is none of")
         self.assert_refused([*self.RUN, "--largest", "1000"], "leaves no problem")
+        self.assert_refused([*self.RUN, "--largest", "2K,4K"], "'2K,4K' is not one size")
+
+    def test_problems_of_one_size_have_no_small_half(self):
+        text = self.succeed(*self.RUN, "--places", "h:h:h", "--largest", "2K")
+        self.assertNotIn(", small", text)
+        self.assertIn("comm_opt, rate, all", text)
 
 
 class ClxAiLinkMap(ExperimentTest):

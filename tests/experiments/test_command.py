@@ -63,6 +63,26 @@ class Command(ExperimentTest):
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
 
+    def test_a_part_of_the_problems_gets_no_verdict_on_the_whole(self):
+        whole = self.succeed("run", "thesis_table_3_1", "--quick", "-o", "a")
+        self.assertNotIn("no verdict on the whole", whole)
+        for arguments in (["--quick", "-o", "b"], ["-o", "c", "--", "--sizes", "8K"]):
+            part = self.succeed("run", "karolina_gemmex", *arguments)
+            self.assertIn("no verdict on the whole", part)
+            self.assertNotIn("Why we differ", part)
+
+    def test_results_name_the_command_without_paths_of_this_computer(self):
+        self.succeed("run", "karolina_gemmex", "-o", self.folder / "d", "--", "--sizes", "8K", "--jobs", 2)
+        remarks = (self.folder / "d/karolina_gemmex.csv").read_text()
+        self.assertIn("# command: tilerail experiment run karolina_gemmex -- --sizes 8K\n", remarks)
+
+    def test_what_is_in_the_way_of_results_is_told_before_anything_runs(self):
+        (self.folder / "out/thesis_table_3_1.png").mkdir(parents=True)
+        self.assert_refused(["run", "thesis_table_3_1", "-o", "out"], "thesis_table_3_1.png' is a folder")
+        (self.folder / "all").mkdir()
+        (self.folder / "all/thesis_table_3_1").write_text("")
+        self.assert_refused(["run", "all", "-o", "all", "--", "--only", "thesis_table_3_1"], "is a file; expected a folder")
+
     def test_a_folder_that_is_a_file_is_refused_before_anything_runs(self):
         (self.folder / "file").write_text("")
         fake = self.folder / "fake"

@@ -34,12 +34,24 @@ class OverBound(ExperimentTest):
             if line.startswith(tuple(f"| {machine} " for machine in MACHINES.split(","))):
                 self.assertIn(line, page)
 
+    def test_small_problems_lose_what_latency_and_ways_left_out_explain(self):
+        for machines, sizes, losses in (("two-gpu", "1,64", {"beside_s"}), ("clx-ai", "512", {"avoided_s"})):
+            _, rows = self.run_on(machines, "--sizes", sizes)
+            found = {name for row in rows for name in LOSSES if float(row[name]) > 0}
+            self.assertLessEqual(losses, found)
+            for row in rows:
+                lost = sum(float(row[name]) for name in LOSSES)
+                self.assertAlmostEqual(lost, float(row["makespan_s"]) - float(row["bound_s"]), places=12)
+
     def test_machines_that_are_not_there_and_sizes_without_room_are_refused(self):
         self.assert_refused(["run", "over_bound", "--", "--machines", "moon"], "there is no machine 'moon'")
         self.assert_refused(["run", "over_bound", "--", "--sizes", "0"], "'0'")
+        self.assert_refused(["run", "over_bound", "--", "--machines", "two-gpu,"], "has an empty name")
+        self.assert_refused(["run", "over_bound", "--", "--page", "/proc/x/page.md"], "--page: ")
 
 
-LOSSES = {f"{name}_s" for name in ("start", "end", "pauses", "unused", "slower", "more", "busier")}
+LOSSES = {f"{name}_s" for name in ("start", "end", "pauses", "unused", "slower", "more", "busier", "avoided",
+                                "beside")}
 
 if __name__ == "__main__":
     unittest.main()

@@ -33,6 +33,12 @@ class Values(unittest.TestCase):
         self.assertEqual(verdict([near, target("nearer", 0.1, 0.11), far]),
                          "1 of 3 values are within their tolerance; the farthest is far: 30.0% for <= 10.0% (target).")
 
+    def test_what_a_figure_was_fitted_to_is_counted_apart(self):
+        fitted = [target("near", 0.1, 0.05, True), target("far", 0.1, 0.3, True), target("other", 0.1, 0.05)]
+        self.assertIn("2 of 3 values are within their tolerance (1 of the 2 for rows that a figure was fitted to)",
+                      verdict(fitted))
+        self.assertEqual([each.cells()[1] for each in fitted], ["target, fitted", "target, fitted", "target"])
+
     def test_every_published_value_has_a_source_and_a_band(self):
         names = {path.stem for path in (SOURCE / "experiments").glob("*.py")}
         rows = harness.read_table(harness.REFERENCE / "published.csv", ["experiment", "name"])[1]

@@ -77,8 +77,7 @@ void PlanRun::wait_for_streams(std::size_t issuer) {
   }
 }
 
-/// Issues one operation. Returns the seconds that it spent waiting for other issuers and for
-/// slots.
+/// Issues one operation. Returns the seconds that it spent waiting for other issuers and for slots.
 double PlanRun::issue_step(const StreamProgram::Step& step) {
   const cudaStream_t stream = plan_.streams[step.stream];
   double waited = 0;
