@@ -1,0 +1,32 @@
+// What is refused before it is planned, and what the error names.
+#include "sched/tasks/plan_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sched/scheduler.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/machines.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+TEST(TooManyKernels, NameTheTileWhereItWasGiven) {
+  const Topology machine = shipped("two-gpu");
+  Policy policy = preset("gemmex");
+  policy.tile = 8;
+  expect_input_error([&] { plan_gemm(cube(8192), machine, machine.gpus(), policy); },
+                     {"--tile 8: cuts the problem into 1073741824 kernels; a plan holds at most 8388608"});
+  EXPECT_NO_THROW(check_kernel_count(8388608, 8, 8));
+}
+
+/// Some megabytes have room for tiles of 64 alone: 256^3 kernels.
+TEST(TooManyKernels, NameTheGpusWhereTheirMemoryLeavesSmallTilesAlone) {
+  auto description = shipped("two-gpu").description();
+  for (const std::size_t gpu : {1, 2}) description.memories[gpu].capacity = Bytes{0.5e6};
+  const Topology machine{std::move(description)};
+  expect_input_error([&] { plan_gemm(cube(16384), machine, machine.gpus(), preset("gemmex")); },
+                     {"devices: tiles of 64", "make 16777216 kernels", "larger --tile"});
+}
+
+}  // namespace
+}  // namespace tilerail::testing
