@@ -24,14 +24,15 @@ void BlasxTasks::take(std::size_t device) {
     waiting_.pop_back();
   }
   batch.k = 0, batch.stream = 0, batch.open = batch.tiles.size();
-  batch.first = tasks_.c(batch.tiles.front().i, batch.tiles.front().j);
 }
 
+/// The next batch begins when a task of the last k of this one has ended: that of the first stream, since a GPU's
+/// kernels end in the order in which they were handed over.
 std::optional<Task> BlasxTasks::next(std::size_t device) {
   Batch& batch = batches_[device];
   if (batch.running > 0 && batch.running >= batch.tiles.size()) return std::nullopt;
   if (batch.k == depth_) {
-    if (waiting_.empty() || batch.first != no_tile) return std::nullopt;
+    if (waiting_.empty()) return std::nullopt;
     take(device);
   }
   const TileOfC tile = batch.tiles[batch.stream];
@@ -49,7 +50,6 @@ void BlasxTasks::ended(std::size_t device, const Task& task) {
     if (--batch.open_before == 0) fetcher_.show(device, batch.taken_at);
     return;
   }
-  if (task.writes == batch.first) batch.first = no_tile;
   if (--batch.open == 0) fetcher_.show(device, fetcher_.next_op());
 }
 

@@ -31,7 +31,6 @@ class BlasxTasks final : public Chooser {
     std::size_t stream = 0;          // whose turn it is
     std::size_t running = 0;         // tasks that have not ended
     std::size_t open = 0;            // tiles that are not complete
-    TileId first = no_tile;          // of these; none once it is complete
     std::size_t open_before = 0;     // tiles of the batch before
     OpId taken_at{std::int32_t{0}};  // the first operation that is not of that one
   };

@@ -6,6 +6,11 @@
 #include "cost/bound.hpp"
 #include "plan/memory_needs.hpp"
 #include "plan/validate.hpp"
+#include "sched/choose/device_sets.hpp"
+#include "sched/choose/overlap_gemm.hpp"
+#include "sched/choose/workload_gemm.hpp"
+#include "sched/gemm/decomposition.hpp"
+#include "sched/policy/relays.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/shipped.hpp"
@@ -126,15 +131,78 @@ TEST(KeptCopiesOf, APlanDoNotMakeThemDevices) {
   expect_input_error([&] { validate(plan, machine); }, {"'g*'", "not"});
 }
 
-/// 10 GB/s in, kernels of 1 TFLOP/s: B alone has to come.
-TEST(KeptCopiesOf, AreNotCountedByTheBound) {
+/// A has 512 MB, which neither 10 GB/s from the host nor 40 GB/s between the GPUs move in 6 ms; B and C are small.
+TEST(KeptCopiesOf, AMatrixAreNotCountedByTheBound) {
   const Topology machine = two_gpu();
   const auto bound = [&](std::string_view a) {
     GemmProblem p = product(machine, a, "host");
-    p.m = 100;  // so that transfers decide
-    return lower_bound(plan_gemm(p, machine, machine.gpus(), tiled("gemmex")), machine).time.value;
+    p.m = p.k = 8000, p.n = 8;
+    return lower_bound(checked(p), machine, machine.gpus()).time;
   };
-  EXPECT_LT(bound("g*"), bound("host"));
+  EXPECT_GT(bound("host"), Seconds{40e-3});
+  EXPECT_LT(bound("g*"), Seconds{6e-3});
+}
+
+TEST(KeptCopiesOf, AMatrixTakeNoRoomForTiles) {
+  const Topology machine = two_gpu();
+  const auto peak = [&](std::string_view a, std::string_view b) {
+    return plan_gemm(product(machine, a, b), machine, machine.gpus(), tiled("gemmex")).peak_bytes[gpu0.index()];
+  };
+  EXPECT_LE(peak("g*", "host"), peak("host", "host") - 8 * 800 * 900 / 2);  // half of A or all of it
+  EXPECT_LE(peak("host", "g*"), peak("host", "host") - 8 * 800 * 700 / 2);
+}
+
+TEST(KeptCopiesOf, AMatrixAreNoTrafficOfAGrid) {
+  const Topology machine = two_gpu();
+  const Resources resources{machine};
+  const GemmProblem p = checked(product(machine, "g*", "host"));
+  for (const bool batch : {false, true})
+    EXPECT_EQ(grid_traffic(p, resources, machine.gpus(), {1, 2}, batch).total.value, 8 * (800 * 700 + 900 * 700))
+        << batch;
+}
+
+TEST(KeptCopiesOf, AMatrixAreNoTransfersOfTheModels) {
+  const Topology machine = two_gpu();
+  const GemmProblem p = checked(product(machine, "g*", "host"));
+  const WorkloadProblem workload = workload_problem(p, machine, machine.gpus(), 256, 1);
+  ASSERT_EQ(workload.operands.size(), 2U);
+  EXPECT_EQ(workload.operands[0].bytes.value, 8 * 800 * 700);
+  for (const MemoryId gpu : machine.gpus()) {
+    const OverlapProblem overlap = overlap_problem(p, machine, gpu);
+    EXPECT_FALSE(overlap.operands[0].get);
+    EXPECT_TRUE(overlap.operands[1].get);
+  }
+}
+
+TEST(KeptCopiesOf, AMatrixAskForNoRelays) {
+  for (const char* name : {"clx-ai", "summit-node", "pcie-tree-8", "meluxina-a100", "two-gpu", "karolina-hgx-a100"}) {
+    const Topology machine = test::shipped(name);
+    const Resources resources{machine};
+    GemmProblem p =
+        product(machine, machine.memory(machine.hosts()[0]).name, "g*", machine.memory(machine.gpus()[0]).name);
+    const bool with_copies = relays_help(checked(p), resources, machine.gpus());
+    p.place_b = p.place_a;
+    EXPECT_EQ(with_copies, relays_help(checked(p), resources, machine.gpus())) << name;
+  }
+}
+
+/// Where GPUs have no link to each other, each still has its copy.
+TEST(KeptCopiesOf, AMatrixNeedNoLinksBetweenGpus) {
+  auto description = test::shipped("two-gpu").description();
+  const NodeId host = description.memories[0].node;  // in the place of the switch between it and the GPUs
+  for (Link& link : description.links)
+    for (NodeId* end : {&link.from, &link.to})
+      if (description.nodes[end->index()].kind == NodeKind::network_switch) *end = host;
+  std::erase_if(description.links, [&](const Link& link) { return (link.from == host) == (link.to == host); });
+  const Topology apart{std::move(description)}, machine = two_gpu();
+  ASSERT_FALSE(apart.has_route(gpu0, gpu1));
+  const GemmProblem p = checked(product(machine, "g*", "host"));
+  EXPECT_EQ(supplied_devices(p, apart, apart.gpus()).size(), 2U);
+  EXPECT_EQ(directly_supplied(p, apart, apart.gpus()).size(), 2U);
+  Policy policy = tiled("gemmex");
+  policy.routing = Routing::initial, policy.batch = false;
+  EXPECT_EQ(plan_gemm(p, apart, apart.gpus(), policy).peak_bytes,
+            plan_gemm(p, machine, machine.gpus(), policy).peak_bytes);
 }
 
 }  // namespace

@@ -173,6 +173,38 @@ TEST(Blasx, FetchesFromOthersOnlyWhatEarlierBatchesBrought) {
   EXPECT_NEAR(copies.between, 4 * 32, 4);
 }
 
+/// Every tile that a GPU takes from another one was brought there by a batch whose kernels were handed over before.
+TEST(Blasx, TakesNothingOfABatchThatGoesOn) {
+  const Topology machine = shipped("clx-ai");
+  constexpr std::size_t batch = 4;
+  for (const std::int64_t side : {12288, 16384, 20480}) {
+    const Plan plan = planned(machine, policy("blasx"), cube(side));
+    std::map<MemoryId, std::vector<BufferId>> tiles;        // of C, by GPU, in the order of their first kernels
+    std::map<std::pair<MemoryId, std::size_t>, OpId> last;  // kernel of a batch
+    std::map<BufferId, std::size_t> first_used;             // the batch of the first kernel that reads a fetched tile
+    for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+      const Op& op = plan.ops[i];
+      if (op.kind != OpKind::gemm) continue;
+      const MemoryId gpu = plan.queue(op.queue).dst;
+      auto& of_gpu = tiles[gpu];
+      auto tile = std::ranges::find(of_gpu, op.y.buffer);
+      if (tile == of_gpu.end()) tile = of_gpu.insert(tile, op.y.buffer);
+      const std::size_t number = static_cast<std::size_t>(tile - of_gpu.begin()) / batch;
+      last.insert_or_assign({gpu, number}, OpId{i});
+      for (const View* view : {&op.a, &op.b}) first_used.try_emplace(view->buffer, number);
+    }
+    int checked = 0;
+    for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+      const Op& op = plan.ops[i];
+      const Queue& queue = plan.queue(op.queue);
+      if (op.kind != OpKind::copy || machine.is_host(queue.src) || machine.is_host(queue.dst)) continue;
+      EXPECT_LT((last.at({queue.src, first_used.at(op.a.buffer)})), OpId{i}) << side << ", operation " << i;
+      ++checked;
+    }
+    EXPECT_GT(checked, 10) << side;
+  }
+}
+
 // One GPU and eight tiles of C in two batches of four: the first tile of a batch goes home when the first one of the
 // next begins, behind the fetch of that one's C and before its first kernel. The last four go at the end.
 TEST(Blasx, WritesABatchBackWithTheNextOne) {
