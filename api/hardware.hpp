@@ -89,9 +89,10 @@ class Hardware {
   /// For a run of this plan. `users`: devices that will read or write the matrices.
   virtual std::unique_ptr<MemoryAccess> access(const BoundPlan& plan, const Matrices& matrices,
                                                std::span<const int> users, Pageable pageable) = 0;
-  /// A copy of the matrix on a GPU, with this leading dimension, for as long as someone holds it. Throws
-  /// MemoryShortage.
-  virtual std::shared_ptr<void> copy_to(MemoryId gpu, const Matrix& matrix, std::int64_t ld) = 0;
+  /// A copy of the matrix on each GPU, with this leading dimension, for as long as someone holds it; all are made at
+  /// once. Throws MemoryShortage.
+  virtual std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus, const Matrix& matrix,
+                                                       std::int64_t ld) = 0;
   virtual void register_memory(void* data, std::int64_t bytes) = 0;
   virtual void unregister_memory(void* data) = 0;
 

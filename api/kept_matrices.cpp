@@ -10,12 +10,28 @@ namespace {
 
 std::uintptr_t address(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
+bool meet(std::int64_t begin, std::int64_t size, std::int64_t other, std::int64_t other_size) {
+  return begin < other + other_size && other < begin + size;
+}
+
+/// Of the same array, blocks may lie between each other's columns without an element in common.
+bool share_elements(const Matrix& x, const Matrix& y) {
+  if (address(y.data) < address(x.data)) return share_elements(y, x);
+  const auto apart = static_cast<std::int64_t>(address(y.data) - address(x.data));
+  if (apart >= x.bytes()) return false;
+  const bool of_one_array = x.ld == y.ld && x.element == y.element && apart % x.element == 0;
+  const std::int64_t row = apart / x.element % x.ld, col = apart / x.element / x.ld;
+  if (!of_one_array || row + y.rows > x.ld) return true;
+  return meet(0, x.rows, row, y.rows) && meet(0, x.cols, col, y.cols);
+}
+
 }  // namespace
 
 void KeptMatrices::keep(Hardware& hardware, const Matrix& matrix, std::span<const MemoryId> gpus) {
-  std::erase_if(kept_, [&](const Kept& kept) { return kept.original.data == matrix.data; });
+  std::erase_if(kept_, [&](const Kept& kept) { return share_elements(kept.original, matrix); });
   Kept kept{matrix, Arena::leading(matrix.rows, matrix.element), {}};  // as tiles have
-  for (const MemoryId gpu : gpus) kept.copies.push_back({gpu, hardware.copy_to(gpu, matrix, kept.ld)});
+  std::vector<std::shared_ptr<void>> copies = hardware.copies_on(gpus, matrix, kept.ld);
+  for (std::size_t i = 0; i < gpus.size(); ++i) kept.copies.push_back({gpus[i], std::move(copies[i])});
   kept_.push_back(std::move(kept));
 }
 
@@ -43,12 +59,13 @@ std::optional<KeptMatrices::Part> KeptMatrices::part(const Matrix& matrix, std::
   return std::nullopt;
 }
 
+std::optional<tilerail::Matrices::Copy> KeptMatrices::Part::on(MemoryId gpu) const {
+  const auto copy = std::ranges::find(copies, gpu, &tilerail::Matrices::Copy::gpu);
+  return copy == copies.end() ? std::nullopt : std::optional{*copy};
+}
+
 bool KeptMatrices::overlaps(const Matrix& matrix) const {
-  return std::ranges::any_of(kept_, [&](const Kept& kept) {
-    const Matrix& whole = kept.original;
-    return address(matrix.data) < address(whole.data) + static_cast<std::uintptr_t>(whole.bytes()) &&
-           address(whole.data) < address(matrix.data) + static_cast<std::uintptr_t>(matrix.bytes());
-  });
+  return std::ranges::any_of(kept_, [&](const Kept& kept) { return share_elements(kept.original, matrix); });
 }
 
 }  // namespace tilerail::api

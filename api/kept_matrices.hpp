@@ -13,8 +13,8 @@ namespace tilerail::api {
 /// docs/model.md#kept-copies
 class KeptMatrices {
  public:
-  /// Gives each of these GPUs a copy of the matrix as it is now. What was kept of the same address is given up first.
-  /// Throws MemoryShortage, and then keeps nothing of it.
+  /// Gives each of these GPUs a copy of the matrix as it is now. What was kept and shares elements with it is given up
+  /// first, since it may have changed, too. Throws MemoryShortage, and then keeps nothing of it.
   void keep(Hardware& hardware, const Matrix& matrix, std::span<const MemoryId> gpus);
   /// Throws InputError for an address that is not kept.
   void release(const void* data);
@@ -23,10 +23,11 @@ class KeptMatrices {
   struct Part {
     std::int64_t ld = 0;
     std::vector<tilerail::Matrices::Copy> copies;  // in the order of the GPUs that were asked for
+    std::optional<tilerail::Matrices::Copy> on(MemoryId gpu) const;
   };
   /// Of a matrix that is part of one that each of these GPUs has a copy of: same elements, same leading dimension.
   std::optional<Part> part(const Matrix& matrix, std::span<const MemoryId> gpus) const;
-  /// Whether it has bytes in common with what is kept.
+  /// Whether it has elements in common with what is kept.
   bool overlaps(const Matrix& matrix) const;
 
  private:

@@ -53,8 +53,8 @@ class Session {
   MemoryId place(const Matrix& matrix, const char* name) const;
   Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;
   void use(Policy policy);
-  /// Where each GPU has a copy of the input: from now on its matrix is that, in this place with this leading dimension.
-  std::vector<tilerail::Matrices::Copy> take_kept(Matrix& input, MemoryId& place, std::int64_t& ld) const;
+  /// Inputs that are kept: from now on they and their places and leading dimensions in the problem are those of copies.
+  Copies take_kept(Matrices& matrices, GemmProblem& problem) const;
   struct Held {
     std::unique_ptr<BoundPlan> bound;
     PlanInfo info;

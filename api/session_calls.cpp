@@ -1,9 +1,11 @@
 // The calls of a session: where their matrices lie, their plans, and what is kept between them.
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "api/session.hpp"
@@ -63,15 +65,34 @@ void Session::release(const void* data) {
   kept_.release(data);
 }
 
-std::vector<tilerail::Matrices::Copy> Session::take_kept(Matrix& input, MemoryId& place, std::int64_t& ld) const {
-  if (!input.used()) return {};
-  const auto part = kept_.part(input, devices_);
-  if (!part) return {};
-  const auto [gpu, data] = part->copies.front();
-  place = topology_.find_memory(copies_name).value_or(gpu);  // one GPU has it where there is no other
-  ld = input.ld = part->ld;
-  input.data = data, input.location = topology_.memory(gpu).device;
-  return part->copies;
+/// Where C's GPU has both inputs, they are read there: such a call is mostly one kernel. Else each GPU reads its copy.
+Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
+  struct Input {
+    Matrix& matrix;
+    MemoryId& place;
+    std::int64_t& ld;
+    std::vector<tilerail::Matrices::Copy> copies = {};
+    std::optional<KeptMatrices::Part> kept = {};
+  };
+  std::array inputs{Input{matrices[0], problem.place_a, problem.lda}, Input{matrices[1], problem.place_b, problem.ldb}};
+  const MemoryId home = problem.place_c;
+  const bool on_gpu = matrices[2].location.has_value();
+  bool there = on_gpu;
+  for (Input& input : inputs) {
+    const bool at_home = on_gpu && input.place == home;
+    if (input.matrix.used() && !at_home) input.kept = kept_.part(input.matrix, devices_);
+    there = there && (at_home || (input.kept && input.kept->on(home)));
+  }
+  for (Input& input : inputs) {
+    if (!input.kept) continue;
+    const auto [gpu, data] = there ? *input.kept->on(home) : input.kept->copies.front();
+    const auto each_gpu = topology_.find_memory(copies_name);  // none where there is one GPU, which has it
+    input.place = there || !each_gpu ? gpu : *each_gpu;
+    input.ld = input.matrix.ld = input.kept->ld;
+    input.matrix.data = data, input.matrix.location = topology_.memory(gpu).device;
+    if (input.place != gpu) input.copies = std::move(input.kept->copies);
+  }
+  return {std::move(inputs[0].copies), std::move(inputs[1].copies)};
 }
 
 MemoryId Session::place(const Matrix& matrix, const char* name) const {
@@ -162,14 +183,7 @@ void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* give
   problem.place_c = place(matrices[2], "C");
   problem.place_a = matrices[0].used() ? place(matrices[0], "A") : problem.place_c;
   problem.place_b = matrices[1].used() ? place(matrices[1], "B") : problem.place_c;
-  // Matrices that all lie on one GPU are read there: the call is mostly one kernel.
-  const bool on_one_gpu =
-      matrices[2].location && problem.place_a == problem.place_c && problem.place_b == problem.place_c;
-  Copies copies;
-  if (!on_one_gpu) {
-    copies.a = take_kept(matrices[0], problem.place_a, problem.lda);
-    copies.b = take_kept(matrices[1], problem.place_b, problem.ldb);
-  }
+  const Copies copies = take_kept(matrices, problem);
 
   Stopwatch watch;
   Held& held = plan_for(problem, times);

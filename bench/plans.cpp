@@ -18,7 +18,7 @@ constexpr int chains_at_once = 8;
 class SyntheticPlan {
  public:
   explicit SyntheticPlan(const Topology& topology) : topology_{topology}, draft_{topology} {
-    for (std::size_t i = 0; i < topology.memories().size(); ++i)
+    for (std::size_t i = 0; i < topology.sources(); ++i)
       tiles_.push_back(draft_.tile_at(MemoryId{i}, 0, tile, tile, tile));
   }
 

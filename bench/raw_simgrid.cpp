@@ -69,7 +69,7 @@ void RawRun::build_platform(bool latency) {
     s4u::Link* link = simgrid_versions::add_link(zone, "group " + group.name, curve->saturated().value);
     groups.push_back(link->set_latency(0.0)->seal());
   }
-  const std::size_t n = topology_.memories().size();
+  const std::size_t n = topology_.sources();
   for (std::size_t pair = 0; pair < n * n; ++pair) {
     const MemoryId src{pair / n}, dst{pair % n};
     if (src == dst) continue;

@@ -19,14 +19,10 @@ std::span<const MemoryId> homes_of(const MemoryId& place, const Topology& topolo
 
 std::vector<MatrixBlock> matrix_blocks(std::int64_t rows, std::int64_t cols, MemoryId place, const Topology& topology) {
   const Memory& memory = topology.memory(place);
-  std::vector<MatrixBlock> blocks;
-  if (memory.pages == Pages::copies) {
-    for (const MemoryId gpu : memory.over) blocks.push_back({gpu, 0, 0, rows, cols});
-    return blocks;
-  }
   if (memory.pages != Pages::columns && memory.pages != Pages::rows) return {{place, 0, 0, rows, cols}};
   const bool by_rows = memory.pages == Pages::rows;
   const auto borders = even_borders(by_rows ? rows : cols, static_cast<int>(memory.over.size()));
+  std::vector<MatrixBlock> blocks;
   for (std::size_t i = 0; i < memory.over.size(); ++i) {
     const std::int64_t begin = borders[i], size = borders[i + 1] - begin;
     if (size > 0)

@@ -20,8 +20,7 @@ struct MatrixBlock {
 };
 
 /// A matrix of rows x cols whose place is `place`: blocks of its columns, or of its rows, in the hosts of a memory that
-/// stands for such, without those that are empty; the whole in each GPU where each has a copy; else the whole in one.
-/// docs/model.md#homes-on-several-hosts, docs/model.md#kept-copies
+/// stands for such, without those that are empty; else the whole in one. docs/model.md#homes-on-several-hosts
 std::vector<MatrixBlock> matrix_blocks(std::int64_t rows, std::int64_t cols, MemoryId place, const Topology& topology);
 
 /// The memories that tiles of such a matrix come from. `place` must outlive what it returns.

@@ -28,9 +28,15 @@ Buffer matrix_buffer(const GemmProblem& p, Buffer::Kind matrix) {
   return {Buffer::Kind::matrix_c, p.place_c, p.m, p.n, p.ldc, 0, p.dtype};
 }
 
-std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology) {
+std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology,
+                                   std::span<const MemoryId> devices) {
   const Buffer whole = matrix_buffer(problem, matrix);
   std::vector<Buffer> buffers;
+  if (topology.has_copies(whole.memory)) {
+    for (const MemoryId gpu : devices)
+      buffers.push_back({matrix, gpu, whole.rows, whole.cols, whole.ld, 0, whole.dtype});
+    return buffers;
+  }
   for (const MatrixBlock& block : matrix_blocks(whole.rows, whole.cols, whole.memory, topology))
     buffers.push_back({matrix, block.memory, block.rows, block.cols, whole.ld,
                        (block.col * whole.ld + block.row) * whole.element(), whole.dtype});
@@ -71,7 +77,7 @@ void PlanBuilder::expect(std::size_t ops) {
 
 BufferId PlanBuilder::add_matrix(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology) {
   const BufferId first{plan_.buffers.size()};
-  for (const Buffer& buffer : matrix_buffers(problem, matrix, topology)) add_buffer(buffer);
+  for (const Buffer& buffer : matrix_buffers(problem, matrix, topology, plan_.devices)) add_buffer(buffer);
   return first;
 }
 

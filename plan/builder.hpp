@@ -18,8 +18,10 @@ Plan empty_plan(const GemmProblem& problem, const Topology& topology);
 
 /// The buffer of a matrix of the problem as a whole, in its place.
 Buffer matrix_buffer(const GemmProblem& problem, Buffer::Kind matrix);
-/// The buffers of its blocks, one for each memory that it is in (model/matrix_blocks.hpp).
-std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology);
+/// The buffers of its blocks, one for each memory that it is in (model/matrix_blocks.hpp); of copies, those of these
+/// devices.
+std::vector<Buffer> matrix_buffers(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology,
+                                   std::span<const MemoryId> devices);
 
 /// Readers and writers of some memory, at most one operation a queue: the last, since a FIFO queue orders the others.
 /// They may be added in any order.
@@ -61,7 +63,8 @@ class PlanBuilder {
   QueueId compute_queue(MemoryId gpu, int index) { return queue(Queue::Kind::compute, gpu, gpu, index); }
   QueueId copy_queue(MemoryId src, MemoryId dst, int index = 0) { return queue(Queue::Kind::copy, src, dst, index); }
   BufferId add_buffer(const Buffer& buffer);
-  /// Adds the blocks of a matrix. What it returns stands for the whole matrix in views that `in_block` is asked about.
+  /// Adds the blocks of a matrix, or the copies of the plan's devices. What it returns stands for the whole matrix in
+  /// views that `in_block` is asked about.
   BufferId add_matrix(const GemmProblem& problem, Buffer::Kind matrix, const Topology& topology);
   /// The same region as a view of the block that it is in; what is in no block as a whole is a fault of the caller's.
   View in_block(const View& region) const;

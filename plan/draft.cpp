@@ -1,6 +1,7 @@
 #include "plan/draft.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "plan/builder.hpp"
 
@@ -52,6 +53,7 @@ View PlanDraft::tile(MemoryId memory, std::int64_t rows, std::int64_t cols) {
 View PlanDraft::tile_at(MemoryId memory, std::int64_t offset, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
   const Buffer buffer{Buffer::Kind::tile, memory, rows, cols, std::max<std::int64_t>(1, ld), offset,
                       plan.problem.dtype};
+  assert(memory.index() < plan.peak_bytes.size());
   std::int64_t& peak = plan.peak_bytes[memory.index()];
   peak = std::max(peak, offset + buffer.ld * cols * buffer.element());
   plan.buffers.push_back(buffer);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "model/machine/spread_memories.hpp"
 #include "plan/builder.hpp"
 #include "plan/memory_needs.hpp"
 
@@ -217,7 +218,8 @@ void require_blocks(const Plan& plan, const Topology& topology) {
     for (const Buffer& buffer : plan.buffers)
       if (buffer.kind == kind) there.push_back(buffer);
     const MemoryId place = matrix_buffer(plan.problem, kind).memory;
-    if (!there.empty() && !std::ranges::equal(there, matrix_buffers(plan.problem, kind, topology), same_block))
+    if (!there.empty() &&
+        !std::ranges::equal(there, matrix_buffers(plan.problem, kind, topology, plan.devices), same_block))
       throw InputError{fmt::format("plan: the buffers of {} are not those of a matrix of this shape in '{}' of '{}'",
                                    name, topology.memory(place).name, topology.name())};
   }
@@ -253,7 +255,7 @@ void require_fit(const Plan& plan, const Topology& topology) {
     throw InputError{fmt::format("plan: made for machine '{}', whose memories are not those of '{}': {}", plan.machine,
                                  topology.name(), difference(plan.memories, topology))};
   for (const Queue& q : plan.queues) {
-    if (q.kind == Queue::Kind::compute && (topology.is_host(q.dst) || topology.has_copies(q.dst)))
+    if (q.kind == Queue::Kind::compute && !topology.is_gpu(q.dst))
       throw InputError{fmt::format("plan: a compute queue on '{}', which is not a GPU", topology.memory(q.dst).name)};
     if (!topology.has_route(q.src, q.dst))
       throw InputError{fmt::format(
@@ -261,10 +263,18 @@ void require_fit(const Plan& plan, const Topology& topology) {
           "add a link",
           topology.memory(q.src).name, topology.memory(q.dst).name, topology.name())};
   }
+  for (const Queue& q : plan.queues)
+    if (topology.has_copies(q.src) || topology.has_copies(q.dst))
+      throw InputError{
+          fmt::format("plan: a queue at '{}', which stands for all GPUs; expected one of them", copies_name)};
+  for (const Buffer& buffer : plan.buffers)
+    if (topology.has_copies(buffer.memory))
+      throw InputError{
+          fmt::format("plan: a buffer in '{}', which stands for all GPUs; expected one of them", copies_name)};
   require_blocks(plan, topology);
   for (const auto* gpus : {&plan.devices, &plan.origin.given})
     for (const MemoryId gpu : *gpus)
-      if (topology.is_host(gpu) || topology.has_copies(gpu))
+      if (!topology.is_gpu(gpu))
         throw InputError{fmt::format("plan: names '{}' as a GPU, which it is not", topology.memory(gpu).name)};
   check_capacities(memory_needs(plan), topology, plan.devices, "plan");
 }

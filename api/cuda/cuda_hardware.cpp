@@ -31,7 +31,8 @@ class CudaBoundPlan final : public BoundPlan {
     bound_->plan.problem.alpha = alpha, bound_->plan.problem.beta = beta;
   }
   CudaPlan& bound() const { return *bound_; }
-  /// cuda::may_read_ahead, which looks at all copies of C: once, and only for those who copy pageable memory.
+  /// cuda::may_read_ahead, which looks at all copies of C: once, and only for those who copy pageable memory. Under the
+  /// lock of the session, as all that is asked of a bound plan.
   bool may_stage(const Topology& topology) const {
     if (!may_stage_) may_stage_ = cuda::may_read_ahead(bound_->plan, topology);
     return *may_stage_;
@@ -120,23 +121,27 @@ class CudaHardware final : public Hardware {
     return std::make_unique<cuda::MatrixAccess>(matrices, users, pageable);
   }
 
-  std::shared_ptr<void> copy_to(MemoryId gpu, const Matrix& matrix, std::int64_t ld) override {
-    const int device = executor_->ordinal(gpu);
-    const cuda::DeviceScope scope{device};
-    const auto bytes = static_cast<std::size_t>(ld * matrix.cols * matrix.element);
-    void* data = nullptr;
-    if (cudaMalloc(&data, bytes) != cudaSuccess) {
-      cudaGetLastError();
-      throw MemoryShortage{fmt::format("a copy of {} does not fit in the free memory of CUDA device {}",
-                                       bytes_text(static_cast<double>(bytes)), device)};
-    }
-    std::shared_ptr<void> copy{data, [](void* memory) { cudaFree(memory); }};
+  std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus, const Matrix& matrix,
+                                               std::int64_t ld) override {
+    std::vector<int> devices;
+    for (const MemoryId gpu : gpus) devices.push_back(executor_->ordinal(gpu));
+    std::vector<std::shared_ptr<void>> copies;
+    for (const int device : devices) copies.push_back(allocated(device, ld * matrix.cols * matrix.element));
+    // Page-locked meanwhile, so that the copies run beside each other.
+    const cuda::MatrixAccess access{{matrix}, devices, Pageable::registered};
     const auto pitch = [&](std::int64_t rows) { return static_cast<std::size_t>(rows * matrix.element); };
-    cuda::check(cudaMemcpy2D(data, pitch(ld), matrix.data, pitch(matrix.ld), pitch(matrix.rows),
-                             static_cast<std::size_t>(matrix.cols), cudaMemcpyDefault),
-                "copying a matrix to keep");
-    cuda::check(cudaDeviceSynchronize(), "copying a matrix to keep");
-    return copy;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const cuda::DeviceScope scope{devices[i]};
+      cuda::check(
+          cudaMemcpy2DAsync(copies[i].get(), pitch(ld), access.pointers()[0], pitch(matrix.ld), pitch(matrix.rows),
+                            static_cast<std::size_t>(matrix.cols), cudaMemcpyDefault, cudaStreamPerThread),
+          keeping);
+    }
+    for (const int device : devices) {
+      const cuda::DeviceScope scope{device};
+      cuda::check(cudaStreamSynchronize(cudaStreamPerThread), keeping);
+    }
+    return copies;
   }
 
   void register_memory(void* data, std::int64_t bytes) override {
@@ -166,6 +171,18 @@ class CudaHardware final : public Hardware {
 
  private:
   static constexpr const char* waiting = "waiting for the caller's stream";
+  static constexpr const char* keeping = "copying a matrix to keep";
+
+  static std::shared_ptr<void> allocated(int device, std::int64_t bytes) {
+    const cuda::DeviceScope scope{device};
+    void* memory = nullptr;
+    if (cudaMalloc(&memory, static_cast<std::size_t>(bytes)) != cudaSuccess) {
+      cudaGetLastError();
+      throw MemoryShortage{fmt::format("a copy of {} does not fit in the free memory of CUDA device {}",
+                                       bytes_text(static_cast<double>(bytes)), device)};
+    }
+    return {memory, [](void* data) { cudaFree(data); }};
+  }
 
   int devices_;
   std::unique_ptr<CudaExecutor> executor_;

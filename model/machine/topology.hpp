@@ -207,9 +207,10 @@ class Topology {
     return m.over.empty() ? std::span{&id, 1} : std::span{m.over};
   }
   bool is_host(MemoryId id) const { return memory(id).kind == NodeKind::host; }
+  bool is_gpu(MemoryId id) const { return memory(id).kind == NodeKind::gpu && !has_copies(id); }
   /// Whether `memory` has all of a matrix whose place is `place`: it is that place, or a GPU of which each has a copy.
   bool has_all_of(MemoryId place, MemoryId memory) const {
-    return place == memory || (has_copies(place) && !is_host(memory));
+    return place == memory || (has_copies(place) && is_gpu(memory));
   }
   bool has_copies(MemoryId place) const { return memory(place).pages == Pages::copies; }
   std::optional<MemoryId> find_gpu(int device) const;

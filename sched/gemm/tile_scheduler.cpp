@@ -193,7 +193,7 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
   std::vector<MemoryId> read, written;
   const auto add = [&](Buffer::Kind matrix, std::vector<MemoryId>& to) {
     if (topology_.has_copies(matrix_buffer(problem_, matrix).memory)) return;
-    for (const Buffer& buffer : matrix_buffers(problem_, matrix, topology_)) to.push_back(buffer.memory);
+    for (const Buffer& buffer : matrix_buffers(problem_, matrix, topology_, devices_)) to.push_back(buffer.memory);
   };
   add(Buffer::Kind::matrix_a, read), add(Buffer::Kind::matrix_b, read), add(Buffer::Kind::matrix_c, written);
   if (problem_.beta != 0) read.insert(read.end(), written.begin(), written.end());
@@ -241,8 +241,7 @@ bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
 /// memory=cubes: where tiles would not fit and all matrices are on a host, cubes of the largest side T_L (a multiple
 /// of the tile) that does fit, to be run one after another (thesis 4.2.3.1). Otherwise the whole region.
 std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisions& decisions) const {
-  const bool on_host =
-      topology_.is_host(problem_.place_a) && topology_.is_host(problem_.place_b) && topology_.is_host(problem_.place_c);
+  const bool on_host = homes_on_hosts(problem_, topology_);
   if (decisions.memory != MemoryChoice::cubes || !decisions.caching || !on_host || fits(all, decisions)) return {all};
   const auto cube = [&](std::int64_t side) {
     return Region{{0, std::min(side, all.m.end)}, {0, std::min(side, all.n.end)}, {0, std::min(side, all.k.end)}};

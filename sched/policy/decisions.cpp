@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "model/machine/machine_facts.hpp"
@@ -59,9 +60,13 @@ std::string shares_text(const std::vector<double>& shares) {
 
 }  // namespace
 
+bool homes_on_hosts(const GemmProblem& p, const Topology& topology) {
+  return std::ranges::all_of(std::array{p.place_a, p.place_b, p.place_c},
+                             [&](MemoryId place) { return topology.is_host(place) || topology.has_copies(place); });
+}
+
 bool stages_homes(const GemmProblem& p, const Topology& topology) {
-  const bool on_hosts = topology.is_host(p.place_a) && topology.is_host(p.place_b) && topology.is_host(p.place_c);
-  return !on_hosts && !gpus_have_own_links(topology);
+  return !homes_on_hosts(p, topology) && !gpus_have_own_links(topology);
 }
 
 Decisions decide(const Question& q, std::int64_t tile, Grid grid) {

@@ -46,6 +46,9 @@ struct Decisions {
   double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;
 };
 
+/// Whether no matrix is on a GPU, but for copies that each has.
+bool homes_on_hosts(const GemmProblem& problem, const Topology& topology);
+
 /// Whether peer-copies=staged-home can stage anything: a matrix is on a GPU, and some GPUs have no links of their own.
 bool stages_homes(const GemmProblem& problem, const Topology& topology);
 

@@ -43,10 +43,7 @@ class Facts {
     });
   }
   bool copies_between_gpus() const { return may_copy_between_gpus(problem, asked_.topology, asked_.devices); }
-  bool on_hosts() const {
-    return std::ranges::all_of(std::array{problem.place_a, problem.place_b, problem.place_c},
-                               [&](MemoryId place) { return asked_.topology.is_host(place); });
-  }
+  bool on_hosts() const { return homes_on_hosts(problem, asked_.topology); }
   /// Whether some candidate may have another value of the field than the policy.
   bool varies(std::string_view key) const { return asked_.varies(key); }
   /// Whether some tile may go to several GPUs in one chain.

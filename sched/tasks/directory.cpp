@@ -31,9 +31,11 @@ void TileDirectory::find_copies(BufferId home) {
   const auto known = [home](const Copied& copied) { return copied.home == home; };
   if (!context_.topology.has_copies(matrix_buffer(plan.problem, matrix).memory) || std::ranges::any_of(copied_, known))
     return;
-  Copied copied{home, std::vector<BufferId>(context_.devices.size(), home)};
-  for (std::size_t b = home.index(); b < plan.buffers.size() && plan.buffers[b].kind == matrix; ++b)
-    if (const auto device = device_at(plan.buffers[b].memory)) copied.of_device[*device] = BufferId{b};
+  Copied copied{home, {}};
+  for (std::size_t d = 0; d < context_.devices.size(); ++d) {
+    copied.of_device.push_back(BufferId{home.index() + d});  // one a device, in their order (plan/builder.hpp)
+    assert(plan.buffer(copied.of_device.back()).memory == context_.devices[d]);
+  }
   copied_.push_back(std::move(copied));
 }
 

@@ -19,8 +19,7 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
   std::vector<MemoryId> sorted{devices.begin(), devices.end()};
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (sorted[i].value < 0 || sorted[i].index() >= topology.memories().size() || topology.is_host(sorted[i]) ||
-        topology.has_copies(sorted[i]))
+    if (sorted[i].value < 0 || sorted[i].index() >= topology.memories().size() || !topology.is_gpu(sorted[i]))
       throw InputError{
           fmt::format("devices: memory {} is not a GPU of machine '{}'", sorted[i].value, topology.name())};
     if (i > 0 && sorted[i] == sorted[i - 1])

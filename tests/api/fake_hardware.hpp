@@ -86,18 +86,22 @@ class FakeHardware final : public Hardware {
     log_->steps.push_back("access");
     return std::make_unique<Access>(matrices, log_);
   }
-  std::shared_ptr<void> copy_to(MemoryId gpu, const Matrix& matrix, std::int64_t ld) override {
-    if (const auto room = log_->room.find(gpu); room != log_->room.end() && room->second < matrix.bytes())
-      throw MemoryShortage{"made to be short of memory"};
-    const auto copy =
-        std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(ld * matrix.cols * matrix.element));
-    for (std::int64_t col = 0; col < matrix.cols; ++col)
-      std::memcpy(copy->data() + col * ld * matrix.element,
-                  static_cast<const std::byte*>(matrix.data) + col * matrix.ld * matrix.element,
-                  static_cast<std::size_t>(matrix.rows * matrix.element));
-    ++log_->copies;
-    log_->on_device[copy->data()] = machine().memory(gpu).device;
-    return {copy, copy->data()};
+  std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus, const Matrix& matrix,
+                                               std::int64_t ld) override {
+    std::vector<std::shared_ptr<void>> copies;
+    for (const MemoryId gpu : gpus) {
+      if (const auto room = log_->room.find(gpu); room != log_->room.end() && room->second < matrix.bytes())
+        throw MemoryShortage{"made to be short of memory"};
+      const auto bytes = [&](std::int64_t rows) { return static_cast<std::size_t>(rows * matrix.element); };
+      const auto copy = std::make_shared<std::vector<std::byte>>(bytes(ld * matrix.cols));
+      for (std::int64_t col = 0; col < matrix.cols; ++col)
+        std::memcpy(copy->data() + bytes(col * ld), static_cast<const std::byte*>(matrix.data) + bytes(col * matrix.ld),
+                    bytes(matrix.rows));
+      ++log_->copies;
+      log_->on_device[copy->data()] = machine().memory(gpu).device;
+      copies.emplace_back(copy, copy->data());
+    }
+    return copies;
   }
   void register_memory(void*, std::int64_t) override {}
   void unregister_memory(void*) override { throw InputError{"not registered"}; }

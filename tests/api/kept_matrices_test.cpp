@@ -136,11 +136,33 @@ TEST_F(KeptMatrices, AreThoseOfTheGpuThatComputes) {
         std::fill_n(static_cast<double*>(const_cast<void*>(data)), 40, std::numeric_limits<double>::quiet_NaN());
     session_->gemm(call.x, nullptr, nullptr);
     EXPECT_EQ(log_->plan->devices, std::vector<MemoryId>{MemoryId{1 + device}});
-    EXPECT_EQ(place_of_a(), "g*");
+    EXPECT_EQ(log_->steps, std::vector<std::string>{"single"}) << "B, C and a copy of A are there";
+    EXPECT_EQ(place_of_a(), device == 0 ? "gpu0" : "gpu1");
     call.expect_right();
     session_->release(call.x.a);
     log_->on_device.clear();
   }
+}
+
+/// A block of what is kept is changed and kept again: the whole is not what it was.
+TEST_F(KeptMatrices, AreGivenUpWithAnyPartThatIsKeptAgain) {
+  Multiplication call{40, 50, 64, 1, 0};
+  keep_a(call);
+  call.a[5 + 3 * static_cast<std::size_t>(call.x.lda)] += 100;
+  session_->keep(call.a.data() + 3 * call.x.lda, call.x.m, 2, call.x.lda, sizeof(double));
+  session_->gemm(call.x, nullptr, nullptr);
+  EXPECT_EQ(place_of_a(), "host");
+  call.expect_right();
+}
+
+TEST_F(KeptMatrices, LeaveTheRowsBesideThemToC) {
+  Multiplication call{40, 50, 64, 1, 0};
+  std::vector<double> panels(100 * 64, 1);  // rows 0 to 39 are kept, 45 to 84 are C
+  session_->keep(panels.data(), 40, 64, 100, sizeof(double));
+  call.x.c = panels.data() + 45, call.x.ldc = 100;
+  EXPECT_NO_THROW(session_->gemm(call.x, nullptr, nullptr));
+  call.x.c = panels.data() + 39;
+  expect_input_error([&] { session_->gemm(call.x, nullptr, nullptr); }, {"matrix C", "kept"});
 }
 
 TEST_F(KeptMatrices, HaveAShape) {

@@ -133,12 +133,12 @@ class Context {
 
   /// For products in sequence that share an input: copies it to each device of the context, now. Until `release`,
   /// products that read it as A or B, or a part of it (with the same leading dimension), take the copies, so that
-  /// nothing of it crosses a link; where all matrices of a product lie on one GPU, it reads them there. What is kept
-  /// must not change: whoever changes it calls `keep` again, which copies anew, and who frees it calls `release` first,
-  /// or what is allocated there next is taken for it. It takes as much memory of each device; where devices are set
-  /// that have no copy, it is read as if it were not kept. Throws InputError when the shape is not legal or a device
-  /// has too little memory: then nothing of it is kept. gemm throws InputError for a C that lies in it.
-  /// docs/model.md#kept-copies
+  /// nothing of it crosses a link; where C's GPU has both inputs, it reads them there. Writes to it must have ended,
+  /// but for those in default streams. What is kept must not change: whoever changes it calls `keep` again, which
+  /// copies anew, and who frees it calls `release` first, or what is allocated there next is taken for it. It takes as
+  /// much memory of each device; where devices are set that have no copy, it is read as if it were not kept. Throws
+  /// InputError when the shape is not legal or a device has too little memory: then nothing of it is kept. gemm throws
+  /// InputError for a C that lies in it. docs/model.md#kept-copies
   void keep(const double* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);
   void keep(const float* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);
   void keep(const Half* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);

@@ -175,8 +175,11 @@ Matrices MatrixPools::of(const Plan& plan, std::uint64_t seed) {
   std::byte* const c = pool(p.place_c).data() + pool(p.place_c).bytes() - layout.sizes.c;
   plan_ = &plan, seed_ = seed;
   matrices_ = {pool(layout.of_a.front()).data(), pool(layout.of_b.front()).data() + layout.start_of_b, c};
-  for (const MemoryId gpu : layout.of_a) matrices_.copies_of_a.push_back({gpu, pool(gpu).data()});
-  for (const MemoryId gpu : layout.of_b) matrices_.copies_of_b.push_back({gpu, pool(gpu).data() + layout.start_of_b});
+  const Topology& topology = executor_.topology();
+  if (topology.has_copies(p.place_a))
+    for (const MemoryId gpu : layout.of_a) matrices_.copies_of_a.push_back({gpu, pool(gpu).data()});
+  if (topology.has_copies(p.place_b))
+    for (const MemoryId gpu : layout.of_b) matrices_.copies_of_b.push_back({gpu, pool(gpu).data() + layout.start_of_b});
   return matrices_;
 }
 

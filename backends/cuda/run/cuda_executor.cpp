@@ -22,7 +22,6 @@
 #include "backends/cuda/run/tracer.hpp"
 #include "model/base/error.hpp"
 #include "model/base/memory_shortage.hpp"
-#include "plan/builder.hpp"
 #include "plan/validate.hpp"
 
 namespace tilerail {
@@ -182,14 +181,10 @@ std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
   return made;
 }
 
-/// Null for what a GPU that takes no part has a copy of.
 std::byte* CudaExecutor::State::start_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const {
   const bool on_host = topology_.is_host(buffer.memory);
   if (buffer.kind == Buffer::Kind::tile)
     return (on_host ? host_arena_.data() : devices_[buffer.memory.index()]->arena()) + buffer.offset;
-  if (topology_.has_copies(matrix_buffer(plan.problem, buffer.kind).memory) &&
-      std::ranges::find(plan.devices, buffer.memory) == plan.devices.end())
-    return nullptr;
   const auto which = static_cast<std::size_t>(buffer.kind);
   void* const pointer = std::array{matrices.a_in(buffer.memory), matrices.b_in(buffer.memory), matrices.c}[which];
   const auto device = on_host ? std::nullopt : std::optional{ordinal(buffer.memory)};
@@ -199,7 +194,7 @@ std::byte* CudaExecutor::State::start_of(const Buffer& buffer, const Plan& plan,
 }
 
 void CudaExecutor::State::poison(const Plan& plan) const {
-  for (std::size_t m = 0; m < devices_.size(); ++m)
+  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
     if (devices_[m] && plan.peak_bytes[m] > 0) devices_[m]->fill_arena(nan_byte, plan.peak_bytes[m]);
 }
 
@@ -208,11 +203,12 @@ CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, 
   reserve_arenas(plan.plan);
   if (options_.poison) poison(plan.plan);
   std::vector<std::byte*> starts;
+  starts.reserve(plan.plan.buffers.size());
   for (const Buffer& buffer : plan.plan.buffers) starts.push_back(start_of(buffer, plan.plan, matrices));
   if (!pageable.any()) return cuda::PlanRun{plan, starts, tracer}.run(pool_);
   std::vector<int> ordinals;
   for (std::size_t m = 0; m < topology_.memories().size(); ++m)
-    ordinals.push_back(topology_.memory(MemoryId{m}).device < 0 ? -1 : ordinal(MemoryId{m}));
+    ordinals.push_back(topology_.is_gpu(MemoryId{m}) ? ordinal(MemoryId{m}) : -1);
   cuda::StagedCopies staged{staging_, plan.plan, pageable, starts, ordinals};
   return cuda::PlanRun{plan, starts, tracer, &staged}.run(pool_);
 }
