@@ -30,9 +30,10 @@ def paper_of(name: str) -> Paper:
 
 def run_one(paper: Paper, tilerail: Tilerail, options, version: str) -> Outcome:
     arguments = ["--tilerail", options.tilerail, "--jobs", str(options.jobs)] + (["--quick"] if options.quick else [])
-    outcome = paper.study(tilerail, paper.parser().parse_args(arguments))
+    parsed = paper.parser().parse_args(arguments)
+    outcome = paper.study(tilerail, parsed)
     command = f"tilerail experiment run {paper.name}" + (" --quick" if options.quick else "")
-    paper.save(outcome, os.path.join(options.output, paper.name), version, command)
+    paper.save(outcome, os.path.join(options.output, paper.name), version, command, paper.is_part(parsed))
     return outcome
 
 
@@ -88,14 +89,15 @@ Written by `tilerail experiment run all{quick} --{only} --page {path}` ({version
 
 On the right of a figure each dot is a value of ours. The green band is the tolerance around what was published or
 measured, or a target of ours, and is drawn equally wide for all; a red dot lies outside. *Fitted*: of those that are
-within, how many compare rows that a figure of the simulation was fitted to; they tell how well a mechanism fits.
+within, how many compare what a figure of the simulation was fitted to, or taken from; they tell how well a mechanism
+fits, not how well it predicts.
 
 | experiment | within | of | fitted |
 |---|---|---|---|
 """
     text += "".join(f"| {' | '.join(cells)} |\n" for *cells, _ in summary(outcomes)[1:])
-    for title, names in PAPERS.items():
-        if found := [name for name in names if name in outcomes]:
+    for title, of_paper in PAPERS.items():
+        if found := [name for name in of_paper if name in outcomes]:
             text += f"\n## {title}\n\n" + "\n".join(section(name, outcomes[name], drawn, quick) for name in found)
     folder = path.parent / FIGURES
     folder.mkdir(parents=True, exist_ok=True)
@@ -113,6 +115,7 @@ def main() -> None:
     chosen = options.only or NAMES
     if unknown := [name for name in chosen if name not in NAMES]:
         raise Failure(f"--only: '{unknown[0]}' is none of {', '.join(NAMES)}")
+    check_free([os.path.join(options.output, file) for file in ("all.csv", "some.csv", "all.journal")])
     for name in chosen:
         check_free(paper_of(name).files(os.path.join(options.output, name)), [os.path.join(options.output, name)])
     if options.page:

@@ -114,13 +114,15 @@ def traced_runs() -> list[Run]:
     return list(runs.values())
 
 
-def findings_of(runs: list[Run]) -> list[Finding]:
+def findings_of(runs: list[Run], of_others: bool) -> list[Finding]:
+    """`of_others`: other traces than ours."""
     simulated = {(run.place, run.name): run for run in runs if not run.measured}
     found = []
 
     def beside(traced: Run, what: str, theirs: float, ours: float, tolerance: str, unit: str = "") -> None:
+        """How copies share links was fitted to the times of the same traces (machines.md)."""
         found.append(Finding(Value(f"{traced.name} {traced.place}, {what}", "thesis figure 3.5, traces", theirs, theirs,
-                                   tolerance, unit), ours))
+                                   tolerance, unit), ours, unit != "" and not of_others))
 
     for traced in runs:
         if not traced.measured or (traced.place, traced.name) not in simulated:
@@ -244,7 +246,7 @@ def study(tilerail, options) -> Outcome:
              for run in runs for pair, link in run.links.items()]
     columns = ["place", "policy", "measured", "src", "dst", "transfers", "bytes", "latency_s", "gb_per_s",
                "published_gb_per_s", "busy_s", "run_s", *BOUND_COLUMNS]
-    return Outcome(MACHINE, columns, rows, findings_of(runs), tables,
+    return Outcome(MACHINE, columns, rows, findings_of(runs, options.measured is not None), tables,
                    lambda figure: draw(figure, memories, pairs, published, runs))
 
 

@@ -81,7 +81,8 @@ def figures(results: Results, problems: list[Product]) -> dict[str, float]:
     for part, of in split.items():
         for variant in results.variants:
             ours[f"{variant}, rate, {part}"] = results.rate(of, variant)
-            ours[f"{variant}, efficiency, {part}"] = results.efficiency(of, variant)
+            if variant.startswith("select"):  # others use all GPUs: their efficiency is their rate over the same watts
+                ours[f"{variant}, efficiency, {part}"] = results.efficiency(of, variant)
             for other in OTHERS if variant.startswith("select") else ():
                 ours[f"{variant} over {other}, speed, {part}"] = results.factor(of, variant, other, seconds_of)
                 ours[f"{variant} over {other}, efficiency, {part}"] = results.factor(of, variant, other, joules)

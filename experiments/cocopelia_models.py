@@ -65,7 +65,7 @@ def error_findings(errors: dict) -> list[Finding]:
         value = published[f"{kind}, {model.upper()}, median error"]
         of = "" if kind == "daxpy" else f" {routine}"
         name = f"{kind}{of} on testbed {testbed}, {model.upper()}, median"
-        findings.append(Finding(dataclasses.replace(value, name=name), quantile(values, 0.5)))
+        findings.append(Finding(dataclasses.replace(value, name=name), quantile(values, 0.5), kind == "CoCoPeLia"))
     return findings
 
 

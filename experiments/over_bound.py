@@ -13,8 +13,8 @@ import statistics
 import tempfile
 import tomllib
 
-from harness import (Failure, Parser, Tilerail, aligned, command_text, names, page_file, run_experiment, save_text,
-                     sizes, write_csv)
+from harness import (Failure, Parser, Tilerail, aligned, check_free, command_text, names, page_file, run_experiment,
+                     save_text, sizes, write_csv)
 from tilerail.timeline import Timeline, read_timeline
 
 NAME = "over_bound"
@@ -237,12 +237,17 @@ def main() -> None:
     parser.add_argument("--page", type=page_file, metavar="FILE",
                         help="write both tables as a page of the documentation, too")
     options = parser.parse_args()
+    check_free([os.path.join(options.output, f"{NAME}.csv")])
     tilerail = Tilerail(options.tilerail, options.jobs)
     version = tilerail.version()
     chosen = options.machines or [line.split()[0] for line in tilerail.run(["topo", "list"]).splitlines()]
-    machines = {name: tomllib.loads(tilerail.run(["topo", "show", "--flat", name])) for name in chosen}
-    wanted = [problem for name, machine in machines.items() for problem in
-              problems_of(name, sum(memory["kind"] == "gpu" for memory in machine["memory"]), options.sizes)]
+    try:
+        machines = {name: tomllib.loads(tilerail.run(["topo", "show", "--flat", name])) for name in chosen}
+        gpus = {name: sum(memory["kind"] == "gpu" for memory in machine["memory"])
+                for name, machine in machines.items()}
+    except (tomllib.TOMLDecodeError, KeyError, TypeError):
+        raise Failure(f"--tilerail: '{options.tilerail}' does not show machines as tilerail does") from None
+    wanted = [problem for name in machines for problem in problems_of(name, gpus[name], options.sizes)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = dict(zip(wanted, pool.map(lambda each: simulate(tilerail, each, machines[each.machine]), wanted)))
     if not any(results.values()):

@@ -116,7 +116,8 @@ void add_buffer(const JsonReader& r, Plan& plan) {
 
 RuntimeCosts read_runtime(const JsonReader& r) {
   r.only({"task_s", "request_s", "peer_s", "call_s", "duplex"});
-  const auto cost = [&](const char* key) { return Seconds{r.at(key).not_negative()}; };
+  constexpr double most = 1e4;  // s: more than a policy can ask for, of as many GPUs as there can be
+  const auto cost = [&](const char* key) { return Seconds{r.at(key).not_negative(most)}; };
   return {cost("task_s"), cost("request_s"), cost("peer_s"), cost("call_s"), r.at("duplex").boolean()};
 }
 

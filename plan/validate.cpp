@@ -71,12 +71,16 @@ class Checker {
   /// The bound that a plan is compared with is that of these GPUs.
   void given() const {
     const std::vector<MemoryId>& all = plan_.origin.given;
-    for (auto gpu = all.begin(); gpu != all.end(); ++gpu)
-      if (std::find(all.begin(), gpu, *gpu) != gpu)
-        fail(fmt::format("/origin/given: names memory {} twice; expected each GPU once", gpu->value));
+    each_once(plan_.devices, "/devices"), each_once(all, "/origin/given");
     for (const MemoryId gpu : plan_.devices)
       if (!all.empty() && std::ranges::find(all, gpu) == all.end())
         fail(fmt::format("/origin/given: lacks memory {} of /devices; expected all of them", gpu.value));
+  }
+
+  void each_once(const std::vector<MemoryId>& gpus, const char* field) const {
+    for (auto gpu = gpus.begin(); gpu != gpus.end(); ++gpu)
+      if (std::find(gpus.begin(), gpu, *gpu) != gpu)
+        fail(fmt::format("{}: names memory {} twice; expected each GPU once", field, gpu->value));
   }
 
   void queue(std::size_t i) {
@@ -263,14 +267,10 @@ void require_fit(const Plan& plan, const Topology& topology) {
           "add a link",
           topology.memory(q.src).name, topology.memory(q.dst).name, topology.name())};
   }
-  for (const Queue& q : plan.queues)
-    if (topology.has_copies(q.src) || topology.has_copies(q.dst))
-      throw InputError{
-          fmt::format("plan: a queue at '{}', which stands for all GPUs; expected one of them", copies_name)};
-  for (const Buffer& buffer : plan.buffers)
-    if (topology.has_copies(buffer.memory))
-      throw InputError{
-          fmt::format("plan: a buffer in '{}', which stands for all GPUs; expected one of them", copies_name)};
+  const auto copies = [&](MemoryId memory) { return topology.has_copies(memory); };
+  if (std::ranges::any_of(plan.queues, [&](const Queue& q) { return copies(q.src) || copies(q.dst); }) ||
+      std::ranges::any_of(plan.buffers, copies, &Buffer::memory))
+    throw InputError{fmt::format("plan: a queue or a buffer at '{}'; expected one of the GPUs", copies_name)};
   require_blocks(plan, topology);
   for (const auto* gpus : {&plan.devices, &plan.origin.given})
     for (const MemoryId gpu : *gpus)

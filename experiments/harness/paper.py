@@ -46,7 +46,7 @@ class Paper:
             self.arguments(parser)
         return parser
 
-    def figure(self, figure_type, outcome: Outcome):
+    def figure(self, figure_type, outcome: Outcome, is_part: bool):
         """What the study draws, and the verdict on its right."""
         right = 5.0 if outcome.findings else 0.0
         left = self.width if outcome.draw else 0.0
@@ -55,20 +55,22 @@ class Paper:
         parts = figure.subfigures(1, 2, width_ratios=[left, right]) if left and right else [figure, figure]
         if outcome.draw:
             outcome.draw(parts[0])
+        if is_part:
+            figure.suptitle("a part of the problems, or other rows: no verdict on the whole", fontsize=7)
         if outcome.findings:
             axes = parts[1].add_axes([0.40, 0.08, 0.27, 0.82])
             draw_findings(axes, outcome.findings)
         return figure
 
-    def save(self, outcome: Outcome, folder: str, version: str, command: str) -> list[str]:
+    def save(self, outcome: Outcome, folder: str, version: str, command: str, is_part: bool) -> list[str]:
         """The table, and the figure as PNG and SVG. Returns their names."""
         files = [os.path.join(folder, self.name + ".csv")]
         header = {"version": version, "machine": outcome.machine, "command": command, **outcome.remarks,
-                  "verdict": verdict(outcome.findings)}
+                  "verdict": verdict(outcome.findings) + " Of a part of the problems, or other rows." * is_part}
         write_csv(files[0], header, outcome.columns, outcome.rows)
         figure_type = plotting()
         if figure_type and (outcome.draw or outcome.findings):
-            figure = self.figure(figure_type, outcome)
+            figure = self.figure(figure_type, outcome, is_part)
             for kind in ("png", "svg"):
                 files.append(os.path.join(folder, f"{self.name}.{kind}"))
                 save_figure(figure, files[-1])
@@ -103,8 +105,9 @@ class Paper:
         tilerail = Tilerail(options.tilerail, options.jobs, journal)
         version = tilerail.version()
         outcome = self.study(tilerail, options)
-        self.report(outcome, self.is_part(options))
-        files = self.save(outcome, options.output, version, command_text(self.name))
+        is_part = self.is_part(options)
+        self.report(outcome, is_part)
+        files = self.save(outcome, options.output, version, command_text(self.name), is_part)
         journal.remove()
         print(f"\nwritten: {', '.join(files)}" + ("" if len(files) > 1 or not plotting() is None
                                                   else "; no figure: matplotlib is missing"))

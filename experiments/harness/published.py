@@ -29,10 +29,10 @@ class Value:
             return self.low - share * abs(self.low), self.high + share * abs(self.high)
         return self.low - float(self.tolerance), self.high + float(self.tolerance)
 
-    def text(self, value: float) -> str:
+    def text(self, value: float, digits: int = 3) -> str:
         if self.unit == "%":
-            return f"{value:.1%}"
-        number = f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+            return f"{value:.{digits - 2}%}"
+        number = f"{value:.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
         return number + ("x" if self.unit == "x" else f" {self.unit}" if self.unit else "")
 
     def allowed(self) -> str:
@@ -52,8 +52,8 @@ class Value:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """`fitted`: a figure of the simulation was fitted to the rows that it is compared with, so that it tells how well a
-    mechanism fits, not how well it predicts."""
+    """`fitted`: a figure of the simulation was fitted to what it is compared with, or taken from it, so that it tells
+    how well a mechanism fits, not how well it predicts."""
 
     value: Value
     ours: float
@@ -75,7 +75,10 @@ class Finding:
     def cells(self) -> list[str]:
         value = self.value
         where = value.where + (", fitted" if self.fitted else "")
-        return [value.name, where, value.published(), value.allowed(), value.text(self.ours), WORDS[self.within]]
+        ours = value.text(self.ours)
+        if not self.within and ours in (value.text(edge) for edge in value.band()):
+            ours = value.text(self.ours, 5)  # so that it is seen to lie beyond the edge
+        return [value.name, where, value.published(), value.allowed(), ours, WORDS[self.within]]
 
 
 def target(name: str, most: float, ours: float, fitted: bool = False) -> Finding:
@@ -101,9 +104,10 @@ def read_published(experiment: str) -> dict[str, Value]:
     return values
 
 
-def beside_published(experiment: str, ours: dict[str, float]) -> list[Finding]:
-    """A finding for each published value that `ours` has."""
-    return [Finding(value, ours[name]) for name, value in read_published(experiment).items() if name in ours]
+def beside_published(experiment: str, ours: dict[str, float], fitted=lambda name: False) -> list[Finding]:
+    """A finding for each published value that `ours` has; `fitted` tells by its name whether it is."""
+    return [Finding(value, ours[name], fitted(name)) for name, value in read_published(experiment).items()
+            if name in ours]
 
 
 FINDING_HEAD = ["value", "where", "published", "within", "ours", "verdict"]
@@ -125,7 +129,7 @@ def verdict(findings: list[Finding]) -> str:
 def fitted_text(findings: list[Finding]) -> str:
     """How many are fitted, and how many of these are within."""
     fitted = [each.within for each in findings if each.fitted]
-    return f" ({sum(fitted)} of the {len(fitted)} for rows that a figure was fitted to)" if fitted else ""
+    return f" ({sum(fitted)} of the {len(fitted)} that a figure was fitted to or taken from)" if fitted else ""
 
 
 def draw_findings(axes, findings: list[Finding], most: int = 24) -> None:

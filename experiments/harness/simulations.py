@@ -67,26 +67,37 @@ class Journal:
         self.lock_ = threading.Lock()
 
     def _read(self) -> dict[str, dict]:
-        """Results by their calls. Lines that were not finished, or changed since, are left out."""
-        found, others = {}, 0
-        if self.path.is_file():
-            for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
-                mark, _, text = line.partition(" ")
-                if mark == _mark(text):
-                    entry = json.loads(text)
-                    if entry["stamp"] == self.stamp_:
-                        found[entry["call"]] = entry["result"]
-                    else:
-                        others += 1
-            if others:
-                print(f"{self.path}: {others} results are not taken: the program, a machine or an experiment has "
-                      "changed since", file=sys.stderr)
-            if found:
-                print(f"{self.path}: {len(found)} results of an interrupted run are taken", file=sys.stderr)
+        """Results by their calls."""
+        found, others = self._entries()
+        if others:
+            print(f"{self.path}: {others} results are not taken: the program, a machine or an experiment has changed "
+                  "since", file=sys.stderr)
+        if found:
+            print(f"{self.path}: {len(found)} results of an interrupted run are taken", file=sys.stderr)
         return found
 
+    def _entries(self) -> tuple[dict[str, dict], int]:
+        """What the file has of this program, by call, and how many results of others. Lines that were not finished, or
+        changed since, are left out."""
+        found, others = {}, 0
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines() if self.path.is_file() else ():
+            mark, _, text = line.partition(" ")
+            if mark != _mark(text):
+                continue
+            try:
+                entry = json.loads(text)
+                stamp, call, result = entry["stamp"], entry["call"], entry["result"]
+            except (ValueError, TypeError, KeyError):
+                continue
+            if stamp == self.stamp_:
+                found[call] = result
+            else:
+                others += 1
+        return found, others
+
     def count(self) -> int:
-        return len(self.found_)
+        """In the file."""
+        return len(self._entries()[0])
 
     def find(self, arguments: list[str]) -> dict | None:
         with self.lock_:
@@ -111,6 +122,8 @@ class Journal:
         return f"{_mark(text)} {text}\n"
 
     def remove(self) -> None:
+        """What others have added meanwhile stays, too."""
+        self.found_ = self._entries()[0] | self.found_
         if left := [call for call in self.found_ if call not in self.asked_]:
             save_text(str(self.path), "".join(map(self._line, left)))
             print(f"{self.path}: {len(left)} results that this run had no use for stay", file=sys.stderr)

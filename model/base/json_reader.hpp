@@ -77,6 +77,10 @@ class JsonReader {
     if (!(real() >= 0)) fail("a number of at least 0");
     return real();
   }
+  double not_negative(double most) const {
+    if (!(real() >= 0 && real() <= most)) fail(fmt::format("a number from 0 to {:g}", most));
+    return real();
+  }
   bool is_number() const { return json_.is_number(); }
   std::string text() const {
     if (!json_.is_string()) fail("a string");

@@ -1,5 +1,6 @@
 """Experiments of papers: published values and verdicts, journals, all by one command, and the gallery."""
 
+import hashlib
 import json
 import os
 import re
@@ -35,7 +36,9 @@ class Values(unittest.TestCase):
 
     def test_what_a_figure_was_fitted_to_is_counted_apart(self):
         fitted = [target("near", 0.1, 0.05, True), target("far", 0.1, 0.3, True), target("other", 0.1, 0.05)]
-        self.assertIn("2 of 3 values are within their tolerance (1 of the 2 for rows that a figure was fitted to)",
+        edge = Finding(Value("h2d", "table", 12.18, 12.18, "1%", "GB/s"), 12.3336)
+        self.assertEqual(edge.cells()[3:], ["12.1..12.3 GB/s", "12.334 GB/s", "outside"])
+        self.assertIn("2 of 3 values are within their tolerance (1 of the 2 that a figure was fitted to or taken from)",
                       verdict(fitted))
         self.assertEqual([each.cells()[1] for each in fitted], ["target, fitted", "target, fitted", "target"])
 
@@ -94,6 +97,25 @@ class Journals(ExperimentTest):
             self.assertEqual(path.exists(), stays)
         self.assertEqual(self.calls(), 2)
 
+    def test_what_another_run_adds_meanwhile_stays(self):
+        program, path = self.fake(), self.folder / "j/journal"
+        first = Journal(path, str(program))
+        Tilerail(str(program), 1, first).simulate([Simulation("512", "two-gpu", "h:h:h", ())])
+        other = Journal(path, str(program))
+        Tilerail(str(program), 1, other).simulate([Simulation("1024", "two-gpu", "h:h:h", ())])
+        self.assertEqual((first.count(), other.count()), (2, 2), "both are in the file")
+        first.remove()
+        self.assertEqual(other.count(), 1)
+        self.simulate(program, "1024")
+        self.assertEqual(self.calls(), 2, "it is still there")
+
+    def test_lines_with_a_right_mark_that_are_no_results_count_for_nothing(self):
+        program, path = self.fake(), self.folder / "j/journal"
+        path.parent.mkdir()
+        path.write_text("".join(f"{hashlib.sha256(text.encode()).hexdigest()[:8]} {text}\n"
+                                for text in ("[1, 2]", "no JSON", "{}")))
+        self.assertEqual(Journal(path, str(program)).count(), 0)
+
     def test_lines_that_were_cut_off_and_other_programs_count_for_nothing(self):
         program = self.fake()
         self.simulate(program, "512", "1024")
@@ -124,8 +146,8 @@ class All(ExperimentTest):
         for name in CHEAP.split(","):
             remarks, _ = csv_rows(self.folder / f"o/{name}/{name}.csv")
             self.assertEqual(remarks["command"], f"tilerail experiment run {name} --quick")
-            self.assertIn(f": {remarks['verdict']}\n", text)
-            self.assertIn(remarks["verdict"].split(";")[0], page)
+            self.assertIn(f": {remarks['verdict'].split(' Of a part')[0]}\n", text)
+            self.assertIn(remarks["verdict"].split(";")[0].split(" Of a part")[0], page)
             mine = [row["verdict"] for row in rows if row["experiment"] == name]
             fitted = sum(row["verdict"] == "within" and row["where"].endswith(", fitted") for row in rows
                          if row["experiment"] == name)

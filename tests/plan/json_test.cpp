@@ -60,6 +60,7 @@ TEST_F(PlanJson, WhatWasGivenHasTheDevicesOfThePlanEachOnce) {
   const auto given = [](const json& gpus) { return [gpus](json& j) { j["origin"]["given"] = gpus; }; };
   expect_refused(given({1}), {"/origin/given", "lacks memory 2"});
   expect_refused(given({1, 2, 1}), {"/origin/given", "memory 1 twice"});
+  expect_refused([](json& j) { j["devices"] = {1, 2, 2}; }, {"/devices", "memory 2 twice"});
   json j = json::parse(to_json(plan));
   j["origin"]["given"] = json::array();  // not said
   EXPECT_TRUE(plan_from_json(j.dump(), "plan.json").origin.given.empty());
@@ -103,7 +104,8 @@ TEST_F(PlanJson, CostsOfARunTimeSystemAreKeptAndHashed) {
       j["runtime"] = {{"task_s", 0}, {"request_s", 0}, {"peer_s", 0}, {"call_s", 0}}, j["runtime"][key] = value;
     };
   };
-  expect_refused(with("task_s", -1e-6), {"/runtime/task_s", "-1e-06", "at least 0"});
+  expect_refused(with("task_s", -1e-6), {"/runtime/task_s", "-1e-06", "from 0 to 10000"});
+  expect_refused(with("call_s", 1e307), {"/runtime/call_s", "1e+307", "from 0 to 10000"});
   expect_refused(with("wait_s", 0), {"/runtime/wait_s", "unknown field"});
   expect_refused([](json& j) { j["runtime"] = {{"task_s", 0}}; }, {"/runtime/request_s", "missing"});
 }
@@ -191,6 +193,24 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
   refuse([&](Plan& p) { p.peak_bytes[1] = 100; }, {"buffer", "outside the stated peak"});
   refuse([&](Plan& p) { p.buffers[0].ld -= 1; }, {"buffer 0", "ld"});
   refuse([&](Plan& p) { p.dep_begin.pop_back(); }, {"dep_begin"});
+}
+
+/// The place that stands for all GPUs is no memory that something is in, or is copied from.
+TEST_F(PlanJson, NothingButInputsIsInThePlaceOfKeptCopies) {
+  GemmProblem p = plan.problem;
+  p.place_a = *machine.find_memory("g*");
+  Policy policy = preset("gemmex");
+  policy.tile = 256;
+  const Plan kept = plan_gemm(p, machine, machine.gpus(), policy);
+  EXPECT_NO_THROW(validate(kept, machine));
+  Plan queue = kept, tile = kept, others = kept;
+  queue.queues.push_back({Queue::Kind::copy, MemoryId{0}, p.place_a, 0});
+  expect_input_error([&] { validate(queue, machine); }, {"queue", "'g*'"});
+  tile.buffers.push_back({Buffer::Kind::tile, p.place_a, 8, 8, 8, 0, DType::f64});
+  tile.peak_bytes[p.place_a.index()] = 512;
+  expect_input_error([&] { validate(tile, machine); }, {"buffer", "'g*'"});
+  others.devices.pop_back(), others.origin.given.clear();  // the second copy is of a GPU that takes no part
+  expect_input_error([&] { validate(others, machine); }, {"plan: "});
 }
 
 TEST_F(PlanJson, PlansOfOtherMachinesAreRefused) {
