@@ -106,6 +106,19 @@ TEST(KeptCopiesOf, AMatrixTakeItsBytesOnEachGpu) {
                      {"--place", "gpu1", "10.24 MB for matrices"});
 }
 
+/// They are no home on a GPU: cubes are for matrices on hosts.
+TEST(KeptCopiesOf, AMatrixLeaveCubesToTheRest) {
+  const Topology machine = two_gpu(Bytes{9e6});
+  Policy policy = tiled("gemmex");
+  policy.tile = 128, policy.memory_fraction = 0.3, policy.memory = MemoryChoice::cubes;
+  const auto tiles = [&](std::string_view a) {
+    const Plan plan = plan_gemm(product(machine, a, "host"), machine, machine.gpus(), policy);
+    return std::ranges::find(plan.origin.decisions, std::string{"tiles"}, &PlanDecision::key)->value;
+  };
+  EXPECT_EQ(tiles("host"), "cubes");
+  EXPECT_EQ(tiles("g*"), "cubes");
+}
+
 TEST(KeptCopiesOf, AMatrixNeedNoRoomOnAGpuThatTakesNoPart) {
   const Topology machine = two_gpu(Bytes{1e6});
   const std::vector<MemoryId> first{gpu0};
