@@ -187,6 +187,27 @@ TEST(KeptCopiesOf, AMatrixAreNoTransfersOfTheModels) {
   }
 }
 
+TEST(KeptCopiesOf, AMatrixAreNoReasonToCopyBetweenGpus) {
+  const Topology machine = two_gpu();
+  EXPECT_FALSE(may_copy_between_gpus(product(machine, "g*", "host"), machine, std::vector{gpu0}));
+  EXPECT_TRUE(may_copy_between_gpus(product(machine, "gpu1", "host"), machine, std::vector{gpu0}));
+}
+
+/// Also where islands of GPUs bound what has to come in.
+TEST(KeptCopiesOf, AMatrixNeverRaiseTheBound) {
+  for (const char* name : {"clx-ai", "summit-node", "pcie-tree-8", "hgx-h200", "two-gpu"}) {
+    const Topology machine = test::shipped(name);
+    const std::string host = machine.memory(machine.hosts()[0]).name;
+    const auto bound = [&](std::string_view a, std::string_view b) {
+      GemmProblem p = product(machine, a, b, host);
+      p.m = p.n = p.k = 8192;
+      return lower_bound(checked(p), machine, machine.gpus()).time;
+    };
+    EXPECT_LE(bound("g*", host), bound(host, host)) << name;
+    EXPECT_LE(bound("g*", "g*"), bound("g*", host)) << name;
+  }
+}
+
 TEST(KeptCopiesOf, AMatrixAskForNoRelays) {
   for (const char* name : {"clx-ai", "summit-node", "pcie-tree-8", "meluxina-a100", "two-gpu", "karolina-hgx-a100"}) {
     const Topology machine = test::shipped(name);
@@ -202,6 +223,8 @@ TEST(KeptCopiesOf, AMatrixAskForNoRelays) {
 /// Where GPUs have no link to each other, each still has its copy.
 TEST(KeptCopiesOf, AMatrixNeedNoLinksBetweenGpus) {
   auto description = test::shipped("two-gpu").description();
+  // Room for A, and for the half of B and of C that a GPU computes with, not for all of B.
+  for (const MemoryId gpu : {gpu0, gpu1}) description.memories[gpu.index()].capacity = Bytes{5.76e6 + 8.2e6};
   const NodeId host = description.memories[0].node;  // in the place of the switch between it and the GPUs
   for (Link& link : description.links)
     for (NodeId* end : {&link.from, &link.to})
@@ -214,8 +237,9 @@ TEST(KeptCopiesOf, AMatrixNeedNoLinksBetweenGpus) {
   EXPECT_EQ(directly_supplied(p, apart, apart.gpus()).size(), 2U);
   Policy policy = tiled("gemmex");
   policy.routing = Routing::initial, policy.batch = false;
-  EXPECT_EQ(plan_gemm(p, apart, apart.gpus(), policy).peak_bytes,
-            plan_gemm(p, machine, machine.gpus(), policy).peak_bytes);
+  const Plan plan = plan_gemm(p, apart, apart.gpus(), policy);
+  EXPECT_EQ(plan.peak_bytes, plan_gemm(p, machine, machine.gpus(), policy).peak_bytes);
+  EXPECT_EQ(std::ranges::find(plan.origin.decisions, std::string{"tiles"}, &PlanDecision::key)->value, "all fit");
 }
 
 }  // namespace
