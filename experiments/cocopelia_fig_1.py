@@ -30,7 +30,8 @@ def study(tilerail, options) -> Outcome:
             loss = taken.seconds / min(row.seconds for row in tried) - 1
             losses.setdefault((testbed, routine), []).append(loss)
     for (testbed, routine), values in errors.items():
-        findings.append(target(f"testbed {testbed} {routine}, median |error|", TARGET, quantile(values, 0.5), True))
+        findings.append(target(f"testbed {testbed} {routine}, median |error|", TARGET, quantile(values, 0.5),
+                               fitted=True))
     for (testbed, routine), values in losses.items():
         findings.append(target(f"testbed {testbed} {routine}, loss by our tile", LOSS_TARGET, quantile(values, 0.5)))
 

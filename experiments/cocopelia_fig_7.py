@@ -34,7 +34,8 @@ def study(tilerail, options) -> Outcome:
             measured.setdefault(name, []).append({row.library: row.seconds for row in tried})
             simulated.setdefault(name, []).append({row.library: seconds[row] for row in tried})
     # Kernels and columns of the machine files, cuBLASXt's rates and BLASX's empty caches were fitted to such rows.
-    findings = [target(f"{library}, median |error|", TARGETS[library], quantile(list(map(abs, values)), 0.5), True)
+    findings = [target(f"{library}, median |error|", TARGETS[library], quantile(list(map(abs, values)), 0.5),
+                       fitted=True)
                 for library, values in errors.items()]
     findings += beside_published(NAME, {name: gain(times) for name, times in simulated.items()})
     table = [["gain of CoCoPeLia", "problems", "measured, these problems", "simulated"]]

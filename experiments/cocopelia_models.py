@@ -104,7 +104,7 @@ def study(tilerail, options) -> Outcome:
     off = [abs(found[row.problem, row.tile]["simulated"] / row.seconds - 1) for row in library]
     gains = choice_gains([row for row in library if row.tile >= FIRST_TILE], found)
     findings = error_findings(errors) + choice_findings(gains)
-    findings += [target(f"CoCoPeLia simulated, {name} of |error|", most, quantile(off, share), True)
+    findings += [target(f"CoCoPeLia simulated, {name} of |error|", most, quantile(off, share), fitted=True)
                  for name, most, share in (("median", MEDIAN_TARGET, 0.5), ("90%", NINETIETH_TARGET, 0.9)) if off]
     error_table = [["error of the prediction", "model", "rows", "5%", "median", "95%"]]
     error_table += [[f"{kind} {routine} testbed {testbed}", model, str(len(values)),

@@ -8,7 +8,7 @@ from .libraries import (COLOURS, COMPARED_COLUMNS, LIBRARIES, MEASURED_COLUMNS, 
 from .paper import Outcome, Paper, sample
 from .peers import Peer, Problem, read_peers
 from .program import Failure, Parser, check_free, command_text, names, page_file, positive, run_experiment, size, sizes
-from .published import (FINDING_HEAD, REFERENCE, Finding, Value, beside_published, fitted_text, read_published,
+from .published import (FINDING_HEAD, REFERENCE, Finding, Value, beside_published, read_published,
                         share_target, target, verdict)
 from .ranks import kendall_tau, quantile, regret
 from .results import aligned, plotting, save_figure, save_text, write_csv
@@ -22,7 +22,7 @@ __all__ = ["BOUND_COLUMNS", "CLX_AI_PLACES", "COLOURS", "COMPARED_COLUMNS", "Cas
            "Measured", "Outcome", "Paper", "Parser", "Peer", "Problem", "Product", "REFERENCE", "REGULAR_SIZES",
            "Results", "Row", "SHAPES", "SIMULATED_COLUMNS", "Simulation", "Tilerail", "Value", "aligned",
            "beside_published", "by_library", "check_free", "clx_ai_dataset", "command_text", "compared_cells",
-           "draw_errors", "error_findings", "error_table", "finish", "fitted_text", "gpu_arguments", "karolina_tile",
+           "draw_errors", "error_findings", "error_table", "finish", "gpu_arguments", "karolina_tile",
            "kendall_tau", "names", "near_best", "order_finding", "over_bound", "over_bound_of", "page_file", "plotting",
            "policy_of", "positive", "quantile", "read_measured", "read_peers", "read_published", "read_table",
            "read_trace", "regret", "results_of", "run_experiment", "sample", "save_figure", "save_text", "share_target",

@@ -118,7 +118,7 @@ def verdict(findings: list[Finding]) -> str:
     if not findings:
         return "There is nothing to compare."
     met = sum(each.within for each in findings)
-    text = f"{met} of {len(findings)} values are within their tolerance{fitted_text(findings)}"
+    text = f"{met} of {len(findings)} values are within their tolerance{_fitted_text(findings)}"
     if met == len(findings):
         return text + "."
     far = max(findings, key=lambda each: abs(each.distance()))
@@ -126,7 +126,7 @@ def verdict(findings: list[Finding]) -> str:
             f"({far.value.where}).")
 
 
-def fitted_text(findings: list[Finding]) -> str:
+def _fitted_text(findings: list[Finding]) -> str:
     """How many are fitted, and how many of these are within."""
     fitted = [each.within for each in findings if each.fitted]
     return f" ({sum(fitted)} of the {len(fitted)} that a figure was fitted to or taken from)" if fitted else ""

@@ -123,11 +123,11 @@ std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context, const G
 
 }  // namespace
 
-std::vector<TileDirectory::Kept> plan_region(PlanContext& context, const Tiling& tiling, Scalar beta,
-                                             std::span<const TileDirectory::Kept> kept) {
+std::vector<TileDirectory::WarmTile> plan_region(PlanContext& context, const Tiling& tiling, Scalar beta,
+                                                 std::span<const TileDirectory::WarmTile> warm) {
   const GemmTasks tasks{context.problem, tiling};
   TileDirectory inputs{context, input_tiles(context, tasks)};
-  inputs.keep(kept);
+  inputs.warm_up(warm);
   Fetcher fetcher{context, inputs};
   OwnedTiles::Options options{context.decisions.lazy, beta, {longest(tiling.m), longest(tiling.n)}, [&](TileId tile) {
                                 return tasks.home_of_c(tile, context.matrix_c);
@@ -137,7 +137,7 @@ std::vector<TileDirectory::Kept> plan_region(PlanContext& context, const Tiling&
     options.parts = tasks.parts();
   OwnedTiles outputs{context, inputs, std::move(options)};
   run_tasks(context, tiling, tasks, fetcher, outputs);
-  return inputs.kept();
+  return inputs.warm_tiles();
 }
 
 }  // namespace tilerail

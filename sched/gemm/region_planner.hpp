@@ -19,8 +19,8 @@ inline constexpr std::int64_t least_slots = 3;
 
 /// Plans one region of the problem.
 ///   C[m, n] = alpha op(A)[m, k] op(B)[k, n] + beta C[m, n]
-/// `kept`: tiles that devices have from the start. Returns those that they have in the end.
-std::vector<TileDirectory::Kept> plan_region(PlanContext& context, const Tiling& tiling, Scalar beta,
-                                             std::span<const TileDirectory::Kept> kept);
+/// `warm`: tiles that devices have from the start. Returns those that they have in the end.
+std::vector<TileDirectory::WarmTile> plan_region(PlanContext& context, const Tiling& tiling, Scalar beta,
+                                                 std::span<const TileDirectory::WarmTile> warm);
 
 }  // namespace tilerail

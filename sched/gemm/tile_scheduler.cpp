@@ -98,16 +98,16 @@ Plan TileScheduler::plan(const Decisions& decisions) const {
   Plan plan = plan_by(decisions, question_.given, topology_, name_of(question_.policy));
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (nothing_to_do) return plan;
-  std::vector<TileDirectory::Kept> kept;
-  if (Plan earlier = plan; decisions.warm) kept = add_operations(earlier, decisions, {});
-  plan.warm = !kept.empty();
-  add_operations(plan, decisions, kept);
+  std::vector<TileDirectory::WarmTile> warm;
+  if (Plan earlier = plan; decisions.warm) warm = add_operations(earlier, decisions, {});
+  plan.warm = !warm.empty();
+  add_operations(plan, decisions, warm);
   return plan;
 }
 
 /// Returns what devices keep of the last region.
-std::vector<TileDirectory::Kept> TileScheduler::add_operations(Plan& plan, const Decisions& decisions,
-                                                               std::span<const TileDirectory::Kept> from_start) const {
+std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
+    Plan& plan, const Decisions& decisions, std::span<const TileDirectory::WarmTile> from_start) const {
   PlanBuilder builder{plan};
   constexpr double others = 0.25;  // copies and additions beside kernels; mostly fewer
   builder.expect(static_cast<std::size_t>((1 + others) * kernels(decisions)));
@@ -132,7 +132,7 @@ std::vector<TileDirectory::Kept> TileScheduler::add_operations(Plan& plan, const
   const PlanSetup setup{
       problem_, topology_, question_.resources,      decisions, devices_, capacities_, builder, costs, a,
       b,        c,         links ? &*links : nullptr};
-  std::vector<TileDirectory::Kept> kept;
+  std::vector<TileDirectory::WarmTile> warm;
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, decisions);
@@ -141,23 +141,23 @@ std::vector<TileDirectory::Kept> TileScheduler::add_operations(Plan& plan, const
         .per_link = in_time || decisions.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
     Workspace workspace{setup, clock, slot_for(tiles, used_once, decisions)};
     if (stay && workspace.context().arenas.front().pooled()) after_use = tiles_evicted;
-    kept = add_region(workspace.context(), tiles, region,
-                      regions.size() == 1 ? from_start : std::span<const TileDirectory::Kept>{});
+    warm = add_region(workspace.context(), tiles, region,
+                      regions.size() == 1 ? from_start : std::span<const TileDirectory::WarmTile>{});
     workspace.note_peaks(plan);
   }
   plan.origin.decisions.push_back({"tiles", std::string{after_use}});
-  return kept;
+  return warm;
 }
 
-std::vector<TileDirectory::Kept> TileScheduler::add_region(PlanContext& context, const Tiling& tiles,
-                                                           const Region& region,
-                                                           std::span<const TileDirectory::Kept> kept) const {
+std::vector<TileDirectory::WarmTile> TileScheduler::add_region(PlanContext& context, const Tiling& tiles,
+                                                               const Region& region,
+                                                               std::span<const TileDirectory::WarmTile> warm) const {
   const Scalar beta = region.k.begin == 0 ? scalar_of(problem_.beta, Scalar::beta) : Scalar::one;
   if (problem_.scales_only() || problem_.routine == Routine::axpy)
-    return plan_elementwise(context, tiles, beta), std::vector<TileDirectory::Kept>{};
+    return plan_elementwise(context, tiles, beta), std::vector<TileDirectory::WarmTile>{};
   if (problem_.routine == Routine::dot)
-    return plan_dot(context, context.decisions.tile, borders_), std::vector<TileDirectory::Kept>{};
-  return plan_region(context, tiles, beta, kept);
+    return plan_dot(context, context.decisions.tile, borders_), std::vector<TileDirectory::WarmTile>{};
+  return plan_region(context, tiles, beta, warm);
 }
 
 /// As it is wished, whether tiles fit or not.

@@ -43,10 +43,10 @@ class TileScheduler {
   int layers_for(int wish, int gpus) const;
   bool reach_each_other(int layers) const;
   Grid grid_of(int layers) const;
-  std::vector<TileDirectory::Kept> add_operations(Plan& plan, const Decisions& decisions,
-                                                  std::span<const TileDirectory::Kept> from_start) const;
-  std::vector<TileDirectory::Kept> add_region(PlanContext& context, const Tiling& tiles, const Region& region,
-                                              std::span<const TileDirectory::Kept> kept) const;
+  std::vector<TileDirectory::WarmTile> add_operations(Plan& plan, const Decisions& decisions,
+                                                      std::span<const TileDirectory::WarmTile> from_start) const;
+  std::vector<TileDirectory::WarmTile> add_region(PlanContext& context, const Tiling& tiles, const Region& region,
+                                                  std::span<const TileDirectory::WarmTile> warm) const;
   SharedLinks link_map_routes(const LinkMap& map, const Decisions& decisions) const;
   TileCut cut_for(const Decisions& decisions) const;
   Tiling tiling(const Region& region, const Decisions& decisions) const;

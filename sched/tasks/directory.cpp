@@ -125,15 +125,15 @@ void TileDirectory::arrived(TileId id, std::size_t device, OpId first_piece, OpI
   victims_[device].insert(victim_key(id, here));
 }
 
-std::vector<TileDirectory::Kept> TileDirectory::kept() const {
-  std::vector<Kept> kept;
+std::vector<TileDirectory::WarmTile> TileDirectory::warm_tiles() const {
+  std::vector<WarmTile> warm;
   for (std::size_t t = 0; t < count_; ++t)
     for (std::size_t u = 0; u < tiles_[t].users.size(); ++u)
-      if (copies_[t][u].valid) kept.push_back({TileId{t}, tiles_[t].users[u]});
-  return kept;
+      if (copies_[t][u].valid) warm.push_back({TileId{t}, tiles_[t].users[u]});
+  return warm;
 }
 
-void TileDirectory::keep(std::span<const Kept> tiles) {
+void TileDirectory::warm_up(std::span<const WarmTile> tiles) {
   for (const auto& [id, device] : tiles) {
     const View& home = tile(id).home;
     add_user(id, device);

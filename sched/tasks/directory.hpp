@@ -100,14 +100,14 @@ class TileDirectory {
   /// The newest version was copied home.
   void came_home(TileId id, OpId copy, Seconds end);
   /// A tile that a device has.
-  struct Kept {
+  struct WarmTile {
     TileId tile;
     std::size_t device;
   };
   /// What devices have fetched and still have.
-  std::vector<Kept> kept() const;
+  std::vector<WarmTile> warm_tiles() const;
   /// Devices have these from the start.
-  void keep(std::span<const Kept> tiles);
+  void warm_up(std::span<const WarmTile> tiles);
 
   /// What a new version on a device has to wait for: whoever reads or wrote the memory that it goes to.
   void wait_to_write(TileId id, std::size_t device, Deps& deps) const;
