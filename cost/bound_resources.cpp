@@ -63,7 +63,7 @@ double BoundProgram::way(MemoryId src, MemoryId dst) const {
   const auto latency = [&](MemoryId from, MemoryId to) {
     return from != to && topology_.has_route(from, to) ? topology_.latency(from, to).value : unlimited;
   };
-  for (std::size_t i = 0; i < topology_.description().memories.size(); ++i) {
+  for (std::size_t i = 0; i < topology_.sources(); ++i) {
     const MemoryId other{i};
     if (other == dst) straight = latency(src, dst);
     first = std::min(first, latency(src, other)), last = std::min(last, latency(other, dst));
