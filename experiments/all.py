@@ -88,7 +88,8 @@ Written by `tilerail experiment run all{quick} --{only} --page {path}` ({version
 [experiments.md](experiments.md) says what each does.
 
 On the right of a figure each dot is a value of ours. The green band is the tolerance around what was published or
-measured, or a target of ours, and is drawn equally wide for all; a red dot lies outside. *Fitted*: of those that are
+measured, or a target of ours, and is drawn equally wide for all; a red dot lies outside, at the
+edge of the frame if its distance from the middle is more than three halves of the band. *Fitted*: of those that are
 within, how many compare what a figure of the simulation was fitted to, or taken from; they tell how well a mechanism
 fits, not how well it predicts.
 

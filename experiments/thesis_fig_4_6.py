@@ -1,7 +1,8 @@
 """Thesis figure 4.6: how long four GPUs wait for their first kernel, by bandwidth routing and by ETA with batches.
 
 One sub-problem on each of four A100, A and B from the host, C not read; the wait of a GPU is the start of its first
-kernel. What is saved is a mean over three tiles, since the thesis does not name its own. See docs/experiments.md.
+kernel. What is saved is the mean of what each GPU saves, and a mean over three tiles, since the thesis does not name its
+own. See docs/experiments.md.
 """
 
 import os
@@ -51,8 +52,8 @@ def study(tilerail, options) -> Outcome:
     table = [["wait for the first kernel", *gpus, "mean"]]
     for tile, route in found:
         seconds = [found[tile, route][gpu] for gpu in gpus]
-        table.append([f"T = {tile}, {NAMES[route]}", *(f"{each * 1e3:.1f} ms" for each in seconds),
-                      f"{statistics.mean(seconds) * 1e3:.1f} ms"])
+        table.append([f"T = {tile}, {NAMES[route]}", *(f"{each * 1e3:.2f} ms" for each in seconds),
+                      f"{statistics.mean(seconds) * 1e3:.2f} ms"])
 
     def draw(figure):
         for axes, tile in zip(figure.subplots(1, len(TILES)), TILES):
