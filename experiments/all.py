@@ -118,7 +118,7 @@ def main() -> None:
         raise Failure(f"--only: '{unknown[0]}' is none of {', '.join(NAMES)}")
     check_free([os.path.join(options.output, file) for file in ("all.csv", "some.csv", "all.journal")])
     for name in chosen:
-        check_free(paper_of(name).files(os.path.join(options.output, name)), [os.path.join(options.output, name)])
+        check_free(paper_of(name).files(os.path.join(options.output, name)).values(), [os.path.join(options.output, name)])
     if options.page:
         check_free([], [str(options.page.parent / folder) for folder in (pathlib.Path(FIGURES).parent, FIGURES)])
     journal = Journal(pathlib.Path(options.output, NAME + ".journal"), options.tilerail)

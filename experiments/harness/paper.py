@@ -64,17 +64,16 @@ class Paper:
 
     def save(self, outcome: Outcome, folder: str, version: str, command: str, is_part: bool) -> list[str]:
         """The table, and the figure as PNG and SVG. Returns their names."""
-        files = [os.path.join(folder, self.name + ".csv")]
+        files = self.files(folder)
         header = {"version": version, "machine": outcome.machine, "command": command, **outcome.remarks,
                   "verdict": verdict(outcome.findings) + " Of a part of the problems, or other rows." * is_part}
-        write_csv(files[0], header, outcome.columns, outcome.rows)
+        write_csv(files["csv"], header, outcome.columns, outcome.rows)
         figure_type = plotting()
-        if figure_type and (outcome.draw or outcome.findings):
-            figure = self.figure(figure_type, outcome, is_part)
-            for kind in ("png", "svg"):
-                files.append(os.path.join(folder, f"{self.name}.{kind}"))
-                save_figure(figure, files[-1])
-        return files
+        kinds = ("png", "svg") if figure_type and (outcome.draw or outcome.findings) else ()
+        figure = self.figure(figure_type, outcome, is_part) if kinds else None
+        for kind in kinds:
+            save_figure(figure, files[kind])
+        return [files[kind] for kind in ("csv", *kinds)]
 
     def is_part(self, options) -> bool:
         """Whether these options take a part of the problems, or other rows."""
@@ -83,8 +82,9 @@ class Paper:
         return (options.quick and not self.quick_is_whole) or any(
             getattr(options, name) != parser.get_default(name) for name in own)
 
-    def files(self, folder: str) -> list[str]:
-        return [os.path.join(folder, f"{self.name}.{kind}") for kind in ("csv", "png", "svg", "journal")]
+    def files(self, folder: str) -> dict[str, str]:
+        """What it writes there, by kind."""
+        return {kind: os.path.join(folder, f"{self.name}.{kind}") for kind in ("csv", "png", "svg", "journal")}
 
     def report(self, outcome: Outcome, is_part: bool) -> None:
         for table in outcome.tables:
@@ -100,8 +100,9 @@ class Paper:
     def main(self) -> None:
         """Runs it alone. What an interrupted run has simulated is taken from its journal, which ends with the run."""
         options = self.parser().parse_args()
-        check_free(self.files(options.output))
-        journal = Journal(pathlib.Path(options.output, self.name + ".journal"), options.tilerail)
+        places = self.files(options.output)
+        check_free(places.values())
+        journal = Journal(pathlib.Path(places["journal"]), options.tilerail)
         tilerail = Tilerail(options.tilerail, options.jobs, journal)
         version = tilerail.version()
         outcome = self.study(tilerail, options)

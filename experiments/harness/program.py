@@ -1,6 +1,7 @@
 """The command line of an experiment and its exit codes: those of the `tilerail` command."""
 
 import argparse
+import collections.abc
 import os
 import pathlib
 import re
@@ -120,7 +121,7 @@ def size(text: str) -> int:
     return found[0]
 
 
-def check_free(files: list[str], folders: list[str] = ()) -> None:
+def check_free(files: collections.abc.Iterable[str], folders: list[str] = ()) -> None:
     """Before any work is done for them: whether no folder is where a file is to be, and no file where a folder is."""
     for path in files:
         if os.path.isdir(path):

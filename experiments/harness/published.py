@@ -74,11 +74,11 @@ class Finding:
 
     def cells(self) -> list[str]:
         value = self.value
-        where = value.where + (", fitted" if self.fitted else "")
         ours = value.text(self.ours)
         if not self.within and ours in (value.text(edge) for edge in value.band()):
             ours = value.text(self.ours, 5)  # so that it is seen to lie beyond the edge
-        return [value.name, where, value.published(), value.allowed(), ours, WORDS[self.within]]
+        return [value.name, value.where, "fitted" if self.fitted else "-", value.published(), value.allowed(), ours,
+                WORDS[self.within]]
 
 
 def target(name: str, most: float, ours: float, fitted: bool = False) -> Finding:
@@ -110,7 +110,7 @@ def beside_published(experiment: str, ours: dict[str, float], fitted=lambda name
             if name in ours]
 
 
-FINDING_HEAD = ["value", "where", "published", "within", "ours", "verdict"]
+FINDING_HEAD = ["value", "where", "fitted", "published", "within", "ours", "verdict"]
 
 
 def verdict(findings: list[Finding]) -> str:

@@ -37,10 +37,10 @@ class Values(unittest.TestCase):
     def test_what_a_figure_was_fitted_to_is_counted_apart(self):
         fitted = [target("near", 0.1, 0.05, True), target("far", 0.1, 0.3, True), target("other", 0.1, 0.05)]
         edge = Finding(Value("h2d", "table", 12.18, 12.18, "1%", "GB/s"), 12.3336)
-        self.assertEqual(edge.cells()[3:], ["12.1..12.3 GB/s", "12.334 GB/s", "outside"])
+        self.assertEqual(edge.cells()[4:], ["12.1..12.3 GB/s", "12.334 GB/s", "outside"])
         self.assertIn("2 of 3 values are within their tolerance (1 of the 2 that a figure was fitted to or taken from)",
                       verdict(fitted))
-        self.assertEqual([each.cells()[1] for each in fitted], ["target, fitted", "target, fitted", "target"])
+        self.assertEqual([each.cells()[2] for each in fitted], ["fitted", "fitted", "-"])
 
     def test_every_published_value_has_a_source_and_a_band(self):
         names = {path.stem for path in (SOURCE / "experiments").glob("*.py")}
@@ -148,10 +148,10 @@ class All(ExperimentTest):
             self.assertEqual(remarks["command"], f"tilerail experiment run {name} --quick")
             self.assertIn(f": {remarks['verdict'].split(' Of a part')[0]}\n", text)
             self.assertIn(remarks["verdict"].split(";")[0].split(" Of a part")[0], page)
-            mine = [row["verdict"] for row in rows if row["experiment"] == name]
-            fitted = sum(row["verdict"] == "within" and row["where"].endswith(", fitted") for row in rows
-                         if row["experiment"] == name)
-            self.assertIn(f"| {name} | {mine.count('within')} | {len(mine)} | {fitted} |\n", page)
+            mine = [row for row in rows if row["experiment"] == name]
+            within = [row for row in mine if row["verdict"] == "within"]
+            fitted = sum(row["fitted"] == "fitted" for row in within)
+            self.assertIn(f"| {name} | {len(within)} | {len(mine)} | {fitted} |\n", page)
             figure = self.folder / f"docs/figures/gallery/{name}.svg"
             if figure.exists():  # with matplotlib
                 xml.dom.minidom.parse(str(figure))
