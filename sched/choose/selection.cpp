@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "cost/energy.hpp"
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
 #include "model/published/workload_selection.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/workload_gemm.hpp"
+#include "sched/policy/grid.hpp"
 #include "sched/tasks/plan_checks.hpp"
 
 namespace tilerail {
@@ -33,9 +35,11 @@ class Selection {
   Selection& operator=(const Selection&) = delete;
 
   Plan by_model(const Metric& metric) const {
-    const Workload best = ranked_workloads(problem(metric), LinkMap{topology_}, metric, library_selection).front();
+    const WorkloadProblem workload = problem(metric);
+    const Workload best = ranked_workloads(workload, LinkMap{topology_}, metric, library_selection).front();
     const std::vector<MemoryId> gpus = best.devices(devices_);
-    Plan plan = estimated_plan(question_.on(gpus, best.shares).estimated());
+    const std::vector<double> shares = shares_by(metric, best, workload);
+    Plan plan = estimated_plan(question_.on(gpus, shares).estimated());
     plan.origin.why =
         fmt::format("the best GPUs and shares for {} by PARALiA's model; then {}", metric.name, plan.origin.why);
     return plan;
@@ -63,6 +67,16 @@ class Selection {
   }
 
  private:
+  /// In the library each device has a part as large as the metric of what it would do if all ended together.
+  static std::vector<double> shares_by(const Metric& metric, const Workload& best, const WorkloadProblem& problem) {
+    std::vector<double> shares;
+    for (std::size_t i = 0; i < best.active.size(); ++i) {
+      const Watts watts = problem.watts.empty() ? Watts{1} : problem.watts[best.active[i]];
+      shares.push_back(metric.of({best.shares[i] * problem.flops, best.time, watts * best.time}));
+    }
+    return parts_of_one(std::move(shares));
+  }
+
   struct Best {
     std::optional<Plan> plan;
     double value = 0;
@@ -136,10 +150,7 @@ class Selection {
     return of_plan + (of_op + judge_.per_op.value) * static_cast<double>(plan.ops.size());
   }
 
-  [[noreturn]] void no_watts(const Metric& metric) const {
-    throw InputError{fmt::format("select={}: machine '{}' does not say what its GPUs draw; expected 'watts' of each",
-                                 metric.name, topology_.name())};
-  }
+  [[noreturn]] void no_watts(const Metric& metric) const { tilerail::no_watts("select", metric, topology_); }
 
   Policy policy_;            // of the plans that are tried
   const Question question_;  // by that policy

@@ -25,7 +25,7 @@ WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
   for (const MemoryId device : devices) {
     const KernelTimes& times = topology.kernels_of(device);
     w.exec_times.push_back(kernels * times.gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b));
-    if (const auto watts = device_watts(p, topology, device)) w.watts.push_back(std::min(watts->kernels, watts->most));
+    if (const auto watts = device_watts(p, topology, device)) w.watts.push_back(watts->sustained());
   }
   if (w.watts.size() < devices.size()) w.watts.clear();
   const auto side = static_cast<double>(tile);

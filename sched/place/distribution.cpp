@@ -39,19 +39,59 @@ Owners by_columns(std::int64_t rows, std::int64_t cols, Grid grid, std::span<con
   return owners;
 }
 
-Owners in_even_blocks(std::int64_t rows, std::int64_t cols, Grid grid) {
-  const std::int64_t block_rows = rows / grid.rows, block_cols = cols / grid.cols;
-  Owners owners;
-  std::int64_t rest = 0;
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < cols; ++j) {
-      const bool in_a_block = i < block_rows * grid.rows && j < block_cols * grid.cols;
-      const std::int64_t device =
-          in_a_block ? i / block_rows * grid.cols + j / block_cols : rest++ % (std::int64_t{grid.rows} * grid.cols);
-      owners.push_back(static_cast<std::size_t>(device));
-    }
-  return owners;
-}
+/// Equal blocks of whole tile rows and columns; then the tiles right of all blocks, those below them, and those right
+/// of and below them, each row by row, in turn. A device takes no more than its part of all tiles: the next one that
+/// has room takes what is over.
+class EvenBlocks {
+ public:
+  EvenBlocks(std::int64_t rows, std::int64_t cols, Grid grid, std::span<const double> shares)
+      : rows_{rows},
+        cols_{cols},
+        grid_{grid},
+        block_rows_{rows / grid.rows},
+        block_cols_{cols / grid.cols},
+        room_{apportioned(rows * cols, shares)},
+        owners_(static_cast<std::size_t>(rows * cols)) {}
+
+  Owners dealt() {
+    const bool has_blocks = block_rows_ > 0 && block_cols_ > 0;
+    const std::int64_t right = has_blocks ? block_cols_ * grid_.cols : 0;
+    const std::int64_t below = has_blocks ? block_rows_ * grid_.rows : 0;
+    each({0, below}, {0, right}, [&](std::int64_t i, std::int64_t j) {
+      take(i, j, static_cast<std::size_t>(i / block_rows_ * grid_.cols + j / block_cols_));
+    });
+    const auto in_turn = [&](std::int64_t i, std::int64_t j) { next_ = take(i, j, next_) + 1; };
+    each({0, below}, {right, cols_}, in_turn);
+    each({below, rows_}, {0, right}, in_turn);
+    each({below, rows_}, {right, cols_}, in_turn);
+    return owners_;
+  }
+
+ private:
+  struct Range {
+    std::int64_t begin, end;
+  };
+
+  template <class Function>
+  static void each(Range rows, Range cols, Function&& f) {
+    for (std::int64_t i = rows.begin; i < rows.end; ++i)
+      for (std::int64_t j = cols.begin; j < cols.end; ++j) f(i, j);
+  }
+
+  std::size_t take(std::int64_t i, std::int64_t j, std::size_t device) {
+    device %= room_.size();
+    while (room_[device] == 0) device = (device + 1) % room_.size();
+    --room_[device];
+    return owners_[static_cast<std::size_t>(i * cols_ + j)] = device;
+  }
+
+  std::int64_t rows_, cols_;
+  Grid grid_;
+  std::int64_t block_rows_, block_cols_;
+  std::vector<std::int64_t> room_;
+  Owners owners_;
+  std::size_t next_ = 0;
+};
 
 /// Tiles and shares as they change hands.
 class Balance {
@@ -156,7 +196,7 @@ std::vector<std::size_t> tile_owners(Distribution distribution, std::int64_t row
       return owners;
     }
     case Distribution::even_blocks:
-      return all_equal(shares) ? in_even_blocks(rows, cols, grid) : evened(by_columns(rows, cols, grid, shares, dealt));
+      return EvenBlocks{rows, cols, grid, shares}.dealt();
     case Distribution::cyclic_2d:
       return evened(by_columns(rows, cols, grid, shares, dealt));
   }

@@ -80,7 +80,7 @@ constexpr std::array rules{
            if (f.dot()) return even_dot;
            if (!f.product()) return nothing_to_multiply;
            if (f.selects() && f.policy.select_by == SelectBy::model) return "select-by=model gives the shares";
-           return f.equally_fast() && !f.balances() ? "the GPUs are equally fast" : nullptr;
+           return f.alike() && !f.balances() ? "the GPUs are equally fast" : nullptr;
          }},
     Rule{"tile-choice",
          [](const Facts& f) -> Reason {

@@ -130,7 +130,9 @@ std::vector<Field> fields_of_work() {
                             {"1d-cyclic", Distribution::cyclic_1d},
                             {"2d-cyclic", Distribution::cyclic_2d},
                             {"even-blocks", Distribution::even_blocks}}),
-      choice<Shares>("shares", &Policy::shares, {{"equal", Shares::equal}, {"speed", Shares::by_speed}}),
+      choice<Shares>(
+          "shares", &Policy::shares,
+          {{"equal", Shares::equal}, {"speed", Shares::by_speed}, {"pdp", Shares::by_pdp}, {"edp", Shares::by_edp}}),
       or_model(choice<TileChoice>("tile-choice", &Policy::tile_choice,
                                   {{"thesis", TileChoice::thesis},
                                    {"search", TileChoice::search},

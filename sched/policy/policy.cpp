@@ -70,6 +70,7 @@ const std::array<Policy, 3>& presets_of_papers() {
        .single_issuer = true},
       {.preset = "paralia",
        .select_by = SelectBy::model,
+       .grid = GridChoice::xkblas,
        .distribution = Distribution::even_blocks,
        .tile_choice = TileChoice::paralia,
        .routing = Routing::link_map,

@@ -25,7 +25,7 @@ enum class TileChoice { thesis, search, model, gemmex, repeat, paralia, cublasxt
 enum class DeviceChoice { all, first, search };
 enum class SelectBy { model, plans };
 enum class Distribution { blocks, proportional, sequential, round_robin, cyclic_1d, cyclic_2d, even_blocks };
-enum class Shares { equal, by_speed };
+enum class Shares { equal, by_speed, by_pdp, by_edp };
 enum class SmallTiles { none, k_first, k_last, c_last };
 enum class Agent { none, paralia, xkblas, blasx };
 enum class TileRows { side, all };

@@ -1,5 +1,6 @@
 #include "sched/place/distribution.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/base/error.hpp"
 #include "sched/gemm/tiling.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/machines.hpp"
@@ -85,7 +87,7 @@ TEST(Distribution, UnequalSharesLeaveNoTileThatBetterChangedHands) {
 TEST(Distribution, ADeviceWithoutAShareGetsNothing) {
   const std::vector<double> shares{1, 0, 1, 2};
   for (const auto distribution : {Distribution::blocks, Distribution::sequential, Distribution::round_robin,
-                                  Distribution::cyclic_1d, Distribution::cyclic_2d})
+                                  Distribution::cyclic_1d, Distribution::cyclic_2d, Distribution::even_blocks})
     EXPECT_EQ(counts(tile_owners(distribution, 5, 7, {2, 2}, shares), 4)[1], 0);
 }
 
@@ -104,6 +106,27 @@ TEST(Distribution, EveryTileOfATilingIsListedWithItsOwner) {
   EXPECT_EQ(tiles, t.m.size() * t.n.size());
 }
 
+TEST(Distribution, EvenBlocksDealTheRestInTurn) {
+  const std::vector<double> equal(2, 1.0);
+  EXPECT_THAT(tile_owners(Distribution::even_blocks, 2, 5, {1, 2}, equal),
+              ::testing::ElementsAre(0, 0, 1, 1, 0, 0, 0, 1, 1, 1));
+  EXPECT_THAT(tile_owners(Distribution::even_blocks, 1, 3, {2, 1}, equal), ::testing::ElementsAre(0, 1, 0))
+      << "fewer rows than the grid has: all are dealt";
+  EXPECT_THAT(tile_owners(Distribution::even_blocks, 3, 3, {2, 1}, equal),
+              ::testing::ElementsAre(0, 0, 0, 1, 1, 1, 0, 1, 0))
+      << "the row below the blocks in turn";
+}
+
+TEST(Distribution, EvenBlocksPassOnWhatIsMoreThanTheirPart) {
+  const std::vector<double> shares{1, 1, 3, 1};
+  EXPECT_THAT(tile_owners(Distribution::even_blocks, 4, 3, {2, 2}, shares),
+              ::testing::ElementsAre(0, 1, 2, 0, 1, 2, 2, 3, 2, 2, 3, 2))
+      << "2, 2, 6 and 2 of 12 tiles; of the last column each is dealt to the one with room";
+  const std::vector<double> fewer{1, 5};
+  EXPECT_THAT(tile_owners(Distribution::even_blocks, 2, 6, {1, 2}, fewer),
+              ::testing::ElementsAre(0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+}
+
 /// Flops of each GPU of a plan.
 std::vector<double> flops_of(const Plan& plan, const Topology& machine) {
   std::vector<double> flops(machine.gpus().size(), 0.0);
@@ -113,8 +136,9 @@ std::vector<double> flops_of(const Plan& plan, const Topology& machine) {
   return flops;
 }
 
-TEST(Distribution, FasterGpusComputeMore) {
-  auto description = shipped("two-gpu").description();
+/// `two-gpu` with a GPU 1 that is three times as fast.
+Topology::Description fast_second_gpu() {
+  Topology::Description description = shipped("two-gpu").description();
   KernelTimes fast = description.kernels.at(0);
   fast.name = "fast";
   for (GemmCurve& curve : fast.gemm)
@@ -122,12 +146,48 @@ TEST(Distribution, FasterGpusComputeMore) {
   description.kernels.push_back(fast);
   for (Memory& memory : description.memories)
     if (memory.device == 1) memory.kernels = 1;
-  const Topology machine{description};
+  return description;
+}
+
+TEST(Distribution, FasterGpusComputeMore) {
+  const Topology machine{fast_second_gpu()};
   const auto flops =
       flops_of(plan_gemm(cube(4096), machine, machine.gpus(), policy("gemmex", {"shares=speed", "tile=512"})), machine);
   EXPECT_NEAR(flops[1] / flops[0], 3, 1e-9);  // 48 and 16 of 64 tiles
   const auto equal = flops_of(plan_gemm(cube(4096), machine, machine.gpus(), policy("gemmex", {"tile=512"})), machine);
   EXPECT_DOUBLE_EQ(equal[0], equal[1]);
+}
+
+TEST(Distribution, SharesByAMetricAreThoseOfEachGpuAlone) {
+  auto description = fast_second_gpu();
+  for (Memory& memory : description.memories)
+    if (memory.device == 1) memory.busy_watts = 2 * memory.busy_watts.value();
+  const Topology machine{description};
+  const auto ratio = [&](const char* shares, const Topology& of) {
+    const auto flops = flops_of(
+        plan_gemm(cube(8192), of, of.gpus(), policy("gemmex", {fmt::format("shares={}", shares), "tile=512"})), of);
+    return flops[1] / flops[0];
+  };
+  EXPECT_NEAR(ratio("pdp", machine), 1.5, 0.05) << "3 / 2";
+  EXPECT_NEAR(ratio("edp", machine), 4.5, 0.1) << "3^2 / 2";
+  for (Memory& memory : description.memories) memory.kernels = 0;
+  const Topology thirsty{description};
+  const auto named = [](const Topology& of, const char* shares) {
+    const Plan plan = plan_gemm(cube(4096), of, of.gpus(), policy("gemmex", {fmt::format("shares={}", shares)}));
+    return plan.origin.without_effect;
+  };
+  EXPECT_THAT(named(shipped("two-gpu"), "edp"), ::testing::ElementsAre("shares: the GPUs are equally fast"));
+  EXPECT_THAT(named(thirsty, "speed"), ::testing::ElementsAre("shares: the GPUs are equally fast"));
+  EXPECT_THAT(named(thirsty, "edp"), ::testing::IsEmpty()) << "as fast, but one draws twice as much";
+  for (Memory& memory : description.memories) memory.busy_watts.reset();
+  const Topology silent{description};
+  EXPECT_NO_THROW(ratio("speed", silent));
+  try {
+    ratio("edp", silent);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("shares=edp: machine 'two-gpu' does not say what its GPUs draw"));
+  }
 }
 
 }  // namespace

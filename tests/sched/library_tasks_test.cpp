@@ -283,13 +283,5 @@ TEST(RuntimeCosts, ThoseOfACallAreOfEachGpuThatTakesPart) {
   EXPECT_DOUBLE_EQ(of_call(8), 8 * 500e-6);
 }
 
-TEST(Distribution, EvenBlocksDealTheRestInTurn) {
-  const std::vector<double> equal(2, 1.0);
-  EXPECT_THAT(tile_owners(Distribution::even_blocks, 2, 5, {1, 2}, equal),
-              ::testing::ElementsAre(0, 0, 1, 1, 0, 0, 0, 1, 1, 1));
-  EXPECT_THAT(tile_owners(Distribution::even_blocks, 1, 3, {2, 1}, equal), ::testing::ElementsAre(0, 1, 0))
-      << "fewer rows than the grid has: all are dealt";
-}
-
 }  // namespace
 }  // namespace tilerail::testing

@@ -1,8 +1,12 @@
 #include "sched/choose/selection.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
 
 #include "cost/energy.hpp"
 #include "model/published/workload_selection.hpp"
@@ -31,24 +35,29 @@ TEST(WorkloadGemm, ByHand) {
   EXPECT_DOUBLE_EQ(w.tile_bytes.value, 8.0 * 512 * 512);
 }
 
-TEST(Selection, TheModelsDevicesAndSharesArePlanned) {
+/// All GPUs of the machine draw the same.
+TEST(Selection, TheModelsDevicesArePlannedInSharesByTheMetric) {
   const Topology machine = shipped("clx-ai-hetero");
   const GemmProblem problem = checked(cube(12288));
-  const Policy paralia = policy("paralia", {"select=perf", "tile=1024"});
-  WorkloadProblem workload = workload_problem(problem, machine, machine.gpus(), 1024, 1);
-  workload.hop_rule = paralia.hop_rule;
-  const auto best = ranked_workloads(workload, LinkMap{machine}, *std::ranges::find(metrics, "perf", &Metric::name),
-                                     library_selection)[0];
-  const Plan plan = plan_gemm(problem, machine, machine.gpus(), paralia);
-  ASSERT_EQ(plan.devices.size(), best.active.size());
-  std::vector<double> kernels(plan.devices.size(), 0.0);
-  for (const Op& op : plan.ops)
-    if (op.kind == OpKind::gemm)
-      for (std::size_t d = 0; d < plan.devices.size(); ++d)
-        if (plan.devices[d] == plan.queue(op.queue).dst) kernels[d] += 1;
-  for (std::size_t d = 0; d < plan.devices.size(); ++d) {
-    EXPECT_EQ(plan.devices[d], machine.gpus()[best.active[d]]);
-    EXPECT_NEAR(kernels[d] / (12 * 12 * 12), best.shares[d], 1.5 / (12 * 12));
+  for (const auto& [name, power] : {std::pair{"perf", 1}, std::pair{"pdp", 1}, std::pair{"edp", 2}}) {
+    const Policy paralia = policy("paralia", {fmt::format("select={}", name), "tile=1024"});
+    WorkloadProblem workload = workload_problem(problem, machine, machine.gpus(), 1024, 1);
+    workload.hop_rule = paralia.hop_rule;
+    const auto best = ranked_workloads(workload, LinkMap{machine}, *std::ranges::find(metrics, name, &Metric::name),
+                                       library_selection)[0];
+    double all = 0;
+    for (const double share : best.shares) all += std::pow(share, power);
+    const Plan plan = plan_gemm(problem, machine, machine.gpus(), paralia);
+    ASSERT_EQ(plan.devices.size(), best.active.size());
+    std::vector<double> kernels(plan.devices.size(), 0.0);
+    for (const Op& op : plan.ops)
+      if (op.kind == OpKind::gemm)
+        for (std::size_t d = 0; d < plan.devices.size(); ++d)
+          if (plan.devices[d] == plan.queue(op.queue).dst) kernels[d] += 1;
+    for (std::size_t d = 0; d < plan.devices.size(); ++d) {
+      EXPECT_EQ(plan.devices[d], machine.gpus()[best.active[d]]);
+      EXPECT_NEAR(kernels[d] / (12 * 12 * 12), std::pow(best.shares[d], power) / all, 1.5 / (12 * 12)) << name;
+    }
   }
 }
 
