@@ -88,10 +88,10 @@ Written by `tilerail experiment run all{quick} --{only} --page {path}` ({version
 [experiments.md](experiments.md) says what each does.
 
 On the right of a figure each dot is a value of ours. The green band is the tolerance around what was published or
-measured, or a target of ours, and is drawn equally wide for all; a red dot lies outside, at the
-edge of the frame if its distance from the middle is more than three halves of the band. *Fitted*: of those that are
-within, how many compare what a figure of the simulation was fitted to, or taken from; they tell how well a mechanism
-fits, not how well it predicts.
+measured, or a target of ours, and is drawn equally wide for all; a red dot lies outside, at the edge of the frame if
+its distance from the middle is more than three halves of the band. *Fitted*: of those that are within, how many compare
+what a figure of the simulation was fitted to, or taken from; they tell how well a mechanism fits, not how well it
+predicts.
 
 | experiment | within | of | fitted |
 |---|---|---|---|
@@ -118,7 +118,8 @@ def main() -> None:
         raise Failure(f"--only: '{unknown[0]}' is none of {', '.join(NAMES)}")
     check_free([os.path.join(options.output, file) for file in ("all.csv", "some.csv", "all.journal")])
     for name in chosen:
-        check_free(paper_of(name).files(os.path.join(options.output, name)).values(), [os.path.join(options.output, name)])
+        folder = os.path.join(options.output, name)
+        check_free(paper_of(name).files(folder).values(), [folder])
     if options.page:
         check_free([], [str(options.page.parent / folder) for folder in (pathlib.Path(FIGURES).parent, FIGURES)])
     journal = Journal(pathlib.Path(options.output, NAME + ".journal"), options.tilerail)

@@ -136,9 +136,9 @@ def arguments(parser) -> None:
 
 
 PAPER = Paper(NAME, __doc__, study, arguments,
-              why="PARALiA deals sub-kernels, so that two GPUs may compute parts of one tile of C; ours are whole tiles, "
-                  "which fit shares less well. Of the two problems that were measured faster by select-PERF, by 4 and 7 "
-                  "%, one is 2 % slower here and the other 1 % faster")
+              why="PARALiA deals sub-kernels, so that two GPUs may compute parts of one tile of C; ours are whole "
+                  "tiles, which fit shares less well, and the two problems that were measured faster by select-PERF "
+                  "were so by 4 and 7 % only")
 
 if __name__ == "__main__":
     run_experiment(PAPER.main)

@@ -1,8 +1,8 @@
 """Thesis figure 4.6: how long four GPUs wait for their first kernel, by bandwidth routing and by ETA with batches.
 
 One sub-problem on each of four A100, A and B from the host, C not read; the wait of a GPU is the start of its first
-kernel. What is saved is the mean of what each GPU saves, and a mean over three tiles, since the thesis does not name its
-own. See docs/experiments.md.
+kernel. What is saved is the mean of what each GPU saves, and a mean over three tiles, since the thesis does not name
+its own. See docs/experiments.md.
 """
 
 import os

@@ -31,10 +31,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 43> meanings
      "0 leaves the choice to the estimate; matters with ways=search."},
     {"grid",
      "How the GPUs are laid over C: as square as possible, as XKBLAS and PARALiA lay them, or so that the scarcest "
-     "links carry "
-     "the "
-     "fewest bytes; "
-     "matters for a matrix product on several GPUs."},
+     "links carry the fewest bytes; matters for a matrix product on several GPUs."},
     {"k-split",
      "Into how many parts k is cut, each for its own part of the GPUs, whose sums of C are added up; all: one for each "
      "GPU; matters for a matrix product on several GPUs."},

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "model/base/error.hpp"
 #include "sched/gemm/tiling.hpp"
@@ -125,6 +126,21 @@ TEST(Distribution, EvenBlocksPassOnWhatIsMoreThanTheirPart) {
   const std::vector<double> fewer{1, 5};
   EXPECT_THAT(tile_owners(Distribution::even_blocks, 2, 6, {1, 2}, fewer),
               ::testing::ElementsAre(0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+  const std::vector<double> rising{1, 2, 3};
+  EXPECT_THAT(tile_owners(Distribution::even_blocks, 1, 6, {1, 3}, rising), ::testing::ElementsAre(0, 1, 1, 2, 2, 2))
+      << "to the next one, not to the one before";
+}
+
+TEST(Distribution, LibrariesHaveTheirOwnGrid) {
+  const Topology machine = shipped("clx-ai");
+  const auto grid = [&](const char* preset, std::size_t gpus) {
+    const Plan plan = plan_gemm(cube(4096), machine, std::span{machine.gpus()}.first(gpus), policy(preset));
+    return std::ranges::find(plan.origin.decisions, "grid", &PlanDecision::key)->value;
+  };
+  for (const char* preset : {"paralia", "xkblas"}) {
+    EXPECT_EQ(grid(preset, 6), "3x2") << preset;
+    EXPECT_EQ(grid(preset, 8), "2x4") << preset;
+  }
 }
 
 /// Flops of each GPU of a plan.
