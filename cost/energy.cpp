@@ -1,12 +1,9 @@
 #include "cost/energy.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "cost/kernel_costs.hpp"
-#include "model/base/error.hpp"
 
 namespace tilerail {
 namespace {
@@ -59,11 +56,6 @@ std::optional<DeviceWatts> device_watts(const GemmProblem& p, const Topology& to
   const auto kernels = of_gemm ? of_gemm : memory.busy_watts;
   if (!memory.idle_watts || !kernels) return std::nullopt;
   return DeviceWatts{*memory.idle_watts, *kernels, memory.busy_watts.value_or(*kernels)};
-}
-
-void no_watts(std::string_view field, const Metric& metric, const Topology& topology) {
-  throw InputError{fmt::format("{}={}: machine '{}' does not say what its GPUs draw; expected 'watts' of each", field,
-                               metric.name, topology.name())};
 }
 
 std::optional<std::vector<Joules>> device_energies(const Plan& plan, const Topology& topology,

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <string_view>
 #include <vector>
 
-#include "model/kernels/energy.hpp"
 #include "model/machine/topology.hpp"
 #include "model/timeline.hpp"
 #include "plan/plan.hpp"
@@ -20,13 +18,11 @@ struct DeviceWatts {
   Joules over(Seconds time, Seconds filled) const {
     return std::min(idle * time + (kernels - idle) * filled, most * time);
   }
-  /// While kernels fill it.
+  /// Watts while kernels fill the device: min(kernels, most).
   Watts sustained() const { return std::min(kernels, most); }
 };
 /// Absent where the topology does not say.
 std::optional<DeviceWatts> device_watts(const GemmProblem& problem, const Topology& topology, MemoryId device);
-/// Throws the InputError of a metric that a field asks for where a device's are absent.
-[[noreturn]] void no_watts(std::string_view field, const Metric& metric, const Topology& topology);
 
 /// Energy of each device of the plan, in the plan's order, when its operations ran at these times:
 ///   min( idle makespan + (kernels - idle) filled, busy makespan ),   filled = integral of min(1, sum of shares of the

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <array>
+#include <numeric>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "model/base/units.hpp"
 
@@ -29,6 +32,15 @@ inline constexpr std::array metrics{
            [](const Outcome& o) { return o.flops.value / o.energy.value * (o.flops / o.time).value; }},
     Metric{"pdp", "flop/J", true, [](const Outcome& o) { return o.flops.value / o.energy.value; }},
 };
+
+/// Parts of one whole in proportion to the metric of each outcome; their sum is 1. `outcomes` is not empty.
+inline std::vector<double> parts_by(const Metric& metric, std::span<const Outcome> outcomes) {
+  std::vector<double> parts;
+  for (const Outcome& outcome : outcomes) parts.push_back(metric.of(outcome));
+  const double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
+  for (double& part : parts) part /= sum;
+  return parts;
+}
 
 /// Energy-delay product in J s: the smaller, the better.
 constexpr double energy_delay(Joules energy, Seconds time) { return energy.value * time.value; }

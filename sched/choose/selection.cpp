@@ -9,13 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "cost/energy.hpp"
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
 #include "model/published/workload_selection.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/workload_gemm.hpp"
-#include "sched/policy/grid.hpp"
+#include "sched/policy/decisions.hpp"
 #include "sched/tasks/plan_checks.hpp"
 
 namespace tilerail {
@@ -69,12 +68,12 @@ class Selection {
  private:
   /// In the library each device has a part as large as the metric of what it would do if all ended together.
   static std::vector<double> shares_by(const Metric& metric, const Workload& best, const WorkloadProblem& problem) {
-    std::vector<double> shares;
+    std::vector<Outcome> parts;
     for (std::size_t i = 0; i < best.active.size(); ++i) {
       const Watts watts = problem.watts.empty() ? Watts{1} : problem.watts[best.active[i]];
-      shares.push_back(metric.of({best.shares[i] * problem.flops, best.time, watts * best.time}));
+      parts.push_back({best.shares[i] * problem.flops, best.time, watts * best.time});
     }
-    return parts_of_one(std::move(shares));
+    return parts_by(metric, parts);
   }
 
   struct Best {
@@ -113,7 +112,7 @@ class Selection {
 
   WorkloadProblem problem(const Metric& metric) const {
     WorkloadProblem workload = workload_problem(question_);
-    if (workload.watts.empty() && metric.needs_energy) no_watts(metric);
+    if (workload.watts.empty() && metric.needs_energy) refuse_without_watts("select", metric, topology_);
     return workload;
   }
 
@@ -132,7 +131,7 @@ class Selection {
     const Judgement judged = judge_.of ? judge_.of(plan) : estimated(plan);
     tried.push_back({fmt::format("tile={} gpus={}", plan.tile, gpus_text(topology_, plan.devices)),
                      judged.makespan.value, judge_name()});
-    if (metric.needs_energy && !judged.energy) no_watts(metric);
+    if (metric.needs_energy && !judged.energy) refuse_without_watts("select", metric, topology_);
     return metric.of({question_.problem.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
   }
 
@@ -149,8 +148,6 @@ class Selection {
     constexpr double of_plan = 2e-3, of_op = 4e-6;
     return of_plan + (of_op + judge_.per_op.value) * static_cast<double>(plan.ops.size());
   }
-
-  [[noreturn]] void no_watts(const Metric& metric) const { tilerail::no_watts("select", metric, topology_); }
 
   Policy policy_;            // of the plans that are tried
   const Question question_;  // by that policy

@@ -24,8 +24,8 @@ std::vector<std::size_t> dealt(std::int64_t count, std::span<const double> weigh
 ///   round-robin  tiles in turn, row by row
 ///   1d-cyclic    whole tile columns in turn
 ///   2d-cyclic    tile columns in turn to grid columns, and in each its tile rows in turn to its devices
-///   even-blocks  equal blocks of as many whole tile rows and columns as there can be, the rest in turn; what is more
-///                than its part of all tiles a device leaves to the next one that has room
+///   even-blocks  equal blocks of as many whole tile rows and columns as there can be, the rest in turn; no device
+///                takes more than its part of all tiles by `apportioned`: the next one with room takes what is over
 /// Blocks and 2-D cyclic tiles are dealt to rows and columns; unless all shares are equal, tiles then change hands
 /// until none would make the most loaded device less loaded. Source: thesis 3.2.5; columns before rows: Beaumont et
 /// al., IEEE TPDS 12 (10), 2001, 1033-1051.

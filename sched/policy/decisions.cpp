@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include "cost/energy.hpp"
+#include "model/base/error.hpp"
 #include "model/kernels/energy.hpp"
 #include "model/machine/machine_facts.hpp"
+#include "sched/policy/effects.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/policy/made_decisions.hpp"
 
@@ -36,28 +37,28 @@ int streams_for(const Question& q, std::int64_t tile, Grid grid) {
   return std::clamp(static_cast<int>(std::ceil(1 / least)), 1, most_automatic_streams);
 }
 
-/// By what parts are.
+/// That the parts of the GPUs follow.
 const Metric& metric_of(Shares shares) {
   const std::string_view name = shares == Shares::by_edp ? "edp" : shares == Shares::by_pdp ? "pdp" : "perf";
   return *std::ranges::find(metrics, name, &Metric::name);
 }
 
-/// In proportion to that metric of each device alone, by kernels of this tile.
+/// In proportion to that metric of each device alone, by kernels of this tile; equal where they are alike.
 std::vector<double> shares_for(const Question& q, std::int64_t tile) {
   if (!q.shares.empty()) return {q.shares.begin(), q.shares.end()};
-  std::vector<double> shares(q.devices.size(), 1.0);
   const GemmProblem& p = q.problem;
-  if (q.policy.shares == Shares::equal || p.scales_only()) return shares;
-  const std::int64_t m = std::min(tile, p.m), n = std::min(tile, p.n), k = std::min(tile, p.k);
-  const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  if (q.policy.shares == Shares::equal || p.scales_only() || p.routine == Routine::dot || share_equally(q))
+    return std::vector<double>(q.devices.size(), 1.0);
   const Metric& metric = metric_of(q.policy.shares);
-  for (std::size_t d = 0; d < q.devices.size(); ++d) {
-    const Seconds time = q.topology.kernels_of(q.devices[d]).gemm_time(m, n, k, p.dtype, p.trans_a, p.trans_b);
-    const auto watts = device_watts(p, q.topology, q.devices[d]);
-    if (metric.needs_energy && !watts) no_watts("shares", metric, q.topology);
-    shares[d] = metric.of({Flops{flops}, time, (watts ? watts->sustained() : Watts{1}) * time});
+  std::vector<Outcome> alone;
+  for (const MemoryId device : q.devices) {
+    const Seconds time = q.topology.kernels_of(device).gemm_time(std::min(tile, p.m), std::min(tile, p.n),
+                                                                 std::min(tile, p.k), p.dtype, p.trans_a, p.trans_b);
+    const auto watts = device_watts(p, q.topology, device);
+    if (metric.needs_energy && !watts) refuse_without_watts("shares", metric, q.topology);
+    alone.push_back({p.flops(), time, (watts ? watts->sustained() : Watts{1}) * time});
   }
-  return parts_of_one(std::move(shares));
+  return parts_by(metric, alone);
 }
 
 /// c-tiles=auto, as the papers do it: where C shares its home with A or B, what is fetched first is not C.
@@ -72,6 +73,11 @@ std::string shares_text(const std::vector<double>& shares) {
 }
 
 }  // namespace
+
+void refuse_without_watts(std::string_view field, const Metric& metric, const Topology& topology) {
+  throw InputError{fmt::format("{}={}: machine '{}' does not say what its GPUs draw; expected 'watts' of each", field,
+                               metric.name, topology.name())};
+}
 
 bool homes_on_hosts(const GemmProblem& p, const Topology& topology) {
   return std::ranges::all_of(std::array{p.place_a, p.place_b, p.place_c},

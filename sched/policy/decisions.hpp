@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/kernels/energy.hpp"
 #include "model/machine/topology.hpp"
 #include "plan/plan.hpp"
 #include "sched/policy/grid.hpp"
@@ -45,6 +46,9 @@ struct Decisions {
   bool single_issuer = false;
   double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;
 };
+
+/// Throws the InputError of a field that asks for a metric of energy on a machine that does not know the watts.
+[[noreturn]] void refuse_without_watts(std::string_view field, const Metric& metric, const Topology& topology);
 
 /// Whether no matrix is on a GPU, but for copies that each has.
 bool homes_on_hosts(const GemmProblem& problem, const Topology& topology);

@@ -104,15 +104,7 @@ class Facts {
     });
   }
   bool chooses_gpus() const { return selects() || policy.device_choice == DeviceChoice::search; }
-  /// Equal parts are those of each rule of shares.
-  bool alike() const {
-    const auto draws_the_same = [&](MemoryId device) {
-      const Memory &each = asked_.topology.memory(device), &first = asked_.topology.memory(asked_.devices[0]);
-      return each.idle_watts == first.idle_watts && each.busy_watts == first.busy_watts;
-    };
-    return equally_fast(asked_) && (policy.shares == Shares::by_speed || policy.shares == Shares::equal ||
-                                    std::ranges::all_of(asked_.devices, draws_the_same));
-  }
+  bool share_equally() const { return tilerail::share_equally(asked_); }
   /// Whether the search may shift work from one GPU to another.
   bool balances() const { return varies("distribution"); }
   bool copies() const {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "cost/energy.hpp"
 #include "sched/policy/effect_facts.hpp"
 
 namespace tilerail {
@@ -80,7 +82,7 @@ constexpr std::array rules{
            if (f.dot()) return even_dot;
            if (!f.product()) return nothing_to_multiply;
            if (f.selects() && f.policy.select_by == SelectBy::model) return "select-by=model gives the shares";
-           return f.alike() && !f.balances() ? "the GPUs are equally fast" : nullptr;
+           return f.share_equally() && !f.balances() ? "the GPUs are alike" : nullptr;
          }},
     Rule{"tile-choice",
          [](const Facts& f) -> Reason {
@@ -213,6 +215,18 @@ bool equally_fast(const Question& asked) {
   return std::ranges::all_of(asked.devices, [&](MemoryId device) {
     return asked.topology.memory(device).kernels == asked.topology.memory(asked.devices[0]).kernels;
   });
+}
+
+bool share_equally(const Question& asked) {
+  const auto draws = [&](MemoryId device) -> std::optional<Watts> {
+    const auto watts = device_watts(asked.problem, asked.topology, device);
+    return watts ? std::optional{watts->sustained()} : std::nullopt;
+  };
+  const Shares shares = asked.policy.shares;
+  return equally_fast(asked) && (shares == Shares::equal || shares == Shares::by_speed ||
+                                 std::ranges::all_of(asked.devices, [&](MemoryId device) {
+                                   return draws(device) == draws(asked.devices[0]);
+                                 }));
 }
 
 bool may_matter(const Question& asked, std::string_view key) {

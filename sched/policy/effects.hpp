@@ -14,6 +14,8 @@ void explain_effects(const Question& asked, Plan& plan);
 
 /// Whether all its devices have the same kernel times.
 bool equally_fast(const Question& asked);
+/// Whether the policy's rule of shares gives each of them the same part of C.
+bool share_equally(const Question& asked);
 
 /// Whether a field, overridden or not, may change some plan of the question. False only where it cannot.
 bool may_matter(const Question& asked, std::string_view key);

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace tilerail {
 
@@ -25,13 +23,6 @@ struct Grid {
 /// Whether all devices have the same share.
 inline bool all_equal(std::span<const double> shares) {
   return std::ranges::all_of(shares, [&](double share) { return share == shares.front(); });
-}
-
-/// The same shares with a sum of 1.
-inline std::vector<double> parts_of_one(std::vector<double> shares) {
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  for (double& share : shares) share /= sum;
-  return shares;
 }
 
 }  // namespace tilerail

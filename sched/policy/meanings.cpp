@@ -39,8 +39,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 43> meanings
      "Which GPU computes which tiles of C: contiguous blocks of whole tiles, or in proportion to shares, or tiles "
      "dealt in one of five ways; matters with several GPUs."},
     {"shares",
-     "How much of C each GPU computes: equal parts, or parts in proportion to its speed, to its speed over its watts, "
-     "or to its speed squared over its watts; matters with several GPUs that differ."},
+     "How much of C each GPU computes: equal parts, or parts in proportion to its speed, to its speed over its watts "
+     "(pdp), or to its speed squared over its watts (edp); matters with several GPUs that differ."},
     {"tile-choice",
      "Who chooses the tile: our form of the thesis' heuristic, a search that estimates plans, the rule of a library, "
      "or "
