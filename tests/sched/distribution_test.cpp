@@ -116,6 +116,9 @@ TEST(Distribution, EvenBlocksDealTheRestInTurn) {
   EXPECT_THAT(tile_owners(Distribution::even_blocks, 3, 3, {2, 1}, equal),
               ::testing::ElementsAre(0, 0, 0, 1, 1, 1, 0, 1, 0))
       << "the row below the blocks in turn";
+  const std::vector<double> six(6, 1.0);
+  EXPECT_THAT(tile_owners(Distribution::even_blocks, 2, 3, {3, 2}, six), ::testing::ElementsAre(0, 1, 2, 3, 4, 5))
+      << "no blocks: row by row";
 }
 
 TEST(Distribution, EvenBlocksPassOnWhatIsMoreThanTheirPart) {
