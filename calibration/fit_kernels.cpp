@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "calibration/fit_parts.hpp"
@@ -59,14 +60,65 @@ double felt_after(const LoadSeries& series, double factor) {
   return series.points.back().at;
 }
 
-/// The device looks at its power now and then, so that one series feels the load later than another: the earliest
-/// counts.
-Seconds sustained_after(const Measurements& m, DType dtype, double factor) {
-  std::vector<double> found;
-  for (const LoadSeries& series : m.loads)
-    if (series.dtype == dtype && series.gpu == m.devices[0].name && !series.points.empty())
-      found.push_back(felt_after(series, factor));
-  return Seconds{found.empty() ? 0 : *std::ranges::min_element(found)};
+/// How load is felt at first.
+struct FirstLoad {
+  Seconds after{0}, fully_after{0};
+  double part = 1;  // of the rise
+};
+
+/// The device looks at its power now and then, so that one series feels the load later than another: their mean counts.
+/// What kernels take from there to the end of a series, over what they took before, is the factor at first; `factor` is
+/// that of much longer.
+FirstLoad first_load(const Measurements& m, DType dtype, double factor) {
+  FirstLoad first;
+  std::vector<double> after, rises;
+  for (const LoadSeries& series : m.loads) {
+    if (series.dtype != dtype || series.gpu != m.devices[0].name || series.points.empty()) continue;
+    after.push_back(felt_after(series, factor));
+    first.fully_after = std::max(first.fully_after, Seconds{series.points.back().at});
+    std::vector<double> before, since;
+    for (const LoadSeries::Point& point : series.points)
+      (point.at <= after.back() ? before : since).push_back(point.seconds);
+    if (!before.empty() && !since.empty()) rises.push_back(median(since) / median(before) - 1);
+  }
+  if (after.empty()) return first;
+  first.after = Seconds{std::accumulate(after.begin(), after.end(), 0.0) / static_cast<double>(after.size())};
+  if (!rises.empty() && factor > 1) first.part = std::clamp(median(rises) / (factor - 1), 0.0, 1.0);
+  return first;
+}
+
+/// What a kernel adds to the time of many side by side, in as many streams as were measured at most, over its time
+/// alone; by the side of its result.
+std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype, const std::vector<const KernelRun*>& alone) {
+  std::map<std::int64_t, std::pair<int, double>> together;  // by side: streams, and the time of a kernel
+  for (const KernelRun& run : m.kernels)
+    if (run.dtype == dtype && run.at_once > 1 && run.m == run.n && run.n == run.k && run.gpu == m.devices[0].name)
+      if (auto& [streams, seconds] = together[run.m]; run.at_once > streams)
+        streams = run.at_once, seconds = run.seconds.mean;
+  std::vector<TiledGemm::Fill> fills;
+  for (const auto& [side, run] : together)
+    for (const KernelRun* like : alone)
+      if (like->m == side && like->n == side && like->k == side)
+        fills.push_back({static_cast<double>(side), std::min(1.0, run.second / like->seconds.mean)});
+  return fills;
+}
+
+/// By how much kernels of a graph are shorter than in a stream, and what they add to the time of many there.
+std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype,
+                                            const std::vector<const KernelRun*>& alone) {
+  const auto is_cube = [&](const KernelRun& run, std::int64_t side) {
+    return run.dtype == dtype && run.trans == "NN" && run.m == side && run.n == side && run.k == side;
+  };
+  std::vector<TiledGemm::InGraph> found;
+  for (const KernelRun& run : m.graph_kernels)
+    for (const KernelRun& many : m.graph_kernels)
+      for (const KernelRun* stream : alone)
+        if (is_cube(run, run.m) && run.at_once == 1 && is_cube(many, run.m) && many.at_once > 1 &&
+            is_cube(*stream, run.m))
+          found.push_back({static_cast<double>(run.m), Seconds{std::max(0.0, stream->seconds.mean - run.seconds.mean)},
+                           std::min(1.0, many.seconds.mean / run.seconds.mean)});
+  std::ranges::sort(found, {}, &TiledGemm::InGraph::side);
+  return found;
 }
 
 /// Times under load over times with power to spare; they never fall with the load.
@@ -148,7 +200,7 @@ KernelTimes fit_kernels(const Measurements& m) {
   for (const DType dtype : {DType::f64, DType::f32, DType::tf32, DType::f16, DType::bf16}) {
     TiledGemm rule;
     std::vector<GemmCurve::Load> sustained;
-    Seconds after{0};
+    FirstLoad load;
     std::vector<GemmCurve::Alignment> alignment;
     std::optional<Watts> watts;
     for (const char* trans : {"NN", "NT", "TN", "TT"}) {
@@ -161,8 +213,9 @@ KernelTimes fit_kernels(const Measurements& m) {
       const bool first = rule.blocks.empty();
       if (first) {
         rule = fit_rule(alone, kernels.multiprocessors, *kernels.memory_bandwidth);
+        rule.fills = fills_of(m, dtype, alone), rule.in_graph = in_graph_of(m, dtype, alone);
         sustained = load_factors(alone, loaded);
-        if (!sustained.empty()) after = sustained_after(m, dtype, sustained.back().factor);
+        if (!sustained.empty()) load = first_load(m, dtype, sustained.back().factor);
         alignment = alignment_factors(m, dtype, alone);
         watts = kernel_watts(loaded, m.devices[0]);
         kernels.launch = std::min(kernels.launch, rule.launch);
@@ -171,7 +224,8 @@ KernelTimes fit_kernels(const Measurements& m) {
       GemmCurve curve;
       curve.dtype = dtype, curve.trans = first ? "" : trans, curve.source = "kernels";
       curve.tiled = first ? rule : as_fast_as(rule, alone, kernels.multiprocessors, *kernels.memory_bandwidth);
-      curve.sustained = sustained, curve.sustained_after = after, curve.alignment = alignment;
+      curve.sustained = sustained, curve.sustained_after = load.after, curve.alignment = alignment;
+      curve.sustained_at_first = load.part, curve.sustained_fully_after = load.fully_after;
       curve.watts = watts;
       set_shapes(*curve.tiled, alone);
       kernels.gemm.push_back(std::move(curve));

@@ -63,7 +63,14 @@ void fit_costs(Context& context) {
   double between = 0;
   for (const LatencyRun& run : m.latencies) between += run.issued.mean / static_cast<double>(m.latencies.size());
   if (between > 0) copy = std::min(copy, Seconds{between});
-  d.issue = {copy, cost({"gemm"}), cost({"call"}, true), cost({"record and wait"}), "issue"};
+  d.issue = {.per_op = copy,
+             .per_kernel = cost({"gemm"}),
+             .per_call = cost({"call"}, true),
+             .per_dependency = cost({"record and wait"}),
+             .hand_on = std::max(Seconds{0}, cost({"hand on"})),
+             .source = "issue"};
+  const GraphCost graph{cost({"graph call"}), cost({"graph copy"}), cost({"graph kernel"}), cost({"graph dependency"})};
+  if (graph.per_call > Seconds{0}) d.issue.graph = graph;  // older files have none
 }
 
 }  // namespace fit
@@ -149,18 +156,24 @@ void round_off(Topology::Description& d) {
   round_off(d.strided.cache);
   d.strided.beside = rounded(d.strided.beside);
   round_off(d.issue.per_op), round_off(d.issue.per_kernel), round_off(d.issue.per_dependency);
-  round_off(d.issue.per_call);
+  round_off(d.issue.per_call), round_off(d.issue.hand_on);
+  if (GraphCost* const graph = d.issue.graph ? &*d.issue.graph : nullptr)
+    for (Seconds* each : {&graph->per_call, &graph->per_copy, &graph->per_kernel, &graph->per_dependency})
+      round_off(*each);
   for (KernelTimes& kernels : d.kernels) {
     round_off(kernels.launch), round_off(kernels.memory_bandwidth);
     kernels.k_overhead = rounded(kernels.k_overhead);
     for (GemmCurve& gemm : kernels.gemm) {
       for (auto& load : gemm.sustained) load.factor = rounded(load.factor);
       for (auto& step : gemm.alignment) step.factor = rounded(step.factor);
-      round_off(gemm.watts), round_off(gemm.sustained_after);
+      round_off(gemm.watts), round_off(gemm.sustained_after), round_off(gemm.sustained_fully_after);
+      gemm.sustained_at_first = rounded(gemm.sustained_at_first);
       TiledGemm& tiled = *gemm.tiled;
       round_off(tiled.launch), round_off(tiled.peak), round_off(tiled.reduction);
       tiled.fill = rounded(tiled.fill);
       for (auto& block : tiled.blocks) block.efficiency = rounded(block.efficiency);
+      for (auto& fill : tiled.fills) fill.share = rounded(fill.share);
+      for (auto& graph : tiled.in_graph) round_off(graph.gain), graph.share = rounded(graph.share);
       for (auto& shape : tiled.shapes) round_off(shape.time), round_off(shape.issue);
     }
   }

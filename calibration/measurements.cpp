@@ -207,6 +207,7 @@ std::string to_json(const Measurements& m) {
   text.pop_back();
   text += lines_of("devices", m.devices) + lines_of("latencies", m.latencies) + lines_of("transfers", m.transfers);
   text += lines_of("strided", m.strided) + lines_of("kernels", m.kernels) + lines_of("memory", m.memory);
+  if (!m.graph_kernels.empty()) text += lines_of("graph_kernels", m.graph_kernels);
   if (!m.loads.empty()) text += lines_of("loads", m.loads);
   return text + lines_of("issue", m.issue) + "}\n";
 }
@@ -215,7 +216,7 @@ Measurements measurements_from_json(std::string_view json, const std::string& fi
   const Json j = parse_json(json, file);
   const JsonReader root{j, file, ""};
   root.only({"schema", "machine", "date", "command", "host_bytes", "devices", "latencies", "transfers", "strided",
-             "kernels", "loads", "memory", "issue"});
+             "kernels", "graph_kernels", "loads", "memory", "issue"});
   root.at("schema").integer(schema, schema);
   Measurements m;
   m.machine = root.at("machine").text(), m.date = root.at("date").text(), m.command = root.at("command").text();
@@ -228,6 +229,7 @@ Measurements measurements_from_json(std::string_view json, const std::string& fi
   read_all(root, "kernels", read_kernel, m.kernels);
   if (root.has("loads")) read_all(root, "loads", read_load, m.loads);
   read_all(root, "memory", read_memory, m.memory);
+  if (root.has("graph_kernels")) read_all(root, "graph_kernels", read_kernel, m.graph_kernels);
   read_all(root, "issue", read_issue, m.issue);
   if (m.devices.empty()) root.at("devices").fail("at least one device");
   return m;

@@ -79,7 +79,9 @@ struct MemoryRun {
 
 /// What it costs a host thread to hand work over.
 struct IssueRun {
-  std::string what;  // "copy", "2-D copy", "gemm", "record and wait", or "call": starting threads and waiting for all
+  // "copy", "2-D copy", "gemm", "record and wait", or "call": starting threads and waiting for all; of graphs, "graph
+  // call", "graph copy", "graph kernel" and "graph dependency", as in GraphCost; on the device, "hand on"
+  std::string what;
   int threads = 1;   // that issued at once, each to a device of its own
   Measured seconds;  // of one call, in one thread
 };
@@ -104,7 +106,8 @@ struct Measurements {
   std::vector<TransferRun> transfers;
   std::vector<StridedRun> strided;
   std::vector<KernelRun> kernels;
-  std::vector<LoadSeries> loads;  // older files have none
+  std::vector<KernelRun> graph_kernels;  // handed over as one graph; older files have none
+  std::vector<LoadSeries> loads;         // older files have none
   std::vector<MemoryRun> memory;
   std::vector<IssueRun> issue;
 };

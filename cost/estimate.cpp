@@ -48,9 +48,9 @@ class Pass {
         continue;
       }
       const Op& op = plan_.op(next->op);
-      const Seconds end = op.kind == OpKind::join   ? next->at
-                          : op.kind == OpKind::copy ? copy(next->op, next->at)
-                                                    : kernel(next->op, next->at);
+      const Seconds end = op.kind == OpKind::join       ? next->at
+                          : kernels_.computes(next->op) ? kernel(next->op, next->at)
+                                                        : copy(next->op, next->at);
       held.take(end);
       ready.ended(next->op, end);
       last = std::max(last, end);

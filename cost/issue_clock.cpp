@@ -21,23 +21,41 @@ bool tells_by_shape(const Topology& topology) {
 IssueClock::IssueClock(const Plan& plan, const Topology& topology)
     : plan_{plan},
       topology_{topology},
+      graph_{graph_cost(plan, topology)},
       waits_{plan, topology},
       kernels_{topology},
       by_shape_{tells_by_shape(topology)},
-      thread_(topology.memories().size(), topology.description().issue.per_call + plan.runtime.call) {}
+      thread_(topology.memories().size(),
+              graph_ ? graph_->per_call : topology.description().issue.per_call + plan.runtime.call) {}
 
-Seconds IssueClock::issue(OpId id) {
+bool IssueClock::with_host(const Op& op) const {
+  const Queue& queue = plan_.queue(op.queue);
+  return topology_.is_host(queue.src) || topology_.is_host(queue.dst);
+}
+
+Seconds IssueClock::in_graph(const Op& op, const std::vector<OpId>& waits) const {
+  const bool copies = with_host(op);
+  const auto crosses = [&](OpId other) { return copies || with_host(plan_.op(other)); };
+  return (copies ? graph_->per_copy : graph_->per_kernel) +
+         graph_->per_dependency * static_cast<double>(std::ranges::count_if(waits, crosses));
+}
+
+Seconds IssueClock::by_thread(const Op& op, std::size_t waits) {
   const IssueCost& cost = topology_.description().issue;
-  const Op& op = plan_.op(id);
   const auto of_op = [&] {
     if (!is_kernel(op.kind)) return cost.per_op;
     if (!by_shape_ || op.kind != OpKind::gemm) return cost.of_kernels();
     return kernels_.of(plan_, op, plan_.buffer(op.y.buffer).memory).issue.value_or(cost.of_kernels());
   };
+  return runtime_cost(plan_, op, topology_) + of_op() + cost.per_dependency * static_cast<double>(waits);
+}
+
+Seconds IssueClock::issue(OpId id) {
+  const Op& op = plan_.op(id);
+  const std::vector<OpId>& waits = waits_.before(id);
   const MemoryId device = stream_owner(plan_.queue(op.queue), topology_);
   Seconds& thread = thread_[plan_.single_issuer ? 0 : device.index()];
-  thread += runtime_cost(plan_, op, topology_) + of_op() +
-            cost.per_dependency * static_cast<double>(waits_.before(id).size());
+  thread += graph_ ? in_graph(op, waits) : by_thread(op, waits.size());
   return thread;
 }
 

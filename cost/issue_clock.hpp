@@ -9,7 +9,9 @@
 namespace tilerail {
 
 /// When host threads hand operations over: one a device, or one for all, each in plan order. A dependency costs where
-/// it is one between streams that an earlier one of the same two does not imply (docs/model.md#simulator).
+/// it is one between streams that an earlier one of the same two does not imply (docs/model.md#simulator). A plan that
+/// is one graph is handed over in the same order at the costs of graphs, where the machine has them; what emulates a
+/// library has that library's threads.
 class IssueClock {
  public:
   IssueClock(const Plan& plan, const Topology& topology);
@@ -18,8 +20,13 @@ class IssueClock {
   Seconds issue(OpId id);
 
  private:
+  Seconds by_thread(const Op& op, std::size_t waits);
+  Seconds in_graph(const Op& op, const std::vector<OpId>& waits) const;
+  bool with_host(const Op& op) const;
+
   const Plan& plan_;
   const Topology& topology_;
+  const GraphCost* graph_;  // null: operation by operation
   StreamWaits waits_;
   KernelCosts kernels_;
   bool by_shape_;                // whether the machine says what handing over shapes costs

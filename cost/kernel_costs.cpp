@@ -19,6 +19,14 @@ std::uint8_t alignment_of(const Plan& plan, const Op& op) {
   return static_cast<std::uint8_t>(all & (~all + 1));
 }
 
+/// Whether this is a copy within a device, which reads and writes at a rate that the machine knows.
+bool is_copying_kernel(const Plan& plan, const Op& op, const Topology& topology) {
+  if (op.kind != OpKind::copy) return false;
+  const Queue& queue = plan.queue(op.queue);
+  return queue.src == queue.dst && !topology.is_host(queue.dst) &&
+         topology.kernels_of(queue.dst).memory_bandwidth.has_value();
+}
+
 }  // namespace
 
 std::size_t KernelCosts::ShapeHash::operator()(const Shape& s) const {
@@ -36,8 +44,14 @@ std::size_t KernelCosts::ShapeHash::operator()(const Shape& s) const {
 KernelCost KernelCosts::gemm_cost(const Shape& s) const {
   const KernelTimes& kernels = times(s);
   const auto whole = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    KernelCost cost{kernels.gemm_time(m, n, k, s.dtype, s.trans_a, s.trans_b),
-                    kernels.gemm_occupancy(m, n, k, s.dtype, s.trans_a, s.trans_b)};
+    KernelCost cost;
+    if (in_graph_) {
+      const auto [time, share] = kernels.gemm_in_graph(m, n, k, s.dtype, s.trans_a, s.trans_b);
+      cost.time = time, cost.share = share;
+    } else {
+      cost.time = kernels.gemm_time(m, n, k, s.dtype, s.trans_a, s.trans_b);
+      cost.share = kernels.gemm_occupancy(m, n, k, s.dtype, s.trans_a, s.trans_b);
+    }
     cost.issue = kernels.gemm_issue(m, n, k, s.dtype, s.trans_a, s.trans_b);
     return cost;
   };
@@ -69,7 +83,7 @@ KernelCost KernelCosts::unmeasured_cost(const Shape& s, const Op& op) const {
 
 KernelCost KernelCosts::cost_of(const Shape& s, const Op& op) const {
   if (s.kind == OpKind::gemm) return gemm_cost(s);
-  if (s.kind != OpKind::axpby) return unmeasured_cost(s, op);
+  if (s.kind != OpKind::axpby && s.kind != OpKind::copy) return unmeasured_cost(s, op);
   return {times(s).axpby_time(s.m, s.n, s.dtype, s.reads, 1), times(s).axpby_occupancy(s.m, s.n, s.dtype, s.reads, 1)};
 }
 
@@ -119,12 +133,20 @@ double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, dou
   return kernels.curve(p.dtype, p.trans_a, p.trans_b).load_factor(duty, time, calls_before);
 }
 
+const GraphCost* graph_cost(const Plan& plan, const Topology& topology) {
+  const auto& cost = topology.description().issue.graph;
+  const RuntimeCosts& library = plan.runtime;
+  const bool emulates = library.task + library.request + library.peer + library.call > Seconds{0};
+  return plan.graph && cost && !emulates ? &*cost : nullptr;
+}
+
 PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology)
-    : costs_{topology}, index_(plan.ops.size()) {
+    : costs_{topology, graph_cost(plan, topology) != nullptr}, index_(plan.ops.size(), none) {
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
-    if (!is_kernel(op.kind)) continue;
-    index_[i] = costs_.index_of(plan, op, plan.buffer(op.y.buffer).memory);
+    const MemoryId memory = plan.buffer(op.y.buffer).memory;
+    if (!is_kernel(op.kind) && !is_copying_kernel(plan, op, topology)) continue;
+    index_[i] = costs_.index_of(plan, op, memory);
     total_ += costs_.costs_[index_[i]].time;
   }
 }

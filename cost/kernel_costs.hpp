@@ -38,6 +38,10 @@ constexpr double usual_calls_before = 3;
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty, Seconds time,
                    double calls_before);
 
+/// What handing this plan over costs where it is one graph; null where threads hand over its operations: those of an
+/// emulated library do, and a machine may not know what graphs cost.
+const GraphCost* graph_cost(const Plan& plan, const Topology& topology);
+
 /// Of one kernel that does this much of a problem's routine; for axpy, k plays no part. Throws InputError when there
 /// are no times for the data type.
 Seconds product_time(const KernelTimes& kernels, const GemmProblem& problem, std::int64_t m, std::int64_t n,
@@ -47,7 +51,8 @@ Seconds product_time(const KernelTimes& kernels, const GemmProblem& problem, std
 /// distinct shape is worked out once.
 class KernelCosts {
  public:
-  explicit KernelCosts(const Topology& topology) : topology_{&topology} {}
+  /// Of kernels that streams hand on or, `in_graph`, a graph.
+  explicit KernelCosts(const Topology& topology, bool in_graph = false) : topology_{&topology}, in_graph_{in_graph} {}
 
   /// Of a kernel on this GPU, whose views are of buffers of the plan. Valid as long as this object. Throws InputError
   /// when the GPU has no times for the data type.
@@ -77,23 +82,29 @@ class KernelCosts {
   std::uint32_t index_of(const Plan& plan, const Op& op, MemoryId gpu);
 
   const Topology* topology_;
+  bool in_graph_;
   std::unordered_map<Shape, std::uint32_t, ShapeHash> known_;
   std::optional<std::pair<Shape, std::uint32_t>> last_;  // mostly the next one, too
   std::deque<KernelCost> costs_;                         // which stay where they are
 };
 
-/// Of every kernel of a plan. Memory: 4 bytes an operation.
+/// Of everything in a plan that computes on a device: its kernels, and its copies within a device whose memory
+/// bandwidth is known, which are kernels there. Memory: 4 bytes an operation.
 class PlanKernelCosts {
  public:
   /// Throws InputError when a device has no times for the plan's data type.
   PlanKernelCosts(const Plan& plan, const Topology& topology);
 
+  bool computes(OpId op) const { return index_[op.index()] != none; }
+  /// Of one that computes.
   const KernelCost& of(OpId op) const { return costs_.costs_[index_[op.index()]]; }
 
   /// Of all kernels one after another.
   Seconds total() const { return total_; }
 
  private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
   KernelCosts costs_;
   std::vector<std::uint32_t> index_;  // by operation
   Seconds total_{0};

@@ -123,13 +123,14 @@ RuntimeCosts read_runtime(const JsonReader& r) {
 
 void read_header(const JsonReader& root, Plan& plan) {
   root.only({"schema", "hash", "problem", "machine", "policy", "tile", "single_issuer", "memories", "peak_bytes",
-             "warm", "runtime", "devices", "queues", "buffers", "ops", "origin"});
+             "graph", "warm", "runtime", "devices", "queues", "buffers", "ops", "origin"});
   root.at("schema").integer(schema, schema);
   plan.problem = read_problem(root.at("problem"));
   plan.machine = root.at("machine").text();
   plan.policy = root.at("policy").text();
   plan.tile = root.at("tile").extent();
   plan.single_issuer = root.at("single_issuer").boolean();
+  if (root.has("graph")) plan.graph = root.at("graph").boolean();
   if (root.has("warm")) plan.warm = root.at("warm").boolean();
   if (root.has("runtime")) plan.runtime = read_runtime(root.at("runtime"));
   plan.origin = read_origin(root.at("origin"));

@@ -50,6 +50,7 @@ Json header_json(const Plan& plan) {
             {"single_issuer", plan.single_issuer},
             {"memories", plan.memories},
             {"peak_bytes", plan.peak_bytes}};
+  if (plan.graph) j["graph"] = true;
   if (plan.warm) j["warm"] = true;
   if (const RuntimeCosts& costs = plan.runtime; costs != RuntimeCosts{})
     j["runtime"] = {{"task_s", costs.task.value},

@@ -91,6 +91,7 @@ std::string content_hash(const Plan& plan) {
   hash.add(plan.policy);
   hash.add(plan.tile);
   hash.add(static_cast<std::int64_t>(plan.single_issuer));
+  if (plan.graph) hash.add(std::string{"graph"});
   if (plan.warm) hash.add(std::string{"warm"});
   if (plan.runtime != RuntimeCosts{})
     for (const Seconds cost : {plan.runtime.task, plan.runtime.request, plan.runtime.peer, plan.runtime.call})

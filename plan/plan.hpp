@@ -101,6 +101,7 @@ struct Plan {
   std::int64_t tile = 0;
   std::vector<MemoryId> devices;  // GPUs that take part
   bool single_issuer = false;     // one host thread issues to all devices, instead of one for each
+  bool graph = false;             // of one GPU: handed over as one graph where it runs again
   bool warm = false;              // GPUs hold tiles of A and B from an earlier call; planned and simulated only
   RuntimeCosts runtime;           // of the library that is emulated
 

@@ -79,7 +79,7 @@ void Runner::time_apart(const Plan& plan, const Matrices& matrices, RunResult& r
   executor_->bind(plan, matrices);
   executor_->call();
   facts.first_s = std::chrono::duration<double>(Clock::now() - begin).count();
-  for (int i = 1; i < settings_.warmup; ++i) executor_->call();
+  for (int i = 0; i < settings_.warmup; ++i) executor_->call();
   for (int i = 0; i < settings_.iterations; ++i) {
     const CallTimes times = executor_->call();
     result.makespans.push_back(times.wall);

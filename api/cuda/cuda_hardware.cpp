@@ -72,9 +72,10 @@ class CudaHardware final : public Hardware {
 
   RunSeconds run(BoundPlan& plan, const MemoryAccess& access, const Copies& copies) override {
     const Pointers matrices = access.pointers();
+    const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
     const CudaRunTimes times = executor_->run(static_cast<CudaBoundPlan&>(plan).bound(),
                                               {matrices[0], matrices[1], matrices[2], copies.a, copies.b},
-                                              static_cast<const cuda::MatrixAccess&>(access).copied());
+                                              access_here.copied(), access_here.on_devices());
     return {times.wall, times.issue};
   }
 

@@ -1,5 +1,6 @@
 #include "api/cuda/matrix_access.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -66,6 +67,10 @@ bool MatrixAccess::leave_to_threads(std::span<const std::size_t> on_host, std::s
   if (bytes >= least || !copied_.any()) return true;
   leases_.clear(), copied_ = {};
   return false;
+}
+
+bool MatrixAccess::on_devices() const {
+  return std::ranges::all_of(matrices_, [](const api::Matrix& matrix) { return !matrix.used() || matrix.location; });
 }
 
 void MatrixAccess::Free::operator()(std::byte* pages) const { std::free(pages); }

@@ -26,6 +26,9 @@ class MatrixAccess final : public api::MemoryAccess {
   /// Which matrices are to be copied by threads.
   PageableMatrices copied() const { return copied_; }
 
+  /// Whether no matrix is in host memory, which callers may unlock and free between two calls.
+  bool on_devices() const;
+
  private:
   struct Free {
     void operator()(std::byte* pages) const;

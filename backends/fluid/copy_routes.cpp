@@ -26,26 +26,14 @@ std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyShape shape, const 
   return cap < narrowest ? std::optional{cap} : std::nullopt;
 }
 
-std::optional<Rate> memory_bandwidth(MemoryId memory, const Topology& topology) {
-  return topology.is_host(memory) ? std::nullopt : topology.kernels_of(memory).memory_bandwidth;
-}
-
 }  // namespace
 
 std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyShape shape, const Topology& topology, const Plan& plan) {
+  const std::optional<Rate> cap = rate_cap(src, dst, shape, topology, plan);
+  const Rate alone = topology.pair_rate(src, dst);
   CopyRoute route;
-  std::optional<Rate> cap;
-  if (src == dst) {
-    const auto bandwidth = memory_bandwidth(src, topology);
-    if (!bandwidth) return none;
-    route.traffic = 2;
-    route.rate = *bandwidth / 2;
-  } else {
-    cap = rate_cap(src, dst, shape, topology, plan);
-    const Rate alone = topology.pair_rate(src, dst);
-    route.rate = std::min(alone, cap.value_or(alone));
-    route.latency = topology.latency(src, dst);
-  }
+  route.rate = std::min(alone, cap.value_or(alone));
+  route.latency = topology.latency(src, dst);
   route.flow = flows_.size();
   flows_.push_back({src, dst, cap});
   routes_.push_back(route);
@@ -65,9 +53,9 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan
     const Op& op = plan.ops[i];
     if (op.kind != OpKind::copy) continue;
     const Queue& queue = plan.queue(op.queue);
+    if (queue.src == queue.dst) continue;
     Last& like = last[op.queue.index()];
-    const CopyColumns columns =
-        queue.src == queue.dst || !columns_matter ? CopyColumns{} : copy_columns(plan, op, topology);
+    const CopyColumns columns = columns_matter ? copy_columns(plan, op, topology) : CopyColumns{};
     const CopyShape shape{columns, plan.runtime.duplex && is_staged(plan, op, topology), reuse.of(OpId{i})};
     if (shape != like.shape) {
       const auto [entry, is_new] =

@@ -17,8 +17,6 @@ struct CopyRoute {
   std::size_t flow = 0;  // index of its FlowRoute
   Seconds latency{0};    // before the first byte flows
   Rate rate{0};          // with nothing else running
-  std::uint64_t traffic =
-      1;  // bytes that cross the route for each byte copied: a copy within one memory reads and writes
 };
 
 /// What the rate of a copy depends on, beside its ends.
@@ -36,7 +34,7 @@ class CopyRoutes {
  public:
   CopyRoutes(const Plan& plan, const Topology& topology);
 
-  /// Route of a copy; null when the copy takes no time (within a memory of unknown bandwidth).
+  /// Route of a copy; null of one within a memory, which is a kernel (PlanKernelCosts) or takes no time.
   const CopyRoute* of(OpId op) const {
     const std::uint32_t i = index_[op.index()];
     return i == none ? nullptr : &routes_[i];

@@ -35,6 +35,7 @@ PlanRun::PlanRun(const PreparedPlan& prepared, const std::vector<double>& load_f
       limits_{prepared.plan, prepared.topology},
       room_{prepared.topology.memories().size()},
       without_room_(prepared.topology.memories().size()),
+      hand_on_{prepared.topology.description().issue.hand_on.value},
       resolution_{prepared.resolution},
       waits_for_{prepared.graph.waits_for()},
       running_(prepared.plan.queues.size()) {
@@ -86,7 +87,7 @@ void PlanRun::start(OpId id) {
     case OpKind::join:
       return finish(id);
     case OpKind::copy:
-      return start_copy(id);
+      return kernels_.computes(id) ? start_kernel(id) : start_copy(id);
     default:
       return start_kernel(id);
   }
@@ -95,7 +96,7 @@ void PlanRun::start(OpId id) {
 /// A worker takes no kernel that it could not run at once: where there is no room, the kernel waits holding none.
 bool PlanRun::waits_for_room(OpId id) {
   const Queue& queue = plan_.queue(plan_.op(id).queue);
-  if (queue.kind != Queue::Kind::compute || !limits_.shares_workers(plan_.op(id).queue)) return false;
+  if (!kernels_.computes(id) || !limits_.shares_workers(plan_.op(id).queue)) return false;
   if (kernels_.of(id).time <= Seconds{0} || room_.has_room(queue.dst)) return false;
   without_room_[queue.dst.index()].push_back(id);
   return true;
@@ -114,7 +115,7 @@ void PlanRun::start_flow(OpId id) {
   const CopyRoute* route = copies_.of(id);
   const auto bytes = static_cast<std::uint64_t>(copy_bytes(plan_, op).value);
   if (bytes == 0) return finish(id);
-  machine_->start_flow(static_cast<SharedMachine::Slot>(op.queue.value), route->flow, bytes * route->traffic);
+  machine_->start_flow(static_cast<SharedMachine::Slot>(op.queue.value), route->flow, bytes);
 }
 
 void PlanRun::start_kernel(OpId id) {
@@ -135,7 +136,7 @@ void PlanRun::run_kernel(OpId id) {
 void PlanRun::activity_ended(SharedMachine::Slot slot) {
   const OpId id = running_[slot];
   const Queue& queue = plan_.queue(plan_.op(id).queue);
-  if (queue.kind == Queue::Kind::compute) {
+  if (kernels_.computes(id)) {
     std::vector<OpId> started;
     room_.release(queue.dst, kernels_.of(id).share, started);
     for (const OpId next : started) run_kernel(next);
@@ -154,6 +155,8 @@ void PlanRun::finish(OpId id) {
   const bool stays = op.kind == OpKind::copy && queue.src != queue.dst && !limits_.shares_workers(op.queue);
   std::optional<OpId> same_queue;
   for (OpId next : graph_.successors(id)) {
+    if (hands_on(op, plan_.op(next)))  // of what has not started, `start` is the earliest that it can
+      times_[next.index()].start = std::max(times_[next.index()].start, machine_->now() + hand_on_);
     if (--waits_for_[next.index()] > 0) continue;
     const bool follows = stays && plan_.op(next).queue == op.queue;
     if (follows && !is_future(times_[next.index()].start))
@@ -166,6 +169,16 @@ void PlanRun::finish(OpId id) {
     limits_.pass_on(op.queue, retry_);
     retry_waiting();
   }
+}
+
+/// Whether an engine has to tell another one that an operation has ended: copies have engines of their own. Kernels of
+/// several streams have one front end, and joins do nothing.
+bool PlanRun::hands_on(const Op& from, const Op& to) const {
+  if (hand_on_ == 0 || from.queue == to.queue) return false;
+  const auto copies = [&](const Op& op) {
+    return op.kind == OpKind::copy && plan_.queue(op.queue).src != plan_.queue(op.queue).dst;
+  };
+  return copies(from) || copies(to);
 }
 
 void PlanRun::retry_waiting() {

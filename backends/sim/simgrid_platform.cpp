@@ -33,7 +33,6 @@ class Fingerprint {
       const auto path = topology.links_on(route.src, route.dst);
       add(path.size());
       for (const Topology::LinkUse& use : path) add(use.link.value), add(use.parts);
-      add(route.src == route.dst ? topology.kernels_of(route.src).memory_bandwidth.value().value : 0);
     }
   }
   auto operator<=>(const Fingerprint&) const = default;
@@ -138,10 +137,9 @@ void SimGridPlatform::add_route(const FlowRoute& route, const Topology& topology
     if (sides.forward) add(sides.forward, use.forward);
     if (sides.backward) add(sides.backward, use.backward);
   }
-  if (src == dst) path.emplace_back(new_link(topology.kernels_of(src).memory_bandwidth.value().value));
   // SimGrid ignores the rate of a flow between hosts; a FATPIPE link bounds each flow instead of their sum.
   if (cap) path.emplace_back(new_link(cap->value)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE));
-  const Rate alone = src == dst ? Rate{0} : topology.pair_rate(src, dst);
+  const Rate alone = topology.pair_rate(src, dst);
   const double demand = std::min(alone, cap.value_or(alone)).value;
   s4u::Host *from = start_of(route, topology), *to = hosts_[dst.index()];
   simgrid_versions::add_route(zone_, *from, *to, path);

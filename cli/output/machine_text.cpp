@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/output/issue_text.hpp"
 #include "cli/output/machine_facts_text.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/concurrent_rates.hpp"
@@ -143,14 +144,7 @@ std::string strided_text(const std::string& where, const std::vector<StridedEffi
 }
 
 std::string costs_text(const Topology& topology) {
-  const IssueCost& issue = topology.description().issue;
-  std::string text;
-  if (issue.per_op.value > 0 || issue.per_kernel || issue.per_dependency.value > 0 || issue.per_call.value > 0) {
-    text +=
-        fmt::format("\nIssue cost: {} an operation, {}{} a dependency, {} a call\n", seconds_text(issue.per_op.value),
-                    issue.per_kernel ? seconds_text(issue.per_kernel->value) + " a kernel, " : "",
-                    seconds_text(issue.per_dependency.value), seconds_text(issue.per_call.value));
-  }
+  std::string text = issue_text(topology.description().issue);
   const StridedEfficiency& strided = topology.description().strided;
   text += strided_text("", strided.points);
   if (strided.beside > 1)

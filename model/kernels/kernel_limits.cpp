@@ -16,8 +16,10 @@ std::optional<Rate> memory_of(const KernelTimes& kernels) {
 
 /// Of kernels that load slows by the factor F(d) at a duty of d, in T: min(d, most_busy) T / F(d) at most. Between the
 /// points this has no maximum but where d is all that it can be.
-double KernelLimits::work_under_load(double most_busy) const {
-  const auto at = [&](double duty) { return std::min(duty, most_busy) / loaded->load_factor(duty); };
+double KernelLimits::work_under_load(double most_busy, bool at_first) const {
+  const auto at = [&](double duty) {
+    return std::min(duty, most_busy) / (at_first ? loaded->load_factor_at_first(duty) : loaded->load_factor(duty));
+  };
   double slowed = std::max(at(most_busy), at(1));
   for (const GemmCurve::Load& load : loaded->sustained) slowed = std::max(slowed, at(load.duty));
   return std::min(most_busy, std::max(load_precision * slowed, unslowed * most_busy));
@@ -26,8 +28,9 @@ double KernelLimits::work_under_load(double most_busy) const {
 /// At most `most_busy` until load is felt, and what load allows from then on: in a first call, which feels it latest.
 double KernelLimits::work(double most_busy, Seconds time) const {
   if (!loaded || time <= loaded->sustained_after) return most_busy;
-  const double before = loaded->sustained_after / time;
-  return before * most_busy + (1 - before) * work_under_load(most_busy);
+  const GemmCurve::Phases share = loaded->phases(Seconds{0}, time);
+  return share.rested * most_busy + share.first * work_under_load(most_busy, true) +
+         share.full * work_under_load(most_busy, false);
 }
 
 KernelLimits kernel_limits(const KernelTimes& kernels, const GemmProblem& p) {
@@ -43,6 +46,8 @@ KernelLimits kernel_limits(const KernelTimes& kernels, const GemmProblem& p) {
     const auto element = static_cast<double>(element_size(p.dtype));
     const double faster = curve.tiled->fastest_correction(kernels.multiprocessors, element, *kernels.memory_bandwidth);
     limits.shortest = std::min(kernels.launch, curve.tiled->launch / faster);
+    for (const TiledGemm::InGraph& graph : curve.tiled->in_graph)
+      limits.shortest = std::min(limits.shortest, std::max(Seconds{0}, curve.tiled->launch / faster - graph.gain));
   }
   limits.unslowed = of_vectors / *limits.rate;  // tiles may be a single row or column
   if (!curve.sustained.empty()) limits.loaded = &curve;

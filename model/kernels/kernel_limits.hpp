@@ -17,11 +17,11 @@ struct KernelLimits {
   const GemmCurve* loaded = {};  // whose load slows the others; null: none
 
   /// The most that such a device multiplies in a time of which it can be busy for the share `most_busy`, as a share of
-  /// what `rate` would do in all of it. Load is not felt before `sustained_after`.
+  /// what `rate` would do in all of it. Load is not felt before `sustained_after`, and at first in part.
   double work(double most_busy, Seconds time) const;
 
  private:
-  double work_under_load(double most_busy) const;
+  double work_under_load(double most_busy, bool at_first) const;
 };
 
 /// Of a problem that multiplies something, or scales C. What it points to lives as long as the kernels. Throws

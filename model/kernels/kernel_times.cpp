@@ -106,12 +106,19 @@ double GemmCurve::load_factor(double duty) const {
   return below->factor + (duty - below->duty) / (above->duty - below->duty) * (above->factor - below->factor);
 }
 
-///   factor F(d) for the share s of the call, 1 for the rest: 1 / ((1 - s) + s / F(d)) in the mean
+GemmCurve::Phases GemmCurve::phases(Seconds begin, Seconds time) const {
+  const auto until = [&](Seconds date) { return std::clamp((date - begin) / time, 0.0, 1.0); };
+  const double rested = until(sustained_after), felt = until(std::max(sustained_after, sustained_fully_after));
+  return {rested, felt - rested, 1 - felt};
+}
+
+///   factor 1 for the share r of the call, F1(d) for f, F(d) for the rest:
+///   1 / (r + f / F1(d) + (1 - r - f) / F(d)) in the mean
 double GemmCurve::load_factor(double duty, Seconds time, double calls_before) const {
   const double factor = load_factor(duty);
   if (factor == 1 || time <= Seconds{0}) return factor;
-  const double felt = std::clamp((calls_before + 1) - sustained_after / time, 0.0, 1.0);
-  return 1 / ((1 - felt) + felt / factor);
+  const Phases share = phases(calls_before * time, time);
+  return 1 / (share.rested + share.first / load_factor_at_first(duty) + share.full / factor);
 }
 
 const GemmCurve& KernelTimes::curve(DType dtype, Trans ta, Trans tb) const { return curve_for(*this, dtype, ta, tb); }
@@ -180,6 +187,20 @@ double KernelTimes::gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t 
   }
   const double of_peak = gemm_at_peak(*this, curve, m, n, k, dtype) / gemm_time(m, n, k, dtype, ta, tb).value;
   return std::min(1.0, std::max(of_blocks, of_peak * share_at_peak()));
+}
+
+TiledGemm::Cost KernelTimes::gemm_in_graph(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta,
+                                           Trans tb) const {
+  const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
+  if (!curve.tiled || is_vector(m, n) || m == 0 || n == 0 || k == 0)
+    return {gemm_time(m, n, k, dtype, ta, tb), gemm_occupancy(m, n, k, dtype, ta, tb)};
+  TiledGemm::Cost cost =
+      curve.tiled->cost_in_graph(static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
+                                 multiprocessors, static_cast<double>(element_size(dtype)), *memory_bandwidth);
+  const Seconds at_peak{gemm_at_peak(*this, curve, m, n, k, dtype)};
+  cost.time = std::max(cost.time, at_peak);
+  cost.occupancy = std::min(1.0, std::max(cost.occupancy, at_peak / cost.time * share_at_peak()));
+  return cost;
 }
 
 double KernelTimes::axpby_occupancy(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const {

@@ -30,6 +30,8 @@ struct GemmCurve {
   };
   std::vector<Load> sustained = {};  // linear between, constant beyond; empty: 1
   Seconds sustained_after{0};        // of such load, after which it is felt
+  double sustained_at_first = 1;     // the part of the rise that is felt until `sustained_fully_after`, in [0, 1]
+  Seconds sustained_fully_after{0};  // counts where it is later than `sustained_after`
 
   /// How much longer kernels take on columns that are multiples of only so many bytes.
   struct Alignment {
@@ -44,9 +46,17 @@ struct GemmCurve {
   FlopRate fastest() const;
   /// How much longer kernels take while the device is busy for this share of the time, in [0, 1].
   double load_factor(double duty) const;
+  /// The same while load is felt in part.
+  double load_factor_at_first(double duty) const { return 1 + sustained_at_first * (load_factor(duty) - 1); }
   /// The same over a call that takes `time` and follows `calls_before` like it without a pause, on a device that rested
-  /// before them: load is felt in the part of it that lies behind `sustained_after`.
+  /// before them: load is felt in the part of it that lies behind `sustained_after`, and at first in part.
   double load_factor(double duty, Seconds time, double calls_before) const;
+
+  /// Shares of `time` from `begin` on in which load is not felt, felt in part, and felt.
+  struct Phases {
+    double rested, first, full;
+  };
+  Phases phases(Seconds begin, Seconds time) const;
 };
 
 /// What a kernel costs on one kind of device. Built by the topology reader from a `[kernels.NAME]` table.
@@ -81,6 +91,9 @@ struct KernelTimes {
   /// together no faster than the device. Where the result has one row or column, a thread block reads as many elements
   /// as it computes elsewhere. Zero when m or n is zero. Throws as gemm_time.
   double gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
+  /// Time and share of a GEMM in a graph, where the table tells what is different there; arguments and errors as of
+  /// gemm_time.
+  TiledGemm::Cost gemm_in_graph(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta, Trans tb) const;
   /// The share that an axpby fills, by the same rule; arguments as of axpby_time.
   double axpby_occupancy(std::int64_t m, std::int64_t n, DType dtype, int reads, int writes) const;
 

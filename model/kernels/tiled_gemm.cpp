@@ -29,6 +29,16 @@ double weight_of(const TiledGemm::Shape& shape, double lm, double ln, double lk)
   return far > farthest * farthest ? 0 : std::exp(-far);
 }
 
+/// Linear in the logarithm of the side, constant beyond.
+template <class Point, class Value>
+double by_side(const std::vector<Point>& points, double side, const Value& value) {
+  const auto above = std::ranges::lower_bound(points, side, {}, &Point::side);
+  if (above == points.begin()) return value(points.front());
+  if (above == points.end()) return value(points.back());
+  const auto below = above - 1;
+  return std::lerp(value(*below), value(*above), std::log(side / below->side) / std::log(above->side / below->side));
+}
+
 /// Bytes that a product reads and writes: A and B once, C twice.
 double traffic(double m, double n, double k, double element) { return element * (m * k + k * n + 2 * m * n); }
 
@@ -76,6 +86,18 @@ TiledGemm::Cost TiledGemm::cost(double m, double n, double k, double multiproces
   }
   result.time = std::max({result.time * std::exp(sum / weights), Seconds{2 * m * n * k / fastest().value},
                           Bytes{traffic(m, n, k, element)} / fastest_memory(element, memory)});
+  if (!fills.empty()) result.occupancy = by_side(fills, std::sqrt(m * n), [](const Fill& f) { return f.share; });
+  return result;
+}
+
+TiledGemm::Cost TiledGemm::cost_in_graph(double m, double n, double k, double multiprocessors, double element,
+                                         Rate memory) const {
+  Cost result = cost(m, n, k, multiprocessors, element, memory);
+  if (in_graph.empty()) return result;
+  const double side = std::sqrt(m * n);
+  const double gain = by_side(in_graph, side, [](const InGraph& g) { return g.gain.value; });
+  result.time = std::max(result.time - Seconds{gain}, result.time / 2);  // no kernel is mostly what streams add
+  result.occupancy = by_side(in_graph, side, [](const InGraph& g) { return g.share; });
   return result;
 }
 

@@ -25,8 +25,24 @@ struct TiledGemm {
   FlopRate peak{0};      // of all multiprocessors
   double fill = 0;       // of the k loop, in units of k
   Seconds reduction{0};  // fixed cost of adding the parts of a split k
+  /// How much of the device a GEMM takes whose result is side x side: what it adds to the time of many side by side,
+  /// over its time alone.
+  struct Fill {
+    double side;
+    double share;  // in (0, 1]
+  };
+
   std::vector<Block> blocks;
   std::vector<Shape> shapes;
+  std::vector<Fill> fills;  // by side, ascending; empty: what the blocks of the rule take
+  /// What is different in a graph, where no stream hands kernels on: by how much a GEMM whose result is side x side is
+  /// shorter, and the share of the device that it takes then.
+  struct InGraph {
+    double side;
+    Seconds gain;
+    double share;  // in (0, 1]
+  };
+  std::vector<InGraph> in_graph;  // by side, ascending; empty: nothing is
 
   struct Cost {
     Seconds time;
@@ -51,6 +67,9 @@ struct TiledGemm {
 
   /// How near the measured shapes are to this one, in [0, 1]: 1 where it is among them, 0 where none counts.
   double nearness(double m, double n, double k) const;
+
+  /// The same in a graph.
+  Cost cost_in_graph(double m, double n, double k, double multiprocessors, double element, Rate memory) const;
 
   /// Without the correction by measured shapes.
   Cost uncorrected(double m, double n, double k, double multiprocessors, double element, Rate memory) const;

@@ -25,13 +25,12 @@ FairShares::FairShares(const Topology& topology, std::span<const FlowRoute> rout
   for (std::size_t r = 0; r < routes.size(); ++r) {
     const auto [src, dst, cap] = routes[r];
     routes_[r].unit = unit_ / parts_of(routes[r]);
-    const Rate alone = src == dst ? Rate{0} : topology.pair_rate(src, dst);
+    const Rate alone = topology.pair_rate(src, dst);
     routes_[r].demand = std::min(alone, cap.value_or(alone)).value;
     if (cap) routes_[r].cap = cap->value;
   }
   add_links(topology, routes);
   add_groups(topology, routes);
-  add_memories(topology, routes);
 }
 
 /// A link binds nobody that a narrower one does not bind that all its routes take, too.
@@ -84,17 +83,6 @@ void FairShares::add_groups(const Topology& topology, std::span<const FlowRoute>
       if (parts.forward > 0) routes_[r].constraints.push_back({g.sides[0], parts.forward});
       if (parts.backward > 0) routes_[r].constraints.push_back({g.sides[1], parts.backward});
     }
-  }
-}
-
-/// Copies within a memory share its bandwidth.
-void FairShares::add_memories(const Topology& topology, std::span<const FlowRoute> routes) {
-  std::map<MemoryId, std::uint32_t> known;
-  for (std::size_t r = 0; r < routes.size(); ++r) {
-    if (routes[r].src != routes[r].dst) continue;
-    const auto [entry, is_new] = known.try_emplace(routes[r].src, number_of_next());
-    if (is_new) constraints_.push_back({topology.kernels_of(routes[r].src).memory_bandwidth.value().value * unit_});
-    routes_[r].constraints.push_back({entry->second, unit_});
   }
 }
 

@@ -72,7 +72,6 @@ class FairShares {
 
   void add_links(const Topology& topology, std::span<const FlowRoute> routes);
   void add_groups(const Topology& topology, std::span<const FlowRoute> routes);
-  void add_memories(const Topology& topology, std::span<const FlowRoute> routes);
   void count(const Route& route, double change);
   void reach();
   void reach(std::uint32_t constraint);

@@ -8,7 +8,7 @@
 
 namespace tilerail {
 
-/// A way that flows take: from a memory to another or within one, each flow at no more than `cap`.
+/// A way that flows take from a memory to another, each flow at no more than `cap`.
 struct FlowRoute {
   MemoryId src, dst;
   std::optional<Rate> cap;

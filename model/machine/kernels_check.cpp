@@ -21,6 +21,15 @@ void check_tiled(const Entry& entry, const TiledGemm& tiled) {
     entry.require_in(TopologyLimits::block, block.cols, "a block");
     entry.require_in(TopologyLimits::efficiency, block.efficiency, "the efficiency of a block");
   }
+  for (const auto& fill : tiled.fills) {
+    entry.require_in(TopologyLimits::gemm_size, fill.side, "a side of 'side_by_side'");
+    entry.require_in(TopologyLimits::efficiency, fill.share, "a share of 'side_by_side'");
+  }
+  for (const auto& graph : tiled.in_graph) {
+    entry.require_in(TopologyLimits::gemm_size, graph.side, "a side of 'in_graph'");
+    entry.require_in(TopologyLimits::latency, graph.gain, "a gain of 'in_graph'");
+    entry.require_in(TopologyLimits::efficiency, graph.share, "a share of 'in_graph'");
+  }
   for (const auto& shape : tiled.shapes) {
     for (const double side : {shape.m, shape.n, shape.k}) entry.require_in(TopologyLimits::gemm_size, side, "a shape");
     entry.require_in(TopologyLimits::gemm_time, shape.time, "the time of a shape");
@@ -37,6 +46,10 @@ void check_factors(const Entry& entry, const GemmCurve& curve) {
   }
   if (curve.sustained_after != Seconds{0})
     entry.require_in(TopologyLimits::gemm_time, curve.sustained_after, "sustained_after");
+  if (curve.sustained_at_first != 1) {
+    entry.require_in(TopologyLimits::duty, curve.sustained_at_first, "sustained_at_first");
+    entry.require_in(TopologyLimits::gemm_time, curve.sustained_fully_after, "sustained_fully_after");
+  }
   for (const auto& alignment : curve.alignment) {
     entry.require_in(TopologyLimits::alignment, alignment.bytes, "an alignment");
     entry.require_in(TopologyLimits::factor, alignment.factor, "the factor of an alignment");

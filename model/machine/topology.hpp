@@ -136,13 +136,26 @@ struct StridedEfficiency {
   double of(const Copy& copy) const;
 };
 
+/// What it costs to hand a plan of one device over as one graph, which was made before.
+struct GraphCost {
+  Seconds per_call{0};        // once: launching the graph, and waiting for its end
+  Seconds per_copy{0};        // of host time, for each copy from or to a host
+  Seconds per_kernel{0};      // of the device's front end, for each kernel and each copy within the device
+  Seconds per_dependency{0};  // for each one between a stream of such copies and another stream
+  bool operator==(const GraphCost&) const = default;
+};
+
 /// What it costs one host thread to hand one operation to a device.
 struct IssueCost {
   Seconds per_op{0};
   std::optional<Seconds> per_kernel = {};  // instead, where the operation is a kernel
   Seconds per_call{0};                     // once: starting the threads and waiting for all
   Seconds per_dependency{0};               // for each dependency on an operation of another queue
-  std::string source = {};                 // provenance key
+  // From the end of a copy, on the device, until what waits for it in another queue can start; and before a copy that
+  // waits for a kernel.
+  Seconds hand_on{0};
+  std::string source = {};              // provenance key
+  std::optional<GraphCost> graph = {};  // where the machine takes graphs
 
   /// Of a kernel whose own cost is not known.
   Seconds of_kernels() const { return per_kernel.value_or(per_op); }

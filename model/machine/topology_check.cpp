@@ -172,6 +172,12 @@ void check_issue(const Topology::Description& d) {
   issue.require_in(TopologyLimits::latency, d.issue.per_kernel, "per_kernel");
   issue.require_in(TopologyLimits::latency, d.issue.per_call, "per_call");
   issue.require_in(TopologyLimits::latency, d.issue.per_dependency, "per_dependency");
+  issue.require_in(TopologyLimits::latency, d.issue.hand_on, "hand_on");
+  if (!d.issue.graph) return;
+  issue.require_in(TopologyLimits::latency, d.issue.graph->per_call, "graph.per_call");
+  issue.require_in(TopologyLimits::latency, d.issue.graph->per_copy, "graph.per_copy");
+  issue.require_in(TopologyLimits::latency, d.issue.graph->per_kernel, "graph.per_kernel");
+  issue.require_in(TopologyLimits::latency, d.issue.graph->per_dependency, "graph.per_dependency");
 }
 
 void check_uncertainty(const Topology::Description& d) {

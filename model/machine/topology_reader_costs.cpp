@@ -67,12 +67,19 @@ void TopologyReader::read_copies(const TomlTable& table) {
 }
 
 void TopologyReader::read_issue(const TomlTable& table) {
-  table.allow_only({"per_op", "per_kernel", "per_dependency", "per_call", "source"});
+  table.allow_only({"per_op", "per_kernel", "per_dependency", "per_call", "hand_on", "graph", "source"});
   d_.issue.per_op = table.need("per_op").seconds(TopologyLimits::latency);
   if (const auto per_kernel = table.find("per_kernel"))
     d_.issue.per_kernel = per_kernel->seconds(TopologyLimits::latency);
   d_.issue.per_dependency = table.need("per_dependency").seconds(TopologyLimits::latency);
   if (const auto per_call = table.find("per_call")) d_.issue.per_call = per_call->seconds(TopologyLimits::latency);
+  if (const auto hand_on = table.find("hand_on")) d_.issue.hand_on = hand_on->seconds(TopologyLimits::latency);
+  if (const auto value = table.find("graph")) {
+    const TomlTable graph = value->table();
+    graph.allow_only({"per_call", "per_copy", "per_kernel", "per_dependency"});
+    const auto cost = [&](const char* key) { return graph.need(key).seconds(TopologyLimits::latency); };
+    d_.issue.graph = {cost("per_call"), cost("per_copy"), cost("per_kernel"), cost("per_dependency")};
+  }
   d_.issue.source = source_of(table);
   places_[Table::issue].push_back(table.place());
 }

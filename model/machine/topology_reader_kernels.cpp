@@ -22,6 +22,22 @@ std::vector<TomlValue> values_of(const TomlValue& value, std::size_t count, cons
   return values;
 }
 
+void read_side_by_side(const TomlValue& value, TiledGemm& tiled) {
+  each_ascending(value, TopologyLimits::gemm_size, larger_size, [&](double side, const TomlValue& share) {
+    tiled.fills.push_back({side, share.number(TopologyLimits::efficiency)});
+  });
+}
+
+void read_in_graph(const TomlValue& value, TiledGemm& tiled) {
+  for (const TomlValue& entry : value.list(TopologyLimits::points)) {
+    const auto parts = values_of(entry, 3, "[side, gain, share]");
+    tiled.in_graph.push_back({parts[0].number(TopologyLimits::gemm_size), parts[1].seconds(TopologyLimits::latency),
+                              parts[2].number(TopologyLimits::efficiency)});
+    if (tiled.in_graph.size() > 1 && tiled.in_graph.back().side <= tiled.in_graph[tiled.in_graph.size() - 2].side)
+      parts[0].report("is not above the side before it; expected a larger side");
+  }
+}
+
 void read_tiled(const TomlTable& table, GemmCurve& curve) {
   TiledGemm tiled;
   tiled.peak = table.need("peak").flop_rate(TopologyLimits::flop_rate);
@@ -45,6 +61,8 @@ void read_tiled(const TomlTable& table, GemmCurve& curve) {
       tiled.shapes.push_back({size(0), size(1), size(2), parts[3].seconds(TopologyLimits::gemm_time)});
       if (parts.size() == 5) tiled.shapes.back().issue = parts[4].seconds(TopologyLimits::latency);
     }
+  if (const auto fills = table.find("side_by_side")) read_side_by_side(*fills, tiled);
+  if (const auto graph = table.find("in_graph")) read_in_graph(*graph, tiled);
   curve.tiled = std::move(tiled);
 }
 
@@ -52,6 +70,38 @@ void read_sustained(const TomlValue& value, GemmCurve& curve) {
   each_ascending(value, TopologyLimits::duty, "a larger share", [&](double duty, const TomlValue& factor) {
     curve.sustained.push_back({duty, factor.number(TopologyLimits::factor)});
   });
+}
+
+void read_points(const TomlTable& table, GemmCurve& curve) {
+  if (const auto square = table.find("square"))
+    each_ascending(*square, TopologyLimits::gemm_size, larger_size, [&](double size, const TomlValue& time) {
+      curve.points.push_back({size, Flops{2 * size * size * size} / time.seconds(TopologyLimits::gemm_time)});
+    });
+  if (const auto rates = table.find("rates"))
+    each_ascending(*rates, TopologyLimits::gemm_size, larger_size, [&](double size, const TomlValue& rate) {
+      curve.points.push_back({size, rate.flop_rate(TopologyLimits::flop_rate)});
+    });
+}
+
+void read_trans(const TomlTable& table, GemmCurve& curve) {
+  if (const auto trans = table.find("trans")) {
+    curve.trans = trans->text();
+    if (curve.trans != "NN" && curve.trans != "NT" && curve.trans != "TN" && curve.trans != "TT")
+      trans->report("is unknown; expected NN, NT, TN or TT");
+  }
+}
+
+void read_load(const TomlTable& table, GemmCurve& curve) {
+  if (const auto sustained = table.find("sustained")) read_sustained(*sustained, curve);
+  if (const auto after = table.find("sustained_after")) {
+    if (curve.sustained.empty()) after->report("has no meaning here; expected it beside 'sustained'");
+    curve.sustained_after = after->seconds(TopologyLimits::gemm_time);
+  }
+  if (const auto part = table.find("sustained_at_first")) {
+    if (curve.sustained.empty()) part->report("has no meaning here; expected it beside 'sustained'");
+    curve.sustained_at_first = part->number(TopologyLimits::duty);
+    curve.sustained_fully_after = table.need("sustained_fully_after").seconds(TopologyLimits::gemm_time);
+  }
 }
 
 void read_alignment(const TomlValue& value, GemmCurve& curve) {
@@ -63,8 +113,26 @@ void read_alignment(const TomlValue& value, GemmCurve& curve) {
 }  // namespace
 
 GemmCurve TopologyReader::read_gemm(TomlTable& table) {
-  table.allow_only({"dtype", "trans", "square", "rates", "peak", "efficiency", "launch", "fill", "reduction", "blocks",
-                    "shapes", "sustained", "sustained_after", "alignment", "watts", "source"});
+  table.allow_only({"dtype",
+                    "trans",
+                    "square",
+                    "rates",
+                    "peak",
+                    "efficiency",
+                    "launch",
+                    "fill",
+                    "reduction",
+                    "blocks",
+                    "shapes",
+                    "side_by_side",
+                    "in_graph",
+                    "sustained",
+                    "sustained_after",
+                    "sustained_at_first",
+                    "sustained_fully_after",
+                    "alignment",
+                    "watts",
+                    "source"});
   GemmCurve curve;
   const TomlValue dtype = table.need("dtype");
   try {
@@ -72,38 +140,23 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
   } catch (const InputError&) {
     dtype.report("is unknown; expected f64, f32, f16, bf16 or tf32");
   }
-  if (const auto trans = table.find("trans")) {
-    curve.trans = trans->text();
-    if (curve.trans != "NN" && curve.trans != "NT" && curve.trans != "TN" && curve.trans != "TT")
-      trans->report("is unknown; expected NN, NT, TN or TT");
-  }
+  read_trans(table, curve);
   const auto square = table.find("square"), rates = table.find("rates"), peak = table.find("peak");
   if (int{square.has_value()} + int{rates.has_value()} + int{peak.has_value()} != 1)
     table.fail("expected exactly one of 'square', 'rates' and 'peak' with 'efficiency' or 'blocks'");
   const bool tiled = peak && table.find("blocks");
   if ((!peak || tiled) && table.find("efficiency"))
     table.need("efficiency").report("has no meaning here; expected it beside 'peak' and without 'blocks'");
-  for (const char* key : {"blocks", "shapes", "launch", "fill", "reduction"})
+  for (const char* key : {"blocks", "shapes", "side_by_side", "in_graph", "launch", "fill", "reduction"})
     if (!tiled && table.find(key))
       table.need(key).report("has no meaning here; expected it beside 'peak' and 'blocks'");
 
   if (tiled) read_tiled(table, curve);
   if (peak && !tiled) read_efficiency(table, curve);
-  if (const auto sustained = table.find("sustained")) read_sustained(*sustained, curve);
-  if (const auto after = table.find("sustained_after")) {
-    if (curve.sustained.empty()) after->report("has no meaning here; expected it beside 'sustained'");
-    curve.sustained_after = after->seconds(TopologyLimits::gemm_time);
-  }
+  read_load(table, curve);
   if (const auto alignment = table.find("alignment")) read_alignment(*alignment, curve);
   if (const auto watts = table.find("watts")) curve.watts = watts->watts(TopologyLimits::gemm_watts);
-  if (square)
-    each_ascending(*square, TopologyLimits::gemm_size, larger_size, [&](double size, const TomlValue& time) {
-      curve.points.push_back({size, Flops{2 * size * size * size} / time.seconds(TopologyLimits::gemm_time)});
-    });
-  if (rates)
-    each_ascending(*rates, TopologyLimits::gemm_size, larger_size, [&](double size, const TomlValue& rate) {
-      curve.points.push_back({size, rate.flop_rate(TopologyLimits::flop_rate)});
-    });
+  read_points(table, curve);
   if (!tiled && curve.points.empty()) table.report("has no points; expected at least one");
   curve.source = source_of(table);
   return curve;

@@ -166,12 +166,17 @@ class Writer {
     }
     const IssueCost& issue = d_.issue;
     if (issue.per_op > Seconds{0} || issue.per_dependency > Seconds{0} || issue.per_kernel ||
-        issue.per_call > Seconds{0}) {
+        issue.per_call > Seconds{0} || issue.hand_on > Seconds{0} || issue.graph) {
       table("[issue]");
       line("per_op", quantity(issue.per_op));
       if (issue.per_kernel) line("per_kernel", quantity(*issue.per_kernel));
       line("per_dependency", quantity(issue.per_dependency));
       if (issue.per_call > Seconds{0}) line("per_call", quantity(issue.per_call));
+      if (issue.hand_on > Seconds{0}) line("hand_on", quantity(issue.hand_on));
+      if (const auto& graph = issue.graph)
+        line("graph", fmt::format("{{ per_call = {}, per_copy = {}, per_kernel = {}, per_dependency = {} }}",
+                                  quantity(graph->per_call), quantity(graph->per_copy), quantity(graph->per_kernel),
+                                  quantity(graph->per_dependency)));
       source(issue.source);
     }
     if (d_.uncertainty) write(*d_.uncertainty);
@@ -211,6 +216,10 @@ class Writer {
       if (!gemm.sustained.empty())
         line("sustained", list(gemm.sustained, [](auto& l) { return point(shortest(l.duty), shortest(l.factor)); }));
       if (gemm.sustained_after > Seconds{0}) line("sustained_after", quantity(gemm.sustained_after));
+      if (gemm.sustained_at_first < 1) {
+        line("sustained_at_first", shortest(gemm.sustained_at_first));
+        line("sustained_fully_after", quantity(gemm.sustained_fully_after));
+      }
       if (!gemm.alignment.empty())
         line("alignment", list(gemm.alignment, [](auto& p) { return point(shortest(p.bytes), shortest(p.factor)); }));
       if (gemm.watts) line("watts", quantity(*gemm.watts));
@@ -234,6 +243,12 @@ class Writer {
     line("blocks", list(tiled.blocks, [](auto& b) {
            return point(shortest(b.rows) + ", " + shortest(b.cols), shortest(b.efficiency));
          }));
+    if (!tiled.fills.empty())
+      line("side_by_side", list(tiled.fills, [](auto& f) { return point(shortest(f.side), shortest(f.share)); }));
+    if (!tiled.in_graph.empty())
+      line("in_graph", list(tiled.in_graph, [](auto& g) {
+             return point(shortest(g.side) + ", " + quantity(g.gain), shortest(g.share));
+           }));
     if (tiled.shapes.empty()) return;
     line("shapes", list(tiled.shapes, [](auto& s) {
            const std::string times = s.issue ? quantity(s.time) + ", " + quantity(*s.issue) : quantity(s.time);

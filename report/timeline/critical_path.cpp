@@ -45,7 +45,7 @@ Engine engine_of(const Plan& plan, const Op& op, const Topology& topology) {
   const Queue& queue = plan.queue(op.queue);
   const MemoryId device = plan.device_of(op, topology);
   if (topology.memory(device).engines.total) return {Engine::Kind::workers, device};
-  if (op.kind != OpKind::copy) return {Engine::Kind::compute, queue.dst};
+  if (op.kind != OpKind::copy || queue.src == queue.dst) return {Engine::Kind::compute, queue.dst};
   if (topology.is_host(queue.src)) return {Engine::Kind::h2d, queue.dst};
   return {topology.is_host(queue.dst) ? Engine::Kind::d2h : Engine::Kind::peer, queue.src};
 }
@@ -72,7 +72,7 @@ void EngineUse::add_rooms() {
   for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
     const Op& op = plan_.ops[i];
     const MemoryId gpu = plan_.queue(op.queue).dst;
-    if (!is_kernel(op.kind) || !has_workers(gpu)) continue;
+    if (!costs.computes(OpId{i}) || !has_workers(gpu)) continue;
     const double share = costs.of(OpId{i}).share;
     changes[gpu].push_back({times_[i].start, share}), changes[gpu].push_back({times_[i].end, -share});
   }

@@ -43,7 +43,7 @@ struct Decisions {
   int compute_streams = 1;
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.8;
-  bool single_issuer = false;
+  bool single_issuer = false, graph = true;
   double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;
 };
 

@@ -216,6 +216,7 @@ std::vector<Field> fields_of_tasks() {
 std::vector<Field> fields_of_threads() {
   return {
       choice<bool>("issue", &Policy::single_issuer, {{"single", true}, {"per-device", false}}),
+      on_off("graph", &Policy::graph),
       number<double>("task-us", &Policy::task_us, 0, 1e6),
       number<double>("request-us", &Policy::request_us, 0, 1e6),
       number<double>("peer-us", &Policy::peer_us, 0, 1e6),

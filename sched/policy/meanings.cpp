@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 43> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 44> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, the first alone as in a library for one GPU, or half, a quarter ... of "
      "them where fewer are estimated to be faster; "
@@ -126,6 +126,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 43> meanings
     {"issue",
      "Whether one host thread hands over the operations of all GPUs, or one thread those of each; matters with "
      "several GPUs."},
+    {"graph",
+     "Whether a plan of one GPU that is run again is handed over as one graph, made once, instead of operation by "
+     "operation; matters where plans of one GPU may come of it, in simulations where the machine says what graphs "
+     "cost."},
     {"task-us",
      "Microseconds of its thread that the run-time system of the emulated library takes for a kernel, beside what the "
      "machine takes to hand it over; matters in simulations."},

@@ -56,8 +56,12 @@ void make_faster(CapacityGroup& group, double factor) {
 }
 
 void make_faster(IssueCost& cost, double factor) {
-  for (Seconds* each : {&cost.per_op, &cost.per_call, &cost.per_dependency}) *each = shorter(*each, factor);
+  for (Seconds* each : {&cost.per_op, &cost.per_call, &cost.per_dependency, &cost.hand_on})
+    *each = shorter(*each, factor);
   if (cost.per_kernel) cost.per_kernel = shorter(*cost.per_kernel, factor);
+  if (GraphCost* const graph = cost.graph ? &*cost.graph : nullptr)
+    for (Seconds* each : {&graph->per_call, &graph->per_copy, &graph->per_kernel, &graph->per_dependency})
+      *each = shorter(*each, factor);
 }
 
 void make_faster(KernelTimes& kernels, double factor) {

@@ -16,7 +16,9 @@ constexpr std::array<std::string_view, 4> roles{"h2d", "d2h", "peer", "total"};
 
 /// The greatest of the times that issuing takes.
 Seconds longest(const IssueCost& issue) {
-  return std::max({issue.per_op, issue.per_call, issue.per_dependency, issue.per_kernel.value_or(Seconds{0})});
+  const GraphCost graph = issue.graph.value_or(GraphCost{});
+  return std::max({issue.per_op, issue.per_call, issue.per_dependency, issue.per_kernel.value_or(Seconds{0}),
+                   issue.hand_on, graph.per_call, graph.per_copy, graph.per_kernel, graph.per_dependency});
 }
 
 std::string rate_of(const CapacityGroup& group) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -81,13 +82,40 @@ TEST(FitKernels, LoadIsFeltWhereKernelsBecomeSlowAndStaySo) {
   };
   for (const double from : {0.06, 0.09, 1.0}) add(DType::f64, from);
   add(DType::f32, 0.06);
-  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_after.value, 0.06, 1e-9) << "the earliest";
+  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_after.value, (0.06 + 0.09 + 0.25) / 3, 1e-4) << "the mean";
+  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_fully_after.value, 0.25, 1e-9) << "as long as anybody looked";
+  EXPECT_NEAR(fitted(m).gemm.at(0).sustained_at_first, 1, 1e-9) << "as slow at once as under load for long";
   EXPECT_EQ(fitted(m).gemm.at(1).sustained_after, Seconds{0}) << "f32 is as fast under load as without";
   m.loads.clear();
   for (int i = 0; i < 3; ++i) add(DType::f64, 1.0);
   EXPECT_NEAR(fitted(m).gemm.at(0).sustained_after.value, 0.25, 1e-9) << "no sooner than the end";
   m.loads.clear();
   EXPECT_EQ(fitted(m).gemm.at(0).sustained_after, Seconds{0}) << "at once, where nobody has looked";
+}
+
+// Of 512^3 in f64, alone t in a stream: in a graph t - 2 us, and 0.4 of that for each of many.
+TEST(FitKernels, WhatGraphsGainAndWhatKernelsTakeSideBySideIsToldBySquares) {
+  Measurements m = measured();
+  const auto alone = std::ranges::find_if(m.kernels, [](const KernelRun& run) {
+    return run.dtype == DType::f64 && run.trans == "NN" && run.m == 512 && run.n == 512 && run.k == 512 &&
+           run.at_once == 1 && run.alignment == 0 && run.duty < 0.5;
+  });
+  ASSERT_NE(alone, m.kernels.end());
+  KernelRun graph = *alone, many = *alone, stream = *alone;
+  const double t = alone->seconds.mean;
+  graph.seconds.mean = t - 2e-6, many.seconds.mean = 0.4 * (t - 2e-6), many.at_once = 4;
+  stream.seconds.mean = 0.5 * t, stream.at_once = 4;
+  m.graph_kernels = {graph, many}, m.kernels.push_back(stream);
+  std::erase_if(m.kernels, [](const KernelRun& run) { return run.at_once > 4; });
+  const TiledGemm found = *fitted(m).gemm.at(0).tiled;
+  ASSERT_EQ(found.in_graph.size(), 1u);
+  EXPECT_EQ(found.in_graph[0].side, 512);
+  EXPECT_NEAR(found.in_graph[0].gain.value, 2e-6, 1e-12);
+  EXPECT_NEAR(found.in_graph[0].share, 0.4, 1e-12);
+  const auto fill = std::ranges::find(found.fills, 512.0, &TiledGemm::Fill::side);
+  ASSERT_NE(fill, found.fills.end());
+  EXPECT_NEAR(fill->share, 0.5, 1e-12);
+  EXPECT_TRUE(fitted(m).gemm.at(1).tiled->in_graph.empty()) << "f32 was not measured";
 }
 
 TEST(FitKernels, HandingOverIsThatOfEachShape) {

@@ -240,6 +240,20 @@ TEST(FitCosts, HandingOverCostsWhatItDoesInOneThreadAndACallThatOfAll) {
   EXPECT_NEAR(found.per_kernel->value, expected.per_kernel->value, 1e-9);
   EXPECT_NEAR(found.per_dependency.value, expected.per_dependency.value, 1e-9);
   EXPECT_NEAR(found.per_call.value, expected.per_call.value, 1e-9);
+  EXPECT_NEAR(found.hand_on.value, expected.hand_on.value, 1e-9);
+  ASSERT_TRUE(found.graph);
+  EXPECT_NEAR(found.graph->per_call.value, expected.graph->per_call.value, 1e-9);
+  EXPECT_NEAR(found.graph->per_copy.value, expected.graph->per_copy.value, 1e-9);
+  EXPECT_NEAR(found.graph->per_kernel.value, expected.graph->per_kernel.value, 1e-9);
+  EXPECT_NEAR(found.graph->per_dependency.value, expected.graph->per_dependency.value, 1e-9);
+}
+
+TEST(FitCosts, WithoutRunsOfGraphsTheyHaveNoCosts) {
+  Measurements m = Meter{Topology{switch_machine(4)}}.everything();
+  std::erase_if(m.issue, [](const IssueRun& run) { return run.what.starts_with("graph") || run.what == "hand on"; });
+  const IssueCost issue = fit_topology(m, HostPages::spread).issue;
+  EXPECT_FALSE(issue.graph);
+  EXPECT_EQ(issue.hand_on, Seconds{0});
 }
 
 TEST(FitLinks, CopiesThatEndTogetherShareNoEngine) {

@@ -30,6 +30,8 @@ Measurements one_of_each() {
   kernel.watts_seconds = 0.625;
   kernel.issue = {7e-6, 0.11, 15};
   m.kernels = {kernel};
+  kernel.at_once = 3;
+  m.graph_kernels = {kernel};
   m.loads = {{"gpu0", DType::tf32, 4096, {{0.25, 1e-3}, {0.5, 2e-3}}}};
   m.memory = {{"gpu0", {3e12, 0.09, 13}}};
   m.issue = {{"gemm", 8, {5e-6, 0.1, 14}}};
@@ -94,6 +96,7 @@ TEST(Measurements, SurviveWritingAndReading) {
   };
   EXPECT_EQ(of_kernel(a.kernels.at(0)), of_kernel(b.kernels.at(0)));
   expect_same(a.kernels[0].seconds, b.kernels[0].seconds), expect_same(a.kernels[0].issue, b.kernels[0].issue);
+  EXPECT_EQ(of_kernel(a.graph_kernels.at(0)), of_kernel(b.graph_kernels.at(0)));
   const LoadSeries &load = a.loads.at(0), &other = b.loads.at(0);
   EXPECT_EQ(std::tie(load.gpu, load.dtype, load.size), std::tie(other.gpu, other.dtype, other.size));
   ASSERT_EQ(load.points.size(), other.points.size());

@@ -218,6 +218,11 @@ Measurements Meter::everything() {
     results.issue.push_back({"call", threads, measured(call * issue.per_call.value)});
     results.issue.push_back({"record and wait", threads, measured(each * issue.per_dependency.value)});
   }
+  results.issue.push_back({"hand on", 1, measured(issue.hand_on.value)});
+  results.issue.push_back({"graph call", 1, measured(issue.graph->per_call.value)});
+  results.issue.push_back({"graph copy", 1, measured(issue.graph->per_copy.value)});
+  results.issue.push_back({"graph kernel", 1, measured(issue.graph->per_kernel.value)});
+  results.issue.push_back({"graph dependency", 1, measured(issue.graph->per_dependency.value)});
   return results;
 }
 

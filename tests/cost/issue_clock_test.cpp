@@ -171,5 +171,39 @@ TEST(IssueClock, DependenciesWithinAStreamCostNothing) {
   }
 }
 
+/// The same, with graphs: 9 us a call, 3 us a copy with the host, 0.5 us a kernel, 0.25 us a dependency between them.
+Topology machine_with_graphs() {
+  auto d = machine().description();
+  d.issue.graph = GraphCost{Seconds{9 * us}, Seconds{3 * us}, Seconds{0.5 * us}, Seconds{0.25 * us}};
+  return Topology{d};
+}
+
+TEST(IssueClock, AGraphIsHandedOverByItsCopies) {
+  const Topology topology = machine_with_graphs();
+  Draft d;
+  d.plan.graph = true;
+  const OpId copy = d.copy(host, gpu0), within = d.copy(gpu0, gpu0), kernel = d.kernel(gpu0, {copy, within}),
+             next = d.kernel(gpu0, {within}), out = d.copy(gpu0, host, {next});
+  IssueClock clock{d.plan, topology};
+  EXPECT_DOUBLE_EQ(clock.issue(copy).value, (9 + 3) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(within).value, (12 + 0.5) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(kernel).value, (12.5 + 0.5 + 0.25) * us) << "the copy within the GPU is a kernel";
+  EXPECT_DOUBLE_EQ(clock.issue(next).value, (13.25 + 0.5) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(out).value, (13.75 + 3 + 0.25) * us);
+}
+
+TEST(IssueClock, ThreadsHandOverWhatIsNoGraphOrEmulatesALibraryOrRunsWhereGraphsHaveNoCosts) {
+  const Topology with = machine_with_graphs(), without = machine();
+  Draft threads, library, graph;
+  library.plan.graph = graph.plan.graph = true;
+  library.plan.runtime.task = Seconds{1 * us};
+  const OpId kernel = threads.kernel(gpu0);
+  library.kernel(gpu0), graph.kernel(gpu0);
+  EXPECT_DOUBLE_EQ((IssueClock{threads.plan, with}.issue(kernel).value), 5 * us);
+  EXPECT_DOUBLE_EQ((IssueClock{library.plan, with}.issue(kernel).value), 6 * us);
+  EXPECT_DOUBLE_EQ((IssueClock{graph.plan, without}.issue(kernel).value), 5 * us);
+  EXPECT_DOUBLE_EQ((IssueClock{graph.plan, with}.issue(kernel).value), 9.5 * us);
+}
+
 }  // namespace
 }  // namespace tilerail

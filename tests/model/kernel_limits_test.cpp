@@ -86,5 +86,15 @@ TEST(KernelLimits, LoadIsNotFeltAtOnce) {
   EXPECT_DOUBLE_EQ(limits.work(0.8, Seconds{2}), (0.5 * 0.8 + 1.5 * 1.01 * 0.5) / 2);
 }
 
+// Half a second at 0.8, half a second at F = 1.5, of which 1.01 / 1.5 of the time, and the third at 1.01 / 2.
+TEST(KernelLimits, LoadIsFeltInPartAtFirst) {
+  KernelTimes k = kernels();
+  GemmCurve& curve = k.gemm[0];
+  curve.sustained = {{0, 2}}, curve.sustained_after = Seconds{0.5};
+  curve.sustained_at_first = 0.5, curve.sustained_fully_after = Seconds{1};
+  const KernelLimits limits = kernel_limits(k, gemm(64, 64, 64));
+  EXPECT_DOUBLE_EQ(limits.work(0.8, Seconds{1.5}), (0.8 + 1.01 * 0.8 / 1.5 + 1.01 * 0.8 / 2) / 3);
+}
+
 }  // namespace
 }  // namespace tilerail

@@ -155,6 +155,15 @@ TEST(MachineSettings, ASettingSaysWhichFiguresItSets) {
   EXPECT_EQ(figures[3], std::set<std::string>{"issue.per_op"});
 }
 
+TEST(MachineSettings, GraphsAndHandingOnHaveFiguresWhereTheMachineHasThem) {
+  Topology::Description d = shipped("two-gpu").description();
+  d.issue.graph = GraphCost{.per_copy = Seconds{2e-6}};
+  const Topology machine{std::move(d)};
+  const Topology after = set(machine, {"issue.graph.per_copy=x2", "issue.hand_on=3 us"});
+  EXPECT_DOUBLE_EQ(after.description().issue.graph->per_copy.value, 4e-6);
+  EXPECT_DOUBLE_EQ(after.description().issue.hand_on.value, 3e-6);
+}
+
 TEST(MachineSettings, AKeyEndsBeforeTheFirstEqualsSignThatLeavesOne) {
   using Parts = std::pair<std::string, std::string>;
   EXPECT_EQ(split_setting("link:a=b->c.bandwidth = 5 GB/s"), (Parts{"link:a=b->c.bandwidth", "5 GB/s"}));
@@ -215,7 +224,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"memory:gpu0.engines.h2d=x1.5", {"gives 1.5; expected an integer"}},
                     Refused{"memory:gpu0.watts.idle=800 W", {"busy watts are below its idle watts"}},
                     Refused{"group:*.capacity=[[1, \"3 GB/s\"], [1, \"4 GB/s\"]]", {"does not ascend"}},
-                    Refused{"issue.per_opp=1 us", {"per_op, per_kernel"}}, Refused{"name=", {"is no name"}}));
+                    Refused{"issue.per_opp=1 us", {"per_op, per_kernel"}},
+                    Refused{"issue.graph.per_tile=1 us", {"per_call, per_copy"}},
+                    Refused{"issue.graph.per_copy=1 us", {"has no costs of graphs"}},
+                    Refused{"name=", {"is no name"}}));
 
 }  // namespace
 }  // namespace tilerail

@@ -163,6 +163,50 @@ TEST(LoadFactor, CountsInThePartOfACallThatFeelsIt) {
   EXPECT_DOUBLE_EQ(factor(3), 1.6);
 }
 
+// Calls of 10 ms: half of the rise of 0.6 is felt from 25 ms on, all of it from 45 ms on.
+TEST(LoadFactor, IsFeltInPartAtFirst) {
+  KernelTimes k = kernels();
+  GemmCurve& curve = k.gemm[0];
+  curve.sustained_after = Seconds{0.025}, curve.sustained_at_first = 0.5, curve.sustained_fully_after = Seconds{0.045};
+  const auto factor = [&](double calls_before) { return curve.load_factor(1, Seconds{0.01}, calls_before); };
+  EXPECT_DOUBLE_EQ(factor(2), 1 / (0.5 + 0.5 / 1.3));
+  EXPECT_DOUBLE_EQ(factor(3), 1.3);
+  EXPECT_DOUBLE_EQ(factor(4), 1 / (0.5 / 1.3 + 0.5 / 1.6));
+  EXPECT_DOUBLE_EQ(factor(5), 1.6);
+  curve.sustained_fully_after = Seconds{0.01};  // before it is felt at all
+  EXPECT_DOUBLE_EQ(factor(3), 1.6);
+}
+
+TEST(TiledGemm, SideBySideItTakesTheShareThatWasMeasured) {
+  KernelTimes k = kernels();
+  const auto share = [&](std::int64_t m, std::int64_t n) {
+    return k.gemm_occupancy(m, n, 100, DType::f64, Trans::no, Trans::no);
+  };
+  k.gemm[0].tiled->fills = {{200, 0.5}, {800, 0.9}};
+  EXPECT_DOUBLE_EQ(share(100, 100), 0.5);
+  EXPECT_DOUBLE_EQ(share(400, 400), 0.7) << "halfway in octaves";
+  EXPECT_DOUBLE_EQ(share(200, 800), 0.7) << "by the area";
+  EXPECT_DOUBLE_EQ(share(1600, 1600), 0.9);
+}
+
+TEST(TiledGemm, InAGraphItIsShorterAndTakesAnotherShare) {
+  KernelTimes k = kernels();
+  const auto in_graph = [&](std::int64_t m, std::int64_t n) {
+    return k.gemm_in_graph(m, n, 100, DType::f64, Trans::no, Trans::no);
+  };
+  const auto alone = [&](std::int64_t m, std::int64_t n) {
+    return k.gemm_time(m, n, 100, DType::f64, Trans::no, Trans::no);
+  };
+  EXPECT_EQ(in_graph(1000, 100).time, alone(1000, 100)) << "where nothing is told";
+  k.gemm[0].tiled->in_graph = {{100, Seconds{0.4 * us}, 0.7}, {1000, Seconds{0.2 * us}, 0.9}};
+  EXPECT_DOUBLE_EQ(in_graph(1000, 100).time.value, alone(1000, 100).value - 0.3 * us);
+  EXPECT_DOUBLE_EQ(in_graph(1000, 100).occupancy, 0.8);
+  EXPECT_DOUBLE_EQ(in_graph(10, 10).time.value, alone(10, 10).value - 0.4 * us);
+  k.gemm[0].tiled->in_graph = {{100, Seconds{40 * us}, 0.7}};
+  EXPECT_DOUBLE_EQ(in_graph(10, 10).time.value, alone(10, 10).value / 2) << "no kernel is mostly a gap";
+  EXPECT_EQ(in_graph(1000, 1).time, alone(1000, 1)) << "no product of this rule";
+}
+
 TEST(TiledGemm, HandingOverCostsWhatItDidForTheNearestShapes) {
   KernelTimes k = kernels();
   const auto issue = [&](std::int64_t m, std::int64_t n, std::int64_t inner) {

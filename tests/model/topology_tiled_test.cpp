@@ -41,9 +41,22 @@ std::vector<BadInput> tiled() {
       {"NegativeIssue", "\"70 us\"", "\"70 us\", \"-9 us\"", "\"-9 us\"", {"'-9 us'"}},
       {"AfterWithoutSustained",
        "sustained = [[0.6, 1.02], [0.9, 1.25]]\n",
-       "sustained_after = \"55 ms\"\n",
-       "\"55 ms\"",
+       "",
+       "\"50 ms\"",
        {"sustained_after", "has no meaning here", "beside 'sustained'"}},
+      {"AtFirstAboveAll", "at_first = 0.7", "at_first = 1.65", "1.65", {"1.65", "a share of the time, 0 to 1"}},
+      {"AtFirstForEver",
+       "sustained_fully_after = \"250 ms\"\n",
+       "",
+       "[[kernels.k.gemm]]\ndtype = \"f16\"",
+       {"key 'sustained_fully_after' is missing"}},
+      {"SidesFall", "[1024, 0.95]", "[128, 0.95]", "128, 0.95", {"does not ascend", "a larger size"}},
+      {"ShareAbove1", "[1024, 0.95]", "[1024, 1.95]", "1.95", {"1.95", "an efficiency of 0.000001 to 1"}},
+      {"SidesOfGraphsFall", "[1024, \"0 ns\", 1]", "[256, \"0 ns\", 1]", "256, \"0 ns\"", {"a larger side"}},
+      {"GainWithoutUnit", "[256, \"1.125 us\", 0.425]", "[256, 1.125, 0.425]", "1.125, 0.425", {"'1.125'"}},
+      {"GraphWithoutCopies", "per_copy = \"1.75 us\", ", "", "{ per_call", {"'per_copy' is missing"}},
+      {"GraphOfMore", "per_copy = \"1.75 us\"", "per_copy = \"1.75 us\", per_tile = 1", "per_tile", {"per_tile"}},
+      {"NegativeHandOn", "\"3 us\"\ngraph", "\"-3 us\"\ngraph", "\"-3 us\"", {"'-3 us'"}},
       {"ShapeOfNoRows", "[1000, 2000, 3000,", "[0, 2000, 3000,", "0, 2000, 3000", {"0", "1"}},
       {"ShapeInNoTime", "\"70 us\"", "\"0 us\"", "\"0 us\"", {"'0 us'"}},
       {"DutyAbove1", "[0.9, 1.25]", "[1.9, 1.25]", "1.9", {"1.9", "a share of the time, 0 to 1"}},
@@ -108,6 +121,15 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueAreReadAsWritten) {
   EXPECT_EQ(curve.tiled->shapes[0].n, 2000);
   EXPECT_EQ(curve.tiled->shapes[0].k, 3000);
   EXPECT_DOUBLE_EQ(curve.tiled->shapes[0].time.value, 70e-6);
+  ASSERT_EQ(curve.tiled->fills.size(), 2u);
+  EXPECT_EQ(curve.tiled->fills[1].side, 1024);
+  EXPECT_EQ(curve.tiled->fills[1].share, 0.95);
+  ASSERT_EQ(curve.tiled->in_graph.size(), 2u);
+  EXPECT_EQ(curve.tiled->in_graph[0].side, 256);
+  EXPECT_DOUBLE_EQ(curve.tiled->in_graph[0].gain.value, 1.125e-6);
+  EXPECT_EQ(curve.tiled->in_graph[0].share, 0.425);
+  EXPECT_EQ(curve.sustained_at_first, 0.7);
+  EXPECT_EQ(curve.sustained_fully_after, Seconds{0.25});
   ASSERT_EQ(curve.sustained.size(), 2u);
   EXPECT_EQ(curve.sustained[1].duty, 0.9);
   EXPECT_EQ(curve.sustained[1].factor, 1.25);
@@ -122,6 +144,12 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueAreReadAsWritten) {
   EXPECT_EQ(d.strided.peer[1].pitch, Bytes{65536});
   EXPECT_EQ(d.strided.border, Bytes{16384});
   EXPECT_DOUBLE_EQ(d.issue.per_call.value, 40e-6);
+  EXPECT_DOUBLE_EQ(d.issue.hand_on.value, 3e-6);
+  ASSERT_TRUE(d.issue.graph);
+  EXPECT_DOUBLE_EQ(d.issue.graph->per_call.value, 6e-6);
+  EXPECT_DOUBLE_EQ(d.issue.graph->per_copy.value, 1.75e-6);
+  EXPECT_DOUBLE_EQ(d.issue.graph->per_kernel.value, 625e-9);
+  EXPECT_DOUBLE_EQ(d.issue.graph->per_dependency.value, 375e-9);
   ASSERT_TRUE(d.issue.per_kernel);
   EXPECT_DOUBLE_EQ(d.issue.per_kernel->value, 4e-6);
 }

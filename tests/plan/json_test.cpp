@@ -82,6 +82,14 @@ TEST_F(PlanJson, EveryChangeOfContentChangesTheHash) {
   EXPECT_NE(content_hash(other), before);
 }
 
+TEST_F(PlanJson, AGraphStaysOneAndHasAnotherHash) {
+  Plan graph = plan;
+  graph.graph = !plan.graph;
+  EXPECT_NE(content_hash(graph), content_hash(plan));
+  EXPECT_EQ(plan_from_json(to_json(graph), "plan.json").graph, graph.graph);
+  EXPECT_EQ(plan_from_json(to_json(plan), "plan.json").graph, plan.graph);
+}
+
 TEST_F(PlanJson, AWarmPlanStaysOneAndHasAnotherHash) {
   Plan warm = plan;
   warm.warm = true;

@@ -67,6 +67,9 @@ void add_load(GemmCurve& curve) {
   double duty = pick({0.0, 0.3, 0.6});
   for (int points = *rc::gen::inRange(1, 4); points > 0 && duty <= 1; --points, duty += pick({0.1, 0.2, 0.4}))
     curve.sustained.push_back({duty, pick({1.0, 1.0, 1.1, 1.7, 3.0})});
+  if (!chance(30)) return;
+  curve.sustained_after = Seconds{pick({0.0, 1e-4, 1e-2})};
+  curve.sustained_at_first = pick({0.0, 0.5}), curve.sustained_fully_after = Seconds{pick({1e-3, 1e-1})};
 }
 
 GemmCurve random_gemms(DType dtype, bool tiled, const Scale& scale) {
@@ -83,6 +86,8 @@ GemmCurve random_gemms(DType dtype, bool tiled, const Scale& scale) {
       const double side = pick<double>({100, 500, 2000}), rate = pick({0.3, 0.8, 1.4}) * peak * 1e12;
       rule.shapes = {{side, side, side, Seconds{2 * side * side * side / rate}}};
     }
+    if (chance(30)) rule.fills = {{100, 0.2}, {1000, pick({0.4, 1.0})}};
+    if (chance(30)) rule.in_graph = {{100, Seconds{scale.microseconds({1, 50}) * micro}, pick({0.1, 0.9})}};
   }
   if (chance(60)) add_load(curve);
   if (chance(20)) curve.alignment = {{8, 1.5}, {32, 1.1}};
@@ -150,6 +155,10 @@ Topology random_topology(int hosts, int gpus) {
     d.routes.push_back({src, dst, {out, in}, "s"});
   }
   add_groups(d, links);
+  const auto cost = [&] { return Seconds{scale.microseconds({0, 0.1, 2}) * micro}; };
+  if (chance(30)) d.issue.hand_on = cost();
+  if (chance(50)) d.issue.graph = GraphCost{cost(), cost(), cost(), cost()};
+  if (d.issue.hand_on > Seconds{0} || d.issue.graph) d.issue.source = "s";
   return Topology{std::move(d)};
 }
 

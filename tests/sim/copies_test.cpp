@@ -128,13 +128,26 @@ TEST(SimCopies, NarrowColumnsLoseBandwidth) {
 TEST(SimCopies, ACopyWithinAGpuReadsAndWritesItsMemory) {
   const Topology machine = two_gpu();
   HandPlan p{machine};
-  // 2 x 100 MB at 1 TB/s; two at a time share the memory.
+  // 2 x 100 MB at 1 TB/s; each fills the GPU, so the second waits for the first, and a kernel for both.
   const OpId alone = p.copy(gpu0, gpu0, 100 * MB);
   const OpId x = p.copy(gpu0, gpu0, 100 * MB, {alone}, 0), y = p.copy(gpu0, gpu0, 100 * MB, {alone}, 1);
+  const OpId kernel = p.gemm(gpu0, 1024, 1024, 1024, {alone});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, alone, 0, 0.2 * ms);
-  expect_times(t, x, 0.2 * ms, 0.6 * ms);
-  expect_times(t, y, 0.2 * ms, 0.6 * ms);
+  expect_times(t, x, 0.2 * ms, 0.4 * ms);
+  expect_times(t, y, 0.4 * ms, 0.6 * ms);
+  expect_times(t, kernel, 0.6 * ms, 0.6 * ms + 2.0 * 1024 * 1024 * 1024 / 1e12);
+}
+
+TEST(SimCopies, ACopyWithinAGpuWaitsForTheKernelsBeforeIt) {
+  const Topology machine = two_gpu();
+  HandPlan p{machine};
+  constexpr double kernel = 2.0 * 1024 * 1024 * 1024 / 1e12;
+  p.gemm(gpu0, 1024, 1024, 1024);
+  const OpId within = p.copy(gpu0, gpu0, 100 * MB), to_host = p.copy(gpu0, host, 10 * MB);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, within, kernel, kernel + 0.2 * ms);
+  expect_time(t.ops[to_host.index()].start, 0);  // has an engine of its own
 }
 
 TEST(SimCopies, ACopyWithinAMemoryOfUnknownBandwidthTakesNoTime) {

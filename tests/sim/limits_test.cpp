@@ -185,6 +185,32 @@ TEST(SimIssue, ASingleIssuerHandsOverEverything) {
   expect_times(t, b, 2 * ms, 2.11 * ms);
 }
 
+TEST(SimIssue, EnginesTellEachOtherWhenACopyHasEnded) {
+  const Topology machine = two_gpu([](auto& d) { d.issue.hand_on = Seconds{3e-3}; });
+  HandPlan p{machine};
+  constexpr double copied = 0.11 * ms, kernel = 2.0 * 1024 * 1024 * 1024 / 1e12;
+  const OpId in = p.copy(host, gpu0, 1 * MB), more = p.copy(host, gpu0, 1 * MB, {in});
+  const OpId first = p.gemm(gpu0, 1024, 1024, 1024, {in});
+  const OpId second = p.gemm(gpu0, 1024, 1024, 1024, {first}, 1);
+  const OpId out = p.copy(gpu0, host, 1 * MB, {second});
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, more, copied, 2 * copied);  // in the same queue: nobody has to be told
+  expect_times(t, first, copied + 3 * ms, copied + 3 * ms + kernel);
+  expect_times(t, second, copied + 3 * ms + kernel, copied + 3 * ms + 2 * kernel);  // kernels have one front end
+  expect_times(t, out, copied + 6 * ms + 2 * kernel, 2 * copied + 6 * ms + 2 * kernel);
+}
+
+TEST(SimIssue, APlanThatIsOneGraphIsHandedOverAtItsCosts) {
+  const Topology machine = two_gpu([](auto& d) {
+    d.issue.per_op = Seconds{1e-3};
+    d.issue.graph = GraphCost{.per_call = Seconds{7e-6}, .per_copy = Seconds{2e-6}};
+  });
+  HandPlan p{machine};
+  p.plan.graph = true;
+  const OpId copy = p.copy(host, gpu0, 1 * MB);
+  expect_times(SimExecutor{machine}.execute(p.plan), copy, 9 * us, 0.11 * ms + 9 * us);
+}
+
 TEST(SimIssue, CanBeLeftOut) {
   const Topology machine = slow_issue();
   HandPlan p{machine};

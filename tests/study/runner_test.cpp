@@ -99,11 +99,11 @@ TEST(Runner, OverheadsAreTimedApart) {
   const RunSettings settings{.warmup = 2, .iterations = 2, .check = true, .energy_seconds = 1};
   Runner runner{std::make_unique<SlowTracer>(topology, log), plans, settings};
   const RunResult result = runner.run(plan);
-  // The first call, one more to warm up, two iterations; a trace to warm up and one to keep; the checked call; and
+  // The first call, two more to warm up, two iterations; a trace to warm up and one to keep; the checked call; and
   // calls until the clock, which moves 1 s a call, is 1.25 s beyond the first one's end.
-  EXPECT_THAT(log, ElementsAre("bind", "call", "call", "call", "call", "traced", "traced", "call", "energy", "call",
-                               "call", "call"));
-  EXPECT_THAT(result.makespans, ElementsAre(4, 5));
+  EXPECT_THAT(log, ElementsAre("bind", "call", "call", "call", "call", "call", "traced", "traced", "call", "energy",
+                               "call", "call", "call"));
+  EXPECT_THAT(result.makespans, ElementsAre(5, 6));
   ASSERT_TRUE(result.check && result.gpu && result.gpu->energy);
   EXPECT_TRUE(result.check->passed) << result.check->summary;
   EXPECT_EQ(result.gpu->issue_per_op, 2);

@@ -96,6 +96,8 @@ per_op = "2 us"
 per_kernel = "4 us"
 per_dependency = "1 us"
 per_call = "40 us"
+hand_on = "3 us"
+graph = { per_call = "6 us", per_copy = "1.75 us", per_kernel = "625 ns", per_dependency = "375 ns" }
 source = "s"
 
 [kernels.k]
@@ -125,6 +127,11 @@ fill = 48
 reduction = "1.5 us"
 blocks = [[256, 128, 0.85], [64, 32, 0.45]]
 shapes = [[1000, 2000, 3000, "70 us"]]
+side_by_side = [[256, 0.55], [1024, 0.95]]
+in_graph = [[256, "1.125 us", 0.425], [1024, "0 ns", 1]]
+sustained_after = "50 ms"
+sustained_at_first = 0.7
+sustained_fully_after = "250 ms"
 sustained = [[0.6, 1.02], [0.9, 1.25]]
 alignment = [[2, 3.5], [8, 1.3]]
 source = "s"

@@ -88,7 +88,7 @@ class Describer {
     d_.name = "automatic";
     d_.description = fmt::format("{} x {}", facts_.devices.size(), facts_.devices.front().name);
     d_.sources = {{key, Source::Kind::assumed, "properties of the devices; nothing was measured"}};
-    d_.issue = {Seconds{assumed::issue}, std::nullopt, Seconds{0}, Seconds{assumed::dependency}, key};
+    d_.issue = {.per_op = Seconds{assumed::issue}, .per_dependency = Seconds{assumed::dependency}, .source = key};
     add_memory("host", NodeKind::host, -1);
     for (std::size_t g = 0; g < facts_.devices.size(); ++g) add_gpu(g);
     add_links();

@@ -13,7 +13,7 @@
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/kernels.hpp"
 #include "backends/cuda/run/peer_access.hpp"
-#include "backends/cuda/trace/timed_event.hpp"
+#include "backends/cuda/run/timed_event.hpp"
 
 namespace tilerail::cuda {
 namespace {

@@ -84,6 +84,7 @@ Measurements measure_cuda_machine(const CudaCalibrationOptions& options) {
   std::vector<Task> tasks;
   add_transfer_tasks(bench, tasks);
   add_issue_tasks(bench, tasks);
+  add_graph_tasks(bench, tasks);
   add_kernel_tasks(bench, tasks);
   Stopwatch watch{options.seconds, tasks.size()};
   std::string_view now;

@@ -7,7 +7,7 @@
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/issuer_pool.hpp"
 #include "backends/cuda/run/kernels.hpp"
-#include "backends/cuda/trace/timed_event.hpp"
+#include "backends/cuda/run/timed_event.hpp"
 
 namespace tilerail::cuda {
 namespace {

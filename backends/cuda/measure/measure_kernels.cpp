@@ -38,11 +38,12 @@ class Kernels {
       shapes(type);
       transposes(type);
       unaligned(type);
+      for (const std::int64_t s : sides_side_by_side)
+        alone({type, Trans::no, Trans::no, s, s, s}, streams_side_by_side);
+      add_graph_kernel_tasks(bench_, type, tasks_);
       for (int repeat = 0; repeat < 3; ++repeat) rested_then_loaded({type, Trans::no, Trans::no, 4096, 4096, 4096});
       for (const double duty : {0.6, 0.7, 0.8, 0.9, 1.0}) loaded({type, Trans::no, Trans::no, 4096, 4096, 4096}, duty);
     }
-    for (const std::int64_t s : {256, 512, 1024, 2048})
-      for (const int streams : {2, 4, 8}) alone({DType::f64, Trans::no, Trans::no, s, s, s}, streams);
     for (const std::int64_t s : {2048, 4096}) everywhere({DType::f64, Trans::no, Trans::no, s, s, s});
     tasks_.push_back({"device memory", [&bench = bench_](Stopwatch& watch) {
                         KernelMeter meter{*bench.devices.front()};
@@ -68,6 +69,10 @@ class Kernels {
         alone({type, Trans::no, Trans::no, thin, s, s});
         if (all || thin == s / 4) alone({type, Trans::no, Trans::no, s, thin, s});
       }
+      for (const std::int64_t edge : {s / 8 * 5, s / 4 * 3, s / 8 * 7}) {  // of the last tiles of a row or a column
+        alone({type, Trans::no, Trans::no, edge, s, s});
+        alone({type, Trans::no, Trans::no, s, edge, s});
+      }
     }
     std::vector<std::int64_t> ragged{1000, 3000};
     if (all) ragged = {300, 700, 1000, 1500, 1700, 2000, 2176, 2500, 3000, 3750, 5000, 7500};
@@ -84,7 +89,7 @@ class Kernels {
     for (const auto& [ta, tb] : {std::pair{Trans::no, Trans::yes}, {Trans::yes, Trans::no}, {Trans::yes, Trans::yes}}) {
       for (const std::int64_t s : {512, 768, 1024, 1536, 2048, 3072, 4096, 6144}) alone({type, ta, tb, s, s, s});
       for (const std::int64_t s : {1024, 2048, 4096}) {
-        alone({type, ta, tb, s, s, s / 4});
+        for (const std::int64_t k : {s / 4, s / 2, s / 4 * 3}) alone({type, ta, tb, s, s, k});
         alone({type, ta, tb, s / 4, s, s});
         alone({type, ta, tb, s, s / 4, s});
       }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,8 +32,15 @@ struct Task {
   std::function<void(Stopwatch&)> run;
 };
 
+/// Of kernels that are measured side by side, and in how many streams: as many as presets have, more or less.
+constexpr std::array<std::int64_t, 7> sides_side_by_side{256, 512, 768, 1024, 1536, 2048, 3072};
+constexpr int streams_side_by_side = 4;
+
 void add_transfer_tasks(Bench& bench, std::vector<Task>& tasks);
 void add_kernel_tasks(Bench& bench, std::vector<Task>& tasks);
 void add_issue_tasks(Bench& bench, std::vector<Task>& tasks);
+void add_graph_tasks(Bench& bench, std::vector<Task>& tasks);
+/// Of kernels of a type, whose numbers fill the first device.
+void add_graph_kernel_tasks(Bench& bench, DType type, std::vector<Task>& tasks);
 
 }  // namespace tilerail::cuda

@@ -197,7 +197,7 @@ class Transfers {
   void columns(int src, int dst) {
     const bool host = src == host_end || dst == host_end;
     const auto of_pitch = [&](std::size_t pitch) {
-      for (const std::size_t kib : {2, 3, 4, 6, 8, 12, 16, 24, 32, 64}) {
+      for (const std::size_t kib : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64}) {
         if (kib << 10 >= pitch) continue;
         column(src, dst, kib << 10, pitch, forgotten);
         if (host) column(src, dst, kib << 10, pitch, 0);

@@ -55,7 +55,8 @@ class CudaExecutor::State {
   void reserve_host(const Plan& plan);
   void reserve_arenas(const Plan& plan);
   std::shared_ptr<CudaPlan> prepare(const Plan& plan);
-  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable, cuda::Tracer* tracer);
+  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable, bool lasting,
+                   cuda::Tracer* tracer);
   cuda::Tracer& tracer();
 
   Topology topology_;
@@ -199,13 +200,16 @@ void CudaExecutor::State::poison(const Plan& plan) const {
 }
 
 CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,
-                                      cuda::Tracer* tracer) {
+                                      bool lasting, cuda::Tracer* tracer) {
   reserve_arenas(plan.plan);
   if (options_.poison) poison(plan.plan);
   std::vector<std::byte*> starts;
   starts.reserve(plan.plan.buffers.size());
   for (const Buffer& buffer : plan.plan.buffers) starts.push_back(start_of(buffer, plan.plan, matrices));
-  if (!pageable.any()) return cuda::PlanRun{plan, starts, tracer}.run(pool_);
+  if (!pageable.any()) {
+    const auto as_graph = lasting ? cuda::run_as_graph(plan, starts, tracer) : std::nullopt;
+    return as_graph ? *as_graph : cuda::PlanRun{plan, starts, tracer}.run(pool_);
+  }
   std::vector<int> ordinals;
   for (std::size_t m = 0; m < topology_.memories().size(); ++m)
     ordinals.push_back(topology_.is_gpu(MemoryId{m}) ? ordinal(MemoryId{m}) : -1);
@@ -252,9 +256,10 @@ CudaRunTimes CudaExecutor::run_single(CudaPlan& plan, const Matrices& matrices, 
   return cuda::run_single(plan, state_->device(plan.plan.devices.front()), matrices, own_stream);
 }
 
-CudaRunTimes CudaExecutor::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable) {
+CudaRunTimes CudaExecutor::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,
+                               bool lasting) {
   if (state_->tracer_) state_->tracer_->pause();
-  return state_->run(plan, matrices, pageable, nullptr);
+  return state_->run(plan, matrices, pageable, lasting, nullptr);
 }
 
 Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices, CudaRunTimes* times) {
@@ -262,7 +267,7 @@ Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices, Cuda
   tracer.begin({plan.plan, plan.program, plan.streams, plan.ordinals});
   CudaRunTimes seen;
   try {
-    seen = state_->run(plan, matrices, {}, &tracer);
+    seen = state_->run(plan, matrices, {}, true, &tracer);
   } catch (...) {
     tracer.abandon();
     throw;

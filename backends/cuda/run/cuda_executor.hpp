@@ -27,6 +27,7 @@ struct CudaRunTimes {
   double issue = 0;         // of the issuing thread that took longest
   double issue_per_op = 0;  // mean over all operations, of all threads
   double clock_skew = 0;    // largest error between the clocks of two devices in a traced run
+  bool as_graph = false;    // handed over as one graph
 };
 
 /// A plan bound to streams, events, handles and arena space, so that running it again allocates and decides nothing. It
@@ -34,7 +35,8 @@ struct CudaRunTimes {
 class CudaPlan;
 
 /// Runs plans on CUDA devices. Queues become streams (stream_program.hpp), dependencies between streams events. A
-/// device has one arena that lives across calls and, unless the plan has a single issuer, a thread that issues to it.
+/// device has one arena that lives across calls and, unless the plan has a single issuer, a thread that issues to it. A
+/// plan that may be one graph is one from its second run on the same matrices on.
 class CudaExecutor final : public Executor {
  public:
   /// Opens nothing yet: a device is opened by the first plan, or `reserve`, that names it. The caller's current device
@@ -58,7 +60,9 @@ class CudaExecutor final : public Executor {
   /// where the plan says, cuda::CudaError naming the operation that failed; the executor stays usable after it unless
   /// the device itself is lost. Copies of `pageable` matrices, which are not page-locked, go through slots that are
   /// (staging.hpp), which only plans allow that `may_read_ahead` (staging_chunks.hpp).
-  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable = {});
+  /// `lasting`: matrices that are page-locked stay so, where they are, until the plan has run for the last time. Only
+  /// then may a run be a graph, which holds on to them.
+  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable = {}, bool lasting = true);
 
   /// Runs a bound plan of one kernel whose operands are all matrices (plan/single_kernel.hpp) from the calling thread,
   /// in the legacy default stream of its GPU, or, where `own_stream` is set, in one of the executor's. Matrices are not

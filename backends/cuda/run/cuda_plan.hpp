@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cuda/run/cuda_executor.hpp"
+#include "backends/cuda/run/plan_graph.hpp"
 #include "backends/cuda/run/stream_program.hpp"
 #include "plan/plan.hpp"
 
@@ -28,6 +29,7 @@ class CudaPlan {
   std::vector<void*> handles;         // by stream: cublasHandle_t of compute streams, else null
   std::vector<std::byte*> scalars;    // by stream: GemmCall::scalar of compute streams, else null
   std::vector<std::vector<std::uint32_t>> streams_of_issuer;
+  cuda::RepeatedRuns runs;
 
   /// Creates the events. Throws CudaError.
   void create_events();

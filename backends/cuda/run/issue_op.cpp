@@ -22,6 +22,8 @@ void issue_op(const Plan& plan, const Op& op, std::span<std::byte* const> buffer
   const auto at = [&](const View& view) { return block(plan, view, buffers); };
   switch (op.kind) {
     case OpKind::copy:
+      if (plan.buffer(op.a.buffer).memory == plan.buffer(op.y.buffer).memory)
+        return copy_within(at(op.a), at(op.y), element_size(dtype), target.stream);
       return copy(at(op.a), at(op.y), element_size(dtype), target.stream);
     case OpKind::axpby:
       return axpby(at(op.a), at(op.y), alpha, beta, dtype, target.stream);

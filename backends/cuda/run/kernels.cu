@@ -35,6 +35,24 @@ __global__ void axpby_kernel(const T* x, std::int64_t ldx, T* y, std::int64_t ld
   }
 }
 
+/// A thread copies words of one row; blocks stride over the columns. Several reads of a thread are under way at once.
+template <class Word>
+__global__ void copy_kernel(const Word* x, std::int64_t ldx, Word* y, std::int64_t ldy, std::int64_t rows,
+                            std::int64_t cols) {
+  constexpr int ahead = 4;
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.y) * blockDim.y;
+  for (std::int64_t col = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y; col < cols;
+       col += ahead * step) {
+    Word words[ahead];
+    for (int i = 0; i < ahead; ++i)
+      if (col + i * step < cols) words[i] = x[row + (col + i * step) * ldx];
+    for (int i = 0; i < ahead; ++i)
+      if (col + i * step < cols) y[row + (col + i * step) * ldy] = words[i];
+  }
+}
+
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014) of the element's position.
 template <class T>
 __global__ void random_kernel(T* y, std::int64_t ldy, std::int64_t rows, std::int64_t cols, std::uint64_t seed) {
@@ -61,6 +79,22 @@ void launch_axpby(const Block& x, const Block& y, double alpha, double beta, cud
   axpby_kernel<T, C><<<grid_of(y), threads_per_block, 0, stream>>>(reinterpret_cast<const T*>(x.data), x.ld,
                                                                    reinterpret_cast<T*>(y.data), y.ld, y.rows, y.cols,
                                                                    static_cast<C>(alpha), static_cast<C>(beta));
+}
+
+/// `rows`, `ldx` and `ldy` are bytes.
+template <class Word>
+void launch_copy(const std::byte* x, std::int64_t ldx, std::byte* y, std::int64_t ldy, std::int64_t rows,
+                 std::int64_t cols, cudaStream_t stream) {
+  constexpr std::int64_t word = sizeof(Word), columns_of_thread = 4;
+  rows /= word;
+  unsigned along = 32;  // threads along a column
+  while (along < threads_per_block && along < rows) along *= 2;
+  const unsigned beside = threads_per_block / along;
+  const std::int64_t of_block = beside * columns_of_thread, blocks = (cols + of_block - 1) / of_block;
+  const dim3 grid{static_cast<unsigned>((rows + along - 1) / along),
+                  static_cast<unsigned>(std::min(blocks, most_blocks_y))};
+  copy_kernel<Word><<<grid, dim3{along, beside}, 0, stream>>>(reinterpret_cast<const Word*>(x), ldx / word,
+                                                              reinterpret_cast<Word*>(y), ldy / word, rows, cols);
 }
 
 template <class T>
@@ -91,6 +125,30 @@ void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtyp
   if (y.rows == 0 || y.cols == 0) return;
   with_type(dtype, [&](auto zero) { launch_axpby<decltype(zero)>(x, y, alpha, beta, stream); });
   check(cudaGetLastError(), "launching axpby");
+}
+
+void copy_within(const Block& a, const Block& y, std::int64_t element, cudaStream_t stream) {
+  if (y.rows == 0 || y.cols == 0) return;
+  const std::int64_t rows = y.rows * element, ldx = a.ld * element, ldy = y.ld * element;
+  std::uint64_t all = 16;  // bytes of the longest word
+  for (const std::uint64_t place :
+       {reinterpret_cast<std::uint64_t>(a.data), reinterpret_cast<std::uint64_t>(y.data),
+        static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(ldx), static_cast<std::uint64_t>(ldy)})
+    all |= place;
+  switch (all & (~all + 1)) {  // the largest power of two that divides all
+    case 16:
+      launch_copy<uint4>(a.data, ldx, y.data, ldy, rows, y.cols, stream);
+      break;
+    case 8:
+      launch_copy<std::uint64_t>(a.data, ldx, y.data, ldy, rows, y.cols, stream);
+      break;
+    case 4:
+      launch_copy<std::uint32_t>(a.data, ldx, y.data, ldy, rows, y.cols, stream);
+      break;
+    default:  // no element is shorter
+      launch_copy<std::uint16_t>(a.data, ldx, y.data, ldy, rows, y.cols, stream);
+  }
+  check(cudaGetLastError(), "copying within a device");
 }
 
 void fill_random(const Block& y, DType dtype, std::uint64_t seed, cudaStream_t stream) {

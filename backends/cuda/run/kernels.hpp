@@ -39,6 +39,10 @@ void gemm(cublasHandle_t handle, const GemmCall& call);
 void gemv(cublasHandle_t handle, const GemmCall& call);
 void dot(cublasHandle_t handle, const GemmCall& call);
 
+/// y = a in stream order, both within the current device, by a kernel: in two dimensions the runtime's copies reach 0.8
+/// of 2.0 TB/s there (one H200). Elements of `element` bytes, at least 2. Throws CudaError.
+void copy_within(const Block& a, const Block& y, std::int64_t element, cudaStream_t stream);
+
 /// y = alpha x + beta y; alpha == 0 never reads x, beta == 0 never reads y. Halves are computed in f32. Throws
 /// CudaError.
 void axpby(const Block& x, const Block& y, double alpha, double beta, DType dtype, cudaStream_t stream);

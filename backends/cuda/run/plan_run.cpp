@@ -41,23 +41,11 @@ CudaRunTimes PlanRun::run(IssuerPool& pool) {
 }
 
 void PlanRun::issue_all(std::size_t issuer) noexcept {
-  Progress& progress = progress_[issuer];
   std::optional<OpId> current;
-  int device = -1;
   try {
     const auto start = Clock::now();
-    double waited = 0;
-    for (const StreamProgram::Step& step : plan_.program.steps[issuer]) {
-      current = step.op;
-      if (const int wanted = plan_.ordinals[step.stream]; wanted != device) {
-        check(cudaSetDevice(wanted), "choosing the device");
-        device = wanted;
-      }
-      waited += issue_step(step);
-      progress.issued.store(step.op.value + 1, std::memory_order_release);
-    }
-    progress.issued.store(std::numeric_limits<std::int64_t>::max(), std::memory_order_release);
-    progress.issue_seconds = seconds(Clock::now() - start) - waited;
+    const double waited = issue_steps(issuer, current);
+    progress_[issuer].issue_seconds = seconds(Clock::now() - start) - waited;
     current.reset();
     wait_for_streams(issuer);
   } catch (const Abandoned&) {
@@ -66,6 +54,33 @@ void PlanRun::issue_all(std::size_t issuer) noexcept {
   }
   if (failed_)
     for (const std::uint32_t stream : plan_.streams_of_issuer[issuer]) cudaStreamSynchronize(plan_.streams[stream]);
+}
+
+/// `current` is the operation that is being issued. Returns the seconds that the issuer spent waiting.
+double PlanRun::issue_steps(std::size_t issuer, std::optional<OpId>& current) {
+  std::atomic<std::int64_t>& issued = progress_[issuer].issued;
+  int device = -1;
+  double waited = 0;
+  for (const StreamProgram::Step& step : plan_.program.steps[issuer]) {
+    current = step.op;
+    if (const int wanted = plan_.ordinals[step.stream]; wanted != device) {
+      check(cudaSetDevice(wanted), "choosing the device");
+      device = wanted;
+    }
+    waited += issue_step(step);
+    issued.store(step.op.value + 1, std::memory_order_release);
+  }
+  issued.store(std::numeric_limits<std::int64_t>::max(), std::memory_order_release);
+  return waited;
+}
+
+void PlanRun::record() {
+  std::optional<OpId> current;
+  try {
+    for (std::size_t issuer = 0; issuer < progress_.size(); ++issuer) issue_steps(issuer, current);
+  } catch (const std::exception& error) {
+    throw CudaError{current ? describe(plan_.plan, *current) + ": " + error.what() : error.what()};
+  }
 }
 
 void PlanRun::wait_for_streams(std::size_t issuer) {

@@ -28,6 +28,10 @@ class PlanRun {
   /// everything that was issued has ended.
   CudaRunTimes run(IssuerPool& pool);
 
+  /// Hands everything over from the calling thread and returns, for streams of one device that are being recorded.
+  /// Throws CudaError naming the operation that failed.
+  void record();
+
  private:
   using Clock = std::chrono::steady_clock;
   struct alignas(64) Progress {
@@ -36,6 +40,7 @@ class PlanRun {
   };
 
   void issue_all(std::size_t issuer) noexcept;
+  double issue_steps(std::size_t issuer, std::optional<OpId>& current);
   void wait_for_streams(std::size_t issuer);
   double issue_step(const StreamProgram::Step& step);
   void fail(std::optional<OpId> op, const std::string& what);

@@ -31,6 +31,8 @@ class Tracer {
   virtual void begin(const TracedRun& run) = 0;
   /// The run starts now: times count from here.
   virtual void start() = 0;
+  /// Whether runs of graphs that are recorded between `begin` and `start` are traced, too.
+  virtual bool traces_graphs() const { return false; }
   /// Are called before and after the calls that issue one operation, on the thread that issues it.
   virtual void before(OpId op, cudaStream_t stream) = 0;
   virtual void after(OpId op, cudaStream_t stream) = 0;

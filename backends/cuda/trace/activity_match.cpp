@@ -19,23 +19,23 @@ double seconds_since(std::uint64_t time, std::uint64_t origin) {
 }  // namespace
 
 std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityRecord> records,
-                                     std::span<const CallMark> marks, std::uint64_t origin) {
-  std::unordered_map<std::uint32_t, OpId> op_of_call;
-  for (const CallMark& mark : marks) op_of_call.emplace(mark.correlation, mark.op);
+                                     std::span<const LaunchMark> marks, std::uint64_t origin) {
+  std::unordered_map<std::uint64_t, OpId> op_of;
+  for (const LaunchMark& mark : marks) op_of.emplace(mark.launcher, mark.op);
   std::vector<OpTime> times(plan.ops.size());
   std::vector<bool> known(plan.ops.size(), false);
   for (const ActivityRecord& record : records) {
-    const auto call = op_of_call.find(record.correlation);
-    if (call == op_of_call.end()) continue;
-    const std::size_t op = call->second.index();
+    const auto launched = op_of.find(record.launcher);
+    if (launched == op_of.end()) continue;
+    const std::size_t op = launched->second.index();
     const OpTime seen{seconds_since(record.start, origin), seconds_since(record.end, origin)};
     times[op] = known[op] ? OpTime{std::min(times[op].start, seen.start), std::max(times[op].end, seen.end)} : seen;
     known[op] = true;
   }
   for (std::size_t i = 0; i < plan.ops.size(); ++i)
     if (!known[i] && has_work(plan.ops[i]))
-      throw std::runtime_error{fmt::format("the trace has no record of operation {}, in {} records and {} marked calls",
-                                           i, records.size(), marks.size())};
+      throw std::runtime_error{fmt::format("the trace has no record of operation {}, in {} records and {} marks", i,
+                                           records.size(), marks.size())};
   derive_idle_operations(plan, known, times);
   return times;
 }

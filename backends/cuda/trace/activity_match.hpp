@@ -11,21 +11,26 @@ namespace tilerail::cuda {
 
 /// One copy or kernel as the profiler saw it: nanoseconds of one clock for all devices.
 struct ActivityRecord {
-  std::uint32_t correlation;  // of the call that launched it
+  std::uint64_t launcher;  // the call that launched it, or the node of a graph
   std::uint64_t start, end;
 };
 
-/// Which operation a call was made for.
-struct CallMark {
-  std::uint32_t correlation;
+/// What launched an activity, calls and nodes of graphs apart.
+constexpr std::uint64_t launcher_of_call(std::uint32_t correlation) { return correlation; }
+constexpr std::uint64_t launcher_of_node(std::uint64_t node) { return node | std::uint64_t{1} << 63; }
+
+/// Which operation a call was made, or a node recorded, for.
+struct LaunchMark {
+  std::uint64_t launcher;
   OpId op;
 };
 
 /// Times of all operations, in seconds since `origin`. An operation lasts from the first start to the last end of the
-/// activities that its calls launched. One without work (a join, an empty view) ends when its dependencies and its
-/// queue predecessor have ended. Throws std::runtime_error naming the first operation with work but without a record.
+/// activities that its calls or nodes launched. One without work (a join, an empty view) ends when its dependencies and
+/// its queue predecessor have ended. Throws std::runtime_error naming the first operation with work but without a
+/// record.
 std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityRecord> records,
-                                     std::span<const CallMark> marks, std::uint64_t origin);
+                                     std::span<const LaunchMark> marks, std::uint64_t origin);
 
 /// Fills in the operations without work; `known` says which times are measured.
 void derive_idle_operations(const Plan& plan, const std::vector<bool>& known, std::vector<OpTime>& times);

@@ -51,7 +51,10 @@ Opened open_library() {
       find(handle, "cuptiActivityGetNumDroppedRecords", l.dropped_records, why) &&
       find(handle, "cuptiActivityPushExternalCorrelationId", l.push_correlation, why) &&
       find(handle, "cuptiActivityPopExternalCorrelationId", l.pop_correlation, why) &&
-      find(handle, "cuptiGetTimestamp", l.timestamp, why) && find(handle, "cuptiGetResultString", l.result_string, why);
+      find(handle, "cuptiGetTimestamp", l.timestamp, why) &&
+      find(handle, "cuptiGetResultString", l.result_string, why) && find(handle, "cuptiSubscribe", l.subscribe, why) &&
+      find(handle, "cuptiEnableCallback", l.enable_callback, why) &&
+      find(handle, "cuptiGetGraphNodeId", l.graph_node_id, why);
   return opened;
 }
 

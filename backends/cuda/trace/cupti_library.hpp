@@ -19,6 +19,9 @@ struct CuptiLibrary {
   decltype(&cuptiActivityPopExternalCorrelationId) pop_correlation = nullptr;
   decltype(&cuptiGetTimestamp) timestamp = nullptr;
   decltype(&cuptiGetResultString) result_string = nullptr;
+  decltype(&cuptiSubscribe) subscribe = nullptr;
+  decltype(&cuptiEnableCallback) enable_callback = nullptr;
+  decltype(&cuptiGetGraphNodeId) graph_node_id = nullptr;
 
   /// Null when there is no such library, or it lacks a function; `why` then says so. Opened once for the process.
   static const CuptiLibrary* open(std::string& why);

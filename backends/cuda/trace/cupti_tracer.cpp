@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <unordered_map>
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/tracer.hpp"
@@ -38,7 +40,9 @@ struct Collected {
   const CuptiLibrary* cupti = nullptr;
   std::mutex mutex;
   std::vector<ActivityRecord> records;
-  std::vector<CallMark> marks;
+  std::vector<LaunchMark> marks;
+  std::unordered_map<std::uint64_t, OpId> op_of_node;  // of graphs, recorded or made ready to launch
+  std::optional<OpId> issuing;                         // the operation whose calls are being recorded
   std::size_t dropped = 0;
 };
 
@@ -50,7 +54,25 @@ Collected& collected() {
 template <class Record>
 void add_activity(const CUpti_Activity* activity) {
   const auto* record = reinterpret_cast<const Record*>(activity);
-  collected().records.push_back({record->correlationId, record->start, record->end});
+  const std::uint64_t launcher =
+      record->graphNodeId != 0 ? launcher_of_node(record->graphNodeId) : launcher_of_call(record->correlationId);
+  collected().records.push_back({launcher, record->start, record->end});
+}
+
+/// A graph is recorded node by node, and copied when it is made ready to launch: records name the nodes of the copy.
+void CUPTIAPI node_was_made(void*, CUpti_CallbackDomain, CUpti_CallbackId kind, const void* data) {
+  Collected& all = collected();
+  const std::lock_guard lock{all.mutex};
+  const auto* graph =
+      static_cast<const CUpti_GraphData*>(static_cast<const CUpti_ResourceData*>(data)->resourceDescriptor);
+  std::uint64_t node = 0, original = 0;
+  if (all.cupti->graph_node_id(graph->node, &node) != CUPTI_SUCCESS) return;
+  if (kind == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED) {
+    if (all.issuing) all.op_of_node[node] = *all.issuing;
+  } else if (all.cupti->graph_node_id(graph->originalNode, &original) == CUPTI_SUCCESS) {
+    if (const auto known = all.op_of_node.find(original); known != all.op_of_node.end())
+      all.op_of_node[node] = known->second;
+  }
 }
 
 void add(const CUpti_Activity* activity) {
@@ -64,7 +86,8 @@ void add(const CUpti_Activity* activity) {
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
       const auto* record = reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(activity);
       if (record->externalKind == correlation_kind)
-        collected().marks.push_back({record->correlationId, OpId{static_cast<std::size_t>(record->externalId)}});
+        collected().marks.push_back(
+            {launcher_of_call(record->correlationId), OpId{static_cast<std::size_t>(record->externalId)}});
       return;
     }
     default:
@@ -101,17 +124,25 @@ class CuptiTracer final : public Tracer {
     if (!recording_)
       for (const CUpti_ActivityKind kind : kinds) check(cupti_.enable(kind), "recording activities");
     recording_ = true;
+    watch_graphs(run.plan.graph);
     check(cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flushing activities");
     clear();
   }
 
   void start() override { check(cupti_.timestamp(&origin_), "reading the profiler's clock"); }
 
-  void before(OpId op, cudaStream_t) override { cupti_.push_correlation(correlation_kind, op.index()); }
+  bool traces_graphs() const override { return watches_graphs_; }
+
+  /// Threads issue at the same time, but one alone records a graph.
+  void before(OpId op, cudaStream_t) override {
+    cupti_.push_correlation(correlation_kind, op.index());
+    if (watches_graphs_) set_issuing(op);
+  }
 
   void after(OpId, cudaStream_t) override {
     std::uint64_t last = 0;
     cupti_.pop_correlation(correlation_kind, &last);
+    if (watches_graphs_) set_issuing(std::nullopt);
   }
 
   std::vector<OpTime> end() override {
@@ -119,6 +150,7 @@ class CuptiTracer final : public Tracer {
     Collected& all = collected();
     const std::lock_guard lock{all.mutex};
     if (all.dropped > 0) throw CudaError{fmt::format("the profiler dropped {} records", all.dropped)};
+    for (const auto& [node, op] : all.op_of_node) all.marks.push_back({launcher_of_node(node), op});
     return match_activities(*plan_, all.records, all.marks, origin_);
   }
 
@@ -132,6 +164,7 @@ class CuptiTracer final : public Tracer {
     cupti_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     for (const CUpti_ActivityKind kind : kinds) cupti_.disable(kind);
     recording_ = false;
+    watch_graphs(false);
   }
 
   double clock_skew() const override { return 0; }
@@ -147,15 +180,32 @@ class CuptiTracer final : public Tracer {
   static void clear() {
     Collected& all = collected();
     const std::lock_guard lock{all.mutex};
-    all.records.clear();
-    all.marks.clear();
+    all.records.clear(), all.marks.clear(), all.op_of_node.clear();
     all.dropped = 0;
+  }
+
+  static void set_issuing(std::optional<OpId> op) {
+    Collected& all = collected();
+    const std::lock_guard lock{all.mutex};
+    all.issuing = op;
+  }
+
+  /// Where another profiler has subscribed already, graphs are not traced.
+  void watch_graphs(bool wanted) {
+    if (wanted == watches_graphs_) return;
+    if (wanted && !subscriber_ && cupti_.subscribe(&subscriber_, node_was_made, nullptr) != CUPTI_SUCCESS)
+      subscriber_ = nullptr;
+    if (!subscriber_) return;
+    for (const auto kind : {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED})
+      if (cupti_.enable_callback(wanted ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, kind) != CUPTI_SUCCESS) return;
+    watches_graphs_ = wanted;
   }
 
   const CuptiLibrary& cupti_;
   const Plan* plan_ = nullptr;
   std::uint64_t origin_ = 0;
-  bool recording_ = false;
+  bool recording_ = false, watches_graphs_ = false;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
 };
 
 }  // namespace

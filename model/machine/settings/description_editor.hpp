@@ -38,6 +38,7 @@ class DescriptionEditor {
   void apply_to_memories(const Target& target, const SettingValue& value);
   void apply_to_kernels(const Target& target, const SettingValue& value);
   void apply_to_issue(std::string_view field, const SettingValue& value);
+  void apply_to_graph(std::string_view field, const SettingValue& value);
   bool apply_rate(KernelTimes& kernels, std::string_view dtype, const SettingValue& value);
 
   /// Calls `change` for every item whose name fits, and marks those for which it says that it changed something.

@@ -2,6 +2,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include "model/base/name_pattern.hpp"
 #include "model/base/nearest.hpp"
@@ -177,18 +180,39 @@ void DescriptionEditor::apply_to_kernels(const Target& target, const SettingValu
 
 void DescriptionEditor::apply_to_issue(std::string_view field, const SettingValue& value) {
   IssueCost& issue = d_.issue;
-  if (field == "per_op")
+  constexpr std::string_view of_graph = "graph.";
+  if (field.starts_with(of_graph))
+    apply_to_graph(field.substr(of_graph.size()), value);
+  else if (field == "per_op")
     value.apply(issue.per_op, TopologyLimits::latency);
   else if (field == "per_call")
     value.apply(issue.per_call, TopologyLimits::latency);
   else if (field == "per_dependency")
     value.apply(issue.per_dependency, TopologyLimits::latency);
+  else if (field == "hand_on")
+    value.apply(issue.hand_on, TopologyLimits::latency);
   else if (field != "per_kernel")
-    fail("the key is unknown; expected issue. and one of per_op, per_kernel, per_dependency, per_call");
+    fail(
+        "the key is unknown; expected issue. and one of per_op, per_kernel, per_dependency, per_call, hand_on, graph.");
   else if (!value.apply(issue.per_kernel, TopologyLimits::latency))
     fail("the machine has no such figure to multiply; expected a value");
   mark(issue.source);
   figures_.insert(fmt::format("issue.{}", field));
+}
+
+void DescriptionEditor::apply_to_graph(std::string_view field, const SettingValue& value) {
+  constexpr std::array<std::pair<std::string_view, Seconds GraphCost::*>, 4> figures{
+      {{"per_call", &GraphCost::per_call},
+       {"per_copy", &GraphCost::per_copy},
+       {"per_kernel", &GraphCost::per_kernel},
+       {"per_dependency", &GraphCost::per_dependency}}};
+  const auto* const named = std::ranges::find(figures, field, &decltype(figures)::value_type::first);
+  if (named == figures.end())
+    fail(
+        "the key is unknown; expected issue.graph. and one of per_call, per_copy, per_kernel, per_dependency, "
+        "kernel_gain");
+  if (!d_.issue.graph) fail("the machine has no costs of graphs; expected a machine with a 'graph' in [issue]");
+  value.apply((*d_.issue.graph).*named->second, TopologyLimits::latency);
 }
 
 }  // namespace tilerail

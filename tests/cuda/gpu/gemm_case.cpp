@@ -136,6 +136,10 @@ void CudaGemmCase::fetch(const Matrix& matrix, std::vector<std::byte>& bytes) co
   cuda::check(cudaMemcpy(bytes.data(), matrix.there, bytes.size(), cudaMemcpyDefault), "fetching");
 }
 
+void CudaGemmCase::reset_c() {
+  cuda::check(cudaMemcpy(c_.there, c_.host.data(), c_.host.size(), cudaMemcpyDefault), "resetting C");
+}
+
 std::string CudaGemmCase::mismatch(std::int64_t steps) {
   const GemmProblem& p = problem_;
   std::vector<std::byte> a, b, c;

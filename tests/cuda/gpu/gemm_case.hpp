@@ -33,6 +33,9 @@ class CudaGemmCase {
 
   Matrices matrices() const { return {a_.there, b_.there, c_.there}; }
 
+  /// C as it was before the first run.
+  void reset_c();
+
   /// Empty when every element of C is within its bound and nothing else was written, else what is wrong.
   ///   |C - Ref| <= (gamma(k + 2, u32 or u64) + (steps + 1) u + 2 u_in) S,   S = |alpha| |op(A)| |op(B)| + |beta C|:
   /// sums in f64 or f32, one rounding to the dtype after each of `steps` products along k and at the end, and inputs

@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "backends/cuda/measure/measure_tasks.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/kernels.hpp"
+#include "backends/cuda/run/stream_graph.hpp"
+#include "backends/cuda/run/timed_event.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+constexpr int repeats = 200;         // of what a graph does
+constexpr std::size_t bytes = 4096;  // of a copy
+constexpr int usual_calls = 20;      // of a graph of small operations
+constexpr double least = 1e-9;       // s, where noise leaves less than nothing
+
+struct FreeHost {
+  void operator()(std::byte* memory) const { cudaFreeHost(memory); }
+};
+using HostMemory = std::unique_ptr<std::byte, FreeHost>;
+
+HostMemory locked(std::size_t size) {
+  void* memory = nullptr;
+  check(cudaMallocHost(&memory, size), "locking memory");
+  return HostMemory{static_cast<std::byte*>(memory)};
+}
+
+/// Seconds from launching a graph until it has ended, and those of launching alone.
+struct Taken {
+  double all, launch;
+};
+
+std::vector<cudaStream_t> compute_streams(const Device& device, std::size_t count) {
+  std::vector<cudaStream_t> streams;
+  for (std::size_t s = 0; s < count; ++s) streams.push_back(device.compute_stream(s));
+  return streams;
+}
+
+/// What is handed to a stream from now on waits for what another one has.
+void follow(cudaStream_t stream, cudaStream_t other, std::deque<PlainEvent>& events) {
+  check(cudaEventRecord(events.emplace_back(), other), "recording");
+  check(cudaStreamWaitEvent(stream, events.back(), 0), "waiting");
+}
+
+/// Of the current device.
+Taken time_graph(const std::vector<cudaStream_t>& streams, int calls, const std::function<void()>& issue) {
+  const StreamGraph graph{streams, issue};
+  Taken sum{0, 0};
+  for (int i = 0; i < 2 + calls; ++i) {
+    const auto start = Clock::now();
+    graph.launch();
+    const double launch = since(start);
+    graph.wait();
+    if (i >= 2) sum.launch += launch / calls, sum.all += since(start) / calls;
+  }
+  return sum;
+}
+
+/// Graphs of small operations of one device.
+class Graphs {
+ public:
+  explicit Graphs(BenchDevice& bench) : bench_{bench}, host_{locked(2 * repeats * bytes)} {
+    bench_.device.open_streams(streams_side_by_side, 2);
+  }
+
+  /// `count` tiny kernels in so many streams in turn.
+  Taken kernels(int count, std::size_t streams) {
+    const std::vector<cudaStream_t> used = compute_streams(bench_.device, streams);
+    return time_graph(used, usual_calls, [&] {
+      for (int i = 0; i < count; ++i) kernel(used[static_cast<std::size_t>(i) % streams]);
+    });
+  }
+  Taken copies() {
+    const cudaStream_t stream = bench_.device.copy_stream(0);
+    return time_graph({stream}, usual_calls, [&] {
+      for (int i = 0; i < repeats; ++i) fetch(i, stream);
+    });
+  }
+  /// Each copy to the device is followed by a kernel, and that by a copy back.
+  Taken chains() {
+    const Device& device = bench_.device;
+    const std::vector<cudaStream_t> streams{device.copy_stream(0), device.compute_stream(0), device.copy_stream(1)};
+    std::deque<PlainEvent> events;
+    return time_graph(streams, usual_calls, [&] {
+      for (int i = 0; i < repeats; ++i) {
+        fetch(i, streams[0]), follow(streams[1], streams[0], events);
+        kernel(streams[1]), follow(streams[2], streams[1], events);
+        copy(block(bench_.data(), i), block(host_.get() + repeats * bytes, i), 1, streams[2]);
+      }
+    });
+  }
+  /// Seconds of a copy to the device and of a kernel that waits for it, where the next copy waits for the kernel.
+  double ping_pong(KernelMeter& meter, const KernelMeter::Gemm& shape) {
+    const std::vector<cudaStream_t> streams{bench_.device.copy_stream(0), bench_.device.compute_stream(0)};
+    std::deque<PlainEvent> events;
+    return time_graph(streams, usual_calls,
+                      [&] {
+                        for (int i = 0; i < repeats; ++i) {
+                          fetch(i, streams[0]), follow(streams[1], streams[0], events);
+                          meter.start(shape, 1, 0), follow(streams[0], streams[1], events);
+                        }
+                      })
+               .all /
+           repeats;
+  }
+
+ private:
+  static Block block(std::byte* start, int number) {
+    return {start + static_cast<std::size_t>(number) * bytes, static_cast<std::int64_t>(bytes), 1,
+            static_cast<std::int64_t>(bytes)};
+  }
+  void fetch(int number, cudaStream_t stream) {
+    copy(block(host_.get(), number), block(bench_.data(), number), 1, stream);
+  }
+  void kernel(cudaStream_t stream) {
+    const Block y{bench_.data() + repeats * bytes, 32, 1, 32};
+    axpby(y, y, 1, 0, DType::f32, stream);
+  }
+
+  BenchDevice& bench_;
+  HostMemory host_;
+};
+
+}  // namespace
+
+void add_graph_tasks(Bench& bench, std::vector<Task>& tasks) {
+  tasks.push_back(
+      {"graphs", [&bench](Stopwatch& watch) {
+         BenchDevice& device = *bench.devices.front();
+         const DeviceScope scope{device.device.ordinal()};
+         Graphs graphs{device};
+         const auto costs = watch.repeat([&] {
+           const double one = graphs.kernels(1, 1).all;
+           const double next = (graphs.kernels(repeats, 1).all - one) / (repeats - 1);
+           const double kernel = graphs.kernels(repeats, streams_side_by_side).all / repeats;
+           const double copy = graphs.copies().launch / repeats;
+           const double crossed = (graphs.chains().launch / repeats - 2 * copy) / 2;
+           return std::vector{std::max(least, crossed), kernel, copy, std::max(least, one - next)};
+         });
+         for (std::size_t i = 0; const char* what : {"graph dependency", "graph kernel", "graph copy", "graph call"})
+           bench.results.issue.push_back({what, 1, costs[i++]});
+       }});
+}
+
+namespace {
+
+constexpr double burst_seconds = 2e-3;  // of kernels in one launch
+
+/// Seconds of a kernel, one after another in each of so many streams; `each` is about what it takes alone.
+double time_of_kernels(KernelMeter& meter, const Device& device, const KernelMeter::Gemm& shape, int streams,
+                       double each) {
+  const std::vector<cudaStream_t> used = compute_streams(device, static_cast<std::size_t>(streams));
+  const int of_stream = std::clamp(static_cast<int>(burst_seconds / each), streams, repeats) / streams;
+  const Taken taken = time_graph(used, 4, [&] {
+    for (std::size_t s = 0; s < used.size(); ++s) meter.start(shape, of_stream, s);
+  });
+  return taken.all / (of_stream * streams);
+}
+
+}  // namespace
+
+void add_graph_kernel_tasks(Bench& bench, DType type, std::vector<Task>& tasks) {
+  for (const std::int64_t side : sides_side_by_side)
+    for (const int streams : {1, streams_side_by_side})
+      tasks.push_back({"graphs of kernels", [=, &bench](Stopwatch& watch) {
+                         BenchDevice& device = *bench.devices.front();
+                         const DeviceScope scope{device.device.ordinal()};
+                         KernelMeter meter{device};
+                         const KernelMeter::Gemm shape{type, Trans::no, Trans::no, side, side, side};
+                         const double each = meter.gemm(shape, 2, 1);
+                         const auto time = watch.repeat(
+                             [&] { return std::vector{time_of_kernels(meter, device.device, shape, streams, each)}; });
+                         KernelRun run;
+                         run.gpu = Bench::name(0), run.dtype = type, run.m = run.n = run.k = side;
+                         run.at_once = streams, run.seconds = time[0];
+                         bench.results.graph_kernels.push_back(run);
+                       }});
+  if (type != DType::f64) return;
+  tasks.push_back({"graphs of kernels", [=, &bench](Stopwatch& watch) {
+                     BenchDevice& device = *bench.devices.front();
+                     const DeviceScope scope{device.device.ordinal()};
+                     KernelMeter meter{device};
+                     const KernelMeter::Gemm shape{type, Trans::no, Trans::no, 256, 256, 256};
+                     Graphs graphs{device};
+                     const double each = meter.gemm(shape, 2);
+                     const auto time = watch.repeat([&] {
+                       const double apart =
+                           time_of_kernels(meter, device.device, shape, 1, each) + graphs.copies().all / repeats;
+                       return std::vector{std::max(least, (graphs.ping_pong(meter, shape) - apart) / 2)};
+                     });
+                     bench.results.issue.push_back({"hand on", 1, time[0]});
+                   }});
+}
+
+}  // namespace tilerail::cuda

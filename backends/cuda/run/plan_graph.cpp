@@ -1,0 +1,80 @@
+#include "backends/cuda/run/plan_graph.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/cuda_plan.hpp"
+#include "backends/cuda/run/plan_run.hpp"
+
+namespace tilerail::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// A graph takes some 10 us an operation to make, and memory of the device.
+constexpr std::size_t most_operations = 100'000;
+
+/// What copies of a graph read and write has to stay where it is, which nobody says of ordinary memory.
+bool all_locked(const std::vector<std::byte*>& buffers) {
+  return std::ranges::all_of(buffers, [](const std::byte* start) {
+    cudaPointerAttributes attributes{};
+    if (start == nullptr) return true;
+    check(cudaPointerGetAttributes(&attributes, start), "looking a matrix up");
+    return attributes.type != cudaMemoryTypeUnregistered;
+  });
+}
+
+}  // namespace
+
+PlanGraph::PlanGraph(CudaPlan& plan, GraphValues values, Tracer* tracer)
+    : values_{std::move(values)},
+      tracer_{tracer},
+      graph_{plan.streams,
+             [&] {
+               PlanRun{plan, values_.buffers, tracer}.record();
+             }},
+      ops_{plan.plan.ops.size()} {}
+
+CudaRunTimes PlanGraph::run() const {
+  if (tracer_) tracer_->start();
+  const auto start = Clock::now();
+  graph_.launch();
+  CudaRunTimes times;
+  times.issue = since(start);
+  times.issue_per_op = times.issue / static_cast<double>(ops_);
+  graph_.wait();
+  times.wall = since(start);
+  times.as_graph = true;
+  return times;
+}
+
+PlanGraph* RepeatedRuns::next(CudaPlan& plan, GraphValues values) {
+  if (refused_) return nullptr;
+  if (graph_ && graph_->values() == values) return graph_.get();
+  graph_.reset();
+  const bool again = std::exchange(ran_, true) && last_ == values;
+  last_ = std::move(values);
+  if (!again || !all_locked(last_.buffers)) return nullptr;
+  try {
+    graph_ = std::make_unique<PlanGraph>(plan, last_);
+  } catch (const CudaError&) {  // no memory is left for it, say; one by one works all the same
+    refused_ = true;
+  }
+  return graph_.get();
+}
+
+std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, const std::vector<std::byte*>& buffers, Tracer* tracer) {
+  const std::size_t ops = plan.plan.ops.size();
+  if (!plan.plan.graph || ops == 0 || ops > most_operations || (tracer && !tracer->traces_graphs()))
+    return std::nullopt;
+  const DeviceScope scope{plan.ordinals.front()};
+  GraphValues values{buffers, plan.plan.problem.alpha, plan.plan.problem.beta};
+  if (tracer) return PlanGraph{plan, std::move(values), tracer}.run();
+  const PlanGraph* const graph = plan.runs.next(plan, std::move(values));
+  return graph ? std::optional{graph->run()} : std::nullopt;
+}
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "backends/cuda/run/cuda_executor.hpp"
+#include "backends/cuda/run/stream_graph.hpp"
+#include "backends/cuda/run/tracer.hpp"
+
+namespace tilerail::cuda {
+
+/// What a graph of a plan holds beside the plan: where its buffers start, and its coefficients.
+struct GraphValues {
+  std::vector<std::byte*> buffers;
+  double alpha = 0, beta = 0;
+  bool operator==(const GraphValues&) const = default;
+};
+
+/// A bound plan of one GPU as one graph.
+class PlanGraph {
+ public:
+  /// `tracer` is to trace the run, or null. Throws CudaError naming the operation that cannot be recorded.
+  PlanGraph(CudaPlan& plan, GraphValues values, Tracer* tracer = nullptr);
+
+  const GraphValues& values() const { return values_; }
+
+  /// Runs everything, waits for it, and returns the times. Throws CudaError.
+  CudaRunTimes run() const;
+
+ private:
+  GraphValues values_;
+  Tracer* tracer_;
+  StreamGraph graph_;
+  std::size_t ops_;
+};
+
+/// Runs of a plan that may be one graph. A graph takes about as long to make as two runs of its operations one by one
+/// take to hand over, so it is made when a run is just like the one before it.
+class RepeatedRuns {
+ public:
+  /// The graph of this run; null where operations are to be handed over one by one.
+  PlanGraph* next(CudaPlan& plan, GraphValues values);
+
+ private:
+  GraphValues last_;
+  bool ran_ = false, refused_ = false;
+  std::unique_ptr<PlanGraph> graph_;
+};
+
+/// Runs the plan as a graph where it is to be one: traced runs where the tracer traces graphs, others that are just
+/// like the one before. Else nothing. `buffers`: where each buffer of the plan starts. Throws CudaError.
+std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, const std::vector<std::byte*>& buffers, Tracer* tracer);
+
+}  // namespace tilerail::cuda

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "backends/cuda/run/cuda_check.hpp"
+#include "model/machine/topology.hpp"
+#include "sched/policy/policy.hpp"
+#include "tests/support/shipped.hpp"
+
+namespace tilerail {
+
+inline Topology machine() { return test::shipped("hgx-h200"); }
+
+/// Tests that are skipped where there is no GPU.
+class Gpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    gpus_ = cuda::device_count();
+    if (gpus_ == 0) GTEST_SKIP() << "no CUDA device here";
+  }
+  std::vector<MemoryId> devices(int count) const {
+    const Topology topology = machine();
+    return {topology.gpus().begin(), topology.gpus().begin() + count};
+  }
+  int gpus_ = 0;
+};
+
+inline Policy in_tiles(std::int64_t tile) {
+  Policy policy = preset("tilerail");
+  policy.tile = tile;
+  policy.device_choice = DeviceChoice::all;
+  return policy;
+}
+
+}  // namespace tilerail
