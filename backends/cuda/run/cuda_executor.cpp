@@ -207,8 +207,9 @@ CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, 
   starts.reserve(plan.plan.buffers.size());
   for (const Buffer& buffer : plan.plan.buffers) starts.push_back(start_of(buffer, plan.plan, matrices));
   if (!pageable.any()) {
-    const auto as_graph = lasting ? cuda::run_as_graph(plan, starts, tracer) : std::nullopt;
-    return as_graph ? *as_graph : cuda::PlanRun{plan, starts, tracer}.run(pool_);
+    if (lasting && plan.plan.graph)
+      if (const auto times = cuda::run_as_graph(plan, starts, device(plan.plan.devices.front()), tracer)) return *times;
+    return cuda::PlanRun{plan, starts, tracer}.run(pool_);
   }
   std::vector<int> ordinals;
   for (std::size_t m = 0; m < topology_.memories().size(); ++m)

@@ -60,9 +60,10 @@ class CudaExecutor final : public Executor {
   /// where the plan says, cuda::CudaError naming the operation that failed; the executor stays usable after it unless
   /// the device itself is lost. Copies of `pageable` matrices, which are not page-locked, go through slots that are
   /// (staging.hpp), which only plans allow that `may_read_ahead` (staging_chunks.hpp).
-  /// `lasting`: matrices that are page-locked stay so, where they are, until the plan has run for the last time. Only
-  /// then may a run be a graph, which holds on to them.
-  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable = {}, bool lasting = true);
+  /// `lasting`: matrices on hosts stay allocated and page-locked until the plan has run for the last time. Only then
+  /// may a run be a graph: its copies fail where memory has been freed, whatever has the same address since.
+  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable = {},
+                   bool lasting = false);
 
   /// Runs a bound plan of one kernel whose operands are all matrices (plan/single_kernel.hpp) from the calling thread,
   /// in the legacy default stream of its GPU, or, where `own_stream` is set, in one of the executor's. Matrices are not

@@ -58,6 +58,7 @@ bool Device::allocate_arena(std::int64_t bytes) {
   }
   arena_ = static_cast<std::byte*>(memory);
   arena_bytes_ = bytes;
+  ++arena_number_;
   return true;
 }
 

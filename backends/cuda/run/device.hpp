@@ -29,6 +29,8 @@ class Device {
   std::byte* arena() const { return arena_; }
   void fill_arena(int byte, std::int64_t bytes) const;
   std::int64_t arena_bytes() const { return arena_bytes_; }
+  /// How many arenas there have been.
+  std::uint64_t arena_number() const { return arena_number_; }
   /// Bytes that the arena could grow to now.
   std::int64_t available_bytes() const;
   /// The same when so many compute streams are open, with a rest left alone that the driver needs for kernels.
@@ -62,6 +64,7 @@ class Device {
   int ordinal_;
   std::byte* arena_ = nullptr;
   std::int64_t arena_bytes_ = 0;
+  std::uint64_t arena_number_ = 0;
   std::vector<Compute> compute_;
   std::vector<cudaStream_t> copy_;
   cublasHandle_t default_handle_ = nullptr;

@@ -66,12 +66,12 @@ PlanGraph* RepeatedRuns::next(CudaPlan& plan, GraphValues values) {
   return graph_.get();
 }
 
-std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, const std::vector<std::byte*>& buffers, Tracer* tracer) {
+std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device,
+                                         Tracer* tracer) {
   const std::size_t ops = plan.plan.ops.size();
-  if (!plan.plan.graph || ops == 0 || ops > most_operations || (tracer && !tracer->traces_graphs()))
-    return std::nullopt;
-  const DeviceScope scope{plan.ordinals.front()};
-  GraphValues values{buffers, plan.plan.problem.alpha, plan.plan.problem.beta};
+  if (ops == 0 || ops > most_operations || (tracer && !tracer->traces_graphs())) return std::nullopt;
+  const DeviceScope scope{device.ordinal()};
+  GraphValues values{buffers, plan.plan.problem.alpha, plan.plan.problem.beta, device.arena_number()};
   if (tracer) return PlanGraph{plan, std::move(values), tracer}.run();
   const PlanGraph* const graph = plan.runs.next(plan, std::move(values));
   return graph ? std::optional{graph->run()} : std::nullopt;

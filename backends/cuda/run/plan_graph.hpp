@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "backends/cuda/run/cuda_executor.hpp"
+#include "backends/cuda/run/device.hpp"
 #include "backends/cuda/run/stream_graph.hpp"
 #include "backends/cuda/run/tracer.hpp"
 
@@ -15,6 +17,7 @@ namespace tilerail::cuda {
 struct GraphValues {
   std::vector<std::byte*> buffers;
   double alpha = 0, beta = 0;
+  std::uint64_t arena = 0;  // Device::arena_number: another arena may have the same address
   bool operator==(const GraphValues&) const = default;
 };
 
@@ -50,7 +53,9 @@ class RepeatedRuns {
 };
 
 /// Runs the plan as a graph where it is to be one: traced runs where the tracer traces graphs, others that are just
-/// like the one before. Else nothing. `buffers`: where each buffer of the plan starts. Throws CudaError.
-std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, const std::vector<std::byte*>& buffers, Tracer* tracer);
+/// like the one before. Else nothing. `buffers`: where each buffer of the plan starts; `device`: where it runs. Throws
+/// CudaError.
+std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device,
+                                         Tracer* tracer);
 
 }  // namespace tilerail::cuda
