@@ -13,9 +13,18 @@
 namespace tilerail::fit {
 namespace {
 
+/// Whether the columns of A, as it is stored, are multiples of only so few bytes that kernels are slower: `alignment`
+/// tells by how much, and such a shape tells nothing of its neighbours whose columns are whole.
+bool is_badly_aligned(const KernelRun& run) {
+  constexpr std::int64_t whole = 32;  // bytes
+  const std::int64_t rows = run.trans.starts_with('N') ? run.m : run.k;
+  return rows * element_size(run.dtype) % whole != 0;
+}
+
 void set_shapes(TiledGemm& tiled, const std::vector<const KernelRun*>& runs) {
   tiled.shapes.clear();
   for (const KernelRun* run : runs) {
+    if (is_badly_aligned(*run)) continue;
     tiled.shapes.push_back({static_cast<double>(run->m), static_cast<double>(run->n), static_cast<double>(run->k),
                             Seconds{run->seconds.mean}});
     if (run->issue.count > 0) tiled.shapes.back().issue = Seconds{run->issue.mean};
