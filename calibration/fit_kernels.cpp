@@ -13,18 +13,10 @@
 namespace tilerail::fit {
 namespace {
 
-/// Whether the columns of A, as it is stored, are multiples of only so few bytes that kernels are slower: `alignment`
-/// tells by how much, and such a shape tells nothing of its neighbours whose columns are whole.
-bool is_badly_aligned(const KernelRun& run) {
-  constexpr std::int64_t whole = 32;  // bytes
-  const std::int64_t rows = run.trans.starts_with('N') ? run.m : run.k;
-  return rows * element_size(run.dtype) % whole != 0;
-}
-
 void set_shapes(TiledGemm& tiled, const std::vector<const KernelRun*>& runs) {
   tiled.shapes.clear();
   for (const KernelRun* run : runs) {
-    if (is_badly_aligned(*run)) continue;
+    if (alignment_of(*run) < whole_columns) continue;
     tiled.shapes.push_back({static_cast<double>(run->m), static_cast<double>(run->n), static_cast<double>(run->k),
                             Seconds{run->seconds.mean}});
     if (run->issue.count > 0) tiled.shapes.back().issue = Seconds{run->issue.mean};
@@ -197,6 +189,12 @@ std::string kernel_name(const std::string& model) {
 }
 
 }  // namespace
+
+std::int64_t alignment_of(const KernelRun& run) {
+  if (run.alignment > 0) return run.alignment;
+  const std::int64_t bytes = (run.trans.starts_with('N') ? run.m : run.k) * element_size(run.dtype);
+  return bytes & -bytes;
+}
 
 KernelTimes fit_kernels(const Measurements& m) {
   if (m.memory.empty()) throw InputError{"measurements: no memory rate; expected a run under 'memory'"};

@@ -52,6 +52,10 @@ void fit_columns(Context& context);
 void fit_costs(Context& context);
 /// The rule that is nearest to the times of these runs, all of one type and with power to spare; without `shapes`.
 TiledGemm fit_rule(const std::vector<const KernelRun*>& runs, double multiprocessors, Rate memory);
+/// The largest power of two that divides the bytes of a column of A as it was measured. Shapes whose columns are no
+/// multiples of `whole_columns` are slower, which the factors of alignment tell: they tell nothing of their neighbours.
+std::int64_t alignment_of(const KernelRun& run);
+constexpr std::int64_t whole_columns = 32;  // bytes
 /// Fits kernel times.
 KernelTimes fit_kernels(const Measurements& measurements);
 /// How far the machine's figures are from the measurements that they were fitted to; absent where copies, or all types

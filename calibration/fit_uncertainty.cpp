@@ -14,7 +14,7 @@ namespace {
 double said_of(const KernelTimes& kernels, const KernelRun& run) {
   const auto trans = [&](std::size_t i) { return run.trans[i] == 'T' ? Trans::yes : Trans::no; };
   return kernels.gemm_time(run.m, run.n, run.k, run.dtype, trans(0), trans(1)).value *
-         kernels.alignment_factor(run.dtype, trans(0), trans(1), run.alignment > 0 ? run.alignment : 4096);
+         kernels.alignment_factor(run.dtype, trans(0), trans(1), static_cast<double>(alignment_of(run)));
 }
 
 /// As if the shape of the run had not been measured.
@@ -32,7 +32,7 @@ std::optional<Uncertainty::Kernels> of_kernels(const Measurements& m, const Kern
   Deviations measured, others;
   for (const KernelRun& run : m.kernels)
     if (run.dtype == dtype && run.at_once == 1 && run.duty < rested) {
-      measured.add(said_of(kernels, run), run.seconds);
+      if (run.alignment > 0 || alignment_of(run) >= whole_columns) measured.add(said_of(kernels, run), run.seconds);
       if (run.alignment == 0) others.add(said_without(kernels, run), run.seconds);
     }
   if (measured.empty()) return std::nullopt;

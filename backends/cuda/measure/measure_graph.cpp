@@ -67,7 +67,7 @@ Taken time_graph(const std::vector<cudaStream_t>& streams, int calls, const std:
 /// Graphs of small operations of one device.
 class Graphs {
  public:
-  explicit Graphs(BenchDevice& bench) : bench_{bench}, host_{locked(2 * repeats * bytes)} {
+  explicit Graphs(BenchDevice& bench) : bench_{bench}, host_{locked(std::size_t{2} * repeats * bytes)} {
     bench_.device.open_streams(streams_side_by_side, 2);
   }
 
