@@ -39,6 +39,7 @@ void make_faster(TiledGemm& tiled, double factor) {
   tiled.launch = shorter(tiled.launch, factor), tiled.reduction = shorter(tiled.reduction, factor);
   tiled.peak = factor * tiled.peak;
   for (TiledGemm::Shape& shape : tiled.shapes) shape.time = shape.time / factor;
+  for (TiledGemm::InGraph& graph : tiled.in_graph) graph.gain = graph.gain / factor;
 }
 
 }  // namespace

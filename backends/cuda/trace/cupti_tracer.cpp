@@ -181,6 +181,7 @@ class CuptiTracer final : public Tracer {
     Collected& all = collected();
     const std::lock_guard lock{all.mutex};
     all.records.clear(), all.marks.clear(), all.op_of_node.clear();
+    all.issuing.reset();
     all.dropped = 0;
   }
 

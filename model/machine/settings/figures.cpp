@@ -208,9 +208,7 @@ void DescriptionEditor::apply_to_graph(std::string_view field, const SettingValu
        {"per_dependency", &GraphCost::per_dependency}}};
   const auto* const named = std::ranges::find(figures, field, &decltype(figures)::value_type::first);
   if (named == figures.end())
-    fail(
-        "the key is unknown; expected issue.graph. and one of per_call, per_copy, per_kernel, per_dependency, "
-        "kernel_gain");
+    fail("the key is unknown; expected issue.graph. and one of per_call, per_copy, per_kernel, per_dependency");
   if (!d_.issue.graph) fail("the machine has no costs of graphs; expected a machine with a 'graph' in [issue]");
   value.apply((*d_.issue.graph).*named->second, TopologyLimits::latency);
 }
