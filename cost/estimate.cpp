@@ -170,8 +170,10 @@ class Pass {
     const KernelCost& cost = kernels_.of(id);
     Device& device = devices_[plan_.queue(plan_.op(id).queue).dst.index()];
     device.load = std::max(device.load, start) + cost.time * cost.share;
-    device.busy += cost.time * cost.share;
-    device.busy_aligned += cost.time * cost.share / cost.slack;
+    if (is_kernel(plan_.op(id).kind)) {  // duty is that of kernels, as in the simulator
+      device.busy += cost.time * cost.share;
+      device.busy_aligned += cost.time * cost.share / cost.slack;
+    }
     device.slows_down = device.slows_down || cost.slows_down;
     return std::max(start + cost.time, device.load);
   }

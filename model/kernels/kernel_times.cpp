@@ -192,12 +192,14 @@ double KernelTimes::gemm_occupancy(std::int64_t m, std::int64_t n, std::int64_t 
 TiledGemm::Cost KernelTimes::gemm_in_graph(std::int64_t m, std::int64_t n, std::int64_t k, DType dtype, Trans ta,
                                            Trans tb) const {
   const GemmCurve& curve = curve_for(*this, dtype, ta, tb);
-  if (!curve.tiled || is_vector(m, n) || m == 0 || n == 0 || k == 0)
+  if (!curve.tiled || curve.tiled->in_graph.empty() || is_vector(m, n) || m == 0 || n == 0 || k == 0)
     return {gemm_time(m, n, k, dtype, ta, tb), gemm_occupancy(m, n, k, dtype, ta, tb)};
   TiledGemm::Cost cost =
       curve.tiled->cost_in_graph(static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
                                  multiprocessors, static_cast<double>(element_size(dtype)), *memory_bandwidth);
-  const Seconds at_peak{gemm_at_peak(*this, curve, m, n, k, dtype)};
+  // Measured shapes may be faster than the memory bandwidth says.
+  const Seconds at_peak =
+      std::min(Seconds{gemm_at_peak(*this, curve, m, n, k, dtype)}, gemm_time(m, n, k, dtype, ta, tb));
   cost.time = std::max(cost.time, at_peak);
   cost.occupancy = std::min(1.0, std::max(cost.occupancy, at_peak / cost.time * share_at_peak()));
   return cost;

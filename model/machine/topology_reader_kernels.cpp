@@ -101,6 +101,8 @@ void read_load(const TomlTable& table, GemmCurve& curve) {
     if (curve.sustained.empty()) part->report("has no meaning here; expected it beside 'sustained'");
     curve.sustained_at_first = part->number(TopologyLimits::duty);
     curve.sustained_fully_after = table.need("sustained_fully_after").seconds(TopologyLimits::gemm_time);
+  } else if (const auto fully = table.find("sustained_fully_after")) {
+    fully->report("has no meaning here; expected it beside 'sustained_at_first'");
   }
 }
 

@@ -34,6 +34,12 @@ IntervalSet<double> full_times(const std::vector<OpTime>& ops, std::size_t place
   return full;
 }
 
+/// Kernels do, and copies within a device, which are kernels there.
+bool needs_room(const Plan& plan, const Op& op) {
+  const Queue& queue = plan.queue(op.queue);
+  return is_kernel(op.kind) || (op.kind == OpKind::copy && queue.src == queue.dst);
+}
+
 /// Whether the times include what comes right before a moment.
 bool held_until(const IntervalSet<double>& times, double end) {
   return contains(times, std::nextafter(end, -std::numeric_limits<double>::infinity()));
@@ -101,7 +107,7 @@ EngineUse::Pause EngineUse::pause(OpId op, double from, double to) const {
 /// Null where that never happened, and for what needs no room.
 const IntervalSet<double>* EngineUse::no_room_for(OpId op) const {
   const auto no_room = no_room_.find(plan_.queue(plan_.op(op).queue).dst);
-  return is_kernel(plan_.op(op).kind) && no_room != no_room_.end() ? &no_room->second : nullptr;
+  return needs_room(plan_, plan_.op(op)) && no_room != no_room_.end() ? &no_room->second : nullptr;
 }
 
 std::optional<OpId> EngineUse::freed_by(OpId op, double ready) const {
@@ -117,7 +123,7 @@ std::optional<OpId> EngineUse::freed_by(OpId op, double ready) const {
     const auto& [end, other] = *--after;
     if (end <= ready) break;
     if (held_until(taken->second, end)) return other;
-    if (no_room && is_kernel(plan_.op(other).kind) && held_until(*no_room, end)) return other;
+    if (no_room && needs_room(plan_, plan_.op(other)) && held_until(*no_room, end)) return other;
   }
   return std::nullopt;
 }

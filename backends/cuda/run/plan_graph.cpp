@@ -69,7 +69,8 @@ PlanGraph* RepeatedRuns::next(CudaPlan& plan, GraphValues values) {
 std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device,
                                          Tracer* tracer) {
   const std::size_t ops = plan.plan.ops.size();
-  if (ops == 0 || ops > most_operations || (tracer && !tracer->traces_graphs())) return std::nullopt;
+  if (ops == 0 || ops > most_operations || (tracer && !(tracer->traces_graphs() && all_locked(buffers))))
+    return std::nullopt;
   const DeviceScope scope{device.ordinal()};
   GraphValues values{buffers, plan.plan.problem.alpha, plan.plan.problem.beta, device.arena_number()};
   if (tracer) return PlanGraph{plan, std::move(values), tracer}.run();
