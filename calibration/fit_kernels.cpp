@@ -93,7 +93,8 @@ FirstLoad first_load(const Measurements& m, DType dtype, double factor) {
 std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype, const std::vector<const KernelRun*>& alone) {
   std::map<std::int64_t, std::pair<int, double>> together;  // by side: streams, and the time of a kernel
   for (const KernelRun& run : m.kernels)
-    if (run.dtype == dtype && run.at_once > 1 && run.m == run.n && run.n == run.k && run.gpu == m.devices[0].name)
+    if (run.dtype == dtype && run.trans == "NN" && run.at_once > 1 && run.m == run.n && run.n == run.k &&
+        run.gpu == m.devices[0].name)
       if (auto& [streams, seconds] = together[run.m]; run.at_once > streams)
         streams = run.at_once, seconds = run.seconds.mean;
   std::vector<TiledGemm::Fill> fills;
@@ -101,6 +102,8 @@ std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype, const 
     for (const KernelRun* like : alone)
       if (like->m == side && like->n == side && like->k == side)
         fills.push_back({static_cast<double>(side), std::min(1.0, run.second / like->seconds.mean)});
+  const auto again = std::ranges::unique(fills, {}, &TiledGemm::Fill::side);
+  fills.erase(again.begin(), again.end());
   return fills;
 }
 
@@ -119,6 +122,8 @@ std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype,
           found.push_back({static_cast<double>(run.m), Seconds{std::max(0.0, stream->seconds.mean - run.seconds.mean)},
                            std::min(1.0, many.seconds.mean / run.seconds.mean)});
   std::ranges::sort(found, {}, &TiledGemm::InGraph::side);
+  const auto again = std::ranges::unique(found, {}, &TiledGemm::InGraph::side);
+  found.erase(again.begin(), again.end());
   return found;
 }
 

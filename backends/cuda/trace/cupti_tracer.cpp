@@ -38,6 +38,7 @@ using PeerRecord = CUpti_ActivityMemcpyPtoP4;
 /// What the callbacks collect. CUPTI has one set of callbacks for the process and calls them on threads of its own.
 struct Collected {
   const CuptiLibrary* cupti = nullptr;
+  CUpti_SubscriberHandle subscriber = nullptr;  // a process has one
   std::mutex mutex;
   std::vector<ActivityRecord> records;
   std::vector<LaunchMark> marks;
@@ -194,11 +195,12 @@ class CuptiTracer final : public Tracer {
   /// Where another profiler has subscribed already, graphs are not traced.
   void watch_graphs(bool wanted) {
     if (wanted == watches_graphs_) return;
-    if (wanted && !subscriber_ && cupti_.subscribe(&subscriber_, node_was_made, nullptr) != CUPTI_SUCCESS)
-      subscriber_ = nullptr;
-    if (!subscriber_) return;
+    CUpti_SubscriberHandle& subscriber = collected().subscriber;
+    if (wanted && !subscriber && cupti_.subscribe(&subscriber, node_was_made, nullptr) != CUPTI_SUCCESS)
+      subscriber = nullptr;
+    if (!subscriber) return;
     for (const auto kind : {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED})
-      if (cupti_.enable_callback(wanted ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, kind) != CUPTI_SUCCESS) return;
+      if (cupti_.enable_callback(wanted ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_RESOURCE, kind) != CUPTI_SUCCESS) return;
     watches_graphs_ = wanted;
   }
 
@@ -206,7 +208,6 @@ class CuptiTracer final : public Tracer {
   const Plan* plan_ = nullptr;
   std::uint64_t origin_ = 0;
   bool recording_ = false, watches_graphs_ = false;
-  CUpti_SubscriberHandle subscriber_ = nullptr;
 };
 
 }  // namespace
