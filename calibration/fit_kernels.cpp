@@ -88,6 +88,13 @@ FirstLoad first_load(const Measurements& m, DType dtype, double factor) {
   return first;
 }
 
+/// Keeps the first point of each side; points are sorted by side.
+template <class Point>
+void drop_repeated_sides(std::vector<Point>& points) {
+  const auto same_side = [](const Point& a, const Point& b) { return a.side == b.side; };
+  points.erase(std::unique(points.begin(), points.end(), same_side), points.end());
+}
+
 /// What a kernel adds to the time of many side by side, in as many streams as were measured at most, over its time
 /// alone; by the side of its result.
 std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype, const std::vector<const KernelRun*>& alone) {
@@ -102,8 +109,7 @@ std::vector<TiledGemm::Fill> fills_of(const Measurements& m, DType dtype, const 
     for (const KernelRun* like : alone)
       if (like->m == side && like->n == side && like->k == side)
         fills.push_back({static_cast<double>(side), std::min(1.0, run.second / like->seconds.mean)});
-  const auto again = std::ranges::unique(fills, {}, &TiledGemm::Fill::side);
-  fills.erase(again.begin(), again.end());
+  drop_repeated_sides(fills);
   return fills;
 }
 
@@ -122,8 +128,7 @@ std::vector<TiledGemm::InGraph> in_graph_of(const Measurements& m, DType dtype,
           found.push_back({static_cast<double>(run.m), Seconds{std::max(0.0, stream->seconds.mean - run.seconds.mean)},
                            std::min(1.0, many.seconds.mean / run.seconds.mean)});
   std::ranges::sort(found, {}, &TiledGemm::InGraph::side);
-  const auto again = std::ranges::unique(found, {}, &TiledGemm::InGraph::side);
-  found.erase(again.begin(), again.end());
+  drop_repeated_sides(found);
   return found;
 }
 
