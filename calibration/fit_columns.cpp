@@ -1,6 +1,8 @@
 // What 2-D copies cost, by column, pitch and what the device's cache knows of their pages.
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -64,19 +66,60 @@ std::vector<StridedEfficiency::Point> curve_of(const std::vector<StridedRun>& ru
   return points;
 }
 
-/// How many times as long finding the pages of a copy takes beside kernels and copies the other way: with p the time of
-/// packed bytes, (time beside - p) over (time alone - p), the median of the runs that lose enough alone to tell.
-double beside_of(const std::vector<StridedRun>& runs) {
-  constexpr double lost = 0.25;  // of the time of packed bytes
+/// Time to find the pages of a copy over that of its bytes when packed: alone, without lines that its columns have in
+/// common, and beside kernels and copies the other way.
+struct Finding {
+  double alone, apart, beside;
+};
+
+/// Of runs that were made alone and beside others. Columns that are apart are those of the smallest measured pitch at
+/// which none finds another's line; where the pitch itself is so large, the same.
+std::vector<Finding> findings_of(const std::vector<StridedRun>& runs) {
   const auto more = [](const StridedRun& run) { return run.packed.mean / run.strided.mean - 1; };
-  std::vector<double> found;
-  for (const StridedRun& run : runs)
-    for (const StridedRun& alone : runs)
-      if (run.beside && !alone.beside && (run.src == "host" || run.dst == "host") &&
-          alone.between_bytes >= fills_any_cache && run.src == alone.src && run.dst == alone.dst &&
-          run.column_bytes == alone.column_bytes && run.pitch_bytes == alone.pitch_bytes && more(alone) > lost)
-        found.push_back(more(run) / more(alone));
-  return found.empty() ? 1 : std::max(1.0, median(found));
+  std::vector<Finding> found;
+  for (const StridedRun& run : runs) {
+    if (!run.beside || (run.src != "host" && run.dst != "host")) continue;
+    const StridedRun *alone = nullptr, *apart = nullptr;
+    for (const StridedRun& other : runs) {
+      if (other.beside || other.between_bytes < fills_any_cache || other.src != run.src || other.dst != run.dst ||
+          other.column_bytes != run.column_bytes)
+        continue;
+      if (other.pitch_bytes == run.pitch_bytes) alone = &other;
+      if (Bytes{other.pitch_bytes} >= StridedEfficiency::line && other.pitch_bytes >= run.pitch_bytes &&
+          (!apart || other.pitch_bytes < apart->pitch_bytes))
+        apart = &other;
+    }
+    if (alone) found.push_back({more(*alone), std::max(more(*alone), apart ? more(*apart) : 0), more(run)});
+  }
+  return found;
+}
+
+/// What kernels and copies the other way add to finding pages: a factor, and the share of common lines that they push
+/// out.
+struct Beside {
+  double factor = 1, forgotten = 0;
+};
+
+/// The two with the least mean |log(described / measured)| of the times of all runs, no run counting more than 0.3: of
+/// each share in hundredths, and the median factor of the runs that take long enough to find their pages to tell.
+Beside beside_of(const std::vector<StridedRun>& runs) {
+  constexpr double long_enough = 0.25, most = 0.3;  // of the time of packed bytes; of the logarithm
+  const std::vector<Finding> findings = findings_of(runs);
+  Beside best;
+  double least = std::numeric_limits<double>::infinity();
+  for (int hundredths = 0; hundredths <= 100 && !findings.empty(); ++hundredths) {
+    const double forgotten = hundredths / 100.0;
+    const auto told = [&](const Finding& f) { return f.alone + forgotten * (f.apart - f.alone); };
+    std::vector<double> factors;
+    for (const Finding& f : findings)
+      if (told(f) > long_enough) factors.push_back(f.beside / told(f));
+    const double factor = factors.empty() ? 1 : std::max(1.0, median(factors));
+    double sum = 0;
+    for (const Finding& f : findings)
+      sum += std::min(most, std::abs(std::log((1 + factor * told(f)) / (1 + f.beside))));
+    if (sum < least) least = sum, best = {factor, forgotten};
+  }
+  return best;
 }
 
 }  // namespace
@@ -87,10 +130,13 @@ void fit_columns(Context& context) {
   strided.points = curve_of(runs, false, false), strided.peer = curve_of(runs, false, true);
   strided.again = curve_of(runs, true, false), strided.cache = page_cache_of(runs);
   if (strided.again.empty() || strided.cache == Bytes{0}) strided.again.clear(), strided.cache = Bytes{0};
-  if (strided.points.empty())
+  if (strided.points.empty()) {
     strided = {};
-  else
-    strided.source = "columns", strided.border = border_of(runs), strided.beside = beside_of(runs);
+    return;
+  }
+  strided.source = "columns", strided.border = border_of(runs);
+  const Beside beside = beside_of(runs);
+  strided.beside = beside.factor, strided.forgotten = beside.forgotten;
 }
 
 }  // namespace tilerail::fit

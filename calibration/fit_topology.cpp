@@ -154,7 +154,7 @@ void round_off(Topology::Description& d) {
   for (auto* curve : {&d.strided.points, &d.strided.again, &d.strided.back, &d.strided.peer})
     for (auto& point : *curve) point.efficiency = rounded(point.efficiency);
   round_off(d.strided.cache);
-  d.strided.beside = rounded(d.strided.beside);
+  d.strided.beside = rounded(d.strided.beside), d.strided.forgotten = rounded(d.strided.forgotten);
   round_off(d.issue.per_op), round_off(d.issue.per_kernel), round_off(d.issue.per_dependency);
   round_off(d.issue.per_call), round_off(d.issue.hand_on);
   if (GraphCost* const graph = d.issue.graph ? &*d.issue.graph : nullptr)

@@ -73,12 +73,11 @@ double of_columns(const Measurements& m, const StridedEfficiency& fitted) {
     const bool again = run.between_bytes == 0;
     if (!again && !between_devices && run.between_bytes < fills_any_cache) continue;  // told by both curves
     const Bytes column{run.column_bytes}, pitch{run.pitch_bytes};
-    const StridedEfficiency::Copy copy{column, pitch, between_devices, run.dst == "host", again ? 1.0 : 0.0};
-    StridedEfficiency measured = fitted;
-    if (!run.beside) measured.beside = 1;  // measured alone, where plans are beside kernels
-    StridedEfficiency others = measured;
+    StridedEfficiency::Copy copy{column, pitch, between_devices, run.dst == "host", again ? 1.0 : 0.0};
+    if (!run.beside) copy.company = {0, 0};  // measured alone
+    StridedEfficiency others = fitted;
     for (Points* points : {&others.points, &others.again, &others.peer}) forget(*points, column, pitch);
-    const double said = std::sqrt(measured.of(copy) * others.of(copy));
+    const double said = std::sqrt(fitted.of(copy) * others.of(copy));
     const double noise = std::hypot(run.strided.half_width, run.packed.half_width);
     deviations.add_rate(said, {run.strided.mean / run.packed.mean, noise, run.strided.count});
   }

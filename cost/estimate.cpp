@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cost/copy_company.hpp"
 #include "cost/energy.hpp"
 #include "cost/issue_clock.hpp"
 #include "cost/kernel_costs.hpp"
@@ -148,7 +149,7 @@ class Pass {
   /// Of its rate alone, what a copy gets.
   double efficiency(OpId id, const Op& op, const Queue& q) {
     const double strided =
-        strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op, topology_), reuse_.of(id));
+        strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op, topology_), reuse_.of(id), company_.of(q));
     if (!plan_.runtime.duplex) return strided;
     const bool staged = is_staged(plan_, op, topology_);
     const auto [known, is_new] = duplex_.try_emplace({q.src, q.dst, staged}, 1.0);
@@ -191,6 +192,7 @@ class Pass {
   std::vector<Device> devices_;
   PlanKernelCosts kernels_;
   PageReuse reuse_{plan_, topology_};
+  CopyCompany company_{plan_, topology_, kernels_};
   std::map<std::tuple<MemoryId, MemoryId, bool>, double> duplex_;  // by source, destination, whether staged
 };
 

@@ -11,9 +11,6 @@
 namespace tilerail {
 namespace {
 
-/// Bytes of a host whose entries of the page table share a line of the cache: 16 pages of 4 KiB.
-constexpr double line_reach = 65536;
-
 /// Both halves of the L2 cache of a GPU keep what multiprocessors on both sides read, as those of a product do with its
 /// factors.
 constexpr double halves_of_cache = 2;
@@ -29,7 +26,8 @@ struct Used {
   double share(double first, double last) const {
     if (first >= from && last <= to) return 1;
     const double apart = std::max({0.0, first - to, from - last});
-    return std::max(0.0, 1 - apart / line_reach) / (1 + (last - first) / line_reach);
+    return std::max(0.0, 1 - apart / StridedEfficiency::line.value) /
+           (1 + (last - first) / StridedEfficiency::line.value);
   }
 };
 

@@ -22,12 +22,13 @@ CopyColumns copy_columns(const Plan& plan, const Op& op, const Topology& topolog
   return columns;
 }
 
-double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns, double again) {
+double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns, double again,
+                          StridedEfficiency::Company company) {
   if (columns.bytes == 0) return 1;
   StridedEfficiency::Copy copy{Bytes{static_cast<double>(columns.bytes)}, Bytes{static_cast<double>(columns.pitch)}};
   copy.between_devices = !topology.is_host(src) && !topology.is_host(dst);
   copy.to_host = topology.is_host(dst);
-  copy.again = again;
+  copy.again = again, copy.company = company;
   return topology.description().strided.of(copy);
 }
 

@@ -17,7 +17,8 @@ CopyColumns copy_columns(const Plan& plan, const Op& op, const Topology& topolog
 
 /// Rate of a copy of these columns between two memories relative to a packed one. `again`: the share of its pages that
 /// the device's cache knows; between two devices it does not count.
-double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns, double again = 0);
+double strided_efficiency(const Topology& topology, MemoryId src, MemoryId dst, CopyColumns columns, double again = 0,
+                          StridedEfficiency::Company company = {});
 
 /// Whether copies between GPUs pass through this buffer on a host.
 bool is_stage(const Buffer& buffer, const Topology& topology);

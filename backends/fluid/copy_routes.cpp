@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "cost/copy_company.hpp"
 #include "cost/page_reuse.hpp"
 
 namespace tilerail {
@@ -19,7 +20,7 @@ std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyShape shape, const 
     narrowest = std::min(narrowest, link.bandwidth * parts / use.parts);
     if (link.per_flow) cap = std::min(cap, *link.per_flow * parts / use.parts);
   }
-  double efficiency = strided_efficiency(topology, src, dst, shape.columns, shape.again);
+  double efficiency = strided_efficiency(topology, src, dst, shape.columns, shape.again, shape.company);
   if (plan.runtime.duplex)
     efficiency = std::min(efficiency, duplex_efficiency(topology, src, dst, plan.devices, shape.staged));
   if (efficiency < 1) cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);
@@ -40,10 +41,12 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyShape shape, const
   return static_cast<std::uint32_t>(routes_.size() - 1);
 }
 
-CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan.ops.size(), none) {
+CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels)
+    : index_(plan.ops.size(), none) {
   const bool columns_matter = !topology.description().strided.points.empty();
   std::map<std::tuple<MemoryId, MemoryId, std::int64_t, std::int64_t, bool, double>, std::uint32_t> known;
   const PageReuse reuse{plan, topology};
+  const CopyCompany company{plan, topology, kernels};
   struct Last {
     CopyShape shape{{-1, -1}};
     std::uint32_t route = none;
@@ -56,7 +59,8 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology) : index_(plan
     if (queue.src == queue.dst) continue;
     Last& like = last[op.queue.index()];
     const CopyColumns columns = columns_matter ? copy_columns(plan, op, topology) : CopyColumns{};
-    const CopyShape shape{columns, plan.runtime.duplex && is_staged(plan, op, topology), reuse.of(OpId{i})};
+    const CopyShape shape{columns, plan.runtime.duplex && is_staged(plan, op, topology), reuse.of(OpId{i}),
+                          company.of(queue)};
     if (shape != like.shape) {
       const auto [entry, is_new] =
           known.try_emplace({queue.src, queue.dst, columns.bytes, columns.pitch, shape.staged, shape.again}, none);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "cost/kernel_costs.hpp"
 #include "cost/strided_copy.hpp"
 #include "model/machine/flow_route.hpp"
 #include "model/machine/topology.hpp"
@@ -24,6 +25,7 @@ struct CopyShape {
   CopyColumns columns;
   bool staged = false;  // counts where the plan's copies have duplex rates
   double again = 0;     // the share of its pages that the device's cache knows
+  StridedEfficiency::Company company = {};
   bool operator==(const CopyShape&) const = default;
 };
 
@@ -32,7 +34,7 @@ struct CopyShape {
 /// efficiency (by column and pitch) times the rate of the pair. Memory: 4 bytes an operation.
 class CopyRoutes {
  public:
-  CopyRoutes(const Plan& plan, const Topology& topology);
+  CopyRoutes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels);
 
   /// Route of a copy; null of one within a memory, which is a kernel (PlanKernelCosts) or takes no time.
   const CopyRoute* of(OpId op) const {

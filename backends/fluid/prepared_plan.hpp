@@ -20,7 +20,7 @@ struct PreparedPlan {
   const std::vector<OpTime>& issued;  // by operation: `start` holds when it is issued
   PlanGraph graph{plan};
   PlanKernelCosts kernels{plan, topology};
-  CopyRoutes copies{plan, topology};
+  CopyRoutes copies{plan, topology, kernels};
   double resolution = time_resolution();  // seconds; events closer together are one
 
  private:

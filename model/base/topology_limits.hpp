@@ -43,7 +43,8 @@ struct TopologyLimits {
   static constexpr Range<FlopRate> flop_rate{FlopRate{1}, FlopRate{1e18}, "1 FLOP/s to 1000 PFLOP/s"};
   static constexpr Range<Watts> gemm_watts{Watts{1e-3}, Watts{1e6}, "1 mW to 1 MW"};
   static constexpr Range<double> duty{0, 1, "a share of the time, 0 to 1"};
-  static constexpr Range<double> factor{1, 1000, "a factor of 1 to 1000"};  // of load and alignment
+  static constexpr Range<double> share_of_lines{0, 1, "a share of 0 to 1"};  // of page tables
+  static constexpr Range<double> factor{1, 1000, "a factor of 1 to 1000"};   // of load and alignment
   static constexpr Range<double> alignment{1, 65536, "1 to 65536 bytes"};
 };
 

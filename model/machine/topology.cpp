@@ -89,11 +89,23 @@ double interpolated(StridedPoints points, Bytes border, Bytes column, Bytes pitc
 
 double StridedEfficiency::at(Bytes column) const { return interpolated(points, border, column, Bytes{infinity}); }
 
+/// With x the time of finding the pages over that of packed bytes, and x' that of columns so far apart that none finds
+/// the line of another, finding them in company takes
+///   (1 + any (beside - 1)) (x + kernels forgotten max(0, x' - x))
+double StridedEfficiency::beside_others(const std::vector<Point>& curve, const Copy& copy) const {
+  const auto finding = [&](Bytes pitch) { return 1 / interpolated(curve, border, copy.column, pitch) - 1; };
+  double time = finding(copy.pitch);
+  if (const double pushed = copy.company.kernels * forgotten; pushed > 0 && copy.pitch < line)
+    time += pushed * std::max(0.0, finding(copy.pitch * std::ceil(line / copy.pitch)) - time);
+  return 1 / (1 + (1 + copy.company.any * (beside - 1)) * time);
+}
+
 double StridedEfficiency::of(const Copy& copy) const {
   const bool as_peer = copy.between_devices && !peer.empty();
   const bool as_back = copy.to_host && !back.empty();
-  const double quiet = interpolated(as_peer ? peer : as_back ? back : points, border, copy.column, copy.pitch);
-  const double first = copy.between_devices ? quiet : 1 / (1 + beside * (1 / quiet - 1));
+  const std::vector<Point>& curve = as_peer ? peer : as_back ? back : points;
+  const double first =
+      copy.between_devices ? interpolated(curve, border, copy.column, copy.pitch) : beside_others(curve, copy);
   if (as_peer || as_back || copy.between_devices || copy.again == 0 || again.empty()) return first;
   const double second = interpolated(again, border, copy.column, copy.pitch);
   return 1 / ((1 - copy.again) / first + copy.again / second);

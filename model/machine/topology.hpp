@@ -110,6 +110,9 @@ struct CapacityGroup {
 /// pitch (bytes from one column to the next). Where the pages of each column are is read from the device's memory, or
 /// from its cache if that still has it. docs/model.md#copies-in-two-dimensions
 struct StridedEfficiency {
+  /// Bytes of a host whose entries of the page table share a line of a device's cache: 16 pages of 4 KiB.
+  static constexpr Bytes line{65536};
+
   struct Point {
     Bytes column;
     double efficiency;
@@ -122,18 +125,29 @@ struct StridedEfficiency {
   Bytes cache =
       {};  // what kernels read and write until the cache has forgotten pages; above 0 where `again` has points
   double beside = 1;        // how many times as long finding pages takes beside kernels and copies the other way
+  double forgotten = 0;     // share of what columns of one copy know of each other's pages that kernels push out
   Bytes border = {};        // its multiples are compared with each other only, and so are other pitches; 0: all alike
   std::string source = {};  // provenance key
 
   /// Efficiency of columns whose pitch is not below any in `points`.
   double at(Bytes column) const;
 
+  /// For how much of its time a copy between a host and a device has company on the device, in [0, 1].
+  struct Company {
+    double any = 1;      // kernels or copies the other way
+    double kernels = 1;  // kernels
+    bool operator==(const Company&) const = default;
+  };
   struct Copy {
     Bytes column, pitch;
     bool between_devices = false, to_host = false;
     double again = 0;  // share of the pages that the cache of the device at its end knows, in [0, 1]
+    Company company = {};
   };
   double of(const Copy& copy) const;
+
+ private:
+  double beside_others(const std::vector<Point>& curve, const Copy& copy) const;
 };
 
 /// What it costs to hand a plan of one device over as one graph, which was made before.

@@ -164,6 +164,7 @@ void check_copies(const Topology::Description& d) {
   if (d.strided.cache != Bytes{0}) copies.require_in(TopologyLimits::capacity, d.strided.cache, "page_cache");
   if (d.strided.border != Bytes{0}) copies.require_in(TopologyLimits::column, d.strided.border, "strided_border");
   copies.require_in(TopologyLimits::factor, d.strided.beside, "strided_beside");
+  copies.require_in(TopologyLimits::share_of_lines, d.strided.forgotten, "strided_forgotten");
 }
 
 void check_issue(const Topology::Description& d) {

@@ -33,7 +33,8 @@ CapacityCurve read_capacity(const TomlValue& value) {
 
 void TopologyReader::read_copies(const TomlTable& table) {
   table.allow_only({"multipath", "strided_efficiency", "strided_efficiency_again", "strided_efficiency_back",
-                    "strided_efficiency_peer", "strided_beside", "strided_border", "page_cache", "source"});
+                    "strided_efficiency_peer", "strided_beside", "strided_forgotten", "strided_border", "page_cache",
+                    "source"});
   const auto multipath = table.find("multipath");
   if (multipath && multipath->text() != "one" && multipath->text() != "split")
     multipath->report("is unknown; expected one or split");
@@ -60,6 +61,10 @@ void TopologyReader::read_copies(const TomlTable& table) {
   if (const auto beside = table.find("strided_beside")) {
     if (d_.strided.points.empty()) beside->report("has no meaning here; expected it beside 'strided_efficiency'");
     d_.strided.beside = beside->number(TopologyLimits::factor);
+  }
+  if (const auto forgotten = table.find("strided_forgotten")) {
+    if (d_.strided.points.empty()) forgotten->report("has no meaning here; expected it beside 'strided_efficiency'");
+    d_.strided.forgotten = forgotten->number(TopologyLimits::share_of_lines);
   }
   if (const auto border = table.find("strided_border")) d_.strided.border = border->bytes(TopologyLimits::column);
   d_.strided.source = source_of(table);

@@ -160,6 +160,7 @@ class Writer {
       points("strided_efficiency_back", d_.strided.back);
       points("strided_efficiency_peer", d_.strided.peer);
       if (d_.strided.beside > 1) line("strided_beside", shortest(d_.strided.beside));
+      if (d_.strided.forgotten > 0) line("strided_forgotten", shortest(d_.strided.forgotten));
       if (d_.strided.border > Bytes{0}) line("strided_border", quantity(d_.strided.border));
       if (d_.strided.cache > Bytes{0}) line("page_cache", quantity(d_.strided.cache));
       source(d_.strided.source);

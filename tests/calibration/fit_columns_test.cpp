@@ -44,6 +44,25 @@ TEST(FitColumns, FindingPagesTakesLongerBesideKernels) {
   EXPECT_DOUBLE_EQ(found.points.front().efficiency, 0.5) << "of the copies alone";
 }
 
+// Columns of 4 KiB lose nothing 16 KiB apart, and take twice as long 64 KiB apart. Beside kernels these take 1 + 1.5,
+// and the former a third of the 1.5; 0.33 x 1.5 is the nearest in hundredths.
+TEST(FitColumns, WhatKernelsPushOutIsToldByColumnsThatShareLines) {
+  Measurements m = Meter{Topology{switch_machine(4)}}.everything();
+  std::erase_if(m.strided, [](const StridedRun& run) { return run.between_bytes >= fills_any_cache; });
+  const auto add = [&](double pitch, double times, bool beside) {
+    for (const double column : {4096., 8192.})
+      m.strided.push_back(
+          {"host", "gpu0", column, 64, pitch, fills_any_cache, beside, {50e9 / times, 0, 3}, {50e9, 0, 3}});
+  };
+  add(16384, 1, false), add(65536, 2, false);
+  add(65536, 2.5, true);
+  EXPECT_EQ(fit_topology(m, HostPages::spread).strided.forgotten, 0) << "no column that shares a line";
+  add(16384, 1.5, true);
+  const StridedEfficiency found = fit_topology(m, HostPages::spread).strided;
+  EXPECT_NEAR(found.forgotten, 0.33, 1e-9);
+  EXPECT_NEAR(found.beside, 1.5, 0.02);
+}
+
 // A copy that was measured alone is judged by what the file says of copies alone.
 TEST(FitColumns, WhatPlansPayBesideKernelsIsNoUncertainty) {
   Measurements m = Meter{Topology{switch_machine(4)}}.everything();

@@ -134,6 +134,11 @@ std::vector<BadInput> structures() {
        "page_cache = \"50 MB\"\nstrided_beside = 0.5",
        "0.5\n",
        {"a factor of 1 to 1000"}},
+      {"MoreThanAllForgotten",
+       "page_cache = \"50 MB\"",
+       "page_cache = \"50 MB\"\nstrided_forgotten = 1.5",
+       "1.5\n",
+       {"strided_forgotten '1.5'", "a share of 0 to 1"}},
       {"ColumnsDescend", "[\"32 KiB\", 1.0]", "[\"4 KiB\", 1.0]", "[copies]", {"column sizes do not ascend"}},
   };
 }

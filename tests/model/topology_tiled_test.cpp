@@ -159,6 +159,14 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueAreReadAsWritten) {
   EXPECT_DOUBLE_EQ(d.issue.per_kernel->value, 4e-6);
 }
 
+TEST(TopologyToml, WhatCopiesLoseBesideOthersSurvivesWritingAndReading) {
+  Topology::Description d = read_topology(good, "good.toml").description();
+  d.strided.beside = 1.25, d.strided.forgotten = 0.125;
+  const StridedEfficiency read = read_topology(to_toml(d), "again.toml").description().strided;
+  EXPECT_EQ(read.beside, 1.25);
+  EXPECT_EQ(read.forgotten, 0.125);
+}
+
 TEST(TopologyToml, TiledGemmsSharesAndKernelIssueSurviveWritingAndReading) {
   const Topology before = read_topology(good, "good.toml");
   const std::string text = to_toml(before.description());

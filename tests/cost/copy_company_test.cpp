@@ -1,0 +1,65 @@
+// What runs beside the copies of plans made by hand.
+#include "cost/copy_company.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/cost/cost_draft.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace cost_test;
+using Company = StridedEfficiency::Company;
+
+Topology tells_company(double beside, double forgotten) {
+  auto d = machine().description();
+  d.strided.beside = beside, d.strided.forgotten = forgotten;
+  return Topology{std::move(d)};
+}
+
+Company company(const Draft& d, const Topology& topology, OpId copy) {
+  return CopyCompany{d.plan, topology, PlanKernelCosts{d.plan, topology}}.of(d.plan.queue(d.plan.op(copy).queue));
+}
+
+// 102.4 MB in columns of 1 KiB come in at 2.5 GB/s, 40.96 ms, and leave packed at 10 GB/s, 10.24 ms.
+class CompanyOfCopies : public ::testing::Test {
+ protected:
+  Draft d;
+  OpId in = d.copy({d.matrix(host, 65536, 100'000, 65536).buffer, 0, 0, 128, 100'000}, d.matrix(gpu, 128, 100'000));
+  OpId out = d.copy(d.matrix(gpu, 128, 100'000), d.matrix(host, 128, 100'000));
+};
+
+TEST_F(CompanyOfCopies, ThoseTheOtherWayAreBesideThemForAsLongAsTheyTake) {
+  const Topology topology = tells_company(3, 0);
+  EXPECT_EQ(company(d, topology, in), (Company{0.25, 0}));
+  EXPECT_EQ(company(d, topology, out), (Company{1, 0})) << "no more than always";
+}
+
+// Products of 20.48 ms: half of the time of the copies in, all of that of the others.
+TEST_F(CompanyOfCopies, SoAreKernels) {
+  d.gemm(d.matrix(gpu, 1000, 10240), d.matrix(gpu, 10240, 1000), d.matrix(gpu, 1000, 1000));
+  const Topology topology = tells_company(1, 0.5);
+  const Company beside = company(d, topology, in);
+  EXPECT_NEAR(beside.kernels, 0.5, 1e-9);
+  EXPECT_NEAR(beside.any, 0.5, 1e-9) << "the longer of both";
+  EXPECT_EQ(company(d, topology, out), (Company{1, 1}));
+}
+
+TEST_F(CompanyOfCopies, WhereNothingIsKnownOfItNoneIsLookedFor) {
+  EXPECT_EQ(company(d, tells_company(1, 0), in), Company{});
+}
+
+// Alone a quarter of the rate: finding pages takes three times as long as the bytes. For half of the time it takes
+// twice as long: 1 / (1 + 1.5 x 3).
+TEST_F(CompanyOfCopies, EstimatesCountIt) {
+  d.gemm(d.matrix(gpu, 1000, 10240), d.matrix(gpu, 10240, 1000), d.matrix(gpu, 1000, 1000));
+  const Topology alone = tells_company(1, 0), beside = tells_company(2, 0);
+  const auto of = [&](const Topology& topology) {
+    return estimate_plan(d.plan, topology, Resources{topology}).makespan.value;
+  };
+  EXPECT_NEAR(of(alone), 40.96e-3, 1e-6);
+  EXPECT_NEAR(of(beside), 10.24e-3 * 5.5, 1e-6);
+}
+
+}  // namespace
+}  // namespace tilerail
