@@ -23,9 +23,9 @@ struct CopyRoute {
 /// What the rate of a copy depends on, beside its ends.
 struct CopyShape {
   CopyColumns columns;
-  bool staged = false;  // counts where the plan's copies have duplex rates
-  double again = 0;     // the share of its pages that the device's cache knows
-  StridedEfficiency::Company company = {};
+  bool staged = false;                      // counts where the plan's copies have duplex rates
+  double again = 0;                         // the share of its pages that the device's cache knows
+  StridedEfficiency::Company company = {};  // alike for all copies between the same memories
   bool operator==(const CopyShape&) const = default;
 };
 

@@ -151,8 +151,9 @@ std::string costs_text(const Topology& topology) {
     text += fmt::format("  beside kernels and copies the other way, finding pages takes {:.4g} times as long\n",
                         strided.beside);
   if (strided.forgotten > 0)
-    text += fmt::format("  and {:.3g}% of what columns of one copy know of each other's pages is forgotten\n",
-                        100 * strided.forgotten);
+    text +=
+        fmt::format("  beside kernels, columns of one copy forget {:.3g}% of what they know of each other's pages\n",
+                    100 * strided.forgotten);
   text += strided_text(fmt::format(", of pages that the cache of the device knows until kernels fill {} of it",
                                    bytes_text(strided.cache.value)),
                        strided.again);
