@@ -78,11 +78,21 @@ class Hardware {
   virtual std::int64_t room_for_tiles(MemoryId gpu, int compute_streams) = 0;
   virtual RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices, const Copies& copies) = 0;
 
+  /// Hands a run over and returns. It comes after all that `stream` holds (when that is null, after all that the
+  /// streams of `wait_for_caller` hold) and after earlier runs, and what is put there next comes after it. Matrices on
+  /// the host are page-locked; the plan and the copies live until the run is over. Throws InputError for a stream that
+  /// is being captured.
+  virtual RunSeconds submit(BoundPlan& plan, void* stream, const Matrices& matrices, const Copies& copies) = 0;
+  /// Waits for the runs that were handed over. Throws std::runtime_error when one failed.
+  virtual void synchronize() = 0;
+
   /// Of a plan that is a single kernel (plan/single_kernel.hpp): runs it after the work that `wait_for_caller` would
   /// wait for, as fast as a library call that is waited for. The matrices need no `access`.
   virtual RunSeconds run_single(BoundPlan& plan, void* stream, const Matrices& matrices) = 0;
 
   virtual Location locate(const void* data) const = 0;
+  /// Whether each of the matrices that lie on the host is page-locked as a whole.
+  virtual bool page_locked(const Matrices& matrices) const = 0;
   /// Waits for the work in `stream`, or, when it is null, in the default streams of the current device and of those
   /// that hold matrices.
   virtual void wait_for_caller(void* stream, const Matrices& matrices) const = 0;

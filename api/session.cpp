@@ -123,6 +123,7 @@ void Session::register_memory(void* data, std::int64_t bytes) {
 void Session::unregister_memory(void* data) {
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
+  hardware_->synchronize();  // a run may use it
   hardware_->unregister_memory(data);
 }
 
@@ -136,6 +137,7 @@ void* Session::allocate_host(std::int64_t bytes, HostPages pages) {
 void Session::free_host(void* data) {
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
+  hardware_->synchronize();  // a run may use it
   hardware_->free_host(data);
 }
 
@@ -158,9 +160,7 @@ void Session::reserve(std::int64_t bytes) {
 
 std::vector<int> Session::devices() const {
   const std::lock_guard lock{mutex_};
-  std::vector<int> numbers;
-  for (const MemoryId gpu : devices_) numbers.push_back(topology_.memory(gpu).device);
-  return numbers;
+  return users();
 }
 
 std::string Session::policy() const {

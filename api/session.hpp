@@ -19,6 +19,14 @@
 
 namespace tilerail::api {
 
+/// As in GemmOptions.
+struct CallOptions {
+  void* stream = nullptr;
+  bool wait = true;
+  GemmTimes* times = nullptr;
+  PlanInfo* plan = nullptr;
+};
+
 /// What a context is made of. Members lock, so that calls from several threads run one after another. Errors are those
 /// of Context (tilerail.hpp).
 class Session {
@@ -40,8 +48,9 @@ class Session {
   void keep(const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t element);
   void release(const void* data);
 
-  /// C = alpha op(A) op(B) + beta C; a null `stream`, `times` and `plan` as in GemmOptions.
-  void gemm(const GemmArguments& arguments, void* stream, GemmTimes* times, PlanInfo* plan = nullptr);
+  /// C = alpha op(A) op(B) + beta C.
+  void gemm(const GemmArguments& arguments, const CallOptions& options = {});
+  void synchronize();
 
   const std::string& topology_name() const { return topology_.name(); }
   std::vector<int> devices() const;
@@ -62,7 +71,9 @@ class Session {
   };
   Held& plan_for(const GemmProblem& problem, GemmTimes& times);
   Held bound(const GemmProblem& problem);
-  void run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times);
+  std::vector<int> users() const;
+  RunSeconds run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times);
+  RunSeconds submit(Held& held, void* stream, const Matrices& matrices, const Copies& copies);
 
   mutable std::mutex mutex_;
   std::unique_ptr<Hardware> hardware_;

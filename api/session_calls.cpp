@@ -55,6 +55,7 @@ void Session::keep(const void* data, std::int64_t rows, std::int64_t cols, std::
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
   matrix.location = hardware_->locate(data);
+  hardware_->synchronize();  // a run may write it
   hardware_->wait_for_caller(nullptr, {matrix});
   kept_.keep(*hardware_, matrix, devices_);
 }
@@ -62,6 +63,7 @@ void Session::keep(const void* data, std::int64_t rows, std::int64_t cols, std::
 void Session::release(const void* data) {
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
+  hardware_->synchronize();  // a run may read its copies
   kept_.release(data);
 }
 
@@ -147,30 +149,42 @@ Session::Held& Session::plan_for(const GemmProblem& problem, GemmTimes& times) {
   return plans_.insert(signature, bound(plannable(problem)));
 }
 
-void Session::run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times) {
-  if (held.single_kernel) {
-    const RunSeconds seconds = hardware_->run_single(*held.bound, stream, matrices);
-    times.run = seconds.run, times.issue = seconds.issue;
-    return;
-  }
+std::vector<int> Session::users() const {
+  std::vector<int> numbers;
+  for (const MemoryId gpu : devices_) numbers.push_back(topology_.memory(gpu).device);
+  return numbers;
+}
+
+RunSeconds Session::run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times) {
+  if (held.single_kernel) return hardware_->run_single(*held.bound, stream, matrices);
   hardware_->wait_for_caller(stream, matrices);
-  std::vector<int> users;
-  for (const MemoryId gpu : devices_) users.push_back(topology_.memory(gpu).device);
   Stopwatch watch;
-  const auto access = hardware_->access(*held.bound, matrices, users, pageable_);
+  const auto access = hardware_->access(*held.bound, matrices, users(), pageable_);
   times.memory = watch.lap();
   const RunSeconds seconds = hardware_->run(*held.bound, *access, copies);
-  times.run = seconds.run, times.issue = seconds.issue;
   watch.lap();
   access->finish();
   times.memory += watch.lap();
+  return seconds;
 }
 
-void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* given, PlanInfo* plan) {
+/// Page-locked matrices need no access but that to memory pools, which lasts.
+RunSeconds Session::submit(Held& held, void* stream, const Matrices& matrices, const Copies& copies) {
+  if (!held.single_kernel) hardware_->access(*held.bound, matrices, users(), pageable_);
+  return hardware_->submit(*held.bound, stream, matrices, copies);
+}
+
+void Session::synchronize() {
+  const std::lock_guard lock{mutex_};
+  const auto caller = hardware_->keep_caller_state();
+  hardware_->synchronize();
+}
+
+void Session::gemm(const GemmArguments& arguments, const CallOptions& options) {
   GemmTimes ignored;
-  GemmTimes& times = given ? *given : ignored;
+  GemmTimes& times = options.times ? *options.times : ignored;
   times = {};
-  if (plan) *plan = {};
+  if (options.plan) *options.plan = {};
   if (const auto defect = first_defect(arguments)) throw ArgumentError{defect->position, defect->message};
   if (arguments.has_no_work()) return;
   GemmProblem problem = problem_of(arguments);
@@ -187,10 +201,13 @@ void Session::gemm(const GemmArguments& arguments, void* stream, GemmTimes* give
 
   Stopwatch watch;
   Held& held = plan_for(problem, times);
-  if (plan) *plan = held.info;
+  if (options.plan) *options.plan = held.info;
   held.bound->set_scalars(problem.alpha, problem.beta);
   times.plan = watch.lap();
-  run(held, stream, matrices, copies, times);
+  times.handed_over = !options.wait && (held.single_kernel || hardware_->page_locked(matrices));
+  const RunSeconds seconds = times.handed_over ? submit(held, options.stream, matrices, copies)
+                                               : run(held, options.stream, matrices, copies, times);
+  times.run = seconds.run, times.issue = seconds.issue;
 }
 
 }  // namespace tilerail::api

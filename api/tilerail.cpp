@@ -14,6 +14,10 @@ api::GemmArguments arguments(DType dtype, char trans_a, char trans_b, std::int64
   return {dtype, trans_a, trans_b, m, n, k, double{alpha}, a, lda, b, ldb, double{beta}, c, ldc};
 }
 
+api::CallOptions call_of(const GemmOptions& options) {
+  return {options.stream, options.wait, options.times, options.plan};
+}
+
 }  // namespace
 
 Context::Context(const ContextOptions& options)
@@ -52,6 +56,7 @@ void Context::keep(const BFloat16* data, std::int64_t rows, std::int64_t cols, s
   session_->keep(data, rows, cols, ld, sizeof *data);
 }
 void Context::release(const void* data) { session_->release(data); }
+void Context::synchronize() { session_->synchronize(); }
 std::string Context::topology_name() const { return session_->topology_name(); }
 std::vector<int> Context::devices() const { return session_->devices(); }
 std::string Context::policy() const { return session_->policy(); }
@@ -61,7 +66,7 @@ void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int
           const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c,
           std::int64_t ldc, const GemmOptions& options) {
   context.session().gemm(arguments(DType::f64, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
-                         options.stream, options.times, options.plan);
+                         call_of(options));
 }
 
 void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
@@ -69,21 +74,21 @@ void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int
           const GemmOptions& options) {
   const DType dtype = options.tf32 ? DType::tf32 : DType::f32;
   context.session().gemm(arguments(dtype, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
-                         options.stream, options.times, options.plan);
+                         call_of(options));
 }
 
 void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
           const Half* a, std::int64_t lda, const Half* b, std::int64_t ldb, float beta, Half* c, std::int64_t ldc,
           const GemmOptions& options) {
   context.session().gemm(arguments(DType::f16, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
-                         options.stream, options.times, options.plan);
+                         call_of(options));
 }
 
 void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
           const BFloat16* a, std::int64_t lda, const BFloat16* b, std::int64_t ldb, float beta, BFloat16* c,
           std::int64_t ldc, const GemmOptions& options) {
   context.session().gemm(arguments(DType::bf16, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
-                         options.stream, options.times, options.plan);
+                         call_of(options));
 }
 
 }  // namespace tilerail

@@ -71,14 +71,14 @@ std::string text_of(const tilerail::PlanInfo& plan) {
   return plan.why.empty() ? std::string{"there was nothing to do"} : judge + plan.why;
 }
 
-void multiply(tilerail_handle_t handle, Context& context, const GemmArguments& arguments, void* stream) {
+void multiply(tilerail_handle_t handle, Context& context, const GemmArguments& arguments, void* stream, bool wait) {
   tilerail::PlanInfo plan;
-  context.session().gemm(arguments, stream, nullptr, &plan);
+  context.session().gemm(arguments, {stream, wait, nullptr, &plan});
   last_plan = {handle, text_of(plan)};
 }
 
-tilerail_status_t multiply(tilerail_handle_t handle, const GemmArguments& arguments, void* stream) noexcept {
-  return with(handle, [&](Context& context) { multiply(handle, context, arguments, stream); });
+tilerail_status_t multiply(tilerail_handle_t handle, const GemmArguments& arguments) noexcept {
+  return with(handle, [&](Context& context) { multiply(handle, context, arguments, nullptr, true); });
 }
 
 std::string text_of(const char* text, const char* what) {
@@ -108,6 +108,17 @@ DType dtype_of(tilerail_dtype_t dtype) {
       break;
   }
   throw InputError{fmt::format("dtype = {}: expected one of tilerail_dtype_t", static_cast<int>(dtype))};
+}
+
+/// The same with a type that is told apart when it is called.
+tilerail_status_t multiply(tilerail_handle_t handle, tilerail_dtype_t dtype, GemmArguments arguments, void* stream,
+                           bool wait) noexcept {
+  return with(handle, [&](Context& context) {
+    arguments.dtype = dtype_of(dtype);
+    if (arguments.dtype != DType::f64)  // all others compute with f32 scalars
+      for (double* const scalar : {&arguments.alpha, &arguments.beta}) *scalar = static_cast<float>(*scalar);
+    multiply(handle, context, arguments, stream, wait);
+  });
 }
 
 tilerail::Pageable pageable_of(tilerail_pageable_t pageable) {
@@ -240,37 +251,41 @@ tilerail_status_t tilerail_host_rate(tilerail_handle_t handle, const void* data,
 tilerail_status_t tilerail_dgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
                                  double alpha, const double* A, int64_t lda, const double* B, int64_t ldb, double beta,
                                  double* C, int64_t ldc) {
-  return multiply(handle, {DType::f64, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, nullptr);
+  return multiply(handle, {DType::f64, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
 }
 
 tilerail_status_t tilerail_sgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
                                  float alpha, const float* A, int64_t lda, const float* B, int64_t ldb, float beta,
                                  float* C, int64_t ldc) {
-  return multiply(handle, {DType::f32, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, nullptr);
+  return multiply(handle, {DType::f32, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
 }
 
 tilerail_status_t tilerail_hgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
                                  float alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
                                  void* C, int64_t ldc) {
-  return multiply(handle, {DType::f16, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, nullptr);
+  return multiply(handle, {DType::f16, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
 }
 
 tilerail_status_t tilerail_bfgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
                                   float alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
                                   void* C, int64_t ldc) {
-  return multiply(handle, {DType::bf16, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, nullptr);
+  return multiply(handle, {DType::bf16, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
 }
 
 tilerail_status_t tilerail_gemm_ex(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb,
                                    int64_t m, int64_t n, int64_t k, double alpha, const void* A, int64_t lda,
                                    const void* B, int64_t ldb, double beta, void* C, int64_t ldc, void* stream) {
-  return with(handle, [&](Context& context) {
-    const DType type = dtype_of(dtype);
-    const bool wide = type == DType::f64;  // all others compute with f32 scalars
-    const double alpha_used = wide ? alpha : static_cast<float>(alpha);
-    const double beta_used = wide ? beta : static_cast<float>(beta);
-    multiply(handle, context, {type, transa, transb, m, n, k, alpha_used, A, lda, B, ldb, beta_used, C, ldc}, stream);
-  });
+  return multiply(handle, dtype, {{}, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, stream, true);
+}
+
+tilerail_status_t tilerail_gemm_async(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb,
+                                      int64_t m, int64_t n, int64_t k, double alpha, const void* A, int64_t lda,
+                                      const void* B, int64_t ldb, double beta, void* C, int64_t ldc, void* stream) {
+  return multiply(handle, dtype, {{}, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, stream, false);
+}
+
+tilerail_status_t tilerail_synchronize(tilerail_handle_t handle) {
+  return with(handle, [](Context& context) { context.synchronize(); });
 }
 
 }  // extern "C"

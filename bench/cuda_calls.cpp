@@ -3,10 +3,12 @@
 //   pageable  all matrices in host memory: ordinary memory against page-locked one
 //   kept      a sequence of products with one A, in page-locked host memory: A kept on the GPUs, the time to keep it
 //             included, against A at home
+//   handed    calls on GPU 0 that do not wait: against calls that do, and against cuBLAS calls that nobody waits for
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -194,19 +196,68 @@ void run_kept(const std::string& topology, std::int64_t n, int calls) {
   for (double* matrix : matrices) context.free_host(matrix);
 }
 
+void compare_handed_over(Context& context, cublasHandle_t handle, cudaStream_t stream, std::int64_t n, int calls) {
+  const DeviceDoubles a{n * n, 1}, b{n * n, 2}, ours{n * n, 3}, theirs{n * n, 4};
+  const double one = 1, zero = 0;
+  const auto call_ours = [&](bool wait) {
+    GemmOptions options;
+    options.stream = stream, options.wait = wait;
+    gemm(context, 'N', 'N', n, n, n, 1.0, a.data(), n, b.data(), n, 0.0, ours.data(), n, options);
+  };
+  const auto each = [&](const auto& call) {  // microseconds a call: of the host, and until all is done
+    call();
+    check(cudaStreamSynchronize(stream), "warming up");
+    double held = 0;
+    const double all = seconds([&] {
+      held = seconds([&] {
+        for (int i = 0; i < calls; ++i) call();
+      });
+      check(cudaStreamSynchronize(stream), "a product");
+    });
+    return std::array{1e6 * held / calls, 1e6 * all / calls};
+  };
+  const auto waited = each([&] { call_ours(true); });
+  const auto handed = each([&] { call_ours(false); });
+  const auto cublas = each([&] {
+    check(cublasDgemm_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.data(), n, b.data(), n, &zero,
+                         theirs.data(), n),
+          "cublasDgemm");
+  });
+  std::printf("%6lld %10.1f %10.1f %10.1f %10.1f %10.1f %8.3f  %s\n", static_cast<long long>(n), waited[1], handed[0],
+              handed[1], cublas[0], cublas[1], handed[1] / cublas[1],
+              ours.fetched() == theirs.fetched() ? "equal" : "different");
+}
+
+void run_handed_over(const std::string& topology) {
+  Context context{options_for(topology)};
+  cublasHandle_t handle = nullptr;
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+  check(cublasCreate(&handle), "creating a cuBLAS handle");
+  check(cublasSetStream(handle, stream), "binding a cuBLAS handle");
+  std::printf(
+      "f64, matrices on GPU 0, us a call: until the host goes on, and until all is done\n%6s %10s %10s %10s %10s "
+      "%10s %8s\n",
+      "n", "waited", "handed", "done", "cuBLAS", "done", "ratio");
+  for (const std::int64_t n : {64, 256, 512, 1024, 2048}) compare_handed_over(context, handle, stream, n, 200);
+  cublasDestroy(handle);
+  cudaStreamDestroy(stream);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "", topology = argc > 2 ? argv[2] : "";
-  if ((mode != "gpu" && mode != "pageable" && mode != "kept") || argc > 5) {
+  if ((mode != "gpu" && mode != "handed" && mode != "pageable" && mode != "kept") || argc > 5) {
     std::fputs(
-        "usage: bench_cuda_calls gpu [TOPOLOGY] | pageable|kept [TOPOLOGY [N [CALLS]]]\n"
+        "usage: bench_cuda_calls gpu|handed [TOPOLOGY] | pageable|kept [TOPOLOGY [N [CALLS]]]\n"
         "       TOPOLOGY \"\": a machine that is assumed from the devices' properties\n",
         stderr);
     return 2;
   }
   try {
     if (mode == "gpu") run_on_gpu(topology);
+    if (mode == "handed") run_handed_over(topology);
     if (mode == "pageable")
       run_pageable(topology, argc > 3 ? std::atoll(argv[3]) : 16384, argc > 4 ? std::atoi(argv[4]) : 5);
     if (mode == "kept") run_kept(topology, argc > 3 ? std::atoll(argv[3]) : 8192, argc > 4 ? std::atoi(argv[4]) : 10);

@@ -1,6 +1,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -79,6 +80,16 @@ class CudaHardware final : public Hardware {
     return {times.wall, times.issue};
   }
 
+  RunSeconds submit(BoundPlan& plan, void* stream, const Matrices& matrices, const Copies& copies) override {
+    const CudaRunTimes times = executor_->submit(
+        static_cast<CudaBoundPlan&>(plan).bound(),
+        {matrices[0].data, matrices[1].data, matrices[2].data, copies.a, copies.b}, callers(stream, matrices),
+        std::ranges::all_of(matrices, [](const Matrix& matrix) { return !matrix.used() || matrix.location; }));
+    return {times.wall, times.issue};
+  }
+
+  void synchronize() override { executor_->wait(); }
+
   std::int64_t room_for_tiles(MemoryId gpu, int compute_streams) override {
     return executor_->room_for_tiles(gpu, compute_streams);
   }
@@ -102,14 +113,18 @@ class CudaHardware final : public Hardware {
     return device < 0 ? Location{} : Location{device};
   }
 
+  bool page_locked(const Matrices& matrices) const override {
+    return std::ranges::all_of(matrices, [](const Matrix& matrix) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(matrix.data);
+      return !matrix.used() || matrix.location ||
+             cuda::host_memory({begin, begin + static_cast<std::uintptr_t>(matrix.bytes())}) ==
+                 cuda::HostMemory::pinned;
+    });
+  }
+
   void wait_for_caller(void* stream, const Matrices& matrices) const override {
     if (stream != nullptr) return cuda::check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), waiting);
-    int current = 0;
-    cuda::check(cudaGetDevice(&current), "reading the current device");
-    std::set<int> devices{current};
-    for (const Matrix& matrix : matrices)
-      if (matrix.used() && matrix.location) devices.insert(*matrix.location);
-    for (const int device : devices) {
+    for (const int device : default_stream_devices(matrices)) {
       const cuda::DeviceScope scope{device};
       cuda::check(cudaStreamSynchronize(cudaStreamLegacy), waiting);
     }
@@ -172,7 +187,34 @@ class CudaHardware final : public Hardware {
 
  private:
   static constexpr const char* waiting = "waiting for the caller's stream";
+  static constexpr const char* asking = "asking about the caller's stream";
   static constexpr const char* keeping = "copying a matrix to keep";
+
+  /// Whose legacy default streams a caller without a stream means: the current device's, and those that hold matrices.
+  static std::set<int> default_stream_devices(const Matrices& matrices) {
+    int current = 0;
+    cuda::check(cudaGetDevice(&current), "reading the current device");
+    std::set<int> devices{current};
+    for (const Matrix& matrix : matrices)
+      if (matrix.used() && matrix.location) devices.insert(*matrix.location);
+    return devices;
+  }
+
+  static std::vector<cuda::StreamOnDevice> callers(void* stream, const Matrices& matrices) {
+    std::vector<cuda::StreamOnDevice> places;
+    if (stream == nullptr) {
+      for (const int device : default_stream_devices(matrices)) places.push_back({device, cudaStreamLegacy});
+      return places;
+    }
+    auto* const given = static_cast<cudaStream_t>(stream);
+    cudaStreamCaptureStatus capture{};
+    cuda::check(cudaStreamIsCapturing(given, &capture), asking);
+    if (capture != cudaStreamCaptureStatusNone)
+      throw InputError{"the caller's stream is being captured into a graph; expected one that runs"};
+    int device = 0;
+    cuda::check(cudaStreamGetDevice(given, &device), asking);
+    return {{device, given}};
+  }
 
   static std::shared_ptr<void> allocated(int device, std::int64_t bytes) {
     const cuda::DeviceScope scope{device};

@@ -32,6 +32,8 @@ struct Log {
   std::optional<Plan> plan;               // that was run last
   std::optional<HostPages> host_pages;    // of the last allocation
   int copies = 0;                         // made of kept matrices
+  int synchronized = 0;                   // waits for what was handed over
+  bool page_locked = false;               // whether matrices on the host are
   std::map<MemoryId, std::int64_t> room;  // bytes for tiles of GPUs that have less than described
 };
 
@@ -73,6 +75,14 @@ class FakeHardware final : public Hardware {
     execute(plan, matrices.pointers(), copies);
     return {2, 1};
   }
+  RunSeconds submit(BoundPlan& plan, void* stream, const Matrices& matrices, const Copies& copies) override {
+    log_->steps.push_back("submit");
+    log_->stream = stream;
+    execute(plan, {matrices[0].data, matrices[1].data, matrices[2].data}, copies);
+    return {0.5, 0.25};
+  }
+  void synchronize() override { ++log_->synchronized; }
+  bool page_locked(const Matrices&) const override { return log_->page_locked; }
   Location locate(const void* data) const override {
     const auto found = log_->on_device.find(data);
     return found == log_->on_device.end() ? Location{} : Location{found->second};

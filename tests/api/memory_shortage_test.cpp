@@ -21,7 +21,7 @@ class MemoryShortage : public ::testing::Test {
   PlanInfo call(Session& session) {
     Multiplication product{n, n, 64, 2, 1};
     PlanInfo info;
-    session.gemm(product.x, nullptr, nullptr, &info);
+    session.gemm(product.x, {.plan = &info});
     product.expect_right();
     return info;
   }

@@ -16,7 +16,7 @@ TEST(SessionSettings, SettersChangeWhatIsPlannedAndOldPlansStayCached) {
   const auto log = std::make_shared<Log>();
   const auto session = fake_session(log, small_tiles());
   Multiplication call{40, 50, 64, 2, 1};
-  const auto run = [&] { session->gemm(call.x, nullptr, nullptr); };
+  const auto run = [&] { session->gemm(call.x); };
   run();
   session->set_devices({1});
   run();
@@ -61,7 +61,7 @@ TEST(SessionSettings, PlansAreBoundedInNumber) {
   const auto session = fake_session(log, options);
   for (const std::int64_t m : {10, 20, 30, 30, 20, 10}) {
     Multiplication call{m, 20, 20, 1, 1};
-    session->gemm(call.x, nullptr, nullptr);
+    session->gemm(call.x);
     call.expect_right();
   }
   EXPECT_EQ(session->cached_plans(), 2u);
@@ -80,7 +80,7 @@ TEST(SessionSettings, AReservationHasAllStreamsThatPlansMayTake) {
   session->reserve(1000);
   for (const std::int64_t size : {64, 256, 1024}) {
     Multiplication call{size, size, 8, 1, 1};
-    session->gemm(call.x, nullptr, nullptr);
+    session->gemm(call.x);
     std::map<MemoryId, int> streams;
     for (const Queue& queue : log->plan->queues) streams[queue.dst] += queue.kind == Queue::Kind::compute;
     for (const auto& [gpu, count] : streams) EXPECT_LE(count, log->reserved_streams);

@@ -25,7 +25,7 @@ TEST_P(EachPolicy, OnePlanServesAllAlphaAndBeta) {
     for (const double beta : values) {
       Multiplication call{40, 50, 64, alpha, beta};
       GemmTimes times;
-      session->gemm(call.x, nullptr, &times);
+      session->gemm(call.x, {.times = &times});
       EXPECT_EQ(times.planned, alpha == 2 && beta == 2);
       call.expect_right();
     }
@@ -39,12 +39,12 @@ TEST_P(EachPolicy, BetaZeroNeverReadsC) {
   const auto session = fake_session(log, small_tiles(GetParam()));
   Multiplication call{40, 50, 64, 1.5, 0};
   std::fill(call.c.begin(), call.c.end(), nan);
-  session->gemm(call.x, nullptr, nullptr);
+  session->gemm(call.x);
   for (std::int64_t j = 0; j < call.x.n; ++j)
     for (std::int64_t i = 0; i < call.x.m; ++i)
       ASSERT_FALSE(std::isnan(call.c[static_cast<std::size_t>(i + j * call.x.ldc)]));
   call.x.beta = 2;  // another plan: this one reads C
-  session->gemm(call.x, nullptr, nullptr);
+  session->gemm(call.x);
   EXPECT_EQ(log->binds, 2);
 }
 
@@ -57,7 +57,7 @@ TEST_P(EachPolicy, WithoutAProductCIsScaledAndNeitherANorBIsTouched) {
     for (Multiplication* call : {&by_alpha, &by_k}) {
       call->x.a = call->x.b = nullptr;
       if (beta == 0) call->c[0] = nan;
-      session->gemm(call->x, nullptr, nullptr);
+      session->gemm(call->x);
       if (beta == 0) call->before[0] = 0;
       call->expect_right();
     }
@@ -78,7 +78,7 @@ TEST(Session, NothingIsAskedOfTheHardwareWhereNothingIsToBeDone) {
        }) {
     Multiplication call{8, 8, 8, 2, 3};
     change(call.x);
-    session->gemm(call.x, nullptr, nullptr);
+    session->gemm(call.x);
     EXPECT_EQ(call.c, call.before);
   }
   EXPECT_TRUE(log->steps.empty());
@@ -88,10 +88,10 @@ TEST(Session, NothingIsAskedOfTheHardwareWhereNothingIsToBeDone) {
 TEST(Session, NotANumberGoesThroughAsInBlas) {
   const auto session = fake_session(std::make_shared<Log>(), small_tiles());
   Multiplication call{20, 20, 20, nan, 1};
-  session->gemm(call.x, nullptr, nullptr);
+  session->gemm(call.x);
   EXPECT_TRUE(std::isnan(call.c[0]));
   Multiplication scaled{20, 20, 20, 0, nan};
-  session->gemm(scaled.x, nullptr, nullptr);
+  session->gemm(scaled.x);
   EXPECT_TRUE(std::isnan(scaled.c[0]));
 }
 
@@ -100,7 +100,7 @@ TEST(Session, MatricesAreReadAfterTheCallersStreamAndReleasedAfterTheRun) {
   const auto session = fake_session(log, small_tiles());
   Multiplication call{20, 20, 20, 1, 1};
   int stream = 0;
-  session->gemm(call.x, &stream, nullptr);
+  session->gemm(call.x, {.stream = &stream});
   EXPECT_EQ(log->stream, &stream);
   EXPECT_EQ(log->steps, (std::vector<std::string>{"wait", "access", "run", "finish", "release"}));
 }
@@ -110,9 +110,9 @@ TEST(Session, ARunThatFailsReleasesTheMatricesAndLeavesTheSessionUsable) {
   const auto session = fake_session(log, small_tiles());
   Multiplication call{20, 20, 20, 1, 1};
   log->failures = 1;
-  EXPECT_THROW(session->gemm(call.x, nullptr, nullptr), std::runtime_error);
+  EXPECT_THROW(session->gemm(call.x), std::runtime_error);
   EXPECT_EQ(log->steps, (std::vector<std::string>{"wait", "access", "run", "release"}));
-  session->gemm(call.x, nullptr, nullptr);
+  session->gemm(call.x);
   call.expect_right();
   EXPECT_EQ(log->binds, 1);
 }
@@ -122,13 +122,13 @@ TEST(Session, PlacesComeFromThePointers) {
   const auto session = fake_session(log, small_tiles());
   Multiplication call{40, 50, 64, 2, 1};
   log->on_device = {{call.a.data(), 0}, {call.c.data(), 1}};
-  session->gemm(call.x, nullptr, nullptr);
+  session->gemm(call.x);
   call.expect_right();
   log->on_device.clear();
-  session->gemm(call.x, nullptr, nullptr);
+  session->gemm(call.x);
   EXPECT_EQ(log->binds, 2) << "other places are another problem";
   log->on_device = {{call.b.data(), 5}};
-  expect_input_error([&] { session->gemm(call.x, nullptr, nullptr); }, {"matrix B lies on CUDA device 5"});
+  expect_input_error([&] { session->gemm(call.x); }, {"matrix B lies on CUDA device 5"});
 }
 
 TEST(Session, ThreadsMayShareOne) {
@@ -138,7 +138,7 @@ TEST(Session, ThreadsMayShareOne) {
   for (unsigned t = 0; t < 4; ++t) calls.emplace_back(40, 30, 50, 1.0 + t, 0.5 * t, 10 * t);
   for (Multiplication& call : calls) call.x.a = call.a.data(), call.x.b = call.b.data(), call.x.c = call.c.data();
   std::vector<std::thread> threads;
-  for (Multiplication& call : calls) threads.emplace_back([&] { session->gemm(call.x, nullptr, nullptr); });
+  for (Multiplication& call : calls) threads.emplace_back([&] { session->gemm(call.x); });
   for (std::thread& thread : threads) thread.join();
   for (const Multiplication& call : calls) call.expect_right();
 }

@@ -92,7 +92,7 @@ TEST(SingleGpu, RunsFromTheCallWithoutAnyOtherPreparationAndIsKept) {
     log->on_device = {{call.a.data(), 1}, {call.b.data(), 1}, {call.c.data(), 1}};
     GemmTimes times;
     PlanInfo info;
-    session->gemm(call.x, &stream, &times, &info);
+    session->gemm(call.x, {.stream = &stream, .times = &times, .plan = &info});
     call.expect_right();
     EXPECT_EQ(log->steps, std::vector<std::string>{"single"});
     EXPECT_EQ(log->stream, &stream);
@@ -110,7 +110,7 @@ TEST(SingleGpu, WithoutAProductCIsScaledTheSameWay) {
   Multiplication call{40, 50, 64, 0, 2.5};
   call.x.a = call.x.b = nullptr;
   log->on_device = {{call.c.data(), 0}};
-  session->gemm(call.x, nullptr, nullptr);
+  session->gemm(call.x);
   call.expect_right();
   EXPECT_EQ(log->steps, std::vector<std::string>{"single"});
 }
@@ -120,7 +120,7 @@ TEST(SingleGpu, AMatrixElsewhereNeedsAPlan) {
   const auto session = fake_session(log);
   Multiplication call{40, 50, 64, 2, 1};
   log->on_device = {{call.a.data(), 0}, {call.c.data(), 0}};
-  session->gemm(call.x, nullptr, nullptr);
+  session->gemm(call.x);
   call.expect_right();
   EXPECT_EQ(log->steps.front(), "wait");
 }

@@ -110,6 +110,13 @@ tilerail_status_t tilerail_bfgemm(tilerail_handle_t handle, char transa, char tr
 tilerail_status_t tilerail_gemm_ex(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb,
                                    int64_t m, int64_t n, int64_t k, double alpha, const void* A, int64_t lda,
                                    const void* B, int64_t ldb, double beta, void* C, int64_t ldc, void* stream);
+/* The same, but it returns when its work is handed over: C is complete for what is put into `stream` afterwards. Until
+ * then matrices stay as they are. More at tilerail::GemmOptions::wait in tilerail.hpp. */
+tilerail_status_t tilerail_gemm_async(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb,
+                                      int64_t m, int64_t n, int64_t k, double alpha, const void* A, int64_t lda,
+                                      const void* B, int64_t ldb, double beta, void* C, int64_t ldc, void* stream);
+/* Waits for what tilerail_gemm_async has handed over. */
+tilerail_status_t tilerail_synchronize(tilerail_handle_t handle);
 
 #ifdef __cplusplus
 }

@@ -78,13 +78,20 @@ struct GemmTimes {
   double memory = 0;     // locking and unlocking pageable memory; copies by threads are part of the run
   double run = 0;        // copies and kernels, until the result was in place
   double issue = 0;      // of the run: handing operations to the devices, on the thread that took longest
+  /// The call returned when all was handed over, before C is complete; `run` is until then.
+  bool handed_over = false;
 };
 
 struct GemmOptions {
   /// The cudaStream_t after whose work the call reads its matrices. Null: the legacy default streams of the current
   /// device and of the devices that hold the matrices.
   void* stream = nullptr;
-  bool tf32 = false;           // float only: multiply with the mantissas of TF32
+  bool tf32 = false;  // float only: multiply with the mantissas of TF32
+  /// False: the call returns when its work is handed over to the devices. C is complete for what is put into `stream`
+  /// (into those default streams) after the call, and at the next call that waits; until then matrices and kept copies
+  /// stay as they are. Calls run one after another. Where a matrix is in host memory that is not page-locked, and where
+  /// there is no work, the call is as ever. docs/model.md#calls-that-do-not-wait
+  bool wait = true;
   GemmTimes* times = nullptr;  // filled in when given
   PlanInfo* plan = nullptr;    // the same
 };
@@ -146,6 +153,10 @@ class Context {
   /// Throws InputError for an address that is not kept.
   void release(const void* data);
 
+  /// Waits for the calls that did not wait (GemmOptions::wait), as all members do that devices take part in. Throws
+  /// std::runtime_error when one of them failed.
+  void synchronize();
+
   std::string topology_name() const;
   std::vector<int> devices() const;
   std::string policy() const;  // preset, then "+key=value" for every override
@@ -166,9 +177,10 @@ class Context {
 /// each tile of k.
 /// Where all matrices lie on one GPU, the call is one kernel there unless several GPUs are sure to be faster
 /// (docs/model.md#calls-on-one-gpu). Where devices have less free memory than described, the plan makes do with it.
-/// Returns when C is complete; the current device is the one it was. Throws ArgumentError, InputError when a matrix
-/// lies where the machine description has no memory or no plan fits into what is free, HardwareError,
-/// std::runtime_error naming the operation that failed; C is then unspecified, the context usable.
+/// Returns when C is complete, or as GemmOptions::wait says; the current device is the one it was. Throws
+/// ArgumentError, InputError when a matrix lies where the machine description has no memory or no plan fits into what
+/// is free, HardwareError, std::runtime_error naming the operation that failed; C is then unspecified, the context
+/// usable.
 void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
           const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c,
           std::int64_t ldc, const GemmOptions& options = {});

@@ -1,231 +1,12 @@
 #include "backends/cuda/run/cuda_executor.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <map>
 #include <utility>
 
-#include "backends/cuda/run/check_place.hpp"
-#include "backends/cuda/run/cuda_check.hpp"
-#include "backends/cuda/run/cuda_plan.hpp"
-#include "backends/cuda/run/device.hpp"
-#include "backends/cuda/run/host_arena.hpp"
-#include "backends/cuda/run/issuer_pool.hpp"
-#include "backends/cuda/run/peer_access.hpp"
-#include "backends/cuda/run/plan_run.hpp"
+#include "backends/cuda/run/executor_state.hpp"
 #include "backends/cuda/run/single_run.hpp"
-#include "backends/cuda/run/staged_copies.hpp"
 #include "backends/cuda/run/start_at_zero.hpp"
-#include "backends/cuda/run/tracer.hpp"
-#include "model/base/error.hpp"
-#include "model/base/memory_shortage.hpp"
-#include "plan/validate.hpp"
 
 namespace tilerail {
-namespace {
-
-constexpr int nan_byte = 0xFF;  // a number whose bytes are all 0xFF is a NaN, in every dtype
-
-std::string gigabytes(std::int64_t bytes) { return fmt::format("{:.2f} GB", 1e-9 * static_cast<double>(bytes)); }
-
-}  // namespace
-
-class CudaExecutor::State {
- public:
-  State(Topology topology, CudaOptions options)
-      : topology_{std::move(topology)}, options_{std::move(options)}, there_{cuda::device_count()} {
-    if (there_ == 0) throw HardwareError{"this machine has no CUDA device, or no driver for it"};
-    if (!options_.ordinals.empty() && options_.ordinals.size() != topology_.gpus().size())
-      throw InputError{fmt::format("{} CUDA devices given for the {} GPUs of '{}'", options_.ordinals.size(),
-                                   topology_.gpus().size(), topology_.name())};
-    devices_.resize(topology_.memories().size());
-  }
-
-  int ordinal(MemoryId gpu) const {
-    if (options_.ordinals.empty()) return topology_.memory(gpu).device;
-    for (std::size_t i = 0; i < options_.ordinals.size(); ++i)
-      if (topology_.gpus()[i] == gpu) return options_.ordinals[i];
-    throw InputError{fmt::format("'{}' is no GPU", topology_.memory(gpu).name)};
-  }
-
-  cuda::Device& device(MemoryId gpu);
-  void reserve_host(const Plan& plan);
-  void reserve_arenas(const Plan& plan);
-  std::shared_ptr<CudaPlan> prepare(const Plan& plan);
-  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable, bool lasting,
-                   cuda::Tracer* tracer);
-  cuda::Tracer& tracer();
-
-  Topology topology_;
-  CudaOptions options_;
-  Matrices matrices_;
-  std::unique_ptr<cuda::Tracer> tracer_;
-  std::shared_ptr<CudaPlan> last_;  // of execute()
-
- private:
-  void open_peers(const Plan& plan);
-  [[noreturn]] void refuse(const Plan& plan, MemoryId gpu, std::int64_t available) const;
-  void check_room(const Plan& plan, MemoryId gpu, std::size_t compute_streams);
-  void open_streams(CudaPlan& made);
-  std::byte* start_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const;
-  void poison(const Plan& plan) const;
-
-  int there_;
-  std::vector<std::unique_ptr<cuda::Device>> devices_;  // by MemoryId
-  std::map<std::pair<int, int>, bool> peers_;
-  cuda::HostArena host_arena_;
-  cuda::StagingMemory staging_;
-  cuda::IssuerPool pool_;
-};
-
-cuda::Device& CudaExecutor::State::device(MemoryId gpu) {
-  auto& slot = devices_[gpu.index()];
-  if (slot) return *slot;
-  const int number = ordinal(gpu);
-  if (number < 0 || number >= there_)
-    throw HardwareError{
-        fmt::format("'{}' is CUDA device {}; this machine has {}", topology_.memory(gpu).name, number, there_)};
-  try {
-    slot = std::make_unique<cuda::Device>(number);
-  } catch (const cuda::CudaError& error) {
-    throw HardwareError{error.what()};
-  }
-  return *slot;
-}
-
-/// Opens direct access for every pair of devices that the plan copies between.
-void CudaExecutor::State::open_peers(const Plan& plan) {
-  for (const Queue& queue : plan.queues) {
-    if (queue.kind != Queue::Kind::copy || topology_.is_host(queue.src) || topology_.is_host(queue.dst)) continue;
-    if (queue.src == queue.dst) continue;
-    const int src = device(queue.src).ordinal(), dst = device(queue.dst).ordinal();
-    for (const auto& [user, owner] : {std::pair{src, dst}, std::pair{dst, src}}) {
-      if (peers_.contains({user, owner})) continue;
-      if (!cuda::open_peer_access(user, owner))
-        throw HardwareError{fmt::format(
-            "CUDA device {} has no peer access to device {}, but the topology '{}' routes copies between them", user,
-            owner, topology_.name())};
-      peers_[{user, owner}] = true;
-    }
-  }
-}
-
-void CudaExecutor::State::refuse(const Plan& plan, MemoryId gpu, std::int64_t available) const {
-  const std::int64_t bytes = plan.peak_bytes[gpu.index()];
-  const double capacity = topology_.memory(gpu).capacity.value_or(Bytes{static_cast<double>(bytes)}).value;
-  throw MemoryShortage{
-      fmt::format("the plan needs {} for tiles in {}, which has {} free; --set memory-fraction={:.2f} would fit",
-                  gigabytes(bytes), plan.memories[gpu.index()], gigabytes(available),
-                  std::floor(90 * static_cast<double>(available) / capacity) / 100)};
-}
-
-void CudaExecutor::State::reserve_arenas(const Plan& plan) {
-  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m) {
-    const std::int64_t bytes = plan.peak_bytes[m];
-    if (bytes == 0 || topology_.is_host(MemoryId{m})) continue;
-    cuda::Device& d = device(MemoryId{m});
-    if (bytes <= d.arena_bytes()) continue;
-    const std::int64_t available = d.available_bytes();
-    if (bytes > available || !d.reserve(bytes)) refuse(plan, MemoryId{m}, available);
-  }
-}
-
-/// Before an arena leaves nothing for the streams of the plan.
-void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu, std::size_t compute_streams) {
-  cuda::Device& d = device(gpu);
-  if (compute_streams <= d.compute_streams()) return;
-  const std::int64_t room = d.room_for_tiles(compute_streams);
-  if (plan.peak_bytes[gpu.index()] > room) refuse(plan, gpu, room);
-}
-
-void CudaExecutor::State::reserve_host(const Plan& plan) {
-  std::int64_t bytes = 0;
-  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
-    if (topology_.is_host(MemoryId{m})) bytes += plan.peak_bytes[m];
-  host_arena_.reserve(bytes);
-}
-
-/// And arenas, once it is known that both fit.
-void CudaExecutor::State::open_streams(CudaPlan& made) {
-  std::vector<std::array<std::size_t, 2>> slots(topology_.memories().size());  // by memory: copy, compute
-  for (const auto& stream : made.program.streams) {
-    std::size_t& count = slots[stream.device.index()][stream.compute ? 1 : 0];
-    count = std::max(count, static_cast<std::size_t>(stream.slot) + 1);
-  }
-  for (std::size_t m = 0; m < slots.size(); ++m)
-    if (slots[m][1] > 0) check_room(made.plan, MemoryId{m}, slots[m][1]);
-  reserve_arenas(made.plan);
-  for (std::size_t m = 0; m < slots.size(); ++m)
-    if (slots[m][0] + slots[m][1] > 0) device(MemoryId{m}).open_streams(slots[m][1], slots[m][0]);
-  for (const auto& stream : made.program.streams) {
-    cuda::Device& d = device(stream.device);
-    const auto slot = static_cast<std::size_t>(stream.slot);
-    made.ordinals.push_back(d.ordinal());
-    made.streams.push_back(stream.compute ? d.compute_stream(slot) : d.copy_stream(slot));
-    made.handles.push_back(stream.compute ? d.handle(slot) : nullptr);
-    made.scalars.push_back(stream.compute ? d.scalar(slot) : nullptr);
-  }
-}
-
-std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
-  validate(plan, topology_);
-  require_kernels(plan);
-  auto made = std::make_shared<CudaPlan>(plan, cuda::stream_program(plan, topology_));
-  open_peers(plan);
-  open_streams(*made);
-  reserve_host(plan);
-  made->create_events();
-  pool_.grow(made->program.issuers.size());
-  return made;
-}
-
-std::byte* CudaExecutor::State::start_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const {
-  const bool on_host = topology_.is_host(buffer.memory);
-  if (buffer.kind == Buffer::Kind::tile)
-    return (on_host ? host_arena_.data() : devices_[buffer.memory.index()]->arena()) + buffer.offset;
-  const auto which = static_cast<std::size_t>(buffer.kind);
-  void* const pointer = std::array{matrices.a_in(buffer.memory), matrices.b_in(buffer.memory), matrices.c}[which];
-  const auto device = on_host ? std::nullopt : std::optional{ordinal(buffer.memory)};
-  if (buffer.rows > 0 && buffer.cols > 0)
-    cuda::check_place("ABC"[which], pointer, device, plan.memories[buffer.memory.index()]);
-  return static_cast<std::byte*>(pointer) + buffer.offset;
-}
-
-void CudaExecutor::State::poison(const Plan& plan) const {
-  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
-    if (devices_[m] && plan.peak_bytes[m] > 0) devices_[m]->fill_arena(nan_byte, plan.peak_bytes[m]);
-}
-
-CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,
-                                      bool lasting, cuda::Tracer* tracer) {
-  reserve_arenas(plan.plan);
-  if (options_.poison) poison(plan.plan);
-  std::vector<std::byte*> starts;
-  starts.reserve(plan.plan.buffers.size());
-  for (const Buffer& buffer : plan.plan.buffers) starts.push_back(start_of(buffer, plan.plan, matrices));
-  if (!pageable.any()) {
-    if (lasting && plan.plan.graph)
-      if (const auto times = cuda::run_as_graph(plan, starts, device(plan.plan.devices.front()), tracer)) return *times;
-    return cuda::PlanRun{plan, starts, tracer}.run(pool_);
-  }
-  std::vector<int> ordinals;
-  for (std::size_t m = 0; m < topology_.memories().size(); ++m)
-    ordinals.push_back(topology_.is_gpu(MemoryId{m}) ? ordinal(MemoryId{m}) : -1);
-  cuda::StagedCopies staged{staging_, plan.plan, pageable, starts, ordinals};
-  return cuda::PlanRun{plan, starts, tracer, &staged}.run(pool_);
-}
-
-cuda::Tracer& CudaExecutor::State::tracer() {
-  if (tracer_) return *tracer_;
-  std::string why;
-  if (options_.trace != CudaTrace::events) tracer_ = cuda::make_cupti_tracer(why);
-  if (!tracer_ && options_.trace == CudaTrace::cupti) throw HardwareError{why};
-  if (!tracer_) tracer_ = cuda::make_event_tracer();
-  return *tracer_;
-}
 
 CudaExecutor::CudaExecutor(Topology topology, CudaOptions options)
     : state_{std::make_unique<State>(std::move(topology), std::move(options))} {}
@@ -233,14 +14,7 @@ CudaExecutor::CudaExecutor(Topology topology, CudaOptions options)
 CudaExecutor::~CudaExecutor() = default;
 
 void CudaExecutor::reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) {
-  for (const MemoryId gpu : gpus) {
-    cuda::Device& device = state_->device(gpu);
-    const std::int64_t available = device.available_bytes();
-    if (bytes > available || !device.reserve(bytes))
-      throw InputError{fmt::format("{} cannot be reserved in '{}', which has {} free", gigabytes(bytes),
-                                   state_->topology_.memory(gpu).name, gigabytes(available))};
-    device.open_streams(static_cast<std::size_t>(compute_streams), 0);
-  }
+  state_->reserve(gpus, bytes, compute_streams);
 }
 
 std::int64_t CudaExecutor::room_for_tiles(MemoryId gpu, int compute_streams) {
@@ -254,6 +28,7 @@ std::int64_t CudaExecutor::room_for_tiles(MemoryId gpu, int compute_streams) {
 std::shared_ptr<CudaPlan> CudaExecutor::prepare(const Plan& plan) { return state_->prepare(plan); }
 
 CudaRunTimes CudaExecutor::run_single(CudaPlan& plan, const Matrices& matrices, bool own_stream) {
+  state_->wait();
   return cuda::run_single(plan, state_->device(plan.plan.devices.front()), matrices, own_stream);
 }
 
@@ -262,6 +37,14 @@ CudaRunTimes CudaExecutor::run(CudaPlan& plan, const Matrices& matrices, cuda::P
   if (state_->tracer_) state_->tracer_->pause();
   return state_->run(plan, matrices, pageable, lasting, nullptr);
 }
+
+CudaRunTimes CudaExecutor::submit(CudaPlan& plan, const Matrices& matrices,
+                                  std::span<const cuda::StreamOnDevice> callers, bool lasting) {
+  if (state_->tracer_) state_->tracer_->pause();
+  return state_->submit(plan, matrices, callers, lasting);
+}
+
+void CudaExecutor::wait() { state_->wait(); }
 
 Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices, CudaRunTimes* times) {
   cuda::Tracer& tracer = state_->tracer();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/run/pending_work.hpp"
 #include "backends/cuda/run/staging_chunks.hpp"
 #include "backends/executor.hpp"
 #include "model/machine/topology.hpp"
@@ -64,6 +65,17 @@ class CudaExecutor final : public Executor {
   /// may a run be a graph: its copies fail where memory has been freed, whatever has the same address since.
   CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable = {},
                    bool lasting = false);
+
+  /// Hands a bound plan over and returns, within `CudaRunTimes::wall` seconds: the run comes after all that `callers`
+  /// hold now and after earlier runs, and what `callers` are given next comes after it. Matrices on hosts are
+  /// page-locked; all stay as they are, and the plan lives, until the run is over. `lasting` as for `run`. Throws what
+  /// `run` throws, but a copy or a kernel that fails later is told by `wait` or the next run. All other members wait
+  /// first for what was handed over.
+  CudaRunTimes submit(CudaPlan& plan, const Matrices& matrices, std::span<const cuda::StreamOnDevice> callers,
+                      bool lasting = false);
+
+  /// Waits for all runs that were handed over. Throws CudaError when one failed.
+  void wait();
 
   /// Runs a bound plan of one kernel whose operands are all matrices (plan/single_kernel.hpp) from the calling thread,
   /// in the legacy default stream of its GPU, or, where `own_stream` is set, in one of the executor's. Matrices are not

@@ -39,6 +39,11 @@ Device::~Device() {
   cudaSetDevice(before);
 }
 
+void Device::wait() const {
+  const DeviceScope scope{ordinal_};
+  if (cudaDeviceSynchronize() != cudaSuccess) cudaGetLastError();
+}
+
 bool Device::reserve(std::int64_t bytes) {
   if (bytes <= arena_bytes_) return true;
   const DeviceScope scope{ordinal_};

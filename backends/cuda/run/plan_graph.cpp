@@ -17,6 +17,15 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 // A graph takes some 10 us an operation to make, and memory of the device.
 constexpr std::size_t most_operations = 100'000;
 
+bool may_be_graph(const CudaPlan& plan) {
+  const std::size_t ops = plan.plan.ops.size();
+  return ops > 0 && ops <= most_operations;
+}
+
+GraphValues values_of(const CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device) {
+  return {buffers, plan.plan.problem.alpha, plan.plan.problem.beta, device.arena_number()};
+}
+
 /// What copies of a graph read and write has to stay where it is, which nobody says of ordinary memory.
 bool all_locked(const std::vector<std::byte*>& buffers) {
   return std::ranges::all_of(buffers, [](const std::byte* start) {
@@ -42,11 +51,22 @@ CudaRunTimes PlanGraph::run() const {
   if (tracer_) tracer_->start();
   const auto start = Clock::now();
   graph_.launch();
-  CudaRunTimes times;
-  times.issue = since(start);
-  times.issue_per_op = times.issue / static_cast<double>(ops_);
+  CudaRunTimes times = times_of_issue(since(start));
   graph_.wait();
   times.wall = since(start);
+  return times;
+}
+
+CudaRunTimes PlanGraph::hand_over() {
+  const auto start = Clock::now();
+  graph_.hand_over();
+  return times_of_issue(since(start));
+}
+
+CudaRunTimes PlanGraph::times_of_issue(double seconds) const {
+  CudaRunTimes times;
+  times.wall = times.issue = seconds;
+  times.issue_per_op = seconds / static_cast<double>(ops_);
   times.as_graph = true;
   return times;
 }
@@ -66,16 +86,21 @@ PlanGraph* RepeatedRuns::next(CudaPlan& plan, GraphValues values) {
   return graph_.get();
 }
 
+PlanGraph* graph_of_run(CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device) {
+  if (!may_be_graph(plan)) return nullptr;
+  const DeviceScope scope{device.ordinal()};
+  return plan.runs.next(plan, values_of(plan, buffers, device));
+}
+
 std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device,
                                          Tracer* tracer) {
-  const std::size_t ops = plan.plan.ops.size();
-  if (ops == 0 || ops > most_operations || (tracer && !(tracer->traces_graphs() && all_locked(buffers))))
-    return std::nullopt;
   const DeviceScope scope{device.ordinal()};
-  GraphValues values{buffers, plan.plan.problem.alpha, plan.plan.problem.beta, device.arena_number()};
-  if (tracer) return PlanGraph{plan, std::move(values), tracer}.run();
-  const PlanGraph* const graph = plan.runs.next(plan, std::move(values));
-  return graph ? std::optional{graph->run()} : std::nullopt;
+  if (!tracer) {
+    const PlanGraph* const graph = graph_of_run(plan, buffers, device);
+    return graph ? std::optional{graph->run()} : std::nullopt;
+  }
+  if (!may_be_graph(plan) || !tracer->traces_graphs() || !all_locked(buffers)) return std::nullopt;
+  return PlanGraph{plan, values_of(plan, buffers, device), tracer}.run();
 }
 
 }  // namespace tilerail::cuda

@@ -32,7 +32,12 @@ class PlanGraph {
   /// Runs everything, waits for it, and returns the times. Throws CudaError.
   CudaRunTimes run() const;
 
+  /// Hands everything over to the plan's first stream, and returns the times until then. Throws CudaError.
+  CudaRunTimes hand_over();
+
  private:
+  CudaRunTimes times_of_issue(double seconds) const;
+
   GraphValues values_;
   Tracer* tracer_;
   StreamGraph graph_;
@@ -52,9 +57,12 @@ class RepeatedRuns {
   std::unique_ptr<PlanGraph> graph_;
 };
 
+/// The graph of a run that is just like the one before; null where its operations are to be handed over one by one.
+/// `buffers`: where each buffer of the plan starts; `device`: where it runs. Throws CudaError.
+PlanGraph* graph_of_run(CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device);
+
 /// Runs the plan as a graph where it is to be one: traced runs where the tracer traces graphs, others that are just
-/// like the one before. Else nothing. `buffers`: where each buffer of the plan starts; `device`: where it runs. Throws
-/// CudaError.
+/// like the one before. Else nothing. Throws CudaError.
 std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device,
                                          Tracer* tracer);
 

@@ -25,8 +25,21 @@ PlanRun::PlanRun(CudaPlan& plan, std::span<std::byte* const> buffers, Tracer* tr
 
 CudaRunTimes PlanRun::run(IssuerPool& pool) {
   if (tracer_) tracer_->start();
+  return on_all_issuers(pool, true);
+}
+
+CudaRunTimes PlanRun::hand_over(IssuerPool& pool) {
+  if (plan_.plan.ops.size() > 1) return on_all_issuers(pool, false);
   const auto start = Clock::now();
-  pool.run(progress_.size(), [this](std::size_t issuer) { issue_all(issuer); });
+  record();
+  CudaRunTimes times;
+  times.wall = times.issue = times.issue_per_op = seconds(Clock::now() - start);
+  return times;
+}
+
+CudaRunTimes PlanRun::on_all_issuers(IssuerPool& pool, bool waited_for) {
+  const auto start = Clock::now();
+  pool.run(progress_.size(), [&](std::size_t issuer) { issue_all(issuer, waited_for); });
   if (staged_ && !failed_) staged_->finish();
   CudaRunTimes times;
   times.wall = seconds(Clock::now() - start);
@@ -40,14 +53,14 @@ CudaRunTimes PlanRun::run(IssuerPool& pool) {
   return times;
 }
 
-void PlanRun::issue_all(std::size_t issuer) noexcept {
+void PlanRun::issue_all(std::size_t issuer, bool waited_for) noexcept {
   std::optional<OpId> current;
   try {
     const auto start = Clock::now();
     const double waited = issue_steps(issuer, current);
     progress_[issuer].issue_seconds = seconds(Clock::now() - start) - waited;
     current.reset();
-    wait_for_streams(issuer);
+    if (waited_for) wait_for_streams(issuer);
   } catch (const Abandoned&) {
   } catch (const std::exception& error) {
     fail(current, error.what());

@@ -28,6 +28,10 @@ class PlanRun {
   /// everything that was issued has ended.
   CudaRunTimes run(IssuerPool& pool);
 
+  /// Issues everything, a single operation from the calling thread, and returns the times until then. Throws like
+  /// `run`.
+  CudaRunTimes hand_over(IssuerPool& pool);
+
   /// Hands everything over from the calling thread and returns, for streams of one device that are being recorded.
   /// Throws CudaError naming the operation that failed.
   void record();
@@ -39,7 +43,8 @@ class PlanRun {
     double issue_seconds = 0;
   };
 
-  void issue_all(std::size_t issuer) noexcept;
+  CudaRunTimes on_all_issuers(IssuerPool& pool, bool waited_for);
+  void issue_all(std::size_t issuer, bool waited_for) noexcept;
   double issue_steps(std::size_t issuer, std::optional<OpId>& current);
   void wait_for_streams(std::size_t issuer);
   double issue_step(const StreamProgram::Step& step);

@@ -3,7 +3,6 @@
 #include <deque>
 
 #include "backends/cuda/run/cuda_check.hpp"
-#include "backends/cuda/run/timed_event.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -49,10 +48,19 @@ StreamGraph::StreamGraph(std::span<const cudaStream_t> streams, const std::funct
   }
 }
 
-StreamGraph::~StreamGraph() { cudaGraphExecDestroy(made_); }
+StreamGraph::~StreamGraph() {
+  if (end_) cudaEventSynchronize(*end_);
+  cudaGraphExecDestroy(made_);
+}
 
 void StreamGraph::launch() const { check(cudaGraphLaunch(made_, first_), "launching a graph"); }
 
 void StreamGraph::wait() const { check(cudaStreamSynchronize(first_), "an operation of a graph"); }
+
+void StreamGraph::hand_over() {
+  if (!end_) end_ = std::make_unique<PlainEvent>();
+  launch();
+  check(cudaEventRecord(*end_, first_), "recording an event");
+}
 
 }  // namespace tilerail::cuda

@@ -3,7 +3,10 @@
 #include <cuda_runtime_api.h>
 
 #include <functional>
+#include <memory>
 #include <span>
+
+#include "backends/cuda/run/timed_event.hpp"
 
 namespace tilerail::cuda {
 
@@ -22,10 +25,13 @@ class StreamGraph {
   void launch() const;
   /// Until that has ended. Throws CudaError.
   void wait() const;
+  /// The same for a launch that nobody waits for: the graph lives until it has ended. Throws CudaError.
+  void hand_over();
 
  private:
   cudaStream_t first_;
   cudaGraphExec_t made_ = nullptr;
+  std::unique_ptr<PlainEvent> end_;  // of what was handed over last
 };
 
 }  // namespace tilerail::cuda

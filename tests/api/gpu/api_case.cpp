@@ -57,9 +57,9 @@ void ApiCase::call_typed(Context& context, const GemmOptions& options) {
        p.lda, b->data<Element>(), p.ldb, static_cast<Scalar>(p.beta), c->data<Element>(), p.ldc, options);
 }
 
-void ApiCase::call(Context& context, void* stream, GemmTimes* times) {
+void ApiCase::call(Context& context, void* stream, GemmTimes* times, bool wait) {
   GemmOptions options;
-  options.stream = stream, options.times = times;
+  options.stream = stream, options.times = times, options.wait = wait;
   switch (problem.dtype) {
     case DType::f64:
       return call_typed<double, double>(context, options);

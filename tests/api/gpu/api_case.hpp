@@ -20,7 +20,7 @@ class ApiCase {
   /// `problem` as `checked` returns it; its places are not used. C is poisoned when beta == 0.
   ApiCase(const GemmProblem& problem, Where a, Where b, Where c, std::uint64_t seed);
 
-  void call(Context& context, void* stream = nullptr, GemmTimes* times = nullptr);
+  void call(Context& context, void* stream = nullptr, GemmTimes* times = nullptr, bool wait = true);
 
   /// "" when every element of C is within its bound and nothing else was written, else what is wrong. With `steps`
   /// products along k, and u_s of the sums (f64, else f32) and u of the dtype,

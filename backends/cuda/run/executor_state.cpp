@@ -1,0 +1,229 @@
+#include "backends/cuda/run/executor_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "backends/cuda/run/check_place.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/peer_access.hpp"
+#include "backends/cuda/run/plan_run.hpp"
+#include "model/base/error.hpp"
+#include "model/base/memory_shortage.hpp"
+#include "plan/validate.hpp"
+
+namespace tilerail {
+namespace {
+
+constexpr int nan_byte = 0xFF;  // a number whose bytes are all 0xFF is a NaN, in every dtype
+
+std::string gigabytes(std::int64_t bytes) { return fmt::format("{:.2f} GB", 1e-9 * static_cast<double>(bytes)); }
+
+}  // namespace
+
+CudaExecutor::State::State(Topology topology, CudaOptions options)
+    : topology_{std::move(topology)}, options_{std::move(options)}, there_{cuda::device_count()} {
+  if (there_ == 0) throw HardwareError{"this machine has no CUDA device, or no driver for it"};
+  if (!options_.ordinals.empty() && options_.ordinals.size() != topology_.gpus().size())
+    throw InputError{fmt::format("{} CUDA devices given for the {} GPUs of '{}'", options_.ordinals.size(),
+                                 topology_.gpus().size(), topology_.name())};
+  devices_.resize(topology_.memories().size());
+}
+
+int CudaExecutor::State::ordinal(MemoryId gpu) const {
+  if (options_.ordinals.empty()) return topology_.memory(gpu).device;
+  for (std::size_t i = 0; i < options_.ordinals.size(); ++i)
+    if (topology_.gpus()[i] == gpu) return options_.ordinals[i];
+  throw InputError{fmt::format("'{}' is no GPU", topology_.memory(gpu).name)};
+}
+
+cuda::Device& CudaExecutor::State::device(MemoryId gpu) {
+  auto& slot = devices_[gpu.index()];
+  if (slot) return *slot;
+  const int number = ordinal(gpu);
+  if (number < 0 || number >= there_)
+    throw HardwareError{
+        fmt::format("'{}' is CUDA device {}; this machine has {}", topology_.memory(gpu).name, number, there_)};
+  try {
+    slot = std::make_unique<cuda::Device>(number);
+  } catch (const cuda::CudaError& error) {
+    throw HardwareError{error.what()};
+  }
+  return *slot;
+}
+
+/// Opens direct access for every pair of devices that the plan copies between.
+void CudaExecutor::State::open_peers(const Plan& plan) {
+  for (const Queue& queue : plan.queues) {
+    if (queue.kind != Queue::Kind::copy || topology_.is_host(queue.src) || topology_.is_host(queue.dst)) continue;
+    if (queue.src == queue.dst) continue;
+    const int src = device(queue.src).ordinal(), dst = device(queue.dst).ordinal();
+    for (const auto& [user, owner] : {std::pair{src, dst}, std::pair{dst, src}}) {
+      if (peers_.contains({user, owner})) continue;
+      if (!cuda::open_peer_access(user, owner))
+        throw HardwareError{fmt::format(
+            "CUDA device {} has no peer access to device {}, but the topology '{}' routes copies between them", user,
+            owner, topology_.name())};
+      peers_[{user, owner}] = true;
+    }
+  }
+}
+
+void CudaExecutor::State::refuse(const Plan& plan, MemoryId gpu, std::int64_t available) const {
+  const std::int64_t bytes = plan.peak_bytes[gpu.index()];
+  const double capacity = topology_.memory(gpu).capacity.value_or(Bytes{static_cast<double>(bytes)}).value;
+  throw MemoryShortage{
+      fmt::format("the plan needs {} for tiles in {}, which has {} free; --set memory-fraction={:.2f} would fit",
+                  gigabytes(bytes), plan.memories[gpu.index()], gigabytes(available),
+                  std::floor(90 * static_cast<double>(available) / capacity) / 100)};
+}
+
+void CudaExecutor::State::reserve_arenas(const Plan& plan) {
+  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m) {
+    const std::int64_t bytes = plan.peak_bytes[m];
+    if (bytes == 0 || topology_.is_host(MemoryId{m})) continue;
+    cuda::Device& d = device(MemoryId{m});
+    if (bytes <= d.arena_bytes()) continue;
+    pending_.wait();
+    const std::int64_t available = d.available_bytes();
+    if (bytes > available || !d.reserve(bytes)) refuse(plan, MemoryId{m}, available);
+  }
+}
+
+void CudaExecutor::State::reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams) {
+  pending_.wait();
+  for (const MemoryId gpu : gpus) {
+    cuda::Device& d = device(gpu);
+    const std::int64_t available = d.available_bytes();
+    if (bytes > available || !d.reserve(bytes))
+      throw InputError{fmt::format("{} cannot be reserved in '{}', which has {} free", gigabytes(bytes),
+                                   topology_.memory(gpu).name, gigabytes(available))};
+    d.open_streams(static_cast<std::size_t>(compute_streams), 0);
+  }
+}
+
+/// Before an arena leaves nothing for the streams of the plan.
+void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu, std::size_t compute_streams) {
+  cuda::Device& d = device(gpu);
+  if (compute_streams <= d.compute_streams()) return;
+  const std::int64_t room = d.room_for_tiles(compute_streams);
+  if (plan.peak_bytes[gpu.index()] > room) refuse(plan, gpu, room);
+}
+
+void CudaExecutor::State::reserve_host(const Plan& plan) {
+  std::int64_t bytes = 0;
+  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
+    if (topology_.is_host(MemoryId{m})) bytes += plan.peak_bytes[m];
+  if (bytes > 0) pending_.wait();
+  host_arena_.reserve(bytes);
+}
+
+/// And arenas, once it is known that both fit.
+void CudaExecutor::State::open_streams(CudaPlan& made) {
+  std::vector<std::array<std::size_t, 2>> slots(topology_.memories().size());  // by memory: copy, compute
+  for (const auto& stream : made.program.streams) {
+    std::size_t& count = slots[stream.device.index()][stream.compute ? 1 : 0];
+    count = std::max(count, static_cast<std::size_t>(stream.slot) + 1);
+  }
+  for (std::size_t m = 0; m < slots.size(); ++m)
+    if (slots[m][1] > 0) check_room(made.plan, MemoryId{m}, slots[m][1]);
+  reserve_arenas(made.plan);
+  for (std::size_t m = 0; m < slots.size(); ++m)
+    if (slots[m][0] + slots[m][1] > 0) device(MemoryId{m}).open_streams(slots[m][1], slots[m][0]);
+  for (const auto& stream : made.program.streams) {
+    cuda::Device& d = device(stream.device);
+    const auto slot = static_cast<std::size_t>(stream.slot);
+    made.ordinals.push_back(d.ordinal());
+    made.streams.push_back(stream.compute ? d.compute_stream(slot) : d.copy_stream(slot));
+    made.handles.push_back(stream.compute ? d.handle(slot) : nullptr);
+    made.scalars.push_back(stream.compute ? d.scalar(slot) : nullptr);
+  }
+}
+
+std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
+  validate(plan, topology_);
+  require_kernels(plan);
+  auto made = std::make_shared<CudaPlan>(plan, cuda::stream_program(plan, topology_));
+  open_peers(plan);
+  open_streams(*made);
+  reserve_host(plan);
+  made->create_events();
+  pool_.grow(made->program.issuers.size());
+  return made;
+}
+
+std::byte* CudaExecutor::State::start_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const {
+  const bool on_host = topology_.is_host(buffer.memory);
+  if (buffer.kind == Buffer::Kind::tile)
+    return (on_host ? host_arena_.data() : devices_[buffer.memory.index()]->arena()) + buffer.offset;
+  const auto which = static_cast<std::size_t>(buffer.kind);
+  void* const pointer = std::array{matrices.a_in(buffer.memory), matrices.b_in(buffer.memory), matrices.c}[which];
+  const auto device = on_host ? std::nullopt : std::optional{ordinal(buffer.memory)};
+  if (buffer.rows > 0 && buffer.cols > 0)
+    cuda::check_place("ABC"[which], pointer, device, plan.memories[buffer.memory.index()]);
+  return static_cast<std::byte*>(pointer) + buffer.offset;
+}
+
+std::vector<std::byte*> CudaExecutor::State::starts_of(const Plan& plan, const Matrices& matrices) const {
+  std::vector<std::byte*> starts;
+  starts.reserve(plan.buffers.size());
+  for (const Buffer& buffer : plan.buffers) starts.push_back(start_of(buffer, plan, matrices));
+  return starts;
+}
+
+void CudaExecutor::State::poison(const Plan& plan) const {
+  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
+    if (devices_[m] && plan.peak_bytes[m] > 0) devices_[m]->fill_arena(nan_byte, plan.peak_bytes[m]);
+}
+
+CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,
+                                      bool lasting, cuda::Tracer* tracer) {
+  pending_.wait();
+  reserve_arenas(plan.plan);
+  if (options_.poison) poison(plan.plan);
+  const std::vector<std::byte*> starts = starts_of(plan.plan, matrices);
+  if (!pageable.any()) {
+    if (lasting && plan.plan.graph)
+      if (const auto times = cuda::run_as_graph(plan, starts, device(plan.plan.devices.front()), tracer)) return *times;
+    return cuda::PlanRun{plan, starts, tracer}.run(pool_);
+  }
+  std::vector<int> ordinals;
+  for (std::size_t m = 0; m < topology_.memories().size(); ++m)
+    ordinals.push_back(topology_.is_gpu(MemoryId{m}) ? ordinal(MemoryId{m}) : -1);
+  cuda::StagedCopies staged{staging_, plan.plan, pageable, starts, ordinals};
+  return cuda::PlanRun{plan, starts, tracer, &staged}.run(pool_);
+}
+
+CudaRunTimes CudaExecutor::State::submit(CudaPlan& plan, const Matrices& matrices,
+                                         std::span<const cuda::StreamOnDevice> callers, bool lasting) {
+  reserve_arenas(plan.plan);
+  const std::vector<std::byte*> starts = starts_of(plan.plan, matrices);
+  std::vector<cuda::StreamOnDevice> streams;
+  for (std::size_t s = 0; s < plan.streams.size(); ++s) streams.push_back({plan.ordinals[s], plan.streams[s]});
+  try {
+    cuda::PlanGraph* const graph =
+        lasting && plan.plan.graph ? cuda::graph_of_run(plan, starts, device(plan.plan.devices.front())) : nullptr;
+    if (graph) streams.resize(1);  // a graph runs in the first
+    pending_.begin(streams, callers);
+    const CudaRunTimes times = graph ? graph->hand_over() : cuda::PlanRun{plan, starts, nullptr}.hand_over(pool_);
+    pending_.end(streams, callers);
+    return times;
+  } catch (...) {  // no part of it is left running that nobody knows of
+    for (const auto& opened : devices_)
+      if (opened) opened->wait();
+    throw;
+  }
+}
+
+cuda::Tracer& CudaExecutor::State::tracer() {
+  if (tracer_) return *tracer_;
+  std::string why;
+  if (options_.trace != CudaTrace::events) tracer_ = cuda::make_cupti_tracer(why);
+  if (!tracer_ && options_.trace == CudaTrace::cupti) throw HardwareError{why};
+  if (!tracer_) tracer_ = cuda::make_event_tracer();
+  return *tracer_;
+}
+
+}  // namespace tilerail

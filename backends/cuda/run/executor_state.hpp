@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "backends/cuda/run/cuda_executor.hpp"
+#include "backends/cuda/run/cuda_plan.hpp"
+#include "backends/cuda/run/device.hpp"
+#include "backends/cuda/run/host_arena.hpp"
+#include "backends/cuda/run/issuer_pool.hpp"
+#include "backends/cuda/run/pending_work.hpp"
+#include "backends/cuda/run/staged_copies.hpp"
+#include "backends/cuda/run/tracer.hpp"
+
+namespace tilerail {
+
+/// What an executor owns: devices and their memory, the threads that issue, and the work that nobody has waited for.
+class CudaExecutor::State {
+ public:
+  State(Topology topology, CudaOptions options);
+
+  int ordinal(MemoryId gpu) const;
+  cuda::Device& device(MemoryId gpu);
+  void reserve(std::span<const MemoryId> gpus, std::int64_t bytes, int compute_streams);
+  void reserve_host(const Plan& plan);
+  void reserve_arenas(const Plan& plan);
+  std::shared_ptr<CudaPlan> prepare(const Plan& plan);
+  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable, bool lasting,
+                   cuda::Tracer* tracer);
+  CudaRunTimes submit(CudaPlan& plan, const Matrices& matrices, std::span<const cuda::StreamOnDevice> callers,
+                      bool lasting);
+  void wait() { pending_.wait(); }
+  cuda::Tracer& tracer();
+
+  Topology topology_;
+  CudaOptions options_;
+  Matrices matrices_;
+  std::unique_ptr<cuda::Tracer> tracer_;
+  std::shared_ptr<CudaPlan> last_;  // of execute()
+
+ private:
+  void open_peers(const Plan& plan);
+  [[noreturn]] void refuse(const Plan& plan, MemoryId gpu, std::int64_t available) const;
+  void check_room(const Plan& plan, MemoryId gpu, std::size_t compute_streams);
+  void open_streams(CudaPlan& made);
+  std::byte* start_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const;
+  std::vector<std::byte*> starts_of(const Plan& plan, const Matrices& matrices) const;
+  void poison(const Plan& plan) const;
+
+  int there_;
+  std::vector<std::unique_ptr<cuda::Device>> devices_;  // by MemoryId
+  std::map<std::pair<int, int>, bool> peers_;
+  cuda::HostArena host_arena_;
+  cuda::StagingMemory staging_;
+  cuda::IssuerPool pool_;
+  cuda::PendingWork pending_;  // is waited for before the rest goes
+};
+
+}  // namespace tilerail

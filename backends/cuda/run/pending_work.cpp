@@ -1,0 +1,64 @@
+#include "backends/cuda/run/pending_work.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "backends/cuda/run/cuda_check.hpp"
+
+namespace tilerail::cuda {
+
+PendingWork::~PendingWork() {
+  for (const Mark& mark : ends_) cudaEventSynchronize(*mark.event);
+}
+
+PendingWork::Mark PendingWork::mark(const StreamOnDevice& place) {
+  const DeviceScope scope{place.device};
+  const auto spare =
+      std::find_if(spare_.begin(), spare_.end(), [&](const Mark& m) { return m.device == place.device; });
+  Mark made{place.device, nullptr};
+  if (spare != spare_.end()) {
+    made = std::move(*spare);
+    spare_.erase(spare);
+  } else {
+    made.event = std::make_unique<PlainEvent>();
+  }
+  check(cudaEventRecord(*made.event, place.stream), "recording an event");
+  return made;
+}
+
+void PendingWork::follow(std::span<const StreamOnDevice> streams, std::span<const Mark> marks) {
+  for (const StreamOnDevice& place : streams) {
+    const DeviceScope scope{place.device};
+    for (const Mark& mark : marks) check(cudaStreamWaitEvent(place.stream, *mark.event, 0), "waiting for an event");
+  }
+}
+
+void PendingWork::put_back(std::vector<Mark> marks) {
+  spare_.insert(spare_.end(), std::make_move_iterator(marks.begin()), std::make_move_iterator(marks.end()));
+}
+
+void PendingWork::begin(std::span<const StreamOnDevice> streams, std::span<const StreamOnDevice> callers) {
+  std::vector<Mark> before;
+  for (const StreamOnDevice& caller : callers) before.push_back(mark(caller));
+  follow(streams, before);
+  follow(streams, ends_);
+  put_back(std::move(before));
+}
+
+void PendingWork::end(std::span<const StreamOnDevice> streams, std::span<const StreamOnDevice> callers) {
+  std::vector<Mark> ends;
+  for (const StreamOnDevice& place : streams) ends.push_back(mark(place));
+  follow(callers, ends);
+  put_back(std::exchange(ends_, std::move(ends)));
+}
+
+void PendingWork::wait() {
+  cudaError_t worst = cudaSuccess;
+  for (const Mark& mark : ends_)
+    if (const cudaError_t status = cudaEventSynchronize(*mark.event); status != cudaSuccess) worst = status;
+  put_back(std::exchange(ends_, {}));
+  check(worst, "work that was handed over before");
+}
+
+}  // namespace tilerail::cuda
