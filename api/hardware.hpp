@@ -82,7 +82,8 @@ class Hardware {
   /// streams of `wait_for_caller` hold) and after earlier runs, and what is put there next comes after it. Matrices on
   /// the host are page-locked; the plan and the copies live until the run is over. Throws InputError for a stream that
   /// is being captured.
-  virtual RunSeconds submit(BoundPlan& plan, void* stream, const Matrices& matrices, const Copies& copies) = 0;
+  virtual RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access, const Matrices& matrices,
+                            const Copies& copies) = 0;
   /// Waits for the runs that were handed over. Throws std::runtime_error when one failed.
   virtual void synchronize() = 0;
 

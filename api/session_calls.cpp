@@ -168,10 +168,10 @@ RunSeconds Session::run(Held& held, void* stream, const Matrices& matrices, cons
   return seconds;
 }
 
-/// Page-locked matrices need no access but that to memory pools, which lasts.
+/// To page-locked matrices the access lasts.
 RunSeconds Session::submit(Held& held, void* stream, const Matrices& matrices, const Copies& copies) {
-  if (!held.single_kernel) hardware_->access(*held.bound, matrices, users(), pageable_);
-  return hardware_->submit(*held.bound, stream, matrices, copies);
+  const auto access = hardware_->access(*held.bound, matrices, users(), pageable_);
+  return hardware_->submit(*held.bound, stream, *access, matrices, copies);
 }
 
 void Session::synchronize() {

@@ -69,7 +69,8 @@ void fit_costs(Context& context) {
              .per_dependency = cost({"record and wait"}),
              .hand_on = std::max(Seconds{0}, cost({"hand on"})),
              .source = "issue"};
-  const GraphCost graph{cost({"graph call"}), cost({"graph copy"}), cost({"graph kernel"}), cost({"graph dependency"})};
+  const GraphCost graph{cost({"graph call"}), cost({"graph copy"}), cost({"graph kernel"}), cost({"graph dependency"}),
+                        cost({"graph of GPUs"})};
   if (graph.per_call > Seconds{0}) d.issue.graph = graph;  // older files have none
 }
 
@@ -158,7 +159,8 @@ void round_off(Topology::Description& d) {
   round_off(d.issue.per_op), round_off(d.issue.per_kernel), round_off(d.issue.per_dependency);
   round_off(d.issue.per_call), round_off(d.issue.hand_on);
   if (GraphCost* const graph = d.issue.graph ? &*d.issue.graph : nullptr)
-    for (Seconds* each : {&graph->per_call, &graph->per_copy, &graph->per_kernel, &graph->per_dependency})
+    for (Seconds* each :
+         {&graph->per_call, &graph->per_copy, &graph->per_kernel, &graph->per_dependency, &graph->between_gpus})
       round_off(*each);
   for (KernelTimes& kernels : d.kernels) {
     round_off(kernels.launch), round_off(kernels.memory_bandwidth);

@@ -26,18 +26,18 @@ IssueClock::IssueClock(const Plan& plan, const Topology& topology)
       kernels_{topology},
       by_shape_{tells_by_shape(topology)},
       thread_(topology.memories().size(),
-              graph_ ? graph_->per_call : topology.description().issue.per_call + plan.runtime.call) {}
+              graph_ ? Seconds{0} : topology.description().issue.per_call + plan.runtime.call),
+      launching_{graph_ ? graph_->per_call : Seconds{0}} {}
 
-bool IssueClock::with_host(const Op& op) const {
-  const Queue& queue = plan_.queue(op.queue);
-  return topology_.is_host(queue.src) || topology_.is_host(queue.dst);
-}
-
-Seconds IssueClock::in_graph(const Op& op, const std::vector<OpId>& waits) const {
-  const bool copies = with_host(op);
-  const auto crosses = [&](OpId other) { return copies || with_host(plan_.op(other)); };
-  return (copies ? graph_->per_copy : graph_->per_kernel) +
-         graph_->per_dependency * static_cast<double>(std::ranges::count_if(waits, crosses));
+Seconds IssueClock::in_graph(const Op& op, const std::vector<OpId>& waits, MemoryId device) {
+  const auto moves = [&](const Op& o) { return plan_.queue(o.queue).src != plan_.queue(o.queue).dst; };
+  const auto crosses = [&](OpId other) {
+    const Op& before = plan_.op(other);
+    return moves(op) || moves(before) || stream_owner(plan_.queue(before.queue), topology_) != device;
+  };
+  launching_ += graph_->per_dependency * static_cast<double>(std::ranges::count_if(waits, crosses));
+  (moves(op) ? launching_ : thread_[device.index()]) += moves(op) ? graph_->per_copy : graph_->per_kernel;
+  return launching_ + thread_[device.index()];
 }
 
 Seconds IssueClock::by_thread(const Op& op, std::size_t waits) {
@@ -54,9 +54,9 @@ Seconds IssueClock::issue(OpId id) {
   const Op& op = plan_.op(id);
   const std::vector<OpId>& waits = waits_.before(id);
   const MemoryId device = stream_owner(plan_.queue(op.queue), topology_);
+  if (graph_) return in_graph(op, waits, device);
   Seconds& thread = thread_[plan_.single_issuer ? 0 : device.index()];
-  thread += graph_ ? in_graph(op, waits) : by_thread(op, waits.size());
-  return thread;
+  return thread += by_thread(op, waits.size());
 }
 
 }  // namespace tilerail

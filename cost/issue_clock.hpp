@@ -10,8 +10,8 @@ namespace tilerail {
 
 /// When host threads hand operations over: one a device, or one for all, each in plan order. A dependency costs where
 /// it is one between streams that an earlier one of the same two does not imply (docs/model.md#simulator). A plan that
-/// is one graph is handed over in the same order at the costs of graphs, where the machine has them; what emulates a
-/// library has that library's threads.
+/// is one graph is handed over in the same order at the costs of graphs, where the machine has them: one host thread
+/// launches it, each device takes its kernels by itself. What emulates a library has that library's threads.
 class IssueClock {
  public:
   IssueClock(const Plan& plan, const Topology& topology);
@@ -21,8 +21,7 @@ class IssueClock {
 
  private:
   Seconds by_thread(const Op& op, std::size_t waits);
-  Seconds in_graph(const Op& op, const std::vector<OpId>& waits) const;
-  bool with_host(const Op& op) const;
+  Seconds in_graph(const Op& op, const std::vector<OpId>& waits, MemoryId device);
 
   const Plan& plan_;
   const Topology& topology_;
@@ -30,7 +29,8 @@ class IssueClock {
   StreamWaits waits_;
   KernelCosts kernels_;
   bool by_shape_;                // whether the machine says what handing over shapes costs
-  std::vector<Seconds> thread_;  // by device
+  std::vector<Seconds> thread_;  // by device: its thread, or the front end that takes the kernels of a graph
+  Seconds launching_{0};         // of a graph: the host's part of it so far
 };
 
 }  // namespace tilerail

@@ -16,12 +16,6 @@ MemoryId stream_owner(const Queue& queue, const Topology& topology) {
   return topology.is_host(queue.src) ? queue.dst : queue.src;
 }
 
-bool has_one_owner(const Plan& plan, const Topology& topology) {
-  return std::ranges::all_of(plan.queues, [&](const Queue& queue) {
-    return stream_owner(queue, topology) == stream_owner(plan.queues.front(), topology);
-  });
-}
-
 std::vector<QueueId> shared_streams(const Plan& plan, const Topology& topology) {
   struct Sender {
     std::optional<OpId> last;

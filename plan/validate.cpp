@@ -271,7 +271,6 @@ void require_fit(const Plan& plan, const Topology& topology) {
   if (std::ranges::any_of(plan.queues, [&](const Queue& q) { return copies(q.src) || copies(q.dst); }) ||
       std::ranges::any_of(plan.buffers, copies, &Buffer::memory))
     throw InputError{fmt::format("plan: a queue or a buffer at '{}'; expected one of the GPUs", copies_name)};
-  if (plan.graph && !has_one_owner(plan, topology)) throw InputError{"plan: graph: of several GPUs; expected false"};
   require_blocks(plan, topology);
   for (const auto* gpus : {&plan.devices, &plan.origin.given})
     for (const MemoryId gpu : *gpus)

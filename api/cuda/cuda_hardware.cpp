@@ -76,15 +76,16 @@ class CudaHardware final : public Hardware {
     const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
     const CudaRunTimes times = executor_->run(static_cast<CudaBoundPlan&>(plan).bound(),
                                               {matrices[0], matrices[1], matrices[2], copies.a, copies.b},
-                                              access_here.copied(), access_here.on_devices());
+                                              access_here.copied(), access_here.allocations());
     return {times.wall, times.issue};
   }
 
-  RunSeconds submit(BoundPlan& plan, void* stream, const Matrices& matrices, const Copies& copies) override {
-    const CudaRunTimes times = executor_->submit(
-        static_cast<CudaBoundPlan&>(plan).bound(),
-        {matrices[0].data, matrices[1].data, matrices[2].data, copies.a, copies.b}, callers(stream, matrices),
-        std::ranges::all_of(matrices, [](const Matrix& matrix) { return !matrix.used() || matrix.location; }));
+  RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access, const Matrices& matrices,
+                    const Copies& copies) override {
+    const Pointers used = access.pointers();
+    const CudaRunTimes times =
+        executor_->submit(static_cast<CudaBoundPlan&>(plan).bound(), {used[0], used[1], used[2], copies.a, copies.b},
+                          callers(stream, matrices), static_cast<const cuda::MatrixAccess&>(access).allocations());
     return {times.wall, times.issue};
   }
 

@@ -69,8 +69,15 @@ bool MatrixAccess::leave_to_threads(std::span<const std::size_t> on_host, std::s
   return false;
 }
 
-bool MatrixAccess::on_devices() const {
-  return std::ranges::all_of(matrices_, [](const api::Matrix& matrix) { return !matrix.used() || matrix.location; });
+std::optional<AllocationIds> MatrixAccess::allocations() const {
+  AllocationIds ids;
+  for (std::size_t i = 0; i < matrices_.size(); ++i) {
+    if (!matrices_[i].used() || matrices_[i].location) continue;
+    const auto id = copies_[i] ? std::nullopt : allocation_of(matrices_[i].data);
+    if (!id) return std::nullopt;
+    ids.push_back(*id);
+  }
+  return ids;
 }
 
 void MatrixAccess::Free::operator()(std::byte* pages) const { std::free(pages); }

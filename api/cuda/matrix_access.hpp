@@ -3,11 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "api/cuda/registrations.hpp"
 #include "api/hardware.hpp"
+#include "backends/cuda/run/cuda_executor.hpp"
 #include "backends/cuda/run/staging_chunks.hpp"
 
 namespace tilerail::cuda {
@@ -26,8 +28,9 @@ class MatrixAccess final : public api::MemoryAccess {
   /// Which matrices are to be copied by threads.
   PageableMatrices copied() const { return copied_; }
 
-  /// Whether no matrix is in host memory, which callers may unlock and free between two calls.
-  bool on_devices() const;
+  /// The allocations of the matrices that lie in host memory, which callers may unlock and free between two calls;
+  /// nothing where one is not known.
+  std::optional<AllocationIds> allocations() const;
 
  private:
   struct Free {

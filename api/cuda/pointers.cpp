@@ -3,7 +3,6 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include <optional>
 #include <vector>
 
 #include "backends/cuda/run/cuda_check.hpp"
@@ -64,6 +63,10 @@ HostMemory host_memory(const api::AddressRange& range) {
   if (!known.contains({range.begin, range.begin + 1}))
     return HostMemory::pinned;  // the answer is about other addresses
   return known.contains(range) ? HostMemory::pinned : HostMemory::mixed;
+}
+
+std::optional<std::uint64_t> allocation_of(const void* data) {
+  return driver_attribute<unsigned long long>(CU_POINTER_ATTRIBUTE_BUFFER_ID, reinterpret_cast<std::uintptr_t>(data));
 }
 
 void allow_pool_access(const void* data, std::span<const int> devices) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "api/page_ranges.hpp"
@@ -18,6 +20,10 @@ int device_of(const void* data);
 
 /// `range` lies on the host and is not empty. Throws CudaError.
 HostMemory host_memory(const api::AddressRange& range);
+
+/// A number of the allocation or registration that host memory belongs to, which no later one of this process has;
+/// nothing where the driver has none. Throws CudaError.
+std::optional<std::uint64_t> allocation_of(const void* data);
 
 /// Lets the devices that can reach its owner reach the stream-ordered pool that `data` was allocated from; does nothing
 /// for other memory. The pool keeps the access. Throws CudaError.

@@ -5,6 +5,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "plan/shared_streams.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -22,6 +24,11 @@ T pop(std::vector<T>& heap) {
   return value;
 }
 
+double between_gpus(const PreparedPlan& prepared) {
+  const GraphCost* const graph = graph_cost(prepared.plan, prepared.topology);
+  return graph ? graph->between_gpus.value : 0;
+}
+
 }  // namespace
 
 PlanRun::PlanRun(const PreparedPlan& prepared, const std::vector<double>& load_factors, std::vector<OpTime>& ops,
@@ -35,10 +42,12 @@ PlanRun::PlanRun(const PreparedPlan& prepared, const std::vector<double>& load_f
       limits_{prepared.plan, prepared.topology},
       room_{prepared.topology.memories().size()},
       without_room_(prepared.topology.memories().size()),
-      hand_on_{prepared.topology.description().issue.hand_on.value},
+      between_engines_{prepared.topology.description().issue.hand_on.value},
+      between_gpus_{between_gpus(prepared)},
       resolution_{prepared.resolution},
       waits_for_{prepared.graph.waits_for()},
       running_(prepared.plan.queues.size()) {
+  for (const Queue& queue : plan_.queues) owners_.push_back(stream_owner(queue, prepared.topology));
   times_ = prepared.issued;
   machine_ = machine(prepared.topology, {copies_.flow_routes(), plan_.queues.size(), resolution_}, *this);
 }
@@ -155,8 +164,8 @@ void PlanRun::finish(OpId id) {
   const bool stays = op.kind == OpKind::copy && queue.src != queue.dst && !limits_.shares_workers(op.queue);
   std::optional<OpId> same_queue;
   for (OpId next : graph_.successors(id)) {
-    if (hands_on(op, plan_.op(next)))  // of what has not started, `start` is the earliest that it can
-      times_[next.index()].start = std::max(times_[next.index()].start, machine_->now() + hand_on_);
+    if (const double later = hand_on(op, plan_.op(next)); later > 0)  // `start` is the earliest that it can start
+      times_[next.index()].start = std::max(times_[next.index()].start, machine_->now() + later);
     if (--waits_for_[next.index()] > 0) continue;
     const bool follows = stays && plan_.op(next).queue == op.queue;
     if (follows && !is_future(times_[next.index()].start))
@@ -171,14 +180,16 @@ void PlanRun::finish(OpId id) {
   }
 }
 
-/// Whether an engine has to tell another one that an operation has ended: copies have engines of their own. Kernels of
-/// several streams have one front end, and joins do nothing.
-bool PlanRun::hands_on(const Op& from, const Op& to) const {
-  if (hand_on_ == 0 || from.queue == to.queue) return false;
+/// Seconds that an engine takes to tell another one that an operation has ended: copies have engines of their own.
+/// Kernels of several streams of a GPU have one front end, and joins do nothing.
+double PlanRun::hand_on(const Op& from, const Op& to) const {
+  if (from.queue == to.queue || between_engines_ + between_gpus_ == 0) return 0;
+  const auto owner = [&](const Op& op) { return owners_[op.queue.index()]; };
+  if (between_gpus_ > 0 && owner(from) != owner(to)) return std::max(between_engines_, between_gpus_);
   const auto copies = [&](const Op& op) {
     return op.kind == OpKind::copy && plan_.queue(op.queue).src != plan_.queue(op.queue).dst;
   };
-  return copies(from) || copies(to);
+  return copies(from) || copies(to) ? between_engines_ : 0;
 }
 
 void PlanRun::retry_waiting() {

@@ -46,7 +46,7 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
   void start_kernel(OpId op);
   void run_kernel(OpId op);
   void finish(OpId op);
-  bool hands_on(const Op& from, const Op& to) const;
+  double hand_on(const Op& from, const Op& to) const;
   void retry_waiting();
 
   const Plan& plan_;
@@ -59,13 +59,14 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
   KernelRoom room_;
   std::vector<std::vector<OpId>> without_room_;  // by memory with workers: kernels that wait for room
 
-  double hand_on_;                        // seconds, of hands_on
-  double resolution_;                     // seconds; events closer together are simultaneous
-  std::vector<std::uint32_t> waits_for_;  // by operation: predecessors that have not ended
-  std::vector<OpId> running_;             // by queue
-  std::vector<OpId> ready_;               // heap, lowest operation first
-  std::vector<OpId> retry_;               // operations whose engine has come free
-  std::vector<TimedEvent> events_;        // heap, earliest first
+  double between_engines_, between_gpus_;  // seconds, of hand_on
+  std::vector<MemoryId> owners_;           // by queue: the GPU whose streams it has
+  double resolution_;                      // seconds; events closer together are simultaneous
+  std::vector<std::uint32_t> waits_for_;   // by operation: predecessors that have not ended
+  std::vector<OpId> running_;              // by queue
+  std::vector<OpId> ready_;                // heap, lowest operation first
+  std::vector<OpId> retry_;                // operations whose engine has come free
+  std::vector<TimedEvent> events_;         // heap, earliest first
   std::size_t ended_ = 0;
   std::unique_ptr<SharedMachine> machine_;
 };

@@ -18,9 +18,12 @@ std::string issue_text(const IssueCost& issue) {
     text += fmt::format("From a copy to what waits for it, and to a copy: {}\n", seconds_text(issue.hand_on.value));
   if (const auto& graph = issue.graph)
     text +=
-        fmt::format("As one graph: {} a call, {} a copy from or to a host, {} a kernel, {} a dependency between them\n",
+        fmt::format("As one graph: {} a call, {} a copy between memories, {} a kernel, {} a dependency between them\n",
                     seconds_text(graph->per_call.value), seconds_text(graph->per_copy.value),
                     seconds_text(graph->per_kernel.value), seconds_text(graph->per_dependency.value));
+  if (issue.graph && issue.graph->between_gpus.value > 0)
+    text += fmt::format("In it, from one GPU to what waits on another: {}\n",
+                        seconds_text(issue.graph->between_gpus.value));
   return text;
 }
 

@@ -150,12 +150,13 @@ struct StridedEfficiency {
   double beside_others(const std::vector<Point>& curve, const Copy& copy) const;
 };
 
-/// What it costs to hand a plan of one device over as one graph, which was made before.
+/// What it costs to hand a plan over as one graph, which was made before.
 struct GraphCost {
   Seconds per_call{0};        // once: launching the graph, and waiting for its end
-  Seconds per_copy{0};        // of host time, for each copy from or to a host
+  Seconds per_copy{0};        // of host time, for each copy from one memory to another
   Seconds per_kernel{0};      // of the device's front end, for each kernel and each copy within the device
-  Seconds per_dependency{0};  // for each one between a stream of such copies and another stream
+  Seconds per_dependency{0};  // for each one between a stream of such copies, or another device, and another stream
+  Seconds between_gpus{0};    // from the end of an operation of a device until what waits for it on another can start
   bool operator==(const GraphCost&) const = default;
 };
 

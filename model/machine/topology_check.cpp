@@ -179,6 +179,7 @@ void check_issue(const Topology::Description& d) {
   issue.require_in(TopologyLimits::latency, d.issue.graph->per_copy, "graph.per_copy");
   issue.require_in(TopologyLimits::latency, d.issue.graph->per_kernel, "graph.per_kernel");
   issue.require_in(TopologyLimits::latency, d.issue.graph->per_dependency, "graph.per_dependency");
+  issue.require_in(TopologyLimits::latency, d.issue.graph->between_gpus, "graph.between_gpus");
 }
 
 void check_uncertainty(const Topology::Description& d) {

@@ -81,9 +81,11 @@ void TopologyReader::read_issue(const TomlTable& table) {
   if (const auto hand_on = table.find("hand_on")) d_.issue.hand_on = hand_on->seconds(TopologyLimits::latency);
   if (const auto value = table.find("graph")) {
     const TomlTable graph = value->table();
-    graph.allow_only({"per_call", "per_copy", "per_kernel", "per_dependency"});
+    graph.allow_only({"per_call", "per_copy", "per_kernel", "per_dependency", "between_gpus"});
     const auto cost = [&](const char* key) { return graph.need(key).seconds(TopologyLimits::latency); };
     d_.issue.graph = {cost("per_call"), cost("per_copy"), cost("per_kernel"), cost("per_dependency")};
+    if (const auto between = graph.find("between_gpus"))
+      d_.issue.graph->between_gpus = between->seconds(TopologyLimits::latency);
   }
   d_.issue.source = source_of(table);
   places_[Table::issue].push_back(table.place());

@@ -175,9 +175,11 @@ class Writer {
       if (issue.per_call > Seconds{0}) line("per_call", quantity(issue.per_call));
       if (issue.hand_on > Seconds{0}) line("hand_on", quantity(issue.hand_on));
       if (const auto& graph = issue.graph)
-        line("graph", fmt::format("{{ per_call = {}, per_copy = {}, per_kernel = {}, per_dependency = {} }}",
-                                  quantity(graph->per_call), quantity(graph->per_copy), quantity(graph->per_kernel),
-                                  quantity(graph->per_dependency)));
+        line("graph",
+             fmt::format("{{ per_call = {}, per_copy = {}, per_kernel = {}, per_dependency = {}{} }}",
+                         quantity(graph->per_call), quantity(graph->per_copy), quantity(graph->per_kernel),
+                         quantity(graph->per_dependency),
+                         graph->between_gpus > Seconds{0} ? ", between_gpus = " + quantity(graph->between_gpus) : ""));
       source(issue.source);
     }
     if (d_.uncertainty) write(*d_.uncertainty);

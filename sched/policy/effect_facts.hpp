@@ -108,7 +108,6 @@ class Facts {
   /// Whether the search may shift work from one GPU to another.
   bool balances() const { return varies("distribution"); }
   /// Whether more than one GPU computes or has matrices in the plan that was made.
-  bool several_gpus() const { return may_copy_between_gpus(problem, asked_.topology, plan_->devices); }
   bool copies() const {
     return std::ranges::any_of(plan_->queues, [](const Queue& queue) { return queue.kind == Queue::Kind::copy; });
   }

@@ -194,10 +194,7 @@ constexpr std::array rules{
            return less && f.policy.tile > 0 && f.all_fit() ? "all tiles fit in memory" : nullptr;
          }},
     Rule{"issue", [](const Facts& f) { return f.one_thread_issues() ? "one thread issues everything" : nullptr; }},
-    Rule{"graph",
-         [](const Facts& f) -> Reason {
-           return f.only_candidate() && f.several_gpus() ? "the plan is one of several GPUs" : nullptr;
-         }},
+    Rule{"graph", [](const Facts&) -> Reason { return nullptr; }},
     Rule{"task-us", [](const Facts& f) { return f.policy.task_us == 0 ? costs_nothing : nullptr; }},
     Rule{"request-us", [](const Facts& f) { return f.policy.request_us == 0 ? costs_nothing : nullptr; }},
     Rule{"peer-us",

@@ -127,9 +127,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 44> meanings
      "Whether one host thread hands over the operations of all GPUs, or one thread those of each; matters with "
      "several GPUs."},
     {"graph",
-     "Whether a plan of one GPU that is run again is handed over as one graph, made once, instead of operation by "
-     "operation; matters where plans of one GPU may come of it, in simulations where the machine says what graphs "
-     "cost."},
+     "Whether a plan that is run again is handed over as one graph, made once, instead of operation by operation; "
+     "matters in simulations where the machine says what graphs cost."},
     {"task-us",
      "Microseconds of its thread that the run-time system of the emulated library takes for a kernel, beside what the "
      "machine takes to hand it over; matters in simulations."},

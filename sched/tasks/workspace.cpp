@@ -55,7 +55,7 @@ Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topol
   plan.tile = decisions.tile;
   plan.devices = decisions.devices;
   plan.single_issuer = decisions.single_issuer;
-  plan.graph = decisions.graph && !may_copy_between_gpus(problem, topology, decisions.devices);
+  plan.graph = decisions.graph;
   const auto seconds = [](double microseconds) { return Seconds{microseconds * 1e-6}; };
   const double peer_us = may_copy_between_gpus(problem, topology, decisions.devices) ? decisions.peer_us : 0;
   plan.runtime = {seconds(decisions.task_us), seconds(decisions.request_us), seconds(peer_us),

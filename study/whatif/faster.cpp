@@ -61,7 +61,8 @@ void make_faster(IssueCost& cost, double factor) {
     *each = shorter(*each, factor);
   if (cost.per_kernel) cost.per_kernel = shorter(*cost.per_kernel, factor);
   if (GraphCost* const graph = cost.graph ? &*cost.graph : nullptr)
-    for (Seconds* each : {&graph->per_call, &graph->per_copy, &graph->per_kernel, &graph->per_dependency})
+    for (Seconds* each :
+         {&graph->per_call, &graph->per_copy, &graph->per_kernel, &graph->per_dependency, &graph->between_gpus})
       *each = shorter(*each, factor);
 }
 

@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 4> roles{"h2d", "d2h", "peer", "total"};
 Seconds longest(const IssueCost& issue) {
   const GraphCost graph = issue.graph.value_or(GraphCost{});
   return std::max({issue.per_op, issue.per_call, issue.per_dependency, issue.per_kernel.value_or(Seconds{0}),
-                   issue.hand_on, graph.per_call, graph.per_copy, graph.per_kernel, graph.per_dependency});
+                   issue.hand_on, graph.per_call, graph.per_copy, graph.per_kernel, graph.per_dependency,
+                   graph.between_gpus});
 }
 
 std::string rate_of(const CapacityGroup& group) {

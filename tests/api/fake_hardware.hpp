@@ -75,10 +75,11 @@ class FakeHardware final : public Hardware {
     execute(plan, matrices.pointers(), copies);
     return {2, 1};
   }
-  RunSeconds submit(BoundPlan& plan, void* stream, const Matrices& matrices, const Copies& copies) override {
+  RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access, const Matrices&,
+                    const Copies& copies) override {
     log_->steps.push_back("submit");
     log_->stream = stream;
-    execute(plan, {matrices[0].data, matrices[1].data, matrices[2].data}, copies);
+    execute(plan, access.pointers(), copies);
     return {0.5, 0.25};
   }
   void synchronize() override { ++log_->synchronized; }

@@ -246,6 +246,7 @@ TEST(FitCosts, HandingOverCostsWhatItDoesInOneThreadAndACallThatOfAll) {
   EXPECT_NEAR(found.graph->per_copy.value, expected.graph->per_copy.value, 1e-9);
   EXPECT_NEAR(found.graph->per_kernel.value, expected.graph->per_kernel.value, 1e-9);
   EXPECT_NEAR(found.graph->per_dependency.value, expected.graph->per_dependency.value, 1e-9);
+  EXPECT_NEAR(found.graph->between_gpus.value, expected.graph->between_gpus.value, 1e-9);
 }
 
 TEST(FitCosts, WithoutRunsOfGraphsTheyHaveNoCosts) {

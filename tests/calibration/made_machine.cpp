@@ -22,7 +22,7 @@ Topology::Description host_and(int gpus, const std::vector<std::string>& switche
   d.strided.border = near, d.strided.source = "s";
   d.issue.per_op = Seconds{2e-6}, d.issue.per_kernel = Seconds{5e-6}, d.issue.per_dependency = Seconds{1e-6};
   d.issue.per_call = Seconds{20e-6}, d.issue.hand_on = Seconds{3e-6};
-  d.issue.graph = GraphCost{Seconds{6e-6}, Seconds{1.5e-6}, Seconds{0.4e-6}, Seconds{0.3e-6}};
+  d.issue.graph = GraphCost{Seconds{6e-6}, Seconds{1.5e-6}, Seconds{0.4e-6}, Seconds{0.3e-6}, Seconds{4e-6}};
   d.issue.source = "s";
   return d;
 }

@@ -223,6 +223,7 @@ Measurements Meter::everything() {
   results.issue.push_back({"graph copy", 1, measured(issue.graph->per_copy.value)});
   results.issue.push_back({"graph kernel", 1, measured(issue.graph->per_kernel.value)});
   results.issue.push_back({"graph dependency", 1, measured(issue.graph->per_dependency.value)});
+  if (count() > 1) results.issue.push_back({"graph of GPUs", 1, measured(issue.graph->between_gpus.value)});
   return results;
 }
 

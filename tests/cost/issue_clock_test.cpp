@@ -192,6 +192,22 @@ TEST(IssueClock, AGraphIsHandedOverByItsCopies) {
   EXPECT_DOUBLE_EQ(clock.issue(out).value, (13.75 + 3 + 0.25) * us);
 }
 
+TEST(IssueClock, AGraphOfSeveralGpusIsLaunchedByOneThreadAndEachGpuTakesItsKernels) {
+  const Topology topology = machine_with_graphs();
+  Draft d;
+  d.plan.graph = true;
+  const OpId copy = d.copy(host, gpu0), first = d.kernel(gpu0), second = d.kernel(gpu1), sent = d.copy(gpu0, gpu1),
+             waits = d.kernel(gpu1, {first}), after = d.kernel(gpu1, {sent}), last = d.kernel(gpu0);
+  IssueClock clock{d.plan, topology};
+  EXPECT_DOUBLE_EQ(clock.issue(copy).value, (9 + 3) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(first).value, (12 + 0.5) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(second).value, (12 + 0.5) * us) << "of another front end";
+  EXPECT_DOUBLE_EQ(clock.issue(sent).value, (12 + 3 + 0.5) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(waits).value, (15 + 0.25 + 2 * 0.5) * us) << "a dependency between GPUs";
+  EXPECT_DOUBLE_EQ(clock.issue(after).value, (15.25 + 0.25 + 3 * 0.5) * us);
+  EXPECT_DOUBLE_EQ(clock.issue(last).value, (15.5 + 2 * 0.5) * us);
+}
+
 TEST(IssueClock, ThreadsHandOverWhatIsNoGraphOrEmulatesALibraryOrRunsWhereGraphsHaveNoCosts) {
   const Topology with = machine_with_graphs(), without = machine();
   Draft threads, library, graph;

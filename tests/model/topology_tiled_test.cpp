@@ -155,6 +155,7 @@ TEST(TopologyToml, TiledGemmsSharesAndKernelIssueAreReadAsWritten) {
   EXPECT_DOUBLE_EQ(d.issue.graph->per_copy.value, 1.75e-6);
   EXPECT_DOUBLE_EQ(d.issue.graph->per_kernel.value, 625e-9);
   EXPECT_DOUBLE_EQ(d.issue.graph->per_dependency.value, 375e-9);
+  EXPECT_DOUBLE_EQ(d.issue.graph->between_gpus.value, 4.5e-6);
   ASSERT_TRUE(d.issue.per_kernel);
   EXPECT_DOUBLE_EQ(d.issue.per_kernel->value, 4e-6);
 }

@@ -157,7 +157,7 @@ Topology random_topology(int hosts, int gpus) {
   add_groups(d, links);
   const auto cost = [&] { return Seconds{scale.microseconds({0, 0.1, 2}) * micro}; };
   if (chance(30)) d.issue.hand_on = cost();
-  if (chance(50)) d.issue.graph = GraphCost{cost(), cost(), cost(), cost()};
+  if (chance(50)) d.issue.graph = GraphCost{cost(), cost(), cost(), cost(), cost()};
   if (d.issue.hand_on > Seconds{0} || d.issue.graph) d.issue.source = "s";
   return Topology{std::move(d)};
 }

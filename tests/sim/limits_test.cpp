@@ -211,6 +211,24 @@ TEST(SimIssue, APlanThatIsOneGraphIsHandedOverAtItsCosts) {
   expect_times(SimExecutor{machine}.execute(p.plan), copy, 9 * us, 0.11 * ms + 9 * us);
 }
 
+TEST(SimIssue, GpusTellEachOtherInAGraphWhatHasEnded) {
+  const Topology machine = two_gpu([](auto& d) {
+    d.issue.hand_on = Seconds{1e-3};
+    d.issue.graph = GraphCost{.between_gpus = Seconds{5e-3}};
+  });
+  constexpr double copied = 0.11 * ms, kernel = 2.0 * 1024 * 1024 * 1024 / 1e12;
+  for (const bool graph : {true, false}) {
+    HandPlan p{machine};
+    p.plan.graph = graph;
+    const OpId in = p.copy(host, gpu0, 1 * MB), first = p.gemm(gpu0, 1024, 1024, 1024, {in});
+    const OpId second = p.gemm(gpu1, 1024, 1024, 1024, {first});
+    const Timeline t = SimExecutor{machine}.execute(p.plan);
+    const double end = copied + 1 * ms + kernel, begin = end + (graph ? 5 * ms : 0);
+    expect_times(t, first, copied + 1 * ms, end);
+    expect_times(t, second, begin, begin + kernel);
+  }
+}
+
 TEST(SimIssue, CanBeLeftOut) {
   const Topology machine = slow_issue();
   HandPlan p{machine};

@@ -97,7 +97,7 @@ per_kernel = "4 us"
 per_dependency = "1 us"
 per_call = "40 us"
 hand_on = "3 us"
-graph = { per_call = "6 us", per_copy = "1.75 us", per_kernel = "625 ns", per_dependency = "375 ns" }
+graph = { per_call = "6 us", per_copy = "1.75 us", per_kernel = "625 ns", per_dependency = "375 ns", between_gpus = "4.5 us" }
 source = "s"
 
 [kernels.k]

@@ -43,7 +43,7 @@ void CudaBench::bind(const Plan& plan, const Matrices& matrices) {
   matrices_ = matrices;
 }
 
-CallTimes CudaBench::call() { return times_of(executor_.run(*bound_, matrices_, {}, true)); }
+CallTimes CudaBench::call() { return times_of(executor_.run(*bound_, matrices_, {}, AllocationIds{})); }
 
 TracedCall CudaBench::traced_call() {
   CudaRunTimes times;

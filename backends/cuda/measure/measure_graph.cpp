@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backends/cuda/measure/measure_tasks.hpp"
@@ -38,20 +40,19 @@ struct Taken {
   double all, launch;
 };
 
-std::vector<cudaStream_t> compute_streams(const Device& device, std::size_t count) {
-  std::vector<cudaStream_t> streams;
-  for (std::size_t s = 0; s < count; ++s) streams.push_back(device.compute_stream(s));
+std::vector<StreamOnDevice> compute_streams(const Device& device, std::size_t count) {
+  std::vector<StreamOnDevice> streams;
+  for (std::size_t s = 0; s < count; ++s) streams.push_back({device.ordinal(), device.compute_stream(s)});
   return streams;
 }
 
-/// What is handed to a stream from now on waits for what another one has.
+/// What is handed to a stream from now on waits for what another one, of the current device, has.
 void follow(cudaStream_t stream, cudaStream_t other, std::deque<PlainEvent>& events) {
   check(cudaEventRecord(events.emplace_back(), other), "recording");
   check(cudaStreamWaitEvent(stream, events.back(), 0), "waiting");
 }
 
-/// Of the current device.
-Taken time_graph(const std::vector<cudaStream_t>& streams, int calls, const std::function<void()>& issue) {
+Taken time_graph(const std::vector<StreamOnDevice>& streams, int calls, const std::function<void()>& issue) {
   const StreamGraph graph{streams, issue};
   Taken sum{0, 0};
   for (int i = 0; i < 2 + calls; ++i) {
@@ -73,23 +74,37 @@ class Graphs {
 
   /// `count` tiny kernels in so many streams in turn.
   Taken kernels(int count, std::size_t streams) {
-    const std::vector<cudaStream_t> used = compute_streams(bench_.device, streams);
+    const std::vector<StreamOnDevice> used = compute_streams(bench_.device, streams);
     return time_graph(used, usual_calls, [&] {
-      for (int i = 0; i < count; ++i) kernel(used[static_cast<std::size_t>(i) % streams]);
+      for (int i = 0; i < count; ++i) kernel(used[static_cast<std::size_t>(i) % streams].stream);
     });
   }
   Taken copies() {
     const cudaStream_t stream = bench_.device.copy_stream(0);
-    return time_graph({stream}, usual_calls, [&] {
+    return time_graph({{bench_.device.ordinal(), stream}}, usual_calls, [&] {
       for (int i = 0; i < repeats; ++i) fetch(i, stream);
+    });
+  }
+  /// Tiny kernels here and on another device in turn, each waiting for the one before it.
+  Taken back_and_forth(Graphs& other) {
+    const std::array both{this, &other};
+    std::vector<StreamOnDevice> streams;
+    for (const Graphs* graphs : both) streams.push_back(compute_streams(graphs->bench_.device, 1).front());
+    std::deque<PlainEvent> events;
+    return time_graph(streams, usual_calls, [&] {
+      for (std::size_t i = 0; i < repeats; ++i) {
+        const DeviceScope scope{streams[i % 2].device};
+        both[i % 2]->kernel(streams[i % 2].stream);
+        follow(streams[(i + 1) % 2].stream, streams[i % 2].stream, events);
+      }
     });
   }
   /// Each copy to the device is followed by a kernel, and that by a copy back.
   Taken chains() {
     const Device& device = bench_.device;
-    const std::vector<cudaStream_t> streams{device.copy_stream(0), device.compute_stream(0), device.copy_stream(1)};
+    const std::array streams{device.copy_stream(0), device.compute_stream(0), device.copy_stream(1)};
     std::deque<PlainEvent> events;
-    return time_graph(streams, usual_calls, [&] {
+    return time_graph(on_device(streams), usual_calls, [&] {
       for (int i = 0; i < repeats; ++i) {
         fetch(i, streams[0]), follow(streams[1], streams[0], events);
         kernel(streams[1]), follow(streams[2], streams[1], events);
@@ -99,9 +114,9 @@ class Graphs {
   }
   /// Seconds of a copy to the device and of a kernel that waits for it, where the next copy waits for the kernel.
   double ping_pong(KernelMeter& meter, const KernelMeter::Gemm& shape) {
-    const std::vector<cudaStream_t> streams{bench_.device.copy_stream(0), bench_.device.compute_stream(0)};
+    const std::array streams{bench_.device.copy_stream(0), bench_.device.compute_stream(0)};
     std::deque<PlainEvent> events;
-    return time_graph(streams, usual_calls,
+    return time_graph(on_device(streams), usual_calls,
                       [&] {
                         for (int i = 0; i < repeats; ++i) {
                           fetch(i, streams[0]), follow(streams[1], streams[0], events);
@@ -113,6 +128,11 @@ class Graphs {
   }
 
  private:
+  std::vector<StreamOnDevice> on_device(std::span<const cudaStream_t> streams) const {
+    std::vector<StreamOnDevice> places;
+    for (const cudaStream_t stream : streams) places.push_back({bench_.device.ordinal(), stream});
+    return places;
+  }
   static Block block(std::byte* start, int number) {
     return {start + static_cast<std::size_t>(number) * bytes, static_cast<std::int64_t>(bytes), 1,
             static_cast<std::int64_t>(bytes)};
@@ -148,6 +168,15 @@ void add_graph_tasks(Bench& bench, std::vector<Task>& tasks) {
          for (std::size_t i = 0; const char* what : {"graph dependency", "graph kernel", "graph copy", "graph call"})
            bench.results.issue.push_back({what, 1, costs[i++]});
        }});
+  if (bench.devices.size() < 2) return;
+  tasks.push_back({"graphs of several GPUs", [&bench](Stopwatch& watch) {
+                     Graphs first{*bench.devices[0]}, second{*bench.devices[1]};
+                     const auto times = watch.repeat([&] {
+                       const double within = first.kernels(repeats, 1).all, across = first.back_and_forth(second).all;
+                       return std::vector{std::max(least, (across - within) / repeats)};
+                     });
+                     bench.results.issue.push_back({"graph of GPUs", 1, times[0]});
+                   }});
 }
 
 namespace {
@@ -157,7 +186,7 @@ constexpr double burst_seconds = 2e-3;  // of kernels in one launch
 /// Seconds of a kernel, one after another in each of so many streams; `each` is about what it takes alone.
 double time_of_kernels(KernelMeter& meter, const Device& device, const KernelMeter::Gemm& shape, int streams,
                        double each) {
-  const std::vector<cudaStream_t> used = compute_streams(device, static_cast<std::size_t>(streams));
+  const std::vector<StreamOnDevice> used = compute_streams(device, static_cast<std::size_t>(streams));
   const int of_stream = std::clamp(static_cast<int>(burst_seconds / each), streams, repeats) / streams;
   const Taken taken = time_graph(used, 4, [&] {
     for (std::size_t s = 0; s < used.size(); ++s) meter.start(shape, of_stream, s);

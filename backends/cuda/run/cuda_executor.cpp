@@ -33,13 +33,14 @@ CudaRunTimes CudaExecutor::run_single(CudaPlan& plan, const Matrices& matrices, 
 }
 
 CudaRunTimes CudaExecutor::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,
-                               bool lasting) {
+                               const std::optional<AllocationIds>& lasting) {
   if (state_->tracer_) state_->tracer_->pause();
   return state_->run(plan, matrices, pageable, lasting, nullptr);
 }
 
 CudaRunTimes CudaExecutor::submit(CudaPlan& plan, const Matrices& matrices,
-                                  std::span<const cuda::StreamOnDevice> callers, bool lasting) {
+                                  std::span<const cuda::StreamOnDevice> callers,
+                                  const std::optional<AllocationIds>& lasting) {
   if (state_->tracer_) state_->tracer_->pause();
   return state_->submit(plan, matrices, callers, lasting);
 }
@@ -51,7 +52,7 @@ Timeline CudaExecutor::run_traced(CudaPlan& plan, const Matrices& matrices, Cuda
   tracer.begin({plan.plan, plan.program, plan.streams, plan.ordinals});
   CudaRunTimes seen;
   try {
-    seen = state_->run(plan, matrices, {}, true, &tracer);
+    seen = state_->run(plan, matrices, {}, AllocationIds{}, &tracer);
   } catch (...) {
     tracer.abandon();
     throw;

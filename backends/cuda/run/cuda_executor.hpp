@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ struct CudaOptions {
   bool poison = false;                // fill the arenas with NaN before each run: reading what nothing wrote then shows
   std::vector<int> ordinals;          // CUDA device of each GPU of the topology, by Topology::gpus(); empty: its number
 };
+
+/// What tells the allocations of matrices on hosts from others that have the same addresses at other times; empty where
+/// the caller sees to it that there are none.
+using AllocationIds = std::vector<std::uint64_t>;
 
 /// Seconds of one run, as its caller sees it.
 struct CudaRunTimes {
@@ -61,10 +66,10 @@ class CudaExecutor final : public Executor {
   /// where the plan says, cuda::CudaError naming the operation that failed; the executor stays usable after it unless
   /// the device itself is lost. Copies of `pageable` matrices, which are not page-locked, go through slots that are
   /// (staging.hpp), which only plans allow that `may_read_ahead` (staging_chunks.hpp).
-  /// `lasting`: matrices on hosts stay allocated and page-locked until the plan has run for the last time. Only then
-  /// may a run be a graph: its copies fail where memory has been freed, whatever has the same address since.
+  /// With `lasting`, the run may be a graph: its copies fail where host memory has been freed, whatever has the same
+  /// address since, so that it is one of runs on the same allocations only.
   CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable = {},
-                   bool lasting = false);
+                   const std::optional<AllocationIds>& lasting = {});
 
   /// Hands a bound plan over and returns, within `CudaRunTimes::wall` seconds: the run comes after all that `callers`
   /// hold now and after earlier runs, and what `callers` are given next comes after it. Matrices on hosts are
@@ -72,7 +77,7 @@ class CudaExecutor final : public Executor {
   /// `run` throws, but a copy or a kernel that fails later is told by `wait` or the next run. All other members wait
   /// first for what was handed over.
   CudaRunTimes submit(CudaPlan& plan, const Matrices& matrices, std::span<const cuda::StreamOnDevice> callers,
-                      bool lasting = false);
+                      const std::optional<AllocationIds>& lasting = {});
 
   /// Waits for all runs that were handed over. Throws CudaError when one failed.
   void wait();

@@ -38,4 +38,10 @@ void CudaPlan::create_events() {
   }
 }
 
+std::vector<cuda::StreamOnDevice> CudaPlan::streams_on_devices() const {
+  std::vector<cuda::StreamOnDevice> places;
+  for (std::size_t s = 0; s < streams.size(); ++s) places.push_back({ordinals[s], streams[s]});
+  return places;
+}
+
 }  // namespace tilerail

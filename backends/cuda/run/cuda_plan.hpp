@@ -8,6 +8,7 @@
 
 #include "backends/cuda/run/cuda_executor.hpp"
 #include "backends/cuda/run/plan_graph.hpp"
+#include "backends/cuda/run/stream_on_device.hpp"
 #include "backends/cuda/run/stream_program.hpp"
 #include "plan/plan.hpp"
 
@@ -34,6 +35,7 @@ class CudaPlan {
   /// Creates the events. Throws CudaError.
   void create_events();
   cudaEvent_t event(std::size_t index) const { return events_[index]; }
+  std::vector<cuda::StreamOnDevice> streams_on_devices() const;
 
  private:
   std::vector<cudaEvent_t> events_;

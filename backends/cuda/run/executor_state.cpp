@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "backends/cuda/run/check_place.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
@@ -173,20 +174,28 @@ std::vector<std::byte*> CudaExecutor::State::starts_of(const Plan& plan, const M
   return starts;
 }
 
+cuda::GraphValues CudaExecutor::State::values_of(const Plan& plan, std::vector<std::byte*> starts,
+                                                 AllocationIds allocations) const {
+  cuda::GraphValues values{std::move(starts), plan.problem.alpha, plan.problem.beta, std::move(allocations), {}};
+  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
+    if (devices_[m] && plan.peak_bytes[m] > 0) values.arenas.push_back(devices_[m]->arena_number());
+  return values;
+}
+
 void CudaExecutor::State::poison(const Plan& plan) const {
   for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
     if (devices_[m] && plan.peak_bytes[m] > 0) devices_[m]->fill_arena(nan_byte, plan.peak_bytes[m]);
 }
 
 CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,
-                                      bool lasting, cuda::Tracer* tracer) {
+                                      const std::optional<AllocationIds>& lasting, cuda::Tracer* tracer) {
   pending_.wait();
   reserve_arenas(plan.plan);
   if (options_.poison) poison(plan.plan);
   const std::vector<std::byte*> starts = starts_of(plan.plan, matrices);
   if (!pageable.any()) {
     if (lasting && plan.plan.graph)
-      if (const auto times = cuda::run_as_graph(plan, starts, device(plan.plan.devices.front()), tracer)) return *times;
+      if (const auto times = cuda::run_as_graph(plan, values_of(plan.plan, starts, *lasting), tracer)) return *times;
     return cuda::PlanRun{plan, starts, tracer}.run(pool_);
   }
   std::vector<int> ordinals;
@@ -197,14 +206,14 @@ CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, 
 }
 
 CudaRunTimes CudaExecutor::State::submit(CudaPlan& plan, const Matrices& matrices,
-                                         std::span<const cuda::StreamOnDevice> callers, bool lasting) {
+                                         std::span<const cuda::StreamOnDevice> callers,
+                                         const std::optional<AllocationIds>& lasting) {
   reserve_arenas(plan.plan);
   const std::vector<std::byte*> starts = starts_of(plan.plan, matrices);
-  std::vector<cuda::StreamOnDevice> streams;
-  for (std::size_t s = 0; s < plan.streams.size(); ++s) streams.push_back({plan.ordinals[s], plan.streams[s]});
+  std::vector<cuda::StreamOnDevice> streams = plan.streams_on_devices();
   try {
     cuda::PlanGraph* const graph =
-        lasting && plan.plan.graph ? cuda::graph_of_run(plan, starts, device(plan.plan.devices.front())) : nullptr;
+        lasting && plan.plan.graph ? cuda::graph_of_run(plan, values_of(plan.plan, starts, *lasting)) : nullptr;
     if (graph) streams.resize(1);  // a graph runs in the first
     pending_.begin(streams, callers);
     const CudaRunTimes times = graph ? graph->hand_over() : cuda::PlanRun{plan, starts, nullptr}.hand_over(pool_);

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,10 +29,10 @@ class CudaExecutor::State {
   void reserve_host(const Plan& plan);
   void reserve_arenas(const Plan& plan);
   std::shared_ptr<CudaPlan> prepare(const Plan& plan);
-  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable, bool lasting,
-                   cuda::Tracer* tracer);
+  CudaRunTimes run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,
+                   const std::optional<AllocationIds>& lasting, cuda::Tracer* tracer);
   CudaRunTimes submit(CudaPlan& plan, const Matrices& matrices, std::span<const cuda::StreamOnDevice> callers,
-                      bool lasting);
+                      const std::optional<AllocationIds>& lasting);
   void wait() { pending_.wait(); }
   cuda::Tracer& tracer();
 
@@ -48,6 +49,7 @@ class CudaExecutor::State {
   void open_streams(CudaPlan& made);
   std::byte* start_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const;
   std::vector<std::byte*> starts_of(const Plan& plan, const Matrices& matrices) const;
+  cuda::GraphValues values_of(const Plan& plan, std::vector<std::byte*> starts, AllocationIds allocations) const;
   void poison(const Plan& plan) const;
 
   int there_;

@@ -1,20 +1,13 @@
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "backends/cuda/run/stream_on_device.hpp"
 #include "backends/cuda/run/timed_event.hpp"
 
 namespace tilerail::cuda {
-
-/// A stream and the device that it belongs to: all devices have a legacy default stream of the same name.
-struct StreamOnDevice {
-  int device = 0;
-  cudaStream_t stream = nullptr;
-};
 
 /// Work that was handed over and that nobody has waited for, by the ends of its streams.
 class PendingWork {

@@ -22,10 +22,6 @@ bool may_be_graph(const CudaPlan& plan) {
   return ops > 0 && ops <= most_operations;
 }
 
-GraphValues values_of(const CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device) {
-  return {buffers, plan.plan.problem.alpha, plan.plan.problem.beta, device.arena_number()};
-}
-
 /// What copies of a graph read and write has to stay where it is, which nobody says of ordinary memory.
 bool all_locked(const std::vector<std::byte*>& buffers) {
   return std::ranges::all_of(buffers, [](const std::byte* start) {
@@ -41,7 +37,7 @@ bool all_locked(const std::vector<std::byte*>& buffers) {
 PlanGraph::PlanGraph(CudaPlan& plan, GraphValues values, Tracer* tracer)
     : values_{std::move(values)},
       tracer_{tracer},
-      graph_{plan.streams,
+      graph_{plan.streams_on_devices(),
              [&] {
                PlanRun{plan, values_.buffers, tracer}.record();
              }},
@@ -86,21 +82,17 @@ PlanGraph* RepeatedRuns::next(CudaPlan& plan, GraphValues values) {
   return graph_.get();
 }
 
-PlanGraph* graph_of_run(CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device) {
-  if (!may_be_graph(plan)) return nullptr;
-  const DeviceScope scope{device.ordinal()};
-  return plan.runs.next(plan, values_of(plan, buffers, device));
+PlanGraph* graph_of_run(CudaPlan& plan, GraphValues values) {
+  return may_be_graph(plan) ? plan.runs.next(plan, std::move(values)) : nullptr;
 }
 
-std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device,
-                                         Tracer* tracer) {
-  const DeviceScope scope{device.ordinal()};
+std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, GraphValues values, Tracer* tracer) {
   if (!tracer) {
-    const PlanGraph* const graph = graph_of_run(plan, buffers, device);
+    const PlanGraph* const graph = graph_of_run(plan, std::move(values));
     return graph ? std::optional{graph->run()} : std::nullopt;
   }
-  if (!may_be_graph(plan) || !tracer->traces_graphs() || !all_locked(buffers)) return std::nullopt;
-  return PlanGraph{plan, values_of(plan, buffers, device), tracer}.run();
+  if (!may_be_graph(plan) || !tracer->traces_graphs() || !all_locked(values.buffers)) return std::nullopt;
+  return PlanGraph{plan, std::move(values), tracer}.run();
 }
 
 }  // namespace tilerail::cuda

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "backends/cuda/run/cuda_executor.hpp"
-#include "backends/cuda/run/device.hpp"
 #include "backends/cuda/run/stream_graph.hpp"
 #include "backends/cuda/run/tracer.hpp"
 
@@ -17,11 +16,12 @@ namespace tilerail::cuda {
 struct GraphValues {
   std::vector<std::byte*> buffers;
   double alpha = 0, beta = 0;
-  std::uint64_t arena = 0;  // Device::arena_number: another arena may have the same address
+  AllocationIds allocations;
+  std::vector<std::uint64_t> arenas;  // Device::arena_number: another arena may have the same address
   bool operator==(const GraphValues&) const = default;
 };
 
-/// A bound plan of one GPU as one graph.
+/// A bound plan as one graph.
 class PlanGraph {
  public:
   /// `tracer` is to trace the run, or null. Throws CudaError naming the operation that cannot be recorded.
@@ -58,12 +58,11 @@ class RepeatedRuns {
 };
 
 /// The graph of a run that is just like the one before; null where its operations are to be handed over one by one.
-/// `buffers`: where each buffer of the plan starts; `device`: where it runs. Throws CudaError.
-PlanGraph* graph_of_run(CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device);
+/// Throws CudaError.
+PlanGraph* graph_of_run(CudaPlan& plan, GraphValues values);
 
 /// Runs the plan as a graph where it is to be one: traced runs where the tracer traces graphs, others that are just
 /// like the one before. Else nothing. Throws CudaError.
-std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, const std::vector<std::byte*>& buffers, const Device& device,
-                                         Tracer* tracer);
+std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, GraphValues values, Tracer* tracer);
 
 }  // namespace tilerail::cuda

@@ -29,8 +29,9 @@ CudaRunTimes PlanRun::run(IssuerPool& pool) {
 }
 
 CudaRunTimes PlanRun::hand_over(IssuerPool& pool) {
-  if (plan_.plan.ops.size() > 1) return on_all_issuers(pool, false);
+  if (plan_.plan.ops.size() != 1) return on_all_issuers(pool, false);
   const auto start = Clock::now();
+  const DeviceScope scope{plan_.ordinals.front()};
   record();
   CudaRunTimes times;
   times.wall = times.issue = times.issue_per_op = seconds(Clock::now() - start);
@@ -71,26 +72,41 @@ void PlanRun::issue_all(std::size_t issuer, bool waited_for) noexcept {
 
 /// `current` is the operation that is being issued. Returns the seconds that the issuer spent waiting.
 double PlanRun::issue_steps(std::size_t issuer, std::optional<OpId>& current) {
-  std::atomic<std::int64_t>& issued = progress_[issuer].issued;
   int device = -1;
   double waited = 0;
   for (const StreamProgram::Step& step : plan_.program.steps[issuer]) {
     current = step.op;
-    if (const int wanted = plan_.ordinals[step.stream]; wanted != device) {
-      check(cudaSetDevice(wanted), "choosing the device");
-      device = wanted;
-    }
-    waited += issue_step(step);
-    issued.store(step.op.value + 1, std::memory_order_release);
+    waited += issue_on_device(step, device);
+    progress_[issuer].issued.store(step.op.value + 1, std::memory_order_release);
   }
-  issued.store(std::numeric_limits<std::int64_t>::max(), std::memory_order_release);
+  progress_[issuer].issued.store(std::numeric_limits<std::int64_t>::max(), std::memory_order_release);
   return waited;
 }
 
+/// `current` is the device that is current, as far as is known. Returns as `issue_step`.
+double PlanRun::issue_on_device(const StreamProgram::Step& step, int& current) {
+  if (const int wanted = plan_.ordinals[step.stream]; wanted != current) {
+    check(cudaSetDevice(wanted), "choosing the device");
+    current = wanted;
+  }
+  return issue_step(step);
+}
+
+/// The steps of all issuers in the order of the plan, so that none waits for another.
 void PlanRun::record() {
   std::optional<OpId> current;
   try {
-    for (std::size_t issuer = 0; issuer < progress_.size(); ++issuer) issue_steps(issuer, current);
+    int device = -1;
+    std::vector<std::size_t> next(progress_.size(), 0);
+    for (std::size_t i = 0; i < plan_.plan.ops.size(); ++i) {
+      for (std::size_t issuer = 0; issuer < next.size(); ++issuer) {
+        const auto& steps = plan_.program.steps[issuer];
+        if (next[issuer] == steps.size() || steps[next[issuer]].op.index() != i) continue;
+        current = OpId{i};
+        issue_on_device(steps[next[issuer]++], device);
+        progress_[issuer].issued.store(OpId{i}.value + 1, std::memory_order_release);
+      }
+    }
   } catch (const std::exception& error) {
     throw CudaError{current ? describe(plan_.plan, *current) + ": " + error.what() : error.what()};
   }

@@ -32,8 +32,8 @@ class PlanRun {
   /// `run`.
   CudaRunTimes hand_over(IssuerPool& pool);
 
-  /// Hands everything over from the calling thread and returns, for streams of one device that are being recorded.
-  /// Throws CudaError naming the operation that failed.
+  /// Hands everything over from the calling thread and returns, for streams that are being recorded. The current device
+  /// may be another one then. Throws CudaError naming the operation that failed.
   void record();
 
  private:
@@ -47,6 +47,7 @@ class PlanRun {
   void issue_all(std::size_t issuer, bool waited_for) noexcept;
   double issue_steps(std::size_t issuer, std::optional<OpId>& current);
   void wait_for_streams(std::size_t issuer);
+  double issue_on_device(const StreamProgram::Step& step, int& current);
   double issue_step(const StreamProgram::Step& step);
   void fail(std::optional<OpId> op, const std::string& what);
 

@@ -18,31 +18,34 @@ struct Recorded {
   Recorded& operator=(const Recorded&) = delete;
 };
 
-void follow(cudaStream_t stream, cudaStream_t before, cudaEvent_t event) {
-  check(cudaEventRecord(event, before), "recording an event");
-  check(cudaStreamWaitEvent(stream, event, 0), "waiting for an event");
+/// What `stream` is handed next comes after what `before` holds. The event belongs to the device of `before`.
+void follow(const StreamOnDevice& stream, const StreamOnDevice& before, std::deque<PlainEvent>& events) {
+  const DeviceScope scope{before.device};
+  check(cudaEventRecord(events.emplace_back(), before.stream), "recording an event");
+  check(cudaStreamWaitEvent(stream.stream, events.back(), 0), "waiting for an event");
 }
 
 }  // namespace
 
-StreamGraph::StreamGraph(std::span<const cudaStream_t> streams, const std::function<void()>& issue)
+StreamGraph::StreamGraph(std::span<const StreamOnDevice> streams, const std::function<void()>& issue)
     : first_{streams.front()} {
+  const DeviceScope scope{first_.device};
   const auto others = streams.subspan(1);
-  std::deque<PlainEvent> events(2 * others.size());
+  std::deque<PlainEvent> events;
   Recorded recorded;
-  check(cudaStreamBeginCapture(first_, cudaStreamCaptureModeThreadLocal), "recording a graph");
+  check(cudaStreamBeginCapture(first_.stream, cudaStreamCaptureModeThreadLocal), "recording a graph");
   try {
-    for (std::size_t i = 0; i < others.size(); ++i) follow(others[i], first_, events[2 * i]);
+    for (const StreamOnDevice& other : others) follow(other, first_, events);
     issue();
-    for (std::size_t i = 0; i < others.size(); ++i) follow(first_, others[i], events[2 * i + 1]);
+    for (const StreamOnDevice& other : others) follow(first_, other, events);
   } catch (...) {
-    cudaStreamEndCapture(first_, &recorded.graph);
+    cudaStreamEndCapture(first_.stream, &recorded.graph);
     cudaGetLastError();
     throw;
   }
-  check(cudaStreamEndCapture(first_, &recorded.graph), "recording a graph");
+  check(cudaStreamEndCapture(first_.stream, &recorded.graph), "recording a graph");
   check(cudaGraphInstantiate(&made_, recorded.graph, 0), "making a graph");
-  if (const cudaError_t status = cudaGraphUpload(made_, first_); status != cudaSuccess) {
+  if (const cudaError_t status = cudaGraphUpload(made_, first_.stream); status != cudaSuccess) {
     cudaGraphExecDestroy(made_);
     check(status, "sending a graph to its device");
   }
@@ -53,14 +56,18 @@ StreamGraph::~StreamGraph() {
   cudaGraphExecDestroy(made_);
 }
 
-void StreamGraph::launch() const { check(cudaGraphLaunch(made_, first_), "launching a graph"); }
+void StreamGraph::launch() const {
+  const DeviceScope scope{first_.device};
+  check(cudaGraphLaunch(made_, first_.stream), "launching a graph");
+}
 
-void StreamGraph::wait() const { check(cudaStreamSynchronize(first_), "an operation of a graph"); }
+void StreamGraph::wait() const { check(cudaStreamSynchronize(first_.stream), "an operation of a graph"); }
 
 void StreamGraph::hand_over() {
+  const DeviceScope scope{first_.device};
   if (!end_) end_ = std::make_unique<PlainEvent>();
   launch();
-  check(cudaEventRecord(*end_, first_), "recording an event");
+  check(cudaEventRecord(*end_, first_.stream), "recording an event");
 }
 
 }  // namespace tilerail::cuda

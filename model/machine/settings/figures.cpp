@@ -201,14 +201,17 @@ void DescriptionEditor::apply_to_issue(std::string_view field, const SettingValu
 }
 
 void DescriptionEditor::apply_to_graph(std::string_view field, const SettingValue& value) {
-  constexpr std::array<std::pair<std::string_view, Seconds GraphCost::*>, 4> figures{
+  constexpr std::array<std::pair<std::string_view, Seconds GraphCost::*>, 5> figures{
       {{"per_call", &GraphCost::per_call},
        {"per_copy", &GraphCost::per_copy},
        {"per_kernel", &GraphCost::per_kernel},
-       {"per_dependency", &GraphCost::per_dependency}}};
+       {"per_dependency", &GraphCost::per_dependency},
+       {"between_gpus", &GraphCost::between_gpus}}};
   const auto* const named = std::ranges::find(figures, field, &decltype(figures)::value_type::first);
   if (named == figures.end())
-    fail("the key is unknown; expected issue.graph. and one of per_call, per_copy, per_kernel, per_dependency");
+    fail(
+        "the key is unknown; expected issue.graph. and one of per_call, per_copy, per_kernel, per_dependency, "
+        "between_gpus");
   if (!d_.issue.graph) fail("the machine has no costs of graphs; expected a machine with a 'graph' in [issue]");
   value.apply((*d_.issue.graph).*named->second, TopologyLimits::latency);
 }

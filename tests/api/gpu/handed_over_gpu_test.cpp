@@ -79,8 +79,8 @@ TEST_F(HandedOver, CallsReturnWhileTheCallersStreamIsBusyAndComeBetweenItsWork) 
     const cuda::DeviceScope scope{device};
     Context context{options(setting.tiles)};
     if (setting.one_gpu) context.set_devices({device});
-    const ApiCase::Where where{setting.kind, device};
-    ApiCase one{test::square(400), where, where, where, 4};
+    const ApiCase::Where on_device{MemoryKind::device, device}, where{setting.kind, device};
+    ApiCase one{test::square(400), on_device, where, where, 4};
     BusyStream stream;
     void *truth = nullptr, *result = nullptr;
     for (void** const memory : {&truth, &result})

@@ -40,7 +40,7 @@ std::string first_mismatch(CudaExecutor& executor, const Plan& plan, CudaGemmCas
   const auto bound = executor.prepare(plan);
   for (int run = 0; run < (plan.graph ? 3 : 1); ++run) {
     if (run > 0) data.reset_c();
-    executor.run(*bound, data.matrices(), {}, true);
+    executor.run(*bound, data.matrices(), {}, AllocationIds{});
     if (const std::string wrong = data.mismatch(steps); !wrong.empty())
       return "run " + std::to_string(run) + ": " + wrong;
   }

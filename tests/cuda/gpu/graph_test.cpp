@@ -19,7 +19,7 @@ TEST_F(Gpu, APlanOfOneGpuIsAGraphWhereItsRunsAreAlike) {
   problem.place_a = problem.place_b = problem.place_c = topology.gpus()[0];
   const auto bound = executor.prepare(plan_gemm(problem, topology, devices(1), in_tiles(300)));
   CudaGemmCase data{problem, executor, 1}, other{problem, executor, 2};
-  const auto as_graph = [&](CudaGemmCase& matrices, bool lasting = true) {
+  const auto as_graph = [&](CudaGemmCase& matrices, const std::optional<AllocationIds>& lasting = AllocationIds{}) {
     matrices.reset_c();
     const bool graph = executor.run(*bound, matrices.matrices(), {}, lasting).as_graph;
     EXPECT_EQ(matrices.mismatch(4), "");
@@ -30,8 +30,10 @@ TEST_F(Gpu, APlanOfOneGpuIsAGraphWhereItsRunsAreAlike) {
   EXPECT_TRUE(as_graph(data));
   EXPECT_FALSE(as_graph(other)) << "other matrices";
   EXPECT_TRUE(as_graph(other));
-  EXPECT_FALSE(as_graph(other, false)) << "they may be gone";
+  EXPECT_FALSE(as_graph(other, std::nullopt)) << "they may be gone";
   EXPECT_TRUE(as_graph(other));
+  EXPECT_FALSE(as_graph(other, AllocationIds{1})) << "other memory, of the same address";
+  EXPECT_TRUE(as_graph(other, AllocationIds{1}));
 }
 
 // What is allocated last is often where what was freed was before: that is another matrix.
@@ -43,7 +45,7 @@ TEST_F(Gpu, GraphsRunOnMatricesOfTheGpuThatOthersHaveBeenFreedFor) {
   const auto bound = executor.prepare(plan_gemm(problem, topology, devices(1), in_tiles(300)));
   for (std::uint64_t seed = 1; seed < 6; ++seed) {
     CudaGemmCase data{problem, executor, seed};
-    executor.run(*bound, data.matrices(), {}, true);
+    executor.run(*bound, data.matrices(), {}, AllocationIds{});
     EXPECT_EQ(data.mismatch(4), "") << seed;
   }
 }
@@ -58,7 +60,7 @@ TEST_F(Gpu, AGraphIsMadeAnewWhenTilesHaveMoved) {
   const auto runs = [&](int count) {
     for (int i = 0; i < count; ++i) {
       data.reset_c();
-      executor.run(*bound, data.matrices(), {}, true);
+      executor.run(*bound, data.matrices(), {}, AllocationIds{});
       EXPECT_EQ(data.mismatch(4), "");
     }
   };
@@ -66,6 +68,35 @@ TEST_F(Gpu, AGraphIsMadeAnewWhenTilesHaveMoved) {
   executor.run(*executor.prepare(plan_gemm(large, topology, devices(1), in_tiles(600))), other.matrices());
   EXPECT_EQ(other.mismatch(6), "");
   runs(3);
+}
+
+// Matrices on the host and on all GPUs, so that GPUs wait for each other's copies and kernels.
+TEST_F(Gpu, APlanOfSeveralGpusIsOneGraphToo) {
+  if (gpus_ < 2) GTEST_SKIP() << "one CUDA device here";
+  const Topology topology = machine();
+  CudaOptions options;
+  options.poison = true;
+  CudaExecutor executor{topology, options};
+  for (const char* policy : {"baseline", "gemmex", "tilerail", "paralia"}) {
+    GemmProblem problem = square(1500);
+    problem.place_a = topology.gpus()[0], problem.place_b = topology.gpus()[1], problem.place_c = topology.hosts()[0];
+    Policy wanted = preset(policy);
+    wanted.tile = 300, wanted.device_choice = DeviceChoice::all;
+    const Plan plan = plan_gemm(problem, topology, devices(2), wanted);
+    const auto bound = executor.prepare(plan);
+    CudaGemmCase data{problem, executor, 1};
+    for (int run = 0; run < 5; ++run) {
+      data.reset_c();
+      EXPECT_EQ(executor.run(*bound, data.matrices(), {}, AllocationIds{}).as_graph, run > 0) << policy;
+      EXPECT_EQ(data.mismatch(6), "") << policy << ", run " << run;
+    }
+    data.reset_c();
+    CudaRunTimes times;
+    const Timeline timeline = executor.run_traced(*bound, data.matrices(), &times);
+    EXPECT_EQ(timeline.ops.size(), plan.ops.size());
+    EXPECT_EQ(times.as_graph, executor.tracer() == "CUPTI");
+    EXPECT_EQ(data.mismatch(6), "") << policy << ", traced";
+  }
 }
 
 TEST_F(Gpu, APlanThatIsToBeNoGraphIsNone) {
@@ -76,7 +107,7 @@ TEST_F(Gpu, APlanThatIsToBeNoGraphIsNone) {
   const GemmProblem problem = square(900);
   const auto bound = executor.prepare(plan_gemm(problem, topology, devices(1), policy));
   CudaGemmCase data{problem, executor, 1};
-  for (int run = 0; run < 3; ++run) EXPECT_FALSE(executor.run(*bound, data.matrices(), {}, true).as_graph);
+  for (int run = 0; run < 3; ++run) EXPECT_FALSE(executor.run(*bound, data.matrices(), {}, AllocationIds{}).as_graph);
 }
 
 }  // namespace
