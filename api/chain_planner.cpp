@@ -5,10 +5,12 @@
 
 #include "cost/estimate.hpp"
 #include "sched/chain/product_plan.hpp"
-#include "sched/scheduler.hpp"
 
 namespace tilerail::api {
 namespace {
+
+// What locks and unlocks page-locked memory: docs/model.md#pageable-memory says where these come from.
+constexpr Rate locking{24e9}, unlocking{60e9};
 
 /// As in BLAS, a call may have any scalars. Its plan only has to know which are 0.
 ChainProblem plannable(ChainProblem chain) {
@@ -39,11 +41,12 @@ ChainPlan ChainPlanner::plan(const ChainProblem& given, const std::vector<Memory
   const ProductCost cost = remembered([&](const GemmProblem& problem, std::span<const Bytes> held) {
     const GemmProblem product = at_home(problem, topology_, devices);
     Plan plan = calls_.plan(product, devices, quick).plan;
-    if (!fits_beside(plan, topology_, held)) plan = plan_gemm(product, without(topology_, held), devices, quick);
+    if (!fits_beside(plan, topology_, held)) plan = plan_beside(product, topology_, devices, quick, {}, held);
     return estimate_plan(plan, topology_, resources_).makespan;
   });
   const std::vector<MemoryId> places = chain_places(key.chain, topology_, devices);
-  return known_.insert(key, plan_chain(key.chain, topology_, cost, {places}));
+  return known_.insert(key,
+                       plan_chain(key.chain, topology_, cost, {places, {}, inverse(locking) + inverse(unlocking)}));
 }
 
 }  // namespace tilerail::api

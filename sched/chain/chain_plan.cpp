@@ -107,7 +107,7 @@ class ChainSearch {
       if (best && way.time >= best->time) break;
       const GemmProblem problem = problem_of(chain_, way.product, way.left, way.right, place);
       try {
-        const Seconds time = way.time + predict(problem, held_beside(way.product, {}));
+        const Seconds time = way.time + predict(problem, held_beside(way.product, {})) + locking(span, place);
         if (!best || time < best->time) best = Way{way.product, way.left, way.right, time};
       } catch (const InputError& error) {
         if (fault_.empty()) fault_ = error.what();
@@ -121,12 +121,17 @@ class ChainSearch {
     return cost_(problem, held);
   }
 
+  Seconds locking(const ChainSpan& span, MemoryId place) const {
+    const bool is_locked = span != whole() && !topology_.is_gpu(place);
+    return is_locked ? Bytes{static_cast<double>(intermediate_bytes(chain_, span))} * choices_.locking : Seconds{0};
+  }
+
   /// Bytes of all that plays no part in a product: matrices of the caller, and these intermediates.
   std::vector<Bytes> held_beside(const ChainProduct& product, std::span<const SpanAt> intermediates) const {
     std::vector<Bytes> held(topology_.memories().size(), Bytes{0});
     for (std::size_t i = 0; i < chain_.factors.size(); ++i) {
       const ChainSpan factor{i, i};
-      if (factor == product.left() || factor == product.right()) continue;
+      if (chain_.factors[i].again || factor == product.left() || factor == product.right()) continue;
       held[chain_.factors[i].place.index()] += Bytes{stored_bytes(chain_.factors[i], chain_.dtype)};
     }
     if (product.whole() != whole())
@@ -158,7 +163,7 @@ class ChainSearch {
       step.held = held_beside(step.product, others);
       if (step.product.whole() != whole()) alive.push_back({step.product.whole(), step.place});
       try {
-        step.time = predict(step.problem, step.held);
+        step.time = predict(step.problem, step.held) + locking(step.product.whole(), step.place);
       } catch (const InputError&) {
         const auto crowding = largest_on_gpu(alive);
         if (!crowding) throw;

@@ -37,6 +37,7 @@ struct ChainPlan {
 struct ChainChoices {
   std::vector<MemoryId> places;
   std::optional<ChainOrder> order = {};
+  SecondsPerByte locking{0};  // of intermediates on a host, for who locks and unlocks them; counts as part of a product
 };
 
 /// The most predictions that GPUs beyond the first are worth. docs/model.md#chains-of-products

@@ -1,13 +1,17 @@
 #include "sched/chain/product_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <variant>
 
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "plan/memory_needs.hpp"
 #include "sched/scheduler.hpp"
 
@@ -21,8 +25,7 @@ std::vector<MemoryNeed> with_parts(std::span<const Bytes> held, const Topology& 
   return needs_of_parts(std::move(needs), topology, devices);
 }
 
-}  // namespace
-
+/// The machine with that much of its memories taken.
 Topology without(const Topology& topology, std::span<const Bytes> held) {
   Topology::Description less = topology.description();
   const std::vector<MemoryNeed> needs = with_parts(held, topology, topology.gpus());
@@ -30,6 +33,20 @@ Topology without(const Topology& topology, std::span<const Bytes> held) {
     if (auto& capacity = less.memories[i].capacity)
       capacity = Bytes{std::max(1.0, capacity->value - needs[i].matrices)};
   return Topology{std::move(less)};
+}
+
+}  // namespace
+
+Plan plan_beside(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                 const Policy& policy, const Judge& judge, std::span<const Bytes> held) try {
+  return plan_gemm(problem, without(topology, held), devices, policy, judge);
+} catch (const InputError& error) {
+  std::string others;
+  for (std::size_t i = 0; i < held.size(); ++i)
+    if (held[i] > Bytes{0})
+      others += fmt::format("{}{} of '{}'", others.empty() ? "" : ", ", bytes_text(held[i].value),
+                            topology.memories()[i].name);
+  throw InputError{fmt::format("{}; other matrices of the chain hold {}", error.what(), others)};
 }
 
 bool fits_beside(const Plan& plan, const Topology& topology, std::span<const Bytes> held) {
@@ -46,7 +63,7 @@ Plan plan_product(const GemmProblem& problem, const Topology& topology, std::spa
                   const Policy& policy, const Judge& judge, std::span<const Bytes> held) {
   Plan plan = plan_gemm(problem, topology, devices, policy, judge);
   if (fits_beside(plan, topology, held)) return plan;
-  return plan_gemm(problem, without(topology, held), devices, policy, judge);
+  return plan_beside(problem, topology, devices, policy, judge, held);
 }
 
 ProductCost estimated_cost(const Topology& topology, std::span<const MemoryId> devices, const Policy& policy) {

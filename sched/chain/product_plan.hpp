@@ -13,13 +13,14 @@
 
 namespace tilerail {
 
-/// The machine with so many bytes of each memory, by MemoryId, taken.
-Topology without(const Topology& topology, std::span<const Bytes> held);
-
-/// Whether tiles and matrices of the plan fit in memories beside what they hold already.
+/// Whether tiles and matrices of the plan fit in memories beside what these hold already, by MemoryId.
 bool fits_beside(const Plan& plan, const Topology& topology, std::span<const Bytes> held);
 
-/// plan_gemm, with what is left of memories where its plan does not fit beside what they hold.
+/// plan_gemm on the machine with so many bytes of each memory, by MemoryId, taken. Throws InputError, which tells them.
+Plan plan_beside(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
+                 const Policy& policy, const Judge& judge, std::span<const Bytes> held);
+
+/// plan_gemm, or plan_beside where its plan does not fit beside what memories hold.
 Plan plan_product(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
                   const Policy& policy, const Judge& judge, std::span<const Bytes> held);
 

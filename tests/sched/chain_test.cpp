@@ -149,6 +149,29 @@ TEST_F(Chain, PlansAProductWithWhatOthersLeave) {
   EXPECT_GT(beside.peak_bytes[gpu0.index()], 0);
 }
 
+/// B C has 256 x 512 elements.
+TEST_F(Chain, CountsTheLockingOfHostMemoryWhereItIsTold) {
+  const ChainProblem chain = chain_of({4096, 256, 4096, 512}, host);
+  const ProductCost cost = estimated_cost(machine, machine.gpus(), policy("tilerail"));
+  const ChainOrder order{{1, 1, 2}, {0, 0, 2}};
+  const ChainPlan locked = plan_chain(chain, machine, cost, {{host}, order, SecondsPerByte{1e-9}});
+  const ChainPlan free = plan_chain(chain, machine, cost, {{host}, order});
+  EXPECT_NEAR((locked.total - free.total).value, 256 * 512 * 8 * 1e-9, 1e-12);
+  EXPECT_EQ(locked.steps.back().time, free.steps.back().time) << "the result is the caller's";
+  const ChainPlan on_gpu = plan_chain(chain, machine, cost, {{gpu0}, order, SecondsPerByte{1e-9}});
+  EXPECT_EQ(on_gpu.total, plan_chain(chain, machine, cost, {{gpu0}, order}).total);
+}
+
+/// A^4, of which gpu0 holds 288 MB, beside its square and with room for tiles.
+TEST_F(Chain, HoldsAMatrixOnceThatIsSeveralFactors) {
+  ChainProblem chain = chain_of({6000, 6000, 6000, 6000, 6000}, gpu0);
+  expect_input_error([&] { planned(chain); }, {"other matrices of the chain hold 864.0 MB of 'gpu0'"});
+  chain.place = host;
+  for (std::size_t i = 1; i < chain.factors.size(); ++i) chain.factors[i].again = true;
+  const ChainPlan plan = planned(chain);
+  EXPECT_LE(plan.steps.back().held[gpu0.index()], Bytes{288e6});
+}
+
 TEST_F(Chain, SaysWhyThereIsNoWay) {
   ChainProblem chain = chain_of({64, 64, 64, 64}, host);
   chain.dtype = DType::tf32;
