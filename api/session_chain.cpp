@@ -49,7 +49,7 @@ class ChainRun {
     info_.order = order_text(order);
     for (const ChainStep& step : planned.plan.steps) {
       const auto begin = std::chrono::steady_clock::now();
-      const auto& [left, right] = std::pair{step.product.left(), step.product.right()};
+      const ChainSpan left = step.product.left(), right = step.product.right();
       ChainInfo::Product& product = info_.products.emplace_back();
       product.factors = fmt::format("{} {}", order_text(order, left), order_text(order, right));
       const MemoryId place = multiply(step, planned, product.plan);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 
 #include "api/c_calls.hpp"
@@ -47,7 +48,7 @@ tilerail_status_t tilerail_gemm_chain(tilerail_handle_t handle, tilerail_dtype_t
                                       const int64_t* rows, const int64_t* cols, const void* const* factors,
                                       const int64_t* ld, double alpha, double beta, void* R, int64_t ldr,
                                       void* stream) {
-  return tilerail::api::guarded_call(handle, [&](Context& context) {
+  const auto multiply = [&](Context& context) {
     ChainArguments chain{tilerail::api::checked_dtype(dtype), {}, alpha, beta, R, ldr};
     if (chain.dtype != DType::f64)  // all others compute with f32 scalars
       chain.alpha = static_cast<float>(alpha), chain.beta = static_cast<float>(beta);
@@ -55,5 +56,7 @@ tilerail_status_t tilerail_gemm_chain(tilerail_handle_t handle, tilerail_dtype_t
     tilerail::ChainInfo info;
     context.session().gemm_chain(chain, stream, &info);
     tilerail::api::tell_origin(handle, text_of(info));
-  });
+  };
+  return tilerail::api::guarded_call(handle,
+                                     std::cref(multiply));  // which allocates nothing, so that nothing is thrown
 }

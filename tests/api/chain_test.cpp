@@ -187,6 +187,12 @@ TEST_F(Chain, ReadsCopiesOfFactorsThatAreKept) {
   chain.expect_right();
 }
 
+TEST_F(Chain, MayHaveOneMatrixAsSeveralFactors) {
+  ChainCall<double> power{{20, 20, 20, 20}, "NTN", 1, 1};
+  for (auto& factor : power.factors) factor.data = power.factors[0].data, factor.ld = power.factors[0].ld;
+  EXPECT_EQ(call(power).products.size(), 2U);
+}
+
 TEST_F(Chain, ScalesWhereThereIsNothingToMultiply) {
   ChainCall<double> none{{30, 8, 0, 16}, "NNN", 2, 3};
   EXPECT_EQ(call(none).order, "");
