@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <functional>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "api/c_calls.hpp"
 #include "api/handle.hpp"
 #include "api/session.hpp"
 #include "model/base/error.hpp"
@@ -135,6 +138,18 @@ tilerail::HostPages pages_of(tilerail_pages_t pages) {
 }
 
 }  // namespace
+
+namespace tilerail::api {
+
+tilerail_status_t guarded_call(tilerail_handle_t handle, const std::function<void(Context&)>& body) noexcept {
+  return with(handle, body);
+}
+
+DType checked_dtype(tilerail_dtype_t dtype) { return dtype_of(dtype); }
+
+void tell_origin(tilerail_handle_t handle, std::string text) { last_plan = {handle, std::move(text)}; }
+
+}  // namespace tilerail::api
 
 extern "C" {
 

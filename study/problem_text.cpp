@@ -14,28 +14,6 @@
 namespace tilerail::study {
 namespace {
 
-/// "h" or "h0" is the first host domain, "h1" the second; "h*", "h/cols" and "h/rows" are all of them; a number is a
-/// GPU; "g*" is a copy on each GPU; anything else is a memory's name.
-MemoryId place_of(std::string_view text, const Topology& topology, std::string_view what) {
-  std::vector<std::string> names;
-  for (const Memory& memory : topology.memories()) names.push_back(memory.name);
-  if (const auto named = topology.find_memory(text)) return *named;
-  const bool all_hosts =
-      std::ranges::find(spread_names, text, [](const auto& s) { return s.first; }) != spread_names.end();
-  if ((text == "h" || all_hosts) && !topology.hosts().empty()) return topology.hosts().front();  // of one host, itself
-  if (text == copies_name && topology.gpus().size() == 1) return topology.gpus().front();
-  const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  if (is_number && text.size() < 5) {
-    if (const auto gpu = topology.find_gpu(static_cast<int>(parse_integer(text, what, 0, 9999)))) return *gpu;
-  }
-  if (text.size() == 2 && text[0] == 'h' && text[1] >= '0' && text[1] <= '9') {
-    const auto host = static_cast<std::size_t>(text[1] - '0');
-    if (host < topology.hosts().size()) return topology.hosts()[host];
-  }
-  throw InputError{fmt::format("{}: '{}' is no memory of {}; write h, h1, h*, a GPU number or one of: {}", what, text,
-                               topology.name(), fmt::join(names, ", "))};
-}
-
 /// What --place names of each routine.
 std::string_view operands(Routine routine) {
   switch (routine) {
@@ -62,7 +40,28 @@ std::int64_t leading_dimension(const std::optional<std::string>& text, std::stri
   return size;
 }
 
-/// Kernels of types that are no wider than f32 take it in f32, where it must be neither infinite nor 0 by rounding.
+}  // namespace
+
+MemoryId place_of(std::string_view text, const Topology& topology, std::string_view what) {
+  std::vector<std::string> names;
+  for (const Memory& memory : topology.memories()) names.push_back(memory.name);
+  if (const auto named = topology.find_memory(text)) return *named;
+  const bool all_hosts =
+      std::ranges::find(spread_names, text, [](const auto& s) { return s.first; }) != spread_names.end();
+  if ((text == "h" || all_hosts) && !topology.hosts().empty()) return topology.hosts().front();  // of one host, itself
+  if (text == copies_name && topology.gpus().size() == 1) return topology.gpus().front();
+  const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  if (is_number && text.size() < 5) {
+    if (const auto gpu = topology.find_gpu(static_cast<int>(parse_integer(text, what, 0, 9999)))) return *gpu;
+  }
+  if (text.size() == 2 && text[0] == 'h' && text[1] >= '0' && text[1] <= '9') {
+    const auto host = static_cast<std::size_t>(text[1] - '0');
+    if (host < topology.hosts().size()) return topology.hosts()[host];
+  }
+  throw InputError{fmt::format("{}: '{}' is no memory of {}; write h, h1, h*, a GPU number or one of: {}", what, text,
+                               topology.name(), fmt::join(names, ", "))};
+}
+
 double coefficient(const std::string& text, DType dtype, const char* option) {
   const double value = parse_real(text, option);
   if (dtype == DType::f64 || value == 0) return value;
@@ -72,8 +71,6 @@ double coefficient(const std::string& text, DType dtype, const char* option) {
                                  option, text, to_string(dtype), least, most)};
   return value;
 }
-
-}  // namespace
 
 GemmProblem ProblemText::sizes() const {
   if (gemv) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/machine/topology.hpp"
 #include "model/problem.hpp"
@@ -26,5 +27,13 @@ struct ProblemText {
   void refuse_what_is_not_there(Routine routine) const;
   void put(GemmProblem& problem, const Topology& topology) const;
 };
+
+/// "h" or "h0" is the first host domain, "h1" the second; "h*", "h/cols" and "h/rows" are all of them; a number is a
+/// GPU; "g*" is a copy on each GPU; anything else is a memory's name. Throws InputError "WHAT: ...".
+MemoryId place_of(std::string_view text, const Topology& topology, std::string_view what);
+
+/// Kernels of types that are no wider than f32 take it in f32, where it must be neither infinite nor 0 by rounding.
+/// Throws InputError "OPTION: ...".
+double coefficient(const std::string& text, DType dtype, const char* option);
 
 }  // namespace tilerail::study

@@ -161,6 +161,10 @@ class CudaHardware final : public Hardware {
     return copies;
   }
 
+  std::shared_ptr<void> allocate(MemoryId gpu, std::int64_t bytes) override {
+    return allocated(executor_->ordinal(gpu), bytes);
+  }
+
   void register_memory(void* data, std::int64_t bytes) override {
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
     auto lease = cuda::Registrations::of_process().lease_strictly({begin, begin + static_cast<std::uintptr_t>(bytes)});
@@ -222,7 +226,7 @@ class CudaHardware final : public Hardware {
     void* memory = nullptr;
     if (cudaMalloc(&memory, static_cast<std::size_t>(bytes)) != cudaSuccess) {
       cudaGetLastError();
-      throw MemoryShortage{fmt::format("a copy of {} does not fit in the free memory of CUDA device {}",
+      throw MemoryShortage{fmt::format("a matrix of {} does not fit in the free memory of CUDA device {}",
                                        bytes_text(static_cast<double>(bytes)), device)};
     }
     return {memory, [](void* data) { cudaFree(data); }};
