@@ -17,7 +17,6 @@ using tilerail::Context;
 using tilerail::ContextOptions;
 using tilerail::DType;
 using tilerail::InputError;
-using tilerail::api::GemmArguments;
 
 namespace {
 
@@ -68,22 +67,6 @@ tilerail_status_t with(tilerail_handle_t handle, Body body) noexcept {
   return guarded(handle, [&] { body(handle->context); });
 }
 
-std::string text_of(const tilerail::PlanInfo& plan) {
-  using By = tilerail::PlanInfo::By;
-  const char* const judge = plan.by == By::estimate ? "estimate: " : plan.by == By::simulator ? "simulator: " : "";
-  return plan.why.empty() ? std::string{"there was nothing to do"} : judge + plan.why;
-}
-
-void multiply(tilerail_handle_t handle, Context& context, const GemmArguments& arguments, void* stream, bool wait) {
-  tilerail::PlanInfo plan;
-  context.session().gemm(arguments, {stream, wait, nullptr, &plan});
-  last_plan = {handle, text_of(plan)};
-}
-
-tilerail_status_t multiply(tilerail_handle_t handle, const GemmArguments& arguments) noexcept {
-  return with(handle, [&](Context& context) { multiply(handle, context, arguments, nullptr, true); });
-}
-
 std::string text_of(const char* text, const char* what) {
   if (text == nullptr) throw InputError{std::string{what} + " is null"};
   return text;
@@ -111,17 +94,6 @@ DType dtype_of(tilerail_dtype_t dtype) {
       break;
   }
   throw InputError{fmt::format("dtype = {}: expected one of tilerail_dtype_t", static_cast<int>(dtype))};
-}
-
-/// The same with a type that is told apart when it is called.
-tilerail_status_t multiply(tilerail_handle_t handle, tilerail_dtype_t dtype, GemmArguments arguments, void* stream,
-                           bool wait) noexcept {
-  return with(handle, [&](Context& context) {
-    arguments.dtype = dtype_of(dtype);
-    if (arguments.dtype != DType::f64)  // all others compute with f32 scalars
-      for (double* const scalar : {&arguments.alpha, &arguments.beta}) *scalar = static_cast<float>(*scalar);
-    multiply(handle, context, arguments, stream, wait);
-  });
 }
 
 tilerail::Pageable pageable_of(tilerail_pageable_t pageable) {
@@ -261,42 +233,6 @@ tilerail_status_t tilerail_host_rate(tilerail_handle_t handle, const void* data,
     if (rate == nullptr) throw InputError{"the place for the rate is null"};
     *rate = context.host_rate(data, bytes);
   });
-}
-
-tilerail_status_t tilerail_dgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
-                                 double alpha, const double* A, int64_t lda, const double* B, int64_t ldb, double beta,
-                                 double* C, int64_t ldc) {
-  return multiply(handle, {DType::f64, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
-}
-
-tilerail_status_t tilerail_sgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
-                                 float alpha, const float* A, int64_t lda, const float* B, int64_t ldb, float beta,
-                                 float* C, int64_t ldc) {
-  return multiply(handle, {DType::f32, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
-}
-
-tilerail_status_t tilerail_hgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
-                                 float alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
-                                 void* C, int64_t ldc) {
-  return multiply(handle, {DType::f16, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
-}
-
-tilerail_status_t tilerail_bfgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
-                                  float alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
-                                  void* C, int64_t ldc) {
-  return multiply(handle, {DType::bf16, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
-}
-
-tilerail_status_t tilerail_gemm_ex(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb,
-                                   int64_t m, int64_t n, int64_t k, double alpha, const void* A, int64_t lda,
-                                   const void* B, int64_t ldb, double beta, void* C, int64_t ldc, void* stream) {
-  return multiply(handle, dtype, {{}, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, stream, true);
-}
-
-tilerail_status_t tilerail_gemm_async(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb,
-                                      int64_t m, int64_t n, int64_t k, double alpha, const void* A, int64_t lda,
-                                      const void* B, int64_t ldb, double beta, void* C, int64_t ldc, void* stream) {
-  return multiply(handle, dtype, {{}, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, stream, false);
 }
 
 tilerail_status_t tilerail_synchronize(tilerail_handle_t handle) {

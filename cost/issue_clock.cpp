@@ -18,15 +18,18 @@ bool tells_by_shape(const Topology& topology) {
 
 }  // namespace
 
-IssueClock::IssueClock(const Plan& plan, const Topology& topology)
+IssueClock::IssueClock(const Plan& plan, const Topology& topology, Hands hands)
     : plan_{plan},
       topology_{topology},
-      graph_{graph_cost(plan, topology)},
+      hands_{hands},
+      graph_{hands == Hands::of_plan ? graph_cost(plan, topology) : nullptr},
       waits_{plan, topology},
       kernels_{topology},
       by_shape_{tells_by_shape(topology)},
-      thread_(topology.memories().size(),
-              graph_ ? Seconds{0} : topology.description().issue.per_call + plan.runtime.call),
+      thread_(topology.memories().size(), graph_ ? Seconds{0}
+                                          : hands == Hands::threads
+                                              ? topology.description().issue.per_call
+                                              : topology.description().issue.per_call + plan.runtime.call),
       launching_{graph_ ? graph_->per_call : Seconds{0}} {}
 
 Seconds IssueClock::in_graph(const Op& op, const std::vector<OpId>& waits, MemoryId device) {
@@ -47,7 +50,8 @@ Seconds IssueClock::by_thread(const Op& op, std::size_t waits) {
     if (!by_shape_ || op.kind != OpKind::gemm) return cost.of_kernels();
     return kernels_.of(plan_, op, plan_.buffer(op.y.buffer).memory).issue.value_or(cost.of_kernels());
   };
-  return runtime_cost(plan_, op, topology_) + of_op() + cost.per_dependency * static_cast<double>(waits);
+  const Seconds library = hands_ == Hands::threads ? Seconds{0} : runtime_cost(plan_, op, topology_);
+  return library + of_op() + cost.per_dependency * static_cast<double>(waits);
 }
 
 Seconds IssueClock::issue(OpId id) {

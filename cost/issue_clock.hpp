@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "cost/kernel_costs.hpp"
@@ -14,7 +15,11 @@ namespace tilerail {
 /// launches it, each device takes its kernels by itself. What emulates a library has that library's threads.
 class IssueClock {
  public:
-  IssueClock(const Plan& plan, const Topology& topology);
+  enum class Hands : std::uint8_t {
+    of_plan,  // a graph's, or threads', with what the emulated library takes
+    threads,  // threads that do nothing else
+  };
+  IssueClock(const Plan& plan, const Topology& topology, Hands hands = Hands::of_plan);
 
   /// Time from the start of the execution until this operation has been handed over. Ask in plan order, once each.
   Seconds issue(OpId id);
@@ -25,6 +30,7 @@ class IssueClock {
 
   const Plan& plan_;
   const Topology& topology_;
+  Hands hands_;
   const GraphCost* graph_;  // null: operation by operation
   StreamWaits waits_;
   KernelCosts kernels_;

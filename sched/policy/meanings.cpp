@@ -127,7 +127,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 44> meanings
      "Whether one host thread hands over the operations of all GPUs, or one thread those of each; matters with "
      "several GPUs."},
     {"graph",
-     "Whether a plan that is run again is handed over as one graph, made once, instead of operation by operation; "
+     "Whether a plan that is run again may be handed over as one graph, made once, where it gains by that; "
      "matters in simulations where the machine says what graphs cost."},
     {"task-us",
      "Microseconds of its thread that the run-time system of the emulated library takes for a kernel, beside what the "

@@ -89,7 +89,7 @@ struct Policy {
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.8;  // share of a GPU's memory that tiles may take
   bool single_issuer = false;    // one host thread issues every operation
-  bool graph = true;             // a plan is handed over as one graph, once it runs again and again
+  bool graph = true;             // a plan that gains by it is handed over as one graph from its second run on
   // Microseconds that the run-time system of the library takes: for a kernel, for a copy from or to a
   // host, for one from GPU to GPU, for a call, for each GPU of a call.
   double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;

@@ -1,0 +1,62 @@
+#include "cost/graph_gain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "sched/scheduler.hpp"
+#include "tests/support/shipped.hpp"
+
+namespace tilerail {
+namespace {
+
+Topology two_gpus(Seconds per_op) {
+  Topology::Description d = test::shipped("two-gpu").description();
+  d.issue.per_op = per_op;
+  return Topology{std::move(d)};
+}
+
+/// Whether the plan of a product is a graph, by the field of the policy and what handing over an operation takes.
+bool is_graph(double microseconds, int gpus = 2, bool wanted = true, bool from_host = true) {
+  const Topology machine = two_gpus(Seconds{microseconds * 1e-6});
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = 4096;
+  if (!from_host) problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
+  Policy policy = preset("gemmex");
+  policy.tile = 512, policy.single_issuer = false, policy.graph = wanted;
+  return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(static_cast<std::size_t>(gpus)), policy)
+      .graph;
+}
+
+// 4096^3 in tiles of 512: 256 kernels a GPU of 268 us each, 69 ms, and less of copies.
+TEST(GraphGain, IsWhereThreadsWouldHoldThePlanUp) {
+  for (const int gpus : {1, 2}) {
+    EXPECT_FALSE(is_graph(1, gpus)) << gpus;
+    EXPECT_TRUE(is_graph(300, gpus)) << gpus;
+    EXPECT_FALSE(is_graph(300, gpus, false)) << "not wanted";
+  }
+  EXPECT_TRUE(is_graph(300, 2, true, false));
+}
+
+TEST(GraphGain, ComparesHandingOverWithTheLongestWork) {
+  double low = 1, high = 300;  // microseconds an operation, where the plan is none and where it is one
+  while (high - low > 0.1) (is_graph((low + high) / 2) ? high : low) = (low + high) / 2;
+  const Topology machine = two_gpus(Seconds{high * 1e-6});
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = 4096;
+  Policy policy = preset("gemmex");
+  policy.tile = 512, policy.single_issuer = false;
+  const Plan plan = plan_gemm(checked(problem), machine, machine.gpus(), policy);
+  std::vector<double> issued(machine.memories().size(), 0);
+  for (const Op& op : plan.ops) {
+    const Queue& queue = plan.queue(op.queue);
+    issued[(machine.is_gpu(queue.src) ? queue.src : queue.dst).index()] += high * 1e-6;
+  }
+  const double kernels = 256 * 2.0 * 512 * 512 * 512 / 1e12;  // no dependency and no call costs anything here
+  EXPECT_NEAR(*std::max_element(issued.begin(), issued.end()), 0.4 * kernels, 0.01 * kernels);
+}
+
+}  // namespace
+}  // namespace tilerail
