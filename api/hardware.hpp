@@ -80,10 +80,12 @@ class Hardware {
 
   /// Hands a run over and returns. It comes after all that `stream` holds (when that is null, after all that the
   /// streams of `wait_for_caller` hold) and after earlier runs, and what is put there next comes after it. Matrices on
-  /// the host are page-locked; the plan and the copies live until the run is over. Throws InputError for a stream that
-  /// is being captured.
+  /// the host are page-locked, and stay so where `access` locks them; the plan and the copies live until the run is
+  /// over.
   virtual RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access, const Matrices& matrices,
                             const Copies& copies) = 0;
+  /// Throws InputError for a stream that is being captured, into which no run can be handed over. Null is none.
+  virtual void refuse_captured(void* stream) const = 0;
   /// Waits for the runs that were handed over. Throws std::runtime_error when one failed.
   virtual void synchronize() = 0;
 

@@ -54,6 +54,13 @@ Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& optio
   if (options.arena_bytes != 0) reserve(options.arena_bytes);
 }
 
+Session::~Session() {
+  try {
+    hardware_->synchronize();
+  } catch (const std::exception&) {  // nobody is left to be told
+  }
+}
+
 std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) const {
   const int there = hardware_->devices();
   std::vector<MemoryId> gpus;

@@ -34,6 +34,9 @@ struct CallOptions {
 class Session {
  public:
   Session(std::unique_ptr<Hardware> hardware, const ContextOptions& options);
+  ~Session();  // waits for what was handed over, since plans, copies and memory go
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   void set_policy(const std::string& name);
   void set_override(const std::string& assignment);

@@ -157,6 +157,7 @@ std::vector<int> Session::users() const {
 
 RunSeconds Session::run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times) {
   if (held.single_kernel) return hardware_->run_single(*held.bound, stream, matrices);
+  hardware_->synchronize();  // what was handed over may write what is read here
   hardware_->wait_for_caller(stream, matrices);
   Stopwatch watch;
   const auto access = hardware_->access(*held.bound, matrices, users(), pageable_);
@@ -168,7 +169,6 @@ RunSeconds Session::run(Held& held, void* stream, const Matrices& matrices, cons
   return seconds;
 }
 
-/// To page-locked matrices the access lasts.
 RunSeconds Session::submit(Held& held, void* stream, const Matrices& matrices, const Copies& copies) {
   const auto access = hardware_->access(*held.bound, matrices, users(), pageable_);
   return hardware_->submit(*held.bound, stream, *access, matrices, copies);
@@ -191,6 +191,7 @@ void Session::gemm(const GemmArguments& arguments, const CallOptions& options) {
 
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
+  if (!options.wait) hardware_->refuse_captured(options.stream);
   Matrices matrices = located(arguments, problem);
   if (kept_.overlaps(matrices[2]))
     throw InputError{"matrix C lies in a matrix that is kept; expected it to be released"};
@@ -204,10 +205,10 @@ void Session::gemm(const GemmArguments& arguments, const CallOptions& options) {
   if (options.plan) *options.plan = held.info;
   held.bound->set_scalars(problem.alpha, problem.beta);
   times.plan = watch.lap();
-  times.handed_over = !options.wait && (held.single_kernel || hardware_->page_locked(matrices));
-  const RunSeconds seconds = times.handed_over ? submit(held, options.stream, matrices, copies)
-                                               : run(held, options.stream, matrices, copies, times);
-  times.run = seconds.run, times.issue = seconds.issue;
+  const bool hand_over = !options.wait && (held.single_kernel || hardware_->page_locked(matrices));
+  const RunSeconds seconds =
+      hand_over ? submit(held, options.stream, matrices, copies) : run(held, options.stream, matrices, copies, times);
+  times.run = seconds.run, times.issue = seconds.issue, times.handed_over = hand_over;
 }
 
 }  // namespace tilerail::api

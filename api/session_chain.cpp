@@ -135,8 +135,11 @@ Session::PlannedChain Session::planned(const ChainArguments& arguments, const Ch
 }
 
 std::shared_ptr<void> Session::allocate(MemoryId place, std::int64_t bytes) {
-  if (!topology_.is_gpu(place))
-    return {allocate_host(bytes, HostPages::spread), [this](void* data) { free_host(data); }};
+  if (!topology_.is_gpu(place)) try {
+      return {allocate_host(bytes, HostPages::spread), [this](void* data) { free_host(data); }};
+    } catch (const InputError& error) {  // so much cannot be page-locked
+      throw MemoryShortage{error.what()};
+    }
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
   return hardware_->allocate(place, bytes);

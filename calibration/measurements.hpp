@@ -80,7 +80,7 @@ struct MemoryRun {
 /// What it costs a host thread to hand work over.
 struct IssueRun {
   // "copy", "2-D copy", "gemm", "record and wait", or "call": starting threads and waiting for all; of graphs, "graph
-  // call", "graph copy", "graph kernel" and "graph dependency", as in GraphCost; on the device, "hand on"
+  // call", "graph copy", "graph kernel", "graph dependency" and "graph of GPUs", as in GraphCost; "hand on"
   std::string what;
   int threads = 1;   // that issued at once, each to a device of its own
   Measured seconds;  // of one call, in one thread

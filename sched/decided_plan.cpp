@@ -12,6 +12,7 @@
 #include "sched/policy/fields.hpp"
 #include "sched/policy/made_decisions.hpp"
 #include "sched/tasks/plan_checks.hpp"
+#include "sched/tasks/workspace.hpp"
 
 namespace tilerail {
 namespace {
@@ -90,6 +91,7 @@ Plan plan_decided(const GemmProblem& problem, const Topology& topology, std::spa
   Policy wish = policy;
   wish.memory_fraction = decisions.memory_fraction;
   Plan plan = TileScheduler{asked.question.on(decisions.devices).by(wish)}.plan(decisions);
+  settle_graph(plan, topology);
   plan.origin.given.assign(devices.begin(), devices.end());
   explain_effects(asked.question, plan);
   return plan;

@@ -12,6 +12,7 @@
 #include "sched/choose/search.hpp"
 #include "sched/policy/effects.hpp"
 #include "sched/tasks/plan_checks.hpp"
+#include "sched/tasks/workspace.hpp"
 
 namespace tilerail {
 namespace {
@@ -78,6 +79,7 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
   const Question question = Question{problem, work, topology, resources, devices, policy, {}, judged}.on_first();
   Plan plan = chosen_plan(question, judge);
   check_routes(plan, topology);
+  settle_graph(plan, topology);
   plan.origin.given.assign(devices.begin(), devices.end());
   explain_effects(question, plan);
   return plan;

@@ -74,22 +74,36 @@ class CudaHardware final : public Hardware {
   RunSeconds run(BoundPlan& plan, const MemoryAccess& access, const Copies& copies) override {
     const Pointers matrices = access.pointers();
     const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
+    synchronize();
     const CudaRunTimes times = executor_->run(static_cast<CudaBoundPlan&>(plan).bound(),
                                               {matrices[0], matrices[1], matrices[2], copies.a, copies.b},
-                                              access_here.copied(), access_here.allocations());
+                                              access_here.copied(), access_here.allocations(copies));
     return {times.wall, times.issue};
   }
 
   RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access, const Matrices& matrices,
                     const Copies& copies) override {
     const Pointers used = access.pointers();
+    const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
+    in_flight_.insert(access_here.leases().begin(), access_here.leases().end());
     const CudaRunTimes times =
         executor_->submit(static_cast<CudaBoundPlan&>(plan).bound(), {used[0], used[1], used[2], copies.a, copies.b},
-                          callers(stream, matrices), static_cast<const cuda::MatrixAccess&>(access).allocations());
+                          callers(stream, matrices), access_here.allocations(copies));
     return {times.wall, times.issue};
   }
 
-  void synchronize() override { executor_->wait(); }
+  void synchronize() override {
+    executor_->wait();
+    in_flight_.clear();
+  }
+
+  void refuse_captured(void* stream) const override {
+    if (stream == nullptr) return;
+    cudaStreamCaptureStatus capture{};
+    cuda::check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture), asking);
+    if (capture != cudaStreamCaptureStatusNone)
+      throw InputError{"the caller's stream is being captured into a graph; expected one that runs"};
+  }
 
   std::int64_t room_for_tiles(MemoryId gpu, int compute_streams) override {
     return executor_->room_for_tiles(gpu, compute_streams);
@@ -211,14 +225,22 @@ class CudaHardware final : public Hardware {
       for (const int device : default_stream_devices(matrices)) places.push_back({device, cudaStreamLegacy});
       return places;
     }
-    auto* const given = static_cast<cudaStream_t>(stream);
-    cudaStreamCaptureStatus capture{};
-    cuda::check(cudaStreamIsCapturing(given, &capture), asking);
-    if (capture != cudaStreamCaptureStatusNone)
-      throw InputError{"the caller's stream is being captured into a graph; expected one that runs"};
-    int device = 0;
-    cuda::check(cudaStreamGetDevice(given, &device), asking);
-    return {{device, given}};
+    return {{device_of(static_cast<cudaStream_t>(stream)), static_cast<cudaStream_t>(stream)}};
+  }
+
+  /// A stream takes events of its own device only. (The runtime can be asked from CUDA 12.8 on.)
+  static int device_of(cudaStream_t stream) {
+    int current = 0;
+    cuda::check(cudaGetDevice(&current), "reading the current device");
+    const int count = cuda::device_count();
+    for (int i = 0; i < count; ++i) {
+      const int device = (current + i) % count;
+      const cuda::DeviceScope scope{device};
+      const cuda::PlainEvent event;
+      if (cudaEventRecord(event, stream) == cudaSuccess) return device;
+      cudaGetLastError();
+    }
+    throw InputError{"the caller's stream is none of a device of this machine"};
   }
 
   static std::shared_ptr<void> allocated(int device, std::int64_t bytes) {
@@ -233,9 +255,10 @@ class CudaHardware final : public Hardware {
   }
 
   int devices_;
-  std::unique_ptr<CudaExecutor> executor_;
   std::map<void*, cuda::Registrations::Lease> registered_;
-  std::map<void*, cuda::HostBuffer> buffers_;  // by address
+  std::map<void*, cuda::HostBuffer> buffers_;       // by address
+  std::set<cuda::Registrations::Lease> in_flight_;  // of matrices of runs that were handed over
+  std::unique_ptr<CudaExecutor> executor_;          // waits for its runs before the memory goes
 };
 
 }  // namespace

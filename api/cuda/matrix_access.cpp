@@ -69,14 +69,16 @@ bool MatrixAccess::leave_to_threads(std::span<const std::size_t> on_host, std::s
   return false;
 }
 
-std::optional<AllocationIds> MatrixAccess::allocations() const {
+std::optional<AllocationIds> MatrixAccess::allocations(const api::Copies& copies) const {
   AllocationIds ids;
   for (std::size_t i = 0; i < matrices_.size(); ++i) {
-    if (!matrices_[i].used() || matrices_[i].location) continue;
+    if (!matrices_[i].used()) continue;
     const auto id = copies_[i] ? std::nullopt : allocation_of(matrices_[i].data);
-    if (!id) return std::nullopt;
-    ids.push_back(*id);
+    if (!id && !matrices_[i].location) return std::nullopt;
+    ids.push_back(id.value_or(0));  // pools of devices keep their addresses
   }
+  for (const auto* of_input : {&copies.a, &copies.b})
+    for (const auto& copy : *of_input) ids.push_back(allocation_of(copy.data).value_or(0));
   return ids;
 }
 

@@ -28,9 +28,12 @@ class MatrixAccess final : public api::MemoryAccess {
   /// Which matrices are to be copied by threads.
   PageableMatrices copied() const { return copied_; }
 
-  /// The allocations of the matrices that lie in host memory, which callers may unlock and free between two calls;
-  /// nothing where one is not known.
-  std::optional<AllocationIds> allocations() const;
+  /// The allocations of all matrices, and of such copies of them, which callers may free between two calls; nothing
+  /// where one in host memory is not known.
+  std::optional<AllocationIds> allocations(const api::Copies& copies) const;
+
+  /// What keeps matrices page-locked.
+  const std::vector<Registrations::Lease>& leases() const { return leases_; }
 
  private:
   struct Free {

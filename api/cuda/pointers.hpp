@@ -21,8 +21,8 @@ int device_of(const void* data);
 /// `range` lies on the host and is not empty. Throws CudaError.
 HostMemory host_memory(const api::AddressRange& range);
 
-/// A number of the allocation or registration that host memory belongs to, which no later one of this process has;
-/// nothing where the driver has none. Throws CudaError.
+/// A number of the allocation or registration that memory belongs to, which no later one of this process has; nothing
+/// where the driver has none. Throws CudaError.
 std::optional<std::uint64_t> allocation_of(const void* data);
 
 /// Lets the devices that can reach its owner reach the stream-ordered pool that `data` was allocated from; does nothing

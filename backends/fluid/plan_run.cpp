@@ -181,9 +181,9 @@ void PlanRun::finish(OpId id) {
 }
 
 /// Seconds that an engine takes to tell another one that an operation has ended: copies have engines of their own.
-/// Kernels of several streams of a GPU have one front end, and joins do nothing.
+/// Kernels of several streams of a GPU have one front end. A join is told nothing: what waits for it is.
 double PlanRun::hand_on(const Op& from, const Op& to) const {
-  if (from.queue == to.queue || between_engines_ + between_gpus_ == 0) return 0;
+  if (from.queue == to.queue || to.kind == OpKind::join || between_engines_ + between_gpus_ == 0) return 0;
   const auto owner = [&](const Op& op) { return owners_[op.queue.index()]; };
   if (between_gpus_ > 0 && owner(from) != owner(to)) return std::max(between_engines_, between_gpus_);
   const auto copies = [&](const Op& op) {

@@ -16,8 +16,8 @@ namespace {
 
 constexpr const char* footer =
     R"(Chooses the order of the multiplications and where each intermediate lies, by estimates, and simulates each product
-as 'simulate' does, one after another (docs/model.md#chains-of-products). Beside it stand all other orders of up to 5
-factors, and left to right with all intermediates on the host.
+as 'simulate' does without a plan cache, one after another (docs/model.md#chains-of-products). Beside it stand all other
+orders of up to 5 factors, and left to right with all intermediates on the host.
 Examples:
   tilerail chain --dims 8K,512,8K,1K --topology hgx-h200-2
   tilerail chain --dims 4K,4K,4K,64 --place 0:1:h:h --trans NTN --topology clx-ai --devices 0-3 --json -)";

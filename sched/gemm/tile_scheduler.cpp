@@ -7,7 +7,6 @@
 #include <numeric>
 #include <optional>
 
-#include "cost/graph_gain.hpp"
 #include "model/base/error.hpp"
 #include "model/base/extents.hpp"
 #include "sched/gemm/dot_planner.hpp"
@@ -103,7 +102,7 @@ Plan TileScheduler::plan(const Decisions& decisions) const {
   if (Plan earlier = plan; decisions.warm) warm = add_operations(earlier, decisions, {});
   plan.warm = !warm.empty();
   add_operations(plan, decisions, warm);
-  plan.graph = plan.graph && gains_as_graph(plan, topology_);
+  if (topology_.description().issue.graph) settle_graph(plan, topology_);  // plans are compared by it
   return plan;
 }
 

@@ -54,6 +54,7 @@ Plan plan_by_list(const GemmProblem& problem, const Topology& topology, std::spa
   ListChooser chooser{context, fetcher, program.graph};
   TaskLoop{context, fetcher, outputs, chooser}.run();
   workspace.note_peaks(plan);
+  settle_graph(plan, topology);
   return plan;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "cost/graph_gain.hpp"
 #include "plan/shared_streams.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/fields.hpp"
@@ -43,6 +44,7 @@ class Facts {
     });
   }
   bool copies_between_gpus() const { return may_copy_between_gpus(problem, asked_.topology, asked_.devices); }
+  bool c_on_host() const { return !asked_.topology.is_gpu(problem.place_c); }
   bool on_hosts() const { return homes_on_hosts(problem, asked_.topology); }
   /// Whether some candidate may have another value of the field than the policy.
   bool varies(std::string_view key) const { return asked_.varies(key); }
@@ -107,7 +109,7 @@ class Facts {
   bool share_equally() const { return tilerail::share_equally(asked_); }
   /// Whether the search may shift work from one GPU to another.
   bool balances() const { return varies("distribution"); }
-  /// Whether more than one GPU computes or has matrices in the plan that was made.
+  bool gains_as_graph() const { return tilerail::gains_as_graph(*plan_, asked_.topology); }
   bool copies() const {
     return std::ranges::any_of(plan_->queues, [](const Queue& queue) { return queue.kind == Queue::Kind::copy; });
   }

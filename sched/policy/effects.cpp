@@ -154,6 +154,11 @@ constexpr std::array rules{
          [](const Facts& f) { return f.at_home() ? in_place
                                      : f.dot()   ? "a dot product writes one number"
                                                  : nullptr; }},
+    Rule{"strip-bytes",
+         [](const Facts& f) -> Reason {
+           if (f.dot()) return "a dot product writes one number";
+           return f.c_on_host() ? nullptr : "C is on a GPU";
+         }},
     Rule{"order",
          [](const Facts& f) -> Reason {
            if (f.used_once()) return once;
@@ -194,7 +199,10 @@ constexpr std::array rules{
            return less && f.policy.tile > 0 && f.all_fit() ? "all tiles fit in memory" : nullptr;
          }},
     Rule{"issue", [](const Facts& f) { return f.one_thread_issues() ? "one thread issues everything" : nullptr; }},
-    Rule{"graph", [](const Facts&) -> Reason { return nullptr; }},
+    Rule{"graph",
+         [](const Facts& f) {
+           return f.only_candidate() && !f.gains_as_graph() ? "the plan gains nothing as a graph" : nullptr;
+         }},
     Rule{"task-us", [](const Facts& f) { return f.policy.task_us == 0 ? costs_nothing : nullptr; }},
     Rule{"request-us", [](const Facts& f) { return f.policy.request_us == 0 ? costs_nothing : nullptr; }},
     Rule{"peer-us",

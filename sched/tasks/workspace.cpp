@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cost/graph_gain.hpp"
 #include "sched/policy/relays.hpp"
 
 namespace tilerail {
@@ -63,6 +64,13 @@ Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topol
                   decisions.copy_rates == CopyRates::duplex};
   plan.origin.decisions = to_text(decisions, topology);
   return plan;
+}
+
+void settle_graph(Plan& plan, const Topology& topology) {
+  if (!plan.graph || gains_as_graph(plan, topology)) return;
+  plan.graph = false;
+  for (PlanDecision& decision : plan.origin.decisions)
+    if (decision.key == "graph") decision.value = "off";
 }
 
 Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, std::int64_t slot_bytes)

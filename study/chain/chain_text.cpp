@@ -18,8 +18,9 @@ std::vector<std::int64_t> sizes_of(const std::string& dims) {
   std::vector<std::int64_t> sizes;
   for (const std::string_view part : split(dims, ',')) sizes.push_back(parse_size(part, "--dims"));
   if (sizes.size() < least_factors + 1 || sizes.size() > most_factors + 1)
-    throw InputError{fmt::format("--dims: '{}' has {} sizes; expected {} to {}, one more than factors", dims,
-                                 sizes.size(), least_factors + 1, most_factors + 1)};
+    throw InputError{fmt::format("--dims: '{}' has {}; expected {} to {}, one more than factors", dims,
+                                 sizes.size() == 1 ? "1 size" : fmt::format("{} sizes", sizes.size()),
+                                 least_factors + 1, most_factors + 1)};
   return sizes;
 }
 

@@ -34,6 +34,7 @@ struct Log {
   int copies = 0;                         // made of kept matrices
   int synchronized = 0;                   // waits for what was handed over
   bool page_locked = false;               // whether matrices on the host are
+  void* captured = nullptr;               // a stream that is
   int allocations = 0, held = 0;          // on GPUs, in all and now
   std::map<MemoryId, std::int64_t> room;  // bytes for tiles of GPUs that have less than described
 };
@@ -83,7 +84,13 @@ class FakeHardware final : public Hardware {
     execute(plan, access.pointers(), copies);
     return {0.5, 0.25};
   }
-  void synchronize() override { ++log_->synchronized; }
+  void synchronize() override {
+    ++log_->synchronized;
+    log_->steps.push_back("synchronize");
+  }
+  void refuse_captured(void* stream) const override {
+    if (stream && stream == log_->captured) throw InputError{"the caller's stream is being captured"};
+  }
   bool page_locked(const Matrices&) const override { return log_->page_locked; }
   Location locate(const void* data) const override {
     const auto found = log_->on_device.find(data);
@@ -134,6 +141,7 @@ class FakeHardware final : public Hardware {
     return buffers_.back().data();
   }
   void free_host(void* data) override {
+    log_->steps.push_back("free");
     const auto removed = std::erase_if(buffers_, [&](auto& buffer) { return buffer.data() == data; });
     if (removed == 0) throw InputError{"not allocated"};
   }

@@ -4,6 +4,7 @@
 #include "api/handle.hpp"
 #include "tests/api/fake_hardware.hpp"
 #include "tests/api/multiplication.hpp"
+#include "tests/support/expect_error.hpp"
 #include "tilerail/tilerail.h"
 
 namespace tilerail::api {
@@ -69,7 +70,37 @@ TEST_F(HandedOver, AreWaitedForBeforeMemoryOfTheirsGoesOrIsRead) {
   EXPECT_EQ(waits([&] { session_->keep(a, product.x.m, product.x.k, product.x.lda, sizeof *a); }), 1);
   EXPECT_EQ(waits([&] { session_->release(a); }), 1);
   EXPECT_EQ(waits([&] { session_->free_host(memory); }), 1);
+  EXPECT_EQ(log_->steps.back(), "free");
+  EXPECT_EQ(log_->steps[log_->steps.size() - 2], "synchronize") << "not after it is gone";
   EXPECT_EQ(waits([&] { EXPECT_THROW(session_->unregister_memory(memory), InputError); }), 1);
+}
+
+TEST_F(HandedOver, AreWaitedForByCallsThatWait) {
+  log_->page_locked = true;
+  Multiplication product{40, 50, 64, 2, 3};
+  call(product);
+  const int before = log_->synchronized;
+  session_->gemm(product.x);
+  EXPECT_EQ(log_->synchronized, before + 1);
+}
+
+TEST_F(HandedOver, AreWaitedForWhenTheSessionGoes) {
+  log_->page_locked = true;
+  Multiplication product{40, 50, 64, 2, 3};
+  call(product);
+  session_.reset();
+  EXPECT_EQ(log_->steps.back(), "synchronize");
+}
+
+TEST_F(HandedOver, GoIntoNoStreamThatIsCaptured) {
+  log_->page_locked = true;
+  int stream = 0;
+  log_->captured = &stream;
+  Multiplication product{40, 50, 64, 2, 3};
+  expect_input_error([&] { call(product, &stream); }, {"captured"});
+  EXPECT_EQ(log_->binds, 0) << "nothing was allocated for it";
+  session_->gemm(product.x, {.stream = &stream});
+  product.expect_right();
 }
 
 TEST(CInterface, HandsCallsOverAndWaitsForThem) {

@@ -40,7 +40,8 @@ const std::vector<std::string> wishes = [] {
       "hop-rule=added batch=on batch=off chunks=3 min-chunk-bytes=100000 sends=in-order sends=free "
       "peer-copies=staged peer-copies=staged-home peer-copies=direct copy-rates=duplex copy-rates=alone "
       "input-buffers=3 input-buffers=0 c-tiles=eager c-tiles=lazy c-tiles=auto write-backs=own-queues "
-      "write-backs=in-order write-backs=with-next order=fifo order=fewest-fetches order=eta order=eta-all order=steps "
+      "write-backs=in-order write-backs=with-next strip-bytes=4096 order=fifo order=fewest-fetches order=eta "
+      "order=eta-all order=steps "
       "agent=none "
       "agent=paralia agent=xkblas agent=blasx routing=peer-rank routing=nearest-id grid=xkblas caching=on caching=off "
       "in-place=off in-place=on warm=on overlap=off overlap=on compute-streams=1 compute-streams=3 memory=cubes "
@@ -175,21 +176,22 @@ std::string named_of_all(const Case& at) {
 TEST(Effects, WishesWithoutEffectAreNamed) {
   const GemmProblem gemm = problem_of(Routine::gemm, 1500, 1300, 1100);
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, gemm, 2}),
-            "hop-rule in-place input-buffers max-hops memory memory-fraction peer-copies relays select-by "
+            "graph hop-rule in-place input-buffers max-hops memory memory-fraction peer-copies relays select-by "
             "select-ms sends shares tile-choice ways");
   EXPECT_EQ(
       named_of_all({"two-gpu", "tilerail", {"tile=512"}, gemm, 1}),
-      "batch chunks devices distribution grid hop-rule in-place input-buffers issue k-split max-hops memory "
+      "batch chunks devices distribution graph grid hop-rule in-place input-buffers issue k-split max-hops memory "
       "memory-fraction min-chunk-bytes peer-copies peer-us relays select select-by select-ms sends shares tile-choice");
   EXPECT_EQ(named_of_all({"two-gpu", "baseline", {"tile=512"}, problem_of(Routine::gemv, 3000, 1, 2000), 2}),
-            "batch chunks grid hop-rule in-place k-split max-hops memory min-chunk-bytes peer-copies ragged "
+            "batch chunks graph grid hop-rule in-place k-split max-hops memory min-chunk-bytes peer-copies ragged "
             "relays routing select-by select-ms sends shares small-tiles tile-choice tile-depth tile-rows warm ways");
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
-            "agent batch c-tiles caching chunks compute-streams distribution grid hop-rule in-place "
+            "agent batch c-tiles caching chunks compute-streams distribution graph grid hop-rule in-place "
             "input-buffers k-split max-hops memory min-chunk-bytes order peer-copies ragged relays routing "
-            "select-by select-ms sends shares small-tiles tile-choice tile-depth tile-rows warm ways write-backs");
+            "select-by select-ms sends shares small-tiles strip-bytes tile-choice tile-depth tile-rows warm ways "
+            "write-backs");
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, gemm, 2}),
-            "batch chunks hop-rule in-place input-buffers max-hops memory memory-fraction min-chunk-bytes "
+            "batch chunks graph hop-rule in-place input-buffers max-hops memory memory-fraction min-chunk-bytes "
             "order peer-copies relays select-by select-ms sends shares tile-choice tile-depth tile-rows ways");
   EXPECT_THAT(named_of_all({"two-gpu", "gemmex", {"tile=256", "min-chunk-bytes=1000000"}, gemm, 2}),
               ::testing::HasSubstr("chunks "));
@@ -228,8 +230,8 @@ TEST(Effects, DecisionsThatDecideNothingAreNotStored) {
   const auto of = [](const char* key) { return ::testing::Field(&PlanDecision::key, key); };
   EXPECT_THAT(plan.origin.decisions,
               ::testing::ElementsAre(of("devices"), of("tile"), of("peer-copies"), of("copy-rates"), of("overlap"),
-                                     of("memory-fraction"), of("issue"), of("graph"), of("task-us"), of("request-us"),
-                                     of("peer-us"), of("tiles")));
+                                     of("memory-fraction"), of("issue"), of("task-us"), of("request-us"), of("peer-us"),
+                                     of("tiles")));
 }
 
 // Every field that is tried is looked up among the rules: one without a rule ends in an error.

@@ -227,7 +227,8 @@ void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int
 /// lacks the memory, in the next place (docs/model.md#chains-of-products). Intermediates are rounded to the element
 /// type; all are freed before it returns. Each product is a call of gemm: copies of factors that are kept are read, R
 /// and the factors may lie wherever its matrices may, and it throws the same, but names a factor in an InputError.
-/// R may not overlap a factor. The choice is kept for later chains of the same shape and places.
+/// R may not overlap a factor. The choice is kept for later chains of the same shape and places. Calls of other threads
+/// may come between two products.
 void gemm_chain(Context& context, double alpha, std::span<const Factor<double>> factors, double beta, double* result,
                 std::int64_t ld, const ChainOptions& options = {});
 void gemm_chain(Context& context, float alpha, std::span<const Factor<float>> factors, float beta, float* result,

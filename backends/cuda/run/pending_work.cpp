@@ -38,19 +38,31 @@ void PendingWork::put_back(std::vector<Mark> marks) {
   spare_.insert(spare_.end(), std::make_move_iterator(marks.begin()), std::make_move_iterator(marks.end()));
 }
 
+/// The first stream waits for all that comes before, and the others for the first.
 void PendingWork::begin(std::span<const StreamOnDevice> streams, std::span<const StreamOnDevice> callers) {
-  std::vector<Mark> before;
-  for (const StreamOnDevice& caller : callers) before.push_back(mark(caller));
-  follow(streams, before);
-  follow(streams, ends_);
-  put_back(std::move(before));
+  const auto first = streams.first(1), others = streams.subspan(1);
+  std::vector<Mark> marks;
+  for (const StreamOnDevice& caller : callers) marks.push_back(mark(caller));
+  follow(first, marks);
+  follow(first, ends_);
+  if (!others.empty()) {
+    marks.push_back(mark(first.front()));
+    follow(others, std::span{marks}.last(1));
+  }
+  put_back(std::move(marks));
 }
 
+/// The first stream ends with the others.
 void PendingWork::end(std::span<const StreamOnDevice> streams, std::span<const StreamOnDevice> callers) {
-  std::vector<Mark> ends;
-  for (const StreamOnDevice& place : streams) ends.push_back(mark(place));
-  follow(callers, ends);
-  put_back(std::exchange(ends_, std::move(ends)));
+  const auto first = streams.first(1);
+  std::vector<Mark> marks;
+  for (const StreamOnDevice& other : streams.subspan(1)) marks.push_back(mark(other));
+  follow(first, marks);
+  put_back(std::move(marks));
+  std::vector<Mark> end;
+  end.push_back(mark(first.front()));
+  follow(callers, end);
+  put_back(std::exchange(ends_, std::move(end)));
 }
 
 void PendingWork::wait() {

@@ -36,7 +36,7 @@ class PendingWork {
   static void follow(std::span<const StreamOnDevice> streams, std::span<const Mark> marks);
   void put_back(std::vector<Mark> marks);
 
-  std::vector<Mark> ends_;   // of what is pending
+  std::vector<Mark> ends_;   // of what is pending: one, or none
   std::vector<Mark> spare_;  // waits for an event stand as they were made, so it may be recorded again at once
 };
 

@@ -99,6 +99,24 @@ TEST_F(Gpu, APlanOfSeveralGpusIsOneGraphToo) {
   }
 }
 
+// Each product adds to what the one before it has left.
+TEST_F(Gpu, RunsThatAreHandedOverAreGraphsToo) {
+  const Topology topology = machine();
+  CudaExecutor executor{topology};
+  GemmProblem problem = square(900);
+  problem.place_a = problem.place_b = problem.place_c = topology.gpus()[0];
+  const auto bound = executor.prepare(plan_gemm(problem, topology, devices(gpus_ > 1 ? 2 : 1), in_tiles(300)));
+  CudaGemmCase data{problem, executor, 1};
+  const cuda::StreamOnDevice caller{executor.ordinal(topology.gpus()[0]), cudaStreamLegacy};
+  for (int run = 0; run < 4; ++run) {
+    data.reset_c();
+    const CudaRunTimes times = executor.submit(*bound, data.matrices(), std::span{&caller, 1}, AllocationIds{});
+    EXPECT_EQ(times.as_graph, run > 0);
+    executor.wait();
+    EXPECT_EQ(data.mismatch(4), "") << run;
+  }
+}
+
 TEST_F(Gpu, APlanThatIsToBeNoGraphIsNone) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
