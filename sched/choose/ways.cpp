@@ -26,7 +26,6 @@ constexpr std::array varied{
     Varied{"hop-rule", {"added", "bottleneck"}},
     Varied{"batch", {"on", "off"}},
     Varied{"write-backs", {"own-queues", "in-order"}},
-    Varied{"strip-bytes", {"0", "16384", "8192", "5120"}},
     Varied{"compute-streams", {"auto", "2", "8"}},
     Varied{"grid", {"auto", "square"}},
     Varied{"k-split", {"1", "2", "4", "all"}},
@@ -51,7 +50,6 @@ const std::vector<Changes>& often_best() {
   static const std::vector<Changes> table{
       {{"sends", "free"}},
       {{"sends", "free"}, {"write-backs", "own-queues"}},
-      {{"sends", "free"}, {"routing", "link-map"}, {"strip-bytes", "16384"}},
       {{"order", "fifo"}},
       {{"sends", "free"}, {"routing", "link-map"}},
       {{"sends", "free"}, {"c-tiles", "lazy"}},

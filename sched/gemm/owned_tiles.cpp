@@ -73,11 +73,7 @@ Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps d
     const Clock::Hop way = context_.clock.hop(context_.memory(from), context_.memory(next));
     available = hop(way, to, count, available);
     context_.clock.commit(way, context_.bytes(to), available);
-    const bool in_strips = context_.decisions.strip_bytes > 0 && !is_tile(next) && count == 1 &&
-                           context_.topology.is_host(context_.memory(next));
-    if (in_strips && before) deps.after(before->last);
-    before = in_strips ? copy_in_strips(context_, device, from, next, context_.decisions.strip_bytes, queue, deps)
-                       : copy_in_pieces(context_, device, from, next, count, queue, deps, before);
+    before = copy_in_pieces(context_, device, from, next, count, queue, deps, before);
     if (held) give_back_passing(held->first, held->second, before->last);
   };
   for (const std::size_t stop : stops) {

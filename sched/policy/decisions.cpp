@@ -128,9 +128,8 @@ Policy wish_for(const Decisions& d) {
   said.min_chunk_bytes = d.min_chunk_bytes;
   said.sends = d.sends, said.peer_copies = d.peer_copies, said.copy_rates = d.copy_rates,
   said.c_tiles = d.lazy ? CTiles::lazy : CTiles::eager;
-  said.write_backs = d.write_backs, said.strip_bytes = d.strip_bytes, said.order = d.order, said.agent = d.agent,
-  said.caching = d.caching, said.in_place = d.in_place, said.warm = d.warm, said.overlap = d.overlap,
-  said.input_buffers = d.input_buffers;
+  said.write_backs = d.write_backs, said.order = d.order, said.agent = d.agent, said.caching = d.caching,
+  said.in_place = d.in_place, said.warm = d.warm, said.overlap = d.overlap, said.input_buffers = d.input_buffers;
   said.compute_streams = d.compute_streams, said.memory = d.memory, said.memory_fraction = d.memory_fraction;
   said.single_issuer = d.single_issuer, said.graph = d.graph;
   said.task_us = d.task_us, said.request_us = d.request_us, said.peer_us = d.peer_us;
@@ -146,9 +145,8 @@ Decisions by_wish(Decisions d, const Policy& wish) {
   d.min_chunk_bytes = wish.min_chunk_bytes;
   d.sends = wish.sends, d.peer_copies = wish.peer_copies, d.copy_rates = wish.copy_rates,
   d.lazy = wish.c_tiles == CTiles::lazy;
-  d.write_backs = wish.write_backs, d.strip_bytes = wish.strip_bytes, d.order = wish.order, d.agent = wish.agent,
-  d.caching = wish.caching, d.in_place = wish.in_place, d.warm = wish.warm, d.overlap = wish.overlap,
-  d.input_buffers = wish.input_buffers;
+  d.write_backs = wish.write_backs, d.order = wish.order, d.agent = wish.agent, d.caching = wish.caching,
+  d.in_place = wish.in_place, d.warm = wish.warm, d.overlap = wish.overlap, d.input_buffers = wish.input_buffers;
   d.compute_streams = wish.compute_streams, d.memory = wish.memory, d.memory_fraction = wish.memory_fraction;
   d.single_issuer = wish.single_issuer, d.graph = wish.graph;
   d.task_us = wish.task_us, d.request_us = wish.request_us, d.peer_us = wish.peer_us;

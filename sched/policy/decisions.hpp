@@ -36,7 +36,6 @@ struct Decisions {
   CopyRates copy_rates = CopyRates::alone;
   bool lazy = false;  // C is fetched after its kernels
   WriteBacks write_backs = WriteBacks::in_order;
-  std::int64_t strip_bytes = 0;
   Order order = Order::fifo;
   Agent agent = Agent::none;
   bool caching = true, in_place = true, warm = false, overlap = true;

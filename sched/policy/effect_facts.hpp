@@ -44,7 +44,6 @@ class Facts {
     });
   }
   bool copies_between_gpus() const { return may_copy_between_gpus(problem, asked_.topology, asked_.devices); }
-  bool c_on_host() const { return !asked_.topology.is_gpu(problem.place_c); }
   bool on_hosts() const { return homes_on_hosts(problem, asked_.topology); }
   /// Whether some candidate may have another value of the field than the policy.
   bool varies(std::string_view key) const { return asked_.varies(key); }

@@ -154,11 +154,6 @@ constexpr std::array rules{
          [](const Facts& f) { return f.at_home() ? in_place
                                      : f.dot()   ? "a dot product writes one number"
                                                  : nullptr; }},
-    Rule{"strip-bytes",
-         [](const Facts& f) -> Reason {
-           if (f.dot()) return "a dot product writes one number";
-           return f.c_on_host() ? nullptr : "C is on a GPU";
-         }},
     Rule{"order",
          [](const Facts& f) -> Reason {
            if (f.used_once()) return once;

@@ -192,7 +192,6 @@ std::vector<Field> fields_of_tasks() {
                          {{"in-order", WriteBacks::in_order},
                           {"own-queues", WriteBacks::own_queues},
                           {"with-next", WriteBacks::with_next}}),
-      number<std::int64_t>("strip-bytes", &Policy::strip_bytes, 0, std::int64_t{1} << 40),
       choice<Order>("order", &Policy::order,
                     {{"fifo", Order::fifo},
                      {"fewest-fetches", Order::fewest_fetches},

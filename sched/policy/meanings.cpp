@@ -8,7 +8,7 @@ namespace tilerail {
 namespace {
 
 /// What each field does and when it matters, in a sentence.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 45> meanings{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 44> meanings{{
     {"devices",
      "Which of the given GPUs take part: all, the first alone as in a library for one GPU, or half, a quarter ... of "
      "them where fewer are estimated to be faster; "
@@ -97,9 +97,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 45> meanings
      "Whether results go home in the queue of the other copies of their pair or in one of their own, there at once or, "
      "where all tiles fit, when the GPU begins its next tile of C; matters where C is not at home on the GPU that "
      "computes it."},
-    {"strip-bytes",
-     "How much of a column of C one copy to a host has at most, 0 for all: narrow strips take longer and so leave more "
-     "of the host's memory to the copies that come from it meanwhile; matters where C goes to a host."},
     {"order",
      "Which tile of C a GPU takes next: the lowest, the one with the fewest tiles to fetch, or the one whose tiles "
      "arrive first; eta-all: which sub-problem of all tiles of C; steps: all tiles of C take the lowest k, then the "

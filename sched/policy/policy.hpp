@@ -78,7 +78,6 @@ struct Policy {
   CopyRates copy_rates = CopyRates::alone;      // duplex: those that copies beside others the other way have
   CTiles c_tiles = CTiles::eager;
   WriteBacks write_backs = WriteBacks::in_order;  // where among copies, and when
-  std::int64_t strip_bytes = 0;                   // of a column, that one copy of C to a host has at most; 0: all
   Order order = Order::fifo;
   Agent agent = Agent::none;  // whose rules say when a GPU asks for which task
   bool caching = true;

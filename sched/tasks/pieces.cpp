@@ -32,23 +32,4 @@ PieceCopies copy_in_pieces(PlanContext& context, std::size_t device, const View&
   return copies;
 }
 
-PieceCopies copy_in_strips(PlanContext& context, std::size_t device, const View& from, const View& to,
-                           std::int64_t bytes, int queue, const Deps& deps) {
-  constexpr std::int64_t word = 64;
-  const std::int64_t element = element_size(context.dtype(to));
-  const std::int64_t strip = std::max<std::int64_t>(1, (bytes + word - 1) / word * word / element);
-  PieceCopies copies;
-  Op op;
-  op.queue = context.builder.copy_queue(context.memory(from), context.memory(to), queue);
-  for (std::int64_t row = 0; row < to.rows; row += strip) {
-    const std::int64_t rows = std::min(strip, to.rows - row);
-    op.a = {from.buffer, from.row + row, from.col, rows, from.cols};
-    op.y = {to.buffer, to.row + row, to.col, rows, to.cols};
-    Deps all = deps;
-    copies.last = context.emit(device, op, all);
-    if (row == 0) copies.first = copies.last;
-  }
-  return copies;
-}
-
 }  // namespace tilerail

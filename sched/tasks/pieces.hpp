@@ -27,9 +27,4 @@ View piece(const View& whole, int j, int pieces);
 PieceCopies copy_in_pieces(PlanContext& context, std::size_t device, const View& from, const View& to, int pieces,
                            int queue, const Deps& deps, const std::optional<PieceCopies>& before);
 
-/// Adds the copies of a tile to a host in strips of whole rows, each with so many bytes of a column at most (rounded up
-/// to whole words of 64 bytes), one after another.
-PieceCopies copy_in_strips(PlanContext& context, std::size_t device, const View& from, const View& to,
-                           std::int64_t bytes, int queue, const Deps& deps);
-
 }  // namespace tilerail

@@ -40,7 +40,7 @@ const std::vector<std::string> wishes = [] {
       "hop-rule=added batch=on batch=off chunks=3 min-chunk-bytes=100000 sends=in-order sends=free "
       "peer-copies=staged peer-copies=staged-home peer-copies=direct copy-rates=duplex copy-rates=alone "
       "input-buffers=3 input-buffers=0 c-tiles=eager c-tiles=lazy c-tiles=auto write-backs=own-queues "
-      "write-backs=in-order write-backs=with-next strip-bytes=4096 order=fifo order=fewest-fetches order=eta "
+      "write-backs=in-order write-backs=with-next order=fifo order=fewest-fetches order=eta "
       "order=eta-all order=steps "
       "agent=none "
       "agent=paralia agent=xkblas agent=blasx routing=peer-rank routing=nearest-id grid=xkblas caching=on caching=off "
@@ -188,7 +188,7 @@ TEST(Effects, WishesWithoutEffectAreNamed) {
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=512"}, problem_of(Routine::dot, 1, 1, 900000), 2}),
             "agent batch c-tiles caching chunks compute-streams distribution graph grid hop-rule in-place "
             "input-buffers k-split max-hops memory min-chunk-bytes order peer-copies ragged relays routing "
-            "select-by select-ms sends shares small-tiles strip-bytes tile-choice tile-depth tile-rows warm ways "
+            "select-by select-ms sends shares small-tiles tile-choice tile-depth tile-rows warm ways "
             "write-backs");
   EXPECT_EQ(named_of_all({"two-gpu", "gemmex", {"tile=256", "memory=evict", "memory-fraction=0.015"}, gemm, 2}),
             "batch chunks graph hop-rule in-place input-buffers max-hops memory memory-fraction min-chunk-bytes "
