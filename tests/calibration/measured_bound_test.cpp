@@ -153,7 +153,7 @@ TEST(MeasuredBound, HoldsForWhatOthersMeasured) {
 /// A kernel is a product whose matrices are where it runs. The bound is of calls one after another, with the clocks
 /// that the GPU keeps then; a call with pauses takes its part of them: its time over its share of the time.
 TEST(MeasuredBound, HoldsForTheKernelsOfTheCalibration) {
-  for (const char* name : {"hgx-h200-1", "hgx-h200-2", "hgx-h200-4", "hgx-h100-1"}) {
+  for (const char* name : {"hgx-h200-1", "hgx-h200-2", "hgx-h200-4", "hgx-h100-1", "hgx-h100-2"}) {
     const Topology machine = test::shipped(name);
     const fs::path path = experiments / "results" / name / "measurements.json";
     double nearest = 1e300;

@@ -107,7 +107,7 @@ class Intervals(CommandTest):
             self.assertAlmostEqual(high - makespan, 0.1 * makespan, delta=1e-9)
 
     def test_calibrated_machines_that_are_shipped_tell(self):
-        for name in ("hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h200-4", "hgx-h200-4-plain"):
+        for name in ("hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2", "hgx-h200-4", "hgx-h200-4-plain"):
             self.assertIn("\n[uncertainty]\n", (TOPOLOGIES / f"{name}.toml").read_text())
 
 
