@@ -33,8 +33,8 @@ TEST(Machines, EveryFileLoadsAndJoinsEveryPairOfMemoriesThatHoldMatrices) {
     }
   }
   EXPECT_THAT(found, IsSupersetOf({"clx-ai", "karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "hgx-h200-4-plain",
-                                   "meluxina-a100", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2", "summit-node", "cocopelia-testbed-1",
-                                   "cocopelia-testbed-2", "pcie-tree-8", "two-gpu"}));
+                                   "meluxina-a100", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2", "summit-node",
+                                   "cocopelia-testbed-1", "cocopelia-testbed-2", "pcie-tree-8", "two-gpu"}));
 }
 
 TEST(Machines, EveryFigureHasASourceOfAKnownKindThatSaysWhere) {
@@ -100,8 +100,8 @@ TEST(ClxAi, PeerCopiesBetweenTheNumaNodesShareEightGigabytes) {
 // ------------------------------------------------------------------------------------------------ other machines
 
 TEST(Machines, GpusHaveOwnLinksWhereTheirCopiesShareNoneWithThoseOfAHost) {
-  for (const char* name :
-       {"karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "meluxina-a100", "hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2"})
+  for (const char* name : {"karolina-hgx-a100", "hgx-h200", "hgx-h200-4", "meluxina-a100", "hgx-h200-1", "hgx-h200-2",
+                           "hgx-h100-1", "hgx-h100-2"})
     EXPECT_TRUE(gpus_have_own_links(shipped(name))) << name;
   for (const char* name : {"clx-ai", "pcie-tree-8", "summit-node"})
     EXPECT_FALSE(gpus_have_own_links(shipped(name))) << name;
