@@ -229,6 +229,19 @@ TEST(SimIssue, GpusTellEachOtherInAGraphWhatHasEnded) {
   }
 }
 
+// A barrier of GPU 0 between two kernels of GPU 1 is no way there and back.
+TEST(SimIssue, GpusAreToldOnceThroughAJoin) {
+  const Topology machine = two_gpu([](auto& d) { d.issue.graph = GraphCost{.between_gpus = Seconds{5e-3}}; });
+  constexpr double kernel = 2.0 * 1024 * 1024 * 1024 / 1e12;
+  HandPlan p{machine};
+  p.plan.graph = true;
+  const OpId first = p.gemm(gpu1, 1024, 1024, 1024, {}), join = p.join(gpu0, {first});
+  const OpId next = p.gemm(gpu1, 1024, 1024, 1024, {join}, 1);
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  expect_times(t, join, kernel, kernel);
+  expect_times(t, next, kernel + 5 * ms, 2 * kernel + 5 * ms);
+}
+
 TEST(SimIssue, CanBeLeftOut) {
   const Topology machine = slow_issue();
   HandPlan p{machine};
