@@ -58,6 +58,22 @@ TEST(GraphGain, ComparesHandingOverWithTheLongestWork) {
   EXPECT_NEAR(*std::max_element(issued.begin(), issued.end()), 0.4 * kernels, 0.01 * kernels);
 }
 
+// 512 kernels of 128^3 on one GPU: each takes 10 us, most of it its launch, beside others for 0.42 of the GPU.
+TEST(GraphGain, CountsKernelsThatShareAGpuByWhatTheyFill) {
+  const auto is_graph_at = [](double microseconds) {
+    const Topology machine = two_gpus(Seconds{microseconds * 1e-6});
+    GemmProblem problem;
+    problem.m = problem.n = problem.k = 1024;
+    problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
+    Policy policy = preset("gemmex");
+    policy.tile = 128, policy.compute_streams = 8;
+    return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(1), policy).graph;
+  };
+  double low = 0.01, high = 100;
+  while (high - low > 0.001) (is_graph_at((low + high) / 2) ? high : low) = (low + high) / 2;
+  EXPECT_NEAR(high, 0.4 * 2.0 * 128 * 128 * 128 / 1e12 * 1e6, 0.01);
+}
+
 // 8192 x 8192 x 64 in f64 with beta = 0: each GPU sends 268 MB of C to the host, in columns that slow copies down, and
 // computes for 4.3 ms.
 TEST(GraphGain, ComparesHandingOverWithTheLongestCopies) {
