@@ -11,7 +11,7 @@ the commands say now, and its figures; without it, the difference is printed.
 Compared exactly, but for
   * times of planning and simulating (VOLATILE);
   * commands that measure this machine (`calibrate`, `run`) or read a file that such a command wrote: each line must be
-    there with other numbers;
+    there with other numbers, and a plan with another digest;
   * commands on GPUs, where there are none: they must end with exit code 3, and files of STAND_INS take the place of
     what they would have measured.
 """
@@ -29,6 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 INDENT = "    "
 GAP = "..."
 VOLATILE = re.compile(r"(?<=planned in)( +)[\d.]+ [mun]?s\b|(?<=, took)( )[\d.]+ [mun]?s\b")
+DIGEST = re.compile(r"\b[0-9a-f]{16}\b")  # of a plan
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( ?(%|[kMGT]?(B|FLOP)(/s)?(/W)?|[munp]?[sJ]|W)(?!\w))?")
 QUICK = {"calibrate --backend host": "calibrate --backend host --seconds 3"}  # instead of half a minute
 STAND_INS = {"node.toml": "topologies/hgx-h200-1.toml"}
@@ -72,7 +73,7 @@ def canonical(line, measured):
     line = VOLATILE.sub(" TIME", line.rstrip())
     if not measured:
         return line
-    words = re.sub(r"\s+", " ", NUMBER.sub("#", line)).strip()
+    words = re.sub(r"\s+", " ", NUMBER.sub("#", DIGEST.sub("DIGEST", line))).strip()
     return "#" if words.startswith("#") else words
 
 

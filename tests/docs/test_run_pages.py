@@ -75,6 +75,11 @@ class Measurements(unittest.TestCase):
         self.assertNotEqual(run_pages.canonical(shown, False), run_pages.canonical(printed, False))
         self.assertNotEqual(run_pages.canonical("check: passed", True), run_pages.canonical("check: FAILED", True))
 
+    def test_may_lead_to_another_plan(self):
+        one, other = "plan  d94e3de1a7d36f47, 384 operations", "plan  cf117d211243e7c8, 384 operations"
+        self.assertEqual(run_pages.canonical(one, True), run_pages.canonical(other, True))
+        self.assertNotEqual(run_pages.canonical(one, False), run_pages.canonical(other, False))
+
     def test_are_what_calibrated_files_lead_to(self):
         session = run_pages.Session(pathlib.Path("."))
         self.assertFalse(session.is_measured("tilerail plan --topology two-gpu -o plan.json"))
