@@ -114,8 +114,8 @@ ChainProblem Session::placed(const ChainArguments& arguments, ChainProblem chain
     if (share_elements(matrices[i], result))
       throw InputError{fmt::format("the result overlaps {}; expected memory of its own", factor_text(i))};
     factor.place = place(matrices[i], ("of " + factor_text(i)).c_str());
-    factor.again = std::any_of(matrices.begin(), matrices.begin() + static_cast<std::ptrdiff_t>(i),
-                               [&](const Matrix& earlier) { return earlier.data == matrices[i].data; });
+    for (std::size_t earlier = i; earlier-- > 0;)
+      if (matrices[earlier].data == matrices[i].data) factor.same_as = earlier;  // the first
     const auto kept = kept_.part(matrices[i], devices_);
     if (!kept) continue;
     factor.place = each_gpu ? *each_gpu : kept->copies.front().gpu;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "sched/chain/product_plan.hpp"
 
 namespace tilerail {
 namespace {
@@ -40,7 +41,7 @@ class ChainSearch {
       ChainPlan plan;
       append(plan, {whole(), chain_.place});
       const std::optional<SpanAt> crowding = weigh(plan);
-      plan.asked = asked_;
+      plan.asked = asked_.size();
       if (!crowding) return plan;
       refused_.insert(*crowding);
     }
@@ -117,7 +118,7 @@ class ChainSearch {
   }
 
   Seconds predict(const GemmProblem& problem, std::span<const Bytes> held) {
-    ++asked_;
+    asked_.insert(key_of(problem, held));
     return cost_(problem, held);
   }
 
@@ -126,12 +127,19 @@ class ChainSearch {
     return is_locked ? Bytes{static_cast<double>(intermediate_bytes(chain_, span))} * choices_.locking : Seconds{0};
   }
 
+  /// Whether a product reads the matrix of a factor, for which others may stand, too.
+  bool is_operand(std::size_t factor, const ChainProduct& product) const {
+    const auto reads = [&](const ChainSpan& span) {
+      return span.is_factor() && chain_.factors[span.first].same_as.value_or(span.first) == factor;
+    };
+    return reads(product.left()) || reads(product.right());
+  }
+
   /// Bytes of all that plays no part in a product: matrices of the caller, and these intermediates.
   std::vector<Bytes> held_beside(const ChainProduct& product, std::span<const SpanAt> intermediates) const {
     std::vector<Bytes> held(topology_.memories().size(), Bytes{0});
     for (std::size_t i = 0; i < chain_.factors.size(); ++i) {
-      const ChainSpan factor{i, i};
-      if (chain_.factors[i].again || factor == product.left() || factor == product.right()) continue;
+      if (chain_.factors[i].same_as || is_operand(i, product)) continue;
       held[chain_.factors[i].place.index()] += Bytes{stored_bytes(chain_.factors[i], chain_.dtype)};
     }
     if (product.whole() != whole())
@@ -191,7 +199,7 @@ class ChainSearch {
   const ChainChoices& choices_;
   std::set<SpanAt> refused_;    // places that have no room
   std::map<SpanAt, Way> ways_;  // the best one, of each span and place
-  std::size_t asked_ = 0;
+  std::set<ProductKey> asked_;
   std::string fault_;  // the first
 };
 

@@ -28,7 +28,7 @@ struct ChainStep {
 struct ChainPlan {
   std::vector<ChainStep> steps;  // as they run
   Seconds total{0};
-  std::size_t asked = 0;  // predictions that it took
+  std::size_t asked = 0;  // predictions that it took, each once
 
   ChainOrder order() const;
 };

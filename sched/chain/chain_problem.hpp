@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct ChainFactor {
   std::int64_t rows = 0, cols = 0, ld = 0;  // ld 0: the smallest legal one
   Trans trans = Trans::no;
   MemoryId place;
-  bool again = false;  // the matrix of an earlier factor, which takes no more memory
+  std::optional<std::size_t> same_as = {};  // an earlier factor that is the same matrix, which takes no more memory
 
   std::int64_t op_rows() const { return trans == Trans::no ? rows : cols; }
   std::int64_t op_cols() const { return trans == Trans::no ? cols : rows; }

@@ -135,6 +135,20 @@ TEST_F(Chain, LeavesAGpuWhereMemoryIsShort) {
   EXPECT_EQ(plan.steps[1].held[gpu0.index()], Bytes{8192.0 * 8192 * 8} * (plan.steps[0].place == gpu0 ? 1.0 : 0.0));
 }
 
+/// A B, on the host, is larger than C D, on gpu0, which finds no room beside it: C D gives way, as only GPUs are short.
+TEST_F(Chain, LeavesWhatHostsHoldThere) {
+  const ChainProblem chain = chain_of({256, 64, 256, 64, 128}, host);
+  const ChainOrder both{{0, 0, 1}, {2, 2, 3}, {0, 1, 3}};
+  const ProductCost cost = [&](const GemmProblem& product, std::span<const Bytes> held) -> Seconds {
+    const bool is_right = product.k == 64 && product.n == 128, on_gpu = product.place_c == gpu0;
+    if (is_right && on_gpu && held[host.index()] >= Bytes{3.0 * 256 * 64 * 8 + 256 * 256 * 8}) throw InputError{"full"};
+    return Seconds{is_right == on_gpu ? 1.0 : 2.0};
+  };
+  const ChainPlan plan = plan_chain(chain, machine, cost, {{gpu0, host}, both});
+  EXPECT_EQ(plan.steps[0].place, host);
+  EXPECT_EQ(plan.steps[1].place, host);
+}
+
 /// With 900 MB of others' matrices on gpu0, plans that took more than the rest take less.
 TEST_F(Chain, PlansAProductWithWhatOthersLeave) {
   const GemmProblem problem = cube(8192);
@@ -167,9 +181,31 @@ TEST_F(Chain, HoldsAMatrixOnceThatIsSeveralFactors) {
   ChainProblem chain = chain_of({6000, 6000, 6000, 6000, 6000}, gpu0);
   expect_input_error([&] { planned(chain); }, {"other matrices of the chain hold 864.0 MB of 'gpu0'"});
   chain.place = host;
-  for (std::size_t i = 1; i < chain.factors.size(); ++i) chain.factors[i].again = true;
+  for (std::size_t i = 1; i < chain.factors.size(); ++i) chain.factors[i].same_as = 0;
   const ChainPlan plan = planned(chain);
   EXPECT_LE(plan.steps.back().held[gpu0.index()], Bytes{288e6});
+}
+
+/// The last product reads A as its second factor: nothing of it is held beside, though it is the first one, too.
+TEST_F(Chain, HoldsNothingBesideOfAMatrixThatIsAnOperand) {
+  ChainProblem chain = chain_of({512, 512, 512, 512}, gpu0);
+  chain.factors[2].same_as = 0;
+  const ChainPlan plan = planned(chain, ChainOrder{{1, 1, 2}, {0, 0, 2}});
+  const Bytes matrix{512.0 * 512 * 8};
+  EXPECT_EQ(plan.steps[0].held[gpu0.index()], matrix) << "the result";
+  EXPECT_EQ(plan.steps[1].held[gpu0.index()], matrix) << "B";
+}
+
+/// A prediction that is wanted again, beside the same intermediates, counts once.
+TEST_F(Chain, CountsPredictionsOnce) {
+  std::set<ProductKey> known;
+  const ProductCost cost = [&](const GemmProblem& problem, std::span<const Bytes> held) {
+    known.insert(key_of(problem, held));
+    return Seconds{1};
+  };
+  const ChainProblem chain = chain_of({64, 64, 64, 64}, host);
+  const ChainPlan plan = plan_chain(chain, machine, cost, {chain_places(chain, machine, machine.gpus())});
+  EXPECT_EQ(plan.asked, known.size());
 }
 
 TEST_F(Chain, SaysWhyThereIsNoWay) {
