@@ -80,8 +80,8 @@ class Hardware {
 
   /// Hands a run over and returns. It comes after all that `stream` holds (when that is null, after all that the
   /// streams of `wait_for_caller` hold) and after earlier runs, and what is put there next comes after it. Matrices on
-  /// the host are page-locked, and stay so where `access` locks them; the plan and the copies live until the run is
-  /// over.
+  /// the host are page-locked, and stay so where `access` locks them; the copies live until the run is over. The plan
+  /// may go before that.
   virtual RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access, const Matrices& matrices,
                             const Copies& copies) = 0;
   /// Throws InputError for a stream that is being captured, into which no run can be handed over. Null is none.
@@ -94,7 +94,7 @@ class Hardware {
   virtual RunSeconds run_single(BoundPlan& plan, void* stream, const Matrices& matrices) = 0;
 
   virtual Location locate(const void* data) const = 0;
-  /// Whether each of the matrices that lie on the host is page-locked as a whole.
+  /// Whether each of the matrices that lie on the host is page-locked as a whole, and not for a call only.
   virtual bool page_locked(const Matrices& matrices) const = 0;
   /// Waits for the work in `stream`, or, when it is null, in the default streams of the current device and of those
   /// that hold matrices.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -129,11 +130,22 @@ void Session::register_memory(void* data, std::int64_t bytes) {
   hardware_->register_memory(data, bytes);
 }
 
+/// What a run that failed used is given back all the same.
+void Session::after_runs(const std::function<void()>& work) {
+  std::exception_ptr failure;
+  try {
+    hardware_->synchronize();
+  } catch (const std::exception&) {
+    failure = std::current_exception();
+  }
+  work();
+  if (failure) std::rethrow_exception(failure);
+}
+
 void Session::unregister_memory(void* data) {
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
-  hardware_->synchronize();  // a run may use it
-  hardware_->unregister_memory(data);
+  after_runs([&] { hardware_->unregister_memory(data); });
 }
 
 void* Session::allocate_host(std::int64_t bytes, HostPages pages) {
@@ -146,8 +158,7 @@ void* Session::allocate_host(std::int64_t bytes, HostPages pages) {
 void Session::free_host(void* data) {
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
-  hardware_->synchronize();  // a run may use it
-  hardware_->free_host(data);
+  after_runs([&] { hardware_->free_host(data); });
 }
 
 double Session::host_rate(const void* data, std::int64_t bytes) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -64,8 +65,8 @@ class Session {
     ChainPlan plan;
     std::vector<MemoryId> places;  // that intermediates may have
   };
-  /// Memory of a GPU or page-locked memory of the host, for as long as someone holds it and this lives. Throws
-  /// MemoryShortage where the GPU has less, InputError where the host has.
+  /// Memory of a GPU or page-locked memory of the host, for calls that wait, as long as someone holds it and this
+  /// lives. Throws MemoryShortage where there is less.
   std::shared_ptr<void> allocate(MemoryId place, std::int64_t bytes);
 
   const Topology& topology() const { return topology_; }
@@ -93,6 +94,8 @@ class Session {
   std::vector<int> users() const;
   RunSeconds run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times);
   RunSeconds submit(Held& held, void* stream, const Matrices& matrices, const Copies& copies);
+  void after_runs(const std::function<void()>& work);
+  void free_intermediate(void* data) noexcept;
 
   mutable std::mutex mutex_;
   std::unique_ptr<Hardware> hardware_;

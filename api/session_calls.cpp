@@ -63,8 +63,7 @@ void Session::keep(const void* data, std::int64_t rows, std::int64_t cols, std::
 void Session::release(const void* data) {
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
-  hardware_->synchronize();  // a run may read its copies
-  kept_.release(data);
+  after_runs([&] { kept_.release(data); });
 }
 
 /// Where C's GPU has both inputs, they are read there: such a call is mostly one kernel. Else each GPU reads its copy.
@@ -186,7 +185,10 @@ void Session::gemm(const GemmArguments& arguments, const CallOptions& options) {
   times = {};
   if (options.plan) *options.plan = {};
   if (const auto defect = first_defect(arguments)) throw ArgumentError{defect->position, defect->message};
-  if (arguments.has_no_work()) return;
+  if (arguments.has_no_work()) {
+    if (options.wait) synchronize();  // for calls before it that did not wait
+    return;
+  }
   GemmProblem problem = problem_of(arguments);
 
   const std::lock_guard lock{mutex_};

@@ -136,7 +136,7 @@ Session::PlannedChain Session::planned(const ChainArguments& arguments, const Ch
 
 std::shared_ptr<void> Session::allocate(MemoryId place, std::int64_t bytes) {
   if (!topology_.is_gpu(place)) try {
-      return {allocate_host(bytes, HostPages::spread), [this](void* data) { free_host(data); }};
+      return {allocate_host(bytes, HostPages::spread), [this](void* data) { free_intermediate(data); }};
     } catch (const InputError& error) {  // so much cannot be page-locked
       throw MemoryShortage{error.what()};
     }
@@ -145,12 +145,22 @@ std::shared_ptr<void> Session::allocate(MemoryId place, std::int64_t bytes) {
   return hardware_->allocate(place, bytes);
 }
 
+/// Only calls of the chain used it, which have been waited for.
+void Session::free_intermediate(void* data) noexcept {
+  const std::lock_guard lock{mutex_};
+  try {
+    const auto caller = hardware_->keep_caller_state();
+    hardware_->free_host(data);
+  } catch (const std::exception&) {  // an earlier error of the devices, which the next call tells
+  }
+}
+
 void Session::gemm_chain(const ChainArguments& arguments, void* stream, ChainInfo* given) {
   ChainInfo ignored;
   ChainInfo& info = given ? *given : ignored;
   info = {};
   const ChainProblem shape = problem_of(arguments);
-  if (shape.rows() == 0 || shape.cols() == 0) return;
+  if (shape.rows() == 0 || shape.cols() == 0) return synchronize();
   if (scales_only(shape)) return gemm(scaling(arguments, shape), {.stream = stream});
   ChainRun{*this, arguments, stream, info}.run(planned(arguments, shape));
 }

@@ -1,4 +1,5 @@
 // Products of the C interface.
+#include <functional>
 #include <string>
 
 #include "api/c_calls.hpp"
@@ -31,12 +32,13 @@ tilerail_status_t multiply(tilerail_handle_t handle, const GemmArguments& argume
 /// The same with a type that is told apart when it is called.
 tilerail_status_t multiply(tilerail_handle_t handle, tilerail_dtype_t dtype, GemmArguments arguments, void* stream,
                            bool wait) noexcept {
-  return tilerail::api::guarded_call(handle, [&](Context& context) {
+  const auto checked = [&](Context& context) {
     arguments.dtype = tilerail::api::checked_dtype(dtype);
     if (arguments.dtype != DType::f64)  // all others compute with f32 scalars
       for (double* const scalar : {&arguments.alpha, &arguments.beta}) *scalar = static_cast<float>(*scalar);
     multiply(handle, context, arguments, stream, wait);
-  });
+  };
+  return tilerail::api::guarded_call(handle, std::cref(checked));  // a copy could take memory that is not there
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace tilerail {
 namespace {
 
-constexpr double worth_it = 0.4;  // from measured plans as graphs and operation by operation
+constexpr double worth_it = 0.4;  // docs/experiments.md: plans measured as graphs and operation by operation
 
 /// What a device does at once: kernels, and copies in from and out to each side.
 struct Work {
@@ -22,7 +22,7 @@ struct Work {
 
 /// The longest work of a device or of a stream of kernels, each copy as slow as its columns make it.
 Seconds longest_work(const Plan& plan, const Topology& topology) {
-  const PlanKernelCosts kernels{plan, topology};
+  const PlanKernelCosts kernels{plan, topology, cost_as_graph(plan, topology) != nullptr};
   std::vector<Work> works(topology.memories().size());
   std::vector<Seconds> streams(plan.queues.size(), Seconds{0});  // of kernels, one after another
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
@@ -48,6 +48,7 @@ Seconds longest_work(const Plan& plan, const Topology& topology) {
 }  // namespace
 
 bool gains_as_graph(const Plan& plan, const Topology& topology) {
+  if (plan.ops.size() > most_graph_operations) return false;
   IssueClock threads{plan, topology, IssueClock::Hands::threads};
   Seconds issued{0};
   for (std::size_t i = 0; i < plan.ops.size(); ++i) issued = std::max(issued, threads.issue(OpId{i}));

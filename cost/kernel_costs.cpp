@@ -133,15 +133,22 @@ double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, dou
   return kernels.curve(p.dtype, p.trans_a, p.trans_b).load_factor(duty, time, calls_before);
 }
 
-const GraphCost* graph_cost(const Plan& plan, const Topology& topology) {
+const GraphCost* cost_as_graph(const Plan& plan, const Topology& topology) {
   const auto& cost = topology.description().issue.graph;
   const RuntimeCosts& library = plan.runtime;
   const bool emulates = library.task + library.request + library.peer + library.call > Seconds{0};
-  return plan.graph && cost && !emulates ? &*cost : nullptr;
+  return cost && !emulates && plan.ops.size() <= most_graph_operations ? &*cost : nullptr;
+}
+
+const GraphCost* graph_cost(const Plan& plan, const Topology& topology) {
+  return plan.graph ? cost_as_graph(plan, topology) : nullptr;
 }
 
 PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology)
-    : costs_{topology, graph_cost(plan, topology) != nullptr}, index_(plan.ops.size(), none) {
+    : PlanKernelCosts{plan, topology, graph_cost(plan, topology) != nullptr} {}
+
+PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology, bool in_graph)
+    : costs_{topology, in_graph}, index_(plan.ops.size(), none) {
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i];
     const MemoryId memory = plan.buffer(op.y.buffer).memory;

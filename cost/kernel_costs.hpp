@@ -38,6 +38,9 @@ constexpr double usual_calls_before = 3;
 double load_factor(const Plan& plan, const Topology& topology, MemoryId gpu, double duty, Seconds time,
                    double calls_before);
 
+/// What handing this plan over would cost as one graph, whatever it wishes; null where no simulation takes it for one.
+const GraphCost* cost_as_graph(const Plan& plan, const Topology& topology);
+
 /// What handing this plan over costs where it is one graph; null where threads hand over its operations: those of an
 /// emulated library do, and a machine may not know what graphs cost.
 const GraphCost* graph_cost(const Plan& plan, const Topology& topology);
@@ -94,6 +97,8 @@ class PlanKernelCosts {
  public:
   /// Throws InputError when a device has no times for the plan's data type.
   PlanKernelCosts(const Plan& plan, const Topology& topology);
+  /// As in a graph, or as streams hand them on, whatever the plan is.
+  PlanKernelCosts(const Plan& plan, const Topology& topology, bool in_graph);
 
   bool computes(OpId op) const { return index_[op.index()] != none; }
   /// Of one that computes.

@@ -90,6 +90,10 @@ struct RuntimeCosts {
   bool operator==(const RuntimeCosts&) const = default;
 };
 
+/// Larger plans are handed over operation by operation: a graph takes some 10 us an operation to make, and memory of
+/// the device.
+inline constexpr std::size_t most_graph_operations = 100'000;
+
 /// All decisions about one problem on one machine. An operation starts when the operation before it in its queue and
 /// all its dependencies have ended: the only execution rule, in every backend. Operations are listed in issue order:
 /// dependencies and queue predecessors always have lower ids.
@@ -101,7 +105,7 @@ struct Plan {
   std::int64_t tile = 0;
   std::vector<MemoryId> devices;  // GPUs that take part
   bool single_issuer = false;     // one host thread issues to all devices, instead of one for each
-  bool graph = false;             // of one GPU: handed over as one graph where it runs again
+  bool graph = false;             // handed over as one graph where it runs again
   bool warm = false;              // GPUs hold tiles of A and B from an earlier call; planned and simulated only
   RuntimeCosts runtime;           // of the library that is emulated
 

@@ -85,7 +85,10 @@ Topology MachineText::load() const {
   }
   const std::string file = find_machine(topology, option, folder).string();
   spdlog::debug("machine {}", file);
-  const Topology machine = load_topology(file);
+  return changed(load_topology(file));
+}
+
+Topology MachineText::changed(const Topology& machine) const {
   try {
     return with_settings(machine, settings);
   } catch (const InputError& error) {

@@ -23,6 +23,8 @@ struct MachineText {
   std::string folder = {};  // where a relative file is looked for first, "" for none
 
   Topology load() const;
+  /// The machine with the settings. Throws InputError naming --topo-set.
+  Topology changed(const Topology& machine) const;
   /// The GPUs of --devices, by ascending number. Throws InputError naming the GPUs there are.
   std::vector<MemoryId> resolve_devices(const Topology& machine) const;
 };

@@ -58,8 +58,9 @@ MemoryId place_of(std::string_view text, const Topology& topology, std::string_v
     const auto host = static_cast<std::size_t>(text[1] - '0');
     if (host < topology.hosts().size()) return topology.hosts()[host];
   }
-  throw InputError{fmt::format("{}: '{}' is no memory of {}; write h, h1, h*, a GPU number or one of: {}", what, text,
-                               topology.name(), fmt::join(names, ", "))};
+  const char* hosts = topology.hosts().size() > 1 ? "h, h1, h*" : "h";
+  throw InputError{fmt::format("{}: '{}' is no memory of {}; write {}, a GPU number or one of: {}", what, text,
+                               topology.name(), hosts, fmt::join(names, ", "))};
 }
 
 double coefficient(const std::string& text, DType dtype, const char* option) {

@@ -85,16 +85,22 @@ class CudaHardware final : public Hardware {
                     const Copies& copies) override {
     const Pointers used = access.pointers();
     const auto& access_here = static_cast<const cuda::MatrixAccess&>(access);
-    in_flight_.insert(access_here.leases().begin(), access_here.leases().end());
+    const std::vector<cuda::StreamOnDevice> streams = callers(stream, matrices);
     const CudaRunTimes times =
         executor_->submit(static_cast<CudaBoundPlan&>(plan).bound(), {used[0], used[1], used[2], copies.a, copies.b},
-                          callers(stream, matrices), access_here.allocations(copies));
+                          streams, access_here.allocations(copies));
+    try {
+      cuda::Registrations::of_process().hold(access_here.leases(), streams.front());
+    } catch (...) {
+      executor_->wait();  // before they end
+      throw;
+    }
     return {times.wall, times.issue};
   }
 
   void synchronize() override {
     executor_->wait();
-    in_flight_.clear();
+    cuda::Registrations::of_process().drop_ended();
   }
 
   void refuse_captured(void* stream) const override {
@@ -132,8 +138,7 @@ class CudaHardware final : public Hardware {
     return std::ranges::all_of(matrices, [](const Matrix& matrix) {
       const auto begin = reinterpret_cast<std::uintptr_t>(matrix.data);
       return !matrix.used() || matrix.location ||
-             cuda::host_memory({begin, begin + static_cast<std::uintptr_t>(matrix.bytes())}) ==
-                 cuda::HostMemory::pinned;
+             cuda::Registrations::of_process().is_lasting({begin, begin + static_cast<std::uintptr_t>(matrix.bytes())});
     });
   }
 
@@ -181,7 +186,7 @@ class CudaHardware final : public Hardware {
 
   void register_memory(void* data, std::int64_t bytes) override {
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
-    auto lease = cuda::Registrations::of_process().lease_strictly({begin, begin + static_cast<std::uintptr_t>(bytes)});
+    auto lease = cuda::Registrations::of_process().lease_lasting({begin, begin + static_cast<std::uintptr_t>(bytes)});
     registered_.insert_or_assign(data, std::move(lease));
   }
 
@@ -256,9 +261,8 @@ class CudaHardware final : public Hardware {
 
   int devices_;
   std::map<void*, cuda::Registrations::Lease> registered_;
-  std::map<void*, cuda::HostBuffer> buffers_;       // by address
-  std::set<cuda::Registrations::Lease> in_flight_;  // of matrices of runs that were handed over
-  std::unique_ptr<CudaExecutor> executor_;          // waits for its runs before the memory goes
+  std::map<void*, cuda::HostBuffer> buffers_;  // by address
+  std::unique_ptr<CudaExecutor> executor_;     // waits for its runs before the memory goes
 };
 
 }  // namespace

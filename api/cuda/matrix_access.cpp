@@ -46,7 +46,10 @@ MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> u
       if (!answer.copyable[r]) substitute(on_host[r]);
   } else {
     for (std::size_t r = 0; r < ranges.size(); ++r)
-      if (host_memory(ranges[r]) == HostMemory::mixed) substitute(on_host[r]);
+      if (Registrations::Lease lease = Registrations::of_process().lease_held(ranges[r]))
+        leases_.push_back(std::move(lease));
+      else if (host_memory(ranges[r]) == HostMemory::mixed)
+        substitute(on_host[r]);
   }
 }
 

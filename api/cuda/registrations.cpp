@@ -4,6 +4,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "api/cuda/pointers.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
 
@@ -14,11 +18,15 @@ Registrations& Registrations::of_process() {
   return registrations;
 }
 
+Registrations::Entry* Registrations::entry_of(const api::AddressRange& range) {
+  for (Entry& entry : entries_)
+    if (entry.pages.contains(range) && !entry.lease.expired()) return &entry;
+  return nullptr;
+}
+
 Registrations::Lease Registrations::held(const api::AddressRange& range) {
-  for (const Entry& entry : entries_)
-    if (entry.pages.contains(range))
-      if (Lease lease = entry.lease.lock()) return lease;
-  return {};
+  const Entry* const entry = entry_of(range);
+  return entry ? entry->lease.lock() : Lease{};
 }
 
 int Registrations::register_pages(const api::AddressRange& pages, Lease& lease) {
@@ -76,16 +84,68 @@ Registrations::Lease Registrations::lease_held(const api::AddressRange& range) {
   return held(range);
 }
 
-Registrations::Lease Registrations::lease_strictly(const api::AddressRange& range) {
+Registrations::Lease Registrations::lease_lasting(const api::AddressRange& range) {
   const std::lock_guard lock{mutex_};
   end_expired();
-  if (Lease lease = held(range)) return lease;
-  Lease lease;
-  const std::vector<api::AddressRange> one{range};
-  const api::AddressRange pages = api::covering_pages(one, api::page_size()).front();
-  check(static_cast<cudaError_t>(register_pages(pages, lease)),
-        fmt::format("registering {} bytes of host memory", range.bytes()));
-  return lease;
+  Lease lease = held(range);
+  if (!lease) {
+    const std::vector<api::AddressRange> one{range};
+    const api::AddressRange pages = api::covering_pages(one, api::page_size()).front();
+    check(static_cast<cudaError_t>(register_pages(pages, lease)),
+          fmt::format("registering {} bytes of host memory", range.bytes()));
+  }
+  ++entry_of(range)->lasting;
+  void* const begin = lease.get();
+  return Lease{begin, [this, lease = std::move(lease)](void*) { end_lasting(lease); }};
+}
+
+/// Runs that use it are over when it ends, as its owner may free the memory then. They are waited for without the lock,
+/// which calls may need that these runs wait for.
+void Registrations::end_lasting(const Lease& lease) noexcept {
+  std::list<Held> users;
+  {
+    const std::lock_guard lock{mutex_};
+    for (Entry& entry : entries_)
+      if (entry.lease.lock() == lease && --entry.lasting > 0) return;
+    for (auto run = runs_.begin(); run != runs_.end();) {
+      const auto next = std::next(run);
+      if (std::ranges::find(run->leases, lease) != run->leases.end()) users.splice(users.end(), runs_, run);
+      run = next;
+    }
+  }
+  for (const Held& run : users)
+    if (cudaEventSynchronize(*run.end) != cudaSuccess) cudaGetLastError();  // the run's own calls tell
+}
+
+bool Registrations::is_lasting(const api::AddressRange& range) {
+  const std::lock_guard lock{mutex_};
+  end_expired();
+  const bool for_a_call = std::ranges::any_of(
+      entries_, [&](const Entry& entry) { return entry.lasting == 0 && entry.pages.overlaps(range); });
+  return !for_a_call && host_memory(range) == HostMemory::pinned;
+}
+
+void Registrations::hold(std::vector<Lease> leases, const StreamOnDevice& stream) {
+  if (leases.empty()) return;
+  const DeviceScope scope{stream.device};
+  auto end = std::make_unique<PlainEvent>();
+  check(cudaEventRecord(*end, stream.stream), "recording an event");
+  drop_ended();
+  const std::lock_guard lock{mutex_};
+  runs_.push_back({std::move(leases), std::move(end)});
+}
+
+void Registrations::drop_ended() {
+  std::list<Held> ended;  // whose leases end without the lock
+  const std::lock_guard lock{mutex_};
+  for (auto run = runs_.begin(); run != runs_.end();) {
+    const auto next = std::next(run);
+    if (const cudaError_t status = cudaEventQuery(*run->end); status != cudaErrorNotReady)
+      ended.splice(ended.end(), runs_, run);
+    else
+      cudaGetLastError();
+    run = next;
+  }
 }
 
 }  // namespace tilerail::cuda

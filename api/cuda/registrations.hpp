@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "api/page_ranges.hpp"
+#include "backends/cuda/run/stream_on_device.hpp"
+#include "backends/cuda/run/timed_event.hpp"
 
 namespace tilerail::cuda {
 
@@ -30,21 +32,41 @@ class Registrations {
   /// Of a range that was registered here; null where it was not.
   Lease lease_held(const api::AddressRange& range);
 
-  /// Registers the pages of one range. Throws CudaError when the driver refuses.
-  Lease lease_strictly(const api::AddressRange& range);
+  /// Registers the pages of one range until the lease ends, which then waits for the runs of `hold` that use it. Throws
+  /// CudaError when the driver refuses.
+  Lease lease_lasting(const api::AddressRange& range);
+
+  /// Whether a range is page-locked until its owner ends that: by `lease_lasting`, or by the caller. What is locked for
+  /// a call, of another context, say, is not.
+  bool is_lasting(const api::AddressRange& range);
+
+  /// Keeps leases until a run has ended: what a stream holds now. Throws CudaError.
+  void hold(std::vector<Lease> leases, const StreamOnDevice& stream);
+
+  /// Lets go of the leases of runs that have ended.
+  void drop_ended();
 
  private:
   struct Entry {
     api::AddressRange pages;
     std::weak_ptr<void> lease;
+    int lasting = 0;  // leases of lease_lasting
+  };
+  /// Of a run that was handed over.
+  struct Held {
+    std::vector<Lease> leases;
+    std::unique_ptr<PlainEvent> end;
   };
 
+  Entry* entry_of(const api::AddressRange& range);
   Lease held(const api::AddressRange& range);
+  void end_lasting(const Lease& lease) noexcept;
   int register_pages(const api::AddressRange& pages, Lease& lease);  // a cudaError_t
   void end_expired();
 
   std::recursive_mutex mutex_;  // a lease that ends while another is made comes back in
   std::list<Entry> entries_;
+  std::list<Held> runs_;
 };
 
 }  // namespace tilerail::cuda

@@ -164,8 +164,7 @@ void PlanRun::finish(OpId id) {
   const bool stays = op.kind == OpKind::copy && queue.src != queue.dst && !limits_.shares_workers(op.queue);
   std::optional<OpId> same_queue;
   for (OpId next : graph_.successors(id)) {
-    if (const double later = hand_on(op, plan_.op(next)); later > 0)  // `start` is the earliest that it can start
-      times_[next.index()].start = std::max(times_[next.index()].start, machine_->now() + later);
+    tell(id, next);
     if (--waits_for_[next.index()] > 0) continue;
     const bool follows = stays && plan_.op(next).queue == op.queue;
     if (follows && !is_future(times_[next.index()].start))
@@ -173,6 +172,7 @@ void PlanRun::finish(OpId id) {
     else
       make_ready(next);
   }
+  through_.erase(id.index());
   if (same_queue) start(*same_queue);  // a copy engine stays with a queue that has more for it
   if (op.kind != OpKind::join) {
     limits_.pass_on(op.queue, retry_);
@@ -180,16 +180,31 @@ void PlanRun::finish(OpId id) {
   }
 }
 
-/// Seconds that an engine takes to tell another one that an operation has ended: copies have engines of their own.
-/// Kernels of several streams of a GPU have one front end. A join is told nothing: what waits for it is.
-double PlanRun::hand_on(const Op& from, const Op& to) const {
-  if (from.queue == to.queue || to.kind == OpKind::join || between_engines_ + between_gpus_ == 0) return 0;
-  const auto owner = [&](const Op& op) { return owners_[op.queue.index()]; };
-  if (between_gpus_ > 0 && owner(from) != owner(to)) return std::max(between_engines_, between_gpus_);
-  const auto copies = [&](const Op& op) {
-    return op.kind == OpKind::copy && plan_.queue(op.queue).src != plan_.queue(op.queue).dst;
+/// A join is no operation of any engine: what waits for it hears of what the join waited for.
+void PlanRun::tell(OpId from, OpId to) {
+  if (between_engines_ + between_gpus_ == 0) return;
+  const Op& next = plan_.op(to);
+  const auto hear = [&](std::size_t queue, double at) {
+    if (next.kind == OpKind::join)
+      through_[to.index()][queue] = at;                             // the latest
+    else if (const double later = hand_on(queue, next); later > 0)  // `start` is the earliest that it can start
+      times_[to.index()].start = std::max(times_[to.index()].start, at + later);
   };
-  return copies(from) || copies(to) ? between_engines_ : 0;
+  if (plan_.op(from).kind != OpKind::join) return hear(plan_.op(from).queue.index(), machine_->now());
+  if (const auto heard = through_.find(from.index()); heard != through_.end())
+    for (const auto& [queue, at] : heard->second) hear(queue, at);
+}
+
+/// Seconds that an engine takes to tell another one that an operation of this queue has ended: copies have engines of
+/// their own. Kernels of several streams of a GPU have one front end.
+double PlanRun::hand_on(std::size_t from, const Op& to) const {
+  if (from == to.queue.index()) return 0;
+  if (between_gpus_ > 0 && owners_[from] != owners_[to.queue.index()]) return std::max(between_engines_, between_gpus_);
+  const auto copies = [&](std::size_t number) {
+    const Queue& queue = plan_.queues[number];
+    return queue.kind == Queue::Kind::copy && queue.src != queue.dst;
+  };
+  return copies(from) || copies(to.queue.index()) ? between_engines_ : 0;
 }
 
 void PlanRun::retry_waiting() {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "backends/fluid/engine_limits.hpp"
@@ -46,7 +49,8 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
   void start_kernel(OpId op);
   void run_kernel(OpId op);
   void finish(OpId op);
-  double hand_on(const Op& from, const Op& to) const;
+  void tell(OpId from, OpId to);
+  double hand_on(std::size_t from, const Op& to) const;
   void retry_waiting();
 
   const Plan& plan_;
@@ -61,12 +65,14 @@ class PlanRun final : private SharedMachine::Listener {  // NOLINT(cppcoreguidel
 
   double between_engines_, between_gpus_;  // seconds, of hand_on
   std::vector<MemoryId> owners_;           // by queue: the GPU whose streams it has
-  double resolution_;                      // seconds; events closer together are simultaneous
-  std::vector<std::uint32_t> waits_for_;   // by operation: predecessors that have not ended
-  std::vector<OpId> running_;              // by queue
-  std::vector<OpId> ready_;                // heap, lowest operation first
-  std::vector<OpId> retry_;                // operations whose engine has come free
-  std::vector<TimedEvent> events_;         // heap, earliest first
+  /// By join: when the operations that it waits for ended last, by their queue.
+  std::unordered_map<std::size_t, std::map<std::size_t, double>> through_;
+  double resolution_;                     // seconds; events closer together are simultaneous
+  std::vector<std::uint32_t> waits_for_;  // by operation: predecessors that have not ended
+  std::vector<OpId> running_;             // by queue
+  std::vector<OpId> ready_;               // heap, lowest operation first
+  std::vector<OpId> retry_;               // operations whose engine has come free
+  std::vector<TimedEvent> events_;        // heap, earliest first
   std::size_t ended_ = 0;
   std::unique_ptr<SharedMachine> machine_;
 };

@@ -111,6 +111,10 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
   if (options.check && !options.from.empty())
     throw InputError{"--check: runs plans on the hardware, and --from does without it; leave one of them out"};
   if (options.workers != "auto") throw InputError{"--workers: has no meaning with --backend cuda"};
+  for (const auto& [name, text] : {std::pair{"--devices", &options.devices}, {"--seconds", &options.seconds}})
+    if (!options.from.empty() && *text != "auto")
+      throw InputError{
+          fmt::format("{}: says what to measure, and --from measures nothing; leave one of them out", name)};
   OutputSet outputs;
   if (options.output == "-") throw InputError{"-o: '-' is one place, and there are two descriptions; expected a file"};
   const std::string plain = plain_name(options.output);

@@ -17,6 +17,7 @@
 #include "cli/output/output_set.hpp"
 #include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
+#include "model/base/files.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
@@ -95,8 +96,9 @@ int show(const TopoOptions& options) {
 
 int validate(const study::MachineText& machine) {
   const std::string file = study::find_machine(machine.topology, machine.option).string();
-  if (auto errors = errors_of_machine(file); !errors.empty()) throw InputErrors{std::move(errors)};
-  const Topology topology = machine.load();
+  const std::string text = read_file(file);  // once: it may be a pipe
+  if (auto errors = topology_errors(text, file, read_file); !errors.empty()) throw InputErrors{std::move(errors)};
+  const Topology topology = machine.changed(read_topology(text, file, read_file));
   print(fmt::format("{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} capacity groups\n", file,
                     topology.name(), topology.description().memories.size(), topology.gpus().size(),
                     topology.links().size(), topology.groups().size()));

@@ -104,7 +104,8 @@ std::string to_text(const ChainStudy& result, const ChainQuestion& question) {
       {"machine", fmt::format("{}, devices {}", question.topology.name(),
                               fmt::join(names_of(question.devices, question.topology), " "))},
       {"policy", name_of(question.policy)},
-      {"order", fmt::format("{}, the best by {} estimates", result.chosen.order, result.asked)}};
+      {"order",
+       fmt::format("{}, the best by {} estimate{}", result.chosen.order, result.asked, result.asked == 1 ? "" : "s")}};
   return aligned(lines, "l") + "\n" + products_text(result.chosen, question.topology) + "\n" +
          others_text(result, question.topology);
 }

@@ -48,8 +48,4 @@ std::vector<std::string> topology_errors(std::string_view text, const std::strin
   return {error.what()};
 }
 
-std::vector<std::string> errors_of_machine(const std::string& path) {
-  return topology_errors(read_file(path), path, read_file);
-}
-
 }  // namespace tilerail

@@ -18,7 +18,5 @@ Topology load_topology(const std::string& path);
 /// All that read_topology would throw if what comes before it were mended, in the order of the file; nothing of a
 /// machine that can be read. What only follows from another error is left out. Never throws InputError.
 std::vector<std::string> topology_errors(std::string_view toml, const std::string& file, const FileReader& read = {});
-/// Throws InputError when the file itself cannot be read.
-std::vector<std::string> errors_of_machine(const std::string& path);
 
 }  // namespace tilerail

@@ -4,6 +4,8 @@ import contextlib
 import io
 import os
 import re
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -211,6 +213,15 @@ class Tables(Folder):
                 code, out, err = self.run_command(*arguments)
                 self.assertEqual((code, out), (2, ""))
                 self.assertRegex(err, r"\Atilerail: [^\n]+\n\Z")
+
+
+    def test_command_tells_that_nothing_takes_its_output(self):
+        python = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([sys.executable, "-m", "tilerail", "summary", self.write(sample.csv_text())], cwd=python,
+                                  stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"\Atilerail: cannot write to standard output: [^\n]+\n\Z")
 
 
 if __name__ == "__main__":

@@ -139,6 +139,15 @@ def draw_table(command: str, path: str, output: str, stdout_format: str = "svg")
     _save(output, _format_of(output, stdout_format), shape, lambda figure: paint(path, figure))
 
 
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # which is flushed again at the end
+        raise TimelineError(f"cannot write to standard output: {error.strerror}") from error
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Exit code: 0 done, 2 bad usage or input, with one line on stderr."""
     try:
@@ -152,7 +161,7 @@ def main(arguments: list[str] | None = None) -> int:
         elif given.command in ("tornado", "sweep"):
             draw_table(given.command, given.table, given.output, given.format)
         else:
-            sys.stdout.write(summary_table(given.timeline))
+            _print(summary_table(given.timeline))
     except TimelineError as error:
         print(f"tilerail: {error}", file=sys.stderr)
         return 2

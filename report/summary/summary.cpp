@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cost/energy.hpp"
+#include "cost/kernel_costs.hpp"
 #include "model/base/intervals.hpp"
 #include "model/base/text.hpp"
 #include "report/summary/critical_parts.hpp"
@@ -173,6 +174,8 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
   summary.without_effect = plan.origin.without_effect;
   summary.problem = plan.problem;
   summary.library = library_text(plan.runtime);
+  if (timeline.metadata.backend == "sim" && topology.description().issue.graph)
+    summary.graph = graph_cost(plan, topology) != nullptr;
   for (const MemoryId place : {plan.problem.place_a, plan.problem.place_b, plan.problem.place_c}) {
     summary.place.push_back(plan.memories[place.index()]);
   }

@@ -68,8 +68,9 @@ struct Summary {
   TimelineMetadata metadata;
   std::string plan_machine;                 // that the plan was made for; metadata has the one where it ran
   std::vector<std::string> without_effect;  // wishes that could not matter, each with the reason
-  std::string library;     // what simulations add for the run-time system of an emulated library; "" where nothing
-  std::string plan_cache;  // what a plan cache had to say of the plan; "" without one
+  std::string library;        // what simulations add for the run-time system of an emulated library; "" where nothing
+  std::optional<bool> graph;  // whether a simulation is of one graph; absent where the machine knows no costs of graphs
+  std::string plan_cache;     // what a plan cache had to say of the plan; "" without one
   GemmProblem problem;
   std::vector<std::string> place;  // memories of A, B, C
   double makespan_s = 0, plan_s = 0, execute_s = 0;

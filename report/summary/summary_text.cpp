@@ -171,6 +171,7 @@ std::string run_section(const Summary& summary) {
     lines.insert(std::next(at), std::move(line));
   };
   if (metadata.interval) after("makespan", {"interval", interval_text(*metadata.interval)});
+  if (summary.graph) after("backend", {"handed over", *summary.graph ? "as one graph" : "one operation after another"});
   if (summary.energy) lines.push_back({"energy", energy_text(summary)});
   if (!summary.library.empty()) lines.push_back({"emulated", summary.library + ", in simulations"});
   if (!summary.plan_cache.empty()) lines.push_back({"chosen", summary.plan_cache});
@@ -210,6 +211,7 @@ std::string to_json(const Summary& summary) {
                {"bytes_out", summary.bytes_out},
                {"bytes_peer", summary.bytes_peer}};
   if (const auto& interval = metadata.interval) json["interval"] = interval_json(*interval);
+  if (summary.graph) json["graph"] = *summary.graph;
   if (!summary.library.empty()) json["emulated"] = summary.library;
   if (!summary.plan_cache.empty()) json["plan_cache"] = summary.plan_cache;
   add_bottleneck(json, summary);

@@ -111,7 +111,7 @@ class ChainSearch {
         const Seconds time = way.time + predict(problem, held_beside(way.product, {})) + locking(span, place);
         if (!best || time < best->time) best = Way{way.product, way.left, way.right, time};
       } catch (const InputError& error) {
-        if (fault_.empty()) fault_ = error.what();
+        if (fault_.empty() || span.last - span.first > faulty_) fault_ = error.what(), faulty_ = span.last - span.first;
       }
     }
     if (best) ways_.insert_or_assign({span, place}, *best);
@@ -200,7 +200,8 @@ class ChainSearch {
   std::set<SpanAt> refused_;    // places that have no room
   std::map<SpanAt, Way> ways_;  // the best one, of each span and place
   std::set<ProductKey> asked_;
-  std::string fault_;  // the first
+  std::string fault_;       // the first of the longest spans that cannot be made: others may do without shorter ones
+  std::size_t faulty_ = 0;  // how long that is
 };
 
 }  // namespace

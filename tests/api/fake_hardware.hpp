@@ -33,6 +33,7 @@ struct Log {
   std::optional<HostPages> host_pages;    // of the last allocation
   int copies = 0;                         // made of kept matrices
   int synchronized = 0;                   // waits for what was handed over
+  bool run_failed = false;                // the next wait tells that
   bool page_locked = false;               // whether matrices on the host are
   void* captured = nullptr;               // a stream that is
   int allocations = 0, held = 0;          // on GPUs, in all and now
@@ -87,6 +88,7 @@ class FakeHardware final : public Hardware {
   void synchronize() override {
     ++log_->synchronized;
     log_->steps.push_back("synchronize");
+    if (std::exchange(log_->run_failed, false)) throw std::runtime_error{"a run that was handed over failed"};
   }
   void refuse_captured(void* stream) const override {
     if (stream && stream == log_->captured) throw InputError{"the caller's stream is being captured"};

@@ -75,6 +75,21 @@ TEST_F(HandedOver, AreWaitedForBeforeMemoryOfTheirsGoesOrIsRead) {
   EXPECT_EQ(waits([&] { EXPECT_THROW(session_->unregister_memory(memory), InputError); }), 1);
 }
 
+TEST_F(HandedOver, GiveMemoryBackAlsoWhereTheyFailed) {
+  log_->page_locked = true;
+  void* const memory = session_->allocate_host(1 << 16, HostPages::spread);
+  Multiplication product{40, 50, 64, 2, 3};
+  call(product);
+  log_->run_failed = true;
+  EXPECT_THROW(session_->free_host(memory), std::runtime_error);
+  EXPECT_EQ(log_->steps.back(), "free");
+  const auto* const a = static_cast<const double*>(product.x.a);
+  session_->keep(a, product.x.m, product.x.k, product.x.lda, sizeof *a);
+  log_->run_failed = true;
+  EXPECT_THROW(session_->release(a), std::runtime_error);
+  expect_input_error([&] { session_->release(a); }, {"not kept"});
+}
+
 TEST_F(HandedOver, AreWaitedForByCallsThatWait) {
   log_->page_locked = true;
   Multiplication product{40, 50, 64, 2, 3};

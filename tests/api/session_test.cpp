@@ -67,7 +67,7 @@ TEST_P(EachPolicy, WithoutAProductCIsScaledAndNeitherANorBIsTouched) {
 
 INSTANTIATE_TEST_SUITE_P(Session, EachPolicy, ::testing::Values("baseline", "gemmex", "tilerail"));
 
-TEST(Session, NothingIsAskedOfTheHardwareWhereNothingIsToBeDone) {
+TEST(Session, NothingIsDoneWhereNothingIsToBeDoneButWaitingForCallsBefore) {
   const auto log = std::make_shared<Log>();
   const auto session = fake_session(log);
   for (const auto& change : std::vector<void (*)(GemmArguments&)>{
@@ -78,10 +78,13 @@ TEST(Session, NothingIsAskedOfTheHardwareWhereNothingIsToBeDone) {
        }) {
     Multiplication call{8, 8, 8, 2, 3};
     change(call.x);
+    log->steps.clear();
+    session->gemm(call.x, {.wait = false});
+    EXPECT_TRUE(log->steps.empty());
     session->gemm(call.x);
+    EXPECT_EQ(log->steps, std::vector<std::string>{"synchronize"});
     EXPECT_EQ(call.c, call.before);
   }
-  EXPECT_TRUE(log->steps.empty());
   EXPECT_EQ(session->cached_plans(), 0u);
 }
 

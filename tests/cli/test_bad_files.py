@@ -4,9 +4,10 @@ edit can be the reason."""
 import csv
 import io
 import json
+import subprocess
 import unittest
 
-from support import OLD, SMALL, TOPOLOGIES, CommandTest, kernels_text, machine_text
+from support import OLD, SMALL, TILERAIL, TOPOLOGIES, CommandTest, kernels_text, machine_text
 
 GOOD_MACHINE = (TOPOLOGIES / "two-gpu.toml").read_text()
 
@@ -196,6 +197,12 @@ class BadMachines(CommandTest):
                 self.assert_refused(["topo", "validate", "bad.toml"], quoted)
                 self.assert_refused(["topo", "validate", "bad.toml"], "bad.toml:")
                 self.assert_refused(["plan", *SMALL[:-1], "bad.toml", "-o", "plan.json"], quoted)
+
+    def test_a_pipe_is_read_like_a_file(self):
+        for text, code in ((GOOD_MACHINE, 0), ("x = 1\n" + GOOD_MACHINE, 2)):
+            done = subprocess.run([TILERAIL, "topo", "validate", "/dev/stdin"], input=text, text=True, check=False,
+                                  capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, code, done.stderr)
 
     def test_not_text(self):
         (self.folder / "bad.toml").write_bytes(bytes(range(256)))

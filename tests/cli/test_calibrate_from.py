@@ -142,6 +142,8 @@ class CalibrateFrom(CommandTest):
             (["calibrate", "--backend", "cuda", "--from", "absent.json", "-o", "node.toml"], "absent.json"),
             (["calibrate", "--backend", "cuda", "--from", "m.json"], "-o"),
             ([*FROM, "--workers", "2"], "--workers"),
+            ([*FROM, "--devices", "1"], "--devices"),
+            ([*FROM, "--seconds", "5"], "--seconds"),
             ([*FROM, "--measurements", "node.toml"], "node.toml"),
             (["calibrate", "--backend", "host", "--from", "m.json", "-o", "node.toml"], "--from"),
             (["calibrate", "--backend", "host", "--measurements", "x.json", "-o", "node.toml"], "--measurements"),

@@ -229,17 +229,29 @@ TEST(SimIssue, GpusTellEachOtherInAGraphWhatHasEnded) {
   }
 }
 
-// A barrier of GPU 0 between two kernels of GPU 1 is no way there and back.
-TEST(SimIssue, GpusAreToldOnceThroughAJoin) {
+// In a graph a join is no node: what follows hears of the kernel of GPU 1, whichever GPU the join is of.
+TEST(SimIssue, GpusHearThroughJoins) {
   const Topology machine = two_gpu([](auto& d) { d.issue.graph = GraphCost{.between_gpus = Seconds{5e-3}}; });
   constexpr double kernel = 2.0 * 1024 * 1024 * 1024 / 1e12;
   HandPlan p{machine};
   p.plan.graph = true;
-  const OpId first = p.gemm(gpu1, 1024, 1024, 1024, {}), join = p.join(gpu0, {first});
-  const OpId next = p.gemm(gpu1, 1024, 1024, 1024, {join}, 1);
+  const OpId first = p.gemm(gpu1, 1024, 1024, 1024, {}), join = p.join(gpu0, {first}), again = p.join(gpu0, {join});
+  const OpId there = p.gemm(gpu1, 1024, 1024, 1024, {join}, 1), elsewhere = p.gemm(gpu0, 1024, 1024, 1024, {again});
   const Timeline t = SimExecutor{machine}.execute(p.plan);
   expect_times(t, join, kernel, kernel);
-  expect_times(t, next, kernel + 5 * ms, 2 * kernel + 5 * ms);
+  expect_times(t, there, kernel, 2 * kernel);
+  expect_times(t, elsewhere, kernel + 5 * ms, 2 * kernel + 5 * ms);
+}
+
+// A kernel that waits for a join hears of the copy that the join waited for; of two copies, of the later one.
+TEST(SimIssue, EnginesHearThroughJoins) {
+  const Topology machine = two_gpu([](auto& d) { d.issue.hand_on = Seconds{1e-3}; });
+  HandPlan p{machine};
+  const OpId first = p.copy(host, gpu0, 1 * MB), second = p.copy(host, gpu0, 1 * MB);
+  const OpId join = p.join(gpu0, {first, second}), kernel = p.gemm(gpu0, 1024, 1024, 1024, {join});
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  EXPECT_EQ(t.ops[join.index()].start, t.ops[second.index()].end);
+  EXPECT_NEAR(t.ops[kernel.index()].start, t.ops[second.index()].end + 1 * ms, 1e-12);
 }
 
 TEST(SimIssue, CanBeLeftOut) {

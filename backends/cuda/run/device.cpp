@@ -39,9 +39,13 @@ Device::~Device() {
   cudaSetDevice(before);
 }
 
-void Device::wait() const {
-  const DeviceScope scope{ordinal_};
-  if (cudaDeviceSynchronize() != cudaSuccess) cudaGetLastError();
+void Device::wait() const noexcept {
+  int before = 0;
+  cudaGetDevice(&before);
+  cudaSetDevice(ordinal_);
+  cudaDeviceSynchronize();
+  cudaSetDevice(before);
+  cudaGetLastError();
 }
 
 bool Device::reserve(std::int64_t bytes) {

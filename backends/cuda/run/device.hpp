@@ -24,7 +24,7 @@ class Device {
   int ordinal() const { return ordinal_; }
 
   /// Until nothing runs, or what ran has failed.
-  void wait() const;
+  void wait() const noexcept;
 
   /// Makes the arena hold at least so many bytes; its old contents are lost. Returns false when the device has not
   /// as much free memory; the arena then is as large as before, unless others have taken that meanwhile.

@@ -178,7 +178,8 @@ cuda::GraphValues CudaExecutor::State::values_of(const Plan& plan, std::vector<s
                                                  AllocationIds allocations) const {
   cuda::GraphValues values{std::move(starts), plan.problem.alpha, plan.problem.beta, std::move(allocations), {}};
   for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
-    if (devices_[m] && plan.peak_bytes[m] > 0) values.arenas.push_back(devices_[m]->arena_number());
+    if (plan.peak_bytes[m] > 0)
+      values.arenas.push_back(devices_[m] ? devices_[m]->arena_number() : host_arena_.number());
   return values;
 }
 
@@ -220,6 +221,7 @@ CudaRunTimes CudaExecutor::State::submit(CudaPlan& plan, const Matrices& matrice
     pending_.end(streams, callers);
     return times;
   } catch (...) {  // no part of it is left running that nobody knows of
+    plan.runs.give_up();
     for (const auto& opened : devices_)
       if (opened) opened->wait();
     throw;

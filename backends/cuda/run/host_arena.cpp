@@ -21,6 +21,7 @@ void HostArena::reserve(std::int64_t bytes) {
         fmt::format("allocating {:.2f} GB for tiles on the host", 1e-9 * static_cast<double>(bytes)));
   data_ = static_cast<std::byte*>(memory);
   bytes_ = bytes;
+  ++number_;
 }
 
 }  // namespace tilerail::cuda

@@ -14,12 +14,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// A graph takes some 10 us an operation to make, and memory of the device.
-constexpr std::size_t most_operations = 100'000;
-
 bool may_be_graph(const CudaPlan& plan) {
   const std::size_t ops = plan.plan.ops.size();
-  return ops > 0 && ops <= most_operations;
+  return ops > 0 && ops <= most_graph_operations;
 }
 
 /// What copies of a graph read and write has to stay where it is, which nobody says of ordinary memory.
@@ -53,9 +50,9 @@ CudaRunTimes PlanGraph::run() const {
   return times;
 }
 
-CudaRunTimes PlanGraph::hand_over() {
+CudaRunTimes PlanGraph::hand_over() const {
   const auto start = Clock::now();
-  graph_.hand_over();
+  graph_.launch();
   return times_of_issue(since(start));
 }
 
@@ -65,6 +62,11 @@ CudaRunTimes PlanGraph::times_of_issue(double seconds) const {
   times.issue_per_op = seconds / static_cast<double>(ops_);
   times.as_graph = true;
   return times;
+}
+
+void RepeatedRuns::give_up() {
+  graph_.reset();
+  refused_ = true;
 }
 
 PlanGraph* RepeatedRuns::next(CudaPlan& plan, GraphValues values) {
@@ -89,7 +91,13 @@ PlanGraph* graph_of_run(CudaPlan& plan, GraphValues values) {
 std::optional<CudaRunTimes> run_as_graph(CudaPlan& plan, GraphValues values, Tracer* tracer) {
   if (!tracer) {
     const PlanGraph* const graph = graph_of_run(plan, std::move(values));
-    return graph ? std::optional{graph->run()} : std::nullopt;
+    if (!graph) return std::nullopt;
+    try {
+      return graph->run();
+    } catch (const CudaError&) {
+      plan.runs.give_up();
+      throw;
+    }
   }
   if (!may_be_graph(plan) || !tracer->traces_graphs() || !all_locked(values.buffers)) return std::nullopt;
   return PlanGraph{plan, std::move(values), tracer}.run();

@@ -16,8 +16,8 @@ namespace tilerail::cuda {
 struct GraphValues {
   std::vector<std::byte*> buffers;
   double alpha = 0, beta = 0;
-  AllocationIds allocations;
-  std::vector<std::uint64_t> arenas;  // Device::arena_number: another arena may have the same address
+  AllocationIds allocations;          // of matrices: other memory may have the same address
+  std::vector<std::uint64_t> arenas;  // Device::arena_number and HostArena::number: so may another arena
   bool operator==(const GraphValues&) const = default;
 };
 
@@ -33,7 +33,7 @@ class PlanGraph {
   CudaRunTimes run() const;
 
   /// Hands everything over to the plan's first stream, and returns the times until then. Throws CudaError.
-  CudaRunTimes hand_over();
+  CudaRunTimes hand_over() const;
 
  private:
   CudaRunTimes times_of_issue(double seconds) const;
@@ -50,6 +50,8 @@ class RepeatedRuns {
  public:
   /// The graph of this run; null where operations are to be handed over one by one.
   PlanGraph* next(CudaPlan& plan, GraphValues values);
+  /// A graph failed: from now on operations are handed over one by one.
+  void give_up();
 
  private:
   GraphValues last_;

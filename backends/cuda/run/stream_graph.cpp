@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "backends/cuda/run/cuda_check.hpp"
+#include "backends/cuda/run/timed_event.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -51,10 +52,7 @@ StreamGraph::StreamGraph(std::span<const StreamOnDevice> streams, const std::fun
   }
 }
 
-StreamGraph::~StreamGraph() {
-  if (end_) cudaEventSynchronize(*end_);
-  cudaGraphExecDestroy(made_);
-}
+StreamGraph::~StreamGraph() { cudaGraphExecDestroy(made_); }
 
 void StreamGraph::launch() const {
   const DeviceScope scope{first_.device};
@@ -62,12 +60,5 @@ void StreamGraph::launch() const {
 }
 
 void StreamGraph::wait() const { check(cudaStreamSynchronize(first_.stream), "an operation of a graph"); }
-
-void StreamGraph::hand_over() {
-  const DeviceScope scope{first_.device};
-  if (!end_) end_ = std::make_unique<PlainEvent>();
-  launch();
-  check(cudaEventRecord(*end_, first_.stream), "recording an event");
-}
 
 }  // namespace tilerail::cuda

@@ -3,11 +3,9 @@
 #include <cuda_runtime_api.h>
 
 #include <functional>
-#include <memory>
 #include <span>
 
 #include "backends/cuda/run/stream_on_device.hpp"
-#include "backends/cuda/run/timed_event.hpp"
 
 namespace tilerail::cuda {
 
@@ -19,6 +17,7 @@ class StreamGraph {
   /// device. At the start of a launch all streams begin, at its end all have ended. Throws CudaError, and what `issue`
   /// throws.
   StreamGraph(std::span<const StreamOnDevice> streams, const std::function<void()>& issue);
+  /// A launch that has not ended goes on: the driver frees the graph when it has (cuGraphExecDestroy).
   ~StreamGraph();
   StreamGraph(const StreamGraph&) = delete;
   StreamGraph& operator=(const StreamGraph&) = delete;
@@ -27,13 +26,10 @@ class StreamGraph {
   void launch() const;
   /// Until that has ended. Throws CudaError.
   void wait() const;
-  /// The same for a launch that nobody waits for: the graph lives until it has ended. Throws CudaError.
-  void hand_over();
 
  private:
   StreamOnDevice first_;
   cudaGraphExec_t made_ = nullptr;
-  std::unique_ptr<PlainEvent> end_;  // of what was handed over last
 };
 
 }  // namespace tilerail::cuda
