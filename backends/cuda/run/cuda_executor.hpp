@@ -42,7 +42,7 @@ class CudaPlan;
 
 /// Runs plans on CUDA devices. Queues become streams (stream_program.hpp), dependencies between streams events. A
 /// device has one arena that lives across calls and, unless the plan has a single issuer, a thread that issues to it. A
-/// plan that may be one graph is one from its second run on the same matrices on.
+/// plan that is to be one graph (`Plan::graph`) is one from its second run on the same matrices on.
 class CudaExecutor final : public Executor {
  public:
   /// Opens nothing yet: a device is opened by the first plan, or `reserve`, that names it. The caller's current device
