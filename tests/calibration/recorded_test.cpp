@@ -60,7 +60,8 @@ TEST(Recorded, TheShippedFilesAreWhatTheFitMakesOfTheMeasurements) {
 }
 
 TEST(Recorded, TheShippedFilesTellTheUncertaintyOfTheFit) {
-  for (const char* machine : {"hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h200-4", "hgx-h200-4-plain"}) {
+  for (const char* machine :
+       {"hgx-h200-1", "hgx-h200-2", "hgx-h100-1", "hgx-h100-2", "hgx-h200-4", "hgx-h200-4-plain"}) {
     std::string name = machine;
     const bool plain = name.ends_with("-plain");
     if (plain) name.resize(name.size() - std::string{"-plain"}.size());
@@ -76,6 +77,19 @@ TEST(Recorded, TheShippedFilesTellTheUncertaintyOfTheFit) {
          {&Uncertainty::load, &Uncertainty::copies, &Uncertainty::columns, &Uncertainty::issue})
       expect_like(file.*figure, fitted.*figure);
   }
+}
+
+TEST(Recorded, TheShippedFileOfTwoH100HasTheGraphsAndTheCompanyOfTheFit) {
+  const Topology::Description fitted = fit_topology(recorded("hgx-h100-2"), HostPages::spread);
+  const Topology::Description& file = test::shipped("hgx-h100-2").description();
+  for (Seconds GraphCost::*figure : {&GraphCost::per_call, &GraphCost::per_copy, &GraphCost::per_kernel,
+                                     &GraphCost::per_dependency, &GraphCost::between_gpus}) {
+    EXPECT_GT((*fitted.issue.graph).*figure, Seconds{0});
+    EXPECT_NEAR((*file.issue.graph).*figure / (*fitted.issue.graph).*figure, 1, 1e-3);
+  }
+  EXPECT_NEAR(file.issue.hand_on / fitted.issue.hand_on, 1, 1e-3);
+  EXPECT_NEAR(file.strided.beside / fitted.strided.beside, 1, 1e-3);
+  EXPECT_NEAR(file.strided.forgotten / fitted.strided.forgotten, 1, 1e-3);
 }
 
 TEST(Recorded, TheyReproduceTheMeasurements) {

@@ -105,5 +105,38 @@ TEST(GraphGain, ComparesHandingOverWithTheLongestCopies) {
   }
 }
 
+/// The plan of a square product on the first GPU, from and to its memory.
+Plan at_home(const Topology& machine, std::int64_t size, std::int64_t tile, bool graph) {
+  GemmProblem problem;
+  problem.m = problem.n = problem.k = size;
+  problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
+  Policy policy = preset("gemmex");
+  policy.tile = tile, policy.graph = graph, policy.overridden = {{"graph", graph ? "on" : "off"}};
+  return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(1), policy);
+}
+
+// On a machine that knows costs of graphs, kernels of graphs are shorter: what is said of a plan that is to be none is
+// what would have become of one that may be.
+TEST(GraphGain, IsToldOfPlansThatAreToBeNone) {
+  const Topology machine = test::shipped("hgx-h100-2");
+  int without = 0;
+  for (std::int64_t tile = 512; tile <= 4096; tile += 64) {
+    const Plan on = at_home(machine, 4096, tile, true), off = at_home(machine, 4096, tile, false);
+    const auto& wishes = off.origin.without_effect;
+    const bool has_none = std::ranges::any_of(wishes, [](const auto& wish) { return wish.starts_with("graph"); });
+    EXPECT_EQ(has_none, !on.graph) << tile;
+    without += has_none ? 1 : 0;
+  }
+  EXPECT_GT(without, 0);
+  EXPECT_LT(without, 57);
+}
+
+// 4096^3 in tiles of 64 are 262,144 kernels.
+TEST(GraphGain, LargePlansAreNoGraphs) {
+  const Topology machine = test::shipped("hgx-h100-2");
+  EXPECT_TRUE(at_home(machine, 2048, 64, true).graph) << "32,768 kernels";
+  EXPECT_FALSE(at_home(machine, 4096, 64, true).graph);
+}
+
 }  // namespace
 }  // namespace tilerail

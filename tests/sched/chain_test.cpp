@@ -10,6 +10,7 @@
 #include "sched/chain/product_plan.hpp"
 #include "tests/support/chain_cases.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/shipped.hpp"
 #include "tests/support/two_gpu.hpp"
 
 namespace tilerail::testing {
@@ -90,6 +91,16 @@ TEST(ChainPlaces, AreThoseOfMatricesThenOtherGpusAsFarAsTheyPayThenTheHost) {
   EXPECT_THAT(chain_places(chain, machine, std::array{gpus[3], gpus[4]}), ElementsAre(gpus[3], gpus[4], host));
   const ChainProblem longest = chain_of(std::vector<std::int64_t>(most_factors + 1, 64), host);
   EXPECT_THAT(chain_places(longest, machine, gpus), ElementsAre(gpus[0], host));
+}
+
+// Five factors take 180 predictions with three places, 344 with four and more than 500 with five.
+TEST(ChainPlaces, AreAsManyGpusAsPayBesideTheHost) {
+  const Topology machine = shipped("hgx-h200");
+  const ChainProblem chain = chain_of({64, 64, 64, 64, 64, 64}, machine.hosts().front());
+  EXPECT_EQ(chain_products(5, 3), 180U);
+  EXPECT_EQ(chain_products(5, 4), 344U);
+  EXPECT_GT(chain_products(5, 5), most_chain_products);
+  EXPECT_EQ(chain_places(chain, machine, machine.gpus()).size(), 4U);
 }
 
 /// Of three factors: two pairs into P places, and the result from either.
