@@ -81,7 +81,8 @@ TEST(Recorded, TheShippedFilesTellTheUncertaintyOfTheFit) {
 
 TEST(Recorded, TheShippedFileOfTwoH100HasTheGraphsAndTheCompanyOfTheFit) {
   const Topology::Description fitted = fit_topology(recorded("hgx-h100-2"), HostPages::spread);
-  const Topology::Description& file = test::shipped("hgx-h100-2").description();
+  const Topology machine = test::shipped("hgx-h100-2");
+  const Topology::Description& file = machine.description();
   for (Seconds GraphCost::*figure : {&GraphCost::per_call, &GraphCost::per_copy, &GraphCost::per_kernel,
                                      &GraphCost::per_dependency, &GraphCost::between_gpus}) {
     EXPECT_GT((*fitted.issue.graph).*figure, Seconds{0});
