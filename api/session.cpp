@@ -130,7 +130,7 @@ void Session::register_memory(void* data, std::int64_t bytes) {
   hardware_->register_memory(data, bytes);
 }
 
-/// What a run that failed used is given back all the same.
+/// What a run that failed used is given back all the same; the run is what is told then.
 void Session::after_runs(const std::function<void()>& work) {
   std::exception_ptr failure;
   try {
@@ -138,7 +138,11 @@ void Session::after_runs(const std::function<void()>& work) {
   } catch (const std::exception&) {
     failure = std::current_exception();
   }
-  work();
+  try {
+    work();
+  } catch (const std::exception&) {
+    if (!failure) throw;
+  }
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -105,8 +105,12 @@ void Registrations::end_lasting(const Lease& lease) noexcept {
   std::list<Held> users;
   {
     const std::lock_guard lock{mutex_};
-    for (Entry& entry : entries_)
-      if (entry.lease.lock() == lease && --entry.lasting > 0) return;
+    // By owner: a lease that was asked for here could be the last of its entry, and end that under the loop.
+    const auto is_of = [&](const Entry& entry) {
+      return !entry.lease.owner_before(lease) && !lease.owner_before(entry.lease);
+    };
+    const auto entry = std::ranges::find_if(entries_, is_of);
+    if (entry != entries_.end() && --entry->lasting > 0) return;
     for (auto run = runs_.begin(); run != runs_.end();) {
       const auto next = std::next(run);
       if (std::ranges::find(run->leases, lease) != run->leases.end()) users.splice(users.end(), runs_, run);

@@ -88,6 +88,13 @@ TEST_F(HandedOver, GiveMemoryBackAlsoWhereTheyFailed) {
   log_->run_failed = true;
   EXPECT_THROW(session_->release(a), std::runtime_error);
   expect_input_error([&] { session_->release(a); }, {"not kept"});
+  log_->run_failed = true;
+  try {
+    session_->unregister_memory(memory);
+    FAIL() << "nothing told";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "a run that was handed over failed") << "the address was never registered, either";
+  }
 }
 
 TEST_F(HandedOver, AreWaitedForByCallsThatWait) {

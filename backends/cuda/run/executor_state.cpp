@@ -212,16 +212,16 @@ CudaRunTimes CudaExecutor::State::submit(CudaPlan& plan, const Matrices& matrice
   reserve_arenas(plan.plan);
   const std::vector<std::byte*> starts = starts_of(plan.plan, matrices);
   std::vector<cuda::StreamOnDevice> streams = plan.streams_on_devices();
+  const cuda::PlanGraph* graph = nullptr;
   try {
-    cuda::PlanGraph* const graph =
-        lasting && plan.plan.graph ? cuda::graph_of_run(plan, values_of(plan.plan, starts, *lasting)) : nullptr;
+    if (lasting && plan.plan.graph) graph = cuda::graph_of_run(plan, values_of(plan.plan, starts, *lasting));
     if (graph) streams.resize(1);  // a graph runs in the first
     pending_.begin(streams, callers);
     const CudaRunTimes times = graph ? graph->hand_over() : cuda::PlanRun{plan, starts, nullptr}.hand_over(pool_);
     pending_.end(streams, callers);
     return times;
   } catch (...) {  // no part of it is left running that nobody knows of
-    plan.runs.give_up();
+    if (graph) plan.runs.give_up();
     for (const auto& opened : devices_)
       if (opened) opened->wait();
     throw;
