@@ -186,7 +186,7 @@ void PlanRun::tell(OpId from, OpId to) {
   const Op& next = plan_.op(to);
   const auto hear = [&](std::size_t queue, double at) {
     if (next.kind == OpKind::join)
-      through_[to.index()][queue] = at;                             // the latest
+      through_[to.index()][queue] = std::max(through_[to.index()][queue], at);
     else if (const double later = hand_on(queue, next); later > 0)  // `start` is the earliest that it can start
       times_[to.index()].start = std::max(times_[to.index()].start, at + later);
   };

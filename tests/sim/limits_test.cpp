@@ -254,6 +254,19 @@ TEST(SimIssue, EnginesHearThroughJoins) {
   EXPECT_NEAR(t.ops[kernel.index()].start, t.ops[second.index()].end + 1 * ms, 1e-12);
 }
 
+// Of a queue that two joins heard of, the later operation counts, whichever join ends last.
+TEST(SimIssue, EnginesHearOfTheLatestThroughJoins) {
+  const Topology machine = two_gpu([](auto& d) { d.issue.hand_on = Seconds{1}; });
+  HandPlan p{machine};
+  const OpId early = p.copy(host, gpu0, 1 * MB), late = p.copy(host, gpu0, 1 * MB);
+  const OpId other = p.gemm(gpu1, 1024, 1024, 1024, {});
+  const OpId inner = p.join(gpu0, {early, other}), outer = p.join(gpu0, {inner, late});
+  const OpId kernel = p.gemm(gpu0, 1024, 1024, 1024, {outer});
+  const Timeline t = SimExecutor{machine}.execute(p.plan);
+  ASSERT_GT(t.ops[inner.index()].end, t.ops[late.index()].end);
+  EXPECT_NEAR(t.ops[kernel.index()].start, t.ops[late.index()].end + 1, 1e-12);
+}
+
 TEST(SimIssue, CanBeLeftOut) {
   const Topology machine = slow_issue();
   HandPlan p{machine};
