@@ -50,6 +50,9 @@ study::CalibrationSettings settings_of(const CalibrateOptions& options) {
   settings.devices = number_of(options.devices, "--devices", 64);
   settings.workers = number_of(options.workers, "--workers", 1024);
   if (options.seconds != "auto") settings.seconds = parse_real(options.seconds, "--seconds");
+  constexpr double most_seconds = 3600;
+  if (settings.seconds && !(*settings.seconds >= 0 && *settings.seconds <= most_seconds))
+    throw InputError{fmt::format("--seconds: '{}' is out of range; expected 0 to {:g}", options.seconds, most_seconds)};
   settings.name = options.name;
   return settings;
 }

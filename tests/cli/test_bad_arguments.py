@@ -169,6 +169,8 @@ CASES = {
     "trace of a comparison as CSV": (["compare", "a.csv", "b.csv", "--trace", "both.csv"], "both.csv"),
     "no calibrated file": (["calibrate", "--backend", "host"], "-o"),
     "no calibrated device": (["calibrate", "--backend", "host", "--devices", "0", "-o", "m.toml"], "'0'"),
+    "negative seconds": (["calibrate", "--backend", "host", "--seconds", "-1", "-o", "m.toml"],
+                         "--seconds: '-1' is out of range; expected 0 to 3600"),
     "negative workers": (["calibrate", "--backend", "host", "--workers", "-2", "-o", "m.toml"], "-2"),
     "unknown machine to show": (["topo", "show", "nowhere"], "nowhere"),
     "no machine to show": (["topo", "show"], "machine is missing; expected it: A .toml file or a name"),

@@ -281,7 +281,7 @@ void Calibration::write_uncertainty() {
 
 Topology::Description calibrate_host(const HostCalibrationOptions& options) {
   if (!(options.budget_seconds >= 0 && options.budget_seconds <= 3600)) {
-    throw InputError{fmt::format("--seconds: calibration budget {} s; expected 0 to 3600", options.budget_seconds)};
+    throw InputError{fmt::format("calibration budget {} s; expected 0 to 3600", options.budget_seconds)};
   }
   if (options.largest_gemm < 64 || options.largest_gemm > 2048) {
     throw InputError{fmt::format("largest GEMM of the calibration {}; expected 64 to 2048", options.largest_gemm)};
