@@ -240,6 +240,16 @@ class Plan(CommandTest):
         self.assertRegex(compared, "total +karolina-hgx-a100 +pcie-tree-8 +difference")
 
     @needs_simulator
+    def test_a_simulation_tells_whether_it_is_of_one_graph(self):
+        small = ["simulate", "--gemm", "2K", "--place", "0:0:0", "--devices", "0", "--tile", "512", "--set", "judge-ops=0",
+                 "--topology"]
+        for setting, told, graph in (("on", "as one graph", True), ("off", "one operation after another", False)):
+            run = [*small, "hgx-h100-2", "--dtype", "f16", "--set", f"graph={setting}"]
+            self.assertRegex(self.succeed(*run), f"handed over +{told}")
+            self.assertEqual(json.loads(self.succeed(*run, "--json", "-"))["graph"], graph)
+        self.assertNotIn("graph", json.loads(self.succeed(*small, "two-gpu", "--json", "-")))
+
+    @needs_simulator
     def test_a_saved_plan_simulates_as_the_problem_does(self):
         self.succeed("plan", *SMALL, "-o", "plan.json")
         direct = json.loads(self.succeed("simulate", *SMALL, "--json", "-"))

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sched/scheduler.hpp"
@@ -110,8 +111,10 @@ Plan at_home(const Topology& machine, std::int64_t size, std::int64_t tile, bool
   GemmProblem problem;
   problem.m = problem.n = problem.k = size;
   problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
-  Policy policy = preset("gemmex");
-  policy.tile = tile, policy.graph = graph, policy.overridden = {{"graph", graph ? "on" : "off"}};
+  Policy policy = preset("tilerail");
+  for (const char* assignment : {"judge-ops=0", "ways=fixed", "select=none", graph ? "graph=on" : "graph=off"})
+    apply_override(policy, assignment);
+  apply_override(policy, "tile=" + std::to_string(tile));
   return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(1), policy);
 }
 

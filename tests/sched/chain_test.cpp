@@ -226,6 +226,16 @@ TEST_F(Chain, SaysWhyThereIsNoWay) {
   expect_input_error([&] { planned(chain_of({16384, 16384, 64, 64}, gpu0)); }, {"gpu0", "1.000 GB"});
 }
 
+/// A B can be made in no place, but nobody needs it: what stands in the way is the room for the result.
+TEST_F(Chain, TellsOfTheLongestPartThatCannotBeMade) {
+  const ChainProblem chain = chain_of({64, 32, 48, 16}, host);
+  const ProductCost cost = [&](const GemmProblem& product, std::span<const Bytes>) -> Seconds {
+    if (product.m == 64) throw InputError{product.n == 48 ? "A B" : "the result"};
+    return Seconds{1};
+  };
+  expect_input_error([&] { plan_chain(chain, machine, cost, {{host}}); }, {"the result"});
+}
+
 TEST_F(Chain, AsksOnceOfEachProduct) {
   int asked = 0;
   const ProductCost cost = remembered([&](const GemmProblem& problem, std::span<const Bytes>) -> Seconds {
