@@ -97,10 +97,10 @@ class AHouseOfTwoRooms(unittest.TestCase):
         self.assertEqual(faults(self.root), ['lower/low.hpp: "../upper/up.hpp" is no path from the root'])
 
     def test_must_not_have_long_files(self):
-        self.write("lower/low.hpp", "\n" * 301)
+        self.write("lower/low.hpp", "\n" * 601)
         self.assertEqual(faults(self.root), [
-            "lower/low.hpp: 301 lines, more than 300",
-            "the median file has 180.5 lines: 60 to 150 are wanted",
+            "lower/low.hpp: 601 lines, more than 600",
+            "the median file has 330.5 lines: 60 to 150 are wanted",
         ])
 
     def test_must_not_have_long_functions(self):
