@@ -174,11 +174,11 @@ TEST_F(Libraries, ADuplexRateAboveThatOfACopyAloneIsALimitToo) {
   for (const char* gpu : {"g0", "g1"}) small_machine::add_links(d, "s0", gpu, 100);
   small_machine::add_group(d, "memory", {out}, {in}).capacity = small_machine::capacity({{1, 10}, {4, 60}, {8, 200}});
   d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1000}})};
-  const Topology machine{std::move(d)};
+  const Topology rising{std::move(d)};
   for (const bool duplex : {true, false}) {
-    const Plan made = plan_gemm(cube(1024), machine, machine.gpus(),
+    const Plan made = plan_gemm(cube(1024), rising, rising.gpus(),
                                 policy("cublasxt", {"tile=512", duplex ? "copy-rates=duplex" : "copy-rates=alone"}));
-    const CopyRoutes routes{made, machine, PlanKernelCosts{made, machine}};
+    const CopyRoutes routes{made, rising, PlanKernelCosts{made, rising}};
     ASSERT_FALSE(routes.flow_routes().empty());
     for (const FlowRoute& route : routes.flow_routes()) {
       ASSERT_EQ(route.cap.has_value(), duplex);
