@@ -203,8 +203,9 @@ TEST(KeptCopiesOf, AMatrixNeverRaiseTheBound) {
       p.m = p.n = p.k = 8192;
       return lower_bound(checked(p), machine, machine.gpus()).time;
     };
-    EXPECT_LE(bound("g*", host), bound(host, host)) << name;
-    EXPECT_LE(bound("g*", "g*"), bound("g*", host)) << name;
+    constexpr double precise = 1 + 1e-5;  // to which the bound is searched
+    EXPECT_LE(bound("g*", host), precise * bound(host, host)) << name;
+    EXPECT_LE(bound("g*", "g*"), precise * bound("g*", host)) << name;
   }
 }
 
