@@ -80,8 +80,7 @@ class Value:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """`fitted`: a figure of the simulation was fitted to what it is compared with, or taken from it, so that it tells
-    how well a mechanism fits, not how well it predicts."""
+    """`fitted`: the value was used to fit the simulation, so agreement is not evidence."""
 
     value: Value
     ours: float
@@ -157,7 +156,7 @@ def verdict(findings: list[Finding]) -> str:
 def _fitted_text(findings: list[Finding]) -> str:
     """How many are fitted, and how many of these are within."""
     fitted = [each.within for each in findings if each.fitted]
-    return f" ({sum(fitted)} of the {len(fitted)} that a figure was fitted to or taken from)" if fitted else ""
+    return f" (fitted: {sum(fitted)} of {len(fitted)})" if fitted else ""
 
 
 def draw_findings(axes, findings: list[Finding], most: int = 24) -> None:

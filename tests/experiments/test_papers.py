@@ -69,11 +69,11 @@ class Values(unittest.TestCase):
         self.assertEqual(verdict([near, target("nearer", 0.1, 0.11), far]),
                          "1 of 3 values are within their tolerance; the farthest is far: 30.0% for <= 10.0% (target).")
 
-    def test_what_a_figure_was_fitted_to_is_counted_apart(self):
+    def test_fitted_values_are_also_counted_apart(self):
         fitted = [target("near", 0.1, 0.05, True), target("far", 0.1, 0.3, True), target("other", 0.1, 0.05)]
         edge = Finding(Value("h2d", "table", 12.18, 12.18, "1%", "GB/s"), 12.3336)
         self.assertEqual(edge.cells()[4:], ["12.06..12.3 GB/s", "12.33 GB/s", "outside"])
-        self.assertIn("2 of 3 values are within their tolerance (1 of the 2 that a figure was fitted to or taken from)",
+        self.assertIn("2 of 3 values are within their tolerance (fitted: 1 of 2); the farthest",
                       verdict(fitted))
         self.assertEqual([each.cells()[2] for each in fitted], ["fitted", "fitted", "-"])
 
