@@ -62,9 +62,9 @@ def _rounded(coordinates: re.Match) -> str:
 
 
 def _smaller(svg: str) -> str:
-    """Without matplotlib's remarks, its indentation, names and styles that repeat, and digits of paths. Text stays."""
+    """Without matplotlib's remarks, its indentation, names and styles that repeat, and digits of places. Text stays."""
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<(?:path|use) [^>]*>", lambda tag: re.sub(r' (?:d|x|y)="[^"]*"', _rounded, tag[0]), svg)
+    svg = re.sub(r"<(?:path|use|text) [^>]*>", lambda tag: re.sub(r' (?:d|x|y)="[^"]*"', _rounded, tag[0]), svg)
     svg = re.sub(r"'DejaVu Sans',[^;\"]*sans-serif", "sans-serif", svg)
     svg = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", svg)
     svg = re.sub(r' id="(?:text|line2d|patch|axes|xtick|ytick|matplotlib\.axis|[A-Za-z]*Collection)_\d+"', "", svg)
