@@ -253,6 +253,14 @@ class Gallery(ExperimentTest):
         for name in names:
             self.assertLess((SOURCE / f"docs/figures/gallery/{name}.svg").stat().st_size, LARGEST_FIGURE, name)
 
+    def test_every_command_of_the_pages_names_an_experiment(self):
+        there = {path.stem for path in (SOURCE / "experiments").glob("*.py")}
+        for page in ("docs/gallery.md", "docs/experiments.md", "docs/over_bound.md", "README.md"):
+            named = re.findall(r"tilerail experiment run (\w+)", (SOURCE / page).read_text())
+            self.assertLessEqual(set(named) - {"NAME"}, there, page)
+        listed = re.findall(r"^(\w+) ", self.succeed("list"), re.MULTILINE)
+        self.assertEqual(set(listed), there)
+
     def test_its_figures_show_what_was_published_with_all_digits(self):
         shown = 0
         for path in (SOURCE / "docs/figures/gallery").glob("*.svg"):
