@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 from support import OLD, SOURCE, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
