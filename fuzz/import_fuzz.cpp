@@ -55,5 +55,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] == 'n') check([&] { return import_nccl_xml(text, "fuzz", gpu, {}); });
   if (data[0] == 'b') check([&] { return import_nvbandwidth(text, "fuzz", gpu); });
   if (data[0] == 'm') check_measurements(text);
+  if (data[0] == 'p') check([&] { return import_p2p_test(text, "fuzz", gpu, {}); });
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "model/base/units.hpp"
@@ -33,8 +34,24 @@ inline constexpr Rate nvlink{25e9 * reached};
 /// NVLink-C2C between a Grace and its GPU, one direction, with what reaching it loses. Source: NVIDIA's 900 GB/s of
 /// both directions.
 inline constexpr Rate c2c{450e9 * reached};
-/// NVLinks of one GPU: 6 of a V100, 12 of an A100, 18 from the H100 on. A GPU with more to all others has a switch.
+/// NVLinks of one GPU, 18 from the H100 on. A GPU with more to all others has a switch.
 inline constexpr int most_nvlinks = 18;
+/// GPUs that link each other directly give no peer more than this part of their NVLinks, if all reach all: four GPUs of
+/// DGX and HGX boards (4 of 12, 6 of 18), the cube meshes (1 of 4, 2 of 6).
+inline constexpr int least_parts = 3;
+
+/// The same of other GPUs, by a word of the name of their kernels. Source: NVIDIA's data sheets.
+inline constexpr std::array<std::pair<std::string_view, int>, 5> gpu_nvlinks{
+    {{"p100", 4}, {"v100", 6}, {"a30", 4}, {"a40", 4}, {"a100", 12}}};
+
+/// PCIe generation of GPUs by a word of the name of their kernels. Source: NVIDIA's and AMD's data sheets.
+inline constexpr std::array<std::pair<std::string_view, int>, 29> gpu_generations{
+    {{"k40", 3},   {"k80", 3},   {"p40", 3},    {"p100", 3},   {"v100", 3},  {"t4", 3},   {"a10", 4},  {"a30", 4},
+     {"a40", 4},   {"a100", 4},  {"a800", 4},   {"a5000", 4},  {"a6000", 4}, {"l4", 4},   {"l40", 4},  {"l40s", 4},
+     {"mi100", 4}, {"mi210", 4}, {"mi250", 4},  {"mi250x", 4}, {"h20", 5},   {"h100", 5}, {"h800", 5}, {"h200", 5},
+     {"gh200", 5}, {"b200", 5},  {"mi300x", 5}, {"b300", 6},   {"gb300", 6}}};
+/// Of GPUs whose kernels have another name.
+inline constexpr int other_generation = 5;
 
 /// A NUMA domain's memory, reads and writes together, and between two sockets, one direction. Source: 8 channels of
 /// DDR5-4800 have 307 GB/s; three to four UPI or xGMI links 60 to 130.
@@ -56,6 +73,8 @@ inline constexpr std::size_t most_in_pairs = 8;
 
 /// GPUs that pairs make one switch of: rates of all pairs within this factor.
 inline constexpr double alike = 1.1;
+/// GPUs that get equal shares of a host's rate while all copy: rates that are this factor apart from the next.
+inline constexpr double equal_shares = 1.03;
 
 /// Linux numbers NUMA domains from 0 to this (its largest MAX_NUMNODES).
 inline constexpr int last_domain = 1023;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/import/assumptions.hpp"
 #include "model/import/gpu_kind.hpp"
@@ -12,10 +14,16 @@ namespace tilerail {
 /// What a file does not tell, and an import has to assume. Rates are of one direction.
 struct ImportRates {
   Rate pcie = assumptions::pcie[2] * assumptions::reached;  // of 16 lanes, where the file has no speed
+  std::map<int, Rate> pcie_of = {};                         // the same of GPUs that differ, by number
   std::optional<Rate> nvlink = {};                          // of one NVLink; absent: by the GPU, if the file tells it
   Rate c2c = assumptions::c2c;                              // between a GPU and the processor that it is coherent with
   Rate host_memory = assumptions::host_memory;              // of a NUMA domain, reads and writes together
   Rate sockets = assumptions::sockets;                      // between two NUMA domains
+
+  Rate pcie_at(int gpu) const {
+    const auto own = pcie_of.find(gpu);
+    return own == pcie_of.end() ? pcie : own->second;
+  }
 };
 
 /// Machines of what tools say about real ones. GPUs are of this kind. Sources of kind "measured" are what the file
@@ -25,6 +33,10 @@ Topology::Description import_nvidia_smi(std::string_view text, const std::string
                                         const ImportRates& rates);
 Topology::Description import_nccl_xml(std::string_view text, const std::string& file, const GpuKind& kind,
                                       const ImportRates& rates);
-Topology::Description import_nvbandwidth(std::string_view text, const std::string& file, const GpuKind& kind);
+/// `notes` gets a line on what the file has and the machine does not.
+Topology::Description import_nvbandwidth(std::string_view text, const std::string& file, const GpuKind& kind,
+                                         std::vector<std::string>* notes = nullptr);
+Topology::Description import_p2p_test(std::string_view text, const std::string& file, const GpuKind& kind,
+                                      const ImportRates& rates);
 
 }  // namespace tilerail

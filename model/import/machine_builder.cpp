@@ -68,7 +68,11 @@ MemoryId MachineBuilder::memory_at(NodeId node) const {
 
 void MachineBuilder::link_peers(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source) {
   link(from, to, rate, latency, source);
-  d_.routes.push_back({memory_at(from), memory_at(to), {last_link()}, source});
+  route(from, to, {last_link()}, source);
+}
+
+void MachineBuilder::route(NodeId from, NodeId to, std::vector<LinkId> links, const std::string& source) {
+  d_.routes.push_back({memory_at(from), memory_at(to), std::move(links), source});
 }
 
 NodeId MachineBuilder::add_domain(const std::string& number, Rate memory, const std::string& source) {

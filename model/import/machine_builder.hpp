@@ -22,6 +22,8 @@ class MachineBuilder {
   void group(CapacityGroup group) { d_.groups.push_back(std::move(group)); }
   /// A link between two GPUs that copies between them take, whatever other paths there are.
   void link_peers(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source);
+  /// Copies between two memories take these links, whatever other paths there are.
+  void route(NodeId from, NodeId to, std::vector<LinkId> links, const std::string& source);
   LinkId last_link() const { return LinkId{d_.links.size() - 1}; }
 
   /// A NUMA domain: host memory behind a socket's switch, whose reads and writes share the rate of the memory. Returns

@@ -153,7 +153,7 @@ class Import(CommandTest):
 
     def test_each_tool_gives_a_machine(self):
         for option, seed, gpus in (("--nvidia-smi", "smi.txt", 4), ("--nccl", "nccl.xml", 3),
-                                   ("--nvbandwidth", "nvbandwidth.json", 3)):
+                                   ("--nvbandwidth", "nvbandwidth.json", 3), ("--p2p", "p2p.txt", 2)):
             self.succeed("topo", "import", option, self.SEEDS / seed, "--kernels", "h200", "-o", "m.toml")
             self.assertIn(f"{gpus} GPUs,", self.succeed("topo", "validate", "m.toml"))
             self.assertIn('kind = "assumed"', (self.folder / "m.toml").read_text())
@@ -187,11 +187,11 @@ class Import(CommandTest):
 
     def test_other_files_are_refused(self):
         self.write("text.txt", "nothing")
-        for option in ("--nvidia-smi", "--nccl", "--nvbandwidth"):
+        for option in ("--nvidia-smi", "--nccl", "--nvbandwidth", "--p2p"):
             self.assert_refused(["topo", "import", option, "text.txt", "--kernels", "h200", "-o", "m.toml"], "text.txt:1")
             self.assert_refused(["topo", "import", option, "no.txt", "--kernels", "h200"], "no.txt")
         self.assert_refused(["topo", "import", "--kernels", "h200"],
-                            "topo import: the file is missing; expected one of --nvidia-smi, --nccl and --nvbandwidth")
+                            "topo import: the file is missing; expected one of --nvidia-smi, --nccl, --nvbandwidth and --p2p")
         self.assert_refused(["topo", "import", "--nccl", "text.txt"],
                             "--kernels: the kind of GPU is missing; expected such as h200")
         self.assert_refused(["topo", "import", "--nccl", "a", "--nvidia-smi", "b", "--kernels", "h200"],
@@ -203,6 +203,68 @@ class Import(CommandTest):
         for option in ("--pcie", "--nvlink", "--c2c", "--host-memory", "--sockets"):
             self.assert_refused([*rates, option, "5"], f"{option}: '5' changes nothing beside --nvbandwidth")
         self.assert_refused([*seed, "--pcie", "9"], "--pcie: '9' is no generation of PCIe and has no unit")
+
+    SMI = """\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID
+GPU0\t X \tPHB\t0-15\t2\t\tN/A
+GPU1\tPHB\t X \t0-15\t2\t\tN/A
+"""
+
+    def imported(self, *options, kernels="h200"):
+        self.write("smi.txt", self.SMI)
+        self.succeed("topo", "import", "--nvidia-smi", "smi.txt", "--kernels", kernels, *options, "-o", "m.toml")
+        return json.loads(self.succeed("topo", "show", "m.toml", "--json", "-"))
+
+    def rate(self, facts, src, dst):
+        for route in facts["routes"]:
+            if (route["from"], route["to"]) == (src, dst):
+                return route["bandwidth_bytes_per_s"] / 1e9
+        return None
+
+    def test_an_option_that_changes_nothing_is_refused(self):
+        self.write("smi.txt", self.SMI)
+        smi = ["topo", "import", "--nvidia-smi", "smi.txt", "--kernels", "h200"]
+        for option in ("--c2c", "--nvlink", "--sockets"):
+            self.assert_refused([*smi, option, "400"], f"{option}: '400' changes nothing beside --nvidia-smi smi.txt")
+        self.assert_refused([*smi, "--peer-access", "0-1"], "--peer-access: '0-1' changes nothing beside --nvidia-smi")
+        self.assert_refused([*smi, "--kernels", "1=h200"], "--kernels: '1=h200' changes nothing beside --nvidia-smi")
+        self.assertEqual(self.rate(self.imported("--pcie", "20 GB/s", "--host-memory", "300"), "host2", "gpu0"), 20)
+
+    def test_pcie_is_that_of_the_kind_of_gpu(self):
+        for kernels, generation in (("v100", 15.75), ("a100", 31.5), ("h200", 63)):
+            self.assertAlmostEqual(self.rate(self.imported(kernels=kernels), "host2", "gpu0"), generation * 0.87)
+        mixed = self.imported("--kernels", "1=a100")
+        self.assertAlmostEqual(self.rate(mixed, "host2", "gpu0"), 63 * 0.87)
+        self.assertAlmostEqual(self.rate(mixed, "host2", "gpu1"), 31.5 * 0.87)
+
+    def test_kinds_of_gpus_are_given_once_each(self):
+        self.imported("--kernels", "1=a100")
+        text = (self.folder / "m.toml").read_text()
+        self.assertIn('[kernels."a100"]', text)
+        self.assertIn('[kernels."h200"]', text)
+        smi = ["topo", "import", "--nvidia-smi", "smi.txt", "--kernels"]
+        self.assert_refused([*smi, "h200", "--kernels", "a100"], "--kernels: 'h200' and 'a100'; expected one kind for all")
+        self.assert_refused([*smi, "h200", "--kernels", "1=a100", "--kernels", "0-1=v100"], "GPU 1 has kernels already")
+        self.assert_refused([*smi, "1=a100"], "--kernels: the kind of all other GPUs is missing")
+        self.assert_refused([*smi, "h200", "--kernels", "7=a100"], "--kernels: there is no GPU 7 in the machine")
+        self.assert_refused([*smi, "h200", "--kernels", "1=h300"], "--kernels: there are no kernels 'h300'")
+
+    def test_gpus_without_peer_access_copy_over_the_host(self):
+        self.assertIsNotNone(self.rate(self.imported(), "gpu0", "gpu1"))
+        self.assertIsNone(self.rate(self.imported("--peer-access", "none"), "gpu0", "gpu1"))
+        self.write("p2p.txt", "\tGPU0\tGPU1\t\nGPU0\tX\tCNS\t\nGPU1\tCNS\tX\t\n")
+        self.assertIsNone(self.rate(self.imported("--peer-access", "p2p.txt"), "gpu0", "gpu1"))
+        plan = json.loads(self.succeed("plan", "--gemm", "4K", "--place", "0:1:0", "--topology", "m.toml", "--set",
+                                       "peer-copies=staged", "-o", "-"))
+        ends = [{plan["memories"][end] for end in queue[1:3]} for queue in plan["queues"] if queue[0] == "copy"]
+        self.assertIn({"host2", "gpu1"}, ends)
+        self.assertNotIn({"gpu0", "gpu1"}, ends)
+
+    def test_the_text_of_nvbandwidth_is_read_and_what_is_not_used_is_said(self):
+        self.write("b.txt", "Running host_to_device_memcpy_ce.\nmemcpy\n    0    1\n 0    55.00    54.00\n\n"
+                   "SUM host_to_device_memcpy_ce 109.00\n\nRunning device_local_copy.\nlocal\n    0    1\n 0  1500  1500\n")
+        done = self.run_command("topo", "import", "--nvbandwidth", "b.txt", "--kernels", "h200", "-o", "m.toml")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "tilerail: b.txt: these test cases are not used: device_local_copy (line 8)\n")
 
 
 class Export(CommandTest):

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "model/machine/machine_facts.hpp"
-#include "model/machine/topology_toml.hpp"
-#include "model/machine/topology_writer.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/imported.hpp"
 
@@ -23,12 +21,7 @@ const std::string smi =
     "GPU3\tSYS\tSYS\tNODE\t X \tSYS\t24-47\t1\t\tN/A\n"
     "NIC0\tPIX\tSYS\tSYS\tSYS\t X \n\nLegend:\n  X    = Self\n";
 
-/// The file that is written is the machine.
-Topology checked(const Topology::Description& description) {
-  const std::string text = to_toml(description);
-  EXPECT_EQ(to_toml(read_topology(text, "again.toml").description()), text);
-  return Topology{description};
-}
+Topology checked(const Topology::Description& description) { return written_again(description); }
 
 TEST(ImportNvidiaSmi, SwitchesDomainsAndNvlinksAreLinks) {
   const Topology machine =
@@ -70,7 +63,8 @@ TEST(ImportNvidiaSmi, RefusesOtherTextsByLine) {
   refused("GPU1\tPIX\t X ", "GPU1\tSYS\t X ", {"topo.txt:3: GPU1 to GPU0 is 'SYS', and GPU0 to GPU1 is 'PIX'"});
   refused("PIX\tNV2", "PIX\tNV99", {"topo.txt:2: the cell 'NV99' is unknown; expected X, NV1 to NV18"});
   refused("\tGPU1\tGPU2", "\tGPU0\tGPU2", {"topo.txt:1: 'GPU0' is there twice"});
-  refused("GPU1\tPIX\t X ", "GPU2\tPIX\t X ", {"topo.txt:3: a row of 'GPU2'"});
+  refused("GPU1\tPIX\t X ", "GPU2\tPIX\t X ", {"topo.txt:4: another row of 'GPU2'"});
+  refused("GPU1\tPIX\t X ", "GPU7\tPIX\t X ", {"topo.txt:3: the row 'GPU7' is unknown"});
   refused("GPU3\tSYS\tSYS\tNODE\t X \tSYS\t24-47\t1\t\tN/A\n", "", {"4 GPUs in the header, 3 rows"});
   refused("GPU1\tPIX\t X \tSYS\tSYS\tSYS\t0-23\t0\t\tN/A", "GPU1\tPIX", {"topo.txt:3: 1 cells; expected 5"});
   expect_input_error([] { import_nvidia_smi("nothing", "topo.txt", kind(), {}); },
