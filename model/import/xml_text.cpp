@@ -28,8 +28,6 @@ void check_depth(std::string_view text, const std::string& file) {
   }
 }
 
-constexpr const char* line_attribute = "line-of-the-file";
-
 /// The parser forgets lines: each element gets its own as its first attribute.
 std::string with_lines(std::string_view text) {
   std::string result;
