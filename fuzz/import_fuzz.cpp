@@ -7,6 +7,7 @@
 #include "calibration/measurements.hpp"
 #include "model/base/error.hpp"
 #include "model/import/import.hpp"
+#include "model/import/nccl_export.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
 
@@ -27,10 +28,19 @@ std::optional<tilerail::Topology> machine_of(const std::function<tilerail::Topol
   return std::nullopt;
 }
 
+/// What NCCL's files have no form for is refused; what is written can be read, which the export does.
+void check_export(const tilerail::Topology& machine) try {
+  tilerail::to_nccl_xml(machine);
+} catch (const tilerail::InputError& error) {
+  if (std::string_view{error.what()}.starts_with("export:")) throw;
+}
+
 /// Another one is a machine that can be written and read again.
 void check(const std::function<tilerail::Topology::Description()>& import) {
-  if (const auto machine = machine_of(import))
+  if (const auto machine = machine_of(import)) {
     tilerail::read_topology(tilerail::to_toml(machine->description()), "again.toml");
+    check_export(*machine);
+  }
 }
 
 /// Measurements that are no InputError can be written and read again.

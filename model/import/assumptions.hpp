@@ -52,6 +52,17 @@ inline constexpr std::array<std::pair<std::string_view, int>, 29> gpu_generation
      {"gh200", 5}, {"b200", 5},  {"mi300x", 5}, {"b300", 6},   {"gb300", 6}}};
 /// Of GPUs whose kernels have another name.
 inline constexpr int other_generation = 5;
+/// One xGMI link of an AMD GPU, one direction, by the GPU's architecture, with what reaching it loses. Source: RCCL's
+/// ncclTopoXGMISpeed (src/graph/topo.h); AMD's nominal rates are 50 GB/s of gfx90a and 64 GB/s of gfx942.
+inline constexpr std::array<std::pair<std::string_view, Rate>, 7> xgmi_links{{{"gfx906", Rate{24e9}},
+                                                                              {"gfx908", Rate{24e9}},
+                                                                              {"gfx90a", Rate{36e9}},
+                                                                              {"gfx940", Rate{48e9}},
+                                                                              {"gfx941", Rate{48e9}},
+                                                                              {"gfx942", Rate{48e9}},
+                                                                              {"gfx950", Rate{48e9}}}};
+/// Between the parts of one PCIe switch that show up as several, one direction. Source: NCCL's LOC_BW.
+inline constexpr Rate within_switch{5000e9};
 
 /// A NUMA domain's memory, reads and writes together, and between two sockets, one direction. Source: 8 channels of
 /// DDR5-4800 have 307 GB/s; three to four UPI or xGMI links 60 to 130.

@@ -18,7 +18,7 @@ namespace tilerail {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{16} << 20, most_depth = 200, most_elements = 200'000;
-constexpr const char *line_attribute = "line-of-the-file", *attributes = "<xmlattr>";
+constexpr const char* attributes = "<xmlattr>";
 constexpr std::string_view blanks = " \t\r\n";
 
 /// What a reference such as "&lt;" or "&#x41;" stands for, without '&' and ';'.

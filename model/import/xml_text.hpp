@@ -8,6 +8,9 @@ namespace tilerail {
 
 using XmlTree = boost::property_tree::ptree;
 
+/// The attribute in which parsed_xml puts the line of each element, before those that the text has.
+inline constexpr const char* line_attribute = "line-of-the-file";
+
 /// The elements of a text; attributes are in the child "<xmlattr>", with the line that the element begins in. Texts
 /// between elements, comments, CDATA sections and instructions are passed over. Throws InputError "FILE:LINE: ..." for
 /// a text that is not XML, has a DOCTYPE, or is larger or deeper than descriptions of machines are.

@@ -1,6 +1,7 @@
 """Machines that are changed by settings, on every command that takes one."""
 
 import json
+import re
 import unittest
 import xml.etree.ElementTree
 
@@ -278,7 +279,20 @@ class Export(CommandTest):
     def test_too_large_a_machine_is_refused(self):
         self.succeed("topo", "new", "--gpus", "300", "--kernels", "h200", "-o", "large.toml")
         self.assert_refused(["topo", "export", "large.toml", "--simgrid", "p.xml"], "301 memories; expected at most 256")
-        self.assert_refused(["topo", "export", "two-gpu"], "--simgrid: the file is missing; expected such as --simgrid")
+        self.assert_refused(["topo", "export", "two-gpu"],
+                            "topo export: the file is missing; expected such as --simgrid machine.xml or --nccl")
+
+    def test_a_file_for_nccl_is_a_machine_again_and_what_it_cannot_say_is_on_stderr(self):
+        result = self.run_command("topo", "export", "summit-node", "--nccl", "s.xml")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("tilerail: --nccl: 54 of 54 pairs have another rate in the file, most of all", result.stderr)
+        self.assertIn("tilerail: --nccl: capacity groups have no form in the file; the machine has 2", result.stderr)
+        self.succeed("topo", "import", "--nccl", "s.xml", "--kernels", "v100", "-o", "again.toml")
+        self.assertIn("6 GPUs", self.succeed("topo", "validate", "again.toml"))
+        self.succeed("topo", "export", "again.toml", "--nccl", "again.xml")
+        self.assertEqual(*(re.sub("(?s)<!--.*?-->", "", (self.folder / name).read_text()) for name in ("s.xml", "again.xml")))
+        self.assert_refused(["topo", "export", "pcie-tree-8", "--nccl", "p.xml"],
+                            "pcie-tree-8: NCCL's topology files cannot describe this machine: the link between root0 and")
 
 
 class New(CommandTest):

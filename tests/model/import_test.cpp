@@ -104,6 +104,8 @@ TEST(ImportNccl, TheTreeOfPcieHasItsSpeeds) {
 
 TEST(ImportNccl, NvlinksToWhatIsNoGpuLeadToASwitch) {
   std::string text = nccl;
+  for (std::size_t at; (at = text.find("tclass=\"0x030200\"")) != std::string::npos;)
+    text.replace(at, 17, "tclass=\"0x068000\"");
   for (std::size_t at; (at = text.find("nvlink target=\"0000:")) != std::string::npos;)
     text.replace(at + 15, 4, "ffff");
   const Topology machine = checked(import_nccl_xml(text, "n.xml", kind(), {.nvlink = Rate{20e9}}));

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/import/xml_text.hpp"
+
+namespace tilerail {
+
+/// What the keys of the sources of NVLinks and xGMI links begin with, before the `sm` or the architecture.
+inline constexpr const char *nvlink_source = "NVLink of sm ", *xgmi_source = "xGMI of ";
+
+/// Kinds of PCI devices that the attributes `class` and `tclass` tell apart.
+enum class PciClass { gpu, network, nvswitch, processor, other };
+
+/// Of a class such as "0x030200" or "0x03"; nothing of other texts.
+std::optional<PciClass> pci_class(std::string_view text);
+
+/// "0000:0A:00.0" as a number. Case, leading zeros of the domain and a missing function make no difference. Nothing of
+/// other texts.
+std::optional<std::uint64_t> pci_address(std::string_view text);
+
+/// "gfx942" of what RCCL writes as `gcn`: "gfx942:sramecc+:xnack-", "942"; 910 of gfx90a.
+std::string gcn_architecture(std::string_view gcn);
+
+/// What an import leaves out of the machine: how many of each, and the line of the first.
+class LeftOut {
+ public:
+  void add(const std::string& what, const XmlTree& element, int count = 1);
+  /// "2 network cards (from line 5), ..."; empty where there is nothing.
+  std::string text() const;
+
+ private:
+  struct Entry {
+    int count = 0;
+    std::string line;
+  };
+  std::map<std::string, Entry> entries_;
+};
+
+/// Checks that every element of a topology file is one that NCCL or RCCL has at its place, without text and without an
+/// attribute twice; what network cards contain is not looked at. Attributes that are not known are left out. Throws
+/// InputError "FILE:LINE: ELEMENT: ...".
+void check_elements(const XmlTree& document, const std::string& file, LeftOut& left_out);
+
+}  // namespace tilerail
