@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cost/estimate.hpp"
+#include "model/base/threads.hpp"
 #include "sched/choose/balance.hpp"
 #include "sched/choose/candidate_plans.hpp"
 #include "sched/choose/outlook.hpp"
@@ -191,14 +192,12 @@ class JudgedSearch {
     std::vector<std::future<Tried>> planning;
     for (const Candidate& candidate : wave)
       if (outlook_.affords(candidate))
-        planning.push_back(
-            std::async(std::launch::async, [this, &candidate] { return candidates_.planned(candidate); }));
+        planning.push_back(in_background([this, &candidate] { return candidates_.planned(candidate); }));
     std::vector<Tried> made;
     for (std::future<Tried>& one : planning) made.push_back(one.get());
     std::vector<std::pair<Tried*, std::future<Judgement>>> judging;
     for (Tried& one : made)
-      if (is_to_judge(one))
-        judging.emplace_back(&one, std::async(std::launch::async, [this, &one] { return judge_.of(*one.plan); }));
+      if (is_to_judge(one)) judging.emplace_back(&one, in_background([this, &one] { return judge_.of(*one.plan); }));
     for (auto& [one, judgement] : judging) take(*one, judgement.get());
     for (Tried& one : made) learn(std::move(one));
   }

@@ -12,6 +12,7 @@
 
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
+#include "model/base/threads.hpp"
 #include "sched/choose/device_sets.hpp"
 #include "sched/choose/judged_search.hpp"
 #include "sched/choose/overlap_gemm.hpp"
@@ -194,7 +195,7 @@ class Search {
       std::vector<std::future<Judged>> wave;
       do {
         const std::int64_t tile = tiles[--left];
-        wave.push_back(std::async(std::launch::async, [&, tile] { return judge(scheduler, tile, grid); }));
+        wave.push_back(in_background([&, tile] { return judge(scheduler, tile, grid); }));
       } while (left > 0 && wave.size() < patience && !many(tiles[left - 1]));
       for (std::future<Judged>& planned : wave) {
         Judged judged = planned.get();
