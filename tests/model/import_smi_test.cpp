@@ -271,6 +271,14 @@ TEST(SmiColumns, WhatIsUnknownIsNamed) {
   refused(two + smi_text({{"X", "LOST"}, {"LOST", "X"}}), {"topo.txt:5: the cell 'LOST' is unknown"});
 }
 
+TEST(SmiColumns, HostileFilesAreRefusedQuickly) {
+  std::string wide = "\tGPU0", long_text;
+  for (int i = 0; i < 100000; ++i) wide += fmt::format("\tNIC{}", i);
+  refused(wide + "\n", {"topo.txt:1: 100001 words in a header; expected at most 1024"});
+  for (int i = 0; i < 10000; ++i) long_text += fmt::format("\tGPU{}\nGPU{}\tX\n", i % 5000, i % 5000);
+  refused(long_text, {"topo.txt:17: more than 8 different tables"});
+}
+
 TEST(SmiC2c, AGpuWithoutANumaIdHasPcie) {
   const auto text = [](const std::string& id) {
     return smi_text({{"X", "NV18"}, {"NV18", "X"}}, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-71\t0\t\t" + id);
