@@ -169,7 +169,10 @@ NvbandwidthCases::NvbandwidthCases(std::string_view text, const std::string& fil
 /// Files of old versions do not tell which test cases passed.
 void NvbandwidthCases::read_json(std::string_view text) {
   const Json json = parse_json(text, file_);
-  const JsonReader cases = JsonReader{json, file_, ""}.at("nvbandwidth").at("testcases");
+  const JsonReader root{json, file_, ""};
+  if (!root.has("nvbandwidth"))
+    throw InputError{fmt::format("{}: /nvbandwidth: missing; expected {}", file_, expected_text)};
+  const JsonReader cases = root.at("nvbandwidth").at("testcases");
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const JsonReader each = cases.entry(i);
     const JsonReader name = each.at("name");

@@ -24,7 +24,11 @@ std::map<int, MemoryId> gpus_of(const Topology::Description& machine) {
 }
 
 /// All pairs of the machine's GPUs.
-PeerAccess no_access(const Topology::Description& machine) {
+PeerAccess no_access(const Topology::Description& machine, const std::string& what) {
+  constexpr std::size_t most = 256;  // two routes for each pair are as many as a machine may have
+  static_assert(most * (most - 1) <= TopologyLimits::routes);
+  if (const std::size_t count = gpus_of(machine).size(); count > most)
+    throw InputError{fmt::format("{}: the machine has {} GPUs; expected at most {}", what, count, most)};
   PeerAccess access;
   for (const auto& [device, gpu] : gpus_of(machine)) {
     for (const int other : access.devices) access.denied.emplace(other, device);
@@ -70,7 +74,7 @@ void deny_peer_access(Topology::Description& machine, const PeerAccess& access, 
 }
 
 PeerAccess parse_peer_access(const std::string& text, const Topology::Description& machine, const std::string& what) {
-  PeerAccess access = no_access(machine);
+  PeerAccess access = no_access(machine, what);
   if (text == "none") return access;
   if (!is_pairs(text)) return read_peer_access(read_file(text), text);
   for (const std::string_view part : split(text, ',')) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "model/import/assumptions.hpp"
 
@@ -29,14 +31,19 @@ class PeerLinks {
         if (!alone(i, j)) continue;
         out_[i].most = std::max(out_[i].most, *alone(i, j));
         in_[j].most = std::max(in_[j].most, *alone(i, j));
+        ++out_[i].peers, ++in_[j].peers;
       }
   }
 
   void add() {
-    if (are_ports())
-      add_switch();
-    else
-      add_pairs();
+    const auto islands = islands_of_gpus();
+    const auto switches = std::ranges::count_if(islands, [this](const Island& island) { return are_ports(island); });
+    int number = 0;
+    for (const Island& island : islands)
+      if (are_ports(island))
+        add_switch(switches == 1 ? "peer-switch" : fmt::format("peer-switch{}", number++), island);
+      else
+        add_pairs(island);
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
       add_all(fmt::format("gpu{} to its peers", i), out_[i], total(rates_.out, i));
       add_all(fmt::format("peers to gpu{}", i), in_[i], total(rates_.in, i));
@@ -51,6 +58,7 @@ class PeerLinks {
   struct Side {
     std::vector<LinkId> links = {};
     Rate most{0};
+    std::size_t peers = 0;
   };
 
   const std::optional<Rate>& alone(std::size_t from, std::size_t to) const { return rates_.alone[from][to]; }
@@ -58,12 +66,34 @@ class PeerLinks {
     return rates.empty() ? std::nullopt : rates[gpu];
   }
 
-  bool are_ports() const {
-    if (gpus_.size() < 3) return false;
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+  using Island = std::vector<std::size_t>;
+
+  /// GPUs that access each other, by themselves or over others.
+  std::vector<Island> islands_of_gpus() const {
+    std::vector<bool> seen(gpus_.size());
+    std::vector<Island> islands;
+    for (std::size_t begin = 0; begin < gpus_.size(); ++begin) {
+      if (seen[begin]) continue;
+      Island island{begin};
+      seen[begin] = true;
+      for (std::size_t next = 0; next < island.size(); ++next)
+        for (std::size_t j = 0; j < gpus_.size(); ++j) {
+          if (seen[j] || (!alone(island[next], j) && !alone(j, island[next]))) continue;
+          seen[j] = true;
+          island.push_back(j);
+        }
+      std::ranges::sort(island);
+      islands.push_back(island);
+    }
+    return islands;
+  }
+
+  bool are_ports(const Island& island) const {
+    if (island.size() < 3) return false;
+    for (const std::size_t i : island) {
       if (total(rates_.out, i).value_or(Rate{0}) > out_[i].most * alike) return false;
       if (total(rates_.in, i).value_or(Rate{0}) > in_[i].most * alike) return false;
-      for (std::size_t j = 0; j < gpus_.size(); ++j)
+      for (const std::size_t j : island)
         if (i != j && (!alone(i, j) || *alone(i, j) * alike <= std::min(out_[i].most, in_[j].most))) return false;
     }
     return true;
@@ -74,45 +104,46 @@ class PeerLinks {
   }
 
   /// Half of that of the quickest pair.
-  Seconds latency_of(std::size_t gpu) const {
-    Seconds least = latency(gpu, gpu == 0 ? 1 : 0);
-    for (std::size_t j = 0; j < gpus_.size(); ++j)
+  Seconds latency_of(std::size_t gpu, const Island& island) const {
+    Seconds least = latency(gpu, island[gpu == island[0] ? 1 : 0]);
+    for (const std::size_t j : island)
       if (j != gpu) least = std::min({least, latency(gpu, j), latency(j, gpu)});
     return least * 0.5;
   }
 
-  void add_switch() {
-    const NodeId hub = machine_.add_switch("peer-switch", assumed_);
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      machine_.link(gpus_[i], hub, out_[i].most, latency_of(i), assumed_);
+  void add_switch(const std::string& name, const Island& island) {
+    const NodeId hub = machine_.add_switch(name, assumed_);
+    for (const std::size_t i : island) {
+      machine_.link(gpus_[i], hub, out_[i].most, latency_of(i, island), assumed_);
       out_[i].links.push_back(machine_.last_link());
-      machine_.link(hub, gpus_[i], in_[i].most, latency_of(i), assumed_);
+      machine_.link(hub, gpus_[i], in_[i].most, latency_of(i, island), assumed_);
       in_[i].links.push_back(machine_.last_link());
       Rate both{0};
-      for (std::size_t j = 0; j < gpus_.size(); ++j)
+      for (const std::size_t j : island)
         if (!rates_.both.empty() && i != j) both = std::max(both, rates_.both[i][j].value_or(Rate{0}));
       add_both(fmt::format("gpu{}, both directions", i), out_[i].links, in_[i].links, both, out_[i].most + in_[i].most);
     }
   }
 
-  void add_pairs() {
-    std::vector<std::vector<std::optional<LinkId>>> links(gpus_.size(),
-                                                          std::vector<std::optional<LinkId>>(gpus_.size()));
-    for (std::size_t i = 0; i < gpus_.size(); ++i)
-      for (std::size_t j = 0; j < gpus_.size(); ++j) {
+  void add_pairs(const Island& island) {
+    std::map<std::pair<std::size_t, std::size_t>, LinkId> links;
+    for (const std::size_t i : island)
+      for (const std::size_t j : island) {
         if (i == j || !alone(i, j)) continue;
         machine_.link(gpus_[i], gpus_[j], *alone(i, j), latency(i, j), measured_);
-        links[i][j] = machine_.last_link();
+        links.emplace(std::pair{i, j}, machine_.last_link());
         out_[i].links.push_back(machine_.last_link());
         in_[j].links.push_back(machine_.last_link());
       }
     if (rates_.both.empty()) return;
-    for (std::size_t j = 0; j < gpus_.size(); ++j)
-      for (std::size_t i = 0; i < j; ++i)
-        if (links[i][j] && links[j][i])
-          add_both(fmt::format("gpu{} and gpu{}, both directions", i, j), {*links[i][j]}, {*links[j][i]},
-                   std::max(rates_.both[i][j].value_or(Rate{0}), rates_.both[j][i].value_or(Rate{0})),
-                   *alone(i, j) + *alone(j, i));
+    for (const auto& [ends, link] : links) {
+      const auto [i, j] = ends;
+      const auto back = links.find({j, i});
+      if (i > j || back == links.end()) continue;
+      add_both(fmt::format("gpu{} and gpu{}, both directions", i, j), {link}, {back->second},
+               std::max(rates_.both[i][j].value_or(Rate{0}), rates_.both[j][i].value_or(Rate{0})),
+               *alone(i, j) + *alone(j, i));
+    }
   }
 
   void add_both(std::string name, const std::vector<LinkId>& out, const std::vector<LinkId>& in, Rate both, Rate sum) {
@@ -127,12 +158,11 @@ class PeerLinks {
 
   /// What a GPU sends to, or gets from, all others while all these copies run.
   void add_all(std::string name, const Side& side, std::optional<Rate> all) {
-    const std::size_t peers = gpus_.size() - 1;
-    if (!all || peers < 2 || side.links.empty()) return;
+    if (!all || side.peers < 2) return;
     CapacityGroup group;
     group.name = std::move(name);
     group.forward = side.links;
-    group.capacity = CapacityCurve{{{1, side.most}, {static_cast<double>(peers), *all}}};
+    group.capacity = CapacityCurve{{{1, side.most}, {static_cast<double>(side.peers), *all}}};
     group.source = measured_;
     machine_.group(group);
   }

@@ -16,9 +16,10 @@ struct PeerRates {
   std::vector<std::vector<std::optional<Seconds>>> latency = {};
 };
 
-/// Links between GPUs. If the rate of each pair is that of a port of either GPU, they are joined by a switch, else by a
-/// link for each pair. No GPU sends or gets more than was measured of it in all. GPUs whose peers are no faster than
-/// their PCIe have one port for both. `assumed` is the source of what is not measured.
+/// Links between GPUs. If the rate of each pair of an island of GPUs that access each other is that of a port of either
+/// GPU, they are joined by a switch, else by a link for each pair. No GPU sends or gets more than was measured of it in
+/// all. GPUs whose peers are no faster than their PCIe have one port for both. `assumed` is the source of what is not
+/// measured.
 void add_peer_links(MachineBuilder& machine, const PeerRates& rates, const std::vector<NodeId>& gpus,
                     const HostLinks& hosts, const std::string& measured, const std::string& assumed);
 

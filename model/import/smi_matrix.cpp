@@ -133,7 +133,8 @@ SmiMatrix read_smi_matrix(std::string_view text, const std::string& file) {
   const auto table = std::ranges::find(tables, false, &SmiTable::of_peer_access);
   if (table == tables.end())
     fail(file, tables.front().line,
-         "this is the output of 'nvidia-smi topo -p2p'; expected that of 'nvidia-smi topo -m'");
+         "this is the output of 'nvidia-smi topo -p2p', a file for --peer-access; expected that of 'nvidia-smi topo "
+         "-m'");
   const auto other = std::find_if(table + 1, tables.end(), [](const SmiTable& each) { return !each.of_peer_access; });
   if (other != tables.end())
     fail(file, other->line,

@@ -105,6 +105,11 @@ class TablesReader {
   void begin(const std::vector<std::string>& words) {
     if (!tables_.empty() && !is_complete() && words == header_) return;
     finish();
+    constexpr std::size_t most_tables = 8, most_columns = 8 * most_gpus;
+    if (tables_.size() >= most_tables)
+      fail(line_, fmt::format("more than {} different tables; expected those of one machine", most_tables));
+    if (words.size() > most_columns)
+      fail(line_, fmt::format("{} words in a header; expected at most {}", words.size(), most_columns));
     header_ = words;
     in_legend_ = false;
     tables_.emplace_back().line = line_;

@@ -73,6 +73,17 @@ TEST(NvbandwidthPeers, NoGpuSendsMoreThanItsPort) {
   EXPECT_NEAR(all_pairs_busy(without), 3 * 390 + 345, 1e-6);
 }
 
+TEST(NvbandwidthPeers, IslandsWithoutAccessToEachOtherHaveSwitchesOfTheirOwn) {
+  const Topology machine =
+      imported_of(with_host("55", 6, {{"device_to_device_memcpy_read_ce", pairs(6, [](std::size_t i, std::size_t j) {
+                                         return i / 3 == j / 3 ? "390" : "N/A";
+                                       })}}));
+  EXPECT_EQ(way(machine, "gpu0", "gpu2"), "gpu0->peer-switch0 peer-switch0->gpu2");
+  EXPECT_EQ(way(machine, "gpu3", "gpu5"), "gpu3->peer-switch1 peer-switch1->gpu5");
+  EXPECT_FALSE(machine.has_route(machine.gpus()[0], machine.gpus()[3]));
+  EXPECT_NEAR(all_pairs_busy(machine), 6 * 390, 1e-6);
+}
+
 TEST(NvbandwidthPeers, LinksOfPairsAddUpWhereOneToAllSaysSo) {
   const Matrix equal = pairs(4, [](std::size_t, std::size_t) { return "90"; });
   EXPECT_NEAR(all_pairs_busy(imported_of(with_host("25", 4, {{"device_to_device_memcpy_read_ce", equal}}))), 360, 1e-6);
@@ -185,6 +196,7 @@ TEST(NvbandwidthText, OtherTextsAreRefusedByLine) {
           {"b.txt:1: there is no line 'Running ...'; expected what 'nvbandwidth -j'", "'nvbandwidth --format json'"});
   refused("{\"nvbandwidth\": {\"testcases\": []}}",
           {"'nvbandwidth -j' ('nvbandwidth --format json' of newer versions)"});
+  refused("{}", {"b.txt: /nvbandwidth: missing; expected what 'nvbandwidth -j'", "'nvbandwidth --format json'"});
   const std::string begin = "Running host_to_device_memcpy_ce.\nmemcpy\n   0   1\n";
   refused(begin + " 0 55\n", {"b.txt:4: 1 rates; expected 2, one for each column"});
   refused(begin + " 0 55 fast\n", {"b.txt:4: 'fast' is no rate; expected a rate of 0.001 to 1000000 GB/s"});

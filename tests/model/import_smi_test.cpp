@@ -104,19 +104,20 @@ void expect_not_faster(const Links& before, const Links& after) {
   EXPECT_LE(all_pairs_busy(broken), all_pairs_busy(whole) * (1 + 1e-9)) << text_of(before) << text_of(after);
 }
 
-// One NVLink more or less of a pair, of GPUs with any numbers of them on a switch.
+// A pair with fewer NVLinks, of GPUs with any numbers of them on a switch; and of up to four with direct ones.
 TEST(SmiNvlinksProperty, ABrokenLinkMakesNothingFaster) {
   std::mt19937 random{29};
   const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
-  for (int round = 0; round < 400; ++round) {
-    const int gpus = 3 + below(6);
+  for (int round = 0; round < 800; ++round) {
+    const bool direct = round % 2 == 1;
+    const int gpus = direct ? 2 + below(3) : 3 + below(6);
     Links links(static_cast<std::size_t>(gpus), std::vector<int>(static_cast<std::size_t>(gpus)));
     for (std::size_t i = 0; i < links.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j) links[i][j] = links[j][i] = 7 + below(12);
+      for (std::size_t j = 0; j < i; ++j) links[i][j] = links[j][i] = direct ? 1 + below(6) : 7 + below(12);
     Links lower = links;
     const std::size_t i = 1 + static_cast<std::size_t>(below(gpus - 1)),
                       j = static_cast<std::size_t>(below(static_cast<int>(i)));
-    lower[i][j] = lower[j][i] = 1 + below(links[i][j] - 1);
+    lower[i][j] = lower[j][i] = 1 + below(links[i][j]);
     expect_not_faster(links, lower);
   }
 }
@@ -271,6 +272,14 @@ TEST(SmiColumns, WhatIsUnknownIsNamed) {
   refused(two + smi_text({{"X", "LOST"}, {"LOST", "X"}}), {"topo.txt:5: the cell 'LOST' is unknown"});
 }
 
+TEST(SmiColumns, HostileFilesAreRefusedQuickly) {
+  std::string wide = "\tGPU0", long_text;
+  for (int i = 0; i < 100000; ++i) wide += fmt::format("\tNIC{}", i);
+  refused(wide + "\n", {"topo.txt:1: 100001 words in a header; expected at most 1024"});
+  for (int i = 0; i < 10000; ++i) long_text += fmt::format("\tGPU{}\nGPU{}\tX\n", i % 5000, i % 5000);
+  refused(long_text, {"topo.txt:17: more than 8 different tables"});
+}
+
 TEST(SmiC2c, AGpuWithoutANumaIdHasPcie) {
   const auto text = [](const std::string& id) {
     return smi_text({{"X", "NV18"}, {"NV18", "X"}}, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-71\t0\t\t" + id);
@@ -296,7 +305,8 @@ TEST(SmiPeerAccess, GpusThatCannotAccessEachOtherHaveNoRoute) {
   EXPECT_EQ(to_toml(import_nvidia_smi(matrix + states("OK"), "t", kind(), {})),
             to_toml(import_nvidia_smi(matrix, "t", kind(), {})));
   refused(matrix + states("MAYBE"), {"topo.txt:10: the cell 'MAYBE' is unknown"});
-  refused(states("OK"), {"topo.txt:2: this is the output of 'nvidia-smi topo -p2p'; expected that of"});
+  refused(states("OK"),
+          {"topo.txt:2: this is the output of 'nvidia-smi topo -p2p', a file for --peer-access; expected"});
   refused(smi_text({{"X"}}, "\tCPU Affinity", "\t0-15") + states("OK"),
           {"topo.txt:4: the GPUs of 'topo -p2p' are others"});
 }
