@@ -11,9 +11,6 @@
 
 namespace tilerail {
 
-/// What the keys of the sources of NVLinks and xGMI links begin with, before the `sm` or the architecture.
-inline constexpr const char *nvlink_source = "NVLink of sm ", *xgmi_source = "xGMI of ";
-
 /// Kinds of PCI devices that the attributes `class` and `tclass` tell apart.
 enum class PciClass { gpu, network, nvswitch, processor, other };
 

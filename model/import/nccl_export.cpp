@@ -15,6 +15,7 @@
 #include "model/base/units_text.hpp"
 #include "model/import/assumptions.hpp"
 #include "model/import/import.hpp"
+#include "model/import/link_rates.hpp"
 #include "model/import/link_values.hpp"
 #include "model/import/nccl_elements.hpp"
 #include "model/import/nccl_tree.hpp"
@@ -96,7 +97,13 @@ std::string comment_text(std::string text) {
 
 class Writer {
  public:
-  explicit Writer(const Topology& topology) : t_{topology}, tree_{nccl_tree(topology)} {}
+  Writer(const Topology& topology, const std::vector<std::string>& addresses)
+      : t_{topology}, tree_{nccl_tree(topology)} {
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      address_[t_.memory(t_.gpus()[i]).node] = addresses[i];
+      used_.insert(addresses[i]);
+    }
+  }
 
   std::string system() {
     for (const MemoryId gpu : t_.gpus()) units_.push_back(unit_of(gpu));
@@ -127,10 +134,10 @@ class Writer {
       if (link.source.starts_with(nvlink_source)) unit.sm = link.source.substr(std::string{nvlink_source}.size());
       if (link.source.starts_with(xgmi_source)) unit = {"", link.source.substr(std::string{xgmi_source}.size())};
     }
-    const auto xgmi = std::ranges::find(assumptions::xgmi_links, unit.gcn, [](const auto& row) { return row.first; });
-    if (!unit.gcn.empty() && xgmi == assumptions::xgmi_links.end())
-      refuse(fmt::format("the rate of an xGMI link of {} is unknown", in_quotes(unit.gcn)));
-    unit.rate = xgmi == assumptions::xgmi_links.end() ? nvlink_of(unit.sm) * reached : xgmi->second;
+    LinkRates rates{std::nullopt};
+    const auto known = unit.gcn.empty() ? rates.nvlink(unit.sm) : rates.xgmi(unit.gcn);
+    if (!known) refuse(fmt::format("the rate of an xGMI link of {} is unknown", in_quotes(unit.gcn)));
+    unit.rate = known->rate;
     return unit;
   }
 
@@ -143,13 +150,17 @@ class Writer {
   }
 
   std::string next_address() {
-    ++addresses_;
-    return fmt::format("{:04x}:{:02x}:00.0", addresses_ >> 8, addresses_ & 0xff);
+    std::string address;
+    do {
+      ++addresses_;
+      address = fmt::format("{:04x}:{:02x}:00.0", addresses_ >> 8, addresses_ & 0xff);
+    } while (used_.contains(address));
+    return address;
   }
 
   void give_addresses(const std::vector<NcclTree::Device>& devices) {
     for (const NcclTree::Device& device : devices) {
-      address_[device.up.to] = next_address();
+      if (!address_.contains(device.up.to)) address_[device.up.to] = next_address();
       give_addresses(device.below);
     }
   }
@@ -278,7 +289,8 @@ class Writer {
   std::vector<Unit> units_;  // by GPU
   std::map<NodeId, std::string> address_;
   std::map<MemoryId, std::string> hosts_;
-  std::string nvswitch_;  // its address
+  std::string nvswitch_;        // its address
+  std::set<std::string> used_;  // addresses that were given
   unsigned addresses_ = 0;
   std::set<int> numbers_;
   std::string processor_;  // attributes of the cpu that is written
@@ -335,15 +347,32 @@ class Comparison {
 
 }  // namespace
 
-NcclFile to_nccl_xml(const Topology& topology) {
-  Writer writer{topology};
+std::vector<std::string> pci_addresses(const std::vector<std::string>& texts, std::size_t gpus) {
+  std::vector<std::string> addresses;
+  for (const std::string& text : texts) {
+    const auto number = pci_address(text);
+    if (!number)
+      throw InputError{fmt::format("{} is no address of PCI; expected such as 0000:06:00.0", in_quotes(text))};
+    addresses.push_back(fmt::format("{:04x}:{:02x}:{:02x}.{:x}", *number >> 24, *number >> 16 & 0xff,
+                                    *number >> 8 & 0xff, *number & 0xff));
+    if (std::ranges::count(addresses, addresses.back()) > 1)
+      throw InputError{fmt::format("{} is there twice; expected one address for each GPU", in_quotes(text))};
+  }
+  if (addresses.size() != gpus)
+    throw InputError{fmt::format("{} addresses; expected {}, one for each GPU by number", addresses.size(), gpus)};
+  return addresses;
+}
+
+NcclFile to_nccl_xml(const Topology& topology, const std::vector<std::string>& addresses) {
+  Writer writer{topology, addresses};
   const std::string system = writer.system();
   NcclFile file;
   file.notes = Comparison{topology, read_back(topology, system), writer.hosts()}.notes();
   if (const std::size_t groups = topology.groups().size(); groups > 0)
     file.notes.push_back(fmt::format("capacity groups have no form in the file; the machine has {}", groups));
   file.notes.emplace_back("latencies, rates of host memories and rates between sockets have no form in the file");
-  file.text = comment_text(fmt::format("Machine '{}' of TileRail. Addresses of PCI are made up.", topology.name()));
+  file.text = comment_text(fmt::format("Machine '{}' of TileRail. Addresses of PCI are made up{}.", topology.name(),
+                                       addresses.empty() ? "" : ", but not of GPUs"));
   for (const std::string& note : file.notes) file.text += "\n     " + comment_text(note) + ".";
   file.text = "<!-- " + file.text + " -->\n" + system;
   return file;

@@ -9,6 +9,7 @@
 #include "model/base/topology_limits.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/import.hpp"
+#include "model/import/link_rates.hpp"
 #include "model/import/link_values.hpp"
 #include "model/import/machine_builder.hpp"
 #include "model/import/nccl_elements.hpp"
@@ -25,6 +26,7 @@ class Importer {
   Importer(const std::string& file, const GpuKind& kind, const ImportRates& rates, bool amd)
       : file_{file},
         rates_{rates},
+        link_rates_{rates.nvlink},
         machine_{"nccl",
                  amd ? "as RCCL's topology file describes it: AMD GPUs, for simulations only"
                      : "as NCCL's topology file describes it",
@@ -63,11 +65,6 @@ class Importer {
     int count = 0;
     Rate rate{0};
     std::string source = {};
-  };
-  /// One NVLink or xGMI link.
-  struct LinkUnit {
-    Rate rate;
-    std::string source;  // its key
   };
   struct Gpu {
     NodeId node;
@@ -257,7 +254,7 @@ class Importer {
     for (const auto& [name, link] : *gpu.element)
       if (name == "nvlink" && leads_to_processor(link)) links += count_of(name, link);
     if (links == 0) return false;
-    const LinkUnit unit = nvlink_of_gpu(gpu);
+    const LinkUnit unit = link_rates_.nvlink(gpu.sm);
     machine_.join(socket, gpu.node, unit.rate * links, nvlink_latency * 2, unit.source);
     return true;
   }
@@ -310,40 +307,14 @@ class Importer {
     return pci_class(attribute(link, "tclass")) == PciClass::processor;
   }
 
-  LinkUnit nvlink_of_gpu(const Gpu& gpu) {
-    const std::string key = gpu.sm.empty() ? "NVLink" : nvlink_source + gpu.sm;
-    const Rate nominal = nvlink_of(gpu.sm), rate = rates_.nvlink.value_or(nominal * assumptions::reached);
-    link_sources_[key] = {Source::Kind::assumed,
-                          rates_.nvlink ? fmt::format("one NVLink has {}, as the import was told", to_text(rate))
-                                        : fmt::format("one NVLink has {} in one direction, nominal ({}), of which {} "
-                                                      "is reached, as by an H200",
-                                                      to_text(nominal),
-                                                      gpu.sm.empty() ? "the file tells no sm, so generation 2 to 4"
-                                                                     : "compute capability " + gpu.sm + " / 10",
-                                                      assumptions::reached)};
-    return {rate, key};
-  }
-
-  LinkUnit xgmi_of_gpu(const Gpu& gpu, const XmlTree& link) {
-    const std::string key = gpu.gcn.empty() ? "xGMI" : xgmi_source + gpu.gcn;
-    if (rates_.nvlink) {
-      link_sources_[key] = {Source::Kind::assumed,
-                            fmt::format("one xGMI link has {}, as the import was told", to_text(*rates_.nvlink))};
-      return {*rates_.nvlink, key};
-    }
-    const auto known = std::ranges::find(assumptions::xgmi_links, gpu.gcn, [](const auto& row) { return row.first; });
-    if (known == assumptions::xgmi_links.end()) {
-      std::vector<std::string_view> names;
-      for (const auto& [name, rate] : assumptions::xgmi_links) names.push_back(name);
+  LinkUnit unit_of(const Gpu& gpu, const std::string& name, const XmlTree& link) {
+    if (name == "nvlink") return link_rates_.nvlink(gpu.sm);
+    const auto known = link_rates_.xgmi(gpu.gcn);
+    if (!known)
       fail(link, fmt::format("xgmi: the rate of a link of a GPU whose gcn is {} is unknown; expected {}, or the rate "
                              "of one link with --nvlink",
-                             in_quotes(gpu.gcn), fmt::join(names, ", ")));
-    }
-    link_sources_[key] = {Source::Kind::published,
-                          fmt::format("one xGMI link of {} has {} in one direction, as RCCL counts it "
-                                      "(ncclTopoXGMISpeed in its src/graph/topo.h)",
-                                      gpu.gcn, to_text(known->second))};
-    return {known->second, key};
+                             in_quotes(gpu.gcn), fmt::join(xgmi_architectures(), ", ")));
+    return *known;
   }
 
   void add_links() {
@@ -371,7 +342,7 @@ class Importer {
       machine_.link_peers(gpu.node, peer, links.rate, nvlink_latency * 2, links.source);
     if (to_switch == 0) return;
     if (!nvswitch_) nvswitch_ = machine_.add_switch("nvsw", told);
-    const LinkUnit unit = nvlink_of_gpu(gpu);
+    const LinkUnit unit = link_rates_.nvlink(gpu.sm);
     machine_.join(gpu.node, *nvswitch_, unit.rate * to_switch, nvlink_latency, unit.source);
   }
 
@@ -404,7 +375,7 @@ class Importer {
     if (!is_peer)
       fail(link, fmt::format("{} to {}: is the GPU itself, or a PCIe switch; expected another GPU", name,
                              in_quotes(attribute(link, "target"))));
-    const LinkUnit unit = name == "xgmi" ? xgmi_of_gpu(gpu, link) : nvlink_of_gpu(gpu);
+    const LinkUnit unit = unit_of(gpu, name, link);
     PeerLinks& links = gpu.to_peers[peer];
     links.count += count;
     links.rate = unit.rate * links.count;
@@ -465,11 +436,12 @@ class Importer {
                     assumptions::reached, missing.empty() ? "" : "; not in this machine: ", missing));
     machine_.source(assumed, Source::Kind::assumed,
                     "the topology file tells no rates of host memories and sockets, and not every speed of PCIe");
-    for (const auto& [key, source] : link_sources_) machine_.source(key, source.first, source.second);
+    for (const Source& source : link_rates_.sources()) machine_.source(source.key, source.kind, source.text);
   }
 
   const std::string& file_;
   ImportRates rates_;
+  LinkRates link_rates_;
   MachineBuilder machine_;
   LeftOut left_out_;
   std::vector<Gpu> gpus_;
@@ -481,7 +453,6 @@ class Importer {
   int next_device_ = 0;
   std::map<std::uint64_t, NodeId> by_bus_;  // GPUs and switches
   std::set<std::pair<NodeId, NodeId>> joined_;
-  std::map<std::string, std::pair<Source::Kind, std::string>> link_sources_;
   std::optional<NodeId> nvswitch_;
 };
 

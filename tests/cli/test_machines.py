@@ -289,8 +289,14 @@ class Export(CommandTest):
         self.assertIn("tilerail: --nccl: capacity groups have no form in the file; the machine has 2", result.stderr)
         self.succeed("topo", "import", "--nccl", "s.xml", "--kernels", "v100", "-o", "again.toml")
         self.assertIn("6 GPUs", self.succeed("topo", "validate", "again.toml"))
-        self.succeed("topo", "export", "again.toml", "--nccl", "again.xml")
+        self.assertEqual(self.run_command("topo", "export", "again.toml", "--nccl", "again.xml").returncode, 0)
         self.assertEqual(*(re.sub("(?s)<!--.*?-->", "", (self.folder / name).read_text()) for name in ("s.xml", "again.xml")))
+        self.run_command("topo", "export", "two-gpu", "--nccl", "t.xml", "--bus-ids", "00000000:3B:00.0,00000000:AF:00.0")
+        self.assertIn('busid="0000:3b:00.0" class="0x030200"', (self.folder / "t.xml").read_text())
+        self.assert_refused(["topo", "export", "two-gpu", "--nccl", "t.xml", "--bus-ids", "0000:3b:00.0"],
+                            "--bus-ids: 1 addresses; expected 2")
+        self.assert_refused(["topo", "export", "two-gpu", "--simgrid", "t.xml", "--bus-ids", "0000:3b:00.0"],
+                            "--bus-ids: changes nothing without --nccl")
         self.assert_refused(["topo", "export", "pcie-tree-8", "--nccl", "p.xml"],
                             "pcie-tree-8: NCCL's topology files cannot describe this machine: the link between root0 and")
 

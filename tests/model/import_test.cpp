@@ -128,8 +128,9 @@ TEST(ImportNccl, RefusesOtherTexts) {
   for (const char* count : {"", "4.7abc", "1e3", "-1", "19"})
     refused("count=\"2\"", fmt::format("count=\"{}\"", count),
             {fmt::format("n.xml:5: nvlink to '0000:85:00.0': count '{}' is no number of links", count)});
-  refused("<pci busid=\"0000:07:00.0\"", "<pci", {"n.xml:7: pci: busid of the GPU with dev '1' is missing"});
-  refused("0000:07:00.0", "0000:06:00.0", {"n.xml:7: pci: busid '0000:06:00.0' is another GPU's"});
+  refused("<pci busid=\"0000:07:00.0\"", "<pci",
+          {"n.xml:7: pci: busid of a GPU, or of what has GPUs below it, is missing"});
+  refused("0000:07:00.0", "0000:06:00.0", {"n.xml:7: pci: busid '0000:06:00.0' is another device's"});
   refused("<cpu numaid=\"1\"", "<cpu host_hash=\"0x2\" numaid=\"1\"",
           {"n.xml:13: cpu: host_hash '0x2' is that of another host than ''; expected the file of one host"});
   expect_input_error([] { import_nccl_xml("<system/>", "n.xml", kind(), {}); }, {"no element 'pci' with a 'gpu'"});

@@ -108,6 +108,22 @@ TEST(NcclExport, WhatTheFileCannotSayIsNamed) {
   for (const std::string& note : file.notes) EXPECT_NE(file.text.find(note + "."), std::string::npos);
 }
 
+TEST(NcclExport, GpusHaveTheAddressesThatAreGiven) {
+  const Topology machine = imported_from(nccl_files::joined_switches());
+  const auto addresses = pci_addresses({"00000000:01:00.0", "0000:AF:00.0"}, 2);
+  const std::string text = to_nccl_xml(machine, addresses).text;
+  EXPECT_NE(text.find("<pci busid=\"0000:01:00.0\" class=\"0x030200\""), std::string::npos) << text;
+  EXPECT_NE(text.find("<pci busid=\"0000:af:00.0\" class=\"0x030200\""), std::string::npos) << text;
+  EXPECT_NE(text.find("<pci busid=\"0000:02:00.0\" class=\"0x060400\""), std::string::npos) << text;  // not 0000:01
+  EXPECT_EQ(without_sources(imported_from(text)), without_sources(machine));
+  const auto refused = [](const std::vector<std::string>& texts, const std::string& words) {
+    expect_input_error([&] { pci_addresses(texts, 2); }, {words});
+  };
+  refused({"0000:01:00.0", "one"}, "'one' is no address of PCI");
+  refused({"0000:0a:00.0", "00000000:0A:00.0"}, "'00000000:0A:00.0' is there twice");
+  refused({"0000:01:00.0"}, "1 addresses; expected 2, one for each GPU by number");
+}
+
 TEST(NcclExport, MachinesThatHaveNoFormAreRefusedWithTheReason) {
   const auto refused = [](const Topology& machine, const std::vector<std::string>& words) {
     expect_input_error([&] { to_nccl_xml(machine); }, words);
