@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <set>
 
 #include "model/base/error.hpp"
 #include "model/base/units_text.hpp"
@@ -26,9 +25,8 @@ struct ElementRule {
   std::vector<std::string_view> children, attributes;
 };
 
-/// What elements of NCCL 2.28 and of RCCL 2.22 contain. "" is the document.
+/// What elements of NCCL 2.28 and of RCCL 2.22 contain.
 const std::map<std::string_view, ElementRule> rules{
-    {"", {{"system"}, {}}},
     {"system", {{"cpu"}, {"version", "name"}}},
     {"cpu", {{"pci", "nic"}, {"numaid", "host_hash", "affinity", "arch", "vendor", "familyid", "modelid"}}},
     {"pci",
@@ -46,44 +44,33 @@ bool contains(const std::vector<std::string_view>& names, std::string_view name)
 
 class Checker {
  public:
-  Checker(const std::string& file, LeftOut& left_out) : file_{file}, left_out_{left_out} {}
+  Checker(const XmlFile& file, LeftOut& left_out) : file_{file}, left_out_{left_out} {}
 
-  void check(const std::string& name, const XmlTree& element) {
-    const ElementRule& rule = rules.at(name);
-    if (const std::string text = element.data(); !text.empty())
-      fail(element, fmt::format("{}: the text {} is in it; expected elements alone", name, in_quotes(text)));
-    for (const auto& [child_name, child] : element) {
-      if (child_name == "<xmlattr>") {
-        check_attributes(name, element, child);
-        continue;
-      }
-      if (!contains(rule.children, child_name)) fail_unknown(name, child_name, child);
-      if (child_name != "nic") check(child_name, child);
+  void check(pugi::xml_node element) {
+    const ElementRule& rule = rules.at(element.name());
+    check_attributes(element, rule);
+    for (const pugi::xml_node& child : element.children()) {
+      if (child.type() != pugi::node_element)
+        file_.fail(element, fmt::format("{}: the text {} is in it; expected elements alone", element.name(),
+                                        in_quotes(child.value())));
+      if (!contains(rule.children, child.name()))
+        file_.fail(child, fmt::format(
+                              "{}: is an unknown element in '{}'; expected {}", in_quotes(child.name()), element.name(),
+                              rule.children.empty() ? "none" : fmt::format("{}", fmt::join(rule.children, ", "))));
+      if (child.name() != std::string_view{"nic"}) check(child);
     }
   }
 
  private:
-  [[noreturn]] void fail(const XmlTree& element, const std::string& message) const {
-    throw InputError{place_of(element, file_) + message};
-  }
-
-  [[noreturn]] void fail_unknown(const std::string& parent, const std::string& name, const XmlTree& child) const {
-    const auto& known = rules.at(parent).children;
-    const std::string expected = known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "));
-    const std::string place = parent.empty() ? "the file" : fmt::format("'{}'", parent);
-    fail(child, fmt::format("{}: is an unknown element in {}; expected {}", in_quotes(name), place, expected));
-  }
-
-  void check_attributes(const std::string& name, const XmlTree& element, const XmlTree& attributes) {
-    std::set<std::string> seen;
-    for (const auto& [key, value] : attributes) {
-      if (!seen.insert(key).second) fail(element, fmt::format("{}: {} is there twice", name, in_quotes(key)));
-      const bool known = key == line_attribute || key == "keep" || contains(rules.at(name).attributes, key);
-      if (!known) left_out_.add(fmt::format("attribute {} of '{}'", in_quotes(key), name), element);
+  void check_attributes(pugi::xml_node element, const ElementRule& rule) {
+    for (const pugi::xml_attribute& attribute : element.attributes()) {
+      const std::string_view key = attribute.name();
+      if (key != "keep" && !contains(rule.attributes, key))
+        left_out_.add(fmt::format("attribute {} of '{}'", in_quotes(key), element.name()), element);
     }
   }
 
-  const std::string& file_;
+  const XmlFile& file_;
   LeftOut& left_out_;
 };
 
@@ -120,9 +107,9 @@ std::string gcn_architecture(std::string_view gcn) {
   return number ? "gfx" + name : name;
 }
 
-void LeftOut::add(const std::string& what, const XmlTree& element, int count) {
+void LeftOut::add(const std::string& what, pugi::xml_node element, int count) {
   Entry& entry = entries_[what];
-  if (entry.count == 0) entry.line = attribute(element, line_attribute);
+  if (entry.count == 0) entry.line = file_.line_of(element);
   entry.count += count;
 }
 
@@ -133,8 +120,6 @@ std::string LeftOut::text() const {
   return text;
 }
 
-void check_elements(const XmlTree& document, const std::string& file, LeftOut& left_out) {
-  Checker{file, left_out}.check("", document);
-}
+void check_elements(const XmlFile& file, LeftOut& left_out) { Checker{file, left_out}.check(file.root()); }
 
 }  // namespace tilerail

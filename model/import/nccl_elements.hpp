@@ -27,21 +27,24 @@ std::string gcn_architecture(std::string_view gcn);
 /// What an import leaves out of the machine: how many of each, and the line of the first.
 class LeftOut {
  public:
-  void add(const std::string& what, const XmlTree& element, int count = 1);
-  /// "2 network cards (from line 5), ..."; empty where there is nothing.
+  explicit LeftOut(const XmlFile& file) : file_{file} {}
+
+  void add(const std::string& what, pugi::xml_node element, int count = 1);
+  /// "2 x network card (line 5), ..."; empty if there is nothing.
   std::string text() const;
 
  private:
   struct Entry {
     int count = 0;
-    std::string line;
+    std::ptrdiff_t line = 0;
   };
+  const XmlFile& file_;
   std::map<std::string, Entry> entries_;
 };
 
-/// Checks that every element of a topology file is one that NCCL or RCCL has at its place, without text and without an
-/// attribute twice; what network cards contain is not looked at. Attributes that are not known are left out. Throws
-/// InputError "FILE:LINE: ELEMENT: ...".
-void check_elements(const XmlTree& document, const std::string& file, LeftOut& left_out);
+/// Checks that every element of a topology file is one that NCCL or RCCL has at its place, without text; what network
+/// cards contain is not looked at. Attributes that are not known are left out. Throws InputError "FILE:LINE: ELEMENT:
+/// ...".
+void check_elements(const XmlFile& file, LeftOut& left_out);
 
 }  // namespace tilerail

@@ -23,7 +23,7 @@ const std::string told = "NCCL", assumed = "assumed rates";
 
 class Importer {
  public:
-  Importer(const std::string& file, const GpuKind& kind, const ImportRates& rates, bool amd)
+  Importer(const XmlFile& file, const GpuKind& kind, const ImportRates& rates, bool amd)
       : file_{file},
         rates_{rates},
         link_rates_{rates.nvlink},
@@ -32,12 +32,11 @@ class Importer {
                      : "as NCCL's topology file describes it",
                  kind} {}
 
-  Topology::Description import(const XmlTree& tree) {
-    const XmlTree& system = system_of(tree);
+  Topology::Description import() {
+    const pugi::xml_node system = checked_system();
     collect_devices(system);
     std::vector<NodeId> sockets;
-    for (const auto& [name, cpu] : system) {
-      if (name != "cpu") continue;
+    for (const pugi::xml_node& cpu : system.children("cpu")) {
       check_domain(cpu);
       if (!has_gpu(cpu)) {
         left_out_.add("cpu without GPUs", cpu);
@@ -52,7 +51,7 @@ class Importer {
       throw InputError{
           fmt::format("{}: there is no element 'pci' with a 'gpu' or the class of one, 0x03 or 0x12; expected one for "
                       "each GPU",
-                      file_)};
+                      file_.name())};
     machine_.join_all(sockets, rates_.sockets, assumptions::socket_latency, assumed);
     add_links();
     add_sources();
@@ -68,45 +67,39 @@ class Importer {
   };
   struct Gpu {
     NodeId node;
-    const XmlTree* element;  // 'gpu', or the 'pci' of one that has none
+    pugi::xml_node element;  // 'gpu', or the 'pci' of one that has none
     std::string bus, sm, gcn;
     std::map<NodeId, PeerLinks> to_peers = {};
   };
 
-  [[noreturn]] void fail(const XmlTree& element, const std::string& message) const {
-    throw InputError{place_of(element, file_) + message};
-  }
+  [[noreturn]] void fail(pugi::xml_node element, const std::string& message) const { file_.fail(element, message); }
 
   /// NCCL's files have version 1, RCCL's version 2.
-  const XmlTree& system_of(const XmlTree& tree) {
-    if (tree.count("system") == 0)
-      throw InputError{fmt::format("{}: there is no element 'system'; expected NCCL's topology file", file_)};
-    check_elements(tree, file_, left_out_);
-    const XmlTree& system = tree.front().second;
-    if (tree.size() > 1) fail(tree.back().second, "system: is there twice; expected the file of one host");
+  pugi::xml_node checked_system() {
+    const pugi::xml_node system = file_.root();
+    if (system.name() != std::string_view{"system"})
+      fail(system, "there is no element 'system'; expected NCCL's topology file");
+    check_elements(file_, left_out_);
     const std::string version = attribute(system, "version");
     if (!version.empty() && version != "1" && version != "2")
       fail(system, fmt::format("system: version {} is unknown; expected 1, or RCCL's 2", in_quotes(version)));
     return system;
   }
 
-  static bool is_gpu(const XmlTree& pci) {
-    return pci.count("gpu") > 0 || pci_class(attribute(pci, "class")) == PciClass::gpu;
+  static bool is_gpu(pugi::xml_node pci) {
+    return pci.child("gpu") || pci_class(attribute(pci, "class")) == PciClass::gpu;
   }
 
-  static bool has_gpu(const XmlTree& element) {
-    return std::ranges::any_of(element, [](const auto& child) {
-      return child.first == "pci" && (is_gpu(child.second) || has_gpu(child.second));
-    });
+  static bool has_gpu(pugi::xml_node element) {
+    const auto pcis = element.children("pci");
+    return std::any_of(pcis.begin(), pcis.end(), [](pugi::xml_node pci) { return is_gpu(pci) || has_gpu(pci); });
   }
 
   /// The numbers of GPUs that the file tells.
-  void collect_devices(const XmlTree& element) {
-    for (const auto& [name, child] : element) {
-      if (name == "gpu")
-        if (const auto number = device_number(attribute(child, "dev"))) told_devices_.insert(*number);
-      collect_devices(child);
-    }
+  void collect_devices(pugi::xml_node element) {
+    for (const pugi::xml_node& gpu : element.children("gpu"))
+      if (const auto number = device_number(attribute(gpu, "dev"))) told_devices_.insert(*number);
+    for (const pugi::xml_node& child : element.children()) collect_devices(child);
   }
 
   static std::optional<int> device_number(const std::string& text) {
@@ -114,21 +107,21 @@ class Importer {
   }
 
   /// NCCL joins the files of hosts whose GPUs share NVLinks.
-  void check_host(const XmlTree& cpu) {
+  void check_host(pugi::xml_node cpu) {
     const std::string host = attribute(cpu, "host_hash");
     if (hosts_.insert(host).second && hosts_.size() > 1)
       fail(cpu, fmt::format("cpu: host_hash {} is that of another host than {}; expected the file of one host",
-                            in_quotes(host), in_quotes(attribute(*first_cpu_, "host_hash"))));
-    if (first_cpu_ == nullptr) first_cpu_ = &cpu;
+                            in_quotes(host), in_quotes(attribute(first_cpu_, "host_hash"))));
+    if (!first_cpu_) first_cpu_ = cpu;
   }
 
   /// Of a cpu that check_domain passed; 0 of a machine without NUMA domains.
-  static std::string number_of(const XmlTree& cpu) {
+  static std::string number_of(pugi::xml_node cpu) {
     return std::to_string(std::max(0, *whole_number(attribute(cpu, "numaid"), -1, assumptions::last_domain)));
   }
 
   /// Each NUMA domain of a host once; -1 is that of a machine that has none.
-  void check_domain(const XmlTree& cpu) {
+  void check_domain(pugi::xml_node cpu) {
     const std::string number = attribute(cpu, "numaid");
     if (!whole_number(number, -1, assumptions::last_domain))
       fail(cpu, fmt::format("cpu: numaid {} is no number of a NUMA domain; expected -1 to {}", in_quotes(number),
@@ -138,7 +131,7 @@ class Importer {
   }
 
   /// Where the width alone is unknown, 16 lanes are assumed, as NCCL does.
-  std::pair<Rate, std::string> rate_of(const XmlTree& pci) const {
+  std::pair<Rate, std::string> rate_of(pugi::xml_node pci) const {
     const std::string speed = attribute(pci, "link_speed"), width = attribute(pci, "link_width");
     const auto refuse = [&](const char* name, const std::string& value, const std::string& expected) {
       fail(pci, fmt::format("pci at {}: {} {} is unknown; expected {}", in_quotes(attribute(pci, "busid")), name,
@@ -151,10 +144,9 @@ class Importer {
     return {rates_.pcie, assumed};
   }
 
-  void add_children(const XmlTree& parent, NodeId above, NodeId socket) {
-    for (const auto& [name, pci] : parent) {
-      if (name == "nic") left_out_.add("network card", pci);
-      if (name != "pci") continue;
+  void add_children(pugi::xml_node parent, NodeId above, NodeId socket) {
+    for (const pugi::xml_node& nic : parent.children("nic")) left_out_.add("network card", nic);
+    for (const pugi::xml_node& pci : parent.children("pci")) {
       check_class(pci);
       if (is_gpu(pci))
         add_gpu_below(pci, above, socket);
@@ -165,53 +157,52 @@ class Importer {
     }
   }
 
-  void add_gpu_below(const XmlTree& pci, NodeId above, NodeId socket) {
+  void add_gpu_below(pugi::xml_node pci, NodeId above, NodeId socket) {
     const auto [rate, source] = rate_of(pci);
     const Gpu& added = add_gpu(pci);
     if (!add_coherent_links(added, socket)) machine_.join(above, added.node, rate, gpu_latency, source);
   }
 
-  void add_switch(const XmlTree& pci, NodeId above, NodeId socket) {
+  void add_switch(pugi::xml_node pci, NodeId above, NodeId socket) {
     const auto [rate, source] = rate_of(pci);
     const NodeId node = machine_.add_switch(fmt::format("pci{}", bridges_.size()), told);
-    bridges_.push_back({&pci, node});
+    bridges_.push_back({pci, node});
     by_bus_.emplace(bus_of(pci), node);
     machine_.join(above, node, rate, assumptions::pcie_switch_latency, source);
     add_children(pci, node, socket);
   }
 
   /// A class that says what the device is, where nothing else does.
-  void check_class(const XmlTree& pci) const {
+  void check_class(pugi::xml_node pci) const {
     const std::string text = attribute(pci, "class"), bus = in_quotes(attribute(pci, "busid"));
     const auto known = pci_class(text);
-    const bool needed = !is_gpu(pci) && !has_gpu(pci) && pci.count("nic") == 0;
+    const bool needed = !is_gpu(pci) && !has_gpu(pci) && !pci.child("nic");
     if (!known && (needed || !text.empty()))
       fail(pci, fmt::format("pci at {}: class {} is none of PCI; expected such as 0x0302, 0x12, 0x02 or 0x0604", bus,
                             in_quotes(text)));
-    if (pci.count("gpu") > 1) fail(pci, fmt::format("pci at {}: 'gpu' is there twice; expected one", bus));
-    if (is_gpu(pci) && (pci.count("pci") > 0 || pci.count("pcilink") > 0))
+    if (count(pci, "gpu") > 1) fail(pci, fmt::format("pci at {}: 'gpu' is there twice; expected one", bus));
+    if (is_gpu(pci) && (pci.child("pci") || pci.child("pcilink")))
       fail(pci, fmt::format("pci at {}: is a GPU with other devices below it or links to them; expected none", bus));
     if (known == PciClass::network && has_gpu(pci))
       fail(pci, fmt::format("pci at {}: GPUs are below a device of class {}; expected a bridge, 0x0604", bus,
                             in_quotes(text)));
   }
 
-  void count_device(const XmlTree& pci) {
-    const bool card = pci.count("nic") > 0 || pci_class(attribute(pci, "class")) == PciClass::network;
+  void count_device(pugi::xml_node pci) {
+    const bool card = pci.child("nic") || pci_class(attribute(pci, "class")) == PciClass::network;
     left_out_.add(card ? "network card" : "PCI device that is no GPU", pci);
     count_devices(pci);
   }
 
-  void count_devices(const XmlTree& parent) {
-    for (const auto& [name, pci] : parent) {
-      if (name != "pci") continue;
+  void count_devices(pugi::xml_node parent) {
+    for (const pugi::xml_node& pci : parent.children("pci")) {
       check_class(pci);
       count_device(pci);
     }
   }
 
   /// The address of a GPU or a switch, which nothing else has.
-  std::uint64_t bus_of(const XmlTree& pci) const {
+  std::uint64_t bus_of(pugi::xml_node pci) const {
     const std::string bus = attribute(pci, "busid");
     if (bus.empty()) fail(pci, "pci: busid of a GPU, or of what has GPUs below it, is missing; expected one");
     const auto address = pci_address(bus);
@@ -223,7 +214,7 @@ class Importer {
   }
 
   /// NCCL writes 0 for what it does not know.
-  int number_of_c2c(const XmlTree& link, const std::string& name, int most) const {
+  int number_of_c2c(pugi::xml_node link, const char* name, int most) const {
     const std::string text = attribute(link, name);
     const auto number = text.empty() ? 0 : whole_number(text, 0, most);
     if (!number) fail(link, fmt::format("c2c: {} {} is no number; expected 0 to {}", name, in_quotes(text), most));
@@ -234,8 +225,7 @@ class Importer {
   std::optional<Rate> rate_of_c2c(const Gpu& gpu) const {
     Rate sum{0};
     bool known = true;
-    for (const auto& [name, link] : *gpu.element) {
-      if (name != "c2c") continue;
+    for (const pugi::xml_node& link : gpu.element.children("c2c")) {
       const int count = number_of_c2c(link, "count", 1000), megabytes = number_of_c2c(link, "bw", 10'000'000);
       known = known && count > 0 && megabytes > 0;
       sum = Rate{sum.value + 1e6 * megabytes * count};
@@ -245,38 +235,37 @@ class Importer {
 
   /// NVLink-C2C of a Grace, or NVLinks of a POWER9: GPUs reach these processors by them instead of PCIe.
   bool add_coherent_links(const Gpu& gpu, NodeId socket) {
-    if (gpu.element->count("c2c") > 0) {
+    if (gpu.element.child("c2c")) {
       const auto rate = rate_of_c2c(gpu);
       machine_.join(socket, gpu.node, rate.value_or(rates_.c2c), gpu_latency, rate ? told : assumed);
       return true;
     }
     int links = 0;
-    for (const auto& [name, link] : *gpu.element)
-      if (name == "nvlink" && leads_to_processor(link)) links += count_of(name, link);
+    for (const pugi::xml_node& link : gpu.element.children("nvlink"))
+      if (leads_to_processor(link)) links += count_of(link);
     if (links == 0) return false;
     const LinkUnit unit = link_rates_.nvlink(gpu.sm);
     machine_.join(socket, gpu.node, unit.rate * links, nvlink_latency * 2, unit.source);
     return true;
   }
 
-  const Gpu& add_gpu(const XmlTree& pci) {
-    const auto gpu = pci.get_child_optional("gpu");
+  const Gpu& add_gpu(pugi::xml_node pci) {
+    const pugi::xml_node gpu = pci.child("gpu");
     const std::string bus = attribute(pci, "busid");
-    const int device = gpu ? told_device(*gpu, bus) : next_device();
+    const int device = gpu ? told_device(gpu, bus) : next_device();
     if (gpus_.size() >= TopologyLimits::memories / 2)
       fail(pci, fmt::format("too many GPUs; expected at most {}", TopologyLimits::memories / 2));
     const std::uint64_t address = bus_of(pci);
     const NodeId node = machine_.add_gpu(fmt::format("gpu{}", device), device, told);
     by_bus_.emplace(address, node);
-    gpus_.push_back({node, gpu ? &*gpu : &pci, bus, gpu ? attribute(*gpu, "sm") : "",
-                     gpu ? gcn_architecture(attribute(*gpu, "gcn")) : ""});
+    gpus_.push_back({node, gpu ? gpu : pci, bus, attribute(gpu, "sm"), gcn_architecture(attribute(gpu, "gcn"))});
     if (const std::string& sm = gpus_.back().sm; !is_compute_capability(sm))
-      fail(*gpu, fmt::format("gpu at {}: sm {} is no compute capability; expected ten times it, as 90 of 9.0",
-                             in_quotes(bus), in_quotes(sm)));
+      fail(gpu, fmt::format("gpu at {}: sm {} is no compute capability; expected ten times it, as 90 of 9.0",
+                            in_quotes(bus), in_quotes(sm)));
     return gpus_.back();
   }
 
-  int told_device(const XmlTree& gpu, const std::string& bus) {
+  int told_device(pugi::xml_node gpu, const std::string& bus) {
     const std::string dev = attribute(gpu, "dev");
     const auto device = device_number(dev);
     if (!device)
@@ -294,21 +283,23 @@ class Importer {
     return next_device_++;
   }
 
-  int count_of(const std::string& name, const XmlTree& link) const {
+  int count_of(pugi::xml_node link) const {
     const auto count = whole_number(attribute(link, "count"), 1, assumptions::most_nvlinks);
     if (!count)
-      fail(link, fmt::format("{} to {}: count {} is no number of links; expected 1 to {}", name,
+      fail(link, fmt::format("{} to {}: count {} is no number of links; expected 1 to {}", link.name(),
                              in_quotes(attribute(link, "target")), in_quotes(attribute(link, "count")),
                              assumptions::most_nvlinks));
     return *count;
   }
 
-  static bool leads_to_processor(const XmlTree& link) {
+  static bool is_nvlink(pugi::xml_node link) { return link.name() == std::string_view{"nvlink"}; }
+
+  static bool leads_to_processor(pugi::xml_node link) {
     return pci_class(attribute(link, "tclass")) == PciClass::processor;
   }
 
-  LinkUnit unit_of(const Gpu& gpu, const std::string& name, const XmlTree& link) {
-    if (name == "nvlink") return link_rates_.nvlink(gpu.sm);
+  LinkUnit unit_of(const Gpu& gpu, pugi::xml_node link) {
+    if (is_nvlink(link)) return link_rates_.nvlink(gpu.sm);
     const auto known = link_rates_.xgmi(gpu.gcn);
     if (!known)
       fail(link, fmt::format("xgmi: the rate of a link of a GPU whose gcn is {} is unknown; expected {}, or the rate "
@@ -325,19 +316,18 @@ class Importer {
 
   /// To another GPU, those that its own entry counts, in one direction; to switches all together.
   void add_gpu_links(Gpu& gpu) {
-    if (gpu.element->count("nvlink") > 0 && gpu.element->count("xgmi") > 0)
-      fail(*gpu.element,
-           fmt::format("gpu at {}: has NVLinks and xGMI links; expected one of them", in_quotes(gpu.bus)));
+    if (gpu.element.child("nvlink") && gpu.element.child("xgmi"))
+      fail(gpu.element, fmt::format("gpu at {}: has NVLinks and xGMI links; expected one of them", in_quotes(gpu.bus)));
     int to_switch = 0, nvlinks = 0;
-    for (const auto& [name, link] : *gpu.element) {
-      if (name != "nvlink" && name != "xgmi") continue;
-      const int count = count_of(name, link);
-      nvlinks += name == "nvlink" ? count : 0;
-      if (!add_peer_links(gpu, name, link, count)) to_switch += count;
+    for (const pugi::xml_node& link : gpu.element.children()) {
+      if (!is_nvlink(link) && link.name() != std::string_view{"xgmi"}) continue;
+      const int count = count_of(link);
+      nvlinks += is_nvlink(link) ? count : 0;
+      if (!add_peer_links(gpu, link, count)) to_switch += count;
     }
     if (nvlinks > assumptions::most_nvlinks)
-      fail(*gpu.element, fmt::format("gpu at {}: {} NVLinks in all; expected at most {}", in_quotes(gpu.bus), nvlinks,
-                                     assumptions::most_nvlinks));
+      fail(gpu.element, fmt::format("gpu at {}: {} NVLinks in all; expected at most {}", in_quotes(gpu.bus), nvlinks,
+                                    assumptions::most_nvlinks));
     for (const auto& [peer, links] : gpu.to_peers)
       machine_.link_peers(gpu.node, peer, links.rate, nvlink_latency * 2, links.source);
     if (to_switch == 0) return;
@@ -348,34 +338,34 @@ class Importer {
 
   /// Whether they lead elsewhere than to a switch: to a GPU of the file, to one that is not in it, to the processor.
   /// What the target is counts more than its class, which NCCL guesses where it cannot read it.
-  bool add_peer_links(Gpu& gpu, const std::string& name, const XmlTree& link, int count) {
+  bool add_peer_links(Gpu& gpu, pugi::xml_node link, int count) {
     const std::string target = attribute(link, "target"), tclass = attribute(link, "tclass");
     const auto kind = pci_class(tclass);
-    if (name == "nvlink" && kind == PciClass::processor) return true;  // add_coherent_links
+    if (is_nvlink(link) && kind == PciClass::processor) return true;  // add_coherent_links
     const auto address = pci_address(target);
     const auto peer = address ? by_bus_.find(*address) : by_bus_.end();
     if (peer != by_bus_.end()) {
-      add_links_between(gpu, peer->second, name, link, count);
+      add_links_between(gpu, peer->second, link, count);
       return true;
     }
-    if (kind == PciClass::gpu || (name == "xgmi" && tclass.empty())) {
-      left_out_.add(fmt::format("{} to a GPU that the file does not have", name), link, count);
+    if (kind == PciClass::gpu || (!is_nvlink(link) && tclass.empty())) {
+      left_out_.add(fmt::format("{} to a GPU that the file does not have", link.name()), link, count);
       return true;
     }
-    const bool to_switch = name == "nvlink" && (tclass.empty() || kind == PciClass::nvswitch);
+    const bool to_switch = is_nvlink(link) && (tclass.empty() || kind == PciClass::nvswitch);
     if (!to_switch)
-      fail(link, fmt::format("{} to {}: tclass {} is unknown; expected 0x03 or 0x12 of a GPU{}", name,
+      fail(link, fmt::format("{} to {}: tclass {} is unknown; expected 0x03 or 0x12 of a GPU{}", link.name(),
                              in_quotes(target), in_quotes(tclass),
-                             name == "nvlink" ? ", 0x068000 of an NVSwitch or 0x068001 of a processor" : ""));
+                             is_nvlink(link) ? ", 0x068000 of an NVSwitch or 0x068001 of a processor" : ""));
     return false;
   }
 
-  void add_links_between(Gpu& gpu, NodeId peer, const std::string& name, const XmlTree& link, int count) {
+  void add_links_between(Gpu& gpu, NodeId peer, pugi::xml_node link, int count) {
     const bool is_peer = std::ranges::find(gpus_, peer, &Gpu::node) != gpus_.end() && peer != gpu.node;
     if (!is_peer)
-      fail(link, fmt::format("{} to {}: is the GPU itself, or a PCIe switch; expected another GPU", name,
+      fail(link, fmt::format("{} to {}: is the GPU itself, or a PCIe switch; expected another GPU", link.name(),
                              in_quotes(attribute(link, "target"))));
-    const LinkUnit unit = unit_of(gpu, name, link);
+    const LinkUnit unit = unit_of(gpu, link);
     PeerLinks& links = gpu.to_peers[peer];
     links.count += count;
     links.rate = unit.rate * links.count;
@@ -391,20 +381,19 @@ class Importer {
     for (const Gpu& gpu : gpus_)
       for (const Gpu& peer : gpus_)
         if (const int there = links(gpu, peer), back = links(peer, gpu); there > back)
-          fail(*gpu.element, fmt::format("gpu at {}: {} {} to the one at {}, which has {} to it; expected as many",
-                                         in_quotes(gpu.bus), there, gpu.gcn.empty() ? "NVLinks" : "xGMI links",
-                                         in_quotes(peer.bus), back));
+          fail(gpu.element, fmt::format("gpu at {}: {} {} to the one at {}, which has {} to it; expected as many",
+                                        in_quotes(gpu.bus), there, gpu.gcn.empty() ? "NVLinks" : "xGMI links",
+                                        in_quotes(peer.bus), back));
   }
 
   struct Bridge {
-    const XmlTree* element;
+    pugi::xml_node element;
     NodeId node;
   };
 
   /// Switches that are parts of one chip.
   void add_pcilinks(const Bridge& bridge) {
-    for (const auto& [name, link] : *bridge.element) {
-      if (name != "pcilink") continue;
+    for (const pugi::xml_node& link : bridge.element.children("pcilink")) {
       const std::string target = attribute(link, "target");
       const auto address = pci_address(target);
       if (!address)
@@ -418,7 +407,7 @@ class Importer {
     }
   }
 
-  void join_bridges(const Bridge& bridge, NodeId other, const XmlTree& link) {
+  void join_bridges(const Bridge& bridge, NodeId other, pugi::xml_node link) {
     const bool is_bridge = std::ranges::find(bridges_, other, &Bridge::node) != bridges_.end() && other != bridge.node;
     if (!is_bridge)
       fail(link, fmt::format("pcilink: target {} is the switch itself, or a GPU; expected another PCIe switch",
@@ -439,16 +428,16 @@ class Importer {
     for (const Source& source : link_rates_.sources()) machine_.source(source.key, source.kind, source.text);
   }
 
-  const std::string& file_;
+  const XmlFile& file_;
   ImportRates rates_;
   LinkRates link_rates_;
   MachineBuilder machine_;
-  LeftOut left_out_;
+  LeftOut left_out_{file_};
   std::vector<Gpu> gpus_;
   std::vector<Bridge> bridges_;
   std::set<std::string> hosts_;
   std::set<std::pair<std::string, std::string>> domains_;  // host_hash and number
-  const XmlTree* first_cpu_ = nullptr;
+  pugi::xml_node first_cpu_;
   std::set<int> told_devices_, devices_;
   int next_device_ = 0;
   std::map<std::uint64_t, NodeId> by_bus_;  // GPUs and switches
@@ -456,19 +445,20 @@ class Importer {
   std::optional<NodeId> nvswitch_;
 };
 
-bool is_of_amd(const XmlTree& element) {
-  return std::ranges::any_of(element, [](const auto& child) {
-    return child.first == "xgmi" || (child.first == "gpu" && !attribute(child.second, "gcn").empty()) ||
-           is_of_amd(child.second);
-  });
+bool is_of_amd(pugi::xml_node root) {
+  return !root.find_node([](pugi::xml_node node) {
+                const std::string_view name = node.name();
+                return name == "xgmi" || (name == "gpu" && *node.attribute("gcn").value() != 0);
+              })
+              .empty();
 }
 
 }  // namespace
 
-Topology::Description import_nccl_xml(std::string_view text, const std::string& file, const GpuKind& kind,
+Topology::Description import_nccl_xml(std::string_view text, const std::string& name, const GpuKind& kind,
                                       const ImportRates& rates) {
-  const XmlTree tree = parsed_xml(text, file);
-  return Importer{file, kind, rates, is_of_amd(tree)}.import(tree);
+  const XmlFile file{text, name};
+  return Importer{file, kind, rates, is_of_amd(file.root())}.import();
 }
 
 }  // namespace tilerail

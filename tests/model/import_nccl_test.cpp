@@ -205,8 +205,8 @@ TEST(NcclElements, UnknownOnesAreNamedWithTheirLine) {
           {"'ualink': is an unknown element in 'gpu'; expected nvlink, xgmi, c2c"});
   refused(replaced(xgmi(), "tclass=\"0x120000\"/>", "><c2c/></xgmi>"),
           {"n.xml:6: 'c2c': is an unknown element in 'xgmi'; expected none"});
-  refused(cloud() + "<graphs/>", {"n.xml:19: 'graphs': is an unknown element in the file; expected system"});
-  refused(hidden_gpus() + cloud(), {"system: is there twice"});
+  refused(cloud() + "<graphs/>", {"n.xml:19: element 'graphs' is behind the outermost"});
+  refused(hidden_gpus() + cloud(), {"element 'system' is behind the outermost"});
   refused(replaced(cloud(), "</pci>", "word</pci>"), {"n.xml:6: pci: the text 'word' is in it"});
   refused(replaced(cloud(), "version=\"1\"", "version=\"3\""),
           {"n.xml:4: system: version '3' is unknown; expected 1,"});
@@ -214,7 +214,8 @@ TEST(NcclElements, UnknownOnesAreNamedWithTheirLine) {
 }
 
 TEST(NcclElements, AttributesAreThereOnceAndUnknownOnesAreNamed) {
-  refused(replaced(cloud(), "numaid=\"0\"", "numaid=\"0\" numaid=\"1\""), {"n.xml:5: cpu: 'numaid' is there twice"});
+  refused(replaced(cloud(), "numaid=\"0\"", "numaid=\"0\" numaid=\"1\""),
+          {"n.xml:5: 'cpu': attribute 'numaid' is there twice"});
   const Topology machine =
       imported_from(replaced(cloud(), "class=\"0x020700\"", "class=\"0x020700\" sriov=\"yes\" keep=\"1\""));
   EXPECT_NE(told_of(machine).find("1 x attribute 'sriov' of 'pci' (line 8)"), std::string::npos);
