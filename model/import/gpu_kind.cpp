@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <optional>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -13,27 +11,6 @@
 
 namespace tilerail {
 namespace {
-
-/// Of the first word of a name that is one of the table's, with no more than letters behind it: "v100s", "h100nvl".
-template <std::size_t size>
-std::optional<int> value_of(std::string_view name, const std::array<std::pair<std::string_view, int>, size>& table) {
-  const auto test = [](int (*is)(int), char c) { return is(static_cast<unsigned char>(c)) != 0; };
-  std::string word;
-  for (std::size_t i = 0; i <= name.size(); ++i) {
-    if (i < name.size() && test(std::isalnum, name[i])) {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
-      continue;
-    }
-    while (!word.empty()) {
-      const auto* const known = std::ranges::find(table, word, [](const auto& entry) { return entry.first; });
-      if (known != table.end()) return known->second;
-      if (!test(std::isalpha, word.back())) break;
-      word.pop_back();
-    }
-    word.clear();
-  }
-  return std::nullopt;
-}
 
 /// The source of a kind in the machine, by a key that no other source has.
 std::string add_source(Topology::Description& machine, const GpuKind& kind, const std::string& key) {
@@ -61,8 +38,28 @@ std::size_t add_kernels(Topology::Description& machine, const GpuKind& kind) {
 
 }  // namespace
 
+const assumptions::GpuModel* gpu_model(std::string_view kernels) {
+  const auto test = [](int (*is)(int), char c) { return is(static_cast<unsigned char>(c)) != 0; };
+  std::string word;
+  for (std::size_t i = 0; i <= kernels.size(); ++i) {
+    if (i < kernels.size() && test(std::isalnum, kernels[i])) {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(kernels[i])));
+      continue;
+    }
+    while (!word.empty()) {
+      const auto* const known = std::ranges::find(assumptions::gpu_models, word, &assumptions::GpuModel::word);
+      if (known != assumptions::gpu_models.end()) return known;
+      if (!test(std::isalpha, word.back())) break;
+      word.pop_back();
+    }
+    word.clear();
+  }
+  return nullptr;
+}
+
 int pcie_generation(std::string_view kernels) {
-  return value_of(kernels, assumptions::gpu_generations).value_or(assumptions::other_generation);
+  const assumptions::GpuModel* model = gpu_model(kernels);
+  return model == nullptr ? assumptions::other_generation : model->pcie;
 }
 
 Rate pcie_of(const GpuKind& kind) {
@@ -71,7 +68,8 @@ Rate pcie_of(const GpuKind& kind) {
 }
 
 int nvlinks_of(const GpuKind& kind) {
-  return value_of(kind.kernels.name, assumptions::gpu_nvlinks).value_or(assumptions::most_nvlinks);
+  const assumptions::GpuModel* model = gpu_model(kind.kernels.name);
+  return model == nullptr ? assumptions::most_nvlinks : model->nvlinks;
 }
 
 void set_kinds(Topology::Description& machine, const GpuKind& other, const std::map<int, GpuKind>& kinds,

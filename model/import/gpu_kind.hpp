@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/import/assumptions.hpp"
 #include "model/machine/topology.hpp"
 
 namespace tilerail {
@@ -19,8 +20,11 @@ struct GpuKind {
   std::vector<Source> sources;  // of kernels, 2-D copies and issue
 };
 
-/// The PCIe generation of GPUs with kernels of this name: by its first word that names a GPU, "a100" or
-/// "nvidia-a100-sxm4-40gb"; letters may follow, "v100s".
+/// The GPUs with kernels of this name: by its first word that names a GPU, "a100" or "nvidia-a100-sxm4-40gb"; letters
+/// may follow, "v100s". nullptr if no word does.
+const assumptions::GpuModel* gpu_model(std::string_view kernels);
+
+/// The PCIe generation of such GPUs.
 int pcie_generation(std::string_view kernels);
 
 /// The rate that is assumed of PCIe with 16 lanes at such a GPU.

@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -14,6 +12,7 @@
 #include "model/base/error.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/assumptions.hpp"
+#include "model/import/gpu_kind.hpp"
 #include "model/import/import.hpp"
 #include "model/import/link_rates.hpp"
 #include "model/import/link_values.hpp"
@@ -25,46 +24,13 @@ namespace {
 
 using assumptions::reached;
 
-/// Compute capability and PCIe generation of GPUs by a word of the name of their kernels. Source: NVIDIA's data sheets.
-struct GpuModel {
-  std::string_view word;
-  int sm, pcie;
-};
-constexpr std::array<GpuModel, 15> models{{{"p100", 60, 3},
-                                           {"v100", 70, 3},
-                                           {"a100", 80, 4},
-                                           {"a800", 80, 4},
-                                           {"a40", 86, 4},
-                                           {"a6000", 86, 4},
-                                           {"h20", 90, 5},
-                                           {"h100", 90, 5},
-                                           {"h800", 90, 5},
-                                           {"h200", 90, 5},
-                                           {"gh200", 90, 5},
-                                           {"b200", 100, 5},
-                                           {"gb200", 100, 5},
-                                           {"b300", 103, 6},
-                                           {"gb300", 103, 6}}};
-
-/// The speeds that NCCL knows, as Linux writes them, and widths; of equally fast links the first.
-constexpr std::array<const char*, 6> speeds{"2.5 GT/s PCIe",  "5.0 GT/s PCIe",  "8.0 GT/s PCIe",
-                                            "16.0 GT/s PCIe", "32.0 GT/s PCIe", "64.0 GT/s PCIe"};
-constexpr std::array<int, 6> widths{16, 12, 8, 4, 2, 1};
-constexpr int fastest_pcie = 6;
+/// NCCL knows PCIe of generations 1 to 6, of 16 lanes at most.
+constexpr int fastest_pcie = 6, widest_pcie = 16;
 
 /// How far rates may be off and still count as equal: nominal rates are published with few digits, 63 for 63.02 GB/s.
 constexpr double rounding = 1e-3;
 
 double off_by(Rate a, Rate b) { return std::abs(std::log(a / b)); }
-
-bool has_word(std::string_view name, std::string_view word) {
-  const auto is_end = [&](std::size_t at) {
-    return at >= name.size() || std::isalnum(static_cast<unsigned char>(name[at])) == 0;
-  };
-  for (std::size_t at = name.find(word); at != std::string_view::npos; at = name.find(word, at + 1))
-    if ((at == 0 || is_end(at - 1)) && is_end(at + word.size())) return true;
-  return false;
-}
 
 struct PcieLink {
   std::string speed;  // empty: unknown
@@ -72,13 +38,15 @@ struct PcieLink {
   Rate rate{0};
 };
 
+/// Of equally fast links the widest.
 PcieLink nearest_pcie(Rate rate, int generation) {
   PcieLink best;
-  for (const int width : widths)
-    for (int i = 0; i < generation; ++i) {
-      const char* speed = speeds[static_cast<std::size_t>(i)];
-      const Rate candidate = *pcie_payload(speed, std::to_string(width)) * reached;
-      if (best.width == 0 || off_by(candidate, rate) < off_by(best.rate, rate)) best = {speed, width, candidate};
+  for (auto width = assumptions::pcie_widths.rbegin(); width != assumptions::pcie_widths.rend(); ++width)
+    for (int i = 0; i < generation && *width <= widest_pcie; ++i) {
+      const double transfers = assumptions::pcie_transfers[static_cast<std::size_t>(i)];
+      const std::string speed = fmt::format("{:.1f} GT/s PCIe", transfers);  // as Linux writes it
+      const Rate candidate = *pcie_payload(speed, std::to_string(*width)) * reached;
+      if (best.width == 0 || off_by(candidate, rate) < off_by(best.rate, rate)) best = {speed, *width, candidate};
     }
   return best;
 }
@@ -127,26 +95,23 @@ class Writer {
   /// Of the sources of its links; else by the name of its kernels.
   Unit unit_of(MemoryId gpu) const {
     Unit unit;
-    for (const GpuModel& model : models)
-      if (has_word(t_.kernels_of(gpu).name, model.word)) unit = {std::to_string(model.sm), "", model.pcie};
+    if (const assumptions::GpuModel* model = gpu_model(t_.kernels_of(gpu).name))
+      unit = {model->sm == 0 ? "" : std::to_string(model->sm), "", model->pcie};
     for (const Link& link : t_.links()) {
       if (link.to != t_.memory(gpu).node) continue;
       if (link.source.starts_with(nvlink_source)) unit.sm = link.source.substr(std::string{nvlink_source}.size());
-      if (link.source.starts_with(xgmi_source)) unit = {"", link.source.substr(std::string{xgmi_source}.size())};
+      if (link.source.starts_with(xgmi_source))
+        unit = {"", link.source.substr(std::string{xgmi_source}.size()), unit.pcie};
     }
     LinkRates rates{std::nullopt};
     const auto known = unit.gcn.empty() ? rates.nvlink(unit.sm) : rates.xgmi(unit.gcn);
-    if (!known) refuse(fmt::format("the rate of an xGMI link of {} is unknown", in_quotes(unit.gcn)));
+    if (!known) refuse_nccl(t_, fmt::format("the rate of an xGMI link of {} is unknown", in_quotes(unit.gcn)));
     unit.rate = known->rate;
     return unit;
   }
 
   const Unit& unit_of_gpu(MemoryId gpu) const {
     return units_[static_cast<std::size_t>(std::ranges::find(t_.gpus(), gpu) - t_.gpus().begin())];
-  }
-
-  [[noreturn]] void refuse(const std::string& reason) const {
-    throw InputError{fmt::format("{}: NCCL's topology files cannot describe this machine: {}", t_.name(), reason)};
   }
 
   std::string next_address() {
@@ -280,8 +245,8 @@ class Writer {
                                                      : "0x120000"));
     }
     if (sum > assumptions::most_nvlinks)
-      refuse(fmt::format("the links of {} to other GPUs are {} NVLinks; expected at most {}",
-                         t_.description().nodes[gpu.index()].name, sum, assumptions::most_nvlinks));
+      refuse_nccl(t_, fmt::format("the links of {} to other GPUs are {} NVLinks; expected at most {}",
+                                  t_.description().nodes[gpu.index()].name, sum, assumptions::most_nvlinks));
   }
 
   const Topology& t_;

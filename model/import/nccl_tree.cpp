@@ -36,9 +36,7 @@ class Builder {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& reason) const {
-    throw InputError{fmt::format("{}: NCCL's topology files cannot describe this machine: {}", t_.name(), reason)};
-  }
+  [[noreturn]] void refuse(const std::string& reason) const { refuse_nccl(t_, reason); }
 
   const std::string& name(NodeId node) const { return nodes_[node.index()].name; }
   NodeKind kind(NodeId node) const { return nodes_[node.index()].kind; }
@@ -191,6 +189,10 @@ class Builder {
 };
 
 }  // namespace
+
+void refuse_nccl(const Topology& topology, const std::string& reason) {
+  throw InputError{fmt::format("{}: NCCL's topology files cannot describe this machine: {}", topology.name(), reason)};
+}
 
 NcclTree nccl_tree(const Topology& topology) { return Builder{topology}.tree(); }
 

@@ -34,7 +34,10 @@ struct NcclTree {
   std::optional<NodeId> nvswitch;
 };
 
-/// Throws InputError for a machine that is none: it says which links have no form there.
+/// Throws the InputError of a machine that is not such a tree.
+[[noreturn]] void refuse_nccl(const Topology& topology, const std::string& reason);
+
+/// Calls refuse_nccl with the links that have no form there.
 NcclTree nccl_tree(const Topology& topology);
 
 }  // namespace tilerail

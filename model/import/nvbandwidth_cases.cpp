@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <sstream>
 
 #include "model/base/json_parser.hpp"
 #include "model/base/parse.hpp"
@@ -15,6 +12,7 @@
 #include "model/base/units_text.hpp"
 #include "model/import/assumptions.hpp"
 #include "model/import/link_values.hpp"
+#include "model/import/table_text.hpp"
 
 namespace tilerail {
 namespace {
@@ -26,13 +24,6 @@ constexpr const char* expected_text =
 constexpr std::string_view waived = "Waived";  // not run, since the machine has no such links
 constexpr const char* expected_rate = "a rate of 0.001 to 1000000 GB/s, or N/A";
 
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
-  return whole ? std::optional{value} : std::nullopt;
-}
-
 bool is_rate(double gigabytes) { return gigabytes == 0 || TopologyLimits::rate.holds(Rate{gigabytes * 1e9}); }
 
 std::optional<Rate> rate_of(double gigabytes) {
@@ -42,7 +33,7 @@ std::optional<Rate> rate_of(double gigabytes) {
 /// "25.5" or 25.5 as 25.5 GB/s; nothing of "N/A" and 0.
 std::optional<Rate> rate_of(const JsonReader& cell) {
   if (!cell.is_number() && cell.text() == "N/A") return std::nullopt;
-  const auto value = cell.is_number() ? std::optional{cell.real()} : number_of(cell.text());
+  const auto value = cell.is_number() ? std::optional{cell.real()} : finite_number(cell.text());
   if (!value) cell.fail("a rate in GB/s or N/A");
   if (!is_rate(*value)) cell.fail(expected_rate);
   return rate_of(*value);
@@ -73,9 +64,7 @@ class TextReader {
 
   std::vector<Found> read() {
     for (line_ = 1; line_ <= lines_.size(); ++line_) {
-      std::istringstream in{std::string{lines_[line_ - 1]}};
-      words_.clear();
-      for (std::string word; in >> word;) words_.push_back(word);
+      words_ = words_of(lines_[line_ - 1]);
       if (words_.empty())
         in_matrix_ = false;
       else
@@ -135,7 +124,7 @@ class TextReader {
     if (columns_ > most_gpus) fail(fmt::format("{} GPUs; expected at most {}", columns_, most_gpus));
     auto& row = found_.back().cells.emplace_back();
     for (std::size_t i = 1; i < words_.size(); ++i) {
-      const auto value = words_[i] == "N/A" ? std::optional{0.0} : number_of(words_[i]);
+      const auto value = words_[i] == "N/A" ? std::optional{0.0} : finite_number(words_[i]);
       if (!value || !is_rate(*value))
         fail(fmt::format("{} is no rate; expected {}", in_quotes(words_[i]), expected_rate));
       row.push_back(rate_of(*value));

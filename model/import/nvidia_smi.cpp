@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "model/import/import.hpp"
+#include "model/import/joined_sets.hpp"
 #include "model/import/machine_builder.hpp"
 #include "model/import/peer_access.hpp"
 #include "model/import/smi_domains.hpp"
@@ -103,21 +104,8 @@ class Nvlinks {
   }
 
   std::vector<Island> islands_of_several() const {
-    std::vector<bool> seen(gpus_.size());
-    std::vector<Island> islands;
-    for (std::size_t begin = 0; begin < gpus_.size(); ++begin) {
-      if (seen[begin]) continue;
-      Island island{begin};
-      seen[begin] = true;
-      for (std::size_t next = 0; next < island.size(); ++next)
-        for (std::size_t j = 0; j < gpus_.size(); ++j) {
-          if (seen[j] || count(island[next], j) == 0) continue;
-          seen[j] = true;
-          island.push_back(j);
-        }
-      std::ranges::sort(island);
-      if (island.size() > 1) islands.push_back(island);
-    }
+    auto islands = joined_sets(gpus_.size(), [this](std::size_t i, std::size_t j) { return count(i, j) > 0; });
+    std::erase_if(islands, [](const Island& island) { return island.size() == 1; });
     return islands;
   }
 

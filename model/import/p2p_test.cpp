@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <map>
-#include <sstream>
 
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
@@ -16,6 +13,7 @@
 #include "model/import/link_values.hpp"
 #include "model/import/machine_builder.hpp"
 #include "model/import/peer_links.hpp"
+#include "model/import/table_text.hpp"
 
 namespace tilerail {
 namespace {
@@ -35,9 +33,7 @@ class Matrices {
 
   Matrices(std::string_view text, const std::string& file) : lines_{split(text, '\n')}, file_{file} {
     for (line_ = 1; line_ <= lines_.size(); ++line_) {
-      std::istringstream in{std::string{lines_[line_ - 1]}};
-      words_.clear();
-      for (std::string word; in >> word;) words_.push_back(word);
+      words_ = words_of(lines_[line_ - 1]);
       if (!words_.empty()) take(trimmed(lines_[line_ - 1]));
     }
     if (all_.empty())
@@ -142,11 +138,9 @@ class Matrices {
       fail(line_, fmt::format("the row {}; expected {}", in_quotes(words_[0]), matrix_->numbers.size()));
     auto& row = matrix_->numbers.emplace_back();
     for (std::size_t i = 1; i < words_.size(); ++i) {
-      double value = 0;
-      const auto [end, error] = std::from_chars(words_[i].data(), words_[i].data() + words_[i].size(), value);
-      if (error != std::errc{} || end != words_[i].data() + words_[i].size() || !std::isfinite(value) || value < 0)
-        fail(line_, fmt::format("{} is no number; expected at least 0", in_quotes(words_[i])));
-      row.push_back(value);
+      const auto value = finite_number(words_[i]);
+      if (!value || *value < 0) fail(line_, fmt::format("{} is no number; expected at least 0", in_quotes(words_[i])));
+      row.push_back(*value);
     }
   }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/import/assumptions.hpp"
+#include "model/import/joined_sets.hpp"
 
 namespace tilerail {
 namespace {
@@ -36,7 +37,9 @@ class PeerLinks {
   }
 
   void add() {
-    const auto islands = islands_of_gpus();
+    // GPUs that access each other, by themselves or over others
+    const auto islands =
+        joined_sets(gpus_.size(), [this](std::size_t i, std::size_t j) { return alone(i, j).has_value(); });
     const auto switches = std::ranges::count_if(islands, [this](const Island& island) { return are_ports(island); });
     int number = 0;
     for (const Island& island : islands)
@@ -67,26 +70,6 @@ class PeerLinks {
   }
 
   using Island = std::vector<std::size_t>;
-
-  /// GPUs that access each other, by themselves or over others.
-  std::vector<Island> islands_of_gpus() const {
-    std::vector<bool> seen(gpus_.size());
-    std::vector<Island> islands;
-    for (std::size_t begin = 0; begin < gpus_.size(); ++begin) {
-      if (seen[begin]) continue;
-      Island island{begin};
-      seen[begin] = true;
-      for (std::size_t next = 0; next < island.size(); ++next)
-        for (std::size_t j = 0; j < gpus_.size(); ++j) {
-          if (seen[j] || (!alone(island[next], j) && !alone(j, island[next]))) continue;
-          seen[j] = true;
-          island.push_back(j);
-        }
-      std::ranges::sort(island);
-      islands.push_back(island);
-    }
-    return islands;
-  }
 
   bool are_ports(const Island& island) const {
     if (island.size() < 3) return false;

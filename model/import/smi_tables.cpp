@@ -7,13 +7,13 @@
 #include <cctype>
 #include <optional>
 #include <span>
-#include <sstream>
 
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/assumptions.hpp"
 #include "model/import/link_values.hpp"
+#include "model/import/table_text.hpp"
 
 namespace tilerail {
 namespace {
@@ -40,13 +40,6 @@ std::string plain(std::string_view line) {
       text += line[i] == '\r' ? ' ' : static_cast<char>(std::toupper(static_cast<unsigned char>(line[i])));
   }
   return text;
-}
-
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream in{line};
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
 }
 
 std::vector<std::string> fields_of(const std::string& line) {
