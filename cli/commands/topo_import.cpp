@@ -27,7 +27,7 @@ constexpr const char* footer = R"(Examples:
 struct ImportOptions {
   std::string nvidia_smi, nccl, nvbandwidth, kernels, out = "-";
   std::optional<std::string> name;
-  std::string pcie, nvlink, c2c, host_memory, sockets;  // what is assumed of these, if empty
+  std::string pcie, nvlink, c2c, host_memory, socket_link;  // what is assumed of these, if empty
 };
 
 /// nvbandwidth tells all rates that its machine has.
@@ -35,7 +35,7 @@ void check_use(const ImportOptions& options) {
   if (options.nvbandwidth.empty()) return;
   for (const auto& [option, value] :
        {std::pair{"--pcie", &options.pcie}, std::pair{"--nvlink", &options.nvlink}, std::pair{"--c2c", &options.c2c},
-        std::pair{"--host-memory", &options.host_memory}, std::pair{"--sockets", &options.sockets}})
+        std::pair{"--host-memory", &options.host_memory}, std::pair{"--socket-link", &options.socket_link}})
     if (!value->empty())
       throw InputError{
           fmt::format("{}: '{}' changes nothing beside --nvbandwidth, whose file tells all rates; expected "
@@ -46,11 +46,12 @@ void check_use(const ImportOptions& options) {
 Topology::Description imported(const ImportOptions& options) {
   const GpuKind kind = study::find_gpu_kind(options.kernels, "--kernels");
   ImportRates rates;
-  if (!options.pcie.empty()) rates.pcie = study::pcie_rate(options.pcie, "--pcie");
+  const study::Pcie pcie = study::pcie_of(options.pcie, kind, "--pcie");
+  rates.pcie = pcie.rate, rates.generation = pcie.generation;
   if (!options.nvlink.empty()) rates.nvlink = study::design_rate(options.nvlink, "--nvlink");
   if (!options.c2c.empty()) rates.c2c = study::design_rate(options.c2c, "--c2c");
   if (!options.host_memory.empty()) rates.host_memory = study::design_rate(options.host_memory, "--host-memory");
-  if (!options.sockets.empty()) rates.sockets = study::design_rate(options.sockets, "--sockets");
+  if (!options.socket_link.empty()) rates.sockets = study::design_rate(options.socket_link, "--socket-link");
   const std::string& file = !options.nvidia_smi.empty() ? options.nvidia_smi
                             : !options.nccl.empty()     ? options.nccl
                                                         : options.nvbandwidth;
@@ -94,13 +95,14 @@ Command add_topo_import(CLI::App& topo) {
   from.add("--nvbandwidth", "FILE", options->nvbandwidth, "What 'nvbandwidth -j' prints");
   OptionGroup with{*app, "MACHINE (what files do not tell; a rate without a unit is in GB/s, of one direction)"};
   with.add("--kernels", "NAME", options->kernels, "What the GPUs are, as for 'topo new'");
-  with.add("--pcie", "GEN|RATE", options->pcie, "PCIe generation, 3 to 7, or rate, where the file has none [5]");
+  with.add("--pcie", "GEN|RATE", options->pcie,
+           "PCIe generation, 3 to 7, or rate, where the file has none [that of the GPUs]");
   with.add(
       "--nvlink", "RATE", options->nvlink,
       fmt::format("Of one NVLink [{}, or by the GPU's sm, which only --nccl tells]", to_text(assumptions::nvlink)));
   with.add("--c2c", "RATE", options->c2c,
            fmt::format("Of the NVLink-C2C between a processor and its GPU [{}]", to_text(assumptions::c2c)));
-  add_host_rates(with, options->host_memory, options->sockets);
+  add_host_rates(with, options->host_memory, options->socket_link);
   with.add("--name", "NAME", options->name, "Name of the machine [the tool's]");
   add_machine_output(*app, options->out);
   return {app, [options] { return run_import(*options); }};

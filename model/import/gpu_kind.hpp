@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/machine/topology.hpp"
@@ -16,5 +17,12 @@ struct GpuKind {
   IssueCost issue;
   std::vector<Source> sources;  // of kernels, 2-D copies and issue
 };
+
+/// The PCIe generation of GPUs with kernels of this name: by its first word that names a GPU, "a100" or
+/// "nvidia-a100-sxm4-40gb".
+int pcie_generation(std::string_view kernels);
+
+/// The first generation whose nominal rate of 16 lanes is at least this, or the last.
+int pcie_generation(Rate rate);
 
 }  // namespace tilerail

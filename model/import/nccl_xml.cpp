@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -37,19 +38,19 @@ class Importer {
     const auto system = tree.get_child_optional("system");
     if (!system)
       throw InputError{fmt::format("{}: there is no element 'system'; expected NCCL's topology file", file_)};
-    std::vector<NodeId> sockets;
+    std::vector<MachineBuilder::Domain> domains;
     for (const auto& [name, cpu] : *system) {
       if (name != "cpu") continue;
       check_domain(cpu);
       if (!has_gpu(cpu)) continue;
       check_host(cpu);
-      const std::string domain = std::to_string(sockets.size());
-      sockets.push_back(machine_.add_domain(domain, rates_.host_memory, assumed));
-      add_children(cpu, sockets.back(), sockets.back());
+      const NodeId domain = machine_.add_domain(number_of(cpu), rates_.host(is_coherent(cpu)), assumed);
+      domains.push_back({domain, domains.size()});
+      add_children(cpu, domain, domain);
     }
     if (gpus_.empty())
       throw InputError{fmt::format("{}: there is no element 'pci' with a 'gpu'; expected one for each GPU", file_)};
-    machine_.join_all(sockets, rates_.sockets, assumptions::socket_latency, assumed);
+    machine_.join_domains(domains, rates_.sockets, assumed);
     for (Gpu& gpu : gpus_) add_nvlinks(gpu);
     check_both_directions();
     return machine_.description();
@@ -68,6 +69,19 @@ class Importer {
     for (const auto& [name, child] : element)
       if (name == "gpu" || (name == "pci" && has_gpu(child))) return true;
     return false;
+  }
+
+  /// Whether a GPU reaches this processor by NVLink or NVLink-C2C.
+  static bool is_coherent(const XmlTree& element) {
+    for (const auto& [name, child] : element)
+      if (name == "c2c" || (name == "nvlink" && attribute(child, "tclass") == processor) || is_coherent(child))
+        return true;
+    return false;
+  }
+
+  /// Of a cpu that check_domain passed; 0 of a machine without NUMA domains.
+  static std::string number_of(const XmlTree& cpu) {
+    return std::to_string(std::max(0, *whole_number(attribute(cpu, "numaid"), -1, assumptions::last_domain)));
   }
 
   [[noreturn]] void fail(const XmlTree& element, const std::string& message) const {
@@ -89,7 +103,7 @@ class Importer {
     if (!whole_number(number, -1, assumptions::last_domain))
       fail(cpu, fmt::format("cpu: numaid {} is no number of a NUMA domain; expected -1 to {}", in_quotes(number),
                             assumptions::last_domain));
-    if (!domains_.emplace(attribute(cpu, "host_hash"), number).second)
+    if (!domains_.emplace(attribute(cpu, "host_hash"), number_of(cpu)).second)
       fail(cpu, fmt::format("cpu: numaid {} is another cpu's; expected a number of its own", in_quotes(number)));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "model/import/import.hpp"
 #include "model/import/machine_builder.hpp"
@@ -87,6 +88,62 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
   return gpus;
 }
 
+/// The NUMA affinity "3" of "48-63 3", or the first of several; "" where there is none.
+std::string numa_number(const std::string& affinity) {
+  const std::size_t blank = affinity.find(' ');
+  const std::string numa = blank == std::string::npos ? "" : affinity.substr(blank + 1);
+  return numa.substr(0, numa.find_first_not_of("0123456789"));
+}
+
+/// The numbers that the system has, or, where these do not tell the domains apart, those of the order of the rows.
+std::vector<std::string> numbers_of(const std::vector<std::string>& affinities) {
+  std::vector<std::string> numbers;
+  for (const std::string& affinity : affinities) numbers.push_back(numa_number(affinity));
+  const std::set<std::string> different{numbers.begin(), numbers.end()};
+  if (different.size() == numbers.size() && !different.contains("")) return numbers;
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::to_string(i);
+  return numbers;
+}
+
+/// By affinity, the first of those that are in the same socket: nvidia-smi has SYS for what crosses to another one.
+std::vector<std::size_t> sockets_of(const SmiMatrix& matrix, const std::vector<std::string>& affinities) {
+  const std::set<std::string> within{"NODE", "PHB", "PXB", "PIX"};
+  std::vector<std::size_t> socket(affinities.size());
+  std::iota(socket.begin(), socket.end(), 0U);
+  const auto domain_of = [&](std::size_t row) {
+    return static_cast<std::size_t>(std::ranges::find(affinities, matrix.affinities[row]) - affinities.begin());
+  };
+  for (std::size_t i = 0; i < matrix.cells.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (within.contains(matrix.cells[i][j]))
+        std::ranges::replace(socket, std::max(socket[domain_of(i)], socket[domain_of(j)]),
+                             std::min(socket[domain_of(i)], socket[domain_of(j)]));
+  return socket;
+}
+
+/// A domain for each affinity; returns their switches.
+std::map<std::string, NodeId> add_domains(MachineBuilder& machine, const SmiMatrix& matrix, const ImportRates& rates) {
+  std::vector<std::string> affinities;
+  std::set<std::string> coherent;
+  for (std::size_t i = 0; i < matrix.affinities.size(); ++i) {
+    const std::string& affinity = matrix.affinities[i];
+    if (std::ranges::find(affinities, affinity) == affinities.end()) affinities.push_back(affinity);
+    if (matrix.coherent[i]) coherent.insert(affinity);
+  }
+  const auto numbers = numbers_of(affinities);
+  const auto sockets = sockets_of(matrix, affinities);
+  std::map<std::string, NodeId> nodes;
+  std::vector<MachineBuilder::Domain> domains;
+  for (std::size_t i = 0; i < affinities.size(); ++i) {
+    const auto in_socket = static_cast<std::size_t>(std::ranges::count(sockets, sockets[i]));
+    const auto memory = rates.host(coherent.contains(affinities[i]), in_socket);
+    domains.push_back({machine.add_domain(numbers[i], memory, assumed), sockets[i]});
+    nodes.emplace(affinities[i], domains.back().node);
+  }
+  machine.join_domains(domains, rates.sockets, assumed);
+  return nodes;
+}
+
 }  // namespace
 
 Topology::Description import_nvidia_smi(std::string_view text, const std::string& file, const GpuKind& kind,
@@ -99,14 +156,7 @@ Topology::Description import_nvidia_smi(std::string_view text, const std::string
       assumed, Source::Kind::assumed,
       "nvidia-smi topo -m tells no rates, latencies and host memories; NVLinks of a kind that adds up to more "
       "than a GPU has lead to a switch; a GPU whose memory is a NUMA domain has NVLink-C2C to its processor");
-  std::map<std::string, NodeId> domains;
-  std::vector<NodeId> sockets;
-  for (const std::string& affinity : matrix.affinities)
-    if (!domains.contains(affinity)) {
-      sockets.push_back(machine.add_domain(std::to_string(domains.size()), rates.host_memory, assumed));
-      domains.emplace(affinity, sockets.back());
-    }
-  machine.join_all(sockets, rates.sockets, assumptions::socket_latency, assumed);
+  const auto domains = add_domains(machine, matrix, rates);
   const auto gpus = add_gpus(machine, matrix, domains, rates);
   add_nvlinks(machine, matrix, gpus, rates.nvlink.value_or(assumptions::nvlink));
   return machine.description();
