@@ -23,6 +23,9 @@ struct GpuKind {
 /// "nvidia-a100-sxm4-40gb"; letters may follow, "v100s".
 int pcie_generation(std::string_view kernels);
 
+/// The first generation whose nominal rate of 16 lanes is at least this, or the last.
+int pcie_generation(Rate rate);
+
 /// The rate that is assumed of PCIe with 16 lanes at such a GPU.
 Rate pcie_of(const GpuKind& kind);
 

@@ -35,7 +35,7 @@ class Importer {
   Topology::Description import(const XmlTree& tree) {
     const XmlTree& system = system_of(tree);
     collect_devices(system);
-    std::vector<NodeId> sockets;
+    std::vector<MachineBuilder::Domain> domains;
     for (const auto& [name, cpu] : system) {
       if (name != "cpu") continue;
       check_domain(cpu);
@@ -45,15 +45,16 @@ class Importer {
         continue;
       }
       check_host(cpu);
-      sockets.push_back(machine_.add_domain(number_of(cpu), rates_.host_memory, assumed));
-      add_children(cpu, sockets.back(), sockets.back());
+      const NodeId domain = machine_.add_domain(number_of(cpu), rates_.host(is_coherent(cpu)), assumed);
+      domains.push_back({domain, domains.size()});
+      add_children(cpu, domain, domain);
     }
     if (gpus_.empty())
       throw InputError{
           fmt::format("{}: there is no element 'pci' with a 'gpu' or the class of one, 0x03 or 0x12; expected one for "
                       "each GPU",
                       file_)};
-    machine_.join_all(sockets, rates_.sockets, assumptions::socket_latency, assumed);
+    machine_.join_domains(domains, rates_.sockets, assumed);
     add_links();
     add_sources();
     return machine_.description();
@@ -72,6 +73,14 @@ class Importer {
     std::string bus, sm, gcn;
     std::map<NodeId, PeerLinks> to_peers = {};
   };
+
+  /// Whether a GPU reaches this processor by NVLink or NVLink-C2C.
+  static bool is_coherent(const XmlTree& element) {
+    for (const auto& [name, child] : element)
+      if (name == "c2c" || (name == "nvlink" && attribute(child, "tclass") == processor) || is_coherent(child))
+        return true;
+    return false;
+  }
 
   [[noreturn]] void fail(const XmlTree& element, const std::string& message) const {
     throw InputError{place_of(element, file_) + message};

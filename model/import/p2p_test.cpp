@@ -221,20 +221,14 @@ PeerRates peers_of(const Matrices& matrices, const std::string& file) {
 
 /// All GPUs share the memory of the host.
 HostLinks add_host_links(MachineBuilder& machine, const std::vector<NodeId>& gpus, const ImportRates& rates) {
-  const NodeId host = machine.add_host("host", assumed);
+  const NodeId socket = machine.add_domain("", rates.host(false), assumed);
   HostLinks links;
-  CapacityGroup memory;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const Rate pcie = rates.pcie_at(static_cast<int>(i));
-    machine.join(host, gpus[i], pcie, host_latency, assumed);
+    machine.join(socket, gpus[i], pcie, gpu_latency, assumed);
     links.in.emplace_back(machine.last_link().index() - 1), links.out.push_back(machine.last_link());
     links.in_rate.push_back(pcie), links.out_rate.push_back(pcie);
   }
-  memory.name = "host";
-  memory.forward = links.in, memory.backward = links.out;
-  memory.capacity = CapacityCurve{{{1, rates.host_memory}}};
-  memory.source = assumed;
-  machine.group(memory);
   return links;
 }
 
