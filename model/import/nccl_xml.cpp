@@ -77,7 +77,7 @@ class Importer {
   /// Whether a GPU reaches this processor by NVLink or NVLink-C2C.
   static bool is_coherent(const XmlTree& element) {
     for (const auto& [name, child] : element)
-      if (name == "c2c" || (name == "nvlink" && attribute(child, "tclass") == processor) || is_coherent(child))
+      if (name == "c2c" || (name == "nvlink" && leads_to_processor(child)) || is_coherent(child))
         return true;
     return false;
   }

@@ -225,7 +225,7 @@ HostLinks add_host_links(MachineBuilder& machine, const std::vector<NodeId>& gpu
   HostLinks links;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const Rate pcie = rates.pcie_at(static_cast<int>(i));
-    machine.join(socket, gpus[i], pcie, gpu_latency, assumed);
+    machine.join(socket, gpus[i], pcie, assumptions::gpu_latency, assumed);
     links.in.emplace_back(machine.last_link().index() - 1), links.out.push_back(machine.last_link());
     links.in_rate.push_back(pcie), links.out_rate.push_back(pcie);
   }
