@@ -2,10 +2,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
@@ -16,6 +14,7 @@
 #include "cli/output/study_output.hpp"
 #include "cli/output/sweep_text.hpp"
 #include "model/base/error.hpp"
+#include "model/base/output_target.hpp"
 #include "model/machine/settings/machine_settings.hpp"
 #include "model/machine/settings/setting_keys.hpp"
 #include "study/json_cells.hpp"
@@ -89,9 +88,7 @@ bool checks_failed(const study::SweepRun& run) {
 
 /// No pipe and no device: beside these there is no place for a journal.
 bool is_table_file(const std::string& path) {
-  std::error_code error;
-  const bool exists = std::filesystem::exists(path, error);
-  return !path.empty() && path != "-" && (!exists || std::filesystem::is_regular_file(path, error));
+  return !path.empty() && path != "-" && output_target(path).kind == OutputTarget::Kind::file;
 }
 
 /// The table of the points that give every value once, before anything is known of them.

@@ -20,10 +20,10 @@ void add_host_rates(const OptionGroup& group, std::string& host_memory, std::str
                         assumptions::most_in_pairs, to_text(assumptions::sockets)));
 }
 
-void write_machine(const std::string& file, const std::string& text) {
+void write_machine(const std::string& file, const std::function<std::string()>& text) {
   OutputSet files;
   files.expect(file, "-o");
-  files.add(file, text);
+  files.add(file, text());
   files.finish("");
 }
 

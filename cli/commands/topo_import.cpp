@@ -60,6 +60,14 @@ Topology::Description imported(const ImportOptions& options) {
   return import_nvbandwidth(text, file, kind);
 }
 
+Topology machine_of(const ImportOptions& options) {
+  Topology::Description description = imported(options);
+  if (options.name) description.name = *options.name;
+  if (!is_name(description.name))
+    throw InputError{fmt::format("--name: {} is no name; expected {}", in_quotes(description.name), expected_name)};
+  return Topology{description};  // throws where it is none
+}
+
 int run_import(const ImportOptions& options) {
   std::vector<const char*> given;
   for (const auto& [option, file] : {std::pair{"--nvidia-smi", &options.nvidia_smi}, std::pair{"--nccl", &options.nccl},
@@ -73,12 +81,7 @@ int run_import(const ImportOptions& options) {
   if (options.kernels.empty())
     throw InputError{"--kernels: the kind of GPU is missing; expected such as h200, or a machine whose GPUs it has"};
   check_use(options);
-  Topology::Description description = imported(options);
-  if (options.name) description.name = *options.name;
-  if (!is_name(description.name))
-    throw InputError{fmt::format("--name: {} is no name; expected {}", in_quotes(description.name), expected_name)};
-  const Topology machine{description};  // throws where it is none
-  write_machine(options.out, to_toml(machine.description()));
+  write_machine(options.out, [&] { return to_toml(machine_of(options).description()); });
   return exit_ok;
 }
 

@@ -43,9 +43,11 @@ std::string command_of(const CLI::App& app) {
 int run_new(const CLI::App& app, const NewOptions& options) {
   study::DesignText design = options.design;
   design.command = command_of(app);
-  const std::string text = study::design_machine(design);
-  read_topology(text, "the new machine");  // throws where it is too large to be one
-  write_machine(options.out, text);
+  write_machine(options.out, [&] {
+    std::string text = study::design_machine(design);
+    read_topology(text, "the new machine");  // throws where it is too large to be one
+    return text;
+  });
   return exit_ok;
 }
 
