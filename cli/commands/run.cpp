@@ -10,6 +10,7 @@
 #include "cli/options/bench_options.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
+#include "cli/output/interruption.hpp"
 #include "cli/output/output.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
@@ -111,7 +112,10 @@ int run_run(const RunOptions& options) {
   text.machine.backend = options.backend;
   const study::Job job = study::make_job(text);
   const std::array plans{&job.plan};
-  const study::RunResult result = study::Runner{options.backend, job.topology, plans, settings}.run(job.plan);
+  const study::RunResult result = [&] {
+    const InterruptionNote note{nothing_is_kept};
+    return study::Runner{options.backend, job.topology, plans, settings}.run(job.plan);
+  }();
   AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);
   if (result.gpu && result.gpu->energy) annotated.metadata.counted_energy_j = result.gpu->energy->joules;
   const RunTimes times{job.plan_s, result.timeline.makespan().value};

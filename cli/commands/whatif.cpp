@@ -32,7 +32,7 @@ int run_whatif(const WhatIfOptions& options) {
   study::Processes processes{.count = options.study.processes()};
   study::Question question{options.job.machine.load(), options.job.problem, options.job.machine, options.job.policy};
   const study::WhatIf what = [&] {
-    const InterruptionNote note{"nothing is kept; the same command begins anew"};
+    const InterruptionNote note{nothing_is_kept};
     CountedProgress progress{"changing the machine"};
     processes.tick = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
     return study::what_if(std::move(question), options.selection, processes);

@@ -110,14 +110,20 @@ void CaseStudy::measure(std::string_view backend, const RunSettings& settings) {
       throw InputError{results_[error.plan].what.located(error.what())};
     }
   }();
-  for (std::size_t i = 0; i < results_.size(); ++i) {
-    CaseResult& result = results_[i];
-    result.measured = result.what.locating([&] { return runner.run(result.job.plan); });
-    const Timeline measured = std::exchange(result.measured.timeline, {});
-    if (result.predicted) result.split = split_error(result.job.plan, topology_, predicted_[i], measured);
-    result.modelled_j = energy_of(result.job.plan, measured);
-    spdlog::debug("{}: {}", result.name(), seconds_text(result.measured.median()));
-  }
+  for (std::size_t i = 0; i < results_.size(); ++i) try {
+      measure(i, runner);
+    } catch (const RunStopped&) {
+      results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(i), results_.end());
+    }
+}
+
+void CaseStudy::measure(std::size_t i, Runner& runner) {
+  CaseResult& result = results_[i];
+  result.measured = result.what.locating([&] { return runner.run(result.job.plan); });
+  const Timeline measured = std::exchange(result.measured.timeline, {});
+  if (result.predicted) result.split = split_error(result.job.plan, topology_, predicted_[i], measured);
+  result.modelled_j = energy_of(result.job.plan, measured);
+  spdlog::debug("{}: {}", result.name(), seconds_text(result.measured.median()));
 }
 
 bool CaseStudy::passed() const {

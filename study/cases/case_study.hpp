@@ -53,13 +53,15 @@ class CaseStudy {
   CaseStudy(const std::vector<Case>& cases, const Topology& topology, const TunedPlans& tuned = {});
 
   void simulate(Executor& simulator);
-  /// On "host" or "cuda". Once, after simulate() if that is called at all.
+  /// On "host" or "cuda". Once, after simulate() if that is called at all. If the run is asked to stop, results() are
+  /// those of the cases that are complete.
   void measure(std::string_view backend, const RunSettings& settings);
 
   const std::vector<CaseResult>& results() const { return results_; }
   bool passed() const;
 
  private:
+  void measure(std::size_t i, Runner& runner);
   std::optional<double> energy_of(const Plan& plan, const Timeline& timeline) const;
 
   const Topology& topology_;
