@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "calibration/measurements.hpp"
 #include "model/base/error.hpp"
 #include "model/import/import.hpp"
 #include "model/machine/topology_toml.hpp"
@@ -32,6 +33,17 @@ void check(const std::function<tilerail::Topology::Description()>& import) {
     tilerail::read_topology(tilerail::to_toml(machine->description()), "again.toml");
 }
 
+/// Measurements that are no InputError can be written and read again.
+void check_measurements(std::string_view text) {
+  std::optional<tilerail::Measurements> read;
+  try {
+    read = tilerail::measurements_from_json(text, "fuzz");
+  } catch (const tilerail::InputError&) {
+    return;
+  }
+  tilerail::measurements_from_json(tilerail::to_json(*read), "again.json");
+}
+
 }  // namespace
 
 /// The first byte chooses the tool.
@@ -42,5 +54,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] == 's') check([&] { return import_nvidia_smi(text, "fuzz", gpu, {}); });
   if (data[0] == 'n') check([&] { return import_nccl_xml(text, "fuzz", gpu, {}); });
   if (data[0] == 'b') check([&] { return import_nvbandwidth(text, "fuzz", gpu); });
+  if (data[0] == 'm') check_measurements(text);
   return 0;
 }
