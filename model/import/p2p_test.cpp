@@ -20,7 +20,7 @@
 namespace tilerail {
 namespace {
 
-using assumptions::host_latency, assumptions::most_gpus;
+using assumptions::most_gpus;
 const std::string measured = "p2pBandwidthLatencyTest", assumed = "assumed";
 
 /// The matrices of a text by their titles: a line that ends in "Matrix" or in "Matrix (UNIT)", a row "D\D 0 1 ..." of

@@ -41,7 +41,7 @@ TEST(Xml, ElementsHaveTheirLinesAndAttributes) {
   EXPECT_EQ(attribute(a, "z"), "");
   EXPECT_EQ(a.count("b"), 1u);
   EXPECT_EQ(a.count("b.c"), 1u);
-  EXPECT_EQ(place_of(a.back().second, "n.xml"), "n.xml:7: ");
+  EXPECT_EQ(place_of(a.back().second, "n.xml"), "n.xml:6: ");
 }
 
 TEST(Xml, AttributesMayHoldMarkup) {
