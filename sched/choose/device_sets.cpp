@@ -105,8 +105,15 @@ DeviceSets growing_sets(const Question& q) {
     sets.push_back(chosen);
     least = std::min(least, time(chosen).first);
   }
+  constexpr std::size_t few = 6;
+  for (const MemoryId device : q.devices) {
+    std::vector<MemoryId> others{q.devices.begin(), q.devices.end()};
+    std::erase(others, device);
+    if (q.devices.size() <= few && others.size() > 1 && std::ranges::find(sets, others) == sets.end())
+      sets.push_back(std::move(others));
+  }
   std::erase_if(sets, [&](const std::vector<MemoryId>& set) { return time(set).first > hopeless * least; });
-  std::ranges::reverse(sets);
+  std::ranges::stable_sort(sets, std::greater{}, &std::vector<MemoryId>::size);
   return sets;
 }
 

@@ -18,7 +18,8 @@ Seconds kernels_alone(const Question& question, std::span<const MemoryId> device
 
 /// Sets of 1, 2, 3, ... of the devices, each with one GPU more than the set before it: the GPU with which kernels and
 /// copies together are bounded by the least time. So they leave out slow GPUs and those behind a link that others
-/// share. Left out are sets of which that time is more than 10 % above the least one. Empty for more than 16 devices.
+/// share. Of up to 6 devices, all of them but one as well. Left out are sets of which that time is more than 10 % above
+/// the least one. Empty for more than 16 devices.
 DeviceSets growing_sets(const Question& question);
 
 /// Of the islands of each size, the first of those that hold the most matrices. Among very many GPUs none is looked

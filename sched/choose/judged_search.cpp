@@ -87,8 +87,9 @@ class Search final : public JudgedSearch {
       for (const TileRows rows : {TileRows::side, TileRows::all})
         for (const TileDepth depth : {TileDepth::side, TileDepth::growing, TileDepth::columns, TileDepth::all})
           ops_of_[{rows, depth, k_split}] = ops_for(question_, tiles_, rows, depth, k_split);
-    return [this](std::size_t way) -> const std::vector<std::int64_t>& {
-      return ops_of_.at({ways_[way].tile_rows, ways_[way].tile_depth, ways_[way].k_split});
+    return [this, shapes = may_shape(question_)](std::size_t way) -> const std::vector<std::int64_t>& {
+      const auto [rows, depth] = shapes ? shape_of(way) : Shape{TileRows::side, TileDepth::side};
+      return ops_of_.at({rows, depth, ways_[way].k_split});
     };
   }
 

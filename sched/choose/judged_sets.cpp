@@ -110,23 +110,42 @@ class SetsSearch {
 
   void begin_searches() {
     for (Begun& set : begun_) {
-      if (set.search || set.estimated > hopeless * least_) continue;
+      if (set.search || set.estimated > hopeless * least_estimated(*set.policies)) continue;
       set.search = judged_search(question_.on(set.devices).by(set.policies->varied), judge_, set.start);
       set.search->begin();
       set.begun_with = set.seconds();
     }
   }
 
-  /// The search that is ahead, those that are nearly as far, and those on all GPUs, which may catch up.
+  double least_estimated(const Policies& policies) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Begun& set : begun_)
+      if (set.policies == &policies) least = std::min(least, set.estimated);
+    return least;
+  }
+
+  /// With direct copies and with staged ones, the search that is ahead and those that may catch up. Among many GPUs
+  /// there are too many sets for that: only those that are as far, or on all GPUs.
   void finish_best() {
-    constexpr double near = 1.01, catches_up = 1.1;
+    constexpr double same = 1.01, catches_up = 1.1, other_copies = 1.5;
+    constexpr std::size_t few = 6;
     const double least = fastest().seconds();
-    for (Begun& set : begun_) {
-      const bool all = set.devices.size() == question_.devices.size();
-      if (set.finished || set.seconds() > (all ? catches_up : near) * least || has_twin(set)) continue;
-      set.search->finish();
-      set.finished = true;
+    for (const Policies& policies : policies_) {
+      double ahead = std::numeric_limits<double>::infinity();
+      for (const Begun& set : begun_)
+        if (set.policies == &policies) ahead = std::min(ahead, set.seconds());
+      if (ahead > other_copies * least) continue;
+      for (Begun& set : begun_) {
+        const bool may_catch_up = question_.devices.size() <= few || set.devices.size() == question_.devices.size();
+        if (set.policies == &policies && set.seconds() <= (may_catch_up ? catches_up : same) * ahead) finish(set);
+      }
     }
+  }
+
+  void finish(Begun& set) {
+    if (set.finished || has_twin(set)) return;
+    set.search->finish();
+    set.finished = true;
   }
 
   /// Whether the search on as many other GPUs has come as far, to the digit: they are alike.

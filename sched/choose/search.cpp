@@ -286,13 +286,15 @@ std::vector<Policy> other_policies(const Question& q, const Policy& straight, Co
   if (copies == Copies::any && staging_may_help(q)) {
     others.push_back(straight);
     others.back().peer_copies = PeerCopies::staged;
+    others.back().device_choice = DeviceChoice::all;
   }
   if (q.policy.relays && !overrides(q.policy, "routing") && relays_help(q.problem, q.resources, q.devices))
     others.push_back(with_relays(straight));
-  const bool splits = q.policy.ways == Ways::search && !overrides(q.policy, "k-split") && q.devices.size() > 1;
-  if (splits && straight.k_split == 1 && sums_are_small(q)) {
+  const bool varies = q.policy.ways == Ways::search && q.policy.judge_ops > 0 && !overrides(q.policy, "k-split");
+  if (varies && q.devices.size() > 1 && straight.k_split == 1 && sums_are_small(q)) {
     others.push_back(straight);
     others.back().k_split = one_part_a_gpu;
+    others.back().device_choice = DeviceChoice::all;
   }
   return others;
 }

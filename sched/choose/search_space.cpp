@@ -22,6 +22,13 @@ DeviceSets sets_for(const Question& q) {
   for (std::size_t count = all.size() / 2; count > 0; count /= 2)
     for (auto& set : device_subsets(q.problem, all, count)) add(std::move(set));
   for (auto& set : growing_sets(q)) add(std::move(set));
+  constexpr std::size_t few = 4;
+  for (std::size_t bits = 1; all.size() <= few && bits < std::size_t{1} << all.size(); ++bits) {
+    std::vector<MemoryId> some;
+    for (std::size_t d = 0; d < all.size(); ++d)
+      if (bits >> d & 1) some.push_back(all[d]);
+    add(std::move(some));
+  }
   for (auto& island : islands_with_matrices(q)) add(std::move(island));
   for (auto& set : supplied_sets(q)) add(std::move(set));
   return sets;
@@ -44,7 +51,7 @@ std::vector<std::int64_t> tiles_for(const Question& q, const Plan& start) {
 
 bool staging_may_help(const Question& q) {
   constexpr std::size_t most_devices = 64;
-  const bool open = q.policy.ways == Ways::search && !overrides(q.policy, "peer-copies");
+  const bool open = q.policy.ways == Ways::search && q.policy.judge_ops > 0 && !overrides(q.policy, "peer-copies");
   if (!open || q.policy.peer_copies != PeerCopies::direct || q.devices.size() > most_devices) return false;
   std::vector<MemoryId> ends{q.devices.begin(), q.devices.end()};
   for (const MemoryId home : {q.problem.place_a, q.problem.place_b, q.problem.place_c})

@@ -1,12 +1,10 @@
 // Products with one or two thin sides: GPUs share out the long one, in long tiles.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <ostream>
 #include <string>
 
 #include "cost/bound.hpp"
-#include "sched/gemm/tile_scheduler.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/shipped.hpp"
 #include "tests/support/simulated.hpp"
@@ -59,31 +57,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(Thin{"hgx-h200", 1, 1, 1000 * million}, Thin{"pcie-tree-8", 4, 4, 200 * million},
                       Thin{"hgx-h200", 1, 1, 1000 * million, DType::f64, Routine::gemv},
                       Thin{"hgx-h200", 1, 1, 1000 * million, DType::f64, Routine::gemv, Trans::yes},
-                      Thin{"pcie-tree-8", 1, 8, 500 * million}, Thin{"karolina-hgx-a100", 2, 2, 1000 * million},
+                      Thin{"pcie-tree-8", 1, 8, 500 * million}, Thin{"karolina-hgx-a100", 16, 16, 100 * million},
                       Thin{"hgx-h200-1", 16, 16, 100 * million}, Thin{"summit-node", 300 * million, 1, 1},
-                      Thin{"hgx-h200", 3, 100 * million, 1, DType::f32},
-                      Thin{"karolina-hgx-a100", 100 * million, 4, 4, DType::f32},
-                      Thin{"hgx-h200", 100 * million, 1, 3, DType::f64, Routine::gemv}));
-
-TEST(LargestTile, IsAsLongAsItsThinSidesLeaveRoomFor) {
-  const Topology machine = shipped("hgx-h200-1");
-  const Resources resources{machine};
-  const Policy policy = preset("tilerail");
-  const auto largest = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
-    GemmProblem p;
-    p.m = m, p.n = n, p.k = k;
-    p = checked(p);
-    return TileScheduler{Question{p, p, machine, resources, machine.gpus(), policy}}.largest_tile();
-  };
-  const double bytes = machine.memory(machine.gpus()[0]).capacity->value * policy.memory_fraction;
-  const auto fits = [&](double elements) { return 12 * 8 * elements <= bytes; };
-  const auto long_one = static_cast<double>(largest(8, 8, std::int64_t{1} << 38));
-  EXPECT_TRUE(fits(8 * long_one));
-  EXPECT_FALSE(fits(8 * (long_one + 64)));
-  const auto square = static_cast<double>(largest(1 << 20, 1 << 20, 1 << 20));
-  EXPECT_TRUE(fits(square * square));
-  EXPECT_FALSE(fits((square + 64) * (square + 64)));
-}
+                      Thin{"pcie-tree-8", 3, 100 * million, 1},
+                      Thin{"karolina-hgx-a100", 100 * million, 4, 4, DType::f32}));
 
 }  // namespace
 }  // namespace tilerail::testing
