@@ -191,6 +191,7 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
   }
   summary.makespan_s = timeline.makespan();
   summary.bound = lower_bound(plan, topology);
+  summary.sustained_bound = sustained_bound(plan, topology, summary.bound);
   summary.plan_s = times.plan_s;
   summary.execute_s = times.execute_s;
   summary.tflops = share(flops_of(plan).value, summary.makespan_s) / 1e12;

@@ -80,7 +80,8 @@ struct Summary {
   GemmProblem problem;
   std::vector<std::string> place;  // memories of A, B, C
   double makespan_s = 0, plan_s = 0, execute_s = 0;
-  Bound bound;        // of the makespan of any plan on the GPUs that were given
+  Bound bound;                             // of the makespan of any plan on the GPUs that were given
+  std::optional<Seconds> sustained_bound;  // of plans whose GPUs compute all the time, where it is higher
   double tflops = 0;  // flop / makespan / 1e12, of the kernels that multiply or, without any, add; 0 in no time
   std::int64_t ops = 0;
   double bytes_moved = 0;                              // between different memories, the sum of the next three

@@ -152,7 +152,12 @@ std::string saturated_text(const Summary& summary) {
 std::string bound_text(const Summary& summary) {
   const double bound = summary.bound.time.value;
   if (bound == 0) return "0 s";
-  return fmt::format("{} ({}), {:.2f} x", seconds_text(bound), summary.bound.binding, summary.makespan_s / bound);
+  std::string text =
+      fmt::format("{} ({}), {:.2f} x", seconds_text(bound), summary.bound.binding, summary.makespan_s / bound);
+  if (summary.sustained_bound)
+    text += fmt::format("; {} at sustained rates, {:.2f} x", seconds_text(summary.sustained_bound->value),
+                        summary.makespan_s / summary.sustained_bound->value);
+  return text;
 }
 
 Json interval_json(const PredictedInterval& interval) {
@@ -238,6 +243,7 @@ std::string to_json(const Summary& summary) {
                {"bytes_in", summary.bytes_in},
                {"bytes_out", summary.bytes_out},
                {"bytes_peer", summary.bytes_peer}};
+  if (summary.sustained_bound) json["bound_sustained_s"] = summary.sustained_bound->value;
   if (const auto& interval = metadata.interval) json["interval"] = interval_json(*interval);
   if (summary.graph) json["graph"] = *summary.graph;
   if (!summary.library.empty()) json["emulated"] = summary.library;
