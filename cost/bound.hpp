@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -12,23 +13,28 @@ namespace tilerail {
 /// A time that no plan of a problem can be faster than, whatever its policy, and what keeps it there.
 struct Bound {
   Seconds time{0};
-  std::string binding;  // "kernels of gpu0 to gpu7", "link host->plx0", "group host memory"
+  std::string binding;   // "kernels of gpu0 to gpu7", "link host->plx0", "group host memory"
+  bool is_exact = true;  // whether all cuts were looked for, as among few devices; else it holds, but may be too low
 };
 
-/// Whether copies between GPUs may be staged on hosts, as those of peer-copies=staged are.
-enum class Staging { none, on_hosts };
-Staging staging_of(const Plan& plan, const Topology& topology);
+/// How fast kernels are that load slows: as fast as the machine's description allows at any time, or as they are in the
+/// long run on a device that computes all the time. Only the first bounds every plan.
+enum class Pace { peak, sustained };
 
 /// Whether devices may hold all of A and B from an earlier call, as those of warm=on do.
 enum class Caches { empty, warm };
 
 /// Of a problem as `checked` returns it, on these devices. One linear program over the devices' shares of the
-/// multiplications, what each has to get for its share, and the ways that these bytes take. docs/model.md#bound
+/// multiplications, what each has to get for its share, and the links that these bytes cross. docs/model.md#bound
 /// Throws InputError when a device has no times for the data type.
 Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
-                  Staging staging = Staging::none, Caches caches = Caches::empty);
+                  Caches caches = Caches::empty, Pace pace = Pace::peak);
 
-/// Of a plan's problem, on the devices that it was asked for, and with its stages and caches.
+/// Of a plan's problem, on the devices that it was asked for, and with its caches.
 Bound lower_bound(const Plan& plan, const Topology& topology);
+
+/// The same at the pace of devices that compute all the time: no plan whose devices do so is faster. Absent where load
+/// slows no kernels of it, or the bound is not higher for that.
+std::optional<Seconds> sustained_bound(const Plan& plan, const Topology& topology, const Bound& bound);
 
 }  // namespace tilerail

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cost/bound.hpp"
+#include "cost/bound_graph.hpp"
 #include "cost/linear_program.hpp"
 #include "model/kernels/kernel_limits.hpp"
 #include "model/machine/topology.hpp"
@@ -19,24 +20,28 @@
 namespace tilerail {
 
 /// The linear program of lower_bound for a makespan T: what share of T do the resources need at least? T is possible
-/// only if that is <= 1. The unit of bytes is the largest matrix, that of time its way over the fastest link, so that
-/// coefficients are near 1. docs/model.md#bound
+/// only if that is <= 1. Elements are counted as shares of their matrix, bytes in units of the largest matrix, time in
+/// those of its way over the fastest link, so that coefficients are near 1. docs/model.md#bound
 class BoundProgram {
  public:
   /// `problem` is not empty and multiplies something or scales C.
-  BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, Staging staging,
-               Caches caches);
+  BoundProgram(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices, Caches caches,
+               Pace pace);
 
-  /// A share of T, in seconds, that is needed at least. T is impossible where it is above 1.
+  /// A share of T, in seconds, that is needed at least. T is impossible where it is above 1. It is the least of the
+  /// program, or any need above 1.
   double needed(double seconds);
 
   /// What the largest part of the last T that was `needed` goes to: a kind of resources and the first of them, or
   /// "latency", that of the first copies and the last ones and the shortest kernels.
   std::string binding() const;
 
+  /// Whether the last T that was `needed` had a need above 1, or all cuts: else its need may be above 1, too.
+  bool is_exact() const { return exact_; }
+
  private:
   using Terms = std::vector<LinearProgram::Term>;
-  enum Matrix : std::size_t { a, b, c };
+  enum Matrix : std::size_t { a, b, c, old };  // old: C before the product, where it is read and has to come
   struct Resource {
     std::size_t row;
     std::string_view kind;  // "kernels", "link" ...
@@ -45,96 +50,103 @@ class BoundProgram {
     bool multiplies = false;                 // it may slow down under load
   };
   struct Device {
+    std::size_t node;
     std::size_t share;                 // of the multiplications
     bool computes;                     // it is known how fast
     KernelLimits limits;               // of its kernels, where it does
     double idle;                       // of T, before its kernels and after them
     double all;                        // time of all multiplications with no load
-    std::array<std::size_t, 3> holds;  // of A, B and C, that its share touches
-    std::vector<std::size_t> reuse;    // rows of `set_reuse`
+    std::array<std::size_t, 4> holds;  // of A, B and C, that its share touches; of old C, that it reads
   };
-  /// Devices that reach each other faster than others: what they touch together, and the rows of `set_reuse`.
-  struct Island {
+  /// Some of the devices, and the rows that say what their share of the multiplications touches.
+  struct Region {
     std::vector<std::size_t> devices;
-    std::array<std::size_t, 3> touches;
-    std::vector<std::size_t> reuse;
+    std::vector<std::size_t> rows = {};
   };
-  /// A matrix, or part of it, from a memory to another.
-  struct Move {
-    MemoryId src, dst;
-    std::size_t variable;
-  };
-  /// What of a matrix is copied from a memory to another, or between one device and any others.
-  struct Flow {
-    std::size_t variable;
-    int parts = 1;  // equal ones, of its bytes
-    std::vector<Topology::LinkUse> links = {};
-    std::vector<Topology::GroupUse> groups = {};
-    std::optional<std::pair<MemoryId, int>> engine = {};  // of this memory, in a role: 0 h2d, 1 d2h, 2 peer
-    Rate fastest{0};                                      // of one copy, where it has an engine
-    double most = 0;                                      // of the variable
+  /// The part of a matrix that is at one node, and how many of its elements cross each link.
+  struct Part {
+    Matrix matrix;
+    std::size_t home;
+    double size;                     // of its matrix
+    std::vector<std::size_t> flow;   // by link of the graph
+    std::vector<std::size_t> holds;  // by device: what that has of this part, where parts differ; else empty
   };
 
-  bool is_device(MemoryId memory) const { return std::ranges::find(devices_, memory) != devices_.end(); }
-  std::size_t number_of(MemoryId memory) const {
-    return static_cast<std::size_t>(std::ranges::find(devices_, memory) - devices_.begin());
-  }
-
+  // What devices do and touch.
   Device device_of(MemoryId memory) const;
+  void set_idle();
+  double latency(MemoryId place, std::size_t node, bool back);
   void add_shares();
-  std::vector<std::size_t> add_reuse(const std::array<std::size_t, 3>& touches,
-                                     const std::vector<std::size_t>& devices);
+  void add_regions();
+  double most(const Region& region) const;
   void set_reuse();
-  void set_reuse(double share, const std::array<std::size_t, 3>& touches, const std::vector<std::size_t>& rows,
-                 const std::vector<std::size_t>& devices);
-  /// Variables of flows: from a memory to another; from other devices to this one; from this one to others.
-  std::size_t flow(MemoryId src, MemoryId dst, Matrix of, double most);
-  std::size_t flow_between_any(MemoryId device, bool into, Matrix of);
-  bool has_every_pair() const { return devices_.size() <= most_with_every_pair; }
-  std::vector<MemoryId> stages(MemoryId home) const;
-  void add_stage(Matrix matrix, MemoryId home, MemoryId host, std::vector<Terms>& into,
-                 std::vector<std::vector<std::pair<std::size_t, std::size_t>>>& passed, Terms& leaves);
-  void add_inputs(Matrix matrix, MemoryId home, const std::vector<MatrixBlock>& blocks);
-  void add_c();
-  double size_of(const MatrixBlock& block) const;
-  void add_islands();
+  /// What a region touches of a matrix, at most: a sum of terms, or, where there are none, all of it.
+  struct Touched {
+    double value = 1;
+    Terms terms = {};
+  };
+  bool add_reuse(Region& region, const std::array<Touched, 3>& touched);
 
+  // What is copied.
+  void add_parts(Matrix matrix, MemoryId place, const std::vector<MatrixBlock>& blocks);
+  void add_flows(Part& part);
+  double most(const Part& part) const;
+  double sum(const Terms& terms) const;
+  std::optional<std::size_t> device_at(std::size_t node) const;
+  Terms held(const Part& part, std::size_t device, double factor) const;
+  Terms comes(const Part& part, std::size_t node, double factor) const;
+  void add_inputs(const Part& part);
+  void add_results(const Part& part);
+  void add_old(const Part& part);
+
+  // What must cross between nodes: docs/model.md#bound, "Cuts".
+  using Flows = std::vector<std::vector<double>>;  // of the last solution: by part and link
+  Flows flows() const;
+  Touched crossing(std::size_t part, const Flows& flows, std::span<const std::size_t> devices) const;
+  Touched reached(Matrix matrix, const Flows& flows, std::span<const std::size_t> devices) const;
+  bool add_cuts();
+  bool add_cuts(std::size_t part, const Flows& flows);
+  bool add_use(std::size_t part, const Flows& flows);
+
+  // What the machine can do.
   Resource& add_resource(std::string_view kind, std::string name, Terms busy);
   double available(const Resource& resource) const;
   double work(const Device& device) const;
   double explained(const Resource& resource) const;
   double time_by(Rate rate) const { return unit_bytes_ / rate.value / unit_seconds_; }
   void add_compute();
-  double idle(MemoryId device) const;
-  double way(MemoryId src, MemoryId dst) const;
-  double first_way(MemoryId home, MemoryId dst) const;
-  double last_way(MemoryId src, MemoryId home) const;
-  Rate fastest(MemoryId src, MemoryId dst) const;
+  std::size_t added(std::size_t device);
   void add_links();
+  Terms carried(std::size_t link, double factor) const;
   void add_groups();
+  std::vector<double> counted_once(const CapacityGroup& group) const;
   void add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity, Rate both, std::array<Terms, 2> sides);
   void add_engines();
+  enum Role : std::size_t { h2d, d2h, peer, between_hosts };
+  std::optional<std::pair<Rate, int>> engine(MemoryId memory, Role role) const;
+  bool may_carry(const BoundGraph::Link& link, Role role) const;
+  void add_roles(const Part& part, std::array<std::vector<Terms>, 4>& carries);
 
-  static constexpr std::size_t most_with_every_pair = 16;
-  static constexpr std::array shapes{0.25, 0.5, 1.0, 2.0, 4.0};  // of a device's part of C: rows over columns, roots
-
-  static constexpr std::array island_sides{0.25, 0.5, 1.0};  // of what an island touches of A, and of B
+  static constexpr std::size_t most_with_cuts = 16;  // devices, for each of which cuts are looked for
+  static constexpr double precise = 1e-7;            // to which a solution keeps to cuts, in shares of a matrix
 
   const GemmProblem& problem_;
   const Topology& topology_;
   std::span<const MemoryId> devices_;
-  Staging staging_;
-  bool inputs_come_;  // A and B, where they are not there
+  Pace pace_;
+  bool inputs_come_;                // A and B, where they are not there
+  std::vector<MemoryId> memories_;  // that take part
+  BoundGraph graph_;
   LinearProgram program_;
   std::size_t need_;  // the variable: the share of T
-  bool product_ = false;
+  bool product_ = false, exact_ = true;
   double unit_bytes_ = 1, unit_seconds_ = 1;
-  std::array<double, 3> size_{};  // of A, B, C
+  std::array<double, 4> size_{};  // of A, B, C, old C
   std::vector<Device> device_;
-  double time_ = 0, share_ = 0;  // T, and what of it is needed
-  std::vector<Island> islands_;
-  std::vector<Flow> flows_;
-  std::array<std::vector<Move>, 3> moves_;  // by matrix; all of them where every pair has its own
+  std::map<std::pair<MemoryId, bool>, std::vector<double>> latencies_;  // by node: from a memory, or to it
+  double time_ = 0, share_ = 0;                                         // T, and what of it is needed
+  std::vector<Region> regions_;                                         // the first are single devices
+  std::vector<Part> parts_;
   std::vector<Resource> resources_;
 };
 

@@ -14,7 +14,7 @@ using Term = LinearProgram::Term;
 constexpr double unlimited = LinearProgram::infinity;
 
 /// Of any number of copies.
-std::optional<Rate> most(const std::optional<CapacityCurve>& curve) {
+std::optional<Rate> highest(const std::optional<CapacityCurve>& curve) {
   if (!curve) return std::nullopt;
   Rate rate{0};
   for (const CapacityCurve::Point& point : curve->points) rate = std::max(rate, point.rate);
@@ -29,7 +29,8 @@ BoundProgram::Resource& BoundProgram::add_resource(std::string_view kind, std::s
   return resources_.emplace_back(Resource{program_.add_row(-unlimited, 0, busy), kind, std::move(name)});
 }
 
-/// What multiplies reads A and B once, and writes C or adds to it. The other kernels read and write what they name.
+/// What multiplies reads A and B once, writes C, and reads the old C and the sums of others that it adds to its own.
+/// The other kernels read and write what they name.
 void BoundProgram::add_compute() {
   for (std::size_t d = 0; d < devices_.size(); ++d) {
     const Device& device = device_[d];
@@ -40,91 +41,102 @@ void BoundProgram::add_compute() {
     }
     if (!device.computes || !device.limits.memory) continue;
     const double time = time_by(*device.limits.memory);
-    const Terms traffic{
-        {device.holds[a], time}, {device.holds[b], time}, {device.holds[c], (problem_.beta != 0 ? 2 : 1) * time}};
+    Terms traffic;
+    for (const Matrix matrix : {a, b, c}) traffic.push_back({device.holds[matrix], size_[matrix] * time});
+    if (product_ && problem_.has_b()) {
+      traffic.push_back({added(d), size_[c] * time});
+      if (problem_.beta != 0) traffic.push_back({device.holds[old], size_[c] * time});
+    } else if (problem_.beta != 0) {
+      traffic.back().second *= 2;
+    }
     add_resource("memory", "memory of " + name, traffic).device = d;
   }
 }
 
-/// No kernel starts before some of what it reads is there, and C leaves after it. A product may be added to C later.
-double BoundProgram::idle(MemoryId device) const {
-  double first = 0;
-  if (inputs_come_) first = first_way(problem_.place_a, device);
-  if (inputs_come_ && problem_.has_b()) first = std::max(first, first_way(problem_.place_b, device));
-  if (!(product_ && problem_.has_b()) && problem_.beta != 0)
-    first = std::max(first, first_way(problem_.place_c, device));
-  return first + last_way(device, problem_.place_c);
-}
-
-/// The least latency between two memories: of the route, or of a first hop and a last one over others.
-double BoundProgram::way(MemoryId src, MemoryId dst) const {
-  if (src == dst) return 0;
-  double straight = unlimited, first = unlimited, last = unlimited;
-  const auto latency = [&](MemoryId from, MemoryId to) {
-    return from != to && topology_.has_route(from, to) ? topology_.latency(from, to).value : unlimited;
-  };
-  for (std::size_t i = 0; i < topology_.sources(); ++i) {
-    const MemoryId other{i};
-    if (other == dst) straight = latency(src, dst);
-    first = std::min(first, latency(src, other)), last = std::min(last, latency(other, dst));
+/// Elements of sums of other devices that one adds to its own: what came and what it has, less what leaves or stays.
+std::size_t BoundProgram::added(std::size_t device) {
+  Terms terms{{program_.add_variable(0, 2 * static_cast<double>(devices_.size())), 1}};
+  double stays = 0;
+  for (const Part& part : parts_) {
+    if (part.matrix != c) continue;
+    const std::size_t node = device_[device].node;
+    for (const auto& term : comes(part, node, -1)) terms.push_back(term);
+    for (const auto& term : held(part, device, -1)) terms.push_back(term);
+    if (part.home == node) stays = part.size;
   }
-  const double least = std::min(straight, first + last);
-  return least == unlimited ? 0 : least;
+  if (terms.size() > 1) program_.add_row(-stays, unlimited, terms);
+  return terms.front().first;
 }
 
-/// From the nearest block of a matrix, and to the nearest.
-double BoundProgram::first_way(MemoryId home, MemoryId dst) const {
-  double least = unlimited;
-  for (const MemoryId& memory : homes_of(home, topology_)) least = std::min(least, way(memory, dst));
-  return least;
-}
-
-double BoundProgram::last_way(MemoryId src, MemoryId home) const {
-  double least = unlimited;
-  for (const MemoryId& memory : homes_of(home, topology_)) least = std::min(least, way(src, memory));
-  return least;
+/// In units of bytes.
+BoundProgram::Terms BoundProgram::carried(std::size_t link, double factor) const {
+  Terms terms;
+  for (const Part& part : parts_) terms.push_back({part.flow[link], factor * size_[part.matrix]});
+  return terms;
 }
 
 void BoundProgram::add_links() {
-  std::vector<Terms> on(topology_.links().size());
-  for (const Flow& flow : flows_)
-    for (const auto& [link, parts] : flow.links)
-      on[link.index()].push_back({flow.variable, time_by(topology_.link(link).bandwidth * flow.parts / parts)});
-  for (std::size_t l = 0; l < on.size(); ++l)
-    if (!on[l].empty()) add_resource("link", "link " + topology_.links()[l].name, std::move(on[l]));
+  for (std::size_t l = 0; l < graph_.links().size() && !parts_.empty(); ++l) {
+    const Link& link = topology_.link(graph_.links()[l].id);
+    add_resource("link", "link " + link.name, carried(l, time_by(link.bandwidth)));
+  }
+}
+
+/// A copy loads a group once, however many of its links it crosses. So each link counts by what share of these it is at
+/// least: by graph link, 0 where it is not of the group.
+std::vector<double> BoundProgram::counted_once(const CapacityGroup& group) const {
+  const std::vector<BoundGraph::Link>& links = graph_.links();
+  std::vector<std::size_t> of_group;
+  for (std::size_t l = 0; l < links.size(); ++l)
+    for (const auto* side : {&group.forward, &group.backward})
+      if (std::ranges::find(*side, links[l].id) != side->end()) of_group.push_back(l);
+  std::vector<double> weight(links.size(), 0);
+  for (const std::size_t l : of_group) {
+    std::size_t between = 1;  // links from one switch to another; of those of memories a way has the first and the last
+    bool first = false, last = false;
+    for (const std::size_t other : of_group) {
+      if (!graph_.in_one_way(l, other) && !graph_.in_one_way(other, l)) continue;
+      if (!graph_.is_switch(links[other].from))
+        first = true;
+      else if (!graph_.is_switch(links[other].to))
+        last = true;
+      else
+        ++between;
+    }
+    weight[l] = 1.0 / static_cast<double>(between + (first ? 1 : 0) + (last ? 1 : 0));
+  }
+  return weight;
 }
 
 /// Time is shared out between one side of a group, the other, and both at once.
 void BoundProgram::add_groups() {
-  std::vector<Terms> all(topology_.groups().size()), forward(all.size()), backward(all.size());
-  for (const Flow& flow : flows_)
-    for (const Topology::GroupUse& use : flow.groups) {
-      if (use.forward && use.backward) continue;  // loads both sides at once: left out
-      const double share = static_cast<double>(use.parts) / flow.parts;
-      all[use.group.index()].push_back({flow.variable, share});
-      (use.forward ? forward : backward)[use.group.index()].push_back({flow.variable, share});
+  for (const CapacityGroup& group : topology_.groups()) {
+    const std::optional<Rate> capacity = highest(group.capacity), both = highest(group.both_busy);
+    const std::vector<double> weight = counted_once(group);
+    std::array<Terms, 2> sides;
+    for (std::size_t l = 0; l < weight.size(); ++l) {
+      if (weight[l] == 0) continue;
+      const bool is_forward = std::ranges::find(group.forward, graph_.links()[l].id) != group.forward.end();
+      for (const Term& term : carried(l, weight[l])) sides[is_forward ? 0 : 1].push_back(term);
     }
-  for (std::size_t g = 0; g < all.size(); ++g) {
-    if (all[g].empty()) continue;
-    const CapacityGroup& group = topology_.groups()[g];
-    const std::optional<Rate> capacity = most(group.capacity), both = most(group.both_busy);
-    if (!both && !capacity) continue;
-    if (!both) {
-      for (Term& term : all[g]) term.second *= time_by(*capacity);
-      add_resource("group", "group " + group.name, all[g]);
-    } else {
-      add_two_ways(group, capacity, *both, {std::move(forward[g]), std::move(backward[g])});
+    if (both) {
+      add_two_ways(group, capacity, *both, std::move(sides));
+    } else if (capacity) {
+      Terms busy = std::move(sides[0]);
+      busy.insert(busy.end(), sides[1].begin(), sides[1].end());
+      for (Term& term : busy) term.second *= time_by(*capacity);
+      if (!busy.empty()) add_resource("group", "group " + group.name, busy);
     }
   }
 }
 
 void BoundProgram::add_two_ways(const CapacityGroup& group, std::optional<Rate> capacity, Rate both,
                                 std::array<Terms, 2> sides) {
+  if (sides[0].empty() && sides[1].empty()) return;
   Terms busy, together;
   double bytes = 0;
-  for (const Flow& flow : flows_)
-    for (const Topology::GroupUse& use : flow.groups)
-      if (&topology_.group(use.group) == &group) bytes += flow.most * use.parts / flow.parts;
+  for (const Part& part : parts_)
+    bytes += most(part) * size_[part.matrix] * static_cast<double>(group.forward.size() + group.backward.size());
   const std::size_t both_time = program_.add_variable(0, bytes * time_by(both));
   busy.push_back({both_time, 1}), together.push_back({both_time, -1 / time_by(both)});
   for (std::size_t side = 0; side < 2; ++side) {
@@ -143,42 +155,89 @@ void BoundProgram::add_two_ways(const CapacityGroup& group, std::optional<Rate> 
   add_resource("group", "group " + group.name, busy);
 }
 
-/// The most that a copy gets, whatever else runs: copies on a group may be faster the more there are, and those of one
-/// side while there are some of the other.
-Rate BoundProgram::fastest(MemoryId src, MemoryId dst) const {
-  const int parts = topology_.parts(src, dst);
-  Rate rate{unlimited};
-  for (const auto& [link, crossing] : topology_.links_on(src, dst)) {
-    const Link& l = topology_.link(link);
-    rate = std::min(rate, std::min(l.bandwidth, l.per_flow.value_or(l.bandwidth)) * parts / crossing);
+/// How many copies of a role a memory has at a time, and the most that one of them gets, whatever else runs. Absent
+/// where the links of the memory let no more pass anyway.
+std::optional<std::pair<Rate, int>> BoundProgram::engine(MemoryId memory, Role role) const {
+  const Engines& engines = topology_.memory(memory).engines;
+  const std::optional<int> count = std::array{engines.h2d, engines.d2h, engines.peer}[role];
+  if (!count) return std::nullopt;
+  const std::size_t node = topology_.memory(memory).node.index();
+  Rate links{0}, copy{0};
+  for (const std::size_t l : role == h2d ? graph_.into(node) : graph_.out_of(node))
+    links += topology_.link(graph_.links()[l].id).bandwidth;
+  std::vector<std::size_t> hosts;
+  for (const MemoryId host : topology_.hosts()) hosts.push_back(topology_.memory(host).node.index());
+  const auto fastest = [&](std::span<const std::size_t> from, std::span<const std::size_t> to) {
+    copy = std::max(copy, Rate{graph_.copy_rate(from, to)});
+  };
+  if (role != peer) {  // of a matrix in several hosts a copy has parts to all of them
+    role == h2d ? fastest(hosts, std::array{node}) : fastest(std::array{node}, hosts);
+  } else {
+    constexpr std::size_t few = 16;
+    std::vector<std::size_t> others;
+    for (const MemoryId other : memories_)
+      if (other != memory && topology_.is_gpu(other)) others.push_back(topology_.memory(other).node.index());
+    if (others.size() > few)
+      fastest(std::array{node}, others);
+    else
+      for (const std::size_t other : others) fastest(std::array{node}, std::array{other});
   }
-  for (const Topology::GroupUse& use : topology_.groups_on(src, dst)) {
-    const CapacityGroup& group = topology_.group(use.group);
-    std::optional<Rate> bound = most(group.capacity);
-    const std::optional<Rate> both = most(group.both_busy);
-    if (both && use.forward > 0 && use.backward > 0)
-      bound = both;
-    else if (both && bound && !group.backward.empty())
-      bound = std::max(*bound, *both);
-    if (bound) rate = std::min(rate, *bound * parts / use.parts);
-  }
-  return rate;
+  if (copy == Rate{0} || copy * *count >= links) return std::nullopt;  // it copies nothing, or is no limit
+  return std::pair{copy, *count};
 }
 
 /// An engine has one copy at a time.
 void BoundProgram::add_engines() {
-  std::map<std::pair<MemoryId, int>, Terms> of;
-  for (const Flow& flow : flows_)
-    if (flow.engine) of[*flow.engine].push_back({flow.variable, time_by(flow.fastest)});
-  for (auto& [engine, busy] : of) {
-    const Engines& engines = topology_.memory(engine.first).engines;
-    const std::optional<int> count = std::array{engines.h2d, engines.d2h, engines.peer}[engine.second];
-    if (!count) continue;
-    for (Term& term : busy) term.second /= *count;
+  std::map<std::pair<MemoryId, Role>, std::pair<Rate, int>> engines;
+  for (const MemoryId memory : memories_)
+    for (const Role role : {h2d, d2h, peer})
+      if (topology_.is_gpu(memory))
+        if (const auto of_role = engine(memory, role)) engines.emplace(std::pair{memory, role}, *of_role);
+  if (engines.empty()) return;
+  std::array<std::vector<Terms>, 4> carries;  // by role and link
+  carries.fill(std::vector<Terms>(graph_.links().size()));
+  for (const Part& part : parts_) add_roles(part, carries);
+  for (const auto& [which, engine] : engines) {
+    const auto& [memory, role] = which;
+    const std::size_t node = topology_.memory(memory).node.index();
+    Terms busy;
+    for (const std::size_t l : role == h2d ? graph_.into(node) : graph_.out_of(node))
+      for (const auto& [flow, bytes] : carries[role][l])
+        busy.push_back({flow, bytes * time_by(engine.first) / engine.second});
     constexpr std::array names{"h2d", "d2h", "peer"};
-    add_resource("engines", fmt::format("{} engines of {}", names[engine.second], topology_.memory(engine.first).name),
-                 busy);
+    if (!busy.empty())
+      add_resource("engines", fmt::format("{} engines of {}", names[role], topology_.memory(memory).name), busy);
   }
+}
+
+/// A link between these kinds of nodes has copies of a role; switches have all.
+bool BoundProgram::may_carry(const BoundGraph::Link& link, Role role) const {
+  const auto is_of = [&](std::size_t node, bool host) {
+    return graph_.is_switch(node) || (topology_.description().nodes[node].kind == NodeKind::host) == host;
+  };
+  return is_of(link.from, role == h2d || role == between_hosts) && is_of(link.to, role == d2h || role == between_hosts);
+}
+
+/// What crosses a link is carried by copies of all roles together, and no switch turns one into the other.
+void BoundProgram::add_roles(const Part& part, std::array<std::vector<Terms>, 4>& carries) {
+  constexpr std::array roles{h2d, d2h, peer, between_hosts};
+  std::array<std::vector<Terms>, 4> comes;  // by role and node
+  comes.fill(std::vector<Terms>(graph_.nodes()));
+  for (std::size_t l = 0; l < graph_.links().size(); ++l) {
+    const BoundGraph::Link& link = graph_.links()[l];
+    Terms all{{part.flow[l], -1}};
+    for (const Role role : roles) {
+      if (!may_carry(link, role)) continue;
+      const std::size_t flow = program_.add_variable(0, most(part));
+      all.push_back({flow, 1});
+      carries[role][l].push_back({flow, size_[part.matrix]});
+      comes[role][link.to].push_back({flow, 1}), comes[role][link.from].push_back({flow, -1});
+    }
+    program_.add_row(0, 0, all);
+  }
+  for (std::size_t node = 0; node < graph_.nodes(); ++node)
+    for (const Role role : roles)
+      if (graph_.is_switch(node)) program_.add_row(0, 0, comes[role][node]);
 }
 
 }  // namespace tilerail

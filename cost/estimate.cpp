@@ -153,7 +153,9 @@ class Pass {
     if (!plan_.runtime.duplex) return strided;
     const bool staged = is_staged(plan_, op, topology_);
     const auto [known, is_new] = duplex_.try_emplace({q.src, q.dst, staged}, 1.0);
-    if (is_new) known->second = duplex_efficiency(topology_, q.src, q.dst, plan_.devices, staged);
+    if (is_new)
+      if (const auto rate = duplex_rate(topology_, q.src, q.dst, plan_.devices, staged))
+        known->second = *rate / topology_.pair_rate(q.src, q.dst);
     return std::min(strided, known->second);
   }
 

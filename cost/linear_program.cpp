@@ -10,7 +10,11 @@ struct LinearProgram::Solver {
   ClpSimplex clp;
 };
 
-LinearProgram::LinearProgram() : solver_{std::make_unique<Solver>()} { solver_->clp.setLogLevel(0); }
+LinearProgram::LinearProgram() : solver_{std::make_unique<Solver>()} {
+  constexpr double precise = 1e-9;
+  solver_->clp.setLogLevel(0);
+  solver_->clp.setPrimalTolerance(precise), solver_->clp.setDualTolerance(precise);
+}
 LinearProgram::~LinearProgram() = default;
 LinearProgram::LinearProgram(LinearProgram&&) noexcept = default;
 
@@ -76,6 +80,12 @@ double LinearProgram::proven() const {
   }
   return sum;
 }
+
+bool LinearProgram::is_solved() const {
+  return solver_->clp.isProvenOptimal() || solver_->clp.isProvenPrimalInfeasible();
+}
+
+double LinearProgram::value(std::size_t variable) const { return solver_->clp.primalColumnSolution()[variable]; }
 
 double LinearProgram::price(std::size_t row) const { return solver_->clp.dualRowSolution()[row]; }
 

@@ -29,6 +29,10 @@ class LinearProgram {
   /// A cost that no x keeps below, to the rounding of sums: the least, unless the solver is mistaken. Infinite where it
   /// proves that no x keeps to all rows, 0 where it finds nothing out. Starts from the solution before.
   double solve();
+  /// Whether the last `solve` found a least cost, or that there is none. Else what it returned may be too low.
+  bool is_solved() const;
+  /// Of a variable in the last solution.
+  double value(std::size_t variable) const;
   /// How much the least cost changes for a unit more of the row's bound, after `solve`.
   double price(std::size_t row) const;
 

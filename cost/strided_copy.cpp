@@ -40,15 +40,15 @@ bool is_staged(const Plan& plan, const Op& op, const Topology& topology) {
   return is_stage(plan.buffer(op.a.buffer), topology) || is_stage(plan.buffer(op.y.buffer), topology);
 }
 
-double duplex_efficiency(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices,
-                         bool staged) {
-  if (topology.is_host(src) == topology.is_host(dst) || !topology.has_route(dst, src)) return 1;
+std::optional<Rate> duplex_rate(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices,
+                                bool staged) {
+  if (topology.is_host(src) == topology.is_host(dst) || !topology.has_route(dst, src)) return std::nullopt;
   const MemoryId host = topology.is_host(src) ? src : dst, device = host == src ? dst : src;
   std::vector<std::pair<MemoryId, MemoryId>> flows{{src, dst}, {dst, src}};
   for (const MemoryId other : devices.first(staged ? 0 : devices.size()))
     if (other != device && topology.has_route(host, other) && topology.has_route(other, host))
       flows.emplace_back(host, other), flows.emplace_back(other, host);
-  return concurrent_rates(topology, flows)[0] / topology.pair_rate(src, dst);
+  return concurrent_rates(topology, flows)[0];
 }
 
 }  // namespace tilerail

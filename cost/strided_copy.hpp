@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "plan/plan.hpp"
@@ -25,10 +26,10 @@ bool is_stage(const Buffer& buffer, const Topology& topology);
 /// Whether one end of a copy is such a buffer.
 bool is_staged(const Plan& plan, const Op& op, const Topology& topology);
 
-/// Rate of a copy beside one the other way while all of these devices do the same with its host, relative to that of
-/// the pair alone; 1 unless exactly one end is a host. The other devices do nothing beside a staged copy: one thread
-/// makes these one after another. docs/model.md#libraries
-double duplex_efficiency(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices,
-                         bool staged);
+/// Rate of a copy beside one the other way while all of these devices do the same with its host; absent unless exactly
+/// one end is a host. It may be above the rate of the pair alone. The other devices do nothing beside a staged copy:
+/// one thread makes these one after another. docs/model.md#libraries
+std::optional<Rate> duplex_rate(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices,
+                                bool staged);
 
 }  // namespace tilerail

@@ -20,9 +20,9 @@ std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyShape shape, const 
     narrowest = std::min(narrowest, link.bandwidth * parts / use.parts);
     if (link.per_flow) cap = std::min(cap, *link.per_flow * parts / use.parts);
   }
-  double efficiency = strided_efficiency(topology, src, dst, shape.columns, shape.again, shape.company);
   if (plan.runtime.duplex)
-    efficiency = std::min(efficiency, duplex_efficiency(topology, src, dst, plan.devices, shape.staged));
+    cap = std::min(cap, duplex_rate(topology, src, dst, plan.devices, shape.staged).value_or(cap));
+  const double efficiency = strided_efficiency(topology, src, dst, shape.columns, shape.again, shape.company);
   if (efficiency < 1) cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);
   return cap < narrowest ? std::optional{cap} : std::nullopt;
 }

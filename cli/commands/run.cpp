@@ -121,13 +121,14 @@ int run_run(const RunOptions& options) {
   const RunTimes times{job.plan_s, result.timeline.makespan().value};
   Summary summary = summarize(job.plan, job.topology, annotated, times);
   summary.plan_cache = job.plan_cache;
-  std::string remark;
+  summary.note = job.note;
   if (!result.gpu && are_gpus(job.plan, job.topology)) {
     leave_out_energy(summary, annotated.metadata);
-    remark = fmt::format("CPU threads stood for {} GPUs of {}; their energy is not known\n", job.plan.devices.size(),
-                         job.topology.name());
+    const std::size_t gpus = job.plan.devices.size();
+    summary.ran_on = fmt::format("CPU threads, not the {} of {}; energy unknown",
+                                 gpus == 1 ? "GPU" : fmt::format("{} GPUs", gpus), job.topology.name());
   }
-  outputs.write({{"measured", &annotated}}, text_of(summary, result) + remark, json_of(summary, result));
+  outputs.write({{"measured", &annotated}}, text_of(summary, result), json_of(summary, result));
   if (!result.check || result.check->passed) return exit_ok;
   std::fputs(fmt::format("tilerail: check failed: {}\n", result.check->summary).c_str(), stderr);
   return exit_check_failed;

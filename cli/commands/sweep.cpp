@@ -9,6 +9,7 @@
 #include "cli/options/bench_options.hpp"
 #include "cli/options/point_options.hpp"
 #include "cli/output/interruption.hpp"
+#include "cli/output/note_text.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/standard_output.hpp"
 #include "cli/output/study_output.hpp"
@@ -105,6 +106,12 @@ std::string outline_of(const study::Sweep& sweep, const study::SweepStamp& stamp
   return to_csv(outline);
 }
 
+/// Of the first point.
+std::string place_note(const study::Sweep& sweep, const study::Machines& machines) {
+  const study::JobText first = sweep.job(0);
+  return note_text(first.problem.place_note(study::machine_of(first, machines)));
+}
+
 int run_sweep(const SweepOptions& options) {
   StudyOutputs outputs{options.study};
   const bool has_journal = is_table_file(options.study.csv);
@@ -132,7 +139,7 @@ int run_sweep(const SweepOptions& options) {
   const std::string csv = to_csv(done);
   const bool any = done.failed.size() < done.rows.size();
   outputs.write(csv, to_json(done), any ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
-                to_text(study::read_sweep_table(csv, "the sweep")));
+                place_note(sweep, machines) + to_text(study::read_sweep_table(csv, "the sweep")));
   if (journal) journal->remove();
   outputs.require_figure();
   if (part.of == 1 && !any) return exit_bad_input;

@@ -38,7 +38,7 @@ struct ImportOptions {
   std::vector<std::string> kernels;
   std::optional<std::string> name;
   std::string peer_access;
-  std::string pcie, nvlink, c2c, host_memory, sockets;  // what is assumed of these, if empty
+  std::string pcie, nvlink, c2c, host_memory, socket_link;  // what is assumed of these, if empty
 };
 
 /// A file, and what it does not tell.
@@ -88,10 +88,10 @@ void read_kinds(const std::vector<std::string>& texts, ImportInput& input) {
 /// Rates of options, by the option.
 std::map<std::string, Rate> rates_of(const ImportOptions& options) {
   std::map<std::string, Rate> rates;
-  if (!options.pcie.empty()) rates["--pcie"] = study::pcie_rate(options.pcie, "--pcie");
+  if (!options.pcie.empty()) rates["--pcie"] = study::pcie_of(options.pcie, {}, "--pcie").rate;
   for (const auto& [option, text] :
        {std::pair{"--nvlink", &options.nvlink}, std::pair{"--c2c", &options.c2c},
-        std::pair{"--host-memory", &options.host_memory}, std::pair{"--sockets", &options.sockets}})
+        std::pair{"--host-memory", &options.host_memory}, std::pair{"--socket-link", &options.socket_link}})
     if (!text->empty()) rates[option] = study::design_rate(*text, option);
   return rates;
 }
@@ -103,12 +103,13 @@ ImportRates import_rates(const ImportInput& input, const std::map<std::string, R
   };
   ImportRates rates;
   rates.pcie = rate("--pcie", pcie_of(input.kind));
+  rates.generation = given.contains("--pcie") ? pcie_generation(rates.pcie) : pcie_generation(input.kind.kernels.name);
   if (!given.contains("--pcie"))
     for (const auto& [gpu, kind] : input.kinds) rates.pcie_of[gpu] = pcie_of(kind);
   if (given.contains("--nvlink")) rates.nvlink = given.at("--nvlink");
   rates.c2c = rate("--c2c", rates.c2c);
-  rates.host_memory = rate("--host-memory", rates.host_memory);
-  rates.sockets = rate("--sockets", rates.sockets);
+  if (given.contains("--host-memory")) rates.host_memory = given.at("--host-memory");
+  rates.sockets = rate("--socket-link", rates.sockets);
   return rates;
 }
 
@@ -173,7 +174,7 @@ void check_effects(const ImportOptions& options, const ImportInput& input, const
   const EffectCheck check{input, machine};
   for (const auto& [option, value] :
        {std::pair{"--pcie", &options.pcie}, std::pair{"--nvlink", &options.nvlink}, std::pair{"--c2c", &options.c2c},
-        std::pair{"--host-memory", &options.host_memory}, std::pair{"--sockets", &options.sockets}})
+        std::pair{"--host-memory", &options.host_memory}, std::pair{"--socket-link", &options.socket_link}})
     if (!value->empty()) check.of_rate(option, *value, given);
   check.of_kinds();
   check.of_peer_access();
@@ -242,7 +243,7 @@ Command add_topo_import(CLI::App& topo) {
       fmt::format("Of one NVLink [{}, or by the GPU's sm, which only --nccl tells]", to_text(assumptions::nvlink)));
   with.add("--c2c", "RATE", options->c2c,
            fmt::format("Of the NVLink-C2C between a processor and its GPU [{}]", to_text(assumptions::c2c)));
-  add_host_rates(with, options->host_memory, options->sockets);
+  add_host_rates(with, options->host_memory, options->socket_link);
   with.add("--name", "NAME", options->name, "Name of the machine [the tool's]");
   add_machine_output(*app, options->out);
   return {app, [options] { return run_import(*options); }};

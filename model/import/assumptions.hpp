@@ -68,9 +68,46 @@ inline constexpr std::array<std::pair<std::string_view, Rate>, 7> xgmi_links{{{"
 /// Between the parts of one PCIe switch that show up as several, one direction. Source: NCCL's LOC_BW.
 inline constexpr Rate within_switch{5000e9};
 
-/// A NUMA domain's memory, reads and writes together, and between two sockets, one direction. Source: 8 channels of
-/// DDR5-4800 have 307 GB/s; three to four UPI or xGMI links 60 to 130.
-inline constexpr Rate host_memory{300e9}, sockets{100e9};
+/// DRAM of one socket, nominal, by the generation of its PCIe, 3 to 7. Source: 6 channels of DDR4-2666, 8 of DDR4-3200,
+/// 8 of DDR5-4800 and 12 of DDR5-6400, 8 bytes a transfer; generation 7 as generation 6.
+inline constexpr std::array socket_memory{Rate{128e9}, Rate{204.8e9}, Rate{307.2e9}, Rate{614.4e9}, Rate{614.4e9}};
+/// Rates of host memory in copies of many GPUs: only reads, only writes, and the sum of both simultaneously.
+struct MemoryShares {
+  double read = 1, written = 1, both = 1;
+};
+/// Of a socket's nominal rate, if only its memory is used, and of the sum of several sockets, if all are. Measured on 8
+/// H200 with two sockets of 307 GB/s: 183, 106 and 138 GB/s with the pages of one thread, 266, 158 and 188 GB/s with
+/// pages that are spread. The rates that follow for other machines: docs/machines.md#host-memory.
+inline constexpr MemoryShares of_socket{0.596, 0.345, 0.449}, of_all_sockets{0.727, 0.745, 0.681};
+inline constexpr double read_of_both = 0.4;  // that reads get while GPUs read and write
+inline constexpr const char* host_memory_text =
+    "copies of all GPUs read 60 %, write 35 % and get 45 % both ways of the nominal rate of a socket's DRAM, and 73, "
+    "74 "
+    "and 68 % of that of several sockets that are used together, as on 8 H200 (docs/machines.md#host-memory); of a "
+    "Grace 87 %";
+
+/// Of one host memory, and what is left of the sum of several.
+struct HostRates {
+  Rate read{0}, written{0}, both{0};
+  MemoryShares together = of_all_sockets;
+  double read_share = read_of_both;
+};
+/// With the proportions that were measured.
+constexpr HostRates host_rates(Rate read) {
+  return {read, read * (of_socket.written / of_socket.read), read * (of_socket.both / of_socket.read)};
+}
+/// Of a socket whose PCIe has this generation.
+constexpr HostRates host_rates(int generation) {
+  return host_rates(socket_memory[static_cast<std::size_t>(generation - first_pcie)] * of_socket.read);
+}
+/// Of a Grace, whose GPU reaches its memory over NVLink-C2C as fast as the memory is. Source: NVIDIA's 512 GB/s.
+inline constexpr HostRates coherent_rates{Rate{512e9 * reached}, Rate{512e9 * reached}, Rate{512e9 * reached}, {}, 0.5};
+
+/// Between two sockets, one direction. Source: three to four UPI or xGMI links have 60 to 130 GB/s.
+inline constexpr Rate sockets{100e9};
+/// Between two NUMA domains of one socket (sub-NUMA clusters, NPS), one direction: they share a mesh or an I/O die that
+/// gives every core what the memory of the other domain gives, nominally 154 GB/s of half a socket with DDR5-4800.
+inline constexpr Rate domains{154e9};
 
 /// Latencies of single links. Their sums are what copies of a byte take: 2.5 us between a host and a GPU, 2.6 us
 /// between GPUs of one switch (docs/machines.md#what-holds-for-all has the sources); how they are split is ours.
@@ -80,6 +117,7 @@ inline constexpr Seconds host_latency{memory_latency + gpu_latency};
 inline constexpr Seconds pcie_switch_latency{0.5e-6};  // socket to PCIe switch, and between those
 inline constexpr Seconds nvlink_latency{1.3e-6};       // GPU to NVLink switch; of a direct NVLink twice that
 inline constexpr Seconds socket_latency{1e-6};         // between sockets
+inline constexpr Seconds domain_latency{0.2e-6};       // between NUMA domains of one socket
 inline constexpr Seconds bridge_latency{1e-6};         // between NVLink switches
 
 /// Sockets, and NVLink switches with bridges, that are joined by a link for each pair; more are joined by one switch

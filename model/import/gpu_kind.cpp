@@ -92,4 +92,11 @@ void set_kinds(Topology::Description& machine, const GpuKind& other, const std::
   }
 }
 
+int pcie_generation(Rate rate) {
+  int generation = assumptions::first_pcie;
+  for (const Rate nominal : assumptions::pcie)
+    if (nominal < rate) ++generation;
+  return std::min(generation, assumptions::last_pcie);
+}
+
 }  // namespace tilerail

@@ -27,6 +27,9 @@ const assumptions::GpuModel* gpu_model(std::string_view kernels);
 /// The PCIe generation of such GPUs.
 int pcie_generation(std::string_view kernels);
 
+/// The first generation whose nominal rate of 16 lanes is at least this, or the last.
+int pcie_generation(Rate rate);
+
 /// The rate that is assumed of PCIe with 16 lanes at such a GPU.
 Rate pcie_of(const GpuKind& kind);
 

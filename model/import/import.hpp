@@ -17,12 +17,21 @@ struct ImportRates {
   std::map<int, Rate> pcie_of = {};                         // the same of GPUs that differ, by number
   std::optional<Rate> nvlink = {};                          // of one NVLink; absent: by the GPU, if the file tells it
   Rate c2c = assumptions::c2c;                              // between a GPU and the processor that it is coherent with
-  Rate host_memory = assumptions::host_memory;              // of a NUMA domain, reads and writes together
-  Rate sockets = assumptions::sockets;                      // between two NUMA domains
+  std::optional<Rate> host_memory = {};                     // that GPUs read of a NUMA domain; absent: by the processor
+  int generation = assumptions::other_generation;           // PCIe of the processors
+  Rate sockets = assumptions::sockets;                      // between two sockets
 
   Rate pcie_at(int gpu) const {
     const auto own = pcie_of.find(gpu);
     return own == pcie_of.end() ? pcie : own->second;
+  }
+
+  /// What copies get of the memory of one of so many NUMA domains of a socket.
+  assumptions::HostRates host(bool coherent, std::size_t domains = 1) const {
+    if (host_memory) return assumptions::host_rates(*host_memory);
+    auto rates = coherent ? assumptions::coherent_rates : assumptions::host_rates(generation);
+    for (Rate* rate : {&rates.read, &rates.written, &rates.both}) *rate *= 1 / static_cast<double>(domains);
+    return rates;
   }
 };
 

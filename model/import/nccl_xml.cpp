@@ -35,7 +35,7 @@ class Importer {
   Topology::Description import() {
     const pugi::xml_node system = checked_system();
     collect_devices(system);
-    std::vector<NodeId> sockets;
+    std::vector<MachineBuilder::Domain> domains;
     for (const pugi::xml_node& cpu : system.children("cpu")) {
       check_domain(cpu);
       if (!has_gpu(cpu)) {
@@ -44,15 +44,16 @@ class Importer {
         continue;
       }
       check_host(cpu);
-      sockets.push_back(machine_.add_domain(number_of(cpu), rates_.host_memory, assumed));
-      add_children(cpu, sockets.back(), sockets.back());
+      const NodeId domain = machine_.add_domain(number_of(cpu), rates_.host(is_coherent(cpu)), assumed);
+      domains.push_back({domain, domains.size()});
+      add_children(cpu, domain, domain);
     }
     if (gpus_.empty())
       throw InputError{
           fmt::format("{}: there is no element 'pci' with a 'gpu' or the class of one, 0x03 or 0x12; expected one for "
                       "each GPU",
                       file_.name())};
-    machine_.join_all(sockets, rates_.sockets, assumptions::socket_latency, assumed);
+    machine_.join_domains(domains, rates_.sockets, assumed);
     add_links();
     add_sources();
     return machine_.description();
@@ -71,6 +72,14 @@ class Importer {
     std::string bus, sm, gcn;
     std::map<NodeId, PeerLinks> to_peers = {};
   };
+
+  /// Whether a GPU reaches this processor by NVLink or NVLink-C2C.
+  static bool is_coherent(pugi::xml_node cpu) {
+    return !cpu.find_node([](pugi::xml_node node) {
+                 return node.name() == std::string_view{"c2c"} || (is_nvlink(node) && leads_to_processor(node));
+               })
+                .empty();
+  }
 
   [[noreturn]] void fail(pugi::xml_node element, const std::string& message) const { file_.fail(element, message); }
 

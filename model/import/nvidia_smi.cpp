@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "model/import/import.hpp"
 #include "model/import/joined_sets.hpp"
@@ -160,6 +161,22 @@ class Nvlinks {
   int most_ = 0;  // NVLinks of one GPU
 };
 
+/// Domains of one socket share its memory.
+std::vector<MachineBuilder::Domain> add_domains(MachineBuilder& machine, const SmiMatrix& matrix,
+                                                const SmiDomains& domains, const ImportRates& rates) {
+  std::vector<bool> coherent(domains.numbers.size());
+  for (std::size_t gpu = 0; gpu < domains.of_gpu.size(); ++gpu)
+    if (matrix.coherent[gpu]) coherent[domains.of_gpu[gpu]] = true;
+  std::vector<MachineBuilder::Domain> nodes;
+  for (std::size_t i = 0; i < domains.numbers.size(); ++i) {
+    const std::size_t socket = domains.sockets[i];
+    const auto in_socket = static_cast<std::size_t>(std::ranges::count(domains.sockets, socket));
+    nodes.push_back({machine.add_domain(domains.numbers[i], rates.host(coherent[i], in_socket), assumed), socket});
+  }
+  machine.join_domains(nodes, rates.sockets, assumed);
+  return nodes;
+}
+
 }  // namespace
 
 Topology::Description import_nvidia_smi(std::string_view text, const std::string& file, const GpuKind& kind,
@@ -174,11 +191,9 @@ Topology::Description import_nvidia_smi(std::string_view text, const std::string
       "it has, they and those of the GPUs that they join lead to a switch, of each GPU its largest number; a GPU whose "
       "memory is a NUMA domain has NVLink-C2C to its processor");
   const SmiDomains domains = domains_of(matrix, file);
-  std::vector<NodeId> sockets, of_gpus;
-  for (const std::string& number : domains.numbers)
-    sockets.push_back(machine.add_domain(number, rates.host_memory, assumed));
-  for (const std::size_t domain : domains.of_gpu) of_gpus.push_back(sockets[domain]);
-  machine.join_all(sockets, rates.sockets, assumptions::socket_latency, assumed);
+  const auto nodes = add_domains(machine, matrix, domains, rates);
+  std::vector<NodeId> of_gpus;
+  for (const std::size_t domain : domains.of_gpu) of_gpus.push_back(nodes[domain].node);
   const auto gpus = add_gpus(machine, matrix, of_gpus, rates);
   Nvlinks{machine, matrix, gpus, rates, nvlinks_of(kind)}.add();
   Topology::Description description = machine.description();

@@ -18,7 +18,7 @@
 namespace tilerail {
 namespace {
 
-using assumptions::host_latency, assumptions::most_gpus;
+using assumptions::most_gpus;
 const std::string measured = "p2pBandwidthLatencyTest", assumed = "assumed";
 
 /// The matrices of a text by their titles: a line that ends in "Matrix" or in "Matrix (UNIT)", a row "D\D 0 1 ..." of
@@ -215,20 +215,14 @@ PeerRates peers_of(const Matrices& matrices, const std::string& file) {
 
 /// All GPUs share the memory of the host.
 HostLinks add_host_links(MachineBuilder& machine, const std::vector<NodeId>& gpus, const ImportRates& rates) {
-  const NodeId host = machine.add_host("host", assumed);
+  const NodeId socket = machine.add_domain("", rates.host(false), assumed);
   HostLinks links;
-  CapacityGroup memory;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const Rate pcie = rates.pcie_at(static_cast<int>(i));
-    machine.join(host, gpus[i], pcie, host_latency, assumed);
+    machine.join(socket, gpus[i], pcie, assumptions::gpu_latency, assumed);
     links.in.emplace_back(machine.last_link().index() - 1), links.out.push_back(machine.last_link());
     links.in_rate.push_back(pcie), links.out_rate.push_back(pcie);
   }
-  memory.name = "host";
-  memory.forward = links.in, memory.backward = links.out;
-  memory.capacity = CapacityCurve{{{1, rates.host_memory}}};
-  memory.source = assumed;
-  machine.group(memory);
   return links;
 }
 

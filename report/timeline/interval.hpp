@@ -13,7 +13,11 @@ namespace tilerail {
 struct PredictedInterval {
   double low = 0, high = 0;
 
+  /// Half of a width that is above this share of the middle tells nothing: almost any makespan is in the interval.
+  static constexpr double widest = 0.5;
+
   bool holds(double makespan) const { return low <= makespan && makespan <= high; }
+  bool is_wide() const { return high - low > widest * (high + low); }
   bool operator==(const PredictedInterval&) const = default;
 };
 

@@ -12,7 +12,9 @@ namespace tilerail {
 
 /// The plan with the least estimated makespan among those with the tile sizes and numbers of GPUs that the policy
 /// leaves open; shares count for all devices only. docs/model.md#tile
-Plan estimated_plan(const Question& question);
+/// Where the policy leaves open if copies between GPUs are staged, both are compared, or not.
+enum class Copies : bool { any, as_wished };
+Plan estimated_plan(const Question& question, Copies copies = Copies::any);
 
 /// The same or, where the question is judged, the best judged plan. docs/model.md#judge
 Plan search_plan(const Question& question, const Judge& judge);

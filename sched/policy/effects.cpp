@@ -65,7 +65,7 @@ constexpr std::array rules{
          [](const Facts& f) -> Reason {
            if (f.one_gpu()) return one_gpu;
            if (!f.product()) return nothing_to_multiply;
-           if (f.problem.routine != Routine::gemm) return "only the k of matrix products is split";
+           if (f.problem.of_vectors()) return "only the k of products with a matrix is split";
            if (!f.policy.caching) return "without caching no sum stays on a GPU";
            return f.gpus_reach_others() ? nullptr : "no GPU can send its sums to another";
          }},

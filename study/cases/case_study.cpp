@@ -147,7 +147,11 @@ std::optional<CaseSummary> summary_of(std::span<const CaseResult> results) {
   summary.cases = errors.size(), summary.median = median(errors);
   summary.within_95 = quantile(errors, 0.95), summary.largest = quantile(errors, 1);
   for (const CaseResult& result : results)
-    if (const auto in = result.in_interval()) ++summary.intervals, summary.in_interval += *in ? 1 : 0;
+    if (const auto in = result.in_interval()) {
+      ++summary.intervals;
+      summary.in_interval += *in ? 1 : 0;
+      summary.wide_intervals += result.interval->is_wide() ? 1 : 0;
+    }
   summary.groups = ranked_groups(results);
   return summary;
 }

@@ -1,5 +1,6 @@
 """Machines that are changed by settings, on every command that takes one."""
 
+import csv
 import json
 import re
 import unittest
@@ -54,6 +55,56 @@ class Settings(CommandTest):
         self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "memory:gpu7.capacity=1 GB"],
                             "there is no memory 'gpu7'; there are 'host', 'gpu0', 'gpu1'")
         self.assert_refused(["plan", *SMALL, "--topo-set", "gpus=3"], "'3' is out of range; expected 1 to 2")
+
+
+class Removed(CommandTest):
+    """Links and GPUs that a setting removes."""
+    BROKEN = ["--topo-set", "link:gpu0<->gpu3=none"]
+
+    def makespan(self, *more):
+        return json.loads(self.succeed("simulate", "--gemm", "8K", "--topology", "clx-ai", "--devices", "0,3", "--place",
+                                       "0:0:3", "--json", "-", *more))["makespan_s"]
+
+    def test_show_has_no_such_link(self):
+        self.assertIn("gpu0->gpu3", self.succeed("topo", "show", "clx-ai"))
+        shown = self.succeed("topo", "show", "clx-ai", *self.BROKEN)
+        self.assertNotRegex(shown, "\n *gpu0->gpu3 ")
+        self.assertIn("clx-ai+link:gpu0<->gpu3=none", shown)
+        self.assertIn("set: link:gpu0<->gpu3=none", shown)
+
+    @needs_simulator
+    def test_a_broken_bridge_costs_time(self):
+        whole, broken = self.makespan(), self.makespan(*self.BROKEN)
+        self.assertGreater(broken, whole)
+        self.assertEqual(self.makespan("--topo-set", "link:gpu0<->gpu3=x1"), whole)
+
+    @needs_simulator
+    def test_a_sweep_has_the_machine_with_and_without_it(self):
+        self.succeed("sweep", "--gemm", "8K", "--topology", "clx-ai", "--devices", "0,3", "--place", "0:0:3", "--vary",
+                     "link:gpu0<->gpu3=x1,none", "--csv", "s.csv")
+        with open(self.folder / "s.csv", newline="") as file:
+            times = [float(row["makespan_s"]) for row in csv.DictReader(file)]
+        self.assertEqual(times, [self.makespan(), self.makespan(*self.BROKEN)])
+
+    @needs_simulator
+    def test_whatif_asks_about_the_machine_that_is_left(self):
+        asked = ["whatif", "--gemm", "2K", "--topology", "clx-ai", "--devices", "0,3", "--each", "--jobs", "1"]
+        self.assertIn("link:gpu0->gpu3", self.succeed(*asked, "--only", "link:gpu0->gpu*", "--place", "0:0:3"))
+        self.assertNotIn("link:gpu0->gpu3 ", self.succeed(*asked, *self.BROKEN, "--only", "link:gpu0->gpu*", "--place", "0:0:3"))
+        self.assert_refused([*asked, *self.BROKEN, "--only", "link:gpu0->gpu3"], "nothing of clx-ai")
+
+    def test_a_gpu_can_be_removed(self):
+        left = ["--gemm", "1K", "--topology", "clx-ai", "--topo-set", "memory:gpu3=none"]
+        plan = json.loads(self.succeed("plan", *left, "--set", "devices=all", "-o", "-"))
+        self.assertNotIn("gpu3", plan["memories"])
+        self.assert_refused(["plan", *left, "--place", "3:h:h"], "--place: '3' is no memory of clx-ai+memory:gpu3=none")
+
+    def test_a_machine_needs_its_hosts_and_the_way_to_them(self):
+        self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "link:pcie0->gpu0=none"],
+                            "two-gpu+link:pcie0->gpu0=none: memory 'gpu0': unreachable memory; expected a path from a host")
+        self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "memory:host=none"],
+                            "'host' is host memory; expected GPUs")
+        self.assert_refused(["plan", *SMALL, "--topo-set", "link:gpu0->gpu7=none"], "there is no link 'gpu0->gpu7'")
 
 
 INCLUDED = '[sources]\nmade = { kind = "assumed", text = "made up, too" }\n' + kernels_text('rates = [[1024, "5 TFLOP/s"]]')
@@ -201,7 +252,7 @@ class Import(CommandTest):
         self.assert_refused([*seed, "--nvlink", "fast"], "--nvlink: 'fast'")
         self.assert_refused([*seed, "--name", ""], "--name: '' is no name; expected 1 to 128 characters")
         rates = ["topo", "import", "--nvbandwidth", self.SEEDS / "nvbandwidth.json", "--kernels", "h200"]
-        for option in ("--pcie", "--nvlink", "--c2c", "--host-memory", "--sockets"):
+        for option in ("--pcie", "--nvlink", "--c2c", "--host-memory", "--socket-link"):
             self.assert_refused([*rates, option, "5"], f"{option}: '5' changes nothing beside --nvbandwidth")
         self.assert_refused([*seed, "--pcie", "9"], "--pcie: '9' is no generation of PCIe and has no unit")
 
@@ -302,7 +353,7 @@ class Export(CommandTest):
 
 
 class New(CommandTest):
-    TWO_ISLANDS = ["topo", "new", "--gpus", "16", "--islands", "2", "--hosts", "4", "--pcie", "5", "--nvlink", "450",
+    TWO_ISLANDS = ["topo", "new", "--gpus", "16", "--islands", "2", "--sockets", "4", "--pcie", "5", "--nvlink", "450",
                    "--bridge", "100", "--kernels", "h200"]
 
     def test_a_new_machine_says_how_it_was_made_and_loads(self):
@@ -314,8 +365,29 @@ class New(CommandTest):
         changed = self.succeed("topo", "show", "new.toml", "--topo-set", "link:nvsw0<->nvsw1.bandwidth=400 GB/s")
         self.assertRegex(changed, r"nvsw1->nvsw0 +400.0 GB/s")
 
+    def test_pcie_is_that_of_the_gpus(self):
+        for kernels, generation in (("a100", "4"), ("v100", "3"), ("k40", "3"), ("h200", "5"), ("hgx-h100-1", "5")):
+            machine = ["topo", "new", "--gpus", "2", "--kernels", kernels]
+            told, asked = self.succeed(*machine), self.succeed(*machine, "--pcie", generation)
+            self.assertEqual(told.splitlines()[1:], asked.splitlines()[1:], kernels)
+
+    def test_hosts_are_named_sockets(self):
+        self.assert_refused(["topo", "new", "--gpus", "4", "--hosts", "2", "--kernels", "h200"], "--hosts")
+        self.assert_refused(["topo", "new", "--gpus", "4", "--socket-link", "50", "--kernels", "h200"],
+                            "--socket-link: there is one socket")
+
+    @needs_simulator
+    def test_a_machine_from_a_few_figures_is_as_fast_as_the_measured_one(self):
+        self.succeed("topo", "new", "--gpus", "8", "--sockets", "2", "--nvlink", "388", "--kernels", "h200", "-o", "new.toml")
+
+        def makespan(machine, place):
+            return json.loads(self.succeed("simulate", "--gemm", "16K", "--topology", machine, "--place", place, "--json",
+                                           "-"))["makespan_s"]
+
+        self.assertAlmostEqual(makespan("new.toml", "h*:h*:h*") / makespan("hgx-h200", "h:h:h"), 1, delta=0.1)
+
     def test_a_thousand_gpus_are_shown_in_lines_that_grow_with_them(self):
-        self.succeed("topo", "new", "--gpus", "1024", "--hosts", "128", "--islands", "64", "--nvlink", "450", "--bridge",
+        self.succeed("topo", "new", "--gpus", "1024", "--sockets", "128", "--islands", "64", "--nvlink", "450", "--bridge",
                      "100", "--kernels", "h200", "-o", "large.toml")
         self.assertIn("1024 GPUs, ", self.succeed("topo", "validate", "large.toml"))
         self.assertLess(len(self.succeed("topo", "show", "large.toml").splitlines()), 10 * 1024)
@@ -323,7 +395,7 @@ class New(CommandTest):
     def test_an_option_that_does_not_fit_leaves_no_file(self):
         self.write("new.toml", "old")
         self.assert_refused([*self.TWO_ISLANDS[:-1], "h300", "-o", "new.toml"], "--kernels: there are no kernels 'h300'")
-        self.assert_refused(["topo", "new", "--gpus", "3", "--hosts", "2", "--kernels", "h200"], "--hosts: 3 GPUs")
+        self.assert_refused(["topo", "new", "--gpus", "3", "--sockets", "2", "--kernels", "h200"], "--sockets: 3 GPUs")
         self.assert_refused(["topo", "new", "--kernels", "h200"], "--gpus")
         self.assert_refused(["topo", "new", "--gpus", "8", "--per-uplink", "5", "--kernels", "h200"],
                             "--per-uplink: 8 GPUs of a socket are not in parts of 5; expected a divisor of 8")

@@ -33,7 +33,7 @@ TEST(DumpsOfNvidiaSmi, DgxA100) {
   const Topology machine = from_smi(text);
   EXPECT_EQ(machine.gpus().size(), 8U);
   EXPECT_EQ(machine.hosts().size(), 4U);
-  EXPECT_EQ(way(machine, "host3", "gpu1"), "host3->cpu3 cpu3->plx0 plx0->gpu1");  // as the file numbers NUMA domains
+  EXPECT_EQ(way(machine, "host3", "gpu1"), "host3->cpu3 cpu3->plx0 plx0->gpu1");
   EXPECT_EQ(way(machine, "host1", "gpu2"), "host1->cpu1 cpu1->plx2 plx2->gpu2");
   EXPECT_EQ(machine.memory(machine.hosts()[0]).name, "host1");
   EXPECT_EQ(way(machine, "gpu0", "gpu7"), "gpu0->nvsw nvsw->gpu7");

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "backends/fluid/copy_routes.hpp"
 #include "backends/fluid/simulation.hpp"
 #include "cost/estimate.hpp"
 #include "cost/strided_copy.hpp"
@@ -160,10 +161,30 @@ TEST_F(Libraries, DuplexRatesAreThoseOfCopiesBothWays) {
 TEST_F(Libraries, StagedCopiesHaveTheOtherWayOfTheirOwnGpuAloneBesideThem) {
   const Topology node = shipped("clx-ai");
   const MemoryId home = node.hosts()[0], gpu = node.gpus()[0];
-  const double all = duplex_efficiency(node, home, gpu, node.gpus(), false);
-  EXPECT_LT(all, duplex_efficiency(node, home, gpu, node.gpus(), true));
-  EXPECT_EQ(duplex_efficiency(node, home, gpu, node.gpus(), true), duplex_efficiency(node, home, gpu, {}, false));
-  EXPECT_EQ(duplex_efficiency(node, gpu, node.gpus()[1], node.gpus(), false), 1) << "no host";
+  const auto all = duplex_rate(node, home, gpu, node.gpus(), false);
+  EXPECT_LT(all, duplex_rate(node, home, gpu, node.gpus(), true));
+  EXPECT_EQ(duplex_rate(node, home, gpu, node.gpus(), true), duplex_rate(node, home, gpu, {}, false));
+  EXPECT_EQ(duplex_rate(node, gpu, node.gpus()[1], node.gpus(), false), std::nullopt) << "no host";
+}
+
+// Alone a copy gets 10 GB/s; beside those of both GPUs in both directions 60 / 4, and with others it could get more.
+TEST_F(Libraries, ADuplexRateAboveThatOfACopyAloneIsALimitToo) {
+  auto d = small_machine::memories_and_switches(2, 1);
+  const auto [out, in] = small_machine::add_links(d, "h", "s0", 100);
+  for (const char* gpu : {"g0", "g1"}) small_machine::add_links(d, "s0", gpu, 100);
+  small_machine::add_group(d, "memory", {out}, {in}).capacity = small_machine::capacity({{1, 10}, {4, 60}, {8, 200}});
+  d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1000}})};
+  const Topology rising{std::move(d)};
+  for (const bool duplex : {true, false}) {
+    const Plan made = plan_gemm(cube(1024), rising, rising.gpus(),
+                                policy("cublasxt", {"tile=512", duplex ? "copy-rates=duplex" : "copy-rates=alone"}));
+    const CopyRoutes routes{made, rising, PlanKernelCosts{made, rising}};
+    ASSERT_FALSE(routes.flow_routes().empty());
+    for (const FlowRoute& route : routes.flow_routes()) {
+      ASSERT_EQ(route.cap.has_value(), duplex);
+      EXPECT_NEAR(route.cap.value_or(Rate{15e9}).value, 15e9, 1e-3);
+    }
+  }
 }
 
 }  // namespace

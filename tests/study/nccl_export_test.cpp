@@ -41,10 +41,10 @@ TEST(NcclExportOfDesigns, LanesAndNvlinksKeepTheirRates) {
     for (const char* hosts : {"1", "2", "4"})
       for (const char* uplink : {"1", "2"}) {
         expect_the_same_rates(
-            designed({.gpus = "8", .kernels = kernels, .hosts = hosts, .uplink_gpus = uplink, .pcie = pcie}));
+            designed({.gpus = "8", .kernels = kernels, .sockets = hosts, .uplink_gpus = uplink, .pcie = pcie}));
         expect_the_same_rates(designed({.gpus = "8",
                                         .kernels = kernels,
-                                        .hosts = hosts,
+                                        .sockets = hosts,
                                         .uplink_gpus = uplink,
                                         .pcie = pcie,
                                         .nvlink = pcie[0] == '3' ? six_nvlinks : eighteen}));
@@ -53,7 +53,7 @@ TEST(NcclExportOfDesigns, LanesAndNvlinksKeepTheirRates) {
 
 // More sockets than have a link for each pair are joined by a switch.
 TEST(NcclExportOfDesigns, SocketsMayBeJoinedByASwitch) {
-  expect_the_same_rates(designed({.gpus = "10", .kernels = kernels, .hosts = "10", .pcie = "4"}));
+  expect_the_same_rates(designed({.gpus = "10", .kernels = kernels, .sockets = "10", .pcie = "4"}));
 }
 
 TEST(NcclExportOfDesigns, IslandsOfNvlinkAndManyGpusAreRefused) {
@@ -67,11 +67,11 @@ TEST(NcclExportOfDesigns, IslandsOfNvlinkAndManyGpusAreRefused) {
   refused({.gpus = "200", .kernels = kernels}, {cannot + "200 GPUs; expected 1 to 128"});
 }
 
-// A port of 450 GB/s is 18 NVLinks at most.
+// 100 GB/s are between four NVLinks of 21.75 GB/s and five, which are nearer.
 TEST(NcclExportOfDesigns, OtherRatesAreTheNearestAndNamed) {
-  const NcclFile file = to_nccl_xml(designed({.gpus = "4", .kernels = kernels, .pcie = "50 GB/s", .nvlink = "450"}));
+  const NcclFile file = to_nccl_xml(designed({.gpus = "4", .kernels = kernels, .pcie = "5", .nvlink = "100"}));
   EXPECT_EQ(file.notes.front(),
-            "20 of 20 pairs have another rate in the file, most of all gpu0 to gpu1: 450 GB/s, in the file 391 GB/s");
+            "12 of 20 pairs have another rate in the file, most of all gpu0 to gpu1: 100 GB/s, in the file 109 GB/s");
 }
 
 }  // namespace
