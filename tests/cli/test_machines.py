@@ -275,7 +275,7 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
     def test_an_option_that_changes_nothing_is_refused(self):
         self.write("smi.txt", self.SMI)
         smi = ["topo", "import", "--nvidia-smi", "smi.txt", "--kernels", "h200"]
-        for option in ("--c2c", "--nvlink", "--sockets"):
+        for option in ("--c2c", "--nvlink", "--socket-link"):
             self.assert_refused([*smi, option, "400"], f"{option}: '400' changes nothing beside --nvidia-smi smi.txt")
         self.assert_refused([*smi, "--peer-access", "0-1"], "--peer-access: '0-1' changes nothing beside --nvidia-smi")
         self.assert_refused([*smi, "--kernels", "1=h200"], "--kernels: '1=h200' changes nothing beside --nvidia-smi")
