@@ -245,6 +245,9 @@ Topology::Description import_p2p_test(std::string_view text, const std::string& 
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), static_cast<int>(i), measured));
   const HostLinks links = add_host_links(machine, gpus, rates);
   add_peer_links(machine, peers, gpus, links, measured, assumed);
+  for (std::size_t i = 0; i < gpus.size(); ++i)  // not over their socket
+    for (std::size_t j = 0; j < gpus.size(); ++j)
+      if (i != j && !peers.alone[i][j]) machine.route(gpus[i], gpus[j], {}, measured);
   return machine.description();
 }
 

@@ -278,7 +278,7 @@ TEST(ImportP2pTest, PairsWithAccessAreLinksAndOthersHaveNoRoute) {
   EXPECT_FALSE(machine.has_route(machine.gpus()[0], machine.gpus()[2]));
   EXPECT_NEAR(machine.latency(machine.gpus()[2], machine.gpus()[3]).value, 2e-6, 1e-12);
   EXPECT_EQ(pair(machine, "host", "gpu3"), Rate{25e9});
-  EXPECT_EQ(source_kind(machine, "host->gpu3"), Source::Kind::assumed);
+  EXPECT_EQ(source_kind(machine, "cpu->gpu3"), Source::Kind::assumed);
   EXPECT_EQ(source_kind(machine, "gpu2->gpu3"), Source::Kind::measured);
 }
 

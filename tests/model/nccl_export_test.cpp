@@ -36,7 +36,7 @@ TEST(NcclExport, TheTextOfASmallMachine) {
   const std::string text = to_nccl_xml(imported_from(nccl_files::hidden_gpus())).text;
   EXPECT_EQ(text,
             "<!-- Machine 'nccl' of TileRail. Addresses of PCI are made up.\n"
-            "     capacity groups have no form in the file; the machine has 2.\n"
+            "     capacity groups have no form in the file; the machine has 5.\n"
             "     latencies, rates of host memories and rates between sockets have no form in the file. -->\n"
             "<system version=\"1\">\n"
             "  <cpu numaid=\"0\" arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"25\" modelid=\"17\">\n"
