@@ -59,6 +59,12 @@ class Domains {
     const auto& text = m_.domains[gpu];
     return text && whole_number(*text, 0, assumptions::last_domain) ? text : std::nullopt;
   }
+  /// Of the domains of its NUMA affinity: 4 of "4-7".
+  std::optional<int> first_number(std::size_t gpu) const {
+    const auto& text = m_.domains[gpu];
+    if (!text) return std::nullopt;
+    return whole_number(text->substr(0, text->find_first_not_of("0123456789")), 0, assumptions::last_domain);
+  }
   bool told(std::size_t gpu) const { return number(gpu) || m_.cpus[gpu]; }
 
   /// Told, and by the same kind of affinity.
@@ -123,7 +129,7 @@ class Domains {
     std::vector<std::size_t> domains;
     for (std::size_t gpu = 0; gpu < first_.size(); ++gpu) {
       if (first_[gpu] == gpu) domains.push_back(gpu);
-      if (const auto own = number(gpu)) by_number.emplace(std::stoi(*own), first_[gpu]);
+      if (const auto own = first_number(gpu)) by_number.emplace(*own, first_[gpu]);
     }
     SmiDomains result;
     result.of_gpu.resize(first_.size());

@@ -10,7 +10,7 @@ namespace tilerail {
 
 /// NUMA domains with GPUs.
 struct SmiDomains {
-  std::vector<std::string> numbers;  // of the source if it has them all, else 0, 1, ...
+  std::vector<std::string> numbers;  // of the source (the first of several) if it has them all, else 0, 1, ...
   std::vector<std::size_t> sockets;  // by domain: the first domain of its socket
   std::vector<std::size_t> of_gpu;   // by row of the matrix: index into `numbers`
 };
