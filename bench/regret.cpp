@@ -100,12 +100,12 @@ int divisor(Draws& draws, int of, int most) {
 }
 
 Topology new_machine(Draws& draws, const std::string& name) {
-  const int gpus = 4 + static_cast<int>(draws.below(13)), hosts = divisor(draws, gpus, 4);
+  const int gpus = 4 + static_cast<int>(draws.below(13)), sockets = divisor(draws, gpus, 4);
   study::DesignText text;
-  text.name = name, text.gpus = std::to_string(gpus), text.hosts = std::to_string(hosts);
+  text.name = name, text.gpus = std::to_string(gpus), text.sockets = std::to_string(sockets);
   text.kernels = draws.of(std::array{"a100", "h200", "v100"});
   text.pcie = draws.of(std::array{"3", "4", "5", "6"});
-  text.uplink_gpus = std::to_string(divisor(draws, gpus / hosts, 4));
+  text.uplink_gpus = std::to_string(divisor(draws, gpus / sockets, 4));
   if (!draws.one_in(3)) {
     text.nvlink = fmt::format("{:.0f} GB/s", draws.log_uniform(25, 900));
     const int islands = divisor(draws, gpus, 4);
