@@ -156,8 +156,12 @@ class SetsSearch {
     });
   }
 
-  /// Of equally fast ones the first.
-  Begun& fastest() { return *std::ranges::min_element(begun_, {}, &Begun::seconds); }
+  /// Of equally fast ones the first that has a search, also if no search has judged a plan.
+  Begun& fastest() {
+    return *std::ranges::min_element(begun_, {}, [](const Begun& set) {
+      return std::pair{set.seconds(), set.search == nullptr};
+    });
+  }
 
   Plan explained() {
     std::vector<PlanCandidate> tried;
