@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 from support import SMALL, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
+from waiting import HANG
 
 
 class WithoutResources(CommandTest):
@@ -15,7 +16,7 @@ class WithoutResources(CommandTest):
 
         return subprocess.run(
             [TILERAIL, *arguments], cwd=self.folder, preexec_fn=lower, stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, timeout=120, env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
+            text=True, timeout=HANG, env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
 
     @needs_simulator
     def test_a_python_that_cannot_be_started_is_not_one_without_matplotlib(self):
@@ -27,7 +28,6 @@ class WithoutResources(CommandTest):
         self.assertIn("could not be started: Too many open files", done.stderr)
         self.assertNotIn("matplotlib", done.stderr)
         self.assertFalse((self.folder / "g.svg").exists())
-
 
     def test_a_python_that_is_killed_while_it_draws_is_told(self):
         # A Python that claims to have matplotlib.
