@@ -14,7 +14,7 @@ namespace tilerail {
 struct Bound {
   Seconds time{0};
   std::string binding;   // "kernels of gpu0 to gpu7", "link host->plx0", "group host memory"
-  bool is_exact = true;  // whether all cuts were looked for, as among few devices; else it holds, but may be too low
+  bool is_exact = true;  // false if the solver or the search for cuts gave up: the bound holds, but may be too low
 };
 
 /// How fast kernels are that load slows: as fast as the machine's description allows at any time, or as they are in the

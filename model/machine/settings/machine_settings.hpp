@@ -27,9 +27,8 @@ Topology with_settings(const Topology& machine, std::span<const std::string> set
 /// above.
 std::vector<std::set<std::string>> figures_set(const Topology& machine, std::span<const std::string> settings);
 
-/// Key and value without the blanks around them; they part at the first '=' before which a key
-/// is known, of links without a figure at the last. Throws
-/// InputError when there is no '='.
+/// Key and value without the blanks around them, split at the first '=' before which the text is a known key, or, for
+/// links without a figure, at the last '='. Throws InputError when there is no '='.
 std::pair<std::string, std::string> split_setting(std::string_view setting);
 
 /// "base+KEY=VALUE+KEY=VALUE"; where that is longer than names may be, "base+4 settings 0123456789abcdef", the same for
