@@ -15,13 +15,12 @@ void add_machine_output(CLI::App& action, std::string& file) {
 void add_host_rates(const OptionGroup& group, std::string& host_memory, std::string& socket_link) {
   group.add(
       "--host-memory", "RATE", host_memory,
-      fmt::format("What GPUs read of a socket's memory at once; they write {:.2f} of it, and read and write {:.2f} "
-                  "of it together [by PCIe; {} of generation 5]",
+      fmt::format("What all GPUs together read of one host memory; writes get {:.2f} of this rate, both directions "
+                  "together {:.2f} [by the PCIe generation; {} with generation 5]",
                   assumptions::of_socket.written / assumptions::of_socket.read,
                   assumptions::of_socket.both / assumptions::of_socket.read, to_text(assumptions::host_rates(5).read)));
   group.add("--socket-link", "RATE", socket_link,
-            fmt::format("Between each two sockets; of more than {}, between each and one switch [{}]",
-                        assumptions::most_in_pairs, to_text(assumptions::sockets)));
+            fmt::format("Of the link between two sockets [{}]", to_text(assumptions::sockets)));
 }
 
 void write_machine(const std::string& file, const std::function<std::string()>& text) {

@@ -63,7 +63,10 @@ Command add_topo_new(CLI::App& topo) {
   group.add("--kernels", "NAME", design.kernels,
             "What the GPUs are: kernels of a shipped machine such as h200, MACHINE.toml, or MACHINE:KERNELS; memory, "
             "copy engines, watts and issue costs are those of that machine");
-  group.add("--sockets", "N", design.sockets, "Sockets with host memory, each with an equal part of the GPUs [1]");
+  group.add("--sockets", "N", design.sockets,
+            fmt::format("Sockets with host memory, each with an equal part of the GPUs; a link joins each pair, or, of "
+                        "more than {}, each and one switch [1]",
+                        assumptions::most_in_pairs));
   group.add("--islands", "N", design.islands, "NVLink islands of equal size [1]");
   group.add("--pcie", "GEN|RATE", design.pcie,
             "PCIe generation, 3 to 7, of 16 lanes, or a rate such as '50 GB/s' [that of the GPUs]");
