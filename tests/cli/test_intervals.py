@@ -96,7 +96,7 @@ class Intervals(CommandTest):
         errors = json.loads((self.folder / "r.json").read_text())["errors"]
         held = sum(row["in_interval"] == "yes" for row in results)
         self.assertEqual((errors["intervals"], errors["in_interval"]), (2, held))
-        self.assertIn(f"in the interval that is to hold 90% of them: {held} of 2, {50 * held}%", text)
+        self.assertIn(f"in the 90% prediction interval: {held} of 2, {50 * held}%", text)
 
     @needs_simulator
     def test_an_interval_that_holds_almost_anything_is_no_success(self):
@@ -135,7 +135,7 @@ class Check(CommandTest):
         self.assertRegex(text, r"10 cases: error median [0-9.]+%, .*largest [0-9.]+%: [0-9]+,.* x[12], .*tile [0-9]+\n")
         # On a machine that is busy the time may do for one batch of a figure, which tells nothing of the next.
         told = "[uncertainty]" in (self.folder / "m.toml").read_text()
-        self.assertEqual("in the interval that is to hold 90% of them: " in text, told)
+        self.assertEqual("in the 90% prediction interval: " in text, told)
 
     def test_recorded_measurements_have_no_hardware_to_check(self):
         self.write("m.json", "{}")
