@@ -34,15 +34,6 @@ Examples:
   tilerail compare predicted.csv measured.csv
 'tilerail COMMAND --help' explains one command.)";
 
-/// Of a longer text the begin and the end.
-std::string shortened(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return std::string{text};
-  const auto goes_on_with_a_letter = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
-  std::string_view end = text.substr(text.size() - most / 4);
-  while (!end.empty() && goes_on_with_a_letter(end.front())) end.remove_prefix(1);
-  return fmt::format("{}...{}", cut(text, most / 2), end);
-}
-
 /// Whatever an error quotes, it stays one line of text that can be read: paths are short enough, values may not be.
 std::string one_line(std::string_view text) {
   constexpr std::size_t longest_word = 400, longest_line = 2000;

@@ -39,11 +39,10 @@ class Placed {
   Place* place_;
 };
 
-/// A text of any length that fits in an error: of a long one its begin and its end.
+/// As errors quote it.
 std::string shown(std::string_view text) {
-  constexpr std::size_t begin = 160, end = 60;
-  if (text.size() <= begin + end) return std::string{text};
-  return fmt::format("{} ... {}", cut(text, begin), text.substr(text.size() - end));
+  constexpr std::size_t most = 240;
+  return shortened(text, most);
 }
 
 /// Builds values as Json::parse does, refuses equal keys, of which the library would keep the last without a word, and

@@ -18,6 +18,10 @@ inline constexpr double reached = 0.87;
 /// transfer rates times their encoding (128b/130b; PAM4 with FLITs from generation 6 on, 242 of 256 bytes).
 inline constexpr int first_pcie = 3, last_pcie = 7;
 inline constexpr std::array pcie{Rate{15.75e9}, Rate{31.5e9}, Rate{63e9}, Rate{121e9}, Rate{242e9}};
+/// The same with what reaching it loses.
+constexpr Rate pcie_reached(int generation) {
+  return pcie[static_cast<std::size_t>(generation - first_pcie)] * reached;
+}
 /// Payload of what lanes carry: below 8 GT/s, from there on, and of FLITs, from 64 GT/s on.
 inline constexpr double old_line_code = 0.8, line_code = 128.0 / 130, flits = 242.0 / 256;
 inline constexpr double line_code_from = 8, flits_from = 64;                         // GT/s
@@ -82,8 +86,7 @@ inline constexpr MemoryShares of_socket{0.596, 0.345, 0.449}, of_all_sockets{0.7
 inline constexpr double read_of_both = 0.4;  // that reads get while GPUs read and write
 inline constexpr const char* host_memory_text =
     "copies of all GPUs read 60 %, write 35 % and get 45 % both ways of the nominal rate of a socket's DRAM, and 73, "
-    "74 "
-    "and 68 % of that of several sockets that are used together, as on 8 H200 (docs/machines.md#host-memory); of a "
+    "74 and 68 % of that of several sockets that are used together, as on 8 H200 (docs/machines.md#host-memory); of a "
     "Grace 87 %";
 
 /// Of one host memory, and what is left of the sum of several.

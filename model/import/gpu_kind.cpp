@@ -62,10 +62,7 @@ int pcie_generation(std::string_view kernels) {
   return model == nullptr ? assumptions::other_generation : model->pcie;
 }
 
-Rate pcie_of(const GpuKind& kind) {
-  const int generation = pcie_generation(kind.kernels.name);
-  return assumptions::pcie[static_cast<std::size_t>(generation - assumptions::first_pcie)] * assumptions::reached;
-}
+Rate pcie_of(const GpuKind& kind) { return assumptions::pcie_reached(pcie_generation(kind.kernels.name)); }
 
 int nvlinks_of(const GpuKind& kind) {
   const assumptions::GpuModel* model = gpu_model(kind.kernels.name);

@@ -209,7 +209,7 @@ class Writer {
     constexpr double faster = 1.1;
     const PcieLink pcie = pcie_link(up.rate, unit.pcie);
     const bool is_nvlink = up.source.starts_with(nvlink_source);
-    const Rate most = assumptions::pcie[static_cast<std::size_t>(unit.pcie - assumptions::first_pcie)] * reached;
+    const Rate most = assumptions::pcie_reached(unit.pcie);
     const bool is_pcie = !is_nvlink && (off_by(pcie.rate, up.rate) < rounding || up.rate < most * faster);
     if (!at_socket || is_pcie) return pcie;
     const auto sm = whole_number(unit.sm, 0, 999);

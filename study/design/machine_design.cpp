@@ -48,8 +48,7 @@ Pcie pcie_of(const std::string& text, const GpuKind& kind, const std::string& op
     return {rate, pcie_generation(rate)};
   }
   const int generation = text.empty() ? pcie_generation(kind.kernels.name) : generation_of(text, option);
-  return {assumptions::pcie[static_cast<std::size_t>(generation - assumptions::first_pcie)] * assumptions::reached,
-          generation};
+  return {assumptions::pcie_reached(generation), generation};
 }
 
 namespace {
