@@ -15,11 +15,14 @@ namespace {
 TEST(GateTest, HoldsUntilItOpens) {
   Gate gate;
   const Gate::Hold hold = gate.hold();
-  std::atomic<bool> through{false};
+  std::atomic<bool> begun{false}, through{false};
   std::thread stream{[&] {
+    begun = true;
     hold.function(hold.argument);
     through = true;
   }};
+  while (!begun) std::this_thread::yield();
+  for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // time for a stream that is not held
   EXPECT_FALSE(through);
   gate.open();
   stream.join();
