@@ -16,7 +16,7 @@ struct tilerail_context {  // NOLINT(readability-identifier-naming): a name of C
 
 namespace tilerail::api {
 
-/// A number of the context that lies at this address now, which no other has; 0 if there is none.
+/// The unique number of the context at this address; 0 if there is none.
 std::uint64_t number_of(const tilerail_context* handle);
 
 }  // namespace tilerail::api

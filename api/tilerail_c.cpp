@@ -22,7 +22,7 @@ using tilerail::api::number_of;
 
 namespace {
 
-/// What this thread was told last, and about which context; 0: none.
+/// The last text for this thread, and the number of the context that it is about; 0: none.
 struct LastText {
   std::uint64_t context = 0;
   std::string text;

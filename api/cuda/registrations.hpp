@@ -15,7 +15,7 @@
 namespace tilerail::cuda {
 
 /// Host memory that TileRail registered with the driver or allocated. Registrations belong to the process, not to a
-/// context: two contexts that use one matrix at once share one, and the last to finish ends it.
+/// context: two contexts that use one matrix simultaneously share one, and the last to finish ends it.
 class Registrations {
  public:
   static Registrations& of_process();
@@ -41,8 +41,7 @@ class Registrations {
   /// The same for memory that was allocated page-locked: nothing is registered.
   Lease lease_allocated(const api::AddressRange& range);
 
-  /// A number of the registration by `lease_lasting` that holds a range, which no other has; nothing where it was not
-  /// registered here.
+  /// The unique number of the registration by `lease_lasting` that contains a range; nothing if there is none.
   std::optional<std::uint64_t> number_of(const api::AddressRange& range);
 
   /// Whether a range is page-locked until its owner ends that: by `lease_lasting`, or by the caller. What is locked for

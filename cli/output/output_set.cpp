@@ -23,7 +23,7 @@ void refuse_redirected(const OutputIdentity& identity, const std::string& path) 
       throw InputError{fmt::format("'{}' is the file that {} is redirected to; expected a different file", path, name)};
 }
 
-/// A new file in its folder, which vanishes again: nothing else tells whether one can be made there.
+/// Creates a file in the folder of the output and removes it: only this shows whether files can be created there.
 void try_to_stage(const std::string& path) { const StagedFile trial{path, ""}; }
 
 /// While it lives, a reader of stdout that has gone does not end the program: it does so afterwards.

@@ -8,7 +8,7 @@
 
 namespace tilerail {
 
-/// What an output path names, behind symbolic links and whether it exists or not.
+/// The file, device or descriptor that an output path names after symbolic links, whether it exists or not.
 struct OutputTarget {
   enum class Kind {
     file,       // a regular file, or none yet: a new file replaces it

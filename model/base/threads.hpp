@@ -41,8 +41,8 @@ class ThreadLimit {
   static bool admits_one();
 };
 
-/// The result of `work`, which runs on a thread of its own; on that of whoever asks for it if none can be started. Who
-/// drops the result waits for the thread.
+/// Runs `work` on a thread of its own or, if none can be started, on the thread that asks for the result. The
+/// destructor of the result waits for the thread.
 template <class Work>
 auto in_background(Work work) {
   const std::launch either = std::launch::async | std::launch::deferred;  // in this order, in libstdc++

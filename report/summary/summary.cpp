@@ -90,7 +90,7 @@ class Collector {
           {run.start, run.end, bytes * use.parts / parts, use.forward > 0, use.backward > 0, use.parts, parts});
   }
 
-  /// What stands for several memories is told of each of them.
+  /// Matrices that are spread over several memories are counted in each of these.
   void fill_memories(Summary& summary) {
     const auto needs = needs_of_parts(memory_needs(plan_), topology_, plan_.devices);
     for (std::size_t i = 0; i < needs.size(); ++i) {

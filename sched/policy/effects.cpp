@@ -235,8 +235,8 @@ bool share_equally(const Question& asked) {
 
 namespace {
 
-/// A tile that is longer than the problem acts as one that is as long. Returns what is to be said of it, and lets the
-/// plan say the tile that it has.
+/// A tile that is longer than the problem acts as one that is as long. Sets the tile of the plan to that, and returns a
+/// note about it.
 std::optional<std::string> shortened_tile(const Question& asked, Plan& plan) {
   const GemmProblem& p = asked.problem;
   const std::int64_t longest = std::max({p.m, p.n, p.k}), given = asked.policy.tile;

@@ -38,7 +38,7 @@ class Staging {
   using Copied = std::function<bool(Way way, std::size_t chunk)>;
 
   /// Starts the threads, fillers and emptiers, or fewer if no more can be started. `chunks` outlive it. Throws
-  /// ThreadShortage without a filler and an emptier where there are chunks for them.
+  /// ThreadShortage if chunks need a filler or an emptier and not even one can be started.
   Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied,
           std::array<std::size_t, 2> threads);
   /// Abandons what is left.

@@ -6,9 +6,9 @@
 
 namespace tilerail {
 
-/// The machine with the memories and links for which these return true. Links that end at a memory that goes, go too;
-/// groups lose the links that go, and groups that bound no link any more go; so do routes with an end or a link that
-/// goes, and the pair takes the path of the least time.
+/// The machine with the memories and links for which these return true. Removed with the others: links at removed
+/// memories, removed links of groups, groups without links, and routes with a removed end or link, whose pair then
+/// takes the path of the least time.
 Topology::Description with_parts(const Topology::Description& machine, const std::function<bool(const Memory&)>& memory,
                                  const std::function<bool(LinkId)>& link);
 
