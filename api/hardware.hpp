@@ -76,6 +76,7 @@ class Hardware {
   virtual std::unique_ptr<BoundPlan> bind(const Plan& plan) = 0;
   /// Bytes that tiles could take on a GPU now, beside what so many compute streams need; 0 where it cannot be used.
   virtual std::int64_t room_for_tiles(MemoryId gpu, int compute_streams) = 0;
+  /// Throws MemoryShortage, before anything runs, where the memory that the plan was bound with is gone.
   virtual RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices, const Copies& copies) = 0;
 
   /// Hands a run over and returns. It comes after all that `stream` holds (when that is null, after all that the

@@ -34,6 +34,12 @@ class LruCache {
     return entries_.front().second;
   }
 
+  void erase(const Key& key) {
+    const auto found = places_.find(key);
+    if (found == places_.end()) return;
+    entries_.erase(found->second);
+    places_.erase(found);
+  }
   void clear() {
     places_.clear();
     entries_.clear();

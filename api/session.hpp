@@ -92,6 +92,9 @@ class Session {
   Held& plan_for(const GemmProblem& problem, GemmTimes& times);
   Held bound(const GemmProblem& problem);
   std::vector<int> users() const;
+  /// By the plan that is held, or a new one. Throws MemoryShortage before anything has run.
+  void call(const GemmProblem& problem, const Matrices& matrices, const Copies& copies, const CallOptions& options,
+            GemmTimes& times);
   RunSeconds run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times);
   RunSeconds submit(Held& held, void* stream, const Matrices& matrices, const Copies& copies);
   void after_runs(const std::function<void()>& work);

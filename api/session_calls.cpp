@@ -66,12 +66,14 @@ void Session::release(const void* data) {
   after_runs([&] { kept_.release(data); });
 }
 
-/// Where C's GPU has both inputs, they are read there: such a call is mostly one kernel. Else each GPU reads its copy.
+/// If C's GPU has both inputs, they are read there: such a call is mostly one kernel. Else each GPU reads its copy,
+/// also of an input whose original is on C's GPU.
 Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
   struct Input {
     Matrix& matrix;
     MemoryId& place;
     std::int64_t& ld;
+    bool at_home = false;  // the original is on C's GPU
     std::vector<tilerail::Matrices::Copy> copies = {};
     std::optional<KeptMatrices::Part> kept = {};
   };
@@ -80,12 +82,12 @@ Copies Session::take_kept(Matrices& matrices, GemmProblem& problem) const {
   const bool on_gpu = matrices[2].location.has_value();
   bool there = on_gpu;
   for (Input& input : inputs) {
-    const bool at_home = on_gpu && input.place == home;
-    if (input.matrix.used() && !at_home) input.kept = kept_.part(input.matrix, devices_);
-    there = there && (at_home || (input.kept && input.kept->on(home)));
+    input.at_home = on_gpu && input.place == home;
+    if (input.matrix.used()) input.kept = kept_.part(input.matrix, devices_);
+    there = there && (input.at_home || (input.kept && input.kept->on(home)));
   }
   for (Input& input : inputs) {
-    if (!input.kept) continue;
+    if (!input.kept || (there && input.at_home)) continue;
     const auto [gpu, data] = there ? *input.kept->on(home) : input.kept->copies.front();
     const auto each_gpu = topology_.find_memory(copies_name);  // none where there is one GPU, which has it
     input.place = there || !each_gpu ? gpu : *each_gpu;
@@ -202,6 +204,17 @@ void Session::gemm(const GemmArguments& arguments, const CallOptions& options) {
   problem.place_b = matrices[1].used() ? place(matrices[1], "B") : problem.place_c;
   const Copies copies = take_kept(matrices, problem);
 
+  try {
+    call(problem, matrices, copies, options, times);
+  } catch (const MemoryShortage&) {  // nothing has run: others have taken the memory of a plan that was made before
+    if (times.planned) throw;
+    plans_.erase(signature_of(problem, devices_, policy_name_));
+    call(problem, matrices, copies, options, times);
+  }
+}
+
+void Session::call(const GemmProblem& problem, const Matrices& matrices, const Copies& copies,
+                   const CallOptions& options, GemmTimes& times) {
   Stopwatch watch;
   Held& held = plan_for(problem, times);
   if (options.plan) *options.plan = held.info;

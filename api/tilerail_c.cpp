@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <new>
@@ -17,12 +18,13 @@ using tilerail::Context;
 using tilerail::ContextOptions;
 using tilerail::DType;
 using tilerail::InputError;
+using tilerail::api::number_of;
 
 namespace {
 
-/// What this thread was told last, and about which handle.
+/// The last text for this thread, and the number of the context that it is about; 0: none.
 struct LastText {
-  tilerail_handle_t handle = nullptr;
+  std::uint64_t context = 0;
   std::string text;
 };
 thread_local LastText last_error;  // of the last failure
@@ -30,7 +32,7 @@ thread_local LastText last_plan;   // where the plan of the last call that succe
 
 tilerail_status_t failed(tilerail_handle_t handle, tilerail_status_t status, const char* text) noexcept {
   try {
-    last_error.handle = handle;
+    last_error.context = number_of(handle);
     last_error.text = text;
   } catch (...) {
     last_error.text.clear();
@@ -119,7 +121,7 @@ tilerail_status_t guarded_call(tilerail_handle_t handle, const std::function<voi
 
 DType checked_dtype(tilerail_dtype_t dtype) { return dtype_of(dtype); }
 
-void tell_origin(tilerail_handle_t handle, std::string text) { last_plan = {handle, std::move(text)}; }
+void tell_origin(tilerail_handle_t handle, std::string text) { last_plan = {number_of(handle), std::move(text)}; }
 
 }  // namespace tilerail::api
 
@@ -138,12 +140,11 @@ tilerail_status_t tilerail_create(tilerail_handle_t* handle, const char* topolog
 }
 
 tilerail_status_t tilerail_destroy(tilerail_handle_t handle) {
-  if (last_plan.handle == handle) last_plan = {};
   return guarded(nullptr, [&] { delete handle; });
 }
 
 const char* tilerail_last_error(tilerail_handle_t handle) {
-  return last_error.handle == handle ? last_error.text.c_str() : "";
+  return last_error.context == number_of(handle) ? last_error.text.c_str() : "";
 }
 
 const char* tilerail_status_name(tilerail_status_t status) {
@@ -171,7 +172,7 @@ tilerail_status_t tilerail_set_plan_cache(tilerail_handle_t handle, const char* 
 }
 
 const char* tilerail_plan_origin(tilerail_handle_t handle) {
-  return handle != nullptr && last_plan.handle == handle ? last_plan.text.c_str() : "";
+  return handle != nullptr && last_plan.context == number_of(handle) ? last_plan.text.c_str() : "";
 }
 
 tilerail_status_t tilerail_set_policy(tilerail_handle_t handle, const char* name) {

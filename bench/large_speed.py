@@ -40,7 +40,7 @@ class Commands:
 
 
 def large_machine(commands: Commands, gpus: int) -> None:
-    commands.run(f"topo new, {gpus} GPUs", "topo", "new", "--gpus", str(gpus), "--islands", str(gpus // 8), "--hosts",
+    commands.run(f"topo new, {gpus} GPUs", "topo", "new", "--gpus", str(gpus), "--islands", str(gpus // 8), "--sockets",
                  str(gpus // 4), "--pcie", "5", "--nvlink", "450", "--kernels", "h200", "-o", "large.toml")
     commands.run("loaded: topo validate", "topo", "validate", "large.toml")
     commands.run("topo show", "topo", "show", "large.toml")

@@ -1,26 +1,32 @@
-// How far the default plan is behind the best of all presets and tiles, simulated, and above the bound.
+// Regret of the default plan: how much slower it is than the best of random combinations of its own options.
 //
-//   bench_regret MACHINE... [--random N] [--gemm M,N,K]... [--place A:B:C]... [--most-ops N] [--csv]
+//   bench_regret [--seed N] [--problems N] [--combinations N] [--only N]
 //
-// Machines by name, or made at random: islands, hosts, PCIe generations and rates between those of shipped ones. The
-// regret of a problem is t(default) / min over presets and tiles of t - 1, at least 0, infinite where there is no
-// default plan; plans of more than so many operations (20,000) are not compared with. Problems of more than 1 % are
-// listed; with
-// --csv, all. Of the plans that are compared with, the estimate's order is compared with the simulator's, too.
+// Problems are random in shape, type, placement and size. Half of them run on the machines of topologies/, half on
+// machines of 4 to 16 GPUs as `tilerail topo new` makes them. A combination is one to three overrides of fields of the
+// policy, drawn from the policy's own table with their accepted values, and every second time a tile. Each combination
+// is planned as `simulate --set` plans it, with its search. All times are those of the fluid machine.
+//
+//     regret = max(0, t(default) / min over combinations of t - 1)
+//
+// A combination that is refused is drawn anew. Equal seeds give equal problems and combinations.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +35,7 @@
 #include "cost/bound.hpp"
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
+#include "model/base/parse.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/policy/fields.hpp"
@@ -41,116 +48,229 @@
 namespace tilerail::bench {
 namespace {
 
-constexpr std::array tiles{512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192};
-
 struct Options {
-  std::vector<std::string> machines;
-  std::vector<std::string> sizes{"1K",
-                                 "2K",
-                                 "4K",
-                                 "6000",
-                                 "8K",
-                                 "12K",
-                                 "16K",
-                                 "10000,7000,5000",
-                                 "30000,2000,2000",
-                                 "2000,2000,30000",
-                                 "3000,20000,3000",
-                                 "11111,4096,8192"};
-  // L: the last GPU.
-  std::vector<std::string> places{"h:h:h", "0:0:0", "0:1:h", "h:0:h", "0:1:2",
-                                  "1:0:h", "L:h:0", "h:h:0", "0:h:h", "0:1:1"};
-  int random = 0;
-  double most_ops = 20'000;
-  bool csv = false;
+  std::uint32_t seed = 1;
+  std::uint32_t problems = 40, combinations = 24;
+  std::optional<std::uint32_t> only;  // number of a problem
 
   void add_to(CLI::App& app) {
-    app.add_option("machines", machines);
-    app.add_option("--random", random);
-    app.add_option("--gemm", sizes);
-    app.add_option("--place", places);
-    app.add_option("--most-ops", most_ops);
-    app.add_flag("--csv", csv);
+    app.add_option("--seed", seed);
+    app.add_option("--problems", problems);
+    app.add_option("--combinations", combinations);
+    app.add_option("--only", only);
   }
 };
 
-Topology random_machine(std::mt19937& random, int number) {
-  const auto one_of = [&](std::initializer_list<const char*> values) {
-    return std::string{values.begin()[random() % values.size()]};
-  };
+/// Draws that are the same with every standard library.
+class Draws {
+ public:
+  explicit Draws(std::initializer_list<std::uint32_t> seeds) {
+    std::seed_seq sequence(seeds);
+    random_.seed(sequence);
+  }
+
+  std::size_t below(std::size_t count) { return random_() % count; }
+  bool one_in(std::size_t count) { return below(count) == 0; }
+  double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+  double log_uniform(double low, double high) { return low * std::pow(high / low, uniform()); }
+  template <class Values>
+  auto of(const Values& values) {
+    return *(std::begin(values) + static_cast<std::ptrdiff_t>(below(std::size(values))));
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+// --- machines and problems
+
+std::vector<std::string> shipped_machines() {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator{std::string{TILERAIL_SOURCE_DIR} + "/topologies"})
+    if (file.path().extension() == ".toml") names.push_back(file.path().stem());
+  std::ranges::sort(names);
+  return names;
+}
+
+int divisor(Draws& draws, int of, int most) {
+  std::vector<int> divisors;
+  for (int d = 1; d <= std::min(of, most); ++d)
+    if (of % d == 0) divisors.push_back(d);
+  return draws.of(divisors);
+}
+
+Topology new_machine(Draws& draws, const std::string& name) {
+  const int gpus = 4 + static_cast<int>(draws.below(13)), sockets = divisor(draws, gpus, 4);
   study::DesignText text;
-  text.name = fmt::format("random-{}", number);
-  text.gpus = one_of({"2", "4", "8", "16"});
-  text.kernels = one_of({"h200", "a100"});
-  text.hosts = one_of({"1", "2"}), text.islands = one_of({"1", "2"}), text.uplink_gpus = one_of({"1", "2"});
-  text.pcie = one_of({"3", "4", "5", "6"});
-  text.nvlink = one_of({"50", "150", "300", "450", "900"});
-  if (text.islands != "1") text.bridge = one_of({"25", "100", "400"});
-  return read_topology(study::design_machine(text), *text.name);
+  text.name = name, text.gpus = std::to_string(gpus), text.sockets = std::to_string(sockets);
+  text.kernels = draws.of(std::array{"a100", "h200", "v100"});
+  text.pcie = draws.of(std::array{"3", "4", "5", "6"});
+  text.uplink_gpus = std::to_string(divisor(draws, gpus / sockets, 4));
+  if (!draws.one_in(3)) {
+    text.nvlink = fmt::format("{:.0f} GB/s", draws.log_uniform(25, 900));
+    const int islands = divisor(draws, gpus, 4);
+    text.islands = std::to_string(islands);
+    if (islands > 1) text.bridge = fmt::format("{:.0f} GB/s", draws.log_uniform(25, 400));
+  }
+  return read_topology(study::design_machine(text), name);
 }
 
-/// Nothing where the machine has too few GPUs for the place.
-std::optional<GemmProblem> problem_at(const Topology& machine, const std::string& size, std::string place) {
-  const auto gpus = machine.gpus().size();
-  if (const auto last = place.find('L'); last != std::string::npos) place.replace(last, 1, std::to_string(gpus - 1));
-  for (const char where : place)
-    if (std::isdigit(where) && static_cast<std::size_t>(where - '0') >= gpus) return std::nullopt;
-  study::ProblemText text;
-  text.gemm = size, text.place = place;
-  return text.resolve(machine);
-}
-
-/// None where the policy has none for this problem.
-std::optional<Plan> planned(const GemmProblem& p, const Topology& machine, const Policy& policy, const Judge& judge) {
+/// Nothing where the machine cannot be made of what was drawn.
+std::optional<Topology> drawn_machine(Draws& draws, std::uint32_t number) {
+  if (number % 2 == 0) return machine(draws.of(shipped_machines()));
   try {
-    return plan_gemm(p, machine, machine.gpus(), policy, judge);
+    return new_machine(draws, fmt::format("new-{}", number));
   } catch (const InputError&) {
     return std::nullopt;
   }
 }
 
-struct Result {
-  double ours, best = std::numeric_limits<double>::infinity(), bound;
-  std::string by = {};
-  std::vector<double> estimated = {}, simulated = {};  // of the plans that are compared with
+std::string drawn_place(Draws& draws, const Topology& machine) {
+  const std::size_t gpus = machine.gpus().size(), hosts = machine.hosts().size();
+  switch (draws.below(5)) {
+    case 0:
+    case 1:
+      return "h";
+    case 2:
+      return hosts > 1 ? "h*" : "h";
+    case 3:
+      return hosts > 1 ? fmt::format("h{}", draws.below(std::min<std::size_t>(hosts, 10))) : std::to_string(0);
+    default:
+      return std::to_string(draws.below(gpus));
+  }
+}
 
-  /// How far the one that the estimate prefers is behind the best of them.
-  double estimate_regret() const {
-    const auto first = std::ranges::min_element(estimated) - estimated.begin();
-    return simulated[static_cast<std::size_t>(first)] / *std::ranges::min_element(simulated) - 1;
+/// As users write them.
+struct Drawn {
+  std::string size, dtype, trans, place, beta;
+
+  std::string text() const { return fmt::format("{} {} {} beta={} {}", size, dtype, trans, beta, place); }
+};
+
+Drawn drawn_problem(Draws& draws, const Topology& machine) {
+  constexpr double least = 256, most = 32768;
+  const auto side = [&] { return std::llround(draws.log_uniform(least, most)); };
+  Drawn drawn;
+  const auto m = side();
+  drawn.size = draws.one_in(3) ? fmt::format("{}", m) : fmt::format("{},{},{}", m, side(), side());
+  drawn.dtype = draws.of(std::array{"f64", "f64", "f32", "f16", "bf16", "tf32"});
+  drawn.trans = fmt::format("{}{}", draws.one_in(3) ? "T" : "N", draws.one_in(3) ? "T" : "N");
+  drawn.beta = draws.one_in(3) ? "0" : "1";
+  const std::string all = drawn_place(draws, machine);
+  const auto place = [&] { return drawn_place(draws, machine); };
+  drawn.place = draws.one_in(2) ? fmt::format("{0}:{0}:{0}", all) : fmt::format("{}:{}:{}", place(), place(), place());
+  return drawn;
+}
+
+GemmProblem problem_of(const Drawn& drawn, const Topology& machine) {
+  study::ProblemText text;
+  text.gemm = drawn.size, text.dtype = drawn.dtype, text.place = drawn.place, text.beta = drawn.beta;
+  text.trans_a = drawn.trans.substr(0, 1), text.trans_b = drawn.trans.substr(1);
+  return text.resolve(machine);
+}
+
+// --- combinations
+
+/// Of a range, mostly something in between, each order of magnitude as often.
+std::string value_in(Draws& draws, double low, double high) {
+  if (draws.one_in(4)) return fmt::format("{}", low);
+  const double value = draws.log_uniform(low > 0 ? low : 1, high);
+  return high <= 1 ? fmt::format("{:.3f}", value) : fmt::format("{:.0f}", value);
+}
+
+/// One of the values that a field accepts, from the table's own words: "on, off", "auto, 1 to 64".
+std::string drawn_value(Draws& draws, const std::string& accepted) {
+  std::vector<std::string> items;
+  for (const std::string_view item : split(accepted, ',')) items.emplace_back(item.substr(item.find_first_not_of(' ')));
+  const std::string item = draws.of(items);
+  const auto to = item.find(" to ");
+  if (to == std::string::npos) return item;
+  return value_in(draws, std::stod(item.substr(0, to)), std::stod(item.substr(to + 4)));
+}
+
+/// All but the tile, which is drawn with the problem, what the search may cost, and what imitates libraries.
+std::vector<PolicyField> fields_to_draw() {
+  const std::set<std::string> apart{"tile", "judge-ops", "select-ms"};
+  std::vector<PolicyField> fields = fields_of(preset("tilerail"));
+  std::erase_if(fields, [&](const PolicyField& field) { return field.emulates || apart.contains(field.key); });
+  return fields;
+}
+
+/// Of tiles that make no more kernels than a search looks at.
+std::int64_t drawn_tile(Draws& draws, const GemmProblem& p) {
+  const auto longest = static_cast<double>(std::max({p.m, p.n, p.k, std::int64_t{256}}));
+  for (;;) {
+    const auto tile = static_cast<std::int64_t>(draws.log_uniform(128, longest));
+    if (kernel_count(p.m, p.n, p.k, {}, tile) <= most_judged_kernels) return tile;
+  }
+}
+
+Policy drawn_policy(Draws& draws, const GemmProblem& p) {
+  static const std::vector<PolicyField> fields = fields_to_draw();
+  constexpr std::size_t most = 3;
+  Policy policy = preset("tilerail");
+  for (std::size_t count = 1 + draws.below(most); count > 0; --count) {
+    const PolicyField& field = fields[draws.below(fields.size())];
+    apply_override(policy, field.key + "=" + drawn_value(draws, field.accepted));
+  }
+  if (draws.one_in(2)) apply_override(policy, fmt::format("tile={}", drawn_tile(draws, p)));
+  return policy;
+}
+
+// --- results
+
+struct Result {
+  double ours = 0, best = std::numeric_limits<double>::infinity(), bound = 0;
+  std::string by = {};
+  std::vector<double> estimated = {}, simulated = {};  // of the combinations
+
+  double regret() const { return std::max(0.0, ours / best - 1); }
+};
+
+struct Measure {
+  const GemmProblem& problem;
+  const Topology& machine;
+  const Judge judge = study::judge_of(machine);
+  const Resources resources{machine};
+
+  Plan plan(const Policy& policy) const { return plan_gemm(problem, machine, machine.gpus(), policy, judge); }
+
+  /// Returns false where the combination is refused.
+  bool add(const Policy& policy, Result& result) const {
+    try {
+      const Plan made = plan(policy);
+      const double there = judge.of(made).makespan.value;
+      result.estimated.push_back(estimate_plan(made, machine, resources).makespan.value);
+      result.simulated.push_back(there);
+      if (there < result.best) result.best = there, result.by = name_of(policy);
+      return true;
+    } catch (const InputError&) {
+      return false;
+    }
   }
 };
 
-Result compare(const GemmProblem& p, const Topology& machine, double most_ops) {
-  const Judge judge = study::judge_of(machine);
-  const Resources resources{machine};
-  const auto ours = planned(p, machine, preset("tilerail"), judge);
-  Result result{.ours = ours ? judge.of(*ours).makespan.value : std::numeric_limits<double>::infinity(),
-                .bound = lower_bound(p, machine, machine.gpus()).time.value};
-  for (const std::string& name : preset_names())
-    for (const std::int64_t tile : tiles) {
-      if (2.0 * static_cast<double>(kernel_count(p.m, p.n, p.k, {1, 1}, tile)) > most_ops) continue;
-      Policy policy = preset(name);
-      apply_override(policy, fmt::format("tile={}", tile));
-      policy.ways = Ways::fixed, policy.judge_ops = 0;
-      const auto plan = planned(p, machine, policy, judge);
-      if (!plan) continue;
-      const double there = judge.of(*plan).makespan.value;
-      result.estimated.push_back(estimate_plan(*plan, machine, resources).makespan.value);
-      result.simulated.push_back(there);
-      if (there < result.best) result.best = there, result.by = fmt::format("{} T={}", name, tile);
+Result measured(const GemmProblem& p, const Topology& machine, std::uint32_t number, const Options& options) {
+  constexpr std::uint32_t most_refused = 100;
+  const Measure measure{p, machine};
+  Result result;
+  result.ours = measure.judge.of(measure.plan(preset("tilerail"))).makespan.value;
+  result.bound = lower_bound(p, machine, machine.gpus()).time.value;
+  for (std::uint32_t i = 0; i < options.combinations; ++i)
+    for (std::uint32_t again = 0; again < most_refused; ++again) {
+      Draws draws{options.seed, number, 2, i, again};
+      if (measure.add(drawn_policy(draws, p), result)) break;
     }
   return result;
 }
 
 struct Totals {
-  std::vector<double> regrets, over_bound, taus, estimate_regrets;
+  std::vector<double> regrets, over_bound, taus;
 
-  void add(const Totals& others) {
-    regrets.insert(regrets.end(), others.regrets.begin(), others.regrets.end());
-    over_bound.insert(over_bound.end(), others.over_bound.begin(), others.over_bound.end());
-    taus.insert(taus.end(), others.taus.begin(), others.taus.end());
-    estimate_regrets.insert(estimate_regrets.end(), others.estimate_regrets.begin(), others.estimate_regrets.end());
+  void add(const Result& result) {
+    regrets.push_back(result.regret());
+    over_bound.push_back(result.ours / result.bound);
+    if (result.simulated.size() > 1) taus.push_back(study::kendall_tau(result.estimated, result.simulated));
   }
 };
 
@@ -158,40 +278,42 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-void print(const std::string& of, Totals totals) {
-  if (totals.regrets.empty()) return;
-  std::ranges::sort(totals.over_bound);
-  const auto above = [&](double limit) {
-    return std::ranges::count_if(totals.regrets, [=](double each) { return each > limit; });
-  };
-  fmt::print(
-      "{}: {} problems: mean regret {:.3f} %, largest {:.2f} %, above 1 % {}, above 3 % {}; median over bound {:.3f}; "
-      "estimate: Kendall tau {:.3f}, mean regret {:.1f} %\n",
-      of, totals.regrets.size(), 100 * mean(totals.regrets), 100 * *std::ranges::max_element(totals.regrets),
-      above(0.01), above(0.03), totals.over_bound[totals.over_bound.size() / 2], mean(totals.taus),
-      100 * mean(totals.estimate_regrets));
-  std::cout.flush();
+/// The least value that this share of all do not exceed.
+double quantile(std::vector<double> values, double share) {
+  std::ranges::sort(values);
+  const double rank = std::ceil(share * static_cast<double>(values.size()));
+  return values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
 }
 
-void compare_all(const Topology& machine, const Options& options, Totals& totals) {
-  Totals here;
-  for (const std::string& size : options.sizes)
-    for (const std::string& at : options.places) {
-      const auto problem = problem_at(machine, size, at);
-      if (!problem) continue;
-      const Result r = compare(*problem, machine, options.most_ops);
-      if (!std::isfinite(r.best)) continue;
-      here.regrets.push_back(std::max(0.0, r.ours / r.best - 1));
-      here.over_bound.push_back(r.ours / r.bound);
-      if (r.estimated.size() > 1) here.taus.push_back(study::kendall_tau(r.estimated, r.simulated));
-      here.estimate_regrets.push_back(r.estimate_regret());
-      if (options.csv || here.regrets.back() > 0.01)
-        fmt::print("{},\"{}\",{},{:.6g},{:.6g},{},{:.4f},{:.3f}\n", machine.name(), size, at, r.ours, r.best, r.by,
-                   here.regrets.back(), here.over_bound.back());
+void print(const Totals& totals) {
+  if (totals.regrets.empty()) return;
+  fmt::print("{} problems: regret mean {:.2f} %, 95th percentile {:.2f} %, largest {:.2f} %; above 1 %: {}\n",
+             totals.regrets.size(), 100 * mean(totals.regrets), 100 * quantile(totals.regrets, 0.95),
+             100 * *std::ranges::max_element(totals.regrets),
+             std::ranges::count_if(totals.regrets, [](double regret) { return regret > 0.01; }));
+  fmt::print("default / bound: median {:.3f}; Kendall tau of the estimate, mean {:.3f}\n",
+             quantile(totals.over_bound, 0.5), mean(totals.taus));
+}
+
+/// Draws until the machine can be made and holds the problem.
+void run_problem(std::uint32_t number, const Options& options, Totals& totals) {
+  for (std::uint32_t again = 0;; ++again) {
+    Draws draws{options.seed, number, 1, again};
+    const std::optional<Topology> machine = drawn_machine(draws, number);
+    if (!machine) continue;
+    const Drawn drawn = drawn_problem(draws, *machine);
+    try {
+      const GemmProblem problem = problem_of(drawn, *machine);
+      const Result r = measured(problem, *machine, number, options);
+      fmt::print("{:2} {:46} {:22} {:9.3f} {:9.3f} {:7.2f} {:6.2f}  {}\n", number, drawn.text(),
+                 fmt::format("{} ({})", machine->name(), machine->gpus().size()), 1e3 * r.ours, 1e3 * r.best,
+                 100 * r.regret(), r.ours / r.bound, r.by);
       std::cout.flush();
+      return totals.add(r);
+    } catch (const InputError&) {
+      continue;
     }
-  print(machine.name(), here);
-  totals.add(here);
+  }
 }
 
 }  // namespace
@@ -203,10 +325,10 @@ int main(int argc, char** argv) {
   CLI::App app;
   options.add_to(app);
   CLI11_PARSE(app, argc, argv);
-  fmt::print("machine,size,place,ours_s,best_s,best,regret,over_bound\n");
+  fmt::print("{:2} {:46} {:22} {:>9} {:>9} {:>7} {:>6}  {}\n", "", "problem", "machine (GPUs)", "default", "best, ms",
+             "regret%", "/bound", "best combination");
   Totals totals;
-  for (const std::string& name : options.machines) compare_all(machine(name), options, totals);
-  std::mt19937 random{1};
-  for (int i = 0; i < options.random; ++i) compare_all(random_machine(random, i), options, totals);
-  print("all", std::move(totals));
+  for (std::uint32_t number = 0; number < options.problems; ++number)
+    if (!options.only || *options.only == number) run_problem(number, options, totals);
+  print(totals);
 }

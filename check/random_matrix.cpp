@@ -7,10 +7,10 @@
 #include <functional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "check/blas.hpp"
 #include "model/base/error.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail {
 namespace {
@@ -32,11 +32,10 @@ void for_columns(std::int64_t cols, std::int64_t bytes, const std::function<void
   constexpr std::int64_t worth_a_thread = 1 << 20;
   const std::int64_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::int64_t parts = std::clamp(std::min(bytes / worth_a_thread, cols), std::int64_t{1}, cores);
-  std::vector<std::jthread> threads;
-  for (std::int64_t p = 1; p < parts; ++p) {
-    threads.emplace_back([&, p] { work(cols * p / parts, cols * (p + 1) / parts); });
-  }
-  work(0, cols / parts);
+  share_work(static_cast<std::size_t>(parts), [&](std::size_t part) {
+    const auto p = static_cast<std::int64_t>(part);
+    work(cols * p / parts, cols * (p + 1) / parts);
+  });
 }
 
 }  // namespace

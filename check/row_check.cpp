@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "check/rounding.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail {
 namespace {
@@ -89,13 +90,10 @@ class Checker {
   }
 
   RowCheck run() {
-    std::vector<std::thread> threads;
-    for (unsigned t = 0; t < std::max(1U, std::thread::hardware_concurrency()); ++t)
-      threads.emplace_back([this] {
-        std::vector<double> b(static_cast<std::size_t>(p_.k));
-        for (std::int64_t j = next_++; j < p_.n; j = next_++) column(j, b);
-      });
-    for (std::thread& thread : threads) thread.join();
+    share_work(std::max(1U, std::thread::hardware_concurrency()), [this](std::size_t) {
+      std::vector<double> b(static_cast<std::size_t>(p_.k));
+      for (std::int64_t j = next_++; j < p_.n; j = next_++) column(j, b);
+    });
     return result_;
   }
 

@@ -9,6 +9,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "cli/commands/command.hpp"
@@ -33,12 +34,17 @@ Examples:
   tilerail compare predicted.csv measured.csv
 'tilerail COMMAND --help' explains one command.)";
 
-/// Whatever an error quotes, it stays one line of text.
+/// Whatever an error quotes, it stays one line of text that can be read: paths are short enough, values may not be.
 std::string one_line(std::string_view text) {
+  constexpr std::size_t longest_word = 400, longest_line = 2000;
   std::string line;
   while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-  for (const std::string_view part : split(text, '\n')) line += (line.empty() ? "" : "; ") + escaped(part);
-  return line;
+  for (const std::string_view part : split(text, '\n')) {
+    if (!line.empty()) line += ";";
+    for (const std::string_view word : split(part, ' '))
+      line += (line.empty() ? "" : " ") + shortened(escaped(word), longest_word);
+  }
+  return shortened(line, longest_line);
 }
 
 int fail(int code, std::string_view message) {
@@ -128,6 +134,10 @@ int run_program(int argc, char** argv) noexcept {
     return fail(exit_no_hardware, error.what());
   } catch (const std::bad_alloc&) {
     return fail(exit_bad_input, "the problem does not fit in the memory of this machine");
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again)
+      return fail(exit_internal, fmt::format("internal error: {}", error.what()));
+    return fail(exit_bad_input, "a thread cannot be started; expected a limit on processes (ulimit -u) that allows it");
   } catch (const std::exception& error) {
     return fail(exit_internal, fmt::format("internal error: {}", error.what()));
   } catch (...) {

@@ -65,7 +65,7 @@ function(tilerail_tests name labels)
   # Tests are listed when their program is linked, and several have one instance for each machine of topologies/.
   file(GLOB machines CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/topologies/*.toml)
   set_target_properties(tests_${target} PROPERTIES LINK_DEPENDS "${machines}")
-  gtest_discover_tests(tests_${target} PROPERTIES LABELS "${labels}" DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(tests_${target} PROPERTIES LABELS "${labels}" DISCOVERY_TIMEOUT 600)
 endfunction()
 
 # tilerail_python_test(NAME LABEL MODULE [FOLDER]): the unittest file MODULE.py of FOLDER (the current one) on the real
@@ -76,7 +76,7 @@ function(tilerail_python_test name label module)
   set(program "TILERAIL=$<TARGET_FILE:tilerail>;TILERAIL_HAS_SIM=$<TARGET_EXISTS:tilerail_sim>")
   set(places "TILERAIL_SOURCE=${PROJECT_SOURCE_DIR};PYTHONPATH=${PROJECT_SOURCE_DIR}/python:${PROJECT_SOURCE_DIR}/experiments:${PROJECT_SOURCE_DIR}/tests/support")
   add_test(NAME ${name} COMMAND ${TILERAIL_PYTHON} -m unittest -v ${module} WORKING_DIRECTORY ${folder})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 900
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 3600
                        ENVIRONMENT "${program};${places};PYTHONDONTWRITEBYTECODE=1;MPLBACKEND=Agg")
 endfunction()
 

@@ -10,15 +10,15 @@
 
 namespace tilerail {
 
-/// A time that no plan of a problem can be faster than, whatever its policy, and what keeps it there.
+/// A lower limit for the makespan of every plan of a problem, whatever its policy, and the resource that sets it.
 struct Bound {
   Seconds time{0};
   std::string binding;   // "kernels of gpu0 to gpu7", "link host->plx0", "group host memory"
-  bool is_exact = true;  // whether all cuts were looked for, as among few devices; else it holds, but may be too low
+  bool is_exact = true;  // false if the solver or the search for cuts gave up: the bound holds, but may be too low
 };
 
-/// How fast kernels are that load slows: as fast as the machine's description allows at any time, or as they are in the
-/// long run on a device that computes all the time. Only the first bounds every plan.
+/// The rate of kernels that load slows: the peak, or the rate that a device sustains while it computes all the time.
+/// Only with the peak is the bound one of every plan.
 enum class Pace { peak, sustained };
 
 /// Whether devices may hold all of A and B from an earlier call, as those of warm=on do.
@@ -33,8 +33,8 @@ Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::spa
 /// Of a plan's problem, on the devices that it was asked for, and with its caches.
 Bound lower_bound(const Plan& plan, const Topology& topology);
 
-/// The same at the pace of devices that compute all the time: no plan whose devices do so is faster. Absent where load
-/// slows no kernels of it, or the bound is not higher for that.
+/// The bound with sustained rates, for plans whose devices compute all the time. Absent if load slows no kernels of the
+/// machine, or if it is not higher than `bound`.
 std::optional<Seconds> sustained_bound(const Plan& plan, const Topology& topology, const Bound& bound);
 
 }  // namespace tilerail

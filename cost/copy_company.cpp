@@ -38,7 +38,8 @@ CopyCompany::CopyCompany(const Plan& plan, const Topology& topology, const PlanK
 
 StridedEfficiency::Company CopyCompany::of(const Queue& queue) const {
   const bool in = topology_.is_host(queue.src);
-  if (times_.empty() || in == topology_.is_host(queue.dst)) return {};
+  if (in == topology_.is_host(queue.dst)) return nobody;
+  if (times_.empty()) return {};
   const Times& times = times_[(in ? queue.dst : queue.src).index()];
   const Seconds copies = in ? times.in : times.out, back = in ? times.out : times.in;
   const double kernels = part(times.kernels, copies);

@@ -6,9 +6,40 @@
 
 namespace tilerail {
 
+namespace {
+
+double clp_bound(double bound) { return std::isfinite(bound) ? bound : std::copysign(COIN_DBL_MAX, bound); }
+
+}  // namespace
+
+/// Variables and rows wait here and are added together: Clp copies the whole program each time that it adds some.
 struct LinearProgram::Solver {
   ClpSimplex clp;
+  std::vector<double> costs, uppers;  // of variables that wait
+  std::vector<double> row_lowers, row_uppers, values;
+  std::vector<int> columns;
+  std::vector<CoinBigIndex> starts{0};  // by row that waits: its first of `columns` and `values`; then their number
+
+  std::size_t variables() const { return static_cast<std::size_t>(clp.numberColumns()) + costs.size(); }
+  std::size_t rows() const { return static_cast<std::size_t>(clp.numberRows()) + row_lowers.size(); }
+  void load();
 };
+
+void LinearProgram::Solver::load() {
+  if (!costs.empty()) {
+    const std::vector<double> lowers(costs.size(), 0.0);
+    const std::vector<CoinBigIndex> no_rows(costs.size() + 1, 0);
+    clp.addColumns(static_cast<int>(costs.size()), lowers.data(), uppers.data(), costs.data(), no_rows.data(), nullptr,
+                   nullptr);
+    costs.clear(), uppers.clear();
+  }
+  if (!row_lowers.empty()) {
+    clp.addRows(static_cast<int>(row_lowers.size()), row_lowers.data(), row_uppers.data(), starts.data(),
+                columns.data(), values.data());
+    row_lowers.clear(), row_uppers.clear(), values.clear(), columns.clear();
+    starts.assign(1, 0);
+  }
+}
 
 LinearProgram::LinearProgram() : solver_{std::make_unique<Solver>()} {
   constexpr double precise = 1e-9;
@@ -19,31 +50,33 @@ LinearProgram::~LinearProgram() = default;
 LinearProgram::LinearProgram(LinearProgram&&) noexcept = default;
 
 std::size_t LinearProgram::add_variable(double cost, double upper) {
-  solver_->clp.addColumn(0, nullptr, nullptr, 0.0, upper == infinity ? COIN_DBL_MAX : upper, cost);
-  return static_cast<std::size_t>(solver_->clp.numberColumns() - 1);
+  solver_->costs.push_back(cost), solver_->uppers.push_back(clp_bound(upper));
+  return solver_->variables() - 1;
 }
 
 std::size_t LinearProgram::add_row(double lower, double upper, const std::vector<Term>& terms) {
-  std::vector<int> columns;
-  std::vector<double> values;
+  Solver& waiting = *solver_;
   for (const auto& [variable, coefficient] : terms) {
-    columns.push_back(static_cast<int>(variable));
-    values.push_back(coefficient);
+    waiting.columns.push_back(static_cast<int>(variable));
+    waiting.values.push_back(coefficient);
   }
-  solver_->clp.addRow(static_cast<int>(terms.size()), columns.data(), values.data(),
-                      lower == -infinity ? -COIN_DBL_MAX : lower, upper == infinity ? COIN_DBL_MAX : upper);
-  return static_cast<std::size_t>(solver_->clp.numberRows() - 1);
+  waiting.starts.push_back(static_cast<CoinBigIndex>(waiting.columns.size()));
+  waiting.row_lowers.push_back(clp_bound(lower)), waiting.row_uppers.push_back(clp_bound(upper));
+  return waiting.rows() - 1;
 }
 
 void LinearProgram::set_coefficient(std::size_t row, std::size_t variable, double value) {
+  solver_->load();
   solver_->clp.modifyCoefficient(static_cast<int>(row), static_cast<int>(variable), value, true);
 }
 
 void LinearProgram::set_upper(std::size_t variable, double upper) {
+  solver_->load();
   solver_->clp.setColumnUpper(static_cast<int>(variable), upper);
 }
 
 double LinearProgram::solve() {
+  solver_->load();
   ClpSimplex& clp = solver_->clp;
   clp.dual();
   if (!clp.isProvenOptimal() && !clp.isProvenPrimalInfeasible()) {  // from scratch, and the other way

@@ -26,9 +26,9 @@ bool is_stage(const Buffer& buffer, const Topology& topology);
 /// Whether one end of a copy is such a buffer.
 bool is_staged(const Plan& plan, const Op& op, const Topology& topology);
 
-/// Rate of a copy beside one the other way while all of these devices do the same with its host; absent unless exactly
-/// one end is a host. It may be above the rate of the pair alone. The other devices do nothing beside a staged copy:
-/// one thread makes these one after another. docs/model.md#libraries
+/// Rate of a copy between a host and a device next to one in the other direction, while all of these devices copy with
+/// that host in both directions; absent for other copies. It may be above the rate of the pair alone. During a staged
+/// copy the other devices do not copy: one thread makes staged copies one after another. docs/model.md#libraries
 std::optional<Rate> duplex_rate(const Topology& topology, MemoryId src, MemoryId dst, std::span<const MemoryId> devices,
                                 bool staged);
 

@@ -84,14 +84,13 @@ def page(path: pathlib.Path, outcomes: dict[str, Outcome], options, version: str
     text = f"""# Gallery
 
 Written by `tilerail experiment run all{quick} --{only} --page {path}` ({version}).
-{which}, and how near we are.
-[experiments.md](experiments.md) says what each does.
+{which}, and the distance to the
+published values. [experiments.md](experiments.md) describes each experiment.
 
-On the right of a figure each dot is a value of ours. The green band is the tolerance around what was published or
-measured, or a target of ours, and is drawn equally wide for all; a red dot lies outside, at the edge of the frame if
-its distance from the middle is more than three halves of the band. *Fitted*: of those that are within, how many compare
-what a figure of the simulation was fitted to, or taken from; they tell how well a mechanism fits, not how well it
-predicts.
+On the right of a figure each dot is a value of ours. The green band is the tolerance around the published or measured
+value, or our target, and has the same width for all values. A red dot lies outside; dots beyond three half widths are
+drawn at the edge of the frame. *Fitted* counts the values within their tolerance that were used to fit the simulation,
+so that agreement is not evidence.
 
 | experiment | within | of | fitted |
 |---|---|---|---|

@@ -65,7 +65,7 @@ def gains(compared: list[Compared]) -> list[tuple[tuple, float, float]]:
 
 
 def means_table(results: dict, problems: list[Product]) -> list[list[str]]:
-    """As in table 3.5, whose figures our text of the thesis does not have."""
+    """The problems of table 3.5; the values that the table prints are not compared yet."""
     split = parts(problems)
     lines = [[f"{len(problems)} problems", *(f"GFLOP/s, {part}" for part in split),
               *(f"GFLOP/s/W, {part}" for part in split)]]

@@ -4,8 +4,10 @@
 #include <optional>
 #include <string_view>
 
+#include "calibration/measurements.hpp"
 #include "model/base/error.hpp"
 #include "model/import/import.hpp"
+#include "model/import/nccl_export.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "model/machine/topology_writer.hpp"
 
@@ -26,10 +28,30 @@ std::optional<tilerail::Topology> machine_of(const std::function<tilerail::Topol
   return std::nullopt;
 }
 
+/// What NCCL's files have no form for is refused; what is written can be read, which the export does.
+void check_export(const tilerail::Topology& machine) try {
+  tilerail::to_nccl_xml(machine);
+} catch (const tilerail::InputError& error) {
+  if (std::string_view{error.what()}.starts_with("export:")) throw;
+}
+
 /// Another one is a machine that can be written and read again.
 void check(const std::function<tilerail::Topology::Description()>& import) {
-  if (const auto machine = machine_of(import))
+  if (const auto machine = machine_of(import)) {
     tilerail::read_topology(tilerail::to_toml(machine->description()), "again.toml");
+    check_export(*machine);
+  }
+}
+
+/// Measurements that are no InputError can be written and read again.
+void check_measurements(std::string_view text) {
+  std::optional<tilerail::Measurements> read;
+  try {
+    read = tilerail::measurements_from_json(text, "fuzz");
+  } catch (const tilerail::InputError&) {
+    return;
+  }
+  tilerail::measurements_from_json(tilerail::to_json(*read), "again.json");
 }
 
 }  // namespace
@@ -42,5 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] == 's') check([&] { return import_nvidia_smi(text, "fuzz", gpu, {}); });
   if (data[0] == 'n') check([&] { return import_nccl_xml(text, "fuzz", gpu, {}); });
   if (data[0] == 'b') check([&] { return import_nvbandwidth(text, "fuzz", gpu); });
+  if (data[0] == 'm') check_measurements(text);
+  if (data[0] == 'p') check([&] { return import_p2p_test(text, "fuzz", gpu, {}); });
   return 0;
 }

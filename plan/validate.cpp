@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "model/base/extents.hpp"
 #include "model/machine/spread_memories.hpp"
 #include "plan/builder.hpp"
 #include "plan/memory_needs.hpp"
@@ -60,7 +61,8 @@ class Checker {
             "dep_begin must run from 0 to the number of dependencies");
     require(std::is_sorted(plan_.dep_begin.begin(), plan_.dep_begin.end()), "dep_begin must ascend");
     require(plan_.peak_bytes.size() == plan_.memories.size(), "peak_bytes must have one entry for each memory");
-    for (const std::int64_t bytes : plan_.peak_bytes) require(bytes >= 0, "peak_bytes must not be negative");
+    for (const std::int64_t bytes : plan_.peak_bytes)
+      require(bytes >= 0 && bytes <= most_matrix_bytes, "peak_bytes must be 0 to 2^60");
     for (const auto* gpus : {&plan_.devices, &plan_.origin.given})
       for (const MemoryId gpu : *gpus) require(is_memory(gpu), "devices must be memories of the plan");
     for (const MemoryId place : {plan_.problem.place_a, plan_.problem.place_b, plan_.problem.place_c})
@@ -121,10 +123,14 @@ class Checker {
                        row, col, whole.rows, whole.cols));
   }
 
+  /// Executors count with the element size of the problem, whatever they read or write.
   void view(const View& v, const char* name) const {
     if (v.buffer.value < 0 || v.buffer.index() >= plan_.buffers.size())
       fail(fmt::format("{}: buffer {}: expected one of the plan's {}", name, v.buffer.value, plan_.buffers.size()));
     const Buffer& b = plan_.buffer(v.buffer);
+    if (b.dtype != plan_.problem.dtype)
+      fail(fmt::format("{}: buffer {} has type {}; expected {}, the type of the problem", name, v.buffer.value,
+                       to_string(b.dtype), to_string(plan_.problem.dtype)));
     if (v.row < 0 || v.col < 0 || v.rows < 0 || v.cols < 0 || v.rows > b.rows || v.cols > b.cols ||
         v.row > b.rows - v.rows || v.col > b.cols - v.cols)
       fail(fmt::format("{}: view of {} x {} from ({}, {}) lies outside its buffer of {} x {}", name, v.rows, v.cols,
@@ -151,12 +157,7 @@ class Checker {
                 "a copy must sit in a copy queue between the memories of its views");
         return writes(o);
       case OpKind::axpby:
-        view(o.y, "y");
-        if (reads_a(o)) {
-          view(o.a, "x");
-          require(o.a.rows == o.y.rows && o.a.cols == o.y.cols, "x and y have different shapes");
-          require(memory_of(o.a) == q.dst, "x is not in the queue's memory");
-        }
+        axpby(o, q);
         break;
       case OpKind::gemm:
         gemm(o, q);
@@ -182,6 +183,14 @@ class Checker {
   void scalar(Scalar named, const char* field) const {
     const bool zero = (named == Scalar::alpha || named == Scalar::beta) && plan_.value(named) == 0;
     if (zero) fail(fmt::format("{}: names a scalar of the problem that is 0; expected zero", field));
+  }
+
+  /// A view that is not read is still an address.
+  void axpby(const Op& o, const Queue& q) const {
+    view(o.y, "y"), view(o.a, "x");
+    if (!reads_a(o)) return;
+    require(o.a.rows == o.y.rows && o.a.cols == o.y.cols, "x and y have different shapes");
+    require(memory_of(o.a) == q.dst, "x is not in the queue's memory");
   }
 
   /// potrf: y square. trsm: a square, of the columns of y. syrk: y square, of the rows of a.
@@ -284,6 +293,32 @@ void validate(const Plan& plan, const Topology& topology) {
   require_fit(plan, topology);
 }
 
+namespace {
+
+bool is_empty(const View& v) { return v.rows == 0 || v.cols == 0; }
+
+/// Views of tiles of one memory, from the first byte to the last: tiles are packed, so that the bytes between belong to
+/// them, too. Views of one buffer as rectangles.
+bool overlap(const Plan& plan, const View& x, const View& y) {
+  if (is_empty(x) || is_empty(y)) return false;
+  if (x.buffer == y.buffer)
+    return x.row < y.row + y.rows && y.row < x.row + x.rows && x.col < y.col + y.cols && y.col < x.col + x.cols;
+  const Buffer &of_x = plan.buffer(x.buffer), &of_y = plan.buffer(y.buffer);
+  if (of_x.kind != Buffer::Kind::tile || of_y.kind != Buffer::Kind::tile || of_x.memory != of_y.memory) return false;
+  const auto begin = [](const View& v, const Buffer& b) { return b.offset + (v.row + v.col * b.ld) * b.element(); };
+  const auto bytes = [](const View& v, const Buffer& b) { return (v.rows + (v.cols - 1) * b.ld) * b.element(); };
+  return begin(x, of_x) < begin(y, of_y) + bytes(y, of_y) && begin(y, of_y) < begin(x, of_x) + bytes(x, of_x);
+}
+
+/// A kernel or a copy may read an element after it has written a neighbour. Elements may be added to themselves.
+bool overwrites_what_it_reads(const Plan& plan, const Op& op) {
+  const bool to_itself =
+      op.kind == OpKind::axpby && op.a.buffer == op.y.buffer && op.a.row == op.y.row && op.a.col == op.y.col;
+  return (reads_a(op) && !to_itself && overlap(plan, op.a, op.y)) || (reads_b(op) && overlap(plan, op.b, op.y));
+}
+
+}  // namespace
+
 void require_kernels(const Plan& plan) {
   if (plan.warm)
     throw InputError{
@@ -291,9 +326,14 @@ void require_kernels(const Plan& plan) {
         "plan with warm=off"};
   const auto known = [](const Op& op) { return info(op.kind).any_backend; };
   const auto unknown = std::find_if_not(plan.ops.begin(), plan.ops.end(), known);
-  if (unknown == plan.ops.end()) return;
-  throw InputError{fmt::format("plan: operation {}: '{}' has no kernel yet; expected a plan to simulate only",
-                               unknown - plan.ops.begin(), to_string(unknown->kind))};
+  if (unknown != plan.ops.end())
+    throw InputError{fmt::format("plan: operation {}: '{}' has no kernel yet; expected a plan to simulate only",
+                                 unknown - plan.ops.begin(), to_string(unknown->kind))};
+  const auto overwrites = [&](const Op& op) { return overwrites_what_it_reads(plan, op); };
+  const auto in_place = std::ranges::find_if(plan.ops, overwrites);
+  if (in_place != plan.ops.end())
+    throw InputError{fmt::format("plan: operation {}: writes elements that it reads; expected separate memory",
+                                 in_place - plan.ops.begin())};
 }
 
 }  // namespace tilerail

@@ -10,6 +10,7 @@
 #include "model/base/error.hpp"
 #include "sched/choose/device_sets.hpp"
 #include "sched/choose/search.hpp"
+#include "sched/choose/search_space.hpp"
 #include "sched/policy/effects.hpp"
 #include "sched/tasks/plan_checks.hpp"
 #include "sched/tasks/workspace.hpp"
@@ -57,7 +58,7 @@ Plan chosen_plan(const Question& q, const Judge& judge) {
   if (picks) {
     const bool relays = q.policy.relays || q.policy.routing == Routing::link_map;
     const WayOfC way = relays ? WayOfC::over_others : WayOfC::straight;
-    const PeerCopies copies = q.policy.peer_copies;
+    const PeerCopies copies = staging_may_help(q) ? PeerCopies::staged : q.policy.peer_copies;
     const auto supplied = q.policy.select ? directly_supplied(q.problem, q.topology, q.devices, copies)
                                           : supplied_devices(q.problem, q.topology, q.devices, way, copies);
     if (!supplied.empty()) left = supplied;  // where none is, planning says what is missing

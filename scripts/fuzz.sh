@@ -21,7 +21,7 @@ mkdir -p "$findings" "$corpus"/{topology,plan,timeline,settings,import,sweep,pla
 cp topologies/*.toml "$corpus/topology/"
 cp fuzz/seeds/*.toml "$corpus/topology/"
 cp fuzz/seeds/settings.txt "$corpus/settings/"
-for seed in s:smi.txt n:nccl.xml b:nvbandwidth.json; do
+for seed in s:smi.txt n:nccl.xml n:rccl.xml p:p2p.txt b:nvbandwidth.json m:measurements.json; do
   { printf %s "${seed%%:*}"; cat "fuzz/seeds/${seed#*:}"; } >"$corpus/import/${seed#*:}"
 done
 for size in 64 100,70,30; do

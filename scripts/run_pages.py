@@ -1,12 +1,15 @@
 """Runs the commands that pages of documentation show, and compares their output with what the page says.
 
-    TILERAIL=build/release/tilerail python3 scripts/run_pages.py [--update] PAGE...
+    TILERAIL=build/release/tilerail python3 scripts/run_pages.py [--update] [PAGE...]
+
+PAGE is README.md, docs/tutorial.md or docs/design.md, for example; the default is these three.
 
 A command is an indented line that begins with "$ ", and goes on in lines that begin with "> ". The lines below it, up
 to the next command or the end of the block, are its output, with "..." for lines that are left out. A command without
 such lines is only run. The commands of a page run one after another in an empty folder. A figure that the page shows
-and a command of it draws, under the same name, is held against the file of the page. --update writes into the page what
-the commands say now, and its figures; without it, the difference is printed.
+and a command of it draws, under the same name, is held against the file of the page. The changed
+lines of each command are printed (- the page, + the command), and the lines of text that quote a number that no output
+of the page contains any more. --update also writes the new lines and figures into the page; the text is not changed.
 
 Compared exactly, but for
   * times of planning and simulating (VOLATILE);
@@ -16,6 +19,9 @@ Compared exactly, but for
     what they would have measured.
 """
 
+import argparse
+import difflib
+import itertools
 import os
 import pathlib
 import re
@@ -28,12 +34,14 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 INDENT = "    "
 GAP = "..."
+PAGES = ("README.md", "docs/tutorial.md", "docs/design.md")
 VOLATILE = re.compile(r"(?<=planned in)( +)[\d.]+ [mun]?s\b|(?<=, took)( )[\d.]+ [mun]?s\b")
 DIGEST = re.compile(r"\b[0-9a-f]{16}\b")  # of a plan
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( ?(%|[kMGT]?(B|FLOP)(/s)?(/W)?|[munp]?[sJ]|W)(?!\w))?")
 QUICK = {"calibrate --backend host": "calibrate --backend host --seconds 3"}  # instead of half a minute
 STAND_INS = {"node.toml": "topologies/hgx-h200-1.toml"}
 NO_HARDWARE = 3
+QUOTED = re.compile(r"\d+(?:\.\d+)? ?(?:%|(?:[kMGT]?(?:B|FLOP)(?:/s)?(?:/W)?|[munp]?[sJ]|k?W|x)\b)")
 FIGURE = re.compile(r"!\[[^\]]*\]\(([^)]*\.svg)\)")
 DRAWN_BY = re.compile(r"Matplotlib v[\d.]+")
 TEXT = re.compile(r"<!-- (.*?) -->")  # a label, before the lines that draw it
@@ -116,6 +124,25 @@ def refreshed(shown, actual, measured):
     return result + [GAP] * (last < len(actual) - 1) if result else actual
 
 
+def changed_lines(old, new):
+    """As a diff shows them, without the lines around."""
+    return [line for line in itertools.islice(difflib.unified_diff(old, new, n=0, lineterm=""), 2, None)
+            if not line.startswith("@@")]
+
+
+def quoted(lines):
+    """Numbers with units, as "24.2ms" or "7%"."""
+    return {re.sub(r"\s", "", number[0]) for line in lines for number in QUOTED.finditer(line)}
+
+
+def stale_text(page, lines, gone):
+    """Lines of text, not of outputs, that quote numbers of `gone`."""
+    left = gone - quoted(line for line in lines if line.startswith(INDENT))
+    return [f"{page}:{number}: the text quotes {', '.join(sorted(found))}, which no output contains any more"
+            for number, line in enumerate(lines, 1)
+            if not line.startswith(INDENT) and (found := left & quoted([line]))]
+
+
 def same_figure(one, other):
     """Whether two SVG files show the same. Versions of matplotlib draw lines in other words; then the texts count."""
     if DRAWN_BY.findall(one) == DRAWN_BY.findall(other):
@@ -169,7 +196,7 @@ class Session:
 def check(page, session, update):
     """Differences between a page and its commands, as text; with `update`, mends the page."""
     lines = page.read_text().split("\n")
-    faults, moved = [], 0
+    faults, moved, gone = [], 0, set()
     for command in commands_of(list(lines)):
         measured = session.is_measured(command.text)
         try:
@@ -183,22 +210,30 @@ def check(page, session, update):
         new = refreshed(command.shown, actual, measured)
         lines[command.first + moved : command.last + moved] = [(INDENT + line).rstrip() for line in new]
         moved += len(new) - len(command.shown)
-        faults.append(f"{page}:{command.first}: {command.text}\nis now\n" + "\n".join(INDENT + line for line in new))
+        gone |= quoted(command.shown)
+        faults.append("\n".join([f"{page}:{command.first}: {command.text}", *changed_lines(command.shown, new)]))
     if update:
         page.write_text("\n".join(lines))
-    return faults
+    return faults + stale_text(page, lines, gone)
 
 
-def main(arguments):
-    update = "--update" in arguments
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--update", action="store_true", help="write what the commands print into the pages")
+    parser.add_argument("pages", nargs="*", type=pathlib.Path, default=[ROOT / page for page in PAGES], metavar="PAGE",
+                        help=f"[{', '.join(PAGES)}]")
+    options = parser.parse_args()
+    for page in options.pages:
+        if not page.is_file():
+            parser.error(f"'{page}' is not a file")
     faults = []
-    for page in (pathlib.Path(argument) for argument in arguments if argument != "--update"):
+    for page in options.pages:
         with tempfile.TemporaryDirectory(prefix="tilerail-pages-") as folder:
-            faults += check(page, Session(pathlib.Path(folder)), update)
-            faults += check_figures(page, pathlib.Path(folder), update)
+            faults += check(page, Session(pathlib.Path(folder)), options.update)
+            faults += check_figures(page, pathlib.Path(folder), options.update)
     print("\n\n".join(faults) or "every command runs, and its output and its figures are as shown")
-    return 1 if faults and not update else 0
+    return 1 if faults and not options.update else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -5,7 +5,7 @@ set -euo pipefail
 
 tilerail_packages=(
   g++ cmake ninja-build ccache                                                      # to build
-  libboost-dev libeigen3-dev libtomlplusplus-dev nlohmann-json3-dev                 # libraries
+  libboost-dev libeigen3-dev libtomlplusplus-dev nlohmann-json3-dev libpugixml-dev  # libraries
   libfmt-dev libnlopt-cxx-dev coinor-libclp-dev libsimgrid-dev libopenblas-dev
   libcli11-dev libspdlog-dev                                                        # the command
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev                      # tests and benchmarks

@@ -148,7 +148,7 @@ Job plan_job(const Topology& topology, const ProblemText& problem, const Machine
   }
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   spdlog::debug("planned {} operations in {:.3f} s", known.plan->ops.size(), spent.count());
-  return {topology, std::move(*known.plan), spent.count(), known.note};
+  return {topology, std::move(*known.plan), spent.count(), known.note, problem.place_note(topology)};
 }
 
 Job make_job(const JobText& options) {

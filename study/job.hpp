@@ -53,6 +53,7 @@ struct Job {
   Plan plan;
   double plan_s = 0;            // seconds spent planning; 0 for a plan from a file
   std::string plan_cache = {};  // what a plan cache had to say; "" without one
+  std::string note = {};        // what the placement means; "" where that is plain
 };
 
 /// Plans a problem on the devices that `machine` names, as it was tuned before where `tuned` knows it. Throws

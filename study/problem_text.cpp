@@ -42,23 +42,51 @@ std::int64_t leading_dimension(const std::optional<std::string>& text, std::stri
 
 }  // namespace
 
+namespace {
+
+/// The number of "h3", if the text is of that form.
+std::optional<int> host_number(std::string_view text) {
+  constexpr std::size_t most_digits = 4;
+  if (text.size() < 2 || text.size() > 1 + most_digits || text[0] != 'h') return std::nullopt;
+  if (text.find_first_not_of("0123456789", 1) != std::string_view::npos) return std::nullopt;
+  return static_cast<int>(parse_integer(text.substr(1), "host", 0, 9999));
+}
+
+bool is_numbered(const Memory& host) {
+  constexpr std::string_view stem = "host";
+  const std::string_view name = host.name;
+  return name.starts_with(stem) && name.size() > stem.size() &&
+         name.find_first_not_of("0123456789", stem.size()) == std::string_view::npos;
+}
+
+/// Where the names of all hosts have numbers, those of NUMA domains, "h3" is "host3"; else the fourth host.
+std::optional<MemoryId> numbered_host(int number, const Topology& topology) {
+  const auto& hosts = topology.hosts();
+  if (std::ranges::all_of(hosts, [&](MemoryId host) { return is_numbered(topology.memory(host)); }))
+    return topology.find_memory(fmt::format("host{}", number));
+  const auto index = static_cast<std::size_t>(number);
+  return index < hosts.size() ? std::optional{hosts[index]} : std::nullopt;
+}
+
+bool is_spread(std::string_view text) {
+  return std::ranges::find(spread_names, text, [](const auto& s) { return s.first; }) != spread_names.end();
+}
+
+}  // namespace
+
 MemoryId place_of(std::string_view text, const Topology& topology, std::string_view what) {
   std::vector<std::string> names;
   for (const Memory& memory : topology.memories()) names.push_back(memory.name);
   if (const auto named = topology.find_memory(text)) return *named;
-  const bool all_hosts =
-      std::ranges::find(spread_names, text, [](const auto& s) { return s.first; }) != spread_names.end();
-  if ((text == "h" || all_hosts) && !topology.hosts().empty()) return topology.hosts().front();  // of one host, itself
+  if ((text == "h" || is_spread(text)) && !topology.hosts().empty()) return topology.hosts().front();  // itself
   if (text == copies_name && topology.gpus().size() == 1) return topology.gpus().front();
   const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
   if (is_number && text.size() < 5) {
     if (const auto gpu = topology.find_gpu(static_cast<int>(parse_integer(text, what, 0, 9999)))) return *gpu;
   }
-  if (text.size() == 2 && text[0] == 'h' && text[1] >= '0' && text[1] <= '9') {
-    const auto host = static_cast<std::size_t>(text[1] - '0');
-    if (host < topology.hosts().size()) return topology.hosts()[host];
-  }
-  const char* hosts = topology.hosts().size() > 1 ? "h, h1, h*" : "h";
+  if (const auto number = host_number(text))
+    if (const auto host = numbered_host(*number, topology)) return *host;
+  const std::string hosts = topology.hosts().size() > 1 ? "h, h and the number of a host, h*" : "h";
   throw InputError{fmt::format("{}: '{}' is no memory of {}; write {}, a GPU number or one of: {}", what, text,
                                topology.name(), hosts, fmt::join(names, ", "))};
 }
@@ -105,6 +133,14 @@ void ProblemText::refuse_what_is_not_there(Routine routine) const {
 }
 
 std::string ProblemText::place_or_default() const { return place.value_or(dot || axpy ? "h:h" : "h:h:h"); }
+
+std::string ProblemText::place_note(const Topology& topology) const {
+  const std::string text = place_or_default();
+  const auto places = split(text, ':');
+  if (topology.hosts().size() < 2 || std::ranges::find(places, "h") == places.end()) return "";
+  return fmt::format("'h' is {}, one of {} host memories; {} spreads over all",
+                     topology.memory(topology.hosts().front()).name, topology.hosts().size(), spread_names[0].first);
+}
 
 void ProblemText::put(GemmProblem& problem, const Topology& topology) const {
   const std::string text = place_or_default();

@@ -21,6 +21,8 @@ struct ProblemText {
   /// The checked problem, with its matrices in memories of `topology`. Throws InputError naming the option.
   GemmProblem resolve(const Topology& topology) const;
   std::string place_or_default() const;
+  /// What "h" is where there are several host memories; "" where that needs no word.
+  std::string place_note(const Topology& topology) const;
 
  private:
   GemmProblem sizes() const;
@@ -28,8 +30,9 @@ struct ProblemText {
   void put(GemmProblem& problem, const Topology& topology) const;
 };
 
-/// "h" or "h0" is the first host domain, "h1" the second; "h*", "h/cols" and "h/rows" are all of them; a number is a
-/// GPU; "g*" is a copy on each GPU; anything else is a memory's name. Throws InputError "WHAT: ...".
+/// "h" is the first host memory; "h3" is "host3" where all hosts are named by such numbers, those of NUMA domains, else
+/// the fourth host; "h*", "h/cols" and "h/rows" are all of them; a number is a GPU; "g*" is a copy on each GPU;
+/// anything else is a memory's name. docs/formats.md#places. Throws InputError "WHAT: ...".
 MemoryId place_of(std::string_view text, const Topology& topology, std::string_view what);
 
 /// Kernels of types that are no wider than f32 take it in f32, where it must be neither infinite nor 0 by rounding.

@@ -54,8 +54,13 @@ RunResult Runner::run(const Plan& plan) {
   return result;
 }
 
+void Runner::stop_if_asked() const {
+  if (settings_.stop_asked()) throw RunStopped{};
+}
+
 void Runner::time_and_trace(RunResult& result) {
   const auto traced_call = [&] {
+    stop_if_asked();
     matrices_->reset_c();
     return executor_->traced_call();
   };
@@ -79,8 +84,12 @@ void Runner::time_apart(const Plan& plan, const Matrices& matrices, RunResult& r
   executor_->bind(plan, matrices);
   executor_->call();
   facts.first_s = std::chrono::duration<double>(Clock::now() - begin).count();
-  for (int i = 0; i < settings_.warmup; ++i) executor_->call();
+  for (int i = 0; i < settings_.warmup; ++i) {
+    stop_if_asked();
+    executor_->call();
+  }
   for (int i = 0; i < settings_.iterations; ++i) {
+    stop_if_asked();
     const CallTimes times = executor_->call();
     result.makespans.push_back(times.wall);
     facts.issue_per_op += times.issue_per_op / settings_.iterations;
@@ -103,6 +112,7 @@ std::optional<CountedEnergy> Runner::counted_energy(const Plan& plan) {
   if (!count) return std::nullopt;
   std::vector<double> ends;
   while (ends.size() < 3 || ends.back() - ends.front() < settings_.energy_seconds + steps) {
+    stop_if_asked();
     executor_->call();
     ends.push_back(count->now());
   }

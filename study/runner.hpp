@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,7 +20,11 @@ struct RunSettings {
   bool check = false;
   HostPages pages = HostPages::spread;  // cuda
   double energy_seconds = 0.5;          // cuda: of calls while their energy is counted, at least; 0: it is not
+  std::function<bool()> stop_asked = [] { return false; };  // called between calls
 };
+
+/// Thrown between calls when the run was asked to stop.
+struct RunStopped {};
 
 /// What only executors with overheads tell.
 struct GpuRunFacts {
@@ -52,10 +57,12 @@ class Runner {
   Runner(std::string_view backend, const Topology& machine, std::span<const Plan* const> plans,
          const RunSettings& settings);
 
-  /// Of one of those plans. Throws InputError when it does not fit the machine, ExecutionError when hardware fails.
+  /// Of one of those plans. Throws InputError when it does not fit the machine, ExecutionError when hardware fails, and
+  /// RunStopped.
   RunResult run(const Plan& plan);
 
  private:
+  void stop_if_asked() const;
   void time_and_trace(RunResult& result);
   void time_apart(const Plan& plan, const Matrices& matrices, RunResult& result);
   std::optional<CountedEnergy> counted_energy(const Plan& plan);

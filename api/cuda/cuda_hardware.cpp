@@ -16,6 +16,7 @@
 #include "backends/cuda/run/cuda_executor.hpp"
 #include "backends/cuda/run/cuda_plan.hpp"
 #include "backends/cuda/run/host_buffer.hpp"
+#include "backends/cuda/run/kernels.hpp"
 #include "backends/cuda/run/peer_access.hpp"
 #include "backends/cuda/run/staging_chunks.hpp"
 #include "model/base/error.hpp"
@@ -163,20 +164,16 @@ class CudaHardware final : public Hardware {
     for (const MemoryId gpu : gpus) devices.push_back(executor_->ordinal(gpu));
     std::vector<std::shared_ptr<void>> copies;
     for (const int device : devices) copies.push_back(allocated(device, ld * matrix.cols * matrix.element));
-    // Page-locked meanwhile, so that the copies run beside each other.
+    // Page-locked meanwhile, so that the copies run simultaneously.
     const cuda::MatrixAccess access{{matrix}, devices, Pageable::registered};
-    const auto pitch = [&](std::int64_t rows) { return static_cast<std::size_t>(rows * matrix.element); };
+    const RunningCopies running{devices};
+    const cuda::Block from{static_cast<std::byte*>(access.pointers()[0]), matrix.rows, matrix.cols, matrix.ld};
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const cuda::DeviceScope scope{devices[i]};
-      cuda::check(
-          cudaMemcpy2DAsync(copies[i].get(), pitch(ld), access.pointers()[0], pitch(matrix.ld), pitch(matrix.rows),
-                            static_cast<std::size_t>(matrix.cols), cudaMemcpyDefault, cudaStreamPerThread),
-          keeping);
+      cuda::copy(from, {static_cast<std::byte*>(copies[i].get()), matrix.rows, matrix.cols, ld}, matrix.element,
+                 cudaStreamPerThread);
     }
-    for (const int device : devices) {
-      const cuda::DeviceScope scope{device};
-      cuda::check(cudaStreamSynchronize(cudaStreamPerThread), keeping);
-    }
+    running.wait();
     return copies;
   }
 
@@ -197,7 +194,9 @@ class CudaHardware final : public Hardware {
   void* allocate_host(std::int64_t bytes, HostPages pages) override {
     cuda::HostBuffer buffer{static_cast<std::size_t>(bytes), pages};
     void* const data = buffer.data();
-    buffers_.emplace(data, std::move(buffer));
+    const auto begin = reinterpret_cast<std::uintptr_t>(data);
+    auto lease = cuda::Registrations::of_process().lease_allocated({begin, begin + static_cast<std::uintptr_t>(bytes)});
+    buffers_.emplace(data, Allocated{std::move(buffer), std::move(lease)});
     return data;
   }
 
@@ -210,9 +209,40 @@ class CudaHardware final : public Hardware {
   }
 
  private:
+  /// Copies to several devices in streams of this thread. The memory that they use stays until they have ended, also if
+  /// one of them fails.
+  class RunningCopies {
+   public:
+    explicit RunningCopies(std::vector<int> devices) : devices_{std::move(devices)} {}
+    ~RunningCopies() { end(); }
+    RunningCopies(const RunningCopies&) = delete;
+    RunningCopies& operator=(const RunningCopies&) = delete;
+    void wait() const { cuda::check(end(), "copying a matrix to keep"); }
+
+   private:
+    cudaError_t end() const {
+      int before = 0;
+      cudaGetDevice(&before);
+      cudaError_t worst = cudaSuccess;
+      for (const int device : devices_) {
+        cudaError_t status = cudaSetDevice(device);
+        if (status == cudaSuccess) status = cudaStreamSynchronize(cudaStreamPerThread);
+        if (status != cudaSuccess) worst = status;
+      }
+      cudaSetDevice(before);
+      return worst;
+    }
+    std::vector<int> devices_;
+  };
+
+  /// Page-locked memory that was allocated for the caller. Its lease ends first, which waits for all runs that use it.
+  struct Allocated {
+    cuda::HostBuffer buffer;
+    cuda::Registrations::Lease lease;
+  };
+
   static constexpr const char* waiting = "waiting for the caller's stream";
   static constexpr const char* asking = "asking about the caller's stream";
-  static constexpr const char* keeping = "copying a matrix to keep";
 
   /// Whose legacy default streams a caller without a stream means: the current device's, and those that hold matrices.
   static std::set<int> default_stream_devices(const Matrices& matrices) {
@@ -261,8 +291,8 @@ class CudaHardware final : public Hardware {
 
   int devices_;
   std::map<void*, cuda::Registrations::Lease> registered_;
-  std::map<void*, cuda::HostBuffer> buffers_;  // by address
-  std::unique_ptr<CudaExecutor> executor_;     // waits for its runs before the memory goes
+  std::map<void*, Allocated> buffers_;      // by address
+  std::unique_ptr<CudaExecutor> executor_;  // waits for its runs before the memory goes
 };
 
 }  // namespace

@@ -15,6 +15,14 @@ api::AddressRange range_of(const api::Matrix& matrix) {
   return {begin, begin + static_cast<std::uintptr_t>(matrix.bytes())};
 }
 
+/// Registrations by the caller through TileRail have numbers of their own, apart from the driver's of allocations.
+std::optional<std::uint64_t> id_of(const api::Matrix& matrix) {
+  constexpr std::uint64_t ours = std::uint64_t{1} << 63;
+  if (matrix.location) return allocation_of(matrix.data);
+  const auto number = Registrations::of_process().number_of(range_of(matrix));
+  return number ? std::optional{ours | *number} : allocation_of(matrix.data);
+}
+
 /// The rows of every column; what lies between columns is left alone.
 void copy_elements(const api::Matrix& shape, const std::byte* from, std::byte* to) {
   for (std::int64_t col = 0; col < shape.cols; ++col) {
@@ -76,7 +84,7 @@ std::optional<AllocationIds> MatrixAccess::allocations(const api::Copies& copies
   AllocationIds ids;
   for (std::size_t i = 0; i < matrices_.size(); ++i) {
     if (!matrices_[i].used()) continue;
-    const auto id = copies_[i] ? std::nullopt : allocation_of(matrices_[i].data);
+    const auto id = copies_[i] ? std::nullopt : id_of(matrices_[i]);
     if (!id && !matrices_[i].location) return std::nullopt;
     ids.push_back(id.value_or(0));  // pools of devices keep their addresses
   }

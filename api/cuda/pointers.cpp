@@ -66,7 +66,9 @@ HostMemory host_memory(const api::AddressRange& range) {
 }
 
 std::optional<std::uint64_t> allocation_of(const void* data) {
-  return driver_attribute<unsigned long long>(CU_POINTER_ATTRIBUTE_BUFFER_ID, reinterpret_cast<std::uintptr_t>(data));
+  const auto id =
+      driver_attribute<unsigned long long>(CU_POINTER_ATTRIBUTE_BUFFER_ID, reinterpret_cast<std::uintptr_t>(data));
+  return id == 0ULL ? std::nullopt : std::optional<std::uint64_t>{id};
 }
 
 void allow_pool_access(const void* data, std::span<const int> devices) {

@@ -36,9 +36,14 @@ int Registrations::register_pages(const api::AddressRange& pages, Lease& lease) 
     cudaGetLastError();
     return status;
   }
-  lease = Lease{begin, [this](void*) { end_expired(); }};
-  entries_.push_back({pages, lease});
+  lease = add(pages, true);
   return cudaSuccess;
+}
+
+Registrations::Lease Registrations::add(const api::AddressRange& pages, bool registered) {
+  Lease lease{reinterpret_cast<void*>(pages.begin), [this](void*) { end_expired(); }};
+  entries_.push_back({pages, lease, registered, ++added_});
+  return lease;
 }
 
 /// Whoever comes first, the one that let go last or the next one to ask, ends a registration that nobody holds: asking
@@ -47,7 +52,8 @@ void Registrations::end_expired() {
   const std::lock_guard lock{mutex_};
   entries_.remove_if([](const Entry& entry) {
     if (!entry.lease.expired()) return false;
-    if (cudaHostUnregister(reinterpret_cast<void*>(entry.pages.begin)) != cudaSuccess) cudaGetLastError();
+    if (entry.registered && cudaHostUnregister(reinterpret_cast<void*>(entry.pages.begin)) != cudaSuccess)
+      cudaGetLastError();
     return true;
   });
 }
@@ -94,9 +100,26 @@ Registrations::Lease Registrations::lease_lasting(const api::AddressRange& range
     check(static_cast<cudaError_t>(register_pages(pages, lease)),
           fmt::format("registering {} bytes of host memory", range.bytes()));
   }
+  return lasting(range, std::move(lease));
+}
+
+Registrations::Lease Registrations::lease_allocated(const api::AddressRange& range) {
+  const std::lock_guard lock{mutex_};
+  end_expired();
+  return lasting(range, add(range, false));
+}
+
+/// Of an entry that `lease` keeps.
+Registrations::Lease Registrations::lasting(const api::AddressRange& range, Lease lease) {
   ++entry_of(range)->lasting;
   void* const begin = lease.get();
   return Lease{begin, [this, lease = std::move(lease)](void*) { end_lasting(lease); }};
+}
+
+std::optional<std::uint64_t> Registrations::number_of(const api::AddressRange& range) {
+  const std::lock_guard lock{mutex_};
+  const Entry* const entry = entry_of(range);
+  return entry && entry->registered && entry->lasting > 0 ? std::optional{entry->number} : std::nullopt;
 }
 
 /// Runs that use it are over when it ends, as its owner may free the memory then. They are waited for without the lock,

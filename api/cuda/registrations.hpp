@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,8 +14,8 @@
 
 namespace tilerail::cuda {
 
-/// Host memory that TileRail registered with the driver. Registrations belong to the process, not to a context: two
-/// contexts that use one matrix at once share one, and the last to finish ends it.
+/// Host memory that TileRail registered with the driver or allocated. Registrations belong to the process, not to a
+/// context: two contexts that use one matrix simultaneously share one, and the last to finish ends it.
 class Registrations {
  public:
   static Registrations& of_process();
@@ -36,6 +38,12 @@ class Registrations {
   /// CudaError when the driver refuses.
   Lease lease_lasting(const api::AddressRange& range);
 
+  /// The same for memory that was allocated page-locked: nothing is registered.
+  Lease lease_allocated(const api::AddressRange& range);
+
+  /// The unique number of the registration by `lease_lasting` that contains a range; nothing if there is none.
+  std::optional<std::uint64_t> number_of(const api::AddressRange& range);
+
   /// Whether a range is page-locked until its owner ends that: by `lease_lasting`, or by the caller. What is locked for
   /// a call, of another context, say, is not.
   bool is_lasting(const api::AddressRange& range);
@@ -50,7 +58,9 @@ class Registrations {
   struct Entry {
     api::AddressRange pages;
     std::weak_ptr<void> lease;
-    int lasting = 0;  // leases of lease_lasting
+    bool registered = true;    // by lease_allocated: false
+    std::uint64_t number = 0;  // differs for all entries
+    int lasting = 0;           // leases of lease_lasting and lease_allocated
   };
   /// Of a run that was handed over.
   struct Held {
@@ -60,12 +70,15 @@ class Registrations {
 
   Entry* entry_of(const api::AddressRange& range);
   Lease held(const api::AddressRange& range);
+  Lease add(const api::AddressRange& pages, bool registered);
+  Lease lasting(const api::AddressRange& range, Lease lease);
   void end_lasting(const Lease& lease) noexcept;
   int register_pages(const api::AddressRange& pages, Lease& lease);  // a cudaError_t
   void end_expired();
 
   std::recursive_mutex mutex_;  // a lease that ends while another is made comes back in
   std::list<Entry> entries_;
+  std::uint64_t added_ = 0;
   std::list<Held> runs_;
 };
 

@@ -7,13 +7,13 @@
 #include <simgrid/kernel/resource/Model.hpp>
 
 #include <algorithm>
-#include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "backends/sim/simgrid_versions.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail {
 namespace {
@@ -103,7 +103,11 @@ class SimGridEngine::Steps final : public simgrid::kernel::resource::Model {
 /// whenever something ends. Hence a thread that ends here, so that no simulation is in it.
 SimGridEngine& SimGridEngine::get() {
   static SimGridEngine* const engine = [] {  // never deleted: SimGrid's statics may be gone by then
-    return std::async(std::launch::async, [] { return new SimGridEngine; }).get();
+    SimGridEngine* made = nullptr;
+    run_together(2, [&](std::size_t thread) {
+      if (thread == 1) made = new SimGridEngine;
+    });
+    return made;
   }();
   return *engine;
 }

@@ -8,11 +8,13 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/output/cases_text.hpp"
+#include "cli/output/interruption.hpp"
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
+#include "model/base/output_target.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
 #include "model/base/units_text.hpp"
@@ -66,6 +68,7 @@ void warn(const std::vector<std::string>& warnings) {
 int check(const Topology& machine, const CalibrateOptions& options) {
   if (!options.check) return exit_ok;
   const std::vector<study::CaseResult> results = [&] {
+    const InterruptionNote note{"the description is written; its check is not complete"};
     const Progress progress{"checking"};
     return study::checked_description(machine, options.backend);
   }();
@@ -81,6 +84,7 @@ int calibrate_on_host(const CalibrateOptions& options) {
   OutputSet outputs;
   outputs.expect(options.output, "-o");
   const study::HostCalibration host = [&] {
+    const InterruptionNote note{nothing_is_kept};
     const Progress progress{"calibrating"};
     return study::calibrate_host(settings);
   }();
@@ -93,6 +97,7 @@ int calibrate_on_host(const CalibrateOptions& options) {
 study::GpuCalibration measured_or_recorded(const CalibrateOptions& options) {
   if (!options.from.empty()) return study::recorded_gpus(options.from, options.name);
   const study::CalibrationSettings settings = settings_of(options);
+  const InterruptionNote note{nothing_is_kept};
   const Progress progress{"calibrating"};
   return study::calibrate_gpus(settings);
 }
@@ -103,8 +108,9 @@ std::string line_of(const char* what, const std::optional<study::ResidualSummary
                      100 * residuals->median, 100 * residuals->within_95, 100 * residuals->largest, residuals->what);
 }
 
-/// "dir/node.toml" -> "dir/node-plain.toml".
+/// "dir/node.toml" -> "dir/node-plain.toml". Of a device, such as /dev/null, itself.
 std::string plain_name(const std::string& path) {
+  if (output_target(path).kind != OutputTarget::Kind::file) return path;
   const auto slash = path.rfind('/'), dot = path.rfind('.');
   const bool extension = dot != std::string::npos && (slash == std::string::npos || dot > slash);
   return extension ? path.substr(0, dot) + "-plain" + path.substr(dot) : path + "-plain";
@@ -120,8 +126,9 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
           fmt::format("{}: says what to measure, and --from measures nothing; leave one of them out", name)};
   OutputSet outputs;
   if (options.output == "-") throw InputError{"-o: '-' is one place, and there are two descriptions; expected a file"};
+  outputs.expect(options.output, "-o");
   const std::string plain = plain_name(options.output);
-  outputs.expect(options.output, "-o"), outputs.expect(plain, "-o");
+  outputs.expect(plain, "-o");
   outputs.expect(options.measurements, "--measurements");
   const study::GpuCalibration gpus = measured_or_recorded(options);
   outputs.add(options.output, to_toml(gpus.spread.description()));

@@ -1,5 +1,7 @@
 #include "report/compare/compare_text.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "cli/commands/command.hpp"
@@ -7,6 +9,7 @@
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/cases_text.hpp"
+#include "cli/output/interruption.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
 #include "model/base/error.hpp"
@@ -63,7 +66,7 @@ void refuse_what_cases_have_not(const CompareOptions& options) {
 
 int compare_cases(const CompareOptions& options) {
   refuse_what_cases_have_not(options);
-  const study::RunSettings settings = options.bench.settings(1, options.machine.backend);
+  study::RunSettings settings = options.bench.settings(1, options.machine.backend);
   if (options.machine.backend.empty()) throw InputError{"--backend is missing; write host or cuda"};
   study::require_backend(options.machine.backend);
   OutputSet files;
@@ -74,17 +77,27 @@ int compare_cases(const CompareOptions& options) {
   const study::TunedPlans tuned{options.plan_cache, "--plan-cache", topology};
   const auto simulator = options.no_simulate ? nullptr : study::simulator_of(topology, settings);
   study::CaseStudy runs = [&] {
+    const InterruptionNote note{nothing_is_kept};
     const Progress progress{"planning"};
     return study::CaseStudy{cases, topology, tuned};
   }();
   if (simulator) {
+    const InterruptionNote note{nothing_is_kept};
     const Progress progress{"simulating"};
     runs.simulate(*simulator);
   }
+  const StopRequest stop;
+  settings.stop_asked = [&] { return stop.is_asked(); };
   runs.measure(options.machine.backend, settings);
-  files.add(options.csv, study::to_csv(runs.results()));
-  files.add(options.output.json, study::to_json(runs.results(), topology, options.machine.backend));
-  files.finish(to_text(runs.results()));
+  const std::size_t done = runs.results().size();
+  if (done > 0) {
+    files.add(options.csv, study::to_csv(runs.results()));
+    files.add(options.output.json, study::to_json(runs.results(), topology, options.machine.backend));
+    files.finish(to_text(runs.results()));
+  }
+  if (done < cases.size())
+    stop.end_program(fmt::format("after {} of {} cases; {}", done, cases.size(),
+                                 done > 0 ? "the outputs contain these" : nothing_is_kept));
   return runs.passed() ? exit_ok : exit_check_failed;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
+#include "cli/output/note_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/prediction_text.hpp"
 #include "cli/output/progress.hpp"
@@ -14,8 +15,8 @@ namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(One GPU: each model's own best tile, its time for that tile, and what the simulator gives for it; 'simulator' is the
-best of all these tiles and of the policy's choice. 'policy' leaves out the search of --policy tilerail (judge-ops=0).
+    R"(One GPU: each model's own best tile, its time for that tile, and what 'simulate --tile' gives for it; 'policy' is what
+'simulate' gives, and 'simulator' the best of these and of other tiles.
 Several GPUs: what PARALiA's model predicts for all of them and for those that it would take for each metric, and what
 the simulator gives for that plan; 'policy' is the plan of --policy.
 Examples:
@@ -41,7 +42,7 @@ int run_predict(const PredictOptions& options) {
     return study::predict(options.what, topology);
   }();
   files.add(options.json, to_json(prediction, topology));
-  files.finish(to_text(prediction, topology));
+  files.finish(note_text(options.what.problem.place_note(topology)) + to_text(prediction, topology));
   return exit_ok;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/options/bench_options.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
+#include "cli/output/interruption.hpp"
 #include "cli/output/output.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
@@ -111,19 +112,23 @@ int run_run(const RunOptions& options) {
   text.machine.backend = options.backend;
   const study::Job job = study::make_job(text);
   const std::array plans{&job.plan};
-  const study::RunResult result = study::Runner{options.backend, job.topology, plans, settings}.run(job.plan);
+  const study::RunResult result = [&] {
+    const InterruptionNote note{nothing_is_kept};
+    return study::Runner{options.backend, job.topology, plans, settings}.run(job.plan);
+  }();
   AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);
   if (result.gpu && result.gpu->energy) annotated.metadata.counted_energy_j = result.gpu->energy->joules;
   const RunTimes times{job.plan_s, result.timeline.makespan().value};
   Summary summary = summarize(job.plan, job.topology, annotated, times);
   summary.plan_cache = job.plan_cache;
-  std::string remark;
+  summary.note = job.note;
   if (!result.gpu && are_gpus(job.plan, job.topology)) {
     leave_out_energy(summary, annotated.metadata);
-    remark = fmt::format("CPU threads stood for {} GPUs of {}; their energy is not known\n", job.plan.devices.size(),
-                         job.topology.name());
+    const std::size_t gpus = job.plan.devices.size();
+    summary.ran_on = fmt::format("CPU threads, not the {} of {}; energy unknown",
+                                 gpus == 1 ? "GPU" : fmt::format("{} GPUs", gpus), job.topology.name());
   }
-  outputs.write({{"measured", &annotated}}, text_of(summary, result) + remark, json_of(summary, result));
+  outputs.write({{"measured", &annotated}}, text_of(summary, result), json_of(summary, result));
   if (!result.check || result.check->passed) return exit_ok;
   std::fputs(fmt::format("tilerail: check failed: {}\n", result.check->summary).c_str(), stderr);
   return exit_check_failed;

@@ -2,20 +2,20 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
 #include "cli/options/point_options.hpp"
 #include "cli/output/interruption.hpp"
+#include "cli/output/note_text.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/standard_output.hpp"
 #include "cli/output/study_output.hpp"
 #include "cli/output/sweep_text.hpp"
 #include "model/base/error.hpp"
+#include "model/base/output_target.hpp"
 #include "model/machine/settings/machine_settings.hpp"
 #include "model/machine/settings/setting_keys.hpp"
 #include "study/json_cells.hpp"
@@ -89,9 +89,7 @@ bool checks_failed(const study::SweepRun& run) {
 
 /// No pipe and no device: beside these there is no place for a journal.
 bool is_table_file(const std::string& path) {
-  std::error_code error;
-  const bool exists = std::filesystem::exists(path, error);
-  return !path.empty() && path != "-" && (!exists || std::filesystem::is_regular_file(path, error));
+  return !path.empty() && path != "-" && output_target(path).kind == OutputTarget::Kind::file;
 }
 
 /// The table of the points that give every value once, before anything is known of them.
@@ -106,6 +104,12 @@ std::string outline_of(const study::Sweep& sweep, const study::SweepStamp& stamp
       outline.rows[i * stride] = study::empty_cells(sweep, stamp, i * stride, "");
   }
   return to_csv(outline);
+}
+
+/// Of the first point.
+std::string place_note(const study::Sweep& sweep, const study::Machines& machines) {
+  const study::JobText first = sweep.job(0);
+  return note_text(first.problem.place_note(study::machine_of(first, machines)));
 }
 
 int run_sweep(const SweepOptions& options) {
@@ -135,7 +139,7 @@ int run_sweep(const SweepOptions& options) {
   const std::string csv = to_csv(done);
   const bool any = done.failed.size() < done.rows.size();
   outputs.write(csv, to_json(done), any ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
-                to_text(study::read_sweep_table(csv, "the sweep")));
+                place_note(sweep, machines) + to_text(study::read_sweep_table(csv, "the sweep")));
   if (journal) journal->remove();
   outputs.require_figure();
   if (part.of == 1 && !any) return exit_bad_input;

@@ -86,6 +86,7 @@ int show(const TopoOptions& options) {
   files.expect(options.json, "--json");
   files.expect(options.graph, "--graph");
   const auto painter = painter_for(options);
+  check_to_be_read(options.timeline);
   const Topology topology = options.machine.load();
   if (painter) files.add(options.graph, painter->draw(topology, options.graph, options.timeline));
   if (!options.json.empty()) files.add(options.json, facts_json(topology));

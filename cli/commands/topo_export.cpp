@@ -1,10 +1,18 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/commands/topo_actions.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/output_set.hpp"
 #include "model/base/error.hpp"
+#include "model/base/parse.hpp"
+#include "model/import/nccl_export.hpp"
 #include "model/machine/simgrid_xml.hpp"
 #include "study/job.hpp"
 
@@ -12,20 +20,41 @@ namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer = R"(Examples:
-  tilerail topo export karolina-hgx-a100 --simgrid karolina.xml)";
+  tilerail topo export karolina-hgx-a100 --simgrid karolina.xml
+  tilerail topo export karolina-hgx-a100 --nccl karolina-nccl.xml)";
 
 struct ExportOptions {
   study::MachineText machine;
-  std::string simgrid;
+  std::string simgrid, nccl;
+  std::optional<std::string> bus_ids;
 };
 
+std::vector<std::string> addresses_of(const ExportOptions& options, const Topology& machine) try {
+  if (!options.bus_ids) return {};
+  std::vector<std::string> texts;
+  for (const std::string_view text : split(*options.bus_ids, ',')) texts.emplace_back(text);
+  return pci_addresses(texts, machine.gpus().size());
+} catch (const InputError& error) {
+  throw InputError{fmt::format("--bus-ids: {}", error.what())};
+}
+
 int run_export(const ExportOptions& options) {
-  if (options.simgrid.empty())
-    throw InputError{"--simgrid: the file is missing; expected such as --simgrid machine.xml, or - for stdout"};
+  if (options.simgrid.empty() && options.nccl.empty())
+    throw InputError{"topo export: the file is missing; expected such as --simgrid machine.xml or --nccl machine.xml"};
+  if (options.bus_ids && options.nccl.empty())
+    throw InputError{"--bus-ids: changes nothing without --nccl; expected --nccl FILE next to it"};
   OutputSet files;
   files.expect(options.simgrid, "--simgrid");
-  files.add(options.simgrid, to_simgrid_xml(options.machine.load()));
+  files.expect(options.nccl, "--nccl");
+  const Topology machine = options.machine.load();
+  if (!options.simgrid.empty()) files.add(options.simgrid, to_simgrid_xml(machine));
+  NcclFile nccl;
+  if (!options.nccl.empty()) {
+    nccl = to_nccl_xml(machine, addresses_of(options, machine));
+    files.add(options.nccl, nccl.text);
+  }
   files.finish("");
+  for (const std::string& note : nccl.notes) spdlog::info("--nccl: {}", note);
   return exit_ok;
 }
 
@@ -33,11 +62,17 @@ int run_export(const ExportOptions& options) {
 
 Command add_topo_export(CLI::App& topo) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App* app = topo.add_subcommand("export", "Write a machine as a file of another simulator");
+  CLI::App* app = topo.add_subcommand("export", "Write a machine as a file of another program");
   app->footer(footer);
   add_machine(*app, options->machine);
-  OptionGroup{*app, "OUTPUT"}.add("--simgrid", "FILE", options->simgrid,
-                                  "A platform of SimGrid (.xml), or - for stdout");
+  const OptionGroup output{*app, "OUTPUT"};
+  output.add("--simgrid", "FILE", options->simgrid, "A platform of SimGrid (.xml), or - for stdout");
+  output.add("--nccl", "FILE", options->nccl,
+             "A topology file of NCCL or RCCL (.xml), for NCCL_TOPO_FILE, or - for stdout; what it cannot say is "
+             "printed on stderr");
+  output.add("--bus-ids", "LIST", options->bus_ids,
+             "Addresses of the GPUs for --nccl, by number, such as 0000:06:00.0,0000:07:00.0, as 'nvidia-smi "
+             "--query-gpu=pci.bus_id --format=csv,noheader' prints them [made up]");
   return {app, [options] { return run_export(*options); }};
 }
 

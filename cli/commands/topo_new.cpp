@@ -15,7 +15,7 @@ namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer = R"(Examples:
-  tilerail topo new --gpus 16 --islands 2 --hosts 4 --pcie 5 --nvlink 450 --bridge 100 --kernels h200 -o new.toml
+  tilerail topo new --gpus 16 --islands 2 --sockets 4 --pcie 5 --nvlink 450 --bridge 100 --kernels h200 -o new.toml
   tilerail topo new --gpus 8 --pcie 4 --per-uplink 2 --kernels karolina-hgx-a100 -o pairs.toml)";
 
 struct NewOptions {
@@ -43,9 +43,11 @@ std::string command_of(const CLI::App& app) {
 int run_new(const CLI::App& app, const NewOptions& options) {
   study::DesignText design = options.design;
   design.command = command_of(app);
-  const std::string text = study::design_machine(design);
-  read_topology(text, "the new machine");  // throws where it is too large to be one
-  write_machine(options.out, text);
+  write_machine(options.out, [&] {
+    std::string text = study::design_machine(design);
+    read_topology(text, "the new machine");  // throws where it is too large to be one
+    return text;
+  });
   return exit_ok;
 }
 
@@ -61,15 +63,19 @@ Command add_topo_new(CLI::App& topo) {
   group.add("--kernels", "NAME", design.kernels,
             "What the GPUs are: kernels of a shipped machine such as h200, MACHINE.toml, or MACHINE:KERNELS; memory, "
             "copy engines, watts and issue costs are those of that machine");
-  group.add("--hosts", "N", design.hosts, "Sockets with host memory, each with an equal part of the GPUs [1]");
+  group.add("--sockets", "N", design.sockets,
+            fmt::format("Sockets with host memory, each with an equal part of the GPUs; a link joins each pair, or, of "
+                        "more than {}, each and one switch [1]",
+                        assumptions::most_in_pairs));
   group.add("--islands", "N", design.islands, "NVLink islands of equal size [1]");
-  group.add("--pcie", "GEN|RATE", design.pcie, "PCIe generation, 3 to 7, of 16 lanes, or a rate such as '50 GB/s' [5]");
+  group.add("--pcie", "GEN|RATE", design.pcie,
+            "PCIe generation, 3 to 7, of 16 lanes, or a rate such as '50 GB/s' [that of the GPUs]");
   group.add("--per-uplink", "N", design.uplink_gpus, "GPUs that share the uplink of a PCIe switch [1: no switch]");
   group.add("--nvlink", "RATE", design.nvlink, "Between a GPU and the NVLink switch of its island [no NVLink]");
   group.add("--bridge", "RATE", design.bridge,
             fmt::format("Between each two islands; of more than {}, between each and one switch [none: over PCIe]",
                         assumptions::most_in_pairs));
-  add_host_rates(group, design.host_memory, design.sockets);
+  add_host_rates(group, design.host_memory, design.socket_link);
   group.add("--gpu-memory", "SIZE", design.gpu_memory,
             "Capacity of each GPU, such as '141 GB' [as the kernels' machine]");
   group.add("--name", "NAME", design.name, "Name of the machine [N-gpus]");

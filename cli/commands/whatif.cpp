@@ -3,6 +3,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
 #include "cli/output/interruption.hpp"
+#include "cli/output/note_text.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
 #include "cli/output/whatif_text.hpp"
@@ -31,13 +32,14 @@ int run_whatif(const WhatIfOptions& options) {
   StudyOutputs outputs{options.study};
   study::Processes processes{.count = options.study.processes()};
   study::Question question{options.job.machine.load(), options.job.problem, options.job.machine, options.job.policy};
+  const std::string places = note_text(options.job.problem.place_note(question.topology));
   const study::WhatIf what = [&] {
-    const InterruptionNote note{"nothing is kept; the same command begins anew"};
+    const InterruptionNote note{nothing_is_kept};
     CountedProgress progress{"changing the machine"};
     processes.tick = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
     return study::what_if(std::move(question), options.selection, processes);
   }();
-  outputs.write(study::to_csv(what), study::to_json(what), {"tornado"}, to_text(what));
+  outputs.write(study::to_csv(what), study::to_json(what), {"tornado"}, places + to_text(what));
   outputs.require_figure();
   return exit_ok;
 }

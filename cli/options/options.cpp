@@ -16,9 +16,8 @@ void add_options(CLI::App& app, study::ProblemText& problem) {
   group.add("--alpha", "X", problem.alpha, "Scalar of the product [1]");
   group.add("--beta", "X", problem.beta, "Scalar of C or y; 0 never reads them [1]");
   group.add("--place", "A:B:C", problem.place,
-            "Their memories, each h, h1, a GPU number or a name [h:h:h]; A:X:Y of a gemv, X:Y of a dot or axpy; h*: "
-            "pages interleaved over all hosts; h/cols, h/rows: in blocks of columns or rows, one on each; g*, of A or "
-            "B: each GPU has a copy");
+            "Their memories, each h, h1, h*, h/cols, h/rows, g*, a GPU number or a name (docs/formats.md#places) "
+            "[h:h:h]; A:X:Y of a gemv, X:Y of a dot or axpy");
   group.add("--lda", "N", problem.leading[0], "Leading dimension of A in elements [its rows]");
   group.add("--ldb", "N", problem.leading[1], "Leading dimension of B in elements [its rows]");
   group.add("--ldc", "N", problem.leading[2], "Leading dimension of C in elements [its rows]");
@@ -33,7 +32,7 @@ void add_machine(CLI::App& action, study::MachineText& machine) {
 CLI::Option* add_settings(const OptionGroup& group, study::MachineText& machine) {
   return group.add("--topo-set", "KEY=VALUE", machine.settings,
                    "Changes a figure of the machine: 'link:host->gpu*.bandwidth=50 GB/s', group:host.capacity=x2, "
-                   "kernels:*.f64.rate=x2, gpus=4 (docs/formats.md)");
+                   "kernels:*.f64.rate=x2, 'link:gpu0<->gpu1=none', gpus=4 (docs/formats.md#settings)");
 }
 
 CLI::Option* add_plan_cache(const OptionGroup& group, std::string& file) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/output/note_text.hpp"
 #include "model/base/text.hpp"
 
 namespace tilerail::cli {
@@ -44,15 +45,23 @@ const CaseResult& worst_of(std::span<const CaseResult> results) {
   return *std::ranges::max_element(results, {}, [](const CaseResult& result) { return std::abs(result.error()); });
 }
 
+std::string intervals_text(const study::CaseSummary& summary) {
+  if (summary.intervals == 0) return "";
+  std::string text = fmt::format(
+      "in the {:g}% prediction interval: {} of {}, {:.0f}%\n", 100 * Uncertainty::level, summary.in_interval,
+      summary.intervals, 100.0 * static_cast<double>(summary.in_interval) / static_cast<double>(summary.intervals));
+  if (summary.wide_intervals > 0)
+    text += fmt::format("{} of these {} intervals are wider than +-{:g}%: too wide to tell anything; calibrate again\n",
+                        summary.wide_intervals, summary.intervals, 100 * PredictedInterval::widest);
+  return text;
+}
+
 std::string text_of(const study::CaseSummary& summary, const CaseResult& worst) {
   std::string text = fmt::format("\n{}: error median {:.1f}%, 95% within {:.1f}%, largest {:.1f}%: {}, {}, tile {}\n",
                                  summary.cases == 1 ? "1 case" : fmt::format("{} cases", summary.cases),
                                  100 * summary.median, 100 * summary.within_95, 100 * summary.largest, worst.name(),
                                  worst.job.plan.policy, worst.job.plan.tile);
-  if (summary.intervals > 0)
-    text += fmt::format("in the interval that is to hold {:g}% of them: {} of {}, {:.0f}%\n", 100 * Uncertainty::level,
-                        summary.in_interval, summary.intervals,
-                        100.0 * static_cast<double>(summary.in_interval) / static_cast<double>(summary.intervals));
+  text += intervals_text(summary);
   for (const study::RankedGroup& group : summary.groups)
     text += fmt::format("{:<44} {:>3} alternatives: Kendall tau {:+.3f}, regret {:.2f}%\n", group.name,
                         group.alternatives, group.tau, 100 * group.regret);
@@ -69,6 +78,8 @@ std::string to_text(std::span<const CaseResult> results) {
       fmt::format(fmt::runtime(line_format), "case", "policy", "tile", "bound", "over it", "predicted", "measured",
                   "error", "in 90%", "kernel", "copy", "waiting", "issue", "energy", "counted", "check");
   for (const CaseResult& result : results) text += line_of(result);
+  const auto noted = std::ranges::find_if(results, [](const CaseResult& result) { return !result.job.note.empty(); });
+  if (noted != results.end()) text += note_text(noted->job.note);
   for (const CaseResult& result : results)
     if (const std::string& note = result.job.plan_cache; !note.empty())
       text += fmt::format("{}, {}: {}\n", result.name(), result.job.plan.policy, note);

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 
 #include "cli/output/process.hpp"
 #include "model/base/files.hpp"
@@ -16,16 +18,32 @@ namespace {
 std::atomic<const std::string*> note{nullptr};
 std::atomic<pid_t> owner_of_note{0};
 
+constexpr int nothing = 0, waited_for = -1;
+std::atomic<int> stop_signal{nothing};  // or the first signal of a StopRequest
+
+bool only_asks(int number) {
+  int expected = waited_for;
+  const bool can_wait = number == SIGINT || number == SIGTERM || number == SIGHUP;
+  return can_wait && stop_signal.compare_exchange_strong(expected, number);
+}
+
 /// The signal comes again, and then as if there had been no handler: so the caller sees what ended the program.
+void end_by(int number) {
+  signal(number, SIG_DFL);
+  kill(getpid(), number);  // the process, not this thread: it may be about to become another program
+}
+
 void clean_up(int number) {
+  if (only_asks(number)) return;
   signal(SIGPIPE, SIG_IGN);  // whoever read stderr may be gone
   kill_running_process();
   discard_staged_files();
   if (const std::string* const line = note; line != nullptr && owner_of_note == getpid()) [[maybe_unused]]
     const ssize_t written = write(STDERR_FILENO, line->data(), line->size());  // or nobody reads it
-  signal(number, SIG_DFL);
-  kill(getpid(), number);  // the process, not this thread: it may be about to become another program
+  end_by(number);
 }
+
+std::string on_terminal(const std::string& line) { return (isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") + line; }
 
 }  // namespace
 
@@ -35,17 +53,28 @@ void clean_up_on_signals() {
     if (sigaction(number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
     action = {};
     action.sa_handler = clean_up;
+    action.sa_flags = SA_RESTART;  // where work goes on
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, nullptr);
   }
 }
 
 InterruptionNote::InterruptionNote(const std::string& text)
-    : line_{fmt::format("{}tilerail: interrupted: {}\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", escaped(text))} {
+    : line_{on_terminal(fmt::format("tilerail: interrupted: {}\n", escaped(text)))} {
   owner_of_note = getpid();
   note = &line_;
 }
 
 InterruptionNote::~InterruptionNote() { note = nullptr; }
+
+StopRequest::StopRequest() { stop_signal = waited_for; }
+StopRequest::~StopRequest() { stop_signal = nothing; }
+bool StopRequest::is_asked() const { return stop_signal > nothing; }
+
+void StopRequest::end_program(const std::string& note) const {
+  std::fputs(on_terminal(fmt::format("tilerail: interrupted {}\n", escaped(note))).c_str(), stderr);
+  end_by(stop_signal);
+  std::_Exit(128 + stop_signal);  // if the signal is blocked
+}
 
 }  // namespace tilerail::cli

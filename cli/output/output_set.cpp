@@ -1,52 +1,89 @@
 #include "cli/output/output_set.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <system_error>
+#include <array>
+#include <utility>
 
 #include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
 
 namespace tilerail::cli {
-
-namespace fs = std::filesystem;
-
 namespace {
 
-/// A device or a pipe, which is written in place: it cannot be replaced by a file.
-bool is_device(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error) && !fs::is_regular_file(path, error);
+bool is_standard_output(const std::string& path) { return path == "-" || output_target(path).is_standard_output(); }
+
+/// Where the text of the command and its errors go: a file that takes their place would lose them.
+void refuse_redirected(const OutputIdentity& identity, const std::string& path) {
+  for (const auto& [descriptor, name] :
+       std::array{std::pair{STDOUT_FILENO, "standard output"}, std::pair{STDERR_FILENO, "standard error"}})
+    if (identity_of_descriptor(descriptor) == identity)
+      throw InputError{fmt::format("'{}' is the file that {} is redirected to; expected a different file", path, name)};
 }
+
+/// Creates a file in the folder of the output and removes it: only this shows whether files can be created there.
+void try_to_stage(const std::string& path) { const StagedFile trial{path, ""}; }
+
+/// While it lives, a reader of stdout that has gone does not end the program: it does so afterwards.
+class LaterPipeSignal {
+ public:
+  LaterPipeSignal() {
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before_);
+  }
+  ~LaterPipeSignal() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  /// Whether it will.
+  bool is_due() const {
+    struct sigaction action {};
+    sigset_t pending;
+    sigpending(&pending);
+    return sigismember(&pending, SIGPIPE) == 1 && sigaction(SIGPIPE, nullptr, &action) == 0 &&
+           action.sa_handler != SIG_IGN;
+  }
+  LaterPipeSignal(const LaterPipeSignal&) = delete;
+  LaterPipeSignal& operator=(const LaterPipeSignal&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 }  // namespace
 
 void OutputSet::expect(const std::string& path, const std::string& option) {
   if (path.empty()) return;
-  std::error_code error;
-  const fs::path place{path};
-  const fs::path folder = place.has_parent_path() ? place.parent_path() : fs::path{"."};
-  if (path == "-") return expect_once(path, path, option);
-  if (!place.has_filename() || fs::is_directory(place, error)) {
-    throw InputError{fmt::format("{}: '{}' is a folder, not a file to write", option, path)};
+  try {
+    if (is_standard_output(path)) return expect_standard_output(path, option);
+    const OutputTarget target = output_target(path);
+    const auto identity = identity_of(target);
+    if (target.kind == OutputTarget::Kind::file) {
+      refuse_redirected(*identity, path);
+      try_to_stage(path);
+    }
+    require_writable(target, path);
+    expect_once(identity, path, option);
+  } catch (const InputError& error) {
+    throw InputError{fmt::format("{}: {}", option, error.what())};
   }
-  if (!fs::is_directory(folder, error)) {
-    throw InputError{fmt::format("{}: '{}' cannot be written: there is no folder '{}'", option, path, folder.string())};
-  }
-  if (is_device(place)) return;
-  if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw InputError{fmt::format("{}: '{}' cannot be written: no permission in '{}'", option, path, folder.string())};
-  }
-  expect_once(fs::weakly_canonical(place, error), path, option);
   refuse_to_read(path, fmt::format("{}: '{}'", option, path));
 }
 
-void OutputSet::expect_once(const fs::path& place, const std::string& path, const std::string& option) {
-  if (std::find(expected_.begin(), expected_.end(), place) != expected_.end())
-    throw InputError{fmt::format("{}: '{}' is named for two outputs", option, path)};
-  expected_.push_back(place);
+void OutputSet::expect_standard_output(const std::string& path, const std::string& option) {
+  expect_once(OutputIdentity{.name = "standard output"}, path, option);
+  expect_once(identity_of_descriptor(STDOUT_FILENO), path, option);
+}
+
+void OutputSet::expect_once(const std::optional<OutputIdentity>& identity, const std::string& path,
+                            const std::string& option) {
+  if (!identity) return;
+  for (const Expected& other : expected_)
+    if (other.identity == *identity)
+      throw InputError{
+          fmt::format("'{}' is the same file as {} '{}'; expected a different file", path, other.option, other.path)};
+  expected_.push_back({*identity, path, option});
 }
 
 void OutputSet::add(const std::string& path, std::string_view content) {
@@ -55,7 +92,7 @@ void OutputSet::add(const std::string& path, std::string_view content) {
 
 void OutputSet::add(const std::string& path, const TextSource& content) {
   if (path.empty()) return;
-  if (path != "-") {
+  if (!is_standard_output(path)) {
     files_.emplace_back(path, content);
     return;
   }
@@ -64,8 +101,16 @@ void OutputSet::add(const std::string& path, const TextSource& content) {
 }
 
 void OutputSet::finish(std::string_view text) {
-  for (StagedFile& file : files_) file.commit();
-  print(standard_output_ ? *standard_output_ : text);
+  const LaterPipeSignal later;
+  for (StagedFile& file : files_)
+    if (!file.replaces_file()) file.commit();
+  try {
+    print(standard_output_ ? *standard_output_ : text);
+  } catch (const InputError&) {
+    if (!later.is_due()) throw;  // else a reader such as 'head' has all that it wants
+  }
+  for (StagedFile& file : files_)
+    if (file.replaces_file()) file.commit();
 }
 
 }  // namespace tilerail::cli

@@ -1,21 +1,21 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/base/files.hpp"
+#include "model/base/output_target.hpp"
 
 namespace tilerail::cli {
 
-/// Files that appear all together or not at all. What finish() was not called for leaves no trace. As a path, "-" is
-/// stdout, and "" is nowhere.
+/// Files that appear all together or not at all. What finish() was not called for leaves no trace. As a path, "-" and
+/// any other name of stdout are stdout, and "" is nowhere.
 class OutputSet {
  public:
-  /// To be called before any work: throws InputError "OPTION: ..." when `path` could not be written later. What is read
-  /// from then on cannot be that file.
+  /// To be called before any work: throws InputError "OPTION: ..." when `path` could not be written later, or when
+  /// another output is written to the same file. What is read from then on cannot be that file.
   void expect(const std::string& path, const std::string& option);
 
   /// Throws InputError when the content cannot be staged.
@@ -23,13 +23,20 @@ class OutputSet {
   void add(const std::string& path, const TextSource& content);
 
   /// Everything goes to its place. To stdout goes what was added for it, else `text`. Throws InputError when something
-  /// cannot be written.
+  /// cannot be written: devices and pipes are first, and files only change when these have taken everything.
   void finish(std::string_view text);
 
  private:
-  void expect_once(const std::filesystem::path& place, const std::string& path, const std::string& option);
+  /// An output that is expected.
+  struct Expected {
+    OutputIdentity identity;
+    std::string path, option;
+  };
 
-  std::vector<std::filesystem::path> expected_;
+  void expect_standard_output(const std::string& path, const std::string& option);
+  void expect_once(const std::optional<OutputIdentity>& identity, const std::string& path, const std::string& option);
+
+  std::vector<Expected> expected_;
   std::vector<StagedFile> files_;
   std::optional<std::string> standard_output_;
 };

@@ -64,6 +64,7 @@ std::string plan_text(const study::Job& job) {
                                               {"policy", plan.policy},
                                               {"devices", fmt::format("{}", fmt::join(devices, " "))},
                                               {"tile", std::to_string(plan.tile)}};
+  if (!job.note.empty()) lines.insert(lines.begin() + 1, {"note", job.note});
   add_origin(lines, plan.origin);
   if (const auto predicted = study::expectation_of(plan, job.topology))
     lines.push_back({"predicted", fmt::format("{}, {}", seconds_text(predicted->makespan.value),

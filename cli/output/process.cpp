@@ -15,8 +15,6 @@
 namespace tilerail::cli {
 namespace {
 
-constexpr int not_started = 127;
-
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;
   for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
@@ -71,9 +69,9 @@ void read_to_end(const Channel& output, const Channel& errors, ProcessResult& re
 constexpr pid_t none = 0, starting = -1;
 std::atomic<pid_t> running{none};
 
-/// Starts a program with these as its stdout and stderr and remembers it. Returns its number, or none.
-pid_t spawn(const std::vector<std::string>& command, const std::vector<std::string>& environment, int output,
-            int errors) {
+/// Starts a program with these as its stdout and stderr and remembers it. Returns an errno, 0 if it was started.
+int spawn(const std::vector<std::string>& command, const std::vector<std::string>& environment, int output,
+          int errors) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -96,16 +94,19 @@ pid_t spawn(const std::vector<std::string>& command, const std::vector<std::stri
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  return running;
+  return error;
 }
 
 }  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
   Channel output, errors;
-  if (!output.opened || !errors.opened) return {not_started, "", "no pipe"};
-  const pid_t child = spawn(command, environment, output.ends[1], errors.ends[1]);
-  if (child == none) return {not_started, "", "could not be started"};
+  if (!output.opened || !errors.opened) return {ProcessResult::End::not_started, errno, "", ""};
+  if (const int error = spawn(command, environment, output.ends[1], errors.ends[1]); error != 0) {
+    const bool missing = error == ENOENT || error == EACCES;
+    return {missing ? ProcessResult::End::not_found : ProcessResult::End::not_started, error, "", ""};
+  }
+  const pid_t child = running;
   output.close_writer(), errors.close_writer();
   ProcessResult result;
   read_to_end(output, errors, result);
@@ -113,7 +114,9 @@ ProcessResult run_process(const std::vector<std::string>& command, const std::ve
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   running = none;
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : not_started;
+  const bool exited = WIFEXITED(status);
+  result.end = exited ? ProcessResult::End::exited : ProcessResult::End::killed;
+  result.code = exited ? WEXITSTATUS(status) : WTERMSIG(status);
   return result;
 }
 

@@ -1,13 +1,18 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace tilerail::cli {
 
 struct ProcessResult {
-  int exit_code = 0;           // 127 when the program could not be started
+  enum class End : std::uint8_t { exited, killed, not_found, not_started };
+  End end = End::exited;
+  int code = 0;                // exited: its exit code; killed: the signal; else errno
   std::string output, errors;  // what it wrote to stdout and stderr
+
+  bool succeeded() const { return end == End::exited && code == 0; }
 };
 
 /// Runs a program (looked up on PATH) to its end, with `environment` ("KEY=VALUE") added to ours and no stdin.

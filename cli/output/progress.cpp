@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "model/base/threads.hpp"
+
 namespace tilerail::cli {
 namespace {
 
@@ -15,7 +17,10 @@ constexpr int quiet_seconds = 2;  // shorter work says nothing
 }  // namespace
 
 Progress::Progress(std::string what) : what_{std::move(what)} {
-  if (isatty(STDERR_FILENO) == 1) thread_ = std::thread{[this] { show_until_done(); }};
+  if (isatty(STDERR_FILENO) == 1) try {
+      thread_ = start_thread([this] { show_until_done(); });
+    } catch (const ThreadShortage&) {  // the work goes on without
+    }
 }
 
 Progress::~Progress() {

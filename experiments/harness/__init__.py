@@ -8,7 +8,7 @@ from .libraries import (COLOURS, COMPARED_COLUMNS, LIBRARIES, MEASURED_COLUMNS, 
 from .paper import Outcome, Paper, sample
 from .peers import Peer, Problem, read_peers
 from .program import Failure, Parser, check_free, command_text, names, page_file, positive, run_experiment, size, sizes
-from .published import (FINDING_HEAD, REFERENCE, Finding, Value, beside_published, read_published,
+from .published import (FINDING_HEAD, NO_EFFECT, REFERENCE, Finding, Value, beside_published, read_published,
                         share_target, target, verdict)
 from .ranks import kendall_tau, quantile, regret
 from .results import aligned, plotting, save_figure, save_text, write_csv
@@ -19,7 +19,7 @@ from .transfers import read_trace, transfers
 
 __all__ = ["BOUND_COLUMNS", "CLX_AI_PLACES", "COLOURS", "COMPARED_COLUMNS", "Case", "Compared", "FINDING_HEAD",
            "Failure", "Finding", "GIVEN_GPUS", "HardwareParser", "Journal", "KAROLINA", "LIBRARIES", "MEASURED_COLUMNS",
-           "Measured", "Outcome", "Paper", "Parser", "Peer", "Problem", "Product", "REFERENCE", "REGULAR_SIZES",
+           "Measured", "NO_EFFECT", "Outcome", "Paper", "Parser", "Peer", "Problem", "Product", "REFERENCE", "REGULAR_SIZES",
            "Results", "Row", "SHAPES", "SIMULATED_COLUMNS", "Simulation", "Tilerail", "Value", "aligned",
            "beside_published", "by_library", "check_free", "clx_ai_dataset", "command_text", "compared_cells",
            "draw_errors", "error_findings", "error_table", "finish", "gpu_arguments", "karolina_tile",

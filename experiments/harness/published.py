@@ -9,40 +9,68 @@ from .tables import read_table
 REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"
 WORDS = {True: "within", False: "outside"}
 SHOWN_WIDTHS = 3  # of a band, left and right of it in the figure
+NO_EFFECT = {"x": 1.0, "gain": 0.0}  # by unit: the value that says that nothing is gained
+MOST_OF_EFFECT = 0.5
 
 
 @dataclasses.dataclass(frozen=True)
 class Value:
     """What a paper prints, from `low` to `high` (equal for one figure), or a target of ours from 0 on. It counts as met
-    up to `tolerance` below and above, a share of the value where it ends in %."""
+    up to `tolerance` below and above, a share of the value where it ends in %, but at most half of the effect: so no
+    band contains "no effect" (a factor of 1, a gain of 0), unless the paper prints it."""
 
     name: str
     where: str  # in the paper
     low: float
     high: float
     tolerance: str
-    unit: str  # x: factor, %: share as 0.01, else written behind the figure
+    unit: str  # x: factor, %: share as 0.01, gain: such a share that is gained, else written behind the figure
 
     def band(self) -> tuple[float, float]:
-        if self.tolerance.endswith("%"):
-            share = float(self.tolerance[:-1]) / 100
-            return self.low - share * abs(self.low), self.high + share * abs(self.high)
-        return self.low - float(self.tolerance), self.high + float(self.tolerance)
+        return self.low - self._widened_by(self.low), self.high + self._widened_by(self.high)
 
-    def text(self, value: float, digits: int = 3) -> str:
-        if self.unit == "%":
+    def _widened_by(self, edge: float) -> float:
+        """How far the band goes beyond this end of the printed range."""
+        share = self.tolerance.endswith("%")
+        width = float(self.tolerance[:-1]) / 100 * abs(edge) if share else float(self.tolerance)
+        nothing = NO_EFFECT.get(self.unit)
+        if nothing is None or self.low <= nothing <= self.high:
+            return width
+        return min(width, MOST_OF_EFFECT * abs(edge - nothing))
+
+    @property
+    def is_share(self) -> bool:
+        return self.unit in ("%", "gain")
+
+    @property
+    def digits(self) -> int:
+        """As many as the paper prints, at least 3; 3 for measured values, which have many."""
+        return self._digits_within(3, 1e-9 * abs(self.high), (self.low, self.high)) or 3
+
+    def text(self, value: float, digits: int | None = None) -> str:
+        digits = digits or self.digits
+        if self.is_share:
             return f"{value:.{digits - 2}%}"
         number = f"{value:.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
         return number + ("x" if self.unit == "x" else f" {self.unit}" if self.unit else "")
 
     def allowed(self) -> str:
-        """The band; of a target that is the target."""
+        """The band, rounded by little of its width; of a target that is the target."""
         low, high = self.band()
         if self.where == "target":
             return "-"
-        if self.unit == "%":
-            return f"{self.text(low)}..{self.text(high)}"
-        return f"{self.text(low).removesuffix('x').split()[0]}..{self.text(high)}"
+        digits = self._digits_within(self.digits, 0.2 * (high - low), (low, high)) or 6
+        if self.is_share:
+            return f"{self.text(low, digits)}..{self.text(high, digits)}"
+        return f"{self.text(low, digits).removesuffix('x').split()[0]}..{self.text(high, digits)}"
+
+    def _digits_within(self, least: int, most_off: float, values: tuple[float, float]) -> int | None:
+        """The fewest digits, from `least` to 5, that round no value by more than `most_off`."""
+        def rounded(value: float, digits: int) -> float:
+            return float(self.text(value, digits).split()[0].rstrip("x%")) / (100 if self.is_share else 1)
+
+        return next((digits for digits in range(least, 6)
+                     if all(abs(rounded(value, digits) - value) <= most_off for value in values)), None)
 
     def published(self) -> str:
         if self.where == "target":
@@ -52,8 +80,7 @@ class Value:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """`fitted`: a figure of the simulation was fitted to what it is compared with, or taken from it, so that it tells
-    how well a mechanism fits, not how well it predicts."""
+    """`fitted`: the value was used to fit the simulation, so agreement is not evidence."""
 
     value: Value
     ours: float
@@ -76,7 +103,7 @@ class Finding:
         value = self.value
         ours = value.text(self.ours)
         if not self.within and ours in (value.text(edge) for edge in value.band()):
-            ours = value.text(self.ours, 5)  # so that it is seen to lie beyond the edge
+            ours = value.text(self.ours, value.digits + 2)  # so that it is seen to lie beyond the edge
         return [value.name, value.where, "fitted" if self.fitted else "-", value.published(), value.allowed(), ours,
                 WORDS[self.within]]
 
@@ -129,7 +156,7 @@ def verdict(findings: list[Finding]) -> str:
 def _fitted_text(findings: list[Finding]) -> str:
     """How many are fitted, and how many of these are within."""
     fitted = [each.within for each in findings if each.fitted]
-    return f" ({sum(fitted)} of the {len(fitted)} that a figure was fitted to or taken from)" if fitted else ""
+    return f" (fitted: {sum(fitted)} of {len(fitted)})" if fitted else ""
 
 
 def draw_findings(axes, findings: list[Finding], most: int = 24) -> None:

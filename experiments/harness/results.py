@@ -56,10 +56,15 @@ def plotting():
     return Figure
 
 
+def _rounded(coordinates: re.Match) -> str:
+    """To a tenth of a point: no screen shows more."""
+    return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.1f}", coordinates[0])
+
+
 def _smaller(svg: str) -> str:
-    """Without matplotlib's remarks, its indentation, names and styles that repeat, and digits that nobody sees."""
+    """Without matplotlib's remarks, its indentation, names and styles that repeat, and digits of places. Text stays."""
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"(?<=[ \"(,MLQCzVH-])(\d+\.\d)\d+(?=[ \n\"),])", r"\1", svg)
+    svg = re.sub(r"<(?:path|use|text) [^>]*>", lambda tag: re.sub(r' (?:d|x|y)="[^"]*"', _rounded, tag[0]), svg)
     svg = re.sub(r"'DejaVu Sans',[^;\"]*sans-serif", "sans-serif", svg)
     svg = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", svg)
     svg = re.sub(r' id="(?:text|line2d|patch|axes|xtick|ytick|matplotlib\.axis|[A-Za-z]*Collection)_\d+"', "", svg)

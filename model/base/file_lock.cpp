@@ -12,17 +12,24 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/output_target.hpp"
 
 namespace tilerail {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Beside what a symbolic link leads to, so that all names of a file have one lock.
+/// Where a symbolic link leads to, whether that exists or not, so that all names of a file have one lock.
+fs::path place_of(const std::string& path) {
+  try {
+    return output_target(path).place;
+  } catch (const InputError&) {
+    return path;  // the lock cannot be made, either
+  }
+}
+
 std::string lock_name(const std::string& path) {
-  std::error_code error;
-  fs::path place = fs::weakly_canonical(path, error);
-  if (error) place = path;
+  const fs::path place = place_of(path);
   return (place.parent_path() / ("." + place.filename().string() + ".lock")).string();
 }
 

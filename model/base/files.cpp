@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/output_target.hpp"
 
 namespace tilerail {
 namespace {
@@ -59,6 +60,11 @@ void close_written(File& file, const std::string& path) {
   if (const int error = file.close()) fail("write", path, error);
 }
 
+void check_refused(const struct stat& status, const std::string& path) {
+  if (const auto refused = refused_files.find({status.st_dev, status.st_ino}); refused != refused_files.end())
+    throw InputError{fmt::format("{} is read as '{}', too; expected a file of its own", refused->second, path)};
+}
+
 int open_to_read(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }
 
 /// Its status, where it is something to read.
@@ -67,8 +73,7 @@ struct stat status_to_read(const File& file, const std::string& path) {
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) fail("read", path, errno);
   if (S_ISCHR(status.st_mode) && ::isatty(file.get()) == 0)  // such as /dev/zero, which never ends
     throw InputError{fmt::format("cannot read '{}': it is a device; expected a file, a pipe or a terminal", path)};
-  if (const auto refused = refused_files.find({status.st_dev, status.st_ino}); refused != refused_files.end())
-    throw InputError{fmt::format("{} is read as '{}', too; expected a file of its own", refused->second, path)};
+  check_refused(status, path);
   return status;
 }
 
@@ -83,15 +88,11 @@ std::size_t read_piece(const File& file, std::span<char> piece, const std::strin
 
 constexpr std::size_t block = 1 << 16;
 
-/// The file behind links. A path that does not exist yet is returned as it is.
-std::string target_of(const std::string& path) {
-  std::error_code error;
-  const fs::path target = fs::canonical(path, error);
-  return error ? path : target.string();
-}
-
-void write_in_place(const std::string& path, std::string_view content) {
-  File file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
+/// A device or a pipe is opened anew, a descriptor of this process is used: what is there already stays before it.
+void write_in_place(const OutputTarget& target, const std::string& path, std::string_view content) {
+  const bool is_open = target.kind == OutputTarget::Kind::descriptor;
+  File file{is_open ? ::fcntl(target.descriptor, F_DUPFD_CLOEXEC, 0)
+                    : ::open(target.place.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)};
   if (file.get() < 0) fail("write", path, errno);
   write_piece(file, content, path);
   close_written(file, path);
@@ -143,15 +144,14 @@ void discard_staged_files() noexcept {
 StagedFile::StagedFile(const std::string& path, std::string_view content)
     : StagedFile{path, [&](const TextSink& sink) { sink(content); }} {}
 
-StagedFile::StagedFile(const std::string& path, const TextSource& content) : path_{path}, place_{target_of(path)} {
-  struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) fail("write", path, EISDIR);
-  if (exists && !S_ISREG(status.st_mode)) {
+StagedFile::StagedFile(const std::string& path, const TextSource& content) : path_{path}, target_{output_target(path)} {
+  if (!replaces_file()) {
     content([this](std::string_view piece) { content_ += piece; });
     return;
   }
-  name_ = listed(hidden_name(place_));
+  struct stat status {};
+  const bool exists = ::stat(target_.place.c_str(), &status) == 0;
+  name_ = listed(hidden_name(target_.place));
   try {
     File file{::open(name_->name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
     if (file.get() < 0) fail("write", path, errno);
@@ -166,7 +166,7 @@ StagedFile::StagedFile(const std::string& path, const TextSource& content) : pat
 
 StagedFile::StagedFile(StagedFile&& other) noexcept
     : path_{std::move(other.path_)},
-      place_{std::move(other.place_)},
+      target_{std::move(other.target_)},
       name_{std::exchange(other.name_, nullptr)},
       content_{std::move(other.content_)} {}
 
@@ -177,8 +177,8 @@ StagedFile::~StagedFile() {
 std::string StagedFile::staged() const { return name_ ? name_->name : ""; }
 
 void StagedFile::commit() {
-  if (!name_) return write_in_place(path_, content_);
-  if (::rename(name_->name.c_str(), place_.c_str()) != 0) fail("write", path_, errno);
+  if (!replaces_file()) return write_in_place(target_, path_, content_);
+  if (::rename(name_->name.c_str(), target_.place.c_str()) != 0) fail("write", path_, errno);
   std::exchange(name_, nullptr)->there = false;
 }
 
@@ -186,6 +186,11 @@ void refuse_to_read(const std::string& path, const std::string& what) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode))
     refused_files.emplace(std::pair{status.st_dev, status.st_ino}, what);
+}
+
+void check_to_be_read(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) check_refused(status, path);
 }
 
 std::string read_file(const std::string& path) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/base/output_target.hpp"
+
 namespace tilerail {
 
 /// The whole file. Throws InputError naming the path and the reason.
@@ -36,11 +38,15 @@ using TextSource = std::function<void(const TextSink& sink)>;
 /// `what` names it in the error. To be called before there are other threads.
 void refuse_to_read(const std::string& path, const std::string& what);
 
+/// Throws InputError for a file that is refused: for files that other programs read.
+void check_to_be_read(const std::string& path);
+
 struct StagedName;  // of a file that is not yet at its place
 
 /// New content of a file, which takes the place of the old as a whole or not at all. It is written under a hidden name
-/// beside its place, with the same extension, and moved there by commit(). A symbolic link stays one, and a file that
-/// is replaced keeps its mode. Devices and pipes, which no file can replace, are written in place by commit().
+/// next to its place, with the same extension, and moved there by commit(). A symbolic link stays one: its target is
+/// replaced, or created. A file that is replaced keeps its mode. Devices, pipes and descriptors of this process, which
+/// no file can replace, are written in place by commit().
 /// Every member that writes throws InputError naming the path and the reason.
 class StagedFile {
  public:
@@ -51,14 +57,17 @@ class StagedFile {
   /// Removes what was not committed.
   ~StagedFile();
 
-  /// Where the content waits; "" for a device or a pipe, and after commit().
+  /// Where the content waits; "" for what is written in place, and after commit().
   std::string staged() const;
+  /// Whether commit() moves a file, instead of writing in place.
+  bool replaces_file() const { return target_.kind == OutputTarget::Kind::file; }
   void commit();
 
  private:
-  std::string path_, place_;    // as given, and behind links
-  StagedName* name_ = nullptr;  // none for a device or a pipe, and after commit()
-  std::string content_;         // of a device or a pipe
+  std::string path_;
+  OutputTarget target_;
+  StagedName* name_ = nullptr;  // none for what is written in place, and after commit()
+  std::string content_;         // of what is written in place
 };
 
 /// Removes what this process has staged and not committed. A signal handler may call it.

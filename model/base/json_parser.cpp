@@ -7,12 +7,51 @@
 namespace tilerail {
 namespace {
 
+constexpr std::size_t most_depth = 100;  // files of this project nest less than ten
+
+/// Where the parser has read to.
+struct Place {
+  std::size_t line = 1, column = 0;
+};
+
+/// Iterates over characters and keeps their place: the library tells none while it builds values.
+template <class Iterator>
+class Placed {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = char;
+
+  Placed(Iterator next, Place& place) : next_{next}, place_{&place} {}
+  char operator*() const { return *next_; }
+  bool operator==(const Placed& other) const { return next_ == other.next_; }
+  Placed& operator++() {
+    ++place_->column;
+    if (*next_ == '\n') place_->column = 0, ++place_->line;
+    ++next_;
+    return *this;
+  }
+
+ private:
+  Iterator next_;
+  Place* place_;
+};
+
+/// As errors quote it.
+std::string shown(std::string_view text) {
+  constexpr std::size_t most = 240;
+  return shortened(text, most);
+}
+
 /// Builds values as Json::parse does, refuses equal keys, of which the library would keep the last without a word, and
 /// hands over what is to be streamed. (The callback of Json::parse would do, too, but with one the library searches a
 /// whole array at the end of each object in it.)
 class Builder final : public nlohmann::json_sax<Json> {
  public:
-  Builder(const std::string& file, std::span<JsonEntries> streamed) : file_{file}, streamed_{streamed} {}
+  Builder(const std::string& file, const Place& place, std::span<JsonEntries> streamed)
+      : file_{file}, place_{place}, streamed_{streamed} {}
 
   Json root;
 
@@ -32,7 +71,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool key(std::string& key) override {
     Json& object = *open_.back().value;
     if (object.contains(key))
-      throw InputError{fmt::format("{}: {}/{}: the key is there twice; expected it once", file_, path(), key)};
+      throw InputError{fmt::format("{}: {}/{}: the key is there twice; expected it once", file_, path(), shown(key))};
     object[key] = nullptr;
     return true;
   }
@@ -60,6 +99,9 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   bool open(Json value) {
+    if (open_.size() == most_depth)
+      throw InputError{fmt::format("{}:{}:{}: arrays and objects are nested more than {} deep; expected at most {}",
+                                   file_, place_.line, place_.column, most_depth, most_depth)};
     const bool of_root = open_.size() == 1 && !open_.back().value->is_array();
     JsonEntries* const to = of_root && value.is_array() ? streamed_at(newest_key(*open_.back().value)) : nullptr;
     open_.push_back({&place(std::move(value)), 0, to});
@@ -107,11 +149,12 @@ class Builder final : public nlohmann::json_sax<Json> {
     std::string path;
     for (std::size_t i = 0; i + 1 < open_.size(); ++i)
       path += open_[i].value->is_array() ? fmt::format("/{}", open_[i].entries - 1)
-                                         : fmt::format("/{}", newest_key(*open_[i].value));
+                                         : fmt::format("/{}", shown(newest_key(*open_[i].value)));
     return path;
   }
 
   const std::string& file_;
+  const Place& place_;
   std::span<JsonEntries> streamed_;
   std::vector<Open> open_;
   Json entry_;  // the newest of an array that is streamed
@@ -119,33 +162,37 @@ class Builder final : public nlohmann::json_sax<Json> {
 };
 
 /// "plan.json:3:14: not JSON: syntax error ...", of what the library says behind its own name:
-/// "[json.exception.parse_error.101] parse error at line 3, column 14: syntax error ...".
-std::string message(const std::string& file, std::string_view text) {
+/// "[json.exception.parse_error.101] parse error at line 3, column 14: syntax error ...". Some errors have no place.
+std::string message(const std::string& file, const Place& read, std::string_view text) {
   constexpr std::string_view at_line = "parse error at line ", at_column = ", column ";
   if (const std::size_t name = text.find("] "); name != text.npos) text.remove_prefix(name + 2);
   const std::size_t column = text.find(at_column), end = text.find(": ");
   if (!text.starts_with(at_line) || column == text.npos || end == text.npos)
-    return fmt::format("{}: not JSON: {}", file, text);
+    return fmt::format("{}:{}:{}: not JSON: {}", file, read.line, read.column, shown(text));
   const std::string_view line = text.substr(at_line.size(), column - at_line.size());
   const std::size_t number = column + at_column.size();
-  return fmt::format("{}:{}:{}: not JSON: {}", file, line, text.substr(number, end - number), text.substr(end + 2));
+  return fmt::format("{}:{}:{}: not JSON: {}", file, line, text.substr(number, end - number),
+                     shown(text.substr(end + 2)));
 }
 
-template <class Text>
-Json parse(Text& json, const std::string& file, std::span<JsonEntries> streamed) {
-  Builder builder{file, streamed};
-  if (!Json::sax_parse(json, &builder)) throw InputError{message(file, builder.error())};
+template <class Iterator>
+Json parse(Iterator begin, Iterator end, const std::string& file, std::span<JsonEntries> streamed) {
+  Place place;
+  Builder builder{file, place, streamed};
+  if (!Json::sax_parse(Placed{begin, place}, Placed{end, place}, &builder))
+    throw InputError{message(file, place, builder.error())};
   return std::move(builder.root);
 }
 
 }  // namespace
 
 Json parse_json(std::string_view json, const std::string& file, std::span<JsonEntries> streamed) {
-  return parse(json, file, streamed);
+  return parse(json.begin(), json.end(), file, streamed);
 }
 
 Json parse_json(std::istream& json, const std::string& file, std::span<JsonEntries> streamed) {
-  return parse(json, file, streamed);
+  using Letters = std::istreambuf_iterator<char>;
+  return parse(Letters{json}, Letters{}, file, streamed);
 }
 
 }  // namespace tilerail

@@ -29,10 +29,10 @@ class JsonReader {
       : json_{json}, file_{file}, path_{std::move(path)} {}
 
   [[noreturn]] void fail(const std::string& expected) const {
-    std::string value = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (value.size() > 60) value = std::string{cut(value, 57)} + "...";
+    const std::string value = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
     const std::string place = path();
-    throw InputError{fmt::format("{}: {}: {}: expected {}", file_, place.empty() ? "/" : place, value, expected)};
+    throw InputError{
+        fmt::format("{}: {}: {}: expected {}", file_, place.empty() ? "/" : place, shown(value), expected)};
   }
 
   JsonReader at(const char* key) const {
@@ -57,7 +57,7 @@ class JsonReader {
     if (!json_.is_object()) fail("an object");
     for (const auto& [key, value] : json_.items())
       if (std::find(keys.begin(), keys.end(), key) == keys.end())
-        throw InputError{fmt::format("{}: {}/{}: unknown field", file_, path(), key)};
+        throw InputError{fmt::format("{}: {}/{}: unknown field", file_, path(), shown(key))};
   }
 
   std::int64_t integer(std::int64_t low, std::int64_t high) const {
@@ -102,6 +102,10 @@ class JsonReader {
   std::string where() const { return file_ + ": " + path(); }
 
  private:
+  static std::string shown(const std::string& text) {
+    return text.size() > 60 ? std::string{cut(text, 57)} + "..." : text;
+  }
+
   /// A step on the way from the root: a key, which outlives all readers, or an entry.
   struct Step {
     const char* key;

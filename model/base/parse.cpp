@@ -16,7 +16,7 @@ namespace {
 constexpr int most_device_number = 9999;
 
 [[noreturn]] void refuse(std::string_view what, std::string_view text, std::string_view expected) {
-  throw InputError{fmt::format("{}: '{}' is not {}", what, text, expected)};
+  throw InputError{fmt::format("{}: {} is not {}", what, in_quotes(text), expected)};
 }
 
 /// The whole text as a number, or false.
@@ -88,7 +88,7 @@ std::vector<int> parse_numbers(std::string_view text, std::string_view what) {
     if (first < 0 || last < first || last > most_device_number) refuse(what, text, expected);
     for (int number = first; number <= last; ++number) {
       if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) {
-        throw InputError{fmt::format("{}: {} is listed twice in '{}'", what, number, text)};
+        throw InputError{fmt::format("{}: {} is listed twice in {}", what, number, in_quotes(text))};
       }
       numbers.push_back(number);
     }

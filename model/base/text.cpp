@@ -50,18 +50,30 @@ std::optional<std::size_t> first_bad_byte(std::string_view text) {
   return std::nullopt;
 }
 
+namespace {
+
+/// Of UTF-8.
+bool begins_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+}  // namespace
+
 std::size_t letters_in(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_letter));
 }
 
 std::string_view cut(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
   constexpr std::size_t longest_letter = 4;  // of UTF-8
   for (std::size_t end = most; end > 0 && most - end < longest_letter; --end)
-    if ((static_cast<unsigned char>(text[end]) & 0xc0) != 0x80)
-      return text.substr(0, end);  // a letter begins behind it
-  return text.substr(0, most);     // no UTF-8 at all
+    if (begins_letter(text[end])) return text.substr(0, end);
+  return text.substr(0, most);  // no UTF-8 at all
+}
+
+std::string shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string{text};
+  std::string_view end = text.substr(text.size() - most / 4);
+  while (!end.empty() && !begins_letter(end.front())) end.remove_prefix(1);
+  return fmt::format("{}...{}", cut(text, most / 2), end);
 }
 
 std::string escaped(std::string_view text) {

@@ -17,6 +17,8 @@ std::size_t letters_in(std::string_view text);
 
 /// At most so many bytes of it, and no part of a letter: where the text is cut inside one, before that.
 std::string_view cut(std::string_view text, std::size_t most);
+/// The text, or the begin and the end of one that has more bytes than `most`, with "..." between.
+std::string shortened(std::string_view text, std::size_t most);
 /// Fit for one line of a terminal: control characters, and bytes that are no UTF-8, as "\x1b".
 std::string escaped(std::string_view text);
 

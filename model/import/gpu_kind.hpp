@@ -1,8 +1,11 @@
 #pragma once
 
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "model/import/assumptions.hpp"
 #include "model/machine/topology.hpp"
 
 namespace tilerail {
@@ -16,5 +19,27 @@ struct GpuKind {
   IssueCost issue;
   std::vector<Source> sources;  // of kernels, 2-D copies and issue
 };
+
+/// The GPUs with kernels of this name: by its first word that names a GPU, "a100" or "nvidia-a100-sxm4-40gb"; letters
+/// may follow, "v100s". nullptr if no word does.
+const assumptions::GpuModel* gpu_model(std::string_view kernels);
+
+/// The PCIe generation of such GPUs.
+int pcie_generation(std::string_view kernels);
+
+/// The first generation whose nominal rate of 16 lanes is at least this, or the last.
+int pcie_generation(Rate rate);
+
+/// The rate that is assumed of PCIe with 16 lanes at such a GPU.
+Rate pcie_of(const GpuKind& kind);
+
+/// How many NVLinks such a GPU has at most.
+int nvlinks_of(const GpuKind& kind);
+
+/// Replaces the kinds of the GPUs with these numbers in a machine whose GPUs are of the kind `other`: kernels,
+/// capacity, engines and watts. 2-D copies and issue costs stay, which a machine has once. Throws InputError "WHAT:
+/// ..." for a GPU that the machine does not have.
+void set_kinds(Topology::Description& machine, const GpuKind& other, const std::map<int, GpuKind>& kinds,
+               const std::string& what);
 
 }  // namespace tilerail

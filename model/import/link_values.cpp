@@ -30,7 +30,7 @@ std::optional<int> lanes(std::string_view width) {
   return value && contains(assumptions::pcie_widths, *value) ? value : std::nullopt;
 }
 
-constexpr std::array<std::string_view, 3> no_speed{"", "Unknown speed", "Unknown"};
+constexpr std::array<std::string_view, 4> no_speed{"", "Unknown speed", "Unknown", "255"};
 constexpr std::array<std::string_view, 4> no_width{"", "0", "63", "255"};
 constexpr int least_capability = 10, most_capability = 999;  // 1.0 to 99.9
 

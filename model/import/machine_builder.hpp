@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "model/import/assumptions.hpp"
 #include "model/import/gpu_kind.hpp"
 
 namespace tilerail {
@@ -22,21 +23,40 @@ class MachineBuilder {
   void group(CapacityGroup group) { d_.groups.push_back(std::move(group)); }
   /// A link between two GPUs that copies between them take, whatever other paths there are.
   void link_peers(NodeId from, NodeId to, Rate rate, Seconds latency, const std::string& source);
+  /// Copies between two memories take these links, whatever other paths there are.
+  void route(NodeId from, NodeId to, std::vector<LinkId> links, const std::string& source);
   LinkId last_link() const { return LinkId{d_.links.size() - 1}; }
 
-  /// A NUMA domain: host memory behind a socket's switch, whose reads and writes share the rate of the memory. Returns
-  /// the switch.
-  NodeId add_domain(const std::string& number, Rate memory, const std::string& source);
+  /// A NUMA domain: host memory "hostNUMBER" behind the switch "cpuNUMBER" of its socket. Returns the switch.
+  NodeId add_domain(const std::string& number, const assumptions::HostRates& rates, const std::string& source);
 
-  /// All of these reach each other directly.
-  void join_all(const std::vector<NodeId>& nodes, Rate rate, Seconds latency, const std::string& source);
+  /// The switch of a NUMA domain, and which socket it is in.
+  struct Domain {
+    NodeId node;
+    std::size_t socket = 0;
+  };
+  /// Domains of one socket reach each other over its mesh or I/O die, others over the links between the sockets, each
+  /// of which has `between_sockets` in a direction, for all domains of a socket together. The memories of several
+  /// sockets have less together than the sum of what each has alone. Once, after all domains were added.
+  void join_domains(const std::vector<Domain>& domains, Rate between_sockets, const std::string& source);
 
   const Topology::Description& description() const { return d_; }
 
  private:
   MemoryId memory_at(NodeId node) const;
+  void share_socket_links(const std::vector<Domain>& domains, Rate between_sockets, const std::string& source,
+                          std::size_t first);
+
+  /// A host memory's links, and its rates.
+  struct Host {
+    LinkId read, written;
+    assumptions::HostRates rates;
+  };
+  CapacityGroup group_of_hosts(const std::string& name, const std::vector<LinkId>& forward, Rate bound) const;
+  void share_memories(const std::vector<Domain>& domains);
 
   Topology::Description d_;
+  std::vector<Host> hosts_;
   GpuKind kind_;
 };
 

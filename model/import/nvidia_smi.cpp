@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "model/import/import.hpp"
+#include "model/import/joined_sets.hpp"
 #include "model/import/machine_builder.hpp"
+#include "model/import/peer_access.hpp"
+#include "model/import/smi_domains.hpp"
 #include "model/import/smi_matrix.hpp"
 
 namespace tilerail {
 namespace {
 
-using assumptions::most_nvlinks;
 const std::string told = "topo -m", assumed = "assumed rates";
 
 int nvlinks(const std::string& cell) { return cell.starts_with("NV") ? std::stoi(cell.substr(2)) : 0; }
@@ -40,36 +43,15 @@ std::vector<std::size_t> behind_one_switch(const SmiMatrix& matrix) {
   return first;
 }
 
-void add_nvlinks(MachineBuilder& machine, const SmiMatrix& matrix, const std::vector<NodeId>& gpus, Rate each) {
-  constexpr Seconds latency = assumptions::nvlink_latency;
-  int least = most_nvlinks + 1, most = 0;
-  for (std::size_t i = 0; i < gpus.size(); ++i)
-    for (std::size_t j = 0; j < gpus.size(); ++j) {
-      if (i == j) continue;
-      least = std::min(least, nvlinks(matrix.cells[i][j]));
-      most = std::max(most, nvlinks(matrix.cells[i][j]));
-    }
-  if (most == 0) return;
-  if (least == most && most * static_cast<int>(gpus.size() - 1) > most_nvlinks) {
-    const NodeId nvsw = machine.add_switch("nvsw", told);
-    for (const NodeId gpu : gpus) machine.join(gpu, nvsw, each * most, latency, assumed);
-    return;
-  }
-  for (std::size_t i = 0; i < gpus.size(); ++i)
-    for (std::size_t j = 0; j < gpus.size(); ++j)
-      if (i != j && nvlinks(matrix.cells[i][j]) > 0)
-        machine.link_peers(gpus[i], gpus[j], each * nvlinks(matrix.cells[i][j]), latency * 2, assumed);
-}
-
 /// Each below its socket, by NVLink-C2C where it is coherent, else behind a PCIe switch with those that share it.
-std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
-                             const std::map<std::string, NodeId>& domains, const ImportRates& rates) {
+std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix, const std::vector<NodeId>& sockets,
+                             const ImportRates& rates) {
   std::map<std::string, NodeId> switches;
   std::vector<NodeId> gpus;
   const auto first = behind_one_switch(matrix);
   for (std::size_t i = 0; i < first.size(); ++i) {
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", matrix.devices[i]), matrix.devices[i], told));
-    NodeId parent = domains.at(matrix.affinities[i]);
+    NodeId parent = sockets[i];
     if (matrix.coherent[i]) {
       machine.join(parent, gpus.back(), rates.c2c, assumptions::gpu_latency, assumed);
       continue;
@@ -77,14 +59,122 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix,
     if (std::ranges::count(first, first[i]) > 1) {
       const auto [plx, fresh] = switches.try_emplace(fmt::format("plx{}", first[i]), NodeId{0});
       if (fresh) {
+        Rate uplink{0};
+        for (std::size_t j = i; j < first.size(); ++j)
+          if (first[j] == first[i]) uplink = std::max(uplink, rates.pcie_at(matrix.devices[j]));
         plx->second = machine.add_switch(plx->first, told);
-        machine.join(parent, plx->second, rates.pcie, assumptions::pcie_switch_latency, assumed);
+        machine.join(parent, plx->second, uplink, assumptions::pcie_switch_latency, assumed);
       }
       parent = plx->second;
     }
-    machine.join(parent, gpus.back(), rates.pcie, assumptions::gpu_latency, assumed);
+    machine.join(parent, gpus.back(), rates.pcie_at(matrix.devices[i]), assumptions::gpu_latency, assumed);
   }
   return gpus;
+}
+
+/// The NVLinks of a matrix: islands of GPUs that they join, over a switch or directly.
+class Nvlinks {
+ public:
+  Nvlinks(MachineBuilder& machine, const SmiMatrix& matrix, const std::vector<NodeId>& gpus, const ImportRates& rates,
+          int of_kind)
+      : machine_{machine}, m_{matrix}, gpus_{gpus}, rates_{rates}, each_{rates.nvlink.value_or(assumptions::nvlink)} {
+    for (std::size_t i = 0; i < gpus.size(); ++i) most_ = std::max(most_, largest(i));
+    if (most_ <= of_kind) most_ = of_kind;
+  }
+
+  void add() {
+    const auto islands = islands_of_several();
+    const auto switches = std::ranges::count_if(islands, [this](const auto& island) { return is_switched(island); });
+    int number = 0;
+    for (const auto& island : islands)
+      if (is_switched(island))
+        add_switch(switches == 1 ? "nvsw" : fmt::format("nvsw{}", number++), island);
+      else
+        add_direct(island);
+  }
+
+ private:
+  using Island = std::vector<std::size_t>;
+
+  int count(std::size_t i, std::size_t j) const { return nvlinks(m_.cells[i][j]); }
+
+  int largest(std::size_t i) const {
+    int most = 0;
+    for (std::size_t j = 0; j < gpus_.size(); ++j) most = std::max(most, count(i, j));
+    return most;
+  }
+
+  std::vector<Island> islands_of_several() const {
+    auto islands = joined_sets(gpus_.size(), [this](std::size_t i, std::size_t j) { return count(i, j) > 0; });
+    std::erase_if(islands, [](const Island& island) { return island.size() == 1; });
+    return islands;
+  }
+
+  /// Whether NVLinks of an island lead to a switch: where they add up to more than a GPU has; and where all of several
+  /// GPUs reach all others by more than direct links leave for each peer.
+  bool is_switched(const Island& island) const {
+    int most = 0;
+    bool complete = island.size() > 2;
+    for (const std::size_t i : island) {
+      int sum = 0;
+      for (const std::size_t j : island) {
+        if (i == j) continue;
+        sum += count(i, j);
+        complete = complete && count(i, j) > 0;
+      }
+      if (sum > most_) return true;
+      most = std::max(most, largest(i));
+    }
+    return complete && most * assumptions::least_parts > most_;
+  }
+
+  Rate to_host(std::size_t gpu) const { return m_.coherent[gpu] ? rates_.c2c : rates_.pcie_at(m_.devices[gpu]); }
+
+  /// A port for each GPU, of its largest count. Copies take it also where it is slower than the way over the host.
+  void add_switch(const std::string& name, const Island& island) {
+    const NodeId nvsw = machine_.add_switch(name, told);
+    std::map<std::size_t, LinkId> out, in;
+    for (const std::size_t i : island) {
+      machine_.link(gpus_[i], nvsw, each_ * largest(i), assumptions::nvlink_latency, assumed);
+      out.emplace(i, machine_.last_link());
+      machine_.link(nvsw, gpus_[i], each_ * largest(i), assumptions::nvlink_latency, assumed);
+      in.emplace(i, machine_.last_link());
+    }
+    for (const std::size_t i : island)
+      for (const std::size_t j : island)
+        if (i != j && each_ * std::min(largest(i), largest(j)) <= std::max(to_host(i), to_host(j)))
+          machine_.route(gpus_[i], gpus_[j], {out.at(i), in.at(j)}, assumed);
+  }
+
+  void add_direct(const Island& island) {
+    for (const std::size_t i : island)
+      for (const std::size_t j : island)
+        if (count(i, j) > 0)
+          machine_.link_peers(gpus_[i], gpus_[j], each_ * count(i, j), assumptions::nvlink_latency * 2, assumed);
+  }
+
+  MachineBuilder& machine_;
+  const SmiMatrix& m_;
+  const std::vector<NodeId>& gpus_;
+  const ImportRates& rates_;
+  Rate each_;
+  int most_ = 0;  // NVLinks of one GPU
+};
+
+/// Domains of one socket share its memory.
+std::vector<MachineBuilder::Domain> add_domains(MachineBuilder& machine, const SmiMatrix& matrix,
+                                                const SmiDomains& domains, const ImportRates& rates) {
+  std::vector<bool> coherent(domains.numbers.size());
+  for (std::size_t gpu = 0; gpu < domains.of_gpu.size(); ++gpu)
+    if (matrix.coherent[gpu]) coherent[domains.of_gpu[gpu]] = true;
+  std::vector<MachineBuilder::Domain> nodes;
+  for (std::size_t i = 0; i < domains.numbers.size(); ++i) {
+    const std::size_t socket = domains.sockets[i];
+    const auto in_socket = static_cast<std::size_t>(std::ranges::count(domains.sockets, socket));
+    nodes.push_back({machine.add_domain(domains.numbers[i], rates.host(coherent[i], in_socket), assumed), socket});
+  }
+  machine.join_domains(nodes, rates.sockets, assumed);
+  return nodes;
 }
 
 }  // namespace
@@ -97,19 +187,19 @@ Topology::Description import_nvidia_smi(std::string_view text, const std::string
   machine.source(told, Source::Kind::measured, "nvidia-smi topo -m: which GPUs there are, and what joins them");
   machine.source(
       assumed, Source::Kind::assumed,
-      "nvidia-smi topo -m tells no rates, latencies and host memories; NVLinks of a kind that adds up to more "
-      "than a GPU has lead to a switch; a GPU whose memory is a NUMA domain has NVLink-C2C to its processor");
-  std::map<std::string, NodeId> domains;
-  std::vector<NodeId> sockets;
-  for (const std::string& affinity : matrix.affinities)
-    if (!domains.contains(affinity)) {
-      sockets.push_back(machine.add_domain(std::to_string(domains.size()), rates.host_memory, assumed));
-      domains.emplace(affinity, sockets.back());
-    }
-  machine.join_all(sockets, rates.sockets, assumptions::socket_latency, assumed);
-  const auto gpus = add_gpus(machine, matrix, domains, rates);
-  add_nvlinks(machine, matrix, gpus, rates.nvlink.value_or(assumptions::nvlink));
-  return machine.description();
+      "nvidia-smi topo -m tells no rates, latencies and host memories; if the NVLinks of a GPU add up to more than "
+      "it has, they and those of the GPUs that they join lead to a switch, of each GPU its largest number; a GPU whose "
+      "memory is a NUMA domain has NVLink-C2C to its processor");
+  const SmiDomains domains = domains_of(matrix, file);
+  const auto nodes = add_domains(machine, matrix, domains, rates);
+  std::vector<NodeId> of_gpus;
+  for (const std::size_t domain : domains.of_gpu) of_gpus.push_back(nodes[domain].node);
+  const auto gpus = add_gpus(machine, matrix, of_gpus, rates);
+  Nvlinks{machine, matrix, gpus, rates, nvlinks_of(kind)}.add();
+  Topology::Description description = machine.description();
+  if (matrix.access)
+    deny_peer_access(description, *matrix.access, {"topo -p2p", Source::Kind::measured, "nvidia-smi topo -p2p"}, file);
+  return description;
 }
 
 }  // namespace tilerail

@@ -3,155 +3,161 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
+#include <array>
+#include <iterator>
 
 #include "model/base/error.hpp"
-#include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/assumptions.hpp"
 #include "model/import/link_values.hpp"
+#include "model/import/smi_tables.hpp"
 
 namespace tilerail {
 namespace {
 
-using assumptions::most_gpus, assumptions::most_nvlinks;
+constexpr std::string_view not_there = "N/A";
 
-/// Without the escapes that underline the header, also where the escape character itself was lost on the way ("[4m").
-std::string plain(std::string_view line) {
-  constexpr std::string_view mark = "\xef\xbb\xbf";  // of UTF-8, by some editors
-  if (line.starts_with(mark)) line.remove_prefix(mark.size());
-  std::string text;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\x1b')
-      while (i < line.size() && line[i] != 'm') ++i;
-    else if (const auto rest = line.substr(i); rest.starts_with("[4m") || rest.starts_with("[0m"))
-      i += 2;
-    else
-      text += line[i] == '\t' || line[i] == '\r' ? ' ' : line[i];
-  }
-  return text;
+[[noreturn]] void fail(const std::string& file, std::size_t line, const std::string& message) {
+  throw InputError{fmt::format("{}:{}: {}", file, line, message)};
 }
 
-std::vector<std::string> words_of(std::string_view line) {
-  std::istringstream in{plain(line)};
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
+std::string name_of(const SmiTable& table, std::size_t gpu) { return fmt::format("GPU{}", table.devices[gpu]); }
+
+std::vector<std::vector<std::string>> cells_of_gpus(const SmiTable& table) {
+  std::vector<std::vector<std::string>> cells;
+  for (const SmiTable::Row& row : table.rows) {
+    cells.emplace_back();
+    for (const std::size_t column : table.gpu_columns) cells.back().push_back(row.words[1 + column]);
+  }
+  return cells;
 }
 
-bool is_gpu(const std::string& word) {
-  return word.starts_with("GPU") && word.size() > 3 && word.size() < 8 &&
-         std::all_of(word.begin() + 3, word.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-class MatrixReader {
- public:
-  MatrixReader(std::string_view text, const std::string& file) : lines_{split(text, '\n')}, file_{file} {}
-
-  SmiMatrix read() {
-    find_header();
-    for (std::size_t i = header_ + 1; i < lines_.size(); ++i) {
-      const auto words = words_of(lines_[i]);
-      if (words.empty() || !is_gpu(words.front())) continue;
-      add_row(words, i + 1);
-    }
-    if (matrix_.cells.size() != matrix_.devices.size())
-      fail(header_ + 1, fmt::format("{} GPUs in the header, {} rows of them; expected as many", matrix_.devices.size(),
-                                    matrix_.cells.size()));
-    return matrix_;
-  }
-
- private:
-  [[noreturn]] void fail(std::size_t line, const std::string& message) const {
-    throw InputError{fmt::format("{}:{}: {}", file_, line, message)};
-  }
-
-  void find_header() {
-    for (header_ = 0; header_ < lines_.size(); ++header_) {
-      const auto words = words_of(lines_[header_]);
-      if (words.empty() || !is_gpu(words.front())) continue;
-      for (const std::string& word : words) {
-        if (word == "CPU" || word == "NUMA" || word == "GPU") break;  // Affinity, Affinity, NUMA ID
-        if (is_gpu(word)) add_device(word);
-        ++columns_;
-      }
-      has_gpu_domains_ = words.size() > 2 && words.back() == "ID" && words[words.size() - 3] == "GPU";
-      if (matrix_.devices.size() > most_gpus)
-        fail(header_ + 1, fmt::format("{} GPUs; expected at most {}", matrix_.devices.size(), most_gpus));
-      return;
-    }
-    fail(1, "there is no line with GPU0, GPU1, ...; expected the output of 'nvidia-smi topo -m'");
-  }
-
-  void add_device(const std::string& name) {
-    const int device = std::stoi(name.substr(3));
-    if (std::ranges::find(matrix_.devices, device) != matrix_.devices.end())
-      fail(header_ + 1, fmt::format("{} is there twice; expected different GPUs", in_quotes(name)));
-    matrix_.devices.push_back(device);
-    columns_gpu_.push_back(columns_);
-  }
-
-  void add_row(const std::vector<std::string>& words, std::size_t line) {
-    const std::size_t row = matrix_.cells.size();
-    const std::string& name = words.front();
-    if (row >= matrix_.devices.size() || name != fmt::format("GPU{}", matrix_.devices[row]))
-      fail(line, fmt::format("a row of {}; expected the rows in the order of the columns", in_quotes(name)));
-    if (words.size() < 1 + columns_)
-      fail(line, fmt::format("{} cells; expected {}, one for each column", words.size() - 1, columns_));
-    matrix_.cells.emplace_back(), matrix_.cards.emplace_back();
-    for (std::size_t column = 0; column < columns_; ++column) {
-      const std::string& cell = words[1 + column];
-      check(cell, line);
-      const bool of_gpu = std::ranges::binary_search(columns_gpu_, column);
-      (of_gpu ? matrix_.cells : matrix_.cards).back().push_back(cell);
-    }
-    check_pairs(row, line);
-    add_domains({words.begin() + static_cast<std::ptrdiff_t>(1 + columns_), words.end()});
-  }
-
-  /// What stands behind the cells: affinities, and the number of the GPU's own domain, N/A for most.
-  void add_domains(std::vector<std::string> words) {
-    const bool of_gpu = has_gpu_domains_ && !words.empty();
-    matrix_.coherent.push_back(of_gpu && words.back().find_first_not_of("0123456789") == std::string::npos);
-    if (of_gpu) words.pop_back();
-    std::string affinity;
-    for (std::size_t i = 0; i < words.size() && i < 2; ++i) affinity += words[i] + " ";
-    matrix_.affinities.push_back(affinity);
-  }
-
-  /// Of the last row: only a GPU and itself are X, and what rows before say of a pair holds in both directions.
-  void check_pairs(std::size_t row, std::size_t line) const {
-    const auto& cells = matrix_.cells;
-    const auto name = [&](std::size_t gpu) { return fmt::format("GPU{}", matrix_.devices[gpu]); };
-    for (std::size_t i = 0; i < cells[row].size(); ++i) {
+/// Only a GPU and itself are X, and a pair has one cell in both directions.
+void check_pairs(const SmiTable& table, const std::string& file) {
+  const auto cells = cells_of_gpus(table);
+  for (std::size_t row = 0; row < cells.size(); ++row)
+    for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::string& cell = cells[row][i];
       if ((cell == "X") != (i == row))
-        fail(line, fmt::format("{} to {} is {}; expected X from a GPU to itself and nowhere else", name(row), name(i),
-                               in_quotes(cell)));
+        fail(file, table.rows[row].line,
+             fmt::format("{} to {} is {}; expected X from a GPU to itself and nowhere else", name_of(table, row),
+                         name_of(table, i), in_quotes(cell)));
       if (i < row && cells[i][row] != cell)
-        fail(line, fmt::format("{} to {} is {}, and {} to {} is {}; expected the same", name(row), name(i),
-                               in_quotes(cell), name(i), name(row), in_quotes(cells[i][row])));
+        fail(
+            file, table.rows[row].line,
+            fmt::format("{} to {} is {}, and {} to {} is {}; expected the same", name_of(table, row), name_of(table, i),
+                        in_quotes(cell), name_of(table, i), name_of(table, row), in_quotes(cells[i][row])));
     }
-  }
+}
 
-  void check(const std::string& cell, std::size_t line) const {
-    for (const char* known : {"X", "PIX", "PXB", "PHB", "NODE", "SYS", "SOC"})  // SOC: SYS of old drivers
-      if (cell == known) return;
-    if (cell.starts_with("NV") && whole_number(std::string_view{cell}.substr(2), 1, most_nvlinks)) return;
-    fail(line, fmt::format("the cell {} is unknown; expected X, NV1 to NV{}, PIX, PXB, PHB, NODE or SYS",
-                           in_quotes(cell), most_nvlinks));
-  }
+PeerAccess access_of(const SmiTable& table, const std::string& file) {
+  PeerAccess access{table.devices, {}};
+  const auto cells = cells_of_gpus(table);
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    for (std::size_t j = 0; j < cells.size(); ++j) {
+      if ((cells[i][j] == "X") != (i == j))
+        fail(file, table.rows[i].line,
+             fmt::format("{} to {} is {}; expected X from a GPU to itself and nowhere else", name_of(table, i),
+                         name_of(table, j), in_quotes(cells[i][j])));
+      if (i != j && cells[i][j] != "OK") access.denied.insert(std::minmax(table.devices[i], table.devices[j]));
+    }
+  return access;
+}
 
-  std::vector<std::string_view> lines_;
-  const std::string& file_;
-  std::size_t header_ = 0, columns_ = 0;
-  bool has_gpu_domains_ = false;  // the last column, "GPU NUMA ID"
-  std::vector<std::size_t> columns_gpu_;
-  SmiMatrix matrix_;
-};
+/// What all tables of `topo -p2p` say together.
+std::optional<PeerAccess> access_of(const std::vector<SmiTable>& tables, const std::string& file) {
+  std::optional<PeerAccess> all;
+  for (const SmiTable& table : tables) {
+    if (!table.of_peer_access) continue;
+    const PeerAccess access = access_of(table, file);
+    if (!all) all = access;
+    if (!std::ranges::is_permutation(access.devices, all->devices))
+      fail(file, table.line, "a matrix of other GPUs than the one before; expected the same GPUs");
+    all->denied.insert(access.denied.begin(), access.denied.end());
+  }
+  return all;
+}
+
+/// What is behind the cells of a row, one text for each column, "" where there is none. Drivers write an empty field
+/// before the last one; without tabs, empty fields cannot be seen, and all but N/A at the end is ambiguous then.
+std::vector<std::string> behind(const SmiTable& table, const SmiTable::Row& row, const std::string& file) {
+  const std::size_t cells = 1 + table.columns.size(), expected = table.behind.size();
+  std::vector<std::string> texts{row.words.begin() + static_cast<std::ptrdiff_t>(cells), row.words.end()};
+  if (row.fields.size() >= cells + expected) {
+    texts.assign(row.fields.begin() + static_cast<std::ptrdiff_t>(cells), row.fields.end());
+    for (auto last = texts.end(); last != texts.begin() && texts.size() > expected;)
+      if ((--last)->empty()) last = texts.erase(last);
+  }
+  const bool has_gpu_domain = expected > 0 && table.behind.back() == "GPU NUMA ID";
+  if (texts.empty() || (texts.size() < expected && has_gpu_domain && texts.back() == not_there))
+    texts.insert(texts.empty() ? texts.end() : texts.end() - 1, expected - texts.size(), "");
+  if (texts.size() != expected || std::ranges::any_of(texts, is_relation))
+    fail(file, row.line,
+         fmt::format("header and row differ in their number of columns: {} behind the {} of GPUs and network cards, {} "
+                     "in the header in line {}; expected as many",
+                     row.words.size() - cells, table.columns.size(), expected, table.line));
+  return texts;
+}
+
+/// Lists of numbers and ranges, "0-23,48-71".
+bool is_list(const std::string& text) { return text.find_first_not_of("0123456789,-") == std::string::npos; }
+
+void add_row(SmiMatrix& matrix, const SmiTable& table, const SmiTable::Row& row, const std::string& file) {
+  const auto texts = behind(table, row, file);
+  std::array<std::optional<std::string>, 3> found;  // CPU Affinity, NUMA Affinity, GPU NUMA ID
+  constexpr std::array<std::string_view, 3> names{"CPU Affinity", "NUMA Affinity", "GPU NUMA ID"};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i].empty() || texts[i] == not_there) continue;
+    const bool single = table.behind[i] == names[2];
+    if (single ? !whole_number(texts[i], 0, assumptions::last_domain) : !is_list(texts[i]))
+      fail(file, row.line,
+           fmt::format("{} is {}; expected {}", table.behind[i], in_quotes(texts[i]),
+                       single ? fmt::format("0 to {}, or N/A", assumptions::last_domain)
+                              : "numbers such as 0-23,48-71, or N/A"));
+    found[static_cast<std::size_t>(std::ranges::find(names, table.behind[i]) - names.begin())] = texts[i];
+  }
+  matrix.cpus.push_back(found[0]);
+  matrix.domains.push_back(found[1]);
+  matrix.coherent.push_back(found[2].has_value());
+  matrix.lines.push_back(row.line);
+  matrix.cards.emplace_back();
+  for (std::size_t column = 0; column < table.columns.size(); ++column)
+    if (std::ranges::find(table.gpu_columns, column) == table.gpu_columns.end())
+      matrix.cards.back().push_back(row.words[1 + column]);
+}
 
 }  // namespace
 
-SmiMatrix read_smi_matrix(std::string_view text, const std::string& file) { return MatrixReader{text, file}.read(); }
+SmiMatrix read_smi_matrix(std::string_view text, const std::string& file) {
+  const auto tables = read_smi_tables(text, file);
+  const auto table = std::ranges::find(tables, false, &SmiTable::of_peer_access);
+  if (table == tables.end())
+    fail(file, tables.front().line,
+         "this is the output of 'nvidia-smi topo -p2p', a file for --peer-access; expected that of 'nvidia-smi topo "
+         "-m'");
+  const auto other = std::find_if(table + 1, tables.end(), [](const SmiTable& each) { return !each.of_peer_access; });
+  if (other != tables.end())
+    fail(file, other->line,
+         fmt::format("another matrix than the one in line {}; expected the output of one machine", table->line));
+  check_pairs(*table, file);
+  SmiMatrix matrix;
+  matrix.devices = table->devices;
+  matrix.cells = cells_of_gpus(*table);
+  for (const SmiTable::Row& row : table->rows) add_row(matrix, *table, row, file);
+  matrix.access = access_of(tables, file);
+  if (matrix.access && !std::ranges::is_permutation(matrix.access->devices, matrix.devices))
+    fail(file, std::ranges::find(tables, true, &SmiTable::of_peer_access)->line,
+         "the GPUs of 'topo -p2p' are others than those of 'topo -m'; expected the same GPUs");
+  return matrix;
+}
+
+PeerAccess read_peer_access(std::string_view text, const std::string& file) {
+  const auto tables = read_smi_tables(text, file);
+  const auto access = access_of(tables, file);
+  if (!access)
+    fail(file, tables.front().line,
+         "there are no states such as OK and CNS; expected the output of 'nvidia-smi topo -p2p r'");
+  return *access;
+}
 
 }  // namespace tilerail

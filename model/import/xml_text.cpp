@@ -2,76 +2,95 @@
 
 #include <fmt/format.h>
 
-#include <boost/property_tree/xml_parser.hpp>
-#include <sstream>
+#include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "model/base/error.hpp"
+#include "model/base/units_text.hpp"
 
 namespace tilerail {
 namespace {
 
-/// The parser goes down elements by recursion. Tags that are not closed count, wherever they stand: no file of a
-/// machine has many in comments.
-void check_depth(std::string_view text, const std::string& file) {
-  constexpr int most = 200;
-  int depth = 0;
-  std::size_t line = 1;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char next = i + 1 < text.size() ? text[i + 1] : ' ';
-    if (text[i] == '\n') ++line;
-    if ((text[i] == '<' && next == '/') || (text[i] == '/' && next == '>'))
-      --depth;
-    else if (text[i] == '<' && next != '?' && next != '!')
-      ++depth;
-    if (depth > most)
-      throw InputError{fmt::format("{}:{}: elements in more than {} others; expected fewer", file, line, most)};
-  }
-}
+constexpr std::size_t most_bytes = std::size_t{16} << 20;
+constexpr int most_depth = 200, most_elements = 200'000;
 
-constexpr const char* line_attribute = "line-of-the-file";
+/// Calls `visit` with every element and its depth, in the file's order. Without recursion.
+template <class Visit>
+class Walk : public pugi::xml_tree_walker {
+ public:
+  explicit Walk(const Visit& visit) : visit_{visit} {}
 
-/// The parser forgets lines: each element gets its own as its first attribute.
-std::string with_lines(std::string_view text) {
-  std::string result;
-  std::size_t line = 1;
-  bool in_name = false;  // of an element
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : ' ';
-    if (in_name && std::string_view{" \t\r\n/>"}.find(c) != std::string_view::npos) {
-      result += fmt::format(" {}=\"{}\"", line_attribute, line);
-      in_name = false;
-    }
-    if (c == '\n') ++line;
-    if (c == '<') in_name = next != '/' && next != '!' && next != '?';
-    result += c;
+  bool for_each(pugi::xml_node& node) override {
+    if (node.type() == pugi::node_element) visit_(node, depth());
+    return true;
   }
-  return result;
-}
+
+ private:
+  const Visit& visit_;
+};
 
 }  // namespace
 
-XmlTree parsed_xml(std::string_view text, const std::string& file) {
-  constexpr std::size_t most_bytes = std::size_t{16} << 20;
+XmlFile::XmlFile(std::string_view text, const std::string& name) : name_{name} {
   if (text.size() > most_bytes)
-    throw InputError{fmt::format("{}: the file has {} bytes; expected at most 16 MiB", file, text.size())};
-  check_depth(text, file);
-  XmlTree tree;
-  std::istringstream in{with_lines(text)};
-  try {
-    boost::property_tree::read_xml(
-        in, tree, boost::property_tree::xml_parser::trim_whitespace | boost::property_tree::xml_parser::no_comments);
-  } catch (const boost::property_tree::xml_parser_error& error) {
-    throw InputError{fmt::format("{}:{}: {}; expected XML", file, error.line(), error.message())};
+    throw InputError{fmt::format("{}: the file has {} bytes; expected at most 16 MiB", name, text.size())};
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    ends_.push_back(static_cast<std::ptrdiff_t>(at));
+  if (const std::size_t at = text.find('\0'); at != std::string_view::npos)  // where pugixml stops reading
+    fail_at(static_cast<std::ptrdiff_t>(at), "a byte is 0; expected XML");
+  // Without parse_fragment, pugixml ignores texts outside of the outermost element; another encoding moves offsets.
+  const unsigned options = pugi::parse_default | pugi::parse_fragment | pugi::parse_doctype | pugi::parse_trim_pcdata;
+  const auto result = document_.load_buffer(text.data(), text.size(), options, pugi::encoding_utf8);
+  check_size();  // of what was read up to the error, if there is one
+  if (!result) fail_at(result.offset, fmt::format("{}; expected XML", result.description()));
+  check_outermost();
+}
+
+std::ptrdiff_t XmlFile::line_at(std::ptrdiff_t offset) const {
+  return std::ranges::lower_bound(ends_, offset) - ends_.begin() + 1;
+}
+
+void XmlFile::fail_at(std::ptrdiff_t offset, const std::string& message) const {
+  throw InputError{fmt::format("{}:{}: {}", name_, line_at(offset), message)};
+}
+
+void XmlFile::fail(pugi::xml_node node, const std::string& message) const { fail_at(node.offset_debug(), message); }
+
+void XmlFile::check_size() const {
+  int elements = 0;
+  const auto visit = [&](pugi::xml_node element, int depth) {
+    if (depth >= most_depth) fail(element, fmt::format("elements in more than {} others; expected fewer", most_depth));
+    if (++elements > most_elements) fail(element, fmt::format("more than {} elements; expected fewer", most_elements));
+    check_attributes(element);
+  };
+  Walk walk{visit};
+  pugi::xml_node{document_}.traverse(walk);
+}
+
+void XmlFile::check_attributes(pugi::xml_node element) const {
+  std::set<std::string_view> names;
+  for (const pugi::xml_attribute& attribute : element.attributes())
+    if (!names.insert(attribute.name()).second)
+      fail(element, fmt::format("{}: attribute {} is there twice; expected it once", in_quotes(element.name()),
+                                in_quotes(attribute.name())));
+}
+
+void XmlFile::check_outermost() const {
+  for (const pugi::xml_node& node : document_.children()) {
+    if (node.type() == pugi::node_doctype) fail(node, "a DOCTYPE is not read; expected elements alone");
+    if (node.type() != pugi::node_element) fail(node, "there is text outside of the elements; expected XML");
+    if (node != root())
+      fail(node, fmt::format("element {} is behind the outermost; expected one", in_quotes(node.name())));
   }
-  return tree;
+  if (!root()) fail_at(0, "there is no element; expected XML");
 }
 
-std::string place_of(const XmlTree& element, const std::string& file) {
-  return fmt::format("{}:{}: ", file, attribute(element, line_attribute));
-}
+std::string attribute(pugi::xml_node element, const char* name) { return element.attribute(name).value(); }
 
-std::string attribute(const XmlTree& element, const std::string& name) {
-  return element.get<std::string>("<xmlattr>." + name, "");
+std::ptrdiff_t count(pugi::xml_node element, const char* name) {
+  const auto children = element.children(name);
+  return std::distance(children.begin(), children.end());
 }
 
 }  // namespace tilerail

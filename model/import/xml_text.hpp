@@ -1,21 +1,44 @@
 #pragma once
 
-#include <boost/property_tree/ptree.hpp>
+#include <cstddef>
+#include <pugixml.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tilerail {
 
-using XmlTree = boost::property_tree::ptree;
+/// The elements and texts of an XML file. Comments, instructions and blanks between elements are left out.
+class XmlFile {
+ public:
+  /// `name` begins all errors. Throws InputError "NAME:LINE: ..." for a text that is not XML, has a DOCTYPE, or is
+  /// larger or deeper than descriptions of machines are.
+  XmlFile(std::string_view text, const std::string& name);
 
-/// The elements of a text; attributes are in the child "<xmlattr>", with the line that the element begins in. Throws
-/// InputError "FILE:LINE: ..." for what is no XML, and for what is larger or deeper than descriptions of machines are.
-XmlTree parsed_xml(std::string_view text, const std::string& file);
+  const std::string& name() const { return name_; }
+  /// The outermost element.
+  pugi::xml_node root() const { return document_.first_child(); }
+  /// In which an element or a text of this file begins.
+  std::ptrdiff_t line_of(pugi::xml_node node) const { return line_at(node.offset_debug()); }
+  /// Throws InputError "NAME:LINE: MESSAGE".
+  [[noreturn]] void fail(pugi::xml_node node, const std::string& message) const;
 
-/// "FILE:LINE: " of an element that parsed_xml gave.
-std::string place_of(const XmlTree& element, const std::string& file);
+ private:
+  std::ptrdiff_t line_at(std::ptrdiff_t offset) const;
+  [[noreturn]] void fail_at(std::ptrdiff_t offset, const std::string& message) const;
+  void check_size() const;
+  void check_attributes(pugi::xml_node element) const;
+  void check_outermost() const;
 
-/// The attribute, or "" where there is none.
-std::string attribute(const XmlTree& element, const std::string& name);
+  std::string name_;
+  std::vector<std::ptrdiff_t> ends_;  // of lines
+  pugi::xml_document document_;
+};
+
+/// The attribute, or "" if the element does not have it.
+std::string attribute(pugi::xml_node element, const char* name);
+
+/// Of children of this name.
+std::ptrdiff_t count(pugi::xml_node element, const char* name);
 
 }  // namespace tilerail

@@ -18,6 +18,8 @@ using Table = TopologyDefect::Table;
 
 void check_routes(const Topology::Description& d, Defects& defects) {
   std::set<std::tuple<MemoryId, MemoryId, std::vector<LinkId>>> known;
+  std::map<std::pair<MemoryId, MemoryId>, std::size_t> routes;
+  for (const auto& route : d.routes) ++routes[{route.from, route.to}];
   each_entry(defects, d.routes.size(), [&](std::size_t i) {
     const auto& route = d.routes[i];
     if (route.from.index() >= d.memories.size() || route.to.index() >= d.memories.size())
@@ -28,8 +30,12 @@ void check_routes(const Topology::Description& d, Defects& defects) {
     entry.require(route.from != route.to, "it leads from a memory to itself; expected two memories");
     entry.require(known.emplace(route.from, route.to, route.links).second,
                   "there is another one of the same links; expected other links");
-    entry.require(!route.links.empty(), "it has no links; expected at least one");
     entry.require_in(TopologyLimits::share, route.share, "share");
+    if (route.links.empty()) {
+      entry.require(routes[{route.from, route.to}] == 1,
+                    "it has no links, and the pair has another route; expected links, or no other route");
+      return;
+    }
     std::set<NodeId> visited{from.node};
     NodeId at = from.node;
     for (std::size_t l = 0; l < route.links.size(); ++l) {
@@ -128,6 +134,7 @@ void check_parts(const Topology::Description& d, Defects& defects) {
   };
   std::map<Pair, OfPair> pairs;
   for (std::size_t i = 0; i < d.routes.size(); ++i) {
+    if (d.routes[i].links.empty()) continue;
     OfPair& routes = pairs[{d.routes[i].from, d.routes[i].to}];
     ++routes.ways, routes.last = i;
     routes.parts += d.routes[i].share;
@@ -135,8 +142,8 @@ void check_parts(const Topology::Description& d, Defects& defects) {
   }
   CommonParts common{d};
   std::set<Pair> named;
+  for (const auto& route : d.routes) named.insert({route.from, route.to});
   for (const auto& [pair, routes] : pairs) {
-    named.insert(pair);
     if (const auto why = common.add(routes.ways, routes.parts / routes.divisor); !why.empty()) {
       defects.push_back({Table::route, routes.last,
                          fmt::format("route '{}' to '{}': {}", d.memories[pair.first.index()].name,

@@ -15,7 +15,10 @@ class Routes::Finder {
  public:
   Finder(std::shared_ptr<const Topology::Description> description, std::shared_ptr<const std::vector<Memory>> memories)
       : d_{std::move(description)}, memories_{std::move(memories)}, paths_{*d_}, groups_of_(d_->links.size()) {
-    for (const auto& named : d_->routes) named_[{named.from, named.to}].push_back({named.links, named.share});
+    for (const auto& named : d_->routes) {
+      Ways& ways = named_[{named.from, named.to}];  // stays empty if there are no copies between the two
+      if (!named.links.empty()) ways.push_back({named.links, named.share});
+    }
     for (auto& [pair, ways] : named_) {
       int divisor = 0;
       for (const Topology::Way& way : ways) divisor = std::gcd(divisor, way.share);

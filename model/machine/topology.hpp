@@ -195,7 +195,7 @@ class Topology {
     std::optional<Uncertainty> uncertainty;
     struct NamedRoute {
       MemoryId from, to;
-      std::vector<LinkId> links;
+      std::vector<LinkId> links;  // empty: there are no copies between the two, whatever paths there are
       std::string source = {};
       int share = 1;  // parts of a copy that take it, of those of all routes of the pair
     };

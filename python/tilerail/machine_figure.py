@@ -41,7 +41,7 @@ def link_use(machine: dict, path: str) -> dict[str, float]:
             raise TimelineError(f"cannot read '{path}': {error.strerror}") from None
         except TimelineError:
             raise
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise TimelineError(f"{path}: is no result; expected the JSON or the CSV timeline of simulate or run") from None
     unknown = sorted(use.keys() - rates.keys())
     if unknown:

@@ -11,6 +11,7 @@
 #include "cost/kernel_costs.hpp"
 #include "model/base/intervals.hpp"
 #include "model/base/text.hpp"
+#include "plan/memory_needs.hpp"
 #include "report/summary/critical_parts.hpp"
 #include "report/summary/group_use.hpp"
 
@@ -48,9 +49,7 @@ class Collector {
       const double busy = length(kernel_times_[device.index()]);
       summary.devices.push_back({topology_.memory(device).name, busy, summary.makespan_s - busy});
     }
-    for (std::size_t i = 0; i < plan_.peak_bytes.size(); ++i) {
-      summary.memories.push_back({plan_.memories[i], plan_.peak_bytes[i]});
-    }
+    fill_memories(summary);
     summary.bytes_in = bytes_in_;
     summary.bytes_out = bytes_out_;
     summary.bytes_peer = bytes_peer_;
@@ -89,6 +88,17 @@ class Collector {
     for (const Topology::GroupUse& use : topology_.groups_on(where.src, where.dst))
       group_copies_[use.group.index()].push_back(
           {run.start, run.end, bytes * use.parts / parts, use.forward > 0, use.backward > 0, use.parts, parts});
+  }
+
+  /// Matrices that are spread over several memories are counted in each of these.
+  void fill_memories(Summary& summary) {
+    const auto needs = needs_of_parts(memory_needs(plan_), topology_, plan_.devices);
+    for (std::size_t i = 0; i < needs.size(); ++i) {
+      const Memory& memory = topology_.memories()[i];
+      const bool spread = !memory.over.empty();
+      summary.memories.push_back({plan_.memories[i], plan_.peak_bytes[i], spread ? 0 : needs[i].matrices});
+      if (memory.capacity) summary.memories.back().capacity_bytes = memory.capacity->value;
+    }
   }
 
   void fill_queues(Summary& summary) {

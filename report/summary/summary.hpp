@@ -39,7 +39,11 @@ struct Summary {
   };
   struct MemoryUse {
     std::string name;
-    std::int64_t peak_bytes = 0;  // of tiles
+    std::int64_t peak_bytes = 0;             // of tiles
+    double matrix_bytes = 0;                 // what of A, B and C lies there
+    std::optional<double> capacity_bytes{};  // absent: unbounded
+
+    double bytes() const { return static_cast<double>(peak_bytes) + matrix_bytes; }
   };
   /// How much a resource was used: a link or a group by utilisation, a device by the share of time with kernels.
   struct ResourceUse {
@@ -71,6 +75,8 @@ struct Summary {
   std::string library;        // what simulations add for the run-time system of an emulated library; "" where nothing
   std::optional<bool> graph;  // whether a simulation is of one graph; absent where the machine knows no costs of graphs
   std::string plan_cache;     // what a plan cache had to say of the plan; "" without one
+  std::string ran_on;         // what stood for the GPUs of the machine; "" where nothing did
+  std::string note;           // what the placement means; "" where that is plain
   GemmProblem problem;
   std::vector<std::string> place;  // memories of A, B, C
   double makespan_s = 0, plan_s = 0, execute_s = 0;

@@ -57,9 +57,22 @@ void add_bottleneck(Json& json, const Summary& summary) {
     if (r.share >= Summary::saturated_from) json["saturated"].push_back(use(r));
 }
 
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+/// What has neither tiles nor matrices is of no interest.
+bool is_shown(const Summary::MemoryUse& memory) { return memory.bytes() > 0; }
+
 void add_resources(Json& json, const Summary& summary) {
   json["peak_bytes"] = Json::object();
   for (const auto& memory : summary.memories) json["peak_bytes"][memory.name] = memory.peak_bytes;
+  json["memories"] = Json::array();
+  for (const auto& memory : summary.memories) {
+    if (!is_shown(memory)) continue;
+    json["memories"].push_back({{"name", memory.name},
+                                {"matrix_bytes", memory.matrix_bytes},
+                                {"tile_bytes", memory.peak_bytes},
+                                {"capacity_bytes", or_null(memory.capacity_bytes)}});
+  }
   json["compute"] = list(summary.devices, [](const auto& device) -> Json {
     Json use = {{"name", device.name}, {"busy_s", device.busy_s}, {"idle_s", device.idle_s}};
     if (device.energy_j) use["energy_j"] = *device.energy_j;
@@ -72,9 +85,7 @@ void add_resources(Json& json, const Summary& summary) {
     return {{"name", link.name}, {"busy_s", link.busy_s}, {"bytes", link.bytes}, {"utilisation", link.utilisation}};
   });
   json["groups"] = list(summary.groups, [](const auto& group) -> Json {
-    return {{"name", group.name},
-            {"bytes", group.bytes},
-            {"utilisation", group.utilisation ? Json(*group.utilisation) : Json(nullptr)}};
+    return {{"name", group.name}, {"bytes", group.bytes}, {"utilisation", or_null(group.utilisation)}};
   });
 }
 
@@ -171,6 +182,8 @@ std::string run_section(const Summary& summary) {
   if (summary.plan_machine != metadata.machine)
     lines.insert(lines.begin() + 4, {"made for", fmt::format("{}: a plan of another machine than the one of this run",
                                                              summary.plan_machine)});
+  if (!summary.note.empty()) lines.insert(lines.begin() + 1, {"note", summary.note});
+  if (!summary.ran_on.empty()) lines.insert(lines.begin(), {"ran on", summary.ran_on});
   const auto after = [&](const char* name, std::vector<std::string> line) {
     const auto at = std::ranges::find(lines, name, [](const auto& l) { return l.front(); });
     lines.insert(std::next(at), std::move(line));
@@ -183,6 +196,21 @@ std::string run_section(const Summary& summary) {
   if (!summary.without_effect.empty())
     lines.push_back({"no effect", fmt::format("{}", fmt::join(summary.without_effect, "; "))});
   return aligned(lines, "l");
+}
+
+/// How full each memory is.
+Lines memory_lines(const Summary& summary) {
+  Lines lines = {{"memory", "matrices", "tiles", "both", "capacity", "used"}};
+  for (const auto& memory : summary.memories) {
+    if (!is_shown(memory)) continue;
+    lines.push_back({memory.name, bytes_text(memory.matrix_bytes), bytes_text(static_cast<double>(memory.peak_bytes)),
+                     bytes_text(memory.bytes())});
+    if (const auto& capacity = memory.capacity_bytes)
+      lines.back().insert(lines.back().end(), {bytes_text(*capacity), share_text(memory.bytes() / *capacity)});
+    else
+      lines.back().insert(lines.back().end(), {"unknown", "-"});
+  }
+  return lines;
 }
 
 void append_section(std::string& text, const Lines& lines) {
@@ -220,6 +248,8 @@ std::string to_json(const Summary& summary) {
   if (summary.graph) json["graph"] = *summary.graph;
   if (!summary.library.empty()) json["emulated"] = summary.library;
   if (!summary.plan_cache.empty()) json["plan_cache"] = summary.plan_cache;
+  if (!summary.note.empty()) json["note"] = summary.note;
+  if (!summary.ran_on.empty()) json["ran_on"] = summary.ran_on;
   add_bottleneck(json, summary);
   if (summary.energy) add_energy(json, *summary.energy);
   add_resources(json, summary);
@@ -228,16 +258,15 @@ std::string to_json(const Summary& summary) {
 
 std::string summary_table(const Summary& summary) {
   std::string text = run_section(summary);
-  Lines devices = {{"device", "kernels", "busy", "idle", "tile memory"}};
+  Lines devices = {{"device", "kernels", "busy", "idle"}};
   if (summary.energy) devices.front().push_back("energy");
   for (const auto& device : summary.devices) {
-    std::int64_t peak = 0;
-    for (const auto& memory : summary.memories) peak = memory.name == device.name ? memory.peak_bytes : peak;
     devices.push_back({device.name, seconds_text(device.busy_s), of_makespan(summary, device.busy_s),
-                       of_makespan(summary, device.idle_s), bytes_text(static_cast<double>(peak))});
+                       of_makespan(summary, device.idle_s)});
     if (summary.energy) devices.back().push_back(joules_text(*device.energy_j));
   }
   append_section(text, devices);
+  append_section(text, memory_lines(summary));
 
   Lines queues = {{"copy queue", "ops", "busy", "of makespan", "bytes"}};
   std::vector<Summary::QueueUse> by_name = summary.queues;

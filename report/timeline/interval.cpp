@@ -109,8 +109,11 @@ std::optional<PredictedInterval> predicted_interval(const Plan& plan, const Topo
 }
 
 std::string interval_text(const PredictedInterval& interval) {
-  return fmt::format("{} to {} in {:g}% of cases", seconds_text(interval.low), seconds_text(interval.high),
-                     100 * Uncertainty::level);
+  const std::string wide = interval.is_wide() ? fmt::format(", wider than +-{:g}%: too wide to tell anything",
+                                                            100 * PredictedInterval::widest)
+                                              : "";
+  return fmt::format("{} to {} in {:g}% of cases{}", seconds_text(interval.low), seconds_text(interval.high),
+                     100 * Uncertainty::level, wide);
 }
 
 }  // namespace tilerail

@@ -9,11 +9,15 @@
 
 namespace tilerail {
 
-/// Where the measured makespan lies in nine of ten cases, as far as the calibration of the machine tells. Seconds.
+/// The 90 % prediction interval of a makespan, in seconds. docs/model.md#intervals has the measured coverage.
 struct PredictedInterval {
   double low = 0, high = 0;
 
+  /// If half the width is above this share of the middle, almost any makespan is in the interval.
+  static constexpr double widest = 0.5;
+
   bool holds(double makespan) const { return low <= makespan && makespan <= high; }
+  bool is_wide() const { return high - low > widest * (high + low); }
   bool operator==(const PredictedInterval&) const = default;
 };
 

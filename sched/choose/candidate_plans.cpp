@@ -8,6 +8,7 @@
 
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
+#include "model/base/threads.hpp"
 #include "sched/choose/search_space.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
@@ -54,9 +55,7 @@ std::vector<Estimated> CandidatePlans::estimated(const std::vector<Candidate>& c
     if (outlook.knows(candidate))
       all.emplace_back(outlook.seconds(candidate), candidate);
     else
-      wave.push_back(std::async(std::launch::async, [this, candidate] {
-        return Estimated{estimate(candidate), candidate};
-      }));
+      wave.push_back(in_background([this, candidate] { return Estimated{estimate(candidate), candidate}; }));
     if (wave.size() == at_once) finish();
   }
   finish();

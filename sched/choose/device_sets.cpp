@@ -7,7 +7,9 @@
 #include <map>
 #include <utility>
 
+#include "cost/kernel_costs.hpp"
 #include "model/machine/islands.hpp"
+#include "sched/gemm/decomposition.hpp"
 #include "sched/tasks/host_stage.hpp"
 
 namespace tilerail {
@@ -68,6 +70,51 @@ DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> 
   std::sort(spaced.begin(), spaced.end());
   if (first == spaced) return {first};
   return {first, spaced};
+}
+
+Seconds kernels_alone(const Question& q, std::span<const MemoryId> devices) {
+  const GemmProblem& p = q.problem;
+  if (p.scales_only()) return Seconds{0};
+  double rate = 0;  // of products a second
+  for (const MemoryId device : devices) rate += 1 / product_time(q.topology.kernels_of(device), p, p.m, p.n, p.k).value;
+  return Seconds{1 / rate};
+}
+
+DeviceSets growing_sets(const Question& q) {
+  constexpr std::size_t most_devices = 16;
+  constexpr double hopeless = 1.1;
+  if (q.devices.size() > most_devices) return {};
+  const auto time = [&](const std::vector<MemoryId>& set) {
+    const Grid grid = square_grid(static_cast<int>(set.size()));
+    const Seconds kernels = kernels_alone(q, set);
+    const Seconds copies = grid_traffic(q.problem, q.resources, set, grid, q.policy.batch).bottleneck;
+    return std::pair{std::max(kernels, copies), kernels + copies};
+  };
+  DeviceSets sets;
+  std::vector<MemoryId> chosen, left{q.devices.begin(), q.devices.end()};
+  Seconds least = time(left).first;
+  while (left.size() > 1) {
+    const auto with = [&](MemoryId device) {
+      std::vector<MemoryId> set = chosen;
+      set.insert(std::ranges::upper_bound(set, device), device);
+      return set;
+    };
+    const auto next = std::ranges::min_element(left, {}, [&](MemoryId device) { return time(with(device)); });
+    chosen = with(*next);
+    left.erase(next);
+    sets.push_back(chosen);
+    least = std::min(least, time(chosen).first);
+  }
+  constexpr std::size_t few = 6;
+  for (const MemoryId device : q.devices) {
+    std::vector<MemoryId> others{q.devices.begin(), q.devices.end()};
+    std::erase(others, device);
+    if (q.devices.size() <= few && others.size() > 1 && std::ranges::find(sets, others) == sets.end())
+      sets.push_back(std::move(others));
+  }
+  std::erase_if(sets, [&](const std::vector<MemoryId>& set) { return time(set).first > hopeless * least; });
+  std::ranges::stable_sort(sets, std::greater{}, &std::vector<MemoryId>::size);
+  return sets;
 }
 
 DeviceSets islands_with_matrices(const Question& q) {

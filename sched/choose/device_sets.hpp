@@ -13,6 +13,15 @@ using DeviceSets = std::vector<std::vector<MemoryId>>;
 /// first and once evenly spaced ones, which share fewer links and groups. No set is listed twice.
 DeviceSets device_subsets(const GemmProblem& problem, std::span<const MemoryId> devices, std::size_t count);
 
+/// The time of the product as one kernel on each of these devices, its work shared out in proportion to their speeds.
+Seconds kernels_alone(const Question& question, std::span<const MemoryId> devices);
+
+/// Sets of 1, 2, 3, ... of the devices, each with one GPU more than the set before it: the GPU with which kernels and
+/// copies together are bounded by the least time. So they leave out slow GPUs and those behind a link that others
+/// share. Of up to 6 devices, all of them but one as well. Left out are sets of which that time is more than 10 % above
+/// the least one. Empty for more than 16 devices.
+DeviceSets growing_sets(const Question& question);
+
 /// Of the islands of each size, the first of those that hold the most matrices. Among very many GPUs none is looked
 /// for: their pairs are too many.
 DeviceSets islands_with_matrices(const Question& question);

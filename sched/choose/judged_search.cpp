@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <future>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "cost/estimate.hpp"
+#include "model/base/threads.hpp"
 #include "sched/choose/balance.hpp"
 #include "sched/choose/candidate_plans.hpp"
 #include "sched/choose/outlook.hpp"
@@ -22,20 +25,35 @@
 namespace tilerail {
 namespace {
 
-class JudgedSearch {
+class Search final : public JudgedSearch {
  public:
-  JudgedSearch(const Question& question, const Judge& judge, const Plan& start)
+  Search(const Question& question, const Judge& judge, const Plan& start)
       : question_{question},
         judge_{judge},
         start_{start},
-        sets_{sets_for(question, start)},
-        tiles_{tiles_for(question, sets_, start)},
+        sets_{{start.devices}},
+        tiles_{tiles_for(question, start)},
         for_the_end_{ops_for_the_end(question, start)},
-        outlook_{sets_.size(), ops_for(question, tiles_), question.policy.judge_ops, shaped()} {
+        outlook_{sets_.size(), ops_for(question, tiles_), question.policy.judge_ops, by_way()} {
     outlook_.use(for_the_end_);
   }
 
-  Plan plan() {
+  /// The start, which may relay or split k, and the first ways and those that split k with a tile whose plans take
+  /// little.
+  void begin() override {
+    constexpr std::size_t few = 6;
+    const std::size_t tile = start_tile(), cheap = cheap_tile();
+    std::set<Candidate> first;
+    for (std::size_t way = 0; way < ways_.size(); ++way) {
+      const bool splits = ways_[way].k_split != question_.policy.k_split, is_start = splits == start_splits();
+      if (is_start && (splits || way == 0 || way == ways_.of_presets().front())) first.insert({way, only_set, tile});
+      if (way < few || splits) first.insert({way, only_set, cheap});
+      if ((way < few || splits) && outlook_.takes({way, only_set, tile}, little)) first.insert({way, only_set, tile});
+    }
+    try_all({first.begin(), first.end()});
+  }
+
+  void finish() override {
     try_around_start();
     std::optional<std::size_t> listed;  // the way that those beside it are in the list of
     while (best_ && since_best_ < patience()) {
@@ -44,58 +62,80 @@ class JudgedSearch {
       if (next.empty()) break;
       try_all(next);
     }
-    if (best_) {
-      outlook_.use(-2 * for_the_end_ / 3);
-      try_presets();
-      balance();
-    }
-    return best_ ? explained() : start_;
+    if (!best_) return;
+    outlook_.use(-2 * for_the_end_ / 3);
+    try_promising();
+    balance();
+  }
+
+  double seconds() const override { return best_ ? *best_->seconds : std::numeric_limits<double>::infinity(); }
+
+  JudgedPlan take() override {
+    if (!best_) return {start_, seconds(), {}};
+    PlanOrigin& origin = best_->plan->origin;
+    origin.judge = "simulator", origin.why = "the only candidate";
+    origin.candidates = std::move(said_);
+    const std::string best = what(*best_);
+    return {std::move(*best_->plan), seconds(), best};
   }
 
  private:
   using Shape = std::pair<TileRows, TileDepth>;  // of tiles
 
-  Outlook::OpsOf shaped() {
-    if (!may_shape(question_)) return {};
-    for (const TileRows rows : {TileRows::side, TileRows::all})
-      for (const TileDepth depth : {TileDepth::side, TileDepth::growing, TileDepth::columns, TileDepth::all})
-        ops_of_shape_[{rows, depth}] = ops_for(question_, tiles_, rows, depth);
-    return [this](std::size_t way) -> const std::vector<std::int64_t>& { return ops_of_shape_.at(shape_of(way)); };
+  /// By what ways differ in that changes how many operations a plan has.
+  Outlook::OpsOf by_way() {
+    for (const int k_split : {1, 2, 4, one_part_a_gpu, question_.policy.k_split})
+      for (const TileRows rows : {TileRows::side, TileRows::all})
+        for (const TileDepth depth : {TileDepth::side, TileDepth::growing, TileDepth::columns, TileDepth::all})
+          ops_of_[{rows, depth, k_split}] = ops_for(question_, tiles_, rows, depth, k_split);
+    return [this, shapes = may_shape(question_)](std::size_t way) -> const std::vector<std::int64_t>& {
+      const auto [rows, depth] = shapes ? shape_of(way) : Shape{TileRows::side, TileDepth::side};
+      return ops_of_.at({rows, depth, ways_[way].k_split});
+    };
+  }
+
+  std::size_t start_tile() const {
+    return static_cast<std::size_t>(std::ranges::find(tiles_, start_.tile) - tiles_.begin());
+  }
+
+  /// Whether the start splits k where the policy does not: its grid has layers.
+  bool start_splits() const {
+    const auto grid = std::ranges::find(start_.origin.decisions, "grid", &PlanDecision::key);
+    return question_.policy.k_split == 1 && grid != start_.origin.decisions.end() &&
+           std::ranges::count(grid->value, 'x') == 2;
+  }
+
+  /// The start's, or the next larger one whose plans take little of the budget.
+  std::size_t cheap_tile() const {
+    std::size_t tile = start_tile();
+    while (tile + 1 < tiles_.size() && !outlook_.takes({0, only_set, tile}, little)) ++tile;
+    return tile;
   }
 
   void try_around_start() {
-    const auto set = static_cast<std::size_t>(std::ranges::find(sets_, start_.devices) - sets_.begin());
-    auto tile = static_cast<std::size_t>(std::ranges::find(tiles_, start_.tile) - tiles_.begin());
-    try_all({{0, set, tile}, {ways_.of_presets().front(), set, tile}});  // which relays; start is one of them
-    while (tile + 1 < tiles_.size() && !outlook_.takes({0, set, tile}, little)) ++tile;
-    try_all_ways(set, tile);
-    try_all_ways(all_devices, tile);
+    const std::size_t tile = cheap_tile();
+    try_all_ways(tile);
     const std::vector<Candidate> fastest = fastest_with(tile);
-    std::vector<Candidate> near;
-    if (!fastest.empty()) near = sets_like(fastest.front());
     for (const Candidate& fast : fastest)
       if (shape_of(fast.way) == shape_of(fastest.front().way))
         try_tiles({fast}, is_like(fast, fastest.front()) ? some : much);
       else
         try_narrower(fast);
-    if (!near.empty()) try_tiles({near.front()}, little);
-    for (std::size_t i = 0; i < std::min(near.size(), most_near); ++i) near_sets_.insert(near[i].set);
-    if (best_ && outlook_.takes(best_->candidate, little)) try_all_ways(best_->candidate.set, best_->candidate.tile);
+    if (best_ && outlook_.takes(best_->candidate, little)) try_all_ways(best_->candidate.tile);
   }
 
-  /// The ways of the presets on all devices, on those of the best plan so far and where it was nearly as fast, with
-  /// those tiles whose estimates promise more.
-  void try_presets() {
+  /// The first two ways and those of the presets, with those tiles whose estimates promise more.
+  void try_promising() {
     constexpr std::size_t most = 4;
     constexpr double near = 1.02;
-    near_sets_.insert({all_devices, best_->candidate.set});
+    std::set<std::size_t> ways{0, std::min<std::size_t>(1, ways_.size() - 1)};
+    ways.insert(ways_.of_presets().begin(), ways_.of_presets().end());
     std::vector<Candidate> candidates;
-    for (const std::size_t set : near_sets_)
-      for (const std::size_t way : ways_.of_presets())
-        for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
-          if (const Candidate one{way, set, tile};
-              outlook_.takes(one, much) && outlook_.affords(one) && !outlook_.knows(one))
-            candidates.push_back(one);
+    for (const std::size_t way : ways)
+      for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
+        if (const Candidate one{way, only_set, tile};
+            outlook_.takes(one, much) && outlook_.affords(one) && !outlook_.knows(one))
+          candidates.push_back(one);
     auto promising = candidates_.estimated(candidates, outlook_);
     std::erase_if(promising, [limit = near * to_beat()](const Estimated& one) { return one.first > limit; });
     if (promising.size() > most) promising.resize(most);
@@ -133,26 +173,6 @@ class JudgedSearch {
     return ways_[a.way].distribution == ways_[b.way].distribution && shape_of(a.way) == shape_of(b.way);
   }
 
-  /// Those sets with which this way is nearly as fast, with the tile that the estimate prefers there, since fewer GPUs
-  /// want others; the fastest first. Where the estimate promises nothing like it, a set is not tried.
-  std::vector<Candidate> sets_like(const Candidate& fast) {
-    const double limit = 1.25 * to_beat();
-    std::vector<Candidate> tiles;
-    for (std::size_t set = 0; set < sets_.size(); ++set)
-      for (std::size_t tile = 0; tile < tiles_.size(); ++tile)
-        if (const Candidate one{fast.way, set, tile};
-            set != fast.set && outlook_.takes(one, some) && outlook_.affords(one))
-          tiles.push_back(one);
-    std::vector<Candidate> all;
-    std::set<std::size_t> seen;
-    for (const auto& [seconds, candidate] : candidates_.estimated(tiles, outlook_))
-      if (seen.insert(candidate.set).second && seconds <= limit) all.push_back(candidate);
-    try_all(all);
-    std::erase_if(all, [&](const Candidate& there) { return !outlook_.is_near(there, fast); });
-    std::ranges::stable_sort(all, {}, [&](const Candidate& there) { return outlook_.seconds(there); });
-    return all;
-  }
-
   /// Each with other tiles, as far as their plans take at most that share of the budget.
   void try_tiles(const std::vector<Candidate>& of, double share) {
     std::vector<Candidate> tiles;
@@ -171,9 +191,9 @@ class JudgedSearch {
     try_all(tiles);
   }
 
-  void try_all_ways(std::size_t set, std::size_t tile) {
+  void try_all_ways(std::size_t tile) {
     std::vector<Candidate> all;
-    for (std::size_t way = 0; way < ways_.size(); ++way) all.push_back({way, set, tile});
+    for (std::size_t way = 0; way < ways_.size(); ++way) all.push_back({way, only_set, tile});
     try_all(all);
   }
 
@@ -191,14 +211,12 @@ class JudgedSearch {
     std::vector<std::future<Tried>> planning;
     for (const Candidate& candidate : wave)
       if (outlook_.affords(candidate))
-        planning.push_back(
-            std::async(std::launch::async, [this, &candidate] { return candidates_.planned(candidate); }));
+        planning.push_back(in_background([this, &candidate] { return candidates_.planned(candidate); }));
     std::vector<Tried> made;
     for (std::future<Tried>& one : planning) made.push_back(one.get());
     std::vector<std::pair<Tried*, std::future<Judgement>>> judging;
     for (Tried& one : made)
-      if (is_to_judge(one))
-        judging.emplace_back(&one, std::async(std::launch::async, [this, &one] { return judge_.of(*one.plan); }));
+      if (is_to_judge(one)) judging.emplace_back(&one, in_background([this, &one] { return judge_.of(*one.plan); }));
     for (auto& [one, judgement] : judging) take(*one, judgement.get());
     for (Tried& one : made) learn(std::move(one));
   }
@@ -254,18 +272,8 @@ class JudgedSearch {
                        made.changes.empty() ? ways_.changes_text(ways_[made.candidate.way]) : made.changes);
   }
 
-  Plan explained() {
-    PlanOrigin& origin = best_->plan->origin;
-    origin.judge = "simulator";
-    origin.why = said_.size() == 1 ? "the only candidate"
-                                   : fmt::format("{}: the fastest of {} simulated", what(*best_), said_.size());
-    origin.candidates = std::move(said_);
-    return std::move(*best_->plan);
-  }
-
-  static constexpr std::size_t all_devices = 0;  // number of a set
+  static constexpr std::size_t only_set = 0;
   static constexpr std::size_t at_once = CandidatePlans::at_once;
-  static constexpr std::size_t most_near = 2;                                 // sets that are as good as the best
   static constexpr double little = 1.0 / 48, some = 1.0 / 8, much = 1.0 / 6;  // of the budget, for one plan
   /// Plans without a better one, until the search ends: more where the budget is larger. docs/model.md#judge
   int patience() const {
@@ -280,21 +288,19 @@ class JudgedSearch {
   const DeviceSets sets_;
   const std::vector<std::int64_t> tiles_;
   const std::int64_t for_the_end_;  // operations of plans that are kept for the end
-  std::map<Shape, std::vector<std::int64_t>> ops_of_shape_;
+  std::map<std::tuple<TileRows, TileDepth, int>, std::vector<std::int64_t>> ops_of_;
   Outlook outlook_;
   WayList ways_{question_};
   CandidatePlans candidates_{question_, sets_, tiles_, ways_};
   std::vector<PlanCandidate> said_;  // as the plan file has them
-  std::set<std::size_t> near_sets_;  // worth another look
   std::optional<Tried> best_;
   int since_best_ = 0;  // plans judged since one was better by what is worth it
 };
 
 }  // namespace
 
-Plan judged_plan(const Question& question, const Judge& judge, Plan start) {
-  if (static_cast<std::int64_t>(start.ops.size()) > question.policy.judge_ops || start.ops.empty()) return start;
-  return JudgedSearch{question, judge, start}.plan();
+std::unique_ptr<JudgedSearch> judged_search(const Question& question, const Judge& judge, const Plan& start) {
+  return std::make_unique<Search>(question, judge, start);
 }
 
 }  // namespace tilerail

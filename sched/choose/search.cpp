@@ -12,9 +12,11 @@
 
 #include "cost/estimate.hpp"
 #include "model/base/error.hpp"
+#include "model/base/threads.hpp"
 #include "sched/choose/device_sets.hpp"
-#include "sched/choose/judged_search.hpp"
+#include "sched/choose/judged_sets.hpp"
 #include "sched/choose/overlap_gemm.hpp"
+#include "sched/choose/search_space.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/choose/timed_tiles.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
@@ -55,14 +57,16 @@ class Search {
     return explained(best());
   }
 
-  /// The same, or the plan with relays where that is better.
-  Plan plan_with_or_without_relays() {
-    Judged straight = best();
-    const Policy other = with_relays(policy_);
-    Search relaying{question_.by(other)};
-    Judged over_others = relaying.best();
-    tried_.insert(tried_.end(), relaying.tried_.begin(), relaying.tried_.end());
-    return explained(over_others.beats(straight) ? std::move(over_others) : std::move(straight));
+  /// The same, or the plan by one of the other policies if it is better than by those before it.
+  Plan plan_or_by(const std::vector<Policy>& others) {
+    Judged fastest = best();
+    for (const Policy& other : others) {
+      Search search{question_.by(other)};
+      Judged found = search.best();
+      tried_.insert(tried_.end(), search.tried_.begin(), search.tried_.end());
+      if (found.beats(fastest)) fastest = std::move(found);
+    }
+    return explained(std::move(fastest));
   }
 
   std::int64_t unsearched_tile() const {
@@ -95,7 +99,8 @@ class Search {
     Judged best = any_tile() ? searched_tile(all, grid) : judge(all, given_tile(all, grid), grid);
     if (!any_tile()) note(best);
     for (std::size_t count = devices.size() / 2; any_number && count > 0; count /= 2) {
-      if (best.plan.ops.empty() || kernels_alone(count) >= (1 - margin) * best.makespan || too_few(count, best)) break;
+      if (best.plan.ops.empty() || kernels_like_fastest(count) >= (1 - margin) * best.makespan || too_few(count, best))
+        break;
       for (const std::vector<MemoryId>& subset : device_subsets(problem_, devices, count))
         if (supplied_devices(problem_, topology_, subset).size() == count && !try_fewer(subset, best)) break;
     }
@@ -145,7 +150,7 @@ class Search {
   }
 
   /// What the product alone, as one kernel, takes on so many GPUs like the fastest of these.
-  double kernels_alone(std::size_t count) const {
+  double kernels_like_fastest(std::size_t count) const {
     const GemmProblem& p = problem_;
     if (p.scales_only()) return 0;
     double least = std::numeric_limits<double>::infinity();
@@ -194,7 +199,7 @@ class Search {
       std::vector<std::future<Judged>> wave;
       do {
         const std::int64_t tile = tiles[--left];
-        wave.push_back(std::async(std::launch::async, [&, tile] { return judge(scheduler, tile, grid); }));
+        wave.push_back(in_background([&, tile] { return judge(scheduler, tile, grid); }));
       } while (left > 0 && wave.size() < patience && !many(tiles[left - 1]));
       for (std::future<Judged>& planned : wave) {
         Judged judged = planned.get();
@@ -261,22 +266,49 @@ std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus) 
 
 Plan search_plan(const Question& question, const Judge& judge) {
   if (times_tiles(question)) return timed_plan(question, judge);
-  Plan start = estimated_plan(question.estimated());
-  if (!question.judged) return start;
-  Policy policy = question.policy;  // ways say themselves whether they relay
-  policy.relays = false;
-  return judged_plan(question.by(policy), judge, std::move(start));
+  return question.judged ? plan_on_best_set(question, judge) : estimated_plan(question);
 }
 
-Plan estimated_plan(const Question& question) {
+namespace {
+
+/// Whether partial sums of C, one a GPU, are small beside A and B, so that GPUs may well share out k.
+bool sums_are_small(const Question& q) {
+  const GemmProblem& p = q.problem;
+  const auto elements = [](std::int64_t rows, std::int64_t cols) {
+    return static_cast<double>(rows) * static_cast<double>(cols);
+  };
+  return p.has_product() && !p.of_vectors() &&
+         elements(p.m, p.n) * static_cast<double>(q.devices.size()) < elements(p.m, p.k) + elements(p.k, p.n);
+}
+
+/// What is tried besides the policy itself.
+std::vector<Policy> other_policies(const Question& q, const Policy& straight, Copies copies) {
+  std::vector<Policy> others;
+  if (copies == Copies::any && staging_may_help(q)) {
+    others.push_back(straight);
+    others.back().peer_copies = PeerCopies::staged;
+    others.back().device_choice = DeviceChoice::all;
+  }
+  if (q.policy.relays && !overrides(q.policy, "routing") && relays_help(q.problem, q.resources, q.devices))
+    others.push_back(with_relays(straight));
+  const bool varies = q.policy.ways == Ways::search && q.policy.judge_ops > 0 && !overrides(q.policy, "k-split");
+  if (varies && q.devices.size() > 1 && straight.k_split == 1 && sums_are_small(q)) {
+    others.push_back(straight);
+    others.back().k_split = one_part_a_gpu;
+    others.back().device_choice = DeviceChoice::all;
+  }
+  return others;
+}
+
+}  // namespace
+
+Plan estimated_plan(const Question& question, Copies copies) {
   if (times_tiles(question)) return timed_plan(question, {});
   Policy straight = question.policy;
   straight.relays = false;
   Search search{question.by(straight)};
-  const bool may_relay = question.policy.relays && !overrides(question.policy, "routing");
-  return may_relay && relays_help(question.problem, question.resources, question.devices)
-             ? search.plan_with_or_without_relays()
-             : search.plan();
+  const std::vector<Policy> others = other_policies(question, straight, copies);
+  return others.empty() ? search.plan() : search.plan_or_by(others);
 }
 
 std::int64_t unsearched_tile(const Question& question) { return Search{question}.unsearched_tile(); }

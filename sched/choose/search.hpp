@@ -10,9 +10,13 @@
 
 namespace tilerail {
 
+/// If the policy leaves open whether copies between GPUs are staged: both kinds are compared, or the policy's value is
+/// taken.
+enum class Copies : bool { any, as_wished };
+
 /// The plan with the least estimated makespan among those with the tile sizes and numbers of GPUs that the policy
 /// leaves open; shares count for all devices only. docs/model.md#tile
-Plan estimated_plan(const Question& question);
+Plan estimated_plan(const Question& question, Copies copies = Copies::any);
 
 /// The same or, where the question is judged, the best judged plan. docs/model.md#judge
 Plan search_plan(const Question& question, const Judge& judge);

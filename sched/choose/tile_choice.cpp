@@ -47,12 +47,15 @@ std::int64_t kernel_count(std::int64_t m, std::int64_t n, std::int64_t k, Grid g
 std::vector<std::int64_t> tile_candidates(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid,
                                           std::int64_t largest, std::int64_t most_kernels) {
   const std::int64_t m_r = largest_piece(m, grid.rows), n_c = largest_piece(n, grid.cols);
-  const std::int64_t longest = std::max({m_r, n_c, k, std::int64_t{1}});
+  const std::int64_t longest = std::max({m_r, n_c, largest_piece(k, grid.layers), std::int64_t{1}});
   std::vector<std::int64_t> sides{longest, std::max(m_r, n_c)};
   constexpr std::int64_t least = 256;
+  const std::int64_t shorter = std::min(m_r, n_c);
   for (const std::int64_t parts : {1, 2, 4, 8})  // that leave no rest
-    if (const std::int64_t side = std::min(m_r, n_c); side % parts == 0 && side / parts >= least)
-      sides.push_back(side / parts);
+    if (shorter % parts == 0 && shorter / parts >= least) sides.push_back(shorter / parts);
+  constexpr std::int64_t unit = 16;        // so that all columns are aligned
+  for (const std::int64_t parts : {3, 6})  // that leave little
+    if (shorter / parts >= least) sides.push_back(ceil_div(shorter, parts * unit) * unit);
   for (std::int64_t power = least; power <= longest; power *= 2)
     for (const std::int64_t side : {power, power + power / 2}) sides.push_back(side);
   std::sort(sides.begin(), sides.end());

@@ -38,8 +38,8 @@ std::int64_t kernel_count(std::int64_t m, std::int64_t n, std::int64_t k, Grid g
 
 /// Tile sizes worth planning and judging for this problem, ascending and at most `largest`: powers of two from 256, one
 /// and a half times them, the longer side of a block of C, its shorter side and a half, a quarter and an eighth of it
-/// where these are whole and at least 256, and the longest of what a GPU computes, such that there are no more than
-/// `most_kernels`. One at least, however many kernels it makes.
+/// where these are whole and at least 256, a third and a sixth of it rounded up to 16, and the longest of what a GPU
+/// computes, such that there are no more than `most_kernels`. One at least, however many kernels it makes.
 std::vector<std::int64_t> tile_candidates(std::int64_t m, std::int64_t n, std::int64_t k, Grid grid,
                                           std::int64_t largest, std::int64_t most_kernels);
 

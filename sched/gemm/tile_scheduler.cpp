@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -27,7 +28,7 @@ TileScheduler::TileScheduler(const Question& question)
       borders_{borders_of(problem_, topology_)} {}
 
 Grid TileScheduler::grid() const {
-  const bool splits = question_.policy.caching && problem_.has_product() && problem_.routine == Routine::gemm &&
+  const bool splits = question_.policy.caching && problem_.has_product() && !problem_.of_vectors() &&
                       question_.policy.agent != Agent::blasx;
   return grid_of(splits ? layers_for(question_.policy.k_split, static_cast<int>(devices_.size())) : 1);
 }
@@ -41,7 +42,7 @@ Grid TileScheduler::fitting(Grid grid, std::int64_t tile) const {
 
 Grid TileScheduler::grid_of(int layers) const {
   const auto gpus = static_cast<int>(devices_.size());
-  if (problem_.routine != Routine::gemm) return {gpus, 1};
+  if (problem_.routine != Routine::gemm) return {gpus / layers, 1, layers};
   const Policy& policy = question_.policy;
   const std::span<const MemoryId> first = devices_.first(static_cast<std::size_t>(gpus / layers));
   Grid grid = policy.grid == GridChoice::automatic ? automatic_grid(problem_, question_.resources, first, policy.batch)
@@ -52,13 +53,33 @@ Grid TileScheduler::grid_of(int layers) const {
 }
 
 std::int64_t TileScheduler::largest_tile() const {
-  constexpr double comfortable_slots = 12;  // docs/model.md#memory: with 7 to 9, only blocks of one tile of C fit
+  constexpr std::int64_t comfortable_slots = 12;  // docs/model.md#memory: with 7 to 9, only blocks of one tile of C fit
+  constexpr std::int64_t unit = 64;
   const std::int64_t least = *std::min_element(capacities_.begin(), capacities_.end());
-  const double elements =
-      static_cast<double>(least) / comfortable_slots / static_cast<double>(element_size(problem_.dtype));
-  const double longest_of_tile = in_cubes() && question_.policy.ragged == Ragged::merged ? 1.5 : 1;  // of T
-  const double side = problem_.of_vectors() ? elements : std::sqrt(elements) / longest_of_tile;
-  return std::max<std::int64_t>(64, static_cast<std::int64_t>(side) / 64 * 64);
+  if (problem_.of_vectors())
+    return std::max(unit, least / comfortable_slots / element_size(problem_.dtype) / unit * unit);
+  const bool merges = in_cubes() && question_.policy.ragged == Ragged::merged;  // a tile has up to 1.5 T
+  const auto fits = [&](std::int64_t units) {
+    const std::int64_t side = units * unit;
+    return slot_of_side(merges ? side + side / 2 : side) <= least / comfortable_slots;
+  };
+  std::int64_t fitting = 1, too_large = ceil_div(std::max({problem_.m, problem_.n, problem_.k}), unit) + 1;
+  while (too_large - fitting > 1) {
+    const std::int64_t middle = fitting + (too_large - fitting) / 2;
+    (fits(middle) ? fitting : too_large) = middle;
+  }
+  return fitting * unit;
+}
+
+/// Bytes of a slot for tiles of this side, none of which is longer than the problem; more than any memory has where
+/// they are very many.
+std::int64_t TileScheduler::slot_of_side(std::int64_t side) const {
+  constexpr std::int64_t too_many = std::int64_t{1} << 62;
+  const auto cut = [side](std::int64_t extent) { return std::min(side, extent); };
+  std::array sides{cut(problem_.m), cut(problem_.n), cut(problem_.k)};
+  std::ranges::sort(sides);
+  if (static_cast<double>(sides[1]) * static_cast<double>(sides[2]) > 1e17) return too_many;
+  return slot_bytes(cut(problem_.m), cut(problem_.n), cut(problem_.k), problem_);
 }
 
 /// The most layers of equally many GPUs that are no more than the wish, have at least one k each, and can send their
@@ -274,8 +295,7 @@ std::int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const
 
 /// Whether the device has memory for the least number of tiles of this side.
 bool TileScheduler::has_room(std::int64_t side, std::size_t device) const {
-  const auto cut = [side](std::int64_t extent) { return std::min(side, extent); };
-  return least_slots * slot_bytes(cut(problem_.m), cut(problem_.n), cut(problem_.k), problem_) <= capacities_[device];
+  return slot_of_side(side) <= capacities_[device] / least_slots;
 }
 
 void TileScheduler::refuse_tile(std::int64_t tile, std::int64_t slot, std::size_t device) const {

@@ -60,6 +60,7 @@ class TileScheduler {
   /// Whether every device has memory for all its tiles.
   bool fit(const Tiling& tiles, const Decisions& decisions) const;
   std::vector<Region> cut_to_memory(const Region& all, const Decisions& decisions) const;
+  std::int64_t slot_of_side(std::int64_t side) const;
   bool has_room(std::int64_t side, std::size_t device) const;
   std::int64_t slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const;
   /// Throws InputError with the largest side that fits; `slot`: bytes of one tile.

@@ -73,7 +73,7 @@ class Facts {
   }
   /// Whether a tile may go from GPU to GPU over a host.
   bool staged() const {
-    return (policy.peer_copies == PeerCopies::staged ||
+    return (policy.peer_copies == PeerCopies::staged || (plan_ && decided("peer-copies") == "staged") ||
             (policy.peer_copies == PeerCopies::staged_home && stages_homes())) &&
            copies_between_gpus();
   }

@@ -65,7 +65,7 @@ constexpr std::array rules{
          [](const Facts& f) -> Reason {
            if (f.one_gpu()) return one_gpu;
            if (!f.product()) return nothing_to_multiply;
-           if (f.problem.routine != Routine::gemm) return "only the k of matrix products is split";
+           if (f.problem.of_vectors()) return "only the k of products with a matrix is split";
            if (!f.policy.caching) return "without caching no sum stays on a GPU";
            return f.gpus_reach_others() ? nullptr : "no GPU can send its sums to another";
          }},
@@ -233,6 +233,20 @@ bool share_equally(const Question& asked) {
                                  }));
 }
 
+namespace {
+
+/// A tile that is longer than the problem acts as one that is as long. Sets the tile of the plan to that, and returns a
+/// note about it.
+std::optional<std::string> shortened_tile(const Question& asked, Plan& plan) {
+  const GemmProblem& p = asked.problem;
+  const std::int64_t longest = std::max({p.m, p.n, p.k}), given = asked.policy.tile;
+  if (!overrides(asked.policy, "tile") || given <= longest || plan.ops.empty()) return std::nullopt;
+  plan.tile = longest;
+  return fmt::format("tile: no side of the problem is longer than {}, which is the tile instead of {}", longest, given);
+}
+
+}  // namespace
+
 bool may_matter(const Question& asked, std::string_view key) {
   return !rule_of(key).without_effect(Facts{asked, nullptr});
 }
@@ -245,6 +259,7 @@ void explain_effects(const Question& asked, Plan& plan) {
   std::vector<std::string> named;
   for (const auto& [key, value] : asked.policy.overridden)
     if (const Reason why = why_without(key)) named.push_back(fmt::format("{}: {}", key, why));
+  if (auto shortened = shortened_tile(asked, plan)) named.push_back(std::move(*shortened));
   std::vector<PlanDecision> decided;
   for (const PlanDecision& decision : plan.origin.decisions)
     if (decision.key == "devices" || decision.key == "tiles" || !why_without(decision.key)) decided.push_back(decision);

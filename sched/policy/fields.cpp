@@ -22,6 +22,7 @@ struct Field {
   std::string accepted;                                // "on, off" or "1 to 64"
   std::function<bool(Policy&, std::string_view)> set;  // false: the text is not accepted
   std::function<std::string(const Policy&)> get;
+  bool emulates = false;
 };
 
 template <class Value>
@@ -98,6 +99,12 @@ Field or_model(Field field) {
   field.get = [get = field.get](const Policy& policy) {
     return policy.tile_choice == TileChoice::model ? std::string{to_string(policy.tile_model)} : get(policy);
   };
+  return field;
+}
+
+/// The same field, of which other values than those of our own preset only make plans like those of a library.
+Field emulating(Field field) {
+  field.emulates = true;
   return field;
 }
 
@@ -178,8 +185,8 @@ std::vector<Field> fields_of_copies() {
       choice<PeerCopies>(
           "peer-copies", &Policy::peer_copies,
           {{"direct", PeerCopies::direct}, {"staged", PeerCopies::staged}, {"staged-home", PeerCopies::staged_home}}),
-      choice<CopyRates>("copy-rates", &Policy::copy_rates,
-                        {{"alone", CopyRates::alone}, {"duplex", CopyRates::duplex}}),
+      emulating(choice<CopyRates>("copy-rates", &Policy::copy_rates,
+                                  {{"alone", CopyRates::alone}, {"duplex", CopyRates::duplex}})),
       choice<CTiles>("c-tiles", &Policy::c_tiles,
                      {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}}),
   };
@@ -203,7 +210,7 @@ std::vector<Field> fields_of_tasks() {
           {{"none", Agent::none}, {"paralia", Agent::paralia}, {"xkblas", Agent::xkblas}, {"blasx", Agent::blasx}}),
       on_off("caching", &Policy::caching),
       on_off("in-place", &Policy::in_place),
-      on_off("warm", &Policy::warm),
+      emulating(on_off("warm", &Policy::warm)),
       number<int>("input-buffers", &Policy::input_buffers, 0, 1024),
       on_off("overlap", &Policy::overlap),
       or_auto(number<int>("compute-streams", &Policy::compute_streams, 1, 64), &Policy::compute_streams),
@@ -217,10 +224,10 @@ std::vector<Field> fields_of_threads() {
   return {
       choice<bool>("issue", &Policy::single_issuer, {{"single", true}, {"per-device", false}}),
       on_off("graph", &Policy::graph),
-      number<double>("task-us", &Policy::task_us, 0, 1e6),
-      number<double>("request-us", &Policy::request_us, 0, 1e6),
-      number<double>("peer-us", &Policy::peer_us, 0, 1e6),
-      number<double>("gpu-us", &Policy::gpu_us, 0, 1e6),
+      emulating(number<double>("task-us", &Policy::task_us, 0, 1e6)),
+      emulating(number<double>("request-us", &Policy::request_us, 0, 1e6)),
+      emulating(number<double>("peer-us", &Policy::peer_us, 0, 1e6)),
+      emulating(number<double>("gpu-us", &Policy::gpu_us, 0, 1e6)),
   };
 }
 
@@ -280,7 +287,8 @@ void set_value(Policy& policy, std::string_view key, std::string_view value) {
 std::vector<PolicyField> fields_of(const Policy& policy) {
   std::vector<PolicyField> result;
   for (const Field& field : fields())
-    result.push_back({std::string{field.key}, field.get(policy), field.accepted, meaning_of(field.key)});
+    result.push_back(
+        {std::string{field.key}, field.get(policy), field.accepted, meaning_of(field.key), field.emulates});
   return result;
 }
 

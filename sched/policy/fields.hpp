@@ -20,6 +20,7 @@ struct PolicyField {
   std::string key, value;  // of this policy
   std::string accepted;    // the values that it accepts
   std::string meaning;     // what it does, and when it matters: one sentence
+  bool emulates = false;   // it adds the costs or the caches of an emulated library, and improves no plan
 };
 std::vector<PolicyField> fields_of(const Policy& policy);
 

@@ -30,6 +30,13 @@ bool goes_over_host(const Topology& topology, PeerCopies which, MemoryId src, Me
   return src != dst && !topology.is_host(src) && !topology.is_host(dst) && host_between(topology, src, dst) != src;
 }
 
+bool faster_over_host(const Topology& topology, MemoryId src, MemoryId dst) {
+  if (!goes_over_host(topology, PeerCopies::staged, src, dst, true)) return false;
+  const MemoryId host = host_between(topology, src, dst);
+  const Rate over_host = std::min(topology.pair_rate(src, host), topology.pair_rate(host, dst));
+  return !topology.has_route(src, dst) || topology.pair_rate(src, dst) < over_host;
+}
+
 HostStage::Room HostStage::take(MemoryId host, std::size_t device, std::int64_t bytes) {
   std::deque<Room>& rooms = rooms_[{host, device}];
   Room room;

@@ -13,6 +13,9 @@ namespace tilerail {
 /// tile's home is at one end.
 bool goes_over_host(const Topology& topology, PeerCopies which, MemoryId src, MemoryId dst, bool of_home);
 
+/// Whether such a copy, both of whose ways are in use at once, is faster than a direct one, or there is no direct one.
+bool faster_over_host(const Topology& topology, MemoryId src, MemoryId dst);
+
 /// Copies from GPU to GPU over a buffer on a host, as drivers make them where GPUs have no access to each other: a tile
 /// goes in pieces, each of which leaves the buffer while the next one enters it. All of them, or those alone that start
 /// or end in a user's matrix. docs/model.md#staged-copies

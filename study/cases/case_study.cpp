@@ -110,14 +110,20 @@ void CaseStudy::measure(std::string_view backend, const RunSettings& settings) {
       throw InputError{results_[error.plan].what.located(error.what())};
     }
   }();
-  for (std::size_t i = 0; i < results_.size(); ++i) {
-    CaseResult& result = results_[i];
-    result.measured = result.what.locating([&] { return runner.run(result.job.plan); });
-    const Timeline measured = std::exchange(result.measured.timeline, {});
-    if (result.predicted) result.split = split_error(result.job.plan, topology_, predicted_[i], measured);
-    result.modelled_j = energy_of(result.job.plan, measured);
-    spdlog::debug("{}: {}", result.name(), seconds_text(result.measured.median()));
-  }
+  for (std::size_t i = 0; i < results_.size(); ++i) try {
+      measure(i, runner);
+    } catch (const RunStopped&) {
+      results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(i), results_.end());
+    }
+}
+
+void CaseStudy::measure(std::size_t i, Runner& runner) {
+  CaseResult& result = results_[i];
+  result.measured = result.what.locating([&] { return runner.run(result.job.plan); });
+  const Timeline measured = std::exchange(result.measured.timeline, {});
+  if (result.predicted) result.split = split_error(result.job.plan, topology_, predicted_[i], measured);
+  result.modelled_j = energy_of(result.job.plan, measured);
+  spdlog::debug("{}: {}", result.name(), seconds_text(result.measured.median()));
 }
 
 bool CaseStudy::passed() const {
@@ -141,7 +147,11 @@ std::optional<CaseSummary> summary_of(std::span<const CaseResult> results) {
   summary.cases = errors.size(), summary.median = median(errors);
   summary.within_95 = quantile(errors, 0.95), summary.largest = quantile(errors, 1);
   for (const CaseResult& result : results)
-    if (const auto in = result.in_interval()) ++summary.intervals, summary.in_interval += *in ? 1 : 0;
+    if (const auto in = result.in_interval()) {
+      ++summary.intervals;
+      summary.in_interval += *in ? 1 : 0;
+      summary.wide_intervals += result.interval->is_wide() ? 1 : 0;
+    }
   summary.groups = ranked_groups(results);
   return summary;
 }

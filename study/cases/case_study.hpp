@@ -53,13 +53,15 @@ class CaseStudy {
   CaseStudy(const std::vector<Case>& cases, const Topology& topology, const TunedPlans& tuned = {});
 
   void simulate(Executor& simulator);
-  /// On "host" or "cuda". Once, after simulate() if that is called at all.
+  /// On "host" or "cuda". Once, after simulate() if that is called at all. If the run is asked to stop, results() are
+  /// those of the cases that are complete.
   void measure(std::string_view backend, const RunSettings& settings);
 
   const std::vector<CaseResult>& results() const { return results_; }
   bool passed() const;
 
  private:
+  void measure(std::size_t i, Runner& runner);
   std::optional<double> energy_of(const Plan& plan, const Timeline& timeline) const;
 
   const Topology& topology_;
@@ -78,7 +80,8 @@ struct RankedGroup {
 struct CaseSummary {
   std::size_t cases = 0;
   double median = 0, within_95 = 0, largest = 0;
-  std::size_t intervals = 0, in_interval = 0;  // predictions with an interval, and those that it holds of
+  // Predictions with an interval, those that it holds of, and those whose interval is too wide to tell anything.
+  std::size_t intervals = 0, in_interval = 0, wide_intervals = 0;
   std::vector<RankedGroup> groups;
 
   double mean_tau() const;

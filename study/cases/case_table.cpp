@@ -122,8 +122,10 @@ nlohmann::ordered_json json_of(const CaseSummary& summary) {
   for (const RankedGroup& group : summary.groups)
     groups.push_back(
         {{"group", group.name}, {"alternatives", group.alternatives}, {"tau", group.tau}, {"regret", group.regret}});
-  return {{"median", summary.median},       {"within_95", summary.within_95},     {"largest", summary.largest},
-          {"intervals", summary.intervals}, {"in_interval", summary.in_interval}, {"groups", std::move(groups)}};
+  return {{"median", summary.median},           {"within_95", summary.within_95},
+          {"largest", summary.largest},         {"intervals", summary.intervals},
+          {"in_interval", summary.in_interval}, {"wide_intervals", summary.wide_intervals},
+          {"groups", std::move(groups)}};
 }
 
 }  // namespace

@@ -16,10 +16,17 @@ std::string names(const std::string& stem, std::size_t count) {
   return count == 1 ? stem + "0" : fmt::format("{}[0-{}]", stem, count - 1);
 }
 
+/// Of a rate that is a product of shares: four digits of it.
+std::string rounded_text(Rate rate) {
+  constexpr double giga = 1e9, most = 1e12;
+  return rate.value < most ? fmt::format("{:.4g} GB/s", rate.value / giga) : to_text(rate);
+}
+
 class File {
  public:
   explicit File(const Design& design) : d_{design} {
-    while (std::ranges::find(d_.kind.sources, source_, &Source::key) != d_.kind.sources.end()) source_ += "+";
+    for (std::string* key : {&source_, &memory_source_})
+      while (std::ranges::find(d_.kind.sources, *key, &Source::key) != d_.kind.sources.end()) *key += "+";
   }
 
   std::string text() {
@@ -56,10 +63,11 @@ class File {
         "what\n"
         "# follows from it. docs/formats.md explains the keys, names such as \"gpu[0-7]\" and pairings.\n"
         "schema = 1\nname = {}\ndescription = \"{} GPUs, {} host memories, {} islands\"\n\n[sources]\n",
-        toml_text(d_.name), d_.gpus, d_.hosts, d_.nvlink ? d_.islands : 0);
+        toml_text(d_.name), d_.gpus, d_.sockets, d_.nvlink ? d_.islands : 0);
     add("{} = {{ kind = \"assumed\", text = \"a machine that was designed: rates as they were asked for, latencies and "
         "sharing as is usual\" }}\n",
         toml_text(source_));
+    out_ += source_to_toml({memory_source_, Source::Kind::assumed, assumptions::host_memory_text});
     for (const Source& source : d_.kind.sources) out_ += source_to_toml(source);
   }
 
@@ -69,6 +77,13 @@ class File {
     if (std::string{pairing} != "all") add("pairing = \"{}\"\n", pairing);
     add("bandwidth = {}\nlatency = \"{}\"\nboth = true\nsource = {}\n", toml_text(to_text(rate)), to_text(latency),
         toml_text(source_));
+  }
+
+  /// Each to its own, in one direction.
+  void one_way(const std::string& from, const std::string& to, Rate rate, Seconds latency) {
+    table("[[link]]");
+    add("from = {}\nto = {}\npairing = \"zip\"\nbandwidth = {}\nlatency = \"{}\"\nsource = {}\n", toml_text(from),
+        toml_text(to), toml_text(rounded_text(rate)), to_text(latency), toml_text(memory_source_));
   }
 
   void switches(const std::string& stem, std::size_t count) {
@@ -88,19 +103,45 @@ class File {
     link(names(stem, count), hub, rate, latency);
   }
 
+  /// A group of each name: the sum of both directions.
+  void both_ways(const std::string& group, const std::string& host, const std::string& cpu, Rate sum) {
+    table("[[group]]");
+    add("names = {}\nforward = [\"{}->{}\"]\nbackward = [\"{}->{}\"]\nboth_busy = {}\nforward_share = {}\n"
+        "source = {}\n",
+        toml_text(group), host, cpu, cpu, host, toml_text(rounded_text(sum)), d_.host_memory.read_share,
+        toml_text(memory_source_));
+  }
+
+  void one_way_of_all(const char* group, const std::string& from, const std::string& to, Rate sum) {
+    table("[[group]]");
+    add("name = \"{}\"\nforward = [\"{}->{}\"]\ncapacity = {}\nsource = {}\n", group, from, to,
+        toml_text(rounded_text(sum)), toml_text(memory_source_));
+  }
+
+  /// The sum of what each has alone is more than all have together.
+  void all_hosts(const std::string& cpu) {
+    const assumptions::HostRates& each = d_.host_memory;
+    const auto count = static_cast<double>(d_.sockets);
+    add("\n# All of them together.\n");
+    one_way_of_all("host memories, read", "host*", cpu, each.read * (count * each.together.read));
+    one_way_of_all("host memories, written", cpu, "host*", each.written * (count * each.together.written));
+    both_ways("host memories, both directions", "host*", cpu, each.both * (count * each.together.both));
+  }
+
+  /// Copies get less of a memory than its nominal rate, less if they write, and less of both at once.
   void hosts() {
-    const std::string host = d_.hosts == 1 ? "host" : names("host", d_.hosts), cpu = names("cpu", d_.hosts);
-    add("\n# Host memories, without a bound of their size, each behind its socket. Reads and writes together get no "
-        "more\n"
-        "# than the memory gives.\n[[memory]]\nnames = {}\nkind = \"host\"\nsource = {}\n",
+    const std::string host = d_.sockets == 1 ? "host" : names("host", d_.sockets), cpu = names("cpu", d_.sockets);
+    add("\n# Host memories, without a bound of their size, each behind its socket: what copies of all GPUs read and "
+        "write,\n# and both at once.\n[[memory]]\nnames = {}\nkind = \"host\"\nsource = {}\n",
         toml_text(host), toml_text(source_));
-    switches("cpu", d_.hosts);
-    link(host, cpu, d_.host_memory, assumptions::memory_latency, "zip");
-    add("\n[[group]]\nnames = {}\nforward = [\"{}->{}\"]\nbackward = [\"{}->{}\"]\ncapacity = {}\nsource = {}\n",
-        toml_text(host), d_.hosts == 1 ? "host" : "host*", cpu, cpu, d_.hosts == 1 ? "host" : "host*",
-        toml_text(to_text(d_.host_memory)), toml_text(source_));
-    if (d_.hosts > 1) add("\n# Between the sockets.\n");
-    join("cpu", d_.hosts, "sockets", d_.sockets, assumptions::socket_latency);
+    switches("cpu", d_.sockets);
+    const assumptions::HostRates& rates = d_.host_memory;
+    one_way(host, cpu, rates.read, assumptions::memory_latency);
+    one_way(cpu, host, rates.written, assumptions::memory_latency);
+    both_ways(host, d_.sockets == 1 ? "host" : "host*", cpu, rates.both);
+    if (d_.sockets > 1) all_hosts(cpu);
+    if (d_.sockets > 1) add("\n# Between the sockets.\n");
+    join("cpu", d_.sockets, "sockets", d_.socket_link, assumptions::socket_latency);
   }
 
   std::size_t uplinks() const { return d_.gpus / d_.uplink_gpus; }
@@ -108,7 +149,7 @@ class File {
   void pcie_switches() {
     add("\n# {} GPUs share the uplink of a PCIe switch.\n", d_.uplink_gpus);
     switches("plx", uplinks());
-    link(names("cpu", d_.hosts), names("plx", uplinks()), d_.pcie, assumptions::pcie_switch_latency, "blocks");
+    link(names("cpu", d_.sockets), names("plx", uplinks()), d_.pcie, assumptions::pcie_switch_latency, "blocks");
   }
 
   void gpus() {
@@ -117,9 +158,9 @@ class File {
         d_.kind.kernels.name, d_.kind.machine, toml_text(names("gpu", d_.gpus)));
     add("kernels = {}\n", toml_text(d_.kind.kernels.name));
     out_ += figures_to_toml(gpu);
-    add("source = {}\n\n# PCIe, {} GPUs at each socket.\n", toml_text(source_), d_.gpus / d_.hosts);
+    add("source = {}\n\n# PCIe, {} GPUs at each socket.\n", toml_text(source_), d_.gpus / d_.sockets);
     const bool shared = d_.uplink_gpus > 1;
-    link(shared ? names("plx", uplinks()) : names("cpu", d_.hosts), names("gpu", d_.gpus), d_.pcie,
+    link(shared ? names("plx", uplinks()) : names("cpu", d_.sockets), names("gpu", d_.gpus), d_.pcie,
          assumptions::gpu_latency, "blocks");
   }
 
@@ -133,7 +174,7 @@ class File {
   }
 
   const Design& d_;
-  std::string source_ = "design", out_;
+  std::string source_ = "design", memory_source_ = "host memory", out_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "model/import/assumptions.hpp"
 #include "study/design/kernel_tables.hpp"
 
 namespace tilerail::study {
@@ -10,8 +11,9 @@ namespace tilerail::study {
 /// A machine in a few figures that fit together. Rates are of one direction.
 struct Design {
   std::string name, command;
-  std::size_t gpus = 1, hosts = 1, islands = 1, uplink_gpus = 1;
-  Rate pcie{0}, host_memory{0}, sockets{0};
+  std::size_t gpus = 1, sockets = 1, islands = 1, uplink_gpus = 1;
+  Rate pcie{0}, socket_link{0};
+  assumptions::HostRates host_memory;
   std::optional<Rate> nvlink, bridge;
   GpuKind kind;
 };

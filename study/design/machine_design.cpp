@@ -28,15 +28,27 @@ Rate design_rate(const std::string& text, const std::string& option) {
   return rate;
 }
 
-Rate pcie_rate(const std::string& text, const std::string& option) {
+namespace {
+
+int generation_of(const std::string& text, const std::string& option) {
   namespace known = assumptions;
-  if (text.find("B/s") != std::string::npos) return design_rate(text, option);
   if (text.size() == 1 && text.front() >= '0' + known::first_pcie && text.front() <= '0' + known::last_pcie)
-    return known::pcie[static_cast<std::size_t>(text.front() - '0' - known::first_pcie)] * known::reached;
+    return text.front() - '0';
   throw InputError{
       fmt::format("{}: {} is no generation of PCIe and has no unit; expected {} to {}, or a rate such as "
                   "'50 GB/s'",
                   option, in_quotes(text), known::first_pcie, known::last_pcie)};
+}
+
+}  // namespace
+
+Pcie pcie_of(const std::string& text, const GpuKind& kind, const std::string& option) {
+  if (text.find("B/s") != std::string::npos) {
+    const Rate rate = design_rate(text, option);
+    return {rate, pcie_generation(rate)};
+  }
+  const int generation = text.empty() ? pcie_generation(kind.kernels.name) : generation_of(text, option);
+  return {assumptions::pcie_reached(generation), generation};
 }
 
 namespace {
@@ -58,27 +70,30 @@ Design design_of(const DesignText& text) {
   if (text.kernels.empty())
     throw InputError{"--kernels: the kind of GPU is missing; expected such as h200, or a machine whose GPUs it has"};
   d.gpus = count_of(text.gpus, "--gpus", most);
-  d.hosts = count_of(text.hosts, "--hosts", d.gpus);
+  d.sockets = count_of(text.sockets, "--sockets", d.gpus);
   d.islands = count_of(text.islands, "--islands", d.gpus);
-  require_blocks(d.gpus, d.hosts, "--hosts");
+  require_blocks(d.gpus, d.sockets, "--sockets");
   require_blocks(d.gpus, d.islands, "--islands");
-  d.uplink_gpus = count_of(text.uplink_gpus, "--per-uplink", d.gpus / d.hosts);
-  if (const std::size_t gpus = d.gpus / d.hosts; gpus % d.uplink_gpus != 0)
+  d.uplink_gpus = count_of(text.uplink_gpus, "--per-uplink", d.gpus / d.sockets);
+  if (const std::size_t gpus = d.gpus / d.sockets; gpus % d.uplink_gpus != 0)
     throw InputError{fmt::format("--per-uplink: {} GPUs of a socket are not in parts of {}; expected a divisor of {}",
                                  gpus, d.uplink_gpus, gpus)};
-  d.pcie = pcie_rate(text.pcie, "--pcie");
-  d.host_memory = text.host_memory.empty() ? assumptions::host_memory : design_rate(text.host_memory, "--host-memory");
-  d.sockets = text.sockets.empty() ? assumptions::sockets : design_rate(text.sockets, "--sockets");
+  d.socket_link = text.socket_link.empty() ? assumptions::sockets : design_rate(text.socket_link, "--socket-link");
   if (!text.nvlink.empty()) d.nvlink = design_rate(text.nvlink, "--nvlink");
   if (!text.bridge.empty()) d.bridge = design_rate(text.bridge, "--bridge");
-  if (d.hosts == 1 && !text.sockets.empty())
-    throw InputError{"--sockets: there is one socket, which needs no link; expected --hosts of at least 2 beside it"};
+  if (d.sockets == 1 && !text.socket_link.empty())
+    throw InputError{
+        "--socket-link: there is one socket, which needs no link; expected --sockets of at least 2 next to it"};
   if (d.islands > 1 && !d.nvlink)
     throw InputError{"--islands: islands are joined by NVLink; expected --nvlink GB/s beside it"};
   if (d.bridge && d.islands == 1)
     throw InputError{
         "--bridge: there is one island, which needs no bridge; expected --islands of at least 2 beside it"};
   d.kind = find_gpu_kind(text.kernels, "--kernels");
+  const Pcie pcie = pcie_of(text.pcie, d.kind, "--pcie");
+  d.pcie = pcie.rate;
+  d.host_memory = text.host_memory.empty() ? assumptions::host_rates(pcie.generation)
+                                           : assumptions::host_rates(design_rate(text.host_memory, "--host-memory"));
   if (!text.gpu_memory.empty()) {
     try {
       d.kind.gpu.capacity = parse_bytes(text.gpu_memory);

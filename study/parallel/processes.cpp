@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "model/base/error.hpp"
 #include "study/parallel/worker.hpp"
 
 namespace tilerail::study {
@@ -25,7 +26,7 @@ class Pool {
 
   void run(const Processes& processes) {
     const std::size_t count = std::min(std::max<std::size_t>(processes.count, 1), tasks_.size());
-    while (workers_.size() < count) workers_.emplace_back(work_);
+    start(count);
     for (Worker& worker : workers_) give(worker);
     while (done_ < tasks_.size()) {
       wait();
@@ -34,6 +35,24 @@ class Pool {
   }
 
  private:
+  /// As many as the system allows, at least one.
+  void start(std::size_t count) {
+    while (workers_.size() < count) try {
+        workers_.emplace_back(work_);
+      } catch (const InputError&) {
+        if (workers_.empty()) throw;
+        return;
+      }
+  }
+
+  void renew(Worker& worker) {
+    try {
+      worker = Worker{work_};
+    } catch (const InputError&) {
+      if (worker.ended()) throw;  // else it goes on
+    }
+  }
+
   void give(Worker& worker) {
     if (next_ < tasks_.size()) worker.give(tasks_[next_++]);
   }
@@ -50,7 +69,7 @@ class Pool {
     if (!worker.receive()) return;
     TaskEnd end = worker.take_end();
     if (worker.ended() || worker.tasks() >= tasks_of_a_process) {
-      if (next_ < tasks_.size()) worker = Worker{work_};
+      if (next_ < tasks_.size()) renew(worker);
     }
     give(worker);
     ++done_;

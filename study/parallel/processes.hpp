@@ -28,7 +28,7 @@ std::size_t usable_cores();
 /// and a task that ends its process ends no other. The processes start as copies of this one, which has no threads of
 /// its own then, so that `work` sees what is there now. `ended` is called in this process, in the order in which tasks
 /// end. A task fails when `work` throws or its process ends. Throws what `ended` throws, and ends the others first;
-/// ExecutionError where no process can be started.
+/// InputError when no process can be started, as by a limit on their number.
 void in_processes(const Processes& processes, std::span<const std::size_t> tasks,
                   const std::function<std::string(std::size_t)>& work, const std::function<void(TaskEnd)>& ended);
 

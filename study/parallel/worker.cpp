@@ -67,12 +67,18 @@ TaskEnd end_of(const std::function<std::string(std::size_t)>& work, std::size_t 
   _exit(0);  // what the process inherited is not its own to write or to remove
 }
 
+[[noreturn]] void fail(int error) {
+  throw InputError{
+      fmt::format("--jobs: a process that simulates cannot be started: {}; expected limits on processes and "
+                  "open files (ulimit -u, ulimit -n) that allow it",
+                  strerror(error))};
+}
+
 }  // namespace
 
 Worker::Worker(const std::function<std::string(std::size_t)>& work) {
   std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    throw ExecutionError{fmt::format("no socket to a worker process: {}", strerror(errno))};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail(errno);
   const pid_t parent = getpid();
   process_ = fork();
   if (process_ == 0) {
@@ -86,7 +92,7 @@ Worker::Worker(const std::function<std::string(std::size_t)>& work) {
   socket_ = ends[0];
   if (process_ > 0) return;
   stop();
-  throw ExecutionError{fmt::format("a worker process cannot be started: {}", strerror(error))};
+  fail(error);
 }
 
 Worker::Worker(Worker&& other) noexcept

@@ -13,7 +13,7 @@ namespace tilerail::study {
 /// A process that does tasks, one after another, and the socket between it and us. It ends with us.
 class Worker {
  public:
-  /// Throws ExecutionError when it cannot be started.
+  /// Throws InputError when it cannot be started.
   explicit Worker(const std::function<std::string(std::size_t)>& work);
   Worker(Worker&& other) noexcept;
   Worker& operator=(Worker&& other) noexcept;

@@ -17,7 +17,9 @@
 #include "model/published/overlap_models.hpp"
 #include "sched/choose/overlap_gemm.hpp"
 #include "sched/choose/tile_choice.hpp"
+#include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
+#include "study/planning/judge.hpp"
 #include "study/predict/transfer_file.hpp"
 
 namespace tilerail::study {
@@ -31,22 +33,33 @@ class Simulations {
         problem_{problem},
         gpu_{gpu},
         policy_{std::move(policy)},
+        judge_{judge_of(topology)},
         simulator_{make_simulator(topology)} {}
 
-  Plan chosen() const { return plan(policy_); }
+  Plan chosen() const { return plan(policy_, judge_); }
+
+  /// Of a plan that is made already.
+  std::optional<double> of(const Plan& plan) {
+    if (!simulator_) return of(plan.tile);
+    const double seconds = simulator_->execute(plan).makespan().value;
+    best_plan_ = TilePrediction{"simulator", plan.tile, std::nullopt, seconds};
+    return seconds;
+  }
 
   /// Nothing where the plan would be too long, or tiles do not fit in memory, or there is no simulator.
   std::optional<double> of(std::int64_t tile) {
-    if (!simulator_) {
-      why_not_.insert("this build has no simulator");
-      return std::nullopt;
-    }
-    if (kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_judged_kernels) {
-      why_not_.insert(fmt::format("plans of more than {} kernels", most_judged_kernels));
-      return std::nullopt;
-    }
+    if (!can_simulate(tile)) return std::nullopt;
     if (const auto known = known_.find(tile); known != known_.end()) return known->second;
-    return known_[tile] = simulated(tile);
+    return known_[tile] = simulated(tile, judge_);
+  }
+
+  /// Of the one of these tiles whose plan is the fastest before the policy searches for better ones.
+  void of_best(std::span<const std::int64_t> tiles) {
+    std::optional<std::pair<double, std::int64_t>> best;
+    for (const std::int64_t tile : tiles)
+      if (const auto seconds = can_simulate(tile) ? simulated(tile, {}) : std::nullopt)
+        if (!best || *seconds < best->first) best = {*seconds, tile};
+    if (best) of(best->second);
   }
 
   /// Why some tiles were not simulated.
@@ -59,7 +72,7 @@ class Simulations {
 
   /// The tile of the least time so far.
   std::optional<TilePrediction> best() const {
-    std::optional<TilePrediction> best;
+    std::optional<TilePrediction> best = best_plan_;
     for (const auto& [tile, seconds] : known_)
       if (seconds && (!best || *seconds < *best->simulated))
         best = TilePrediction{"simulator", tile, std::nullopt, *seconds};
@@ -67,13 +80,22 @@ class Simulations {
   }
 
  private:
+  bool can_simulate(std::int64_t tile) {
+    const bool too_long = kernel_count(problem_.m, problem_.n, problem_.k, {1, 1}, tile) > most_judged_kernels;
+    if (!simulator_)
+      why_not_.insert("this build has no simulator");
+    else if (too_long)
+      why_not_.insert(fmt::format("plans of more than {} kernels", most_judged_kernels));
+    return simulator_ && !too_long;
+  }
+
   /// Nothing where the tiles do not fit: the problem itself can be planned.
-  std::optional<double> simulated(std::int64_t tile) {
+  std::optional<double> simulated(std::int64_t tile, const Judge& judge) {
     Policy fixed = policy_;
-    fixed.tile = tile;
+    apply_override(fixed, fmt::format("tile={}", tile));
     std::optional<Plan> made;
     try {
-      made = plan(fixed);
+      made = plan(fixed, judge);
     } catch (const InputError&) {
       too_large_ = std::min(tile, too_large_.value_or(tile));
       return std::nullopt;
@@ -81,14 +103,19 @@ class Simulations {
     return simulator_->execute(*made).makespan().value;
   }
 
-  Plan plan(const Policy& policy) const { return plan_gemm(problem_, topology_, std::span{&gpu_, 1}, policy); }
+  /// As `simulate` plans, with the judge.
+  Plan plan(const Policy& policy, const Judge& judge) const {
+    return plan_gemm(problem_, topology_, std::span{&gpu_, 1}, policy, judge);
+  }
 
   const Topology& topology_;
   GemmProblem problem_;
   MemoryId gpu_;
   Policy policy_;
+  Judge judge_;
   std::unique_ptr<Executor> simulator_;  // none in a build without
   std::map<std::int64_t, std::optional<double>> known_;
+  std::optional<TilePrediction> best_plan_;
   std::set<std::string> why_not_;
   std::optional<std::int64_t> too_large_;  // the least of them
 };
@@ -124,8 +151,8 @@ OverlapPrediction predict_overlap(const PredictionText& text, const Topology& to
                                 predicted_time(model, overlap, static_cast<double>(tile)).value, simulations.of(tile)});
   }
   prediction.without_effect = chosen.origin.without_effect;
-  prediction.tiles.push_back({"policy", chosen.tile, std::nullopt, simulations.of(chosen.tile)});
-  for (const std::int64_t tile : tiles) simulations.of(tile);
+  prediction.tiles.push_back({"policy", chosen.tile, std::nullopt, simulations.of(chosen)});
+  simulations.of_best(tiles);
   if (const auto best = simulations.best()) prediction.tiles.push_back(*best);
   prediction.not_simulated = simulations.why_not();
   return prediction;

@@ -91,8 +91,10 @@ class Refinement {
       for (const LinkId link : d_.groups[g].backward) around_link[link.index()].push_back(2 * groups_[g] + 1);
       for (const auto* side : {&d_.groups[g].forward, &d_.groups[g].backward}) add_sorted(groups[g], colours(*side));
     }
-    for (const auto& route : d_.routes)
+    for (const auto& route : d_.routes) {
       for (const LinkId link : route.links) around_link[link.index()].push_back(-route.share);
+      if (route.links.empty()) add_unreachable(route, around_node);
+    }
     for (std::size_t i = 0; i < d_.links.size(); ++i) {
       const Link& link = d_.links[i];
       links.push_back({links_[i], nodes_[link.from.index()], nodes_[link.to.index()]});
@@ -102,6 +104,13 @@ class Refinement {
     }
     for (std::size_t i = 0; i < nodes.size(); ++i) add_sorted(nodes[i], std::move(around_node[i]));
     nodes_ = colours_of(nodes), links_ = colours_of(links), groups_ = colours_of(groups);
+  }
+
+  /// Of a pair without copies between them, whatever the links.
+  void add_unreachable(const Topology::Description::NamedRoute& route, std::vector<Look>& around_node) const {
+    const NodeId from = d_.memories[route.from.index()].node, to = d_.memories[route.to.index()].node;
+    around_node[from.index()].push_back(-2 * nodes_[to.index()] - 1);
+    around_node[to.index()].push_back(-2 * nodes_[from.index()] - 2);
   }
 
   Look colours(const std::vector<LinkId>& ids) const {

@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
+#include <future>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -145,6 +148,39 @@ TEST(CInterface, ErrorsAreKeptByThreadAndHandle) {
   std::string elsewhere = "?";
   std::thread{[&] { elsewhere = tilerail_last_error(one.get()); }}.join();
   EXPECT_EQ(elsewhere, "");
+}
+
+/// In this thread and in one that does not take part in the destruction.
+TEST(CInterface, AHandleAtTheAddressOfADestroyedOneHasNoErrorAndNoPlan) {
+  alignas(tilerail_context) std::byte place[sizeof(tilerail_context)];
+  const auto make = [&] {
+    return new (place) tilerail_context{Context{test::fake_session(std::make_shared<test::Log>())}};
+  };
+  tilerail_context* handle = make();
+  std::promise<void> failed, replaced;
+  std::string there = "?", plan_there = "?";
+  std::thread other{[&] {
+    double x[4] = {1, 2, 3, 4}, y[4];
+    EXPECT_EQ(tilerail_dgemm(handle, 'N', 'N', 2, 2, 2, 1, x, 2, x, 2, 0, y, 2), TILERAIL_SUCCESS);
+    EXPECT_EQ(tilerail_set_tile(handle, -1), TILERAIL_INVALID_VALUE);
+    EXPECT_STRNE(tilerail_last_error(handle), "");
+    EXPECT_STRNE(tilerail_plan_origin(handle), "");
+    failed.set_value();
+    replaced.get_future().wait();
+    there = tilerail_last_error(handle), plan_there = tilerail_plan_origin(handle);
+  }};
+  failed.get_future().wait();
+  EXPECT_EQ(tilerail_set_tile(handle, -1), TILERAIL_INVALID_VALUE);
+  handle->~tilerail_context();
+  EXPECT_STREQ(tilerail_last_error(handle), "") << "nothing is at this address";
+  handle = make();
+  EXPECT_STREQ(tilerail_last_error(handle), "");
+  EXPECT_STREQ(tilerail_plan_origin(handle), "");
+  replaced.set_value();
+  other.join();
+  EXPECT_EQ(there, "");
+  EXPECT_EQ(plan_there, "");
+  handle->~tilerail_context();
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct Log {
   void* stream = nullptr;                 // that was waited for last
   std::map<const void*, int> on_device;   // where addresses lie; the host where they are not named
   int binds = 0, runs = 0, failures = 0;  // the next so many runs fail
+  bool arena_gone = false;                // plans that were bound before have no memory any more
   std::vector<MemoryId> reserved;         // devices of the last reservation
   int reserved_streams = 0;               // compute streams that it asked for
   std::optional<Plan> plan;               // that was run last
@@ -56,6 +57,7 @@ class FakeHardware final : public Hardware {
     for (const auto& [gpu, bytes] : log_->room)
       if (plan.peak_bytes[gpu.index()] > bytes) throw MemoryShortage{"made to be short of memory"};
     ++log_->binds;
+    log_->arena_gone = false;
     return std::make_unique<Bound>(plan);
   }
   std::int64_t room_for_tiles(MemoryId gpu, int) override {
@@ -70,6 +72,7 @@ class FakeHardware final : public Hardware {
   }
   RunSeconds run(BoundPlan& plan, const MemoryAccess& matrices, const Copies& copies) override {
     log_->steps.push_back("run");
+    if (log_->arena_gone) throw MemoryShortage{"the arena is gone"};
     ++log_->runs;
     if (log_->failures > 0) {
       --log_->failures;
@@ -81,6 +84,7 @@ class FakeHardware final : public Hardware {
   RunSeconds submit(BoundPlan& plan, void* stream, const MemoryAccess& access, const Matrices&,
                     const Copies& copies) override {
     log_->steps.push_back("submit");
+    if (log_->arena_gone) throw MemoryShortage{"the arena is gone"};
     log_->stream = stream;
     execute(plan, access.pointers(), copies);
     return {0.5, 0.25};

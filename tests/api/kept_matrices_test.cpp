@@ -16,6 +16,12 @@ class KeptMatrices : public ::testing::Test {
   std::string place_of_a() const { return log_->plan->memories[log_->plan->problem.place_a.index()]; }
   std::string place_of_b() const { return log_->plan->memories[log_->plan->problem.place_b.index()]; }
 
+  bool is_copied(Buffer::Kind matrix) const {
+    return std::ranges::any_of(log_->plan->ops, [&](const Op& op) {
+      return op.kind == OpKind::copy && log_->plan->buffer(op.a.buffer).kind == matrix;
+    });
+  }
+
   std::shared_ptr<Log> log_ = std::make_shared<Log>();
   std::unique_ptr<Session> session_ = fake_session(log_, small_tiles());
 };
@@ -142,6 +148,41 @@ TEST_F(KeptMatrices, AreThoseOfTheGpuThatComputes) {
     session_->release(call.x.a);
     log_->on_device.clear();
   }
+}
+
+/// Both GPUs hold copies of A, whose original is on C's GPU. B is elsewhere, so that both compute.
+TEST_F(KeptMatrices, AreReadFromTheCopyOfEachGpuAlsoIfTheOriginalIsOnTheGpuOfC) {
+  for (const bool b_on_gpu : {false, true})
+    for (const bool a_is_kept : {true, false}) {
+      SCOPED_TRACE(testing::Message() << b_on_gpu << a_is_kept);
+      session_ = fake_session(log_, small_tiles());
+      Multiplication call{40, 50, 64, 1, 0.5};
+      log_->on_device = {{call.x.c, 0}, {a_is_kept ? call.x.a : call.x.b, 0}};
+      if (b_on_gpu) log_->on_device[a_is_kept ? call.x.b : call.x.a] = 1;
+      if (a_is_kept)
+        keep_a(call);
+      else
+        session_->keep(call.x.b, call.x.n, call.x.k, call.x.ldb, sizeof(double));
+      std::vector<double>& original = a_is_kept ? call.a : call.b;
+      const std::vector<double> before = original;
+      std::ranges::fill(original, std::numeric_limits<double>::quiet_NaN());  // nobody may read it now
+      session_->gemm(call.x);
+      EXPECT_EQ(a_is_kept ? place_of_a() : place_of_b(), "g*");
+      EXPECT_FALSE(is_copied(a_is_kept ? Buffer::Kind::matrix_a : Buffer::Kind::matrix_b)) << "it crosses a link";
+      original = before;
+      call.expect_right();
+    }
+}
+
+/// One GPU takes part: it has both, or reads its own copy.
+TEST_F(KeptMatrices, OfTheOnlyGpuAreReadThereIfTheOriginalIsOnTheGpuOfC) {
+  Multiplication call{40, 50, 64, 1, 0};
+  session_->set_devices({0});
+  log_->on_device = {{call.x.c, 0}, {call.x.a, 0}};
+  keep_a(call);
+  session_->gemm(call.x);
+  EXPECT_FALSE(is_copied(Buffer::Kind::matrix_a));
+  call.expect_right();
 }
 
 /// A block of what is kept is changed and kept again: the whole is not what it was.

@@ -51,6 +51,24 @@ TEST_F(MemoryShortage, SaysNothingWhereMemorySuffices) {
   EXPECT_THAT(call(*session).why, Not(HasSubstr("short")));
 }
 
+TEST_F(MemoryShortage, PlansAnewIfTheMemoryOfAPlanThatIsHeldIsGone) {
+  const auto session = fake_session(log_);
+  call(*session);
+  log_->arena_gone = true;
+  log_->room = {{gpu(0), 400'000}, {gpu(1), 400'000}};
+  EXPECT_THAT(call(*session).why, HasSubstr("memory was short"));
+  EXPECT_EQ(log_->binds, 2);
+  EXPECT_EQ(session->cached_plans(), 1u) << "the new plan replaces the old one";
+  call(*session);
+  EXPECT_EQ(log_->binds, 2) << "the new plan is kept";
+
+  log_->arena_gone = log_->page_locked = true;
+  Multiplication product{n, n, 64, 2, 1};
+  session->gemm(product.x, {.wait = false});
+  product.expect_right();
+  EXPECT_EQ(log_->binds, 3) << "also for a call that does not wait";
+}
+
 TEST_F(MemoryShortage, FailsOnlyWhereNothingFits) {
   const auto session = fake_session(log_);
   log_->room = {{gpu(0), 100}, {gpu(1), 50}};

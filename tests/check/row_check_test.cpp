@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check/reference.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail {
 namespace {
@@ -49,6 +50,15 @@ struct Case {
   std::vector<double> a, b, c_in, c;
   int number = 0;
 };
+
+TEST(RowCheck, IsDoneByTheCallerIfNoThreadCanBeStarted) {
+  Case right{problem_of(Trans::no, Trans::yes, 0.7, -1.3)}, wrong{right};
+  wrong.c[Case::at(3 + 5 * wrong.p.ldc)] += 1;
+  const RowCheck found = wrong.check(1);
+  const ThreadLimit none{0};
+  EXPECT_TRUE(right.check(1).passed());
+  EXPECT_EQ(wrong.check(1).summary(), found.summary());
+}
 
 TEST(RowCheck, AcceptsTheDefinitionWithAllTransposesAndScalars) {
   for (const Trans ta : {Trans::no, Trans::yes})

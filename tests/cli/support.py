@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+from waiting import HANG
+
 TILERAIL = os.environ.get("TILERAIL", "tilerail")
 SOURCE = pathlib.Path(os.environ.get("TILERAIL_SOURCE", pathlib.Path(__file__).parents[2]))
 TOPOLOGIES = SOURCE / "topologies"
@@ -82,6 +84,18 @@ def rows(path):
     return list(csv.DictReader(lines))
 
 
+def endless_painter(folder):
+    """A folder for PATH with a Python that claims to have matplotlib, accepts each outline, and never ends drawing; then
+    its number is in the file `pid`."""
+    bin_folder = folder / "bin"
+    bin_folder.mkdir()
+    fake = bin_folder / "python3"
+    fake.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\ncase "$*" in *--outline*) exit 0;; esac\n'
+                    f'trap "" INT\necho $$ > "{bin_folder}/pid"\nexec sleep infinity\n')
+    fake.chmod(0o755)
+    return bin_folder
+
+
 class CommandTest(unittest.TestCase):
     """Each test has an empty folder of its own, the current one of the command."""
 
@@ -97,7 +111,7 @@ class CommandTest(unittest.TestCase):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=HANG,
         )
 
     def succeed(self, *arguments, **environment):

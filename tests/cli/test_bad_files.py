@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 from support import OLD, SMALL, TILERAIL, TOPOLOGIES, CommandTest, kernels_text, machine_text
+from waiting import HANG
 
 GOOD_MACHINE = (TOPOLOGIES / "two-gpu.toml").read_text()
 
@@ -201,7 +202,7 @@ class BadMachines(CommandTest):
     def test_a_pipe_is_read_like_a_file(self):
         for text, code in ((GOOD_MACHINE, 0), ("x = 1\n" + GOOD_MACHINE, 2)):
             done = subprocess.run([TILERAIL, "topo", "validate", "/dev/stdin"], input=text, text=True, check=False,
-                                  capture_output=True, timeout=60)
+                                  capture_output=True, timeout=HANG)
             self.assertEqual(done.returncode, code, done.stderr)
 
     def test_not_text(self):

@@ -89,6 +89,21 @@ class Predict(CommandTest):
             self.assertEqual(with_tile[0], rows[model])
             self.assertEqual([row["model"] for row in with_tile], [model, "policy", "simulator"])
 
+    @needs_simulator
+    def test_what_it_calls_simulated_is_what_simulate_prints(self):
+        for job in (["--gemm", "2K"], ["--gemm", "1K,256,4K", "--policy", "gemmex"], ["--gemm", "1K", "--tile", "512"],
+                    ["--gemv", "2K,1K"]):
+            on_one = [*job, "--topology", "two-gpu", "--devices", "0"]
+            rows = json.loads(self.succeed("predict", *on_one, "--json", "-"))["predictions"]
+            least = min(row["simulated_s"] for row in rows if row["simulated_s"])
+            for row in rows:
+                if row["model"] == "simulator":
+                    self.assertEqual(row["simulated_s"], least, (job, row))
+                elif row["simulated_s"]:
+                    tile = [] if row["model"] == "policy" or "--tile" in job else ["--tile", row["tile"]]
+                    simulated = json.loads(self.succeed("simulate", *on_one, *tile, "--json", "-"))
+                    self.assertEqual(row["simulated_s"], simulated["makespan_s"], (job, row))
+
     def test_tiles_that_do_not_fit_are_said_to(self):
         small = ["--topo-set", "memory:gpu*.capacity=8 MB"]
         result = self.predicted(*small)

@@ -12,7 +12,7 @@ MATRIX = 8 * 2048**2  # bytes
 class Homes(CommandTest):
     def setUp(self):
         super().setUp()
-        self.succeed("topo", "new", "--gpus", "4", "--hosts", "2", "--kernels", "two-gpu", "-o", "two.toml")
+        self.succeed("topo", "new", "--gpus", "4", "--sockets", "2", "--kernels", "two-gpu", "-o", "two.toml")
 
     def simulated(self, place, *arguments):
         return json.loads(self.succeed("simulate", *GEMM, "--topology", "two.toml", "--place", place, "--json", "-",
@@ -111,7 +111,7 @@ class Homes(CommandTest):
 
     def test_a_plan_of_blocks_is_for_machines_of_as_many_hosts(self):
         self.succeed("plan", *GEMM, "--topology", "two.toml", "--place", "h/cols:h:h", "-o", "plan.json")
-        self.succeed("topo", "new", "--gpus", "4", "--hosts", "4", "--kernels", "two-gpu", "-o", "four.toml")
+        self.succeed("topo", "new", "--gpus", "4", "--sockets", "4", "--kernels", "two-gpu", "-o", "four.toml")
         self.assert_refused(["simulate", "--plan", "plan.json", "--topology", "four.toml"], "memories")
 
     def test_other_places_are_refused(self):

@@ -1,25 +1,38 @@
 """Work that is interrupted says what is kept of it and how to go on."""
 
+import fcntl
+import json
 import os
+import re
 import signal
 import subprocess
 import unittest
 
-from support import TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
-from test_sweep import BASE
-from waiting import wait_until
+from support import TILERAIL, TOPOLOGIES, CommandTest, needs_simulator, rows
+from waiting import HANG, wait_until
 
-MANY = ["--vary", "tile=16..176 +1", "--vary", "dtype=f64,f32,f16"]
+# Work for hours: no machine ends it before it is interrupted, and no test waits for it.
+ENDLESS_SWEEP = ["sweep", "--gemm", "16K", "--topology", "two-gpu", "--policy", "gemmex", "--vary", "tile=256..1280 +1",
+                 "--vary", "dtype=f64,f32,f16", "--jobs", "2"]
+ENDLESS_TUNING = ["tune", "--topology", "two-gpu", "--vary", "gemm=64,16K,32K", "--budget", "1000000000000",
+                  "--plan-cache", "plans.toml", "--jobs", "1"]
+ENDLESS_QUESTIONS = ["whatif", "--gemm", "16K", "--tile", "512", "--topology", "karolina-hgx-a100", "--jobs", "2"]
 
 
-@needs_simulator
-class Interrupted(CommandTest):
-    def interrupted(self, arguments, there):
-        """What it says on stderr when it is interrupted once the file `there` exists, or as soon as it has processes."""
-        process = subprocess.Popen([TILERAIL, *arguments, "--jobs", "2"], cwd=self.folder, stdin=subprocess.DEVNULL,
+class InterruptedTest(CommandTest):
+    def start(self, arguments):
+        process = subprocess.Popen([TILERAIL, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                                    env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), "TILERAIL_PLAN_CACHE": ""})
         self.addCleanup(process.kill)
+        return process
+
+
+@needs_simulator
+class Interrupted(InterruptedTest):
+    def interrupted(self, arguments, there):
+        """What it says on stderr when it is interrupted once the file `there` exists, or as soon as it has processes."""
+        process = self.start(arguments)
         children = f"/proc/{process.pid}/task/{process.pid}/children"
 
         def is_working():
@@ -31,42 +44,118 @@ class Interrupted(CommandTest):
 
         wait_until(is_working)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
-        out, said = process.communicate(timeout=30)
+        out, said = process.communicate(timeout=HANG)
         self.assertEqual((process.returncode, out), (-signal.SIGINT, ""))
         return said
 
     def test_a_sweep_goes_on_by_the_same_command(self):
-        command = [*BASE, *MANY, "--csv", "all.csv"]
-        self.assertEqual(self.interrupted(command, "all.csv.journal"),
+        self.assertEqual(self.interrupted([*ENDLESS_SWEEP, "--csv", "all.csv"], "all.csv.journal"),
                          "tilerail: interrupted: the points that are done are kept in 'all.csv.journal'; the same command "
                          "goes on from there\n")
         self.assertTrue((self.folder / "all.csv.journal").exists())
 
     def test_the_signal_is_seen_where_nobody_reads_what_is_said(self):
-        process = subprocess.Popen([TILERAIL, *BASE, *MANY, "--csv", "all.csv", "--jobs", "2"], cwd=self.folder,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                   env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), "TILERAIL_PLAN_CACHE": ""})
-        self.addCleanup(process.kill)
+        process = self.start([*ENDLESS_SWEEP, "--csv", "all.csv"])
         wait_until(lambda: (self.folder / "all.csv.journal").exists())
+        process.stdout.close()
         process.stderr.close()
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=30), -signal.SIGINT)
+        self.assertEqual(process.wait(timeout=HANG), -signal.SIGINT)
 
     def test_a_sweep_without_a_table_keeps_nothing(self):
-        self.assertEqual(self.interrupted([*BASE, *MANY], None),
+        self.assertEqual(self.interrupted(ENDLESS_SWEEP, None),
                          "tilerail: interrupted: nothing is kept; with --csv FILE the same command would go on where it "
                          "was\n")
 
     def test_a_tuning_keeps_the_plans_that_it_has_found(self):
-        command = ["tune", "--topology", "two-gpu", "--vary", "gemm=64..640 +64", "--plan-cache", "plans.toml"]
-        self.assertEqual(self.interrupted(command, "plans.toml"),
+        self.assertEqual(self.interrupted(ENDLESS_TUNING, "plans.toml"),
                          "tilerail: interrupted: the plans that are found are kept in 'plans.toml'; the same command goes "
                          "on with the others\n")
         self.assertTrue((self.folder / "plans.toml").exists())
 
     def test_whatif_keeps_nothing(self):
-        self.assertEqual(self.interrupted(["whatif", "--gemm", "16K", "--topology", "karolina-hgx-a100"], None),
+        self.assertEqual(self.interrupted(ENDLESS_QUESTIONS, None),
                          "tilerail: interrupted: nothing is kept; the same command begins anew\n")
+
+
+class InterruptedRuns(InterruptedTest):
+    """Runs whose log goes into a pipe of one page: they cannot get far ahead of the test that reads it."""
+
+    CASES = 20
+
+    def start_cases(self, iterations):
+        self.write("cases.csv", "m,n,k,label\n" + "".join(f"64,64,64,case {i}\n" for i in range(self.CASES)))
+        return self.start_logging(["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu",
+                                   "--no-simulate", "--iters", iterations, "--csv", "r.csv", "--json", "r.json"])
+
+    def start_logging(self, arguments):
+        process = self.start(["-v", *map(str, arguments)])
+        fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
+        return process
+
+    def read_up_to(self, process, words):
+        for line in process.stderr:
+            if line.startswith("tilerail: " + words):
+                return
+        self.fail(f"it never said '{words}'")
+
+    def last_words(self, process):
+        """The last line of its log and its stdout."""
+        out, said = process.communicate(timeout=HANG)
+        return said.splitlines()[-1], out
+
+    def test_the_cases_that_are_complete_are_written(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number.name):
+                process = self.start_cases(200)
+                self.read_up_to(process, "case 0")
+                process.send_signal(number)
+                said, table = self.last_words(process)
+                self.assertEqual(process.returncode, -number)
+                told = re.fullmatch(rf"tilerail: interrupted after (\d+) of {self.CASES} cases; the outputs contain these",
+                                    said)
+                self.assertTrue(told, said)
+                done = int(told[1])
+                self.assertIn(done, range(1, self.CASES))
+                labels = [f"case {i}" for i in range(done)]
+                self.assertEqual([row["label"] for row in rows(self.folder / "r.csv")], labels)
+                written = json.loads((self.folder / "r.json").read_text())
+                self.assertEqual([case["label"] for case in written["cases"]], labels)
+                self.assertEqual([line for line in table.splitlines() if line.startswith("case ")][1:],
+                                 table.splitlines()[1:done + 1])
+
+    def test_before_the_first_case_is_complete_nothing_is_written(self):
+        process = self.start_cases(1000)
+        self.read_up_to(process, "iteration 1")
+        process.send_signal(signal.SIGINT)
+        said, out = self.last_words(process)
+        self.assertEqual((process.returncode, said, out),
+                         (-signal.SIGINT, f"tilerail: interrupted after 0 of {self.CASES} cases; nothing is kept; the same "
+                          "command begins anew", ""))
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["cases.csv"])
+
+    def test_a_second_signal_ends_it_at_once(self):
+        process = self.start_cases(200)
+        self.read_up_to(process, "case 0")
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=HANG)
+        self.assertIn(process.returncode, (-signal.SIGINT, -signal.SIGTERM))
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["cases.csv"])
+
+    def test_runs_and_calibrations_keep_nothing(self):
+        run = ["run", "--backend", "host", "--gemm", "64", "--topology", "two-gpu", "--iters", 1000, "--json", "r.json"]
+        calibration = ["calibrate", "--backend", "host", "--seconds", 3600, "-o", "machine.toml"]
+        for arguments, words in ((run, "iteration 1"), (calibration, "measuring")):
+            with self.subTest(arguments[0]):
+                process = self.start_logging(arguments)
+                self.read_up_to(process, words)
+                process.send_signal(signal.SIGINT)
+                said, out = self.last_words(process)
+                self.assertEqual((process.returncode, said, out),
+                                 (-signal.SIGINT, "tilerail: interrupted: nothing is kept; the same command begins anew",
+                                  ""))
+                self.assertEqual(list(self.folder.iterdir()), [])
 
 
 if __name__ == "__main__":

@@ -96,7 +96,20 @@ class Intervals(CommandTest):
         errors = json.loads((self.folder / "r.json").read_text())["errors"]
         held = sum(row["in_interval"] == "yes" for row in results)
         self.assertEqual((errors["intervals"], errors["in_interval"]), (2, held))
-        self.assertIn(f"in the interval that is to hold 90% of them: {held} of 2, {50 * held}%", text)
+        self.assertIn(f"in the 90% prediction interval: {held} of 2, {50 * held}%", text)
+
+    @needs_simulator
+    def test_an_interval_that_holds_almost_anything_is_no_success(self):
+        self.write("cases.csv", "m,n,k,tile,policy\n256,256,256,128,gemmex\n128,128,128,128,baseline\n")
+        command = ["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "m.toml", "--iters", "1"]
+        for share, wide in ((0.1, False), (0.49, False), (0.99, True)):
+            told = UNCERTAINTY.replace("f64 = 0.1", f"f64 = {share}").replace("copies = 0.2", f"copies = {share}")
+            self.write("m.toml", machine(told))
+            text = self.succeed(*command, "--json", "r.json")
+            self.assertEqual("2 of these 2 intervals are wider than +-50%: too wide to tell anything" in text, wide, share)
+            errors = json.loads((self.folder / "r.json").read_text())["errors"]
+            self.assertEqual(errors["wide_intervals"], 2 if wide else 0)
+            self.assertEqual("wider than +-50%: too wide to tell anything\n" in self.succeed("simulate", *KERNEL), wide)
 
     @needs_simulator
     def test_the_table_of_a_sweep_has_it(self):
@@ -122,7 +135,7 @@ class Check(CommandTest):
         self.assertRegex(text, r"10 cases: error median [0-9.]+%, .*largest [0-9.]+%: [0-9]+,.* x[12], .*tile [0-9]+\n")
         # On a machine that is busy the time may do for one batch of a figure, which tells nothing of the next.
         told = "[uncertainty]" in (self.folder / "m.toml").read_text()
-        self.assertEqual("in the interval that is to hold 90% of them: " in text, told)
+        self.assertEqual("in the 90% prediction interval: " in text, told)
 
     def test_recorded_measurements_have_no_hardware_to_check(self):
         self.write("m.json", "{}")

@@ -1,58 +1,45 @@
 """Sweeps that were ended and go on where they were."""
 
 import os
-import re
 import signal
 import subprocess
-import time
 import unittest
 
-from support import OLD, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
+from support import OLD, TILERAIL, TOPOLOGIES, CommandTest, endless_painter, needs_simulator
 from test_sweep import AXES, BASE
+from waiting import wait_until
 
 
 @needs_simulator
 class Journal(CommandTest):
     def test_a_sweep_that_is_killed_goes_on_where_it_was(self):
-        many = [*BASE, "--vary", "tile=16..176 +4", "--vary", "dtype=f64,f32,f16", "--jobs", "2"]
-        self.succeed(*many, "--csv", "whole.csv")
-        ends = 0
-        while True:
-            process = subprocess.Popen([TILERAIL, *many, "--csv", "all.csv"], cwd=self.folder,
-                                       env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)},
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            try:
-                process.wait(0.25 * 1.3**ends)  # a machine that is busy needs longer to get anywhere
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-            said = process.stderr.read()
-            process.stderr.close()
-            if process.returncode == 0:
-                break
-            self.assertEqual(process.returncode, -signal.SIGKILL, said)
-            ends += 1
-            if (self.folder / "all.csv").exists():  # killed when all was written and nothing left to do but to exit
-                self.assertEqual((self.folder / "all.csv").read_bytes(), (self.folder / "whole.csv").read_bytes())
-                (self.folder / "all.csv").unlink()
-                (self.folder / "all.csv.journal").unlink(missing_ok=True)
-                ends = 0
-        if ends:
-            self.assertRegex(said, r"\d+ of 123 points were done before")
-        self.assertEqual((self.folder / "all.csv").read_bytes(), (self.folder / "whole.csv").read_bytes())
-        self.assertFalse((self.folder / "all.csv.journal").exists())
+        many = ["--vary", "tile=16..176 +4", "--vary", "dtype=f64,f32,f16"]
+        self.succeed(*BASE, *many, "--csv", "whole.csv")
+        whole = (self.folder / "whole.csv").read_bytes()
+        journal = self.journal_of(*many, "--jobs", "2")
+        lines = journal.read_bytes().splitlines(keepends=True)
+        for points in (0, 1, 60, 123):  # done when it was killed
+            journal.write_bytes(b"".join(lines[:1 + points]))
+            done = self.run_command(*BASE, *many, "--csv", "all.csv")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stderr, f"tilerail: {points} of 123 points were done before\n" if points else "")
+            self.assertEqual((self.folder / "all.csv").read_bytes(), whole)
+            self.assertFalse(journal.exists())
 
     def journal_of(self, *arguments):
-        """The journal that a sweep leaves which is killed after a few points."""
-        journal = self.folder / "all.csv.journal"
-        with subprocess.Popen([TILERAIL, *BASE, *arguments, "--csv", "all.csv", "--jobs", "1"], cwd=self.folder,
-                              env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)}, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as process:
-            while process.poll() is None and not (journal.exists() and journal.read_bytes().count(b"\n") > 5):
-                time.sleep(0.001)
+        """The journal of a sweep that is killed while it draws, when it has all points."""
+        painter = endless_painter(self.folder)
+        pid = painter / "pid"
+        with subprocess.Popen([TILERAIL, *BASE, *arguments, "--csv", "all.csv", "--figure", "all.svg"], cwd=self.folder,
+                              env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), "PATH": f"{painter}:/usr/bin:/bin"},
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            self.addCleanup(process.kill)
+            wait_until(lambda: pid.exists() and pid.read_text().strip())
             process.send_signal(signal.SIGKILL)
-        self.assertTrue(journal.exists(), "the sweep was over before it could be killed")
-        return journal
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+        for staged in self.folder.glob(".all.*"):
+            staged.unlink()
+        return self.folder / "all.csv.journal"
 
     def test_the_end_of_a_journal_that_was_being_written_is_cut_off(self):
         place = ["--vary", "place=" + ";".join(f"{a}:{b}:{c}" for a in "h01" for b in "h01" for c in "h01"),

@@ -1,6 +1,8 @@
 """Machines that are changed by settings, on every command that takes one."""
 
+import csv
 import json
+import re
 import unittest
 import xml.etree.ElementTree
 
@@ -53,6 +55,56 @@ class Settings(CommandTest):
         self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "memory:gpu7.capacity=1 GB"],
                             "there is no memory 'gpu7'; there are 'host', 'gpu0', 'gpu1'")
         self.assert_refused(["plan", *SMALL, "--topo-set", "gpus=3"], "'3' is out of range; expected 1 to 2")
+
+
+class Removed(CommandTest):
+    """Links and GPUs that a setting removes."""
+    BROKEN = ["--topo-set", "link:gpu0<->gpu3=none"]
+
+    def makespan(self, *more):
+        return json.loads(self.succeed("simulate", "--gemm", "8K", "--topology", "clx-ai", "--devices", "0,3", "--place",
+                                       "0:0:3", "--json", "-", *more))["makespan_s"]
+
+    def test_show_has_no_such_link(self):
+        self.assertIn("gpu0->gpu3", self.succeed("topo", "show", "clx-ai"))
+        shown = self.succeed("topo", "show", "clx-ai", *self.BROKEN)
+        self.assertNotRegex(shown, "\n *gpu0->gpu3 ")
+        self.assertIn("clx-ai+link:gpu0<->gpu3=none", shown)
+        self.assertIn("set: link:gpu0<->gpu3=none", shown)
+
+    @needs_simulator
+    def test_a_broken_bridge_costs_time(self):
+        whole, broken = self.makespan(), self.makespan(*self.BROKEN)
+        self.assertGreater(broken, whole)
+        self.assertEqual(self.makespan("--topo-set", "link:gpu0<->gpu3=x1"), whole)
+
+    @needs_simulator
+    def test_a_sweep_has_the_machine_with_and_without_it(self):
+        self.succeed("sweep", "--gemm", "8K", "--topology", "clx-ai", "--devices", "0,3", "--place", "0:0:3", "--vary",
+                     "link:gpu0<->gpu3=x1,none", "--csv", "s.csv")
+        with open(self.folder / "s.csv", newline="") as file:
+            times = [float(row["makespan_s"]) for row in csv.DictReader(file)]
+        self.assertEqual(times, [self.makespan(), self.makespan(*self.BROKEN)])
+
+    @needs_simulator
+    def test_whatif_asks_about_the_machine_that_is_left(self):
+        asked = ["whatif", "--gemm", "2K", "--topology", "clx-ai", "--devices", "0,3", "--each", "--jobs", "1"]
+        self.assertIn("link:gpu0->gpu3", self.succeed(*asked, "--only", "link:gpu0->gpu*", "--place", "0:0:3"))
+        self.assertNotIn("link:gpu0->gpu3 ", self.succeed(*asked, *self.BROKEN, "--only", "link:gpu0->gpu*", "--place", "0:0:3"))
+        self.assert_refused([*asked, *self.BROKEN, "--only", "link:gpu0->gpu3"], "nothing of clx-ai")
+
+    def test_a_gpu_can_be_removed(self):
+        left = ["--gemm", "1K", "--topology", "clx-ai", "--topo-set", "memory:gpu3=none"]
+        plan = json.loads(self.succeed("plan", *left, "--set", "devices=all", "-o", "-"))
+        self.assertNotIn("gpu3", plan["memories"])
+        self.assert_refused(["plan", *left, "--place", "3:h:h"], "--place: '3' is no memory of clx-ai+memory:gpu3=none")
+
+    def test_a_machine_needs_its_hosts_and_the_way_to_them(self):
+        self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "link:pcie0->gpu0=none"],
+                            "two-gpu+link:pcie0->gpu0=none: memory 'gpu0': unreachable memory; expected a path from a host")
+        self.assert_refused(["topo", "show", "two-gpu", "--topo-set", "memory:host=none"],
+                            "'host' is host memory; expected GPUs")
+        self.assert_refused(["plan", *SMALL, "--topo-set", "link:gpu0->gpu7=none"], "there is no link 'gpu0->gpu7'")
 
 
 INCLUDED = '[sources]\nmade = { kind = "assumed", text = "made up, too" }\n' + kernels_text('rates = [[1024, "5 TFLOP/s"]]')
@@ -153,7 +205,7 @@ class Import(CommandTest):
 
     def test_each_tool_gives_a_machine(self):
         for option, seed, gpus in (("--nvidia-smi", "smi.txt", 4), ("--nccl", "nccl.xml", 3),
-                                   ("--nvbandwidth", "nvbandwidth.json", 3)):
+                                   ("--nvbandwidth", "nvbandwidth.json", 3), ("--p2p", "p2p.txt", 2)):
             self.succeed("topo", "import", option, self.SEEDS / seed, "--kernels", "h200", "-o", "m.toml")
             self.assertIn(f"{gpus} GPUs,", self.succeed("topo", "validate", "m.toml"))
             self.assertIn('kind = "assumed"', (self.folder / "m.toml").read_text())
@@ -187,11 +239,11 @@ class Import(CommandTest):
 
     def test_other_files_are_refused(self):
         self.write("text.txt", "nothing")
-        for option in ("--nvidia-smi", "--nccl", "--nvbandwidth"):
+        for option in ("--nvidia-smi", "--nccl", "--nvbandwidth", "--p2p"):
             self.assert_refused(["topo", "import", option, "text.txt", "--kernels", "h200", "-o", "m.toml"], "text.txt:1")
             self.assert_refused(["topo", "import", option, "no.txt", "--kernels", "h200"], "no.txt")
         self.assert_refused(["topo", "import", "--kernels", "h200"],
-                            "topo import: the file is missing; expected one of --nvidia-smi, --nccl and --nvbandwidth")
+                            "topo import: the file is missing; expected one of --nvidia-smi, --nccl, --nvbandwidth and --p2p")
         self.assert_refused(["topo", "import", "--nccl", "text.txt"],
                             "--kernels: the kind of GPU is missing; expected such as h200")
         self.assert_refused(["topo", "import", "--nccl", "a", "--nvidia-smi", "b", "--kernels", "h200"],
@@ -200,9 +252,71 @@ class Import(CommandTest):
         self.assert_refused([*seed, "--nvlink", "fast"], "--nvlink: 'fast'")
         self.assert_refused([*seed, "--name", ""], "--name: '' is no name; expected 1 to 128 characters")
         rates = ["topo", "import", "--nvbandwidth", self.SEEDS / "nvbandwidth.json", "--kernels", "h200"]
-        for option in ("--pcie", "--nvlink", "--c2c", "--host-memory", "--sockets"):
+        for option in ("--pcie", "--nvlink", "--c2c", "--host-memory", "--socket-link"):
             self.assert_refused([*rates, option, "5"], f"{option}: '5' changes nothing beside --nvbandwidth")
         self.assert_refused([*seed, "--pcie", "9"], "--pcie: '9' is no generation of PCIe and has no unit")
+
+    SMI = """\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID
+GPU0\t X \tPHB\t0-15\t2\t\tN/A
+GPU1\tPHB\t X \t0-15\t2\t\tN/A
+"""
+
+    def imported(self, *options, kernels="h200"):
+        self.write("smi.txt", self.SMI)
+        self.succeed("topo", "import", "--nvidia-smi", "smi.txt", "--kernels", kernels, *options, "-o", "m.toml")
+        return json.loads(self.succeed("topo", "show", "m.toml", "--json", "-"))
+
+    def rate(self, facts, src, dst):
+        for route in facts["routes"]:
+            if (route["from"], route["to"]) == (src, dst):
+                return route["bandwidth_bytes_per_s"] / 1e9
+        return None
+
+    def test_an_option_that_changes_nothing_is_refused(self):
+        self.write("smi.txt", self.SMI)
+        smi = ["topo", "import", "--nvidia-smi", "smi.txt", "--kernels", "h200"]
+        for option in ("--c2c", "--nvlink", "--socket-link"):
+            self.assert_refused([*smi, option, "400"], f"{option}: '400' changes nothing beside --nvidia-smi smi.txt")
+        self.assert_refused([*smi, "--peer-access", "0-1"], "--peer-access: '0-1' changes nothing beside --nvidia-smi")
+        self.assert_refused([*smi, "--kernels", "1=h200"], "--kernels: '1=h200' changes nothing beside --nvidia-smi")
+        self.assertEqual(self.rate(self.imported("--pcie", "20 GB/s", "--host-memory", "300"), "host2", "gpu0"), 20)
+
+    def test_pcie_is_that_of_the_kind_of_gpu(self):
+        for kernels, generation in (("v100", 15.75), ("a100", 31.5), ("h200", 63)):
+            self.assertAlmostEqual(self.rate(self.imported(kernels=kernels), "host2", "gpu0"), generation * 0.87)
+        mixed = self.imported("--kernels", "1=a100")
+        self.assertAlmostEqual(self.rate(mixed, "host2", "gpu0"), 63 * 0.87)
+        self.assertAlmostEqual(self.rate(mixed, "host2", "gpu1"), 31.5 * 0.87)
+
+    def test_kinds_of_gpus_are_given_once_each(self):
+        self.imported("--kernels", "1=a100")
+        text = (self.folder / "m.toml").read_text()
+        self.assertIn('[kernels."a100"]', text)
+        self.assertIn('[kernels."h200"]', text)
+        smi = ["topo", "import", "--nvidia-smi", "smi.txt", "--kernels"]
+        self.assert_refused([*smi, "h200", "--kernels", "a100"], "--kernels: 'h200' and 'a100'; expected one kind for all")
+        self.assert_refused([*smi, "h200", "--kernels", "1=a100", "--kernels", "0-1=v100"], "GPU 1 has kernels already")
+        self.assert_refused([*smi, "1=a100"], "--kernels: the kind of all other GPUs is missing")
+        self.assert_refused([*smi, "h200", "--kernels", "7=a100"], "--kernels: there is no GPU 7 in the machine")
+        self.assert_refused([*smi, "h200", "--kernels", "1=h300"], "--kernels: there are no kernels 'h300'")
+
+    def test_gpus_without_peer_access_copy_over_the_host(self):
+        self.assertIsNotNone(self.rate(self.imported(), "gpu0", "gpu1"))
+        self.assertIsNone(self.rate(self.imported("--peer-access", "none"), "gpu0", "gpu1"))
+        self.write("p2p.txt", "\tGPU0\tGPU1\t\nGPU0\tX\tCNS\t\nGPU1\tCNS\tX\t\n")
+        self.assertIsNone(self.rate(self.imported("--peer-access", "p2p.txt"), "gpu0", "gpu1"))
+        plan = json.loads(self.succeed("plan", "--gemm", "4K", "--place", "0:1:0", "--topology", "m.toml", "--set",
+                                       "peer-copies=staged", "-o", "-"))
+        ends = [{plan["memories"][end] for end in queue[1:3]} for queue in plan["queues"] if queue[0] == "copy"]
+        self.assertIn({"host2", "gpu1"}, ends)
+        self.assertNotIn({"gpu0", "gpu1"}, ends)
+
+    def test_the_text_of_nvbandwidth_is_read_and_what_is_not_used_is_said(self):
+        self.write("b.txt", "Running host_to_device_memcpy_ce.\nmemcpy\n    0    1\n 0    55.00    54.00\n\n"
+                   "SUM host_to_device_memcpy_ce 109.00\n\nRunning device_local_copy.\nlocal\n    0    1\n 0  1500  1500\n")
+        done = self.run_command("topo", "import", "--nvbandwidth", "b.txt", "--kernels", "h200", "-o", "m.toml")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "tilerail: b.txt: these test cases are not used: device_local_copy (line 8)\n")
 
 
 class Export(CommandTest):
@@ -216,11 +330,30 @@ class Export(CommandTest):
     def test_too_large_a_machine_is_refused(self):
         self.succeed("topo", "new", "--gpus", "300", "--kernels", "h200", "-o", "large.toml")
         self.assert_refused(["topo", "export", "large.toml", "--simgrid", "p.xml"], "301 memories; expected at most 256")
-        self.assert_refused(["topo", "export", "two-gpu"], "--simgrid: the file is missing; expected such as --simgrid")
+        self.assert_refused(["topo", "export", "two-gpu"],
+                            "topo export: the file is missing; expected such as --simgrid machine.xml or --nccl")
+
+    def test_a_file_for_nccl_is_a_machine_again_and_what_it_cannot_say_is_on_stderr(self):
+        result = self.run_command("topo", "export", "summit-node", "--nccl", "s.xml")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("tilerail: --nccl: 54 of 54 pairs have another rate in the file, most of all", result.stderr)
+        self.assertIn("tilerail: --nccl: capacity groups have no form in the file; the machine has 2", result.stderr)
+        self.succeed("topo", "import", "--nccl", "s.xml", "--kernels", "v100", "-o", "again.toml")
+        self.assertIn("6 GPUs", self.succeed("topo", "validate", "again.toml"))
+        self.assertEqual(self.run_command("topo", "export", "again.toml", "--nccl", "again.xml").returncode, 0)
+        self.assertEqual(*(re.sub("(?s)<!--.*?-->", "", (self.folder / name).read_text()) for name in ("s.xml", "again.xml")))
+        self.run_command("topo", "export", "two-gpu", "--nccl", "t.xml", "--bus-ids", "00000000:3B:00.0,00000000:AF:00.0")
+        self.assertIn('busid="0000:3b:00.0" class="0x030200"', (self.folder / "t.xml").read_text())
+        self.assert_refused(["topo", "export", "two-gpu", "--nccl", "t.xml", "--bus-ids", "0000:3b:00.0"],
+                            "--bus-ids: 1 addresses; expected 2")
+        self.assert_refused(["topo", "export", "two-gpu", "--simgrid", "t.xml", "--bus-ids", "0000:3b:00.0"],
+                            "--bus-ids: changes nothing without --nccl")
+        self.assert_refused(["topo", "export", "pcie-tree-8", "--nccl", "p.xml"],
+                            "pcie-tree-8: NCCL's topology files cannot describe this machine: the link between root0 and")
 
 
 class New(CommandTest):
-    TWO_ISLANDS = ["topo", "new", "--gpus", "16", "--islands", "2", "--hosts", "4", "--pcie", "5", "--nvlink", "450",
+    TWO_ISLANDS = ["topo", "new", "--gpus", "16", "--islands", "2", "--sockets", "4", "--pcie", "5", "--nvlink", "450",
                    "--bridge", "100", "--kernels", "h200"]
 
     def test_a_new_machine_says_how_it_was_made_and_loads(self):
@@ -232,8 +365,29 @@ class New(CommandTest):
         changed = self.succeed("topo", "show", "new.toml", "--topo-set", "link:nvsw0<->nvsw1.bandwidth=400 GB/s")
         self.assertRegex(changed, r"nvsw1->nvsw0 +400.0 GB/s")
 
+    def test_pcie_is_that_of_the_gpus(self):
+        for kernels, generation in (("a100", "4"), ("v100", "3"), ("k40", "3"), ("h200", "5"), ("hgx-h100-1", "5")):
+            machine = ["topo", "new", "--gpus", "2", "--kernels", kernels]
+            told, asked = self.succeed(*machine), self.succeed(*machine, "--pcie", generation)
+            self.assertEqual(told.splitlines()[1:], asked.splitlines()[1:], kernels)
+
+    def test_hosts_are_named_sockets(self):
+        self.assert_refused(["topo", "new", "--gpus", "4", "--hosts", "2", "--kernels", "h200"], "--hosts")
+        self.assert_refused(["topo", "new", "--gpus", "4", "--socket-link", "50", "--kernels", "h200"],
+                            "--socket-link: there is one socket")
+
+    @needs_simulator
+    def test_a_machine_from_a_few_figures_is_as_fast_as_the_measured_one(self):
+        self.succeed("topo", "new", "--gpus", "8", "--sockets", "2", "--nvlink", "388", "--kernels", "h200", "-o", "new.toml")
+
+        def makespan(machine, place):
+            return json.loads(self.succeed("simulate", "--gemm", "16K", "--topology", machine, "--place", place, "--json",
+                                           "-"))["makespan_s"]
+
+        self.assertAlmostEqual(makespan("new.toml", "h*:h*:h*") / makespan("hgx-h200", "h:h:h"), 1, delta=0.1)
+
     def test_a_thousand_gpus_are_shown_in_lines_that_grow_with_them(self):
-        self.succeed("topo", "new", "--gpus", "1024", "--hosts", "128", "--islands", "64", "--nvlink", "450", "--bridge",
+        self.succeed("topo", "new", "--gpus", "1024", "--sockets", "128", "--islands", "64", "--nvlink", "450", "--bridge",
                      "100", "--kernels", "h200", "-o", "large.toml")
         self.assertIn("1024 GPUs, ", self.succeed("topo", "validate", "large.toml"))
         self.assertLess(len(self.succeed("topo", "show", "large.toml").splitlines()), 10 * 1024)
@@ -241,7 +395,7 @@ class New(CommandTest):
     def test_an_option_that_does_not_fit_leaves_no_file(self):
         self.write("new.toml", "old")
         self.assert_refused([*self.TWO_ISLANDS[:-1], "h300", "-o", "new.toml"], "--kernels: there are no kernels 'h300'")
-        self.assert_refused(["topo", "new", "--gpus", "3", "--hosts", "2", "--kernels", "h200"], "--hosts: 3 GPUs")
+        self.assert_refused(["topo", "new", "--gpus", "3", "--sockets", "2", "--kernels", "h200"], "--sockets: 3 GPUs")
         self.assert_refused(["topo", "new", "--kernels", "h200"], "--gpus")
         self.assert_refused(["topo", "new", "--gpus", "8", "--per-uplink", "5", "--kernels", "h200"],
                             "--per-uplink: 8 GPUs of a socket are not in parts of 5; expected a divisor of 8")

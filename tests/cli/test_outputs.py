@@ -6,8 +6,8 @@ import signal
 import subprocess
 import unittest
 
-from support import OLD, SMALL, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
-from waiting import wait_until
+from support import OLD, SMALL, TILERAIL, TOPOLOGIES, CommandTest, endless_painter, needs_simulator
+from waiting import HANG, has_ended, wait_until
 
 LARGE = ["--gemm", "1K", "--tile", "32", "--policy", "gemmex", "--topology", "two-gpu"]  # a plan of several MB
 
@@ -17,7 +17,7 @@ class FullDevice(CommandTest):
 
     def assert_told(self, *arguments):
         with open("/dev/full", "w") as full:
-            done = subprocess.run([TILERAIL, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120,
+            done = subprocess.run([TILERAIL, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=HANG,
                                   cwd=self.folder, env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
         self.assertEqual(done.returncode, 2, arguments)
         self.assertEqual(done.stderr, "tilerail: error: standard output could not be written: No space left on device\n")
@@ -36,7 +36,7 @@ class FullDevice(CommandTest):
     def test_an_output_file_on_a_full_device_is_told(self):
         done = self.run_command("plan", *LARGE, "-o", "/dev/full")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertEqual(done.stderr, "tilerail: error: cannot write '/dev/full': No space left on device\n")
+        self.assertEqual(done.stderr, "tilerail: error: -o: cannot write '/dev/full': No space left on device\n")
 
 
 class StandardOutput(CommandTest):
@@ -44,7 +44,7 @@ class StandardOutput(CommandTest):
         self.write("cases.csv", "m,n,k\n64,64,64\n")
         compare = ["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu", "--no-simulate"]
         self.assertTrue(self.succeed(*compare, "--csv", "-").startswith("routine,m,n,k,"))
-        self.assert_refused([*compare, "--csv", "-", "--json", "-"], "--json: '-' is named for two outputs")
+        self.assert_refused([*compare, "--csv", "-", "--json", "-"], "--json: '-' is the same file as --csv '-'")
         self.assertFalse((self.folder / "-").exists())
 
 
@@ -83,12 +83,7 @@ class Interrupted(CommandTest):
 
     def setUp(self):
         super().setUp()
-        # A Python that claims to have matplotlib, and then never ends drawing.
-        self.bin = pathlib.Path(self.folder, "bin")
-        self.bin.mkdir()
-        fake = self.bin / "python3"
-        fake.write_text(f'#!/bin/sh\n[ "$1" = -c ] && exit 0\necho $$ > "{self.bin}/pid"\nexec sleep 100\n')
-        fake.chmod(0o755)
+        self.bin = endless_painter(self.folder)
 
     def test_no_file_and_no_process_stays(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -104,12 +99,12 @@ class Interrupted(CommandTest):
                 wait_until(lambda: pid.exists() and pid.read_text().strip())
                 self.assertGreater(len(list(self.folder.iterdir())), 2, "something is staged")
                 program.send_signal(number)
-                self.assertEqual(program.communicate(timeout=30), (b"", b""))
+                self.assertEqual(program.communicate(timeout=HANG), (b"", b""))
                 self.assertEqual(program.returncode, -number)
                 self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["bin", "t.csv"])
                 self.assertEqual((self.folder / "t.csv").read_text(), OLD)
                 child = pathlib.Path("/proc", pid.read_text().strip(), "stat")
-                wait_until(lambda: not child.exists() or child.read_text().split()[2] == "Z")
+                wait_until(lambda: has_ended(child))
 
 
 if __name__ == "__main__":

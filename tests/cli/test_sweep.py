@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 from support import OLD, SOURCE, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
@@ -264,7 +263,7 @@ source = "{re.search(r'source = "(.+)"', text)[1]}"
             ([*BASE, "--vary", "link:*.bandwidth=1..8 GB/s x2 MB/s"], "--vary"),
             ([*BASE, "--backend", "abacus"], "abacus"),
             ([*BASE, "--backend", "host", "--vary", "gpus=1,2"], "--backend host runs on the machine as it is"),
-            ([*BASE, "--vary", "tile=64", "--csv", "no/folder.csv"], "no folder 'no'"),
+            ([*BASE, "--vary", "tile=64", "--csv", "no/folder.csv"], "the folder 'no' does not exist"),
             (["sweep", "--topology", "two-gpu", "--vary", "tile=64"], "sizes are missing"),
             (["sweep", "bad.toml"], "bad.toml:6:10: '64..32 x2' does not ascend"),
             (["sweep", "key.toml"], "key.toml:2:10: 'colour' is no key"),

@@ -4,11 +4,11 @@ import json
 import os
 import signal
 import subprocess
-import time
 import tomllib
 import unittest
 
 from support import TILERAIL, TOPOLOGIES, CommandTest, kernels_text, machine_text, needs_simulator
+from waiting import wait_until
 
 PROBLEM = ["--gemm", "512", "--topology", "two-gpu"]
 TUNE = ["tune", *PROBLEM, "--budget", "3000", "--plan-cache", "plans.toml"]
@@ -99,8 +99,7 @@ class Tune(CommandTest):
                 "--budget", "20000"]
         tuning = subprocess.Popen([TILERAIL, *many], cwd=self.folder, stdout=subprocess.DEVNULL,
                                   env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
-        while tuning.poll() is None and not (self.folder / "plans.toml").exists():
-            time.sleep(0.01)
+        wait_until(lambda: tuning.poll() is not None or (self.folder / "plans.toml").exists())
         tuning.send_signal(signal.SIGKILL)
         tuning.wait()
         kept = len(self.plans())

@@ -178,8 +178,8 @@ class WhatIf(CommandTest):
             (["--together", "link:host->pcie0"], "--together: 'link:host->pcie0' is one part alone; expected several"),
             (["--together", "&"], "--together: nothing of two-gpu is called ''"),
             (["--figure", "t.pdf"], "--figure: 't.pdf'"),
-            (["--csv", "same.csv", "--json", "same.csv"], "'same.csv' is named for two outputs"),
-            (["--csv", "no/such/folder.csv"], "no folder 'no/such'"),
+            (["--csv", "same.csv", "--json", "same.csv"], "'same.csv' is the same file as --csv 'same.csv'"),
+            (["--csv", "no/such/folder.csv"], "the folder 'no/such' does not exist"),
             (["--csv", "old.csv", "--devices", "7"], "--devices: two-gpu has no GPU 7"),
             (["--topo-set", "link:a->b.bandwidth=1 GB/s"], "link:a->b.bandwidth"),
         ]:

@@ -7,6 +7,7 @@ import unittest
 
 from support import SOURCE, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
 from test_sweep import FILE
+from waiting import HANG
 
 
 def snakemake():
@@ -20,7 +21,7 @@ class Workflow(CommandTest):
         done = subprocess.run(
             [snakemake(), "-s", SOURCE / "workflows/sweep/Snakefile", "--cores", "2", "--config", "sweep=sweep.toml",
              f"parts={parts}", "out=out", f"tilerail={TILERAIL}"], cwd=self.folder, capture_output=True, text=True,
-            env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), "HOME": str(self.folder)}, timeout=250)
+            env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES), "HOME": str(self.folder)}, timeout=HANG)
         self.assertEqual(done.returncode, 0, done.stderr)
         return (self.folder / "out/sweep.csv").read_bytes()
 

@@ -45,6 +45,16 @@ TEST_F(CompanyOfCopies, SoAreKernels) {
   EXPECT_EQ(company(d, topology, out), (Company{1, 1}));
 }
 
+TEST_F(CompanyOfCopies, CopiesWithoutADeviceOrBetweenDevicesHaveNone) {
+  const Topology topology = tells_company(3, 0.5);
+  const CopyCompany all{d.plan, topology, PlanKernelCosts{d.plan, topology}};
+  for (const MemoryId memory : {host, gpu}) {
+    Queue queue;
+    queue.kind = Queue::Kind::copy, queue.src = queue.dst = memory;
+    EXPECT_EQ(all.of(queue), (Company{0, 0}));
+  }
+}
+
 TEST_F(CompanyOfCopies, WhereNothingIsKnownOfItNoneIsLookedFor) {
   EXPECT_EQ(company(d, tells_company(1, 0), in), Company{});
 }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "model/base/error.hpp"
+#include "model/base/threads.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/shipped.hpp"
@@ -138,6 +139,20 @@ TEST(Staging, EndsWhereARunStopsHalfway) {
     Copies copies{on_host(100, 130, 70), 2, 4096};
     copies.run({3, 3}, stop);
     EXPECT_EQ(copies.wrong, 0u);
+  }
+}
+
+TEST(Staging, OneFillerAndOneEmptierAreEnough) {
+  for (const int started : {2, 3, 5}) {
+    Copies copies{on_host(100, 130, 70), 2, 4096};
+    const ThreadLimit few{started};
+    copies.run({4, 4});
+    EXPECT_EQ(copies.wrong, 0u) << started << " threads";
+  }
+  for (const int started : {0, 1}) {
+    Copies copies{on_host(100, 130, 70), 2, 4096};
+    const ThreadLimit few{started};
+    EXPECT_THROW(copies.run({4, 4}), ThreadShortage) << started << " threads";
   }
 }
 

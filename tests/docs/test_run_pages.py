@@ -68,6 +68,18 @@ class Page(unittest.TestCase):
         self.assertEqual(self.page.read_text().split("\n"), shown)
 
 
+    def test_prints_the_lines_that_changed_and_no_others(self):
+        fault = self.faults(["    $ printf 'a 1\\nb 2\\n--- 3\\n'", "    a 1", "    b 0", "    --- 0"])[0]
+        self.assertEqual(fault.split("\n")[1:], ["-b 0", "---- 0", "+b 2", "+--- 3"])
+
+    def test_names_the_text_that_quotes_a_number_of_an_old_output(self):
+        page = ["It takes 24.20 ms, 7 % of the time,", "and 3 ms.", "", "    $ echo '9 ms 8%' && echo '3 ms'",
+                "    24.20 ms 7%", "    3 ms", "", "    $ echo 7%", "    7%"]
+        found = self.faults(page, update=True)
+        self.assertEqual(found[1:], [f"{self.page}:1: the text quotes 24.20ms, which no output contains any more"])
+        self.assertEqual(self.faults(self.page.read_text().split("\n")), [])
+
+
 class Measurements(unittest.TestCase):
     def test_count_by_their_words(self):
         shown, printed = "makespan    226.9 ms, 18.21 TFLOP/s  -4.9%", "makespan  1.217 s, 1 GFLOP/s +14.3%"

@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+from waiting import HANG
+
 TILERAIL = os.environ.get("TILERAIL", "tilerail")
 SOURCE = pathlib.Path(os.environ.get("TILERAIL_SOURCE", pathlib.Path(__file__).parents[2]))
 
@@ -46,7 +48,7 @@ class ExperimentTest(unittest.TestCase):
         environment = {**os.environ, "TILERAIL_TOPOLOGIES": str(SOURCE / "topologies")}
         texts = [each if isinstance(each, bytes) else str(each) for each in arguments]
         return subprocess.run([TILERAIL, "experiment", *texts], cwd=self.folder, env=environment,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANG)
 
     def succeed(self, *arguments):
         done = self.run_command(*arguments)

@@ -4,12 +4,11 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 import unittest
 
 from harness.simulations import Simulation, Tilerail
 from support import SOURCE, TILERAIL, ExperimentTest
-from waiting import wait_until
+from waiting import HANG, has_ended, wait_until
 
 
 class Command(ExperimentTest):
@@ -51,7 +50,7 @@ class Command(ExperimentTest):
     def test_a_full_standard_output_is_told(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run([TILERAIL, "experiment", "run", "karolina_gemmex", "--", "--sizes", "8K"],
-                                  cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=240)
+                                  cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=HANG)
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stderr,
                          "tilerail: error: standard output could not be written: No space left on device\n")
@@ -98,7 +97,7 @@ class Interrupted(ExperimentTest):
 
     def test_nothing_is_started_any_more_and_nothing_stays(self):
         fake, log = self.folder / "fake", self.folder / "log"
-        fake.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo fake && exit\necho $$ >> "{log}"\nexec sleep 100\n')
+        fake.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo fake && exit\necho $$ >> "{log}"\nexec sleep infinity\n')
         fake.chmod(0o755)
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(number.name):
@@ -109,16 +108,17 @@ class Interrupted(ExperimentTest):
                 self.addCleanup(experiment.kill)
                 wait_until(lambda: log.exists() and len(log.read_text().split()) == 2)
                 experiment.send_signal(number)
-                self.assertEqual(experiment.communicate(timeout=20), (b"", b""))
+                self.assertEqual(experiment.communicate(timeout=HANG), (b"", b""))
                 self.assertEqual(experiment.returncode, -number)
                 self.assertEqual(len(log.read_text().split()), 2, "simulations of the queue were started")
                 for pid in log.read_text().split():
-                    self.assertFalse(pathlib.Path("/proc", pid).exists(), f"process {pid} is still there")
+                    stat = pathlib.Path("/proc", pid, "stat")
+                    wait_until(lambda: has_ended(stat))
                 self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fake", "log"])
 
     def test_an_interrupt_while_the_queue_is_filled_ends_what_was_started(self):
         fake = self.folder / "fake"
-        fake.write_text("#!/bin/sh\nexec sleep 100\n")
+        fake.write_text("#!/bin/sh\nexec sleep infinity\n")
         fake.chmod(0o755)
         tilerail = Tilerail(str(fake), 2)
 
@@ -128,10 +128,8 @@ class Interrupted(ExperimentTest):
                 raise KeyboardInterrupt
 
         queue = [Simulation(size, "two-gpu", "h:h:h", ()) for size in ("1024", "2048", "4096")]
-        start = time.monotonic()
         with self.assertRaises(KeyboardInterrupt):
-            tilerail.simulate([*queue, LastOfQueue()])
-        self.assertLess(time.monotonic() - start, 60, "it waited for the simulations")
+            tilerail.simulate([*queue, LastOfQueue()])  # whose simulations never end
         self.assertFalse(tilerail.running_)
 
     def test_an_interrupt_while_python_starts_ends_it_quietly(self):
@@ -141,7 +139,7 @@ class Interrupted(ExperimentTest):
             "if any(word.endswith('karolina_gemmex.py') for word in sys.orig_argv):\n"
             "    os.kill(os.getpid(), signal.SIGINT)\n")
         done = subprocess.run([TILERAIL, "experiment", "run", "karolina_gemmex", "--", "--sizes", "8K"], cwd=self.folder,
-                              env={**os.environ, "PYTHONPATH": str(self.folder)}, capture_output=True, timeout=240)
+                              env={**os.environ, "PYTHONPATH": str(self.folder)}, capture_output=True, timeout=HANG)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (-signal.SIGINT, b"", b""))
 
 

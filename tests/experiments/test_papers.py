@@ -17,10 +17,45 @@ CHEAP = "cocopelia_table_2,thesis_fig_4_6,thesis_table_3_1"  # whole in seconds
 LARGEST_FIGURE = 64 * 1024  # bytes, in docs
 
 
+def svg_texts(path):
+    """The texts of a figure, in the order of its file."""
+    elements = xml.dom.minidom.parse(str(path)).getElementsByTagName("text")
+    return ["".join(each.data for each in element.childNodes if each.nodeType == each.TEXT_NODE)
+            for element in elements]
+
+
+def published_values():
+    """By experiment and name."""
+    rows = harness.read_table(harness.REFERENCE / "published.csv", ["experiment", "name"])[1]
+    return {name: harness.read_published(name) for name in {row["experiment"] for row in rows}}
+
+
 class Values(unittest.TestCase):
     def test_a_tolerance_in_percent_is_of_the_value_and_another_one_is_added(self):
-        self.assertEqual(Value("f", "table", 2.0, 4.0, "50%", "x").band(), (1.0, 6.0))
+        self.assertEqual(Value("f", "table", 2.0, 4.0, "50%", "GB/s").band(), (1.0, 6.0))
         self.assertEqual(Value("f", "table", -0.5, -0.25, "0.25", "%").band(), (-0.75, 0.0))
+
+    def test_a_band_ends_at_half_of_the_effect_of_a_factor_or_gain(self):
+        for low, high, tolerance, unit, band in ((1.25, 1.25, "20%", "x", (1.125, 1.375)),
+                                                 (0.75, 0.75, "0.5", "x", (0.625, 0.875)),
+                                                 (1.5, 2.0, "1", "x", (1.25, 2.5)),
+                                                 (4.0, 4.0, "25%", "x", (3.0, 5.0)),
+                                                 (0.25, 0.25, "0.5", "gain", (0.125, 0.375)),
+                                                 (-0.5, -0.5, "1", "gain", (-0.75, -0.25))):
+            self.assertEqual(Value("f", "table", low, high, tolerance, unit).band(), band)
+
+    def test_a_band_contains_no_effect_if_the_paper_prints_it(self):
+        self.assertEqual(Value("f", "table", 1.0, 1.0, "0.25", "x").band(), (0.75, 1.25))
+        self.assertEqual(Value("f", "table", 0.0, 0.5, "0.25", "gain").band(), (-0.25, 0.75))
+
+    def test_a_published_value_has_the_digits_of_the_paper_and_a_measured_one_three(self):
+        for number, unit, text in ((12.98, "GB/s", "12.98 GB/s"), (9.59, "GB/s", "9.59 GB/s"), (1827, "", "1827"),
+                                   (2.5, "us", "2.5 us"), (0.135, "gain", "13.5%"), (0.99951, "x", "0.99951x"),
+                                   (2.1828125, "x", "2.18x")):
+            self.assertEqual(Value("f", "table", number, number, "0", unit).published(), text)
+
+    def test_the_edges_of_a_band_are_printed_apart_from_no_effect(self):
+        self.assertEqual(Value("f", "table", 1.01, 1.01, "0.04", "x").allowed(), "1.005..1.015x")
 
     def test_a_finding_is_within_up_to_the_edges_of_its_band(self):
         value = Value("f", "table", 2.0, 2.0, "0.5", "x")
@@ -34,11 +69,11 @@ class Values(unittest.TestCase):
         self.assertEqual(verdict([near, target("nearer", 0.1, 0.11), far]),
                          "1 of 3 values are within their tolerance; the farthest is far: 30.0% for <= 10.0% (target).")
 
-    def test_what_a_figure_was_fitted_to_is_counted_apart(self):
+    def test_fitted_values_are_also_counted_apart(self):
         fitted = [target("near", 0.1, 0.05, True), target("far", 0.1, 0.3, True), target("other", 0.1, 0.05)]
         edge = Finding(Value("h2d", "table", 12.18, 12.18, "1%", "GB/s"), 12.3336)
-        self.assertEqual(edge.cells()[4:], ["12.1..12.3 GB/s", "12.334 GB/s", "outside"])
-        self.assertIn("2 of 3 values are within their tolerance (1 of the 2 that a figure was fitted to or taken from)",
+        self.assertEqual(edge.cells()[4:], ["12.06..12.3 GB/s", "12.33 GB/s", "outside"])
+        self.assertIn("2 of 3 values are within their tolerance (fitted: 1 of 2); the farthest",
                       verdict(fitted))
         self.assertEqual([each.cells()[2] for each in fitted], ["fitted", "fitted", "-"])
 
@@ -51,12 +86,46 @@ class Values(unittest.TestCase):
             value = harness.read_published(row["experiment"])[row["name"]]
             self.assertRegex(value.where, "^(CoCoPeLia|thesis) ")
             self.assertLessEqual(value.low, value.high)
-            self.assertGreater(value.band()[1], value.band()[0], value.name)
+            low, high = value.band()
+            self.assertGreater(high, low, value.name)
+            if (nothing := harness.NO_EFFECT.get(value.unit)) is not None:
+                self.assertEqual(low <= nothing <= high, value.low <= nothing <= value.high, value.name)
 
     def test_a_tile_that_is_given_takes_the_place_of_the_librarys_own(self):
         for library in harness.LIBRARIES:
             words = policy_of(library, 512)
             self.assertEqual([words[i + 1] for i, word in enumerate(words) if word == "--tile"], ["512"])
+
+
+class Figures(ExperimentTest):
+    """With matplotlib."""
+
+    def setUp(self):
+        super().setUp()
+        if not harness.plotting():
+            self.skipTest("matplotlib is missing")
+
+    def test_numbers_in_texts_keep_their_digits(self):
+        texts = ["9.41 GB/s for 9.59 GB/s", "f (0.123456, 2.718281) of 3.14159", "a, 12.3456 12.3456, \"1.999\"",
+                 "M 10.125 L 20.375", "<path d=\"M 1.2345 5.4321\"/>", "x=\"1.2345\" y=\"0.9876\""]
+        figure = harness.plotting()(figsize=(4, 3))
+        axes = figure.subplots()
+        axes.plot([0, 1, 2], [0.123456, 0.234567, 0.1])
+        for line, text in enumerate(texts):
+            axes.text(0.1, line / len(texts), text)
+        harness.save_figure(figure, str(self.folder / "f.svg"))
+        found = svg_texts(self.folder / "f.svg")
+        for text in texts:
+            self.assertIn(text, found)
+
+    def test_coordinates_of_paths_are_rounded_and_not_cut(self):
+        figure = harness.plotting()(figsize=(1, 1), dpi=72)  # 72 points
+        axes = figure.add_axes([0, 0, 1, 1])
+        axes.axis("off")
+        axes.set(xlim=(0, 72), ylim=(0, 72))
+        axes.plot([10.26, 20.04], [72 - 30.19, 72 - 40.11])
+        harness.save_figure(figure, str(self.folder / "f.svg"))
+        self.assertIn("M 10.3 30.2 \nL 20.0 40.1 ", (self.folder / "f.svg").read_text())
 
 
 class Journals(ExperimentTest):
@@ -154,7 +223,10 @@ class All(ExperimentTest):
             self.assertIn(f"| {name} | {len(within)} | {len(mine)} | {fitted} |\n", page)
             figure = self.folder / f"docs/figures/gallery/{name}.svg"
             if figure.exists():  # with matplotlib
-                xml.dom.minidom.parse(str(figure))
+                texts = svg_texts(figure)
+                for row in mine:
+                    self.assertIn(row["value"], texts)
+                    self.assertIn(f"{row['ours']} for {row['published']}", texts)
                 self.assertIn(f"(figures/gallery/{name}.svg)", page)
 
     def test_an_experiment_that_is_not_there_is_refused(self):
@@ -180,6 +252,25 @@ class Gallery(ExperimentTest):
         self.assertEqual(names, papers)
         for name in names:
             self.assertLess((SOURCE / f"docs/figures/gallery/{name}.svg").stat().st_size, LARGEST_FIGURE, name)
+
+    def test_every_command_of_the_pages_names_an_experiment(self):
+        there = {path.stem for path in (SOURCE / "experiments").glob("*.py")}
+        for page in ("docs/gallery.md", "docs/experiments.md", "docs/over_bound.md", "README.md"):
+            named = re.findall(r"tilerail experiment run (\w+)", (SOURCE / page).read_text())
+            self.assertLessEqual(set(named) - {"NAME"}, there, page)
+        listed = re.findall(r"^(\w+) ", self.succeed("list"), re.MULTILINE)
+        self.assertEqual(set(listed), there)
+
+    def test_its_figures_show_what_was_published_with_all_digits(self):
+        shown = 0
+        for path in (SOURCE / "docs/figures/gallery").glob("*.svg"):
+            texts = svg_texts(path)
+            comparisons = [text.partition(" for ")[2] for text in texts if re.match("-?[0-9.]+.* for ", text)]
+            values = published_values().get(path.stem, {})
+            for name in values.keys() & set(texts):
+                self.assertIn(values[name].published(), comparisons, f"{path.stem}: {name}")
+                shown += 1
+        self.assertGreater(shown, 60)
 
 
 class TestbedLinks(ExperimentTest):

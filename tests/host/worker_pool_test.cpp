@@ -4,7 +4,11 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
 #include <vector>
+
+#include "model/base/threads.hpp"
+#include "tests/support/expect_error.hpp"
 
 namespace tilerail::host {
 namespace {
@@ -41,6 +45,19 @@ TEST(WorkerPool, AJobStartsOnceAndBeforeAnyOfItsThreads) {
     pool.run([&](WorkerId id) { seen[static_cast<std::size_t>(id.overall)] = started; }, [&] { ++started; });
     ASSERT_THAT(seen, Each(job));
   }
+}
+
+TEST(WorkerPool, ThreadsThatCannotBeStartedAreAnErrorAndTheOthersEnd) {
+  for (const int started : {0, 1, 5}) {
+    const ThreadLimit few{started};
+    expect_input_error(
+        [] {
+          WorkerPool{{2, 1, 3}};
+        },
+        {std::to_string(started) + " of 6 worker threads", "no more threads", "ulimit -u"});
+  }
+  const ThreadLimit enough{6};
+  EXPECT_EQ((WorkerPool{{2, 1, 3}}.size()), 6);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "model/base/files.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,13 +105,56 @@ TEST_F(Files, ALinkStaysALink) {
   EXPECT_EQ(read_file(path("target")), "new");
 }
 
+TEST_F(Files, ALinkToNothingCreatesItsTarget) {
+  fs::create_directory(path("sub"));
+  fs::create_symlink("sub/middle", path("link"));
+  fs::create_symlink("../target", path("sub/middle"));
+  write(path("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_TRUE(fs::is_symlink(path("sub/middle")));
+  EXPECT_EQ(read_file(path("target")), "new");
+  EXPECT_EQ(count(), 3u);
+}
+
+TEST_F(Files, LinksThatLeadNowhereAreRefused) {
+  fs::create_symlink("b", path("a"));
+  fs::create_symlink("a", path("b"));
+  fs::create_symlink("no/f", path("c"));
+  EXPECT_EQ(refusal(path("a")), "cannot write '" + path("a") + "': Too many levels of symbolic links");
+  EXPECT_EQ(refusal(path("c")), "cannot write '" + path("c") + "': the folder '" + path("no") + "' does not exist");
+  EXPECT_EQ(count(), 3u);
+}
+
+TEST_F(Files, ANameIsThatOfItsFileWhetherThatExistsOrNot) {
+  fs::create_symlink("f", path("link"));
+  const auto identity = [&](const std::string& name) { return identity_of(output_target(path(name))); };
+  const auto both_agree = [&] {
+    EXPECT_EQ(identity("link"), identity("f"));
+    EXPECT_EQ(identity("../" + folder_.filename().string() + "/f"), identity("f"));
+    EXPECT_NE(identity("F"), identity("f"));
+  };
+  both_agree();
+  write(path("f"), "x");
+  both_agree();
+  EXPECT_FALSE(identity_of(output_target("/dev/null")));
+}
+
+TEST_F(Files, ADescriptorIsWrittenBehindWhatIsThere) {
+  const int descriptor = ::open(path("f").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(::write(descriptor, "one ", 4), 4);
+  write("/proc/self/fd/" + std::to_string(descriptor), "two");
+  EXPECT_EQ(read_file(path("f")), "one two");
+  ::close(descriptor);
+}
+
 TEST_F(Files, ADeviceIsWrittenInPlace) {
   write("/dev/null", "x");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
 TEST_F(Files, AFolderThatIsNotThereIsNamed) {
-  EXPECT_EQ(refusal(path("no/f")), "cannot write '" + path("no/f") + "': No such file or directory");
+  EXPECT_EQ(refusal(path("no/f")),
+            "cannot write '" + path("no/f") + "': the folder '" + path("no") + "' does not exist");
   EXPECT_EQ(count(), 0u);
 }
 

@@ -33,8 +33,9 @@ TEST(DumpsOfNvidiaSmi, DgxA100) {
   const Topology machine = from_smi(text);
   EXPECT_EQ(machine.gpus().size(), 8U);
   EXPECT_EQ(machine.hosts().size(), 4U);
-  EXPECT_EQ(way(machine, "host0", "gpu1"), "host0->cpu0 cpu0->plx0 plx0->gpu1");
+  EXPECT_EQ(way(machine, "host3", "gpu1"), "host3->cpu3 cpu3->plx0 plx0->gpu1");
   EXPECT_EQ(way(machine, "host1", "gpu2"), "host1->cpu1 cpu1->plx2 plx2->gpu2");
+  EXPECT_EQ(machine.memory(machine.hosts()[0]).name, "host1");
   EXPECT_EQ(way(machine, "gpu0", "gpu7"), "gpu0->nvsw nvsw->gpu7");
   EXPECT_EQ(pair(machine, "gpu0", "gpu1"), assumptions::nvlink * 12);
 }
@@ -108,10 +109,10 @@ std::string dgx_a100() {
 TEST(DumpsOfNccl, DgxA100) {
   const Topology machine = from_nccl(dgx_a100());
   EXPECT_EQ(machine.hosts().size(), 1U);  // the other CPU has no GPU
-  EXPECT_EQ(way(machine, "host0", "gpu1"), "host0->cpu0 cpu0->pci0 pci0->gpu1");
+  EXPECT_EQ(way(machine, "host3", "gpu1"), "host3->cpu3 cpu3->pci0 pci0->gpu1");
   EXPECT_EQ(way(machine, "gpu0", "gpu1"), "gpu0->nvsw nvsw->gpu1");
   EXPECT_EQ(pair(machine, "gpu0", "gpu1"), assumptions::nvlink * 12);
-  EXPECT_NEAR(pair(machine, "host0", "gpu0").value, 31.5e9 * assumptions::reached, 0.01e9);  // PCIe 4
+  EXPECT_NEAR(pair(machine, "host3", "gpu0").value, 31.5e9 * assumptions::reached, 0.01e9);  // PCIe 4
 }
 
 // IBM's AC922: three NVLinks to the processor, one element for each of its bridges, and three to the other GPU.

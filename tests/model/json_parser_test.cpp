@@ -1,11 +1,13 @@
 #include "model/base/json_parser.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <sstream>
 #include <vector>
 
+#include "model/base/error.hpp"
 #include "tests/support/expect_error.hpp"
 
 namespace tilerail {
@@ -31,13 +33,50 @@ TEST(ParseJson, EqualKeysOfSeveralObjectsAreKept) {
 TEST(ParseJson, WhatIsNotJsonIsNamedByLineAndColumn) {
   expect_refused("{\n\"a\": 1,\n  x}", "f.json:3:3: not JSON: syntax error while parsing object key");
   expect_refused("[1, 2", "f.json:1:6: not JSON: syntax error");
-  expect_refused("[1e999]", "f.json: not JSON: number overflow parsing '1e999'");
+  expect_refused("[1,\n 1e999]", "f.json:2:7: not JSON: number overflow parsing '1e999'");
   expect_refused("", "f.json:1:1: not JSON: ");  // newer libraries say it in other words
 }
 
 TEST(ParseJson, TheFirstOfTwoErrorsIsTold) {
   expect_refused(R"({"a": 1, "a": 2,)", "/a: the key is there twice");
   expect_refused(R"({"a": 1, "b": [2,}, "a": 2})", "f.json:1:18: not JSON");
+}
+
+/// `open` so many times.
+std::string repeated(std::string_view open, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += open;
+  return text;
+}
+
+TEST(ParseJson, ValuesMayBeNestedToALimit) {
+  for (const auto& [open, value, close] : {std::array{"[", "1", "]"}, std::array{R"({"k":)", "1", "}"}}) {
+    const std::string most = repeated(open, 100) + value + repeated(close, 100);
+    EXPECT_EQ(parse_json(most, "f.json").dump(), most);
+    for (const std::size_t depth : {101u, 80'000u, 1'000'000u}) {
+      const std::string deep = repeated(open, depth);
+      const std::string place = fmt::format("f.json:1:{}: ", std::string_view{open}.size() * 100 + 1);
+      const std::string words = place + "arrays and objects are nested more than 100 deep; expected at most 100";
+      expect_refused(deep, words);  // also without its end
+      expect_refused(deep + value + repeated(close, depth), words);
+    }
+  }
+  expect_refused("{\n \"k\": [\n" + repeated("[\n", 500), "f.json:101:1: arrays and objects are nested");
+  std::istringstream stream{repeated(" [", 80'000)};
+  expect_input_error([&] { parse_json(stream, "f.json"); }, {"f.json:1:202: arrays and objects are nested"});
+}
+
+TEST(ParseJson, WhatIsQuotedIsShort) {
+  const std::string many(1'000'000, '7');
+  for (const std::string& json :
+       {many, "[" + many + "]", "{\"k\": -" + many + "}", "\"" + many, "[\"" + many + "\x01\"]",
+        "{\"" + many + "\": 1, \"" + many + "\": 1}", many + "x", "{\"" + many + "\": {\"k\": 1, \"k\": 2}}"})
+    try {
+      parse_json(json, "f.json");
+      FAIL();
+    } catch (const InputError& error) {
+      EXPECT_LT(std::string{error.what()}.size(), 500u) << json.substr(0, 20);
+    }
 }
 
 /// An object whose array `some` is streamed: its entries, one after another, and what is kept.

@@ -101,6 +101,71 @@ TEST(MachineSettings, FewerGpusLeaveAMachineOfTheFirst) {
   for (const Link& link : after.links()) EXPECT_FALSE(link.name.find("gpu3") != std::string::npos) << link.name;
 }
 
+TEST(MachineSettings, ARemovedLinkIsGoneWithItsRoutesAndInItsGroups) {
+  const Topology before = shipped("clx-ai");
+  const MemoryId gpu0 = *before.find_gpu(0), gpu3 = *before.find_gpu(3);
+  ASSERT_EQ(before.route(gpu0, gpu3).size(), 1U);  // an NVLink
+  const Topology after = set(before, {"link:gpu0<->gpu3=none"});
+  EXPECT_EQ(after.links().size(), before.links().size() - 2);
+  EXPECT_GT(after.route(gpu0, gpu3).size(), 1U);
+  EXPECT_LT(after.pair_rate(gpu0, gpu3), before.pair_rate(gpu0, gpu3));
+  const Topology one_way = set(before, {"link:gpu0->gpu3=none"});
+  EXPECT_EQ(one_way.links().size(), before.links().size() - 1);
+  EXPECT_EQ(one_way.pair_rate(gpu3, gpu0), before.pair_rate(gpu3, gpu0));
+}
+
+TEST(MachineSettings, GroupsLoseTheLinksThatAreRemoved) {
+  const Topology before = shipped("hgx-h200-2");
+  const auto has = [](const Topology& machine, const std::string& name) {
+    return std::ranges::find(machine.groups(), name, &CapacityGroup::name) != machine.groups().end();
+  };
+  const std::string both = "gpu0, in from the host and out to GPUs", one = "gpu1, out to the host and to GPUs";
+  ASSERT_TRUE(has(before, both) && has(before, one));
+  const Topology after = set(before, {"link:gpu[0-1]->gpu[0-1]=none"});
+  EXPECT_FALSE(has(after, both));  // bounds both directions, one of which is gone
+  EXPECT_FALSE(has(after, one));
+  EXPECT_EQ(group_of(after, "GPUs to host").forward.size(), 2U);
+  for (const CapacityGroup& group : after.groups()) EXPECT_FALSE(group.forward.empty()) << group.name;
+}
+
+TEST(MachineSettings, PatternsRemoveAllThatFit) {
+  const Topology before = shipped("hgx-h200");
+  const Topology after = set(before, {"link:gpu[0-3]<->nvswitch=none"});
+  EXPECT_EQ(after.links().size(), before.links().size() - 8);
+  EXPECT_FALSE(after.has_route(*after.find_gpu(0), *after.find_gpu(7)));
+  EXPECT_EQ(after.pair_rate(*after.find_gpu(4), *after.find_gpu(7)),
+            before.pair_rate(*before.find_gpu(4), *before.find_gpu(7)));
+}
+
+TEST(MachineSettings, ARemovedGpuLeavesTheNumbersOfTheOthers) {
+  const Topology after = set(shipped("karolina-hgx-a100"), {"memory:gpu[1,3]=none"});
+  EXPECT_EQ(after.gpus().size(), 6U);
+  EXPECT_FALSE(after.find_gpu(3));
+  EXPECT_EQ(after.memory(*after.find_gpu(4)).name, "gpu4");
+  for (const Link& link : after.links()) EXPECT_EQ(link.name.find("gpu3"), std::string::npos) << link.name;
+}
+
+TEST(MachineSettings, ALinkThatIsLeftIsAsItWas) {
+  const Topology before = shipped("clx-ai");
+  const Topology after = set(before, {"link:gpu0<->gpu3=x1", "name=clx-ai"});
+  EXPECT_EQ(to_toml(after.description()), to_toml(before.description()));
+}
+
+TEST(MachineSettings, WhatWasRemovedIsToldByTheNameAndASource) {
+  const Topology after = set(shipped("clx-ai"), {"link:gpu0<->gpu3=none"});
+  EXPECT_EQ(after.name(), "clx-ai+link:gpu0<->gpu3=none");
+  EXPECT_TRUE(std::ranges::any_of(after.description().sources, [](const Source& source) {
+    return source.kind == Source::Kind::assumed && source.text == "set: link:gpu0<->gpu3=none";
+  }));
+}
+
+TEST(MachineSettings, ALinkWithoutWhichAGpuIsLostStays) {
+  expect_input_error([] { set(shipped("hgx-h200-2"), {"link:host<->gpu0=none"}); },
+                     {"link:host<->gpu0=none", "memory 'gpu0'", "expected a path from a host"});
+  expect_input_error([] { set(shipped("hgx-h200-2"), {"link:gpu1->host=none"}); },
+                     {"link:gpu1->host=none", "memory 'gpu1'", "no path from it to a host"});
+}
+
 TEST(MachineSettings, OnlyWhatWasSetIsAssumedAndSaysSo) {
   const Topology before = shipped("hgx-h200-4");
   const Topology after = set(before, {"link:host->gpu0.bandwidth=400 GB/s"});
@@ -167,6 +232,7 @@ TEST(MachineSettings, GraphsAndHandingOnHaveFiguresWhereTheMachineHasThem) {
 TEST(MachineSettings, AKeyEndsBeforeTheFirstEqualsSignThatLeavesOne) {
   using Parts = std::pair<std::string, std::string>;
   EXPECT_EQ(split_setting("link:a=b->c.bandwidth = 5 GB/s"), (Parts{"link:a=b->c.bandwidth", "5 GB/s"}));
+  EXPECT_EQ(split_setting("link:a=b->c=none"), (Parts{"link:a=b->c", "none"}));
   EXPECT_EQ(split_setting("name=a=b"), (Parts{"name", "a=b"}));
   EXPECT_EQ(split_setting("colour=a=b"), (Parts{"colour", "a=b"}));
 }
@@ -204,6 +270,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Refused{"foo", {"expected KEY=VALUE"}}, Refused{"=3", {"expected KEY=VALUE"}},
                     Refused{"foo=3", {"'foo' is unknown", "link:FROM->TO.bandwidth"}},
                     Refused{"link:host->gpu9.bandwidth=1 GB/s", {"no link 'host->gpu9'", "nearest", "'host->gpu0'"}},
+                    Refused{"link:gpu0->gpu9=none", {"no link 'gpu0->gpu9'"}},
+                    Refused{"link:host->gpu0=5 GB/s", {"bandwidth, latency, per_flow", "NAME=none, which removes it"}},
+                    Refused{"memory:host=none", {"'host' is host memory; expected GPUs"}},
                     Refused{"memory:gpu[4-5].capacity=1 GB", {"no memory 'gpu[4-5]'", "'gpu3'"}},
                     Refused{"memory:gpu[5-4].capacity=1 GB", {"'5-4' is no list of ranges"}},
                     Refused{"link:host->gpu0.bandwith=1 GB/s", {"bandwidth, latency, per_flow"}},

@@ -85,6 +85,18 @@ TEST(Routing, NamedRoutesWinOverShorterOnes) {
   EXPECT_EQ(route(named, "g1", "g0"), (Names{"g1->g0"}));
 }
 
+TEST(Routing, APairWhoseRouteHasNoLinksHasNoCopies) {
+  auto d = tree();
+  add_links(d, "g0", "g1", 100);
+  d.routes.push_back({MemoryId{1}, MemoryId{2}, {}});
+  const Topology t{d};
+  EXPECT_FALSE(t.has_route(memory(t, "g0"), memory(t, "g1")));
+  EXPECT_EQ(route(t, "g1", "g0"), (Names{"g1->g0"}));
+  EXPECT_TRUE(t.has_route(memory(t, "h"), memory(t, "g1")));
+  d.routes.push_back({MemoryId{1}, MemoryId{2}, {LinkId{3}, LinkId{4}}});
+  expect_input_error([&] { Topology{d}; }, {"route 'g0' to 'g1': it has no links, and the pair has another route"});
+}
+
 // Two equal ways, over s0 (links 0 to 3) and over s1 (4 to 7), added in either order.
 TEST(Routing, OfEqualPathsTheOneWithTheLowestLinkIdIsTaken) {
   for (const bool swapped : {false, true}) {

@@ -18,6 +18,12 @@ TEST(Text, IsCutBetweenLetters) {
   EXPECT_EQ(cut("\x80\x80\x80\x80\x80\x80", 5).size(), 5u);  // which has no letters
 }
 
+TEST(Text, ALongTextIsShortenedToItsBeginAndItsEnd) {
+  EXPECT_EQ(shortened("12345678", 8), "12345678");
+  EXPECT_EQ(shortened("1234567890", 8), "1234...90");
+  EXPECT_EQ(shortened("123" + euro + "4567" + euro, 8), "123...") << "no part of a letter";
+}
+
 TEST(Text, LettersAreCountedAndNotBytes) {
   EXPECT_EQ(letters_in(""), 0u);
   EXPECT_EQ(letters_in("a" + euro + "b"), 3u);

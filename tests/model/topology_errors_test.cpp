@@ -108,7 +108,6 @@ std::vector<BadInput> structures() {
        "links = [\"gpu0->pcie0\", \"pcie0->host\", \"host->pcie0\", \"pcie0->gpu1\"]",
        "[[route]]",
        {"passes through memory 'host'"}},
-      {"EmptyRoute", route, "links = []", "[[route]]", {"no links"}},
       {"RouteToItself", "to = \"gpu1\"\nlinks", "to = \"gpu0\"\nlinks", "[[route]]", {"from a memory to itself"}},
       {"LinkTwiceInGroup", "[\"pcie0->host\"]", "[\"host->pcie0\"]", "[[group]]", {"'host->pcie0' is listed twice"}},
       {"EmptyGroup", "[\"host->pcie0\"]", "[]", "[[group]]", {"no forward links"}},

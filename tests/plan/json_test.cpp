@@ -203,6 +203,67 @@ TEST_F(PlanJson, BadStructureIsNamedByOperation) {
   refuse([&](Plan& p) { p.dep_begin.pop_back(); }, {"dep_begin"});
 }
 
+/// Executors count with one element size.
+TEST_F(PlanJson, OperandsHaveTheTypeOfTheProblem) {
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i];
+    for (const View* view : {&op.a, &op.b, &op.y}) {
+      const bool used = view == &op.y ? writes_y(op) : view == &op.a ? reads_a(op) : reads_b(op);
+      const std::size_t buffer = view->buffer.index();
+      if (!used || plan.buffers[buffer].kind != Buffer::Kind::tile) continue;
+      Plan other = plan;
+      other.buffers.push_back(plan.buffers[buffer]);
+      other.buffers.back().dtype = DType::f32;
+      Op& changed = other.ops[i];
+      (view == &op.a ? changed.a : view == &op.b ? changed.b : changed.y).buffer = BufferId{plan.buffers.size()};
+      expect_input_error([&] { validate(other); }, {"operation " + std::to_string(i) + ":",
+                                                    fmt::format("buffer {} has type f32", plan.buffers.size()),
+                                                    "expected f64, the type of the problem"});
+    }
+  }
+  Plan all = plan;
+  for (Buffer& buffer : all.buffers)
+    if (buffer.kind == Buffer::Kind::tile) buffer.dtype = DType::bf16;
+  expect_input_error([&] { validate(all); }, {"operation 0", "bf16", "expected f64"});
+}
+
+TEST_F(PlanJson, AnOperandThatIsNotReadLiesInABuffer) {
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    if (plan.ops[i].kind != OpKind::axpby) continue;
+    Plan other = plan;
+    other.ops[i].alpha = Scalar::zero, other.ops[i].a.buffer = BufferId{4000};
+    expect_input_error([&] { validate(other); }, {"operation " + std::to_string(i) + ":", "buffer 4000"});
+    return;
+  }
+  FAIL() << "the plan has no axpby";
+}
+
+/// Simulations only take time, and plans of tests may use one address for everything.
+TEST_F(PlanJson, APlanThatRunsWritesNothingThatTheSameOperationReads) {
+  for (const OpKind kind : {OpKind::gemm, OpKind::copy}) {
+    Plan other = plan;
+    for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+      Op& op = other.ops[i];
+      const Buffer &from = plan.buffer(op.a.buffer), &to = plan.buffer(op.y.buffer);
+      if (op.kind != kind || (kind == OpKind::copy && from.kind == Buffer::Kind::tile)) continue;
+      if (kind == OpKind::gemm) {
+        other.buffers.push_back(to);
+        other.buffers.back().offset = from.offset + 8;
+        op.y.buffer = BufferId{plan.buffers.size()};
+        other.peak_bytes[to.memory.index()] *= 2;
+      } else {
+        op.a = op.y, op.queue = QueueId{plan.queues.size()};
+        other.queues.push_back({Queue::Kind::copy, to.memory, to.memory, 0});
+      }
+      validate(other);
+      expect_input_error([&] { require_kernels(other); },
+                         {"operation " + std::to_string(i) + ":", "writes elements that it reads"});
+      break;
+    }
+  }
+  EXPECT_NO_THROW(require_kernels(plan));
+}
+
 /// The place that stands for all GPUs is no memory that something is in, or is copied from.
 TEST_F(PlanJson, NothingButInputsIsInThePlaceOfKeptCopies) {
   GemmProblem p = plan.problem;

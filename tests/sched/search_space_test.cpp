@@ -22,9 +22,7 @@ class SetsOf : public ::testing::Test {
     problem.place_a = gpus({a})[0], problem.place_b = gpus({b})[0], problem.place_c = gpus({c})[0];
     Policy policy = preset("tilerail");
     for (const std::string& each : overrides) apply_override(policy, each);
-    Plan start;
-    start.devices = machine_.gpus();
-    return sets_for(Question{problem, problem, machine_, resources_, machine_.gpus(), policy, {}, true}, start);
+    return sets_for(Question{problem, problem, machine_, resources_, machine_.gpus(), policy, {}, true});
   }
   std::vector<MemoryId> gpus(std::initializer_list<int> numbers) const {
     std::vector<MemoryId> all;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "model/machine/topology_toml.hpp"
@@ -23,7 +24,7 @@ Rate pair(const Topology& machine, const std::string& from, const std::string& t
 TEST(MachineDesign, IslandsHaveNvlinkInsideAndTheBridgeBetweenThem) {
   const std::string text = design_machine({.gpus = "16",
                                            .kernels = kernels,
-                                           .hosts = "4",
+                                           .sockets = "4",
                                            .islands = "2",
                                            .pcie = "50 GB/s",
                                            .nvlink = "450",
@@ -35,7 +36,7 @@ TEST(MachineDesign, IslandsHaveNvlinkInsideAndTheBridgeBetweenThem) {
   EXPECT_EQ(pair(machine, "gpu0", "gpu8"), Rate{100e9});
   EXPECT_EQ(pair(machine, "host3", "gpu0"), Rate{50e9});
   EXPECT_EQ(machine.route(machine.find_memory("host1").value(), machine.find_memory("gpu4").value()).size(), 2U);
-  EXPECT_EQ(machine.groups().size(), 4U);
+  EXPECT_EQ(machine.groups().size(), 4U + 3U);  // of each host memory, and of all
 }
 
 TEST(MachineDesign, WithoutABridgeIslandsReachEachOtherOverPcie) {
@@ -48,7 +49,7 @@ TEST(MachineDesign, WithoutABridgeIslandsReachEachOtherOverPcie) {
 
 TEST(MachineDesign, SharedUplinksHavePcieSwitches) {
   const Topology machine = read_topology(
-      design_machine({.gpus = "8", .kernels = kernels, .hosts = "2", .uplink_gpus = "2", .pcie = "4"}), "new.toml");
+      design_machine({.gpus = "8", .kernels = kernels, .sockets = "2", .uplink_gpus = "2", .pcie = "4"}), "new.toml");
   const auto route = machine.route(machine.find_memory("host1").value(), machine.find_memory("gpu7").value());
   ASSERT_EQ(route.size(), 3U);
   EXPECT_EQ(machine.link(route[1]).name, "cpu1->plx3");
@@ -58,11 +59,45 @@ TEST(MachineDesign, SharedUplinksHavePcieSwitches) {
 TEST(MachineDesign, ManySocketsShareASwitchAndTheFileSaysSo) {
   for (const auto& [hosts, links] : {std::pair{8, 8 * 7}, {9, 9 * 2}}) {
     const std::string count = std::to_string(hosts);
-    const std::string text = design_machine({.gpus = count, .kernels = kernels, .hosts = count, .sockets = "100"});
+    const std::string text =
+        design_machine({.gpus = count, .kernels = kernels, .sockets = count, .socket_link = "100"});
     const Topology machine = read_topology(text, "new.toml");
     EXPECT_EQ(std::ranges::count(machine.links(), Rate{100e9}, &Link::bandwidth), links);
     EXPECT_EQ(text.find("More than 8 of them") != std::string::npos, hosts > 8);
   }
+}
+
+TEST(MachineDesign, PcieIsOfTheGenerationOfTheGpus) {
+  const auto rate = [](const std::string& machine, const std::string& pcie) {
+    const std::string gpus = TILERAIL_SOURCE_DIR "/topologies/" + machine + ".toml";
+    return pair(read_topology(design_machine({.gpus = "1", .kernels = gpus, .pcie = pcie}), "new.toml"), "host",
+                "gpu0");
+  };
+  EXPECT_EQ(rate("karolina-hgx-a100", ""), rate("karolina-hgx-a100", "4"));
+  EXPECT_EQ(rate("clx-ai", ""), rate("clx-ai", "3"));
+  EXPECT_EQ(rate("hgx-h100-1", ""), rate("hgx-h100-1", "5"));
+}
+
+TEST(MachineDesign, HostMemoryHasTheRatesOfImportersAndSaysThatItIsAssumed) {
+  const auto host = [](const DesignText& text) {
+    const Topology machine = read_topology(design_machine(text), "new.toml");
+    const CapacityGroup& both = machine.groups().front();
+    EXPECT_EQ(machine.links()[0].source, "host memory");
+    EXPECT_EQ(both.source, "host memory");
+    return std::array{machine.links()[0].bandwidth.value, machine.links()[1].bandwidth.value,
+                      both.both_busy->saturated().value, both.forward_share.value()};
+  };
+  const auto expected = [](const assumptions::HostRates& rates) {
+    return std::array{rates.read.value, rates.written.value, rates.both.value, rates.read_share};
+  };
+  const auto near = [](const auto& a, const auto& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i] / b[i], 1, 1e-3);
+  };
+  for (const int generation : {3, 4, 5, 6})
+    near(host({.gpus = "1", .kernels = kernels, .pcie = std::to_string(generation)}),
+         expected(assumptions::host_rates(generation)));
+  near(host({.gpus = "1", .kernels = kernels, .host_memory = "80"}), expected(assumptions::host_rates(Rate{80e9})));
+  near(host({.gpus = "1", .kernels = kernels, .pcie = "26 GB/s"}), expected(assumptions::host_rates(4)));
 }
 
 /// Divisors of 2^a 3^b, small and large.
@@ -73,7 +108,7 @@ TEST(MachineDesign, WhateverIsAskedForLoadsAndIsTheSameFlat) {
     const std::size_t hosts = one_of({1, 2, 3, 4, 8, 16}), islands = one_of({1, 2, 4, 6, 16}),
                       uplink = one_of({1, 2, 3});
     const std::size_t gpus = hosts * islands * uplink * one_of({1, 2});
-    DesignText text{.gpus = std::to_string(gpus), .kernels = kernels, .hosts = std::to_string(hosts)};
+    DesignText text{.gpus = std::to_string(gpus), .kernels = kernels, .sockets = std::to_string(hosts)};
     text.uplink_gpus = std::to_string(uplink);
     text.pcie = fmt::format("{}", one_of({3, 4, 5, 6, 7}));
     if (islands > 1 || random() % 2 == 0) text.nvlink = fmt::format("{}.5", one_of({20, 300, 900}));
@@ -107,11 +142,11 @@ TEST(MachineDesign, WhatDoesNotFitIsRefusedByItsOption) {
   };
   refused({}, {"--gpus: the number of GPUs is missing"});
   refused({.gpus = "0"}, {"--gpus: '0' is not an integer from 1 to 4096"});
-  refused({.gpus = "6", .hosts = "4"}, {"--hosts: 6 GPUs are not in 4 equal parts"});
+  refused({.gpus = "6", .sockets = "4"}, {"--sockets: 6 GPUs are not in 4 equal parts"});
   refused({.gpus = "6", .islands = "4", .nvlink = "1"}, {"--islands: 6 GPUs"});
   refused({.gpus = "6", .islands = "2"}, {"--islands", "expected --nvlink"});
   refused({.gpus = "6", .nvlink = "5", .bridge = "5"}, {"--bridge: there is one island"});
-  refused({.gpus = "6", .sockets = "100"}, {"--sockets: there is one socket"});
+  refused({.gpus = "6", .socket_link = "100"}, {"--socket-link: there is one socket"});
   refused({.gpus = "6", .uplink_gpus = "4"}, {"--per-uplink: 6 GPUs of a socket are not in parts of 4"});
   refused({.gpus = "6", .pcie = "2"}, {"--pcie: '2' is no generation of PCIe", "3 to 7, or a rate such as '50 GB/s'"});
   refused({.gpus = "6", .pcie = "50"}, {"--pcie: '50' is no generation of PCIe"});

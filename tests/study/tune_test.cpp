@@ -1,5 +1,6 @@
 // Tuned plans that several processes find at the same time.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -17,7 +18,7 @@ double kept_beside(double seconds) {
   set_key(sweep.base, "gemm", "64"), set_key(sweep.base, "topology", TILERAIL_SOURCE_DIR "/topologies/two-gpu.toml");
   const Topology machine = machine_of_tune(sweep);
   const std::vector<TuneTask> tasks = tune_tasks(sweep, machine);
-  const std::string file = ::testing::TempDir() + "tune-test-plans.toml";
+  const std::string file = ::testing::TempDir() + "tune-test-plans-" + std::to_string(::getpid()) + ".toml";
   std::filesystem::remove(file);
   TuneSettings settings;
   settings.budget = 200, settings.version = program_version();

@@ -1,10 +1,17 @@
 // What tests of importers share.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "model/import/import.hpp"
+#include "model/machine/concurrent_rates.hpp"
+#include "model/machine/topology_toml.hpp"
+#include "model/machine/topology_writer.hpp"
 #include "tests/support/shipped.hpp"
 
 namespace tilerail::imported {
@@ -25,6 +32,38 @@ inline std::string way(const Topology& machine, const std::string& from, const s
   for (const LinkId link : machine.route(machine.find_memory(from).value(), machine.find_memory(to).value()))
     links += (links.empty() ? "" : " ") + machine.link(link).name;
   return links;
+}
+
+/// The sum of the rates of copies between all GPUs that reach each other, in GB/s, while all of them run.
+inline double all_pairs_busy(const Topology& machine) {
+  std::vector<std::pair<MemoryId, MemoryId>> flows;
+  for (const MemoryId src : machine.gpus())
+    for (const MemoryId dst : machine.gpus())
+      if (src != dst && machine.has_route(src, dst)) flows.emplace_back(src, dst);
+  double sum = 0;
+  for (const Rate rate : concurrent_rates(machine, flows)) sum += rate.value / 1e9;
+  return sum;
+}
+
+/// The output of `nvidia-smi topo -m` with these cells, one text a row, and what is behind the cells of every row.
+inline std::string smi_text(const std::vector<std::vector<std::string>>& cells, const std::string& header = "",
+                            const std::string& behind = "") {
+  std::string text;
+  for (std::size_t i = 0; i < cells.size(); ++i) text += "\tGPU" + std::to_string(i);
+  text += header + "\n";
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    text += "GPU" + std::to_string(i);
+    for (const std::string& cell : cells[i]) text += "\t" + cell;
+    text += behind + "\n";
+  }
+  return text;
+}
+
+/// The machine can be written and read again.
+inline Topology written_again(const Topology::Description& description) {
+  const std::string text = to_toml(description);
+  EXPECT_EQ(to_toml(read_topology(text, "again.toml").description()), text);
+  return Topology{description};
 }
 
 /// Of a link.

@@ -9,7 +9,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "backends/cuda/measure/gate.hpp"
+#include "backends/cuda/measure/hold_stream.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/kernels.hpp"
 #include "backends/cuda/run/peer_access.hpp"
@@ -105,7 +105,7 @@ FlowMeter::Times FlowMeter::run(const std::vector<FlowSpec>& flows, HostPages pa
     const Device& first = devices_.front()->device;
     const DeviceScope scope{first.ordinal()};
     released = std::make_unique<TimedEvent>();
-    gate.hold(first.compute_stream(0));
+    hold_stream(gate, first.compute_stream(0));
     check(cudaEventRecord(*released, first.compute_stream(0)), "recording a start");
   }
   for (const auto& bench : devices_) {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "backends/cuda/measure/gate.hpp"
+#include "backends/cuda/measure/hold_stream.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/kernels.hpp"
 #include "backends/cuda/run/timed_event.hpp"
@@ -68,7 +68,7 @@ double KernelMeter::gemm(const Gemm& shape, int count, int streams) {
   const TimedEvent begin;
   const std::vector<TimedEvent> ends(used);
   Gate gate;
-  gate.hold(bench_.device.compute_stream(0));
+  hold_stream(gate, bench_.device.compute_stream(0));
   check(cudaEventRecord(begin, bench_.device.compute_stream(0)), "recording a start");
   for (std::size_t s = 1; s < used; ++s)
     check(cudaStreamWaitEvent(bench_.device.compute_stream(s), begin, 0), "waiting for the start");

@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <thread>
+#include <vector>
 
 #include "backends/cuda/measure/measure_tasks.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/issuer_pool.hpp"
 #include "backends/cuda/run/kernels.hpp"
 #include "backends/cuda/run/timed_event.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -30,10 +31,7 @@ double time_issue(Bench& bench, int threads, const Job& job) {
     taken[i] = std::chrono::duration<double>(Clock::now() - begin).count() / calls;
     check(cudaDeviceSynchronize(), "waiting");
   };
-  std::vector<std::thread> others;
-  for (std::size_t i = 1; i < taken.size(); ++i) others.emplace_back(issue, i);
-  issue(0);
-  for (std::thread& other : others) other.join();
+  run_together(taken.size(), issue);
   double sum = 0;
   for (const double t : taken) sum += t;
   return sum / threads;

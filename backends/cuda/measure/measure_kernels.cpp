@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <future>
 #include <thread>
 
 #include "backends/cuda/measure/measure_tasks.hpp"
 #include "backends/cuda/measure/power_watch.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -187,11 +187,8 @@ class Kernels {
                           return each;
                         };
                         const auto on_all = [&] {
-                          std::vector<std::future<double>> running;
-                          for (const auto& device : bench.devices)
-                            running.push_back(std::async(std::launch::async, on_one, std::ref(*device)));
-                          std::vector<double> times;
-                          for (auto& one : running) times.push_back(one.get());
+                          std::vector<double> times(bench.devices.size());
+                          run_together(times.size(), [&](std::size_t d) { times[d] = on_one(*bench.devices[d]); });
                           return times;
                         };
                         const auto times = watch.repeat(on_all);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "model/base/threads.hpp"
+
 namespace tilerail::cuda {
 namespace {
 
@@ -10,7 +12,9 @@ constexpr std::chrono::milliseconds pause{3};  // far below the 20 to 100 ms fro
 }  // namespace
 
 PowerWatch::PowerWatch(const PowerMeter& meter, std::vector<int> devices)
-    : meter_{meter}, devices_{std::move(devices)}, traces_(devices_.size()), thread_{[this] { watch(); }} {}
+    : meter_{meter}, devices_{std::move(devices)}, traces_(devices_.size()), thread_{start_thread([this] {
+        watch();
+      })} {}
 
 PowerWatch::~PowerWatch() { join(); }
 

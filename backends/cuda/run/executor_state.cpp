@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "backends/cuda/run/check_place.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/peer_access.hpp"
+#include "backends/cuda/run/pinned_memory.hpp"
 #include "backends/cuda/run/plan_run.hpp"
 #include "model/base/error.hpp"
 #include "model/base/memory_shortage.hpp"
+#include "plan/buffer_start.hpp"
 #include "plan/validate.hpp"
 
 namespace tilerail {
@@ -25,7 +28,10 @@ std::string gigabytes(std::int64_t bytes) { return fmt::format("{:.2f} GB", 1e-9
 }  // namespace
 
 CudaExecutor::State::State(Topology topology, CudaOptions options)
-    : topology_{std::move(topology)}, options_{std::move(options)}, there_{cuda::device_count()} {
+    : topology_{std::move(topology)},
+      options_{std::move(options)},
+      there_{cuda::device_count()},
+      host_arenas_{cuda::pinned_memory()} {
   if (there_ == 0) throw HardwareError{"this machine has no CUDA device, or no driver for it"};
   if (!options_.ordinals.empty() && options_.ordinals.size() != topology_.gpus().size())
     throw InputError{fmt::format("{} CUDA devices given for the {} GPUs of '{}'", options_.ordinals.size(),
@@ -61,6 +67,7 @@ void CudaExecutor::State::open_peers(const Plan& plan) {
     if (queue.kind != Queue::Kind::copy || topology_.is_host(queue.src) || topology_.is_host(queue.dst)) continue;
     if (queue.src == queue.dst) continue;
     const int src = device(queue.src).ordinal(), dst = device(queue.dst).ordinal();
+    if (src == dst) continue;  // one device can stand for several GPUs
     for (const auto& [user, owner] : {std::pair{src, dst}, std::pair{dst, src}}) {
       if (peers_.contains({user, owner})) continue;
       if (!cuda::open_peer_access(user, owner))
@@ -114,11 +121,10 @@ void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu, std::size_t
 }
 
 void CudaExecutor::State::reserve_host(const Plan& plan) {
-  std::int64_t bytes = 0;
+  const auto on_host = [&](std::size_t m) { return plan.peak_bytes[m] > 0 && topology_.is_host(MemoryId{m}); };
   for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
-    if (topology_.is_host(MemoryId{m})) bytes += plan.peak_bytes[m];
-  if (bytes > 0) pending_.wait();
-  host_arena_.reserve(bytes);
+    if (on_host(m)) pending_.wait();  // an arena that grows is freed
+  host_arenas_.reserve(plan, topology_);
 }
 
 /// And arenas, once it is known that both fit.
@@ -155,22 +161,30 @@ std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
   return made;
 }
 
-std::byte* CudaExecutor::State::start_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const {
-  const bool on_host = topology_.is_host(buffer.memory);
-  if (buffer.kind == Buffer::Kind::tile)
-    return (on_host ? host_arena_.data() : devices_[buffer.memory.index()]->arena()) + buffer.offset;
+/// By MemoryId: where its tiles start.
+std::vector<std::byte*> CudaExecutor::State::arenas() const {
+  std::vector<std::byte*> starts(devices_.size(), nullptr);
+  for (std::size_t m = 0; m < starts.size(); ++m)
+    starts[m] = devices_[m] ? devices_[m]->arena() : host_arenas_.data(MemoryId{m});
+  return starts;
+}
+
+void CudaExecutor::State::check_place_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const {
+  if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0) return;
   const auto which = static_cast<std::size_t>(buffer.kind);
-  void* const pointer = std::array{matrices.a_in(buffer.memory), matrices.b_in(buffer.memory), matrices.c}[which];
-  const auto device = on_host ? std::nullopt : std::optional{ordinal(buffer.memory)};
-  if (buffer.rows > 0 && buffer.cols > 0)
-    cuda::check_place("ABC"[which], pointer, device, plan.memories[buffer.memory.index()]);
-  return static_cast<std::byte*>(pointer) + buffer.offset;
+  const void* const pointer = std::array{matrices.a_in(buffer.memory), matrices.b_in(buffer.memory), matrices.c}[which];
+  const auto device = topology_.is_host(buffer.memory) ? std::nullopt : std::optional{ordinal(buffer.memory)};
+  cuda::check_place("ABC"[which], pointer, device, plan.memories[buffer.memory.index()]);
 }
 
 std::vector<std::byte*> CudaExecutor::State::starts_of(const Plan& plan, const Matrices& matrices) const {
+  const std::vector<std::byte*> bases = arenas();
   std::vector<std::byte*> starts;
   starts.reserve(plan.buffers.size());
-  for (const Buffer& buffer : plan.buffers) starts.push_back(start_of(buffer, plan, matrices));
+  for (const Buffer& buffer : plan.buffers) {
+    check_place_of(buffer, plan, matrices);
+    starts.push_back(start_of(buffer, bases, matrices));
+  }
   return starts;
 }
 
@@ -179,13 +193,16 @@ cuda::GraphValues CudaExecutor::State::values_of(const Plan& plan, std::vector<s
   cuda::GraphValues values{std::move(starts), plan.problem.alpha, plan.problem.beta, std::move(allocations), {}};
   for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
     if (plan.peak_bytes[m] > 0)
-      values.arenas.push_back(devices_[m] ? devices_[m]->arena_number() : host_arena_.number());
+      values.arenas.push_back(devices_[m] ? devices_[m]->arena_number() : host_arenas_.number(MemoryId{m}));
   return values;
 }
 
 void CudaExecutor::State::poison(const Plan& plan) const {
   for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
-    if (devices_[m] && plan.peak_bytes[m] > 0) devices_[m]->fill_arena(nan_byte, plan.peak_bytes[m]);
+    if (devices_[m] && plan.peak_bytes[m] > 0)
+      devices_[m]->fill_arena(nan_byte, plan.peak_bytes[m]);
+    else if (std::byte* const tiles = host_arenas_.data(MemoryId{m}))
+      std::memset(tiles, nan_byte, static_cast<std::size_t>(plan.peak_bytes[m]));
 }
 
 CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, cuda::PageableMatrices pageable,

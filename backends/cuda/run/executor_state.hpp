@@ -47,7 +47,8 @@ class CudaExecutor::State {
   [[noreturn]] void refuse(const Plan& plan, MemoryId gpu, std::int64_t available) const;
   void check_room(const Plan& plan, MemoryId gpu, std::size_t compute_streams);
   void open_streams(CudaPlan& made);
-  std::byte* start_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const;
+  std::vector<std::byte*> arenas() const;
+  void check_place_of(const Buffer& buffer, const Plan& plan, const Matrices& matrices) const;
   std::vector<std::byte*> starts_of(const Plan& plan, const Matrices& matrices) const;
   cuda::GraphValues values_of(const Plan& plan, std::vector<std::byte*> starts, AllocationIds allocations) const;
   void poison(const Plan& plan) const;
@@ -55,7 +56,7 @@ class CudaExecutor::State {
   int there_;
   std::vector<std::unique_ptr<cuda::Device>> devices_;  // by MemoryId
   std::map<std::pair<int, int>, bool> peers_;
-  cuda::HostArena host_arena_;
+  cuda::HostArenas host_arenas_;
   cuda::StagingMemory staging_;
   cuda::IssuerPool pool_;
   cuda::PendingWork pending_;  // is waited for before the rest goes

@@ -1,27 +1,35 @@
 #include "backends/cuda/run/host_arena.hpp"
 
-#include <cuda_runtime_api.h>
-#include <fmt/format.h>
-
-#include "backends/cuda/run/cuda_check.hpp"
+#include <utility>
 
 namespace tilerail::cuda {
 
 HostArena::~HostArena() {
-  if (data_) cudaFreeHost(data_);
+  if (data_) allocator_.free(data_);
 }
 
 void HostArena::reserve(std::int64_t bytes) {
   if (bytes <= bytes_) return;
-  if (data_) check(cudaFreeHost(data_), "freeing the host's arena");
-  data_ = nullptr;
-  bytes_ = 0;
-  void* memory = nullptr;
-  check(cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable),
-        fmt::format("allocating {:.2f} GB for tiles on the host", 1e-9 * static_cast<double>(bytes)));
-  data_ = static_cast<std::byte*>(memory);
+  auto* const made = static_cast<std::byte*>(allocator_.allocate(bytes));
+  if (std::byte* const old = std::exchange(data_, made)) allocator_.free(old);
   bytes_ = bytes;
   ++number_;
+}
+
+void HostArenas::reserve(const Plan& plan, const Topology& topology) {
+  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
+    if (plan.peak_bytes[m] > 0 && topology.is_host(MemoryId{m}))
+      arenas_.try_emplace(MemoryId{m}, allocator_).first->second.reserve(plan.peak_bytes[m]);
+}
+
+std::byte* HostArenas::data(MemoryId host) const {
+  const auto found = arenas_.find(host);
+  return found == arenas_.end() ? nullptr : found->second.data();
+}
+
+std::uint64_t HostArenas::number(MemoryId host) const {
+  const auto found = arenas_.find(host);
+  return found == arenas_.end() ? 0 : found->second.number();
 }
 
 }  // namespace tilerail::cuda

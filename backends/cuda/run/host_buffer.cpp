@@ -20,6 +20,7 @@
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "model/base/error.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -61,17 +62,15 @@ bool interleave(void* data, std::size_t bytes) {
 void touch(std::byte* data, std::size_t bytes) {
   const std::vector<int> cores = allowed_cores();
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  std::vector<std::thread> threads;
-  for (std::size_t t = 0; t < cores.size(); ++t)
-    threads.emplace_back([&, t] {
-      cpu_set_t set;
-      CPU_ZERO(&set);
-      CPU_SET(cores[t], &set);
-      sched_setaffinity(0, sizeof set, &set);  // where it is refused, threads still are on different cores mostly
-      for (std::size_t block = t * touch_bytes; block < bytes; block += cores.size() * touch_bytes)
-        for (std::size_t at = block; at < std::min(bytes, block + touch_bytes); at += page) data[at] = std::byte{0};
-    });
-  for (std::thread& thread : threads) thread.join();
+  const auto caller = std::this_thread::get_id();
+  share_work(cores.size(), [&](std::size_t t) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cores[t], &set);
+    if (std::this_thread::get_id() != caller) sched_setaffinity(0, sizeof set, &set);  // a refusal changes little
+    for (std::size_t block = t * touch_bytes; block < bytes; block += cores.size() * touch_bytes)
+      for (std::size_t at = block; at < std::min(bytes, block + touch_bytes); at += page) data[at] = std::byte{0};
+  });
 }
 
 [[noreturn]] void no_memory(std::size_t bytes, const std::string& why) {

@@ -1,5 +1,7 @@
 #include "backends/cuda/run/issuer_pool.hpp"
 
+#include "model/base/threads.hpp"
+
 namespace tilerail::cuda {
 
 IssuerPool::~IssuerPool() {
@@ -10,9 +12,10 @@ IssuerPool::~IssuerPool() {
 }
 
 void IssuerPool::grow(std::size_t threads) {
+  threads_.reserve(threads);
   while (threads_.size() < threads) {
     const std::size_t index = threads_.size();
-    threads_.emplace_back([this, index, seen = generation_.load()] { work(index, seen); });
+    threads_.push_back(start_thread([this, index, seen = generation_.load()] { work(index, seen); }));
   }
 }
 

@@ -16,7 +16,7 @@ class IssuerPool {
   IssuerPool(const IssuerPool&) = delete;
   IssuerPool& operator=(const IssuerPool&) = delete;
 
-  /// Makes threads until there are so many.
+  /// Makes threads until there are so many. Throws ThreadShortage; the pool is then as large as it could get.
   void grow(std::size_t threads);
 
   /// Calls job(0) ... job(count - 1), each on a thread of its own, and returns when all have returned. `job` does not

@@ -17,7 +17,7 @@ struct GraphValues {
   std::vector<std::byte*> buffers;
   double alpha = 0, beta = 0;
   AllocationIds allocations;          // of matrices: other memory may have the same address
-  std::vector<std::uint64_t> arenas;  // Device::arena_number and HostArena::number: so may another arena
+  std::vector<std::uint64_t> arenas;  // Device::arena_number and HostArenas::number: so may another arena
   bool operator==(const GraphValues&) const = default;
 };
 

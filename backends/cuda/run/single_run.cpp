@@ -2,11 +2,11 @@
 
 #include <boost/container/small_vector.hpp>
 
-#include <array>
 #include <chrono>
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/issue_op.hpp"
+#include "plan/buffer_start.hpp"
 #include "plan/describe.hpp"
 
 namespace tilerail::cuda {
@@ -23,10 +23,8 @@ CudaRunTimes run_single(CudaPlan& bound, Device& device, const Matrices& matrice
     else
       check(cudaStreamSynchronize(cudaStreamLegacy), "waiting for the caller's work");
   }
-  const std::array pointers{matrices.a, matrices.b, matrices.c};
   boost::container::small_vector<std::byte*, 8> buffers;
-  for (const Buffer& buffer : bound.plan.buffers)
-    buffers.push_back(static_cast<std::byte*>(pointers[static_cast<std::size_t>(buffer.kind)]) + buffer.offset);
+  for (const Buffer& buffer : bound.plan.buffers) buffers.push_back(start_of(buffer, {}, matrices));
   CudaRunTimes times;
   try {
     issue_op(bound.plan, bound.plan.ops.front(), {buffers.data(), buffers.size()}, target);

@@ -78,9 +78,12 @@ bool StagedCopies::has(OpId op) const {
   return part.begin != part.end;
 }
 
+/// Asked by threads that have chosen no device yet: the first call of the runtime would open device 0.
 bool StagedCopies::has_ended(Way way, std::size_t chunk) {
   const auto which = static_cast<std::size_t>(way);
-  const cudaError_t status = cudaEventQuery(memory_.event(way, rings_[which].slot_of(chunk), devices_[which][chunk]));
+  const int device = devices_[which][chunk];
+  check(cudaSetDevice(device), "choosing a device");
+  const cudaError_t status = cudaEventQuery(memory_.event(way, rings_[which].slot_of(chunk), device));
   if (status == cudaErrorNotReady) return false;
   check(status, "a copy of pageable memory");
   return true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/cuda/run/host_arena.hpp"
+#include "backends/cuda/run/pinned_memory.hpp"
 #include "backends/cuda/run/staging.hpp"
 
 namespace tilerail::cuda {
@@ -29,7 +30,7 @@ class StagingMemory {
   void open(int device);
 
  private:
-  HostArena memory_;
+  HostArena memory_{pinned_memory()};
   std::map<std::pair<int, Way>, std::vector<cudaEvent_t>> events_;  // by slot
 };
 

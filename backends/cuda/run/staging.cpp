@@ -6,6 +6,7 @@
 
 #include "backends/cuda/run/issuer_pool.hpp"
 #include "model/base/error.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -20,13 +21,24 @@ Staging::Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, 
       rings_{rings},
       copied_{std::move(copied)},
       stages_{Stages(chunks.of(Way::in).size()), Stages(chunks.of(Way::out).size())} {
+  threads_.reserve(threads[0] + threads[1]);
   try {
-    for (const Way way : {Way::in, Way::out})
-      for (std::size_t t = 0; t < threads[static_cast<std::size_t>(way)] && !stages(way).empty(); ++t)
-        threads_.emplace_back([this, way] { work(way); });
-  } catch (...) {  // a thread could not be started: those that were must not outlive this object
+    for (const Way way : {Way::in, Way::out})  // each needs one
+      if (!stages(way).empty()) threads_.push_back(start_thread([this, way] { work(way); }));
+    start_more(threads);
+  } catch (...) {  // those that were started must not outlive this object
     stop();
     throw;
+  }
+}
+
+/// Beside the first of each way, as many as there can be.
+void Staging::start_more(std::array<std::size_t, 2> threads) {
+  try {
+    for (const Way way : {Way::in, Way::out})
+      for (std::size_t t = 1; t < threads[static_cast<std::size_t>(way)] && !stages(way).empty(); ++t)
+        threads_.push_back(start_thread([this, way] { work(way); }));
+  } catch (const ThreadShortage&) {
   }
 }
 

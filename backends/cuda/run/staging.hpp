@@ -37,7 +37,8 @@ class Staging {
   /// Whether the copy of a chunk that was issued has ended; may throw.
   using Copied = std::function<bool(Way way, std::size_t chunk)>;
 
-  /// Starts the threads, `fillers` and `emptiers`. `chunks` outlive it.
+  /// Starts the threads, fillers and emptiers, or fewer if no more can be started. `chunks` outlive it. Throws
+  /// ThreadShortage if chunks need a filler or an emptier and not even one can be started.
   Staging(const StagingChunks& chunks, std::array<StagingRing, 2> rings, Copied copied,
           std::array<std::size_t, 2> threads);
   /// Abandons what is left.
@@ -59,6 +60,7 @@ class Staging {
   using Stages = std::vector<std::atomic<int>>;
 
   void work(Way way);
+  void start_more(std::array<std::size_t, 2> threads);
   void stop();
   /// Throws what stopped a thread, if something did.
   void rethrow_failure();

@@ -99,7 +99,8 @@ Topology::Description Calibration::run() {
   const auto tell = [this](std::string_view what) {
     if (options_.progress) options_.progress(what);
   };
-  const double start = now();
+  const std::function<double()> clock = options_.clock ? options_.clock : now;
+  const double start = clock();
   tell("warming up");
   add_copies();
   for (const DType dtype : {DType::f64, DType::f32}) add_gemms(dtype);
@@ -107,7 +108,7 @@ Topology::Description Calibration::run() {
   thin_ = runs_.add_gemm(s, s / thin_share, DType::f64);
   square_ = runs_.add_gemm(s, s, DType::f64);
   tell("measuring");
-  runs_.measure(std::max(0.0, options_.budget_seconds - (now() - start)));
+  runs_.measure(std::max(0.0, options_.budget_seconds - (clock() - start)), clock);
   d_.name = options_.name;
   d_.sources.clear();
   write_shape();

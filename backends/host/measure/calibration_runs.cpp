@@ -81,16 +81,16 @@ std::size_t CalibrationRuns::add(const std::function<Draft(int count)>& draft) {
   return figures_.size() - 1;
 }
 
-void CalibrationRuns::measure(double seconds) {
-  const double end = now() + seconds;
+void CalibrationRuns::measure(double seconds, const std::function<double()>& clock) {
+  const double end = clock() + seconds;
   bool unsettled = true;
-  for (int round = 0; unsettled && (round == 0 || now() < end); ++round) {
+  for (int round = 0; unsettled && (round == 0 || clock() < end); ++round) {
     unsettled = false;
     for (Figure& figure : figures_) {
       if (std::exchange(figure.warm_up, false)) figure.batch_means.clear();
       const Measured so_far = figure.batch_means.empty() ? Measured{} : mean_of(figure.batch_means);
       if (so_far.count >= least_batches && so_far.half_width <= target_half_width) continue;
-      if (round > 0 && now() > end) return;
+      if (round > 0 && clock() > end) return;
       unsettled = true;
       figure.batch_means.push_back(run(figure.draft));
     }

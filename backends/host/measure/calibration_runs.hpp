@@ -34,7 +34,7 @@ class CalibrationRuns {
 
   /// Measures all figures in turns, round after round, so that a disturbance of the machine meets them all alike, until
   /// each half width is at most 5 % or `seconds` have passed; one round at least.
-  void measure(double seconds);
+  void measure(double seconds, const std::function<double()>& clock);
 
   /// Before `measure`, what the warm-up took.
   Measured of(std::size_t figure) const { return mean_of(figures_[figure].batch_means); }

@@ -17,6 +17,7 @@
 #include "check/blas.hpp"
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
+#include "plan/buffer_start.hpp"
 #include "plan/describe.hpp"
 #include "plan/validate.hpp"
 
@@ -71,8 +72,9 @@ class HostExecutor::State {
   void run_op(const Plan& plan, OpId id) const;
   host::Block block(const Plan& plan, const View& view) const;
 
-  std::vector<bool> fresh_;  // by MemoryId: the arena was not touched yet
-  std::string prepared_;     // hash of the plan that the dispatcher holds
+  std::vector<std::byte*> starts_;  // by MemoryId: of the arenas
+  std::vector<bool> fresh_;         // by MemoryId: the arena was not touched yet
+  std::string prepared_;            // hash of the plan that the dispatcher holds
 };
 
 Timeline HostExecutor::State::execute(const Plan& plan) {
@@ -108,6 +110,8 @@ void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
     }
   }
   touch_arenas(true);
+  starts_.clear();
+  for (const host::Arena& arena : arenas_) starts_.push_back(arena.data());
   prepared_ = hash;
 }
 
@@ -141,23 +145,9 @@ void HostExecutor::State::touch_arenas(bool only_fresh) {
 
 host::Block HostExecutor::State::block(const Plan& plan, const View& view) const {
   const Buffer& buffer = plan.buffer(view.buffer);
-  std::byte* base = nullptr;
-  switch (buffer.kind) {
-    case Buffer::Kind::matrix_a:
-      base = static_cast<std::byte*>(matrices_.a_in(buffer.memory)) + buffer.offset;
-      break;
-    case Buffer::Kind::matrix_b:
-      base = static_cast<std::byte*>(matrices_.b_in(buffer.memory)) + buffer.offset;
-      break;
-    case Buffer::Kind::matrix_c:
-      base = static_cast<std::byte*>(matrices_.c) + buffer.offset;
-      break;
-    case Buffer::Kind::tile:
-      base = arenas_[buffer.memory.index()].data() + buffer.offset;
-      break;
-  }
   const std::int64_t first = view.row + view.col * buffer.ld;
-  return {base + first * buffer.element(), view.rows, view.cols, buffer.ld};
+  std::byte* const start = start_of(buffer, starts_, matrices_);
+  return {start ? start + first * buffer.element() : nullptr, view.rows, view.cols, buffer.ld};
 }
 
 void HostExecutor::State::run_op(const Plan& plan, OpId id) const {

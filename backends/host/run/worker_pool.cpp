@@ -1,18 +1,29 @@
 #include "backends/host/run/worker_pool.hpp"
 
+#include <fmt/format.h>
+
+#include <numeric>
 #include <utility>
+
+#include "model/base/threads.hpp"
 
 namespace tilerail::host {
 
 WorkerPool::WorkerPool(std::vector<int> workers) : workers_{std::move(workers)} {
+  const int wanted = std::accumulate(workers_.begin(), workers_.end(), 0);
+  threads_.reserve(static_cast<std::size_t>(wanted));
   try {
     for (int device = 0; device < devices(); ++device) {
       for (int worker = 0; worker < this->workers(device); ++worker) {
         const WorkerId id{device, worker, size()};
-        threads_.emplace_back([this, id] { serve(id); });
+        threads_.push_back(start_thread([this, id] { serve(id); }));
       }
     }
-  } catch (...) {  // no more threads to be had: let those that run go, or their destructors would wait for ever
+  } catch (const ThreadShortage& error) {  // those that run would wait for ever
+    const int started = size();
+    close();
+    throw ThreadShortage{fmt::format("the host backend: {} of {} worker threads: {}", started, wanted, error.what())};
+  } catch (...) {
     close();
     throw;
   }
@@ -26,6 +37,8 @@ void WorkerPool::close() {
     closing_ = true;
   }
   wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void WorkerPool::run(const std::function<void(WorkerId)>& job, const std::function<void()>& start) {

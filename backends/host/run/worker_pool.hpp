@@ -17,7 +17,7 @@ struct WorkerId {
 /// Groups of threads, one group a device, created once and parked between jobs.
 class WorkerPool {
  public:
-  /// `workers[d]` threads for device d, at least one each.
+  /// `workers[d]` threads for device d, at least one each. Throws ThreadShortage.
   explicit WorkerPool(std::vector<int> workers);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
@@ -48,7 +48,7 @@ class WorkerPool {
   std::uint64_t started_ = 0;    // how many of them have started
   int ready_ = 0, running_ = 0;  // threads that have come to the job, and that have not returned from it
   bool closing_ = false;
-  std::vector<std::jthread> threads_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace tilerail::host

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "model/machine/settings/first_gpus.hpp"
 #include "model/machine/settings/machine_settings.hpp"
+#include "model/machine/settings/parts_left.hpp"
 #include "model/machine/settings/setting_keys.hpp"
 #include "model/machine/topology_check.hpp"
 
@@ -35,8 +35,8 @@ DescriptionEditor::Target DescriptionEditor::target(std::string_view key, std::s
   const std::string_view field = figure_of(key);
   if (!field.empty())
     return {std::string{key.substr(kind.size(), key.size() - kind.size() - field.size() - 1)}, std::string{field}};
-  fail(fmt::format("the key ends with none of its figures; expected NAME. and one of {}",
-                   fmt::join(figures_of_kind(kind), ", ")));
+  fail(fmt::format("the key ends with none of its figures; expected NAME. and one of {}{}",
+                   fmt::join(figures_of_kind(kind), ", "), is_part_key(key) ? ", or NAME=none, which removes it" : ""));
 }
 
 void DescriptionEditor::apply_to_machine(const std::string& key, const SettingValue& value) {
@@ -62,7 +62,9 @@ void DescriptionEditor::apply(const std::string& setting) {
   if (key == "name" || key == "gpus") {
     apply_to_machine(key, value);
     figures_.insert(key);
-  } else if (key.starts_with("link:"))
+  } else if (is_part_key(key) && (value.is_none() || value.text() == as_it_is))
+    apply_to_part(key, value);
+  else if (key.starts_with("link:"))
     apply_to_links(target(key, "link:"), value);
   else if (key.starts_with("group:"))
     apply_to_groups(target(key, "group:"), value);

@@ -33,6 +33,8 @@ class DescriptionEditor {
   Target target(std::string_view key, std::string_view kind) const;
 
   void apply_to_machine(const std::string& key, const SettingValue& value);
+  /// Removes what the name fits, or leaves it as it is.
+  void apply_to_part(std::string_view key, const SettingValue& value);
   void apply_to_links(const Target& target, const SettingValue& value);
   void apply_to_groups(const Target& target, const SettingValue& value);
   void apply_to_memories(const Target& target, const SettingValue& value);
@@ -44,6 +46,10 @@ class DescriptionEditor {
   /// Calls `change` for every item whose name fits, and marks those for which it says that it changed something.
   template <class Items, class Change>
   void each(Items& items, const char* kind, const Target& target, const Change& change);
+
+  /// By item, whether the name fits it. Throws InputError where it fits none.
+  template <class Items>
+  std::vector<bool> named(const Items& items, const char* kind, const std::string& name) const;
 
   [[noreturn]] void fail(const std::string& message) const;
   /// From now on, `source` is one that names the setting, too.

@@ -9,6 +9,7 @@
 #include "model/base/name_pattern.hpp"
 #include "model/base/nearest.hpp"
 #include "model/machine/settings/description_editor.hpp"
+#include "model/machine/settings/parts_left.hpp"
 
 namespace tilerail {
 namespace {
@@ -77,9 +78,8 @@ void speed_up(GemmCurve& curve, const KernelTimes& kernels, double factor) {
 
 }  // namespace
 
-template <class Items, class Change>
-void DescriptionEditor::each(Items& items, const char* kind, const Target& target, const Change& change) {
-  const std::string& name = target.name;
+template <class Items>
+std::vector<bool> DescriptionEditor::named(const Items& items, const char* kind, const std::string& name) const {
   const Names names = [&] {
     try {
       return Names{name, items};
@@ -87,20 +87,50 @@ void DescriptionEditor::each(Items& items, const char* kind, const Target& targe
       fail(error.what());
     }
   }();
-  bool any = false, changed = false;
-  for (auto& item : items) {
-    if (!names.hold(item.name)) continue;
-    any = true;
-    if (!change(item)) continue;
-    changed = true;
-    mark(item.source);
-    for (const std::string& figure : figures_in(target.field))
-      figures_.insert(fmt::format("{} {}.{}", kind, item.name, figure));
-  }
+  std::vector<bool> fits;
   std::vector<std::string> there;
-  for (const auto& item : items) there.push_back(item.name);
-  if (!any) fail(fmt::format("there is no {} {}; {}", kind, in_quotes(name), known_names(name, there)));
-  if (!changed) fail(fmt::format("{} {} has no such figure; expected one that the machine has", kind, in_quotes(name)));
+  for (const auto& item : items) fits.push_back(names.hold(item.name)), there.push_back(item.name);
+  if (std::ranges::count(fits, true) == 0)
+    fail(fmt::format("there is no {} {}; {}", kind, in_quotes(name), known_names(name, there)));
+  return fits;
+}
+
+template <class Items, class Change>
+void DescriptionEditor::each(Items& items, const char* kind, const Target& target, const Change& change) {
+  const std::vector<bool> fits = named(items, kind, target.name);
+  bool changed = false;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!fits[i] || !change(items[i])) continue;
+    changed = true;
+    mark(items[i].source);
+    for (const std::string& figure : figures_in(target.field))
+      figures_.insert(fmt::format("{} {}.{}", kind, items[i].name, figure));
+  }
+  if (!changed)
+    fail(fmt::format("{} {} has no such figure; expected one that the machine has", kind, in_quotes(target.name)));
+}
+
+void DescriptionEditor::apply_to_part(std::string_view key, const SettingValue& value) {
+  const bool of_links = key.starts_with("link:");
+  const std::string name{key.substr(key.find(':') + 1)};
+  const auto fits = of_links ? named(d_.links, "link", name) : named(d_.memories, "memory", name);
+  const auto keeps = [&](std::size_t i) { return !fits[i]; };
+  for (std::size_t i = 0; i < fits.size(); ++i)
+    if (fits[i]) figures_.insert(of_links ? "link " + d_.links[i].name : "memory " + d_.memories[i].name);
+  if (!value.is_none()) return;
+  if (of_links) {
+    d_ = with_parts(
+        d_, [](const Memory&) { return true; }, [&](LinkId link) { return keeps(link.index()); });
+  } else {
+    for (std::size_t i = 0; i < fits.size(); ++i)
+      if (fits[i] && d_.memories[i].kind != NodeKind::gpu)
+        fail(fmt::format("{} is host memory; expected GPUs", in_quotes(d_.memories[i].name)));
+    d_ = with_parts(
+        d_, [&](const Memory& memory) { return keeps(static_cast<std::size_t>(&memory - d_.memories.data())); },
+        [](LinkId) { return true; });
+  }
+  std::string removed;
+  mark(removed);
 }
 
 void DescriptionEditor::apply_to_links(const Target& target, const SettingValue& value) {

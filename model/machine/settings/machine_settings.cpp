@@ -17,7 +17,7 @@ std::pair<std::string, std::string> split_setting(std::string_view setting) {
   std::size_t equals = first;
   while (equals != std::string_view::npos && !is_setting_key(trimmed(setting.substr(0, equals))))
     equals = setting.find('=', equals + 1);
-  if (equals == std::string_view::npos) equals = first;
+  if (equals == std::string_view::npos) equals = setting.starts_with("link:") ? setting.rfind('=') : first;
   const std::string key = trimmed(setting.substr(0, equals));
   if (equals == std::string_view::npos || key.empty())
     throw InputError{

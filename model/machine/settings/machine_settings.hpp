@@ -13,7 +13,8 @@ namespace tilerail {
 
 /// What keys may be, for help and errors.
 inline constexpr const char* setting_keys =
-    "link:FROM->TO.bandwidth (.latency, .per_flow), group:NAME.capacity (.both_busy, .bounds, .forward_share), "
+    "link:FROM->TO.bandwidth (.latency, .per_flow; link:FROM->TO=none), group:NAME.capacity (.both_busy, .bounds, "
+    ".forward_share), "
     "memory:NAME.capacity (.engines.h2d, .watts.idle, ...), kernels:NAME.rate (.f64.rate, .launch, "
     ".memory_bandwidth, ...), issue.per_op, gpus or name";
 
@@ -26,8 +27,8 @@ Topology with_settings(const Topology& machine, std::span<const std::string> set
 /// above.
 std::vector<std::set<std::string>> figures_set(const Topology& machine, std::span<const std::string> settings);
 
-/// Key and value without the blanks around them; they part at the first '=' before which a key is known. Throws
-/// InputError when there is no '='.
+/// Key and value without the blanks around them, split at the first '=' before which the text is a known key, or, for
+/// links without a figure, at the last '='. Throws InputError when there is no '='.
 std::pair<std::string, std::string> split_setting(std::string_view setting);
 
 /// "base+KEY=VALUE+KEY=VALUE"; where that is longer than names may be, "base+4 settings 0123456789abcdef", the same for

@@ -37,6 +37,11 @@ std::string_view figure_of(std::string_view key) {
   return found;
 }
 
+bool is_part_key(std::string_view key) {
+  const bool of_kind = key.starts_with("link:") || key.starts_with("memory:");
+  return of_kind && !key.ends_with(':') && figure_of(key).empty();
+}
+
 bool begins_as_setting(std::string_view key) {
   return is_setting_key(key) ||
          std::ranges::any_of(kinds, [&](std::string_view kind) { return key.starts_with(kind); });

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "model/base/error.hpp"
+#include "model/machine/toml_text.hpp"
 #include "model/machine/topology_reader.hpp"
 
 namespace tilerail {
@@ -22,10 +24,11 @@ std::optional<double> factor_of(std::string_view text) {
 toml::table both_forms(const std::string& text) {
   toml::table forms{{"text", text}, {"parsed", text}};
   try {
-    const toml::table parsed = toml::parse("value = " + text);
+    const std::string line = "value = " + text;
+    const toml::table parsed = parsed_toml(line, "", line.size());
     const toml::node* const value = parsed.get("value");
     if (parsed.size() == 1 && (value->is_number() || value->is_array())) forms.insert_or_assign("parsed", *value);
-  } catch (const toml::parse_error&) {  // "12 GB/s" is no TOML without its quotes
+  } catch (const InputError&) {  // "12 GB/s" is no TOML without its quotes
   }
   return forms;
 }

@@ -9,6 +9,8 @@
 #include "api/cuda/pointers.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
 #include "tests/api/gpu/placed_matrix.hpp"
+#include "tests/support/carried_machines.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tilerail/tilerail.hpp"
 
 namespace tilerail {
@@ -112,7 +114,7 @@ class ChainOnGpus : public ::testing::Test {
   }
   static ContextOptions options() {
     ContextOptions options;
-    options.topology = TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml";
+    options.topology = test::shipped_file("hgx-h200");
     options.overrides = {"tile=" + std::to_string(tile), "devices=all"};
     return options;
   }
@@ -141,7 +143,7 @@ class ChainOnGpus : public ::testing::Test {
 
 TEST_F(ChainOnGpus, RandomChainsAreRightInAllMemoriesWithAllTypes) {
   Context context{options()};
-  const auto seed = std::random_device{}();
+  const std::uint64_t seed = test::test_seed();
   std::mt19937_64 random{seed};
   for (int i = 0; i < 60; ++i) {
     const ChainCase chain = random_chain(random);

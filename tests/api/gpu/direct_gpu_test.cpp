@@ -8,6 +8,8 @@
 #include "backends/cuda/run/cuda_check.hpp"
 #include "tests/api/gpu/api_case.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
+#include "tests/support/carried_machines.hpp"
+#include "tests/support/test_seed.hpp"
 
 namespace tilerail {
 namespace {
@@ -23,7 +25,7 @@ class DirectCalls : public ::testing::Test {
   }
   static ContextOptions options(bool shipped) {
     ContextOptions options;
-    if (shipped) options.topology = TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml";
+    if (shipped) options.topology = test::shipped_file("hgx-h200");
     return options;
   }
   int gpus_ = 0;
@@ -31,7 +33,7 @@ class DirectCalls : public ::testing::Test {
 
 TEST_F(DirectCalls, AreRightWithAllTypesInAnyStream) {
   Context assumed{options(false)}, measured{options(true)};
-  std::mt19937_64 random{std::random_device{}()};
+  std::mt19937_64 random{test::test_seed()};
   for (int i = 0; i < 100; ++i) {
     const std::uint64_t seed = random();
     std::mt19937_64 own{seed};

@@ -8,46 +8,22 @@
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "tests/api/gpu/api_case.hpp"
+#include "tests/api/gpu/busy_stream.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
+#include "tests/support/carried_machines.hpp"
 #include "tests/support/expect_error.hpp"
+#include "tests/support/test_seed.hpp"
 #include "tilerail/tilerail.hpp"
 
 namespace tilerail {
 namespace {
 
 using test::ApiCase;
+using test::BusyStream;
 using test::MemoryKind;
 
 constexpr int tile = 96;
 std::int64_t steps(const GemmProblem& problem) { return (problem.k + tile - 1) / tile + 1; }
-
-/// A stream of the caller's with work in it that takes some 20 ms.
-class BusyStream {
- public:
-  BusyStream() {
-    cuda::check(cudaMalloc(&scratch_, bytes), "allocating");
-    cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
-  }
-  ~BusyStream() {
-    cudaStreamSynchronize(stream_);
-    cudaStreamDestroy(stream_);
-    cudaFree(scratch_);
-  }
-  BusyStream(const BusyStream&) = delete;
-  BusyStream& operator=(const BusyStream&) = delete;
-
-  void occupy() const {
-    for (int i = 0; i < 200; ++i) cuda::check(cudaMemsetAsync(scratch_, i, bytes, stream_), "occupying a stream");
-  }
-  bool busy() const { return cudaStreamQuery(stream_) == cudaErrorNotReady; }
-  void wait() const { cuda::check(cudaStreamSynchronize(stream_), "waiting"); }
-  operator cudaStream_t() const { return stream_; }
-
- private:
-  static constexpr std::size_t bytes = std::size_t{256} << 20;
-  cudaStream_t stream_ = nullptr;
-  void* scratch_ = nullptr;
-};
 
 class HandedOver : public ::testing::Test {
  protected:
@@ -57,7 +33,7 @@ class HandedOver : public ::testing::Test {
   }
   static ContextOptions options(bool tiles) {
     ContextOptions options;
-    options.topology = TILERAIL_SOURCE_DIR "/topologies/hgx-h200.toml";
+    options.topology = test::shipped_file("hgx-h200");
     if (tiles) options.overrides = {"tile=" + std::to_string(tile), "devices=all"};
     return options;
   }
@@ -132,7 +108,7 @@ TEST_F(HandedOver, CallsRunOneAfterAnother) {
 
 TEST_F(HandedOver, RandomCallsAreRight) {
   Context tiles{options(true)}, searched{options(false)};
-  std::mt19937_64 random{std::random_device{}()};
+  std::mt19937_64 random{test::test_seed()};
   BusyStream stream;
   for (int i = 0; i < 100; ++i) {
     const std::uint64_t seed = random();

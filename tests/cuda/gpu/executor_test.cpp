@@ -13,7 +13,7 @@
 #include "tests/cuda/gpu/gemm_case.hpp"
 #include "tests/cuda/gpu/gpu_fixture.hpp"
 #include "tests/support/expect_error.hpp"
-#include "tests/support/shipped.hpp"
+#include "tests/support/test_seed.hpp"
 
 namespace tilerail {
 namespace {
@@ -52,7 +52,7 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
   CudaOptions options;
   options.poison = true;
   CudaExecutor executor{topology, options};
-  std::mt19937_64 random{std::random_device{}()};
+  std::mt19937_64 random{test::test_seed()};
   for (int i = 0; i < 250; ++i) {
     const auto seed = random();
     std::mt19937_64 own{seed};
@@ -87,7 +87,7 @@ TEST_F(Gpu, RoutinesOnVectorsAreRightOnEveryPolicyPlacementAndDtype) {
   CudaOptions options;
   options.poison = true;
   CudaExecutor executor{topology, options};
-  std::mt19937_64 random{std::random_device{}()};
+  std::mt19937_64 random{test::test_seed()};
   for (int i = 0; i < 250; ++i) {
     const auto seed = random();
     std::mt19937_64 own{seed};

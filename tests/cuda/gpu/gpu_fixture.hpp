@@ -6,12 +6,13 @@
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "model/machine/topology.hpp"
+#include "model/machine/topology_toml.hpp"
 #include "sched/policy/policy.hpp"
-#include "tests/support/shipped.hpp"
+#include "tests/support/carried_machines.hpp"
 
 namespace tilerail {
 
-inline Topology machine() { return test::shipped("hgx-h200"); }
+inline Topology machine() { return load_topology(test::shipped_file("hgx-h200")); }
 
 /// Tests that are skipped where there is no GPU.
 class Gpu : public ::testing::Test {

@@ -1,4 +1,4 @@
-#include "model/machine/settings/first_gpus.hpp"
+#include "model/machine/settings/parts_left.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -40,36 +40,46 @@ std::optional<CapacityGroup> of_links_that_stay(CapacityGroup group, const Renum
   return group;
 }
 
+/// Whether all links of a route stay.
+bool stays(const Topology::Description::NamedRoute& route, const Renumbered<LinkId>& ids) {
+  return std::ranges::all_of(route.links, [&](LinkId link) { return ids[link.index()].has_value(); });
+}
+
 }  // namespace
+
+Topology::Description with_parts(const Topology::Description& machine, const std::function<bool(const Memory&)>& memory,
+                                 const std::function<bool(LinkId)>& link) {
+  std::vector<bool> node_goes(machine.nodes.size(), false);
+  for (const Memory& each : machine.memories) node_goes[each.node.index()] = !memory(each);
+
+  Topology::Description d = machine;
+  d.nodes.clear(), d.memories.clear(), d.links.clear(), d.groups.clear(), d.routes.clear();
+  const auto nodes = keep<NodeId>(machine.nodes, d.nodes, [&](const Node&, std::size_t i) { return !node_goes[i]; });
+  const auto memories =
+      keep<MemoryId>(machine.memories, d.memories, [&](const Memory& each, std::size_t) { return memory(each); });
+  for (Memory& each : d.memories) each.node = *nodes[each.node.index()];
+  const auto links = keep<LinkId>(machine.links, d.links, [&](const Link& each, std::size_t i) {
+    return link(LinkId{i}) && nodes[each.from.index()] && nodes[each.to.index()];
+  });
+  for (Link& each : d.links) each.from = *nodes[each.from.index()], each.to = *nodes[each.to.index()];
+  for (const CapacityGroup& group : machine.groups)
+    if (const auto left = of_links_that_stay(group, links)) d.groups.push_back(*left);
+  for (const auto& route : machine.routes)
+    if (memories[route.from.index()] && memories[route.to.index()] && stays(route, links))
+      d.routes.push_back({*memories[route.from.index()], *memories[route.to.index()], renumbered(route.links, links),
+                          route.source, route.share});
+  return d;
+}
 
 Topology::Description with_first_gpus(const Topology::Description& machine, std::size_t count) {
   std::vector<int> numbers;
   for (const Memory& memory : machine.memories)
     if (memory.kind == NodeKind::gpu) numbers.push_back(memory.device);
   std::sort(numbers.begin(), numbers.end());
-  const auto memory_stays = [&](const Memory& memory) {
+  const auto stays = [&](const Memory& memory) {
     return memory.kind != NodeKind::gpu || memory.device <= numbers[count - 1];
   };
-  std::vector<bool> node_goes(machine.nodes.size(), false);
-  for (const Memory& memory : machine.memories) node_goes[memory.node.index()] = !memory_stays(memory);
-
-  Topology::Description d = machine;
-  d.nodes.clear(), d.memories.clear(), d.links.clear(), d.groups.clear(), d.routes.clear();
-  const auto nodes = keep<NodeId>(machine.nodes, d.nodes, [&](const Node&, std::size_t i) { return !node_goes[i]; });
-  const auto memories = keep<MemoryId>(machine.memories, d.memories,
-                                       [&](const Memory& memory, std::size_t) { return memory_stays(memory); });
-  for (Memory& memory : d.memories) memory.node = *nodes[memory.node.index()];
-  const auto links = keep<LinkId>(machine.links, d.links, [&](const Link& link, std::size_t) {
-    return nodes[link.from.index()] && nodes[link.to.index()];
-  });
-  for (Link& link : d.links) link.from = *nodes[link.from.index()], link.to = *nodes[link.to.index()];
-  for (const CapacityGroup& group : machine.groups)
-    if (const auto left = of_links_that_stay(group, links)) d.groups.push_back(*left);
-  for (const auto& route : machine.routes)
-    if (memories[route.from.index()] && memories[route.to.index()])
-      d.routes.push_back({*memories[route.from.index()], *memories[route.to.index()], renumbered(route.links, links),
-                          route.source, route.share});
-  return d;
+  return with_parts(machine, stays, [](LinkId) { return true; });
 }
 
 }  // namespace tilerail

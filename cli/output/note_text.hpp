@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace tilerail::cli {
+
+/// A line of its own before the tables of a command; nothing of an empty note.
+inline std::string note_text(const std::string& note) { return note.empty() ? "" : "note: " + note + "\n"; }
+
+}  // namespace tilerail::cli

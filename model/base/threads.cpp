@@ -1,0 +1,115 @@
+#include "model/base/threads.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
+namespace tilerail {
+namespace {
+
+constexpr int no_limit = std::numeric_limits<int>::max();
+std::atomic<int> admitted{no_limit};
+
+[[noreturn]] void none_left(const char* why) {
+  throw ThreadShortage{fmt::format(
+      "no more threads can be started ({}); expected a higher limit on processes and threads (ulimit -u)", why)};
+}
+
+/// Threads that are waited for, whatever happens.
+class Joined {
+ public:
+  explicit Joined(std::size_t most) { threads_.reserve(most); }
+  ~Joined() { join(); }
+  Joined(const Joined&) = delete;
+  Joined& operator=(const Joined&) = delete;
+
+  void start(std::function<void()> work) { threads_.push_back(start_thread(std::move(work))); }
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+/// The first exception of several threads.
+class FirstFailure {
+ public:
+  template <class Work>
+  void guard(const Work& work) noexcept {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard lock{mutex_};
+      if (!failure_) failure_ = std::current_exception();
+      failed_ = true;
+    }
+  }
+  bool failed() const { return failed_; }
+  /// After all threads have ended.
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+  std::atomic<bool> failed_{false};
+};
+
+}  // namespace
+
+ThreadLimit::ThreadLimit(int threads) { admitted = threads; }
+ThreadLimit::~ThreadLimit() { admitted = no_limit; }
+
+bool ThreadLimit::admits_one() {
+  int left = admitted;
+  while (left != no_limit && left > 0 && !admitted.compare_exchange_weak(left, left - 1)) {
+  }
+  return left > 0;
+}
+
+std::thread start_thread(std::function<void()> work) {
+  if (!ThreadLimit::admits_one()) none_left("a limit of this process");
+  try {
+    return std::thread{std::move(work)};
+  } catch (const std::system_error& error) {
+    none_left(error.code().message().c_str());
+  }
+}
+
+void share_work(std::size_t parts, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next{0};
+  FirstFailure failure;
+  const auto take_parts = [&] {
+    failure.guard([&] {
+      for (std::size_t part; !failure.failed() && (part = next++) < parts;) work(part);
+    });
+  };
+  {
+    Joined others{parts};
+    try {
+      for (std::size_t t = 1; t < parts; ++t) others.start(take_parts);
+    } catch (const ThreadShortage&) {  // those that run, and this one, do it all
+    }
+    take_parts();
+  }
+  failure.rethrow();
+}
+
+void run_together(std::size_t count, const std::function<void(std::size_t)>& work) {
+  FirstFailure failure;
+  {
+    Joined others{count};
+    for (std::size_t i = 1; i < count; ++i) others.start([&, i] { failure.guard([&] { work(i); }); });
+    if (count > 0) failure.guard([&] { work(0); });
+  }
+  failure.rethrow();
+}
+
+}  // namespace tilerail

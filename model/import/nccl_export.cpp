@@ -1,0 +1,346 @@
+#include "model/import/nccl_export.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "model/base/error.hpp"
+#include "model/base/units_text.hpp"
+#include "model/import/assumptions.hpp"
+#include "model/import/gpu_kind.hpp"
+#include "model/import/import.hpp"
+#include "model/import/link_rates.hpp"
+#include "model/import/link_values.hpp"
+#include "model/import/nccl_elements.hpp"
+#include "model/import/nccl_tree.hpp"
+
+namespace tilerail {
+namespace {
+
+using assumptions::reached;
+
+/// NCCL knows PCIe of generations 1 to 6, of 16 lanes at most.
+constexpr int fastest_pcie = 6, widest_pcie = 16;
+
+/// How far rates may be off and still count as equal: nominal rates are published with few digits, 63 for 63.02 GB/s.
+constexpr double rounding = 1e-3;
+
+double off_by(Rate a, Rate b) { return std::abs(std::log(a / b)); }
+
+struct PcieLink {
+  std::string speed;  // empty: unknown
+  int width = 0;
+  Rate rate{0};
+};
+
+/// Of equally fast links the widest.
+PcieLink nearest_pcie(Rate rate, int generation) {
+  PcieLink best;
+  for (auto width = assumptions::pcie_widths.rbegin(); width != assumptions::pcie_widths.rend(); ++width)
+    for (int i = 0; i < generation && *width <= widest_pcie; ++i) {
+      const double transfers = assumptions::pcie_transfers[static_cast<std::size_t>(i)];
+      const std::string speed = fmt::format("{:.1f} GT/s PCIe", transfers);  // as Linux writes it
+      const Rate candidate = *pcie_payload(speed, std::to_string(*width)) * reached;
+      if (best.width == 0 || off_by(candidate, rate) < off_by(best.rate, rate)) best = {speed, *width, candidate};
+    }
+  return best;
+}
+
+/// Of this generation at most, unless later ones have exactly that rate.
+PcieLink pcie_link(Rate rate, int generation) {
+  const PcieLink any = nearest_pcie(rate, fastest_pcie);
+  return off_by(any.rate, rate) < rounding ? any : nearest_pcie(rate, generation);
+}
+
+/// As the text of a comment, in which "--" has no place.
+std::string comment_text(std::string text) {
+  for (std::size_t at; (at = text.find("--")) != std::string::npos;) text.replace(at, 2, "- -");
+  return text;
+}
+
+class Writer {
+ public:
+  Writer(const Topology& topology, const std::vector<std::string>& addresses)
+      : t_{topology}, tree_{nccl_tree(topology)} {
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      address_[t_.memory(t_.gpus()[i]).node] = addresses[i];
+      used_.insert(addresses[i]);
+    }
+  }
+
+  std::string system() {
+    for (const MemoryId gpu : t_.gpus()) units_.push_back(unit_of(gpu));
+    for (const NcclTree::Domain& domain : tree_.domains) give_addresses(domain.below);
+    for (const NcclTree::Domain& domain : tree_.domains) add(domain);
+    const bool amd = std::ranges::any_of(units_, [](const Unit& unit) { return !unit.gcn.empty(); });
+    return fmt::format("<system version=\"{}\">\n{}</system>\n", amd ? 2 : 1, out_);
+  }
+
+  /// Their names in what an import makes of the file.
+  const std::map<MemoryId, std::string>& hosts() const { return hosts_; }
+
+ private:
+  /// What one link of a GPU to other GPUs is.
+  struct Unit {
+    std::string sm, gcn;
+    int pcie = fastest_pcie;
+    Rate rate{0};
+  };
+
+  /// Of the sources of its links; else by the name of its kernels.
+  Unit unit_of(MemoryId gpu) const {
+    Unit unit;
+    if (const assumptions::GpuModel* model = gpu_model(t_.kernels_of(gpu).name))
+      unit = {model->sm == 0 ? "" : std::to_string(model->sm), "", model->pcie};
+    for (const Link& link : t_.links()) {
+      if (link.to != t_.memory(gpu).node) continue;
+      if (link.source.starts_with(nvlink_source)) unit.sm = link.source.substr(std::string{nvlink_source}.size());
+      if (link.source.starts_with(xgmi_source))
+        unit = {"", link.source.substr(std::string{xgmi_source}.size()), unit.pcie};
+    }
+    LinkRates rates{std::nullopt};
+    const auto known = unit.gcn.empty() ? rates.nvlink(unit.sm) : rates.xgmi(unit.gcn);
+    if (!known) refuse_nccl(t_, fmt::format("the rate of an xGMI link of {} is unknown", in_quotes(unit.gcn)));
+    unit.rate = known->rate;
+    return unit;
+  }
+
+  const Unit& unit_of_gpu(MemoryId gpu) const {
+    return units_[static_cast<std::size_t>(std::ranges::find(t_.gpus(), gpu) - t_.gpus().begin())];
+  }
+
+  std::string next_address() {
+    std::string address;
+    do {
+      ++addresses_;
+      address = fmt::format("{:04x}:{:02x}:00.0", addresses_ >> 8, addresses_ & 0xff);
+    } while (used_.contains(address));
+    return address;
+  }
+
+  void give_addresses(const std::vector<NcclTree::Device>& devices) {
+    for (const NcclTree::Device& device : devices) {
+      if (!address_.contains(device.up.to)) address_[device.up.to] = next_address();
+      give_addresses(device.below);
+    }
+  }
+
+  void line(int depth, const std::string& text) {
+    out_ += std::string(static_cast<std::size_t>(2 * depth), ' ') + text + "\n";
+  }
+
+  /// NCCL reads the number of a domain; imports make it the number of a host.
+  std::string number_of(const NcclTree::Domain& domain) {
+    const std::string& name = t_.memory(domain.host).name;
+    const std::string digits = name.substr(name.find_last_not_of("0123456789") + 1);
+    auto number = whole_number(digits, 0, assumptions::last_domain);
+    for (int next = 0; !number || numbers_.contains(*number); ++next) number = next;
+    numbers_.insert(*number);
+    return std::to_string(*number);
+  }
+
+  void add(const NcclTree::Domain& domain) {
+    std::string before = std::exchange(out_, "");
+    processor_ = "arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"25\" modelid=\"17\"";
+    for (const NcclTree::Device& device : domain.below) add(device, 2, true);
+    const std::string devices = std::exchange(out_, std::move(before));
+    const std::string number = number_of(domain);
+    hosts_.emplace(domain.host, "host" + number);
+    line(1, fmt::format("<cpu numaid=\"{}\" {}>", number, processor_));
+    out_ += devices;
+    line(1, "</cpu>");
+  }
+
+  void add(const NcclTree::Device& device, int depth, bool at_socket) {
+    if (device.gpu)
+      add_gpu(device, depth, at_socket);
+    else if (has_gpu(device))
+      add_switch(device, depth);
+  }
+
+  static bool has_gpu(const NcclTree::Device& device) {
+    return device.gpu || std::ranges::any_of(device.below, has_gpu);
+  }
+
+  /// The latest PCIe of the GPUs there.
+  int generation_of(const NcclTree::Device& device) const {
+    if (device.gpu) return unit_of_gpu(*device.gpu).pcie;
+    int latest = 0;
+    for (const NcclTree::Device& below : device.below) latest = std::max(latest, generation_of(below));
+    return latest;
+  }
+
+  std::string pci(NodeId node, const char* class_code, const PcieLink& link) const {
+    return fmt::format("<pci busid=\"{}\" class=\"{}\" link_speed=\"{}\" link_width=\"{}\">", address_.at(node),
+                       class_code, link.speed, link.width);
+  }
+
+  void add_switch(const NcclTree::Device& device, int depth) {
+    line(depth, pci(device.up.to, "0x060400", pcie_link(device.up.rate, generation_of(device))));
+    for (const NcclTree::Device& below : device.below) add(below, depth + 1, false);
+    if (const auto parts = tree_.parts.find(device.up.to); parts != tree_.parts.end())
+      for (const NodeId part : parts->second)
+        line(depth + 1, fmt::format("<pcilink target=\"{}\"/>", address_.at(part)));
+    line(depth, "</pci>");
+  }
+
+  void add_gpu(const NcclTree::Device& device, int depth, bool at_socket) {
+    const Unit& unit = unit_of_gpu(*device.gpu);
+    std::vector<std::string> links;
+    const PcieLink pcie = link_to_host(device.up, unit, at_socket, links);
+    add_peers(device.up.to, unit, links);
+    line(depth, pci(device.up.to, unit.gcn.empty() ? "0x030200" : "0x120000", pcie));
+    std::string gpu = fmt::format("<gpu dev=\"{}\"", t_.memory(*device.gpu).device);
+    if (!unit.gcn.empty()) gpu += fmt::format(" gcn=\"{}\"", unit.gcn);
+    if (!unit.sm.empty()) gpu += fmt::format(" sm=\"{}\"", unit.sm);
+    line(depth + 1, gpu + (links.empty() ? "/>" : ">"));
+    for (const std::string& link : links) line(depth + 2, link);
+    if (!links.empty()) line(depth + 1, "</gpu>");
+    line(depth, "</pci>");
+  }
+
+  /// PCIe; what is faster than a GPU's PCIe is NVLinks to the processor (POWER9), or from sm 90 on NVLink-C2C (Grace).
+  PcieLink link_to_host(const NcclTree::Link& up, const Unit& unit, bool at_socket, std::vector<std::string>& links) {
+    constexpr double faster = 1.1;
+    const PcieLink pcie = pcie_link(up.rate, unit.pcie);
+    const bool is_nvlink = up.source.starts_with(nvlink_source);
+    const Rate most = assumptions::pcie_reached(unit.pcie);
+    const bool is_pcie = !is_nvlink && (off_by(pcie.rate, up.rate) < rounding || up.rate < most * faster);
+    if (!at_socket || is_pcie) return pcie;
+    const auto sm = whole_number(unit.sm, 0, 999);
+    if (is_nvlink || (sm && *sm < 90)) {
+      processor_ = "arch=\"ppc64\"";
+      links.push_back(fmt::format("<nvlink target=\"{}\" count=\"{}\" tclass=\"0x068001\"/>", next_address(),
+                                  count_of(up.rate, unit)));
+    } else {
+      processor_ = "arch=\"arm64\"";
+      links.push_back(fmt::format("<c2c bw=\"{:.0f}\" count=\"1\"/>", up.rate.value / reached / 1e6));
+    }
+    return {};
+  }
+
+  static int count_of(Rate rate, const Unit& unit) {
+    return std::clamp(static_cast<int>(std::lround(rate / unit.rate)), 1, assumptions::most_nvlinks);
+  }
+
+  void add_peers(NodeId gpu, const Unit& unit, std::vector<std::string>& links) {
+    const auto peers = tree_.peers.find(gpu);
+    if (peers == tree_.peers.end()) return;
+    int sum = 0;
+    for (const NcclTree::Link& peer : peers->second) {
+      const bool to_switch = peer.to == tree_.nvswitch;
+      const int count = count_of(peer.rate, unit);
+      sum += count;
+      if (to_switch && nvswitch_.empty()) nvswitch_ = next_address();
+      links.push_back(fmt::format("<{} target=\"{}\" count=\"{}\" tclass=\"{}\"/>",
+                                  unit.gcn.empty() ? "nvlink" : "xgmi", to_switch ? nvswitch_ : address_.at(peer.to),
+                                  count,
+                                  to_switch          ? "0x068000"
+                                  : unit.gcn.empty() ? "0x030200"
+                                                     : "0x120000"));
+    }
+    if (sum > assumptions::most_nvlinks)
+      refuse_nccl(t_, fmt::format("the links of {} to other GPUs are {} NVLinks; expected at most {}",
+                                  t_.description().nodes[gpu.index()].name, sum, assumptions::most_nvlinks));
+  }
+
+  const Topology& t_;
+  NcclTree tree_;
+  std::vector<Unit> units_;  // by GPU
+  std::map<NodeId, std::string> address_;
+  std::map<MemoryId, std::string> hosts_;
+  std::string nvswitch_;        // its address
+  std::set<std::string> used_;  // addresses that were given
+  unsigned addresses_ = 0;
+  std::set<int> numbers_;
+  std::string processor_;  // attributes of the cpu that is written
+  std::string out_;
+};
+
+/// The machine that an import makes of the file.
+Topology read_back(const Topology& machine, const std::string& file) {
+  const Topology::Description& d = machine.description();
+  const GpuKind kind{d.name, "", d.kernels.front(), machine.memory(machine.gpus().front()), {}, {}, d.sources};
+  return Topology{import_nccl_xml(file, "export", kind, {})};
+}
+
+/// Rates of copies between GPUs, and between hosts and GPUs, in the machine and in what the file says.
+class Comparison {
+ public:
+  Comparison(const Topology& machine, const Topology& file, const std::map<MemoryId, std::string>& hosts)
+      : machine_{machine}, file_{file} {
+    for (const MemoryId gpu : machine.gpus()) pairs_.emplace_back(gpu, *file.find_gpu(machine.memory(gpu).device));
+    for (const auto& [host, name] : hosts)
+      if (const auto there = file.find_memory(name)) pairs_.emplace_back(host, *there);
+  }
+
+  std::vector<std::string> notes() {
+    for (const auto& [src, src_there] : pairs_)
+      for (const auto& [dst, dst_there] : pairs_)
+        if (src != dst && !(machine_.is_host(src) && machine_.is_host(dst))) compare(src, dst, src_there, dst_there);
+    if (different_ == 0) return {};
+    return {fmt::format("{} of {} pairs have another rate in the file, most of all {}", different_, compared_, worst_)};
+  }
+
+ private:
+  void compare(MemoryId src, MemoryId dst, MemoryId src_there, MemoryId dst_there) {
+    ++compared_;
+    const bool has_route = machine_.has_route(src, dst);
+    const Rate there = file_.pair_rate(src_there, dst_there);
+    const double off =
+        has_route ? off_by(machine_.pair_rate(src, dst), there) : std::numeric_limits<double>::infinity();
+    if (off < rounding) return;
+    ++different_;
+    if (off <= most_) return;
+    most_ = off;
+    worst_ = fmt::format("{} to {}: {}, in the file {}", machine_.memory(src).name, machine_.memory(dst).name,
+                         has_route ? brief_text(machine_.pair_rate(src, dst)) : "no copies", brief_text(there));
+  }
+
+  const Topology& machine_;
+  const Topology& file_;
+  std::vector<std::pair<MemoryId, MemoryId>> pairs_;  // memories of the machine, and what they are in the file
+  std::size_t compared_ = 0, different_ = 0;
+  double most_ = 0;
+  std::string worst_;
+};
+
+}  // namespace
+
+std::vector<std::string> pci_addresses(const std::vector<std::string>& texts, std::size_t gpus) {
+  std::vector<std::string> addresses;
+  for (const std::string& text : texts) {
+    const auto number = pci_address(text);
+    if (!number)
+      throw InputError{fmt::format("{} is no address of PCI; expected such as 0000:06:00.0", in_quotes(text))};
+    addresses.push_back(fmt::format("{:04x}:{:02x}:{:02x}.{:x}", *number >> 24, *number >> 16 & 0xff,
+                                    *number >> 8 & 0xff, *number & 0xff));
+    if (std::ranges::count(addresses, addresses.back()) > 1)
+      throw InputError{fmt::format("{} is there twice; expected one address for each GPU", in_quotes(text))};
+  }
+  if (addresses.size() != gpus)
+    throw InputError{fmt::format("{} addresses; expected {}, one for each GPU by number", addresses.size(), gpus)};
+  return addresses;
+}
+
+NcclFile to_nccl_xml(const Topology& topology, const std::vector<std::string>& addresses) {
+  Writer writer{topology, addresses};
+  const std::string system = writer.system();
+  NcclFile file;
+  file.notes = Comparison{topology, read_back(topology, system), writer.hosts()}.notes();
+  if (const std::size_t groups = topology.groups().size(); groups > 0)
+    file.notes.push_back(fmt::format("capacity groups have no form in the file; the machine has {}", groups));
+  file.notes.emplace_back("latencies, rates of host memories and rates between sockets have no form in the file");
+  file.text = comment_text(fmt::format("Machine '{}' of TileRail. Addresses of PCI are made up{}.", topology.name(),
+                                       addresses.empty() ? "" : ", but not of GPUs"));
+  for (const std::string& note : file.notes) file.text += "\n     " + comment_text(note) + ".";
+  file.text = "<!-- " + file.text + " -->\n" + system;
+  return file;
+}
+
+}  // namespace tilerail

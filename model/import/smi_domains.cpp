@@ -1,0 +1,168 @@
+#include "model/import/smi_domains.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "model/base/error.hpp"
+#include "model/base/units_text.hpp"
+#include "model/import/assumptions.hpp"
+#include "model/import/link_values.hpp"
+
+namespace tilerail {
+namespace {
+
+bool is_near(const std::string& cell) { return cell == "PIX" || cell == "PXB" || cell == "PHB" || cell == "NODE"; }
+bool is_far(const std::string& cell) { return cell == "SYS" || cell == "SOC"; }
+
+class Domains {
+ public:
+  Domains(const SmiMatrix& matrix, const std::string& file) : m_{matrix}, file_{file}, first_(matrix.devices.size()) {
+    std::iota(first_.begin(), first_.end(), 0U);
+    socket_ = first_;
+    far_.assign(first_.size(), std::vector<bool>(first_.size()));
+  }
+
+  SmiDomains found() {
+    each_pair([&](std::size_t i, std::size_t j) {
+      far_[i][j] = far_[j][i] = is_far(m_.cells[i][j]);
+      if (is_near(m_.cells[i][j]) || same(number(i), number(j))) join(i, j, socket_);
+      if ((is_near(m_.cells[i][j]) && !(m_.cells[i][j] == "NODE" && differ(i, j))) || same(number(i), number(j)))
+        join(i, j, first_);
+    });
+    each_pair([&](std::size_t i, std::size_t j) {
+      if (!told(i) || !told(j)) use_cards(i, j);
+    });
+    each_pair([&](std::size_t i, std::size_t j) { check(i, j); });
+    each_pair([&](std::size_t i, std::size_t j) {
+      if (may_join(i, j) && !number(i) && !number(j) && same(m_.cpus[i], m_.cpus[j])) join(i, j);
+    });
+    each_pair([&](std::size_t i, std::size_t j) {
+      if (may_join(i, j) && (!told_in(i) || !told_in(j))) join(i, j);
+    });
+    return numbered();
+  }
+
+ private:
+  void each_pair(const auto& visit) const {
+    for (std::size_t j = 0; j < m_.devices.size(); ++j)
+      for (std::size_t i = 0; i < j; ++i) visit(i, j);
+  }
+
+  static bool same(const std::optional<std::string>& a, const std::optional<std::string>& b) { return a && a == b; }
+
+  /// The NUMA affinity, unless it is several domains.
+  std::optional<std::string> number(std::size_t gpu) const {
+    const auto& text = m_.domains[gpu];
+    return text && whole_number(*text, 0, assumptions::last_domain) ? text : std::nullopt;
+  }
+  /// Of the domains of its NUMA affinity: 4 of "4-7".
+  std::optional<int> first_number(std::size_t gpu) const {
+    const auto& text = m_.domains[gpu];
+    if (!text) return std::nullopt;
+    return whole_number(text->substr(0, text->find_first_not_of("0123456789")), 0, assumptions::last_domain);
+  }
+  bool told(std::size_t gpu) const { return number(gpu) || m_.cpus[gpu]; }
+
+  /// Told, and by the same kind of affinity.
+  bool differ(std::size_t i, std::size_t j) const {
+    if (number(i) || number(j)) return number(i) && number(j) && number(i) != number(j);
+    return m_.cpus[i] && m_.cpus[j] && m_.cpus[i] != m_.cpus[j];
+  }
+
+  static void join(std::size_t i, std::size_t j, std::vector<std::size_t>& first) {
+    const std::size_t from = std::max(first[i], first[j]), to = std::min(first[i], first[j]);
+    std::ranges::replace(first, from, to);
+  }
+  void join(std::size_t i, std::size_t j) {
+    join(i, j, first_);
+    join(i, j, socket_);
+  }
+
+  bool any_of(std::size_t domain, const auto& is) const {
+    for (std::size_t gpu = 0; gpu < first_.size(); ++gpu)
+      if (first_[gpu] == domain && is(gpu)) return true;
+    return false;
+  }
+  bool told_in(std::size_t gpu) const {
+    return any_of(first_[gpu], [&](std::size_t other) { return told(other); });
+  }
+  bool may_join(std::size_t i, std::size_t j) const {
+    return first_[i] != first_[j] && !any_of(first_[i], [&](std::size_t a) {
+             return any_of(first_[j], [&](std::size_t b) { return far_[a][b]; });
+           });
+  }
+
+  void use_cards(std::size_t i, std::size_t j) {
+    for (std::size_t card = 0; card < m_.cards[i].size(); ++card) {
+      const std::string &a = m_.cards[i][card], &b = m_.cards[j][card];
+      if (is_near(a) && is_near(b)) join(i, j);
+      if ((is_near(a) && is_far(b)) || (is_far(a) && is_near(b))) far_[i][j] = far_[j][i] = true;
+    }
+  }
+
+  [[noreturn]] void fail(std::size_t i, std::size_t j, const std::string& but, const std::string& expected) const {
+    throw InputError{fmt::format("{}:{}: GPU{} to GPU{} is {}, {}; expected {}", file_, m_.lines[j], m_.devices[j],
+                                 m_.devices[i], in_quotes(m_.cells[j][i]), but, expected)};
+  }
+
+  void check(std::size_t i, std::size_t j) const {
+    if (socket_[i] == socket_[j] && far_[i][j])
+      fail(i, j,
+           same(number(i), number(j)) ? fmt::format("and both have the NUMA affinity {}", *number(i))
+                                      : std::string{"and other relations or affinities put both below one socket"},
+           "GPUs of one socket or of two");
+    if (first_[i] != first_[j] || !differ(i, j)) return;
+    const auto& affinities = number(i) ? m_.domains : m_.cpus;
+    fail(i, j,
+         fmt::format("and their {} affinities are {} and {}", number(i) ? "NUMA" : "CPU", *affinities[j],
+                     *affinities[i]),
+         "one affinity for GPUs below one host bridge");
+  }
+
+  /// By number if each domain has one of its own, else in the order of the GPUs.
+  SmiDomains numbered() const {
+    std::map<int, std::size_t> by_number;
+    std::vector<std::size_t> domains;
+    for (std::size_t gpu = 0; gpu < first_.size(); ++gpu) {
+      if (first_[gpu] == gpu) domains.push_back(gpu);
+      if (const auto own = first_number(gpu)) by_number.emplace(*own, first_[gpu]);
+    }
+    SmiDomains result;
+    result.of_gpu.resize(first_.size());
+    const bool all = std::ranges::all_of(domains, [&](std::size_t domain) {
+      return std::ranges::count(by_number, domain, &std::map<int, std::size_t>::value_type::second) == 1;
+    });
+    if (all) domains.clear();
+    if (all)
+      for (const auto& [own, domain] : by_number) {
+        domains.push_back(domain);
+        result.numbers.push_back(std::to_string(own));
+      }
+    for (std::size_t d = 0; d < domains.size(); ++d) {
+      if (!all) result.numbers.push_back(std::to_string(d));
+      for (std::size_t gpu = 0; gpu < first_.size(); ++gpu)
+        if (first_[gpu] == domains[d]) result.of_gpu[gpu] = d;
+    }
+    for (const std::size_t domain : domains)
+      result.sockets.push_back(static_cast<std::size_t>(
+          std::ranges::find_if(domains, [&](std::size_t d) { return socket_[d] == socket_[domain]; }) -
+          domains.begin()));
+    return result;
+  }
+
+  const SmiMatrix& m_;
+  const std::string& file_;
+  std::vector<std::size_t> first_;      // by GPU: the first GPU of its domain so far
+  std::vector<std::size_t> socket_;     // and of its socket
+  std::vector<std::vector<bool>> far_;  // by pair: SYS to each other
+};
+
+}  // namespace
+
+SmiDomains domains_of(const SmiMatrix& matrix, const std::string& file) { return Domains{matrix, file}.found(); }
+
+}  // namespace tilerail

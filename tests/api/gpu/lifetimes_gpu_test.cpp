@@ -1,0 +1,202 @@
+// Memory that is freed, registered anew or kept while calls use it.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "api/cuda/pointers.hpp"
+#include "backends/cuda/run/cuda_check.hpp"
+#include "model/base/threads.hpp"
+#include "tests/api/gpu/api_case.hpp"
+#include "tests/api/gpu/busy_stream.hpp"
+#include "tests/cuda/gpu/gemm_case.hpp"
+#include "tests/support/carried_machines.hpp"
+#include "tilerail/tilerail.hpp"
+
+namespace tilerail {
+namespace {
+
+using test::ApiCase;
+using test::BusyStream;
+using test::MemoryKind;
+using test::square;
+
+constexpr std::int64_t n = 400;
+
+class Lifetimes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    gpus_ = std::min(cuda::device_count(), 8);  // as many as the shipped description has
+    if (gpus_ == 0) GTEST_SKIP() << "no CUDA device here";
+  }
+  static ContextOptions options() {
+    ContextOptions options;
+    options.topology = test::shipped_file("hgx-h200");
+    options.overrides = {"tile=96", "devices=all"};
+    return options;
+  }
+  static constexpr std::int64_t steps = n / 96 + 2;
+  int gpus_ = 0;
+};
+
+/// Anonymous pages at an address of their own.
+class Pages {
+ public:
+  explicit Pages(std::size_t bytes) : bytes_{bytes} {
+    data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data_ == MAP_FAILED) throw std::bad_alloc{};
+  }
+  ~Pages() { munmap(data_, bytes_); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  /// Other pages at the same address.
+  void replace() {
+    mmap(data_, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  }
+  double* numbers() const { return static_cast<double*>(data_); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_;
+};
+
+/// The run of one context is behind other work when another context takes the memory of C away.
+TEST_F(Lifetimes, HostMemoryIsFreedAfterTheRunsOfOtherContextsThatUseIt) {
+  for (const HostPages pages : {HostPages::spread, HostPages::plain})
+    for (const bool destroyed : {false, true}) {
+      SCOPED_TRACE(testing::Message() << (destroyed ? "destroyed" : "freed"));
+      const cuda::DeviceScope scope{0};
+      auto owner = std::make_unique<Context>(options());
+      Context user{options()};
+      ApiCase one{square(n), {MemoryKind::device, 0}, {MemoryKind::device, 0}, {}, 4};
+      auto* const c = static_cast<double*>(owner->allocate_host(n * n * 8, pages));
+      const auto call = [&](cudaStream_t stream, bool wait) {
+        std::copy_n(one.c->data<double>(), n * n, c);
+        GemmTimes times;
+        GemmOptions how;
+        how.stream = stream, how.wait = wait, how.times = &times;
+        gemm(user, 'N', 'N', n, n, n, 1.0, one.a->data<double>(), n, one.b->data<double>(), n, 1.0, c, n, how);
+        return times;
+      };
+      call(nullptr, true);  // planned
+      BusyStream stream;
+      stream.occupy();
+      EXPECT_TRUE(call(stream, false).handed_over);
+      EXPECT_TRUE(stream.busy());
+      destroyed ? owner.reset() : owner->free_host(c);
+      EXPECT_FALSE(stream.busy()) << "the run still used the memory";
+      EXPECT_NO_THROW(user.synchronize());
+    }
+}
+
+/// Runs on the same matrices become a graph, which has to notice that other memory is at the same address.
+TEST_F(Lifetimes, MemoryThatIsRegisteredAnewIsNotTakenForTheOldOne) {
+  const cuda::DeviceScope scope{0};
+  for (const bool by_context : {false, true}) {
+    SCOPED_TRACE(testing::Message() << (by_context ? "by the context" : "by the caller"));
+    Context context{options()};
+    Pages pages{std::size_t{2} << 20};
+    std::optional<std::uint64_t> before;
+    for (std::uint64_t round = 0; round < 4; ++round) {
+      pages.replace();
+      ApiCase one{square(n), {}, {MemoryKind::device, 0}, {MemoryKind::device, 0}, round};
+      std::copy_n(one.a->data<double>(), n * n, pages.numbers());
+      if (by_context)
+        context.register_memory(pages.numbers(), static_cast<std::int64_t>(pages.bytes()));
+      else
+        cuda::check(cudaHostRegister(pages.numbers(), pages.bytes(), cudaHostRegisterPortable), "registering");
+      const auto id = cuda::allocation_of(pages.numbers());
+      EXPECT_TRUE(by_context || !id || id != before) << "two registrations have one number";
+      before = id;
+      for (int run = 0; run < 3; ++run) {
+        cuda::check(cudaMemcpy(one.c->data<void>(), one.c->given.data(), one.c->bytes(), cudaMemcpyDefault), "filling");
+        gemm(context, 'N', 'N', n, n, n, 1.0, pages.numbers(), n, one.b->data<double>(), n, 1.0, one.c->data<double>(),
+             n);
+        EXPECT_EQ(one.mismatch(steps), "") << "round " << round << ", run " << run;
+      }
+      if (by_context)
+        context.unregister_memory(pages.numbers());
+      else
+        cuda::check(cudaHostUnregister(pages.numbers()), "unregistering");
+    }
+  }
+}
+
+/// The original is poisoned once it is kept, so that a read shows.
+TEST_F(Lifetimes, AKeptInputOnTheGpuOfCIsReadFromTheCopyOfEachGpu) {
+  if (gpus_ < 2) GTEST_SKIP() << "one CUDA device here";
+  for (const MemoryKind kind_of_b : {MemoryKind::pinned, MemoryKind::device}) {
+    Context context{options()};
+    ApiCase one{square(n), {MemoryKind::device, 0}, {kind_of_b, 1}, {MemoryKind::device, 0}, 6};
+    context.keep(one.a->data<double>(), n, n, n);
+    cuda::check(cudaMemset(one.a->data<void>(), 0xFF, one.a->bytes()), "poisoning");
+    one.call(context);
+    cuda::check(cudaMemcpy(one.a->data<void>(), one.a->given.data(), one.a->bytes(), cudaMemcpyDefault), "filling");
+    EXPECT_EQ(one.mismatch(steps), "") << test::name_of(kind_of_b);
+  }
+}
+
+/// A pitch of 2^31 bytes or more is none for a copy in two dimensions.
+TEST_F(Lifetimes, MatricesWithColumnsOf2GiBAreKept) {
+  constexpr std::int64_t rows = (std::int64_t{1} << 28) + 8, few = 8;  // more than 2 GiB
+  for (const bool all_rows : {false, true}) {
+    Context context{options()};
+    const Pages pages{static_cast<std::size_t>(2 * rows) * 8};
+    double* const last = pages.numbers() + (all_rows ? rows - few : 0);
+    for (std::int64_t i = 0; i < few; ++i) last[i] = static_cast<double>(i), last[i + rows] = 10.0 * i;
+    ASSERT_NO_THROW(context.keep(pages.numbers(), all_rows ? rows : few, 2, rows));
+    for (std::int64_t i = 0; i < few; ++i) last[i] = last[i + rows] = -1;  // nobody may read it now
+    const std::vector<double> b{1, 2};
+    std::vector<double> c(few), expected;
+    gemm(context, 'N', 'N', few, 1, 2, 1.0, last, rows, b.data(), 2, 0.0, c.data(), few);
+    for (std::int64_t i = 0; i < few; ++i) expected.push_back(21.0 * static_cast<double>(i));
+    EXPECT_EQ(c, expected);
+    context.release(pages.numbers());
+  }
+}
+
+TEST_F(Lifetimes, WithoutMoreThreadsHostMemoryIsAllocatedAndACallIsRefused) {
+  Context context{options()};
+  ApiCase one{square(n), {}, {}, {}, 8};
+  {
+    const ThreadLimit none{0};
+    void* memory = nullptr;
+    EXPECT_NO_THROW(memory = context.allocate_host(std::int64_t{64} << 20));
+    context.free_host(memory);
+    EXPECT_THROW(one.call(context), ThreadShortage);
+  }
+  one.call(context);
+  EXPECT_EQ(one.mismatch(steps), "");
+}
+
+/// One filler and one emptier are enough for matrices that threads copy.
+TEST_F(Lifetimes, PageableMatricesAreCopiedByAsManyThreadsAsThereAre) {
+  Context context{options()};
+  context.set_pageable(Pageable::copied);
+  context.set_override("tile=700");
+  GemmProblem p;
+  p.m = 3300, p.n = 2600, p.k = 90;
+  ApiCase one{checked(p), {}, {}, {}, 9};
+  one.call(context);  // opens devices and their issuers
+  const std::vector<std::byte>& given = one.c->given;
+  for (const int threads : {0, 1, 2, 3}) {
+    const ThreadLimit few{threads};
+    std::copy(given.begin(), given.end(), one.c->data<std::byte>());
+    if (threads < 2) {
+      EXPECT_THROW(one.call(context), ThreadShortage);
+      continue;
+    }
+    one.call(context);
+    EXPECT_EQ(one.mismatch(2), "") << threads << " threads";
+  }
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,138 @@
+"""Files that are nested deep or hold values of a megabyte: one short line says what is wrong with them, and where."""
+
+import unittest
+
+from support import SMALL, CommandTest, needs_matplotlib
+
+DEEP = 80_000
+LONG = 1_000_000
+READERS_OF_JSON = (
+    ["run", "--backend", "host", "--plan", "f"],
+    ["topo", "import", "--kernels", "two-gpu", "--nvbandwidth", "f"],
+    ["calibrate", "--backend", "cuda", "-o", "out.toml", "--from", "f"],
+)
+READERS_OF_TOML = (
+    ["topo", "validate", "f.toml"],
+    ["plan", *SMALL[:-1], "f.toml"],
+    ["topo", "new", "--gpus", "2", "--kernels", "f.toml"],
+    ["sweep", "f.toml"],
+    ["tune", "f.toml", "--plan-cache", "plans.toml"],
+    ["tune", "--list", "f.toml"],
+    ["plan", *SMALL, "--plan-cache", "f.toml"],
+)
+IMPORT_XML = ["topo", "import", "--kernels", "two-gpu", "--nccl", "f"]
+
+
+class HostileFiles(CommandTest):
+    def assert_short(self, arguments, quoted):
+        """Refused with a line of at most some 2,000 characters that holds `quoted`; `topo validate` may tell several."""
+        done = self.run_command(*arguments)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr[:2000])
+        lines = done.stderr.splitlines()
+        if arguments[:2] != ["topo", "validate"]:
+            self.assertEqual(len(lines), 1, done.stderr[:2000])
+        self.assertLess(max(map(len, lines)), 2100)
+        self.assertIn(quoted, lines[0])
+
+    def test_json_is_nested_to_a_limit(self):
+        for text, column in (("[" * DEEP, 101), ("[" * DEEP + "]" * DEEP, 101), ('{"k":' * DEEP, 501),
+                             ('{"k":' * DEEP + "1" + "}" * DEEP, 501), ('{"ops": [' + "[" * DEEP, 108),
+                             ('{"nvbandwidth": {"testcases": ' + "[" * DEEP, 129), ('[{"k":' * DEEP, 301)):
+            self.write("f", text)
+            for reader in READERS_OF_JSON:
+                with self.subTest(text=text[:20], reader=reader):
+                    self.assert_short(reader, f"f:1:{column}: arrays and objects are nested more than 100 deep; expected at "
+                                              "most 100")
+
+    def test_values_of_json_are_quoted_short(self):
+        many = "7" * LONG
+        for text in (many, f"[{many}]", f'{{"schema": {many}}}', f'{{"schema": "{many}"}}', f'{{"{many}": 1}}', f'"{many}',
+                     f'{{"schema": "{"a b " * (LONG // 4)}"}}', f'{{"schema": "{chr(92)}u0001{many}"}}',
+                     f'{{"nvbandwidth": "{many}"}}', f'{{"nvbandwidth": {{"testcases": {{"{many}": [{many}]}}}}}}',
+                     f'{{"schema": 1, "name": {{"{many}": 1, "{many}": 2}}}}', f'{{"schema": "{many}{chr(10)}"}}'):
+            self.write("f", text)
+            for reader in READERS_OF_JSON:
+                with self.subTest(text=text[:30], reader=reader):
+                    self.assert_short(reader, "error: f:")
+
+    def test_elements_of_xml_are_nested_to_a_limit(self):
+        for text in ("<a>", '<a x="/>">', "<a><![CDATA[/>]]>", "<a><!--/>-->", "<a x='/>'>", "<a><?x /> ?>", "<a>/>"):
+            with self.subTest(text):
+                self.write("f", text * (DEEP // 2))
+                self.assert_short(IMPORT_XML, "f:1: elements in more than 200 others; expected fewer")
+
+    def test_values_of_xml_are_quoted_short(self):
+        many = "x" * LONG
+        for text in (f"<{many}", f"<{many}/>", f"<system><{many}/></system>", f'<system><cpu numaid="{many}"/></system>',
+                     f'<system><cpu numaid="0"><pci busid="{many}"><gpu dev="{many}"/></pci></cpu></system>',
+                     f'<system><cpu numaid="0"><pci busid="1" link_speed="{many}" link_width="{many}"><gpu dev="0"/></pci>'
+                     "</cpu></system>", f"<system x='&{many};'/>", f"<!DOCTYPE {many}>"):
+            with self.subTest(text[:40]):
+                self.write("f", text)
+                self.assert_short(IMPORT_XML, "error: f:")
+
+    def test_toml_is_nested_to_a_limit(self):
+        for text in ("a = " + "[" * DEEP, "a = " + "[" * DEEP + "]" * DEEP, "a = " + "{ b = " * DEEP,
+                     "a = " + "{ b = " * DEEP + "1" + "}" * DEEP, "a" + ".a" * DEEP + " = 1", "[a" + ".a" * DEEP + "]",
+                     "[[a" + ".a" * DEEP + "]]", "a = " + "[{ b = " * DEEP, "a = { b" + ".b" * DEEP + " = 1 }",
+                     'a = """' + "\n" * 9 + '"""\nb' + ' . "b"' * DEEP + " = 1"):
+            self.write("f.toml", text + "\n")
+            for reader in READERS_OF_TOML:
+                with self.subTest(text=text[:20], reader=reader):
+                    self.assert_short(reader, "f.toml:1")
+
+    def test_values_of_toml_are_quoted_short(self):
+        many = "7" * LONG
+        for text in (f"schema = {many}", f'schema = "{many}"', f'"{many}" = 1', f"{many} = 1", f'schema = "{many}',
+                     f'schema = """{many}\n{many}"""', f"schema = {many}.5", f"schema = 'a{' b' * (LONG // 2)}'",
+                     f'name = "{many}"\nschema = 1\n[sources]\n{many} = 1', f'schema = "{chr(92)}u0007{many}"'):
+            self.write("f.toml", text + "\n")
+            for reader in READERS_OF_TOML:
+                with self.subTest(text=text[:20], reader=reader):
+                    self.assert_short(reader, "f.toml:")
+
+    def test_values_of_settings_are_quoted_short_and_nested_to_a_limit(self):
+        long = 100_000  # an argument holds no more than 128 KiB
+        for value in ("7" * long, "[" * long, "{ a = " * (long // 6), "1\na" + ".a" * (long // 2) + " = 1", "a b " * (long // 4),
+                      "\n" * long, "[1, " * (long // 4)):
+            with self.subTest(value[:20]):
+                self.assert_short(["topo", "show", "two-gpu", "--topo-set", f"group:host memory.capacity={value}"],
+                                  "error: --topo-set")
+                self.assert_short(["topo", "show", "two-gpu", "--topo-set", value], "error: --topo-set")
+
+    def test_arguments_are_quoted_short(self):
+        problem = {"--gemm": "64", "--topology": "two-gpu"}
+        for long in ("7" * 100_000, "x" * 100_000, "a b," * 25_000, "line\n" * 20_000, "\x01" * 100_000, "\xe9" * 50_000):
+            for option in ("--gemm", "--topology", "--devices", "--place", "--policy", "--tile", "--set", "--dtype", "--alpha",
+                           "--transa", "--select", "--topo-set", "--gemv", "--lda", "--plan-cache", "-o", "--no-such", "more"):
+                given = {**problem, option: long}
+                if option == "--gemv":
+                    del given["--gemm"]
+                with self.subTest(option=option, long=long[:5]):
+                    self.assert_short(["plan", *(word for pair in given.items() for word in pair)], "tilerail: error: ")
+        self.assert_short(["x" * 100_000], "there is no command 'xxx")
+
+    def test_cells_are_quoted_short(self):
+        many = "7" * LONG
+        for text in (f"{many}\n", f"m,n,k\n{many},1,1\n", f"m,n,k,policy\n1,1,1,{many}\n", f"m,n,k\n1,1,1,{many}\n",
+                     f'm,n,k,label\n1,1,"1{many}",x\n', f"m,n,k,set\n1,1,1,{'a b ' * (LONG // 4)}\n", f"m,n,k,place\n1,1,1,{many}\n"):
+            self.write("cases.csv", text)
+            with self.subTest(text[:30]):
+                self.assert_short(["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu"],
+                                  "error: cases.csv:")
+        self.write("t.csv", many + "\n")
+        self.assert_short(["compare", "t.csv", "t.csv"], "error: t.csv")
+        self.assert_short(["topo", "import", "--kernels", "two-gpu", "--nvidia-smi", "t.csv"], "error: t.csv")
+        self.assert_short(["predict", *SMALL[:2], "--topology", "two-gpu", "--devices", "0", "--transfers-in", "t.csv",
+                           "--transfers-out", "t.csv"], "error: ")
+
+    @needs_matplotlib
+    def test_results_that_python_reads(self):
+        for text in ("[" * DEEP, '{"links": ' * DEEP, '{"links": "' + "7" * LONG + '"}', "7" * LONG):
+            with self.subTest(text[:20]):
+                self.write("r.json", text)
+                self.assert_short(["topo", "show", "two-gpu", "--graph", "g.svg", "--timeline", "r.json"], "--timeline: ")
+
+
+if __name__ == "__main__":
+    unittest.main()

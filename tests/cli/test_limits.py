@@ -1,0 +1,42 @@
+"""Limits of the system that commands run into."""
+
+import os
+import resource
+import subprocess
+import unittest
+
+from support import SMALL, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
+from waiting import HANG
+
+ANOTHER_USER = 100_000 + os.getpid()  # who has no process: limits are of a user, and root has none
+
+
+def may_become_another():
+    try:
+        return subprocess.run(["/bin/true"], user=ANOTHER_USER).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
+@needs_simulator
+@unittest.skipUnless(may_become_another(), "this user cannot start programs as another one")
+class Limits(CommandTest):
+    def test_processes_and_threads_that_cannot_be_started(self):
+        self.folder.chmod(0o777)
+        for command in (["whatif", *SMALL], ["simulate", *SMALL[:2], "--topology", "two-gpu"], ["tune", *SMALL[:2], "--topology", "two-gpu", "--plan-cache", "plans.toml"],
+                        ["sweep", *SMALL[:2], "--topology", "two-gpu", "--vary", "tile=32,64"]):
+            with self.subTest(command[0]):
+                done = subprocess.run([TILERAIL, *command], cwd=self.folder, user=ANOTHER_USER, capture_output=True, text=True,
+                                      stdin=subprocess.DEVNULL, timeout=HANG,
+                                      env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES),
+                                           "OPENBLAS_NUM_THREADS": "1"},  # which ends programs whose threads it cannot start
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)))
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertRegex(done.stderr, "^tilerail: error: (--jobs: a process that simulates cannot be started: Resource "
+                                              "temporarily unavailable; expected limits on processes and open files .ulimit "
+                                              "-u, ulimit -n. that allow it|a thread cannot be started; expected a limit on "
+                                              "processes .ulimit -u. that allows it)\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

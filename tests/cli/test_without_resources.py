@@ -1,0 +1,45 @@
+"""Commands that the system gives no more processes, threads or files."""
+
+import os
+import resource
+import subprocess
+import unittest
+
+from support import SMALL, TILERAIL, TOPOLOGIES, CommandTest, needs_simulator
+from waiting import HANG
+
+
+class WithoutResources(CommandTest):
+    def run_limited(self, limit, most, *arguments):
+        def lower():
+            resource.setrlimit(limit, (most, most))
+
+        return subprocess.run(
+            [TILERAIL, *arguments], cwd=self.folder, preexec_fn=lower, stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, timeout=HANG, env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
+
+    @needs_simulator
+    def test_a_python_that_cannot_be_started_is_not_one_without_matplotlib(self):
+        # Numbers 0 to 4 are enough to read a machine, and too few for the two pipes of a program that is started.
+        done = self.run_limited(resource.RLIMIT_NOFILE, 5, "simulate", *SMALL, "--gantt", "g.svg")
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn("--gantt: ", done.stderr)
+        self.assertIn("could not be started: Too many open files", done.stderr)
+        self.assertNotIn("matplotlib", done.stderr)
+        self.assertFalse((self.folder / "g.svg").exists())
+
+    def test_a_python_that_is_killed_while_it_draws_is_told(self):
+        # A Python that claims to have matplotlib.
+        (self.folder / "bin").mkdir()
+        fake = self.folder / "bin" / "python3"
+        fake.write_text('#!/bin/sh\n[ "$1" = -c ] && exit 0\nkill -KILL $$\n')
+        fake.chmod(0o755)
+        done = self.run_command("run", "--backend", "host", *SMALL, "--gantt", "g.svg",
+                                PATH=f"{fake.parent}:{os.environ['PATH']}")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("could not be drawn: python3 was ended by signal 9 (Killed)", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

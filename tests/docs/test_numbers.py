@@ -1,0 +1,50 @@
+"""Numbers of pages equal the results that are kept in experiments/results."""
+
+import os
+import pathlib
+import re
+import unittest
+
+from harness import quantile, read_table
+
+SOURCE = pathlib.Path(os.environ["TILERAIL_SOURCE"])
+ACCURACY = {  # the beginning of a row of docs/experiments.md: its results, and their type if it is not all types
+    "H200, seed 77 | 11-24": ("hgx-h200-1/2026-11-24/h200_accuracy.csv", ""),
+    "H200, seed 77 | 11-25": ("hgx-h200-1/2026-11-25/h200_accuracy.csv", ""),
+    "H200, seed 77, f64 | 11-24": ("hgx-h200-1/2026-11-24/h200_accuracy.csv", "f64"),
+    "H200, seed 77, f64 | 11-25": ("hgx-h200-1/2026-11-25/h200_accuracy.csv", "f64"),
+    "H200, seed 123, none of them seen before | 11-25": ("hgx-h200-1/2026-11-25/h200_accuracy_seed_123.csv", ""),
+    "H200, seed 123, f64 | 11-25": ("hgx-h200-1/2026-11-25/h200_accuracy_seed_123.csv", "f64"),
+    "H100, seed 77 | 11-24": ("hgx-h100-1/2026-11-24/h200_accuracy.csv", ""),
+    "H100, seed 91, none of them seen before | 11-25": ("hgx-h100-1/2026-11-25/h200_accuracy.csv", ""),
+    "seed 301, plans of several GPUs operation by operation | 2": (
+        "hgx-h100-2/2026-11-25/h200_accuracy_seed_301.csv", ""),
+    "seed 401 | 2": ("hgx-h100-2/2026-11-25/h200_accuracy_seed_401.csv", ""),
+    "seed 501 | 1": ("hgx-h100-1/2026-11-25/h200_accuracy_seed_501.csv", ""),
+}
+
+
+def accuracy(path, dtype):
+    """Cases, and in %: median, 95th percentile and largest |error|, and the share of cases in their interval."""
+    rows = read_table(SOURCE / "experiments/results" / path, ["dtype", "predicted_s", "measured_s", "in_interval"])[1]
+    rows = [row for row in rows if dtype in ("", row["dtype"])]
+    errors = [abs(row.number("predicted_s") / row.number("measured_s") - 1) for row in rows]
+    inside = sum(row["in_interval"] == "yes" for row in rows) / len(rows)
+    return [str(len(rows)), *(f"{100 * quantile(errors, share):.1f}" for share in (0.5, 0.95, 1)), f"{100 * inside:.0f}"]
+
+
+class Accuracy(unittest.TestCase):
+    def test_is_the_accuracy_of_the_kept_results(self):
+        page = (SOURCE / "docs/experiments.md").read_text()
+        for row, results in ACCURACY.items():
+            self.assertIn(f"| {row} | {' | '.join(accuracy(*results))} |\n", page)
+
+    def test_coverage_of_intervals_is_the_least_and_the_largest_of_these_rows(self):
+        shares = [int(accuracy(*results)[-1]) for results in ACCURACY.values()]
+        text = f"{min(shares)} to {max(shares)} %"
+        for page in ("README.md", "docs/model.md", "docs/glossary.md"):
+            self.assertRegex(re.sub(r"\s+", " ", (SOURCE / page).read_text()), rf"(?i)measured coverage[:*]+ \[?{text}")
+
+
+if __name__ == "__main__":
+    unittest.main()

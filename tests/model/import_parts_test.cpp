@@ -1,0 +1,62 @@
+// What importers share: kinds of GPUs, sets of GPUs that are joined, words and numbers of tables.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "model/import/gpu_kind.hpp"
+#include "model/import/joined_sets.hpp"
+#include "model/import/nccl_export.hpp"
+#include "model/import/table_text.hpp"
+#include "tests/support/imported.hpp"
+#include "tests/support/nccl_files.hpp"
+
+namespace tilerail {
+namespace {
+
+TEST(GpuModels, AreFoundByTheFirstWordThatNamesOne) {
+  for (const auto& [kernels, word] : {std::pair{"a100", "a100"},
+                                      {"nvidia-a100-sxm4-40gb", "a100"},
+                                      {"V100S", "v100"},
+                                      {"h100nvl", "h100"},
+                                      {"l40s", "l40s"},
+                                      {"gh200", "gh200"},
+                                      {"one-h20-of-b200", "h20"},
+                                      {"AMD MI250X", "mi250x"}}) {
+    ASSERT_NE(gpu_model(kernels), nullptr) << kernels;
+    EXPECT_EQ(gpu_model(kernels)->word, word);
+  }
+  for (const char* kernels : {"", "gpu", "aa100", "a1000", "a100x4"}) EXPECT_EQ(gpu_model(kernels), nullptr) << kernels;
+}
+
+TEST(GpuModels, AreInTheTableOnce) {
+  std::set<std::string_view> words;
+  for (const assumptions::GpuModel& model : assumptions::gpu_models) EXPECT_TRUE(words.insert(model.word).second);
+}
+
+TEST(GpuModels, ExportsHaveTheirComputeCapability) {
+  for (const assumptions::GpuModel& model : assumptions::gpu_models) {
+    GpuKind kind = imported::kind();
+    kind.kernels.name = "kernels of " + std::string{model.word};
+    const std::string file = to_nccl_xml(Topology{import_nccl_xml(nccl_files::hidden_gpus(), "n.xml", kind, {})}).text;
+    const std::string sm = "sm=\"" + std::to_string(model.sm) + "\"";
+    EXPECT_EQ(file.find(sm) != std::string::npos, model.sm != 0) << model.word << "\n" << file;
+    EXPECT_EQ(file.find("sm=") != std::string::npos, model.sm != 0) << model.word;
+  }
+}
+
+TEST(JoinedSets, AreJoinedInEitherDirectionOrOverOthers) {
+  const std::set<std::pair<std::size_t, std::size_t>> pairs{{3, 0}, {5, 3}, {1, 4}, {2, 2}};
+  const auto joined = [&](std::size_t i, std::size_t j) { return pairs.contains({i, j}); };
+  EXPECT_EQ(joined_sets(6, joined), (std::vector<std::vector<std::size_t>>{{0, 3, 5}, {1, 4}, {2}}));
+  EXPECT_TRUE(joined_sets(0, joined).empty());
+}
+
+TEST(TableText, WordsAndNumbers) {
+  EXPECT_EQ(words_of(" a\t b\r"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(words_of(" ").empty());
+  EXPECT_EQ(finite_number("25.5"), 25.5);
+  for (const char* text : {"", "inf", "nan", "1 ", " 1", "1x", "1e999"}) EXPECT_FALSE(finite_number(text)) << text;
+}
+
+}  // namespace
+}  // namespace tilerail

@@ -1,0 +1,386 @@
+// What `nvidia-smi topo` prints on machines that are not whole, or not as they should be.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "model/import/peer_access.hpp"
+#include "model/import/smi_domains.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/imported.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace imported;
+
+constexpr double link = 21.75;  // GB/s of an NVLink
+
+Topology from_smi(const std::string& text, const ImportRates& rates = {}) {
+  return written_again(import_nvidia_smi(text, "topo.txt", kind(), rates));
+}
+
+void refused(const std::string& text, const std::vector<std::string>& words) {
+  expect_input_error([&] { import_nvidia_smi(text, "topo.txt", kind(), {}); }, words);
+}
+
+using Links = std::vector<std::vector<int>>;
+
+/// NV# for counts above 0, else SYS, with one NUMA affinity where all is linked.
+std::string text_of(const Links& links, const std::string& none = "PHB") {
+  std::vector<std::vector<std::string>> cells(links.size());
+  for (std::size_t i = 0; i < links.size(); ++i)
+    for (std::size_t j = 0; j < links.size(); ++j)
+      cells[i].push_back(i == j ? "X" : links[i][j] > 0 ? fmt::format("NV{}", links[i][j]) : none);
+  return smi_text(cells, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-55\t0\t\tN/A");
+}
+
+/// All GPUs on one NVSwitch, GPU i with so many NVLinks up.
+Links switched(const std::vector<int>& ports) {
+  Links links(ports.size(), std::vector<int>(ports.size()));
+  for (std::size_t i = 0; i < ports.size(); ++i)
+    for (std::size_t j = 0; j < ports.size(); ++j) links[i][j] = std::min(ports[i], ports[j]);
+  return links;
+}
+
+TEST(SmiNvlinks, AGpuWithFewerNvlinksUpHasASmallerPortOnTheSwitch) {
+  const Topology machine = from_smi(text_of(switched({18, 18, 16})));
+  EXPECT_NEAR(pair(machine, "gpu0", "gpu1").value, 391.5e9, 1);
+  EXPECT_NEAR(pair(machine, "gpu1", "gpu2").value, 348e9, 1);
+  EXPECT_EQ(way(machine, "gpu0", "gpu2"), "gpu0->nvsw nvsw->gpu2");
+  EXPECT_NEAR(all_pairs_busy(machine), 2 * 391.5 + 348, 1e-6);
+  for (const int up :
+       {1, 2, 3, 9, 10}) {  // also where it has so few that PCIe is faster, and adds up to no more than 18
+    const Topology broken = from_smi(text_of(switched({18, 18, up})));
+    EXPECT_NEAR(pair(broken, "gpu0", "gpu2").value, up * link * 1e9, 1) << up;
+    EXPECT_NEAR(all_pairs_busy(broken), (36 + up) * link, 1e-6) << up;
+  }
+}
+
+TEST(SmiNvlinks, IslandsOfGpusHaveSwitchesOfTheirOwn) {
+  Links links(6, std::vector<int>(6));
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j) links[i][j] = 18, links[3 + i][3 + j] = 12;
+  const Topology machine = from_smi(text_of(links));
+  EXPECT_EQ(way(machine, "gpu0", "gpu2"), "gpu0->nvsw0 nvsw0->gpu2");
+  EXPECT_EQ(way(machine, "gpu3", "gpu5"), "gpu3->nvsw1 nvsw1->gpu5");
+  EXPECT_EQ(way(machine, "gpu0", "gpu3"), "gpu0->cpu0 cpu0->gpu3");
+  EXPECT_NEAR(pair(machine, "gpu3", "gpu4").value, 12 * link * 1e9, 1);
+}
+
+TEST(SmiNvlinks, AGpuWithoutNvlinksIsBesideASwitchOfTheOthers) {
+  Links links = switched({18, 18, 18, 0});
+  const Topology machine = from_smi(text_of(links));
+  EXPECT_EQ(way(machine, "gpu0", "gpu3"), "gpu0->cpu0 cpu0->gpu3");
+  EXPECT_EQ(way(machine, "gpu0", "gpu2"), "gpu0->nvsw nvsw->gpu2");
+}
+
+TEST(SmiNvlinks, DirectLinksOfFourGpusAddUp) {
+  for (const int each : {4, 6}) {  // A100 and H100 boards of four
+    const Topology machine = from_smi(text_of(switched({each, each, each, each})));
+    EXPECT_EQ(way(machine, "gpu0", "gpu3"), "gpu0->gpu3");
+    EXPECT_NEAR(all_pairs_busy(machine), 12 * each * link, 1e-6);
+  }
+  EXPECT_EQ(way(from_smi(text_of(switched({18, 18}))), "gpu0", "gpu1"), "gpu0->gpu1");
+}
+
+TEST(SmiNvlinks, TheKindOfGpuTellsHowManyNvlinksItHas) {
+  GpuKind v100 = kind();
+  v100.kernels.name = "v100";
+  const std::string text = text_of(switched({6, 6, 6}));  // three GPUs of a DGX-2
+  EXPECT_EQ(way(Topology{import_nvidia_smi(text, "t", v100, {})}, "gpu0", "gpu1"), "gpu0->nvsw nvsw->gpu1");
+  EXPECT_EQ(way(from_smi(text), "gpu0", "gpu1"), "gpu0->gpu1");  // three of a board with four H100
+}
+
+/// Whether no pair is faster than before, nor all of them together.
+void expect_not_faster(const Links& before, const Links& after) {
+  const Topology whole{import_nvidia_smi(text_of(before), "t", kind(), {})},
+      broken{import_nvidia_smi(text_of(after), "t", kind(), {})};
+  for (const MemoryId src : whole.gpus())
+    for (const MemoryId dst : whole.gpus()) {
+      if (src == dst) continue;
+      EXPECT_LE(broken.pair_rate(src, dst).value, whole.pair_rate(src, dst).value) << text_of(after);
+    }
+  EXPECT_LE(all_pairs_busy(broken), all_pairs_busy(whole) * (1 + 1e-9)) << text_of(before) << text_of(after);
+}
+
+// A pair with fewer NVLinks, of GPUs with any numbers of them on a switch; and of up to four with direct ones.
+TEST(SmiNvlinksProperty, ABrokenLinkMakesNothingFaster) {
+  std::mt19937 random{29};
+  const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+  for (int round = 0; round < 800; ++round) {
+    const bool direct = round % 2 == 1;
+    const int gpus = direct ? 2 + below(3) : 3 + below(6);
+    Links links(static_cast<std::size_t>(gpus), std::vector<int>(static_cast<std::size_t>(gpus)));
+    for (std::size_t i = 0; i < links.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) links[i][j] = links[j][i] = direct ? 1 + below(6) : 7 + below(12);
+    Links lower = links;
+    const std::size_t i = 1 + static_cast<std::size_t>(below(gpus - 1)),
+                      j = static_cast<std::size_t>(below(static_cast<int>(i)));
+    lower[i][j] = lower[j][i] = 1 + below(links[i][j]);
+    expect_not_faster(links, lower);
+  }
+}
+
+// A machine that is whole, of which ever more pairs and GPUs lose NVLinks.
+TEST(SmiNvlinksProperty, AMachineThatBreaksBitByBitIsNeverFasterThanBefore) {
+  std::mt19937 random{30};
+  const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+  for (const int gpus : {3, 4, 8, 16}) {
+    Links links = switched(std::vector<int>(static_cast<std::size_t>(gpus), 18));
+    for (int step = 0; step < 12; ++step) {
+      Links lower = links;
+      const std::size_t i = 1 + static_cast<std::size_t>(below(gpus - 1)),
+                        j = static_cast<std::size_t>(below(static_cast<int>(i)));
+      lower[i][j] = lower[j][i] = std::max(1, links[i][j] - 1 - below(4));
+      expect_not_faster(links, lower);
+      links = lower;
+    }
+  }
+}
+
+TEST(SmiDomains, GpusThatAreSysToEachOtherAreBelowTwoSockets) {
+  const std::string header = "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", behind = "\t\t\tN/A";
+  const Topology pairs = from_smi(smi_text(
+      {{"X", "PHB", "SYS", "SYS"}, {"PHB", "X", "SYS", "SYS"}, {"SYS", "SYS", "X", "PHB"}, {"SYS", "SYS", "PHB", "X"}},
+      header, behind));
+  EXPECT_EQ(pairs.hosts().size(), 2U);
+  EXPECT_EQ(way(pairs, "gpu0", "gpu1"), "gpu0->cpu0 cpu0->gpu1");
+  EXPECT_EQ(way(pairs, "gpu0", "gpu2"), "gpu0->cpu0 cpu0->cpu1 cpu1->gpu2");
+  const Topology apart = from_smi(smi_text({{"X", "SYS", "SYS"}, {"SYS", "X", "SYS"}, {"SYS", "SYS", "X"}}));
+  EXPECT_EQ(apart.hosts().size(), 3U);
+  // The same CPUs, as in a container, and no NUMA domains.
+  EXPECT_EQ(
+      from_smi(smi_text({{"X", "SYS"}, {"SYS", "X"}}, "\tCPU Affinity\tNUMA Affinity", "\t0-15\tN/A")).hosts().size(),
+      2U);
+  EXPECT_EQ(from_smi(smi_text({{"X", "SYS"}, {"SYS", "X"}}, "\tCPU Affinity", "\t0-15")).hosts().size(), 2U);
+}
+
+TEST(SmiDomains, NearRelationsAreOneSocketAndWhatIsOpenIsTheFirst) {
+  for (const char* near : {"PIX", "PXB", "PHB", "NODE"})
+    EXPECT_EQ(from_smi(smi_text({{"X", near, "SYS"}, {near, "X", "SYS"}, {"SYS", "SYS", "X"}})).hosts().size(), 2U)
+        << near;
+  EXPECT_EQ(from_smi(smi_text({{"X", "NV12"}, {"NV12", "X"}})).hosts().size(), 1U);
+  const Topology machine = from_smi(smi_text({{"X", "NV4", "SYS"}, {"NV4", "X", "NV4"}, {"SYS", "NV4", "X"}}));
+  EXPECT_EQ(machine.hosts().size(), 2U);
+  EXPECT_EQ(way(machine, "host0", "gpu1"), "host0->cpu0 cpu0->gpu1");
+}
+
+TEST(SmiDomains, NodeBetweenTwoNumaAffinitiesIsOneSocket) {
+  const std::string text =
+      "\tGPU0\tGPU1\tGPU2\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tNODE\tSYS\t0-15\t0\n"
+      "GPU1\tNODE\tX\tSYS\t16-31\t1\nGPU2\tSYS\tSYS\tX\t32-47\t2\n";
+  const SmiDomains domains = domains_of(read_smi_matrix(text, "t"), "t");
+  EXPECT_EQ(domains.numbers, (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_EQ(domains.sockets, (std::vector<std::size_t>{0, 0, 2}));
+}
+
+TEST(SmiDomains, NetworkCardsTellSocketsWithoutAffinities) {
+  const Topology machine = from_smi(
+      "\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tNIC1\nGPU0\tX\tNV18\tNV18\tNV18\tPXB\tSYS\nGPU1\tNV18\tX\tNV18\tNV18\tNODE\tSYS"
+      "\n"
+      "GPU2\tNV18\tNV18\tX\tNV18\tSYS\tPXB\nGPU3\tNV18\tNV18\tNV18\tX\tSYS\tNODE\n");
+  EXPECT_EQ(machine.hosts().size(), 2U);
+  EXPECT_EQ(way(machine, "host1", "gpu3"), "host1->cpu1 cpu1->gpu3");
+}
+
+TEST(SmiDomains, ContradictionsAreRefused) {
+  refused(
+      smi_text({{"X", "SYS"}, {"SYS", "X"}}, "\tCPU Affinity\tNUMA Affinity", "\t0-15\t0"),
+      {"topo.txt:3: GPU1 to GPU0 is 'SYS', and both have the NUMA affinity 0; expected GPUs of one socket or of two"});
+  refused(smi_text({{"X", "PHB", "SYS"}, {"PHB", "X", "NODE"}, {"SYS", "NODE", "X"}}),
+          {"topo.txt:4: GPU2 to GPU0 is 'SYS', and other relations"});
+  refused("\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tPIX\t0-15\t0\nGPU1\tPIX\tX\t16-31\t1\n",
+          {"topo.txt:3: GPU1 to GPU0 is 'PIX', and their NUMA affinities are 1 and 0; expected one affinity"});
+  refused("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPHB\t0-15\nGPU1\tPHB\tX\t16-31\n",
+          {"topo.txt:3: GPU1 to GPU0 is 'PHB', and their CPU affinities are 16-31 and 0-15; expected one affinity"});
+}
+
+TEST(SmiColumns, RowsThatEndBeforeTheLastColumnAreRefused) {
+  refused(
+      "        GPU0    GPU1    CPU Affinity    NUMA Affinity   GPU NUMA ID\nGPU0     X      PHB     0-15    0\n"
+      "GPU1    PHB      X      0-15    0\n",
+      {"topo.txt:2: header and row differ in their number of columns: 2 behind the 2 of GPUs and network cards, 3 in "
+       "the header in line 1; expected as many"});
+  const Topology empty = from_smi(  // an empty last field
+      "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\tX\tPHB\t0-15\t0\t\nGPU1\tPHB\tX\t0-15\t0\t\n",
+      {.c2c = Rate{400e9}});
+  EXPECT_LT(pair(empty, "host0", "gpu0"), Rate{100e9});
+}
+
+TEST(SmiColumns, HeadersThatLostATabAreRefused) {
+  const auto text = [](const std::string& header) {
+    return "\tGPU0\tGPU1\t" + header +
+           "\nGPU0\tX\tNV18\tPXB\tNODE\tNODE\t0-55,112-167\t0\t\tN/"
+           "A\nGPU1\tNV18\tX\tNODE\tPXB\tNODE\t0-55,112-167\t0\t\tN/A\n";
+  };
+  EXPECT_EQ(from_smi(text("NIC0\tNIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID")).gpus().size(), 2U);
+  for (const char* header : {"NIC0\tNIC1NIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
+                             "NIC0NIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID",
+                             "NIC0\tNIC1\tNIC2\tCPU Affinity", "NIC0\tNIC1NIC2\tCPU Affinity\tNUMA Affinity"})
+    refused(text(header), {"topo.txt:2: header and row differ in their number of columns"});
+  refused(text("NIC0\tNIC1\tNIC2CPU Affinity\tNUMA Affinity\tGPU NUMA ID"),
+          {"topo.txt:1: the column 'AFFINITY' is unknown; expected GPUs and network cards, then CPU Affinity"});
+  refused(text("NIC0\tNIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\tColour"),
+          {"topo.txt:1: the column 'COLOUR'"});
+  refused("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPIX\tmany\nGPU1\tPIX\tX\tmany\n",
+          {"topo.txt:2: CPU Affinity is 'MANY'"});
+}
+
+TEST(SmiColumns, SpacesTabsCapitalsColoursAndOrderDoNotMatter) {
+  const std::string plain =
+      "\tGPU0\tGPU1\tNIC0\tGPU2\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tPIX\tPIX\tSYS\t0-15\t0\n"
+      "GPU1\tPIX\t X \tPIX\tSYS\t0-15\t0\nNIC0\tPIX\tPIX\t X \tSYS\nGPU2\tSYS\tSYS\tSYS\t X \t16-31\t1\n";
+  const std::string expected = to_toml(import_nvidia_smi(plain, "t", kind(), {}));
+  const auto same = [&](const std::string& text) {
+    EXPECT_EQ(to_toml(import_nvidia_smi(text, "t", kind(), {})), expected) << text;
+  };
+  const auto changed = [&](char from, const std::string& to) {
+    std::string text;
+    for (const char c : plain) text += c == from ? to : std::string{c};
+    return text;
+  };
+  same(changed('\t', "    "));
+  same(changed('\n', "\r\n"));
+  same(changed('\n', "\n\n"));
+  std::string small = plain;
+  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  same(small);
+  same("\x1b[4m" + plain + "\nLegend:\n\n  X    = Self\n  NV#  = so many\n\nNIC Legend:\n\n  NIC0: mlx5_0\n");
+  same(plain + "\n" + plain);  // twice the same
+  same("user@node:~$ nvidia-smi topo -m\n" + plain + "user@node:~$ exit\n");
+  std::vector<std::string> lines;
+  for (std::size_t at = 0, end; at < plain.size(); at = end + 1)
+    lines.push_back(plain.substr(at, (end = plain.find('\n', at)) - at));
+  same(lines[0] + "\n" + lines[4] + "\n" + lines[2] + "\n" + lines[0] + "\n" + lines[1] + "\n" + lines[3]);
+}
+
+TEST(SmiColumns, OneToSixteenGpus) {
+  for (std::size_t gpus = 1; gpus <= 16; ++gpus) {
+    std::vector<std::vector<std::string>> cells(gpus, std::vector<std::string>(gpus, "NODE"));
+    for (std::size_t i = 0; i < gpus; ++i) cells[i][i] = " X ";
+    EXPECT_EQ(from_smi(smi_text(cells, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-15\t0\t\tN/A")).gpus().size(),
+              gpus);
+  }
+}
+
+TEST(SmiColumns, WhatIsUnknownIsNamed) {
+  const std::string two = smi_text({{"X", "PHB"}, {"PHB", "X"}}, "\tCPU Affinity", "\t0-15");
+  refused(two + "MIG0\tPHB\tPHB\n", {"topo.txt:4: the row 'MIG0' is unknown"});
+  refused(two + "GPU5\tPHB\tPHB\n", {"topo.txt:4: the row 'GPU5' is unknown"});
+  refused(two + smi_text({{"X", "SYS"}, {"SYS", "X"}}), {"topo.txt:4: another matrix than the one in line 1"});
+  refused(two + smi_text({{"X", "LOST"}, {"LOST", "X"}}), {"topo.txt:5: the cell 'LOST' is unknown"});
+}
+
+TEST(SmiColumns, HostileFilesAreRefusedQuickly) {
+  std::string wide = "\tGPU0", long_text;
+  for (int i = 0; i < 100000; ++i) wide += fmt::format("\tNIC{}", i);
+  refused(wide + "\n", {"topo.txt:1: 100001 words in a header; expected at most 1024"});
+  for (int i = 0; i < 10000; ++i) long_text += fmt::format("\tGPU{}\nGPU{}\tX\n", i % 5000, i % 5000);
+  refused(long_text, {"topo.txt:17: more than 8 different tables"});
+}
+
+TEST(SmiC2c, AGpuWithoutANumaIdHasPcie) {
+  const auto text = [](const std::string& id) {
+    return smi_text({{"X", "NV18"}, {"NV18", "X"}}, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-71\t0\t\t" + id);
+  };
+  EXPECT_EQ(pair(from_smi(text("4"), {.c2c = Rate{250e9}}), "host0", "gpu0"), Rate{250e9});
+  EXPECT_LT(pair(from_smi(text("N/A"), {.c2c = Rate{250e9}}), "host0", "gpu0"), Rate{100e9});
+}
+
+std::string states(const std::string& state) {
+  return "\n \tGPU0\tGPU1\t\n GPU0\tX\t" + state + "\t\n GPU1\t" + state +
+         "\tX\t\n\nLegend:\n\n  X    = Self\n  OK   = Status Ok\n  GNS  = GPU not supported\n";
+}
+
+TEST(SmiPeerAccess, GpusThatCannotAccessEachOtherHaveNoRoute) {
+  const std::string matrix =
+      smi_text({{"X", "NODE"}, {"NODE", "X"}}, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-15\t0\t\tN/A") +
+      "\nLegend:\n\n  X    = Self\n";
+  for (const char* state : {"GNS", "CNS", "NS", "TNS", "DR", "U", "gns"}) {
+    const Topology machine = from_smi(matrix + states(state));
+    EXPECT_FALSE(machine.has_route(machine.gpus()[0], machine.gpus()[1])) << state;
+    EXPECT_TRUE(machine.has_route(machine.gpus()[0], machine.hosts()[0])) << state;
+  }
+  EXPECT_EQ(to_toml(import_nvidia_smi(matrix + states("OK"), "t", kind(), {})),
+            to_toml(import_nvidia_smi(matrix, "t", kind(), {})));
+  refused(matrix + states("MAYBE"), {"topo.txt:10: the cell 'MAYBE' is unknown"});
+  refused(states("OK"),
+          {"topo.txt:2: this is the output of 'nvidia-smi topo -p2p', a file for --peer-access; expected"});
+  refused(smi_text({{"X"}}, "\tCPU Affinity", "\t0-15") + states("OK"),
+          {"topo.txt:4: the GPUs of 'topo -p2p' are others"});
+}
+
+TEST(PeerAccess, PairsAndFilesAndNone) {
+  const auto machine = import_nvidia_smi(text_of(switched({18, 18, 18})), "t", kind(), {});
+  const auto access = [&](const std::string& text) {
+    Topology::Description changed = machine;
+    deny_peer_access(changed, parse_peer_access(text, changed, "--peer-access"),
+                     {"--peer-access", Source::Kind::assumed, text}, "--peer-access");
+    return written_again(changed);
+  };
+  const auto reaches = [](const Topology& t, std::size_t a, std::size_t b) {
+    return t.has_route(t.gpus()[a], t.gpus()[b]);
+  };
+  const Topology some = access("1-0");
+  EXPECT_TRUE(reaches(some, 0, 1) && reaches(some, 1, 0));
+  EXPECT_FALSE(reaches(some, 0, 2) || reaches(some, 2, 0) || reaches(some, 1, 2));
+  EXPECT_FALSE(reaches(access("none"), 0, 1));
+  EXPECT_EQ(to_toml(access("0-1,0-2,1-2").description()), to_toml(machine));
+  expect_input_error([&] { access("0-3"); }, {"--peer-access: '0-3': there is no GPU 3 in the machine"});
+  expect_input_error([&] { access("0-1,1-0"); }, {"--peer-access: '1-0' is there twice"});
+  expect_input_error([&] { access("1-1"); }, {"--peer-access: '1-1' is one GPU"});
+  expect_input_error([&] { access("no-file.txt"); }, {"no-file.txt"});
+}
+
+TEST(PeerAccess, RoutesOverNvlinkGoToo) {
+  auto machine = import_nvidia_smi(text_of(switched({4, 4})), "t", kind(), {});
+  deny_peer_access(machine, {{0, 1}, {{0, 1}}}, {"p", Source::Kind::assumed, "p"}, "p");
+  const Topology t = written_again(machine);
+  EXPECT_FALSE(t.has_route(t.gpus()[0], t.gpus()[1]));
+}
+
+GpuKind named(const std::string& name) {
+  GpuKind result = kind();
+  result.kernels.name = name;
+  result.file = name;
+  return result;
+}
+
+TEST(GpuKinds, PcieIsThatOfTheModel) {
+  const auto generation = [](int number) {
+    return assumptions::pcie[static_cast<std::size_t>(number - 3)] * assumptions::reached;
+  };
+  const std::pair<const char*, int> models[] = {{"v100", 3},
+                                                {"p100", 3},
+                                                {"a100", 4},
+                                                {"nvidia-a100-sxm4-80gb", 4},
+                                                {"nvidia-h200", 5},
+                                                {"h100", 5},
+                                                {"a10g", 4},
+                                                {"V100S", 3},
+                                                {"flat", 5},
+                                                {"l40s", 4},
+                                                {"la100", 5},
+                                                {"v100-5-of-7", 3},
+                                                {"tesla-v100s-pcie", 3}};
+  for (const auto& [name, number] : models) EXPECT_EQ(pcie_of(named(name)), generation(number)) << name;
+}
+
+TEST(GpuKinds, GpusOfOtherKindsHaveTheirKernelsAndMemory) {
+  GpuKind other = named("a100");
+  other.gpu.capacity = Bytes{40e9};
+  auto machine = import_nvidia_smi(smi_text({{"X", "SYS"}, {"SYS", "X"}}), "t", kind(),
+                                   {.pcie = Rate{50e9}, .pcie_of = {{1, Rate{20e9}}}});
+  set_kinds(machine, kind(), {{1, other}}, "--kernels");
+  const Topology t = written_again(machine);
+  EXPECT_EQ(t.kernels_of(t.gpus()[0]).name, "flat");
+  EXPECT_EQ(t.kernels_of(t.gpus()[1]).name, "a100");
+  EXPECT_EQ(t.memory(t.gpus()[1]).capacity, Bytes{40e9});
+  EXPECT_EQ(pair(t, "host1", "gpu1"), Rate{20e9});
+  EXPECT_EQ(pair(t, "host0", "gpu0"), Rate{50e9});
+  expect_input_error([&] { set_kinds(machine, kind(), {{7, other}}, "--kernels"); }, {"--kernels: there is no GPU 7"});
+}
+
+}  // namespace
+}  // namespace tilerail

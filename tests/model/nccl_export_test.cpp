@@ -1,0 +1,138 @@
+// Machines as topology files of NCCL, and what imports make of these.
+#include "model/import/nccl_export.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "model/machine/topology_writer.hpp"
+#include "tests/support/expect_error.hpp"
+#include "tests/support/imported.hpp"
+#include "tests/support/nccl_files.hpp"
+
+namespace tilerail {
+namespace {
+
+using namespace imported;
+
+Topology imported_from(const std::string& text) { return Topology{import_nccl_xml(text, "n.xml", kind(), {})}; }
+
+/// All but what the sources say.
+std::string without_sources(const Topology& machine) {
+  Topology::Description d = machine.description();
+  for (Source& source : d.sources) source.text = "";
+  return to_toml(d);
+}
+
+TEST(NcclExport, WhatWasImportedIsImportedAgain) {
+  for (const auto& [name, text] : nccl_files::all()) {
+    const Topology machine = imported_from(text);
+    const NcclFile file = to_nccl_xml(machine);
+    EXPECT_EQ(without_sources(imported_from(file.text)), without_sources(machine)) << name << "\n" << file.text;
+    EXPECT_EQ(file.notes.front().find("pairs"), std::string::npos) << file.notes.front();
+  }
+}
+
+TEST(NcclExport, TheTextOfASmallMachine) {
+  const std::string text = to_nccl_xml(imported_from(nccl_files::hidden_gpus())).text;
+  EXPECT_EQ(text,
+            "<!-- Machine 'nccl' of TileRail. Addresses of PCI are made up.\n"
+            "     capacity groups have no form in the file; the machine has 5.\n"
+            "     latencies, rates of host memories and rates between sockets have no form in the file. -->\n"
+            "<system version=\"1\">\n"
+            "  <cpu numaid=\"0\" arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"25\" modelid=\"17\">\n"
+            "    <pci busid=\"0000:01:00.0\" class=\"0x030200\" link_speed=\"8.0 GT/s PCIe\" link_width=\"16\">\n"
+            "      <gpu dev=\"0\"/>\n"
+            "    </pci>\n"
+            "  </cpu>\n"
+            "  <cpu numaid=\"1\" arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"25\" modelid=\"17\">\n"
+            "    <pci busid=\"0000:02:00.0\" class=\"0x030200\" link_speed=\"8.0 GT/s PCIe\" link_width=\"16\">\n"
+            "      <gpu dev=\"5\"/>\n"
+            "    </pci>\n"
+            "  </cpu>\n"
+            "</system>\n");
+}
+
+TEST(NcclExport, LinksAreThoseOfTheirKind) {
+  const auto holds = [](const std::string& file, const std::string& words) {
+    return to_nccl_xml(imported_from(file)).text.find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(holds(nccl_files::xgmi(), "<system version=\"2\">"));
+  EXPECT_TRUE(holds(nccl_files::xgmi(), "<gpu dev=\"0\" gcn=\"gfx942\">"));
+  EXPECT_TRUE(holds(nccl_files::xgmi(), "count=\"1\" tclass=\"0x120000\"/>"));
+  EXPECT_TRUE(holds(nccl_files::dgx(), "count=\"12\" tclass=\"0x068000\"/>"));
+  EXPECT_TRUE(holds(nccl_files::dgx(), "<cpu numaid=\"7\" arch=\"x86_64\""));
+  EXPECT_TRUE(holds(nccl_files::power9(), "<cpu numaid=\"0\" arch=\"ppc64\">"));
+  EXPECT_TRUE(holds(nccl_files::power9(), "count=\"3\" tclass=\"0x068001\"/>"));
+  EXPECT_TRUE(holds(nccl_files::grace(), "<cpu numaid=\"1\" arch=\"arm64\">"));
+  EXPECT_TRUE(holds(nccl_files::grace(), "<c2c bw=\"447120\" count=\"1\"/>"));
+  EXPECT_TRUE(holds(nccl_files::joined_switches(), "<pcilink target=\"0000:03:00.0\"/>"));
+}
+
+/// Of 16 lanes of PCIe of this speed, in GB/s.
+double lanes16(double transfers) { return transfers * 16 / 8 * 128 / 130 * assumptions::reached; }
+double nvlinks(int count) { return 25 * assumptions::reached * count; }
+
+/// What a file says of copies from the first host to gpu0, and from gpu0 to gpu1, in GB/s.
+struct Expected {
+  const char* machine;
+  double from_host, between_gpus;
+};
+
+// With the nearest lanes and numbers of NVLinks: 55.4 GB/s of a host and 442 of a port, 24 of PCIe, 26.2 and 93.4, 50
+// of a POWER9 and of its GPUs, 3.29 (4 lanes), 10 below an uplink of 12, and 40.
+TEST(NcclExport, ShippedMachinesHaveTheNearestRates) {
+  const Expected machines[] = {
+      {"hgx-h200", lanes16(32), nvlinks(18)},       {"hgx-h200-4", lanes16(32), nvlinks(18)},
+      {"hgx-h200-2", lanes16(32), nvlinks(18)},     {"hgx-h200-4-plain", lanes16(32), nvlinks(18)},
+      {"hgx-h100-2", lanes16(32), nvlinks(18)},     {"karolina-hgx-a100", lanes16(16), nvlinks(12)},
+      {"meluxina-a100", lanes16(16), nvlinks(4)},   {"summit-node", nvlinks(2), nvlinks(2)},
+      {"two-gpu", lanes16(8) * 12 / 16, nvlinks(2)}};
+  for (const auto& [name, from_host, between_gpus] : machines) {
+    const Topology machine = test::shipped(name), again = imported_from(to_nccl_xml(machine).text);
+    EXPECT_EQ(again.gpus().size(), machine.gpus().size()) << name;
+    EXPECT_NEAR(pair(again, "host0", "gpu0").value / 1e9, from_host, 1e-6) << name;
+    EXPECT_NEAR(pair(again, "gpu0", "gpu1").value / 1e9, between_gpus, 1e-6) << name;
+  }
+  const double old = lanes16(8) * 4 / 16;
+  EXPECT_NEAR(pair(imported_from(to_nccl_xml(test::shipped("cocopelia-testbed-1")).text), "host0", "gpu0").value / 1e9,
+              old, 1e-6);
+}
+
+TEST(NcclExport, WhatTheFileCannotSayIsNamed) {
+  const NcclFile file = to_nccl_xml(test::shipped("hgx-h200"));
+  ASSERT_EQ(file.notes.size(), 3U);
+  EXPECT_EQ(file.notes[0],
+            "72 of 72 pairs have another rate in the file, most of all host to gpu0: 55.4 GB/s, in the file 54.8 GB/s");
+  EXPECT_EQ(file.notes[1], fmt::format("capacity groups have no form in the file; the machine has {}",
+                                       test::shipped("hgx-h200").groups().size()));
+  for (const std::string& note : file.notes) EXPECT_NE(file.text.find(note + "."), std::string::npos);
+}
+
+TEST(NcclExport, GpusHaveTheAddressesThatAreGiven) {
+  const Topology machine = imported_from(nccl_files::joined_switches());
+  const auto addresses = pci_addresses({"00000000:01:00.0", "0000:AF:00.0"}, 2);
+  const std::string text = to_nccl_xml(machine, addresses).text;
+  EXPECT_NE(text.find("<pci busid=\"0000:01:00.0\" class=\"0x030200\""), std::string::npos) << text;
+  EXPECT_NE(text.find("<pci busid=\"0000:af:00.0\" class=\"0x030200\""), std::string::npos) << text;
+  EXPECT_NE(text.find("<pci busid=\"0000:02:00.0\" class=\"0x060400\""), std::string::npos) << text;  // not 0000:01
+  EXPECT_EQ(without_sources(imported_from(text)), without_sources(machine));
+  const auto refused = [](const std::vector<std::string>& texts, const std::string& words) {
+    expect_input_error([&] { pci_addresses(texts, 2); }, {words});
+  };
+  refused({"0000:01:00.0", "one"}, "'one' is no address of PCI");
+  refused({"0000:0a:00.0", "00000000:0A:00.0"}, "'00000000:0A:00.0' is there twice");
+  refused({"0000:01:00.0"}, "1 addresses; expected 2, one for each GPU by number");
+}
+
+TEST(NcclExport, MachinesThatHaveNoFormAreRefusedWithTheReason) {
+  const auto refused = [](const Topology& machine, const std::vector<std::string>& words) {
+    expect_input_error([&] { to_nccl_xml(machine); }, words);
+  };
+  for (const char* name : {"clx-ai", "clx-ai-hetero"})
+    refused(test::shipped(name),
+            {name, ": NCCL's topology files cannot describe this machine: the link between plx", "(9.22 GB/s)"});
+  refused(test::shipped("pcie-tree-8"), {"the link between root0 and root1 (18 GB/s) makes a second way of PCIe"});
+}
+
+}  // namespace
+}  // namespace tilerail

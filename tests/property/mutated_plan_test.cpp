@@ -1,0 +1,186 @@
+// Plan files that were changed at random: they are refused, or every operation stays inside its buffers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/host/run/host_executor.hpp"
+#include "model/base/error.hpp"
+#include "plan/buffer_start.hpp"
+#include "plan/json.hpp"
+#include "plan/validate.hpp"
+#include "sched/policy/fields.hpp"
+#include "sched/scheduler.hpp"
+#include "tests/property/random_cases.hpp"
+#include "tests/support/plan_interpreter.hpp"
+#include "tests/support/split_hosts.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+using nlohmann::json;
+using Random = std::mt19937_64;
+
+constexpr std::int64_t most_elements = 1 << 20;  // of matrices and arenas that are allocated
+
+/// All numbers and texts of a plan that an executor uses.
+void collect(json& value, std::vector<json*>& leaves) {
+  if (!value.is_structured()) return leaves.push_back(&value);
+  for (json& part : value) collect(part, leaves);
+}
+
+std::int64_t other_number(std::int64_t old, Random& random) {
+  const std::int64_t large = std::int64_t{1} << (random() % 63);
+  const std::array<std::int64_t, 9> values{0,
+                                           1,
+                                           old + 1,
+                                           old - 1,
+                                           2 * old,
+                                           old / 2,
+                                           large,
+                                           static_cast<std::int64_t>(random() % 64),
+                                           std::numeric_limits<std::int64_t>::max()};
+  return values[random() % values.size()];
+}
+
+/// Mostly a word that may stand in its place.
+std::string other_text(const std::string& old, Random& random) {
+  static const std::vector<std::vector<std::string>> groups{{"f64", "f32", "f16", "bf16", "tf32"},
+                                                            {"NN", "TT", "NT", "TN"},
+                                                            {"zero", "one", "alpha", "beta"},
+                                                            {"A", "B", "C", "tile"},
+                                                            {"copy", "gemm", "axpby", "join"},
+                                                            {"copy", "compute"},
+                                                            {"N", "T"}};
+  const auto holds_old = [&](const auto& group) { return std::ranges::find(group, old) != group.end(); };
+  const auto own = std::ranges::find_if(groups, holds_old);
+  const auto& group = own != groups.end() && random() % 8 != 0 ? *own : groups[random() % groups.size()];
+  return group[random() % group.size()];
+}
+
+void mutate(json& plan, Random& random) {
+  constexpr std::array parts{"buffers", "buffers", "ops", "ops", "ops", "queues", "problem", "peak_bytes"};
+  std::vector<json*> leaves;
+  collect(plan[parts[random() % parts.size()]], leaves);
+  json& leaf = *leaves[random() % leaves.size()];
+  if (leaf.is_number_integer()) leaf = other_number(leaf.get<std::int64_t>(), random);
+  if (leaf.is_string()) leaf = other_text(leaf.get<std::string>(), random);
+}
+
+/// The plan of a changed file whose hash was made right; nothing if it is refused.
+std::optional<Plan> read_again(json& file) {
+  for (int attempt = 0; attempt < 2; ++attempt) try {
+      return plan_from_json(file.dump(), "plan.json");
+    } catch (const InputError& error) {
+      const std::string text = error.what(), words = "is not the hash of the contents, '";
+      const std::size_t at = text.find(words);
+      if (at == std::string::npos) return std::nullopt;
+      file["hash"] = text.substr(at + words.size(), 16);
+    }
+  return std::nullopt;
+}
+
+/// Offsets that executors compute, from the first byte of a view to the last, with the element size of the operation.
+bool is_inside(const Plan& plan, const View& view, std::int64_t element) {
+  if (view.rows == 0 || view.cols == 0) return true;
+  const Buffer& buffer = plan.buffer(view.buffer);
+  const GemmProblem& p = plan.problem;
+  const auto bytes = [&](std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+    return rows == 0 || cols == 0 ? 0 : ((cols - 1) * ld + rows) * element_size(p.dtype);
+  };
+  const std::array room{bytes(p.rows_a(), p.cols_a(), p.lda), bytes(p.rows_b(), p.cols_b(), p.ldb),
+                        bytes(p.m, p.n, p.ldc), plan.peak_bytes[buffer.memory.index()]};
+  const std::int64_t begin = buffer.offset + (view.row + view.col * buffer.ld) * buffer.element();
+  const std::int64_t end = begin + (view.rows + (view.cols - 1) * buffer.ld) * element;
+  return begin >= 0 && end <= room[static_cast<std::size_t>(buffer.kind)];
+}
+
+std::optional<std::size_t> first_outside(const Plan& plan) {
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i];
+    if (op.kind == OpKind::join) continue;
+    const std::int64_t element = plan.buffer(op.y.buffer).element();
+    const bool inside = is_inside(plan, op.y, element) && (!reads_a(op) || is_inside(plan, op.a, element)) &&
+                        (!reads_b(op) || is_inside(plan, op.b, element));
+    if (!inside) return i;
+  }
+  return std::nullopt;
+}
+
+bool is_small(const Plan& plan) {
+  const GemmProblem& p = plan.problem;
+  for (const auto& [ld, cols] : {std::pair{p.lda, p.cols_a()}, {p.ldb, p.cols_b()}, {p.ldc, p.n}})
+    if (cols > 0 && ld > most_elements / cols) return false;
+  for (const std::int64_t bytes : plan.peak_bytes)
+    if (bytes > most_elements) return false;
+  return p.m * p.n <= most_elements && p.k <= most_elements;
+}
+
+/// Elements of vectors are counted by std::vector::at, so that none beyond the end is touched.
+void run(const Plan& plan, HostExecutor& host) {
+  Matrices data = integer_matrices(plan.problem, 3);
+  interpret(plan, data, 0);
+  if (plan.problem.dtype != DType::f64) return;
+  host.set_matrices({data.a.data(), data.b.data(), data.c.data()});
+  try {
+    host.execute(plan);
+  } catch (const InputError&) {  // of this machine, or not executable
+  }
+}
+
+struct Count {
+  int refused = 0, read = 0, run = 0;
+};
+
+Count try_mutations(const Plan& plan, const Topology& machine, int mutations, std::uint64_t seed) {
+  const json original = json::parse(to_json(plan));
+  HostExecutor host{machine, {.workers = 2, .poison = true}};
+  Random random{seed};
+  Count count;
+  for (int i = 0; i < mutations; ++i) {
+    json file = original;
+    for (std::size_t changes = 1 + random() % 2; changes > 0; --changes) mutate(file, random);
+    const std::optional<Plan> changed = read_again(file);
+    ++(changed ? count.read : count.refused);
+    if (!changed) continue;
+    if (const auto outside = first_outside(*changed)) {
+      ADD_FAILURE() << "mutation " << i << ": operation " << *outside << " leaves its buffers\n" << file.dump();
+      return count;
+    }
+    if (!is_small(*changed)) continue;
+    ++count.run;
+    EXPECT_NO_THROW(run(*changed, host)) << "mutation " << i << "\n" << file.dump();
+  }
+  return count;
+}
+
+TEST(MutatedPlans, AreRefusedOrStayInsideTheirBuffers) {
+  const Topology machine{small_machine::split_hosts(2)};
+  for (const auto& [name, dtype] : {std::pair{"tilerail", DType::f64},
+                                    {"cublasxt", DType::f32},
+                                    {"xkblas", DType::f64},
+                                    {"tilerail", DType::f32}}) {
+    SCOPED_TRACE(name);
+    GemmProblem p;
+    p.dtype = dtype;
+    p.m = 24, p.n = 20, p.k = 28, p.beta = 0.5, p.lda = 40, p.ldb = 41, p.ldc = 42, p.trans_b = Trans::yes;
+    p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2], p.place_c = machine.gpus()[1];
+    Policy policy = preset(name);
+    policy.tile = 12, policy.judge_ops = 0;
+    const Plan plan = plan_gemm(p, machine, machine.gpus(), policy);
+    const Count count = try_mutations(plan, machine, 2000, 17);
+    EXPECT_GT(count.refused, 500);
+    EXPECT_GT(count.read, 100);
+    EXPECT_GT(count.run, 20);
+  }
+}
+
+}  // namespace
+}  // namespace tilerail::testing
