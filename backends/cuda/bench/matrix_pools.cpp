@@ -28,11 +28,15 @@ struct Sizes {
   }
 };
 
-/// Where the matrices of a plan lie: A at the start of a memory, B there or behind A, C at its end.
+constexpr std::size_t border = 64 << 10;  // C, at the end of a pool, is as far from one as a matrix at its start
+constexpr std::size_t borders_before_c = 2;
+
+/// Where the matrices of a plan lie: A at the start of a memory, B one border after it or behind A, C at the end, at
+/// least two borders from the start. So they differ also in memories of their own, which are filled alike.
 struct Layout {
   Sizes sizes;
   std::vector<MemoryId> of_a, of_b;  // the memories: several where GPUs that take part have copies
-  std::size_t start_of_b = 0;        // in each of them
+  std::size_t start_of_b = border;   // in each of them
 
   Layout(const Plan& plan, const Topology& topology) : sizes{plan.problem} {
     const auto memories = [&](MemoryId place) {
@@ -64,8 +68,6 @@ std::vector<std::byte> fetched(const void* matrix, std::size_t bytes) {
   cuda::check(cudaMemcpy(copy.data(), matrix, bytes, cudaMemcpyDefault), "fetching a matrix");
   return copy;
 }
-
-constexpr std::size_t border = 64 << 10;  // C, at the end of a pool, is as far from one as a matrix at its start
 
 }  // namespace
 
@@ -116,6 +118,13 @@ class MatrixPools::Pool {
     filled_ = {dtype, seed};
   }
 
+  /// Makes the last bytes NaN in every type. Only the device of the memory is sure to reach it.
+  void poison_end(std::size_t bytes) const {
+    const DeviceScope scope{std::max(device_, 0)};
+    cuda::check(cudaMemset(data_ + bytes_ - bytes, 0xFF, bytes), "poisoning C");
+    cuda::check(cudaDeviceSynchronize(), "poisoning C");
+  }
+
  private:
   std::size_t bytes_;
   int device_;  // -1: host
@@ -155,7 +164,7 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
   }
   for (const auto& [memory, needed] : most) {
     const int device = executor.topology().is_host(memory) ? -1 : executor.ordinal(memory);
-    const std::size_t bytes = std::max(border, (needed.bytes + border - 1) / border * border);
+    const std::size_t bytes = ((needed.bytes + border - 1) / border + borders_before_c) * border;
     try {
       pools_[memory] = std::make_unique<Pool>(bytes, device, pages_of(memory));
     } catch (const InputError& error) {
@@ -192,8 +201,7 @@ void MatrixPools::reset_c() {
     c_before_ = fetched(matrices_.c, sizes.c);
     return;
   }
-  cuda::check(cudaMemset(matrices_.c, 0xFF, sizes.c), "poisoning C");
-  cuda::check(cudaDeviceSynchronize(), "poisoning C");
+  pools_.at(p.place_c)->poison_end(sizes.c);
 }
 
 CheckResult MatrixPools::check() {

@@ -134,6 +134,9 @@ void Device::bind(cublasHandle_t handle, cudaStream_t stream, const Compute& mem
   check(cublasSetStream(handle, stream), "binding a cuBLAS handle");
   check(cublasSetWorkspace(handle, memory.workspace, memory.workspace_bytes), "binding a cuBLAS workspace");
   check(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST), "binding a cuBLAS handle");
+  // Where cuBLAS splits a sum of halves, its parts stay in single precision: in halves they may be off by more than the
+  // result is large.
+  check(cublasSetMathMode(handle, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION), "binding a cuBLAS handle");
 }
 
 cublasHandle_t Device::default_stream_handle() {

