@@ -202,15 +202,15 @@ Topology named(Topology::Description description, const std::optional<std::strin
 }
 
 int run_import(const ImportOptions& options) {
-  ImportInput input;
-  std::tie(input.tool, input.file) = tool_of(options);
-  read_kinds(options.kernels, input);
-  const auto given = rates_of(options);
-  input.rates = import_rates(input, given);
-  input.peer_access = options.peer_access;
-  input.text = read_file(input.file);
   std::vector<std::string> notes;
   write_machine(options.out, [&] {
+    ImportInput input;
+    std::tie(input.tool, input.file) = tool_of(options);
+    read_kinds(options.kernels, input);
+    const auto given = rates_of(options);
+    input.rates = import_rates(input, given);
+    input.peer_access = options.peer_access;
+    input.text = read_file(input.file);
     Topology::Description description = imported(input, notes);
     check_effects(options, input, description, given);
     return to_toml(named(std::move(description), options.name).description());

@@ -59,6 +59,23 @@ void try_to_write(int descriptor, const std::string& path) {
   if (is_character && write(descriptor, "", 0) < 0) fail(path, errno);
 }
 
+/// A new file cannot replace a mount point, an immutable file, or, in a folder with the sticky bit, the file of another
+/// user.
+void require_replaceable(const fs::path& place, const std::string& path) {
+  struct statx file {
+  }, folder{};
+  const auto status = [](const fs::path& of, struct statx& found) {
+    return statx(AT_FDCWD, of.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &found) == 0;
+  };
+  if (!status(place, file) || !status(place.parent_path(), folder)) return;
+  const auto is = [&](std::uint64_t attribute) { return (file.stx_attributes & attribute) != 0; };
+  if (is(STATX_ATTR_MOUNT_ROOT)) fail(path, EBUSY);
+  const uid_t user = geteuid();
+  const bool of_others = user != 0 && file.stx_uid != user && folder.stx_uid != user;
+  if (is(STATX_ATTR_IMMUTABLE) || is(STATX_ATTR_APPEND) || ((folder.stx_mode & S_ISVTX) != 0 && of_others))
+    fail(path, EPERM);
+}
+
 }  // namespace
 
 OutputTarget output_target(const std::string& path) {
@@ -101,6 +118,7 @@ std::optional<OutputIdentity> identity_of(const OutputTarget& target) {
 
 void require_writable(const OutputTarget& target, const std::string& path) {
   if (target.kind == OutputTarget::Kind::descriptor) return try_to_write(target.descriptor, path);
+  if (target.kind == OutputTarget::Kind::file) return require_replaceable(target.place, path);
   struct stat status {};
   if (target.kind != OutputTarget::Kind::device || stat(target.place.c_str(), &status) != 0) return;
   if (S_ISSOCK(status.st_mode) || S_ISBLK(status.st_mode)) fail(path, "is a socket or a disk");

@@ -182,6 +182,32 @@ class AllOrNone(CommandTest):
             with self.subTest(arguments=arguments, path=path):
                 self.assert_refused([*arguments, option, path], f"{option}: cannot write '{path}': ")
 
+    def test_files_that_cannot_be_replaced_are_found_before_any_work(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to become another user")
+        sticky = self.folder / "sticky"
+        sticky.mkdir()
+        sticky.chmod(0o1777)
+        self.folder.chmod(0o755)
+        self.write("sticky/o.json", OLD)
+        (sticky / "o.json").chmod(0o666)
+        done = subprocess.run(["setpriv", "--reuid", "65534", "--clear-groups", TILERAIL, *SHOW, "--json", "sticky/o.json",
+                               "--link-map", "sticky/new.csv"], capture_output=True, text=True, cwd=self.folder,
+                              env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--json: cannot write 'sticky/o.json': Operation not permitted", done.stderr)
+        self.assertEqual([path.name for path in sticky.iterdir()], ["o.json"])
+
+    def test_an_import_never_replaces_its_input(self):
+        text = "\tGPU0\tGPU1\nGPU0\t X \tSYS\nGPU1\tSYS\t X \n"
+        self.write("topo.txt", text)
+        os.symlink("topo.txt", self.folder / "link")
+        for output in ("topo.txt", "link"):
+            with self.subTest(output):
+                self.assert_refused(["topo", "import", "--nvidia-smi", "topo.txt", "--kernels", "h200", "-o", output],
+                                    "is read as 'topo.txt', too; expected a file of its own")
+        self.assertEqual((self.folder / "topo.txt").read_text(), text)
+
 
 if __name__ == "__main__":
     unittest.main()
