@@ -187,7 +187,7 @@ class Session:
         for slow, quick in QUICK.items():
             text = text.replace(slow, quick)
         done = subprocess.run(["bash", "-c", text], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=300, check=False)
+                              capture_output=True, text=True, timeout=3600, check=False)
         if done.returncode != (NO_HARDWARE if "--backend cuda" in text and done.returncode else 0):
             raise RuntimeError(f"exit code {done.returncode}: {done.stderr.strip()}")
         return done.stdout.rstrip("\n").split("\n"), done.returncode

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs clang-tidy 14 with the checks of .clang-tidy.
-#   scripts/tidy.sh [--all | --since COMMIT]    on every folder of the library, or on those that differ from COMMIT
-# Without either: those that differ from the commit that .ci/tidied names, at which every folder was clean.
+#   scripts/tidy.sh [--all | --since COMMIT]    on every source of the library, or on those that differ from COMMIT
+# Without either: those that differ from the commit that .ci/tidied names, at which every source was clean.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,22 +21,33 @@ case "${1:-}" in
     ;;
 esac
 if [ -n "$since" ] && ! git cat-file -e "$since^{commit}" 2>/dev/null; then
-  echo "tidy.sh: this clone does not know commit $since: every folder is looked at" >&2
+  echo "tidy.sh: this clone does not know commit $since: every source is looked at" >&2
   since=
 fi
 
-# folders: those with a source or header that differs, one a line.
-folders() {
-  if [ -n "$since" ]; then
-    git diff --name-only --diff-filter=d "$since" -- '*.cpp' '*.hpp'
-  else
-    git ls-files -- '*.cpp' '*.hpp'
-  fi | grep -E "^($rooms)/" | xargs --no-run-if-empty -n 1 dirname | sort -u
+# sources: those that differ, one a line. A header that differs is looked at in the source of its name beside it, or in
+# the first source that includes it.
+sources() {
+  local file
+  if [ -z "$since" ]; then
+    git ls-files -- '*.cpp' | grep -E "^($rooms)/"
+    return
+  fi
+  git diff --name-only --diff-filter=d "$since" -- '*.cpp' '*.hpp' | grep -E "^($rooms)/" | while read -r file; do
+    case "$file" in
+      *.cpp) echo "$file" ;;
+      *) if [ -e "${file%.hpp}.cpp" ]; then echo "${file%.hpp}.cpp"; else includes "$file"; fi ;;
+    esac
+  done | sort -u
 }
 
-mapfile -t changed < <(folders)
+includes() {
+  git grep -lF "#include \"$1\"" -- '*.cpp' | grep -E "^($rooms)/" | sed 1q || true
+}
+
+mapfile -t changed < <(sources)
 if [ "${#changed[@]}" = 0 ]; then
-  echo "tidy.sh: no folder differs from $since"
+  echo "tidy.sh: no source differs from $since"
   exit 0
 fi
 echo "tidy.sh: ${changed[*]}"
@@ -46,6 +57,6 @@ alternatives=$(IFS='|' && echo "${changed[*]}")
 log=build/release/tidy.log
 status=0
 run-clang-tidy-14 -quiet -p build/release -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option \
-  "^$PWD/($alternatives)/[^/]*\\.cpp$" >"$log" 2>&1 || status=1
+  "^$PWD/($alternatives)$" >"$log" 2>&1 || status=1
 grep -vE '^(clang-tidy-14 |[0-9]+ warnings? |$)' "$log" || true
 exit "$status"
