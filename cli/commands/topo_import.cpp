@@ -30,7 +30,7 @@ constexpr const char* footer = R"(Examples:
   NCCL_TOPO_DUMP_FILE=nccl.xml ./any-nccl-program; tilerail topo import --nccl nccl.xml --kernels h200 -o node.toml
   nvbandwidth -j > rates.json; tilerail topo import --nvbandwidth rates.json --kernels h200 -o node.toml
   p2pBandwidthLatencyTest > p2p.txt; tilerail topo import --p2p p2p.txt --kernels a100 -o node.toml
-  nvidia-smi topo -p2p r > p2p.txt; tilerail topo import --nvidia-smi topo.txt --peer-access p2p.txt --kernels a40
+  nvidia-smi topo -p2p r > p2p.txt; tilerail topo import --nvidia-smi topo.txt --peer-access p2p.txt --kernels a100
   tilerail topo import --nvidia-smi topo.txt --kernels h100 --kernels 3=a100 -o mixed.toml)";
 
 struct ImportOptions {

@@ -237,6 +237,19 @@ class Import(CommandTest):
                  for machine in ("hgx-h200", "again.toml")]
         self.assertLess(abs(times[1] / times[0] - 1), 0.1, times)  # what some of the GPUs get at once is not told
 
+    def test_the_examples_of_the_help_run(self):
+        self.write("topo.txt", (self.SEEDS / "smi.txt").read_text())
+        self.write("nccl.xml", (self.SEEDS / "nccl.xml").read_text())
+        self.write("rates.json", (self.SEEDS / "nvbandwidth.json").read_text())
+        names = [f"GPU{i}" for i in range(4)]
+        states = "".join(f"{a}\t" + "\t".join("X" if a == b else "CNS" for b in names) + "\n" for a in names)
+        examples = re.findall("tilerail (topo import .*)", self.succeed("topo", "import", "--help").split("Examples:")[1])
+        self.assertEqual(len(examples), 6)
+        for example in examples:
+            self.write("p2p.txt", "\t" + "\t".join(names) + "\n" + states if "--peer-access" in example else
+                       (self.SEEDS / "p2p.txt").read_text())
+            self.succeed(*example.split())
+
     def test_other_files_are_refused(self):
         self.write("text.txt", "nothing")
         for option in ("--nvidia-smi", "--nccl", "--nvbandwidth", "--p2p"):
