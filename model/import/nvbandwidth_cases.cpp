@@ -60,7 +60,7 @@ class TextReader {
     MeasuredPairs cells;
   };
 
-  TextReader(std::string_view text, const std::string& file) : lines_{split(text, '\n')}, file_{file} {}
+  TextReader(std::string_view text, const std::string& file) : lines_{lines_of(text)}, file_{file} {}
 
   std::vector<Found> read() {
     for (line_ = 1; line_ <= lines_.size(); ++line_) {
@@ -143,6 +143,7 @@ class TextReader {
 }  // namespace
 
 NvbandwidthCases::NvbandwidthCases(std::string_view text, const std::string& file) : file_{file} {
+  if (text.starts_with(utf8_mark)) text.remove_prefix(utf8_mark.size());
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin != std::string_view::npos && (text[begin] == '{' || text[begin] == '['))
     read_json(text);

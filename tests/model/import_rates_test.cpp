@@ -167,6 +167,9 @@ TEST(NvbandwidthText, IsTheMachineOfTheJson) {
                 {{"device_to_device_memcpy_read_ce", one_slow}, {"host_to_all_memcpy_ce", {{"44", "44", "25", "25"}}}});
   EXPECT_EQ(to_toml(import_nvbandwidth(text_of(cases), "b.txt", kind())),
             to_toml(import_nvbandwidth(json_of(cases), "b.json", kind())));
+  for (const std::string& text : {text_of(cases), json_of(cases)})
+    EXPECT_EQ(to_toml(import_nvbandwidth("\xef\xbb\xbf" + text, "b", kind())),
+              to_toml(import_nvbandwidth(text, "b", kind())));
 }
 
 TEST(NvbandwidthText, MatricesOfOneTestCaseAreNamedByTheirSums) {
@@ -342,6 +345,14 @@ TEST(ImportP2pTest, TheLinesOfDevicesTellAccessToo) {
   other.replace(other.find(can), can.size(), "Device=0 CANNOT Access Peer Device=1");
   expect_input_error([&] { import_p2p_test(other, "p2p.txt", kind(), {}); },
                      {"p2p.txt:6: device 0 cannot access device 1, and by the matrix in line 22 it can"});
+}
+
+TEST(ImportP2pTest, LineEndsMarksAndPromptsDoNotMatter) {
+  const auto expected = to_toml(import_p2p_test(p2p_text(), "p2p.txt", kind(), {}));
+  std::string text = p2p_text();
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\r\n");
+  for (const char* before : {"", "\xef\xbb\xbf", "\xef\xbb\xbf" "C:\\samples> p2pBandwidthLatencyTest.exe\r\n", "$ ./p2p\n"})
+    EXPECT_EQ(to_toml(import_p2p_test(before + text, "p2p.txt", kind(), {})), expected) << before;
 }
 
 TEST(ImportP2pTest, RefusesOtherTextsByLine) {
