@@ -52,7 +52,10 @@ TEST(JoinedSets, AreJoinedInEitherDirectionOrOverOthers) {
 }
 
 TEST(TableText, LinesHaveNoMarksAndEnds) {
-  EXPECT_EQ(lines_of("\xef\xbb\xbf" "a\r\n\n\xef\xbb\xbf" "b\n"), (std::vector<std::string_view>{"a", "", "b", ""}));
+  EXPECT_EQ(lines_of("\xef\xbb\xbf"
+                     "a\r\n\n\xef\xbb\xbf"
+                     "b\n"),
+            (std::vector<std::string_view>{"a", "", "b", ""}));
 }
 
 TEST(TableText, WordsAndNumbers) {

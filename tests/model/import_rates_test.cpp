@@ -351,7 +351,10 @@ TEST(ImportP2pTest, LineEndsMarksAndPromptsDoNotMatter) {
   const auto expected = to_toml(import_p2p_test(p2p_text(), "p2p.txt", kind(), {}));
   std::string text = p2p_text();
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\r\n");
-  for (const char* before : {"", "\xef\xbb\xbf", "\xef\xbb\xbf" "C:\\samples> p2pBandwidthLatencyTest.exe\r\n", "$ ./p2p\n"})
+  for (const char* before : {"", "\xef\xbb\xbf",
+                             "\xef\xbb\xbf"
+                             "C:\\samples> p2pBandwidthLatencyTest.exe\r\n",
+                             "$ ./p2p\n"})
     EXPECT_EQ(to_toml(import_p2p_test(before + text, "p2p.txt", kind(), {})), expected) << before;
 }
 
