@@ -68,6 +68,11 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
   peers.out = first_of(cases, "one_to_all_write_ce", "all_to_one_read_ce");
   peers.in = first_of(cases, "all_to_one_write_ce", "one_to_all_read_ce");
   add_peer_links(machine, peers, gpus, links, measured, assumed);
+  if (notes != nullptr && peers.alone.empty() && cases.gpus() > 1)
+    notes->push_back(
+        fmt::format("{}: there is no matrix of device_to_device_memcpy_read_ce or device_to_device_memcpy_write_ce; "
+                    "the machine has no copies between GPUs",
+                    cases.file()));
   if (const std::string left_out = cases.left_out(); notes != nullptr && !left_out.empty()) notes->push_back(left_out);
   return machine.description();
 }

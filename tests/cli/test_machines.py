@@ -326,10 +326,13 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
 
     def test_the_text_of_nvbandwidth_is_read_and_what_is_not_used_is_said(self):
         self.write("b.txt", "Running host_to_device_memcpy_ce.\nmemcpy\n    0    1\n 0    55.00    54.00\n\n"
-                   "SUM host_to_device_memcpy_ce 109.00\n\nRunning device_local_copy.\nlocal\n    0    1\n 0  1500  1500\n")
+                   "SUM host_to_device_memcpy_ce 109.00\n\nRunning device_local_copy.\nlocal\n    0    1\n 0  1500  1500\n\n"
+                   "SUM device_local_copy 3000\n")
         done = self.run_command("topo", "import", "--nvbandwidth", "b.txt", "--kernels", "h200", "-o", "m.toml")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, "tilerail: b.txt: these test cases are not used: device_local_copy (line 8)\n")
+        self.assertEqual(done.stderr, "tilerail: b.txt: there is no matrix of device_to_device_memcpy_read_ce or "
+                         "device_to_device_memcpy_write_ce; the machine has no copies between GPUs\n"
+                         "tilerail: b.txt: these test cases are not used: device_local_copy (line 8)\n")
 
 
 class Export(CommandTest):

@@ -185,10 +185,27 @@ TEST(NvbandwidthText, MatricesOfOneTestCaseAreNamedByTheirSums) {
       "device_to_device_latency_sm.\nError: failed\n";
   std::vector<std::string> notes;
   import_nvbandwidth(text, "b.txt", kind(), &notes);
-  ASSERT_EQ(notes.size(), 1U);
-  EXPECT_NE(notes[0].find("device_to_device_latency_sm (line 43, Error)"), std::string::npos) << notes[0];
-  EXPECT_NE(notes[0].find("device_to_device_bidirectional_memcpy_read_ce_total (line 25)"), std::string::npos)
-      << notes[0];
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_NE(notes[1].find("device_to_device_latency_sm (line 43, Error)"), std::string::npos) << notes[1];
+  EXPECT_NE(notes[1].find("device_to_device_bidirectional_memcpy_read_ce_total (line 25)"), std::string::npos)
+      << notes[1];
+}
+
+TEST(NvbandwidthText, CutOffTextsAreRefusedByLine) {
+  const Matrix equal = pairs(3, [](std::size_t, std::size_t) { return "390.25"; });
+  const std::string name = "device_to_device_memcpy_read_ce", text = text_of(with_host("55", 3, {{name, equal}}));
+  const std::size_t begin = text.find(name) + name.size() + 1, end = text.find("SUM " + name);
+  for (std::size_t at = begin; at <= end; ++at)
+    expect_input_error([&] { import_nvbandwidth(text.substr(0, at), "b.txt", kind()); }, {"b.txt:"});
+  const auto refused = [&](const std::string& words, const std::string& line) {
+    expect_input_error([&] { import_nvbandwidth(text.substr(0, text.find(words, begin)), "b.txt", kind()); }, {line});
+  };
+  refused("memcpy CE", "b.txt:24: there is no matrix of " + name + "; expected the whole output");
+  refused("\n 1 ", "b.txt:24: 1 rows and 3 columns in a matrix of " + name);
+  refused("SUM " + name, "b.txt:24: there is no line SUM after a matrix of " + name);
+  std::string without = text;
+  without.erase(text.find("memcpy CE", begin), end - text.find("memcpy CE", begin));
+  expect_input_error([&] { import_nvbandwidth(without, "b.txt", kind()); }, {"b.txt:24: there is no matrix"});
 }
 
 TEST(NvbandwidthText, OtherTextsAreRefusedByLine) {
@@ -210,10 +227,19 @@ TEST(NvbandwidthJson, TestCasesWithoutUseAndSecondRowsAreNamed) {
   std::vector<std::string> notes;
   import_nvbandwidth(json_of(with_host("55", 2, {{"device_local_copy", {{"1500", "1500"}}}})), "b.json", kind(),
                      &notes);
-  ASSERT_EQ(notes.size(), 1U);
-  EXPECT_EQ(notes[0], "b.json: these test cases are not used: device_local_copy (testcases/2)");
+  const std::string no_peers =
+      "b.json: there is no matrix of device_to_device_memcpy_read_ce or device_to_device_memcpy_write_ce; the machine "
+      "has no copies between GPUs";
+  EXPECT_EQ(notes, (std::vector<std::string>{
+                       no_peers, "b.json: these test cases are not used: device_local_copy (testcases/2)"}));
   notes.clear();
   import_nvbandwidth(json_of(with_host("55", 2)), "b.json", kind(), &notes);
+  EXPECT_EQ(notes, std::vector<std::string>{no_peers});
+  notes.clear();
+  const Matrix near = pairs(2, [](std::size_t, std::size_t) { return "390"; });
+  import_nvbandwidth(json_of(with_host("55", 2, {{"device_to_device_memcpy_write_ce", near}})), "b.json", kind(),
+                     &notes);
+  import_nvbandwidth(json_of(with_host("55", 1)), "b.json", kind(), &notes);
   EXPECT_TRUE(notes.empty());
   expect_input_error(
       [] {
