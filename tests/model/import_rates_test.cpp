@@ -161,6 +161,39 @@ TEST(NvbandwidthHost, EachGpuGetsWhatItGotWhileAllCopied) {
   }
 }
 
+/// Of all GPUs both ways: in and out.
+using BothWays = std::pair<std::vector<double>, std::vector<double>>;
+
+TEST(NvbandwidthHost, EachDirectionOfEachGpuGetsWhatItGot) {
+  const BothWays loads[] = {{{40, 20}, {20, 10}},
+                            {{10, 20}, {30, 15}},
+                            {{30, 30, 20}, {15, 15, 25}},
+                            {{24, 18, 12, 8}, {12, 9, 16, 20}},
+                            {{20, 20, 20, 20}, {10, 12, 10, 14}}};
+  for (const auto& [in, out] : loads) {
+    const auto row = [](const std::vector<double>& rates) { return fmt::format("{}", fmt::join(rates, "\", \"")); };
+    const auto all = nearest_hosts(imported_of(with_host("56", in.size(),
+                                                         {{"host_to_all_bidirectional_memcpy_ce", {{row(in)}}},
+                                                          {"all_to_host_bidirectional_memcpy_ce", {{row(out)}}}})));
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      EXPECT_NEAR(all[i].in_all_both.value / 1e9, in[i], 1e-6) << i;
+      EXPECT_NEAR(all[i].out_all_both.value / 1e9, out[i], 1e-6) << i;
+    }
+  }
+}
+
+TEST(NvbandwidthHost, OfOneGpuWhatAllGetIsNamedAsNotUsed) {
+  std::vector<std::string> notes;
+  import_nvbandwidth(json_of(with_host("55", 1,
+                                       {{"host_to_all_memcpy_ce", {{"50"}}},
+                                        {"all_to_host_bidirectional_memcpy_ce", {{"40"}}},
+                                        {"one_to_all_write_ce", {{"30"}}}})),
+                     "b.json", kind(), &notes);
+  EXPECT_EQ(notes, std::vector<std::string>{
+                       "b.json: these test cases are not used: all_to_host_bidirectional_memcpy_ce (testcases/3), "
+                       "host_to_all_memcpy_ce (testcases/2), one_to_all_write_ce (testcases/4)"});
+}
+
 TEST(NvbandwidthText, IsTheMachineOfTheJson) {
   const Cases cases =
       with_host("55.00", 4,
