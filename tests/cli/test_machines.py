@@ -313,6 +313,22 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
         self.assert_refused([*smi, "h200", "--kernels", "7=a100"], "--kernels: there is no GPU 7 in the machine")
         self.assert_refused([*smi, "h200", "--kernels", "1=h300"], "--kernels: there are no kernels 'h300'")
 
+    def test_kinds_of_all_gpus_need_no_kind_of_others(self):
+        self.write("smi.txt", self.SMI)
+        smi = ["topo", "import", "--nvidia-smi", "smi.txt", "-o", "m.toml"]
+        self.succeed(*smi, "--kernels", "h200")
+        expected = (self.folder / "m.toml").read_text()
+        for kernels in (["--kernels", "0-1=h200"], ["--kernels", "1=h200", "--kernels", "0=h200"]):
+            self.succeed(*smi, *kernels)
+            self.assertEqual((self.folder / "m.toml").read_text(), expected)
+        self.succeed(*smi, "--kernels", "0=h200", "--kernels", "1=a100")
+        mixed = (self.folder / "m.toml").read_text()
+        self.succeed(*smi, "--kernels", "h200", "--kernels", "1=a100")
+        self.assertEqual((self.folder / "m.toml").read_text(), mixed)
+        self.assert_refused([*smi, "--kernels", "0=h200"],
+                            "--kernels: the kind of all other GPUs is missing, as of GPU 1; expected such as --kernels h200")
+        self.assert_refused([*smi, "--kernels", "0-2=h200"], "--kernels: there is no GPU 2 in the machine")
+
     def test_gpus_without_peer_access_copy_over_the_host(self):
         self.assertIsNotNone(self.rate(self.imported(), "gpu0", "gpu1"))
         self.assertIsNone(self.rate(self.imported("--peer-access", "none"), "gpu0", "gpu1"))
