@@ -345,7 +345,11 @@ TEST(PeerAccess, PairsAndFilesAndNone) {
   expect_input_error([&] { access("0-3"); }, {"--peer-access: '0-3': there is no GPU 3 in the machine"});
   expect_input_error([&] { access("0-1,1-0"); }, {"--peer-access: '1-0' is there twice"});
   expect_input_error([&] { access("1-1"); }, {"--peer-access: '1-1' is one GPU"});
-  expect_input_error([&] { access("no-file.txt"); }, {"no-file.txt"});
+  EXPECT_EQ(to_toml(access("0-1, 0-2 ,\t1-2").description()), to_toml(machine));
+  for (const char* text : {"no-file.txt", "NONE", "all", "", "0-1;0-2", "0-1,2", "0-1,"})
+    expect_input_error([&] { access(text); }, {"--peer-access: '" + std::string{text} +
+                                               "' is not a file; expected none, pairs such as 0-1,2-3, "
+                                               "or a file of 'nvidia-smi topo -p2p r'"});
 }
 
 TEST(PeerAccess, RoutesOverNvlinkGoToo) {
