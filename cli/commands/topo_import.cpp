@@ -30,7 +30,7 @@ constexpr const char* footer = R"(Examples:
   NCCL_TOPO_DUMP_FILE=nccl.xml ./any-nccl-program; tilerail topo import --nccl nccl.xml --kernels h200 -o node.toml
   nvbandwidth -j > rates.json; tilerail topo import --nvbandwidth rates.json --kernels h200 -o node.toml
   p2pBandwidthLatencyTest > p2p.txt; tilerail topo import --p2p p2p.txt --kernels a100 -o node.toml
-  nvidia-smi topo -p2p r > p2p.txt; tilerail topo import --nvidia-smi topo.txt --peer-access p2p.txt --kernels a40
+  nvidia-smi topo -p2p r > p2p.txt; tilerail topo import --nvidia-smi topo.txt --peer-access p2p.txt --kernels a100
   tilerail topo import --nvidia-smi topo.txt --kernels h100 --kernels 3=a100 -o mixed.toml)";
 
 struct ImportOptions {
@@ -45,7 +45,8 @@ struct ImportOptions {
 struct ImportInput {
   std::string tool, file, text;  // the tool by its option
   GpuKind kind;
-  std::map<int, GpuKind> kinds;  // of GPUs that are of another one
+  std::map<int, GpuKind> kinds;  // of single GPUs
+  bool has_others = true;        // whether there may be GPUs without a kind of their own
   ImportRates rates;
   std::string peer_access;
 };
@@ -78,11 +79,20 @@ void read_kinds(const std::vector<std::string>& texts, ImportInput& input) {
     of_all = text;
     input.kind = study::find_gpu_kind(text, "--kernels");
   }
-  if (of_all.empty())
-    throw InputError{
-        texts.empty()
-            ? "--kernels: the kind of GPU is missing; expected such as h200, or a machine whose GPUs it has"
-            : "--kernels: the kind of all other GPUs is missing; expected such as --kernels h200 beside GPU=KIND"};
+  if (texts.empty())
+    throw InputError{"--kernels: the kind of GPU is missing; expected such as h200, or a machine whose GPUs it has"};
+  input.has_others = !of_all.empty();
+  if (!input.has_others) input.kind = input.kinds.begin()->second;
+}
+
+/// Throws InputError for a GPU of the machine without a kind.
+void check_all_have_kinds(const ImportInput& input, const Topology::Description& machine) {
+  for (const Memory& memory : machine.memories)
+    if (memory.kind == NodeKind::gpu && !input.has_others && !input.kinds.contains(memory.device))
+      throw InputError{
+          fmt::format("--kernels: the kind of all other GPUs is missing, as of GPU {}; expected such as --kernels h200 "
+                      "beside GPU=KIND",
+                      memory.device)};
 }
 
 /// Rates of options, by the option.
@@ -118,6 +128,7 @@ Topology::Description imported(const ImportInput& in, std::vector<std::string>& 
                                   : in.tool == "--nccl"     ? import_nccl_xml(in.text, in.file, in.kind, in.rates)
                                   : in.tool == "--p2p"      ? import_p2p_test(in.text, in.file, in.kind, in.rates)
                                                             : import_nvbandwidth(in.text, in.file, in.kind, &notes);
+  check_all_have_kinds(in, machine);
   set_kinds(machine, in.kind, in.kinds, "--kernels");
   if (!in.peer_access.empty())
     deny_peer_access(machine, parse_peer_access(in.peer_access, machine, "--peer-access"),
@@ -143,6 +154,7 @@ class EffectCheck {
   }
 
   void of_kinds() const {
+    if (!input_.has_others) return;
     for (const auto& [gpu, kind] : input_.kinds) {
       ImportInput input = input_;
       input.kinds.erase(gpu);

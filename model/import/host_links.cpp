@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -74,11 +76,6 @@ class Load {
     for (const std::size_t gpu : gpus) result.push_back(links[gpu]);
     return result;
   }
-  Gpus others(std::size_t gpu) const {
-    Gpus result = all_;
-    std::erase(result, gpu);
-    return result;
-  }
   std::string name_of(const char* what, const Gpus& gpus) const {
     return gpus.size() == all_.size() ? std::string{what} : fmt::format("{}: {}", what, fmt::join(gpus, ", "));
   }
@@ -113,12 +110,13 @@ class Load {
     const MeasuredRates &in = *load_.in_all_both, &out = *load_.out_all_both;
     const auto classes = classes_of({&in, &out});
     for (const Gpus& gpus : classes) {
-      if (gpus.size() == 1 && all_.size() > 1) {
-        std::vector<LinkId> own{links_.in[gpus[0]], links_.out[gpus[0]]}, of_others = of(links_.in, others(gpus[0]));
-        const auto other_out = of(links_.out, others(gpus[0]));
-        of_others.insert(of_others.end(), other_out.begin(), other_out.end());
-        add_alone(fmt::format("host and gpu{} beside all GPUs, both directions", gpus[0]), own, of_others,
-                  *in[gpus[0]] + *out[gpus[0]], sum_of(in, all_) + sum_of(out, all_), 2);
+      if (gpus.size() == 1) {
+        const Rate sum = sum_of(in, all_) + sum_of(out, all_);
+        const std::size_t gpu = gpus[0];
+        add_alone(fmt::format("host to gpu{} beside all GPUs, both directions", gpu), links_.in[gpu],
+                  {&links_.in, &links_.out}, *in[gpu], sum, 2);
+        add_alone(fmt::format("gpu{} to host beside all GPUs, both directions", gpu), links_.out[gpu],
+                  {&links_.in, &links_.out}, *out[gpu], sum, 2);
         continue;
       }
       CapacityGroup group = both_ways(name_of("host, all GPUs both directions", gpus), gpus,
@@ -137,8 +135,8 @@ class Load {
     if (!are_all_measured(all)) return;
     for (const Gpus& gpus : classes_of({all})) {
       if (gpus.size() == 1) {
-        add_alone(fmt::format("{}: {} beside all", what, gpus[0]), {links[gpus[0]]}, of(links, others(gpus[0])),
-                  *(*all)[gpus[0]], sum_of(*all, all_), 1);
+        add_alone(fmt::format("{}: {} beside all", what, gpus[0]), links[gpus[0]], {&links}, *(*all)[gpus[0]],
+                  sum_of(*all, all_), 1);
         continue;
       }
       Rate alone{0};
@@ -151,8 +149,9 @@ class Load {
     }
   }
 
-  /// While all GPUs have so many copies each, `own` links get `rate` of the sum. With fewer copies nothing bounds them.
-  void add_alone(std::string name, const std::vector<LinkId>& own, const std::vector<LinkId>& others, Rate rate,
+  /// While all GPUs have so many copies each, one link gets `rate` of the sum of all. With fewer copies nothing bounds
+  /// it.
+  void add_alone(std::string name, LinkId own, std::initializer_list<const std::vector<LinkId>*> all, Rate rate,
                  Rate sum, double copies_each) {
     const double copies = copies_each * static_cast<double>(all_.size());
     if (!TopologyLimits::forward_share.holds(rate / sum)) return;
@@ -160,7 +159,9 @@ class Load {
     for (const std::size_t gpu : all_) enough += links_.in_rate[gpu] + links_.out_rate[gpu];
     CapacityGroup group;
     group.name = std::move(name);
-    group.forward = own, group.backward = others;
+    group.forward = {own};
+    for (const auto* links : all)
+      std::ranges::copy_if(*links, std::back_inserter(group.backward), [&](LinkId link) { return link != own; });
     group.both_busy = CapacityCurve{{{copies, in_limits(sum)}}};
     if (copies > 2) group.both_busy->points.insert(group.both_busy->points.begin(), {copies - 1, in_limits(enough)});
     group.forward_share = rate / sum;

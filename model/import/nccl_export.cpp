@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -29,6 +31,9 @@ constexpr int fastest_pcie = 6, widest_pcie = 16;
 
 /// How far rates may be off and still count as equal: nominal rates are published with few digits, 63 for 63.02 GB/s.
 constexpr double rounding = 1e-3;
+
+/// Links between GPUs below this part of one NVLink are no NVLinks; those within this part of PCIe are PCIe.
+constexpr double near = 0.75;
 
 double off_by(Rate a, Rate b) { return std::abs(std::log(a / b)); }
 
@@ -126,6 +131,7 @@ class Writer {
   void give_addresses(const std::vector<NcclTree::Device>& devices) {
     for (const NcclTree::Device& device : devices) {
       if (!address_.contains(device.up.to)) address_[device.up.to] = next_address();
+      ports_.emplace(device.up.to, device.up.rate);
       give_addresses(device.below);
     }
   }
@@ -228,15 +234,61 @@ class Writer {
     return std::clamp(static_cast<int>(std::lround(rate / unit.rate)), 1, assumptions::most_nvlinks);
   }
 
+  const std::string& name(NodeId node) const { return t_.description().nodes[node.index()].name; }
+
+  /// Whether one group bounds copies with a peer and with the host to what one of them has alone.
+  bool share_port(NodeId gpu, const NcclTree::Link& peer) const {
+    const Rate most = std::max(peer.rate, ports_.at(gpu)) * assumptions::alike;
+    const auto ends_at = [&](LinkId id, const auto& is_end) {
+      const Link& link = t_.link(id);
+      return (link.from == gpu && is_end(link.to)) || (link.to == gpu && is_end(link.from));
+    };
+    const auto to_peer = [&](LinkId id) { return ends_at(id, [&](NodeId end) { return end == peer.to; }); };
+    const auto to_host = [&](LinkId id) {
+      return ends_at(id, [&](NodeId end) { return !tree_.peers.contains(end) && !tree_.switches.contains(end); });
+    };
+    return std::ranges::any_of(t_.groups(), [&](const CapacityGroup& group) {
+      return group.capacity && group.capacity->at(2) <= most && std::ranges::any_of(group.forward, to_peer) &&
+             std::ranges::any_of(group.forward, to_host);
+    });
+  }
+
+  /// Whether a link is no NVLink but the GPU's PCIe, over which copies between GPUs go in the file if nothing else
+  /// joins them.
+  bool is_pcie_link(NodeId gpu, const NcclTree::Link& peer, const Unit& unit) const {
+    if (peer.source.starts_with("NVLink") || peer.source.starts_with("xGMI")) return false;
+    const bool slow = peer.rate < unit.rate * near;
+    const bool shared = peer.rate <= ports_.at(gpu) * assumptions::alike && share_port(gpu, peer);
+    if (!slow && !shared) return false;
+    Rate port = ports_.at(gpu);
+    if (const auto other = ports_.find(peer.to); other != ports_.end()) port = std::min(port, other->second);
+    if (peer.rate < port * near || peer.rate * near > port)
+      refuse_nccl(t_, fmt::format("the link between {} and {} ({}) {}, and PCIe there has {}; expected NVLinks, or a "
+                                  "link as fast as PCIe",
+                                  name(gpu), name(peer.to), brief_text(peer.rate),
+                                  slow ? fmt::format("is slower than one NVLink ({})", brief_text(unit.rate))
+                                       : std::string{"shares PCIe of the host"},
+                                  brief_text(port)));
+    return true;
+  }
+
+  void set_nvswitch(NodeId node) {
+    if (nvswitch_.empty()) nvswitch_ = next_address(), nvswitch_node_ = node;
+    if (node != nvswitch_node_)
+      refuse_nccl(t_, fmt::format("NVLink switches {} and {}; expected one, to which all GPUs are linked",
+                                  name(*nvswitch_node_), name(node)));
+  }
+
   void add_peers(NodeId gpu, const Unit& unit, std::vector<std::string>& links) {
     const auto peers = tree_.peers.find(gpu);
     if (peers == tree_.peers.end()) return;
     int sum = 0;
     for (const NcclTree::Link& peer : peers->second) {
-      const bool to_switch = peer.to == tree_.nvswitch;
+      if (is_pcie_link(gpu, peer, unit)) continue;
+      const bool to_switch = tree_.switches.contains(peer.to);
       const int count = count_of(peer.rate, unit);
       sum += count;
-      if (to_switch && nvswitch_.empty()) nvswitch_ = next_address();
+      if (to_switch) set_nvswitch(peer.to);
       links.push_back(fmt::format("<{} target=\"{}\" count=\"{}\" tclass=\"{}\"/>",
                                   unit.gcn.empty() ? "nvlink" : "xgmi", to_switch ? nvswitch_ : address_.at(peer.to),
                                   count,
@@ -245,16 +297,18 @@ class Writer {
                                                      : "0x120000"));
     }
     if (sum > assumptions::most_nvlinks)
-      refuse_nccl(t_, fmt::format("the links of {} to other GPUs are {} NVLinks; expected at most {}",
-                                  t_.description().nodes[gpu.index()].name, sum, assumptions::most_nvlinks));
+      refuse_nccl(t_, fmt::format("the links of {} to other GPUs are {} NVLinks; expected at most {}", name(gpu), sum,
+                                  assumptions::most_nvlinks));
   }
 
   const Topology& t_;
   NcclTree tree_;
   std::vector<Unit> units_;  // by GPU
   std::map<NodeId, std::string> address_;
+  std::map<NodeId, Rate> ports_;  // of devices: PCIe towards the host
   std::map<MemoryId, std::string> hosts_;
-  std::string nvswitch_;        // its address
+  std::string nvswitch_;  // its address
+  std::optional<NodeId> nvswitch_node_;
   std::set<std::string> used_;  // addresses that were given
   unsigned addresses_ = 0;
   std::set<int> numbers_;

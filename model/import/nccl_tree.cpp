@@ -61,7 +61,7 @@ class Builder {
     return {to, std::max(there.bandwidth, back.bandwidth), there.source};
   }
 
-  /// Switches that hosts reach without crossing a GPU are of PCIe; the other ones are of NVLink.
+  /// Switches that hosts reach without crossing a GPU are of PCIe; the other ones join GPUs.
   void find_sides() {
     std::vector<NodeId> next;
     for (const MemoryId host : t_.hosts()) next.push_back(t_.memory(host).node);
@@ -73,14 +73,7 @@ class Builder {
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       if (const NodeId node{i}; is_switch(node) && !of_pcie_.contains(node) && !neighbours_[node].empty())
-        add_nvswitch(node);
-  }
-
-  void add_nvswitch(NodeId node) {
-    if (tree_.nvswitch)
-      refuse(fmt::format("NVLink switches {} and {}; expected one, to which all GPUs are linked", name(*tree_.nvswitch),
-                         name(node)));
-    tree_.nvswitch = node;
+        tree_.switches.insert(node);
   }
 
   std::size_t hosts_beside(NodeId node) {
@@ -171,12 +164,12 @@ class Builder {
     for (const MemoryId gpu : t_.gpus()) {
       const NodeId node = t_.memory(gpu).node;
       for (const NodeId peer : neighbours_[node])
-        if (is_gpu(peer) || peer == tree_.nvswitch) tree_.peers[node].push_back(link_between(node, peer));
+        if (is_gpu(peer) || tree_.switches.contains(peer)) tree_.peers[node].push_back(link_between(node, peer));
     }
-    if (!tree_.nvswitch) return;
-    for (const NodeId beside : neighbours_[*tree_.nvswitch])
-      if (!is_gpu(beside))
-        refuse(fmt::format("the switch {} is beside {}; expected GPUs alone", name(*tree_.nvswitch), name(beside)));
+    for (const NodeId hub : tree_.switches)
+      for (const NodeId beside : neighbours_[hub])
+        if (!is_gpu(beside))
+          refuse(fmt::format("the switch {} is beside {}; expected GPUs alone", name(hub), name(beside)));
   }
 
   const Topology& t_;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,8 @@
 
 namespace tilerail {
 
-/// A machine in the terms of NCCL's topology files: a tree of PCIe below each NUMA domain, links between GPUs, and at
-/// most one NVLink switch.
+/// A machine in the terms of NCCL's topology files: a tree of PCIe below each NUMA domain, and links between GPUs,
+/// directly or over switches.
 struct NcclTree {
   struct Link {
     NodeId to;
@@ -29,9 +30,9 @@ struct NcclTree {
   };
 
   std::vector<Domain> domains;
-  std::map<NodeId, std::vector<Link>> peers;    // of a GPU: to other GPUs and to the NVLink switch
+  std::map<NodeId, std::vector<Link>> peers;    // of a GPU: to other GPUs and to switches of GPUs
   std::map<NodeId, std::vector<NodeId>> parts;  // of a PCIe switch: other parts of the same chip
-  std::optional<NodeId> nvswitch;
+  std::set<NodeId> switches;                    // of GPUs alone
 };
 
 /// Throws the InputError of a machine that is not such a tree.

@@ -31,19 +31,23 @@ HostLinks add_host_links(MachineBuilder& machine, const NvbandwidthCases& cases,
   return links;
 }
 
+/// One GPU has no others that copy, too.
 HostLoad load_of(const NvbandwidthCases& cases) {
-  return {.in_both = cases.host("host_to_device_bidirectional_memcpy_ce"),
-          .out_both = cases.host("device_to_host_bidirectional_memcpy_ce"),
-          .in_all = cases.host("host_to_all_memcpy_ce"),
-          .out_all = cases.host("all_to_host_memcpy_ce"),
-          .in_all_both = cases.host("host_to_all_bidirectional_memcpy_ce"),
-          .out_all_both = cases.host("all_to_host_bidirectional_memcpy_ce")};
+  HostLoad load{.in_both = cases.host("host_to_device_bidirectional_memcpy_ce"),
+                .out_both = cases.host("device_to_host_bidirectional_memcpy_ce")};
+  if (cases.gpus() == 1) return load;
+  load.in_all = cases.host("host_to_all_memcpy_ce");
+  load.out_all = cases.host("all_to_host_memcpy_ce");
+  load.in_all_both = cases.host("host_to_all_bidirectional_memcpy_ce");
+  load.out_all_both = cases.host("all_to_host_bidirectional_memcpy_ce");
+  return load;
 }
 
 /// The first of these test cases that is there. A read from all is a copy from all to one.
 MeasuredRates first_of(const NvbandwidthCases& cases, const char* name, const char* other) {
-  const auto *rates = cases.host(name), *second = cases.host(other);
-  if (rates == nullptr) rates = second;
+  if (cases.gpus() == 1) return {};
+  const auto* rates = cases.host(name);
+  if (rates == nullptr) rates = cases.host(other);
   return rates == nullptr ? MeasuredRates{} : *rates;
 }
 
@@ -68,6 +72,11 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
   peers.out = first_of(cases, "one_to_all_write_ce", "all_to_one_read_ce");
   peers.in = first_of(cases, "all_to_one_write_ce", "one_to_all_read_ce");
   add_peer_links(machine, peers, gpus, links, measured, assumed);
+  if (notes != nullptr && peers.alone.empty() && cases.gpus() > 1)
+    notes->push_back(
+        fmt::format("{}: there is no matrix of device_to_device_memcpy_read_ce or device_to_device_memcpy_write_ce; "
+                    "the machine has no copies between GPUs",
+                    cases.file()));
   if (const std::string left_out = cases.left_out(); notes != nullptr && !left_out.empty()) notes->push_back(left_out);
   return machine.description();
 }

@@ -60,7 +60,7 @@ class TextReader {
     MeasuredPairs cells;
   };
 
-  TextReader(std::string_view text, const std::string& file) : lines_{split(text, '\n')}, file_{file} {}
+  TextReader(std::string_view text, const std::string& file) : lines_{lines_of(text)}, file_{file} {}
 
   std::vector<Found> read() {
     for (line_ = 1; line_ <= lines_.size(); ++line_) {
@@ -78,6 +78,10 @@ class TextReader {
   [[noreturn]] void fail(const std::string& message) const {
     throw InputError{fmt::format("{}:{}: {}", file_, line_, message)};
   }
+  [[noreturn]] void fail_in_case(const std::string& what) const {
+    throw InputError{
+        fmt::format("{}:{}: {} of {}; expected the whole output of nvbandwidth", file_, begin_, what, name_)};
+  }
 
   void take() {
     const std::string& first = words_.front();
@@ -86,11 +90,14 @@ class TextReader {
     if (first == "SUM" && words_.size() == 3) {
       if (!found_.empty() && found_.back().line >= begin_) found_.back().name = words_[1];
       in_matrix_ = false;
+      ++sums_;
     } else if (in_matrix_ && whole_number(first, 0, most_gpus)) {
       add_row();
     } else if (!in_matrix_ && is_header()) {
       in_matrix_ = true;
+      check_matrix();
       columns_ = words_.size();
+      sums_before_ = sums_;
       found_.push_back({name_, "", begin_, {}});
     } else if (first.ends_with(":") && first != "NOTE:") {
       status_ = first.substr(0, first.size() - 1);
@@ -112,10 +119,26 @@ class TextReader {
     in_matrix_ = false;
   }
 
+  bool has_matrix() const { return !found_.empty() && found_.back().line >= begin_; }
+
   void finish() {
-    const bool any = !found_.empty() && found_.back().line >= begin_;
-    if (!name_.empty() && !any) found_.push_back({name_, status_.empty() ? "no matrix" : status_, begin_, {}});
-    if (any && !status_.empty()) found_.back().status = status_;
+    if (name_.empty()) return;
+    if (has_matrix()) {
+      if (!status_.empty()) found_.back().status = status_;
+      return check_matrix();
+    }
+    const bool needed = name_.starts_with("device_to_device") || line_ > lines_.size();
+    if (status_.empty() && needed) fail_in_case("there is no matrix");
+    found_.push_back({name_, status_.empty() ? "no matrix" : status_, begin_, {}});
+  }
+
+  /// A text that was cut off ends within its last matrix, or before the sum that follows each matrix.
+  void check_matrix() const {
+    if (!has_matrix() || !found_.back().status.empty()) return;
+    const std::size_t rows = found_.back().cells.size();
+    if (rows == 0 || (name_.starts_with("device_to_device") && rows != columns_))
+      fail_in_case(fmt::format("{} rows and {} columns in a matrix", rows, columns_));
+    if (sums_before_ > 0 && sums_ == sums_before_) fail_in_case("there is no line SUM after a matrix");
   }
 
   void add_row() {
@@ -133,7 +156,7 @@ class TextReader {
 
   std::vector<std::string_view> lines_;
   const std::string& file_;
-  std::size_t line_ = 0, begin_ = 0, columns_ = 0;
+  std::size_t line_ = 0, begin_ = 0, columns_ = 0, sums_ = 0, sums_before_ = 0;
   std::vector<std::string> words_;
   std::string name_, status_;
   bool in_matrix_ = false;
@@ -143,6 +166,7 @@ class TextReader {
 }  // namespace
 
 NvbandwidthCases::NvbandwidthCases(std::string_view text, const std::string& file) : file_{file} {
+  if (text.starts_with(utf8_mark)) text.remove_prefix(utf8_mark.size());
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin != std::string_view::npos && (text[begin] == '{' || text[begin] == '['))
     read_json(text);
@@ -218,8 +242,8 @@ MeasuredPairs NvbandwidthCases::pairs() const {
     for (std::size_t i = 0; i < gpus_; ++i)
       for (std::size_t j = 0; j < gpus_; ++j) {
         if (known->cells.size() != gpus_ || known->cells[i].size() != gpus_)
-          throw InputError{fmt::format("{}: the matrix of {} is not {} x {}; expected a cell for each pair", file_,
-                                       name, gpus_, gpus_)};
+          throw InputError{fmt::format("{}: {}: the matrix of {} is not {} x {}; expected a cell for each pair", file_,
+                                       known->place, name, gpus_, gpus_)};
         if (i != j) cells[i][j] = from_row ? known->cells[i][j] : known->cells[j][i];
       }
     return cells;

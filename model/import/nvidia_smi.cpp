@@ -52,7 +52,7 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix, c
   for (std::size_t i = 0; i < first.size(); ++i) {
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", matrix.devices[i]), matrix.devices[i], told));
     NodeId parent = sockets[i];
-    if (matrix.coherent[i]) {
+    if (matrix.own_domains[i]) {
       machine.join(parent, gpus.back(), rates.c2c, assumptions::gpu_latency, assumed);
       continue;
     }
@@ -128,7 +128,7 @@ class Nvlinks {
     return complete && most * assumptions::least_parts > most_;
   }
 
-  Rate to_host(std::size_t gpu) const { return m_.coherent[gpu] ? rates_.c2c : rates_.pcie_at(m_.devices[gpu]); }
+  Rate to_host(std::size_t gpu) const { return m_.own_domains[gpu] ? rates_.c2c : rates_.pcie_at(m_.devices[gpu]); }
 
   /// A port for each GPU, of its largest count. Copies take it also where it is slower than the way over the host.
   void add_switch(const std::string& name, const Island& island) {
@@ -166,7 +166,7 @@ std::vector<MachineBuilder::Domain> add_domains(MachineBuilder& machine, const S
                                                 const SmiDomains& domains, const ImportRates& rates) {
   std::vector<bool> coherent(domains.numbers.size());
   for (std::size_t gpu = 0; gpu < domains.of_gpu.size(); ++gpu)
-    if (matrix.coherent[gpu]) coherent[domains.of_gpu[gpu]] = true;
+    if (matrix.own_domains[gpu]) coherent[domains.of_gpu[gpu]] = true;
   std::vector<MachineBuilder::Domain> nodes;
   for (std::size_t i = 0; i < domains.numbers.size(); ++i) {
     const std::size_t socket = domains.sockets[i];

@@ -31,7 +31,7 @@ class Matrices {
     Numbers numbers = {};  // [row][column]
   };
 
-  Matrices(std::string_view text, const std::string& file) : lines_{split(text, '\n')}, file_{file} {
+  Matrices(std::string_view text, const std::string& file) : lines_{lines_of(text)}, file_{file} {
     for (line_ = 1; line_ <= lines_.size(); ++line_) {
       words_ = words_of(lines_[line_ - 1]);
       if (!words_.empty()) take(trimmed(lines_[line_ - 1]));

@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
@@ -37,14 +42,29 @@ PeerAccess no_access(const Topology::Description& machine, const std::string& wh
   return access;
 }
 
-/// "0-1,2-3"; anything else is a file.
-bool is_pairs(const std::string& text) {
-  for (const std::string_view pair : split(text, ',')) {
+using Pairs = std::vector<std::pair<int, int>>;
+
+/// Of "0-1, 2-3"; nothing of other texts.
+std::optional<Pairs> pairs_of(const std::string& text) {
+  Pairs pairs;
+  for (const std::string_view part : split(text, ',')) {
+    const std::string pair = trimmed(part);
     const std::size_t dash = pair.find('-');
-    const auto number = [](std::string_view part) { return whole_number(part, 0, TopologyLimits::device.most); };
-    if (dash == std::string_view::npos || !number(pair.substr(0, dash)) || !number(pair.substr(dash + 1))) return false;
+    if (dash == std::string::npos) return std::nullopt;
+    const auto first = whole_number(pair.substr(0, dash), 0, TopologyLimits::device.most);
+    const auto second = whole_number(pair.substr(dash + 1), 0, TopologyLimits::device.most);
+    if (!first || !second) return std::nullopt;
+    pairs.emplace_back(*first, *second);
   }
-  return true;
+  return pairs;
+}
+
+PeerAccess access_of_file(const std::string& path, const std::string& what) {
+  if (std::error_code error; !std::filesystem::exists(path, error))
+    throw InputError{
+        fmt::format("{}: {} is not a file; expected none, pairs such as 0-1,2-3, or a file of 'nvidia-smi topo -p2p r'",
+                    what, in_quotes(path))};
+  return read_peer_access(read_file(path), path);
 }
 
 }  // namespace
@@ -76,18 +96,17 @@ void deny_peer_access(Topology::Description& machine, const PeerAccess& access, 
 PeerAccess parse_peer_access(const std::string& text, const Topology::Description& machine, const std::string& what) {
   PeerAccess access = no_access(machine, what);
   if (text == "none") return access;
-  if (!is_pairs(text)) return read_peer_access(read_file(text), text);
-  for (const std::string_view part : split(text, ',')) {
-    const std::size_t dash = part.find('-');
-    const auto number = [&](std::string_view digits) { return *whole_number(digits, 0, TopologyLimits::device.most); };
-    const std::pair<int, int> pair = std::minmax({number(part.substr(0, dash)), number(part.substr(dash + 1))});
-    for (const int device : {pair.first, pair.second})
+  const auto pairs = pairs_of(text);
+  if (!pairs) return access_of_file(text, what);
+  for (const auto& [first, second] : *pairs) {
+    const std::string told = fmt::format("'{}-{}'", first, second);
+    for (const int device : {first, second})
       if (std::ranges::find(access.devices, device) == access.devices.end())
-        throw InputError{fmt::format("{}: {}: there is no GPU {} in the machine; expected pairs of its GPUs", what,
-                                     in_quotes(part), device)};
-    if (access.denied.erase(pair) == 0)
-      throw InputError{fmt::format("{}: {} is {}; expected pairs of two GPUs, each once", what, in_quotes(part),
-                                   pair.first == pair.second ? "one GPU" : "there twice")};
+        throw InputError{
+            fmt::format("{}: {}: there is no GPU {} in the machine; expected pairs of its GPUs", what, told, device)};
+    if (access.denied.erase(std::minmax(first, second)) == 0)
+      throw InputError{fmt::format("{}: {} is {}; expected pairs of two GPUs, each once", what, told,
+                                   first == second ? "one GPU" : "there twice")};
   }
   return access;
 }

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "model/base/error.hpp"
+#include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/assumptions.hpp"
 #include "model/import/link_values.hpp"
@@ -118,12 +119,41 @@ void add_row(SmiMatrix& matrix, const SmiTable& table, const SmiTable::Row& row,
   }
   matrix.cpus.push_back(found[0]);
   matrix.domains.push_back(found[1]);
-  matrix.coherent.push_back(found[2].has_value());
+  matrix.own_domains.push_back(found[2] ? whole_number(*found[2], 0, assumptions::last_domain) : std::nullopt);
   matrix.lines.push_back(row.line);
   matrix.cards.emplace_back();
   for (std::size_t column = 0; column < table.columns.size(); ++column)
     if (std::ranges::find(table.gpu_columns, column) == table.gpu_columns.end())
       matrix.cards.back().push_back(row.words[1 + column]);
+}
+
+/// Whether a list such as "0,2-3" has the number.
+bool has_number(const std::string& list, int number) {
+  return std::ranges::any_of(split(list, ','), [&](std::string_view part) {
+    const auto ends = split(part, '-');
+    const auto first = whole_number(ends.front(), 0, assumptions::last_domain);
+    const auto last = whole_number(ends.back(), 0, assumptions::last_domain);
+    return first && last && *first <= number && number <= *last;
+  });
+}
+
+/// The memory of a GPU is a NUMA domain without CPUs and without other GPUs.
+void check_own_domains(const SmiMatrix& matrix, const std::string& file) {
+  for (std::size_t i = 0; i < matrix.devices.size(); ++i) {
+    if (!matrix.own_domains[i]) continue;
+    const int own = *matrix.own_domains[i];
+    const auto refuse = [&](const std::string& why) {
+      fail(file, matrix.lines[i],
+           fmt::format("GPU NUMA ID '{}' of GPU{} is {}; expected a NUMA node of the GPU's own", own, matrix.devices[i],
+                       why));
+    };
+    for (std::size_t j = 0; j < matrix.devices.size(); ++j) {
+      if (j < i && matrix.own_domains[j] == own) refuse(fmt::format("that of GPU{}, too", matrix.devices[j]));
+      if (matrix.domains[j] && has_number(*matrix.domains[j], own))
+        refuse(fmt::format("in the NUMA affinity {} of GPU{}, a node with CPUs", in_quotes(*matrix.domains[j]),
+                           matrix.devices[j]));
+    }
+  }
 }
 
 }  // namespace
@@ -144,6 +174,7 @@ SmiMatrix read_smi_matrix(std::string_view text, const std::string& file) {
   matrix.devices = table->devices;
   matrix.cells = cells_of_gpus(*table);
   for (const SmiTable::Row& row : table->rows) add_row(matrix, *table, row, file);
+  check_own_domains(matrix, file);
   matrix.access = access_of(tables, file);
   if (matrix.access && !std::ranges::is_permutation(matrix.access->devices, matrix.devices))
     fail(file, std::ranges::find(tables, true, &SmiTable::of_peer_access)->line,

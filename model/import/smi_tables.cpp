@@ -28,8 +28,6 @@ bool contains(const auto& values, const auto& value) { return std::ranges::find(
 /// Without the escapes that underline the header, also where the escape character itself was lost on the way ("[4m"),
 /// and in capitals.
 std::string plain(std::string_view line) {
-  constexpr std::string_view mark = "\xef\xbb\xbf";  // of UTF-8, by some editors
-  if (line.starts_with(mark)) line.remove_prefix(mark.size());
   std::string text;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\x1b')
@@ -68,7 +66,7 @@ bool is_legend(const std::vector<std::string>& words) {
 
 class TablesReader {
  public:
-  TablesReader(std::string_view text, const std::string& file) : lines_{split(text, '\n')}, file_{file} {}
+  TablesReader(std::string_view text, const std::string& file) : lines_{lines_of(text)}, file_{file} {}
 
   std::vector<SmiTable> read() {
     for (line_ = 1; line_ <= lines_.size(); ++line_) {

@@ -5,7 +5,18 @@
 #include <iterator>
 #include <sstream>
 
+#include "model/base/parse.hpp"
+
 namespace tilerail {
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines = split(text, '\n');
+  for (std::string_view& line : lines) {
+    if (line.starts_with(utf8_mark)) line.remove_prefix(utf8_mark.size());
+    if (line.ends_with('\r')) line.remove_suffix(1);
+  }
+  return lines;
+}
 
 std::vector<std::string> words_of(std::string_view line) {
   std::istringstream in{std::string{line}};

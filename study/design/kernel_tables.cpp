@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "model/base/error.hpp"
 #include "model/base/units_text.hpp"
@@ -14,7 +16,19 @@
 namespace tilerail::study {
 namespace {
 
-bool means(const std::string& text, const std::string& table) { return table == text || table.ends_with("-" + text); }
+/// Whether the text is whole words of the table's name, which '-' separates: "h100" of "nvidia-h100-80gb-hbm3".
+bool means(const std::string& text, const std::string& table) {
+  return !text.empty() && ("-" + table + "-").find("-" + text + "-") != std::string::npos;
+}
+
+/// The kernels of a machine that the text names; those with exactly this name come first.
+std::optional<std::size_t> named(const std::vector<KernelTimes>& kernels, const std::string& text) {
+  auto found = std::ranges::find(kernels, text, &KernelTimes::name);
+  if (found == kernels.end())
+    found = std::ranges::find_if(kernels, [&](const KernelTimes& each) { return means(text, each.name); });
+  if (found == kernels.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kernels.begin());
+}
 
 GpuKind kind_of(const Topology& machine, const std::string& file, std::size_t kernels) {
   const Topology::Description& d = machine.description();
@@ -64,10 +78,8 @@ GpuKind find_gpu_kind(const std::string& text, const std::string& what) {
     const std::string file = find_machine(name, what).string();
     const Topology machine = load_topology(file);
     const auto& kernels = machine.description().kernels;
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      if (means(text, kernels[i].name)) return kind_of(machine, file, i);
-      known.insert(kernels[i].name);
-    }
+    if (const auto table = named(kernels, text)) return kind_of(machine, file, *table);
+    for (const KernelTimes& each : kernels) known.insert(each.name);
   }
   throw InputError{fmt::format("{}: there are no kernels {}; expected a machine or one of: {}", what, in_quotes(text),
                                fmt::join(known, ", "))};

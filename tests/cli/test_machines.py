@@ -237,6 +237,19 @@ class Import(CommandTest):
                  for machine in ("hgx-h200", "again.toml")]
         self.assertLess(abs(times[1] / times[0] - 1), 0.1, times)  # what some of the GPUs get at once is not told
 
+    def test_the_examples_of_the_help_run(self):
+        self.write("topo.txt", (self.SEEDS / "smi.txt").read_text())
+        self.write("nccl.xml", (self.SEEDS / "nccl.xml").read_text())
+        self.write("rates.json", (self.SEEDS / "nvbandwidth.json").read_text())
+        names = [f"GPU{i}" for i in range(4)]
+        states = "".join(f"{a}\t" + "\t".join("X" if a == b else "CNS" for b in names) + "\n" for a in names)
+        examples = re.findall("tilerail (topo import .*)", self.succeed("topo", "import", "--help").split("Examples:")[1])
+        self.assertEqual(len(examples), 6)
+        for example in examples:
+            self.write("p2p.txt", "\t" + "\t".join(names) + "\n" + states if "--peer-access" in example else
+                       (self.SEEDS / "p2p.txt").read_text())
+            self.succeed(*example.split())
+
     def test_other_files_are_refused(self):
         self.write("text.txt", "nothing")
         for option in ("--nvidia-smi", "--nccl", "--nvbandwidth", "--p2p"):
@@ -300,6 +313,22 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
         self.assert_refused([*smi, "h200", "--kernels", "7=a100"], "--kernels: there is no GPU 7 in the machine")
         self.assert_refused([*smi, "h200", "--kernels", "1=h300"], "--kernels: there are no kernels 'h300'")
 
+    def test_kinds_of_all_gpus_need_no_kind_of_others(self):
+        self.write("smi.txt", self.SMI)
+        smi = ["topo", "import", "--nvidia-smi", "smi.txt", "-o", "m.toml"]
+        self.succeed(*smi, "--kernels", "h200")
+        expected = (self.folder / "m.toml").read_text()
+        for kernels in (["--kernels", "0-1=h200"], ["--kernels", "1=h200", "--kernels", "0=h200"]):
+            self.succeed(*smi, *kernels)
+            self.assertEqual((self.folder / "m.toml").read_text(), expected)
+        self.succeed(*smi, "--kernels", "0=h200", "--kernels", "1=a100")
+        mixed = (self.folder / "m.toml").read_text()
+        self.succeed(*smi, "--kernels", "h200", "--kernels", "1=a100")
+        self.assertEqual((self.folder / "m.toml").read_text(), mixed)
+        self.assert_refused([*smi, "--kernels", "0=h200"],
+                            "--kernels: the kind of all other GPUs is missing, as of GPU 1; expected such as --kernels h200")
+        self.assert_refused([*smi, "--kernels", "0-2=h200"], "--kernels: there is no GPU 2 in the machine")
+
     def test_gpus_without_peer_access_copy_over_the_host(self):
         self.assertIsNotNone(self.rate(self.imported(), "gpu0", "gpu1"))
         self.assertIsNone(self.rate(self.imported("--peer-access", "none"), "gpu0", "gpu1"))
@@ -313,10 +342,13 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
 
     def test_the_text_of_nvbandwidth_is_read_and_what_is_not_used_is_said(self):
         self.write("b.txt", "Running host_to_device_memcpy_ce.\nmemcpy\n    0    1\n 0    55.00    54.00\n\n"
-                   "SUM host_to_device_memcpy_ce 109.00\n\nRunning device_local_copy.\nlocal\n    0    1\n 0  1500  1500\n")
+                   "SUM host_to_device_memcpy_ce 109.00\n\nRunning device_local_copy.\nlocal\n    0    1\n 0  1500  1500\n\n"
+                   "SUM device_local_copy 3000\n")
         done = self.run_command("topo", "import", "--nvbandwidth", "b.txt", "--kernels", "h200", "-o", "m.toml")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, "tilerail: b.txt: these test cases are not used: device_local_copy (line 8)\n")
+        self.assertEqual(done.stderr, "tilerail: b.txt: there is no matrix of device_to_device_memcpy_read_ce or "
+                         "device_to_device_memcpy_write_ce; the machine has no copies between GPUs\n"
+                         "tilerail: b.txt: these test cases are not used: device_local_copy (line 8)\n")
 
 
 class Export(CommandTest):

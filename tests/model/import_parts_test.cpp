@@ -51,6 +51,13 @@ TEST(JoinedSets, AreJoinedInEitherDirectionOrOverOthers) {
   EXPECT_TRUE(joined_sets(0, joined).empty());
 }
 
+TEST(TableText, LinesHaveNoMarksAndEnds) {
+  EXPECT_EQ(lines_of("\xef\xbb\xbf"
+                     "a\r\n\n\xef\xbb\xbf"
+                     "b\n"),
+            (std::vector<std::string_view>{"a", "", "b", ""}));
+}
+
 TEST(TableText, WordsAndNumbers) {
   EXPECT_EQ(words_of(" a\t b\r"), (std::vector<std::string>{"a", "b"}));
   EXPECT_TRUE(words_of(" ").empty());

@@ -161,12 +161,48 @@ TEST(NvbandwidthHost, EachGpuGetsWhatItGotWhileAllCopied) {
   }
 }
 
+/// Of all GPUs both ways: in and out.
+using BothWays = std::pair<std::vector<double>, std::vector<double>>;
+
+TEST(NvbandwidthHost, EachDirectionOfEachGpuGetsWhatItGot) {
+  const BothWays loads[] = {{{40, 20}, {20, 10}},
+                            {{10, 20}, {30, 15}},
+                            {{30, 30, 20}, {15, 15, 25}},
+                            {{24, 18, 12, 8}, {12, 9, 16, 20}},
+                            {{20, 20, 20, 20}, {10, 12, 10, 14}}};
+  for (const auto& [in, out] : loads) {
+    const auto row = [](const std::vector<double>& rates) { return fmt::format("{}", fmt::join(rates, "\", \"")); };
+    const auto all = nearest_hosts(imported_of(with_host("56", in.size(),
+                                                         {{"host_to_all_bidirectional_memcpy_ce", {{row(in)}}},
+                                                          {"all_to_host_bidirectional_memcpy_ce", {{row(out)}}}})));
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      EXPECT_NEAR(all[i].in_all_both.value / 1e9, in[i], 1e-6) << i;
+      EXPECT_NEAR(all[i].out_all_both.value / 1e9, out[i], 1e-6) << i;
+    }
+  }
+}
+
+TEST(NvbandwidthHost, OfOneGpuWhatAllGetIsNamedAsNotUsed) {
+  std::vector<std::string> notes;
+  import_nvbandwidth(json_of(with_host("55", 1,
+                                       {{"host_to_all_memcpy_ce", {{"50"}}},
+                                        {"all_to_host_bidirectional_memcpy_ce", {{"40"}}},
+                                        {"one_to_all_write_ce", {{"30"}}}})),
+                     "b.json", kind(), &notes);
+  EXPECT_EQ(notes, std::vector<std::string>{
+                       "b.json: these test cases are not used: all_to_host_bidirectional_memcpy_ce (testcases/3), "
+                       "host_to_all_memcpy_ce (testcases/2), one_to_all_write_ce (testcases/4)"});
+}
+
 TEST(NvbandwidthText, IsTheMachineOfTheJson) {
   const Cases cases =
       with_host("55.00", 4,
                 {{"device_to_device_memcpy_read_ce", one_slow}, {"host_to_all_memcpy_ce", {{"44", "44", "25", "25"}}}});
   EXPECT_EQ(to_toml(import_nvbandwidth(text_of(cases), "b.txt", kind())),
             to_toml(import_nvbandwidth(json_of(cases), "b.json", kind())));
+  for (const std::string& text : {text_of(cases), json_of(cases)})
+    EXPECT_EQ(to_toml(import_nvbandwidth("\xef\xbb\xbf" + text, "b", kind())),
+              to_toml(import_nvbandwidth(text, "b", kind())));
 }
 
 TEST(NvbandwidthText, MatricesOfOneTestCaseAreNamedByTheirSums) {
@@ -182,10 +218,27 @@ TEST(NvbandwidthText, MatricesOfOneTestCaseAreNamedByTheirSums) {
       "device_to_device_latency_sm.\nError: failed\n";
   std::vector<std::string> notes;
   import_nvbandwidth(text, "b.txt", kind(), &notes);
-  ASSERT_EQ(notes.size(), 1U);
-  EXPECT_NE(notes[0].find("device_to_device_latency_sm (line 43, Error)"), std::string::npos) << notes[0];
-  EXPECT_NE(notes[0].find("device_to_device_bidirectional_memcpy_read_ce_total (line 25)"), std::string::npos)
-      << notes[0];
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_NE(notes[1].find("device_to_device_latency_sm (line 43, Error)"), std::string::npos) << notes[1];
+  EXPECT_NE(notes[1].find("device_to_device_bidirectional_memcpy_read_ce_total (line 25)"), std::string::npos)
+      << notes[1];
+}
+
+TEST(NvbandwidthText, CutOffTextsAreRefusedByLine) {
+  const Matrix equal = pairs(3, [](std::size_t, std::size_t) { return "390.25"; });
+  const std::string name = "device_to_device_memcpy_read_ce", text = text_of(with_host("55", 3, {{name, equal}}));
+  const std::size_t begin = text.find(name) + name.size() + 1, end = text.find("SUM " + name);
+  for (std::size_t at = begin; at <= end; ++at)
+    expect_input_error([&] { import_nvbandwidth(text.substr(0, at), "b.txt", kind()); }, {"b.txt:"});
+  const auto refused = [&](const std::string& words, const std::string& line) {
+    expect_input_error([&] { import_nvbandwidth(text.substr(0, text.find(words, begin)), "b.txt", kind()); }, {line});
+  };
+  refused("memcpy CE", "b.txt:24: there is no matrix of " + name + "; expected the whole output");
+  refused("\n 1 ", "b.txt:24: 1 rows and 3 columns in a matrix of " + name);
+  refused("SUM " + name, "b.txt:24: there is no line SUM after a matrix of " + name);
+  std::string without = text;
+  without.erase(text.find("memcpy CE", begin), end - text.find("memcpy CE", begin));
+  expect_input_error([&] { import_nvbandwidth(without, "b.txt", kind()); }, {"b.txt:24: there is no matrix"});
 }
 
 TEST(NvbandwidthText, OtherTextsAreRefusedByLine) {
@@ -207,10 +260,19 @@ TEST(NvbandwidthJson, TestCasesWithoutUseAndSecondRowsAreNamed) {
   std::vector<std::string> notes;
   import_nvbandwidth(json_of(with_host("55", 2, {{"device_local_copy", {{"1500", "1500"}}}})), "b.json", kind(),
                      &notes);
-  ASSERT_EQ(notes.size(), 1U);
-  EXPECT_EQ(notes[0], "b.json: these test cases are not used: device_local_copy (testcases/2)");
+  const std::string no_peers =
+      "b.json: there is no matrix of device_to_device_memcpy_read_ce or device_to_device_memcpy_write_ce; the machine "
+      "has no copies between GPUs";
+  EXPECT_EQ(notes, (std::vector<std::string>{
+                       no_peers, "b.json: these test cases are not used: device_local_copy (testcases/2)"}));
   notes.clear();
   import_nvbandwidth(json_of(with_host("55", 2)), "b.json", kind(), &notes);
+  EXPECT_EQ(notes, std::vector<std::string>{no_peers});
+  notes.clear();
+  const Matrix near = pairs(2, [](std::size_t, std::size_t) { return "390"; });
+  import_nvbandwidth(json_of(with_host("55", 2, {{"device_to_device_memcpy_write_ce", near}})), "b.json", kind(),
+                     &notes);
+  import_nvbandwidth(json_of(with_host("55", 1)), "b.json", kind(), &notes);
   EXPECT_TRUE(notes.empty());
   expect_input_error(
       [] {
@@ -342,6 +404,17 @@ TEST(ImportP2pTest, TheLinesOfDevicesTellAccessToo) {
   other.replace(other.find(can), can.size(), "Device=0 CANNOT Access Peer Device=1");
   expect_input_error([&] { import_p2p_test(other, "p2p.txt", kind(), {}); },
                      {"p2p.txt:6: device 0 cannot access device 1, and by the matrix in line 22 it can"});
+}
+
+TEST(ImportP2pTest, LineEndsMarksAndPromptsDoNotMatter) {
+  const auto expected = to_toml(import_p2p_test(p2p_text(), "p2p.txt", kind(), {}));
+  std::string text = p2p_text();
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\r\n");
+  for (const char* before : {"", "\xef\xbb\xbf",
+                             "\xef\xbb\xbf"
+                             "C:\\samples> p2pBandwidthLatencyTest.exe\r\n",
+                             "$ ./p2p\n"})
+    EXPECT_EQ(to_toml(import_p2p_test(before + text, "p2p.txt", kind(), {})), expected) << before;
 }
 
 TEST(ImportP2pTest, RefusesOtherTextsByLine) {

@@ -282,10 +282,25 @@ TEST(SmiColumns, HostileFilesAreRefusedQuickly) {
 
 TEST(SmiC2c, AGpuWithoutANumaIdHasPcie) {
   const auto text = [](const std::string& id) {
-    return smi_text({{"X", "NV18"}, {"NV18", "X"}}, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-71\t0\t\t" + id);
+    return smi_text({{"X"}}, "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID", "\t0-71\t0\t\t" + id);
   };
   EXPECT_EQ(pair(from_smi(text("4"), {.c2c = Rate{250e9}}), "host0", "gpu0"), Rate{250e9});
   EXPECT_LT(pair(from_smi(text("N/A"), {.c2c = Rate{250e9}}), "host0", "gpu0"), Rate{100e9});
+}
+
+TEST(SmiC2c, TheMemoryOfAGpuIsANumaNodeOfItsOwn) {
+  const auto text = [](const std::string& first, const std::string& second) {
+    return "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\tX\tNV6\t0-71\t" + first +
+           "\nGPU1\tNV6\tX\t72-143\t" + second + "\n";
+  };
+  EXPECT_EQ(from_smi(text("0\t\t4", "1\t\t5")).hosts().size(), 2U);
+  EXPECT_EQ(from_smi(text("0\t\t4", "1\t\tN/A")).hosts().size(), 2U);
+  const std::string expected = "; expected a NUMA node of the GPU's own";
+  refused(text("0\t\t4", "1\t\t4"), {"topo.txt:3: GPU NUMA ID '4' of GPU1 is that of GPU0, too" + expected});
+  refused(text("0\t\t1", "1\t\t5"),
+          {"topo.txt:2: GPU NUMA ID '1' of GPU0 is in the NUMA affinity '1' of GPU1, a node with CPUs" + expected});
+  refused(text("0\t\t4", "1\t\t1"), {"topo.txt:3: GPU NUMA ID '1' of GPU1 is in the NUMA affinity '1' of GPU1"});
+  refused(text("0-3\t\t8", "4-7\t\t2"), {"topo.txt:3: GPU NUMA ID '2' of GPU1 is in the NUMA affinity '0-3' of GPU0"});
 }
 
 std::string states(const std::string& state) {
@@ -330,7 +345,11 @@ TEST(PeerAccess, PairsAndFilesAndNone) {
   expect_input_error([&] { access("0-3"); }, {"--peer-access: '0-3': there is no GPU 3 in the machine"});
   expect_input_error([&] { access("0-1,1-0"); }, {"--peer-access: '1-0' is there twice"});
   expect_input_error([&] { access("1-1"); }, {"--peer-access: '1-1' is one GPU"});
-  expect_input_error([&] { access("no-file.txt"); }, {"no-file.txt"});
+  EXPECT_EQ(to_toml(access("0-1, 0-2 ,\t1-2").description()), to_toml(machine));
+  for (const char* text : {"no-file.txt", "NONE", "all", "", "0-1;0-2", "0-1,2", "0-1,"})
+    expect_input_error([&] { access(text); }, {"--peer-access: '" + std::string{text} +
+                                               "' is not a file; expected none, pairs such as 0-1,2-3, "
+                                               "or a file of 'nvidia-smi topo -p2p r'"});
 }
 
 TEST(PeerAccess, RoutesOverNvlinkGoToo) {

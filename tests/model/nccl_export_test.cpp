@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "model/machine/topology_writer.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/imported.hpp"
@@ -122,6 +124,58 @@ TEST(NcclExport, GpusHaveTheAddressesThatAreGiven) {
   refused({"0000:01:00.0", "one"}, "'one' is no address of PCI");
   refused({"0000:0a:00.0", "00000000:0A:00.0"}, "'00000000:0A:00.0' is there twice");
   refused({"0000:01:00.0"}, "1 addresses; expected 2, one for each GPU by number");
+}
+
+/// What nvbandwidth measured of GPUs whose copies from the host have one rate: rates of pairs within two halves and
+/// between them, in GB/s.
+Topology measured_peers(std::size_t gpus, const char* host, const char* near, const char* far) {
+  std::string hosts, rows;
+  for (std::size_t i = 0; i < gpus; ++i) {
+    hosts += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", host);
+    rows += i == 0 ? "[" : ", [";
+    for (std::size_t j = 0; j < gpus; ++j)
+      rows += fmt::format("{}\"{}\"", j == 0 ? "" : ", ", i == j ? "N/A" : i * 2 / gpus == j * 2 / gpus ? near : far);
+    rows += "]";
+  }
+  const auto test_case = [](const char* name, const std::string& matrix) {
+    return fmt::format(R"({{"name": "{}", "status": "Passed", "bandwidth_matrix": [{}]}})", name, matrix);
+  };
+  return Topology{import_nvbandwidth(R"({"nvbandwidth": {"testcases": [)" +
+                                         test_case("host_to_device_memcpy_ce", "[" + hosts + "]") + ", " +
+                                         test_case("device_to_device_memcpy_read_ce", rows) + "]}}",
+                                     "b.json", kind())};
+}
+
+TEST(NcclExport, PeersOverPcieHaveNoNvlinks) {
+  const std::tuple<std::size_t, const char*, const char*, const char*> machines[] = {
+      {4, "26.3", "26.3", "22.1"}, {4, "26.3", "26.3", "26.3"}, {8, "12.3", "11", "11"},
+      {6, "55", "50", "N/A"},      {2, "13", "13", "10"},       {3, "26", "28", "28"}};
+  for (const auto& [gpus, host, near, far] : machines) {
+    const NcclFile file = to_nccl_xml(measured_peers(gpus, host, near, far));
+    EXPECT_EQ(file.text.find("nvlink"), std::string::npos) << near << "\n" << file.text;
+    const Topology again = imported_from(file.text);
+    EXPECT_NEAR(pair(again, "gpu0", "gpu1") / pair(again, "host0", "gpu0"), 1, 1e-6);
+  }
+  for (const char* rate : {"90", "43", "390"})
+    EXPECT_NE(to_nccl_xml(measured_peers(4, "26", rate, rate)).text.find("<nvlink"), std::string::npos) << rate;
+}
+
+TEST(NcclExport, LinksThatAreNeitherNvlinkNorPcieAreRefused) {
+  const auto refused = [](const Topology& machine, const std::vector<std::string>& words) {
+    expect_input_error([&] { to_nccl_xml(machine); }, words);
+  };
+  refused(
+      measured_peers(6, "25", "3.5", "3.5"),
+      {"nvbandwidth: NCCL's topology files cannot describe this machine: the link between gpu0 and peer-switch (3.5 "
+       "GB/s) is slower than one NVLink (21.8 GB/s), and PCIe there has 25 GB/s; expected"});
+  refused(measured_peers(2, "12", "3.5", "3.5"), {"the link between gpu0 and gpu1 (3.5 GB/s)"});
+  refused(measured_peers(4, "3", "12", "12"), {"the link between gpu0 and peer-switch (12 GB/s)", "PCIe there has 3"});
+  refused(measured_peers(4, "55", "30", "30"), {"(30 GB/s) shares PCIe of the host, and PCIe there has 55 GB/s"});
+}
+
+TEST(NcclExport, SlowNvlinksOfAFileStayNvlinks) {
+  const Topology machine{import_nccl_xml(nccl_files::dgx(), "n.xml", kind(), {.nvlink = Rate{1e9}})};
+  EXPECT_NE(to_nccl_xml(machine).text.find("<nvlink"), std::string::npos);
 }
 
 TEST(NcclExport, MachinesThatHaveNoFormAreRefusedWithTheReason) {
