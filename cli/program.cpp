@@ -134,10 +134,6 @@ int run_program(int argc, char** argv) noexcept {
     return fail(exit_no_hardware, error.what());
   } catch (const std::bad_alloc&) {
     return fail(exit_bad_input, "the problem does not fit in the memory of this machine");
-  } catch (const std::system_error& error) {
-    if (error.code() != std::errc::resource_unavailable_try_again)
-      return fail(exit_internal, fmt::format("internal error: {}", error.what()));
-    return fail(exit_bad_input, "a thread cannot be started; expected a limit on processes (ulimit -u) that allows it");
   } catch (const std::exception& error) {
     return fail(exit_internal, fmt::format("internal error: {}", error.what()));
   } catch (...) {

@@ -48,7 +48,8 @@ class Homes(CommandTest):
         home, kept = (self.simulated(place, "--timeline", f"{place[0]}.csv") for place in ("h:h:h", "g*:h:h"))
         self.assertEqual(kept["problem"]["place"], ["g*", "host0", "host0"])
         self.assertLess(kept["makespan_s"], home["makespan_s"])
-        self.assertLessEqual(kept["bound_s"], home["bound_s"])
+        searched = 1 + 1e-5  # the precision of a bound: docs/model.md#bound
+        self.assertLessEqual(kept["bound_s"], searched * home["bound_s"])
         copied = [row["label"][0] for row in rows(self.folder / "g.csv") if row["kind"] == "copy"]
         self.assertEqual(set(copied), {"B", "C"})
 

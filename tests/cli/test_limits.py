@@ -34,8 +34,9 @@ class Limits(CommandTest):
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertRegex(done.stderr, "^tilerail: error: (--jobs: a process that simulates cannot be started: Resource "
                                               "temporarily unavailable; expected limits on processes and open files .ulimit "
-                                              "-u, ulimit -n. that allow it|a thread cannot be started; expected a limit on "
-                                              "processes .ulimit -u. that allows it)\n$")
+                                              "-u, ulimit -n. that allow it|no more threads can be started .Resource "
+                                              "temporarily unavailable.; expected a higher limit on processes and threads "
+                                              ".ulimit -u.)\n$")
 
 
 if __name__ == "__main__":
