@@ -9,7 +9,6 @@
 #include <new>
 #include <sstream>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "cli/commands/command.hpp"
