@@ -127,8 +127,8 @@ class BoundProgram {
   bool may_carry(const BoundGraph::Link& link, Role role) const;
   void add_roles(const Part& part, std::array<std::vector<Terms>, 4>& carries);
 
-  static constexpr std::size_t most_with_cuts = 16;  // devices, for each of which cuts are looked for
-  static constexpr double precise = 1e-7;            // to which a solution keeps to cuts, in shares of a matrix
+  static constexpr std::size_t most_with_cuts = 8;  // devices, for each of which cuts are looked for
+  static constexpr double precise = 1e-7;           // to which a solution keeps to cuts, in shares of a matrix
 
   const GemmProblem& problem_;
   const Topology& topology_;

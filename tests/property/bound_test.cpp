@@ -27,7 +27,7 @@ void check_bound(const Case& c, const Topology& machine) {
   const double simulated = makespan_of(simulate_fluid(plan, machine)).value;
   RC_LOG() << "bound " << bound.time.value << " s (" << bound.binding << "), simulated " << simulated << " s\n";
   RC_ASSERT(bound.time.value >= 0);
-  constexpr std::size_t few = 16;
+  constexpr std::size_t few = 8;
   RC_ASSERT(bound.is_exact || c.devices.size() > few);
   const double merged = picosecond * static_cast<double>(plan.ops.size());
   RC_ASSERT(simulated >= bound.time.value * (1 - rounding) - merged);
