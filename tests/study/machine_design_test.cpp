@@ -136,13 +136,13 @@ TEST(MachineDesign, KernelsComeWithTheirSourcesAndIssueCosts) {
 }
 
 TEST(MachineDesign, KernelsAreFoundByTheWordsOfTheirName) {
-  for (const auto& [text, kernels] : {std::pair{"h200", "h200"},
-                                      {"h100", "nvidia-h100-80gb-hbm3"},
-                                      {"h100-80gb", "nvidia-h100-80gb-hbm3"},
-                                      {"v100", "v100"},
-                                      {"half", "v100-half"},
-                                      {"a100", "a100"}})
-    EXPECT_EQ(find_gpu_kind(text, "--kernels").kernels.name, kernels) << text;
+  for (const auto& [text, table] : {std::pair{"h200", "h200"},
+                                    {"h100", "nvidia-h100-80gb-hbm3"},
+                                    {"h100-80gb", "nvidia-h100-80gb-hbm3"},
+                                    {"v100", "v100"},
+                                    {"half", "v100-half"},
+                                    {"a100", "a100"}})
+    EXPECT_EQ(find_gpu_kind(text, "--kernels").kernels.name, table) << text;
   for (const char* text : {"a40", "h10", "100", "h100-hbm3", "-", ""})
     expect_input_error([&] { find_gpu_kind(text, "--kernels"); }, {"--kernels: there are no kernels"});
 }
