@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <random>
 
 #include "model/machine/topology_toml.hpp"
@@ -136,6 +137,7 @@ TEST(MachineDesign, KernelsComeWithTheirSourcesAndIssueCosts) {
 }
 
 TEST(MachineDesign, KernelsAreFoundByTheWordsOfTheirName) {
+  ::setenv("TILERAIL_TOPOLOGIES", TILERAIL_SOURCE_DIR "/topologies", 1);
   for (const auto& [text, table] : {std::pair{"h200", "h200"},
                                     {"h100", "nvidia-h100-80gb-hbm3"},
                                     {"h100-80gb", "nvidia-h100-80gb-hbm3"},
@@ -145,6 +147,7 @@ TEST(MachineDesign, KernelsAreFoundByTheWordsOfTheirName) {
     EXPECT_EQ(find_gpu_kind(text, "--kernels").kernels.name, table) << text;
   for (const char* text : {"a40", "h10", "100", "h100-hbm3", "-", ""})
     expect_input_error([&] { find_gpu_kind(text, "--kernels"); }, {"--kernels: there are no kernels"});
+  ::unsetenv("TILERAIL_TOPOLOGIES");
 }
 
 TEST(MachineDesign, WhatDoesNotFitIsRefusedByItsOption) {
