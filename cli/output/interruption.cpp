@@ -71,8 +71,8 @@ StopRequest::StopRequest() { stop_signal = waited_for; }
 StopRequest::~StopRequest() { stop_signal = nothing; }
 bool StopRequest::is_asked() const { return stop_signal > nothing; }
 
-void StopRequest::end_program(const std::string& note) const {
-  std::fputs(on_terminal(fmt::format("tilerail: interrupted {}\n", escaped(note))).c_str(), stderr);
+void StopRequest::end_program(const std::string& progress) const {
+  std::fputs(on_terminal(fmt::format("tilerail: interrupted {}\n", escaped(progress))).c_str(), stderr);
   end_by(stop_signal);
   std::_Exit(128 + stop_signal);  // if the signal is blocked
 }

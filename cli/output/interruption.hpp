@@ -34,7 +34,7 @@ class StopRequest {
 
   bool is_asked() const;
   /// After the first signal: says "tilerail: interrupted NOTE" on stderr and ends the program by that signal.
-  [[noreturn]] void end_program(const std::string& note) const;
+  [[noreturn]] void end_program(const std::string& progress) const;
 };
 
 }  // namespace tilerail::cli
