@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 fs::path folder_of(const fs::path& place, const std::string& path) {
   const fs::path folder = place.has_parent_path() ? place.parent_path() : fs::path{"."};
   std::error_code error;
-  const fs::path found = fs::canonical(folder, error);
+  fs::path found = fs::canonical(folder, error);
   if (error) fail(path, fmt::format("the folder '{}' does not exist", folder.string()));
   return found;
 }

@@ -213,7 +213,7 @@ class Writer {
   /// PCIe; what is faster than a GPU's PCIe is NVLinks to the processor (POWER9), or from sm 90 on NVLink-C2C (Grace).
   PcieLink link_to_host(const NcclTree::Link& up, const Unit& unit, bool at_socket, std::vector<std::string>& links) {
     constexpr double faster = 1.1;
-    const PcieLink pcie = pcie_link(up.rate, unit.pcie);
+    PcieLink pcie = pcie_link(up.rate, unit.pcie);
     const bool is_nvlink = up.source.starts_with(nvlink_source);
     const Rate most = assumptions::pcie_reached(unit.pcie);
     const bool is_pcie = !is_nvlink && (off_by(pcie.rate, up.rate) < rounding || up.rate < most * faster);
