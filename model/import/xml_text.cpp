@@ -65,7 +65,7 @@ void XmlFile::check_size() const {
     check_attributes(element);
   };
   Walk walk{visit};
-  pugi::xml_node{document_}.traverse(walk);
+  root().parent().traverse(walk);
 }
 
 void XmlFile::check_attributes(pugi::xml_node element) const {
