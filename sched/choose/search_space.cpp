@@ -97,7 +97,7 @@ std::vector<std::int64_t> ops_for(const Question& q, const std::vector<std::int6
     const std::int64_t pieces = std::clamp<std::int64_t>(bytes / least, 1, most_pieces);
     const auto copies = [&](int users) { return users > 1 ? pieces * users : 1; };  // of a tile
     const std::int64_t kernels = rows * cols * depth;
-    ops.push_back(kernels + depth * (rows * copies(grid.cols) + cols * copies(grid.rows)) + 2 * layers * rows * cols);
+    ops.push_back(kernels + depth * (rows * copies(grid.cols) + cols * copies(grid.rows)) + rows * cols * layers * 2);
     if (q.policy.tile == 0 && kernels > most_judged_kernels)  // of a tile that is there for other shapes
       ops.back() = std::max(ops.back(), q.policy.judge_ops + 1);
   }
