@@ -110,12 +110,15 @@ class SetsSearch {
 
   void begin_searches() {
     for (Begun& set : begun_) {
-      if (set.search || set.estimated > hopeless * least_estimated(*set.policies)) continue;
+      const bool is_hopeless = set.estimated > hopeless * least_estimated(*set.policies);
+      if (set.search || (is_hopeless && !is_on_all(set))) continue;
       set.search = judged_search(question_.on(set.devices).by(set.policies->varied), judge_, set.start);
       set.search->begin();
       set.begun_with = set.seconds();
     }
   }
+
+  bool is_on_all(const Begun& set) const { return set.devices.size() == question_.devices.size(); }
 
   double least_estimated(const Policies& policies) const {
     double least = std::numeric_limits<double>::infinity();
@@ -124,21 +127,32 @@ class SetsSearch {
     return least;
   }
 
-  /// With direct copies and with staged ones, the search that is ahead and those that may catch up. Among many GPUs
-  /// there are too many sets for that: only those that are as far, or on all GPUs.
+  /// The searches that devices=all would finish, so that it is never faster; then the best of all sets.
   void finish_best() {
+    finish_best([this](const Begun& set) { return is_on_all(set); });
+    finish_best([](const Begun&) { return true; });
+  }
+
+  /// For each kind of copies, of the sets that are asked for: the fastest search and those that may still be faster.
+  /// Among many GPUs, where there are too many of these, only the ones that are as fast.
+  template <class IsAskedFor>
+  void finish_best(const IsAskedFor& is_asked_for) {
     constexpr double same = 1.01, catches_up = 1.1, other_copies = 1.5;
     constexpr std::size_t few = 6;
-    const double least = fastest().seconds();
-    for (const Policies& policies : policies_) {
-      double ahead = std::numeric_limits<double>::infinity();
+    const double near = question_.devices.size() <= few ? catches_up : same;
+    const auto least = [&](const auto& is_one) {
+      double seconds = std::numeric_limits<double>::infinity();
       for (const Begun& set : begun_)
-        if (set.policies == &policies) ahead = std::min(ahead, set.seconds());
-      if (ahead > other_copies * least) continue;
-      for (Begun& set : begun_) {
-        const bool may_catch_up = question_.devices.size() <= few || set.devices.size() == question_.devices.size();
-        if (set.policies == &policies && set.seconds() <= (may_catch_up ? catches_up : same) * ahead) finish(set);
-      }
+        if (is_asked_for(set) && is_one(set)) seconds = std::min(seconds, set.seconds());
+      return seconds;
+    };
+    const double fastest = least([](const Begun&) { return true; });
+    for (const Policies& policies : policies_) {
+      const auto has_policies = [&](const Begun& set) { return set.policies == &policies; };
+      const double ahead = least(has_policies);
+      if (!(ahead <= other_copies * fastest)) continue;
+      for (Begun& set : begun_)
+        if (is_asked_for(set) && has_policies(set) && set.search && set.seconds() <= near * ahead) finish(set);
     }
   }
 

@@ -103,7 +103,7 @@ const Policy& preset_of_our_own() {
   static const Policy row{.preset = "tilerail",
                           .device_choice = DeviceChoice::search,
                           .ways = Ways::search,
-                          .judge_ops = 50'000,
+                          .judge_ops = 100'000,
                           .grid = GridChoice::automatic,
                           .shares = Shares::by_speed,
                           .tile_choice = TileChoice::search,

@@ -8,13 +8,17 @@ namespace {
 std::atomic<int> count = 0;
 }
 
-// Every other form of operator new and delete ends in these.
-void* operator new(std::size_t size) {
+// The forms for arrays end in these, or in a pair of the sanitizer.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++count;
-  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+  return std::malloc(size > 0 ? size : 1);
+}
+void* operator new(std::size_t size) {
+  if (void* memory = operator new(size, std::nothrow)) return memory;
   throw std::bad_alloc{};
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 int tilerail::test::allocations() { return count; }

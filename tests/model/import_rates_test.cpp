@@ -113,9 +113,8 @@ TEST(NvbandwidthPeers, PcieIsOnePortForPeersAndTheHost) {
   EXPECT_NEAR((rates[0] + rates[1]).value, 26.2e9, 1);  // of 26.34 alone
   // NVLink-C2C is faster than the NVLinks beside it, which are links of their own.
   const Matrix nvlinks = pairs(4, [](std::size_t, std::size_t) { return "130"; });
-  for (const CapacityGroup& group :
-       imported_of(with_host("350", 4, {{"device_to_device_memcpy_read_ce", nvlinks}})).groups())
-    ADD_FAILURE() << group.name;
+  const Topology separate = imported_of(with_host("350", 4, {{"device_to_device_memcpy_read_ce", nvlinks}}));
+  for (const CapacityGroup& group : separate.groups()) ADD_FAILURE() << group.name;
 }
 
 TEST(NvbandwidthPeers, SlowPeersAreImportedAsMeasured) {

@@ -1,11 +1,13 @@
-// What the fluid machine tells of a plan that it judges.
+// What the fluid machine tells of a plan that it judges, and the plan that is chosen by it.
 #include "study/planning/judge.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "model/machine/topology_toml.hpp"
 #include "sched/scheduler.hpp"
+#include "study/design/machine_design.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/shipped.hpp"
 
@@ -23,6 +25,21 @@ TEST(Judge, TellsWhenEachGpuIsDone) {
   EXPECT_EQ(std::max(judgement.ends[0], judgement.ends[1]), judgement.makespan);
   EXPECT_GT(std::min(judgement.ends[0], judgement.ends[1]), Seconds{0});
   EXPECT_NE(judgement.ends[0], judgement.ends[1]);  // the operands are on one of them
+}
+
+TEST(Judge, PrefersAllGpusWhereDevicesAllIsFaster) {
+  const std::string kernels = TILERAIL_SOURCE_DIR "/topologies/karolina-hgx-a100.toml:a100";
+  const Topology machine = read_topology(design_machine({.gpus = "12", .kernels = kernels}), "12-gpus.toml");
+  GemmProblem problem = testing::cube(4096);
+  problem.n = 512;
+  problem.lda = problem.ldb = problem.ldc = 4096;
+  problem.dtype = DType::f32;
+  const Judge judge = judge_of(machine);
+  const auto seconds = [&](std::initializer_list<std::string_view> overrides) {
+    const Policy policy = testing::policy("tilerail", overrides);
+    return judge.of(plan_gemm(problem, machine, machine.gpus(), policy, judge)).makespan.value;
+  };
+  EXPECT_LE(seconds({}), (1 + 1e-9) * seconds({"devices=all"}));
 }
 
 }  // namespace
