@@ -115,14 +115,8 @@ Topology new_machine(Draws& draws, const std::string& name) {
   return read_topology(study::design_machine(text), name);
 }
 
-/// Nothing where the machine cannot be made of what was drawn.
-std::optional<Topology> drawn_machine(Draws& draws, std::uint32_t number) {
-  if (number % 2 == 0) return machine(draws.of(shipped_machines()));
-  try {
-    return new_machine(draws, fmt::format("new-{}", number));
-  } catch (const InputError&) {
-    return std::nullopt;
-  }
+Topology drawn_machine(Draws& draws, std::uint32_t number) {
+  return number % 2 == 0 ? machine(draws.of(shipped_machines())) : new_machine(draws, fmt::format("new-{}", number));
 }
 
 std::string drawn_place(Draws& draws, const Topology& machine) {
@@ -295,23 +289,23 @@ void print(const Totals& totals) {
              quantile(totals.over_bound, 0.5), mean(totals.taus));
 }
 
-/// Draws until the machine can be made and holds the problem.
+/// Draws until the machine can be made and holds the problem. Throws InputError if that takes more than 100 draws.
 void run_problem(std::uint32_t number, const Options& options, Totals& totals) {
+  constexpr std::uint32_t most_drawn = 100;
   for (std::uint32_t again = 0;; ++again) {
     Draws draws{options.seed, number, 1, again};
-    const std::optional<Topology> machine = drawn_machine(draws, number);
-    if (!machine) continue;
-    const Drawn drawn = drawn_problem(draws, *machine);
     try {
-      const GemmProblem problem = problem_of(drawn, *machine);
-      const Result r = measured(problem, *machine, number, options);
+      const Topology machine = drawn_machine(draws, number);
+      const Drawn drawn = drawn_problem(draws, machine);
+      const GemmProblem problem = problem_of(drawn, machine);
+      const Result r = measured(problem, machine, number, options);
       fmt::print("{:2} {:46} {:22} {:9.3f} {:9.3f} {:7.2f} {:6.2f}  {}\n", number, drawn.text(),
-                 fmt::format("{} ({})", machine->name(), machine->gpus().size()), 1e3 * r.ours, 1e3 * r.best,
+                 fmt::format("{} ({})", machine.name(), machine.gpus().size()), 1e3 * r.ours, 1e3 * r.best,
                  100 * r.regret(), r.ours / r.bound, r.by);
       std::cout.flush();
       return totals.add(r);
     } catch (const InputError&) {
-      continue;
+      if (again + 1 == most_drawn) throw;
     }
   }
 }
@@ -328,7 +322,12 @@ int main(int argc, char** argv) {
   fmt::print("{:2} {:46} {:22} {:>9} {:>9} {:>7} {:>6}  {}\n", "", "problem", "machine (GPUs)", "default", "best, ms",
              "regret%", "/bound", "best combination");
   Totals totals;
-  for (std::uint32_t number = 0; number < options.problems; ++number)
-    if (!options.only || *options.only == number) run_problem(number, options, totals);
+  try {
+    for (std::uint32_t number = 0; number < options.problems; ++number)
+      if (!options.only || *options.only == number) run_problem(number, options, totals);
+  } catch (const tilerail::InputError& error) {
+    fmt::print(stderr, "bench_regret: {}\n", error.what());
+    return 2;
+  }
   print(totals);
 }
