@@ -121,7 +121,7 @@ void ProblemText::refuse_what_is_not_there(Routine routine) const {
   if (routine == Routine::gemm) return;
   const auto refuse = [&](const char* option, bool given) {
     if (given)
-      throw InputError{fmt::format("{}: means nothing beside --{}; expected without it", option, to_string(routine))};
+      throw InputError{fmt::format("{}: has no meaning with --{}; expected without it", option, to_string(routine))};
   };
   refuse("--transb", trans_b.has_value());
   refuse("--ldb", leading[1].has_value());

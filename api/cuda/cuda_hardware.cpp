@@ -275,7 +275,7 @@ class CudaHardware final : public Hardware {
       if (cudaEventRecord(event, stream) == cudaSuccess) return device;
       cudaGetLastError();
     }
-    throw InputError{"the caller's stream is none of a device of this machine"};
+    throw InputError{"the caller's stream does not belong to a device of this machine"};
   }
 
   static std::shared_ptr<void> allocated(int device, std::int64_t bytes) {

@@ -143,7 +143,7 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
 
 int run_calibrate(const CalibrateOptions& options) {
   if (options.name && !is_name(*options.name))
-    throw InputError{fmt::format("--name: {} is no name; expected {}", in_quotes(*options.name), expected_name)};
+    throw InputError{fmt::format("--name: {} is not a name; expected {}", in_quotes(*options.name), expected_name)};
   if (options.backend == "host") return calibrate_on_host(options);
   if (options.backend == "cuda") return calibrate_on_cuda(options);
   throw InputError{fmt::format("--backend: '{}' is no backend to calibrate; there are: host, cuda", options.backend)};

@@ -12,6 +12,7 @@
 #include "cli/output/interruption.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
+#include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
 #include "report/timeline/timeline_csv_reader.hpp"
 #include "study/cases/case_study.hpp"
@@ -91,9 +92,15 @@ int compare_cases(const CompareOptions& options) {
   runs.measure(options.machine.backend, settings);
   const std::size_t done = runs.results().size();
   if (done > 0) {
-    files.add(options.csv, study::to_csv(runs.results()));
-    files.add(options.output.json, study::to_json(runs.results(), topology, options.machine.backend));
-    files.finish(to_text(runs.results()));
+    const std::string csv = study::to_csv(runs.results());
+    try {
+      files.add(options.csv, csv);
+      files.add(options.output.json, study::to_json(runs.results(), topology, options.machine.backend));
+      files.finish(to_text(runs.results()));
+    } catch (const InputError&) {
+      print(csv);  // a measurement outlives a full disk
+      throw;
+    }
   }
   if (done < cases.size())
     stop.end_program(fmt::format("after {} of {} cases; {}", done, cases.size(),

@@ -72,7 +72,7 @@ int list_machines() {
 
 std::optional<MachinePainter> painter_for(const TopoOptions& options) {
   if (options.graph.empty() && !options.timeline.empty())
-    throw InputError{"--timeline: colours the links of a figure; expected --graph FILE beside it"};
+    throw InputError{"--timeline: colours the links of a figure; expected --graph FILE together with it"};
   if (options.graph.empty()) return std::nullopt;
   if (!options.graph.ends_with(".svg") && !options.graph.ends_with(".png"))
     throw InputError{

@@ -173,7 +173,7 @@ class EffectCheck {
   void require(const ImportInput& other, const std::string& option, const std::string& value, const char* why) const {
     std::vector<std::string> notes;
     if (to_toml(imported(other, notes)) == machine_)
-      throw InputError{fmt::format("{}: {} changes nothing beside {} {}: {}; expected no such option", option,
+      throw InputError{fmt::format("{}: {} changes nothing together with {} {}: {}; expected no such option", option,
                                    in_quotes(value), input_.tool, input_.file, why)};
   }
 
@@ -201,7 +201,8 @@ std::pair<std::string, std::string> tool_of(const ImportOptions& options) {
     if (!file->empty()) given.emplace_back(option, *file);
   if (given.empty()) throw InputError{fmt::format("topo import: the file is missing; expected one of {}", tools)};
   if (given.size() > 1)
-    throw InputError{fmt::format("{}: is given beside {}; expected one of {}", given[1].first, given[0].first, tools)};
+    throw InputError{
+        fmt::format("{}: is given together with {}; expected one of {}", given[1].first, given[0].first, tools)};
   return given.front();
 }
 
@@ -209,7 +210,7 @@ std::pair<std::string, std::string> tool_of(const ImportOptions& options) {
 Topology named(Topology::Description description, const std::optional<std::string>& name) {
   if (name) description.name = *name;
   if (!is_name(description.name))
-    throw InputError{fmt::format("--name: {} is no name; expected {}", in_quotes(description.name), expected_name)};
+    throw InputError{fmt::format("--name: {} is not a name; expected {}", in_quotes(description.name), expected_name)};
   return Topology{description};
 }
 

@@ -36,7 +36,7 @@ struct OptionGroup {
   CLI::Option* described(CLI::Option* option, const std::string& value) const {
     if (value.starts_with("FILE") || value == "DIR")
       option->check([value](const std::string& text) {
-        return text.empty() ? "'' is no name; expected a " + value : std::string{};
+        return text.empty() ? "'' is not a name; expected a " + value : std::string{};
       });
     return option->type_name(value)->group(heading);
   }

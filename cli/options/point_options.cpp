@@ -22,8 +22,8 @@ study::Sweep PointOptions::sweep() const {
   if (!file.empty()) {
     for (const CLI::Option* option : instead_of_file)
       if (option->count() > 0)
-        throw InputError{
-            fmt::format("{}: is given beside the sweep {}; expected it in that file alone", option->get_name(), file)};
+        throw InputError{fmt::format("{}: is given together with the sweep {}; expected it in that file alone",
+                                     option->get_name(), file)};
     return study::load_sweep(file);
   }
   study::Sweep sweep;

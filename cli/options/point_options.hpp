@@ -18,7 +18,7 @@ struct PointOptions {
 
   /// --vary comes under this heading, which is returned for more options.
   OptionGroup add_to(CLI::App& app, const std::string& heading);
-  /// Throws InputError, also where an option is given beside the file.
+  /// Throws InputError, also where an option is given together with the file.
   study::Sweep sweep() const;
 };
 

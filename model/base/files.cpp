@@ -111,12 +111,14 @@ namespace {
 
 std::atomic<StagedName*> staged_names{nullptr};  // the newest first
 
-/// ".stem.process-number.extension" beside `place`, such that no file has that name.
+/// ".stem.process-number.extension" next to `place`, such that no file has that name. Long names are cut.
 std::string hidden_name(const fs::path& place) {
+  constexpr std::size_t longest_stem = 180, longest_extension = 32;  // of the 255 bytes that a name may have
+  const std::string stem = place.stem().string().substr(0, longest_stem), extension = place.extension().string();
   for (int number = 0;; ++number) {
     const std::string unique = fmt::format("{}-{}", ::getpid(), number);
     fs::path hidden = place.parent_path();
-    hidden /= "." + place.stem().string() + "." + unique + place.extension().string();
+    hidden /= "." + stem + "." + unique + extension.substr(0, longest_extension);
     struct stat status {};
     if (::lstat(hidden.c_str(), &status) != 0) return hidden.string();
   }

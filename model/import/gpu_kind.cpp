@@ -78,7 +78,7 @@ void set_kinds(Topology::Description& machine, const GpuKind& other, const std::
       return memory.kind == NodeKind::gpu && memory.device == number;
     });
     if (gpu == machine.memories.end())
-      throw InputError{fmt::format("{}: there is no GPU {} in the machine; expected the number of one", what, device)};
+      throw InputError{fmt::format("{}: the machine has no GPU {}; expected the number of one", what, device)};
     const auto [kernels, fresh] = known.try_emplace({kind.file, kind.kernels.name}, 0);
     if (fresh) kernels->second = add_kernels(machine, kind);
     Memory memory = kind.gpu;

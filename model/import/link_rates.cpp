@@ -39,7 +39,7 @@ std::optional<LinkUnit> LinkRates::xgmi(const std::string& architecture) {
 LinkUnit LinkRates::unit(const std::string& key, Rate rate, Source::Kind kind, const std::string& text) {
   if (given_)
     sources_[key] = {key, Source::Kind::assumed,
-                     fmt::format("one link has {}, as the import was told", to_text(*given_))};
+                     fmt::format("one link has {}, as given to the import", to_text(*given_))};
   else
     sources_[key] = {key, kind, text};
   return {given_.value_or(rate), key};

@@ -187,8 +187,8 @@ class Importer {
     const auto known = pci_class(text);
     const bool needed = !is_gpu(pci) && !has_gpu(pci) && !pci.child("nic");
     if (!known && (needed || !text.empty()))
-      fail(pci, fmt::format("pci at {}: class {} is none of PCI; expected such as 0x0302, 0x12, 0x02 or 0x0604", bus,
-                            in_quotes(text)));
+      fail(pci, fmt::format("pci at {}: class {} is not a PCI class; expected such as 0x0302, 0x12, 0x02 or 0x0604",
+                            bus, in_quotes(text)));
     if (count(pci, "gpu") > 1) fail(pci, fmt::format("pci at {}: 'gpu' is there twice; expected one", bus));
     if (is_gpu(pci) && (pci.child("pci") || pci.child("pcilink")))
       fail(pci, fmt::format("pci at {}: is a GPU with other devices below it or links to them; expected none", bus));

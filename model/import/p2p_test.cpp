@@ -237,7 +237,7 @@ Topology::Description import_p2p_test(std::string_view text, const std::string& 
                  "the memory of a GPU and of the CPU's calls are not used");
   machine.source(
       assumed, Source::Kind::assumed,
-      "p2pBandwidthLatencyTest tells nothing of the host: its memory and PCIe; that GPUs share a switch if "
+      "p2pBandwidthLatencyTest does not measure the host: its memory and PCIe; that GPUs share a switch if "
       "the rate of each pair is that of a port of either, and that peers no faster than PCIe share its port");
   const PeerRates peers = peers_of(matrices, file);
   std::vector<NodeId> gpus;

@@ -74,7 +74,7 @@ void deny_peer_access(Topology::Description& machine, const PeerAccess& access, 
   const auto gpus = gpus_of(machine);
   for (const int device : access.devices)
     if (!gpus.contains(device))
-      throw InputError{fmt::format("{}: there is no GPU {} in the machine; expected its GPUs", what, device)};
+      throw InputError{fmt::format("{}: the machine has no GPU {}; expected its GPUs", what, device)};
   for (const auto& [device, gpu] : gpus)
     if (std::ranges::find(access.devices, device) == access.devices.end())
       throw InputError{fmt::format("{}: GPU {} of the machine is missing; expected all of its GPUs", what, device)};
@@ -103,7 +103,7 @@ PeerAccess parse_peer_access(const std::string& text, const Topology::Descriptio
     for (const int device : {first, second})
       if (std::ranges::find(access.devices, device) == access.devices.end())
         throw InputError{
-            fmt::format("{}: {}: there is no GPU {} in the machine; expected pairs of its GPUs", what, told, device)};
+            fmt::format("{}: {}: the machine has no GPU {}; expected pairs of its GPUs", what, told, device)};
     if (access.denied.erase(std::minmax(first, second)) == 0)
       throw InputError{fmt::format("{}: {} is {}; expected pairs of two GPUs, each once", what, told,
                                    first == second ? "one GPU" : "there twice")};

@@ -24,7 +24,7 @@ std::vector<std::string> expanded_names(const TomlTable& table) {
     throw TomlConsequence{};  // it has no entries
   }
   if (!names) return {table.need("name").text()};
-  if (table.find("name")) names->fail("stands beside 'name'; expected one of the two");
+  if (table.find("name")) names->fail("stands next to 'name'; expected one of the two");
   if (!names->is_list()) return expanded_names(*names, TopologyLimits::nodes);
   std::vector<std::string> all;
   for (const TomlValue& each : names->list(TopologyLimits::nodes)) {

@@ -158,7 +158,7 @@ void check_copies(const Topology::Description& d) {
     check_strided(copies, *points);
   copies.require(
       !d.strided.points.empty() || (d.strided.again.empty() && d.strided.back.empty() && d.strided.peer.empty()),
-      "'strided_efficiency' is missing beside its other curves; expected it");
+      "'strided_efficiency' is missing next to its other curves; expected it");
   copies.require(d.strided.again.empty() == (d.strided.cache == Bytes{0}),
                  "'strided_efficiency_again' and 'page_cache' have to be given together");
   if (d.strided.cache != Bytes{0}) copies.require_in(TopologyLimits::capacity, d.strided.cache, "page_cache");

@@ -146,7 +146,7 @@ void TopologyReader::read_header() {
   root.need("schema");
   const TomlValue name = root.need("name");
   d_.name = name.text();
-  if (!is_name(d_.name)) name.report(fmt::format("is no name; expected {}", expected_name));
+  if (!is_name(d_.name)) name.report(fmt::format("is not a name; expected {}", expected_name));
   if (const auto text = root.find("description")) d_.description = text->text();
 }
 

@@ -59,11 +59,11 @@ void TopologyReader::read_copies(const TomlTable& table) {
   if (const auto back = table.find("strided_efficiency_back")) d_.strided.back = read(*back);
   if (const auto peer = table.find("strided_efficiency_peer")) d_.strided.peer = read(*peer);
   if (const auto beside = table.find("strided_beside")) {
-    if (d_.strided.points.empty()) beside->report("has no meaning here; expected it beside 'strided_efficiency'");
+    if (d_.strided.points.empty()) beside->report("has no meaning here; expected it next to 'strided_efficiency'");
     d_.strided.beside = beside->number(TopologyLimits::factor);
   }
   if (const auto forgotten = table.find("strided_forgotten")) {
-    if (d_.strided.points.empty()) forgotten->report("has no meaning here; expected it beside 'strided_efficiency'");
+    if (d_.strided.points.empty()) forgotten->report("has no meaning here; expected it next to 'strided_efficiency'");
     d_.strided.forgotten = forgotten->number(TopologyLimits::share_of_lines);
   }
   if (const auto border = table.find("strided_border")) d_.strided.border = border->bytes(TopologyLimits::column);

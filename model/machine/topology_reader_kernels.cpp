@@ -94,15 +94,15 @@ void read_trans(const TomlTable& table, GemmCurve& curve) {
 void read_load(const TomlTable& table, GemmCurve& curve) {
   if (const auto sustained = table.find("sustained")) read_sustained(*sustained, curve);
   if (const auto after = table.find("sustained_after")) {
-    if (curve.sustained.empty()) after->report("has no meaning here; expected it beside 'sustained'");
+    if (curve.sustained.empty()) after->report("has no meaning here; expected it next to 'sustained'");
     curve.sustained_after = after->seconds(TopologyLimits::gemm_time);
   }
   if (const auto part = table.find("sustained_at_first")) {
-    if (curve.sustained.empty()) part->report("has no meaning here; expected it beside 'sustained'");
+    if (curve.sustained.empty()) part->report("has no meaning here; expected it next to 'sustained'");
     curve.sustained_at_first = part->number(TopologyLimits::duty);
     curve.sustained_fully_after = table.need("sustained_fully_after").seconds(TopologyLimits::gemm_time);
   } else if (const auto fully = table.find("sustained_fully_after")) {
-    fully->report("has no meaning here; expected it beside 'sustained_at_first'");
+    fully->report("has no meaning here; expected it next to 'sustained_at_first'");
   }
 }
 
@@ -148,10 +148,10 @@ GemmCurve TopologyReader::read_gemm(TomlTable& table) {
     table.fail("expected exactly one of 'square', 'rates' and 'peak' with 'efficiency' or 'blocks'");
   const bool tiled = peak && table.find("blocks");
   if ((!peak || tiled) && table.find("efficiency"))
-    table.need("efficiency").report("has no meaning here; expected it beside 'peak' and without 'blocks'");
+    table.need("efficiency").report("has no meaning here; expected it next to 'peak' and without 'blocks'");
   for (const char* key : {"blocks", "shapes", "side_by_side", "in_graph", "launch", "fill", "reduction"})
     if (!tiled && table.find(key))
-      table.need(key).report("has no meaning here; expected it beside 'peak' and 'blocks'");
+      table.need(key).report("has no meaning here; expected it next to 'peak' and 'blocks'");
 
   if (tiled) read_tiled(table, curve);
   if (peak && !tiled) read_efficiency(table, curve);

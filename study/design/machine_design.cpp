@@ -85,10 +85,10 @@ Design design_of(const DesignText& text) {
     throw InputError{
         "--socket-link: there is one socket, which needs no link; expected --sockets of at least 2 next to it"};
   if (d.islands > 1 && !d.nvlink)
-    throw InputError{"--islands: islands are joined by NVLink; expected --nvlink GB/s beside it"};
+    throw InputError{"--islands: islands are joined by NVLink; expected --nvlink GB/s together with it"};
   if (d.bridge && d.islands == 1)
     throw InputError{
-        "--bridge: there is one island, which needs no bridge; expected --islands of at least 2 beside it"};
+        "--bridge: there is one island, which needs no bridge; expected --islands of at least 2 together with it"};
   d.kind = find_gpu_kind(text.kernels, "--kernels");
   const Pcie pcie = pcie_of(text.pcie, d.kind, "--pcie");
   d.pcie = pcie.rate;
@@ -106,7 +106,7 @@ Design design_of(const DesignText& text) {
   }
   d.name = text.name.value_or(fmt::format("{}-gpus", d.gpus));
   if (!is_name(d.name))
-    throw InputError{fmt::format("--name: {} is no name; expected {}", in_quotes(d.name), expected_name)};
+    throw InputError{fmt::format("--name: {} is not a name; expected {}", in_quotes(d.name), expected_name)};
   d.command = text.command;
   return d;
 }

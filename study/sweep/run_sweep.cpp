@@ -23,7 +23,7 @@ std::vector<std::string> names_of(const Json& cells) {
 /// A line of the journal as a row of this part.
 Json read_cells(const Journal& journal, std::size_t point, const Json& columns, const SweepPart& part) {
   if (point >= columns["points"] || point % part.of != part.number - 1)
-    journal.refuse(point, fmt::format("point {} is none of this part of the sweep", point));
+    journal.refuse(point, fmt::format("point {} is not in this part of the sweep", point));
   Json cells = Json::parse(journal.done().at(point), nullptr, false);
   if (!cells.is_object()) journal.refuse(point, fmt::format("the line of point {} is no JSON object", point));
   if (names_of(cells) != names_of(columns) || cells["sweep"] != columns["sweep"] || cells["point"] != point ||

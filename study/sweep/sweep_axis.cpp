@@ -31,7 +31,7 @@ SweepAxis parse_axis(const std::string& text) {
     if (axis.keys.empty()) {  // a key is unknown, which is told later
       equals = first;
       for (const std::string_view key : split(all.substr(0, first), '&')) axis.keys.push_back(trimmed(key));
-      if (std::ranges::find(axis.keys, "") != axis.keys.end()) throw InputError{"a key is missing beside '&'"};
+      if (std::ranges::find(axis.keys, "") != axis.keys.end()) throw InputError{"a key is missing next to '&'"};
     }
     axis.values = values_of(axis.keys, all.substr(equals + 1));
   } catch (const InputError& error) {

@@ -81,7 +81,7 @@ class CalibrateFrom(CommandTest):
         for name in ("", 129 * "x", "a\nb"):
             for command in (FROM, host):
                 with self.subTest(name, command=command):
-                    self.assert_refused([*command, "--name", name], "is no name; expected 1 to 128 characters")
+                    self.assert_refused([*command, "--name", name], "is not a name; expected 1 to 128 characters")
         self.record(lambda measurements: measurements.update(machine="a\nb"))
         self.assert_refused(FROM, "m.json: /machine: \"a\\nb\": expected 1 to 128 characters")
 

@@ -260,13 +260,13 @@ class Import(CommandTest):
         self.assert_refused(["topo", "import", "--nccl", "text.txt"],
                             "--kernels: the kind of GPU is missing; expected such as h200")
         self.assert_refused(["topo", "import", "--nccl", "a", "--nvidia-smi", "b", "--kernels", "h200"],
-                            "--nccl: is given beside --nvidia-smi; expected one of")
+                            "--nccl: is given together with --nvidia-smi; expected one of")
         seed = ["topo", "import", "--nccl", self.SEEDS / "nccl.xml", "--kernels", "h200"]
         self.assert_refused([*seed, "--nvlink", "fast"], "--nvlink: 'fast'")
-        self.assert_refused([*seed, "--name", ""], "--name: '' is no name; expected 1 to 128 characters")
+        self.assert_refused([*seed, "--name", ""], "--name: '' is not a name; expected 1 to 128 characters")
         rates = ["topo", "import", "--nvbandwidth", self.SEEDS / "nvbandwidth.json", "--kernels", "h200"]
         for option in ("--pcie", "--nvlink", "--c2c", "--host-memory", "--socket-link"):
-            self.assert_refused([*rates, option, "5"], f"{option}: '5' changes nothing beside --nvbandwidth")
+            self.assert_refused([*rates, option, "5"], f"{option}: '5' changes nothing together with --nvbandwidth")
         self.assert_refused([*seed, "--pcie", "9"], "--pcie: '9' is no generation of PCIe and has no unit")
 
     SMI = """\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID
@@ -289,9 +289,9 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
         self.write("smi.txt", self.SMI)
         smi = ["topo", "import", "--nvidia-smi", "smi.txt", "--kernels", "h200"]
         for option in ("--c2c", "--nvlink", "--socket-link"):
-            self.assert_refused([*smi, option, "400"], f"{option}: '400' changes nothing beside --nvidia-smi smi.txt")
-        self.assert_refused([*smi, "--peer-access", "0-1"], "--peer-access: '0-1' changes nothing beside --nvidia-smi")
-        self.assert_refused([*smi, "--kernels", "1=h200"], "--kernels: '1=h200' changes nothing beside --nvidia-smi")
+            self.assert_refused([*smi, option, "400"], f"{option}: '400' changes nothing together with --nvidia-smi smi.txt")
+        self.assert_refused([*smi, "--peer-access", "0-1"], "--peer-access: '0-1' changes nothing together with --nvidia-smi")
+        self.assert_refused([*smi, "--kernels", "1=h200"], "--kernels: '1=h200' changes nothing together with --nvidia-smi")
         self.assertEqual(self.rate(self.imported("--pcie", "20 GB/s", "--host-memory", "300"), "host2", "gpu0"), 20)
 
     def test_pcie_is_that_of_the_kind_of_gpu(self):
@@ -310,7 +310,7 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
         self.assert_refused([*smi, "h200", "--kernels", "a100"], "--kernels: 'h200' and 'a100'; expected one kind for all")
         self.assert_refused([*smi, "h200", "--kernels", "1=a100", "--kernels", "0-1=v100"], "GPU 1 has kernels already")
         self.assert_refused([*smi, "1=a100"], "--kernels: the kind of all other GPUs is missing")
-        self.assert_refused([*smi, "h200", "--kernels", "7=a100"], "--kernels: there is no GPU 7 in the machine")
+        self.assert_refused([*smi, "h200", "--kernels", "7=a100"], "--kernels: the machine has no GPU 7")
         self.assert_refused([*smi, "h200", "--kernels", "1=h300"], "--kernels: there are no kernels 'h300'")
 
     def test_kinds_of_all_gpus_need_no_kind_of_others(self):
@@ -327,7 +327,7 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
         self.assertEqual((self.folder / "m.toml").read_text(), mixed)
         self.assert_refused([*smi, "--kernels", "0=h200"],
                             "--kernels: the kind of all other GPUs is missing, as of GPU 1; expected such as --kernels h200")
-        self.assert_refused([*smi, "--kernels", "0-2=h200"], "--kernels: there is no GPU 2 in the machine")
+        self.assert_refused([*smi, "--kernels", "0-2=h200"], "--kernels: the machine has no GPU 2")
 
     def test_gpus_without_peer_access_copy_over_the_host(self):
         self.assertIsNotNone(self.rate(self.imported(), "gpu0", "gpu1"))
@@ -432,7 +432,7 @@ class New(CommandTest):
         self.assert_refused(["topo", "new", "--gpus", "8", "--per-uplink", "5", "--kernels", "h200"],
                             "--per-uplink: 8 GPUs of a socket are not in parts of 5; expected a divisor of 8")
         self.assert_refused(["topo", "new", "--gpus", "8", "--kernels", "h200", "--name", ""],
-                            "--name: '' is no name; expected 1 to 128 characters")
+                            "--name: '' is not a name; expected 1 to 128 characters")
 
 
 if __name__ == "__main__":

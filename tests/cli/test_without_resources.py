@@ -1,7 +1,9 @@
 """Commands that the system gives no more processes, threads or files."""
 
+import csv
 import os
 import resource
+import signal
 import subprocess
 import unittest
 
@@ -12,6 +14,7 @@ from waiting import HANG
 class WithoutResources(CommandTest):
     def run_limited(self, limit, most, *arguments):
         def lower():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(limit, (most, most))
 
         return subprocess.run(
@@ -28,6 +31,16 @@ class WithoutResources(CommandTest):
         self.assertIn("could not be started: Too many open files", done.stderr)
         self.assertNotIn("matplotlib", done.stderr)
         self.assertFalse((self.folder / "g.svg").exists())
+
+    def test_measured_cases_that_no_file_can_hold_are_printed(self):
+        self.write("cases.csv", "m,n,k,policy,tile\n48,48,48,gemmex,16\n")
+        done = self.run_limited(resource.RLIMIT_FSIZE, 0, "compare", "--cases", "cases.csv", "--backend", "host",
+                                "--topology", "two-gpu", "--no-simulate", "--csv", "results.csv")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("cannot write 'results.csv': File too large", done.stderr)
+        rows = list(csv.DictReader(done.stdout.splitlines()))
+        self.assertEqual([row["m"] for row in rows], ["48"], done.stdout)
+        self.assertFalse((self.folder / "results.csv").exists())
 
     def test_a_python_that_is_killed_while_it_draws_is_told(self):
         # A Python that claims to have matplotlib.

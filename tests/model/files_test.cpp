@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -164,12 +166,26 @@ TEST_F(Files, AFolderIsNoFile) {
 }
 
 TEST_F(Files, AFailureLeavesTheOldContent) {
-  // A name so long that the temporary file beside it cannot exist.
-  const std::string name = path(std::string(250, 'n'));
-  std::ofstream{name} << "old";
-  EXPECT_NE(refusal(name), "no error");
-  EXPECT_EQ(read_file(name), "old");
+  write(path("f"), "old");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit few_bytes{100, before.rlim_max};
+  std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &few_bytes), 0);
+  EXPECT_THROW(write(path("f"), std::string(1000, 'n')), InputError);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, SIG_DFL);
+  EXPECT_EQ(read_file(path("f")), "old");
   EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(Files, TheLongestNameIsWritten) {
+  for (const std::string& name : {std::string(255, 'n'), "f." + std::string(253, 'e')}) {
+    write(path(name), "x");
+    EXPECT_EQ(read_file(path(name)), "x");
+  }
+  EXPECT_EQ(count(), 2u);
+  EXPECT_NE(refusal(path(std::string(256, 'n'))), "no error");
 }
 
 TEST_F(Files, WhatIsNotCommittedLeavesNoTrace) {

@@ -111,7 +111,7 @@ TEST(NcclClasses, DisplaysAndAcceleratorsAreGpus) {
   for (const char* device : {"0x010802", "0x020000", "0x0604", "0x068000", "0x08"})
     EXPECT_EQ(imported_from(replaced(cloud(), "0x030200", device)).gpus().size(), 3U) << device;
   for (const char* none : {"", "gpu", "0x", "0x3", "03", "0xzz", "0x0302001"})
-    refused(replaced(cloud(), "0x030200", none), {"n.xml:7: pci at '0001:00:00.0': class", "is none of PCI"});
+    refused(replaced(cloud(), "0x030200", none), {"n.xml:7: pci at '0001:00:00.0': class", "is not a PCI class"});
 }
 
 // GPUs of the file that a job did not see have no number.

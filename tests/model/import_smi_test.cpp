@@ -342,7 +342,7 @@ TEST(PeerAccess, PairsAndFilesAndNone) {
   EXPECT_FALSE(reaches(some, 0, 2) || reaches(some, 2, 0) || reaches(some, 1, 2));
   EXPECT_FALSE(reaches(access("none"), 0, 1));
   EXPECT_EQ(to_toml(access("0-1,0-2,1-2").description()), to_toml(machine));
-  expect_input_error([&] { access("0-3"); }, {"--peer-access: '0-3': there is no GPU 3 in the machine"});
+  expect_input_error([&] { access("0-3"); }, {"--peer-access: '0-3': the machine has no GPU 3"});
   expect_input_error([&] { access("0-1,1-0"); }, {"--peer-access: '1-0' is there twice"});
   expect_input_error([&] { access("1-1"); }, {"--peer-access: '1-1' is one GPU"});
   EXPECT_EQ(to_toml(access("0-1, 0-2 ,\t1-2").description()), to_toml(machine));
@@ -398,7 +398,11 @@ TEST(GpuKinds, GpusOfOtherKindsHaveTheirKernelsAndMemory) {
   EXPECT_EQ(t.memory(t.gpus()[1]).capacity, Bytes{40e9});
   EXPECT_EQ(pair(t, "host1", "gpu1"), Rate{20e9});
   EXPECT_EQ(pair(t, "host0", "gpu0"), Rate{50e9});
-  expect_input_error([&] { set_kinds(machine, kind(), {{7, other}}, "--kernels"); }, {"--kernels: there is no GPU 7"});
+  expect_input_error(
+      [&] {
+        set_kinds(machine, kind(), {{7, other}}, "--kernels");
+      },
+      {"--kernels: the machine has no GPU 7"});
 }
 
 }  // namespace

@@ -244,7 +244,7 @@ TEST(MachineSettings, NamesAreAsLongInAnyLetters) {
     return set(shipped("two-gpu"), {name}).name().size();
   };
   EXPECT_EQ(named(128), 256u);
-  expect_input_error([&] { named(129); }, {"is no name", "1 to 128 characters"});
+  expect_input_error([&] { named(129); }, {"is not a name", "1 to 128 characters"});
 }
 
 TEST(MachineSettings, NoSettingsChangeNothing) {
@@ -296,7 +296,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"issue.per_opp=1 us", {"per_op, per_kernel"}},
                     Refused{"issue.graph.per_tile=1 us", {"per_call, per_copy"}},
                     Refused{"issue.graph.per_copy=1 us", {"has no costs of graphs"}},
-                    Refused{"name=", {"is no name"}}));
+                    Refused{"name=", {"is not a name"}}));
 
 }  // namespace
 }  // namespace tilerail

@@ -90,7 +90,7 @@ Topology::Description DescriptionEditor::result() {
         {key, Source::Kind::assumed, fmt::format("{}set: {}", text, fmt::join(changed.settings, "; "))});
   }
   if (!renamed_) d_.name = name_with(d_.name, settings_);
-  if (!is_name(d_.name)) throw InputError{fmt::format("name={}: is no name; expected {}", d_.name, expected_name)};
+  if (!is_name(d_.name)) throw InputError{fmt::format("name={}: is not a name; expected {}", d_.name, expected_name)};
   return std::move(d_);
 }
 

@@ -12,8 +12,8 @@
 #include "api/cuda/pointers.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
 #include "tests/api/gpu/api_case.hpp"
+#include "tests/api/gpu/api_fixture.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
-#include "tests/support/carried_machines.hpp"
 #include "tests/support/test_seed.hpp"
 #include "tilerail/tilerail.h"
 
@@ -21,33 +21,25 @@ namespace tilerail {
 namespace {
 
 using test::ApiCase;
+using test::ApiOnGpus;
 using test::MemoryKind;
 using test::random_problem;
 using test::square;
+using test::steps;
+using test::tile;
 
-constexpr int tile = 96;
-std::int64_t steps(const GemmProblem& problem) { return (problem.k + tile - 1) / tile + 1; }
-
-class Api : public ::testing::Test {
- protected:
-  void SetUp() override {
-    gpus_ = std::min(cuda::device_count(), 8);  // as many as the shipped description has
-    if (gpus_ == 0) GTEST_SKIP() << "no CUDA device here";
-  }
-  static ContextOptions options(const std::string& policy = "tilerail", bool shipped = true) {
-    ContextOptions options;
-    if (shipped) options.topology = test::shipped_file("hgx-h200");
-    options.policy = policy;
-    options.overrides = {"tile=" + std::to_string(tile), "devices=all"};
-    return options;
-  }
-  int gpus_ = 0;
-};
+using Api = ApiOnGpus;
 
 TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
   std::vector<Context> contexts;
-  for (const char* policy : {"baseline", "gemmex", "tilerail"}) contexts.emplace_back(options(policy));
-  contexts.emplace_back(options("tilerail", false));
+  for (const char* policy : {"baseline", "gemmex", "tilerail"}) {
+    ContextOptions options = in_tiles();
+    options.policy = policy;
+    contexts.emplace_back(options);
+  }
+  ContextOptions assumed = in_tiles();
+  assumed.topology.clear();
+  contexts.emplace_back(assumed);
   contexts[1].set_pageable(Pageable::staged);
   std::mt19937_64 random{test::test_seed()};
   for (int i = 0; i < 250; ++i) {
@@ -98,7 +90,7 @@ TEST_F(Api, AnAutomaticDescriptionHasTheDevicesThatAreHere) {
 }
 
 TEST_F(Api, ALaterCallPlansNothingWhateverItsScalarsAre) {
-  Context context{options()};
+  Context context{in_tiles()};
   for (const double alpha : {1.0, -2.0, 0.5}) {
     ApiCase one{square(300, alpha, alpha + 1), {}, {}, {}, 3};
     GemmTimes times;
@@ -115,7 +107,7 @@ void occupy(cudaStream_t stream, void* scratch, std::size_t bytes) {
 
 /// A is put in place behind a queue of other work in the caller's stream.
 TEST_F(Api, ReadsComeAfterTheCallersStream) {
-  Context context{options()};
+  Context context{in_tiles()};
   constexpr std::size_t scratch_bytes = std::size_t{256} << 20;
   for (const bool blocking : {true, false}) {
     const int device = gpus_ - 1;
@@ -145,7 +137,7 @@ TEST_F(Api, ReadsComeAfterTheCallersStream) {
 TEST_F(Api, TheCurrentDeviceStaysAlsoAfterErrors) {
   for (int device = 0; device < gpus_; ++device) {
     const cuda::DeviceScope scope{device};
-    Context context{options()};
+    Context context{in_tiles()};
     const auto current = [] {
       int now = -1;
       cudaGetDevice(&now);
@@ -169,7 +161,7 @@ TEST_F(Api, TheCurrentDeviceStaysAlsoAfterErrors) {
 }
 
 TEST_F(Api, ThreadsMayShareAContext) {
-  Context context{options()};
+  Context context{in_tiles()};
   std::vector<std::unique_ptr<ApiCase>> calls;
   for (unsigned t = 0; t < 4; ++t)
     for (unsigned i = 0; i < 5; ++i)
@@ -192,7 +184,7 @@ TEST_F(Api, ContextsMayShareAPageableMatrix) {
   std::copy(one.a->given.begin(), one.a->given.end(), two.a->data<std::byte>());
   const auto work = [&](ApiCase& mine, std::string& wrong) {
     try {
-      Context context{options()};
+      Context context{in_tiles()};
       for (int i = 0; i < 20; ++i) {
         std::copy(mine.c->given.begin(), mine.c->given.end(), mine.c->data<std::byte>());
         gemm(context, 'N', 'N', n, n, n, 1.0, one.a->data<double>(), n, mine.b->data<double>(), n, 1.0,
@@ -215,7 +207,7 @@ TEST_F(Api, ContextsMayShareAPageableMatrix) {
 
 /// The caller registered the first, a middle or the last part of C: no copy may span its border.
 TEST_F(Api, MemoryThatIsRegisteredInPartsIsUsedAsAWhole) {
-  Context context{options()};
+  Context context{in_tiles()};
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   for (const int part : {0, 1, 2}) {
     ApiCase one{square(500), {}, {}, {}, 9};
@@ -233,7 +225,7 @@ TEST_F(Api, MemoryThatIsRegisteredInPartsIsUsedAsAWhole) {
 }
 
 TEST_F(Api, MatricesMayOverlapInMemoryAndShareAnAllocation) {
-  Context context{options()};
+  Context context{in_tiles()};
   constexpr std::int64_t n = 300;
   ApiCase one{square(n), {}, {}, {}, 10};
   // A, B and C side by side in one allocation, off page borders; then A as both factors.
@@ -250,7 +242,7 @@ TEST_F(Api, MatricesMayOverlapInMemoryAndShareAnAllocation) {
 }
 
 TEST_F(Api, RegisteredMemoryStaysRegisteredBetweenCalls) {
-  Context context{options()};
+  Context context{in_tiles()};
   ApiCase one{square(300), {}, {}, {}, 11};
   context.register_memory(one.a->data<void>(), static_cast<std::int64_t>(one.a->bytes()));
   one.call(context);
@@ -265,7 +257,7 @@ TEST_F(Api, RegisteredMemoryStaysRegisteredBetweenCalls) {
 }
 
 TEST_F(Api, HostMemoryOfBothKindsIsUsedInPlaceAndMeasured) {
-  Context context{options()};
+  Context context{in_tiles()};
   constexpr std::int64_t n = 500, bytes = n * n * 8;
   for (const HostPages pages : {HostPages::spread, HostPages::plain}) {
     ApiCase one{square(n), {}, {}, {}, 13};

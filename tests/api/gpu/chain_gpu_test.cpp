@@ -8,8 +8,8 @@
 
 #include "api/cuda/pointers.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
+#include "tests/api/gpu/api_fixture.hpp"
 #include "tests/api/gpu/placed_matrix.hpp"
-#include "tests/support/carried_machines.hpp"
 #include "tests/support/test_seed.hpp"
 #include "tilerail/tilerail.hpp"
 
@@ -18,8 +18,7 @@ namespace {
 
 using test::MemoryKind;
 using test::PlacedMatrix;
-
-constexpr int tile = 96;
+using test::tile;
 
 /// A dense matrix of doubles.
 struct Dense {
@@ -106,18 +105,8 @@ struct ChainCase {
   }
 };
 
-class ChainOnGpus : public ::testing::Test {
+class ChainOnGpus : public test::ApiOnGpus {
  protected:
-  void SetUp() override {
-    gpus_ = std::min(cuda::device_count(), 8);  // as many as the shipped description has
-    if (gpus_ == 0) GTEST_SKIP() << "no CUDA device here";
-  }
-  static ContextOptions options() {
-    ContextOptions options;
-    options.topology = test::shipped_file("hgx-h200");
-    options.overrides = {"tile=" + std::to_string(tile), "devices=all"};
-    return options;
-  }
   ChainCase random_chain(std::mt19937_64& random) const {
     const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>{low, high}(random); };
     const auto placed = [&](std::int64_t rows, std::int64_t cols, DType dtype, bool poison) {
@@ -138,11 +127,10 @@ class ChainOnGpus : public ::testing::Test {
     chain.result = placed(chain.sizes.front(), chain.sizes.back(), chain.dtype, chain.beta == 0);
     return chain;
   }
-  int gpus_ = 0;
 };
 
 TEST_F(ChainOnGpus, RandomChainsAreRightInAllMemoriesWithAllTypes) {
-  Context context{options()};
+  Context context{in_tiles()};
   const std::uint64_t seed = test::test_seed();
   std::mt19937_64 random{seed};
   for (int i = 0; i < 60; ++i) {
@@ -156,7 +144,7 @@ TEST_F(ChainOnGpus, RandomChainsAreRightInAllMemoriesWithAllTypes) {
 }
 
 TEST_F(ChainOnGpus, FreesWhatLiesBetween) {
-  Context context{options()};
+  Context context{in_tiles()};
   std::mt19937_64 random{3};
   ChainCase chain;
   chain.sizes = {2000, 100, 2000, 500}, chain.trans = "NNN";

@@ -8,9 +8,9 @@
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "tests/api/gpu/api_case.hpp"
+#include "tests/api/gpu/api_fixture.hpp"
 #include "tests/api/gpu/busy_stream.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
-#include "tests/support/carried_machines.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/test_seed.hpp"
 #include "tilerail/tilerail.hpp"
@@ -19,28 +19,17 @@ namespace tilerail {
 namespace {
 
 using test::ApiCase;
+using test::ApiOnGpus;
 using test::BusyStream;
 using test::MemoryKind;
+using test::steps;
+using test::tile;
 
-constexpr int tile = 96;
-std::int64_t steps(const GemmProblem& problem) { return (problem.k + tile - 1) / tile + 1; }
-
-class HandedOver : public ::testing::Test {
+class HandedOver : public ApiOnGpus {
  protected:
-  void SetUp() override {
-    gpus_ = std::min(cuda::device_count(), 8);  // as many as the shipped description has
-    if (gpus_ == 0) GTEST_SKIP() << "no CUDA device here";
-  }
-  static ContextOptions options(bool tiles) {
-    ContextOptions options;
-    options.topology = test::shipped_file("hgx-h200");
-    if (tiles) options.overrides = {"tile=" + std::to_string(tile), "devices=all"};
-    return options;
-  }
   static void reset_c(const ApiCase& one) {
     cuda::check(cudaMemcpy(one.c->data<void>(), one.c->given.data(), one.c->bytes(), cudaMemcpyDefault), "filling");
   }
-  int gpus_ = 0;
 };
 
 // Single kernels, plans that are handed over operation by operation and, where one GPU has all, as a graph.
@@ -53,7 +42,7 @@ TEST_F(HandedOver, CallsReturnWhileTheCallersStreamIsBusyAndComeBetweenItsWork) 
                                  Setting{MemoryKind::device, true, false}, Setting{MemoryKind::pinned, true, false}}) {
     const int device = gpus_ - 1;
     const cuda::DeviceScope scope{device};
-    Context context{options(setting.tiles)};
+    Context context{setting.tiles ? in_tiles() : shipped_machine()};
     if (setting.one_gpu) context.set_devices({device});
     const ApiCase::Where on_device{MemoryKind::device, device}, where{setting.kind, device};
     ApiCase one{test::square(400), on_device, where, where, 4};
@@ -86,7 +75,7 @@ TEST_F(HandedOver, CallsReturnWhileTheCallersStreamIsBusyAndComeBetweenItsWork) 
 
 // Each reads what the one before wrote, whatever its stream; plans and their graphs are dropped meanwhile.
 TEST_F(HandedOver, CallsRunOneAfterAnother) {
-  ContextOptions few = options(true);
+  ContextOptions few = in_tiles();
   few.cached_plans = 1;
   Context context{few};
   const cuda::DeviceScope scope{0};
@@ -107,7 +96,7 @@ TEST_F(HandedOver, CallsRunOneAfterAnother) {
 }
 
 TEST_F(HandedOver, RandomCallsAreRight) {
-  Context tiles{options(true)}, searched{options(false)};
+  Context tiles{in_tiles()}, searched{shipped_machine()};
   std::mt19937_64 random{test::test_seed()};
   BusyStream stream;
   for (int i = 0; i < 100; ++i) {
@@ -128,7 +117,7 @@ TEST_F(HandedOver, RandomCallsAreRight) {
 }
 
 TEST_F(HandedOver, NoCallGoesIntoAStreamThatIsCaptured) {
-  Context context{options(false)};
+  Context context{shipped_machine()};
   const cuda::DeviceScope scope{0};
   const ApiCase::Where where{MemoryKind::device, 0};
   ApiCase one{test::square(200), where, where, where, 4};

@@ -13,9 +13,9 @@
 #include "backends/cuda/run/cuda_check.hpp"
 #include "model/base/threads.hpp"
 #include "tests/api/gpu/api_case.hpp"
+#include "tests/api/gpu/api_fixture.hpp"
 #include "tests/api/gpu/busy_stream.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
-#include "tests/support/carried_machines.hpp"
 #include "tilerail/tilerail.hpp"
 
 namespace tilerail {
@@ -28,20 +28,9 @@ using test::square;
 
 constexpr std::int64_t n = 400;
 
-class Lifetimes : public ::testing::Test {
+class Lifetimes : public test::ApiOnGpus {
  protected:
-  void SetUp() override {
-    gpus_ = std::min(cuda::device_count(), 8);  // as many as the shipped description has
-    if (gpus_ == 0) GTEST_SKIP() << "no CUDA device here";
-  }
-  static ContextOptions options() {
-    ContextOptions options;
-    options.topology = test::shipped_file("hgx-h200");
-    options.overrides = {"tile=96", "devices=all"};
-    return options;
-  }
-  static constexpr std::int64_t steps = n / 96 + 2;
-  int gpus_ = 0;
+  static constexpr std::int64_t steps = n / test::tile + 2;
 };
 
 /// Anonymous pages at an address of their own.
@@ -73,8 +62,8 @@ TEST_F(Lifetimes, HostMemoryIsFreedAfterTheRunsOfOtherContextsThatUseIt) {
     for (const bool destroyed : {false, true}) {
       SCOPED_TRACE(testing::Message() << (destroyed ? "destroyed" : "freed"));
       const cuda::DeviceScope scope{0};
-      auto owner = std::make_unique<Context>(options());
-      Context user{options()};
+      auto owner = std::make_unique<Context>(in_tiles());
+      Context user{in_tiles()};
       ApiCase one{square(n), {MemoryKind::device, 0}, {MemoryKind::device, 0}, {}, 4};
       auto* const c = static_cast<double*>(owner->allocate_host(n * n * 8, pages));
       const auto call = [&](cudaStream_t stream, bool wait) {
@@ -101,7 +90,7 @@ TEST_F(Lifetimes, MemoryThatIsRegisteredAnewIsNotTakenForTheOldOne) {
   const cuda::DeviceScope scope{0};
   for (const bool by_context : {false, true}) {
     SCOPED_TRACE(testing::Message() << (by_context ? "by the context" : "by the caller"));
-    Context context{options()};
+    Context context{in_tiles()};
     Pages pages{std::size_t{2} << 20};
     std::optional<std::uint64_t> before;
     for (std::uint64_t round = 0; round < 4; ++round) {
@@ -133,7 +122,7 @@ TEST_F(Lifetimes, MemoryThatIsRegisteredAnewIsNotTakenForTheOldOne) {
 TEST_F(Lifetimes, AKeptInputOnTheGpuOfCIsReadFromTheCopyOfEachGpu) {
   if (gpus_ < 2) GTEST_SKIP() << "one CUDA device here";
   for (const MemoryKind kind_of_b : {MemoryKind::pinned, MemoryKind::device}) {
-    Context context{options()};
+    Context context{in_tiles()};
     ApiCase one{square(n), {MemoryKind::device, 0}, {kind_of_b, 1}, {MemoryKind::device, 0}, 6};
     context.keep(one.a->data<double>(), n, n, n);
     cuda::check(cudaMemset(one.a->data<void>(), 0xFF, one.a->bytes()), "poisoning");
@@ -147,7 +136,7 @@ TEST_F(Lifetimes, AKeptInputOnTheGpuOfCIsReadFromTheCopyOfEachGpu) {
 TEST_F(Lifetimes, MatricesWithColumnsOf2GiBAreKept) {
   constexpr std::int64_t rows = (std::int64_t{1} << 28) + 8, few = 8;  // more than 2 GiB
   for (const bool all_rows : {false, true}) {
-    Context context{options()};
+    Context context{in_tiles()};
     const Pages pages{static_cast<std::size_t>(2 * rows) * 8};
     double* const last = pages.numbers() + (all_rows ? rows - few : 0);
     for (std::int64_t i = 0; i < few; ++i) last[i] = static_cast<double>(i), last[i + rows] = 10.0 * i;
@@ -163,7 +152,7 @@ TEST_F(Lifetimes, MatricesWithColumnsOf2GiBAreKept) {
 }
 
 TEST_F(Lifetimes, WithoutMoreThreadsHostMemoryIsAllocatedAndACallIsRefused) {
-  Context context{options()};
+  Context context{in_tiles()};
   ApiCase one{square(n), {}, {}, {}, 8};
   {
     const ThreadLimit none{0};
@@ -178,7 +167,7 @@ TEST_F(Lifetimes, WithoutMoreThreadsHostMemoryIsAllocatedAndACallIsRefused) {
 
 /// One filler and one emptier are enough for matrices that threads copy.
 TEST_F(Lifetimes, PageableMatricesAreCopiedByAsManyThreadsAsThereAre) {
-  Context context{options()};
+  Context context{in_tiles()};
   context.set_pageable(Pageable::copied);
   context.set_override("tile=700");
   GemmProblem p;

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "backends/cuda/bench/matrix_pools.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
 #include "model/machine/topology.hpp"
 #include "model/machine/topology_toml.hpp"
@@ -33,6 +34,17 @@ inline Policy in_tiles(std::int64_t tile) {
   policy.tile = tile;
   policy.device_choice = DeviceChoice::all;
   return policy;
+}
+
+/// The check of one run of the plan on random matrices.
+inline CheckResult checked_run(CudaExecutor& executor, const Plan& plan) {
+  const std::vector<const Plan*> plans{&plan};
+  cuda::MatrixPools pools{executor, plans, plan.devices, HostPages::plain};
+  const Matrices matrices = pools.of(plan, 1);
+  const auto bound = executor.prepare(plan);
+  pools.reset_c();
+  executor.run(*bound, matrices, {}, AllocationIds{});
+  return pools.check();
 }
 
 }  // namespace tilerail

@@ -5,7 +5,6 @@
 #include <random>
 #include <vector>
 
-#include "backends/cuda/bench/matrix_pools.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/cuda/gpu/gpu_fixture.hpp"
 #include "tests/support/test_seed.hpp"
@@ -23,13 +22,7 @@ GemmProblem on_gpu(MemoryId gpu, std::int64_t m, std::int64_t n, std::int64_t k,
 CheckResult checked_run(CudaExecutor& executor, const GemmProblem& problem) {
   const Policy policy = in_tiles(std::max({problem.m, problem.n, problem.k}));
   const Plan plan = plan_gemm(problem, executor.topology(), std::vector{problem.place_c}, policy);
-  const std::vector<const Plan*> plans{&plan};
-  cuda::MatrixPools pools{executor, plans, plan.devices, HostPages::plain};
-  const Matrices matrices = pools.of(plan, 1);
-  const auto bound = executor.prepare(plan);
-  pools.reset_c();
-  executor.run(*bound, matrices, {}, AllocationIds{});
-  return pools.check();
+  return checked_run(executor, plan);
 }
 
 /// Where C is small, cuBLAS splits k over multiprocessors, and by itself adds the parts as halves.

@@ -32,14 +32,7 @@ Plan staged_plan(const Topology& topology, MemoryId a, MemoryId c, double beta) 
   CudaExecutor executor{topology};
   for (const double beta : {0.0, 1.0})
     for (const auto& [a, c] : {std::pair{first, second}, std::pair{second, first}}) {
-      const Plan plan = staged_plan(topology, a, c, beta);
-      const std::vector<const Plan*> plans{&plan};
-      cuda::MatrixPools pools{executor, plans, plan.devices, HostPages::plain};
-      const Matrices matrices = pools.of(plan, 1);
-      const auto bound = executor.prepare(plan);
-      pools.reset_c();
-      executor.run(*bound, matrices, {}, AllocationIds{});
-      if (!pools.check().passed) _exit(1);
+      if (!checked_run(executor, staged_plan(topology, a, c, beta)).passed) _exit(1);
     }
   _exit(0);
 }

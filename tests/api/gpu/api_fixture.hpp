@@ -1,0 +1,45 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "backends/cuda/run/cuda_check.hpp"
+#include "tests/api/gpu/api_case.hpp"
+#include "tests/support/carried_machines.hpp"
+#include "tilerail/tilerail.hpp"
+
+namespace tilerail::test {
+
+/// A size so small that small problems have many tiles.
+inline constexpr int tile = 96;
+
+/// The most products of tiles that are added to one tile of C.
+inline std::int64_t steps(const GemmProblem& problem) { return (problem.k + tile - 1) / tile + 1; }
+
+/// Tests of the API that are skipped if the machine has no GPU.
+class ApiOnGpus : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    gpus_ = std::min(cuda::device_count(), 8);  // as many as the shipped description has
+    if (gpus_ == 0) GTEST_SKIP() << "no CUDA device here";
+  }
+
+  static ContextOptions shipped_machine() {
+    ContextOptions options;
+    options.topology = shipped_file("hgx-h200");
+    return options;
+  }
+
+  static ContextOptions in_tiles() {
+    ContextOptions options = shipped_machine();
+    options.overrides = {"tile=" + std::to_string(tile), "devices=all"};
+    return options;
+  }
+
+  int gpus_ = 0;
+};
+
+}  // namespace tilerail::test
