@@ -127,16 +127,18 @@ class SetsSearch {
     return least;
   }
 
-  /// The searches that devices=all would finish, so that it is never faster; then the best of all sets.
+  /// The searches that devices=all would finish, so that it is never faster, and the best of all sets. All are selected
+  /// before any is finished, since a finished search is ahead of those that have only begun.
   void finish_best() {
-    finish_best([this](const Begun& set) { return is_on_all(set); });
-    finish_best([](const Begun&) { return true; });
+    std::vector<Begun*> best = promising([this](const Begun& set) { return is_on_all(set); });
+    std::ranges::copy(promising([](const Begun&) { return true; }), std::back_inserter(best));
+    for (Begun* const set : best) finish(*set);
   }
 
   /// For each kind of copies, of the sets that are asked for: the fastest search and those that may still be faster.
   /// Among many GPUs, where there are too many of these, only the ones that are as fast.
   template <class IsAskedFor>
-  void finish_best(const IsAskedFor& is_asked_for) {
+  std::vector<Begun*> promising(const IsAskedFor& is_asked_for) {
     constexpr double same = 1.01, catches_up = 1.1, other_copies = 1.5;
     constexpr std::size_t few = 6;
     const double near = question_.devices.size() <= few ? catches_up : same;
@@ -147,13 +149,16 @@ class SetsSearch {
       return seconds;
     };
     const double fastest = least([](const Begun&) { return true; });
+    std::vector<Begun*> found;
     for (const Policies& policies : policies_) {
       const auto has_policies = [&](const Begun& set) { return set.policies == &policies; };
       const double ahead = least(has_policies);
       if (!(ahead <= other_copies * fastest)) continue;
       for (Begun& set : begun_)
-        if (is_asked_for(set) && has_policies(set) && set.search && set.seconds() <= near * ahead) finish(set);
+        if (is_asked_for(set) && has_policies(set) && set.search && set.seconds() <= near * ahead)
+          found.push_back(&set);
     }
+    return found;
   }
 
   void finish(Begun& set) {
