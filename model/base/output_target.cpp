@@ -91,7 +91,9 @@ OutputTarget output_target(const std::string& path) {
     place = folder / name;
     if (const auto descriptor = descriptor_at(place)) return {OutputTarget::Kind::descriptor, place, *descriptor};
     std::error_code error;
-    if (!fs::is_symlink(place, error)) {
+    const bool is_link = fs::is_symlink(place, error);
+    if (error == std::errc::filename_too_long) fail(path, ENAMETOOLONG);
+    if (!is_link) {
       // A link of /proc may lead to a pipe that has no path: only the given path opens it.
       if (exists && !S_ISREG(status.st_mode)) return {OutputTarget::Kind::device, path};
       return {OutputTarget::Kind::file, place};

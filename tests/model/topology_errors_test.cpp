@@ -69,7 +69,7 @@ std::vector<BadInput> names() {
        "square =",
        "efficiency = [[1, 1.0]]\nsquare =",
        "[[1, 1.0]]",
-       {"efficiency", "beside 'peak'"}},
+       {"efficiency", "next to 'peak'"}},
       {"TwoFormsOfTimes", "square =", "peak = \"1 TFLOP/s\"\nsquare =", "[[kernels.k.gemm]]", {"exactly one of"}},
       {"GroupIsNoList", "[[group]]", "[group]", "[group]", {"list of tables", "[[group]]"}},
   };

@@ -240,8 +240,8 @@ TEST_F(JournalTest, ALineThatIsNoRowOfThePartIsNamed) {
   const std::string header = journal_header(stamp, {1, 2});
   for (const auto& [line, quoted] : {std::pair{"0 [1]", ":2: the line of point 0 is no JSON object"},
                                      {"0 {\"a\":1}", ":2: the line of point 0 is no row of this sweep"},
-                                     {"7 {}", ":2: point 7 is none of this part"},
-                                     {"1 {}", ":2: point 1 is none of this part"}}) {
+                                     {"7 {}", ":2: point 7 is not in this part"},
+                                     {"1 {}", ":2: point 1 is not in this part"}}) {
     write(header + "\n" + line + "\n");
     Journal journal{path(), header};
     expect_input_error([&] { run_sweep(s, machines, stamp, {1, 2}, &journal, {}); }, {quoted});
