@@ -107,8 +107,6 @@ class Hardware {
   /// once. Throws MemoryShortage.
   virtual std::vector<std::shared_ptr<void>> copies_on(std::span<const MemoryId> gpus, const Matrix& matrix,
                                                        std::int64_t ld) = 0;
-  /// Memory of a GPU, for as long as someone holds it. Throws MemoryShortage.
-  virtual std::shared_ptr<void> allocate(MemoryId gpu, std::int64_t bytes) = 0;
   virtual void register_memory(void* data, std::int64_t bytes) = 0;
   virtual void unregister_memory(void* data) = 0;
 

@@ -14,8 +14,7 @@ bool meet(std::int64_t begin, std::int64_t size, std::int64_t other, std::int64_
   return begin < other + other_size && other < begin + size;
 }
 
-}  // namespace
-
+/// Of the same array, blocks may lie between each other's columns without an element in common.
 bool share_elements(const Matrix& x, const Matrix& y) {
   if (address(y.data) < address(x.data)) return share_elements(y, x);
   const auto apart = static_cast<std::int64_t>(address(y.data) - address(x.data));
@@ -25,6 +24,8 @@ bool share_elements(const Matrix& x, const Matrix& y) {
   if (!of_one_array || row + y.rows > x.ld) return true;
   return meet(0, x.rows, row, y.rows) && meet(0, x.cols, col, y.cols);
 }
+
+}  // namespace
 
 void KeptMatrices::keep(Hardware& hardware, const Matrix& matrix, std::span<const MemoryId> gpus) {
   std::erase_if(kept_, [&](const Kept& kept) { return share_elements(kept.original, matrix); });

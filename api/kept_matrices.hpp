@@ -9,9 +9,6 @@
 
 namespace tilerail::api {
 
-/// Of the same array, blocks may lie between each other's columns without an element in common.
-bool share_elements(const Matrix& x, const Matrix& y);
-
 /// Inputs that a caller has told to keep on GPUs between calls, and the copies that GPUs have of them.
 /// docs/model.md#kept-copies
 class KeptMatrices {

@@ -45,7 +45,6 @@ Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& optio
       policy_{policy_of(options)},
       policy_name_{name_of(policy_)},
       planner_{topology_},
-      chains_{topology_, planner_, options.cached_plans},
       pageable_{options.pageable},
       plans_{options.cached_plans} {
   if (topology_.hosts().empty()) throw InputError{fmt::format("machine '{}' has no host memory", topology_.name())};
@@ -120,7 +119,6 @@ void Session::set_plan_cache(const std::string& file) {
   const std::lock_guard lock{mutex_};
   planner_.set_tuned(std::move(tuned));
   plans_.clear();
-  chains_.forget();
 }
 
 void Session::register_memory(void* data, std::int64_t bytes) {

@@ -10,8 +10,6 @@
 
 #include "api/arguments.hpp"
 #include "api/call_planner.hpp"
-#include "api/chain_arguments.hpp"
-#include "api/chain_planner.hpp"
 #include "api/hardware.hpp"
 #include "api/kept_matrices.hpp"
 #include "api/lru_cache.hpp"
@@ -58,17 +56,6 @@ class Session {
   void gemm(const GemmArguments& arguments, const CallOptions& options = {});
   void synchronize();
 
-  /// R = alpha op(A) op(B) op(C) ... + beta R; a null `stream` and `info` as in ChainOptions.
-  void gemm_chain(const ChainArguments& arguments, void* stream, ChainInfo* info = nullptr);
-  struct PlannedChain {
-    ChainProblem chain;
-    ChainPlan plan;
-    std::vector<MemoryId> places;  // that intermediates may have
-  };
-  /// Memory of a GPU or page-locked memory of the host, for calls that wait, as long as someone holds it and this
-  /// lives. Throws MemoryShortage where there is less.
-  std::shared_ptr<void> allocate(MemoryId place, std::int64_t bytes);
-
   const Topology& topology() const { return topology_; }
   const std::string& topology_name() const { return topology_.name(); }
   std::vector<int> devices() const;
@@ -78,8 +65,6 @@ class Session {
  private:
   std::vector<MemoryId> checked_devices(const std::vector<int>& devices) const;
   MemoryId place(const Matrix& matrix, const char* name) const;
-  ChainProblem placed(const ChainArguments& arguments, ChainProblem chain) const;
-  PlannedChain planned(const ChainArguments& arguments, const ChainProblem& shape);
   Matrices located(const GemmArguments& arguments, const GemmProblem& problem) const;
   void use(Policy policy);
   /// Inputs that are kept: from now on they and their places and leading dimensions in the problem are those of copies.
@@ -98,7 +83,6 @@ class Session {
   RunSeconds run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times);
   RunSeconds submit(Held& held, void* stream, const Matrices& matrices, const Copies& copies);
   void after_runs(const std::function<void()>& work);
-  void free_intermediate(void* data) noexcept;
 
   mutable std::mutex mutex_;
   std::unique_ptr<Hardware> hardware_;
@@ -107,7 +91,6 @@ class Session {
   Policy policy_;
   std::string policy_name_;  // its name, by which every call looks its plan up
   CallPlanner planner_;      // keeps a reference to the topology
-  ChainPlanner chains_;      // keeps references to both
   Pageable pageable_;
   KeptMatrices kept_;                // goes before the hardware
   LruCache<Signature, Held> plans_;  // goes before the hardware that its plans are bound to

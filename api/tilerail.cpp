@@ -18,15 +18,6 @@ api::CallOptions call_of(const GemmOptions& options) {
   return {options.stream, options.wait, options.times, options.plan};
 }
 
-template <class Element, class Scalar>
-void multiply(Context& context, DType dtype, Scalar alpha, std::span<const Factor<Element>> factors, Scalar beta,
-              Element* result, std::int64_t ld, const ChainOptions& options) {
-  api::ChainArguments chain{dtype, {}, double{alpha}, double{beta}, result, ld};
-  for (const Factor<Element>& each : factors)
-    chain.factors.push_back({each.trans, each.rows, each.cols, each.data, each.ld});
-  context.session().gemm_chain(chain, options.stream, options.info);
-}
-
 }  // namespace
 
 Context::Context(const ContextOptions& options)
@@ -98,26 +89,6 @@ void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int
           std::int64_t ldc, const GemmOptions& options) {
   context.session().gemm(arguments(DType::bf16, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc),
                          call_of(options));
-}
-
-void gemm_chain(Context& context, double alpha, std::span<const Factor<double>> factors, double beta, double* result,
-                std::int64_t ld, const ChainOptions& options) {
-  multiply(context, DType::f64, alpha, factors, beta, result, ld, options);
-}
-
-void gemm_chain(Context& context, float alpha, std::span<const Factor<float>> factors, float beta, float* result,
-                std::int64_t ld, const ChainOptions& options) {
-  multiply(context, options.tf32 ? DType::tf32 : DType::f32, alpha, factors, beta, result, ld, options);
-}
-
-void gemm_chain(Context& context, float alpha, std::span<const Factor<Half>> factors, float beta, Half* result,
-                std::int64_t ld, const ChainOptions& options) {
-  multiply(context, DType::f16, alpha, factors, beta, result, ld, options);
-}
-
-void gemm_chain(Context& context, float alpha, std::span<const Factor<BFloat16>> factors, float beta, BFloat16* result,
-                std::int64_t ld, const ChainOptions& options) {
-  multiply(context, DType::bf16, alpha, factors, beta, result, ld, options);
 }
 
 }  // namespace tilerail

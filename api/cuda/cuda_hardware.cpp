@@ -177,10 +177,6 @@ class CudaHardware final : public Hardware {
     return copies;
   }
 
-  std::shared_ptr<void> allocate(MemoryId gpu, std::int64_t bytes) override {
-    return allocated(executor_->ordinal(gpu), bytes);
-  }
-
   void register_memory(void* data, std::int64_t bytes) override {
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
     auto lease = cuda::Registrations::of_process().lease_lasting({begin, begin + static_cast<std::uintptr_t>(bytes)});

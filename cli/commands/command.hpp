@@ -26,6 +26,5 @@ Command add_experiment(CLI::App& root);
 Command add_whatif(CLI::App& root);
 Command add_sweep(CLI::App& root);
 Command add_tune(CLI::App& root);
-Command add_chain(CLI::App& root);
 
 }  // namespace tilerail::cli

@@ -37,7 +37,6 @@ struct Log {
   bool run_failed = false;                // the next wait tells that
   bool page_locked = false;               // whether matrices on the host are
   void* captured = nullptr;               // a stream that is
-  int allocations = 0, held = 0;          // on GPUs, in all and now
   std::map<MemoryId, std::int64_t> room;  // bytes for tiles of GPUs that have less than described
 };
 
@@ -127,17 +126,6 @@ class FakeHardware final : public Hardware {
       copies.emplace_back(copy, copy->data());
     }
     return copies;
-  }
-  std::shared_ptr<void> allocate(MemoryId gpu, std::int64_t bytes) override {
-    if (const auto room = log_->room.find(gpu); room != log_->room.end() && room->second < bytes)
-      throw MemoryShortage{"made to be short of memory"};
-    auto* const memory = new std::byte[static_cast<std::size_t>(bytes)];
-    log_->on_device[memory] = machine().memory(gpu).device;
-    ++log_->allocations, ++log_->held;
-    return {memory, [log = log_](std::byte* data) {
-              log->on_device.erase(data), --log->held;
-              delete[] data;
-            }};
   }
   void register_memory(void*, std::int64_t) override {}
   void unregister_memory(void*) override { throw InputError{"not registered"}; }

@@ -21,7 +21,7 @@ def problem(**changes):
 CASES = {
     "no command": ([], "--help"),
     "unknown command": (["simulte"], "there is no command 'simulte'; there are: topo, plan, simulate, predict, run, "
-                        "compare, calibrate, policies, experiment, whatif, sweep, tune, chain (see 'tilerail --help')"),
+                        "compare, calibrate, policies, experiment, whatif, sweep, tune (see 'tilerail --help')"),
     "unknown command with options": (["simulat", "--gemm", "16K"], "there is no command 'simulat'; there are: topo"),
     "unknown option before any command": (["--gem", "64"], "'--gem' is not expected (see 'tilerail --help')"),
     "unknown option": (["simulate", "--gem", "64"], "'--gem' is not expected (see 'tilerail simulate --help')"),

@@ -52,16 +52,6 @@ class Simulated(Examples):
         self.assert_page_says("170.7 ms with relays", self.ms(*problem))
         self.assert_page_says("187.5 ms without", self.ms(*problem, "--set", "relays=off"))
 
-    def test_chains_of_products(self):
-        chain = self.result("chain", "--dims", "8K,512,8K,1K", "--topology", "hgx-h200-2")
-        order, naive = chain["others"]
-        self.assertEqual(chain["chosen"]["order"], "(A (B C))")
-        self.assert_page_says("is simulated to take 2.042 ms", 1e3 * chain["chosen"]["simulated_s"])
-        self.assert_page_says("and takes 1.58 times as long", order["ratio"])
-        self.assert_page_says("but 6.49 times where", naive["ratio"])
-        flop = [sum(p["m"] * p["n"] * p["k"] for p in way["products"]) for way in (order, chain["chosen"])]
-        self.assert_page_says("has 12 times its flop", flop[0] / flop[1])
-
     def test_memory(self):
         ample = self.result("simulate", "--gemm", "16K", "--topology", "karolina-hgx-a100", "--policy", "gemmex")
         self.assert_page_says("are 2.15 of", 1e-9 * ample["peak_bytes"]["gpu0"])

@@ -117,13 +117,6 @@ tilerail_status_t tilerail_gemm_async(tilerail_handle_t handle, tilerail_dtype_t
                                       const void* B, int64_t ldb, double beta, void* C, int64_t ldc, void* stream);
 /* Waits for what tilerail_gemm_async has handed over. */
 tilerail_status_t tilerail_synchronize(tilerail_handle_t handle);
-/* R = alpha op(F1) ... op(Fn) + beta R for `count` = 2 to 12 factors, factor i being rows[i] x cols[i] as it is stored,
- * with leading dimension ld[i], and transposed as trans[i] says: 'N', 'T' or 'C'. The order of the multiplications and
- * the places of intermediates are chosen; tilerail_plan_origin tells them. What is not legal is TILERAIL_INVALID_VALUE,
- * and the text names the factor. More at tilerail::gemm_chain in tilerail.hpp. */
-tilerail_status_t tilerail_gemm_chain(tilerail_handle_t handle, tilerail_dtype_t dtype, int count, const char* trans,
-                                      const int64_t* rows, const int64_t* cols, const void* const* factors,
-                                      const int64_t* ld, double alpha, double beta, void* R, int64_t ldr, void* stream);
 
 #ifdef __cplusplus
 }

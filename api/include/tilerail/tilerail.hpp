@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -83,18 +82,6 @@ struct GemmTimes {
   bool handed_over = false;
 };
 
-/// What a chain of products did.
-struct ChainInfo {
-  struct Product {
-    std::string factors;  // "A (B C)"
-    std::string place;    // of its result: a memory of the machine description
-    double seconds = 0;   // planning, memory and run
-    PlanInfo plan;
-  };
-  std::string order;              // "(A (B C))"; "" where there was nothing to multiply
-  std::vector<Product> products;  // as they ran; the last one is the result
-};
-
 struct GemmOptions {
   /// The cudaStream_t after whose work the call reads its matrices. Null: the legacy default streams of the current
   /// device and of the devices that hold the matrices.
@@ -107,21 +94,6 @@ struct GemmOptions {
   bool wait = true;
   GemmTimes* times = nullptr;  // filled in when given
   PlanInfo* plan = nullptr;    // the same
-};
-
-struct ChainOptions {
-  void* stream = nullptr;  // as in GemmOptions
-  bool tf32 = false;
-  ChainInfo* info = nullptr;  // filled in when given
-};
-
-/// A matrix that gemm_chain multiplies: `rows` x `cols` as it is stored, column-major; trans as in gemm.
-template <class Element>
-struct Factor {
-  char trans = 'N';
-  std::int64_t rows = 0, cols = 0;
-  const Element* data = nullptr;
-  std::int64_t ld = 0;
 };
 
 /// GPUs, a description of their machine, a policy, and the plans made so far. Calls from several threads are safe and
@@ -221,21 +193,5 @@ void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int
 void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
           const BFloat16* a, std::int64_t lda, const BFloat16* b, std::int64_t ldb, float beta, BFloat16* c,
           std::int64_t ldc, const GemmOptions& options = {});
-
-/// R = alpha op(F1) op(F2) ... op(Fn) + beta R for 2 to 12 factors, in the order of multiplications that is estimated
-/// to take least, with each intermediate on a GPU or in page-locked host memory as is estimated to be best; where a GPU
-/// lacks the memory, in the next place (docs/model.md#chains-of-products). Intermediates are rounded to the element
-/// type; all are freed before it returns. Each product is a call of gemm: copies of factors that are kept are read, R
-/// and the factors may lie wherever its matrices may, and it throws the same, but names a factor in an InputError.
-/// R may not overlap a factor. The choice is kept for later chains of the same shape and places. Calls of other threads
-/// may come between two products.
-void gemm_chain(Context& context, double alpha, std::span<const Factor<double>> factors, double beta, double* result,
-                std::int64_t ld, const ChainOptions& options = {});
-void gemm_chain(Context& context, float alpha, std::span<const Factor<float>> factors, float beta, float* result,
-                std::int64_t ld, const ChainOptions& options = {});
-void gemm_chain(Context& context, float alpha, std::span<const Factor<Half>> factors, float beta, Half* result,
-                std::int64_t ld, const ChainOptions& options = {});
-void gemm_chain(Context& context, float alpha, std::span<const Factor<BFloat16>> factors, float beta, BFloat16* result,
-                std::int64_t ld, const ChainOptions& options = {});
 
 }  // namespace tilerail
