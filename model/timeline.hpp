@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/base/ids.hpp"
@@ -21,12 +22,13 @@ inline Seconds makespan_of(const std::vector<OpTime>& ops) {
   return Seconds{last};
 }
 
-/// The name of the backend that predicts; all others measure.
-inline constexpr const char* simulator_backend = "sim";
+/// The names of the backends that predict: SimGrid, and the fluid machine. All others measure.
+inline constexpr const char *simulator_backend = "sim", *fluid_backend = "fluid";
+inline bool is_simulation(std::string_view backend) { return backend == simulator_backend || backend == fluid_backend; }
 
 /// What an executor returns: one OpTime for each operation of the plan, in the order of the plan.
 struct Timeline {
-  std::string backend;      // simulator_backend, "host" or "cuda"
+  std::string backend;      // of a simulation, "host" or "cuda"
   std::string plan_hash;    // of the plan that was executed
   std::vector<OpTime> ops;  // indexed by OpId
   Seconds makespan() const { return makespan_of(ops); }

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "backends/fluid/simulation.hpp"
-#include "study/simulator.hpp"
+#include "plan/validate.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -41,29 +40,9 @@ Evaluation evaluation_of(const Summary& summary) {
   return e;
 }
 
-void to_json(nlohmann::ordered_json& json, const Evaluation& e) {
-  json = {{"makespan_s", e.makespan},
-          {"bound_s", e.bound},
-          {"bound_by", e.bound_by},
-          {"kernels", e.kernels},
-          {"bottleneck", e.bottleneck},
-          {"busiest", e.busiest},
-          {"plan_hash", e.plan_hash},
-          {"tile", e.tile},
-          {"ops", e.ops},
-          {"devices", e.devices}};
-}
-
-void from_json(const nlohmann::ordered_json& json, Evaluation& e) {
-  json.at("makespan_s").get_to(e.makespan), json.at("bound_s").get_to(e.bound);
-  json.at("bound_by").get_to(e.bound_by), json.at("kernels").get_to(e.kernels);
-  json.at("bottleneck").get_to(e.bottleneck), json.at("busiest").get_to(e.busiest);
-  json.at("plan_hash").get_to(e.plan_hash), json.at("tile").get_to(e.tile);
-  json.at("ops").get_to(e.ops), json.at("devices").get_to(e.devices);
-}
-
 Summary simulated(const Plan& plan, const Topology& topology) {
-  const Timeline timeline = simulator_of(topology)->execute(plan);
+  validate(plan, topology);
+  const Timeline timeline{fluid_backend, content_hash(plan), simulate_fluid(plan, topology)};
   return summarize(plan, topology, annotate(plan, topology, timeline), {});
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,11 +31,7 @@ struct Evaluation {
 
 Evaluation evaluation_of(const Summary& summary);
 
-/// Between processes.
-void to_json(nlohmann::ordered_json& json, const Evaluation& evaluation);
-void from_json(const nlohmann::ordered_json& json, Evaluation& evaluation);
-
-/// The plan simulated on this machine. Throws InputError when it does not fit.
+/// The plan simulated by the fluid machine. Throws InputError if it does not fit the machine.
 Summary simulated(const Plan& plan, const Topology& topology);
 
 /// What is expected of a plan on a machine that tells how far its figures may be off; else nothing, without simulating.

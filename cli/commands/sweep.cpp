@@ -1,9 +1,7 @@
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/bench_options.hpp"
@@ -15,19 +13,17 @@
 #include "cli/output/study_output.hpp"
 #include "cli/output/sweep_text.hpp"
 #include "model/base/error.hpp"
-#include "model/base/output_target.hpp"
 #include "model/machine/settings/machine_settings.hpp"
 #include "model/machine/settings/setting_keys.hpp"
 #include "study/json_cells.hpp"
-#include "study/sweep/journal.hpp"
 #include "study/sweep/run_sweep.hpp"
 
 namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(Plans and simulates every combination of values, on all cores, and writes one table. A sweep that was ended goes on
-where it was when it is started again with the same --csv; --part does a share of it, which join puts together.
+    R"(Plans and simulates every combination of values, on all cores, and writes one table. --part computes a share of it; join
+puts the shares together.
 KEY is an option (gemm, m, n, k, dtype, place, topology, devices, policy, tile ...), a field of policies (routing ...)
 or a setting of the machine (link:host->gpu*.bandwidth, group:host memory.capacity, gpus ...).
 VALUES are a list, in which 25..1600 x2 GB/s and 2..8 +2 are ranges; lists of values with commas are parted by ';'.
@@ -73,23 +69,19 @@ study::Sweep sweep_of(const SweepOptions& options) {
   return sweep;
 }
 
-study::SweepRun run(const study::Sweep& sweep, study::Processes processes, const study::SweepPart& part,
-                    study::Journal* journal, const study::SweepStamp& stamp, const study::Machines& machines) {
+study::SweepRun run(const study::Sweep& sweep, study::Workers workers, const study::SweepPart& part,
+                    const study::SweepStamp& stamp, const study::Machines& machines, const StopRequest& stop) {
   CountedProgress progress{"sweeping"};
-  if (sweep.backend != "sim") processes.count = 1;
-  processes.tick = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
-  return study::run_sweep(sweep, machines, stamp, part, journal, processes);
+  if (sweep.is_measured()) workers.count = 1;
+  workers.ended = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
+  workers.stop_asked = [&] { return stop.is_asked(); };
+  return study::run_sweep(sweep, machines, stamp, part, workers);
 }
 
 bool checks_failed(const study::SweepRun& run) {
   for (const auto& [_, cells] : run.rows)
     if (cells.contains("check") && cells["check"] == "FAILED") return true;
   return false;
-}
-
-/// No pipe and no device: beside these there is no place for a journal.
-bool is_table_file(const std::string& path) {
-  return !path.empty() && path != "-" && output_target(path).kind == OutputTarget::Kind::file;
 }
 
 /// The table of the points that give every value once, before anything is known of them.
@@ -114,10 +106,8 @@ std::string place_note(const study::Sweep& sweep, const study::Machines& machine
 
 int run_sweep(const SweepOptions& options) {
   StudyOutputs outputs{options.study};
-  const bool has_journal = is_table_file(options.study.csv);
-  if (has_journal) outputs.expect(options.study.csv + ".journal", "--csv");
   const study::SweepPart part = options.part.empty() ? study::SweepPart{} : study::parse_part(options.part);
-  const study::Processes processes{.count = options.study.processes()};
+  const study::Workers workers = options.study.workers();
   const study::Sweep sweep = sweep_of(options);
   const study::Machines machines = study::check_sweep(sweep);
   const study::SweepStamp stamp{study::hash_of(sweep, machines, TILERAIL_VERSION), TILERAIL_VERSION};
@@ -127,20 +117,16 @@ int run_sweep(const SweepOptions& options) {
   }
   if (part.of == 1 && !options.study.figure.empty())
     outputs.expect_figure({"sweep", "--outline"}, outline_of(sweep, stamp));
-  std::optional<study::Journal> journal;
-  if (has_journal) journal.emplace(options.study.csv + ".journal", study::journal_header(stamp, part));
-  const InterruptionNote note{
-      has_journal
-          ? fmt::format("the points that are done are kept in '{}.journal'; the same command goes on from there",
-                        options.study.csv)
-          : "nothing is kept; with --csv FILE the same command would go on where it was"};
-  const study::SweepRun done = run(sweep, processes, part, journal ? &*journal : nullptr, stamp, machines);
-  if (done.resumed > 0) spdlog::info("{} of {} points were done before", done.resumed, done.rows.size());
+  const StopRequest stop;
+  const study::SweepRun done = run(sweep, workers, part, stamp, machines, stop);
+  const bool is_whole = done.rows.size() == done.points, any = done.failed < done.rows.size();
+  const std::string progress = fmt::format("after {} of {} points", done.rows.size(), done.points);
+  if (!is_whole && done.rows.empty()) stop.end_program(fmt::format("{}; {}", progress, nothing_is_kept));
   const std::string csv = to_csv(done);
-  const bool any = done.failed.size() < done.rows.size();
-  outputs.write(csv, to_json(done), any ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
-                place_note(sweep, machines) + to_text(study::read_sweep_table(csv, "the sweep")));
-  if (journal) journal->remove();
+  const bool has_reader = is_whole || (options.study.csv.empty() && options.study.json.empty());
+  outputs.write(csv, to_json(done), any && is_whole ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
+                has_reader ? place_note(sweep, machines) + to_text(study::read_sweep_table(csv, "the sweep")) : "");
+  if (!is_whole) stop.end_program(progress + "; the outputs contain these");
   outputs.require_figure();
   if (part.of == 1 && !any) return exit_bad_input;
   return checks_failed(done) ? exit_check_failed : exit_ok;
@@ -182,7 +168,8 @@ Command add_sweep(CLI::App& root) {
   add_join(*join_app, *join);
   OptionGroup group = options->points.add_to(*app, "SWEEP");
   group.add("--part", "I/N", options->part, "Only this share of the points");
-  group.add("--backend", "NAME", options->backend, "sim, or host or cuda: run there, too, one after another [sim]");
+  group.add("--backend", "NAME", options->backend,
+            "host or cuda: each point is run there, too, one after another [fluid]");
   options->bench.add_to(*app, group);
   OptionGroup output{*app, "OUTPUT"};
   options->study.add_to(*app, output, figure_help);

@@ -69,7 +69,7 @@ int run_tune(const TuneOptions& options) {
   const std::string file = file_of(options);
   const study::TuneSettings settings = settings_of(options);
   const study::Sweep sweep = options.points.sweep();
-  if (settings.backend != "sim" && !sweep.base.machine.settings.empty())
+  if (!is_simulation(settings.backend) && !sweep.base.machine.settings.empty())
     throw InputError{
         fmt::format("--backend: {} runs on the machine as it is; expected no --topo-set", settings.backend)};
   const Topology machine = study::machine_of_tune(sweep);
@@ -84,9 +84,9 @@ int run_tune(const TuneOptions& options) {
     CountedProgress progress{"tuning"};
     StudyOptions study;
     study.jobs = options.jobs;
-    study::Processes processes{.count = study.processes()};
-    processes.tick = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
-    return study::tune(tasks, machine, file, settings, processes);
+    study::Workers workers = study.workers();
+    workers.ended = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
+    return study::tune(tasks, machine, file, settings, workers);
   }();
   print(to_text(results));
   const bool any = std::ranges::any_of(results, [](const auto& result) { return result.tuned.has_value(); });
@@ -143,9 +143,9 @@ Command add_tune(CLI::App& root) {
             "Operations of plans that the search of each preset may simulate [1000000]");
   app->add_flag("--again", options->again, "Also what the file has already")->group(group.heading);
   group.add("--backend", "NAME", options->backend,
-            "host or cuda: the best plan of each preset is run there, too [sim]");
+            "host or cuda: the best plan of each preset is run there, too [fluid]");
   options->bench.add_to(*app, group);
-  OptionGroup{*app, of_work}.add("-j,--jobs", "N", options->jobs, "Processes that simulate side by side [all cores]");
+  OptionGroup{*app, of_work}.add("-j,--jobs", "N", options->jobs, "Threads that simulate simultaneously [all cores]");
   OptionGroup other{*app, "INSTEAD"};
   other.add("--list", "FILE", options->list, "Show what a plan cache has");
   other.add("--merge", "FILE", options->merge, "Put its plans into --plan-cache, too");

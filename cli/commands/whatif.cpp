@@ -30,14 +30,14 @@ struct WhatIfOptions {
 
 int run_whatif(const WhatIfOptions& options) {
   StudyOutputs outputs{options.study};
-  study::Processes processes{.count = options.study.processes()};
+  study::Workers workers = options.study.workers();
   study::Question question{options.job.machine.load(), options.job.problem, options.job.machine, options.job.policy};
   const std::string places = note_text(options.job.problem.place_note(question.topology));
   const study::WhatIf what = [&] {
     const InterruptionNote note{nothing_is_kept};
     CountedProgress progress{"changing the machine"};
-    processes.tick = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
-    return study::what_if(std::move(question), options.selection, processes);
+    workers.ended = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
+    return study::what_if(std::move(question), options.selection, workers);
   }();
   outputs.write(study::to_csv(what), study::to_json(what), {"tornado"}, places + to_text(what));
   outputs.require_figure();

@@ -29,7 +29,7 @@ void BenchOptions::refuse_any() const {
 }
 
 std::optional<study::RunSettings> BenchOptions::settings_unless_simulated(const std::string& backend) const {
-  if (backend.empty() || backend == "sim") {
+  if (backend.empty() || backend == fluid_backend) {
     refuse_any();
     return std::nullopt;
   }

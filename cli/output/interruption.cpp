@@ -72,6 +72,7 @@ StopRequest::~StopRequest() { stop_signal = nothing; }
 bool StopRequest::is_asked() const { return stop_signal > nothing; }
 
 void StopRequest::end_program(const std::string& progress) const {
+  signal(SIGPIPE, SIG_IGN);  // whoever read stderr may be gone
   std::fputs(on_terminal(fmt::format("tilerail: interrupted {}\n", escaped(progress))).c_str(), stderr);
   end_by(stop_signal);
   std::_Exit(128 + stop_signal);  // if the signal is blocked

@@ -2,13 +2,12 @@
 
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
-#include "study/parallel/processes.hpp"
 
 namespace tilerail::cli {
 
 void StudyOptions::add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help) {
   add_tables(group, figure_help);
-  OptionGroup{app, "WORK"}.add("-j,--jobs", "N", jobs, "Processes that simulate side by side [all cores]");
+  OptionGroup{app, "WORK"}.add("-j,--jobs", "N", jobs, "Threads that simulate simultaneously [all cores]");
 }
 
 void StudyOptions::add_tables(OptionGroup& group, const std::string& figure_help) {
@@ -17,9 +16,10 @@ void StudyOptions::add_tables(OptionGroup& group, const std::string& figure_help
   group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
 }
 
-std::size_t StudyOptions::processes() const {
+study::Workers StudyOptions::workers() const {
   constexpr std::int64_t most = 4096;
-  return jobs.empty() ? study::usable_cores() : static_cast<std::size_t>(parse_integer(jobs, "--jobs", 1, most));
+  if (jobs.empty()) return {.count = study::usable_cores()};
+  return {.count = static_cast<std::size_t>(parse_integer(jobs, "--jobs", 1, most))};
 }
 
 StudyOutputs::StudyOutputs(const StudyOptions& options) : options_{options} {

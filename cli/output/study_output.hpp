@@ -8,6 +8,7 @@
 #include "cli/options/option_group.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/painter.hpp"
+#include "study/parallel.hpp"
 
 namespace tilerail::cli {
 
@@ -20,7 +21,7 @@ struct StudyOptions {
   /// --csv, --json and --figure alone.
   void add_tables(OptionGroup& group, const std::string& figure_help);
   /// Throws InputError.
-  std::size_t processes() const;
+  study::Workers workers() const;
 };
 
 /// Their files, all or none. To be constructed before any work.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -83,7 +84,7 @@ std::thread start_thread(std::function<void()> work) {
   }
 }
 
-void share_work(std::size_t parts, const std::function<void(std::size_t)>& work) {
+void share_work(std::size_t parts, std::size_t threads, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   FirstFailure failure;
   const auto take_parts = [&] {
@@ -92,9 +93,9 @@ void share_work(std::size_t parts, const std::function<void(std::size_t)>& work)
     });
   };
   {
-    Joined others{parts};
+    Joined others{threads};
     try {
-      for (std::size_t t = 1; t < parts; ++t) others.start(take_parts);
+      for (std::size_t t = 1; t < std::min(threads, parts); ++t) others.start(take_parts);
     } catch (const ThreadShortage&) {  // those that run, and this one, do it all
     }
     take_parts();

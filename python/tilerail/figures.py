@@ -22,7 +22,7 @@ def _loaded(timeline: Timeline | str | os.PathLike) -> Timeline:
 
 
 def _is_simulation(timeline: Timeline) -> bool:
-    return timeline.metadata["backend"] == "sim"
+    return timeline.metadata["backend"] in ("sim", "fluid")
 
 
 def _rows(timeline: Timeline, rows: str) -> list[Row]:

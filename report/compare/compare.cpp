@@ -38,7 +38,7 @@ void require_same_plan(const AnnotatedTimeline& predicted, const AnnotatedTimeli
   }
 }
 
-bool is_simulation(const TimelineMetadata& metadata) { return metadata.backend == simulator_backend; }
+bool is_simulation(const TimelineMetadata& metadata) { return tilerail::is_simulation(metadata.backend); }
 
 /// Two measurements, or two simulations, may be laid over each other.
 void require_order(const TimelineMetadata& predicted, const TimelineMetadata& measured) {

@@ -184,7 +184,7 @@ Summary summarize(const Plan& plan, const Topology& topology, const AnnotatedTim
   summary.without_effect = plan.origin.without_effect;
   summary.problem = plan.problem;
   summary.library = library_text(plan.runtime);
-  if (timeline.metadata.backend == "sim" && topology.description().issue.graph)
+  if (is_simulation(timeline.metadata.backend) && topology.description().issue.graph)
     summary.graph = graph_cost(plan, topology) != nullptr;
   for (const MemoryId place : {plan.problem.place_a, plan.problem.place_b, plan.problem.place_c}) {
     summary.place.push_back(plan.memories[place.index()]);

@@ -46,7 +46,7 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology, const Time
     if (memory.kind == NodeKind::host) metadata.hosts.push_back(memory.name);
   if (const auto energies = device_energies(plan, topology, timeline.ops))
     for (const Joules energy : *energies) metadata.energy_j.push_back(energy.value);
-  if (timeline.backend == simulator_backend) metadata.interval = predicted_interval(plan, topology, timeline.ops);
+  if (is_simulation(timeline.backend)) metadata.interval = predicted_interval(plan, topology, timeline.ops);
   return metadata;
 }
 

@@ -2,34 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+#include <utility>
+
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 #include "study/json_cells.hpp"
-#include "study/sweep/journal.hpp"
 
 namespace tilerail::study {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The names of the members, in order.
-std::vector<std::string> names_of(const Json& cells) {
-  std::vector<std::string> names;
-  for (const auto& [name, _] : cells.items()) names.push_back(name);
-  return names;
-}
-
-/// A line of the journal as a row of this part.
-Json read_cells(const Journal& journal, std::size_t point, const Json& columns, const SweepPart& part) {
-  if (point >= columns["points"] || point % part.of != part.number - 1)
-    journal.refuse(point, fmt::format("point {} is not in this part of the sweep", point));
-  Json cells = Json::parse(journal.done().at(point), nullptr, false);
-  if (!cells.is_object()) journal.refuse(point, fmt::format("the line of point {} is no JSON object", point));
-  if (names_of(cells) != names_of(columns) || cells["sweep"] != columns["sweep"] || cells["point"] != point ||
-      cells["points"] != columns["points"] || !cells["makespan_s"].is_number() || !cells["error"].is_null())
-    journal.refuse(point, fmt::format("the line of point {} is no row of this sweep", point));
-  return cells;
+/// The row of a point that cannot be planned, or whose run fails, has an error in place of results.
+Json row_of(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, std::size_t point) {
+  try {
+    return cells_of(sweep, machines, stamp, point);
+  } catch (const InputError& error) {
+    return empty_cells(sweep, stamp, point, error.what());
+  } catch (const ExecutionError& error) {
+    return empty_cells(sweep, stamp, point, error.what());
+  }
 }
 
 }  // namespace
@@ -42,36 +36,20 @@ SweepPart parse_part(const std::string& text) {
   return {static_cast<std::size_t>(parse_integer(parts[0], "--part", 1, of)), static_cast<std::size_t>(of)};
 }
 
-std::string journal_header(const SweepStamp& stamp, const SweepPart& part) {
-  return fmt::format("tilerail sweep {} part {}/{} version {}", stamp.hash, part.number, part.of, stamp.version);
-}
-
 SweepRun run_sweep(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, const SweepPart& part,
-                   Journal* journal, const Processes& processes) {
+                   const Workers& workers) {
   SweepRun run;
-  const Json columns = empty_cells(sweep, stamp, 0, "");
-  run.header = csv_header(columns);
-  if (journal)
-    for (const auto& [point, _] : journal->done()) run.rows[point] = read_cells(*journal, point, columns, part);
-  run.resumed = run.rows.size();
-  std::vector<std::size_t> left;
-  for (std::size_t point = part.number - 1; point < sweep.points(); point += part.of)
-    if (!run.rows.contains(point)) left.push_back(point);
-  in_processes(
-      processes, left,
-      [&](std::size_t point) {
-        return cells_of(sweep, machines, stamp, point).dump(-1, ' ', true, Json::error_handler_t::replace);
-      },
-      [&](const TaskEnd& end) {
-        if (end.no_hardware) throw HardwareError{end.text};
-        if (end.failed) {
-          run.failed.push_back(end.task);
-          run.rows[end.task] = empty_cells(sweep, stamp, end.task, end.text);
-          return;
-        }
-        run.rows[end.task] = Json::parse(end.text);
-        if (journal) journal->add(end.task, end.text);
-      });
+  run.header = csv_header(empty_cells(sweep, stamp, 0, ""));
+  const std::size_t first = part.number - 1, all = sweep.points();
+  run.points = all > first ? (all - first - 1) / part.of + 1 : 0;
+  std::mutex mutex;
+  in_parallel(workers, run.points, [&](std::size_t i) {
+    const std::size_t point = first + i * part.of;
+    Json row = row_of(sweep, machines, stamp, point);
+    const std::lock_guard lock{mutex};
+    if (!row["error"].is_null()) ++run.failed;
+    run.rows[point] = std::move(row);
+  });
   return run;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "study/parallel/processes.hpp"
+#include "study/parallel.hpp"
 #include "study/sweep/sweep.hpp"
 #include "study/sweep/sweep_point.hpp"
 
@@ -22,21 +22,15 @@ SweepPart parse_part(const std::string& text);
 
 struct SweepRun {
   std::string header;                                  // of its CSV, also where there is no row
-  std::map<std::size_t, nlohmann::ordered_json> rows;  // of every point of the part, those that failed among them
-  std::vector<std::size_t> failed;                     // points
-  std::size_t resumed = 0;                             // that a journal had
+  std::size_t points = 0;                              // of the part
+  std::map<std::size_t, nlohmann::ordered_json> rows;  // of the points that are done, with those that failed
+  std::size_t failed = 0;                              // points
 };
 
-class Journal;
-
-/// What the journal of this part begins with.
-std::string journal_header(const SweepStamp& stamp, const SweepPart& part);
-
-/// Does the points that the journal has not; those that failed are tried again. `journal` may be null. Throws
-/// InputError naming the line of a journal that is no row of this part, and HardwareError where points want hardware
-/// that is not there: no point would do better.
+/// Plans and simulates the points of the part, and runs them if the sweep says so. Throws HardwareError if the hardware
+/// of the sweep does not exist here.
 SweepRun run_sweep(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, const SweepPart& part,
-                   Journal* journal, const Processes& processes);
+                   const Workers& workers);
 
 /// A header and a line a point, by ascending number; the header alone of a part that has none.
 std::string to_csv(const SweepRun& run);

@@ -51,7 +51,7 @@ Topology machine_of(const JobText& job, const Machines& machines) {
 std::string hash_of(const Sweep& sweep, const Machines& machines, const std::string& version) {
   Json all{{"version", version}, {"base", text_of(sweep.base)}, {"backend", sweep.backend}};
   const RunSettings& run = sweep.run;
-  if (sweep.backend != "sim")
+  if (sweep.is_measured())
     all["run"] = {run.warmup, run.iterations, run.seed, run.check, static_cast<int>(run.pages), run.energy_seconds};
   for (const SweepAxis& axis : sweep.axes) all["axes"].push_back({axis.keys, axis.values.texts});
   for (const auto& [name, machine] : machines) all["machines"].push_back({name, to_toml(machine.description())});

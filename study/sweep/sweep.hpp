@@ -17,8 +17,10 @@ struct Sweep {
   JobText base;
   std::vector<SweepAxis> axes;
   std::map<std::string, std::string> base_places = {};  // of keys in a file, as of axes; that of "" is the base's own
-  std::string backend = "sim";                          // or host, cuda: simulated, and run as well
+  std::string backend = fluid_backend;                  // or host, cuda: simulated, and run as well
   RunSettings run = {};
+
+  bool is_measured() const { return !is_simulation(backend); }
 
   std::size_t points() const;
   JobText job(std::size_t point) const { return job(point, axes.size()); }

@@ -73,7 +73,7 @@ Json empty_cells(const Sweep& sweep, const SweepStamp& stamp, std::size_t point,
   };
   std::ranges::for_each(result_columns, add);
   cells["backend"] = sweep.backend;
-  if (sweep.backend != "sim") std::ranges::for_each(measured_columns, add);
+  if (sweep.is_measured()) std::ranges::for_each(measured_columns, add);
   cells["version"] = stamp.version;
   cells["error"] = error.empty() ? Json(nullptr) : Json(error);
   return cells;
@@ -86,8 +86,7 @@ Json cells_of(const Sweep& sweep, const Machines& machines, const SweepStamp& st
   put_problem(cells, job.plan, text.problem.place_or_default());
   const Summary summary = simulated(job.plan, job.topology);
   put_simulation(cells, summary);
-  if (sweep.backend != "sim")
-    put_measurement(cells, sweep, job.topology, job.plan, summary.tflops * summary.makespan_s);
+  if (sweep.is_measured()) put_measurement(cells, sweep, job.topology, job.plan, summary.tflops * summary.makespan_s);
   return cells;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "model/base/error.hpp"
 #include "sched/decided_plan.hpp"
@@ -13,8 +12,6 @@
 
 namespace tilerail::study {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 bool has_metric(const TuneTask& task) { return task.policy.select && task.problem.has_product(); }
 
@@ -118,29 +115,6 @@ void measure(std::vector<Finalist>& finalists, const TuneTask& task, const Topol
     rate(finalists[i], task, {Seconds{runner.run(plans[i]).median()}, {}});
     finalists[i].tuned.judge = "measurement";
   }
-}
-
-std::string to_text(const Finding& finding, const TuneTask& task, const Topology& machine) {
-  Json json{{"cache", nullptr}, {"value", 0}, {"estimated_s", nullptr}, {"planned_s", nullptr}};
-  if (finding.best) {
-    json["cache"] = to_toml(PlanCache{owner_of(machine), {{task.key, finding.best->tuned}}});
-    json["value"] = finding.best->value;
-  }
-  if (finding.estimated_s) json["estimated_s"] = *finding.estimated_s;
-  if (finding.planned_s) json["planned_s"] = *finding.planned_s;
-  return json.dump();
-}
-
-Finding finding_from(const std::string& text) {
-  const Json json = Json::parse(text);
-  Finding finding;
-  if (!json["cache"].is_null()) {
-    const PlanCache cache = read_plan_cache(json["cache"].get<std::string>(), "what was found");
-    finding.best = Finalist{cache.plans.begin()->second, json["value"].get<double>()};
-  }
-  if (!json["estimated_s"].is_null()) finding.estimated_s = json["estimated_s"].get<double>();
-  if (!json["planned_s"].is_null()) finding.planned_s = json["planned_s"].get<double>();
-  return finding;
 }
 
 }  // namespace tilerail::study

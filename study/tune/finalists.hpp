@@ -34,8 +34,4 @@ std::optional<Finalist> known_finalist(const TunedPlan& known, const TuneTask& t
 void measure(std::vector<Finalist>& finalists, const TuneTask& task, const Topology& machine,
              const TuneSettings& settings);
 
-/// Between processes.
-std::string to_text(const Finding& finding, const TuneTask& task, const Topology& machine);
-Finding finding_from(const std::string& text);
-
 }  // namespace tilerail::study

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <set>
 #include <utility>
 
@@ -46,12 +47,12 @@ void refuse_stand_ins(const std::vector<TuneTask>& tasks, const Topology& machin
 
 /// Nothing measures the energy of a plan here.
 void refuse_metrics(const std::vector<TuneTask>& tasks, const std::string& backend) {
-  if (backend == "sim") return;
+  if (is_simulation(backend)) return;
   for (const TuneTask& task : tasks)
     if (task.policy.select && task.policy.select->needs_energy)
       throw InputError{
           fmt::format("--backend {}: measured plans are compared by their time, and policy '{}' selects by "
-                      "{}; expected --backend sim",
+                      "{}; expected --backend fluid",
                       backend, name_of(task.policy), task.policy.select->name)};
 }
 
@@ -67,21 +68,29 @@ class Tuning {
          const TuneSettings& settings)
       : tasks_{tasks}, machine_{machine}, file_{file}, settings_{settings}, owner_{owner_of(machine)} {}
 
-  std::vector<TuneResult> run(const Processes& processes) {
+  std::vector<TuneResult> run(Workers workers) {
     look_up();
     list_searches();
-    std::vector<std::size_t> numbers(searches_.size());
-    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
-    Processes some = processes;
-    if (on_hardware()) some.count = 1;
-    in_processes(
-        some, numbers, [&](std::size_t number) { return work(searches_[number]); },
-        [&](const TaskEnd& end) { learn(end); });
+    if (on_hardware()) workers.count = 1;
+    std::mutex one_at_a_time;
+    in_parallel(workers, searches_.size(), [&](std::size_t number) {
+      Finding found;
+      std::string error;
+      try {
+        found = found_by(searches_[number]);
+      } catch (const InputError& refused) {
+        error = refused.what();
+      } catch (const ExecutionError& failed) {
+        error = failed.what();
+      }
+      const std::lock_guard lock{one_at_a_time};
+      add(number, std::move(found), std::move(error));
+    });
     return std::move(results_);
   }
 
  private:
-  bool on_hardware() const { return settings_.backend != "sim"; }
+  bool on_hardware() const { return !is_simulation(settings_.backend); }
 
   void look_up() {
     require_writable_plan_cache(file_, owner_);  // before any work
@@ -115,13 +124,13 @@ class Tuning {
     }
   }
 
-  std::string work(const Search& search) const {
+  Finding found_by(const Search& search) const {
     const TuneTask& task = tasks_[search.task];
     Finding all;
     std::vector<Finalist> finalists;
     std::int64_t tried = 0;
     for (const std::string& name : search.presets) {
-      const Finding found = found_by(name, task, machine_, settings_);
+      const Finding found = study::found_by(name, task, machine_, settings_);
       if (found.planned_s) all.estimated_s = found.estimated_s, all.planned_s = found.planned_s;
       if (!found.best) continue;
       tried += found.best->tuned.tried;
@@ -133,23 +142,18 @@ class Tuning {
     for (Finalist& each : finalists)
       if (!all.best || each.value > all.best->value) all.best = std::move(each);
     if (all.best) all.best->tuned.tried = tried, stamp(all.best->tuned);
-    return to_text(all, task, machine_);
+    return all;
   }
 
   void stamp(TunedPlan& tuned) const { tuned.budget = settings_.budget, tuned.version = settings_.version; }
 
-  void learn(const TaskEnd& end) {
-    if (end.no_hardware) throw HardwareError{end.text};
-    const std::size_t task = searches_[end.task].task;
+  void add(std::size_t search, Finding found, std::string error) {
+    const std::size_t task = searches_[search].task;
     TuneResult& result = results_[task];
-    if (end.failed) {
-      result.error = end.text;
-    } else {
-      Finding found = finding_from(end.text);
-      if (found.planned_s) result.estimated_s = found.estimated_s, result.planned_s = found.planned_s;
-      if (found.best) tried_[task] += found.best->tuned.tried;
-      if (found.best && is_better(*found.best, end.task)) best_[task] = {*found.best, end.task};
-    }
+    if (!error.empty()) result.error = std::move(error);
+    if (found.planned_s) result.estimated_s = found.estimated_s, result.planned_s = found.planned_s;
+    if (found.best) tried_[task] += found.best->tuned.tried;
+    if (found.best && is_better(*found.best, search)) best_[task] = {std::move(*found.best), search};
     if (--waiting_[task] == 0) keep(task);
   }
 
@@ -220,10 +224,10 @@ std::vector<TuneTask> tune_tasks(const Sweep& sweep, const Topology& machine) {
 }
 
 std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file,
-                             const TuneSettings& settings, const Processes& processes) {
+                             const TuneSettings& settings, const Workers& workers) {
   refuse_metrics(tasks, settings.backend);
   refuse_stand_ins(tasks, machine, settings.backend);
-  return Tuning{tasks, machine, file, settings}.run(processes);
+  return Tuning{tasks, machine, file, settings}.run(workers);
 }
 
 std::size_t merge_plan_caches(const std::vector<std::string>& others, const std::string& file) {

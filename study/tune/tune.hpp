@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/machine/topology.hpp"
-#include "study/parallel/processes.hpp"
+#include "study/parallel.hpp"
 #include "study/planning/plan_cache.hpp"
 #include "study/runner.hpp"
 #include "study/sweep/sweep.hpp"
@@ -16,11 +16,11 @@
 namespace tilerail::study {
 
 struct TuneSettings {
-  std::int64_t budget = 1'000'000;  // operations of plans that the search of each preset may judge
-  bool again = false;               // also what is known already
-  std::string backend = "sim";      // or host, cuda: the best plans are run there, and the fastest of them is taken
-  RunSettings run = {};             // there
-  std::string version;              // of the program
+  std::int64_t budget = 1'000'000;      // operations of plans that the search of each preset may judge
+  bool again = false;                   // also what is known already
+  std::string backend = fluid_backend;  // or host, cuda: the best plans are run there, and the fastest of them is taken
+  RunSettings run = {};                 // there
+  std::string version;                  // of the program
 };
 
 /// A problem that is to be tuned, on the machine of all of them.
@@ -52,7 +52,7 @@ Topology machine_of_tune(const Sweep& sweep);
 /// is known. What the file has from the same program, with as large a budget, is not done again. Results are in the
 /// order of the tasks. Throws HardwareError where there is no such hardware.
 std::vector<TuneResult> tune(const std::vector<TuneTask>& tasks, const Topology& machine, const std::string& file,
-                             const TuneSettings& settings, const Processes& processes);
+                             const TuneSettings& settings, const Workers& workers);
 
 /// Puts the plans of other files of one machine into one. Of one problem's plans, that stays which goes before the
 /// other (study/planning/plan_cache.hpp); returns how many were taken. Throws InputError where the files are of several

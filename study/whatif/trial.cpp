@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
-#include "study/simulator.hpp"
+#include "backends/fluid/simulation.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -48,7 +47,7 @@ Trial try_part(const Question& question, const Plan& kept, const Part& part, dou
   const Topology changed = improved(question.topology, part.knobs, factor);
   const Plan plan = question.plan_on(changed);
   Trial trial{evaluation_of(simulated(plan, changed)), evaluation_of(simulated(kept, changed)),
-              simulator_of(question.topology)->execute(plan).makespan().value,
+              makespan_of(simulate_fluid(plan, question.topology)).value,
               changed_routes(kept, plan, question.topology, changed)};
   for (const double other : others) {
     const Topology there = improved(question.topology, part.knobs, other);
@@ -74,40 +73,6 @@ double least_factor(double below, double above, const std::function<bool(double)
     (holds(std::exp2(middle)) ? high : low) = middle;
   }
   return std::exp2(high);
-}
-
-void to_json(nlohmann::ordered_json& json, const ChangedRoute& route) {
-  json = {{"from", route.from}, {"to", route.to}, {"before", route.before}, {"after", route.after}};
-}
-
-void from_json(const nlohmann::ordered_json& json, ChangedRoute& route) {
-  json.at("from").get_to(route.from), json.at("to").get_to(route.to);
-  json.at("before").get_to(route.before), json.at("after").get_to(route.after);
-}
-
-// JSON has no infinity
-void to_json(nlohmann::ordered_json& json, const Elsewhere& elsewhere) {
-  json = {{"factor", nullptr}, {"evaluation", elsewhere.evaluation}};
-  if (std::isfinite(elsewhere.factor)) json["factor"] = elsewhere.factor;
-}
-
-void from_json(const nlohmann::ordered_json& json, Elsewhere& elsewhere) {
-  elsewhere.factor = json.at("factor").is_null() ? without_limit : json.at("factor").get<double>();
-  json.at("evaluation").get_to(elsewhere.evaluation);
-}
-
-void to_json(nlohmann::ordered_json& json, const Trial& trial) {
-  json = {{"planned", trial.planned},
-          {"kept", trial.kept},
-          {"taken_back_s", trial.taken_back},
-          {"routes", trial.routes},
-          {"elsewhere", trial.elsewhere}};
-}
-
-void from_json(const nlohmann::ordered_json& json, Trial& trial) {
-  json.at("planned").get_to(trial.planned), json.at("kept").get_to(trial.kept);
-  json.at("taken_back_s").get_to(trial.taken_back), json.at("routes").get_to(trial.routes);
-  json.at("elsewhere").get_to(trial.elsewhere);
 }
 
 }  // namespace tilerail::study

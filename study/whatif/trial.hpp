@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,13 +59,5 @@ Trial try_part(const Question& question, const Plan& kept, const Part& part, dou
 /// `above`, and stays so beyond; `holds` is asked for factors between. `above` may be infinite: no factor above 4096 is
 /// tried before that. `below` may be 0, unknown: nothing below an eighth is tried, and 0 says that it is true there.
 double least_factor(double below, double above, const std::function<bool(double)>& holds);
-
-/// Between processes.
-void to_json(nlohmann::ordered_json& json, const ChangedRoute& route);
-void from_json(const nlohmann::ordered_json& json, ChangedRoute& route);
-void to_json(nlohmann::ordered_json& json, const Elsewhere& elsewhere);
-void from_json(const nlohmann::ordered_json& json, Elsewhere& elsewhere);
-void to_json(nlohmann::ordered_json& json, const Trial& trial);
-void from_json(const nlohmann::ordered_json& json, Trial& trial);
 
 }  // namespace tilerail::study

@@ -2,30 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 
 #include "cost/bound.hpp"
+#include "model/base/error.hpp"
 
 namespace tilerail::study {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// Calls `work` for 0 to `count` - 1 in processes and gives the results, or the errors, by number.
-std::vector<TaskEnd> results_of(std::size_t count, const Processes& processes,
-                                const std::function<Json(std::size_t)>& work) {
-  std::vector<std::size_t> tasks(count);
-  std::iota(tasks.begin(), tasks.end(), std::size_t{0});
-  std::vector<TaskEnd> ends(count);
-  in_processes(
-      processes, tasks, [&](std::size_t task) { return work(task).dump(); },
-      [&](TaskEnd end) {
-        const std::size_t task = end.task;
-        ends[task] = std::move(end);
-      });
-  return ends;
+/// Why `work` cannot be done, or "".
+template <class Work>
+std::string error_of(const Work& work) {
+  try {
+    work();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
 }
 
 /// That a part can be changed by, but for `without`.
@@ -37,18 +30,16 @@ std::vector<double> factors_of(const WhatIf& what, std::size_t part, double with
   return factors;
 }
 
-void try_rows(WhatIf& what, const Processes& processes) {
+void try_rows(WhatIf& what, const Workers& workers) {
   for (std::size_t part = 0; part < what.parts.size(); ++part)
     for (const double factor : factors_of(what, part)) what.rows.push_back({part, factor});
-  const auto ends = results_of(what.rows.size(), processes, [&](std::size_t i) -> Json {
-    const auto& [part, factor, trial, error] = what.rows[i];
-    return try_part(what.question, what.plan, what.parts[part], factor, factors_of(what, part, factor));
+  in_parallel(workers, what.rows.size(), [&](std::size_t i) {
+    WhatIfRow& row = what.rows[i];
+    row.error = error_of([&] {
+      const std::vector<double> others = factors_of(what, row.part, row.factor);
+      row.trial = try_part(what.question, what.plan, what.parts[row.part], row.factor, others);
+    });
   });
-  for (std::size_t i = 0; i < ends.size(); ++i)
-    if (ends[i].failed)
-      what.rows[i].error = ends[i].text;
-    else
-      what.rows[i].trial = Json::parse(ends[i].text).get<Trial>();
   share_plans(what.rows);
 }
 
@@ -57,7 +48,7 @@ Topology changed(const WhatIf& what, std::size_t part, double factor) {
 }
 
 /// The best plan for the machine as it is, whichever machine it was made for, is tried on all of them.
-void keep_best_plan(WhatIf& what, const Processes& processes) {
+void keep_best_plan(WhatIf& what, const Workers& workers) {
   double least = (1 - negligible_share) * what.planned.makespan;
   for (const WhatIfRow& row : what.rows)
     if (row.trial && row.trial->taken_back < least) least = row.trial->taken_back, what.better = {row.part, row.factor};
@@ -65,16 +56,13 @@ void keep_best_plan(WhatIf& what, const Processes& processes) {
   what.plan = what.question.plan_on(changed(what, what.better->first, what.better->second));
   what.summary = simulated(what.plan, what.question.topology);
   what.now = evaluation_of(what.summary);
-  const auto ends = results_of(what.rows.size(), processes, [&](std::size_t i) -> Json {
-    return evaluation_of(simulated(what.plan, changed(what, what.rows[i].part, what.rows[i].factor)));
-  });
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (!what.rows[i].trial || ends[i].failed) continue;
-    Evaluation kept = Json::parse(ends[i].text).get<Evaluation>();
+  in_parallel(workers, what.rows.size(), [&](std::size_t i) {
+    if (!what.rows[i].trial) return;
     Trial& trial = *what.rows[i].trial;
+    Evaluation kept = evaluation_of(simulated(what.plan, changed(what, what.rows[i].part, what.rows[i].factor)));
     if (trial.other && kept.makespan <= trial.other->makespan) trial.other.reset();
     if (kept.makespan < trial.kept.makespan) trial.kept = std::move(kept);
-  }
+  });
 }
 
 void rank(WhatIf& what) {
@@ -160,47 +148,25 @@ double best_alone(const WhatIf& what, const std::vector<std::size_t>& parts) {
   return makespan;
 }
 
-void find_together(WhatIf& what, const std::vector<std::size_t>& of, const TaskEnd& end) {
-  if (end.failed) {
-    what.together_error = end.text;
-    return;
-  }
-  const Json json = Json::parse(end.text);
-  Together found{json.at("parts").get<std::vector<std::size_t>>(), json.at("makespan_s")};
+void find_together(WhatIf& what, const std::vector<std::size_t>& of) {
+  Together found = needed_together(what, of);
   const double less = best_alone(what, of) - found.makespan;
   if (found.parts.size() > 1 && less > negligible_share * what.now.makespan) what.together = std::move(found);
 }
 
-Json optional_json(const std::optional<double>& factor) { return factor ? Json{*factor} : Json::array(); }
-
-std::optional<double> optional_in(const Json& json) {
-  if (json.empty()) return std::nullopt;
-  return json[0].is_null() ? without_limit : json[0].get<double>();  // JSON has no infinity
-}
-
-void find_turns(WhatIf& what, const Processes& processes) {
+void find_turns(WhatIf& what, const Workers& workers) {
   for (std::size_t part = 0; part < what.parts.size(); ++part)
     if (what.parts[part].carries()) what.turns.push_back({part});
   const std::vector<std::size_t> to_combine = candidates(what);
   const std::size_t first = to_combine.size() > 1 ? 1 : 0;  // the longest of all tasks begins
-  const auto ends = results_of(first + what.turns.size(), processes, [&](std::size_t i) -> Json {
+  in_parallel(workers, first + what.turns.size(), [&](std::size_t i) {
     if (i < first) {
-      const Together together = needed_together(what, to_combine);
-      return {{"parts", together.parts}, {"makespan_s", together.makespan}};
+      what.together_error = error_of([&] { find_together(what, to_combine); });
+    } else {
+      Turn& turn = what.turns[i - first];
+      turn.error = error_of([&] { turn = turn_of(what, turn.part); });
     }
-    const Turn turn = turn_of(what, what.turns[i - first].part);
-    return {{"bound", optional_json(turn.by_bound)}, {"simulation", optional_json(turn.by_simulation)}};
   });
-  if (first > 0) find_together(what, to_combine, ends.front());
-  for (std::size_t i = first; i < ends.size(); ++i) {
-    Turn& turn = what.turns[i - first];
-    if (ends[i].failed) {
-      turn.error = ends[i].text;
-      continue;
-    }
-    const Json json = Json::parse(ends[i].text);
-    turn.by_bound = optional_in(json.at("bound")), turn.by_simulation = optional_in(json.at("simulation"));
-  }
 }
 
 }  // namespace
@@ -231,7 +197,7 @@ bool WhatIf::is_used(const Part& part) const {
   });
 }
 
-WhatIf what_if(Question question, const PartSelection& selection, const Processes& processes) {
+WhatIf what_if(Question question, const PartSelection& selection, const Workers& workers) {
   WhatIf what{.question = std::move(question)};
   const Topology& machine = what.question.topology;
   what.plan = what.question.plan_on(machine);
@@ -239,10 +205,10 @@ WhatIf what_if(Question question, const PartSelection& selection, const Processe
   what.now = what.planned = evaluation_of(what.summary);
   what.parts = parts_of(machine, what.plan.problem, what.question.machine.resolve_devices(machine), selection);
   if (what.plan.ops.empty()) return what;
-  try_rows(what, processes);
-  keep_best_plan(what, processes);
+  try_rows(what, workers);
+  keep_best_plan(what, workers);
   rank(what);
-  find_turns(what, processes);
+  find_turns(what, workers);
   return what;
 }
 

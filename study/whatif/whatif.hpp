@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "study/parallel/processes.hpp"
+#include "study/parallel.hpp"
 #include "study/whatif/part.hpp"
 #include "study/whatif/trial.hpp"
 
@@ -62,8 +62,8 @@ struct WhatIf {
 /// What less than this share of the makespan is counted as nothing.
 constexpr double negligible_share = 1e-3;
 
-/// Plans and simulates everything. Throws InputError where the machine as it is cannot run the problem. The result does
-/// not depend on the number of processes.
-WhatIf what_if(Question question, const PartSelection& selection, const Processes& processes);
+/// Plans and simulates everything. Throws InputError if the machine as it is cannot run the problem. The result does
+/// not depend on the number of threads.
+WhatIf what_if(Question question, const PartSelection& selection, const Workers& workers);
 
 }  // namespace tilerail::study

@@ -16,6 +16,26 @@ using Json = nlohmann::ordered_json;
 /// JSON has no infinity.
 Json number(double factor) { return std::isfinite(factor) ? Json(factor) : Json(nullptr); }
 
+Json json_of(const Evaluation& e) {
+  return {{"makespan_s", e.makespan},
+          {"bound_s", e.bound},
+          {"bound_by", e.bound_by},
+          {"kernels", e.kernels},
+          {"bottleneck", e.bottleneck},
+          {"busiest", e.busiest},
+          {"plan_hash", e.plan_hash},
+          {"tile", e.tile},
+          {"ops", e.ops},
+          {"devices", e.devices}};
+}
+
+Json json_of(const std::vector<ChangedRoute>& routes) {
+  Json json = Json::array();
+  for (const ChangedRoute& route : routes)
+    json.push_back({{"from", route.from}, {"to", route.to}, {"before", route.before}, {"after", route.after}});
+  return json;
+}
+
 Json error_json(const std::string& error) { return error.empty() ? Json(nullptr) : Json(error); }
 
 /// The cells of a line, in order; those of the trial are null where there is none.
@@ -72,7 +92,7 @@ Json anomaly_json(const WhatIf& what, const WhatIfRow& row) {
   return {{"part", what.parts[row.part].name},
           {"factor", number(row.factor)},
           {"seconds", std::abs(what.saved(row))},
-          {"routes", row.trial->routes}};
+          {"routes", json_of(row.trial->routes)}};
 }
 
 Json answers_json(const WhatIf& what) {
@@ -129,7 +149,7 @@ std::string to_csv(const WhatIf& what) {
 std::string to_json(const WhatIf& what) {
   Json json{{"schema", 1}};
   json.update(base_of(what));
-  json["base"] = what.now;
+  json["base"] = json_of(what.now);
   json["parts"] = Json::array();
   for (const Part& part : what.parts) {
     json["parts"].push_back({{"part", part.name}, {"knobs", Json::array()}});
@@ -139,7 +159,7 @@ std::string to_json(const WhatIf& what) {
   for (const WhatIfRow& row : what.rows) {
     json["rows"].push_back(cells_of(what, row));
     json["rows"].back()["change"] = change_text(row.factor);
-    json["rows"].back()["routes"] = row.trial ? Json(row.trial->routes) : Json::array();
+    json["rows"].back()["routes"] = row.trial ? json_of(row.trial->routes) : Json::array();
   }
   json["answers"] = answers_json(what);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -27,68 +27,8 @@ class InterruptedTest(CommandTest):
         self.addCleanup(process.kill)
         return process
 
-
-@needs_simulator
-class Interrupted(InterruptedTest):
-    def interrupted(self, arguments, there):
-        """What it says on stderr when it is interrupted once the file `there` exists, or as soon as it has processes."""
-        process = self.start(arguments)
-        children = f"/proc/{process.pid}/task/{process.pid}/children"
-
-        def is_working():
-            self.assertIsNone(process.poll(), "it was over before it could be interrupted")
-            if there:
-                return (self.folder / there).exists()
-            with open(children) as file:
-                return len(file.read().split()) >= 2
-
-        wait_until(is_working)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
-        out, said = process.communicate(timeout=HANG)
-        self.assertEqual((process.returncode, out), (-signal.SIGINT, ""))
-        return said
-
-    def test_a_sweep_goes_on_by_the_same_command(self):
-        self.assertEqual(self.interrupted([*ENDLESS_SWEEP, "--csv", "all.csv"], "all.csv.journal"),
-                         "tilerail: interrupted: the points that are done are kept in 'all.csv.journal'; the same command "
-                         "goes on from there\n")
-        self.assertTrue((self.folder / "all.csv.journal").exists())
-
-    def test_the_signal_is_seen_where_nobody_reads_what_is_said(self):
-        process = self.start([*ENDLESS_SWEEP, "--csv", "all.csv"])
-        wait_until(lambda: (self.folder / "all.csv.journal").exists())
-        process.stdout.close()
-        process.stderr.close()
-        process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(timeout=HANG), -signal.SIGINT)
-
-    def test_a_sweep_without_a_table_keeps_nothing(self):
-        self.assertEqual(self.interrupted(ENDLESS_SWEEP, None),
-                         "tilerail: interrupted: nothing is kept; with --csv FILE the same command would go on where it "
-                         "was\n")
-
-    def test_a_tuning_keeps_the_plans_that_it_has_found(self):
-        self.assertEqual(self.interrupted(ENDLESS_TUNING, "plans.toml"),
-                         "tilerail: interrupted: the plans that are found are kept in 'plans.toml'; the same command goes "
-                         "on with the others\n")
-        self.assertTrue((self.folder / "plans.toml").exists())
-
-    def test_whatif_keeps_nothing(self):
-        self.assertEqual(self.interrupted(ENDLESS_QUESTIONS, None),
-                         "tilerail: interrupted: nothing is kept; the same command begins anew\n")
-
-
-class InterruptedRuns(InterruptedTest):
-    """Runs whose log goes into a pipe of one page: they cannot get far ahead of the test that reads it."""
-
-    CASES = 20
-
-    def start_cases(self, iterations):
-        self.write("cases.csv", "m,n,k,label\n" + "".join(f"64,64,64,case {i}\n" for i in range(self.CASES)))
-        return self.start_logging(["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu",
-                                   "--no-simulate", "--iters", iterations, "--csv", "r.csv", "--json", "r.json"])
-
     def start_logging(self, arguments):
+        """With a log that goes into a pipe of one page: the program cannot get far ahead of the test that reads it."""
         process = self.start(["-v", *map(str, arguments)])
         fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
         return process
@@ -103,6 +43,65 @@ class InterruptedRuns(InterruptedTest):
         """The last line of its log and its stdout."""
         out, said = process.communicate(timeout=HANG)
         return said.splitlines()[-1], out
+
+
+@needs_simulator
+class Interrupted(InterruptedTest):
+    def test_the_points_of_a_sweep_that_are_complete_are_written(self):
+        process = self.start_logging([*ENDLESS_SWEEP, "--csv", "all.csv", "--json", "all.json"])
+        for _ in range(4):  # of two threads: the first points are complete
+            self.read_up_to(process, "planned")
+        process.send_signal(signal.SIGINT)
+        said, _ = self.last_words(process)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        told = re.fullmatch(r"tilerail: interrupted after (\d+) of 3075 points; the outputs contain these", said)
+        self.assertTrue(told, said)
+        written = rows(self.folder / "all.csv")
+        self.assertEqual(len(written), int(told[1]))
+        self.assertTrue(all(float(row["makespan_s"]) > 0 and row["points"] == "3075" for row in written))
+        self.assertEqual(len(json.loads((self.folder / "all.json").read_text())["rows"]), len(written))
+
+    def test_the_signal_is_seen_where_nobody_reads_what_is_said(self):
+        process = self.start([*ENDLESS_SWEEP, "--csv", "all.csv"])
+
+        def catches_it():
+            with open(f"/proc/{process.pid}/status") as status:
+                caught = next(line.split()[1] for line in status if line.startswith("SigCgt:"))
+            return int(caught, 16) >> (signal.SIGINT - 1) & 1
+
+        wait_until(catches_it)
+        process.stdout.close()
+        process.stderr.close()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=HANG), -signal.SIGINT)
+
+    def test_a_tuning_keeps_the_plans_that_it_has_found(self):
+        process = self.start(ENDLESS_TUNING)
+        wait_until((self.folder / "plans.toml").exists)
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=HANG)
+        self.assertEqual((process.returncode, out), (-signal.SIGINT, ""))
+        self.assertEqual(said, "tilerail: interrupted: the plans that are found are kept in 'plans.toml'; the same command "
+                               "goes on with the others\n")
+        self.assertTrue((self.folder / "plans.toml").exists())
+
+    def test_whatif_keeps_nothing(self):
+        process = self.start_logging(ENDLESS_QUESTIONS)
+        for _ in range(2):  # of the machine as it is, and of a changed one
+            self.read_up_to(process, "planned")
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=HANG)
+        self.assertEqual((process.returncode, out), (-signal.SIGINT, ""))
+        self.assertIn("tilerail: interrupted: nothing is kept; the same command begins anew\n", said)
+
+
+class InterruptedRuns(InterruptedTest):
+    CASES = 20
+
+    def start_cases(self, iterations):
+        self.write("cases.csv", "m,n,k,label\n" + "".join(f"64,64,64,case {i}\n" for i in range(self.CASES)))
+        return self.start_logging(["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu",
+                                   "--no-simulate", "--iters", iterations, "--csv", "r.csv", "--json", "r.json"])
 
     def test_the_cases_that_are_complete_are_written(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -54,7 +54,6 @@ class SameOutput(CommandTest):
              "--json", "./o", "--csv 'o'"),
             (["whatif", *SMALL, "--csv", "o", "--json", "./o"], "--json", "./o", "--csv 'o'"),
             ([*sweep, "--csv", "o", "--json", "sub/../o"], "--json", "sub/../o", "--csv 'o'"),
-            ([*sweep, "--csv", "o", "--json", "./o.journal"], "--csv", "o.journal", "--json './o.journal'"),
             (["calibrate", "--backend", "cuda", "--from", "cases.csv", "-o", "o.toml", "--measurements", "./o-plain.toml"],
              "--measurements", "./o-plain.toml", "-o 'o-plain.toml'"),
         ):

@@ -101,10 +101,10 @@ class Sweep(CommandTest):
         for row in self.rows():
             simulated = json.loads(self.succeed("simulate", "--gemm", f"{row['m']},256,256", "--topology", "two-gpu",
                                                 "--policy", "gemmex", "--transa", row["transa"], "--json", "-"))
-            self.assertEqual(float(row["makespan_s"]), simulated["makespan_s"])
+            self.assertAlmostEqual(float(row["makespan_s"]) / simulated["makespan_s"], 1, delta=1e-9)
             self.assertEqual(int(row["m"]), simulated["problem"]["m"])
 
-    def test_the_number_of_processes_and_the_way_to_ask_change_nothing(self):
+    def test_the_number_of_threads_and_the_way_to_ask_change_nothing(self):
         self.succeed(*BASE, *AXES, "--csv", "all.csv", "--jobs", "1")
         self.succeed(*BASE, *AXES, "--csv", "many.csv", "--jobs", "7")
         self.write("sweep.toml", FILE)
@@ -169,7 +169,7 @@ class Sweep(CommandTest):
         self.assertIn("makespan", done.stdout)
         self.assertEqual(len(self.rows()), 2)
         self.assertEqual(len(json.loads((self.folder / "all.json").read_text())["rows"]), 2)
-        self.assertFalse((self.folder / "f.svg").exists() or (self.folder / "all.csv.journal").exists())
+        self.assertFalse((self.folder / "f.svg").exists())
 
     def test_where_every_point_failed_the_reason_is_told_and_nothing_drawn(self):
         done = self.run_command("sweep", "--topology", "two-gpu", "--place", "0:0:0", "--vary", "gemm=16K,32K", "--csv",

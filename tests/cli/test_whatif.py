@@ -52,9 +52,10 @@ class WhatIf(CommandTest):
         halved = next(row for row in rows if row["change"] == "x1/2")
         changed = json.loads(self.succeed("simulate", *SMALL[1:], "--json", "-", "--topo-set",
                                           "link:host->pcie0.bandwidth=6 GB/s"))
-        self.assertEqual((halved["planned_s"], halved["bound_s"]), (changed["makespan_s"], changed["bound_s"]))
+        self.assertAlmostEqual(halved["planned_s"] / changed["makespan_s"], 1, delta=1e-9)
+        self.assertEqual(halved["bound_s"], changed["bound_s"])
 
-    def test_the_result_does_not_depend_on_the_number_of_processes(self):
+    def test_the_result_does_not_depend_on_the_number_of_threads(self):
         one = self.succeed(*SMALL, "--jobs", "1", "--csv", "one.csv", "--json", "one.json")
         many = self.succeed(*SMALL, "--jobs", "5", "--csv", "many.csv", "--json", "many.json")
         self.assertEqual(one, many)

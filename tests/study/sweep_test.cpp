@@ -1,4 +1,4 @@
-// Points of a sweep, its checks, its hash, its journal and its parts.
+// Points of a sweep, its checks, its hash and its parts.
 #include "study/sweep/sweep.hpp"
 
 #include <gmock/gmock.h>
@@ -9,7 +9,6 @@
 #include <set>
 
 #include "model/base/files.hpp"
-#include "study/sweep/journal.hpp"
 #include "study/sweep/keys.hpp"
 #include "study/sweep/run_sweep.hpp"
 #include "study/sweep/sweep_file.hpp"
@@ -179,76 +178,21 @@ TEST(Sweep, PartsAreInterleaved) {
     expect_input_error([&] { parse_part(text); }, {"--part"});
 }
 
-class JournalTest : public ::testing::Test {
- protected:
-  JournalTest() : folder_{std::filesystem::temp_directory_path() / ("tilerail-journal-" + std::to_string(getpid()))} {
-    std::filesystem::create_directory(folder_);
-  }
-  ~JournalTest() override { std::filesystem::remove_all(folder_); }
-
-  std::string path() const { return (folder_ / "j").string(); }
-  void write(const std::string& text) const { std::ofstream{path()} << text; }
-
- private:
-  std::filesystem::path folder_;
-};
-
-TEST_F(JournalTest, WhatWasAddedIsThereAgain) {
-  {
-    Journal journal{path(), "header"};
-    journal.add(3, "{\"a\":1}"), journal.add(1, "{}");
-  }
-  Journal journal{path(), "header"};
-  EXPECT_EQ(journal.done(), (std::map<std::size_t, std::string>{{1, "{}"}, {3, "{\"a\":1}"}}));
-  journal.remove();
-  EXPECT_FALSE(std::filesystem::exists(path()));
-}
-
-TEST_F(JournalTest, ALineThatWasCutOffAnywhereIsForgotten) {
-  const std::string whole = "header\n12 {\"a\":1}\n7 {\"b\":22}\n";
-  for (std::size_t length = 0; length <= whole.size(); ++length) {
-    write(whole.substr(0, length));
-    {
-      Journal journal{path(), "header"};
-      EXPECT_EQ(journal.done().size(), (length >= 18) + (length == whole.size())) << length;
-      journal.add(8, "{}");
-    }
-    EXPECT_TRUE((Journal{path(), "header"}.done().contains(8))) << length;
-  }
-}
-
-TEST_F(JournalTest, WhatIsNoneOrOfAnotherSweepStaysAsItIs) {
-  for (const auto& [text, quoted] : {std::pair{"other header\n", "begins with 'other header'; expected 'header'"},
-                                     {"a letter without a line break", "begins with 'a letter"},
-                                     {"header\nx {}\n", ":2 is no line of a journal"},
-                                     {"header\n1 {}\n\n", ":3 is no line of a journal"}}) {
-    write(text);
-    expect_input_error([&] { Journal{path(), "header"}; }, {quoted});
-    EXPECT_EQ(read_file(path()), text);
-  }
-}
-
-TEST_F(JournalTest, ALineThatIsNoRowOfThePartIsNamed) {
-  const Sweep s = sweep({"tile=32,64"});
-  const SweepStamp stamp{"hash", "1"};
+TEST(Sweep, APartHasEachOfItsPointsAlsoThoseThatFail) {
+  Sweep s = sweep({"gemm=64,100000", "dtype=f64,f32,f16,bf16"});
+  s.base.problem.place = "0:0:0";  // where 64 fit
   const Machines machines = check_sweep(s);
-  const std::string row = [&] {
-    nlohmann::ordered_json cells = empty_cells(s, stamp, 0, "");
-    cells["makespan_s"] = 1.0;
-    return cells.dump();
-  }();
-  const std::string header = journal_header(stamp, {1, 2});
-  for (const auto& [line, quoted] : {std::pair{"0 [1]", ":2: the line of point 0 is no JSON object"},
-                                     {"0 {\"a\":1}", ":2: the line of point 0 is no row of this sweep"},
-                                     {"7 {}", ":2: point 7 is not in this part"},
-                                     {"1 {}", ":2: point 1 is not in this part"}}) {
-    write(header + "\n" + line + "\n");
-    Journal journal{path(), header};
-    expect_input_error([&] { run_sweep(s, machines, stamp, {1, 2}, &journal, {}); }, {quoted});
+  const SweepRun run = run_sweep(s, machines, {"hash", "1"}, {2, 3}, {.count = 2});
+  EXPECT_EQ(run.points, 3u);
+  std::vector<std::size_t> points, failed;
+  for (const auto& [point, cells] : run.rows) {
+    points.push_back(point);
+    if (!cells["error"].is_null()) failed.push_back(point);
   }
-  write(header + "\n0 " + row + "\n");
-  Journal journal{path(), header};
-  EXPECT_EQ(run_sweep(s, machines, stamp, {1, 2}, &journal, {}).resumed, 1u);
+  EXPECT_EQ(points, (std::vector<std::size_t>{1, 4, 7}));
+  EXPECT_EQ(failed, (std::vector<std::size_t>{4, 7}));
+  EXPECT_EQ(run.failed, failed.size());
+  EXPECT_EQ(run_sweep(s, machines, {"hash", "1"}, {9, 9}, {}).points, 0u);
 }
 
 TEST(SweepTable, PartsAreJoinedOrRefused) {

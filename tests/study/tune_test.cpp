@@ -22,8 +22,8 @@ double kept_beside(double seconds) {
   std::filesystem::remove(file);
   TuneSettings settings;
   settings.budget = 200, settings.version = program_version();
-  Processes processes;
-  processes.tick = [&](std::size_t, std::size_t) {
+  Workers workers;
+  workers.ended = [&](std::size_t, std::size_t) {
     update_plan_cache(file, owner_of(machine), [&](PlanCache& cache) {
       TunedPlan other;
       other.decisions = {{"tile", "64"}}, other.preset = "gemmex", other.plan_hash = "0123456789abcdef";
@@ -31,7 +31,7 @@ double kept_beside(double seconds) {
       cache.plans.try_emplace(tasks.front().key, other);
     });
   };
-  const std::vector<TuneResult> results = tune(tasks, machine, file, settings, processes);
+  const std::vector<TuneResult> results = tune(tasks, machine, file, settings, workers);
   EXPECT_EQ(results.at(0).error, "");
   const PlanCache cache = load_plan_cache(file);
   EXPECT_EQ(cache.plans.at(tasks.front().key), results[0].tuned);

@@ -38,15 +38,6 @@ TEST(WhatIfRows, APlanMadeForAnotherFactorCounts) {
   EXPECT_FALSE(rows[3].trial->other);  // another part
 }
 
-TEST(WhatIfRows, ATrialGoesBetweenProcesses) {
-  const Trial trial{taking(1), taking(2), 3, {}, {{without_limit, taking(4)}, {0.5, taking(5)}}};
-  const Trial read = nlohmann::ordered_json::parse(nlohmann::ordered_json(trial).dump()).get<Trial>();
-  ASSERT_EQ(read.elsewhere.size(), 2u);
-  EXPECT_EQ(read.elsewhere[0].factor, without_limit);
-  EXPECT_EQ(read.elsewhere[0].evaluation.makespan, 4);
-  EXPECT_EQ(read.elsewhere[1].factor, 0.5);
-}
-
 WhatIf two_gpu() {
   WhatIf what{{testing::shipped("two-gpu"), {}, {}, {}}};
   what.parts = parts_of(what.question.topology, testing::cube(64), what.question.topology.gpus(), {});

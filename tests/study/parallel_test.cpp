@@ -1,0 +1,58 @@
+// Tasks that threads do simultaneously.
+#include "study/parallel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <stdexcept>
+#include <vector>
+
+#include "model/base/error.hpp"
+#include "model/base/threads.hpp"
+
+namespace tilerail::study {
+namespace {
+
+TEST(Parallel, EachTaskIsDoneOnceAndCounted) {
+  for (const std::size_t count : {1, 3, 200}) {
+    std::array<std::atomic<int>, 150> done{};
+    std::vector<std::size_t> ended;
+    const auto note = [&](std::size_t so_many, std::size_t all) {
+      EXPECT_EQ(all, done.size());
+      ended.push_back(so_many);
+    };
+    in_parallel({.count = count, .ended = note}, done.size(), [&](std::size_t task) { ++done[task]; });
+    for (const std::atomic<int>& times : done) EXPECT_EQ(times, 1);
+    ASSERT_EQ(ended.size(), done.size());
+    for (std::size_t i = 0; i < ended.size(); ++i) EXPECT_EQ(ended[i], i + 1);
+  }
+  in_parallel({.count = 2}, 0, [](std::size_t) { FAIL(); });
+}
+
+TEST(Parallel, AnErrorLeavesOutTasksThatHaveNotBegun) {
+  std::atomic<int> begun{0};
+  const auto fail = [&](std::size_t) {
+    ++begun;
+    throw HardwareError{"no GPU"};
+  };
+  EXPECT_THROW(in_parallel({.count = 3}, 1000, fail), HardwareError);
+  EXPECT_LE(begun, 3);
+}
+
+TEST(Parallel, NoTaskBeginsOnceAStopIsAsked) {
+  std::atomic<int> done{0};
+  const Workers workers{.count = 1, .stop_asked = [&] { return done >= 5; }};
+  in_parallel(workers, 1000, [&](std::size_t) { ++done; });
+  EXPECT_EQ(done, 5);
+}
+
+TEST(Parallel, ThreadsThatCannotBeStartedAreDoneWithout) {
+  const ThreadLimit none{0};
+  std::atomic<int> done{0};
+  in_parallel({.count = 8}, 20, [&](std::size_t) { ++done; });
+  EXPECT_EQ(done, 20);
+}
+
+}  // namespace
+}  // namespace tilerail::study
