@@ -124,4 +124,225 @@ std::string BoundProgram::binding() const {
   return others > 0 ? fmt::format("{} and {} more", most->name, others) : most->name;
 }
 
+std::optional<std::size_t> BoundProgram::device_at(std::size_t node) const {
+  const auto found = std::ranges::find(device_, node, &Device::node);
+  if (found == device_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - device_.begin());
+}
+
+/// One for each memory that holds some of it: of interleaved pages each tile has equally much in all of these.
+void BoundProgram::add_parts(Matrix matrix, MemoryId place, const std::vector<MatrixBlock>& blocks) {
+  if (size_[matrix] == 0 || topology_.has_copies(place)) return;
+  double all = 0;
+  for (const MatrixBlock& block : blocks) all += static_cast<double>(block.rows) * static_cast<double>(block.cols);
+  const std::size_t first = parts_.size();
+  for (const MatrixBlock& block : blocks) {
+    const auto homes = topology_.parts_of(block.memory);
+    const double size = static_cast<double>(block.rows) * static_cast<double>(block.cols) / all;
+    for (const MemoryId home : homes)
+      parts_.push_back({matrix, topology_.memory(home).node.index(), size / static_cast<double>(homes.size()), {}, {}});
+  }
+  for (std::size_t d = 0; blocks.size() > 1 && d < devices_.size(); ++d) {
+    Terms all_of_it{{device_[d].holds[matrix], -1}};
+    for (std::size_t p = first; p < parts_.size(); ++p) {
+      parts_[p].holds.push_back(program_.add_variable(0, parts_[p].size));
+      all_of_it.push_back({parts_[p].holds.back(), 1});
+    }
+    program_.add_row(0, 0, all_of_it);
+  }
+  for (std::size_t p = first; p < parts_.size(); ++p) {
+    add_flows(parts_[p]);
+    matrix == c ? add_results(parts_[p]) : matrix == old ? add_old(parts_[p]) : add_inputs(parts_[p]);
+  }
+}
+
+/// Of the copies of an element, those count that a memory needs: of inputs one into each memory, of results one from
+/// each device that passes a sum on, over as many memories as there are.
+double BoundProgram::most(const Part& part) const {
+  const auto memories = static_cast<double>(memories_.size());
+  return part.size * memories * (part.matrix == c ? 2 * static_cast<double>(devices_.size()) : 1);
+}
+
+void BoundProgram::add_flows(Part& part) {
+  for (const BoundGraph::Link& link : graph_.links()) {
+    const bool of_no_use = part.matrix == c ? link.from == part.home && !device_at(part.home) : link.to == part.home;
+    part.flow.push_back(program_.add_variable(0, of_no_use ? 0 : most(part)));
+  }
+  for (std::size_t node = 0; node < graph_.nodes(); ++node)
+    if (graph_.is_switch(node)) program_.add_row(0, 0, comes(part, node, 1));
+}
+
+/// What a device touches of a part: of its matrix as much as of any part, or a variable of its own.
+BoundProgram::Terms BoundProgram::held(const Part& part, std::size_t device, double factor) const {
+  if (!part.holds.empty()) return {{part.holds[device], factor}};
+  return {{device_[device].holds[part.matrix], factor * part.size}};
+}
+
+/// What comes into a node, less what leaves it.
+BoundProgram::Terms BoundProgram::comes(const Part& part, std::size_t node, double factor) const {
+  Terms terms;
+  for (const std::size_t link : graph_.into(node)) terms.push_back({part.flow[link], factor});
+  for (const std::size_t link : graph_.out_of(node)) terms.push_back({part.flow[link], -factor});
+  return terms;
+}
+
+/// A device gets what it touches, unless that is at home there. Cuts say from where.
+void BoundProgram::add_inputs(const Part& part) {
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    if (device_[d].node == part.home) continue;
+    Terms terms = held(part, d, -1);
+    for (const std::size_t link : graph_.into(device_[d].node)) terms.push_back({part.flow[link], 1});
+    program_.add_row(0, unlimited, terms);
+  }
+}
+
+/// The sums of an element make a tree: each of them leaves a device, or a memory that passes it on, once, and where
+/// several come to a device, or one comes to a device that has its own, one may leave. The last is at home.
+void BoundProgram::add_results(const Part& part) {
+  for (const MemoryId memory : memories_) {
+    const std::size_t node = topology_.memory(memory).node.index();
+    const auto device = device_at(node);
+    Terms sums = comes(part, node, 1);
+    if (!device) {
+      const double stays = node == part.home ? part.size : 0;
+      program_.add_row(stays, stays, sums);
+      continue;
+    }
+    for (const auto& term : held(part, *device, 1)) sums.push_back(term);
+    program_.add_row(node == part.home ? part.size : 0, unlimited, sums);
+    if (node == part.home) continue;
+    Terms leaves = held(part, *device, -1);
+    for (const std::size_t link : graph_.out_of(node)) leaves.push_back({part.flow[link], 1});
+    program_.add_row(0, unlimited, leaves);
+  }
+}
+
+/// Each element is read by some device.
+void BoundProgram::add_old(const Part& part) {
+  for (const MemoryId memory : memories_) {
+    const std::size_t node = topology_.memory(memory).node.index();
+    Terms terms = comes(part, node, 1);
+    if (const auto device = device_at(node))
+      for (const auto& term : held(part, *device, -1)) terms.push_back(term);
+    const double leaves = node == part.home ? -part.size : 0;
+    program_.add_row(leaves, leaves, terms);
+  }
+}
+
+BoundProgram::Flows BoundProgram::flows() const {
+  Flows flows;
+  for (const Part& part : parts_) {
+    std::vector<double>& of_part = flows.emplace_back();
+    for (const std::size_t variable : part.flow) of_part.push_back(std::max(0.0, program_.value(variable)));
+  }
+  return flows;
+}
+
+double BoundProgram::sum(const Terms& terms) const {
+  double sum = 0;
+  for (const auto& [variable, coefficient] : terms) sum += coefficient * program_.value(variable);
+  return sum;
+}
+
+/// The least that links carry of a part from its home to these devices, or from them to it, over any cut between.
+BoundProgram::Touched BoundProgram::crossing(std::size_t part, const Flows& flows,
+                                             std::span<const std::size_t> devices) const {
+  const std::vector<BoundGraph::End> home{{parts_[part].home, unlimited}};
+  std::vector<BoundGraph::End> ends;
+  for (const std::size_t d : devices) ends.push_back({device_[d].node, unlimited});
+  const bool leaves = parts_[part].matrix == c;
+  const BoundGraph::Cut cut = graph_.least_cut(flows[part], leaves ? ends : home, leaves ? home : ends);
+  Touched touched{cut.value};
+  for (const std::size_t link : cut.links) touched.terms.push_back({parts_[part].flow[link], 1});
+  return touched;
+}
+
+/// What devices touch of a matrix has come to them, or leaves them: of parts that are alike the least, of others the
+/// sum. All of it may be there where one of them is its home, or nothing has to come.
+BoundProgram::Touched BoundProgram::reached(Matrix matrix, const Flows& flows,
+                                            std::span<const std::size_t> devices) const {
+  std::optional<Touched> all;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const Part& part = parts_[p];
+    if (part.matrix != matrix) continue;
+    if (std::ranges::any_of(devices, [&](std::size_t d) { return device_[d].node == part.home; })) return {};
+    Touched crosses = crossing(p, flows, devices);
+    if (part.holds.empty()) {
+      crosses.value /= part.size;
+      for (auto& term : crosses.terms) term.second /= part.size;
+      if (!all || crosses.value < all->value) all = std::move(crosses);
+    } else if (!all) {
+      all = std::move(crosses);
+    } else {
+      all->value += crosses.value;
+      all->terms.insert(all->terms.end(), crosses.terms.begin(), crosses.terms.end());
+    }
+  }
+  if (!all) return {};
+  if (all->terms.empty()) all->value = 0;
+  return *all;
+}
+
+/// First what is cheaper to find; the rest where that finds nothing.
+bool BoundProgram::add_cuts() {
+  const Flows now = flows();
+  bool found = false;
+  const bool multiplies = product_ && problem_.has_b();
+  for (std::size_t d = 0; multiplies && d < devices_.size(); ++d) {
+    std::array<Touched, 3> touched;
+    for (const Matrix matrix : {a, b, c})
+      touched[matrix] = {program_.value(device_[d].holds[matrix]), {{device_[d].holds[matrix], 1}}};
+    found = add_reuse(regions_[d], touched) || found;
+  }
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    if (parts_[p].matrix == old) continue;
+    if (devices_.size() <= most_with_cuts) found = add_cuts(p, now) || found;
+    if (parts_[p].matrix != c) found = add_use(p, now) || found;
+  }
+  if (found) return true;
+  for (std::size_t r = devices_.size(); r < regions_.size(); ++r) {
+    const std::vector<std::size_t>& devices = regions_[r].devices;
+    found =
+        add_reuse(regions_[r], {reached(a, now, devices), reached(b, now, devices), reached(c, now, devices)}) || found;
+  }
+  return found;
+}
+
+/// What a device touches crosses all that is between it and the home.
+bool BoundProgram::add_cuts(std::size_t part, const Flows& flows) {
+  bool found = false;
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    if (device_[d].node == parts_[part].home) continue;
+    Touched crosses = crossing(part, flows, std::array{d});
+    const Terms needs = held(parts_[part], d, -1);
+    if (crosses.value + sum(needs) >= -precise) continue;
+    crosses.terms.insert(crosses.terms.end(), needs.begin(), needs.end());
+    program_.add_row(0, unlimited, crosses.terms);
+    found = true;
+  }
+  return found;
+}
+
+/// A share w of the multiplications that some devices do together touches a share w of an input at least; all devices
+/// together touch all of a block.
+bool BoundProgram::add_use(std::size_t part, const Flows& flows) {
+  const Part& p = parts_[part];
+  std::vector<BoundGraph::End> users;
+  double all = 0;
+  for (const Device& device : device_) {
+    if (device.node == p.home) continue;
+    users.push_back({device.node, p.holds.empty() ? p.size * program_.value(device.share) : unlimited});
+    all += p.holds.empty() ? users.back().most : 0;
+  }
+  if (!p.holds.empty()) all = p.size;
+  const BoundGraph::Cut cut = graph_.least_cut(flows[part], std::array{BoundGraph::End{p.home, unlimited}}, users);
+  if (cut.value >= all - precise) return false;
+  Terms terms;
+  for (const std::size_t link : cut.links) terms.push_back({p.flow[link], 1});
+  for (const Device& device : device_)
+    if (p.holds.empty() && device.node != p.home && cut.inside[device.node]) terms.push_back({device.share, -p.size});
+  program_.add_row(p.holds.empty() ? 0 : p.size, unlimited, terms);
+  return true;
+}
+
 }  // namespace tilerail
