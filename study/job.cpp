@@ -49,22 +49,7 @@ Job load_job(const JobText& options) {
   }
 }
 
-constexpr std::string_view chosen = "auto:";  // before the way to choose a tile
-
-/// Says of a field that the policy refuses what the option `what` says.
-void apply(Policy& policy, const std::string& assignment, const std::string& what) {
-  try {
-    apply_override(policy, assignment);
-  } catch (const InputError& error) {
-    throw InputError{fmt::format("{}: {}", what, error.what())};
-  }
-}
-
 void apply_tile(Policy& policy, const std::string& tile) {
-  if (tile.starts_with(chosen)) {
-    const std::string choice = tile.substr(chosen.size());
-    return apply(policy, "tile-choice=" + choice, fmt::format("--tile: '{}' is no way to choose a tile", choice));
-  }
   if (tile == "auto") return;
   const std::int64_t size = parse_size(tile, "--tile");
   if (size == 0) throw InputError{"--tile: '0' is not a tile size; write a positive size or auto"};
@@ -118,11 +103,6 @@ Policy PolicyText::resolve() const {
   if (tile) {
     apply_tile(policy, *tile);
     given["tile"] = "--tile " + *tile;
-    if (tile->starts_with(chosen)) given["tile-choice"] = given["tile"];
-  }
-  if (select) {
-    given["select"] = "--select " + *select;
-    apply(policy, "select=" + *select, fmt::format("--select: '{}' is no metric", *select));
   }
   for (const std::string& assignment : overrides) {
     const auto [first, fresh] =

@@ -32,7 +32,7 @@ struct MachineText {
 /// Of a policy: a preset, and what replaces its fields.
 struct PolicyText {
   std::string name = "tilerail";
-  std::optional<std::string> tile, select;
+  std::optional<std::string> tile;
   std::vector<std::string> overrides;
 
   /// Throws InputError naming the option, also where two of them give one field different values.

@@ -55,9 +55,7 @@ void add_options(CLI::App& app, study::MachineText& machine) {
 void add_options(CLI::App& app, study::PolicyText& policy) {
   OptionGroup group{app, "POLICY"};
   group.add("--policy", "NAME", policy.name, "A preset ('tilerail policies') [tilerail]");
-  group.add("--tile", "T", policy.tile, "Tile size, auto, or auto:HOW, one of tile-choice [auto]");
-  group.add("--select", "METRIC", policy.select,
-            "Devices by perf, edp or pdp, or none: those of --devices [the preset's]");
+  group.add("--tile", "T", policy.tile, "Tile size, or auto [auto]");
   group.add("--set", "KEY=VALUE", policy.overrides, "Overrides one field of the preset");
 }
 
@@ -70,7 +68,7 @@ void add_options(CLI::App& app, study::JobText& job, bool plan_file_allowed) {
       OptionGroup{app, "PLAN"}.add("--plan", "FILE", job.plan_file, "Take this plan instead of PROBLEM and POLICY");
   for (const char* name :
        {"--gemm", "--gemv", "--dot", "--axpy", "--dtype", "--transa", "--transb", "--alpha", "--beta", "--place",
-        "--lda", "--ldb", "--ldc", "--devices", "--policy", "--tile", "--select", "--set"}) {
+        "--lda", "--ldb", "--ldc", "--devices", "--policy", "--tile", "--set"}) {
     plan->excludes(app.get_option(name));
   }
 }

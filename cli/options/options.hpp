@@ -24,7 +24,7 @@ CLI::Option* add_plan_cache(const OptionGroup& group, std::string& file);
 /// MACHINE: --topology --topo-set --devices.
 void add_options(CLI::App& app, study::MachineText& machine);
 
-/// POLICY: --policy --tile --select --set.
+/// POLICY: --policy --tile --set.
 void add_options(CLI::App& app, study::PolicyText& policy);
 
 /// All of them. `plan_file_allowed`: also --plan FILE, which excludes PROBLEM, POLICY and --devices.

@@ -20,7 +20,7 @@ namespace {
 
 /// PARALiA's policy with the tile and the fields that the text gives; what it selects is selected here.
 Policy paralia(PolicyText policy) {
-  policy.name = workload_model, policy.select.reset();
+  policy.name = workload_model;
   Policy resolved = policy.resolve();
   resolved.select = nullptr, resolved.device_choice = DeviceChoice::all;
   return resolved;

@@ -52,8 +52,7 @@ const std::map<std::string, Setter, std::less<>>& options() {
       {"topology", [](JobText& j, const std::string& t) { j.machine.topology = t; }},
       {"devices", [](JobText& j, const std::string& t) { j.machine.devices = t; }},
       {"policy", [](JobText& j, const std::string& t) { j.policy.name = t; }},
-      {"tile", [](JobText& j, const std::string& t) { j.policy.tile = t; }},
-      {"select", [](JobText& j, const std::string& t) { j.policy.select = t; }}};
+      {"tile", [](JobText& j, const std::string& t) { j.policy.tile = t; }}};
   return table;
 }
 

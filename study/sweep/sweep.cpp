@@ -21,7 +21,7 @@ Json text_of(const JobText& job) {
        {given(p.gemm), given(p.gemv), given(p.dot), given(p.axpy), p.dtype, p.alpha, given(p.trans_a), given(p.trans_b),
         given(p.beta), given(p.place), given(p.leading[0]), given(p.leading[1]), given(p.leading[2])}},
       {"machine", {job.machine.topology, job.machine.devices, job.machine.settings}},
-      {"policy", {job.policy.name, given(job.policy.tile), given(job.policy.select), job.policy.overrides}}};
+      {"policy", {job.policy.name, given(job.policy.tile), job.policy.overrides}}};
 }
 
 }  // namespace

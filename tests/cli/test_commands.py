@@ -114,7 +114,7 @@ class Predict(CommandTest):
 
     def test_a_plan_takes_the_tile_of_a_model(self):
         tile = self.predicted("--model", "dr")["predictions"][0]["tile"]
-        planned = self.succeed("simulate", *self.ARGUMENTS[1:], "--tile", "auto:dr")
+        planned = self.succeed("simulate", *self.ARGUMENTS[1:], "--set", "tile-choice=dr")
         self.assertIn(f"tilerail+tile-choice=dr, tile {tile}\n", planned)
 
     def test_all_data_on_the_gpu_leaves_the_kernel(self):
@@ -204,7 +204,7 @@ class Policies(CommandTest):
         self.assertNotIn("emulated", self.succeed(*asked, "paralia", "--set", "task-us=0", "--set", "gpu-us=0"))
 
     def test_wishes_without_effect_are_named_in_every_output(self):
-        arguments = ["--gemm", "1K", "--topology", "clx-ai", "--select", "edp"]
+        arguments = ["--gemm", "1K", "--topology", "clx-ai", "--set", "select=edp"]
         for more in ([], ["--set", "select-by=model"], ["--set", "select-ms=50"]):
             self.assertNotIn("no effect", self.succeed("plan", *arguments, *more))
         moot = ["--gemm", "1K", "--topology", "two-gpu", "--policy", "baseline", "--set", "chunks=4"]

@@ -35,8 +35,8 @@ class Workloads(WorkloadTest):
     @needs_simulator
     def test_the_simulator_is_given_the_plan_of_the_choice(self):
         rows = self.predicted("--place", "0:1:h", "--policy", "gemmex")
-        for choice, policy in {"all": ["paralia", "--select", "none"], "policy": ["gemmex"],
-                               **{metric: ["paralia", "--select", metric] for metric in METRICS}}.items():
+        for choice, policy in {"all": ["paralia", "--set", "select=none"], "policy": ["gemmex"],
+                               **{metric: ["paralia", "--set", f"select={metric}"] for metric in METRICS}}.items():
             summary = json.loads(self.succeed("simulate", *self.predict("--place", "0:1:h", "--json", "-")[1:],
                                               "--policy", *policy))
             row = rows[choice]
