@@ -114,8 +114,8 @@ CudaGemmCase::Matrix CudaGemmCase::make(std::int64_t rows, std::int64_t cols, st
     const cuda::DeviceScope scope{executor_.ordinal(place)};
     cuda::check(cudaMalloc(&memory, bytes), "allocating");
   }
-  cuda::check(cudaMemcpy(memory, made.host.data(), made.host.size(), cudaMemcpyDefault), "filling");
   made.there = static_cast<std::byte*>(memory);
+  fill(made);
   return made;
 }
 
@@ -136,9 +136,13 @@ void CudaGemmCase::fetch(const Matrix& matrix, std::vector<std::byte>& bytes) co
   cuda::check(cudaMemcpy(bytes.data(), matrix.there, bytes.size(), cudaMemcpyDefault), "fetching");
 }
 
-void CudaGemmCase::reset_c() {
-  cuda::check(cudaMemcpy(c_.there, c_.host.data(), c_.host.size(), cudaMemcpyDefault), "resetting C");
+/// A copy from pageable memory may return before it has arrived, and streams of a run do not wait for it.
+void CudaGemmCase::fill(const Matrix& matrix) const {
+  cuda::check(cudaMemcpy(matrix.there, matrix.host.data(), matrix.host.size(), cudaMemcpyDefault), "filling a matrix");
+  cuda::check(cudaDeviceSynchronize(), "filling a matrix");
 }
+
+void CudaGemmCase::reset_c() { fill(c_); }
 
 std::string CudaGemmCase::mismatch(std::int64_t steps) {
   const GemmProblem& p = problem_;

@@ -49,6 +49,7 @@ class CudaGemmCase {
     std::byte* there = nullptr;
     bool pinned = false;
   };
+  void fill(const Matrix& matrix) const;
   Matrix make(std::int64_t rows, std::int64_t cols, std::int64_t ld, MemoryId place, bool poison);
   std::vector<double> values(const Matrix& matrix, bool absolute) const;
   void fetch(const Matrix& matrix, std::vector<std::byte>& bytes) const;
