@@ -118,7 +118,7 @@ std::string hidden_name(const fs::path& place) {
   for (int number = 0;; ++number) {
     const std::string unique = fmt::format("{}-{}", ::getpid(), number);
     fs::path hidden = place.parent_path();
-    hidden /= "." + stem + "." + unique + extension.substr(0, longest_extension);
+    hidden /= fmt::format(".{}.{}{}", stem, unique, extension.substr(0, longest_extension));
     struct stat status {};
     if (::lstat(hidden.c_str(), &status) != 0) return hidden.string();
   }
