@@ -22,7 +22,8 @@ struct BenchOptions {
   void refuse_any() const;
   /// Throws InputError naming the option, also where one means nothing to the backend.
   study::RunSettings settings(int least_warmup, const std::string& backend) const;
-  /// Those of a command that simulates (backend "" or "fluid": none, and every option here is refused) or runs.
+  /// The settings of a command that runs plans. A command that simulates (backend "" or "fluid") has none and refuses
+  /// every option here.
   std::optional<study::RunSettings> settings_unless_simulated(const std::string& backend) const;
 };
 

@@ -27,8 +27,7 @@ class Progress {
   std::thread thread_;
 };
 
-/// Shows "what ... 312 of 1000, 41 s left" in the same way, whenever it is called, without a thread: processes may be
-/// started while it lives.
+/// Shows "what ... 312 of 1000, 41 s left" in the same way, whenever it is called. One thread at a time may call it.
 class CountedProgress {
  public:
   explicit CountedProgress(std::string what);

@@ -23,7 +23,7 @@ SweepPart parse_part(const std::string& text);
 struct SweepRun {
   std::string header;                                  // of its CSV, also where there is no row
   std::size_t points = 0;                              // of the part
-  std::map<std::size_t, nlohmann::ordered_json> rows;  // of the points that are done, with those that failed
+  std::map<std::size_t, nlohmann::ordered_json> rows;  // of the completed points; failed ones are included
   std::size_t failed = 0;                              // points
 };
 

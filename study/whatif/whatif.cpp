@@ -59,7 +59,10 @@ void keep_best_plan(WhatIf& what, const Workers& workers) {
   in_parallel(workers, what.rows.size(), [&](std::size_t i) {
     if (!what.rows[i].trial) return;
     Trial& trial = *what.rows[i].trial;
-    Evaluation kept = evaluation_of(simulated(what.plan, changed(what, what.rows[i].part, what.rows[i].factor)));
+    const Topology machine = changed(what, what.rows[i].part, what.rows[i].factor);
+    Evaluation kept;
+    // If the plan does not fit the changed machine, the trial stays as it is.
+    if (!error_of([&] { kept = evaluation_of(simulated(what.plan, machine)); }).empty()) return;
     if (trial.other && kept.makespan <= trial.other->makespan) trial.other.reset();
     if (kept.makespan < trial.kept.makespan) trial.kept = std::move(kept);
   });
