@@ -72,24 +72,36 @@ struct Finding {
   double alone, apart, beside;
 };
 
-/// Of runs that were made alone and beside others. Columns that are apart are those of the smallest measured pitch at
-/// which none finds another's line; where the pitch itself is so large, the same.
+/// Time to find the pages over the time of the same bytes when packed.
+double more_time(const StridedRun& run) { return run.packed.mean / run.strided.mean - 1; }
+
+/// The same copy without load, with a cold cache; its pitch may differ.
+bool is_unloaded(const StridedRun& other, const StridedRun& run) {
+  const bool is_cold_and_alone = !other.beside && other.between_bytes >= fills_any_cache;
+  const bool has_same_ends = other.src == run.src && other.dst == run.dst;
+  return is_cold_and_alone && has_same_ends && other.column_bytes == run.column_bytes;
+}
+
+/// None if the copy was not measured alone. Columns are apart at the smallest measured pitch of at least a line that is
+/// not below the run's own pitch.
+std::optional<Finding> finding_of(const StridedRun& run, const std::vector<StridedRun>& runs) {
+  const StridedRun *alone = nullptr, *apart = nullptr;
+  for (const StridedRun& other : runs) {
+    if (!is_unloaded(other, run)) continue;
+    if (other.pitch_bytes == run.pitch_bytes) alone = &other;
+    if (Bytes{other.pitch_bytes} < StridedEfficiency::line || other.pitch_bytes < run.pitch_bytes) continue;
+    if (!apart || other.pitch_bytes < apart->pitch_bytes) apart = &other;
+  }
+  if (!alone) return std::nullopt;
+  return Finding{more_time(*alone), std::max(more_time(*alone), apart ? more_time(*apart) : 0), more_time(run)};
+}
+
+/// Of copies between a host and a GPU that were measured both alone and under load.
 std::vector<Finding> findings_of(const std::vector<StridedRun>& runs) {
-  const auto more = [](const StridedRun& run) { return run.packed.mean / run.strided.mean - 1; };
   std::vector<Finding> found;
   for (const StridedRun& run : runs) {
     if (!run.beside || (run.src != "host" && run.dst != "host")) continue;
-    const StridedRun *alone = nullptr, *apart = nullptr;
-    for (const StridedRun& other : runs) {
-      if (other.beside || other.between_bytes < fills_any_cache || other.src != run.src || other.dst != run.dst ||
-          other.column_bytes != run.column_bytes)
-        continue;
-      if (other.pitch_bytes == run.pitch_bytes) alone = &other;
-      if (Bytes{other.pitch_bytes} >= StridedEfficiency::line && other.pitch_bytes >= run.pitch_bytes &&
-          (!apart || other.pitch_bytes < apart->pitch_bytes))
-        apart = &other;
-    }
-    if (alone) found.push_back({more(*alone), std::max(more(*alone), apart ? more(*apart) : 0), more(run)});
+    if (const auto finding = finding_of(run, runs)) found.push_back(*finding);
   }
   return found;
 }

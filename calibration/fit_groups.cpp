@@ -184,30 +184,44 @@ class Groups {
 
   /// The bound of a device that gets data from the host, or sends data there, while it sends to another device.
   void through_device(std::size_t i) {
-    const std::string& name = context_.device(i);
     for (const char* kind : {"to GPU and on to peer", "from GPU and peer"})
-      for (const TransferRun* run : context_.runs(kind)) {
-        if (run->flows.size() != 2 || run->flows[1].src != name) continue;
-        const bool in = run->flows[0].src == host;
-        const LinkId own = host_link(in ? Way::to_devices : Way::from_devices, i);
-        std::vector<LinkId> out;
-        for (std::size_t l = 0; l < d_.links.size(); ++l)
-          if (d_.nodes[d_.links[l].from.index()].name == name && d_.nodes[d_.links[l].to.index()].name != host)
-            out.push_back(LinkId{l});
-        const auto pair = context_.pairs(name, run->flows[1].dst);
-        double peer = 0;
-        for (const TransferRun* p : pair)
-          if (p->copy_bytes == run->copy_bytes) peer = p->flows[0].rate.mean;
-        if (out.empty() || peer == 0 || run->flows[1].rate.mean > (1 - noise) * peer) continue;
-        CapacityGroup group;
-        group.forward = {own}, group.backward = out;
-        const Link& first = d_.links[out[0].index()];
-        const bool direct = d_.nodes[first.to.index()].kind == NodeKind::gpu;
-        const Seconds latency = (direct ? 1 : 2) * first.latency;
-        const Rate sent = without_latency(Rate{run->flows[1].rate.mean}, Bytes{run->copy_bytes}, latency);
-        group.both_busy = CapacityCurve{{{2, Rate{run->flows[0].rate.mean} + sent}}};
-        add(std::move(group), name + (in ? ", in from the host and out to GPUs" : ", out to the host and to GPUs"));
-      }
+      for (const TransferRun* run : context_.runs(kind))
+        if (run->flows.size() == 2 && run->flows[1].src == context_.device(i)) through_device(i, *run);
+  }
+
+  void through_device(std::size_t i, const TransferRun& run) {
+    const std::string& name = context_.device(i);
+    const std::vector<LinkId> out = links_to_peers(name);
+    const double alone = peer_rate(name, run.flows[1].dst, run.copy_bytes);
+    if (out.empty() || alone == 0 || run.flows[1].rate.mean > (1 - noise) * alone) return;
+    const bool in = run.flows[0].src == host;
+    CapacityGroup group;
+    group.forward = {host_link(in ? Way::to_devices : Way::from_devices, i)};
+    group.backward = out;
+    const Link& first = d_.links[out[0].index()];
+    const bool direct = d_.nodes[first.to.index()].kind == NodeKind::gpu;
+    const Seconds latency = (direct ? 1 : 2) * first.latency;
+    const Rate sent = without_latency(Rate{run.flows[1].rate.mean}, Bytes{run.copy_bytes}, latency);
+    group.both_busy = CapacityCurve{{{2, Rate{run.flows[0].rate.mean} + sent}}};
+    add(std::move(group), name + (in ? ", in from the host and out to GPUs" : ", out to the host and to GPUs"));
+  }
+
+  std::vector<LinkId> links_to_peers(const std::string& device) const {
+    std::vector<LinkId> links;
+    for (std::size_t l = 0; l < d_.links.size(); ++l) {
+      const Link& link = d_.links[l];
+      if (d_.nodes[link.from.index()].name == device && d_.nodes[link.to.index()].name != host)
+        links.push_back(LinkId{l});
+    }
+    return links;
+  }
+
+  /// Bytes per second of one copy alone; 0 if copies of this size were not measured.
+  double peer_rate(const std::string& src, const std::string& dst, double copy_bytes) const {
+    double rate = 0;
+    for (const TransferRun* run : context_.pairs(src, dst))
+      if (run->copy_bytes == copy_bytes) rate = run->flows[0].rate.mean;
+    return rate;
   }
 
   Context& context_;

@@ -198,6 +198,61 @@ std::string kernel_name(const std::string& model) {
   return name.empty() ? "gpu" : name;
 }
 
+struct KernelRuns {
+  std::vector<const KernelRun*> alone, loaded;
+};
+
+/// Runs of one kernel at a time with aligned columns on the first device.
+KernelRuns runs_of(const Measurements& m, DType dtype, std::string_view trans) {
+  KernelRuns runs;
+  for (const KernelRun& run : m.kernels) {
+    const bool is_plain = run.at_once == 1 && run.alignment == 0 && run.gpu == m.devices[0].name;
+    if (!is_plain || run.dtype != dtype || run.trans != trans) continue;
+    (run.duty < rested ? runs.alone : runs.loaded).push_back(&run);
+  }
+  return runs;
+}
+
+/// What the curves of all transposes of a dtype have in common, from the first transpose that was measured.
+GemmCurve common_curve(const Measurements& m, DType dtype, const KernelRuns& runs, const KernelTimes& kernels) {
+  GemmCurve curve;
+  curve.dtype = dtype;
+  curve.source = "kernels";
+  curve.tiled = fit_rule(runs.alone, kernels.multiprocessors, *kernels.memory_bandwidth);
+  curve.tiled->fills = fills_of(m, dtype, runs.alone);
+  curve.tiled->in_graph = in_graph_of(m, dtype, runs.alone);
+  curve.sustained = load_factors(runs.alone, runs.loaded);
+  const FirstLoad load = curve.sustained.empty() ? FirstLoad{} : first_load(m, dtype, curve.sustained.back().factor);
+  curve.sustained_after = load.after;
+  curve.sustained_at_first = load.part;
+  curve.sustained_fully_after = load.fully_after;
+  curve.alignment = alignment_factors(m, dtype, runs.alone);
+  curve.watts = kernel_watts(runs.loaded, m.devices[0]);
+  return curve;
+}
+
+/// One curve for each transpose that was measured. The first holds for transposes without a curve, too.
+void add_curves(const Measurements& m, DType dtype, KernelTimes& kernels) {
+  std::optional<GemmCurve> common;
+  for (const char* trans : {"NN", "NT", "TN", "TT"}) {
+    const KernelRuns runs = runs_of(m, dtype, trans);
+    if (runs.alone.empty()) continue;
+    const bool is_first = !common;
+    if (is_first) {
+      common = common_curve(m, dtype, runs, kernels);
+      kernels.launch = std::min(kernels.launch, common->tiled->launch);
+      if (kernels.gemm.empty()) kernels.k_overhead = common->tiled->fill;
+    }
+    GemmCurve curve = *common;
+    if (!is_first) {
+      curve.trans = trans;
+      curve.tiled = as_fast_as(*common->tiled, runs.alone, kernels.multiprocessors, *kernels.memory_bandwidth);
+    }
+    set_shapes(*curve.tiled, runs.alone);
+    kernels.gemm.push_back(std::move(curve));
+  }
+}
+
 }  // namespace
 
 std::int64_t alignment_of(const KernelRun& run) {
@@ -214,40 +269,8 @@ KernelTimes fit_kernels(const Measurements& m) {
   kernels.multiprocessors = m.devices[0].multiprocessors;
   kernels.memory_bandwidth = Rate{m.memory[0].rate.mean};
   kernels.launch = Seconds{1};
-  for (const DType dtype : {DType::f64, DType::f32, DType::tf32, DType::f16, DType::bf16}) {
-    TiledGemm rule;
-    std::vector<GemmCurve::Load> sustained;
-    FirstLoad load;
-    std::vector<GemmCurve::Alignment> alignment;
-    std::optional<Watts> watts;
-    for (const char* trans : {"NN", "NT", "TN", "TT"}) {
-      std::vector<const KernelRun*> alone, loaded;
-      for (const KernelRun& run : m.kernels)
-        if (run.dtype == dtype && run.trans == trans && run.at_once == 1 && run.alignment == 0 &&
-            run.gpu == m.devices[0].name)
-          (run.duty < rested ? alone : loaded).push_back(&run);
-      if (alone.empty()) continue;
-      const bool first = rule.blocks.empty();
-      if (first) {
-        rule = fit_rule(alone, kernels.multiprocessors, *kernels.memory_bandwidth);
-        rule.fills = fills_of(m, dtype, alone), rule.in_graph = in_graph_of(m, dtype, alone);
-        sustained = load_factors(alone, loaded);
-        if (!sustained.empty()) load = first_load(m, dtype, sustained.back().factor);
-        alignment = alignment_factors(m, dtype, alone);
-        watts = kernel_watts(loaded, m.devices[0]);
-        kernels.launch = std::min(kernels.launch, rule.launch);
-        if (kernels.gemm.empty()) kernels.k_overhead = rule.fill;
-      }
-      GemmCurve curve;
-      curve.dtype = dtype, curve.trans = first ? "" : trans, curve.source = "kernels";
-      curve.tiled = first ? rule : as_fast_as(rule, alone, kernels.multiprocessors, *kernels.memory_bandwidth);
-      curve.sustained = sustained, curve.sustained_after = load.after, curve.alignment = alignment;
-      curve.sustained_at_first = load.part, curve.sustained_fully_after = load.fully_after;
-      curve.watts = watts;
-      set_shapes(*curve.tiled, alone);
-      kernels.gemm.push_back(std::move(curve));
-    }
-  }
+  for (const DType dtype : {DType::f64, DType::f32, DType::tf32, DType::f16, DType::bf16})
+    add_curves(m, dtype, kernels);
   if (kernels.gemm.empty()) throw InputError{"measurements: no kernel times; expected runs under 'kernels'"};
   return kernels;
 }

@@ -79,37 +79,45 @@ class Links {
   /// Where all devices reach each other at one rate, and several copies into a device get no more than one of them
   /// would alone, a switch joins them whose ports are the limit. Else each pair has a link.
   void fit_peers() {
-    struct Pair {
-      std::string from, to;
-      Rate bandwidth;
-    };
-    std::vector<Pair> pairs;
     std::optional<Seconds> latency;
+    std::vector<Pair> pairs;
     for (std::size_t i = 0; i < context_.devices(); ++i)
       for (std::size_t j = 0; j < context_.devices(); ++j) {
-        const auto runs = context_.pairs(context_.device(i), context_.device(j));
+        const std::string &from = context_.device(i), &to = context_.device(j);
+        const auto runs = context_.pairs(from, to);
         if (i == j || runs.empty()) continue;
         if (!latency) latency = copy_cost(runs).latency;
-        pairs.push_back(
-            {context_.device(i), context_.device(j), *bandwidth(context_.device(i), context_.device(j), *latency)});
+        pairs.push_back({from, to, *bandwidth(from, to, *latency)});
       }
     if (pairs.empty()) return;
-    const auto [least, most] =
-        std::minmax_element(pairs.begin(), pairs.end(), [](auto& a, auto& b) { return a.bandwidth < b.bandwidth; });
     Rate into, each;  // of several copies, and of one on average
     for (const TransferRun* run : context_.runs("fan in")) into = std::max(into, Rate{run->total.mean});
     for (const Pair& pair : pairs) each += pair.bandwidth / static_cast<double>(pairs.size());
     const bool all = pairs.size() == context_.devices() * (context_.devices() - 1);
-    if (all && into > Rate{0} && into < 1.5 * each && most->bandwidth < 1.1 * least->bandwidth) {
-      d_.nodes.push_back({peer_switch, NodeKind::network_switch, "copies"});
-      for (std::size_t i = 0; i < context_.devices(); ++i) {
-        add(context_.device(i), peer_switch, each, *latency / 2);
-        const Rate port = std::max(into, each);
-        add(peer_switch, context_.device(i), port, *latency / 2, port > each ? std::optional{each} : std::nullopt);
-      }
-      return;
-    }
+    if (all && into > Rate{0} && into < 1.5 * each && are_alike(pairs)) return add_switch(into, each, *latency);
     for (const Pair& pair : pairs) add(pair.from, pair.to, pair.bandwidth, *latency);
+  }
+
+  struct Pair {
+    std::string from, to;
+    Rate bandwidth;
+  };
+
+  static bool are_alike(const std::vector<Pair>& pairs) {
+    const auto [least, most] =
+        std::minmax_element(pairs.begin(), pairs.end(), [](auto& a, auto& b) { return a.bandwidth < b.bandwidth; });
+    return most->bandwidth < 1.1 * least->bandwidth;
+  }
+
+  /// `into`: the rate of several copies into one device; `each`: the rate of one copy.
+  void add_switch(Rate into, Rate each, Seconds latency) {
+    d_.nodes.push_back({peer_switch, NodeKind::network_switch, "copies"});
+    const Rate port = std::max(into, each);
+    const std::optional<Rate> per_flow = port > each ? std::optional{each} : std::nullopt;
+    for (std::size_t i = 0; i < context_.devices(); ++i) {
+      add(context_.device(i), peer_switch, each, latency / 2);
+      add(peer_switch, context_.device(i), port, latency / 2, per_flow);
+    }
   }
 
   /// Engines of a role, from two of its copies at once: where the second ends about twice as late as the first, one

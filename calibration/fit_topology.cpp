@@ -143,41 +143,84 @@ void round_off(std::optional<Quantity>& quantity) {
   if (quantity) round_off(*quantity);
 }
 
-void round_off(Topology::Description& d) {
-  for (Memory& memory : d.memories) round_off(memory.idle_watts), round_off(memory.busy_watts);
-  for (Link& link : d.links) round_off(link.bandwidth), round_off(link.latency), round_off(link.per_flow);
-  for (CapacityGroup& group : d.groups) {
-    for (auto* curve : {&group.capacity, &group.both_busy})
-      if (*curve)
-        for (auto& point : (*curve)->points) round_off(point.rate);
-    if (group.forward_share) group.forward_share = rounded(*group.forward_share);
+void round_off(double& value) { value = rounded(value); }
+
+void round_off(CapacityCurve& curve) {
+  for (auto& point : curve.points) round_off(point.rate);
+}
+
+void round_off(CapacityGroup& group) {
+  if (group.capacity) round_off(*group.capacity);
+  if (group.both_busy) round_off(*group.both_busy);
+  if (group.forward_share) round_off(*group.forward_share);
+}
+
+void round_off(StridedEfficiency& strided) {
+  for (auto* curve : {&strided.points, &strided.again, &strided.back, &strided.peer})
+    for (auto& point : *curve) round_off(point.efficiency);
+  round_off(strided.cache);
+  round_off(strided.beside);
+  round_off(strided.forgotten);
+}
+
+void round_off(IssueCost& issue) {
+  round_off(issue.per_op);
+  round_off(issue.per_kernel);
+  round_off(issue.per_dependency);
+  round_off(issue.per_call);
+  round_off(issue.hand_on);
+  if (!issue.graph) return;
+  GraphCost& graph = *issue.graph;
+  for (Seconds* cost :
+       {&graph.per_call, &graph.per_copy, &graph.per_kernel, &graph.per_dependency, &graph.between_gpus})
+    round_off(*cost);
+}
+
+void round_off(TiledGemm& tiled) {
+  round_off(tiled.launch);
+  round_off(tiled.peak);
+  round_off(tiled.reduction);
+  round_off(tiled.fill);
+  for (auto& block : tiled.blocks) round_off(block.efficiency);
+  for (auto& fill : tiled.fills) round_off(fill.share);
+  for (auto& graph : tiled.in_graph) {
+    round_off(graph.gain);
+    round_off(graph.share);
   }
-  for (auto* curve : {&d.strided.points, &d.strided.again, &d.strided.back, &d.strided.peer})
-    for (auto& point : *curve) point.efficiency = rounded(point.efficiency);
-  round_off(d.strided.cache);
-  d.strided.beside = rounded(d.strided.beside), d.strided.forgotten = rounded(d.strided.forgotten);
-  round_off(d.issue.per_op), round_off(d.issue.per_kernel), round_off(d.issue.per_dependency);
-  round_off(d.issue.per_call), round_off(d.issue.hand_on);
-  if (GraphCost* const graph = d.issue.graph ? &*d.issue.graph : nullptr)
-    for (Seconds* each :
-         {&graph->per_call, &graph->per_copy, &graph->per_kernel, &graph->per_dependency, &graph->between_gpus})
-      round_off(*each);
+  for (auto& shape : tiled.shapes) {
+    round_off(shape.time);
+    round_off(shape.issue);
+  }
+}
+
+void round_off(GemmCurve& gemm) {
+  for (auto& load : gemm.sustained) round_off(load.factor);
+  for (auto& step : gemm.alignment) round_off(step.factor);
+  round_off(gemm.watts);
+  round_off(gemm.sustained_after);
+  round_off(gemm.sustained_fully_after);
+  round_off(gemm.sustained_at_first);
+  round_off(*gemm.tiled);
+}
+
+void round_off(Topology::Description& d) {
+  for (Memory& memory : d.memories) {
+    round_off(memory.idle_watts);
+    round_off(memory.busy_watts);
+  }
+  for (Link& link : d.links) {
+    round_off(link.bandwidth);
+    round_off(link.latency);
+    round_off(link.per_flow);
+  }
+  for (CapacityGroup& group : d.groups) round_off(group);
+  round_off(d.strided);
+  round_off(d.issue);
   for (KernelTimes& kernels : d.kernels) {
-    round_off(kernels.launch), round_off(kernels.memory_bandwidth);
-    kernels.k_overhead = rounded(kernels.k_overhead);
-    for (GemmCurve& gemm : kernels.gemm) {
-      for (auto& load : gemm.sustained) load.factor = rounded(load.factor);
-      for (auto& step : gemm.alignment) step.factor = rounded(step.factor);
-      round_off(gemm.watts), round_off(gemm.sustained_after), round_off(gemm.sustained_fully_after);
-      gemm.sustained_at_first = rounded(gemm.sustained_at_first);
-      TiledGemm& tiled = *gemm.tiled;
-      round_off(tiled.launch), round_off(tiled.peak), round_off(tiled.reduction);
-      tiled.fill = rounded(tiled.fill);
-      for (auto& block : tiled.blocks) block.efficiency = rounded(block.efficiency);
-      for (auto& fill : tiled.fills) fill.share = rounded(fill.share);
-      for (auto& graph : tiled.in_graph) round_off(graph.gain), graph.share = rounded(graph.share);
-      for (auto& shape : tiled.shapes) round_off(shape.time), round_off(shape.issue);
-    }
+    round_off(kernels.launch);
+    round_off(kernels.memory_bandwidth);
+    round_off(kernels.k_overhead);
+    for (GemmCurve& gemm : kernels.gemm) round_off(gemm);
   }
 }
 

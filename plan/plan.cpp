@@ -83,6 +83,38 @@ Seconds runtime_cost(const Plan& plan, const Op& op, const Topology& topology) {
 
 Scalar scalar_of(double value, Scalar name) { return value == 0 ? Scalar::zero : name; }
 
+namespace {
+
+void add_costs(Hash& hash, const RuntimeCosts& runtime) {
+  if (runtime != RuntimeCosts{})
+    for (const Seconds cost : {runtime.task, runtime.request, runtime.peer, runtime.call}) hash.add(cost.value);
+  if (runtime.duplex) hash.add(std::int64_t{1});
+}
+
+void add_queue(Hash& hash, const Queue& queue) {
+  hash.add(static_cast<std::int64_t>(queue.kind));
+  hash.add(queue.src);
+  hash.add(queue.dst);
+  hash.add(static_cast<std::int64_t>(queue.index));
+}
+
+void add_buffer(Hash& hash, const Buffer& buffer) {
+  hash.add(static_cast<std::int64_t>(buffer.kind));
+  hash.add(buffer.memory);
+  for (const std::int64_t value : {buffer.rows, buffer.cols, buffer.ld, buffer.offset}) hash.add(value);
+  hash.add(static_cast<std::int64_t>(buffer.dtype));
+}
+
+void add_op(Hash& hash, const Op& op) {
+  hash.add(static_cast<std::int64_t>(op.kind) * 4 + static_cast<std::int64_t>(op.trans_a) * 2 +
+           static_cast<std::int64_t>(op.trans_b));
+  hash.add(op.queue);
+  for (const View& view : {op.a, op.b, op.y}) hash.add(view);
+  hash.add(static_cast<std::int64_t>(op.alpha) * 4 + static_cast<std::int64_t>(op.beta));
+}
+
+}  // namespace
+
 std::string content_hash(const Plan& plan) {
   Hash hash;
   add_problem(hash, plan.problem);
@@ -93,30 +125,11 @@ std::string content_hash(const Plan& plan) {
   hash.add(static_cast<std::int64_t>(plan.single_issuer));
   if (plan.graph) hash.add(std::string{"graph"});
   if (plan.warm) hash.add(std::string{"warm"});
-  if (plan.runtime != RuntimeCosts{})
-    for (const Seconds cost : {plan.runtime.task, plan.runtime.request, plan.runtime.peer, plan.runtime.call})
-      hash.add(cost.value);
-  if (plan.runtime.duplex) hash.add(std::int64_t{1});
+  add_costs(hash, plan.runtime);
   for (const MemoryId device : plan.devices) hash.add(device);
-  for (const Queue& q : plan.queues) {
-    hash.add(static_cast<std::int64_t>(q.kind));
-    hash.add(q.src);
-    hash.add(q.dst);
-    hash.add(static_cast<std::int64_t>(q.index));
-  }
-  for (const Buffer& b : plan.buffers) {
-    hash.add(static_cast<std::int64_t>(b.kind));
-    hash.add(b.memory);
-    for (const std::int64_t v : {b.rows, b.cols, b.ld, b.offset}) hash.add(v);
-    hash.add(static_cast<std::int64_t>(b.dtype));
-  }
-  for (const Op& op : plan.ops) {
-    hash.add(static_cast<std::int64_t>(op.kind) * 4 + static_cast<std::int64_t>(op.trans_a) * 2 +
-             static_cast<std::int64_t>(op.trans_b));
-    hash.add(op.queue);
-    for (const View& v : {op.a, op.b, op.y}) hash.add(v);
-    hash.add(static_cast<std::int64_t>(op.alpha) * 4 + static_cast<std::int64_t>(op.beta));
-  }
+  for (const Queue& queue : plan.queues) add_queue(hash, queue);
+  for (const Buffer& buffer : plan.buffers) add_buffer(hash, buffer);
+  for (const Op& op : plan.ops) add_op(hash, op);
   for (const std::uint32_t begin : plan.dep_begin) hash.add(static_cast<std::int64_t>(begin));
   for (const OpId dep : plan.deps) hash.add(dep);
   for (const std::int64_t bytes : plan.peak_bytes) hash.add(bytes);

@@ -146,32 +146,34 @@ class Checker {
       fail(fmt::format("queue {}: expected one of the plan's {}", o.queue.value, plan_.queues.size()));
     for (const OpId dep : plan_.deps_of(OpId{i}))
       if (dep.value < 0 || dep.index() >= i) fail(fmt::format("depends on {}, which is not before it", dep.value));
+    if (o.kind == OpKind::join) return;
     const Queue& q = plan_.queue(o.queue);
-    switch (o.kind) {
-      case OpKind::join:
-        return;
-      case OpKind::copy:
-        view(o.a, "source"), view(o.y, "destination");
-        require(o.a.rows == o.y.rows && o.a.cols == o.y.cols, "copies between views of different shapes");
-        require(q.kind == Queue::Kind::copy && memory_of(o.a) == q.src && memory_of(o.y) == q.dst,
-                "a copy must sit in a copy queue between the memories of its views");
-        return writes(o);
-      case OpKind::axpby:
-        axpby(o, q);
-        break;
-      case OpKind::gemm:
-        gemm(o, q);
-        break;
-      case OpKind::potrf:
-      case OpKind::trsm:
-      case OpKind::syrk:
-        triangular(o, q);
-        break;
+    o.kind == OpKind::copy ? copy(o, q) : kernel(o, q);
+    writes(o);
+  }
+
+  void copy(const Op& o, const Queue& q) const {
+    view(o.a, "source");
+    view(o.y, "destination");
+    require(o.a.rows == o.y.rows && o.a.cols == o.y.cols, "copies between views of different shapes");
+    require(q.kind == Queue::Kind::copy && memory_of(o.a) == q.src && memory_of(o.y) == q.dst,
+            "a copy must sit in a copy queue between the memories of its views");
+  }
+
+  void kernel(const Op& o, const Queue& q) const {
+    if (o.kind == OpKind::axpby) {
+      axpby(o, q);
+    } else if (o.kind == OpKind::gemm) {
+      gemm(o, q);
+    } else {
+      triangular(o, q);
     }
-    if (info(o.kind).has_scalars) scalar(o.alpha, "alpha"), scalar(o.beta, "beta");
+    if (info(o.kind).has_scalars) {
+      scalar(o.alpha, "alpha");
+      scalar(o.beta, "beta");
+    }
     require(q.kind == Queue::Kind::compute && memory_of(o.y) == q.dst,
             "a kernel must sit in a compute queue of the memory it writes");
-    writes(o);
   }
 
   /// The caller's A and B stay as they are.

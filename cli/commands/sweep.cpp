@@ -98,6 +98,13 @@ std::string outline_of(const study::Sweep& sweep, const study::SweepStamp& stamp
   return to_csv(outline);
 }
 
+/// The file that --figure is checked with before any point runs: a part has no figure.
+void expect_figure(StudyOutputs& outputs, const SweepOptions& options, const study::SweepPart& part,
+                   const study::Sweep& sweep, const study::SweepStamp& stamp) {
+  if (part.of == 1 && !options.study.figure.empty())
+    outputs.expect_figure({"sweep", "--outline"}, outline_of(sweep, stamp));
+}
+
 /// Of the first point.
 std::string place_note(const study::Sweep& sweep, const study::Machines& machines) {
   const study::JobText first = sweep.job(0);
@@ -115,8 +122,7 @@ int run_sweep(const SweepOptions& options) {
     print(stamp.hash + "\n");
     return exit_ok;
   }
-  if (part.of == 1 && !options.study.figure.empty())
-    outputs.expect_figure({"sweep", "--outline"}, outline_of(sweep, stamp));
+  expect_figure(outputs, options, part, sweep, stamp);
   const StopRequest stop;
   const study::SweepRun done = run(sweep, workers, part, stamp, machines, stop);
   const bool is_whole = done.rows.size() == done.points, any = done.failed < done.rows.size();

@@ -27,12 +27,7 @@ class Domains {
   }
 
   SmiDomains found() {
-    each_pair([&](std::size_t i, std::size_t j) {
-      far_[i][j] = far_[j][i] = is_far(m_.cells[i][j]);
-      if (is_near(m_.cells[i][j]) || same(number(i), number(j))) join(i, j, socket_);
-      if ((is_near(m_.cells[i][j]) && !(m_.cells[i][j] == "NODE" && differ(i, j))) || same(number(i), number(j)))
-        join(i, j, first_);
-    });
+    each_pair([&](std::size_t i, std::size_t j) { use_relation(i, j); });
     each_pair([&](std::size_t i, std::size_t j) {
       if (!told(i) || !told(j)) use_cards(i, j);
     });
@@ -94,6 +89,15 @@ class Domains {
     return first_[i] != first_[j] && !any_of(first_[i], [&](std::size_t a) {
              return any_of(first_[j], [&](std::size_t b) { return far_[a][b]; });
            });
+  }
+
+  /// NODE stands between GPUs of one socket, whose domains may differ.
+  void use_relation(std::size_t i, std::size_t j) {
+    const std::string& cell = m_.cells[i][j];
+    const bool has_one_number = same(number(i), number(j));
+    far_[i][j] = far_[j][i] = is_far(cell);
+    if (is_near(cell) || has_one_number) join(i, j, socket_);
+    if (has_one_number || (is_near(cell) && !(cell == "NODE" && differ(i, j)))) join(i, j, first_);
   }
 
   void use_cards(std::size_t i, std::size_t j) {

@@ -15,50 +15,87 @@
 
 namespace tilerail {
 
+namespace {
+
+/// Bytes of tiles on one device: `element` bytes an element.
+class TileBytes {
+ public:
+  TileBytes(const Tiling& tiling, const GemmProblem& problem)
+      : tiling_{tiling}, element_{element_size(problem.dtype)} {}
+
+  /// Tiles where these of `sides` meet those of k: stored with columns along `sides`, or along k.
+  std::int64_t panel(const std::vector<Interval>& sides, const std::vector<std::int64_t>& chosen,
+                     std::span<const Interval> ks, bool along_k) const {
+    std::int64_t bytes = 0;
+    for (const std::int64_t index : chosen)
+      for (const Interval k : ks) {
+        const Interval side = sides[static_cast<std::size_t>(index)];
+        bytes += along_k ? tile(k.size(), side.size()) : tile(side.size(), k.size());
+      }
+    return bytes;
+  }
+
+  std::int64_t of_c(std::span<const TileOfC> tiles) const {
+    std::int64_t bytes = 0;
+    for (const TileOfC c : tiles)
+      bytes += tile(tiling_.m[static_cast<std::size_t>(c.i)].size(), tiling_.n[static_cast<std::size_t>(c.j)].size());
+    return bytes;
+  }
+
+  std::int64_t largest_of_c() const { return tile(longest(tiling_.m), longest(tiling_.n)); }
+
+ private:
+  std::int64_t tile(std::int64_t rows, std::int64_t cols) const {
+    return Arena::leading(rows, element_) * cols * element_ + Arena::alignment;
+  }
+
+  const Tiling& tiling_;
+  std::int64_t element_;
+};
+
+std::vector<std::int64_t> all_of(const std::vector<Interval>& tiles) {
+  std::vector<std::int64_t> indices(tiles.size());
+  std::iota(indices.begin(), indices.end(), 0);
+  return indices;
+}
+
+/// Whether devices get tiles that they do not use.
+bool passes_on(const Decisions& decisions, std::size_t devices, bool passing_on) {
+  const bool relays = decisions.routing == Routing::link_map && decisions.max_hops > 0 && devices > 1;
+  return relays || passing_on || decisions.agent == Agent::blasx;
+}
+
+}  // namespace
+
 std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& problem, const Topology& topology,
                                       std::span<const MemoryId> devices, const Decisions& decisions, bool passing_on) {
-  const std::int64_t element = element_size(problem.dtype), padding = Arena::alignment;
-  const auto leading = [=](Interval rows) { return Arena::leading(rows.size(), element); };
-  // Bytes of the tiles where these rows meet these of k: stored so, or transposed.
-  const auto panel = [&](const std::vector<Interval>& tiles, const std::vector<std::int64_t>& of_device,
-                         std::span<const Interval> ks, bool along_k) {
-    std::int64_t elements = 0;
-    for (const std::int64_t t : of_device)
-      for (const Interval k : ks) {
-        const Interval tile = tiles[static_cast<std::size_t>(t)];
-        elements += along_k ? leading(k) * tile.size() : leading(tile) * k.size();
-      }
-    return elements * element + static_cast<std::int64_t>(of_device.size() * ks.size()) * padding;
-  };
-  const bool relays = decisions.routing == Routing::link_map && decisions.max_hops > 0 && devices.size() > 1;
-  const bool passes_on = relays || passing_on || decisions.agent == Agent::blasx;
+  const TileBytes tile_bytes{tiling, problem};
+  const bool passes = passes_on(decisions, devices.size(), passing_on);
   const bool adds_up = tiling.layers() > 1;
-  std::vector<std::int64_t> all_rows(tiling.m.size()), all_cols(tiling.n.size());
-  std::iota(all_rows.begin(), all_rows.end(), 0), std::iota(all_cols.begin(), all_cols.end(), 0);
-  std::vector<std::int64_t> bytes;
-  for (std::size_t d = 0; d < devices.size(); ++d) {
-    const auto &rows = passes_on ? all_rows : tiling.rows_of(d), &cols = passes_on ? all_cols : tiling.cols_of(d);
-    const Interval depth = passes_on ? Interval{0, static_cast<std::int64_t>(tiling.k.size())} : tiling.depth_of(d);
+  const auto uses_in_place = [&](MemoryId home, std::size_t d) {
+    return topology.has_copies(home) || (decisions.in_place && home == devices[d]);
+  };
+  const auto inputs = [&](std::size_t d) {
+    const Interval depth = passes ? Interval{0, static_cast<std::int64_t>(tiling.k.size())} : tiling.depth_of(d);
     const auto ks =
         std::span{tiling.k}.subspan(static_cast<std::size_t>(depth.begin), static_cast<std::size_t>(depth.size()));
-    const auto uses_in_place = [&](MemoryId home) {
-      return topology.has_copies(home) || (decisions.in_place && home == devices[d]);
-    };
-    std::int64_t need = 0;
-    if (!uses_in_place(problem.place_a)) need += panel(tiling.m, rows, ks, problem.trans_a == Trans::yes);
-    if (!uses_in_place(problem.place_b)) need += panel(tiling.n, cols, ks, problem.trans_b == Trans::no);
-    if (!uses_in_place(problem.place_c) || adds_up) {
-      for (const TileOfC tile : tiling.tiles_of(d))
-        need += leading(tiling.m[static_cast<std::size_t>(tile.i)]) *
-                    tiling.n[static_cast<std::size_t>(tile.j)].size() * element +
-                padding;
-      if (const auto own = static_cast<std::int64_t>(tiling.tiles_of(d).size()); decisions.lazy || passes_on || adds_up)
-        need += std::min<std::int64_t>(passing_buffers(decisions),
-                                       passes_on || adds_up ? passing_buffers(decisions) : own) *
-                (Arena::leading(longest(tiling.m), element) * longest(tiling.n) * element + padding);
-    }
-    bytes.push_back(need);
-  }
+    const auto rows = passes ? all_of(tiling.m) : tiling.rows_of(d),
+               cols = passes ? all_of(tiling.n) : tiling.cols_of(d);
+    std::int64_t bytes = 0;
+    if (!uses_in_place(problem.place_a, d))
+      bytes += tile_bytes.panel(tiling.m, rows, ks, problem.trans_a == Trans::yes);
+    if (!uses_in_place(problem.place_b, d)) bytes += tile_bytes.panel(tiling.n, cols, ks, problem.trans_b == Trans::no);
+    return bytes;
+  };
+  const auto outputs = [&](std::size_t d) {
+    if (uses_in_place(problem.place_c, d) && !adds_up) return std::int64_t{0};
+    const auto own = static_cast<std::int64_t>(tiling.tiles_of(d).size());
+    const std::int64_t passing = passing_buffers(decisions);
+    const std::int64_t of_others = passes || adds_up ? passing : decisions.lazy ? std::min(passing, own) : 0;
+    return tile_bytes.of_c(tiling.tiles_of(d)) + of_others * tile_bytes.largest_of_c();
+  };
+  std::vector<std::int64_t> bytes;
+  for (std::size_t d = 0; d < devices.size(); ++d) bytes.push_back(inputs(d) + outputs(d));
   return bytes;
 }
 
@@ -83,6 +120,21 @@ std::size_t most_open(const PlanContext& context) {
   return most;
 }
 
+/// Calls `run` with the chooser of each GPU's own tasks.
+template <class Run>
+void with_owners(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks, Fetcher& fetcher,
+                 OwnedTiles& outputs, const Run& run) {
+  const bool ample = !context.arenas.front().pooled();  // all tiles of C may be open simultaneously
+  Order order = context.decisions.order;
+  if (order == Order::eta_all && ample) return run(OwnersByArrival{tasks, tiling, fetcher, outputs});
+  if (order == Order::steps && ample) return run(OwnersInSteps{tasks, tiling, fetcher.directory()});
+  if (order == Order::eta_all || order == Order::steps) order = Order::eta;
+  if (ample || !context.decisions.caching) return run(OwnersByClock{tasks, tiling, order, fetcher});
+  std::vector<std::int64_t> slots;
+  for (const Arena& arena : context.arenas) slots.push_back(arena.slots());
+  run(OwnersInBlocks{tasks, tiling, slots, fetcher.directory()});
+}
+
 /// Whose tasks a plan has, and when GPUs ask for them.
 void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks, Fetcher& fetcher,
                OwnedTiles& outputs) {
@@ -95,20 +147,11 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
   if (agent == Agent::xkblas) return in_time(XkblasTasks{tasks, tiling}, XkblasTasks::at_once);
   if (agent == Agent::blasx) return in_time(BlasxTasks{tasks, tiling, fetcher, most}, BlasxTasks::at_once);
   const bool evicts = context.decisions.caching && context.arenas.front().pooled();
-  const auto owned = [&](Chooser&& owners) {
+  with_owners(context, tiling, tasks, fetcher, outputs, [&](Chooser&& owners) {
     constexpr TasksAtOnce one_waiting{.waiting = 1};
     if (agent == Agent::paralia && !evicts) return in_time(std::move(owners), one_waiting);
     TaskLoop{context, fetcher, outputs, owners}.run();
-  };
-  const bool ample = !context.arenas.front().pooled();  // so that all tiles of C may be open at once
-  Order order = context.decisions.order;
-  if (order == Order::eta_all && ample) return owned(OwnersByArrival{tasks, tiling, fetcher, outputs});
-  if (order == Order::steps && ample) return owned(OwnersInSteps{tasks, tiling, fetcher.directory()});
-  if (order == Order::eta_all || order == Order::steps) order = Order::eta;
-  if (ample || !context.decisions.caching) return owned(OwnersByClock{tasks, tiling, order, fetcher});
-  std::vector<std::int64_t> slots;
-  for (const Arena& arena : context.arenas) slots.push_back(arena.slots());
-  owned(OwnersInBlocks{tasks, tiling, slots, fetcher.directory()});
+  });
 }
 
 /// All devices use all tiles where nobody knows beforehand who computes what.

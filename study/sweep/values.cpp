@@ -59,33 +59,48 @@ bool is_range(const std::string& item) {
   return item.size() <= longest && std::regex_match(item, begin);
 }
 
+struct ValueRange {
+  double first, last, step;
+  bool multiplies;  // the step is a factor
+  std::string unit;
+
+  bool ascends() const { return first <= last && (multiplies ? step > 1 && first > 0 : step > 0); }
+  double value(std::size_t i) const {
+    const double n = static_cast<double>(i);
+    const double exact = multiplies ? first * std::pow(step, n) : first + n * step;
+    return std::abs(exact - std::round(exact)) < 1e-9 * exact ? std::round(exact) : exact;
+  }
+};
+
 /// "FIRST..LAST STEP UNIT", where the step is xF or +S.
-std::vector<Number> range_in(const std::string& item) {
+ValueRange parse_range(const std::string& item) {
   static const std::regex form{R"((.+?)\s*\.\.\s*(.+?)\s+([x+])\s*(\S+)\s*([A-Za-z/]*))"};
   std::smatch parts;
   if (!std::regex_match(item, parts, form)) refuse_range(item);
   const auto first = number_in(parts[1]), last = number_in(parts[2]), step = number_in(parts[4]);
   if (!first || !last || !step || !step->unit.empty() || first->unit != last->unit) refuse_range(item);
-  const bool factor = parts[3] == "x";
-  if (!(first->value <= last->value) || (factor ? !(step->value > 1) || first->value <= 0 : !(step->value > 0)))
+  const std::string unit = parts[5].str();
+  if (!unit.empty() && !first->unit.empty() && unit != first->unit)
+    throw InputError{
+        fmt::format("{} has values in {} and a range in {}; expected one unit", in_quotes(item), first->unit, unit)};
+  return {first->value, last->value, step->value, parts[3] == "x", unit.empty() ? first->unit : unit};
+}
+
+std::vector<Number> range_in(const std::string& item) {
+  const ValueRange range = parse_range(item);
+  if (!range.ascends())
     throw InputError{
         fmt::format("{} does not ascend; expected a last value above the first, and a step x above 1 or + "
                     "above 0",
                     in_quotes(item))};
-  if (parts[5].length() > 0 && !first->unit.empty() && parts[5] != first->unit)
-    throw InputError{fmt::format("{} has values in {} and a range in {}; expected one unit", in_quotes(item),
-                                 first->unit, parts[5].str())};
-  const std::string unit = parts[5].length() > 0 ? parts[5].str() : first->unit;
-  std::vector<Number> numbers;
   constexpr double rounding = 1 + 1e-9;
-  for (std::size_t i = 0;; ++i) {
-    const double n = static_cast<double>(i);
-    const double value = factor ? first->value * std::pow(step->value, n) : first->value + n * step->value;
-    if (value > last->value * rounding) return numbers;
-    numbers.push_back({std::abs(value - std::round(value)) < 1e-9 * value ? std::round(value) : value, unit});
+  std::vector<Number> numbers;
+  for (std::size_t i = 0; range.value(i) <= range.last * rounding; ++i) {
+    numbers.push_back({range.value(i), range.unit});
     if (numbers.size() > most_values)
       throw InputError{fmt::format("{} has more than {} values", in_quotes(item), most_values)};
   }
+  return numbers;
 }
 
 /// Bare numbers get the unit of the last value. Nothing unless all are numbers of one unit.

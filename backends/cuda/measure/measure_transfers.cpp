@@ -146,39 +146,66 @@ class Transfers {
          }});
   }
 
+  bool reaches(int i, int j) const { return i != j && bench_.flows.reaches(i, j); }
+
   void peers() {
     const int n = bench_.count();
-    const auto reaches = [&](int i, int j) { return i != j && bench_.flows.reaches(i, j); };
-    bool first = true, all = n > 1;
-    Flows every, ring;
+    Flows every;
     for (int i = 0; i < n; ++i)
-      for (int j = 0; j < n; ++j) {
-        if (i == j) continue;
-        all = all && reaches(i, j);
-        if (!reaches(i, j)) continue;
-        run("pair", {{i, j}});
-        if (i < j && reaches(j, i)) run("pair both ways", {{i, j}, {j, i}});
-        if (std::exchange(first, false)) sizes(i, j);
-        every.push_back({i, j});
-        if (j != (i + 1) % n) continue;
-        ring.push_back({i, j});
-        run("to GPU and peer", {{host_end, j}, {i, j}});
-        run("from GPU and peer", {{i, host_end}, {i, j}});
-        run("to GPU and on to peer", {{host_end, i}, {i, j}});
-      }
-    if (!all || n < 3) return;
-    one_each({{0, 1}, {0, 2}}), one_each({{1, 0}, {2, 0}});
+      for (int j = 0; j < n; ++j)
+        if (reaches(i, j)) every.push_back({i, j});
+    for (const FlowSpec& flow : every) {
+      pair(flow.src, flow.dst);
+      if (&flow == &every.front()) sizes(flow.src, flow.dst);
+      if (flow.dst == (flow.src + 1) % n) neighbours(flow.src, flow.dst);
+    }
+    const bool is_complete = every.size() == static_cast<std::size_t>(n) * static_cast<std::size_t>(n - 1);
+    if (is_complete && n >= 3) many_peers(every);
+  }
+
+  void pair(int i, int j) {
+    run("pair", {{i, j}});
+    if (i < j && reaches(j, i)) run("pair both ways", {{i, j}, {j, i}});
+  }
+
+  /// Copies between two GPUs next to copies of one of them from or to the host.
+  void neighbours(int i, int j) {
+    run("to GPU and peer", {{host_end, j}, {i, j}});
+    run("from GPU and peer", {{i, host_end}, {i, j}});
+    run("to GPU and on to peer", {{host_end, i}, {i, j}});
+  }
+
+  /// At least three GPUs, each of which reaches each other one.
+  void many_peers(const Flows& every) {
+    const int n = bench_.count();
+    one_each({{0, 1}, {0, 2}});
+    one_each({{1, 0}, {2, 0}});
     run("all pairs", every);
+    Flows ring;
+    for (int g = 0; g < n; ++g) ring.push_back({g, (g + 1) % n});
     run("ring", ring);
     for (int g = 0; g < n; ++g)
-      for (int width = 2; width < n; ++width) {
-        Flows out, in;
-        for (int i = 1; i <= width; ++i) out.push_back({g, (g + i) % n}), in.push_back({(g + i) % n, g});
-        run("fan out", out), run("fan in", in);
-      }
+      for (int width = 2; width < n; ++width) fans(g, width);
     Flows fed = ring, drained = ring;
-    for (int g = 0; g < n; ++g) fed.push_back({host_end, g}), drained.push_back({g, host_end});
-    run("ring and to GPUs", fed), run("ring and from GPUs", drained);
+    for (int g = 0; g < n; ++g) {
+      fed.push_back({host_end, g});
+      drained.push_back({g, host_end});
+    }
+    run("ring and to GPUs", fed);
+    run("ring and from GPUs", drained);
+  }
+
+  /// From one GPU to the `width` that follow it, and back.
+  void fans(int gpu, int width) {
+    const int n = bench_.count();
+    Flows out, in;
+    for (int i = 1; i <= width; ++i) {
+      const int other = (gpu + i) % n;
+      out.push_back({gpu, other});
+      in.push_back({other, gpu});
+    }
+    run("fan out", out);
+    run("fan in", in);
   }
 
   void latencies(int src, int dst) {

@@ -26,35 +26,37 @@ struct Opened {
   std::string why;
 };
 
-template <class Function>
-bool find(void* handle, const char* name, Function& function, std::string& why) {
-  function = reinterpret_cast<Function>(dlsym(handle, name));
-  if (!function) why = std::string{"CUPTI has no "} + name;
-  return function != nullptr;
+void* load_library() {
+  for (const std::string& path : candidates())
+    if (void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+  return nullptr;
 }
 
 Opened open_library() {
   Opened opened;
-  void* handle = nullptr;
-  for (const std::string& path : candidates())
-    if (!handle) handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const handle = load_library();
   if (!handle) {
     opened.why = "there is no " + candidates().front();
     return opened;
   }
+  const auto find = [&]<class Function>(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(handle, name));
+    if (!function && opened.why.empty()) opened.why = std::string{"CUPTI has no "} + name;
+  };
   CuptiLibrary& l = opened.library;
-  std::string& why = opened.why;
-  find(handle, "cuptiActivityRegisterCallbacks", l.register_callbacks, why) &&
-      find(handle, "cuptiActivityEnable", l.enable, why) && find(handle, "cuptiActivityDisable", l.disable, why) &&
-      find(handle, "cuptiActivityFlushAll", l.flush_all, why) &&
-      find(handle, "cuptiActivityGetNextRecord", l.next_record, why) &&
-      find(handle, "cuptiActivityGetNumDroppedRecords", l.dropped_records, why) &&
-      find(handle, "cuptiActivityPushExternalCorrelationId", l.push_correlation, why) &&
-      find(handle, "cuptiActivityPopExternalCorrelationId", l.pop_correlation, why) &&
-      find(handle, "cuptiGetTimestamp", l.timestamp, why) &&
-      find(handle, "cuptiGetResultString", l.result_string, why) && find(handle, "cuptiSubscribe", l.subscribe, why) &&
-      find(handle, "cuptiEnableCallback", l.enable_callback, why) &&
-      find(handle, "cuptiGetGraphNodeId", l.graph_node_id, why);
+  find("cuptiActivityRegisterCallbacks", l.register_callbacks);
+  find("cuptiActivityEnable", l.enable);
+  find("cuptiActivityDisable", l.disable);
+  find("cuptiActivityFlushAll", l.flush_all);
+  find("cuptiActivityGetNextRecord", l.next_record);
+  find("cuptiActivityGetNumDroppedRecords", l.dropped_records);
+  find("cuptiActivityPushExternalCorrelationId", l.push_correlation);
+  find("cuptiActivityPopExternalCorrelationId", l.pop_correlation);
+  find("cuptiGetTimestamp", l.timestamp);
+  find("cuptiGetResultString", l.result_string);
+  find("cuptiSubscribe", l.subscribe);
+  find("cuptiEnableCallback", l.enable_callback);
+  find("cuptiGetGraphNodeId", l.graph_node_id);
   return opened;
 }
 
