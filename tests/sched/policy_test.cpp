@@ -13,27 +13,6 @@
 namespace tilerail {
 namespace {
 
-TEST(Policy, BaselineNeitherCachesNorOverlaps) {
-  const Policy p = preset("baseline");
-  EXPECT_FALSE(p.caching);
-  EXPECT_FALSE(p.overlap);
-  EXPECT_EQ(p.routing, Routing::initial);
-}
-
-TEST(Policy, GemmexIsTheThesisWithItsOneIssuingThread) {
-  const Policy p = preset("gemmex");
-  EXPECT_EQ(p.routing, Routing::eta);
-  EXPECT_TRUE(p.batch);
-  EXPECT_EQ(p.chunks, 8);
-  EXPECT_EQ(p.c_tiles, CTiles::automatic);
-  EXPECT_EQ(p.order, Order::eta_all);
-  EXPECT_EQ(p.write_backs, WriteBacks::own_queues);
-  EXPECT_EQ(p.ragged, Ragged::merged);
-  EXPECT_EQ(p.tile_choice, TileChoice::gemmex);
-  EXPECT_EQ(p.grid, GridChoice::square);
-  EXPECT_TRUE(p.single_issuer);
-}
-
 TEST(Policy, EveryPresetCanBeFoundByItsName) {
   for (const std::string& name : preset_names()) EXPECT_EQ(name_of(preset(name)), name);
 }

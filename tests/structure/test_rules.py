@@ -98,10 +98,7 @@ class AHouseOfTwoRooms(unittest.TestCase):
 
     def test_must_not_have_long_files(self):
         self.write("lower/low.hpp", "\n" * 601)
-        self.assertEqual(faults(self.root), [
-            "lower/low.hpp: 601 lines, more than 600",
-            "the median file has 330.5 lines: 60 to 150 are wanted",
-        ])
+        self.assertEqual(faults(self.root), ["lower/low.hpp: 601 lines, more than 600"])
 
     def test_must_not_have_long_functions(self):
         self.write("upper/up.hpp", "int up() {\n" + "\n" * 49 + "}\n" + "\n" * 10)
