@@ -4,10 +4,8 @@
 
 #include <cblas.h>
 
-#include <algorithm>
 #include <limits>
 #include <sstream>
-#include <thread>
 
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
@@ -15,7 +13,6 @@
 // Weak: null when the library is another BLAS than OpenBLAS.
 extern "C" {
 __attribute__((weak)) void openblas_set_num_threads(int threads);
-__attribute__((weak)) int openblas_get_num_threads(void);
 __attribute__((weak)) char* openblas_get_config(void);
 }
 
@@ -105,17 +102,9 @@ void multiply(const GemmCall& call) {
   call.dtype == DType::f64 ? multiply_vector<double>(call) : multiply_vector<float>(call);
 }
 
-void set_blas_threads(int threads) {
-  if (openblas_set_num_threads != nullptr) openblas_set_num_threads(threads);
+void use_one_blas_thread() {
+  if (openblas_set_num_threads != nullptr) openblas_set_num_threads(1);
 }
-
-int blas_threads() { return openblas_get_num_threads != nullptr ? openblas_get_num_threads() : 1; }
-
-ParallelBlas::ParallelBlas() : before_{blas_threads()} {
-  set_blas_threads(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
-}
-
-ParallelBlas::~ParallelBlas() { set_blas_threads(before_); }
 
 std::string blas_name() {
   if (openblas_get_config == nullptr) return "a BLAS library without a name";

@@ -30,21 +30,9 @@ void multiply(const GemmCall& call);
 /// Throws InputError unless the dtype is one that this backend can compute with (f64, f32).
 void require_executable(DType dtype);
 
-/// Threads that one BLAS call may use; does nothing where the library has no such setting.
-void set_blas_threads(int threads);
-int blas_threads();
-
-/// Lets the BLAS calls of a scope use all cores and restores the setting after it.
-class ParallelBlas {
- public:
-  ParallelBlas();
-  ~ParallelBlas();
-  ParallelBlas(const ParallelBlas&) = delete;
-  ParallelBlas& operator=(const ParallelBlas&) = delete;
-
- private:
-  int before_;
-};
+/// Each later BLAS call runs on the thread that calls it. OpenBLAS waits forever for threads that it could not start.
+/// Does nothing if the library has no such setting.
+void use_one_blas_thread();
 
 /// Name and build of the BLAS library, as far as it tells.
 std::string blas_name();

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "check/blas.hpp"
 #include "check/rounding.hpp"
+#include "model/base/threads.hpp"
 
 namespace tilerail {
 namespace {
@@ -69,10 +71,22 @@ RandomMatrix GemmData::reference() const {
   RandomMatrix result{p.m, p.n, std::max<std::int64_t>(1, p.m), p.dtype, 3 * seed_ + 2};  // C_in, packed
   const double one64 = 1;
   const float one32 = 1;
-  const void* one = p.dtype == DType::f64 ? static_cast<const void*>(&one64) : &one32;
-  const host::ParallelBlas all_cores;
-  host::gemm({p.dtype, p.trans_a, p.trans_b, p.m, p.n, p.k, p.alpha, p.beta, a_.data(), p.has_b() ? b_.data() : one,
-              result.data(), p.lda, p.ldb, result.ld()});
+  const auto* const b = static_cast<const std::byte*>(p.has_b()               ? b_.data()
+                                                      : p.dtype == DType::f64 ? static_cast<const void*>(&one64)
+                                                                              : &one32);
+  const std::int64_t element = element_size(p.dtype), column_of_b = p.trans_b == Trans::no ? p.ldb : 1;
+  const auto columns = [&](std::int64_t begin, std::int64_t end) {
+    host::gemm({p.dtype, p.trans_a, p.trans_b, p.m, end - begin, p.k, p.alpha, p.beta, a_.data(),
+                b + begin * column_of_b * element,
+                static_cast<std::byte*>(result.data()) + begin * result.ld() * element, p.lda, p.ldb, result.ld()});
+  };
+  host::use_one_blas_thread();
+  constexpr std::int64_t few = 64;  // columns, which kernels of any BLAS still multiply fast
+  const std::int64_t parts = std::max<std::int64_t>(1, p.n / few);
+  share_work(static_cast<std::size_t>(parts), std::thread::hardware_concurrency(), [&](std::size_t part) {
+    const auto i = static_cast<std::int64_t>(part);
+    columns(p.n * i / parts, p.n * (i + 1) / parts);
+  });
   return result;
 }
 

@@ -153,11 +153,5 @@ TEST(HostGemm, RefusesSizesBeyondTheLibrarysIntegers) {
   EXPECT_THROW(gemm(call), InputError);
 }
 
-TEST(ParallelBlas, RestoresTheThreadsAfterIt) {
-  set_blas_threads(1);
-  { const ParallelBlas all_cores; }
-  EXPECT_EQ(blas_threads(), 1);
-}
-
 }  // namespace
 }  // namespace tilerail::host

@@ -21,20 +21,29 @@ def may_become_another():
 @needs_simulator
 @unittest.skipUnless(may_become_another(), "this user cannot start programs as another one")
 class Limits(CommandTest):
-    def run_alone(self, *command):
-        """As a user who may start no further thread."""
+    def run_alone(self, *command, threads=1):
+        """As a user who may have so many threads."""
         self.folder.chmod(0o777)
         return subprocess.run([TILERAIL, *command], cwd=self.folder, user=ANOTHER_USER, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=HANG,
                               env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES),
                                    "OPENBLAS_NUM_THREADS": "1"},  # which ends programs whose threads it cannot start
-                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)))
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads)))
 
     def test_the_simulator_needs_threads(self):
         done = self.run_alone("simulate", *SMALL[:2], "--topology", "two-gpu")
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         self.assertEqual(done.stderr, "tilerail: error: no more threads can be started (Resource temporarily unavailable); "
                                       "expected a higher limit on processes and threads (ulimit -u)\n")
+
+    def test_checks_need_no_thread_of_the_blas_library(self):
+        workers = 5  # of two devices, the dispatcher and what the first call starts
+        for size in (64, 300):
+            with self.subTest(size):
+                done = self.run_alone("run", "--backend", "host", "--gemm", str(size), "--topology", "two-gpu", "--iters",
+                                      "1", "--check", threads=workers)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertRegex(done.stdout, "check: passed")
 
     def test_studies_do_without_further_threads(self):
         for command in (["whatif", *SMALL], ["sweep", *SMALL[:2], "--topology", "two-gpu", "--vary", "tile=32,64"],

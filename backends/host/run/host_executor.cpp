@@ -52,7 +52,7 @@ class HostExecutor::State {
         dispatcher_{pool_.devices()},
         arenas_(topology_.memories().size()),
         fresh_(arenas_.size(), false) {
-    host::set_blas_threads(1);
+    host::use_one_blas_thread();
   }
 
   Timeline execute(const Plan& plan);
