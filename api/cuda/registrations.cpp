@@ -122,8 +122,8 @@ std::optional<std::uint64_t> Registrations::number_of(const api::AddressRange& r
   return entry && entry->registered && entry->lasting > 0 ? std::optional{entry->number} : std::nullopt;
 }
 
-/// Runs that use it are over when it ends, as its owner may free the memory then. They are waited for without the lock,
-/// which calls may need that these runs wait for.
+/// Waits for the runs that use the pages, also if other registrations last: the caller may free the memory afterwards.
+/// The lock is not held meanwhile, since calls that the runs wait for may need it.
 void Registrations::end_lasting(const Lease& lease) noexcept {
   std::list<Held> users;
   {
@@ -133,7 +133,7 @@ void Registrations::end_lasting(const Lease& lease) noexcept {
       return !entry.lease.owner_before(lease) && !lease.owner_before(entry.lease);
     };
     const auto entry = std::ranges::find_if(entries_, is_of);
-    if (entry != entries_.end() && --entry->lasting > 0) return;
+    if (entry != entries_.end()) --entry->lasting;
     for (auto run = runs_.begin(); run != runs_.end();) {
       const auto next = std::next(run);
       if (std::ranges::find(run->leases, lease) != run->leases.end()) users.splice(users.end(), runs_, run);

@@ -9,7 +9,7 @@
 #include "backends/cuda/run/cuda_check.hpp"
 #include "tests/api/gpu/api_case.hpp"
 #include "tests/api/gpu/api_fixture.hpp"
-#include "tests/api/gpu/busy_stream.hpp"
+#include "tests/cuda/gpu/busy_stream.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/test_seed.hpp"
@@ -88,6 +88,7 @@ TEST_F(HandedOver, CallsRunOneAfterAnother) {
     cases.push_back(std::make_unique<ApiCase>(problem, where, where, where, i));
   }
   streams[0].occupy();
+  streams[0].release_soon();
   for (int round = 0; round < 6; ++round)
     for (auto& one : cases) one->call(context, streams[round % 2], nullptr, false);
   context.synchronize();

@@ -14,7 +14,7 @@
 #include "model/base/threads.hpp"
 #include "tests/api/gpu/api_case.hpp"
 #include "tests/api/gpu/api_fixture.hpp"
-#include "tests/api/gpu/busy_stream.hpp"
+#include "tests/cuda/gpu/busy_stream.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
 #include "tilerail/tilerail.hpp"
 
@@ -58,31 +58,38 @@ class Pages {
 
 /// The run of one context is behind other work when another context takes the memory of C away.
 TEST_F(Lifetimes, HostMemoryIsFreedAfterTheRunsOfOtherContextsThatUseIt) {
-  for (const HostPages pages : {HostPages::spread, HostPages::plain})
-    for (const bool destroyed : {false, true}) {
-      SCOPED_TRACE(testing::Message() << (destroyed ? "destroyed" : "freed"));
-      const cuda::DeviceScope scope{0};
-      auto owner = std::make_unique<Context>(in_tiles());
-      Context user{in_tiles()};
-      ApiCase one{square(n), {MemoryKind::device, 0}, {MemoryKind::device, 0}, {}, 4};
-      auto* const c = static_cast<double*>(owner->allocate_host(n * n * 8, pages));
-      const auto call = [&](cudaStream_t stream, bool wait) {
-        std::copy_n(one.c->data<double>(), n * n, c);
-        GemmTimes times;
-        GemmOptions how;
-        how.stream = stream, how.wait = wait, how.times = &times;
-        gemm(user, 'N', 'N', n, n, n, 1.0, one.a->data<double>(), n, one.b->data<double>(), n, 1.0, c, n, how);
-        return times;
-      };
-      call(nullptr, true);  // planned
-      BusyStream stream;
-      stream.occupy();
-      EXPECT_TRUE(call(stream, false).handed_over);
-      EXPECT_TRUE(stream.busy());
-      destroyed ? owner.reset() : owner->free_host(c);
-      EXPECT_FALSE(stream.busy()) << "the run still used the memory";
-      EXPECT_NO_THROW(user.synchronize());
-    }
+  struct How {
+    HostPages pages;
+    bool destroyed, registered_by_user;
+  };
+  for (const How how_freed : {How{HostPages::spread, false, false}, How{HostPages::spread, true, false},
+                              How{HostPages::plain, false, true}, How{HostPages::plain, true, true}}) {
+    const auto [pages, destroyed, registered_by_user] = how_freed;
+    SCOPED_TRACE(testing::Message() << (destroyed ? "destroyed" : "freed") << registered_by_user);
+    const cuda::DeviceScope scope{0};
+    auto owner = std::make_unique<Context>(in_tiles());
+    Context user{in_tiles()};
+    ApiCase one{square(n), {MemoryKind::device, 0}, {MemoryKind::device, 0}, {}, 4};
+    auto* const c = static_cast<double*>(owner->allocate_host(n * n * 8, pages));
+    const auto call = [&](cudaStream_t stream, bool wait) {
+      std::copy_n(one.c->data<double>(), n * n, c);
+      GemmTimes times;
+      GemmOptions how;
+      how.stream = stream, how.wait = wait, how.times = &times;
+      gemm(user, 'N', 'N', n, n, n, 1.0, one.a->data<double>(), n, one.b->data<double>(), n, 1.0, c, n, how);
+      return times;
+    };
+    if (registered_by_user) user.register_memory(c, n * n * 8);
+    call(nullptr, true);  // planned
+    BusyStream stream;
+    stream.occupy();
+    EXPECT_TRUE(call(stream, false).handed_over);
+    EXPECT_TRUE(stream.busy());
+    stream.release_soon();
+    destroyed ? owner.reset() : owner->free_host(c);
+    EXPECT_FALSE(stream.busy()) << "the run still used the memory";
+    EXPECT_NO_THROW(user.synchronize());
+  }
 }
 
 /// Runs on the same matrices become a graph, which has to notice that other memory is at the same address.

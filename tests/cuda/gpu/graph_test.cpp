@@ -4,6 +4,7 @@
 
 #include "backends/cuda/run/cuda_executor.hpp"
 #include "sched/scheduler.hpp"
+#include "tests/cuda/gpu/busy_stream.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
 #include "tests/cuda/gpu/gpu_fixture.hpp"
 
@@ -125,28 +126,26 @@ TEST_F(Gpu, AGraphThatIsDestroyedWhileItRunsEndsAllTheSame) {
   GemmProblem problem = square(900, 1, 0);
   problem.place_a = problem.place_b = problem.place_c = topology.gpus()[0];
   const Plan plan = plan_gemm(problem, topology, devices(gpus_ > 1 ? 2 : 1), in_tiles(300));
-  constexpr std::size_t bytes = std::size_t{256} << 20;
-  void* scratch = nullptr;
-  cuda::check(cudaMalloc(&scratch, bytes), "allocating");
   for (int round = 0; round < 6; ++round) {
     auto bound = executor.prepare(plan);
     CudaGemmCase data{problem, executor, static_cast<std::uint64_t>(round)};
-    const cuda::StreamOnDevice caller{executor.ordinal(topology.gpus()[0]), cudaStreamLegacy};
+    const cuda::DeviceScope scope{executor.ordinal(topology.gpus()[0])};
+    test::BusyStream stream;
+    const cuda::StreamOnDevice caller{executor.ordinal(topology.gpus()[0]), stream};
     const auto submit = [&](const AllocationIds& ids) {
       return executor.submit(*bound, data.matrices(), std::span{&caller, 1}, ids).as_graph;
     };
     submit({});
     EXPECT_TRUE(submit({}));
     executor.wait();
-    for (int i = 0; i < 100; ++i) cuda::check(cudaMemsetAsync(scratch, i, bytes, cudaStreamLegacy), "occupying");
+    stream.occupy();
     EXPECT_TRUE(submit({}));
-    EXPECT_EQ(cudaStreamQuery(cudaStreamLegacy), cudaErrorNotReady) << "the launch has ended before it is destroyed";
-    cudaGetLastError();
+    EXPECT_TRUE(stream.busy()) << "the launch has ended before it is destroyed";
+    stream.release_soon();
     round % 2 == 0 ? bound.reset() : static_cast<void>(submit({1}));
     executor.wait();
     EXPECT_EQ(data.mismatch(4), "") << "round " << round;
   }
-  cudaFree(scratch);
 }
 
 TEST_F(Gpu, APlanThatIsToBeNoGraphIsNone) {
