@@ -12,6 +12,8 @@
 #include "api/handle.hpp"
 #include "api/session.hpp"
 #include "model/base/error.hpp"
+#include "model/base/memory_shortage.hpp"
+#include "model/base/threads.hpp"
 #include "tilerail/tilerail.h"
 
 using tilerail::Context;
@@ -48,6 +50,10 @@ tilerail_status_t guarded(tilerail_handle_t handle, Body body) noexcept {
     return TILERAIL_SUCCESS;
   } catch (const tilerail::ArgumentError& error) {
     return failed(handle, -error.argument, error.what());
+  } catch (const tilerail::MemoryShortage& error) {
+    return failed(handle, TILERAIL_OUT_OF_MEMORY, error.what());
+  } catch (const tilerail::ThreadShortage& error) {
+    return failed(handle, TILERAIL_EXECUTION_FAILED, error.what());
   } catch (const InputError& error) {
     return failed(handle, TILERAIL_INVALID_VALUE, error.what());
   } catch (const tilerail::HardwareError& error) {

@@ -61,6 +61,15 @@ TEST(CInterface, EveryRoutineReportsTheSamePositions) {
   EXPECT_EQ(tilerail_gemm_ex(handle.get(), TILERAIL_TF32, 'N', 'N', 2, 2, 2, 1, x, 2, x, 1, 0, x, 2, nullptr), -10);
 }
 
+TEST(CInterface, AShortageIsNotAnInvalidValue) {
+  double x[4] = {1, 2, 3, 4};
+  Handle full;
+  const Topology machine = tilerail::test::shipped("two-gpu");
+  for (const MemoryId gpu : machine.gpus()) full.log->room[gpu] = 1;
+  EXPECT_EQ(tilerail_dgemm(full.get(), 'N', 'N', 2, 2, 2, 1, x, 2, x, 2, 0, x, 2), TILERAIL_OUT_OF_MEMORY);
+  EXPECT_THAT(tilerail_last_error(full.get()), testing::HasSubstr("free for tiles"));
+}
+
 TEST(CInterface, NoExceptionLeavesIt) {
   Handle handle;
   double x[4] = {1, 2, 3, 4};

@@ -19,8 +19,8 @@ enum {
   TILERAIL_INVALID_HANDLE = 1,   /* the handle is null */
   TILERAIL_INVALID_VALUE = 2,    /* an argument, a file or a place of memory that cannot be used */
   TILERAIL_NO_HARDWARE = 3,      /* no CUDA device, or not the one that was asked for */
-  TILERAIL_OUT_OF_MEMORY = 4,    /* of the host */
-  TILERAIL_EXECUTION_FAILED = 5, /* a copy or a kernel failed */
+  TILERAIL_OUT_OF_MEMORY = 4,    /* the host or a GPU lacks memory */
+  TILERAIL_EXECUTION_FAILED = 5, /* a copy or a kernel failed, or a thread cannot be started */
   TILERAIL_INTERNAL_ERROR = 6
 };
 
