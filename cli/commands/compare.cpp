@@ -102,9 +102,12 @@ int compare_cases(const CompareOptions& options) {
       throw;
     }
   }
-  if (done < cases.size())
-    stop.end_program(fmt::format("after {} of {} cases; {}", done, cases.size(),
-                                 done > 0 ? "the outputs contain these" : nothing_is_kept));
+  if (done < cases.size()) {
+    const std::string progress = fmt::format("after {} of {} cases; {}", done, cases.size(),
+                                             done > 0 ? "the outputs contain these" : nothing_is_kept);
+    runs.rethrow_failure(progress);
+    stop.end_program(progress);
+  }
   return runs.passed() ? exit_ok : exit_check_failed;
 }
 

@@ -112,9 +112,25 @@ void CaseStudy::measure(std::string_view backend, const RunSettings& settings) {
   }();
   for (std::size_t i = 0; i < results_.size(); ++i) try {
       measure(i, runner);
-    } catch (const RunStopped&) {
+    } catch (...) {
+      failure_ = std::current_exception();
       results_.erase(results_.begin() + static_cast<std::ptrdiff_t>(i), results_.end());
     }
+}
+
+void CaseStudy::rethrow_failure(const std::string& progress) const {
+  const auto text = [&](const std::exception& error) { return fmt::format("{} ({})", error.what(), progress); };
+  try {
+    if (failure_) std::rethrow_exception(failure_);
+  } catch (const RunStopped&) {
+    return;
+  } catch (const InputError& error) {
+    throw InputError{text(error)};
+  } catch (const HardwareError& error) {
+    throw HardwareError{text(error)};
+  } catch (const std::runtime_error& error) {
+    throw ExecutionError{text(error)};
+  }
 }
 
 void CaseStudy::measure(std::size_t i, Runner& runner) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,9 +54,11 @@ class CaseStudy {
   CaseStudy(const std::vector<Case>& cases, const Topology& topology, const TunedPlans& tuned = {});
 
   void simulate(Executor& simulator);
-  /// On "host" or "cuda". Once, after simulate() if that is called at all. If the run is asked to stop, results() are
-  /// those of the cases that are complete.
+  /// On "host" or "cuda". Once, after simulate() if that is called at all. If the run is asked to stop or a case fails,
+  /// results() are those of the cases before it.
   void measure(std::string_view backend, const RunSettings& settings);
+  /// Throws the error that ended measure() early with `progress` in its text; does nothing if it was asked to stop.
+  void rethrow_failure(const std::string& progress) const;
 
   const std::vector<CaseResult>& results() const { return results_; }
   bool passed() const;
@@ -67,6 +70,7 @@ class CaseStudy {
   const Topology& topology_;
   std::vector<CaseResult> results_;
   std::vector<Timeline> predicted_;  // by case; empty without a simulation
+  std::exception_ptr failure_;
 };
 
 /// How well predictions order alternatives for one task, and what choosing by them costs (study/cases/ranking.hpp).

@@ -98,10 +98,10 @@ class Interrupted(InterruptedTest):
 class InterruptedRuns(InterruptedTest):
     CASES = 20
 
-    def start_cases(self, iterations):
+    def start_cases(self, iterations, csv="r.csv"):
         self.write("cases.csv", "m,n,k,label\n" + "".join(f"64,64,64,case {i}\n" for i in range(self.CASES)))
         return self.start_logging(["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu",
-                                   "--no-simulate", "--iters", iterations, "--csv", "r.csv", "--json", "r.json"])
+                                   "--no-simulate", "--iters", iterations, "--csv", csv, "--json", "r.json"])
 
     def test_the_cases_that_are_complete_are_written(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -134,13 +134,14 @@ class InterruptedRuns(InterruptedTest):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["cases.csv"])
 
     def test_a_second_signal_ends_it_at_once(self):
-        process = self.start_cases(200)
+        os.mkfifo(self.folder / "unread")  # no other output is written before this one
+        process = self.start_cases(200, csv="unread")
         self.read_up_to(process, "case 0")
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=HANG)
         self.assertIn(process.returncode, (-signal.SIGINT, -signal.SIGTERM))
-        self.assertEqual([path.name for path in self.folder.iterdir()], ["cases.csv"])
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"cases.csv", "unread"})
 
     def test_runs_and_calibrations_keep_nothing(self):
         run = ["run", "--backend", "host", "--gemm", "64", "--topology", "two-gpu", "--iters", 1000, "--json", "r.json"]

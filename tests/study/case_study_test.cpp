@@ -112,6 +112,26 @@ TEST(Case, ErrorsOfWhatHasNoCellOfItsOwnNameTheOneItComesFrom) {
   EXPECT_EQ(c.located("--dot: too large"), "cases.csv:3:7: dot: too large");
 }
 
+TEST(CaseStudy, AnErrorKeepsTheCasesBeforeIt) {
+  const Topology machine = testing::shipped("two-gpu");
+  Case c;
+  c.problem.gemm = "64", c.sizes = {"64", "64", "64"}, c.policy.name = "gemmex", c.policy.tile = "64";
+  CaseStudy study{{c, c, c, c}, machine};
+  RunSettings settings{.warmup = 0, .iterations = 1};
+  settings.stop_asked = [&, calls = 0]() mutable {
+    if (++calls == 3) throw ExecutionError{"made to fail"};
+    return false;
+  };
+  study.measure("host", settings);
+  EXPECT_EQ(study.results().size(), 2u);
+  try {
+    study.rethrow_failure("after 2 of 4 cases");
+    FAIL() << "no error";
+  } catch (const ExecutionError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("made to fail (after 2 of 4 cases)"));
+  }
+}
+
 // cuBLASXt's 2.1 ms a GPU would be most of this call.
 TEST(CaseStudy, PredictionsLeaveOutWhatLibrariesTakeBesideTheirPlans) {
   const Topology machine = testing::shipped("two-gpu");
