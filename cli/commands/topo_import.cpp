@@ -248,7 +248,8 @@ Command add_topo_import(CLI::App& topo) {
   with.add("--kernels", "[GPU=]NAME", options->kernels,
            "What the GPUs are, as for 'topo new'; with numbers such as 3=a100 or 0-3=h100, what these GPUs are");
   with.add("--peer-access", "none|PAIRS|FILE", options->peer_access,
-           "Pairs of GPUs that can access each other, such as 0-1,2-3; or what 'nvidia-smi topo -p2p r' prints [all]");
+           "Pairs of GPUs that can access each other, such as 0-1,2-3; or what 'nvidia-smi topo -p2p r' prints [all]")
+      ->check([](const std::string& text) { return text.empty() ? "expected none, pairs or a file" : ""; });
   with.add("--pcie", "GEN|RATE", options->pcie,
            "PCIe generation, 3 to 7, or rate, where the file has none [by the GPU: 4 of an A100, 5 of an H100]");
   with.add(

@@ -14,6 +14,7 @@ using MeasuredPairs = std::vector<MeasuredRates>;        // [from][to]
 struct HostLinks {
   std::vector<LinkId> in, out;  // of a GPU
   std::vector<Rate> in_rate, out_rate;
+  bool over_switch = false;  // copies between GPUs can take them, too
 };
 
 /// What GPUs get while others copy, too. Null or empty where it was not measured.

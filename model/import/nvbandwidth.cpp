@@ -70,6 +70,7 @@ Topology::Description import_nvbandwidth(std::string_view text, const std::strin
   add_host_load(machine, links, load_of(cases), measured);
   PeerRates peers{cases.pairs()};
   peers.out = first_of(cases, "one_to_all_write_ce", "all_to_one_read_ce");
+  peers.both = cases.pairs_both();
   peers.in = first_of(cases, "all_to_one_write_ce", "one_to_all_read_ce");
   add_peer_links(machine, peers, gpus, links, measured, assumed);
   if (notes != nullptr && peers.alone.empty() && cases.gpus() > 1)

@@ -101,6 +101,8 @@ class TextReader {
       found_.push_back({name_, "", begin_, {}});
     } else if (first.ends_with(":") && first != "NOTE:") {
       status_ = first.substr(0, first.size() - 1);
+    } else if (words_.back().ends_with("/s)") && words_.back() != "(GB/s)") {
+      fail(fmt::format("rates in {}; expected (GB/s)", words_.back()));
     }
   }
 
@@ -234,21 +236,27 @@ const MeasuredRates* NvbandwidthCases::host(const std::string& name) const {
 }
 
 MeasuredPairs NvbandwidthCases::pairs() const {
-  for (const auto& [name, from_row] :
-       {std::pair{"device_to_device_memcpy_read_ce", false}, std::pair{"device_to_device_memcpy_write_ce", true}}) {
-    const Case* known = find(name);
-    if (known == nullptr) continue;
-    MeasuredPairs cells(gpus_, MeasuredRates(gpus_));
-    for (std::size_t i = 0; i < gpus_; ++i)
-      for (std::size_t j = 0; j < gpus_; ++j) {
-        if (known->cells.size() != gpus_ || known->cells[i].size() != gpus_)
-          throw InputError{fmt::format("{}: {}: the matrix of {} is not {} x {}; expected a cell for each pair", file_,
-                                       known->place, name, gpus_, gpus_)};
-        if (i != j) cells[i][j] = from_row ? known->cells[i][j] : known->cells[j][i];
-      }
-    return cells;
-  }
-  return {};
+  const MeasuredPairs reads = pairs_of("device_to_device_memcpy_read_ce", false);
+  return reads.empty() ? pairs_of("device_to_device_memcpy_write_ce", true) : reads;
+}
+
+MeasuredPairs NvbandwidthCases::pairs_both() const {
+  const MeasuredPairs reads = pairs_of("device_to_device_bidirectional_memcpy_read_ce_total", true);
+  return reads.empty() ? pairs_of("device_to_device_bidirectional_memcpy_write_ce_total", true) : reads;
+}
+
+MeasuredPairs NvbandwidthCases::pairs_of(const std::string& name, bool from_row) const {
+  const Case* known = find(name);
+  if (known == nullptr) return {};
+  const auto has_all_columns = [&](const MeasuredRates& row) { return row.size() == gpus_; };
+  if (known->cells.size() != gpus_ || !std::ranges::all_of(known->cells, has_all_columns))
+    throw InputError{fmt::format("{}: {}: the matrix of {} is not {} x {}; expected a cell for each pair", file_,
+                                 known->place, name, gpus_, gpus_)};
+  MeasuredPairs cells(gpus_, MeasuredRates(gpus_));
+  for (std::size_t i = 0; i < gpus_; ++i)
+    for (std::size_t j = 0; j < gpus_; ++j)
+      if (i != j) cells[i][j] = from_row ? known->cells[i][j] : known->cells[j][i];
+  return cells;
 }
 
 std::string NvbandwidthCases::left_out() const {

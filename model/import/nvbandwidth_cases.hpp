@@ -27,6 +27,9 @@ class NvbandwidthCases {
   /// whose first and later versions agree in it.
   MeasuredPairs pairs() const;
 
+  /// The sum of both directions while both copy, by pair; empty without such a test case.
+  MeasuredPairs pairs_both() const;
+
   /// Test cases that nobody asked for, and those that did not pass, with their places; "" if there are none.
   std::string left_out() const;
 
@@ -40,6 +43,7 @@ class NvbandwidthCases {
   void read_json(std::string_view text);
   void read_text(std::string_view text);
   const Case* find(const std::string& name) const;
+  MeasuredPairs pairs_of(const std::string& name, bool from_row) const;
 
   const std::string& file_;
   std::map<std::string, Case> all_;

@@ -111,8 +111,13 @@ class Matrices {
   void check_title() const {
     for (const char* known : {"P2P Connectivity Matrix", "Unidirectional P2P=Disabled Bandwidth",
                               "Unidirectional P2P=Enabled Bandwidth", "Bidirectional P2P=Disabled Bandwidth",
-                              "Bidirectional P2P=Enabled Bandwidth", "P2P=Disabled Latency", "P2P=Enabled Latency"})
-      if (title_.starts_with(known)) return;
+                              "Bidirectional P2P=Enabled Bandwidth", "P2P=Disabled Latency", "P2P=Enabled Latency"}) {
+      if (!title_.starts_with(known)) continue;
+      const std::string_view name{known};
+      const std::string_view unit = name.ends_with("Bandwidth") ? "(GB/s)" : name.ends_with("Latency") ? "(us)" : "";
+      if (!title_.ends_with(unit)) fail(line_, fmt::format("{}; expected values in {}", in_quotes(title_), unit));
+      return;
+    }
     fail(line_,
          fmt::format("{} is unknown; expected a matrix of connectivity, bandwidths or latencies", in_quotes(title_)));
   }
@@ -217,6 +222,7 @@ PeerRates peers_of(const Matrices& matrices, const std::string& file) {
 HostLinks add_host_links(MachineBuilder& machine, const std::vector<NodeId>& gpus, const ImportRates& rates) {
   const NodeId socket = machine.add_domain("", rates.host(false), assumed);
   HostLinks links;
+  links.over_switch = true;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const Rate pcie = rates.pcie_at(static_cast<int>(i));
     machine.join(socket, gpus[i], pcie, assumptions::gpu_latency, assumed);

@@ -106,6 +106,15 @@ class PeerLinks {
         if (!rates_.both.empty() && i != j) both = std::max(both, rates_.both[i][j].value_or(Rate{0}));
       add_both(fmt::format("gpu{}, both directions", i), out_[i].links, in_[i].links, both, out_[i].most + in_[i].most);
     }
+    if (hosts_.over_switch) route_over_switch(island);
+  }
+
+  /// Where the path over the switch of the host would take less time.
+  void route_over_switch(const Island& island) {
+    for (const std::size_t i : island)
+      for (const std::size_t j : island)
+        if (i != j && std::min(hosts_.out_rate[i], hosts_.in_rate[j]) * alike > std::min(out_[i].most, in_[j].most))
+          machine_.route(gpus_[i], gpus_[j], {out_[i].links.front(), in_[j].links.front()}, measured_);
   }
 
   void add_pairs(const Island& island) {

@@ -125,7 +125,8 @@ class TablesReader {
     }
     const std::string& word = words[i];
     constexpr std::array<std::string_view, 5> parts{"CPU", "NUMA", "GPU", "AFFINITY", "ID"};
-    if (!table().behind.empty() || contains(parts, word))
+    const bool is_bad_gpu = word.starts_with("GPU") && word.size() > 3 && word[3] != '-' && !gpu_number(word);
+    if (!table().behind.empty() || contains(parts, word) || is_bad_gpu)
       fail(line_, fmt::format("the column {} is unknown; expected GPUs and network cards, then CPU Affinity, NUMA "
                               "Affinity and GPU NUMA ID",
                               in_quotes(word)));

@@ -219,8 +219,27 @@ TEST(NvbandwidthText, MatricesOfOneTestCaseAreNamedByTheirSums) {
   import_nvbandwidth(text, "b.txt", kind(), &notes);
   ASSERT_EQ(notes.size(), 2U);
   EXPECT_NE(notes[1].find("device_to_device_latency_sm (line 43, Error)"), std::string::npos) << notes[1];
-  EXPECT_NE(notes[1].find("device_to_device_bidirectional_memcpy_read_ce_total (line 25)"), std::string::npos)
+  EXPECT_NE(notes[1].find("device_to_device_bidirectional_memcpy_read_ce_read1 (line 25)"), std::string::npos)
       << notes[1];
+}
+
+TEST(NvbandwidthPeers, BothDirectionsOfAPairGetTheTotalThatWasMeasured) {
+  const auto everywhere = [](const char* rate) { return pairs(2, [=](std::size_t, std::size_t) { return rate; }); };
+  for (const char* name : {"device_to_device_bidirectional_memcpy_read_ce_total",
+                           "device_to_device_bidirectional_memcpy_write_ce_total"}) {
+    const Topology machine = imported_of(
+        with_host("55", 2, {{"device_to_device_memcpy_read_ce", everywhere("392")}, {name, everywhere("742.5")}}));
+    EXPECT_EQ(pair(machine, "gpu0", "gpu1"), Rate{392e9});
+    EXPECT_NEAR(all_pairs_busy(machine), 742.5, 1e-6) << name;
+  }
+}
+
+TEST(NvbandwidthText, RatesInOtherUnitsAreRefused) {
+  std::string text = text_of(with_host("55", 2));
+  const std::string unit = "(GB/s)";
+  ASSERT_NE(text.find(unit), std::string::npos);
+  text.replace(text.find(unit), unit.size(), "(MB/s)");
+  expect_input_error([&] { import_nvbandwidth(text, "b.txt", kind()); }, {"b.txt:", "(MB/s)", "expected (GB/s)"});
 }
 
 TEST(NvbandwidthText, CutOffTextsAreRefusedByLine) {
@@ -385,6 +404,15 @@ TEST(ImportP2pTest, PeersOverPcieShareItsPort) {
   EXPECT_NEAR((rates[0] + rates[1]).value, 24e9, 1);
 }
 
+TEST(ImportP2pTest, PeersThatAreSlowerThanPcieHaveTheirMeasuredRate) {
+  for (const double rate : {24.0, 12.0}) {
+    const Topology machine = p2p(p2p_switch(4, rate, 1.7 * rate), {.pcie = Rate{27.4e9}});
+    EXPECT_EQ(way(machine, "gpu0", "gpu2"), "gpu0->peer-switch peer-switch->gpu2");
+    EXPECT_EQ(pair(machine, "gpu1", "gpu3"), Rate{rate * 1e9});
+    EXPECT_NEAR(all_pairs_busy(machine), 4 * 1.7 / 2 * rate, 1e-6);
+  }
+}
+
 TEST(ImportP2pTest, TheHostMemoryIsSharedByAllGpus) {
   const Topology machine = p2p(p2p_switch(4, 400, 700), {.pcie = Rate{25e9}, .host_memory = Rate{40e9}});
   double sum = 0;
@@ -427,6 +455,8 @@ TEST(ImportP2pTest, RefusesOtherTextsByLine) {
   refused(p2p_text(), "Bidirectional P2P=Enabled", "Tridirectional P2P=Enabled",
           {"p2p.txt:45: 'Tridirectional P2P=Enabled", "is unknown"});
   refused(p2p_text(), "     3\t     0     0     1     1\n", "", {"p2p.txt:22: 3 rows; expected 4, one for each GPU"});
+  refused(p2p_text(), "Latency (P2P Writes) Matrix (us)", "Latency (P2P Writes) Matrix (ns)",
+          {"p2p.txt:", "(ns)", "expected values in (us)"});
   refused(p2p_text(), "641.00", "fast", {"p2p.txt:35: 'fast' is no number"});
   refused(p2p_text(), "Unidirectional P2P=Enabled", "Unidirectional P2P=Disabled",
           {"p2p.txt: there is no matrix of Unidirectional P2P=Enabled"});
