@@ -13,9 +13,9 @@ namespace tilerail::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(Every link, group, engine, kernel table, latency and the issue cost is doubled, halved and freed of its limit: how
-long does the problem take then, planned again and with the plan as it is? Parts that are alike are one row.
-A PATTERN names them: link:host->plx0, group:host memory, engine:gpu0.h2d, kernels:h200, latency:host->plx0, issue, with
+    R"(Re-plans the problem with each link, group, engine, kernel table, latency and the issue cost twice as fast, half as
+fast and infinitely fast, and simulates the existing plan with it. Equivalent parts share a row.
+A PATTERN selects parts: link:host->plx0, group:host memory, engine:gpu0.h2d, kernels:h200, latency:host->plx0, issue, with
 * ? and [0-3] as in a shell.
 Examples:
   tilerail whatif --gemm 16K --topology karolina-hgx-a100 --figure tornado.svg
@@ -48,7 +48,7 @@ int run_whatif(const WhatIfOptions& options) {
 
 Command add_whatif(CLI::App& root) {
   auto options = std::make_shared<WhatIfOptions>();
-  CLI::App* app = root.add_subcommand("whatif", "What each part of a machine is worth: doubled, halved, without limit");
+  CLI::App* app = root.add_subcommand("whatif", "Rank upgrades of a machine by the time that they save");
   app->footer(footer);
   add_options(*app, options->job, false);
   OptionGroup group{*app, "PARTS"};

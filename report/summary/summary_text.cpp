@@ -169,8 +169,8 @@ std::string run_section(const Summary& summary) {
   Lines lines = {{"problem", metadata.problem},
                  {"machine", fmt::format("{}, devices {}", metadata.machine, fmt::join(metadata.devices, " "))},
                  {"policy", fmt::format("{}, tile {}", metadata.policy, metadata.tile)},
-                 {"plan", fmt::format("{}, {} operations, planned in {}", metadata.plan_hash, summary.ops,
-                                      seconds_text(summary.plan_s))},
+                 {"plan", fmt::format("{}, {} operations, {}", metadata.plan_hash, summary.ops,
+                                      summary.plan_s > 0 ? "planned in " + seconds_text(summary.plan_s) : "read")},
                  {"backend", fmt::format("{}, took {}", metadata.backend, seconds_text(summary.execute_s))},
                  {"makespan", makespan_text(summary)},
                  {"bound", bound_text(summary)},
@@ -183,7 +183,10 @@ std::string run_section(const Summary& summary) {
     lines.insert(lines.begin() + 4, {"made for", fmt::format("{}: a plan of another machine than the one of this run",
                                                              summary.plan_machine)});
   if (!summary.note.empty()) lines.insert(lines.begin() + 1, {"note", summary.note});
-  if (!summary.ran_on.empty()) lines.insert(lines.begin(), {"ran on", summary.ran_on});
+  if (!summary.ran_on.empty()) {  // other processors than those of the description, whose bound says nothing
+    std::erase_if(lines, [](const auto& line) { return line.front() == "bound"; });
+    lines.insert(lines.begin(), {"ran on", summary.ran_on});
+  }
   const auto after = [&](const char* name, std::vector<std::string> line) {
     const auto at = std::ranges::find(lines, name, [](const auto& l) { return l.front(); });
     lines.insert(std::next(at), std::move(line));
