@@ -66,8 +66,8 @@ TEST(GraphGain, CountsKernelsThatShareAGpuByWhatTheyFill) {
   EXPECT_TRUE(is_graph_at(1.2 * flops_us));
 }
 
-// 8192 x 8192 x 64 in f64 with beta = 0: each GPU sends 268 MB of C to the host at 10 GB/s in 128 tiles, in columns that
-// may slow copies down, and computes for 4.3 ms.
+// 8192 x 8192 x 64 in f64 with beta = 0: each GPU sends 268 MB of C to the host at 10 GB/s in 128 tiles, in columns
+// that may slow copies down, and computes for 4.3 ms.
 TEST(GraphGain, AppliesIfSubmissionTakesLongerThanTheLongestCopies) {
   for (const double efficiency : {1.0, 0.5}) {
     const auto is_graph_at = [&](double microseconds) {
