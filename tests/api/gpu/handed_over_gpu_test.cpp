@@ -57,7 +57,7 @@ TEST_F(HandedOver, CallsReturnWhileTheCallersStreamIsBusyAndComeBetweenItsWork) 
       reset_c(one);
       cuda::check(cudaMemcpy(one.a->data<void>(), poison.data(), poison.size(), cudaMemcpyDefault), "poisoning");
       cuda::check(cudaDeviceSynchronize(), "poisoning");
-      stream.occupy();
+      stream.occupy_by_kernels();
       cuda::check(cudaMemcpyAsync(one.a->data<void>(), truth, one.a->bytes(), cudaMemcpyDefault, stream), "filling");
       GemmTimes times;
       one.call(context, stream, &times, false);

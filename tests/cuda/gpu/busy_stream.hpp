@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <thread>
 
@@ -19,6 +20,7 @@ class BusyStream {
     release();
     cudaStreamSynchronize(stream_);
     cudaStreamDestroy(stream_);
+    cudaFree(scratch_);
   }
   BusyStream(const BusyStream&) = delete;
   BusyStream& operator=(const BusyStream&) = delete;
@@ -26,6 +28,13 @@ class BusyStream {
   void occupy() {
     gate_ = std::make_unique<cuda::Gate>();
     cuda::hold_stream(*gate_, stream_);
+  }
+  /// For some 200 ms: asynchronous copies between pinned memory and a GPU wait for functions of the host before them.
+  void occupy_by_kernels() {
+    constexpr std::size_t bytes = std::size_t{2} << 30;
+    constexpr int times = 200;
+    if (!scratch_) cuda::check(cudaMalloc(&scratch_, bytes), "allocating");
+    for (int i = 0; i < times; ++i) cuda::check(cudaMemsetAsync(scratch_, i, bytes, stream_), "occupying a stream");
   }
   bool busy() const { return cudaStreamQuery(stream_) == cudaErrorNotReady; }
   void release() {
@@ -49,6 +58,7 @@ class BusyStream {
   cudaStream_t stream_ = nullptr;
   std::unique_ptr<cuda::Gate> gate_;
   std::thread later_;
+  void* scratch_ = nullptr;
 };
 
 }  // namespace tilerail::test
