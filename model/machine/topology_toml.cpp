@@ -261,36 +261,48 @@ class TopologyReader {
     add_entry("kernels", table.place());
   }
 
-  /// Rates of squares stand in one of three forms; tiled GEMMs have none.
   GemmCurve read_gemm(const TomlTable& table) {
     allow(table, F::of_gemms, {"dtype", "trans", "square", "rates", "efficiency"});
     GemmCurve curve;
     curve.dtype = dtypes[table.need("dtype").one_of(dtype_names())];
     if (const auto trans = table.find("trans")) curve.trans = trans_pairs[trans->one_of(trans_pairs)];
-    const auto square = table.find("square"), rates = table.find("rates"), peak = table.find("peak");
-    if (int{square.has_value()} + int{rates.has_value()} + int{peak.has_value()} != 1)
+    choose_form(table, curve);
+    read_figures(table, curve, F::of_gemms);
+    if (!curve.tiled) read_points(table, curve);
+    curve.source = source_of(table);
+    return curve;
+  }
+
+  /// Times stand in one of four forms.
+  static void choose_form(const TomlTable& table, GemmCurve& curve) {
+    const bool square = table.find("square").has_value(), rates = table.find("rates").has_value();
+    const bool peak = table.find("peak").has_value();
+    if (square + rates + peak != 1)
       table.fail("expected exactly one of 'square', 'rates' and 'peak' with 'efficiency' or 'blocks'");
+    if (peak && table.find("blocks")) curve.tiled.emplace();
     const auto refuse = [&](std::string_view key, std::string_view neighbours) {
       if (const auto value = table.find(key))
         value->report(fmt::format("has no meaning here; expected it next to {}", neighbours));
     };
-    if (peak && table.find("blocks")) curve.tiled.emplace();
     if (!peak || curve.tiled) refuse("efficiency", "'peak' and without 'blocks'");
-    if (!curve.tiled)
-      for (const std::string& key : keys_of(F::of_tiled_gemms))
-        if (key != "peak") refuse(key, "'peak' and 'blocks'");
-    read_figures(table, curve, F::of_gemms);
-    if (square)
+    if (curve.tiled) return;
+    for (const std::string& key : keys_of(F::of_tiled_gemms))
+      if (key != "peak") refuse(key, "'peak' and 'blocks'");
+  }
+
+  static void read_points(const TomlTable& table, GemmCurve& curve) {
+    if (const auto square = table.find("square"))
       for (const auto& [size, time] : read_rows<F::SquareTime>(*square, F::square.columns, true))
         curve.points.push_back({size, Flops{2 * size * size * size} / time});
-    if (rates) curve.points = read_rows<GemmCurve::Point>(*rates, F::rates.columns, true);
-    if (peak && !curve.tiled)
-      for (const auto& [size, share] :
-           read_rows<F::SquareShare>(table.need("efficiency"), F::efficiency_of_peak.columns, true))
-        curve.points.push_back({size, peak->in(F::flop_rate)*share});
-    if (!curve.tiled && curve.points.empty()) table.report("has no points; expected at least one");
-    curve.source = source_of(table);
-    return curve;
+    if (const auto rates = table.find("rates"))
+      curve.points = read_rows<GemmCurve::Point>(*rates, F::rates.columns, true);
+    if (const auto value = table.find("peak")) {
+      const FlopRate peak = value->in(F::flop_rate);
+      const TomlValue shares = table.need("efficiency");
+      for (const auto& [size, share] : read_rows<F::SquareShare>(shares, F::efficiency_of_peak.columns, true))
+        curve.points.push_back({size, peak * share});
+    }
+    if (curve.points.empty()) table.report("has no points; expected at least one");
   }
 
   void read_copies(const TomlTable& table) {
