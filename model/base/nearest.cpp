@@ -1,6 +1,6 @@
 #include "model/base/nearest.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -10,6 +10,8 @@
 
 namespace tilerail {
 namespace {
+
+constexpr std::size_t longest = 128;  // of an unknown name that is compared
 
 /// Levenshtein's distance: how many letters are changed, added or left out.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -29,7 +31,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string known_names(std::string_view unknown, std::span<const std::string> names) {
-  constexpr std::size_t few = 8, shown = 4, longest = 128;  // longest: of what is compared
+  constexpr std::size_t few = 8, shown = 4;
   if (names.empty()) return "there is none";
   std::vector<std::pair<std::size_t, std::string_view>> order;
   for (const std::string& name : names)
@@ -39,6 +41,15 @@ std::string known_names(std::string_view unknown, std::span<const std::string> n
   for (std::size_t i = 0; i < std::min(order.size(), names.size() <= few ? few : shown); ++i)
     text += (i > 0 ? ", " : "") + in_quotes(order[i].second);
   return (names.size() <= few ? "there are " : fmt::format("of {} the nearest are ", names.size())) + text;
+}
+
+std::string unknown_key(std::string_view key, std::span<const std::string> known) {
+  const std::string_view cut = key.substr(0, longest);
+  const auto nearest =
+      std::ranges::min_element(known, {}, [&](const std::string& name) { return distance(cut, name); });
+  const bool is_near = nearest != known.end() && distance(cut, *nearest) <= nearest->size() / 2;
+  return fmt::format("unknown key {}{}; expected one of {}", in_quotes(key),
+                     is_near ? ", perhaps " + in_quotes(*nearest) : "", fmt::join(known, ", "));
 }
 
 }  // namespace tilerail

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 namespace tilerail {
 
 /// What a quantity may be, both ends included.
@@ -9,7 +12,15 @@ struct Range {
   const char* text;  // "1 MB/s to 1 PB/s"
 
   /// False for what is no number.
-  constexpr bool holds(Quantity value) const { return value >= least && value <= most; }
+  template <class Value>
+  constexpr bool holds(Value value) const {
+    return value >= least && value <= most;
+  }
 };
+
+/// The words for a value outside its range, in every reader.
+inline std::string out_of_range(std::string_view expected) {
+  return std::string{"is out of range; expected "}.append(expected);
+}
 
 }  // namespace tilerail

@@ -1,10 +1,12 @@
 #include "model/base/toml_table.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "model/base/nearest.hpp"
 
 namespace tilerail {
 namespace {
@@ -72,61 +74,78 @@ std::string TomlValue::shown() const {
   return fmt::format("({})", type_name(*node_));
 }
 
+void TomlValue::report_type(std::string_view is_not, std::string_view expected) const {
+  report(fmt::format("is not {}; expected {}", is_not, expected));
+}
+
+void TomlValue::report_range(std::string_view expected) const { report(out_of_range(expected)); }
+
 std::string TomlValue::text() const {
   const auto* value = node_->as_string();
-  if (value) return value->get();
-  report("is not a text; expected one in quotes");
-  return "";
+  if (!value) report_type("a text", "one in quotes");
+  return value ? value->get() : "";
+}
+
+std::size_t TomlValue::one_of(std::span<const std::string_view> names) const {
+  const auto known = std::ranges::find(names, text());
+  if (known != names.end()) return static_cast<std::size_t>(known - names.begin());
+  report(fmt::format("is unknown; expected {} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back()));
+  return 0;
 }
 
 bool TomlValue::boolean() const {
   const auto* value = node_->as_boolean();
-  if (!value) report("is not a boolean; expected true or false");
+  if (!value) report_type("a boolean", "true or false");
   return value && value->get();
 }
 
-double TomlValue::number(const Range<double>& range) const {
-  const auto value = node_->is_number() ? node_->value<double>() : std::nullopt;
-  if (!value) return report("is not a number; expected one without quotes"), no_number;
-  if (!std::isfinite(*value)) return report("is not finite; expected a finite number"), no_number;
-  if (!range.holds(*value)) return report(std::string{"is out of range; expected "} + range.text), no_number;
-  return *value;
+double TomlValue::in(const Range<double>& range) const {
+  const double value = node_->is_number() ? *node_->value<double>() : no_number;
+  if (!node_->is_number())
+    report_type("a number", "one without quotes");
+  else if (!std::isfinite(value))
+    report_type("finite", "a finite number");
+  else if (!range.holds(value))
+    report_range(range.text);
+  return range.holds(value) ? value : no_number;
 }
 
 std::int64_t TomlValue::integer(std::int64_t least, std::int64_t most) const {
   const auto* value = node_->as_integer();
-  if (!value) return report("is not an integer; expected one without quotes"), least;
-  if (value->get() < least || value->get() > most)
-    return report(fmt::format("is out of range; expected {} to {}", least, most)), least;
-  return value->get();
+  if (!value)
+    report_type("an integer", "one without quotes");
+  else if (value->get() < least || value->get() > most)
+    report_range(fmt::format("{} to {}", least, most));
+  else
+    return value->get();
+  return least;
 }
 
 std::vector<TomlValue> TomlValue::list(std::size_t most) const {
-  const auto* values = node_->as_array();
-  if (!values) return report("is not a list; expected one in brackets"), std::vector<TomlValue>{};
-  if (values->size() > most)
-    return report(fmt::format("has {} entries; expected at most {}", values->size(), most)), std::vector<TomlValue>{};
   std::vector<TomlValue> result;
-  for (const toml::node& value : *values) result.emplace_back(value, *file_, what_);
+  const auto* values = node_->as_array();
+  if (!values)
+    report_type("a list", "one in brackets");
+  else if (values->size() > most)
+    report(fmt::format("has {} entries; expected at most {}", values->size(), most));
+  else
+    for (const toml::node& value : *values) result.emplace_back(value, *file_, what_);
   return result;
 }
 
-std::vector<TomlValue> TomlValue::pair() const {
-  auto values = list(2);
-  if (values.size() == 2) return values;
-  report(fmt::format("has {} entries; expected two", values.size()));
-  return {missing(*file_), missing(*file_)};
-}
-
 std::vector<TomlTable> TomlValue::tables(std::string_view each) const {
-  const auto* values = node_->as_array();
-  if (!values) return report(fmt::format("is not a list of tables; expected [[{}]]", each)), std::vector<TomlTable>{};
   std::vector<TomlTable> result;
+  const std::string expected = fmt::format("[[{}]]", each);
+  const auto* values = node_->as_array();
+  if (!values) {
+    report_type("a list of tables", expected);
+    return result;
+  }
   for (const toml::node& value : *values) {
     if (value.is_table())
       result.emplace_back(*value.as_table(), *file_, std::string{each});
     else
-      TomlValue{value, *file_, what_}.report(fmt::format("is not a table; expected [[{}]]", each));
+      TomlValue{value, *file_, what_}.report_type("a table", expected);
   }
   return result;
 }
@@ -139,50 +158,42 @@ TomlTable TomlValue::table() const {
 
 template <class Q>
 Q TomlValue::quantity(Q (*parse)(std::string_view), const Range<Q>& range) const {
-  if (reported_) return Q{no_number};
-  if (!node_->is_string())
-    return report(fmt::format("is not a text with a unit; expected {}, in quotes", range.text)), Q{no_number};
   Q value{no_number};
+  if (!node_->is_string()) {
+    report_type("a text with a unit", std::string{range.text} + ", in quotes");
+    return value;
+  }
   try {
     value = parse(text());
   } catch (const InputError& error) {
-    file_->report(node_->source().begin, fmt::format("{} {}", what_, error.what()));
+    if (!reported_) file_->report(node_->source().begin, fmt::format("{} {}", what_, error.what()));
     reported_ = true;
     return value;
   }
-  if (!range.holds(value)) report(std::string{"is out of range; expected "} + range.text);
+  if (!range.holds(value)) report_range(range.text);
   return value;
 }
 
-Bytes TomlValue::bytes(const Range<Bytes>& range) const { return quantity(parse_bytes, range); }
-Seconds TomlValue::seconds(const Range<Seconds>& range) const { return quantity(parse_seconds, range); }
-Rate TomlValue::rate(const Range<Rate>& range) const { return quantity(parse_rate, range); }
-FlopRate TomlValue::flop_rate(const Range<FlopRate>& range) const { return quantity(parse_flop_rate, range); }
-Watts TomlValue::watts(const Range<Watts>& range) const { return quantity(parse_watts, range); }
+Bytes TomlValue::in(const Range<Bytes>& range) const { return quantity(parse_bytes, range); }
+Seconds TomlValue::in(const Range<Seconds>& range) const { return quantity(parse_seconds, range); }
+Rate TomlValue::in(const Range<Rate>& range) const { return quantity(parse_rate, range); }
+FlopRate TomlValue::in(const Range<FlopRate>& range) const { return quantity(parse_flop_rate, range); }
+Watts TomlValue::in(const Range<Watts>& range) const { return quantity(parse_watts, range); }
 
 std::string TomlTable::named(std::string_view key) const {
   return what_.empty() ? std::string{key} : what_ + ": " + std::string{key};
 }
 
-void TomlTable::report(const std::string& message) const {
-  file_->report(table_->source().begin, (what_.empty() ? "" : what_ + ": ") + message);
-}
+void TomlTable::report(const std::string& message) const { file_->report(table_->source().begin, named(message)); }
 
-void TomlTable::fail(const std::string& message) const {
-  throw TomlFailure{{place(), (what_.empty() ? "" : what_ + ": ") + message}};
-}
+void TomlTable::fail(const std::string& message) const { throw TomlFailure{{place(), named(message)}}; }
 
-void TomlTable::allow_only(std::initializer_list<std::string_view> keys) const {
+void TomlTable::allow_only(const std::vector<std::string>& keys) const {
   std::vector<const toml::key*> others;
   for (const auto& [key, node] : *table_)
-    if (std::find(keys.begin(), keys.end(), key.str()) == keys.end()) others.push_back(&key);
-  std::sort(others.begin(), others.end(),
-            [](const auto* a, const auto* b) { return earlier(a->source().begin, b->source().begin); });
-  std::string expected;
-  for (std::string_view key : keys) expected += (expected.empty() ? "" : ", ") + std::string{key};
-  for (const toml::key* key : others)
-    file_->report(key->source().begin, fmt::format("{}unknown key {}; expected one of {}",
-                                                   what_.empty() ? "" : what_ + ": ", in_quotes(key->str()), expected));
+    if (std::ranges::find(keys, key.str()) == keys.end()) others.push_back(&key);
+  std::ranges::sort(others, earlier, [](const auto* key) { return key->source().begin; });
+  for (const toml::key* key : others) file_->report(key->source().begin, named(unknown_key(key->str(), keys)));
 }
 
 std::optional<TomlValue> TomlTable::find(std::string_view key) const {

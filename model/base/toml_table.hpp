@@ -3,8 +3,8 @@
 #include <toml++/toml.h>
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -85,24 +85,31 @@ class TomlValue {
   bool is_text() const { return node_->is_string(); }
   bool is_list() const { return node_->is_array(); }
   bool is_table() const { return node_->is_table(); }
+  bool is_empty_list() const { return is_list() && node_->as_array()->empty(); }
   std::string text() const;
   bool boolean() const;
-  double number(const Range<double>& range) const;                    // in the range, as are all quantities
   std::int64_t integer(std::int64_t least, std::int64_t most) const;  // least <= value <= most
   std::vector<TomlValue> list(std::size_t most) const;                // at most `most` values
-  std::vector<TomlValue> pair() const;                                // exactly two values
   std::vector<TomlTable> tables(std::string_view each) const;         // an array of tables, each called `each`
   TomlTable table() const;
 
-  Bytes bytes(const Range<Bytes>& range) const;
-  Seconds seconds(const Range<Seconds>& range) const;
-  Rate rate(const Range<Rate>& range) const;
-  FlopRate flop_rate(const Range<FlopRate>& range) const;
-  Watts watts(const Range<Watts>& range) const;
+  /// A number without quotes, or a quantity with a unit in quotes.
+  double in(const Range<double>& range) const;
+  std::int64_t in(const Range<std::int64_t>& range) const { return integer(range.least, range.most); }
+  int in(const Range<int>& range) const { return static_cast<int>(integer(range.least, range.most)); }
+  Bytes in(const Range<Bytes>& range) const;
+  Seconds in(const Range<Seconds>& range) const;
+  Rate in(const Range<Rate>& range) const;
+  FlopRate in(const Range<FlopRate>& range) const;
+  Watts in(const Range<Watts>& range) const;
+  /// The number of the name that the text is; 0 of another text, which is reported.
+  std::size_t one_of(std::span<const std::string_view> names) const;
 
  private:
   template <class Q>
   Q quantity(Q (*parse)(std::string_view), const Range<Q>& range) const;
+  void report_type(std::string_view is_not, std::string_view expected) const;
+  void report_range(std::string_view expected) const;
   std::string shown() const;  // the value, quoted, where it is a scalar
 
   const toml::node* node_;
@@ -125,7 +132,7 @@ class TomlTable {
   [[noreturn]] void fail(const std::string& message) const;
 
   /// Reports every other key.
-  void allow_only(std::initializer_list<std::string_view> keys) const;
+  void allow_only(const std::vector<std::string>& keys) const;
   std::optional<TomlValue> find(std::string_view key) const;
   TomlValue need(std::string_view key) const;  // reports when it is missing
 

@@ -39,6 +39,7 @@ struct TopologyLimits {
   static constexpr Range<double> block{1, 1e12, "1 to 1e12"};           // rows or columns
   static constexpr Range<double> k_overhead{0, 1e6, "0 to 1000000"};    // also `fill`
   static constexpr Range<double> gemm_size{1, 1e9, "1 to 1000000000"};  // a side
+  static constexpr Range<std::int64_t> gemm_extent{1, 1'000'000'000, "1 to 1000000000"};
   static constexpr Range<Seconds> gemm_time{Seconds{1e-18}, Seconds{1e6}, "1e-18 s to 1000000 s"};
   static constexpr Range<FlopRate> flop_rate{FlopRate{1}, FlopRate{1e18}, "1 FLOP/s to 1000 PFLOP/s"};
   static constexpr Range<Watts> gemm_watts{Watts{1e-3}, Watts{1e6}, "1 mW to 1 MW"};

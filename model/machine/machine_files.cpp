@@ -1,13 +1,13 @@
 #include "model/machine/machine_files.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "model/base/topology_limits.hpp"
-#include "model/machine/expanded_names.hpp"
+#include "model/machine/graph_names.hpp"
 #include "model/machine/toml_text.hpp"
 
 namespace tilerail {
@@ -15,17 +15,16 @@ namespace {
 
 constexpr std::size_t most_files = 64, most_depth = 8;
 
-const std::set<std::string_view> kinds{"kernels", "memory", "switch",   "link",     "group",      "route",
-                                       "copies",  "issue",  "template", "instance", "uncertainty"};
-
 /// "kernels.h200" as its kind and its name, which is empty in "kernels".
 std::pair<std::string_view, std::string_view> kind_and_name(std::string_view take) {
   const std::size_t dot = take.find('.');
   return {take.substr(0, dot), dot == std::string_view::npos ? std::string_view{} : take.substr(dot + 1)};
 }
 
-/// Only these have names of their own in a file; what else there is may be many tables of one name with ranges.
-bool has_names(std::string_view kind) { return kind == "kernels" || kind == "template"; }
+const MachineTable* table_of(std::string_view kind) {
+  const auto* const known = std::ranges::find(machine_tables, kind, &MachineTable::key);
+  return known == machine_tables.end() ? nullptr : known;
+}
 
 }  // namespace
 
@@ -71,14 +70,17 @@ void MachineFiles::add_file(std::string_view text, const std::string& name, cons
 }
 
 MachineFiles::Take MachineFiles::read_take(const TomlValue& value) {
-  std::vector<std::string> take;
+  std::vector<std::string> take, expected;
+  for (const MachineTable& table : machine_tables) {
+    expected.emplace_back(table.key);
+    if (table.has_names) expected.push_back(fmt::format("{}.NAME", table.key));
+  }
   for (const TomlValue& each : value.list(TopologyLimits::points)) {
     take.push_back(each.text());
     const auto [kind, name] = kind_and_name(take.back());
-    if (!kinds.contains(kind) || (take.back().size() > kind.size() && !has_names(kind)))
-      each.report(
-          "is unknown; expected kernels, kernels.NAME, memory, switch, link, group, route, copies, issue, "
-          "uncertainty, template, template.NAME or instance");
+    const MachineTable* const table = table_of(kind);
+    if (!table || (take.back().size() > kind.size() && !table->has_names))
+      each.report(fmt::format("is unknown; expected {}", fmt::join(expected, ", ")));
   }
   if (take.empty()) value.report("takes nothing; expected what to take, or no 'take' for everything");
   return take;
@@ -90,11 +92,12 @@ void MachineFiles::check_take(const TomlValue& value, const MachineFile& include
   for (const TomlValue& each : value.list(TopologyLimits::points)) {
     const std::string take = each.text();
     const auto [kind, name] = kind_and_name(take);
-    const bool there = std::any_of(begin, files_.end(), [&, &k = kind, &n = name](const MachineFile& file) {
-      const auto tables = file.tables().find(k);
-      return tables && (n.empty() || !has_names(k) || tables->table().find(n));
-    });
-    if (!there && kinds.contains(kind))
+    const MachineTable* const table = table_of(kind);
+    const auto has = [table, &n = name](const MachineFile& file) {
+      const auto tables = file.tables().find(table->key);
+      return tables && (n.empty() || !table->has_names || tables->table().find(n));
+    };
+    if (table && std::none_of(begin, files_.end(), has))
       each.report(fmt::format("is not in '{}'; expected what the file has", included.file.name));
   }
 }
@@ -140,11 +143,14 @@ void MachineFiles::include(const MachineFile& from, const TomlValue& what) {
 void MachineFiles::find_templates(MachineFile& file) {
   const auto all = file.tables().find("template");
   if (!all) return;
+  std::vector<std::string> keys;
+  for (const MachineTable& table : machine_tables)
+    if (table.in_templates) keys.emplace_back(table.key);
   for (const auto& [name, value] : all->table().all()) {
     if (!file.wants("template", name)) continue;
     attempt([&, &n = name, &v = value] {
       const TomlTable tables = v.table();
-      tables.allow_only({"memory", "switch", "link", "group", "route", "instance"});
+      tables.allow_only(keys);
       if (!templates_.emplace(n, TableScope{&file, tables, {}, std::nullopt}).second)
         v.report("is the name of another template; expected unique names");
     });

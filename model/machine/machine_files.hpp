@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <list>
 #include <map>
 #include <optional>
@@ -12,6 +13,24 @@
 #include "model/base/toml_table.hpp"
 
 namespace tilerail {
+
+/// A kind of table of a machine file.
+struct MachineTable {
+  std::string_view key;
+  bool has_names = false;     // [key.NAME]; other tables may be many of one name with ranges
+  bool in_templates = false;  // may stand in [template.NAME]
+};
+inline constexpr std::array<MachineTable, 11> machine_tables{{{"kernels", true},
+                                                              {"memory", false, true},
+                                                              {"switch", false, true},
+                                                              {"link", false, true},
+                                                              {"group", false, true},
+                                                              {"route", false, true},
+                                                              {"copies"},
+                                                              {"issue"},
+                                                              {"uncertainty"},
+                                                              {"template", true},
+                                                              {"instance", false, true}}};
 
 /// One file of a machine, and which of its tables are wanted.
 struct MachineFile {

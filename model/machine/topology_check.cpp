@@ -4,129 +4,236 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
+#include <tuple>
 #include <unordered_set>
 
 #include "model/base/text.hpp"
-#include "model/machine/graph_check.hpp"
-#include "model/machine/kernels_check.hpp"
-#include "model/machine/table_entry.hpp"
+#include "model/base/units_text.hpp"
+#include "model/machine/figures.hpp"
+#include "model/machine/shortest_paths.hpp"
 
 namespace tilerail {
+
 namespace {
 
-using Table = TopologyDefect::Table;
+using F = MachineFigures;
+using Description = Topology::Description;
+using Names = std::unordered_set<std::string>;
+using Defects = std::vector<TopologyDefect>;
 
-void add_of_structure(Defects& defects, TopologyDefect defect) {
-  defect.of_structure = true;
-  defects.push_back(std::move(defect));
+/// One table entry while it is checked, and how errors name it.
+struct Entry {
+  std::string_view table;
+  std::size_t index;
+  std::string what = {};  // "link 'a->b'"
+  bool of_structure = false;
+
+  [[noreturn]] void fail(const std::string& message) const {
+    TopologyDefect defect{table, index, fmt::format("{}: {}", what, message)};
+    defect.of_structure = of_structure;
+    throw defect;
+  }
+  void require(bool holds, const std::string& message) const {
+    if (!holds) fail(message);
+  }
+};
+
+/// Adds what `check` throws.
+template <class Check>
+void catch_defect(Defects& defects, const Check& check) try {
+  check();
+} catch (const TopologyDefect& defect) {
+  defects.push_back(defect);
 }
 
-void limit(std::size_t count, std::size_t most, const char* what) {
-  if (count > most)
-    throw TopologyDefect{Table::machine, 0, fmt::format("{} {}; expected at most {}", count, what, most)};
+/// Calls check(entry, item) for each entry of a table.
+template <class Items, class Check>
+void each_entry(Defects& defects, std::string_view table, const Items& items, const Check& check) {
+  for (std::size_t i = 0; i < items.size(); ++i)
+    catch_defect(defects, [&] {
+      Entry entry{table, i};
+      check(entry, items[i]);
+    });
 }
 
-void check_limits(const Topology::Description& d) {
-  limit(d.memories.size(), TopologyLimits::memories, "memories");
-  limit(d.nodes.size(), TopologyLimits::nodes, "nodes");
-  limit(d.links.size(), TopologyLimits::links, "links");
-  limit(d.groups.size(), TopologyLimits::groups, "groups");
-  limit(d.routes.size(), TopologyLimits::routes, "routes");
+void check_name(const Entry& entry, const std::string& name, Names& names) {
+  entry.require(is_name(name), std::string{"its name is not allowed; expected "} + expected_name);
+  entry.require(names.insert(name).second, "another one has this name; expected unique names");
 }
 
-void check_nodes(const Topology::Description& d, Defects& defects) {
-  std::unordered_set<std::string> names;
-  each_entry(defects, d.nodes.size(), [&](std::size_t i) {
-    const Entry entry{Table::node, i, fmt::format("node '{}'", d.nodes[i].name)};
-    entry.require_node_name(d.nodes[i].name);
-    if (!names.insert(d.nodes[i].name).second) entry.fail("there is another node of that name; expected unique names");
+template <class Part, class Figures>
+void check_figures(const Entry& entry, const std::string& prefix, const Part& part, const Figures& figures);
+
+/// What is checked of one figure; `key` with the keys of the tables around it.
+template <class Member, class Quantity, class Value>
+void check_figure(const Entry& entry, const std::string& key, const Figure<Member, Quantity>& figure, Value value) {
+  if (!figure.range.holds(value))
+    entry.fail(fmt::format("{} {} {}", key, to_text(value), out_of_range(figure.range.text)));
+}
+
+template <class Value>
+void require_above(const Entry& entry, const std::string& key, Value value, Value last) {
+  if (!(value > last))
+    entry.fail(fmt::format("{} {} does not ascend; expected above {}", key, to_text(value), to_text(last)));
+}
+
+template <class Member, class Columns, class Value>
+void check_figure(const Entry& entry, const std::string& key, const Rows<Member, Columns>& rows, const Value& value) {
+  const std::string inside = key + ": ";
+  if constexpr (requires { value.front(); }) {
+    if (value.empty() || value.size() > F::points)
+      entry.fail(fmt::format("{} has {} entries; expected 1 to {}", key, value.size(), F::points));
+    const auto& first = std::get<0>(rows.columns);
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      check_figures(entry, inside, value[i], rows.columns);
+      if (rows.ascend && i > 0)
+        require_above(entry, inside + std::string{first.key}, value[i].*first.member, value[i - 1].*first.member);
+    }
+  } else {
+    check_figures(entry, inside, value, rows.columns);
+  }
+}
+
+template <class Member, class Figures, class Value>
+void check_figure(const Entry& entry, const std::string& key, const Group<Member, Figures>& group, const Value& value) {
+  check_figures(entry, group.key.empty() ? key : key + ".", value, group.figures);
+}
+
+template <class Part, class Figures>
+void check_figures(const Entry& entry, const std::string& prefix, const Part& part, const Figures& figures) {
+  for_each_there(part, figures, [&](const auto& figure, const auto& value) {
+    check_figure(entry, std::string{prefix}.append(figure.key), figure, value);
   });
 }
 
-void check_engines(const Entry& entry, const Engines& engines) {
-  for (const auto& count : {engines.h2d, engines.d2h, engines.peer, engines.total})
-    entry.require_in(TopologyLimits::engines, count, "an engine count");
+void check_limits(const Description& d) {
+  const auto limit = [](const auto& items, std::size_t most, const char* what) {
+    if (items.size() > most)
+      throw TopologyDefect{"", 0, fmt::format("{} {}; expected at most {}", items.size(), what, most)};
+  };
+  limit(d.memories, F::memories, "memories");
+  limit(d.nodes, F::nodes, "nodes");
+  limit(d.links, F::links, "links");
+  limit(d.groups, F::groups, "groups");
+  limit(d.routes, F::routes, "routes");
 }
 
-void check_memories(const Topology::Description& d, Defects& defects) {
+/// Names of nodes stand in "a->b#2", "A:B:C" and lists with commas.
+bool is_node_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view{"_-."}.find(c) != std::string_view::npos;
+}
+
+void check_nodes(const Description& d, Defects& defects) {
+  Names names;
+  each_entry(defects, "node", d.nodes, [&](Entry& entry, const Node& node) {
+    entry.what = fmt::format("node '{}'", node.name);
+    check_name(entry, node.name, names);
+    entry.require(std::ranges::all_of(node.name, is_node_letter),
+                  "its name has a character that is not allowed; expected letters, digits, '_', '-' and '.'");
+  });
+}
+
+/// Throws where a larger square takes less time: gemm_time could not ascend then.
+void check_times(const Entry& entry, const std::string& prefix, const GemmCurve& curve) {
+  const auto square_seconds = [](const GemmCurve::Point& p) { return 2 * p.size * p.size * p.size / p.rate.value; };
+  check_figure(entry, prefix + "rates", F::rates, curve.points);
+  const double rounding = 1 - 1e-9;  // a rate that was computed from a time carries its rounding
+  for (std::size_t i = 1; i < curve.points.size(); ++i)
+    if (square_seconds(curve.points[i]) < square_seconds(curve.points[i - 1]) * rounding)
+      entry.fail(fmt::format("{}size {} takes less time than size {}; expected times that do not fall", prefix,
+                             curve.points[i].size, curve.points[i - 1].size));
+}
+
+void check_gemm(const Entry& entry, const KernelTimes& kernels, const GemmCurve& curve) {
+  const std::string prefix = fmt::format("gemm {}{}: ", to_string(curve.dtype), curve.trans);
+  if (!curve.trans.empty() && std::ranges::find(trans_pairs, curve.trans) == trans_pairs.end())
+    entry.fail(fmt::format("{}trans '{}' is unknown; expected NN, NT, TN or TT", prefix, curve.trans));
+  check_figures(entry, prefix, curve, F::of_gemms);
+  if (!curve.tiled) return check_times(entry, prefix, curve);
+  for (const TiledGemm::Shape& shape : curve.tiled->shapes)
+    if (const FlopRate rate = Flops{2 * shape.m * shape.n * shape.k} / shape.time; !F::flop_rate.holds(rate))
+      entry.fail(fmt::format("{}shapes: the rate {} {}", prefix, to_text(rate), out_of_range(F::flop_rate.text)));
+  entry.require(kernels.memory_bandwidth.has_value(),
+                prefix + "a tiled gemm needs the memory bandwidth; expected memory_bandwidth");
+}
+
+void check_kernels(const Description& d, Defects& defects) {
+  Names names;
+  each_entry(defects, "kernels", d.kernels, [&](Entry& entry, const KernelTimes& kernels) {
+    entry.what = fmt::format("kernels '{}'", kernels.name);
+    check_name(entry, kernels.name, names);
+    check_figures(entry, "", kernels, F::of_kernels);
+    std::set<std::pair<DType, std::string>> curves;
+    for (const GemmCurve& curve : kernels.gemm) {
+      check_gemm(entry, kernels, curve);
+      if (!curves.emplace(curve.dtype, curve.trans).second)
+        entry.fail(
+            fmt::format("there are two gemm curves for {} '{}'; expected one", to_string(curve.dtype), curve.trans));
+    }
+  });
+}
+
+void check_watts(const Entry& entry, const Memory& memory, std::optional<Watts> watts, const char* what) {
+  if (memory.idle_watts && watts && *watts < *memory.idle_watts)
+    entry.fail(fmt::format("{} {} are below its idle watts; expected at least {}", what, to_text(*watts),
+                           to_text(*memory.idle_watts)));
+}
+
+void check_gpu(Entry& entry, const Description& d, const Memory& memory) {
+  entry.of_structure = memory.kernels >= d.kernels.size();
+  entry.require(!entry.of_structure, "it has no kernel times; expected a [kernels.*] table");
+  for (const GemmCurve& curve : d.kernels[memory.kernels].gemm)
+    check_watts(entry, memory, curve.watts, "the gemm watts");
+  check_figure(entry, "device", F::of_device, memory.device);
+}
+
+void check_memories(const Description& d, Defects& defects) {
   std::map<int, std::string> devices;
-  bool host = false;
-  each_entry(defects, d.memories.size(), [&](std::size_t i) {
-    const Memory& memory = d.memories[i];
-    host = host || memory.kind == NodeKind::host;
-    const Entry entry{Table::memory, i, fmt::format("memory '{}'", memory.name)};
+  each_entry(defects, "memory", d.memories, [&](Entry& entry, const Memory& memory) {
+    entry.what = fmt::format("memory '{}'", memory.name);
     entry.require(memory.node.index() < d.nodes.size() && d.nodes[memory.node.index()].kind == memory.kind &&
                       d.nodes[memory.node.index()].name == memory.name,
                   "its node does not match; expected a node of the same name and kind");
-    entry.require_in(TopologyLimits::capacity, memory.capacity, "capacity");
-    for (const auto& watts : {memory.idle_watts, memory.busy_watts})
-      entry.require_in(TopologyLimits::watts, watts, "watts");
-    if (memory.idle_watts && memory.busy_watts)
-      entry.require(*memory.busy_watts >= *memory.idle_watts,
-                    "its busy watts are below its idle watts; expected at least as many");
-    check_engines(entry, memory.engines);
+    check_figures(entry, "", memory, F::of_memories);
+    check_watts(entry, memory, memory.busy_watts, "its busy watts");
     if (memory.kind != NodeKind::gpu) return;
-    if (memory.kernels >= d.kernels.size()) {
-      TopologyDefect defect{Table::memory, i, entry.what + ": it has no kernel times; expected a [kernels.*] table"};
-      defect.of_structure = true;
-      throw defect;
-    }
-    if (memory.idle_watts)
-      for (const GemmCurve& curve : d.kernels[memory.kernels].gemm)
-        entry.require(!curve.watts || !(*curve.watts < *memory.idle_watts),
-                      "its kernels have a gemm of fewer watts than it draws idle; expected at least as many");
-    entry.require_in(TopologyLimits::device, memory.device, "device");
+    check_gpu(entry, d, memory);
     const auto [same, fresh] = devices.emplace(memory.device, memory.name);
     if (!fresh)
       entry.fail(
           fmt::format("device {} is also that of '{}'; expected a number of its own", memory.device, same->second));
   });
-  if (!host)
-    add_of_structure(defects, {Table::machine, 0, "there is no host memory; expected a memory of kind 'host'"});
+  if (std::ranges::find(d.memories, NodeKind::host, &Memory::kind) == d.memories.end())
+    catch_defect(defects, [] {
+      Entry{"", 0, "machine", true}.fail("no host memory; expected a memory of kind 'host'");
+    });
 }
 
-void check_links(const Topology::Description& d, Defects& defects) {
+void check_links(const Description& d, Defects& defects) {
   const auto names = link_names(d.nodes, d.links);
-  each_entry(defects, d.links.size(), [&](std::size_t i) {
-    const Link& link = d.links[i];
-    const Entry entry{Table::link, i, fmt::format("link '{}'", names[i])};
+  each_entry(defects, "link", d.links, [&](Entry& entry, const Link& link) {
+    entry.what = fmt::format("link '{}'", names[entry.index]);
     entry.require(link.from != link.to, "it leads from a node to itself; expected two nodes");
-    entry.require_in(TopologyLimits::rate, link.bandwidth, "bandwidth");
-    entry.require_in(TopologyLimits::rate, link.per_flow, "per_flow");
-    entry.require_in(TopologyLimits::latency, link.latency, "latency");
+    check_figures(entry, "", link, F::of_links);
   });
 }
 
-void check_curve(const Entry& entry, const CapacityCurve& curve) {
-  entry.require(!curve.points.empty(), "a curve has no points; expected at least one");
-  entry.require_few(curve.points.size(), "a curve has");
-  double last = 0;
-  for (const auto& point : curve.points) {
-    entry.require_in(TopologyLimits::rate, point.rate, "a rate of a curve");
-    entry.require_in(TopologyLimits::copies, point.flows, "the number of copies of a curve");
-    entry.require(point.flows > last, "the numbers of copies do not ascend; expected ascending numbers");
-    last = point.flows;
-  }
-}
-
-void check_groups(const Topology::Description& d, Defects& defects) {
-  std::unordered_set<std::string> names;
-  each_entry(defects, d.groups.size(), [&](std::size_t i) {
-    const CapacityGroup& group = d.groups[i];
-    const Entry entry{Table::group, i, fmt::format("group '{}'", group.name)};
-    entry.require_name(group.name);
-    if (!names.insert(group.name).second) entry.fail("there is another group of that name; expected unique names");
+void check_groups(const Description& d, Defects& defects) {
+  Names names;
+  each_entry(defects, "group", d.groups, [&](Entry& entry, const CapacityGroup& group) {
+    entry.what = fmt::format("group '{}'", group.name);
+    check_name(entry, group.name, names);
     entry.require(group.capacity || group.both_busy, "it bounds nothing; expected 'capacity' or 'both_busy'");
-    for (const auto* curve : {&group.capacity, &group.both_busy})
-      if (*curve) check_curve(entry, **curve);
+    check_figures(entry, "", group, F::of_groups);
     entry.require(!group.forward.empty(), "it has no forward links; expected at least one");
     entry.require(!group.both_busy || !group.backward.empty(), "'both_busy' needs 'backward' links; expected some");
-    entry.require_in(TopologyLimits::forward_share, group.forward_share, "forward_share");
     entry.require(!group.forward_share || group.both_busy, "'forward_share' is without 'both_busy'; expected both");
     std::set<LinkId> seen;
     for (const auto* links : {&group.forward, &group.backward})
-      for (LinkId link : *links) {
+      for (const LinkId link : *links) {
         entry.require(link.index() < d.links.size(), "it names a link that is missing");
         if (!seen.insert(link).second)
           entry.fail(
@@ -135,74 +242,181 @@ void check_groups(const Topology::Description& d, Defects& defects) {
   });
 }
 
-void check_strided(const Entry& copies, const std::vector<StridedEfficiency::Point>& points) {
-  copies.require_few(points.size(), "a curve has");
-  Bytes last{0}, pitch{0};
-  for (const auto& point : points) {
-    if (point.pitch > pitch && &point != points.data()) last = Bytes{0};
-    copies.require(&point == points.data() || point.pitch >= pitch,
-                   "the pitches do not ascend; expected ascending pitches");
-    copies.require(&point == points.data() || (point.pitch > Bytes{0}) == (pitch > Bytes{0}),
-                   "some points have a pitch and some have none; expected one or the other");
-    copies.require_in(TopologyLimits::column, point.column, "a column size");
-    if (point.pitch != Bytes{0}) copies.require_in(TopologyLimits::column, point.pitch, "a pitch");
-    copies.require(point.column > last, "the column sizes do not ascend; expected ascending sizes");
-    copies.require_in(TopologyLimits::efficiency, point.efficiency, "efficiency");
-    last = point.column, pitch = point.pitch;
+/// Pitches ascend, and so do the columns of each pitch.
+void check_columns(const Entry& copies, std::string_view key, const std::vector<StridedEfficiency::Point>& points) {
+  const std::string where = fmt::format("'{}': ", key);
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const auto &last = points[i - 1], &point = points[i];
+    copies.require((point.pitch > Bytes{0}) == (last.pitch > Bytes{0}),
+                   where + "some points have a pitch and some have none; expected one or the other");
+    if (point.pitch == last.pitch)
+      require_above(copies, where + "column", point.column, last.column);
+    else
+      require_above(copies, where + "pitch", point.pitch, last.pitch);
   }
 }
 
-void check_copies(const Topology::Description& d) {
-  const Entry copies{Table::copies, 0, "copies"};
-  for (const auto* points : {&d.strided.points, &d.strided.again, &d.strided.back, &d.strided.peer})
-    check_strided(copies, *points);
-  copies.require(
-      !d.strided.points.empty() || (d.strided.again.empty() && d.strided.back.empty() && d.strided.peer.empty()),
-      "'strided_efficiency' is missing next to its other curves; expected it");
-  copies.require(d.strided.again.empty() == (d.strided.cache == Bytes{0}),
+void check_copies(const Entry& copies, const StridedEfficiency& strided) {
+  check_figures(copies, "", strided, F::of_copies);
+  for_each(F::of_copies, [&](const auto& figure) {
+    if constexpr (requires { figure.columns; }) check_columns(copies, figure.key, strided.*figure.member);
+  });
+  copies.require(!strided.points.empty() || (strided.again.empty() && strided.back.empty() && strided.peer.empty()),
+                 "'strided_efficiency' is missing next to its other curves; expected it");
+  copies.require(strided.again.empty() == (strided.cache == Bytes{0}),
                  "'strided_efficiency_again' and 'page_cache' have to be given together");
-  if (d.strided.cache != Bytes{0}) copies.require_in(TopologyLimits::capacity, d.strided.cache, "page_cache");
-  if (d.strided.border != Bytes{0}) copies.require_in(TopologyLimits::column, d.strided.border, "strided_border");
-  copies.require_in(TopologyLimits::factor, d.strided.beside, "strided_beside");
-  copies.require_in(TopologyLimits::share_of_lines, d.strided.forgotten, "strided_forgotten");
 }
 
-void check_issue(const Topology::Description& d) {
-  const Entry issue{Table::issue, 0, "issue"};
-  issue.require_in(TopologyLimits::latency, d.issue.per_op, "per_op");
-  issue.require_in(TopologyLimits::latency, d.issue.per_kernel, "per_kernel");
-  issue.require_in(TopologyLimits::latency, d.issue.per_call, "per_call");
-  issue.require_in(TopologyLimits::latency, d.issue.per_dependency, "per_dependency");
-  issue.require_in(TopologyLimits::latency, d.issue.hand_on, "hand_on");
-  if (!d.issue.graph) return;
-  issue.require_in(TopologyLimits::latency, d.issue.graph->per_call, "graph.per_call");
-  issue.require_in(TopologyLimits::latency, d.issue.graph->per_copy, "graph.per_copy");
-  issue.require_in(TopologyLimits::latency, d.issue.graph->per_kernel, "graph.per_kernel");
-  issue.require_in(TopologyLimits::latency, d.issue.graph->per_dependency, "graph.per_dependency");
-  issue.require_in(TopologyLimits::latency, d.issue.graph->between_gpus, "graph.between_gpus");
-}
-
-void check_uncertainty(const Topology::Description& d) {
-  if (!d.uncertainty) return;
-  const Entry entry{Table::uncertainty, 0, "uncertainty"};
+void check_uncertainty(const Entry& entry, const Uncertainty& uncertainty) {
+  check_figures(entry, "", uncertainty, F::of_uncertainty);
   std::set<DType> types;
-  const auto check = [&](double half_width) {
-    entry.require_in(TopologyLimits::uncertainty, half_width, "a half width");
-  };
-  for (const auto& [dtype, measured_shapes, other_shapes] : d.uncertainty->kernels) {
-    check(measured_shapes), check(other_shapes);
-    entry.require(types.insert(dtype).second, "a data type is there twice; expected each once");
+  for (const Uncertainty::Kernels& kernels : uncertainty.kernels) {
+    check_figures(entry, fmt::format("{}: ", to_string(kernels.dtype)), kernels, F::of_kernel_uncertainty);
+    entry.require(types.insert(kernels.dtype).second, "a data type is there twice; expected each once");
   }
-  for (const double half_width :
-       {d.uncertainty->load, d.uncertainty->copies, d.uncertainty->columns, d.uncertainty->issue})
-    check(half_width);
+}
+
+using Pair = std::pair<MemoryId, MemoryId>;
+
+std::string pair_text(const Description& d, const char* what, MemoryId from, MemoryId to) {
+  return fmt::format("{} '{}' to '{}'", what, d.memories[from.index()].name, d.memories[to.index()].name);
+}
+
+/// Links that lead from a memory to another, through switches only, and through no node twice.
+void check_path(const Entry& entry, const Description& d, const std::vector<LinkId>& links, NodeId from, NodeId to) {
+  const auto fail = [&](const char* what, NodeId node, const std::string& expected) {
+    entry.fail(fmt::format("{} '{}'; expected {}", what, d.nodes[node.index()].name, expected));
+  };
+  std::set<NodeId> visited{from};
+  NodeId at = from;
+  for (const LinkId id : links) {
+    entry.require(id.index() < d.links.size(), "it names a link that is missing");
+    const Link& link = d.links[id.index()];
+    const std::string& name = d.nodes[at.index()].name;
+    if (at != from && d.nodes[at.index()].kind != NodeKind::network_switch)
+      fail("it passes through memory", at, "switches only");
+    if (link.from != at)
+      fail("it does not connect: its next link is from", link.from, fmt::format("one from '{}'", name));
+    at = link.to;
+    if (!visited.insert(at).second) fail("it visits twice", at, "each node once");
+  }
+  if (at != to) fail("its last link ends at", at, fmt::format("'{}'", d.nodes[to.index()].name));
+}
+
+void check_routes(const Description& d, Defects& defects) {
+  std::set<std::tuple<MemoryId, MemoryId, std::vector<LinkId>>> known;
+  std::map<Pair, std::size_t> routes;
+  for (const auto& route : d.routes) ++routes[{route.from, route.to}];
+  each_entry(defects, "route", d.routes, [&](Entry& entry, const auto& route) {
+    entry.what = "route";
+    entry.require(std::max(route.from.index(), route.to.index()) < d.memories.size(),
+                  "it names a memory that is missing");
+    entry.what = pair_text(d, "route", route.from, route.to);
+    entry.require(route.from != route.to, "it leads from a memory to itself; expected two memories");
+    entry.require(known.emplace(route.from, route.to, route.links).second,
+                  "there is another one of the same links; expected other links");
+    check_figures(entry, "", route, F::of_routes);
+    if (!route.links.empty())
+      return check_path(entry, d, route.links, d.memories[route.from.index()].node, d.memories[route.to.index()].node);
+    entry.require(routes[{route.from, route.to}] == 1,
+                  "it has no links, and the pair has another route; expected links, or no other route");
+  });
+}
+
+/// By node: whether links join it with a host, from the end `near` of each to its end `far`, through switches only.
+std::vector<bool> joined_with_hosts(const Description& d, NodeId Link::*near, NodeId Link::*far) {
+  std::vector<std::vector<NodeId>> next(d.nodes.size());
+  for (const Link& link : d.links) next[(link.*near).index()].push_back(link.*far);
+  std::vector<bool> joined(d.nodes.size(), false);
+  std::vector<NodeId> to_leave;
+  for (const Memory& memory : d.memories)
+    if (memory.kind == NodeKind::host) to_leave.push_back(memory.node);
+  while (!to_leave.empty()) {
+    const NodeId at = to_leave.back();
+    to_leave.pop_back();
+    for (const NodeId node : next[at.index()]) {
+      if (joined[node.index()]) continue;
+      joined[node.index()] = true;
+      if (d.nodes[node.index()].kind == NodeKind::network_switch) to_leave.push_back(node);
+    }
+  }
+  return joined;
+}
+
+/// Parts into which the copies of all pairs so far are split. Solvers count in their common multiple.
+struct CommonParts {
+  std::int64_t hosts, common = 1;
+
+  void add(const Entry& entry, std::size_t ways, std::int64_t parts) {
+    if (ways > F::ways) entry.fail(fmt::format("copies have more than {0} ways; expected at most {0}", F::ways));
+    common = std::lcm(common, parts);
+    const auto limit = [&](std::int64_t multiple, std::int64_t most) {
+      if (multiple > most)
+        entry.fail(
+            fmt::format("copies are split into {} parts: with other pairs and {} hosts, the common multiple is "
+                        "{}; expected at most {}",
+                        parts, hosts, multiple, most));
+    };
+    limit(common, F::split_parts);
+    if (common > 1) limit(common * hosts, F::split_parts_of_hosts);
+  }
+};
+
+/// Copies of pairs that several paths of equal length join are split by themselves.
+void check_paths(const Description& d, const std::set<Pair>& named, CommonParts& common) {
+  ShortestPaths paths{d};
+  for (std::size_t s = 0; s < d.memories.size(); ++s)
+    for (std::size_t t = 0; t < d.memories.size(); ++t) {
+      const Pair pair{s, t};
+      if (s == t || named.contains(pair)) continue;
+      const std::size_t ways = paths.all(pair.first, pair.second, F::ways + 1).size();
+      if (ways > 1)
+        common.add({"copies", 0, pair_text(d, "multipath: from", pair.first, pair.second)}, ways,
+                   static_cast<std::int64_t>(ways));
+    }
+}
+
+void check_parts(const Description& d) {
+  struct OfPair {
+    std::size_t ways = 0, last = 0;
+    std::int64_t parts = 0, divisor = 0;
+  };
+  std::map<Pair, OfPair> pairs;
+  std::set<Pair> named;
+  for (std::size_t i = 0; i < d.routes.size(); ++i) {
+    const auto& route = d.routes[i];
+    named.emplace(route.from, route.to);
+    if (route.links.empty()) continue;
+    OfPair& routes = pairs[{route.from, route.to}];
+    ++routes.ways;
+    routes.last = i;
+    routes.parts += route.share;
+    routes.divisor = std::gcd(routes.divisor, route.share);
+  }
+  CommonParts common{std::ranges::count(d.memories, NodeKind::host, &Memory::kind)};
+  for (const auto& [pair, routes] : pairs)
+    common.add({"route", routes.last, pair_text(d, "route", pair.first, pair.second)}, routes.ways,
+               routes.parts / routes.divisor);
+  if (d.split_paths) check_paths(d, named, common);
+}
+
+void check_reachable(const Description& d, Defects& defects) {
+  const auto from_hosts = joined_with_hosts(d, &Link::from, &Link::to);
+  const auto to_hosts = joined_with_hosts(d, &Link::to, &Link::from);
+  each_entry(defects, "memory", d.memories, [&](Entry& entry, const Memory& memory) {
+    entry.of_structure = true;
+    entry.what = fmt::format("memory '{}'", memory.name);
+    const bool is_host = memory.kind == NodeKind::host;
+    entry.require(is_host || from_hosts[memory.node.index()], "unreachable memory; expected a path from a host to it");
+    entry.require(is_host || to_hosts[memory.node.index()], "no path from it to a host; expected one");
+  });
 }
 
 }  // namespace
 
 bool is_name(std::string_view text) {
   return !text.empty() && letters_in(text) <= TopologyLimits::name_length && !first_bad_byte(text) &&
-         std::none_of(text.begin(), text.end(), is_control);
+         std::ranges::none_of(text, is_control);
 }
 
 std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::vector<Link>& links) {
@@ -216,25 +430,26 @@ std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::v
   return names;
 }
 
-std::vector<TopologyDefect> defects_of(const Topology::Description& description) {
+std::vector<TopologyDefect> defects_of(const Description& d) {
   Defects defects;
-  catch_defect(defects, [&] { check_limits(description); });
+  catch_defect(defects, [&] { check_limits(d); });
   if (!defects.empty()) return defects;
-  check_nodes(description, defects);
-  check_kernels(description, defects);
-  check_memories(description, defects);
-  check_links(description, defects);
-  check_groups(description, defects);
-  check_routes(description, defects);
-  catch_defect(defects, [&] { check_copies(description); });
-  catch_defect(defects, [&] { check_issue(description); });
-  catch_defect(defects, [&] { check_uncertainty(description); });
-  if (defects.empty()) check_parts(description, defects);
-  if (defects.empty()) check_reachable(description, defects);
+  check_nodes(d, defects);
+  check_kernels(d, defects);
+  check_memories(d, defects);
+  check_links(d, defects);
+  check_groups(d, defects);
+  check_routes(d, defects);
+  catch_defect(defects, [&] { check_copies({"copies", 0, "copies"}, d.strided); });
+  catch_defect(defects, [&] { check_figures({"issue", 0, "issue"}, "", d.issue, F::of_issue); });
+  if (d.uncertainty)
+    catch_defect(defects, [&] { check_uncertainty({"uncertainty", 0, "uncertainty"}, *d.uncertainty); });
+  if (defects.empty()) catch_defect(defects, [&] { check_parts(d); });
+  if (defects.empty()) check_reachable(d, defects);
   return defects;
 }
 
-void check_description(const Topology::Description& description) {
+void check_description(const Description& description) {
   const auto defects = defects_of(description);
   if (!defects.empty()) throw defects.front();
 }

@@ -5,20 +5,17 @@
 #include <vector>
 
 #include "model/base/error.hpp"
-#include "model/base/topology_limits.hpp"
 #include "model/machine/topology.hpp"
 
 namespace tilerail {
 
-/// A description breaks an invariant. Names the table entry that does, so that the reader of the file can tell the
-/// line.
+/// A description breaks an invariant. Names the entry that does, so that the reader of the file can tell the line.
 struct TopologyDefect : InputError {
-  enum class Table { machine, source, memory, node, link, group, route, kernels, copies, issue, uncertainty };
-  TopologyDefect(Table where, std::size_t which, const std::string& message)
+  TopologyDefect(std::string_view where, std::size_t which, const std::string& message)
       : InputError{message}, table{where}, index{which} {}
-  Table table;
+  std::string_view table;  // "memory", "node", "link", ...; "" for the machine
   std::size_t index;
-  bool of_structure = false;  // of the machine as a whole: about what is not there, or no path leads to
+  bool of_structure = false;  // of the machine as a whole: a missing part or path
 };
 
 /// Of machines, nodes, groups and kernels.

@@ -1,46 +1,94 @@
 #include "model/machine/topology_writer.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
+#include "model/base/digest.hpp"
 #include "model/base/units_text.hpp"
+#include "model/machine/figures.hpp"
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {
-namespace {
 
 /// A TOML basic string.
-std::string text(std::string_view value) {
+std::string toml_text(std::string_view value) {
   std::string result = "\"";
-  for (char c : value) {
+  for (const char c : value) {
+    const auto code = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') result += '\\';
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      result += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
-    } else {
+    if (code < 0x20 || code == 0x7f)
+      result += fmt::format("\\u{:04X}", code);
+    else
       result += c;
-    }
   }
   return result + "\"";
 }
 
-template <class Q>
-std::string quantity(Q value) {
-  return text(to_text(value));
+namespace {
+
+using F = MachineFigures;
+
+std::string value_text(double value) { return shortest(value); }
+std::string value_text(int value) { return std::to_string(value); }
+template <class Dimension>
+std::string value_text(Quantity<Dimension> value) {
+  return toml_text(to_text(value));
 }
 
 /// "[a, b, c]", each item as `write` writes it.
 template <class Items, class Write>
-std::string list(const Items& items, Write write) {
-  std::string result;
-  for (const auto& item : items) result += (result.empty() ? "" : ", ") + write(item);
-  return "[" + result + "]";
+std::string list(const Items& items, const Write& write) {
+  std::vector<std::string> texts;
+  for (const auto& item : items) texts.push_back(write(item));
+  return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
-/// "[a, b]"
-std::string point(const std::string& a, const std::string& b) { return fmt::format("[{}, {}]", a, b); }
+struct KeyValue {
+  std::string_view key;
+  std::string value;
+};
+using KeyValues = std::vector<KeyValue>;
+
+template <class Part, class Figures>
+KeyValues key_values(const Part& part, const Figures& figures) {
+  KeyValues all;
+  for_each_there(part, figures, [&](const auto& figure, const auto& value) { add(all, figure, value); });
+  return all;
+}
+
+template <class Row, class Columns>
+std::string row_text(const Row& row, const Columns& columns) {
+  return list(key_values(row, columns), [](const KeyValue& each) { return each.value; });
+}
+
+template <class Member, class Quantity, class Value>
+void add(KeyValues& all, const Figure<Member, Quantity>& figure, const Value& value) {
+  all.push_back({figure.key, value_text(value)});
+}
+
+template <class Member, class Columns, class Value>
+void add(KeyValues& all, const Rows<Member, Columns>& rows, const Value& value) {
+  if constexpr (requires { value.front(); })
+    all.push_back({rows.key, list(value, [&](const auto& row) { return row_text(row, rows.columns); })});
+  else
+    all.push_back({rows.key, row_text(value, rows.columns)});
+}
+
+/// A table of its own is written if it has all that a reader needs.
+template <class Member, class Figures, class Value>
+void add(KeyValues& all, const Group<Member, Figures>& group, const Value& value) {
+  KeyValues inner = key_values(value, group.figures);
+  if (group.key.empty()) return std::ranges::move(inner, std::back_inserter(all)), void();
+  bool complete = !inner.empty();
+  for_each(group.figures,
+           [&](const auto& figure) { complete = complete && (!is_needed(figure) || is_there(value, figure)); });
+  std::vector<std::string> texts;
+  for (const KeyValue& each : inner) texts.push_back(fmt::format("{} = {}", each.key, each.value));
+  if (complete) all.push_back({group.key, fmt::format("{{ {} }}", fmt::join(texts, ", "))});
+}
 
 /// The time of a square GEMM in the fewest digits from which the rate of `p` is read back; absent where no digits do.
 std::optional<Seconds> square_time(const GemmCurve::Point& p) {
@@ -62,33 +110,44 @@ class Writer {
 
   std::string machine() {
     line("schema", "1");
-    line("name", text(d_.name));
-    line("description", text(d_.description));
+    line("name", toml_text(d_.name));
+    line("description", toml_text(d_.description));
     table("[sources]");
-    for (const Source& s : d_.sources) out_ += source_to_toml(s);
+    for (const Source& source : d_.sources) out_ += source_to_toml(source);
     for (const Memory& memory : d_.memories) write(memory);
     for (const Node& node : d_.nodes)
       if (node.kind == NodeKind::network_switch) {
         table("[[switch]]");
-        line("name", text(node.name));
+        line("name", toml_text(node.name));
         source(node.source);
       }
-    for (const Link& link : d_.links) write(link);
+    for (const Link& link : d_.links) {
+      ends("[[link]]", d_.nodes[link.from.index()], d_.nodes[link.to.index()]);
+      lines_and_source(link, F::of_links);
+    }
     names_ = link_names(d_.nodes, d_.links);
     for (const CapacityGroup& group : d_.groups) write(group);
     for (const auto& route : d_.routes) {
-      table("[[route]]");
-      line("from", text(d_.memories[route.from.index()].name));
-      line("to", text(d_.memories[route.to.index()].name));
+      ends("[[route]]", d_.memories[route.from.index()], d_.memories[route.to.index()]);
       line("links", link_list(route.links));
-      if (route.share != 1) line("share", std::to_string(route.share));
-      source(route.source);
+      lines_and_source(route, F::of_routes);
     }
     return costs();
   }
 
   std::string costs() {
-    write_costs();
+    const bool is_issue = d_.issue.per_op > Seconds{0} || d_.issue.per_dependency > Seconds{0} ||
+                          key_values(d_.issue, F::of_issue).size() > 2;  // these two are always written
+    if (!d_.strided.points.empty() || d_.split_paths) {
+      table("[copies]");
+      if (d_.split_paths) line("multipath", toml_text("split"));
+      lines_and_source(d_.strided, F::of_copies);
+    }
+    if (is_issue) {
+      table("[issue]");
+      lines_and_source(d_.issue, F::of_issue);
+    }
+    if (d_.uncertainty) write(*d_.uncertainty);
     for (const KernelTimes& kernels : d_.kernels) write(kernels);
     return std::move(out_);
   }
@@ -98,164 +157,82 @@ class Writer {
     where_ = header;
     out_ += "\n" + header + "\n";
   }
-  void line(const std::string& key, const std::string& value) { out_ += fmt::format("{} = {}\n", key, value); }
+  void line(std::string_view key, std::string_view value) { out_ += fmt::format("{} = {}\n", key, value); }
   void source(const std::string& key) {
-    if (std::none_of(d_.sources.begin(), d_.sources.end(), [&](const Source& s) { return s.key == key; }))
+    if (std::ranges::find(d_.sources, key, &Source::key) == d_.sources.end())
       throw InputError{fmt::format("{}: source {} is unknown; expected a key of the sources", where_, in_quotes(key))};
-    line("source", text(key));
+    line("source", toml_text(key));
+  }
+  template <class Part, class Figures>
+  void lines(const Part& part, const Figures& figures) {
+    for (const KeyValue& each : key_values(part, figures)) line(each.key, each.value);
+  }
+  template <class Part, class Figures>
+  void lines_and_source(const Part& part, const Figures& figures) {
+    lines(part, figures);
+    source(part.source);
+  }
+  template <class End>
+  void ends(const char* header, const End& from, const End& to) {
+    table(header);
+    line("from", toml_text(from.name));
+    line("to", toml_text(to.name));
   }
   std::string link_list(const std::vector<LinkId>& links) const {
-    return list(links, [this](LinkId link) { return text(names_[link.index()]); });
-  }
-  static std::string curve(const CapacityCurve& curve) {
-    return list(curve.points, [](auto& p) { return point(shortest(p.flows), quantity(p.rate)); });
+    return list(links, [this](LinkId link) { return toml_text(names_[link.index()]); });
   }
 
   void write(const Memory& memory) {
     table("[[memory]]");
-    line("name", text(memory.name));
+    line("name", toml_text(memory.name));
     line("kind", memory.kind == NodeKind::host ? "\"host\"" : "\"gpu\"");
     if (memory.kind == NodeKind::gpu) {
       line("device", std::to_string(memory.device));
-      line("kernels", text(d_.kernels[memory.kernels].name));
+      line("kernels", toml_text(d_.kernels[memory.kernels].name));
     }
-    out_ += figures_to_toml(memory);
-    source(memory.source);
-  }
-
-  void write(const Link& link) {
-    table("[[link]]");
-    line("from", text(d_.nodes[link.from.index()].name));
-    line("to", text(d_.nodes[link.to.index()].name));
-    line("bandwidth", quantity(link.bandwidth));
-    line("latency", quantity(link.latency));
-    if (link.per_flow) line("per_flow", quantity(*link.per_flow));
-    source(link.source);
+    lines_and_source(memory, F::of_memories);
   }
 
   void write(const CapacityGroup& group) {
     table("[[group]]");
-    line("name", text(group.name));
+    line("name", toml_text(group.name));
     line("forward", link_list(group.forward));
     if (!group.backward.empty()) line("backward", link_list(group.backward));
-    if (group.capacity) line("capacity", curve(*group.capacity));
-    if (group.both_busy) line("both_busy", curve(*group.both_busy));
-    if (group.forward_share) line("forward_share", shortest(*group.forward_share));
-    source(group.source);
-  }
-
-  void write_costs() {
-    if (!d_.strided.points.empty() || d_.split_paths) {
-      table("[copies]");
-      if (d_.split_paths) line("multipath", text("split"));
-      const auto points = [this](const char* key, const std::vector<StridedEfficiency::Point>& curve) {
-        if (!curve.empty())
-          line(key, list(curve, [](auto& p) {
-                 const std::string pitch = p.pitch > Bytes{0} ? ", " + quantity(p.pitch) : "";
-                 return point(quantity(p.column) + pitch, shortest(p.efficiency));
-               }));
-      };
-      points("strided_efficiency", d_.strided.points);
-      points("strided_efficiency_again", d_.strided.again);
-      points("strided_efficiency_back", d_.strided.back);
-      points("strided_efficiency_peer", d_.strided.peer);
-      if (d_.strided.beside > 1) line("strided_beside", shortest(d_.strided.beside));
-      if (d_.strided.forgotten > 0) line("strided_forgotten", shortest(d_.strided.forgotten));
-      if (d_.strided.border > Bytes{0}) line("strided_border", quantity(d_.strided.border));
-      if (d_.strided.cache > Bytes{0}) line("page_cache", quantity(d_.strided.cache));
-      source(d_.strided.source);
-    }
-    const IssueCost& issue = d_.issue;
-    if (issue.per_op > Seconds{0} || issue.per_dependency > Seconds{0} || issue.per_kernel ||
-        issue.per_call > Seconds{0} || issue.hand_on > Seconds{0} || issue.graph) {
-      table("[issue]");
-      line("per_op", quantity(issue.per_op));
-      if (issue.per_kernel) line("per_kernel", quantity(*issue.per_kernel));
-      line("per_dependency", quantity(issue.per_dependency));
-      if (issue.per_call > Seconds{0}) line("per_call", quantity(issue.per_call));
-      if (issue.hand_on > Seconds{0}) line("hand_on", quantity(issue.hand_on));
-      if (const auto& graph = issue.graph)
-        line("graph",
-             fmt::format("{{ per_call = {}, per_copy = {}, per_kernel = {}, per_dependency = {}{} }}",
-                         quantity(graph->per_call), quantity(graph->per_copy), quantity(graph->per_kernel),
-                         quantity(graph->per_dependency),
-                         graph->between_gpus > Seconds{0} ? ", between_gpus = " + quantity(graph->between_gpus) : ""));
-      source(issue.source);
-    }
-    if (d_.uncertainty) write(*d_.uncertainty);
+    lines_and_source(group, F::of_groups);
   }
 
   void write(const Uncertainty& u) {
     table("[uncertainty]");
-    const auto by_type = [&](double Uncertainty::Kernels::*half_width) {
-      std::string entries;
-      for (const Uncertainty::Kernels& k : u.kernels)
-        entries += fmt::format("{}{} = {}", entries.empty() ? "" : ", ", to_string(k.dtype), shortest(k.*half_width));
-      return fmt::format("{{ {} }}", entries);
-    };
-    line("kernels", by_type(&Uncertainty::Kernels::measured_shapes));
-    if (std::ranges::any_of(u.kernels, [](auto& k) { return k.other_shapes != k.measured_shapes; }))
-      line("other_shapes", by_type(&Uncertainty::Kernels::other_shapes));
-    if (u.load > 0) line("load", shortest(u.load));
-    line("copies", shortest(u.copies));
-    if (u.columns > 0) line("columns", shortest(u.columns));
-    if (u.issue > 0) line("issue", shortest(u.issue));
-    source(u.source);
+    for_each(F::of_kernel_uncertainty, [&](const auto& figure) {
+      std::vector<std::string> texts;
+      bool differ = is_needed(figure);
+      for (const Uncertainty::Kernels& k : u.kernels) {
+        texts.push_back(fmt::format("{} = {}", to_string(k.dtype), shortest(k.*figure.member)));
+        differ = differ || k.*figure.member != k.measured_shapes;
+      }
+      if (differ) line(figure.key, fmt::format("{{ {} }}", fmt::join(texts, ", ")));
+    });
+    lines_and_source(u, F::of_uncertainty);
   }
 
   void write(const KernelTimes& kernels) {
-    table("[kernels." + text(kernels.name) + "]");
-    line("launch", quantity(kernels.launch));
-    line("multiprocessors", shortest(kernels.multiprocessors));
-    line("block", point(shortest(kernels.block_m), shortest(kernels.block_n)));
-    line("k_overhead", shortest(kernels.k_overhead));
-    if (kernels.memory_bandwidth) line("memory_bandwidth", quantity(*kernels.memory_bandwidth));
-    source(kernels.source);
+    const std::string name = toml_text(kernels.name);
+    table(fmt::format("[kernels.{}]", name));
+    lines_and_source(kernels, F::of_kernels);
     for (const GemmCurve& gemm : kernels.gemm) {
-      table("[[kernels." + text(kernels.name) + ".gemm]]");
-      line("dtype", text(to_string(gemm.dtype)));
-      if (!gemm.trans.empty()) line("trans", text(gemm.trans));
-      if (gemm.tiled) write(*gemm.tiled);
-      if (!gemm.sustained.empty())
-        line("sustained", list(gemm.sustained, [](auto& l) { return point(shortest(l.duty), shortest(l.factor)); }));
-      if (gemm.sustained_after > Seconds{0}) line("sustained_after", quantity(gemm.sustained_after));
-      if (gemm.sustained_at_first < 1) {
-        line("sustained_at_first", shortest(gemm.sustained_at_first));
-        line("sustained_fully_after", quantity(gemm.sustained_fully_after));
-      }
-      if (!gemm.alignment.empty())
-        line("alignment", list(gemm.alignment, [](auto& p) { return point(shortest(p.bytes), shortest(p.factor)); }));
-      if (gemm.watts) line("watts", quantity(*gemm.watts));
+      table(fmt::format("[[kernels.{}.gemm]]", name));
+      line("dtype", toml_text(to_string(gemm.dtype)));
+      if (!gemm.trans.empty()) line("trans", toml_text(gemm.trans));
+      lines(gemm, F::of_gemms);
       if (!gemm.tiled) write_points(gemm);
       source(gemm.source);
     }
   }
 
   void write_points(const GemmCurve& gemm) {
-    const bool timed = std::all_of(gemm.points.begin(), gemm.points.end(), square_time);
+    const bool timed = std::ranges::all_of(gemm.points, [](const auto& p) { return square_time(p).has_value(); });
     line(timed ? "square" : "rates", list(gemm.points, [timed](auto& p) {
-           return point(shortest(p.size), timed ? quantity(*square_time(p)) : quantity(p.rate));
-         }));
-  }
-
-  void write(const TiledGemm& tiled) {
-    line("peak", quantity(tiled.peak));
-    line("launch", quantity(tiled.launch));
-    line("fill", shortest(tiled.fill));
-    line("reduction", quantity(tiled.reduction));
-    line("blocks", list(tiled.blocks, [](auto& b) {
-           return point(shortest(b.rows) + ", " + shortest(b.cols), shortest(b.efficiency));
-         }));
-    if (!tiled.fills.empty())
-      line("side_by_side", list(tiled.fills, [](auto& f) { return point(shortest(f.side), shortest(f.share)); }));
-    if (!tiled.in_graph.empty())
-      line("in_graph", list(tiled.in_graph, [](auto& g) {
-             return point(shortest(g.side) + ", " + quantity(g.gain), shortest(g.share));
-           }));
-    if (tiled.shapes.empty()) return;
-    line("shapes", list(tiled.shapes, [](auto& s) {
-           const std::string times = s.issue ? quantity(s.time) + ", " + quantity(*s.issue) : quantity(s.time);
-           return point(fmt::format("{}, {}, {}", shortest(s.m), shortest(s.n), shortest(s.k)), times);
+           return fmt::format("[{}, {}]", shortest(p.size), timed ? value_text(*square_time(p)) : value_text(p.rate));
          }));
   }
 
@@ -267,32 +244,21 @@ class Writer {
 }  // namespace
 
 std::string source_to_toml(const Source& source) {
-  constexpr const char* kinds[] = {"measured", "fitted", "published", "assumed"};
-  return fmt::format("{} = {{ kind = \"{}\", text = {} }}\n", text(source.key), kinds[static_cast<int>(source.kind)],
-                     text(source.text));
+  return fmt::format("{} = {{ kind = \"{}\", text = {} }}\n", toml_text(source.key),
+                     source_kinds[static_cast<std::size_t>(source.kind)], toml_text(source.text));
 }
 
 std::string figures_to_toml(const Memory& memory) {
-  std::string lines, engines;
-  if (memory.capacity) lines += fmt::format("capacity = {}\n", quantity(*memory.capacity));
-  const auto count = [&](const char* role, const std::optional<int>& value) {
-    if (value) engines += fmt::format("{}{} = {}", engines.empty() ? "" : ", ", role, *value);
-  };
-  count("h2d", memory.engines.h2d);
-  count("d2h", memory.engines.d2h);
-  count("peer", memory.engines.peer);
-  count("total", memory.engines.total);
-  if (!engines.empty()) lines += fmt::format("engines = {{ {} }}\n", engines);
-  if (memory.idle_watts && memory.busy_watts)
-    lines +=
-        fmt::format("watts = {{ idle = {}, busy = {} }}\n", quantity(*memory.idle_watts), quantity(*memory.busy_watts));
+  std::string lines;
+  for (const KeyValue& each : key_values(memory, F::of_memories))
+    lines += fmt::format("{} = {}\n", each.key, each.value);
   return lines;
 }
-
-std::string toml_text(std::string_view value) { return text(value); }
 
 std::string costs_to_toml(const Topology::Description& description) { return Writer{description}.costs(); }
 
 std::string to_toml(const Topology::Description& description) { return Writer{description}.machine(); }
+
+std::string machine_hash(const Topology& machine) { return digest_text(to_toml(machine.description())); }
 
 }  // namespace tilerail

@@ -12,7 +12,7 @@
 #include "model/base/error.hpp"
 #include "model/base/file_lock.hpp"
 #include "model/base/files.hpp"
-#include "model/machine/machine_hash.hpp"
+#include "model/machine/topology_writer.hpp"
 
 namespace tilerail::study {
 namespace {

@@ -64,7 +64,7 @@ std::string tuned_hash(Plan& plan);
 
 /// The machine that plans were tuned for.
 struct CacheOwner {
-  std::string machine, hash;  // its name, and model/machine/machine_hash.hpp
+  std::string machine, hash;  // its name, and model/machine/topology_writer.hpp
 
   bool operator==(const CacheOwner&) const = default;
 };

@@ -71,8 +71,8 @@ std::string read_hash(const TomlValue& value) {
 
 TunedPlan read_choice(const TomlTable& table) {
   TunedPlan tuned;
-  tuned.seconds = table.need("seconds").number(any_makespan);
-  if (const auto metric = table.find("metric")) tuned.metric = metric->number(any_metric);
+  tuned.seconds = table.need("seconds").in(any_makespan);
+  if (const auto metric = table.find("metric")) tuned.metric = metric->in(any_metric);
   const TomlValue judge = table.need("judge");
   tuned.judge = judge.text();
   if (tuned.judge != "simulator" && tuned.judge != "measurement")

@@ -22,7 +22,7 @@ constexpr Range<double> any_number{-1e300, 1e300, "a finite number"};
 /// A text, or a number as one would write it.
 std::string text_of(const TomlValue& value) {
   if (value.is_text()) return value.text();
-  return typed(value.number(any_number));
+  return typed(value.in(any_number));
 }
 
 template <class Action>

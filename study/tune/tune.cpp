@@ -10,7 +10,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/units_text.hpp"
-#include "model/machine/settings/setting_keys.hpp"
+#include "model/machine/settings/machine_settings.hpp"
 #include "sched/policy/fields.hpp"
 #include "study/tune/finalists.hpp"
 

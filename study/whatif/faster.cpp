@@ -4,22 +4,26 @@
 #include <array>
 #include <cmath>
 
-#include "model/base/topology_limits.hpp"
+#include "model/machine/figures.hpp"
 
 namespace tilerail::study {
 namespace {
 
 constexpr std::array engine_roles{&Engines::h2d, &Engines::d2h, &Engines::peer, &Engines::total};
 
-template <class Quantity>
-Quantity in_range(const Range<Quantity>& range, Quantity value) {
-  return std::clamp(value, range.least, range.most);
-}
-
-Rate faster(Rate rate, double factor) { return in_range(TopologyLimits::rate, factor * rate); }
-
-void make_faster(CapacityCurve& curve, double factor) {
-  for (CapacityCurve::Point& point : curve.points) point.rate = faster(point.rate, factor);
+/// Rates `factor` times as high, times that many times as short.
+template <class Part, class Figures>
+void make_figures_faster(Part& part, const Figures& figures, double factor) {
+  for_each_there(part, figures, [&](const auto& figure, auto& value) {
+    if constexpr (requires { figure.figures; })
+      make_figures_faster(value, figure.figures, factor);
+    else if constexpr (requires { figure.columns; })
+      for (auto& row : value) make_figures_faster(row, figure.columns, factor);
+    else if constexpr (std::is_same_v<decltype(value), Rate&>)
+      value = std::clamp(factor * value, figure.range.least, figure.range.most);
+    else if constexpr (std::is_same_v<decltype(value), Seconds&>)
+      value = shorter(value, factor);
+  });
 }
 
 /// The highest rate of any GEMM: points of squares, or of the tiled rule and of what was measured beside it.
@@ -44,33 +48,27 @@ void make_faster(TiledGemm& tiled, double factor) {
 
 }  // namespace
 
-Seconds shorter(Seconds time, double factor) { return in_range(TopologyLimits::latency, time / factor); }
+Seconds shorter(Seconds time, double factor) {
+  return std::clamp(time / factor, TopologyLimits::latency.least, TopologyLimits::latency.most);
+}
 
 void make_faster(Link& link, double factor) {
-  link.bandwidth = faster(link.bandwidth, factor);
-  if (link.per_flow) link.per_flow = faster(*link.per_flow, factor);
+  const Seconds latency = link.latency;
+  make_figures_faster(link, MachineFigures::of_links, factor);
+  link.latency = latency;
 }
 
-void make_faster(CapacityGroup& group, double factor) {
-  for (auto* curve : {&group.capacity, &group.both_busy})
-    if (*curve) make_faster(**curve, factor);
-}
+void make_faster(CapacityGroup& group, double factor) { make_figures_faster(group, MachineFigures::of_groups, factor); }
 
-void make_faster(IssueCost& cost, double factor) {
-  for (Seconds* each : {&cost.per_op, &cost.per_call, &cost.per_dependency, &cost.hand_on})
-    *each = shorter(*each, factor);
-  if (cost.per_kernel) cost.per_kernel = shorter(*cost.per_kernel, factor);
-  if (GraphCost* const graph = cost.graph ? &*cost.graph : nullptr)
-    for (Seconds* each :
-         {&graph->per_call, &graph->per_copy, &graph->per_kernel, &graph->per_dependency, &graph->between_gpus})
-      *each = shorter(*each, factor);
-}
+void make_faster(IssueCost& cost, double factor) { make_figures_faster(cost, MachineFigures::of_issue, factor); }
 
 void make_faster(KernelTimes& kernels, double factor) {
   constexpr double rounding = 1 - 1e-9;  // of the rate of a shape, which follows from its time
   const double possible = std::min(factor, rounding * (TopologyLimits::flop_rate.most / highest_rate(kernels)));
   kernels.launch = shorter(kernels.launch, factor);
-  if (kernels.memory_bandwidth) kernels.memory_bandwidth = faster(*kernels.memory_bandwidth, possible);
+  const Range<Rate>& rates = TopologyLimits::rate;
+  if (kernels.memory_bandwidth)
+    kernels.memory_bandwidth = std::clamp(possible * *kernels.memory_bandwidth, rates.least, rates.most);
   for (GemmCurve& curve : kernels.gemm) {
     for (GemmCurve::Point& point : curve.points) point.rate = possible * point.rate;
     if (curve.tiled) make_faster(*curve.tiled, possible);

@@ -279,7 +279,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"link:*.bandwidth=48 Gb", {"'48 Gb' has no known unit"}},
                     Refused{"link:*.bandwidth=48", {"'48' has no known unit"}},
                     Refused{"link:*.bandwidth=x0", {"gives 0 B/s", "1 MB/s to 1 PB/s"}},
-                    Refused{"link:*.bandwidth=x-2", {"'x-2' is no factor"}},
+                    Refused{"link:*.bandwidth=x-2", {"'x-2' is not a factor"}},
                     Refused{"link:*.bandwidth=none", {"cannot be absent"}},
                     Refused{"link:*.latency=inf", {"'inf' means nothing here", "0 s to 10 s"}},
                     Refused{"link:*.latency=-1 s", {"'-1 s' is out of range"}},
@@ -291,10 +291,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"memory:host.engines.h2d=x2", {"'host' has no such figure"}},
                     Refused{"memory:gpu0.engines.h2d=1.5", {"'1.5' is not an integer"}},
                     Refused{"memory:gpu0.engines.h2d=x1.5", {"gives 1.5; expected an integer"}},
-                    Refused{"memory:gpu0.watts.idle=800 W", {"busy watts are below its idle watts"}},
+                    Refused{"memory:gpu0.watts.idle=800 W", {"busy watts 700 W are below its idle watts"}},
                     Refused{"group:*.capacity=[[1, \"3 GB/s\"], [1, \"4 GB/s\"]]", {"does not ascend"}},
                     Refused{"issue.per_opp=1 us", {"per_op, per_kernel"}},
-                    Refused{"issue.graph.per_tile=1 us", {"per_call, per_copy"}},
+                    Refused{"issue.graph.per_tile=1 us", {"graph.per_call, graph.per_copy"}},
                     Refused{"issue.graph.per_copy=1 us", {"has no costs of graphs"}},
                     Refused{"name=", {"is not a name"}}));
 

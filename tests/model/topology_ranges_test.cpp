@@ -1,7 +1,10 @@
 // Machine files and descriptions with figures that no machine has: each is refused at its place, with its range.
-#include "model/base/topology_limits.hpp"
+#include <fmt/ranges.h>
+
+#include <set>
 
 #include "model/base/files.hpp"
+#include "model/machine/figure_reader.hpp"
 #include "tests/support/bad_topology.hpp"
 #include "tests/support/expect_error.hpp"
 
@@ -212,13 +215,16 @@ TEST(TopologyRanges, ARateThatFollowsFromATimeIsRefusedAtItsTable) {
                   "\"400 us\"",
                   "\"1e-17 s\"",
                   "[kernels.k]",
-                  {"kernels 'k': a gemm rate 214748364800 PFLOP/s", "1000 PFLOP/s"}});
+                  {"kernels 'k': gemm f64: rates: rate 214748364800 PFLOP/s", "1 FLOP/s to 1000 PFLOP/s"}});
 }
 
 TEST(TopologyRanges, ARateThatFollowsFromAMeasuredShapeIsRefusedAtItsTable) {
   // 2 x 1000 x 2000 x 3000 flop in 1 ns
-  expect_refused(
-      {"", "\"70 us\"", "\"1 ns\"", "[kernels.k]", {"kernels 'k': the rate of a shape 12000 PFLOP/s", "1000 PFLOP/s"}});
+  expect_refused({"",
+                  "\"70 us\"",
+                  "\"1 ns\"",
+                  "[kernels.k]",
+                  {"kernels 'k': gemm f16: shapes: the rate 12000 PFLOP/s", "1 FLOP/s to 1000 PFLOP/s"}});
 }
 
 TEST(TopologyRanges, HoldForDescriptionsThatAreMadeInCode) {
@@ -231,33 +237,68 @@ TEST(TopologyRanges, HoldForDescriptionsThatAreMadeInCode) {
   expect_refused_as([](auto& d) { d.memories[1].capacity = Bytes{1e20}; },
                     "memory 'gpu0': capacity 1e+05 PB is out of range; expected 1 B to 1 PB");
   expect_refused_as([](auto& d) { d.groups[0].capacity->points[0].rate = Rate{1e-291}; },
-                    "group 'host memory': a rate of a curve 1e-291 B/s is out of range; expected 1 MB/s to 1 PB/s");
+                    "group 'host memory': capacity: rate 1e-291 B/s is out of range; expected 1 MB/s to 1 PB/s");
   expect_refused_as([](auto& d) { d.kernels[0].block_m = 1e-308; },
-                    "kernels 'k': block 1e-308 is out of range; expected 1 to 1e12");
+                    "kernels 'k': block: rows 1e-308 is out of range; expected 1 to 1e12");
   expect_refused_as([](auto& d) { d.kernels[0].gemm[2].sustained[0].factor = 4e9; },
-                    "kernels 'k': the factor of a duty 4e+09 is out of range; expected a factor of 1 to 1000");
+                    "kernels 'k': gemm f16: sustained: factor 4e+09 is out of range; expected a factor of 1 to 1000");
   expect_refused_as([](auto& d) { d.memories[1].engines.h2d = 2'000'000'000; },
-                    "memory 'gpu0': an engine count 2e+09 is out of range; expected 1 to 4096");
+                    "memory 'gpu0': engines.h2d 2e+09 is out of range; expected 1 to 4096");
   expect_refused_as([](auto& d) { d.memories[1].device = 2'000'000'000; },
                     "memory 'gpu0': device 2e+09 is out of range; expected 0 to 1048576");
   expect_refused_as(
       [](auto& d) {
         d.groups[0].capacity->points.resize(5000, {1, Rate{1e9}});
       },
-      "group 'host memory': a curve has 5000 points; expected at most 4096");
+      "group 'host memory': capacity has 5000 entries; expected 1 to 4096");
 }
 
-TEST(TopologyRanges, StandInTheDescriptionOfTheFormat) {
+/// Lines of the page: one for each figure, and one for each column of lists.
+struct Lines {
+  std::vector<std::string> figures;
+  std::set<std::string> columns;  // of lists, whatever figure they are of
+};
+
+template <class Figures>
+void add_lines(Lines& lines, const std::string& part, const Figures& figures) {
+  for_each(figures, [&](const auto& figure) {
+    const std::string name = part + (figure.key.empty() ? "" : ".") + std::string{figure.key};
+    if constexpr (requires { figure.range; }) {
+      lines.figures.push_back(fmt::format("| `{}` | {} | {} |", name, figure.range.text, figure.meaning));
+    } else if constexpr (requires { figure.columns; }) {
+      lines.figures.push_back(fmt::format("| `{}` | {} | {} |", name, columns_text(figure.columns), figure.meaning));
+      for_each(figure.columns, [&](const auto& column) {
+        lines.columns.insert(fmt::format("| `{}` | {} |", column.key, column.range.text));
+      });
+    } else {
+      add_lines(lines, name, figure.figures);
+    }
+  });
+}
+
+TEST(TopologyRanges, EveryFigureIsInTheDescriptionOfTheFormat) {
   std::string page = read_file(TILERAIL_SOURCE_DIR "/docs/formats.md");
   page = page.substr(page.find("\n### Ranges\n"));
-  page = page.substr(0, page.find("\n## "));
-  using L = TopologyLimits;
-  for (const char* range :
-       {L::capacity.text,      L::watts.text,     L::rate.text,       L::latency.text,         L::copies.text,
-        L::forward_share.text, L::column.text,    L::efficiency.text, L::multiprocessors.text, L::block.text,
-        L::k_overhead.text,    L::gemm_size.text, L::gemm_time.text,  L::flop_rate.text,       L::gemm_watts.text,
-        L::duty.text,          L::factor.text,    L::alignment.text,  L::engines.text,         L::device.text})
-    EXPECT_NE(page.find(range), std::string::npos) << range;
+  page = page.substr(0, page.find("\n### Templates"));
+  using F = MachineFigures;
+  Lines lines;
+  add_lines(lines, "memory", std::tuple{F::of_device});
+  add_lines(lines, "memory", F::of_memories);
+  add_lines(lines, "link", F::of_links);
+  add_lines(lines, "group", F::of_groups);
+  add_lines(lines, "route", F::of_routes);
+  add_lines(lines, "copies", F::of_copies);
+  add_lines(lines, "issue", F::of_issue);
+  add_lines(lines, "uncertainty", F::of_kernel_uncertainty);
+  add_lines(lines, "uncertainty", F::of_uncertainty);
+  add_lines(lines, "kernels", F::of_kernels);
+  add_lines(lines, "gemm", std::tuple{F::square, F::rates, F::efficiency_of_peak});
+  add_lines(lines, "gemm", F::of_gemms);
+  for (const std::string& line : lines.figures) EXPECT_NE(page.find(line + "\n"), std::string::npos) << line;
+  for (const std::string& line : lines.columns) EXPECT_NE(page.find(line + "\n"), std::string::npos) << line;
+  std::size_t rows = 0;
+  for (std::size_t at = page.find("\n| `"); at != std::string::npos; at = page.find("\n| `", at + 1)) ++rows;
+  EXPECT_EQ(rows, lines.figures.size() + lines.columns.size()) << "rows of other figures";
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ std::vector<BadInput> values() {
        "\"guessed\"",
        "\"guessed\"",
        {"'guessed'", "measured, fitted, published or assumed"}},
-      {"UnknownMemoryKind", "\"gpu\"", "\"tpu\"", "\"tpu\"", {"memory 'gpu0': kind 'tpu'", "host or gpu"}},
+      {"UnknownMemoryKind", "\"gpu\"", "\"tpu\"", "\"tpu\"", {"memory 'gpu0': kind 'tpu'", "gpu or host"}},
       {"NegativeDevice", "device = 0", "device = -1", "-1", {"device '-1' is out of range"}},
       {"ZeroEngines", "h2d = 1", "h2d = 0", "0 }", {"h2d '0' is out of range; expected 1 to"}},
       {"ZeroBlock", "[128, 64]", "[0, 64]", "0, 64", {"block '0' is out of range; expected 1 to 1e12"}},

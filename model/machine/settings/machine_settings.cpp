@@ -1,16 +1,460 @@
 #include "model/machine/settings/machine_settings.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
 
 #include "model/base/digest.hpp"
+#include "model/base/name_pattern.hpp"
+#include "model/base/nearest.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
-#include "model/base/units_text.hpp"
-#include "model/machine/settings/description_editor.hpp"
-#include "model/machine/settings/setting_keys.hpp"
+#include "model/machine/figure_reader.hpp"
+#include "model/machine/settings/parts_left.hpp"
+#include "model/machine/toml_text.hpp"
 #include "model/machine/topology_check.hpp"
 
 namespace tilerail {
+namespace {
+
+using F = MachineFigures;
+using Strings = std::vector<std::string>;
+using Description = Topology::Description;
+
+/// Items of a machine with names, and their figures that settings change.
+struct Kind {
+  std::string name;
+  Strings figures;
+};
+
+Strings rates_of_types() {
+  Strings rates;
+  for (const DType dtype : dtypes) rates.push_back(fmt::format("{}.rate", to_string(dtype)));
+  return rates;
+}
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = [] {
+    std::vector<Kind> kinds{{"link", keys_of(F::of_links, true)},
+                            {"memory", keys_of(F::of_memories, true)},
+                            {"group", keys_of(F::of_groups, true)},
+                            {"kernels", keys_of(F::of_kernels, true)}};
+    kinds[2].figures.emplace_back("bounds");
+    kinds[3].figures.emplace_back("rate");
+    std::ranges::move(rates_of_types(), std::back_inserter(kinds[3].figures));
+    return kinds;
+  }();
+  return all;
+}
+
+/// "link:host->gpu*.bandwidth" as its kind, the name of items and the figure, which is empty where it has none.
+struct Key {
+  const Kind* kind = nullptr;  // null: of no items
+  std::string name, figure;
+
+  /// The figure is the longest one that fits, since names have dots, and so have some figures.
+  explicit Key(std::string_view key) {
+    for (const Kind& each : kinds())
+      if (key.starts_with(each.name + ":")) kind = &each;
+    if (!kind) return;
+    name = key.substr(kind->name.size() + 1);
+    for (const std::string& each : kind->figures)
+      if (each.size() > figure.size() && name.size() > each.size() + 1 && name.ends_with("." + each)) figure = each;
+    if (!figure.empty()) name.resize(name.size() - figure.size() - 1);
+  }
+
+  bool is_of(std::string_view kind_name) const { return kind && kind->name == kind_name; }
+  /// Links or memories as a whole: "link:gpu0<->gpu1".
+  bool is_part() const { return (is_of("link") || is_of("memory")) && figure.empty() && !name.empty(); }
+};
+
+/// The items that a name means: the item that has this very name, else all that fit; of links "a<->b" both directions.
+class NameMatch {
+ public:
+  template <class Items>
+  NameMatch(const std::string& name, const Items& items) {
+    const auto exists = [&](const std::string& one) {
+      return std::ranges::any_of(items, [&](const auto& item) { return item.name == one; });
+    };
+    Strings directions{name};
+    if (const std::size_t both = name.find("<->"); both != std::string::npos && !exists(name)) {
+      const std::string left = name.substr(0, both), right = name.substr(both + 3);
+      directions = {fmt::format("{}->{}", left, right), fmt::format("{}->{}", right, left)};
+    }
+    for (const std::string& each : directions)
+      if (exists(each))
+        exact_.push_back(each);
+      else
+        patterns_.emplace_back(each);
+  }
+
+  bool holds(const std::string& name) const {
+    return std::ranges::find(exact_, name) != exact_.end() ||
+           std::ranges::any_of(patterns_, [&](const NamePattern& pattern) { return pattern.matches(name); });
+  }
+
+ private:
+  Strings exact_;
+  std::vector<NamePattern> patterns_;
+};
+
+/// "x2" as 2; nothing of another text.
+std::optional<double> factor_of(std::string_view text) {
+  double factor = 0;
+  if (!text.starts_with('x')) return std::nullopt;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), factor);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(factor) || factor < 0)
+    return std::nullopt;
+  return factor;
+}
+
+/// A value as a text and, where it is TOML, as that. A copy of a node does not remember the line that it came from.
+toml::table both_forms(const std::string& text) try {
+  const std::string line = "value = " + text;
+  const toml::table parsed = parsed_toml(line, "", line.size());
+  if (parsed.size() > 1) throw InputError{text};
+  return toml::table{{"text", text}, {"parsed", *parsed.get("value")}};
+} catch (const InputError&) {  // "12 GB/s" is TOML only in quotes
+  return toml::table{{"text", text}, {"parsed", text}};
+}
+
+/// The value of a setting: a figure as a topology file has it, but without quotes; "x2", a factor on what is there;
+/// "inf", no bound; or "none", as if the file had no such key. Every member throws InputError naming the setting.
+class SettingValue {
+ public:
+  /// `setting`: the whole of it, for errors.
+  SettingValue(std::string_view text, std::string setting)
+      : text_{text}, file_{std::move(setting)}, factor_{factor_of(text)}, table_{both_forms(text_)} {
+    if (text.starts_with('x') && !factor_) fail("is not a factor; expected such as x2 or x0.5");
+  }
+
+  bool is_factor() const { return factor_.has_value(); }
+  bool is_inf() const { return text_ == "inf"; }
+  bool is_none() const { return text_ == "none"; }
+  const std::string& text() const { return text_; }
+  [[noreturn]] void fail(const std::string& message) const {
+    throw InputError{fmt::format("{}: the value {} {}", file_.name, in_quotes(text_), message)};
+  }
+
+  /// Replaces a figure that every such table has. "inf" of a rate is the largest that the range allows.
+  template <class Value>
+  bool apply(Value& figure, const Range<Value>& range) const {
+    if (is_none()) fail("cannot be absent; expected a value");
+    if (is_factor())
+      figure = product(figure, range);
+    else if (!is_inf())
+      figure = value(std::is_arithmetic_v<Value> ? "parsed" : "text").in(range);
+    else if constexpr (std::is_same_v<Value, Rate> || std::is_same_v<Value, FlopRate>)
+      figure = range.most;
+    else
+      fail(fmt::format("means nothing here; expected {}", range.text));
+    return true;
+  }
+
+  /// Replaces a figure that may be absent. False, and nothing done, for a factor on one that is.
+  template <class Value>
+  bool apply(std::optional<Value>& figure, const Range<Value>& range) const {
+    constexpr bool absent_is_unbounded =
+        std::is_same_v<Value, Bytes> || std::is_same_v<Value, Rate> || std::is_same_v<Value, int>;
+    if (is_factor() && !figure) return false;
+    Value changed = figure.value_or(Value{});
+    if (is_none() || (is_inf() && absent_is_unbounded))
+      figure.reset();
+    else if (apply(changed, range))
+      figure = changed;
+    return true;
+  }
+
+  bool apply(std::optional<CapacityCurve>& curve) const {
+    if (is_factor() && !curve) return false;
+    if (is_none())
+      curve.reset();
+    else if (is_inf())
+      curve = CapacityCurve{{{1, F::rate.most}}};
+    else if (!is_factor())
+      curve = read_curve(value("parsed"));
+    else
+      for (CapacityCurve::Point& point : curve->points) apply(point.rate, F::rate);
+    return true;
+  }
+
+ private:
+  template <class Value>
+  Value product(Value figure, const Range<Value>& range) const {
+    constexpr bool is_count = std::is_same_v<Value, int>;
+    const auto result = figure * *factor_;
+    bool fits = range.holds(result);
+    if constexpr (is_count) fits = fits && result == std::floor(result);
+    if (!fits)
+      fail(fmt::format("gives {}; expected {}{}", to_text(result), is_count ? "an integer, " : "", range.text));
+    return static_cast<Value>(result);
+  }
+
+  TomlValue value(const char* form) const { return {table_.at(form), file_, "the value"}; }
+
+  std::string text_;
+  TomlFile file_;  // named as the setting
+  std::optional<double> factor_;
+  toml::table table_;  // the value as `text`, and, if it is a number or a list, as that `parsed`
+};
+
+/// Each figure that the figure of a key stands for.
+Strings figures_in(const std::string& figure) {
+  if (figure == "bounds") return {"capacity", "both_busy"};
+  return figure == "rate" ? rates_of_types() : Strings{figure};
+}
+
+FlopRate fastest(const GemmCurve& curve) { return curve.tiled ? curve.tiled->peak : curve.fastest(); }
+
+/// Of a rule, the measured shapes stay as many times faster or slower than the rule as they were.
+void speed_up(GemmCurve& curve, const KernelTimes& kernels, double factor) {
+  for (GemmCurve::Point& point : curve.points) point.rate *= factor;
+  if (!curve.tiled) return;
+  const TiledGemm before = *curve.tiled;
+  curve.tiled->peak *= factor;
+  const auto element = static_cast<double>(element_size(curve.dtype));
+  for (TiledGemm::Shape& shape : curve.tiled->shapes) {
+    const auto time = [&](const TiledGemm& tiled) {
+      return tiled.uncorrected(shape.m, shape.n, shape.k, kernels.multiprocessors, element, *kernels.memory_bandwidth)
+          .time;
+    };
+    shape.time *= time(*curve.tiled) / time(before);
+  }
+}
+
+bool is_unbounded(const std::optional<CapacityCurve>& curve) {
+  return !curve || std::ranges::all_of(curve->points, [](const auto& point) { return point.rate >= F::rate.most; });
+}
+
+/// Changes figures of a description, one setting after another, and gives all that it changes sources that tell.
+class DescriptionEditor {
+ public:
+  explicit DescriptionEditor(Description description) : d_{std::move(description)} {}
+
+  /// "KEY=VALUE". Throws InputError "KEY=VALUE: ...".
+  void apply(const std::string& setting) {
+    setting_ = setting;
+    figures_.clear();
+    const auto [text, value_text] = split_setting(setting);
+    const SettingValue value{value_text, setting};
+    const Key key{text};
+    if (text == "name") {
+      d_.name = value.text();
+      renamed_ = true;
+      figures_.insert(text);
+    } else if (text == "gpus") {
+      apply_to_gpus(value);
+      figures_.insert(text);
+    } else if (text.starts_with("issue.")) {
+      apply_to_issue(text.substr(std::string_view{"issue."}.size()), value);
+    } else if (!key.kind) {
+      fail(fmt::format("the key {} is unknown; expected {}", in_quotes(text), setting_keys));
+    } else if (key.is_part() && (value.is_none() || value.text() == as_it_is)) {
+      apply_to_part(key, value);
+    } else if (key.figure.empty()) {
+      fail(fmt::format("the key ends with none of its figures; expected NAME. and one of {}{}",
+                       fmt::join(key.kind->figures, ", "), key.is_part() ? ", or NAME=none, which removes it" : ""));
+    } else {
+      apply_to_items(key, value);
+    }
+    settings_.push_back(setting);
+  }
+
+  /// What the last setting set: "link host->gpu0.bandwidth".
+  const std::set<std::string>& figures() const { return figures_; }
+
+  /// With the new name and the new sources. Throws InputError when the name is invalid.
+  Description result() {
+    for (const auto& [key, changed] : sources_) {
+      std::string text;
+      const auto original = std::ranges::find(d_.sources, changed.original, &Source::key);
+      if (original != d_.sources.end())
+        text = fmt::format("{}: {}; then ", source_kinds[static_cast<std::size_t>(original->kind)], original->text);
+      d_.sources.push_back(
+          {key, Source::Kind::assumed, fmt::format("{}set: {}", text, fmt::join(changed.settings, "; "))});
+    }
+    if (!renamed_) d_.name = name_with(d_.name, settings_);
+    if (!is_name(d_.name)) throw InputError{fmt::format("name={}: is not a name; expected {}", d_.name, expected_name)};
+    return std::move(d_);
+  }
+
+ private:
+  struct Changed {
+    std::string original;
+    Strings settings;
+  };
+
+  [[noreturn]] void fail(const std::string& message) const { throw InputError{setting_ + ": " + message}; }
+
+  /// From now on, `source` is one that names the setting, too.
+  void mark(std::string& source) {
+    auto changed = sources_.find(source);
+    if (changed == sources_.end()) {
+      changed = std::ranges::find(sources_, source, [](const auto& each) { return each.second.original; });
+      if (changed == sources_.end()) changed = sources_.emplace(fresh_key(source), Changed{source, {}}).first;
+      source = changed->first;
+    }
+    Strings& settings = changed->second.settings;
+    if (settings.empty() || settings.back() != setting_) settings.push_back(setting_);
+  }
+
+  std::string fresh_key(const std::string& source) const {
+    std::string key = source.empty() ? "set" : source + "+set";
+    while (std::ranges::find(d_.sources, key, &Source::key) != d_.sources.end()) key += "+set";
+    return key;
+  }
+
+  void apply_to_gpus(const SettingValue& value) {
+    const auto gpus = static_cast<int>(std::ranges::count(d_.memories, NodeKind::gpu, &Memory::kind));
+    if (gpus == 0) fail("the machine has no GPUs");
+    int count = gpus;  // that a factor is of
+    const std::string range = fmt::format("1 to {}, the GPUs of the machine", gpus);
+    value.apply(count, {1, gpus, range.c_str()});
+    d_ = with_first_gpus(d_, static_cast<std::size_t>(count));
+  }
+
+  /// By item, whether the name fits it.
+  template <class Items>
+  std::vector<bool> named(const Items& items, const Key& key) const try {
+    const NameMatch match{key.name, items};
+    std::vector<bool> fits;
+    Strings names;
+    for (const auto& item : items) {
+      fits.push_back(match.holds(item.name));
+      names.push_back(item.name);
+    }
+    if (std::ranges::count(fits, true) > 0) return fits;
+    throw InputError{
+        fmt::format("there is no {} {}; {}", key.kind->name, in_quotes(key.name), known_names(key.name, names))};
+  } catch (const InputError& error) {
+    fail(error.what());
+  }
+
+  /// Removes what the name fits, or leaves it as it is.
+  void apply_to_part(const Key& key, const SettingValue& value) {
+    const bool of_links = key.is_of("link");
+    const auto fits = of_links ? named(d_.links, key) : named(d_.memories, key);
+    for (std::size_t i = 0; i < fits.size(); ++i) {
+      if (!fits[i]) continue;
+      const std::string& name = of_links ? d_.links[i].name : d_.memories[i].name;
+      figures_.insert(key.kind->name + " " + name);
+      if (value.is_none() && !of_links && d_.memories[i].kind != NodeKind::gpu)
+        fail(fmt::format("{} is host memory; expected GPUs", in_quotes(name)));
+    }
+    if (!value.is_none()) return;
+    const auto goes = [&](bool kind, std::size_t index) { return kind == of_links && fits[index]; };
+    d_ = with_parts(
+        d_, [&](const Memory& m) { return !goes(false, static_cast<std::size_t>(&m - d_.memories.data())); },
+        [&](LinkId link) { return !goes(true, link.index()); });
+    std::string removed;
+    mark(removed);
+  }
+
+  void apply_to_items(const Key& key, const SettingValue& value) {
+    const auto set_in = [&](const auto& figures) {
+      return [&](auto& part) { return set(part, figures, key.figure, value); };
+    };
+    if (key.is_of("link")) each(d_.links, key, set_in(F::of_links));
+    if (key.is_of("memory")) each(d_.memories, key, set_in(F::of_memories));
+    if (key.is_of("kernels"))
+      each(d_.kernels, key, [&](auto& kernels) { return set_kernels(kernels, key.figure, value); });
+    if (key.is_of("group")) {
+      each(d_.groups, key, [&](auto& group) { return set_bounds(group, key.figure, value); });
+      std::erase_if(d_.groups,
+                    [](auto& group) { return is_unbounded(group.capacity) && is_unbounded(group.both_busy); });
+    }
+    for (const Memory& memory : d_.memories) d_.nodes[memory.node.index()].source = memory.source;
+  }
+
+  /// Calls `change` for every item whose name fits, and marks those for which it says that it changed something.
+  template <class Items, class Change>
+  void each(Items& items, const Key& key, const Change& change) {
+    const std::vector<bool> fits = named(items, key);
+    bool changed = false;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!fits[i] || !change(items[i])) continue;
+      changed = true;
+      mark(items[i].source);
+      for (const std::string& figure : figures_in(key.figure))
+        figures_.insert(fmt::format("{} {}.{}", key.kind->name, items[i].name, figure));
+    }
+    if (!changed)
+      fail(fmt::format("{} {} has no such figure; expected one that the machine has", key.kind->name,
+                       in_quotes(key.name)));
+  }
+
+  /// False if the part has no such figure.
+  template <class Part, class Figures>
+  static bool set(Part& part, const Figures& figures, std::string_view key, const SettingValue& value) {
+    return change_at(part, figures, key, [&](const auto& figure, auto& member) {
+      if constexpr (requires { figure.range; })
+        return value.apply(member, figure.range);
+      else if constexpr (requires { value.apply(member); })
+        return value.apply(member);
+      else
+        return false;
+    });
+  }
+
+  static bool set_bounds(CapacityGroup& group, const std::string& figure, const SettingValue& value) {
+    if (figure == "both_busy" && group.backward.empty()) return false;
+    if (figure != "bounds") return set(group, F::of_groups, figure, value);
+    const bool both = group.both_busy && value.apply(group.both_busy);
+    return value.apply(group.capacity) || both;
+  }
+
+  bool set_kernels(KernelTimes& kernels, const std::string& figure, const SettingValue& value) {
+    if (!figure.ends_with("rate")) return set(kernels, F::of_kernels, figure, value);
+    if (figure == "rate" && !value.is_factor() && !value.is_inf())
+      value.fail("is one rate for all types; expected a factor such as x2, or the rate of one: NAME.f64.rate");
+    const auto meant = [&](const GemmCurve& curve) {
+      return figure == "rate" || figure == fmt::format("{}.rate", to_string(curve.dtype));
+    };
+    FlopRate before{0};
+    for (const GemmCurve& curve : kernels.gemm)
+      if (meant(curve)) before = std::max(before, fastest(curve));
+    if (before == FlopRate{0}) return false;
+    FlopRate after = before;
+    value.apply(after, F::flop_rate);
+    for (GemmCurve& curve : kernels.gemm) {
+      if (!meant(curve)) continue;
+      speed_up(curve, kernels, after / before);
+      mark(curve.source);
+    }
+    return true;
+  }
+
+  void apply_to_issue(const std::string& figure, const SettingValue& value) {
+    const auto keys = keys_of(F::of_issue, true);
+    if (std::ranges::find(keys, figure) == keys.end())
+      fail(fmt::format("the key is unknown; expected issue. and one of {}", fmt::join(keys, ", ")));
+    if (figure.starts_with("graph.") && !d_.issue.graph)
+      fail("the machine has no costs of graphs; expected a machine with a 'graph' in [issue]");
+    if (!set(d_.issue, F::of_issue, figure, value))
+      fail("the machine has no such figure to multiply; expected a value");
+    mark(d_.issue.source);
+    figures_.insert("issue." + figure);
+  }
+
+  Description d_;
+  std::string setting_;            // the one that is applied
+  std::set<std::string> figures_;  // that it sets
+  Strings settings_;
+  bool renamed_ = false;
+  std::map<std::string, Changed> sources_;  // new ones by their keys
+};
+
+}  // namespace
+
+bool is_setting_key(std::string_view key) {
+  return key == "gpus" || key == "name" || key.starts_with("issue.") || !Key{key}.figure.empty();
+}
+
+bool begins_as_setting(std::string_view key) { return is_setting_key(key) || Key{key}.kind; }
 
 std::pair<std::string, std::string> split_setting(std::string_view setting) {
   const std::size_t first = setting.find('=');
@@ -21,7 +465,7 @@ std::pair<std::string, std::string> split_setting(std::string_view setting) {
   const std::string key = trimmed(setting.substr(0, equals));
   if (equals == std::string_view::npos || key.empty())
     throw InputError{
-        fmt::format("{} is no setting; expected KEY=VALUE, where KEY is {}", in_quotes(setting), setting_keys)};
+        fmt::format("{} is not a setting; expected KEY=VALUE, where KEY is {}", in_quotes(setting), setting_keys)};
   return {key, trimmed(setting.substr(equals + 1))};
 }
 
@@ -50,7 +494,7 @@ Topology with_settings(const Topology& machine, std::span<const std::string> set
   if (settings.empty()) return machine;
   DescriptionEditor editor{machine.description()};
   for (const std::string& setting : settings) editor.apply(setting);
-  Topology::Description description = editor.result();
+  Description description = editor.result();
   const std::string name = description.name;
   try {
     return Topology{std::move(description)};
