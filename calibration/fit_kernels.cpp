@@ -207,7 +207,7 @@ std::int64_t alignment_of(const KernelRun& run) {
 }
 
 KernelTimes fit_kernels(const Measurements& m) {
-  if (m.memory.empty()) throw InputError{"measurements: no memory rate; expected a run under 'memory'"};
+  if (m.memory.empty()) throw fault_of("measurements", "no memory rate", "a run under 'memory'");
   KernelTimes kernels;
   kernels.name = kernel_name(m.devices[0].model);
   kernels.source = "kernels";
@@ -248,7 +248,7 @@ KernelTimes fit_kernels(const Measurements& m) {
       kernels.gemm.push_back(std::move(curve));
     }
   }
-  if (kernels.gemm.empty()) throw InputError{"measurements: no kernel times; expected runs under 'kernels'"};
+  if (kernels.gemm.empty()) throw fault_of("measurements", "no kernel times", "runs under 'kernels'");
   return kernels;
 }
 

@@ -36,9 +36,8 @@ const char* type_name(const toml::node& node) {
 
 }  // namespace
 
-std::string TomlPlace::prefix() const {
-  if (position.line == 0) return file + ": ";
-  return fmt::format("{}:{}:{}: ", file, position.line, position.column);
+std::string TomlPlace::text() const {
+  return position.line == 0 ? file : fmt::format("{}:{}:{}", file, position.line, position.column);
 }
 
 void TomlFile::report(const toml::source_position& position, const std::string& message) const {
@@ -138,13 +137,13 @@ TomlTable TomlValue::table() const {
 }
 
 template <class Q>
-Q TomlValue::quantity(Q (*parse)(std::string_view), const Range<Q>& range) const {
+Q TomlValue::quantity(Q (*parse)(std::string_view, std::string_view), const Range<Q>& range) const {
   if (reported_) return Q{no_number};
   if (!node_->is_string())
     return report(fmt::format("is not a text with a unit; expected {}, in quotes", range.text)), Q{no_number};
   Q value{no_number};
   try {
-    value = parse(text());
+    value = parse(text(), "");
   } catch (const InputError& error) {
     file_->report(node_->source().begin, fmt::format("{} {}", what_, error.what()));
     reported_ = true;

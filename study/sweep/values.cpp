@@ -50,7 +50,7 @@ std::optional<Number> number_in(const std::string& text) {
 }
 
 [[noreturn]] void refuse_range(const std::string& item) {
-  throw InputError{fmt::format("{} is no range; expected as '25..1600 x2 GB/s' or '512..4096 +512'", in_quotes(item))};
+  throw InputError{"", item, "is not a range", "such as '25..1600 x2 GB/s' or '512..4096 +512'"};
 }
 
 /// A path may hold dots, too, but begins with no number.
@@ -68,13 +68,10 @@ std::vector<Number> range_in(const std::string& item) {
   if (!first || !last || !step || !step->unit.empty() || first->unit != last->unit) refuse_range(item);
   const bool factor = parts[3] == "x";
   if (!(first->value <= last->value) || (factor ? !(step->value > 1) || first->value <= 0 : !(step->value > 0)))
-    throw InputError{
-        fmt::format("{} does not ascend; expected a last value above the first, and a step x above 1 or + "
-                    "above 0",
-                    in_quotes(item))};
+    throw InputError{"", item, "does not ascend", "a last value above the first, and a step x above 1 or + above 0"};
   if (parts[5].length() > 0 && !first->unit.empty() && parts[5] != first->unit)
-    throw InputError{fmt::format("{} has values in {} and a range in {}; expected one unit", in_quotes(item),
-                                 first->unit, parts[5].str())};
+    throw InputError{"", item, fmt::format("has values in {} and a range in {}", first->unit, parts[5].str()),
+                     "one unit"};
   const std::string unit = parts[5].length() > 0 ? parts[5].str() : first->unit;
   std::vector<Number> numbers;
   constexpr double rounding = 1 + 1e-9;
@@ -84,7 +81,7 @@ std::vector<Number> range_in(const std::string& item) {
     if (value > last->value * rounding) return numbers;
     numbers.push_back({std::abs(value - std::round(value)) < 1e-9 * value ? std::round(value) : value, unit});
     if (numbers.size() > most_values)
-      throw InputError{fmt::format("{} has more than {} values", in_quotes(item), most_values)};
+      throw InputError{"", item, "has too many values", fmt::format("at most {}", most_values)};
   }
 }
 
@@ -105,18 +102,17 @@ std::optional<std::vector<Number>> of_one_unit(const std::vector<std::optional<N
 
 /// Of one key.
 void require_once(const std::vector<std::string>& texts) {
-  if (texts.empty()) throw InputError{"there are no values; expected at least one"};
+  if (texts.empty()) throw InputError{"there are no values", "at least one"};
   if (texts.size() > most_values)
-    throw InputError{fmt::format("{} values; expected at most {}", texts.size(), most_values)};
+    throw InputError{fmt::format("{} values", texts.size()), fmt::format("at most {}", most_values)};
   std::vector<std::string> sorted = texts;
   std::ranges::sort(sorted);
-  if (const auto same = std::ranges::adjacent_find(sorted); same != sorted.end())
-    throw InputError{fmt::format("{} is there twice; expected each value once", in_quotes(*same))};
+  if (const auto same = std::ranges::adjacent_find(sorted); same != sorted.end()) throw given_twice("", *same);
 }
 
 std::string value_in(const std::string& item) {
   std::string value = trimmed(item);
-  if (value.empty()) throw InputError{"'' is no value; expected one between separators"};
+  if (value.empty()) throw InputError{"", "", "is not a value", "one between separators"};
   return value;
 }
 
