@@ -37,7 +37,7 @@ void KeptMatrices::keep(Hardware& hardware, const Matrix& matrix, std::span<cons
 
 void KeptMatrices::release(const void* data) {
   if (std::erase_if(kept_, [&](const Kept& kept) { return kept.original.data == data; }) == 0)
-    throw InputError{"matrix to release: this address was not kept"};
+    throw fault_of("matrix to release", "is not kept");
 }
 
 std::optional<KeptMatrices::Part> KeptMatrices::part(const Matrix& matrix, std::span<const MemoryId> gpus) const {

@@ -20,7 +20,7 @@ Topology machine_of(const Hardware& hardware, const ContextOptions& options) {
   if (options.machine) return *options.machine;
   const char* const named = std::getenv("TILERAIL_TOPOLOGY");
   const std::string wanted = options.topology.empty() && named != nullptr ? named : options.topology;
-  return wanted.empty() ? hardware.describe() : load_topology(study::find_machine(wanted, "topology").string());
+  return wanted.empty() ? hardware.describe() : load_topology(study::find_machine(wanted).string());
 }
 
 /// A first call waits for its plan.
@@ -32,7 +32,11 @@ Policy preset_without_judge(const std::string& name) {
 
 Policy policy_of(const ContextOptions& options) {
   Policy policy = preset_without_judge(options.policy);
-  for (const std::string& assignment : options.overrides) apply_override(policy, assignment);
+  for (const std::string& assignment : options.overrides) try {
+      apply_override(policy, assignment);
+    } catch (const InputError& error) {
+      throw error.about("overrides");
+    }
   return policy;
 }
 
@@ -47,8 +51,9 @@ Session::Session(std::unique_ptr<Hardware> hardware, const ContextOptions& optio
       planner_{topology_},
       pageable_{options.pageable},
       plans_{options.cached_plans} {
-  if (topology_.hosts().empty()) throw InputError{fmt::format("machine '{}' has no host memory", topology_.name())};
-  planner_.set_tuned({options.plan_cache, "plan_cache", topology_});
+  if (topology_.hosts().empty())
+    throw fault_of("topology", fmt::format("machine '{}' has no host memory", topology_.name()));
+  planner_.set_tuned({options.plan_cache, topology_});
   const auto caller = hardware_->keep_caller_state();
   hardware_->open(topology_);
   if (options.arena_bytes != 0) reserve(options.arena_bytes);
@@ -73,12 +78,13 @@ std::vector<MemoryId> Session::checked_devices(const std::vector<int>& devices) 
     return gpus;
   }
   for (const int device : devices) {
-    if (device < 0) throw InputError{fmt::format("device {}: expected 0 or more", device)};
+    if (device < 0) throw out_of_range("devices", std::to_string(device), "0 or more");
     if (device >= there) throw HardwareError{fmt::format("device {}: this machine has {} CUDA devices", device, there)};
     const auto gpu = topology_.find_gpu(device);
-    if (!gpu) throw InputError{fmt::format("device {}: machine '{}' describes no such GPU", device, topology_.name())};
-    if (std::find(gpus.begin(), gpus.end(), *gpu) != gpus.end())
-      throw InputError{fmt::format("device {} is given twice", device)};
+    if (!gpu)
+      throw InputError{"devices", std::to_string(device),
+                       fmt::format("is not a GPU of machine '{}'", topology_.name())};
+    if (std::find(gpus.begin(), gpus.end(), *gpu) != gpus.end()) throw given_twice("devices", std::to_string(device));
     gpus.push_back(*gpu);
   }
   std::sort(gpus.begin(), gpus.end());  // as the command does: the order is no wish
@@ -115,14 +121,14 @@ void Session::set_pageable(Pageable pageable) {
 
 void Session::set_plan_cache(const std::string& file) {
   study::TunedPlans tuned;
-  if (!file.empty()) tuned = study::TunedPlans{file, "plan_cache", topology_};
+  if (!file.empty()) tuned = study::TunedPlans{file, topology_};
   const std::lock_guard lock{mutex_};
   planner_.set_tuned(std::move(tuned));
   plans_.clear();
 }
 
 void Session::register_memory(void* data, std::int64_t bytes) {
-  if (data == nullptr || bytes <= 0) throw InputError{"memory to register: expected an address and at least 1 byte"};
+  if (data == nullptr || bytes <= 0) throw fault_of("memory to register", "is empty", "an address and at least 1 byte");
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
   hardware_->register_memory(data, bytes);
@@ -151,7 +157,7 @@ void Session::unregister_memory(void* data) {
 }
 
 void* Session::allocate_host(std::int64_t bytes, HostPages pages) {
-  if (bytes <= 0) throw InputError{fmt::format("host memory: {} bytes; expected at least 1", bytes)};
+  if (bytes <= 0) throw out_of_range("bytes", std::to_string(bytes), "at least 1");
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
   return hardware_->allocate_host(bytes, pages);
@@ -164,7 +170,7 @@ void Session::free_host(void* data) {
 }
 
 double Session::host_rate(const void* data, std::int64_t bytes) {
-  if (data == nullptr || bytes <= 0) throw InputError{"memory to read: expected an address and at least 1 byte"};
+  if (data == nullptr || bytes <= 0) throw fault_of("memory to read", "is empty", "an address and at least 1 byte");
   const std::vector<int> readers = devices();
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
@@ -172,7 +178,7 @@ double Session::host_rate(const void* data, std::int64_t bytes) {
 }
 
 void Session::reserve(std::int64_t bytes) {
-  if (bytes < 0) throw InputError{fmt::format("bytes to reserve = {}: expected 0 or more", bytes)};
+  if (bytes < 0) throw out_of_range("bytes", std::to_string(bytes), "0 or more");
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
   // Where plans choose how many streams they take, as many as they may.

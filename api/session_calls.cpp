@@ -42,15 +42,13 @@ GemmProblem plannable(GemmProblem problem) {
 }  // namespace
 
 void Session::keep(const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t element) {
-  if (data == nullptr) throw InputError{"matrix to keep: the address is null"};
+  if (data == nullptr) throw fault_of("matrix to keep", "is null", "an address");
   if (rows < 1 || cols < 1 || ld < rows || rows > most_extent || cols > most_extent || ld > most_extent)
-    throw InputError{fmt::format(
-        "matrix to keep: {} x {} elements with leading dimension {}; expected 1 row and 1 column or more, and a "
-        "leading dimension of at least the rows",
-        rows, cols, ld)};
+    throw out_of_range("matrix to keep", fmt::format("{} x {} elements with leading dimension {}", rows, cols, ld),
+                       "1 row and 1 column or more, and a leading dimension of at least the rows");
   if (ld > most_matrix_bytes / element / cols)
-    throw InputError{
-        fmt::format("matrix to keep: leading dimension {} times {} columns; expected at most 2^60 bytes", ld, cols)};
+    throw out_of_range("matrix to keep", fmt::format("leading dimension {} times {} columns", ld, cols),
+                       "at most 2^60 bytes");
   Matrix matrix{const_cast<void*>(data), rows, cols, ld, element, true, false};
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
@@ -102,8 +100,9 @@ MemoryId Session::place(const Matrix& matrix, const char* name) const {
   if (!matrix.location) return topology_.hosts().front();
   const auto gpu = topology_.find_gpu(*matrix.location);
   if (!gpu)
-    throw InputError{fmt::format("matrix {} lies on CUDA device {}, of which machine '{}' says nothing", name,
-                                 *matrix.location, topology_.name())};
+    throw fault_of(fmt::format("matrix {}", name),
+                   fmt::format("lies on CUDA device {}, which machine '{}' does not describe", *matrix.location,
+                               topology_.name()));
   return *gpu;
 }
 
@@ -197,8 +196,7 @@ void Session::gemm(const GemmArguments& arguments, const CallOptions& options) {
   const auto caller = hardware_->keep_caller_state();
   if (!options.wait) hardware_->refuse_captured(options.stream);
   Matrices matrices = located(arguments, problem);
-  if (kept_.overlaps(matrices[2]))
-    throw InputError{"matrix C lies in a matrix that is kept; expected it to be released"};
+  if (kept_.overlaps(matrices[2])) throw fault_of("matrix C", "lies in a matrix that is kept", "it to be released");
   problem.place_c = place(matrices[2], "C");
   problem.place_a = matrices[0].used() ? place(matrices[0], "A") : problem.place_c;
   problem.place_b = matrices[1].used() ? place(matrices[1], "B") : problem.place_c;

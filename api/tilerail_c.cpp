@@ -19,7 +19,9 @@
 using tilerail::Context;
 using tilerail::ContextOptions;
 using tilerail::DType;
+using tilerail::fault_of;
 using tilerail::InputError;
+using tilerail::out_of_range;
 using tilerail::api::number_of;
 
 namespace {
@@ -76,13 +78,13 @@ tilerail_status_t with(tilerail_handle_t handle, Body body) noexcept {
 }
 
 std::string text_of(const char* text, const char* what) {
-  if (text == nullptr) throw InputError{std::string{what} + " is null"};
+  if (text == nullptr) throw fault_of(what, "is null");
   return text;
 }
 
 std::vector<int> devices_of(const int* devices, int count) {
-  if (count < 0) throw InputError{fmt::format("device_count = {}: expected 0 or more", count)};
-  if (devices == nullptr && count > 0) throw InputError{fmt::format("devices is null: expected {} numbers", count)};
+  if (count < 0) throw out_of_range("device_count", std::to_string(count), "0 or more");
+  if (devices == nullptr && count > 0) throw fault_of("devices", "is null", fmt::format("{} numbers", count));
   return devices ? std::vector<int>(devices, devices + count) : std::vector<int>{};
 }
 
@@ -101,20 +103,20 @@ DType dtype_of(tilerail_dtype_t dtype) {
     case TILERAIL_DTYPE_MAX:
       break;
   }
-  throw InputError{fmt::format("dtype = {}: expected one of tilerail_dtype_t", static_cast<int>(dtype))};
+  throw InputError{"dtype", std::to_string(dtype), "", "one of tilerail_dtype_t"};
 }
 
 tilerail::Pageable pageable_of(tilerail_pageable_t pageable) {
   if (pageable == TILERAIL_PAGEABLE_REGISTERED) return tilerail::Pageable::registered;
   if (pageable == TILERAIL_PAGEABLE_STAGED) return tilerail::Pageable::staged;
   if (pageable == TILERAIL_PAGEABLE_COPIED) return tilerail::Pageable::copied;
-  throw InputError{fmt::format("pageable = {}: expected one of tilerail_pageable_t", static_cast<int>(pageable))};
+  throw InputError{"pageable", std::to_string(pageable), "", "one of tilerail_pageable_t"};
 }
 
 tilerail::HostPages pages_of(tilerail_pages_t pages) {
   if (pages == TILERAIL_PAGES_SPREAD) return tilerail::HostPages::spread;
   if (pages == TILERAIL_PAGES_PLAIN) return tilerail::HostPages::plain;
-  throw InputError{fmt::format("pages = {}: expected one of tilerail_pages_t", static_cast<int>(pages))};
+  throw InputError{"pages", std::to_string(pages), "", "one of tilerail_pages_t"};
 }
 
 }  // namespace
@@ -226,7 +228,7 @@ tilerail_status_t tilerail_release(tilerail_handle_t handle, const void* data) {
 tilerail_status_t tilerail_alloc_host(tilerail_handle_t handle, void** data, int64_t bytes, tilerail_pages_t pages) {
   if (data != nullptr) *data = nullptr;
   return with(handle, [&](Context& context) {
-    if (data == nullptr) throw InputError{"the place for the address is null"};
+    if (data == nullptr) throw fault_of("data", "is null", "a place for the address");
     *data = context.allocate_host(bytes, pages_of(pages));
   });
 }
@@ -237,7 +239,7 @@ tilerail_status_t tilerail_free_host(tilerail_handle_t handle, void* data) {
 
 tilerail_status_t tilerail_host_rate(tilerail_handle_t handle, const void* data, int64_t bytes, double* rate) {
   return with(handle, [&](Context& context) {
-    if (rate == nullptr) throw InputError{"the place for the rate is null"};
+    if (rate == nullptr) throw fault_of("rate", "is null", "a place for the rate");
     *rate = context.host_rate(data, bytes);
   });
 }

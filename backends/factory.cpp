@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "backends/host/run/host_executor.hpp"
 #include "backends/simulator.hpp"
@@ -42,9 +43,9 @@ const RealBackend* find(std::string_view name) {
   return nullptr;
 }
 
-[[noreturn]] void refuse(std::string_view name, const std::string& what, std::string known) {
-  for (const RealBackend& backend : real_backends) known += (known.empty() ? "" : ", ") + std::string{backend.name};
-  throw InputError{fmt::format("backend '{}' is no {}; there are: {}", name, what, known)};
+[[noreturn]] void refuse(std::string_view name, std::string_view what, std::vector<std::string> known) {
+  for (const RealBackend& backend : real_backends) known.emplace_back(backend.name);
+  throw unknown_name("backend", name, what, known);
 }
 
 const RealBackend& built(const RealBackend& backend) {
@@ -54,7 +55,7 @@ const RealBackend& built(const RealBackend& backend) {
 
 const RealBackend& real_backend(std::string_view name) {
   const RealBackend* found = find(name);
-  if (!found) refuse(name, "backend that runs plans", "");
+  if (!found) refuse(name, "a backend that runs plans", {});
   return built(*found);
 }
 
@@ -67,7 +68,7 @@ std::unique_ptr<Executor> make_executor(std::string_view name, const Topology& t
     return simulator;
   }
   const RealBackend* found = find(name);
-  if (!found) refuse(name, "backend", simulator_backend);
+  if (!found) refuse(name, "a backend", {std::string{simulator_backend}});
   return built(*found).make(topology);
 }
 

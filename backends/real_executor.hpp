@@ -16,7 +16,7 @@ namespace tilerail {
 
 /// Bad input of one of several plans.
 struct PlanError : InputError {
-  PlanError(std::size_t index, const std::string& message) : InputError{message}, plan{index} {}
+  PlanError(std::size_t index, const InputError& error) : InputError{error}, plan{index} {}
   std::size_t plan;  // its index
 };
 

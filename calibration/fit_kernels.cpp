@@ -262,7 +262,7 @@ std::int64_t alignment_of(const KernelRun& run) {
 }
 
 KernelTimes fit_kernels(const Measurements& m) {
-  if (m.memory.empty()) throw InputError{"measurements: no memory rate; expected a run under 'memory'"};
+  if (m.memory.empty()) throw fault_of("measurements", "no memory rate", "a run under 'memory'");
   KernelTimes kernels;
   kernels.name = kernel_name(m.devices[0].model);
   kernels.source = "kernels";
@@ -271,7 +271,7 @@ KernelTimes fit_kernels(const Measurements& m) {
   kernels.launch = Seconds{1};
   for (const DType dtype : {DType::f64, DType::f32, DType::tf32, DType::f16, DType::bf16})
     add_curves(m, dtype, kernels);
-  if (kernels.gemm.empty()) throw InputError{"measurements: no kernel times; expected runs under 'kernels'"};
+  if (kernels.gemm.empty()) throw fault_of("measurements", "no kernel times", "runs under 'kernels'");
   return kernels;
 }
 

@@ -55,15 +55,14 @@ class Links {
 
   Rate needed_bandwidth(const std::string& src, const std::string& dst, Seconds latency) const {
     const auto found = bandwidth(src, dst, latency);
-    if (!found)
-      throw InputError{fmt::format("measurements: no copy from {} to {}; expected a run of kind 'pair'", src, dst)};
+    if (!found) throw fault_of("measurements", fmt::format("no copy from {} to {}", src, dst), "a run of kind 'pair'");
     return *found;
   }
 
   NodeId node(const std::string& name) const {
     for (std::size_t i = 0; i < d_.nodes.size(); ++i)
       if (d_.nodes[i].name == name) return NodeId{i};
-    throw InputError{fmt::format("measurements: '{}' is no device of the list", name)};
+    throw InputError{"measurements", name, "is not a device of the list"};
   }
 
   void add(const std::string& from, const std::string& to, Rate bandwidth, Seconds latency,

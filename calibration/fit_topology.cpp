@@ -38,7 +38,7 @@ std::vector<const TransferRun*> Context::pairs(const std::string& src, const std
 LinkId link_between(const Topology::Description& d, const std::string& from, const std::string& to) {
   for (std::size_t i = 0; i < d.links.size(); ++i)
     if (d.nodes[d.links[i].from.index()].name == from && d.nodes[d.links[i].to.index()].name == to) return LinkId{i};
-  throw InputError{fmt::format("measurements: no copy from {} to {}; expected a run of kind 'pair'", from, to)};
+  throw fault_of("measurements", fmt::format("no copy from {} to {}", from, to), "a run of kind 'pair'");
 }
 
 /// Handing over as one thread does it, and a call as all devices need it.

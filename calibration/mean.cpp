@@ -45,8 +45,8 @@ std::string width_text(double half_width) {
 
 std::string missed_target(std::string_view what, double half_width) {
   if (half_width <= target_half_width) return "";
-  return fmt::format("{}: 95 % intervals within {} instead of {}; the machine was busy, or needs a larger --seconds",
-                     what, width_text(half_width), width_text(target_half_width));
+  return fmt::format("{}: 95 % intervals within {} instead of {}; the machine was busy, or needs more seconds", what,
+                     width_text(half_width), width_text(target_half_width));
 }
 
 }  // namespace tilerail

@@ -136,7 +136,7 @@ KernelRun read_kernel(const JsonReader& r) {
       {"gpu", "dtype", "trans", "size", "at_once", "alignment", "duty", "seconds", "watts", "watts_seconds", "issue"});
   KernelRun run;
   run.gpu = r.at("gpu").text();
-  run.dtype = dtype_from_string(r.at("dtype").text(), r.at("dtype").where());
+  run.dtype = r.at("dtype").parsed(dtype_from_string);
   run.trans = r.at("trans").text();
   if (run.trans.size() != 2 || run.trans.find_first_not_of("NT") != std::string::npos)
     r.at("trans").fail("two letters, each N or T");
@@ -158,7 +158,7 @@ LoadSeries read_load(const JsonReader& r) {
   r.only({"gpu", "dtype", "size", "points"});
   LoadSeries series;
   series.gpu = r.at("gpu").text();
-  series.dtype = dtype_from_string(r.at("dtype").text(), r.at("dtype").where());
+  series.dtype = r.at("dtype").parsed(dtype_from_string);
   series.size = r.at("size").integer(1, most_extent);
   const JsonReader points = r.at("points");
   for (std::size_t i = 0; i < points.size(); ++i) {

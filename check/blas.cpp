@@ -21,7 +21,7 @@ namespace {
 
 int to_blas_int(std::int64_t value, const char* what) {
   if (value > std::numeric_limits<int>::max()) {
-    throw InputError{fmt::format("{} {} is too large for the BLAS library; expected at most 2147483647", what, value)};
+    throw InputError{what, std::to_string(value), "is too large for the BLAS library", "at most 2147483647"};
   }
   return static_cast<int>(value);
 }
@@ -69,8 +69,7 @@ void multiply_vector(const GemmCall& call) {
 
 void require_executable(DType dtype) {
   if (dtype != DType::f64 && dtype != DType::f32) {
-    throw InputError{
-        fmt::format("dtype {} cannot be executed on the host backend; expected f64 or f32", to_string(dtype))};
+    throw InputError{"dtype", to_string(dtype), "cannot be executed on the host backend", "f64 or f32"};
   }
 }
 

@@ -51,8 +51,8 @@ RandomMatrix::RandomMatrix(std::int64_t rows, std::int64_t cols, std::int64_t ld
     data_.reset(static_cast<std::byte*>(std::aligned_alloc(page_bytes, static_cast<std::size_t>(pages * page_bytes))));
   }
   if (!data_) {
-    throw InputError{
-        fmt::format("a matrix of {} x {} {} needs more memory than this machine has", ld, cols, to_string(dtype))};
+    throw InputError{"matrix", fmt::format("{} x {} {}", ld, cols, to_string(dtype)),
+                     "needs more memory than this machine has"};
   }
   fill();
 }

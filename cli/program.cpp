@@ -83,6 +83,17 @@ std::string words_of(const CLI::ParseError& error, const CLI::App& root) {
                      fmt::join(names, ", "));
 }
 
+/// Runs the command. The subject of an InputError is spelled as the option of that name, if the command has one.
+int run(const Command& command, const CLI::App& root) {
+  try {
+    return command.run();
+  } catch (const InputError& error) {
+    const std::string name = "--" + error.subject;
+    if (!error.place.empty() || !asked_of(root).back()->get_option_no_throw(name)) throw;
+    throw error.about(name);
+  }
+}
+
 /// Parses and runs; every error leaves as an exception.
 int parse_and_run(int argc, char** argv) {
   CLI::App root{"TileRail plans a multi-GPU matrix multiplication once, and simulates or executes that same plan.",
@@ -110,7 +121,7 @@ int parse_and_run(int argc, char** argv) {
   }
   log_to_stderr(verbose);
   for (const Command& command : commands) {
-    if (command.app->parsed()) return command.run();
+    if (command.app->parsed()) return run(command, root);
   }
   return fail(exit_bad_input, "a command is missing (see 'tilerail --help')");
 }

@@ -42,10 +42,11 @@ double impossible(BoundProgram& program) {
 Bound lower_bound(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
                   Caches caches, Pace pace) {
   const bool product = !problem.scales_only();
-  if (problem.m == 0 || problem.n == 0 || (!product && problem.beta == 1)) return {Seconds{0}, "nothing"};
+  if (problem.m == 0 || problem.n == 0 || (!product && problem.beta == 1)) return {.binding = "nothing"};
   BoundProgram program{problem, topology, devices, caches, pace};
   const double seconds = impossible(program);
-  return {Seconds{seconds * (1 - rounding)}, program.binding(), program.is_exact()};
+  const auto [bound_by, binding] = program.binding();
+  return {Seconds{seconds * (1 - rounding)}, bound_by, binding, program.is_exact()};
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "cost/time_use.hpp"
 #include "model/machine/topology.hpp"
 #include "model/problem.hpp"
 #include "plan/plan.hpp"
@@ -13,6 +14,7 @@ namespace tilerail {
 /// A lower limit for the makespan of every plan of a problem, whatever its policy, and the resource that sets it.
 struct Bound {
   Seconds time{0};
+  TimeUse bound_by = TimeUse::nothing;
   std::string binding;   // "kernels of gpu0 to gpu7", "link host->plx0", "group host memory"
   bool is_exact = true;  // false if the solver or the search for cuts gave up: the bound holds, but may be too low
 };

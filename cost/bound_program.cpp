@@ -106,12 +106,12 @@ double BoundProgram::explained(const Resource& r) const {
   return share_ * std::abs(program_.price(r.row)) * available(r) * busy;
 }
 
-std::string BoundProgram::binding() const {
-  std::map<std::string_view, double> of_kind;
+std::pair<TimeUse, std::string> BoundProgram::binding() const {
+  std::map<TimeUse, double> of_kind;
   double latency = 1;
   for (const Resource& r : resources_) of_kind[r.kind] += explained(r), latency -= explained(r);
   const auto kind = std::ranges::max_element(of_kind, {}, [](const auto& entry) { return entry.second; });
-  if (kind == of_kind.end() || !(kind->second > latency)) return "latency";
+  if (kind == of_kind.end() || !(kind->second > latency)) return {TimeUse::latency, "latency"};
   const auto price = [&](const Resource& r) { return std::abs(program_.price(r.row)); };
   const Resource* most = nullptr;  // the one that is worth most
   int others = -1;
@@ -121,7 +121,7 @@ std::string BoundProgram::binding() const {
     constexpr double rounding = 1e-6;
     if (!most || price(r) > (1 + rounding) * price(*most)) most = &r;
   }
-  return others > 0 ? fmt::format("{} and {} more", most->name, others) : most->name;
+  return {kind->first, others > 0 ? fmt::format("{} and {} more", most->name, others) : most->name};
 }
 
 std::optional<std::size_t> BoundProgram::device_at(std::size_t node) const {

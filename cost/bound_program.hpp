@@ -32,9 +32,9 @@ class BoundProgram {
   /// program, or any need above 1.
   double needed(double seconds);
 
-  /// What the largest part of the last T that was `needed` goes to: a kind of resources and the first of them, or
-  /// "latency", that of the first copies and the last ones and the shortest kernels.
-  std::string binding() const;
+  /// What the largest part of the last T that was `needed` goes to: a kind of resources and the first of them, or the
+  /// latency of the first copies and the last ones and the shortest kernels.
+  std::pair<TimeUse, std::string> binding() const;
 
   /// Whether the last T that was `needed` had a need above 1, or all cuts: else its need may be above 1, too.
   bool is_exact() const { return exact_; }
@@ -44,7 +44,7 @@ class BoundProgram {
   enum Matrix : std::size_t { a, b, c, old };  // old: C before the product, where it is read and has to come
   struct Resource {
     std::size_t row;
-    std::string_view kind;  // "kernels", "link" ...
+    TimeUse kind;
     std::string name;
     std::optional<std::size_t> device = {};  // which cannot do anything for this problem in some of T
     bool multiplies = false;                 // it may slow down under load
@@ -109,7 +109,7 @@ class BoundProgram {
   bool add_use(std::size_t part, const Flows& flows);
 
   // What the machine can do.
-  Resource& add_resource(std::string_view kind, std::string name, Terms busy);
+  Resource& add_resource(TimeUse kind, std::string name, Terms busy);
   double available(const Resource& resource) const;
   double work(const Device& device) const;
   double explained(const Resource& resource) const;

@@ -51,7 +51,7 @@ std::vector<std::vector<std::size_t>> sets_of(std::size_t count, std::size_t mos
 }  // namespace
 
 /// A resource is busy for the sum of the terms.
-BoundProgram::Resource& BoundProgram::add_resource(std::string_view kind, std::string name, Terms busy) {
+BoundProgram::Resource& BoundProgram::add_resource(TimeUse kind, std::string name, Terms busy) {
   busy.push_back({need_, -1});
   return resources_.emplace_back(Resource{program_.add_row(-unlimited, 0, busy), kind, std::move(name)});
 }
@@ -63,7 +63,7 @@ void BoundProgram::add_compute() {
     const Device& device = device_[d];
     const std::string& name = topology_.memory(devices_[d]).name;
     if (device.computes && device.limits.rate) {
-      Resource& kernels = add_resource("kernels", "kernels of " + name, {{device.share, device.all}});
+      Resource& kernels = add_resource(TimeUse::kernels, "kernels of " + name, {{device.share, device.all}});
       kernels.device = d, kernels.multiplies = true;
     }
     if (!device.computes || !device.limits.memory) continue;
@@ -76,7 +76,7 @@ void BoundProgram::add_compute() {
     } else if (problem_.beta != 0) {
       traffic.back().second *= 2;
     }
-    add_resource("memory", "memory of " + name, traffic).device = d;
+    add_resource(TimeUse::memory, "memory of " + name, traffic).device = d;
   }
 }
 
@@ -105,7 +105,7 @@ BoundProgram::Terms BoundProgram::carried(std::size_t link, double factor) const
 void BoundProgram::add_links() {
   for (std::size_t l = 0; l < graph_.links().size() && !parts_.empty(); ++l) {
     const Link& link = topology_.link(graph_.links()[l].id);
-    add_resource("link", "link " + link.name, carried(l, time_by(link.bandwidth)));
+    add_resource(TimeUse::link, "link " + link.name, carried(l, time_by(link.bandwidth)));
   }
 }
 
@@ -152,7 +152,7 @@ void BoundProgram::add_groups() {
       Terms busy = std::move(sides[0]);
       busy.insert(busy.end(), sides[1].begin(), sides[1].end());
       for (Term& term : busy) term.second *= time_by(*capacity);
-      if (!busy.empty()) add_resource("group", "group " + group.name, busy);
+      if (!busy.empty()) add_resource(TimeUse::group, "group " + group.name, busy);
     }
   }
 }
@@ -179,7 +179,7 @@ void BoundProgram::add_two_ways(const CapacityGroup& group, std::optional<Rate> 
     program_.add_row(-unlimited, 0, sides[side]);
   }
   program_.add_row(-unlimited, 0, together);
-  add_resource("group", "group " + group.name, busy);
+  add_resource(TimeUse::group, "group " + group.name, busy);
 }
 
 /// How many copies of a role a memory has at a time, and the most that one of them gets, whatever else runs. Absent
@@ -233,7 +233,7 @@ void BoundProgram::add_engines() {
         busy.push_back({flow, bytes * time_by(engine.first) / engine.second});
     constexpr std::array names{"h2d", "d2h", "peer"};
     if (!busy.empty())
-      add_resource("engines", fmt::format("{} engines of {}", names[role], topology_.memory(memory).name), busy);
+      add_resource(TimeUse::engines, fmt::format("{} engines of {}", names[role], topology_.memory(memory).name), busy);
   }
 }
 

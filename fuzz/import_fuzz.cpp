@@ -32,7 +32,7 @@ std::optional<tilerail::Topology> machine_of(const std::function<tilerail::Topol
 void check_export(const tilerail::Topology& machine) try {
   tilerail::to_nccl_xml(machine);
 } catch (const tilerail::InputError& error) {
-  if (std::string_view{error.what()}.starts_with("export:")) throw;
+  if (error.place.starts_with("export:")) throw;
 }
 
 /// Another one is a machine that can be written and read again.

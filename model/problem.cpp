@@ -1,23 +1,36 @@
 #include "model/problem.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
 #include "model/base/error.hpp"
 
 namespace tilerail {
 namespace {
 
+constexpr std::array<std::string_view, 5> dtype_names{"f64", "f32", "f16", "bf16", "tf32"};
+constexpr std::array<std::string_view, 2> trans_names{"N", "T"};
+constexpr std::array<std::string_view, 4> routine_names{"gemm", "gemv", "dot", "axpy"};
+
+template <class Enum>
+Enum named(std::string_view text, std::string_view subject, std::span<const std::string_view> names) {
+  const auto found = std::ranges::find(names, text);
+  if (found == names.end())
+    throw InputError{subject, text, "is unknown", fmt::format("one of: {}", fmt::join(names, ", "))};
+  return static_cast<Enum>(found - names.begin());
+}
+
 void check_size(const char* field, std::int64_t value) {
-  if (value < 0 || value > most_extent)
-    throw InputError{fmt::format("{} = {} is out of range; expected 0 to 2^40", field, value)};
+  if (value < 0 || value > most_extent) throw out_of_range(field, std::to_string(value), "0 to 2^40");
 }
 
 void check_scalar(const char* field, double value) {
-  if (!std::isfinite(value))
-    throw InputError{fmt::format("{} = {} is not finite; expected a finite number", field, value)};
+  if (!std::isfinite(value)) throw InputError{field, fmt::to_string(value), "", "a finite number"};
 }
 
 /// The leading dimension of a `rows` x `cols` matrix: `given`, or the smallest legal one when that is zero.
@@ -25,18 +38,19 @@ std::int64_t checked_ld(const char* field, std::int64_t given, std::int64_t rows
   const std::int64_t least = std::max<std::int64_t>(1, rows);
   const std::int64_t ld = given == 0 ? least : given;
   if (ld < least || ld > most_extent)
-    throw InputError{fmt::format("{} = {} is out of range; expected {} (the stored rows) to 2^40", field, ld, least)};
+    throw out_of_range(field, std::to_string(ld), fmt::format("{} (the stored rows) to 2^40", least));
   if (cols > 0 && ld > most_matrix_bytes / element_size(dtype) / cols)
-    throw InputError{
-        fmt::format("{} = {} times {} columns is too large; expected a matrix of at most 2^60 bytes", field, ld, cols)};
+    throw InputError{field, std::to_string(ld), fmt::format("is too large for {} columns", cols),
+                     "a matrix of at most 2^60 bytes"};
   return ld;
 }
 
 void require(bool holds, const GemmProblem& p, const char* expected) {
   if (holds) return;
-  throw InputError{fmt::format("{} of m = {}, n = {}, k = {}, trans = {}{}, beta = {}; expected {}",
-                               to_string(p.routine), p.m, p.n, p.k, to_string(p.trans_a), to_string(p.trans_b), p.beta,
-                               expected)};
+  throw InputError{to_string(p.routine),
+                   fmt::format("m = {}, n = {}, k = {}, trans = {}{}, beta = {}", p.m, p.n, p.k, to_string(p.trans_a),
+                               to_string(p.trans_b), p.beta),
+                   "is invalid", expected};
 }
 
 void check_routine(const GemmProblem& p) {
@@ -56,55 +70,15 @@ void check_routine(const GemmProblem& p) {
 
 }  // namespace
 
-std::string_view to_string(DType type) {
-  switch (type) {
-    case DType::f64:
-      return "f64";
-    case DType::f32:
-      return "f32";
-    case DType::f16:
-      return "f16";
-    case DType::bf16:
-      return "bf16";
-    case DType::tf32:
-      return "tf32";
-  }
-  return "?";
-}
+std::string_view to_string(DType type) { return dtype_names[static_cast<std::size_t>(type)]; }
+std::string_view to_string(Trans trans) { return trans_names[static_cast<std::size_t>(trans)]; }
+std::string_view to_string(Routine routine) { return routine_names[static_cast<std::size_t>(routine)]; }
 
-std::string_view to_string(Trans trans) { return trans == Trans::no ? "N" : "T"; }
-
-std::string_view to_string(Routine routine) {
-  switch (routine) {
-    case Routine::gemm:
-      return "gemm";
-    case Routine::gemv:
-      return "gemv";
-    case Routine::dot:
-      return "dot";
-    case Routine::axpy:
-      return "axpy";
-  }
-  return "?";
+DType dtype_from_string(std::string_view text) { return named<DType>(text, "dtype", dtype_names); }
+Trans trans_from_string(std::string_view text, std::string_view subject) {
+  return named<Trans>(text, subject, trans_names);
 }
-
-DType dtype_from_string(std::string_view text, std::string_view what) {
-  for (const DType type : dtypes)
-    if (text == to_string(type)) return type;
-  throw InputError{fmt::format("{} '{}' is unknown; expected f64, f32, f16, bf16 or tf32", what, text)};
-}
-
-Trans trans_from_string(std::string_view text, std::string_view what) {
-  for (Trans trans : {Trans::no, Trans::yes})
-    if (text == to_string(trans)) return trans;
-  throw InputError{fmt::format("{} '{}' is unknown; expected N or T", what, text)};
-}
-
-Routine routine_from_string(std::string_view text, std::string_view what) {
-  for (const Routine routine : {Routine::gemm, Routine::gemv, Routine::dot, Routine::axpy})
-    if (text == to_string(routine)) return routine;
-  throw InputError{fmt::format("{} '{}' is unknown; expected gemm, gemv, dot or axpy", what, text)};
-}
+Routine routine_from_string(std::string_view text) { return named<Routine>(text, "routine", routine_names); }
 
 GemmProblem checked(GemmProblem p) {
   check_size("m", p.m);

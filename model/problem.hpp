@@ -25,10 +25,10 @@ std::string_view to_string(DType type);
 std::string_view to_string(Trans trans);  // "N" or "T"
 std::string_view to_string(Routine routine);
 
-/// Throws InputError naming `what` and the accepted values.
-DType dtype_from_string(std::string_view text, std::string_view what);
-Trans trans_from_string(std::string_view text, std::string_view what);
-Routine routine_from_string(std::string_view text, std::string_view what);
+/// Throw InputError with the accepted values.
+DType dtype_from_string(std::string_view text);
+Trans trans_from_string(std::string_view text, std::string_view subject = "trans");
+Routine routine_from_string(std::string_view text);
 
 /// C = alpha * op(A) * op(B) + beta * C, column-major, each matrix whole in one memory.
 ///   op(A) is m x k, op(B) is k x n, C is m x n.

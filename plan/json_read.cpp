@@ -50,11 +50,11 @@ PlanOrigin read_origin(const JsonReader& r) {
 GemmProblem read_problem(const JsonReader& r) {
   r.only({"routine", "m", "n", "k", "dtype", "transa", "transb", "alpha", "beta", "place", "ld"});
   GemmProblem p;
-  if (r.has("routine")) p.routine = routine_from_string(r.at("routine").text(), r.at("routine").where());
+  if (r.has("routine")) p.routine = r.at("routine").parsed(routine_from_string);
   p.m = r.at("m").extent(), p.n = r.at("n").extent(), p.k = r.at("k").extent();
-  p.dtype = dtype_from_string(r.at("dtype").text(), r.at("dtype").where());
-  p.trans_a = trans_from_string(r.at("transa").text(), r.at("transa").where());
-  p.trans_b = trans_from_string(r.at("transb").text(), r.at("transb").where());
+  p.dtype = r.at("dtype").parsed(dtype_from_string);
+  const auto trans = [](std::string_view text) { return trans_from_string(text); };
+  p.trans_a = r.at("transa").parsed(trans), p.trans_b = r.at("transb").parsed(trans);
   p.alpha = r.at("alpha").real(), p.beta = r.at("beta").real();
   const JsonReader place = r.at("place").sized(3), ld = r.at("ld").sized(3);
   p.place_a = MemoryId{place.entry(0).index()};
@@ -89,10 +89,11 @@ Op read_op(const JsonReader& r) {
   if (kind.has_scalars) op.alpha = read_scalar(field("alpha")), op.beta = read_scalar(field("beta"));
   if (kind.has_trans) {
     const JsonReader both = field("trans");
-    const std::string trans = both.text();
-    if (trans.size() != 2) both.fail("two letters, each N or T");
-    op.trans_a = trans_from_string(trans.substr(0, 1), both.where());
-    op.trans_b = trans_from_string(trans.substr(1, 1), both.where());
+    if (both.text().size() != 2) both.fail("two letters, each N or T");
+    const auto letter = [&](std::size_t i) {
+      return both.parsed([i](std::string_view text) { return trans_from_string(text.substr(i, 1)); });
+    };
+    op.trans_a = letter(0), op.trans_b = letter(1);
   }
   r.only(std::span{known.data(), known.size()});
   return op;
@@ -111,7 +112,7 @@ void add_buffer(const JsonReader& r, Plan& plan) {
   const JsonReader b = r.sized(7);
   plan.buffers.push_back({static_cast<Buffer::Kind>(b.entry(0).one_of(buffer_names)), MemoryId{b.entry(1).index()},
                           b.entry(2).extent(), b.entry(3).extent(), b.entry(4).extent(),
-                          b.entry(5).integer(0, INT64_MAX), dtype_from_string(b.entry(6).text(), b.entry(6).where())});
+                          b.entry(5).integer(0, INT64_MAX), b.entry(6).parsed(dtype_from_string)});
 }
 
 RuntimeCosts read_runtime(const JsonReader& r) {
@@ -161,13 +162,12 @@ void check_plan(const Plan& plan, const JsonReader& root, const std::string& fil
   try {
     validate(plan);
   } catch (const InputError& error) {
-    throw InputError{fmt::format("{}: {}", file, error.what())};
+    throw error.at(file);
   }
   const std::string stated = root.at("hash").text(), found = content_hash(plan);
   if (stated != found)
-    throw InputError{
-        fmt::format("{}: /hash: '{}' is not the hash of the contents, '{}': the plan was changed after it was written",
-                    file, stated, found)};
+    throw InputError{"", stated, "is not the hash of the contents: the plan was changed after it was written", found,
+                     fmt::format("{}: /hash", file)};
 }
 
 template <class Text>

@@ -42,16 +42,18 @@ std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs, const Topo
 }
 
 void check_capacities(std::span<const MemoryNeed> given, const Topology& topology, std::span<const MemoryId> devices,
-                      std::string_view what) {
+                      std::string_view subject) {
   const std::vector<MemoryNeed> needs = needs_of_parts({given.begin(), given.end()}, topology, devices);
   const bool copied = given.size() > topology.sources() && given.back().matrices > 0;
   for (std::size_t i = 0; i < needs.size(); ++i) {
     const Memory& memory = topology.memories()[i];
     if (!memory.capacity || needs[i].total() <= memory.capacity->value) continue;
-    throw InputError{fmt::format(
-        "{}: needs {} of '{}' ({} for matrices, {} for tiles), which has {}; expected smaller sizes, other places{}",
-        what, bytes_text(needs[i].total()), memory.name, bytes_text(needs[i].matrices), bytes_text(needs[i].tiles),
-        bytes_text(memory.capacity->value), copied ? ", or devices without it, each of which has a copy" : "")};
+    throw InputError{
+        subject, memory.name,
+        fmt::format("has {}, and {} are needed: {} for matrices, {} for tiles", bytes_text(memory.capacity->value),
+                    bytes_text(needs[i].total()), bytes_text(needs[i].matrices), bytes_text(needs[i].tiles)),
+        copied ? "smaller sizes, other places, or devices without it, each of which has a copy"
+               : "smaller sizes or other places"};
   }
 }
 

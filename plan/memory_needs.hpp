@@ -25,9 +25,9 @@ std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs, const Topo
 /// The same of a plan, with the tiles that it has stated.
 std::vector<MemoryNeed> memory_needs(const Plan& plan);
 
-/// Throws InputError, which begins with `what`, for the first memory that has less than it needs, with copies on these
-/// devices. A memory of no stated capacity has enough.
+/// Throws InputError of this subject for the first memory that has less than it needs, with copies on these devices. A
+/// memory of no stated capacity has enough.
 void check_capacities(std::span<const MemoryNeed> needs, const Topology& topology, std::span<const MemoryId> devices,
-                      std::string_view what);
+                      std::string_view subject);
 
 }  // namespace tilerail

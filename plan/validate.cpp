@@ -36,7 +36,7 @@ class Checker {
 
  private:
   /// Texts are put together only for a plan that fails: a million operations are checked in a blink.
-  [[noreturn]] void fail(std::string_view what) const { throw InputError{fmt::format("plan: {}: {}", place(), what)}; }
+  [[noreturn]] void fail(std::string_view what) const { throw fault_of("plan", fmt::format("{}: {}", place(), what)); }
   void require(bool holds, std::string_view what) const {
     if (!holds) fail(what);
   }
@@ -235,8 +235,8 @@ void require_blocks(const Plan& plan, const Topology& topology) {
     const MemoryId place = matrix_buffer(plan.problem, kind).memory;
     if (!there.empty() &&
         !std::ranges::equal(there, matrix_buffers(plan.problem, kind, topology, plan.devices), same_block))
-      throw InputError{fmt::format("plan: the buffers of {} are not those of a matrix of this shape in '{}' of '{}'",
-                                   name, topology.memory(place).name, topology.name())};
+      throw fault_of("plan", fmt::format("the buffers of {} are not those of a matrix of this shape in '{}' of '{}'",
+                                         name, topology.memory(place).name, topology.name()));
   }
 }
 
@@ -267,26 +267,26 @@ bool names_memories_of(const Plan& plan, const Topology& topology) {
 
 void require_fit(const Plan& plan, const Topology& topology) {
   if (!names_memories_of(plan, topology))
-    throw InputError{fmt::format("plan: made for machine '{}', whose memories are not those of '{}': {}", plan.machine,
-                                 topology.name(), difference(plan.memories, topology))};
+    throw fault_of("plan", fmt::format("made for machine '{}', whose memories are not those of '{}': {}", plan.machine,
+                                       topology.name(), difference(plan.memories, topology)));
   for (const Queue& q : plan.queues) {
     if (q.kind == Queue::Kind::compute && !topology.is_gpu(q.dst))
-      throw InputError{fmt::format("plan: a compute queue on '{}', which is not a GPU", topology.memory(q.dst).name)};
+      throw fault_of("plan", fmt::format("a compute queue on '{}', which is not a GPU", topology.memory(q.dst).name));
     if (!topology.has_route(q.src, q.dst))
-      throw InputError{fmt::format(
-          "plan: copies from '{}' to '{}', between which machine '{}' has no route; leave GPUs out with --devices, or "
-          "add a link",
-          topology.memory(q.src).name, topology.memory(q.dst).name, topology.name())};
+      throw fault_of("plan",
+                     fmt::format("has copies from '{}' to '{}', between which machine '{}' has no route",
+                                 topology.memory(q.src).name, topology.memory(q.dst).name, topology.name()),
+                     "other devices or a link");
   }
   const auto copies = [&](MemoryId memory) { return topology.has_copies(memory); };
   if (std::ranges::any_of(plan.queues, [&](const Queue& q) { return copies(q.src) || copies(q.dst); }) ||
       std::ranges::any_of(plan.buffers, copies, &Buffer::memory))
-    throw InputError{fmt::format("plan: a queue or a buffer at '{}'; expected one of the GPUs", copies_name)};
+    throw fault_of("plan", fmt::format("a queue or a buffer at '{}'", copies_name), "one of the GPUs");
   require_blocks(plan, topology);
   for (const auto* gpus : {&plan.devices, &plan.origin.given})
     for (const MemoryId gpu : *gpus)
       if (!topology.is_gpu(gpu))
-        throw InputError{fmt::format("plan: names '{}' as a GPU, which it is not", topology.memory(gpu).name)};
+        throw fault_of("plan", fmt::format("names '{}' as a GPU, which it is not", topology.memory(gpu).name));
   check_capacities(memory_needs(plan), topology, plan.devices, "plan");
 }
 
@@ -323,19 +323,20 @@ bool overwrites_what_it_reads(const Plan& plan, const Op& op) {
 
 void require_kernels(const Plan& plan) {
   if (plan.warm)
-    throw InputError{
-        "plan: warm: it reads tiles that an earlier call has left on GPUs, and is only simulated; expected a "
-        "plan with warm=off"};
+    throw fault_of("plan", "is warm: it reads tiles that an earlier call has left on GPUs, and is only simulated",
+                   "warm=off");
   const auto known = [](const Op& op) { return info(op.kind).any_backend; };
   const auto unknown = std::find_if_not(plan.ops.begin(), plan.ops.end(), known);
   if (unknown != plan.ops.end())
-    throw InputError{fmt::format("plan: operation {}: '{}' has no kernel yet; expected a plan to simulate only",
-                                 unknown - plan.ops.begin(), to_string(unknown->kind))};
+    throw fault_of(
+        "plan",
+        fmt::format("operation {}: '{}' has no kernel yet", unknown - plan.ops.begin(), to_string(unknown->kind)),
+        "a plan to simulate only");
   const auto overwrites = [&](const Op& op) { return overwrites_what_it_reads(plan, op); };
   const auto in_place = std::ranges::find_if(plan.ops, overwrites);
   if (in_place != plan.ops.end())
-    throw InputError{fmt::format("plan: operation {}: writes elements that it reads; expected separate memory",
-                                 in_place - plan.ops.begin())};
+    throw fault_of("plan", fmt::format("operation {}: writes elements that it reads", in_place - plan.ops.begin()),
+                   "separate memory");
 }
 
 }  // namespace tilerail

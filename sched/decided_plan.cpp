@@ -46,12 +46,12 @@ void check_times(const Question& q, std::span<const MemoryId> devices) {
   const GemmProblem& p = q.problem;
   for (const MemoryId device : devices) {
     if (std::ranges::find(q.devices, device) == q.devices.end())
-      throw InputError{
-          fmt::format("devices: '{}' is not among those that may be used", q.topology.memory(device).name)};
+      throw InputError{"devices", q.topology.memory(device).name, "is not among those that may be used"};
     if (p.routine != Routine::axpy && p.has_product() &&
         !q.topology.kernels_of(device).knows(p.dtype, p.trans_a, p.trans_b))
-      throw InputError{fmt::format("devices: '{}' has no GEMM times for {} {}{}", q.topology.memory(device).name,
-                                   to_string(p.dtype), to_string(p.trans_a), to_string(p.trans_b))};
+      throw InputError{
+          "devices", q.topology.memory(device).name,
+          fmt::format("has no GEMM times for {} {}{}", to_string(p.dtype), to_string(p.trans_a), to_string(p.trans_b))};
   }
 }
 

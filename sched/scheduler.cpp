@@ -28,10 +28,10 @@ bool knows(const Topology& topology, MemoryId device, const GemmProblem& p, DTyp
   for (const DType dtype : dtypes)
     if (std::ranges::any_of(devices, [&](MemoryId device) { return knows(topology, device, p, dtype); }))
       known.push_back(to_string(dtype));
-  throw InputError{
-      fmt::format("--dtype: machine '{}' has no GEMM times for {} {}{}; expected a type of which it has: {}",
-                  topology.name(), to_string(p.dtype), to_string(p.trans_a), to_string(p.trans_b),
-                  known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")))};
+  throw InputError{"dtype", to_string(p.dtype),
+                   fmt::format("has no GEMM times for {}{} on machine '{}'", to_string(p.trans_a), to_string(p.trans_b),
+                               topology.name()),
+                   fmt::format("one of: {}", fmt::join(known, ", "))};
 }
 
 /// The devices that a plan may use: all that were given, or, where the policy picks some of them, those whose times of
@@ -44,11 +44,10 @@ std::vector<MemoryId> usable_devices(const GemmProblem& p, const Topology& topol
   if (unknown.empty() || p.routine == Routine::axpy) return {devices.begin(), devices.end()};
   if (known.empty()) refuse_dtype(p, topology, devices);
   if (policy.select || policy.device_choice == DeviceChoice::search) return known;
-  throw InputError{
-      fmt::format("--devices: '{}' of machine '{}' has no GEMM times for {} {}{}, which '{}' has; expected devices "
-                  "that all have them",
-                  topology.memory(unknown.front()).name, topology.name(), to_string(p.dtype), to_string(p.trans_a),
-                  to_string(p.trans_b), topology.memory(known.front()).name)};
+  throw InputError{"devices", topology.memory(unknown.front()).name,
+                   fmt::format("has no GEMM times for {} {}{}, which '{}' has", to_string(p.dtype),
+                               to_string(p.trans_a), to_string(p.trans_b), topology.memory(known.front()).name),
+                   "devices that all have them"};
 }
 
 Plan chosen_plan(const Question& q, const Judge& judge) {

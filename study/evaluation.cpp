@@ -1,8 +1,7 @@
 #include "study/evaluation.hpp"
 
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <map>
 
 #include "backends/fluid/simulation.hpp"
 #include "plan/validate.hpp"
@@ -11,10 +10,10 @@ namespace tilerail::study {
 namespace {
 
 /// A queue that waits for the engine of kernels waits for kernels.
-const char* kind_of(const Summary::PathPart& part) {
-  if (part.kind == "kernels" || (part.kind == "waiting" && part.name != "copies")) return "kernels";
-  if (part.kind == "waiting" || part.kind == "issue") return part.kind.c_str();
-  return "copies";
+TimeUse kind_of(const Summary::PathPart& part) {
+  if (part.kind == TimeUse::waiting && part.name != to_string(TimeUse::copies)) return TimeUse::kernels;
+  const bool is_copy = part.kind == TimeUse::link || part.kind == TimeUse::group || part.kind == TimeUse::memory;
+  return is_copy ? TimeUse::copies : part.kind;
 }
 
 }  // namespace
@@ -22,20 +21,20 @@ const char* kind_of(const Summary::PathPart& part) {
 Evaluation evaluation_of(const Summary& summary) {
   Evaluation e{.makespan = summary.makespan_s,
                .bound = summary.bound.time.value,
-               .bound_by = summary.bound.binding,
+               .bound_by = summary.bound.bound_by,
+               .binding = summary.bound.binding,
                .plan_hash = summary.metadata.plan_hash,
                .tile = summary.metadata.tile,
                .ops = summary.ops,
                .devices = summary.metadata.devices};
-  std::array<std::pair<std::string, double>, 4> kinds{{{"kernels", 0}, {"copies", 0}, {"issue", 0}, {"waiting", 0}}};
-  for (const Summary::PathPart& part : summary.critical_path)
-    for (auto& [kind, seconds] : kinds)
-      if (kind == kind_of(part)) seconds += part.seconds;
-  if (summary.makespan_s > 0) e.kernels = kinds.front().second / summary.makespan_s;
+  std::map<TimeUse, double> kinds{{TimeUse::kernels, 0}};
+  for (const Summary::PathPart& part : summary.critical_path) kinds[kind_of(part)] += part.seconds;
+  if (summary.makespan_s > 0) e.kernels = kinds[TimeUse::kernels] / summary.makespan_s;
   e.bottleneck = std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second; })->first;
   if (!summary.critical_path.empty()) {
     const Summary::PathPart& longest = summary.critical_path.front();
-    e.busiest = longest.name.empty() ? longest.kind : longest.kind + " " + longest.name;
+    e.busiest = to_string(longest.kind);
+    if (!longest.name.empty()) e.busiest += " " + longest.name;
   }
   return e;
 }

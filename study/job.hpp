@@ -15,17 +15,13 @@ namespace tilerail::study {
 /// Of a machine: its file or name, "all" or the numbers of GPUs, and what is changed of it.
 struct MachineText {
   std::string topology, devices = "all";
-  std::string backend = {};  // that will run plans here: then this very machine is meant
-
-  std::string option = "--topology";       // where the file or name stands, for errors
   std::vector<std::string> settings = {};  // KEY=VALUE, docs/formats.md#settings
-
   std::string folder = {};  // where a relative file is looked for first, "" for none
 
   Topology load() const;
-  /// The machine with the settings. Throws InputError naming --topo-set.
+  /// The machine with the settings.
   Topology changed(const Topology& machine) const;
-  /// The GPUs of --devices, by ascending number. Throws InputError naming the GPUs there are.
+  /// The GPUs of `devices`, by ascending number. Throws InputError with the GPUs of the machine.
   std::vector<MemoryId> resolve_devices(const Topology& machine) const;
 };
 
@@ -35,8 +31,15 @@ struct PolicyText {
   std::optional<std::string> tile;
   std::vector<std::string> overrides;
 
-  /// Throws InputError naming the option, also where two of them give one field different values.
+  /// Throws InputError, also if two assignments give one field different values.
   Policy resolve() const;
+};
+
+/// What a plan is asked for, on one machine.
+struct Request {
+  GemmProblem problem;
+  std::vector<MemoryId> devices;
+  Policy policy;
 };
 
 /// What plan, simulate and run all work on: a problem, a machine and a policy, or a plan that was saved before.
@@ -46,6 +49,8 @@ struct JobText {
   PolicyText policy;
   std::string plan_file;
   std::string plan_cache = {};  // "": the one that the environment names, if it does
+
+  Request on(const Topology& topology) const;
 };
 
 struct Job {
@@ -56,10 +61,8 @@ struct Job {
   std::string note = {};        // what the placement means; "" where that is plain
 };
 
-/// Plans a problem on the devices that `machine` names, as it was tuned before where `tuned` knows it. Throws
-/// InputError.
-Job plan_job(const Topology& topology, const ProblemText& problem, const MachineText& machine, const PolicyText& policy,
-             const TunedPlans& tuned = {});
+/// Plans on this machine, as it was tuned before where `tuned` knows it. Throws InputError.
+Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tuned = {});
 
 /// Reads, plans and validates. Throws InputError.
 Job make_job(const JobText& text);

@@ -14,7 +14,7 @@
 namespace tilerail::study {
 namespace {
 
-/// What --place names of each routine.
+/// What `place` names of each routine.
 std::string_view operands(Routine routine) {
   switch (routine) {
     case Routine::gemm:
@@ -28,21 +28,16 @@ std::string_view operands(Routine routine) {
   return "";
 }
 
-Trans transpose(const std::optional<std::string>& text, std::string_view what) {
-  return text ? trans_from_string(*text, what) : Trans::no;
+Trans transpose(const std::optional<std::string>& text, std::string_view subject) {
+  return text ? trans_from_string(*text, subject) : Trans::no;
 }
 
 /// 0 where none is given: the smallest that is legal.
-std::int64_t leading_dimension(const std::optional<std::string>& text, std::string_view what) {
-  const std::int64_t size = text ? parse_size(*text, what) : 0;
-  if (text && size == 0)
-    throw InputError{fmt::format("{}: '{}' is no leading dimension; expected at least the stored rows", what, *text)};
+std::int64_t leading_dimension(const std::optional<std::string>& text, std::string_view subject) {
+  const std::int64_t size = text ? parse_size(*text, subject) : 0;
+  if (text && size == 0) throw out_of_range(subject, *text, "at least the stored rows");
   return size;
 }
-
-}  // namespace
-
-namespace {
 
 /// The number of "h3", if the text is of that form.
 std::optional<int> host_number(std::string_view text) {
@@ -74,7 +69,7 @@ bool is_spread(std::string_view text) {
 
 }  // namespace
 
-MemoryId place_of(std::string_view text, const Topology& topology, std::string_view what) {
+MemoryId place_of(std::string_view text, const Topology& topology) {
   std::vector<std::string> names;
   for (const Memory& memory : topology.memories()) names.push_back(memory.name);
   if (const auto named = topology.find_memory(text)) return *named;
@@ -82,54 +77,53 @@ MemoryId place_of(std::string_view text, const Topology& topology, std::string_v
   if (text == copies_name && topology.gpus().size() == 1) return topology.gpus().front();
   const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
   if (is_number && text.size() < 5) {
-    if (const auto gpu = topology.find_gpu(static_cast<int>(parse_integer(text, what, 0, 9999)))) return *gpu;
+    if (const auto gpu = topology.find_gpu(static_cast<int>(parse_integer(text, "place", 0, 9999)))) return *gpu;
   }
   if (const auto number = host_number(text))
     if (const auto host = numbered_host(*number, topology)) return *host;
   const std::string hosts = topology.hosts().size() > 1 ? "h, h and the number of a host, h*" : "h";
-  throw InputError{fmt::format("{}: '{}' is no memory of {}; write {}, a GPU number or one of: {}", what, text,
-                               topology.name(), hosts, fmt::join(names, ", "))};
+  throw InputError{"place", text, fmt::format("is not a memory of {}", topology.name()),
+                   fmt::format("{}, a GPU number or one of: {}", hosts, fmt::join(names, ", "))};
 }
 
-double coefficient(const std::string& text, DType dtype, const char* option) {
-  const double value = parse_real(text, option);
+double coefficient(const std::string& text, DType dtype, std::string_view subject) {
+  const double value = parse_real(text, subject);
   if (dtype == DType::f64 || value == 0) return value;
   constexpr double least = std::numeric_limits<float>::denorm_min(), most = std::numeric_limits<float>::max();
   if (std::abs(value) < least || std::abs(value) > most)
-    throw InputError{fmt::format("{}: '{}' is beyond what {} kernels take; expected 0 or a size of {:.3g} to {:.3g}",
-                                 option, text, to_string(dtype), least, most)};
+    throw out_of_range(subject, text,
+                       fmt::format("0 or a size of {:.3g} to {:.3g} for {} kernels", least, most, to_string(dtype)));
   return value;
 }
 
 GemmProblem ProblemText::sizes() const {
   if (gemv) {
     const auto parts = split(*gemv, ',');
-    if (parts.size() != 2) throw InputError{fmt::format("--gemv: '{}' is not M,N, the rows and columns of A", *gemv)};
-    return gemv_problem(parse_size(parts[0], "--gemv"), parse_size(parts[1], "--gemv"), transpose(trans_a, "--transa"));
+    if (parts.size() != 2) throw InputError{"gemv", *gemv, "", "M,N, the rows and columns of A"};
+    return gemv_problem(parse_size(parts[0], "gemv"), parse_size(parts[1], "gemv"), transpose(trans_a, "transa"));
   }
-  if (dot) return dot_problem(parse_size(*dot, "--dot"));
-  if (axpy) return axpy_problem(parse_size(*axpy, "--axpy"));
+  if (dot) return dot_problem(parse_size(*dot, "dot"));
+  if (axpy) return axpy_problem(parse_size(*axpy, "axpy"));
   GemmProblem problem;
-  const auto shape = parse_shape(*gemm, "--gemm");
+  const auto shape = parse_shape(*gemm, "gemm");
   problem.m = shape[0], problem.n = shape[1], problem.k = shape[2];
-  problem.trans_a = transpose(trans_a, "--transa"), problem.trans_b = transpose(trans_b, "--transb");
+  problem.trans_a = transpose(trans_a, "transa"), problem.trans_b = transpose(trans_b, "transb");
   return problem;
 }
 
 /// Vectors are contiguous and have no transpose.
 void ProblemText::refuse_what_is_not_there(Routine routine) const {
   if (routine == Routine::gemm) return;
-  const auto refuse = [&](const char* option, bool given) {
-    if (given)
-      throw InputError{fmt::format("{}: has no meaning with --{}; expected without it", option, to_string(routine))};
+  const auto refuse = [&](std::string_view subject, bool given) {
+    if (given) throw fault_of(subject, fmt::format("has no meaning with {}", to_string(routine)), "no such option");
   };
-  refuse("--transb", trans_b.has_value());
-  refuse("--ldb", leading[1].has_value());
-  refuse("--ldc", leading[2].has_value());
+  refuse("transb", trans_b.has_value());
+  refuse("ldb", leading[1].has_value());
+  refuse("ldc", leading[2].has_value());
   if (routine == Routine::gemv) return;
-  refuse("--transa", trans_a.has_value());
-  refuse("--lda", leading[0].has_value());
-  refuse("--beta", routine == Routine::dot && beta);
+  refuse("transa", trans_a.has_value());
+  refuse("lda", leading[0].has_value());
+  refuse("beta", routine == Routine::dot && beta);
 }
 
 std::string ProblemText::place_or_default() const { return place.value_or(dot || axpy ? "h:h" : "h:h:h"); }
@@ -145,36 +139,29 @@ std::string ProblemText::place_note(const Topology& topology) const {
 void ProblemText::put(GemmProblem& problem, const Topology& topology) const {
   const std::string text = place_or_default();
   const auto places = split(text, ':');
-  if (places.size() != (problem.of_vectors() ? 2 : 3))
-    throw InputError{fmt::format("--place: '{}' is not {}", text, operands(problem.routine))};
-  const auto at = [&](std::size_t operand) { return place_of(places[operand], topology, "--place"); };
+  if (places.size() != (problem.of_vectors() ? 2 : 3)) throw InputError{"place", text, "", operands(problem.routine)};
+  const auto at = [&](std::size_t operand) { return place_of(places[operand], topology); };
   problem.place_a = at(0);
   problem.place_b = problem.has_b() ? at(1) : at(0);
-  problem.place_c = problem.routine == Routine::dot ? place_of("h", topology, "--place") : at(places.size() - 1);
+  problem.place_c = problem.routine == Routine::dot ? place_of("h", topology) : at(places.size() - 1);
   if (topology.has_copies(problem.place_c))
-    throw InputError{fmt::format("--place: '{}' for what is written; expected one place, copies only of inputs", text)};
+    throw InputError{"place", text, "is not a place for what is written", "one place, copies only of inputs"};
 }
 
 GemmProblem ProblemText::resolve(const Topology& topology) const {
   const int given = int{gemm.has_value()} + int{gemv.has_value()} + int{dot.has_value()} + int{axpy.has_value()};
-  if (given == 0) throw InputError{"--gemm: sizes are missing; write --gemm M,N,K, --gemv M,N, --dot N or --axpy N"};
-  if (given > 1) throw InputError{fmt::format("--gemm, --gemv, --dot, --axpy: {} are given; expected one", given)};
+  if (given == 0) throw missing("gemm", "sizes M,N,K, or those of gemv (M,N), dot (N) or axpy (N)");
+  if (given > 1) throw InputError{"gemm, gemv, dot, axpy", std::to_string(given), "are given", "one"};
   GemmProblem problem = sizes();
   refuse_what_is_not_there(problem.routine);
-  problem.dtype = dtype_from_string(dtype, "--dtype");
-  problem.alpha = coefficient(alpha, problem.dtype, "--alpha");
-  if (beta) problem.beta = coefficient(*beta, problem.dtype, "--beta");
+  problem.dtype = dtype_from_string(dtype);
+  problem.alpha = coefficient(alpha, problem.dtype, "alpha");
+  if (beta) problem.beta = coefficient(*beta, problem.dtype, "beta");
   put(problem, topology);
-  problem.lda = leading_dimension(leading[0], "--lda");
-  problem.ldb = leading_dimension(leading[1], "--ldb");
-  problem.ldc = leading_dimension(leading[2], "--ldc");
-  try {
-    return checked(problem);
-  } catch (const InputError& error) {
-    const std::string message = error.what();
-    const bool of_leading = message.starts_with("ld");
-    throw InputError{fmt::format("--{}: {}", of_leading ? message.substr(0, 3) : to_string(problem.routine), message)};
-  }
+  problem.lda = leading_dimension(leading[0], "lda");
+  problem.ldb = leading_dimension(leading[1], "ldb");
+  problem.ldc = leading_dimension(leading[2], "ldc");
+  return checked(problem);
 }
 
 }  // namespace tilerail::study

@@ -28,7 +28,7 @@ fs::path find_python_package(const std::string& option) {
     std::error_code error;
     if (fs::is_regular_file(folder / "tilerail/__main__.py", error)) return folder.lexically_normal();
   }
-  throw InputError{fmt::format("{}: the 'tilerail' Python package is not next to '{}'", option, program.string())};
+  throw fault_of(option, fmt::format("the 'tilerail' Python package is not next to '{}'", program.string()));
 }
 
 std::vector<fs::path> experiment_scripts() {
@@ -41,7 +41,7 @@ std::vector<fs::path> experiment_scripts() {
     }
     if (!scripts.empty()) return {scripts.begin(), scripts.end()};
   }
-  throw InputError{fmt::format("experiment: the scripts are not next to '{}'", program.string())};
+  throw fault_of("experiment", fmt::format("the scripts are not next to '{}'", program.string()));
 }
 
 }  // namespace tilerail::study

@@ -124,7 +124,7 @@ void require_backend(std::string_view name) { require_real_executor(name); }
 HostPages pages_of(const std::string& text) {
   if (text == "spread") return HostPages::spread;
   if (text == "plain") return HostPages::plain;
-  throw InputError{fmt::format("--host-buffers: '{}' is no kind of host buffer; there are: spread, plain", text)};
+  throw InputError{"host-buffers", text, "is not a kind of host buffer", "spread or plain"};
 }
 
 }  // namespace tilerail::study

@@ -108,8 +108,7 @@ class CudaHardware final : public Hardware {
     if (stream == nullptr) return;
     cudaStreamCaptureStatus capture{};
     cuda::check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &capture), asking);
-    if (capture != cudaStreamCaptureStatusNone)
-      throw InputError{"the caller's stream is being captured into a graph; expected one that runs"};
+    if (capture != cudaStreamCaptureStatusNone) throw fault_of("stream", "is captured into a graph", "one that runs");
   }
 
   std::int64_t room_for_tiles(MemoryId gpu, int compute_streams) override {
@@ -184,7 +183,7 @@ class CudaHardware final : public Hardware {
   }
 
   void unregister_memory(void* data) override {
-    if (registered_.erase(data) == 0) throw InputError{"memory to unregister: this address was not registered here"};
+    if (registered_.erase(data) == 0) throw fault_of("memory to unregister", "is not registered here");
   }
 
   void* allocate_host(std::int64_t bytes, HostPages pages) override {
@@ -197,7 +196,7 @@ class CudaHardware final : public Hardware {
   }
 
   void free_host(void* data) override {
-    if (buffers_.erase(data) == 0) throw InputError{"host memory to free: this address was not allocated here"};
+    if (buffers_.erase(data) == 0) throw fault_of("host memory to free", "is not allocated here");
   }
 
   double host_rate(const void* data, std::int64_t bytes, std::span<const int> devices) override {
@@ -271,7 +270,7 @@ class CudaHardware final : public Hardware {
       if (cudaEventRecord(event, stream) == cudaSuccess) return device;
       cudaGetLastError();
     }
-    throw InputError{"the caller's stream does not belong to a device of this machine"};
+    throw fault_of("stream", "does not belong to a device of this machine");
   }
 
   static std::shared_ptr<void> allocated(int device, std::int64_t bytes) {

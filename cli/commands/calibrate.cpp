@@ -49,12 +49,12 @@ std::optional<int> number_of(const std::string& text, const std::string& what, i
 
 study::CalibrationSettings settings_of(const CalibrateOptions& options) {
   study::CalibrationSettings settings;
-  settings.devices = number_of(options.devices, "--devices", 64);
-  settings.workers = number_of(options.workers, "--workers", 1024);
-  if (options.seconds != "auto") settings.seconds = parse_real(options.seconds, "--seconds");
+  settings.devices = number_of(options.devices, "devices", 64);
+  settings.workers = number_of(options.workers, "workers", 1024);
+  if (options.seconds != "auto") settings.seconds = parse_real(options.seconds, "seconds");
   constexpr double most_seconds = 3600;
   if (settings.seconds && !(*settings.seconds >= 0 && *settings.seconds <= most_seconds))
-    throw InputError{fmt::format("--seconds: '{}' is out of range; expected 0 to {:g}", options.seconds, most_seconds)};
+    throw out_of_range("seconds", options.seconds, fmt::format("0 to {:g}", most_seconds));
   settings.name = options.name;
   return settings;
 }
@@ -78,8 +78,8 @@ int check(const Topology& machine, const CalibrateOptions& options) {
 }
 
 int calibrate_on_host(const CalibrateOptions& options) {
-  for (const auto& [name, text] : {std::pair{"--measurements", &options.measurements}, {"--from", &options.from}})
-    if (!text->empty()) throw InputError{fmt::format("{}: has no meaning with --backend host", name)};
+  for (const auto& [name, text] : {std::pair{"measurements", &options.measurements}, {"from", &options.from}})
+    if (!text->empty()) throw fault_of(name, "has no meaning with --backend host");
   const study::CalibrationSettings settings = settings_of(options);
   OutputSet outputs;
   outputs.expect(options.output, "-o");
@@ -118,14 +118,13 @@ std::string plain_name(const std::string& path) {
 
 int calibrate_on_cuda(const CalibrateOptions& options) {
   if (options.check && !options.from.empty())
-    throw InputError{"--check: runs plans on the hardware, and --from does without it; leave one of them out"};
-  if (options.workers != "auto") throw InputError{"--workers: has no meaning with --backend cuda"};
-  for (const auto& [name, text] : {std::pair{"--devices", &options.devices}, {"--seconds", &options.seconds}})
+    throw fault_of("check", "runs plans on the hardware, and --from does without it", "one of them");
+  if (options.workers != "auto") throw fault_of("workers", "has no meaning with --backend cuda");
+  for (const auto& [name, text] : {std::pair{"devices", &options.devices}, {"seconds", &options.seconds}})
     if (!options.from.empty() && *text != "auto")
-      throw InputError{
-          fmt::format("{}: says what to measure, and --from measures nothing; leave one of them out", name)};
+      throw fault_of(name, "says what to measure, and --from measures nothing", "one of them");
   OutputSet outputs;
-  if (options.output == "-") throw InputError{"-o: '-' is one place, and there are two descriptions; expected a file"};
+  if (options.output == "-") throw InputError{"-o", "-", "is one place, and there are two descriptions", "a file"};
   outputs.expect(options.output, "-o");
   const std::string plain = plain_name(options.output);
   outputs.expect(plain, "-o");
@@ -142,11 +141,10 @@ int calibrate_on_cuda(const CalibrateOptions& options) {
 }
 
 int run_calibrate(const CalibrateOptions& options) {
-  if (options.name && !is_name(*options.name))
-    throw InputError{fmt::format("--name: {} is not a name; expected {}", in_quotes(*options.name), expected_name)};
+  if (options.name && !is_name(*options.name)) throw InputError{"name", *options.name, "is not a name", expected_name};
   if (options.backend == "host") return calibrate_on_host(options);
   if (options.backend == "cuda") return calibrate_on_cuda(options);
-  throw InputError{fmt::format("--backend: '{}' is no backend to calibrate; there are: host, cuda", options.backend)};
+  throw InputError{"backend", options.backend, "is not a backend to calibrate", "host or cuda"};
 }
 
 }  // namespace

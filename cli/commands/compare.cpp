@@ -33,7 +33,7 @@ Examples:
 struct CompareOptions {
   std::string predicted, measured;
   OutputOptions output;
-  std::string cases, csv;
+  std::string cases, csv, backend;
   study::MachineText machine;
   BenchOptions bench{.iterations = "5", .warmup = "2"};
   std::string plan_cache;
@@ -42,7 +42,7 @@ struct CompareOptions {
 
 int compare_timelines(const CompareOptions& options) {
   if (options.predicted.empty() || options.measured.empty())
-    throw InputError{"predicted, measured: two timelines are needed, or --cases FILE"};
+    throw missing("predicted, measured", "two timelines, or --cases FILE");
   Outputs outputs{options.output, TraceKind::comparison};
   const AnnotatedTimeline predicted = load_timeline(options.predicted);
   const AnnotatedTimeline measured = load_timeline(options.measured);
@@ -55,11 +55,9 @@ int compare_timelines(const CompareOptions& options) {
 /// What is about two timelines, or about none.
 void refuse_what_cases_have_not(const CompareOptions& options) {
   if (!options.predicted.empty() || !options.measured.empty())
-    throw InputError{"--cases: excludes timelines to compare; give one or the other"};
+    throw fault_of("cases", "excludes timelines to compare", "one or the other");
   const auto refuse = [](const char* option, const std::vector<std::string>& files) {
-    if (!files.empty())
-      throw InputError{std::string{option} + ": '" + files.front() +
-                       "' is of two timelines; with --cases there are --csv and --json"};
+    if (!files.empty()) throw InputError{option, files.front(), "is of two timelines", "--csv or --json with --cases"};
   };
   refuse("--trace", options.output.traces);
   refuse("--gantt", options.output.gantts);
@@ -67,15 +65,15 @@ void refuse_what_cases_have_not(const CompareOptions& options) {
 
 int compare_cases(const CompareOptions& options) {
   refuse_what_cases_have_not(options);
-  study::RunSettings settings = options.bench.settings(1, options.machine.backend);
-  if (options.machine.backend.empty()) throw InputError{"--backend is missing; write host or cuda"};
-  study::require_backend(options.machine.backend);
+  study::RunSettings settings = options.bench.settings(1, options.backend);
+  if (options.backend.empty()) throw missing("backend", "host or cuda");
+  study::require_backend(options.backend);
   OutputSet files;
   files.expect(options.csv, "--csv");
   files.expect(options.output.json, "--json");
   const Topology topology = options.machine.load();
   const std::vector<study::Case> cases = study::read_cases(options.cases);
-  const study::TunedPlans tuned{options.plan_cache, "--plan-cache", topology};
+  const study::TunedPlans tuned{options.plan_cache, topology};
   const auto simulator = options.no_simulate ? nullptr : study::simulator_of(topology, settings);
   study::CaseStudy runs = [&] {
     const InterruptionNote note{nothing_is_kept};
@@ -89,13 +87,13 @@ int compare_cases(const CompareOptions& options) {
   }
   const StopRequest stop;
   settings.stop_asked = [&] { return stop.is_asked(); };
-  runs.measure(options.machine.backend, settings);
+  runs.measure(options.backend, settings);
   const std::size_t done = runs.results().size();
   if (done > 0) {
     const std::string csv = study::to_csv(runs.results());
     try {
       files.add(options.csv, csv);
-      files.add(options.output.json, study::to_json(runs.results(), topology, options.machine.backend));
+      files.add(options.output.json, study::to_json(runs.results(), topology, options.backend));
       files.finish(to_text(runs.results()));
     } catch (const InputError&) {
       print(csv);  // a measurement outlives a full disk
@@ -123,7 +121,7 @@ Command add_compare(CLI::App& root) {
   OptionGroup group{*app, "CASES"};
   CLI::Option* const cases =
       group.add("--cases", "FILE", options->cases, "Problems and policies to simulate and to run (.csv)");
-  group.add("--backend", "NAME", options->machine.backend, "Where to run them: host or cuda");
+  group.add("--backend", "NAME", options->backend, "Where to run them: host or cuda");
   group.add("--topology", "FILE|NAME", options->machine.topology, "The machine's .toml file or name");
   add_settings(group, options->machine);
   add_plan_cache(group, options->plan_cache);

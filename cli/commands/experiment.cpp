@@ -56,8 +56,7 @@ fs::path find_script(const std::string& name) {
     names.push_back(script.stem().string());
     if (names.back() == name) return script;
   }
-  throw InputError{
-      fmt::format("experiment run: there is no experiment '{}'; the names are: {}", name, fmt::join(names, ", "))};
+  throw unknown_name("experiment run", name, "an experiment", names);
 }
 
 struct RunOptions {
@@ -86,7 +85,7 @@ int run(const RunOptions& options) {
   sigaddset(&interrupt, SIGINT);
   sigprocmask(SIG_BLOCK, &interrupt, nullptr);
   execvp(pointers.front(), pointers.data());
-  throw InputError{fmt::format("experiment run: '{}' cannot be started: {}", python, std::strerror(errno))};
+  throw InputError{"experiment run", python, fmt::format("cannot be started: {}", std::strerror(errno))};
 }
 
 }  // namespace
@@ -105,7 +104,7 @@ Command add_experiment(CLI::App& root) {
   return {app, [options, list_app, run_app] {
             if (list_app->parsed()) return list();
             if (run_app->parsed()) return run(*options);
-            throw InputError{"experiment: an action is missing: list or run (see 'tilerail experiment --help')"};
+            throw missing("experiment", "list or run (see 'tilerail experiment --help')");
           }};
 }
 

@@ -37,8 +37,7 @@ std::string presets_text() {
 /// Every field of one preset: its value, what it accepts, and what it does and when it matters.
 std::string preset_text(const std::string& name) {
   const std::vector<std::string> names = preset_names();
-  if (std::ranges::find(names, name) == names.end())
-    throw InputError{fmt::format("NAME: '{}' is no policy; there are: {}", name, fmt::join(names, ", "))};
+  if (std::ranges::find(names, name) == names.end()) throw unknown_name("NAME", name, "a policy", names);
   std::string text;
   for (const PolicyField& field : fields_of(preset(name)))
     text += fmt::format("{} = {}  ({})\n  {}\n", field.key, field.value, field.accepted, field.meaning);

@@ -53,9 +53,7 @@ Command add_predict(CLI::App& root) {
   CLI::App* app = root.add_subcommand("predict", "Predict a time, and a tile or devices, without planning");
   app->footer(footer);
   study::PredictionText& what = options->what;
-  add_options(*app, what.problem);
-  add_options(*app, what.machine);
-  add_options(*app, what.policy);
+  add_options(*app, what, false);
   OptionGroup model{*app, "MODEL"};
   model.add("--model", "NAME", what.model,
             fmt::format("One model only, of {}; {} is of several GPUs, the others of one",

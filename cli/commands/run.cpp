@@ -108,9 +108,7 @@ int run_run(const RunOptions& options) {
   const study::RunSettings settings = options.bench.settings(0, options.backend);
   study::require_backend(options.backend);
   Outputs outputs{options.output, TraceKind::one_timeline};
-  study::JobText text = options.job;
-  text.machine.backend = options.backend;
-  const study::Job job = study::make_job(text);
+  const study::Job job = study::make_job(options.job);
   const std::array plans{&job.plan};
   const study::RunResult result = [&] {
     const InterruptionNote note{nothing_is_kept};

@@ -46,18 +46,16 @@ struct SweepOptions {
 /// Hardware is the machine that it is.
 void refuse_other_machines(const study::Sweep& sweep) {
   const auto refuse = [&](const std::string& place, const std::string& what) {
-    throw InputError{
-        fmt::format("{}--backend {} runs on the machine as it is; expected no {}", place, sweep.backend, what)};
+    throw InputError{"backend", sweep.backend, "runs on the machine as it is", fmt::format("no '{}'", what), place};
   };
   if (!sweep.base.machine.settings.empty()) {
     const std::string& setting = sweep.base.machine.settings.front();
     const auto place = sweep.base_places.find(split_setting(setting).first);
-    refuse(place == sweep.base_places.end() ? "" : place->second, fmt::format("'{}'", setting));
+    refuse(place == sweep.base_places.end() ? "" : place->second, setting);
   }
   for (const study::SweepAxis& axis : sweep.axes)
     for (const std::string& key : axis.keys)
-      if (begins_as_setting(key) || (key == "topology" && axis.values.texts.size() > 1))
-        refuse(axis.place, fmt::format("'{}'", key));
+      if (begins_as_setting(key) || (key == "topology" && axis.values.texts.size() > 1)) refuse(axis.place, key);
 }
 
 study::Sweep sweep_of(const SweepOptions& options) {
@@ -145,8 +143,7 @@ struct JoinOptions {
 
 int run_join(const CLI::App& app, const JoinOptions& options) {
   for (const CLI::Option* option : app.get_options())
-    if (option->count() > 0)
-      throw InputError{fmt::format("{}: means nothing to join; expected FILES and its outputs", option->get_name())};
+    if (option->count() > 0) throw fault_of(option->get_name(), "means nothing to join", "FILES and its outputs");
   StudyOutputs outputs{options.study};
   const study::SweepTable table = study::joined(options.files);
   const bool any =

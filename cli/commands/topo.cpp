@@ -48,35 +48,33 @@ struct TopoOptions {
 int list_machines() {
   std::vector<std::vector<std::string>> lines;
   for (const std::string& name : study::machine_names()) {
-    const std::string file = study::find_machine(name, "topo").string();
+    const std::string file = study::find_machine(name).string();
     try {
       lines.push_back({name, brief_text(load_topology(file))});
     } catch (const InputError& error) {
       lines.push_back({name, fmt::format("cannot be read: {}", error.what())});
     }
   }
-  const std::string missing = " (no folder)";
+  const std::string absent = " (no folder)";
   std::vector<std::string> folders;
   for (const auto& folder : study::machine_folders()) {
     std::error_code error;
     const bool there = std::filesystem::is_directory(folder, error);
-    folders.push_back(folder.string() + (there ? "" : missing));
+    folders.push_back(folder.string() + (there ? "" : absent));
   }
   const std::string where = fmt::format("{}", fmt::join(folders, ", "));
-  if (lines.empty())
-    throw InputError{fmt::format("topo list: there are no machines; expected .toml files in one of: {}", where)};
-  const bool asked = std::getenv("TILERAIL_TOPOLOGIES") != nullptr && folders.front().ends_with(missing);
+  if (lines.empty()) throw missing("topo list", fmt::format(".toml files in one of: {}", where));
+  const bool asked = std::getenv("TILERAIL_TOPOLOGIES") != nullptr && folders.front().ends_with(absent);
   print(aligned(lines, "l") + (asked ? "\nLooked for in: " + where + "\n" : ""));
   return exit_ok;
 }
 
 std::optional<MachinePainter> painter_for(const TopoOptions& options) {
   if (options.graph.empty() && !options.timeline.empty())
-    throw InputError{"--timeline: colours the links of a figure; expected --graph FILE together with it"};
+    throw fault_of("timeline", "colours the links of a figure", "--graph FILE together with it");
   if (options.graph.empty()) return std::nullopt;
   if (!options.graph.ends_with(".svg") && !options.graph.ends_with(".png"))
-    throw InputError{
-        fmt::format("--graph: '{}' is no figure; expected a name that ends in .svg or .png", options.graph)};
+    throw InputError{"graph", options.graph, "is not a figure", "a name that ends in .svg or .png"};
   return MachinePainter{};
 }
 
@@ -96,7 +94,7 @@ int show(const TopoOptions& options) {
 }
 
 int validate(const study::MachineText& machine) {
-  const std::string file = study::find_machine(machine.topology, machine.option).string();
+  const std::string file = study::find_machine(machine.topology).string();
   const std::string text = read_file(file);  // once: it may be a pipe
   if (auto errors = topology_errors(text, file, read_file); !errors.empty()) throw InputErrors{std::move(errors)};
   const Topology topology = machine.changed(read_topology(text, file, read_file));
@@ -112,8 +110,7 @@ int run_topo(const TopoOptions& options) {
   if (options.validate->parsed()) return validate(options.machine);
   for (const Command& action : options.others)
     if (action.app->parsed()) return action.run();
-  throw InputError{
-      "topo: an action is missing: list, show, validate, new, import or export (see 'tilerail topo --help')"};
+  throw missing("topo", "list, show, validate, new, import or export (see 'tilerail topo --help')");
 }
 
 }  // namespace

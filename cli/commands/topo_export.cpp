@@ -35,14 +35,14 @@ std::vector<std::string> addresses_of(const ExportOptions& options, const Topolo
   for (const std::string_view text : split(*options.bus_ids, ',')) texts.emplace_back(text);
   return pci_addresses(texts, machine.gpus().size());
 } catch (const InputError& error) {
-  throw InputError{fmt::format("--bus-ids: {}", error.what())};
+  throw error.about("bus-ids");
 }
 
 int run_export(const ExportOptions& options) {
   if (options.simgrid.empty() && options.nccl.empty())
-    throw InputError{"topo export: the file is missing; expected such as --simgrid machine.xml or --nccl machine.xml"};
+    throw missing("topo export", "a file, such as --simgrid machine.xml or --nccl machine.xml");
   if (options.bus_ids && options.nccl.empty())
-    throw InputError{"--bus-ids: changes nothing without --nccl; expected --nccl FILE next to it"};
+    throw fault_of("bus-ids", "changes nothing without --nccl", "--nccl FILE next to it");
   OutputSet files;
   files.expect(options.simgrid, "--simgrid");
   files.expect(options.nccl, "--nccl");

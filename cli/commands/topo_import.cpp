@@ -59,28 +59,26 @@ std::optional<std::pair<std::vector<int>, std::string>> kernels_of_some(const st
   if (equals == std::string::npos || equals == 0) return std::nullopt;
   const std::string numbers = text.substr(0, equals);
   if (numbers.find_first_not_of("0123456789,-") != std::string::npos) return std::nullopt;
-  return std::pair{parse_numbers(numbers, "--kernels"), text.substr(equals + 1)};
+  return std::pair{parse_numbers(numbers, "kernels"), text.substr(equals + 1)};
 }
 
 void read_kinds(const std::vector<std::string>& texts, ImportInput& input) {
   std::string of_all;
   for (const std::string& text : texts) {
     if (const auto some = kernels_of_some(text)) {
-      const GpuKind kind = study::find_gpu_kind(some->second, "--kernels");
+      const GpuKind kind = study::find_gpu_kind(some->second);
       for (const int gpu : some->first)
         if (!input.kinds.emplace(gpu, kind).second)
-          throw InputError{
-              fmt::format("--kernels: {}: GPU {} has kernels already; expected them once", in_quotes(text), gpu)};
+          throw InputError{"kernels", text, fmt::format("gives GPU {} kernels again", gpu), "them once"};
       continue;
     }
     if (!of_all.empty())
-      throw InputError{fmt::format("--kernels: {} and {}; expected one kind for all GPUs, and GPU=KIND for others",
-                                   in_quotes(of_all), in_quotes(text))};
+      throw InputError{"kernels", text, fmt::format("is given next to {}", in_quotes(of_all)),
+                       "one kind for all GPUs, and GPU=KIND for others"};
     of_all = text;
-    input.kind = study::find_gpu_kind(text, "--kernels");
+    input.kind = study::find_gpu_kind(text);
   }
-  if (texts.empty())
-    throw InputError{"--kernels: the kind of GPU is missing; expected such as h200, or a machine whose GPUs it has"};
+  if (texts.empty()) throw missing("kernels", "the kind of GPU, such as h200, or a machine that has it");
   input.has_others = !of_all.empty();
   if (!input.has_others) input.kind = input.kinds.begin()->second;
 }
@@ -89,16 +87,13 @@ void read_kinds(const std::vector<std::string>& texts, ImportInput& input) {
 void check_all_have_kinds(const ImportInput& input, const Topology::Description& machine) {
   for (const Memory& memory : machine.memories)
     if (memory.kind == NodeKind::gpu && !input.has_others && !input.kinds.contains(memory.device))
-      throw InputError{
-          fmt::format("--kernels: the kind of all other GPUs is missing, as of GPU {}; expected such as --kernels h200 "
-                      "beside GPU=KIND",
-                      memory.device)};
+      throw missing("kernels", fmt::format("the kind of all other GPUs, as of GPU {}, such as h200", memory.device));
 }
 
 /// Rates of options, by the option.
 std::map<std::string, Rate> rates_of(const ImportOptions& options) {
   std::map<std::string, Rate> rates;
-  if (!options.pcie.empty()) rates["--pcie"] = study::pcie_of(options.pcie, {}, "--pcie").rate;
+  if (!options.pcie.empty()) rates["--pcie"] = study::pcie_of(options.pcie, {}).rate;
   for (const auto& [option, text] :
        {std::pair{"--nvlink", &options.nvlink}, std::pair{"--c2c", &options.c2c},
         std::pair{"--host-memory", &options.host_memory}, std::pair{"--socket-link", &options.socket_link}})
@@ -129,10 +124,10 @@ Topology::Description imported(const ImportInput& in, std::vector<std::string>& 
                                   : in.tool == "--p2p"      ? import_p2p_test(in.text, in.file, in.kind, in.rates)
                                                             : import_nvbandwidth(in.text, in.file, in.kind, &notes);
   check_all_have_kinds(in, machine);
-  set_kinds(machine, in.kind, in.kinds, "--kernels");
+  set_kinds(machine, in.kind, in.kinds);
   if (!in.peer_access.empty())
-    deny_peer_access(machine, parse_peer_access(in.peer_access, machine, "--peer-access"),
-                     {"--peer-access", Source::Kind::assumed, "--peer-access " + in.peer_access}, "--peer-access");
+    deny_peer_access(machine, parse_peer_access(in.peer_access, machine),
+                     {"--peer-access", Source::Kind::assumed, "--peer-access " + in.peer_access}, "peer-access");
   return machine;
 }
 
@@ -173,8 +168,9 @@ class EffectCheck {
   void require(const ImportInput& other, const std::string& option, const std::string& value, const char* why) const {
     std::vector<std::string> notes;
     if (to_toml(imported(other, notes)) == machine_)
-      throw InputError{fmt::format("{}: {} changes nothing together with {} {}: {}; expected no such option", option,
-                                   in_quotes(value), input_.tool, input_.file, why)};
+      throw InputError{option, value,
+                       fmt::format("changes nothing together with {} {}: {}", input_.tool, input_.file, why),
+                       "no such option"};
   }
 
   const ImportInput& input_;
@@ -199,18 +195,17 @@ std::pair<std::string, std::string> tool_of(const ImportOptions& options) {
        {std::pair{"--nvidia-smi", &options.nvidia_smi}, std::pair{"--nccl", &options.nccl},
         std::pair{"--nvbandwidth", &options.nvbandwidth}, std::pair{"--p2p", &options.p2p}})
     if (!file->empty()) given.emplace_back(option, *file);
-  if (given.empty()) throw InputError{fmt::format("topo import: the file is missing; expected one of {}", tools)};
+  if (given.empty()) throw missing("topo import", fmt::format("one of {}", tools));
   if (given.size() > 1)
-    throw InputError{
-        fmt::format("{}: is given together with {}; expected one of {}", given[1].first, given[0].first, tools)};
+    throw InputError{given[1].first, given[1].second, "is given together with " + given[0].first,
+                     fmt::format("one of {}", tools)};
   return given.front();
 }
 
 /// Throws InputError if the name or the machine is invalid.
 Topology named(Topology::Description description, const std::optional<std::string>& name) {
   if (name) description.name = *name;
-  if (!is_name(description.name))
-    throw InputError{fmt::format("--name: {} is not a name; expected {}", in_quotes(description.name), expected_name)};
+  if (!is_name(description.name)) throw InputError{"name", description.name, "is not a name", expected_name};
   return Topology{description};
 }
 

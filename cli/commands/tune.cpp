@@ -46,9 +46,7 @@ struct TuneOptions {
 std::string file_of(const TuneOptions& options) {
   const char* const named = std::getenv(study::plan_cache_variable);
   std::string file = !options.plan_cache.empty() || named == nullptr ? options.plan_cache : named;
-  if (file.empty())
-    throw InputError{
-        fmt::format("--plan-cache: the file is missing; expected it here, or in ${}", study::plan_cache_variable)};
+  if (file.empty()) throw missing("plan-cache", fmt::format("a file here or in ${}", study::plan_cache_variable));
   return file;
 }
 
@@ -57,7 +55,7 @@ study::TuneSettings settings_of(const TuneOptions& options) {
   settings.version = TILERAIL_VERSION;
   settings.again = options.again;
   constexpr std::int64_t most = std::int64_t{1} << 40;
-  if (!options.budget.empty()) settings.budget = parse_integer(options.budget, "--budget", 1, most);
+  if (!options.budget.empty()) settings.budget = parse_integer(options.budget, "budget", 1, most);
   const auto run = options.bench.settings_unless_simulated(options.backend);
   if (!run) return settings;
   settings.backend = options.backend, settings.run = *run;
@@ -70,8 +68,7 @@ int run_tune(const TuneOptions& options) {
   const study::TuneSettings settings = settings_of(options);
   const study::Sweep sweep = options.points.sweep();
   if (!is_simulation(settings.backend) && !sweep.base.machine.settings.empty())
-    throw InputError{
-        fmt::format("--backend: {} runs on the machine as it is; expected no --topo-set", settings.backend)};
+    throw InputError{"backend", settings.backend, "runs on the machine as it is", "no --topo-set"};
   const Topology machine = study::machine_of_tune(sweep);
   const std::vector<study::TuneTask> tasks = study::tune_tasks(sweep, machine);
   if (options.forget) {
@@ -110,7 +107,7 @@ void refuse_others(const CLI::App& app, const std::string& asked,
                    const std::function<bool(const CLI::Option&)>& may_be_given) {
   for (const CLI::Option* other : app.get_options())
     if (other->count() > 0 && other->get_name() != asked && !may_be_given(*other))
-      throw InputError{fmt::format("{}: excludes {}; expected one of them", asked, other->get_name())};
+      throw fault_of(asked, fmt::format("excludes {}", other->get_name()), "one of them");
 }
 
 int run(const CLI::App& app, const TuneOptions& options) {

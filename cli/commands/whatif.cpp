@@ -31,7 +31,7 @@ struct WhatIfOptions {
 int run_whatif(const WhatIfOptions& options) {
   StudyOutputs outputs{options.study};
   study::Workers workers = options.study.workers();
-  study::Question question{options.job.machine.load(), options.job.problem, options.job.machine, options.job.policy};
+  study::Question question{options.job.machine.load(), options.job};
   const std::string places = note_text(options.job.problem.place_note(question.topology));
   const study::WhatIf what = [&] {
     const InterruptionNote note{nothing_is_kept};

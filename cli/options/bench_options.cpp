@@ -24,8 +24,7 @@ void BenchOptions::add_to(CLI::App& app, OptionGroup& group) {
 void BenchOptions::refuse_any() const {
   for (const CLI::Option* option : added)
     if (option->count() > 0)
-      throw InputError{
-          fmt::format("{}: means nothing to a simulation; expected --backend host or cuda", option->get_name())};
+      throw fault_of(option->get_name(), "means nothing to a simulation", "--backend host or cuda");
 }
 
 std::optional<study::RunSettings> BenchOptions::settings_unless_simulated(const std::string& backend) const {
@@ -41,19 +40,17 @@ study::RunSettings BenchOptions::settings(int least_warmup, const std::string& b
   constexpr int most = 1000;
   constexpr double least_energy = 0.5;  // several steps of the counters
   study::RunSettings settings;
-  settings.iterations = static_cast<int>(parse_integer(iterations, "--iters", 1, most));
-  settings.warmup = static_cast<int>(parse_integer(warmup, "--warmup", least_warmup, most));
-  settings.seed =
-      static_cast<std::uint64_t>(parse_integer(seed, "--seed", 0, std::numeric_limits<std::int64_t>::max()));
+  settings.iterations = static_cast<int>(parse_integer(iterations, "iters", 1, most));
+  settings.warmup = static_cast<int>(parse_integer(warmup, "warmup", least_warmup, most));
+  settings.seed = static_cast<std::uint64_t>(parse_integer(seed, "seed", 0, std::numeric_limits<std::int64_t>::max()));
   settings.check = check;
   if (host_buffers) settings.pages = study::pages_of(*host_buffers);
-  settings.energy_seconds = energy ? parse_real(*energy, "--energy") : least_energy;
+  settings.energy_seconds = energy ? parse_real(*energy, "energy") : least_energy;
   if (settings.energy_seconds != 0 && !(settings.energy_seconds >= least_energy && settings.energy_seconds <= 60))
-    throw InputError{fmt::format("--energy: '{}' is out of range; expected 0, or 0.5 to 60 seconds", *energy)};
+    throw out_of_range("energy", *energy, "0, or 0.5 to 60 seconds");
   if (backend != "host") return settings;
-  for (const auto& [option, given] : {std::pair{"--host-buffers", host_buffers}, {"--energy", energy}})
-    if (given)
-      throw InputError{fmt::format("{}: '{}' means nothing to the host; expected --backend cuda", option, *given)};
+  for (const auto& [option, given] : {std::pair{"host-buffers", host_buffers}, {"energy", energy}})
+    if (given) throw InputError{option, *given, "means nothing to the host", "--backend cuda"};
   return settings;
 }
 

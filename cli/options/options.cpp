@@ -24,7 +24,6 @@ void add_options(CLI::App& app, study::ProblemText& problem) {
 }
 
 void add_machine(CLI::App& action, study::MachineText& machine) {
-  machine.option = "topo";
   action.add_option("machine", machine.topology, "A .toml file or a name ('tilerail topo list')")->required();
   add_settings(OptionGroup{action, "MACHINE"}, machine);
 }

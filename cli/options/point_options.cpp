@@ -22,13 +22,13 @@ study::Sweep PointOptions::sweep() const {
   if (!file.empty()) {
     for (const CLI::Option* option : instead_of_file)
       if (option->count() > 0)
-        throw InputError{fmt::format("{}: is given together with the sweep {}; expected it in that file alone",
-                                     option->get_name(), file)};
+        throw fault_of(option->get_name(), fmt::format("is given together with the sweep {}", file),
+                       "it in that file alone");
     return study::load_sweep(file);
   }
   study::Sweep sweep;
   sweep.base = job;
-  for (const std::string& text : vary) sweep.axes.push_back(study::parse_axis(text));
+  for (const std::string& text : vary) sweep.axes.push_back(study::parse_axis(text, "--vary"));
   return sweep;
 }
 

@@ -55,8 +55,8 @@ std::string graph_json(const Topology& topology) {
 
 std::string MachinePainter::draw(const Topology& topology, const std::string& path, const std::string& result) const {
   if (topology.description().memories.size() > most_in_tables)
-    throw InputError{fmt::format("--graph: {} has {} memories; figures have at most {}", topology.name(),
-                                 topology.description().memories.size(), most_in_tables)};
+    throw fault_of("graph", fmt::format("{} has {} memories", topology.name(), topology.description().memories.size()),
+                   fmt::format("at most {}", most_in_tables));
   const StagedFile scratch{path + ".json", graph_json(topology)};  // never committed: it vanishes
   const std::string format = std::filesystem::path{path}.extension() == ".png" ? "png" : "svg";
   std::vector<std::string> arguments{"machine", scratch.staged(), "-o", "-", "--format", format};

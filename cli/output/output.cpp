@@ -25,7 +25,7 @@ void check_extension(const std::string& path, const std::string& option, Extensi
     if (extension_of(path) == extension) return;
     expected += fmt::format("{}{}", expected.empty() ? "" : ", ", extension);
   }
-  throw InputError{fmt::format("{}: '{}' has no extension that is known; there are: {}", option, path, expected)};
+  throw InputError{option, path, "has no extension that is known", fmt::format("one of: {}", expected)};
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void refuse_redirected(const OutputIdentity& identity, const std::string& path) 
   for (const auto& [descriptor, name] :
        std::array{std::pair{STDOUT_FILENO, "standard output"}, std::pair{STDERR_FILENO, "standard error"}})
     if (identity_of_descriptor(descriptor) == identity)
-      throw InputError{fmt::format("'{}' is the file that {} is redirected to; expected a different file", path, name)};
+      throw InputError{"", path, fmt::format("is the file that {} is redirected to", name), "a different file"};
 }
 
 /// Creates a file in the folder of the output and removes it: only this shows whether files can be created there.
@@ -66,7 +66,7 @@ void OutputSet::expect(const std::string& path, const std::string& option) {
     require_writable(target, path);
     expect_once(identity, path, option);
   } catch (const InputError& error) {
-    throw InputError{fmt::format("{}: {}", option, error.what())};
+    throw error.about(option);
   }
   refuse_to_read(path, fmt::format("{}: '{}'", option, path));
 }
@@ -81,8 +81,8 @@ void OutputSet::expect_once(const std::optional<OutputIdentity>& identity, const
   if (!identity) return;
   for (const Expected& other : expected_)
     if (other.identity == *identity)
-      throw InputError{
-          fmt::format("'{}' is the same file as {} '{}'; expected a different file", path, other.option, other.path)};
+      throw InputError{"", path, fmt::format("is the same file as {} '{}'", other.option, other.path),
+                       "a different file"};
   expected_.push_back({*identity, path, option});
 }
 

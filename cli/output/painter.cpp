@@ -25,7 +25,7 @@ std::string Painter::draw_table(std::vector<std::string> command, std::string_vi
 void check_figure_name(const std::string& path, const std::string& option) {
   const std::string extension = std::filesystem::path{path}.extension().string();
   if (extension != ".png" && extension != ".svg")
-    throw InputError{fmt::format("{}: '{}' has no extension that is known; there are: .png, .svg", option, path)};
+    throw InputError{option, path, "has no extension that is known", "one of: .png, .svg"};
 }
 
 }  // namespace tilerail::cli

@@ -66,9 +66,8 @@ std::optional<std::string> python_with_matplotlib() { return find_python().pytho
 PythonPackage::PythonPackage(std::string option) : option_{std::move(option)} {
   package_ = study::find_python_package(option_).string();
   const Found found = find_python();
-  if (!found.python && !found.fault.empty()) throw InputError{fmt::format("{}: {}", option_, found.fault)};
-  if (!found.python)
-    throw InputError{fmt::format("{}: no python3 with matplotlib; install the package python3-matplotlib", option_)};
+  if (!found.python && !found.fault.empty()) throw fault_of(option_, found.fault);
+  if (!found.python) throw missing(option_, "python3 with matplotlib; install the package python3-matplotlib");
   python_ = *found.python;
 }
 

@@ -25,7 +25,7 @@ std::string seconds_or_dash(const std::optional<double>& seconds) { return secon
 
 /// By how much the tuned plan is faster than what the policy chooses by itself; both by one judge.
 std::string saved(const study::TuneResult& result) {
-  if (!result.planned_s || result.tuned->judge != "simulator" || *result.planned_s <= 0) return "-";
+  if (!result.planned_s || result.tuned->judge != study::TunedBy::simulator || *result.planned_s <= 0) return "-";
   return fmt::format("{:.1f}%", 100 * (1 - result.tuned->seconds / *result.planned_s));
 }
 
@@ -41,7 +41,7 @@ std::string to_text(const std::vector<study::TuneResult>& results) {
     if (!r.tuned) continue;
     lines.push_back({text_of(r.key), r.key.policy, seconds_or_dash(r.estimated_s), seconds_or_dash(r.planned_s),
                      seconds_text(r.tuned->seconds), r.known ? "known" : saved(r), decided(*r.tuned, "tile"),
-                     gpus_of(*r.tuned, r.key), r.tuned->judge});
+                     gpus_of(*r.tuned, r.key), std::string{to_string(r.tuned->judge)}});
   }
   return (lines.size() > 1 ? aligned(lines, "llrrrrrrl") : "") + failed;
 }
@@ -52,7 +52,7 @@ std::string to_text(const study::PlanCache& cache) {
   std::vector<std::vector<std::string>> lines{{"problem", "policy", "makespan", "T", "GPUs", "tried", "by", "version"}};
   for (const auto& [key, tuned] : cache.plans)
     lines.push_back({text_of(key), key.policy, seconds_text(tuned.seconds), decided(tuned, "tile"), gpus_of(tuned, key),
-                     std::to_string(tuned.tried), fmt::format("{}, from {}", tuned.judge, tuned.preset),
+                     std::to_string(tuned.tried), fmt::format("{}, from {}", to_string(tuned.judge), tuned.preset),
                      tuned.version});
   return lines.size() > 1 ? text + aligned(lines, "llrrrrll") : text;
 }

@@ -42,7 +42,7 @@ std::string head(const WhatIf& what) {
                                        seconds_text(what.planned.makespan));
   if (now.bound > 0)
     lines.push_back(
-        {"bound", fmt::format("{}, {:.2f} x", bound_text(now.bound, now.bound_by), now.makespan / now.bound)});
+        {"bound", fmt::format("{}, {:.2f} x", bound_text(now.bound, now.binding), now.makespan / now.bound)});
   if (now.makespan > 0)
     lines.push_back({"bottleneck", fmt::format("{}, most of it {}; kernels {} of the critical path", now.bottleneck,
                                                now.busiest, share_text(now.kernels))});
@@ -70,7 +70,7 @@ std::string table(const WhatIf& what) {
                      sign + seconds_text(std::abs(saved)), share_of_makespan(what, saved),
                      seconds_text(row.trial->planned.makespan), seconds_text(row.trial->kept.makespan)});
     if (others) lines.back().push_back(row.trial->other ? seconds_text(row.trial->other->makespan) : "-");
-    lines.back().push_back(bound_text(row.trial->planned.bound, row.trial->planned.bound_by));
+    lines.back().push_back(bound_text(row.trial->planned.bound, row.trial->planned.binding));
   }
   std::string text = lines.size() > 1 ? "\n" + aligned(lines, others ? "lrllrrrrrl" : "lrllrrrrl") : "\n";
   if (left_out > 0)

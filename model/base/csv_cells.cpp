@@ -32,7 +32,7 @@ CsvReader::CsvReader(std::string_view csv, std::string file) : rest_{csv}, file_
 }
 
 void CsvReader::fail(const Cell& place, const std::string& message) const {
-  throw InputError{fmt::format("{}:{}:{}: {}", file_, place.line, place.column, message)};
+  throw InputError{message}.at(fmt::format("{}:{}:{}", file_, place.line, place.column));
 }
 
 bool CsvReader::next_line() {
@@ -108,7 +108,7 @@ double CsvReader::number(const Cell& cell, std::string_view what, double high) c
 
 void append_cell(std::string& csv, std::string_view text) {
   if (std::any_of(text.begin(), text.end(), is_control)) {
-    throw InputError{fmt::format("timeline: the name '{}' holds a control character; CSV cannot", excerpt(text))};
+    throw InputError{"timeline", excerpt(text), "contains a control character", "a name without one"};
   }
   if (text.find_first_of(",\"") == std::string_view::npos) {
     csv += text;

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& action, const std::string& path, int error) {
-  throw InputError{fmt::format("cannot {} '{}': {}", action, path, std::generic_category().message(error))};
+  throw InputError{"", path, fmt::format("cannot be {}: {}", action, std::generic_category().message(error))};
 }
 
 /// Owns an open file.
@@ -51,18 +51,18 @@ void write_piece(const File& file, std::string_view piece, const std::string& pa
   while (!piece.empty()) {
     const ssize_t written = ::write(file.get(), piece.data(), piece.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write", path, errno);
+    if (written < 0) fail("written", path, errno);
     piece.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
 void close_written(File& file, const std::string& path) {
-  if (const int error = file.close()) fail("write", path, error);
+  if (const int error = file.close()) fail("written", path, error);
 }
 
 void check_refused(const struct stat& status, const std::string& path) {
   if (const auto refused = refused_files.find({status.st_dev, status.st_ino}); refused != refused_files.end())
-    throw InputError{fmt::format("{} is read as '{}', too; expected a file of its own", refused->second, path)};
+    throw InputError{refused->second, path, "is read, too", "a file of its own"};
 }
 
 int open_to_read(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }
@@ -72,7 +72,7 @@ struct stat status_to_read(const File& file, const std::string& path) {
   struct stat status {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) fail("read", path, errno);
   if (S_ISCHR(status.st_mode) && ::isatty(file.get()) == 0)  // such as /dev/zero, which never ends
-    throw InputError{fmt::format("cannot read '{}': it is a device; expected a file, a pipe or a terminal", path)};
+    throw InputError{"", path, "cannot be read: it is a device", "a file, a pipe or a terminal"};
   check_refused(status, path);
   return status;
 }
@@ -93,7 +93,7 @@ void write_in_place(const OutputTarget& target, const std::string& path, std::st
   const bool is_open = target.kind == OutputTarget::Kind::descriptor;
   File file{is_open ? ::fcntl(target.descriptor, F_DUPFD_CLOEXEC, 0)
                     : ::open(target.place.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)};
-  if (file.get() < 0) fail("write", path, errno);
+  if (file.get() < 0) fail("written", path, errno);
   write_piece(file, content, path);
   close_written(file, path);
 }
@@ -156,7 +156,7 @@ StagedFile::StagedFile(const std::string& path, const TextSource& content) : pat
   name_ = listed(hidden_name(target_.place));
   try {
     File file{::open(name_->name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
-    if (file.get() < 0) fail("write", path, errno);
+    if (file.get() < 0) fail("written", path, errno);
     if (exists) (void)::fchmod(file.get(), status.st_mode & 07777);
     content([&](std::string_view piece) { write_piece(file, piece, path); });
     close_written(file, path);
@@ -180,7 +180,7 @@ std::string StagedFile::staged() const { return name_ ? name_->name : ""; }
 
 void StagedFile::commit() {
   if (!replaces_file()) return write_in_place(target_, path_, content_);
-  if (::rename(name_->name.c_str(), target_.place.c_str()) != 0) fail("write", path_, errno);
+  if (::rename(name_->name.c_str(), target_.place.c_str()) != 0) fail("written", path_, errno);
   std::exchange(name_, nullptr)->there = false;
 }
 

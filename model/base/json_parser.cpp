@@ -70,8 +70,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool key(std::string& key) override {
     Json& object = *open_.back().value;
-    if (object.contains(key))
-      throw InputError{fmt::format("{}: {}/{}: the key is there twice; expected it once", file_, path(), shown(key))};
+    if (object.contains(key)) throw given_twice("").at(fmt::format("{}: {}/{}", file_, path(), shown(key)));
     object[key] = nullptr;
     return true;
   }
@@ -100,8 +99,8 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool open(Json value) {
     if (open_.size() == most_depth)
-      throw InputError{fmt::format("{}:{}:{}: arrays and objects are nested more than {} deep; expected at most {}",
-                                   file_, place_.line, place_.column, most_depth, most_depth)};
+      throw InputError{"arrays and objects are nested too deep", fmt::format("at most {} levels", most_depth)}.at(
+          fmt::format("{}:{}:{}", file_, place_.line, place_.column));
     const bool of_root = open_.size() == 1 && !open_.back().value->is_array();
     JsonEntries* const to = of_root && value.is_array() ? streamed_at(newest_key(*open_.back().value)) : nullptr;
     open_.push_back({&place(std::move(value)), 0, to});

@@ -29,16 +29,13 @@ class JsonReader {
       : json_{json}, file_{file}, path_{std::move(path)} {}
 
   [[noreturn]] void fail(const std::string& expected) const {
-    const std::string value = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
-    const std::string place = path();
-    throw InputError{
-        fmt::format("{}: {}: {}: expected {}", file_, place.empty() ? "/" : place, shown(value), expected)};
+    throw InputError{"", shown(json_.dump(-1, ' ', false, Json::error_handler_t::replace)), "", expected, where()};
   }
 
   JsonReader at(const char* key) const {
     if (!json_.is_object()) fail("an object");
     const auto found = json_.find(key);
-    if (found == json_.end()) throw InputError{fmt::format("{}: {}/{}: missing", file_, path(), key)};
+    if (found == json_.end()) throw missing("", "it here").at(fmt::format("{}: {}/{}", file_, path(), key));
     return {*found, *this, {key, 0}};
   }
   bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
@@ -57,7 +54,7 @@ class JsonReader {
     if (!json_.is_object()) fail("an object");
     for (const auto& [key, value] : json_.items())
       if (std::find(keys.begin(), keys.end(), key) == keys.end())
-        throw InputError{fmt::format("{}: {}/{}: unknown field", file_, path(), shown(key))};
+        throw InputError{"unknown field"}.at(fmt::format("{}: {}/{}", file_, path(), shown(key)));
   }
 
   std::int64_t integer(std::int64_t low, std::int64_t high) const {
@@ -99,7 +96,19 @@ class JsonReader {
     for (const auto name : names) (expected += ' ') += name;
     fail(expected);
   }
-  std::string where() const { return file_ + ": " + path(); }
+  std::string where() const {
+    const std::string at = path();
+    return fmt::format("{}: {}", file_, at.empty() ? "/" : at);
+  }
+  /// What `read` makes of the text. An InputError that leaves it gets the place.
+  template <class Read>
+  auto parsed(const Read& read) const {
+    try {
+      return read(text());
+    } catch (const InputError& error) {
+      throw error.about("").at(where());
+    }
+  }
 
  private:
   static std::string shown(const std::string& text) {

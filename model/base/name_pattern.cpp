@@ -35,8 +35,7 @@ NamePattern::NamePattern(std::string_view text) : text_{text} {
     } else if (text[i] == '[') {
       const std::size_t end = text.find(']', i);
       if (end == std::string_view::npos)
-        throw InputError{fmt::format("{}: the bracket {} is not closed; expected such as [0-7] or [0,2,4-6]",
-                                     in_quotes(text_), in_quotes(text.substr(i)))};
+        throw InputError{"", text_, "has a bracket that is not closed", "such as [0-7] or [0,2,4-6]"};
       parts_.push_back(numbers(text.substr(i + 1, end - i - 1)));
       i = end;
     } else {
@@ -53,8 +52,8 @@ NamePattern::Part NamePattern::numbers(std::string_view list) const {
     const auto ends = split(range, '-');
     const std::int64_t first = number_of(ends.front()), last = number_of(ends.back());
     if (ends.size() > 2 || first < 0 || last < first)
-      throw InputError{fmt::format("{}: the bracket {} is no list of ranges; expected such as [0-7] or [0,2,4-6]",
-                                   in_quotes(text_), in_quotes(list))};
+      throw InputError{"", text_, fmt::format("has the bracket {}, which is not a list of ranges", in_quotes(list)),
+                       "such as [0-7] or [0,2,4-6]"};
     const bool filled = ends.front().size() > 1 && ends.front().front() == '0';
     part.ranges.push_back({first, last, filled ? ends.front().size() : 1});
   }
@@ -108,7 +107,7 @@ std::vector<std::string> NamePattern::expanded(std::size_t most) const {
       for (std::int64_t value = range.first; value <= range.last && endings.size() <= most; ++value)
         endings.push_back(range.number(value));
     if (names.size() * endings.size() > most)
-      throw InputError{fmt::format("{}: stands for too many names; expected at most {}", in_quotes(text_), most)};
+      throw InputError{"", text_, "stands for too many names", fmt::format("at most {}", most)};
     std::vector<std::string> longer;
     for (const std::string& name : names)
       for (const std::string& ending : endings) longer.push_back(name + ending);

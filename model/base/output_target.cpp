@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& path, const std::string& reason) {
-  throw InputError{fmt::format("cannot write '{}': {}", path, reason)};
+  throw InputError{"", path, "cannot be written: " + reason};
 }
 
 [[noreturn]] void fail(const std::string& path, int error) { fail(path, std::generic_category().message(error)); }
@@ -123,7 +123,7 @@ void require_writable(const OutputTarget& target, const std::string& path) {
   if (target.kind == OutputTarget::Kind::file) return require_replaceable(target.place, path);
   struct stat status {};
   if (target.kind != OutputTarget::Kind::device || stat(target.place.c_str(), &status) != 0) return;
-  if (S_ISSOCK(status.st_mode) || S_ISBLK(status.st_mode)) fail(path, "is a socket or a disk");
+  if (S_ISSOCK(status.st_mode) || S_ISBLK(status.st_mode)) fail(path, "it is a socket or a disk");
   if (access(target.place.c_str(), W_OK) != 0) fail(path, errno);
   if (!S_ISCHR(status.st_mode)) return;  // whoever reads a pipe would see it end
   const int opened = open(target.place.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

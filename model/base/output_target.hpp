@@ -22,8 +22,8 @@ struct OutputTarget {
   bool is_standard_output() const { return kind == Kind::descriptor && descriptor == 1; }
 };
 
-/// Throws InputError "cannot write 'PATH': ..." for a folder, for a link into a folder that does not exist, and for
-/// links that form a loop.
+/// Throws InputError "'PATH' cannot be written: ..." for a folder, for a link into a folder that does not exist, and
+/// for links that form a loop.
 OutputTarget output_target(const std::string& path);
 
 /// Paths that name the same file, device or pipe have the same identity. A file that does not exist yet is identified
@@ -38,8 +38,8 @@ struct OutputIdentity {
 std::optional<OutputIdentity> identity_of(const OutputTarget& target);
 std::optional<OutputIdentity> identity_of_descriptor(int descriptor);
 
-/// Throws InputError "cannot write 'PATH': ..." if a device, a pipe or a descriptor cannot take any text now, and if a
-/// new file cannot take the place of a file that exists.
+/// Throws InputError "'PATH' cannot be written: ..." if a device, a pipe or a descriptor cannot take any text now, and
+/// if a new file cannot take the place of a file that exists.
 void require_writable(const OutputTarget& target, const std::string& path);
 
 }  // namespace tilerail

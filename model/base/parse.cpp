@@ -8,16 +8,11 @@
 #include <limits>
 
 #include "model/base/error.hpp"
-#include "model/base/units_text.hpp"
 
 namespace tilerail {
 namespace {
 
 constexpr int most_device_number = 9999;
-
-[[noreturn]] void refuse(std::string_view what, std::string_view text, std::string_view expected) {
-  throw InputError{fmt::format("{}: {} is not {}", what, in_quotes(text), expected)};
-}
 
 /// The whole text as a number, or false.
 template <class Number>
@@ -38,8 +33,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-std::int64_t parse_size(std::string_view text, std::string_view what) {
-  constexpr std::string_view expected = "a size; write digits with an optional K (1024) or M (1024^2), such as 16K";
+std::int64_t parse_size(std::string_view text, std::string_view subject) {
+  constexpr std::string_view expected = "a size: digits with an optional K (1024) or M (1024^2), such as 16K";
   std::string_view digits = text;
   std::int64_t unit = 1;
   if (!digits.empty() && (digits.back() == 'K' || digits.back() == 'k')) unit = 1024;
@@ -47,49 +42,46 @@ std::int64_t parse_size(std::string_view text, std::string_view what) {
   if (unit > 1) digits.remove_suffix(1);
   std::int64_t count = 0;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (digits.empty() || !std::ranges::all_of(digits, is_digit)) refuse(what, text, expected);
+  if (digits.empty() || !std::ranges::all_of(digits, is_digit)) throw InputError{subject, text, "", expected};
   if (!read_whole(digits, count) || count > std::numeric_limits<std::int64_t>::max() / unit)
-    throw InputError{fmt::format("{}: {} is too large; expected at most 2^40", what, in_quotes(text))};
+    throw InputError{subject, text, "is too large", "at most 2^40"};
   return count * unit;
 }
 
-std::int64_t parse_integer(std::string_view text, std::string_view what, std::int64_t least, std::int64_t most) {
+std::int64_t parse_integer(std::string_view text, std::string_view subject, std::int64_t least, std::int64_t most) {
   std::int64_t number = 0;
-  if (!read_whole(text, number) || number < least || number > most) {
-    refuse(what, text, fmt::format("an integer from {} to {}", least, most));
-  }
+  if (!read_whole(text, number) || number < least || number > most)
+    throw InputError{subject, text, "", fmt::format("an integer from {} to {}", least, most)};
   return number;
 }
 
-double parse_real(std::string_view text, std::string_view what) {
+double parse_real(std::string_view text, std::string_view subject) {
   double number = 0;
   const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
-  if (!read_whole(digits, number) || !std::isfinite(number)) refuse(what, text, "a finite number");
+  if (!read_whole(digits, number) || !std::isfinite(number)) throw InputError{subject, text, "", "a finite number"};
   return number;
 }
 
-std::array<std::int64_t, 3> parse_shape(std::string_view text, std::string_view what) {
+std::array<std::int64_t, 3> parse_shape(std::string_view text, std::string_view subject) {
   const auto parts = split(text, ',');
-  if (parts.size() != 1 && parts.size() != 3) refuse(what, text, "M,N,K or one size for a cube");
+  if (parts.size() != 1 && parts.size() != 3)
+    throw InputError{subject, text, "", "M,N,K or one size for a cube"};
   std::array<std::int64_t, 3> shape{};
-  for (std::size_t i = 0; i < 3; ++i) shape[i] = parse_size(parts[parts.size() == 1 ? 0 : i], what);
+  for (std::size_t i = 0; i < 3; ++i) shape[i] = parse_size(parts[parts.size() == 1 ? 0 : i], subject);
   return shape;
 }
 
-std::vector<int> parse_numbers(std::string_view text, std::string_view what) {
-  constexpr std::string_view expected = "a list of numbers, such as 0,2,4-6";
+std::vector<int> parse_numbers(std::string_view text, std::string_view subject) {
   std::vector<int> numbers;
   for (std::string_view part : split(text, ',')) {
     const auto ends = split(part, '-');
     int first = 0, last = 0;
-    if (ends.size() > 2 || !read_whole(ends.front(), first) || !read_whole(ends.back(), last)) {
-      refuse(what, text, expected);
-    }
-    if (first < 0 || last < first || last > most_device_number) refuse(what, text, expected);
+    if (ends.size() > 2 || !read_whole(ends.front(), first) || !read_whole(ends.back(), last) || first < 0 ||
+        last < first || last > most_device_number)
+      throw InputError{subject, text, "", "a list of numbers, such as 0,2,4-6"};
     for (int number = first; number <= last; ++number) {
-      if (std::find(numbers.begin(), numbers.end(), number) != numbers.end()) {
-        throw InputError{fmt::format("{}: {} is listed twice in {}", what, number, in_quotes(text))};
-      }
+      if (std::find(numbers.begin(), numbers.end(), number) != numbers.end())
+        throw InputError{subject, text, fmt::format("lists {} twice", number), "each number once"};
       numbers.push_back(number);
     }
   }

@@ -38,9 +38,8 @@ const char* type_name(const toml::node& node) {
 
 }  // namespace
 
-std::string TomlPlace::prefix() const {
-  if (position.line == 0) return file + ": ";
-  return fmt::format("{}:{}:{}: ", file, position.line, position.column);
+std::string TomlPlace::text() const {
+  return position.line == 0 ? file : fmt::format("{}:{}:{}", file, position.line, position.column);
 }
 
 void TomlFile::report(const toml::source_position& position, const std::string& message) const {
@@ -157,14 +156,14 @@ TomlTable TomlValue::table() const {
 }
 
 template <class Q>
-Q TomlValue::quantity(Q (*parse)(std::string_view), const Range<Q>& range) const {
+Q TomlValue::quantity(Q (*parse)(std::string_view, std::string_view), const Range<Q>& range) const {
   Q value{no_number};
   if (!node_->is_string()) {
     report_type("a text with a unit", std::string{range.text} + ", in quotes");
     return value;
   }
   try {
-    value = parse(text());
+    value = parse(text(), "");
   } catch (const InputError& error) {
     if (!reported_) file_->report(node_->source().begin, fmt::format("{} {}", what_, error.what()));
     reported_ = true;

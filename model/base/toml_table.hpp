@@ -17,11 +17,13 @@
 
 namespace tilerail {
 
-/// "file:line:column: " of a place in a TOML file; "file: " where a value comes from no line.
+/// A place in a TOML file.
 struct TomlPlace {
   std::string file;
   toml::source_position position{1, 1};
-  std::string prefix() const;
+  /// "file:line:column"; "file" if a value comes from no line.
+  std::string text() const;
+  std::string prefix() const { return text() + ": "; }
 };
 
 /// One thing that is wrong in a file.
@@ -42,7 +44,8 @@ struct TomlFile {
 
 /// An error at its place. Where all errors are wanted, it ends the reading of one table.
 struct TomlFailure : InputError {
-  explicit TomlFailure(const TomlError& failed) : InputError{failed.place.prefix() + failed.message}, error{failed} {}
+  explicit TomlFailure(const TomlError& failed)
+      : InputError{"", {}, failed.message, "", failed.place.text()}, error{failed} {}
   TomlError error;
 };
 
@@ -107,7 +110,7 @@ class TomlValue {
 
  private:
   template <class Q>
-  Q quantity(Q (*parse)(std::string_view), const Range<Q>& range) const;
+  Q quantity(Q (*parse)(std::string_view, std::string_view), const Range<Q>& range) const;
   void report_type(std::string_view is_not, std::string_view expected) const;
   void report_range(std::string_view expected) const;
   std::string shown() const;  // the value, quoted, where it is a scalar

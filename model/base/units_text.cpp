@@ -35,18 +35,18 @@ constexpr std::array flop_units{Unit{"PFLOP/s", 1e15}, Unit{"TFLOP/s", 1e12}, Un
                                 Unit{"MFLOP/s", 1e6}, Unit{"FLOP/s"}};
 constexpr std::array watt_units{Unit{"MW", 1e6}, Unit{"kW", 1e3}, Unit{"W"}, Unit{"mW", 1, 1e3}};
 
-/// `advice` completes "... has no known unit; write".
-double parse(std::string_view text, std::span<const Unit> units, std::string_view advice) {
+double parse(std::string_view text, std::string_view subject, std::span<const Unit> units,
+             std::string_view known_units) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || !std::isfinite(number))
-    throw InputError{fmt::format("{} is not a number with a unit; write {}", in_quotes(text), advice)};
+    throw InputError{subject, text, "is not a number with a unit", known_units};
   std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   const auto known = std::find_if(units.begin(), units.end(), [=](const Unit& u) { return u.name == unit; });
-  if (known == units.end()) throw InputError{fmt::format("{} has no known unit; write {}", in_quotes(text), advice)};
+  if (known == units.end()) throw InputError{subject, text, "has no known unit", known_units};
   const double value = number * known->times / known->over;
-  if (!std::isfinite(value)) throw InputError{fmt::format("{} is too large; expected a finite value", in_quotes(text))};
+  if (!std::isfinite(value)) throw InputError{subject, text, "is too large", "a finite value"};
   return value;
 }
 
@@ -84,11 +84,21 @@ std::string write_brief(double value, std::span<const Unit> units) {
 
 }  // namespace
 
-Bytes parse_bytes(std::string_view text) { return Bytes{parse(text, byte_units, "GB, MiB or B")}; }
-Seconds parse_seconds(std::string_view text) { return Seconds{parse(text, second_units, "s, ms, us or ns")}; }
-Rate parse_rate(std::string_view text) { return Rate{parse(text, rate_units, "GB/s or GiB/s (8 Gb/s are 1 GB/s)")}; }
-FlopRate parse_flop_rate(std::string_view text) { return FlopRate{parse(text, flop_units, "TFLOP/s or GFLOP/s")}; }
-Watts parse_watts(std::string_view text) { return Watts{parse(text, watt_units, "W or kW")}; }
+Bytes parse_bytes(std::string_view text, std::string_view subject) {
+  return Bytes{parse(text, subject, byte_units, "GB, MiB or B")};
+}
+Seconds parse_seconds(std::string_view text, std::string_view subject) {
+  return Seconds{parse(text, subject, second_units, "s, ms, us or ns")};
+}
+Rate parse_rate(std::string_view text, std::string_view subject) {
+  return Rate{parse(text, subject, rate_units, "GB/s or GiB/s (8 Gb/s are 1 GB/s)")};
+}
+FlopRate parse_flop_rate(std::string_view text, std::string_view subject) {
+  return FlopRate{parse(text, subject, flop_units, "TFLOP/s or GFLOP/s")};
+}
+Watts parse_watts(std::string_view text, std::string_view subject) {
+  return Watts{parse(text, subject, watt_units, "W or kW")};
+}
 
 std::string to_text(Bytes value) { return write(value.value, byte_units); }
 std::string to_text(Seconds value) { return write(value.value, second_units); }
@@ -111,8 +121,7 @@ std::string typed(double value) {
   return std::round(value) == value && std::abs(value) < exact ? fmt::format("{:.0f}", value) : shortest(value);
 }
 
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t longest = 80;
+std::string in_quotes(std::string_view text, std::size_t longest) {
   std::string result = "'";
   for (char c : cut(text, longest)) result += is_control(c) ? '?' : c;
   if (text.size() > longest) result += "...";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,12 +10,12 @@ namespace tilerail {
 
 /// Quantities as people write them: a number, blanks, a unit. Decimal prefixes are powers of ten, KiB, MiB, GiB and
 /// TiB powers of two; "2.5 us" gives the double nearest to 2.5e-6. Any sign is accepted.
-/// Throw InputError "'48 Gb' has no known unit; write GB/s or GiB/s", without a place.
-Bytes parse_bytes(std::string_view text);
-Seconds parse_seconds(std::string_view text);
-Rate parse_rate(std::string_view text);
-FlopRate parse_flop_rate(std::string_view text);
-Watts parse_watts(std::string_view text);
+/// Throw InputError "'48 Gb' has no known unit; expected GB/s or GiB/s".
+Bytes parse_bytes(std::string_view text, std::string_view subject = "");
+Seconds parse_seconds(std::string_view text, std::string_view subject = "");
+Rate parse_rate(std::string_view text, std::string_view subject = "");
+FlopRate parse_flop_rate(std::string_view text, std::string_view subject = "");
+Watts parse_watts(std::string_view text, std::string_view subject = "");
 
 /// The inverse: parsing the result gives the same double. Values are finite.
 std::string to_text(Bytes value);
@@ -35,6 +36,6 @@ inline std::string to_text(double value) { return shortest(value); }
 std::string typed(double value);
 
 /// `text` in single quotes, cut and without control characters, for messages.
-std::string in_quotes(std::string_view text);
+std::string in_quotes(std::string_view text, std::size_t longest = 80);
 
 }  // namespace tilerail

@@ -69,8 +69,7 @@ int nvlinks_of(const GpuKind& kind) {
   return model == nullptr ? assumptions::most_nvlinks : model->nvlinks;
 }
 
-void set_kinds(Topology::Description& machine, const GpuKind& other, const std::map<int, GpuKind>& kinds,
-               const std::string& what) {
+void set_kinds(Topology::Description& machine, const GpuKind& other, const std::map<int, GpuKind>& kinds) {
   std::map<std::pair<std::string, std::string>, std::size_t> known;  // by file and name of kernels
   known[{other.file, other.kernels.name}] = 0;
   for (const auto& [device, kind] : kinds) {
@@ -78,7 +77,7 @@ void set_kinds(Topology::Description& machine, const GpuKind& other, const std::
       return memory.kind == NodeKind::gpu && memory.device == number;
     });
     if (gpu == machine.memories.end())
-      throw InputError{fmt::format("{}: the machine has no GPU {}; expected the number of one", what, device)};
+      throw InputError{"kernels", std::to_string(device), "is not a GPU of the machine", "the number of one"};
     const auto [kernels, fresh] = known.try_emplace({kind.file, kind.kernels.name}, 0);
     if (fresh) kernels->second = add_kernels(machine, kind);
     Memory memory = kind.gpu;

@@ -37,9 +37,8 @@ Rate pcie_of(const GpuKind& kind);
 int nvlinks_of(const GpuKind& kind);
 
 /// Replaces the kinds of the GPUs with these numbers in a machine whose GPUs are of the kind `other`: kernels,
-/// capacity, engines and watts. 2-D copies and issue costs stay, which a machine has once. Throws InputError "WHAT:
-/// ..." for a GPU that the machine does not have.
-void set_kinds(Topology::Description& machine, const GpuKind& other, const std::map<int, GpuKind>& kinds,
-               const std::string& what);
+/// capacity, engines and watts. 2-D copies and issue costs stay, which a machine has once. Throws InputError for
+/// a GPU that the machine does not have.
+void set_kinds(Topology::Description& machine, const GpuKind& other, const std::map<int, GpuKind>& kinds);
 
 }  // namespace tilerail

@@ -370,15 +370,14 @@ std::vector<std::string> pci_addresses(const std::vector<std::string>& texts, st
   std::vector<std::string> addresses;
   for (const std::string& text : texts) {
     const auto number = pci_address(text);
-    if (!number)
-      throw InputError{fmt::format("{} is no address of PCI; expected such as 0000:06:00.0", in_quotes(text))};
+    if (!number) throw InputError{"", text, "is not an address of PCI", "such as 0000:06:00.0"};
     addresses.push_back(fmt::format("{:04x}:{:02x}:{:02x}.{:x}", *number >> 24, *number >> 16 & 0xff,
                                     *number >> 8 & 0xff, *number & 0xff));
-    if (std::ranges::count(addresses, addresses.back()) > 1)
-      throw InputError{fmt::format("{} is there twice; expected one address for each GPU", in_quotes(text))};
+    if (std::ranges::count(addresses, addresses.back()) > 1) throw given_twice("", text);
   }
   if (addresses.size() != gpus)
-    throw InputError{fmt::format("{} addresses; expected {}, one for each GPU by number", addresses.size(), gpus)};
+    throw InputError{fmt::format("{} addresses", addresses.size()),
+                     fmt::format("{}, one for each GPU by number", gpus)};
   return addresses;
 }
 

@@ -184,7 +184,7 @@ class Builder {
 }  // namespace
 
 void refuse_nccl(const Topology& topology, const std::string& reason) {
-  throw InputError{fmt::format("{}: NCCL's topology files cannot describe this machine: {}", topology.name(), reason)};
+  throw InputError{fmt::format("NCCL's topology files cannot describe this machine: {}", reason)}.at(topology.name());
 }
 
 NcclTree nccl_tree(const Topology& topology) { return Builder{topology}.tree(); }

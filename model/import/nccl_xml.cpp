@@ -49,10 +49,8 @@ class Importer {
       add_children(cpu, domain, domain);
     }
     if (gpus_.empty())
-      throw InputError{
-          fmt::format("{}: there is no element 'pci' with a 'gpu' or the class of one, 0x03 or 0x12; expected one for "
-                      "each GPU",
-                      file_.name())};
+      throw InputError{"there is no element 'pci' with a 'gpu' or the class of one, 0x03 or 0x12", "one for each GPU"}
+          .at(file_.name());
     machine_.join_domains(domains, rates_.sockets, assumed);
     add_links();
     add_sources();
@@ -311,8 +309,8 @@ class Importer {
     if (is_nvlink(link)) return link_rates_.nvlink(gpu.sm);
     const auto known = link_rates_.xgmi(gpu.gcn);
     if (!known)
-      fail(link, fmt::format("xgmi: the rate of a link of a GPU whose gcn is {} is unknown; expected {}, or the rate "
-                             "of one link with --nvlink",
+      fail(link, fmt::format("xgmi: the rate of a link of a GPU whose gcn is {} is unknown; expected {}, or a given "
+                             "rate of one link",
                              in_quotes(gpu.gcn), fmt::join(xgmi_architectures(), ", ")));
     return *known;
   }

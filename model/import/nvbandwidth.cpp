@@ -19,7 +19,7 @@ HostLinks add_host_links(MachineBuilder& machine, const NvbandwidthCases& cases,
   const auto& in = *cases.host("host_to_device_memcpy_ce");
   const auto* out = cases.host("device_to_host_memcpy_ce");
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    if (!in[i]) throw InputError{fmt::format("{}: no rate from the host to GPU {}; expected one", cases.file(), i)};
+    if (!in[i]) throw InputError{fmt::format("no rate from the host to GPU {}", i), "one"}.at(cases.file());
     machine.link(host, gpus[i], *in[i], host_latency, measured);
     links.in.push_back(machine.last_link());
     links.in_rate.push_back(*in[i]);

@@ -75,12 +75,9 @@ class TextReader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& message) const {
-    throw InputError{fmt::format("{}:{}: {}", file_, line_, message)};
-  }
+  [[noreturn]] void fail(const std::string& message) const { throw InputError{message}.at(file_, line_); }
   [[noreturn]] void fail_in_case(const std::string& what) const {
-    throw InputError{
-        fmt::format("{}:{}: {} of {}; expected the whole output of nvbandwidth", file_, begin_, what, name_)};
+    throw InputError{fmt::format("{} of {}", what, name_), "the whole output of nvbandwidth"}.at(file_, begin_);
   }
 
   void take() {
@@ -176,8 +173,9 @@ NvbandwidthCases::NvbandwidthCases(std::string_view text, const std::string& fil
     read_text(text);
   const Case* in = find("host_to_device_memcpy_ce");
   if (in == nullptr || in->cells.empty() || in->cells.front().empty())
-    throw InputError{fmt::format("{}: there is no matrix of host_to_device_memcpy_ce; expected {}, with that test case",
-                                 file, expected_text)};
+    throw InputError{"there is no matrix of host_to_device_memcpy_ce",
+                     fmt::format("{}, with that test case", expected_text)}
+        .at(file);
   gpus_ = in->cells.front().size();
 }
 
@@ -185,8 +183,7 @@ NvbandwidthCases::NvbandwidthCases(std::string_view text, const std::string& fil
 void NvbandwidthCases::read_json(std::string_view text) {
   const Json json = parse_json(text, file_);
   const JsonReader root{json, file_, ""};
-  if (!root.has("nvbandwidth"))
-    throw InputError{fmt::format("{}: /nvbandwidth: missing; expected {}", file_, expected_text)};
+  if (!root.has("nvbandwidth")) throw missing("nvbandwidth", expected_text).at(file_);
   const JsonReader cases = root.at("nvbandwidth").at("testcases");
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const JsonReader each = cases.entry(i);
@@ -205,15 +202,14 @@ void NvbandwidthCases::read_json(std::string_view text) {
 
 void NvbandwidthCases::read_text(std::string_view text) {
   const auto found = TextReader{text, file_}.read();
-  if (found.empty())
-    throw InputError{fmt::format("{}:1: there is no line 'Running ...'; expected {}", file_, expected_text)};
+  if (found.empty()) throw InputError{"there is no line 'Running ...'", expected_text}.at(file_, 1);
   for (const auto& each : found) {
     const std::string place = fmt::format("line {}", each.line);
     if (each.status == waived) continue;
     if (!each.status.empty())
       failed_.push_back(fmt::format("{} ({}, {})", each.name, place, each.status));
     else if (!all_.emplace(each.name, Case{each.cells, place, "Passed"}).second)
-      throw InputError{fmt::format("{}:{}: another {}; expected each test case once", file_, each.line, each.name)};
+      throw given_twice(each.name).at(file_, each.line);
   }
 }
 
@@ -228,10 +224,10 @@ const MeasuredRates* NvbandwidthCases::host(const std::string& name) const {
   const Case* known = find(name);
   if (known == nullptr || known->cells.empty()) return nullptr;
   if (known->cells.size() > 1)
-    throw InputError{
-        fmt::format("{}: {}: {} has {} rows; expected one", file_, known->place, name, known->cells.size())};
+    throw InputError{fmt::format("{} has {} rows", name, known->cells.size()), "one"}.at(
+        fmt::format("{}: {}", file_, known->place));
   if (known->cells.front().size() != gpus_)
-    throw InputError{fmt::format("{}: {} has {} GPUs; expected {}", file_, name, known->cells.front().size(), gpus_)};
+    throw InputError{fmt::format("{} has {} GPUs", name, known->cells.front().size()), std::to_string(gpus_)}.at(file_);
   return &known->cells.front();
 }
 
@@ -250,8 +246,8 @@ MeasuredPairs NvbandwidthCases::pairs_of(const std::string& name, bool from_row)
   if (known == nullptr) return {};
   const auto has_all_columns = [&](const MeasuredRates& row) { return row.size() == gpus_; };
   if (known->cells.size() != gpus_ || !std::ranges::all_of(known->cells, has_all_columns))
-    throw InputError{fmt::format("{}: {}: the matrix of {} is not {} x {}; expected a cell for each pair", file_,
-                                 known->place, name, gpus_, gpus_)};
+    throw InputError{fmt::format("the matrix of {} is not {} x {}", name, gpus_, gpus_), "a cell for each pair"}.at(
+        fmt::format("{}: {}", file_, known->place));
   MeasuredPairs cells(gpus_, MeasuredRates(gpus_));
   for (std::size_t i = 0; i < gpus_; ++i)
     for (std::size_t j = 0; j < gpus_; ++j)

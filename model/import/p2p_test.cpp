@@ -37,12 +37,12 @@ class Matrices {
       if (!words_.empty()) take(trimmed(lines_[line_ - 1]));
     }
     if (all_.empty())
-      throw InputError{fmt::format(
-          "{}:1: there is no line with the title of a matrix; expected what p2pBandwidthLatencyTest prints", file)};
+      throw InputError{"there is no line with the title of a matrix", "what p2pBandwidthLatencyTest prints"}.at(file +
+                                                                                                                ":1");
     for (const auto& [title, matrix] : all_)
       if (matrix.numbers.size() != gpus_)
-        throw InputError{fmt::format("{}:{}: {} rows; expected {}, one for each GPU", file_, matrix.line,
-                                     matrix.numbers.size(), gpus_)};
+        throw InputError{fmt::format("{} rows", matrix.numbers.size()), fmt::format("{}, one for each GPU", gpus_)}.at(
+            file_, matrix.line);
   }
 
   std::size_t gpus() const { return gpus_; }
@@ -54,9 +54,10 @@ class Matrices {
     const auto said = access_.find({from, to});
     if (matrix == nullptr && said == access_.end())
       throw InputError{
-          fmt::format("{}: there is no line 'Device={} CAN Access Peer Device={}', and no P2P Connectivity "
-                      "Matrix; expected one of them",
-                      file_, from, to)};
+          fmt::format("there is no line 'Device={} CAN Access Peer Device={}', and no P2P Connectivity Matrix", from,
+                      to),
+          "one of them"}
+          .at(file_);
     if (matrix == nullptr) return said->second.can;
     const bool can = matrix->numbers[from][to] != 0;
     if (said != access_.end() && said->second.can != can)
@@ -73,7 +74,7 @@ class Matrices {
   }
 
   [[noreturn]] void fail(std::size_t line, const std::string& message) const {
-    throw InputError{fmt::format("{}:{}: {}", file_, line, message)};
+    throw InputError{message}.at(file_, line);
   }
 
  private:
@@ -198,8 +199,8 @@ Bandwidths latencies(const Matrices& matrices) {
 PeerRates peers_of(const Matrices& matrices, const std::string& file) {
   const Bandwidths one = unidirectional(matrices);
   if (one.matrix == nullptr)
-    throw InputError{fmt::format(
-        "{}: there is no matrix of Unidirectional P2P=Enabled; expected the output of p2pBandwidthLatencyTest", file)};
+    throw InputError{"there is no matrix of Unidirectional P2P=Enabled", "the output of p2pBandwidthLatencyTest"}.at(
+        file);
   const auto rate = [&](double value, std::size_t line) {
     if (!TopologyLimits::rate.holds(Rate{value * 1e9}))
       matrices.fail(line, fmt::format("a rate of {} GB/s; expected 0.001 to 1000000 between GPUs", value));

@@ -21,6 +21,8 @@
 namespace tilerail {
 namespace {
 
+constexpr std::string_view subject = "peer-access";
+
 std::map<int, MemoryId> gpus_of(const Topology::Description& machine) {
   std::map<int, MemoryId> gpus;
   for (std::size_t i = 0; i < machine.memories.size(); ++i)
@@ -29,11 +31,11 @@ std::map<int, MemoryId> gpus_of(const Topology::Description& machine) {
 }
 
 /// All pairs of the machine's GPUs.
-PeerAccess no_access(const Topology::Description& machine, const std::string& what) {
+PeerAccess no_access(const Topology::Description& machine) {
   constexpr std::size_t most = 256;  // two routes for each pair are as many as a machine may have
   static_assert(most * (most - 1) <= TopologyLimits::routes);
   if (const std::size_t count = gpus_of(machine).size(); count > most)
-    throw InputError{fmt::format("{}: the machine has {} GPUs; expected at most {}", what, count, most)};
+    throw fault_of(subject, fmt::format("the machine has {} GPUs", count), fmt::format("at most {}", most));
   PeerAccess access;
   for (const auto& [device, gpu] : gpus_of(machine)) {
     for (const int other : access.devices) access.denied.emplace(other, device);
@@ -59,25 +61,23 @@ std::optional<Pairs> pairs_of(const std::string& text) {
   return pairs;
 }
 
-PeerAccess access_of_file(const std::string& path, const std::string& what) {
+PeerAccess access_of_file(const std::string& path) {
   if (std::error_code error; !std::filesystem::exists(path, error))
-    throw InputError{
-        fmt::format("{}: {} is not a file; expected none, pairs such as 0-1,2-3, or a file of 'nvidia-smi topo -p2p r'",
-                    what, in_quotes(path))};
+    throw InputError{subject, path, "is not a file",
+                     "none, pairs such as 0-1,2-3, or a file of 'nvidia-smi topo -p2p r'"};
   return read_peer_access(read_file(path), path);
 }
 
 }  // namespace
 
 void deny_peer_access(Topology::Description& machine, const PeerAccess& access, const Source& source,
-                      const std::string& what) {
+                      std::string_view of) {
   const auto gpus = gpus_of(machine);
   for (const int device : access.devices)
-    if (!gpus.contains(device))
-      throw InputError{fmt::format("{}: the machine has no GPU {}; expected its GPUs", what, device)};
+    if (!gpus.contains(device)) throw fault_of(of, fmt::format("the machine has no GPU {}", device), "its GPUs");
   for (const auto& [device, gpu] : gpus)
     if (std::ranges::find(access.devices, device) == access.devices.end())
-      throw InputError{fmt::format("{}: GPU {} of the machine is missing; expected all of its GPUs", what, device)};
+      throw fault_of(of, fmt::format("GPU {} of the machine is missing", device), "all of its GPUs");
   const Topology before{machine};
   std::vector<Topology::Description::NamedRoute> removed;
   std::set<std::pair<MemoryId, MemoryId>> pairs;
@@ -93,20 +93,20 @@ void deny_peer_access(Topology::Description& machine, const PeerAccess& access, 
     machine.sources.push_back(source);
 }
 
-PeerAccess parse_peer_access(const std::string& text, const Topology::Description& machine, const std::string& what) {
-  PeerAccess access = no_access(machine, what);
+PeerAccess parse_peer_access(const std::string& text, const Topology::Description& machine) {
+  PeerAccess access = no_access(machine);
   if (text == "none") return access;
   const auto pairs = pairs_of(text);
-  if (!pairs) return access_of_file(text, what);
+  if (!pairs) return access_of_file(text);
   for (const auto& [first, second] : *pairs) {
-    const std::string told = fmt::format("'{}-{}'", first, second);
+    const std::string pair = fmt::format("{}-{}", first, second);
     for (const int device : {first, second})
       if (std::ranges::find(access.devices, device) == access.devices.end())
-        throw InputError{
-            fmt::format("{}: {}: the machine has no GPU {}; expected pairs of its GPUs", what, told, device)};
+        throw InputError{subject, pair, fmt::format("names GPU {}, which the machine does not have", device),
+                         "pairs of its GPUs"};
     if (access.denied.erase(std::minmax(first, second)) == 0)
-      throw InputError{fmt::format("{}: {} is {}; expected pairs of two GPUs, each once", what, told,
-                                   first == second ? "one GPU" : "there twice")};
+      throw InputError{subject, pair, first == second ? "is one GPU" : "is given twice",
+                       "pairs of two GPUs, each once"};
   }
   return access;
 }

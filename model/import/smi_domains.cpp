@@ -109,8 +109,10 @@ class Domains {
   }
 
   [[noreturn]] void fail(std::size_t i, std::size_t j, const std::string& but, const std::string& expected) const {
-    throw InputError{fmt::format("{}:{}: GPU{} to GPU{} is {}, {}; expected {}", file_, m_.lines[j], m_.devices[j],
-                                 m_.devices[i], in_quotes(m_.cells[j][i]), but, expected)};
+    throw fault_of(
+        "", fmt::format("GPU{} to GPU{} is {}, {}", m_.devices[j], m_.devices[i], in_quotes(m_.cells[j][i]), but),
+        expected)
+        .at(file_, m_.lines[j]);
   }
 
   void check(std::size_t i, std::size_t j) const {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view not_there = "N/A";
 
 [[noreturn]] void fail(const std::string& file, std::size_t line, const std::string& message) {
-  throw InputError{fmt::format("{}:{}: {}", file, line, message)};
+  throw InputError{message}.at(file, line);
 }
 
 std::string name_of(const SmiTable& table, std::size_t gpu) { return fmt::format("GPU{}", table.devices[gpu]); }
@@ -163,7 +163,7 @@ SmiMatrix read_smi_matrix(std::string_view text, const std::string& file) {
   const auto table = std::ranges::find(tables, false, &SmiTable::of_peer_access);
   if (table == tables.end())
     fail(file, tables.front().line,
-         "this is the output of 'nvidia-smi topo -p2p', a file for --peer-access; expected that of 'nvidia-smi topo "
+         "this is the output of 'nvidia-smi topo -p2p', a file of peer access; expected that of 'nvidia-smi topo "
          "-m'");
   const auto other = std::find_if(table + 1, tables.end(), [](const SmiTable& each) { return !each.of_peer_access; });
   if (other != tables.end())

@@ -87,7 +87,7 @@ class TablesReader {
 
  private:
   [[noreturn]] void fail(std::size_t line, const std::string& message) const {
-    throw InputError{fmt::format("{}:{}: {}", file_, line, message)};
+    throw InputError{message}.at(file_, line);
   }
 
   bool is_complete() const { return tables_.back().rows.size() == tables_.back().devices.size(); }

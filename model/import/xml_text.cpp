@@ -34,7 +34,7 @@ class Walk : public pugi::xml_tree_walker {
 
 XmlFile::XmlFile(std::string_view text, const std::string& name) : name_{name} {
   if (text.size() > most_bytes)
-    throw InputError{fmt::format("{}: the file has {} bytes; expected at most 16 MiB", name, text.size())};
+    throw InputError{fmt::format("the file has {} bytes", text.size()), "at most 16 MiB"}.at(name);
   for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
     ends_.push_back(static_cast<std::ptrdiff_t>(at));
   if (const std::size_t at = text.find('\0'); at != std::string_view::npos)  // where pugixml stops reading
@@ -52,7 +52,7 @@ std::ptrdiff_t XmlFile::line_at(std::ptrdiff_t offset) const {
 }
 
 void XmlFile::fail_at(std::ptrdiff_t offset, const std::string& message) const {
-  throw InputError{fmt::format("{}:{}: {}", name_, line_at(offset), message)};
+  throw InputError{message}.at(name_, static_cast<std::size_t>(line_at(offset)));
 }
 
 void XmlFile::fail(pugi::xml_node node, const std::string& message) const { fail_at(node.offset_debug(), message); }

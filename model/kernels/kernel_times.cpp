@@ -27,8 +27,9 @@ const GemmCurve* find_curve(const KernelTimes& kernels, DType dtype, Trans ta, T
 
 const GemmCurve& curve_for(const KernelTimes& kernels, DType dtype, Trans ta, Trans tb) {
   if (const GemmCurve* curve = find_curve(kernels, dtype, ta, tb)) return *curve;
-  throw InputError{fmt::format("kernels '{}': no GEMM times for {} {}; expected a [[kernels.{}.gemm]] table for it",
-                               kernels.name, to_string(dtype), pair_text(ta, tb), kernels.name)};
+  throw InputError{"kernels", kernels.name,
+                   fmt::format("have no GEMM times for {} {}", to_string(dtype), pair_text(ta, tb)),
+                   fmt::format("a [[kernels.{}.gemm]] table for it", kernels.name)};
 }
 
 /// A ragged thread block costs a whole one; a result inside one block costs its own size.

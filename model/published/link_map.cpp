@@ -64,10 +64,8 @@ namespace {
 std::size_t checked_memories(const Topology& topology) {
   const std::size_t memories = topology.sources();
   if (memories > LinkMap::most_memories)
-    throw InputError{
-        fmt::format("machine '{}' has {} memories; routing=link-map and select expect at most {}; without them it can "
-                    "be planned for",
-                    topology.name(), memories, LinkMap::most_memories)};
+    throw InputError{"topology", topology.name(), fmt::format("has {} memories", memories),
+                     fmt::format("at most {} for routing=link-map and select", LinkMap::most_memories)};
   return memories;
 }
 

@@ -14,7 +14,7 @@ TransferTime fit_transfer_time(Seconds latency, std::span<const TransferSample> 
   for (const TransferSample& sample : samples)
     bytes.push_back(sample.bytes.value), times.push_back((sample.time - latency).value);
   if (std::ranges::all_of(bytes, [](double b) { return b == 0; }))
-    throw InputError{"transfer times: no sample of more than 0 bytes; expected at least one"};
+    throw fault_of("transfer times", "no sample of more than 0 bytes", "at least one");
   return {latency, SecondsPerByte{std::max(0.0, least_squares_factor(bytes, times))}, 1};
 }
 

@@ -30,7 +30,7 @@ class Workloads {
   }
 
   std::vector<Workload> ranked() {
-    if (all_.empty()) throw InputError{"devices: none of them has routes to all operands; expected at least one"};
+    if (all_.empty()) throw fault_of("devices", "none of them has routes to all operands", "at least one");
     std::stable_sort(all_.begin(), all_.end(), [](auto& a, auto& b) { return a.first > b.first; });
     // Of those that are as good as the best, the one with the fewest devices.
     auto best = all_.begin();

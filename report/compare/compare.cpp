@@ -23,18 +23,19 @@ constexpr double rounding = 1e-12;  // s; smaller differences are none
 void require_same_plan(const AnnotatedTimeline& predicted, const AnnotatedTimeline& measured) {
   const std::string &p = predicted.metadata.plan_hash, &m = measured.metadata.plan_hash;
   if (p != m) {
-    throw InputError{fmt::format("plan_hash: predicted '{}', measured '{}'; expected timelines of one plan", p, m)};
+    throw fault_of("plan_hash", fmt::format("predicted '{}', measured '{}'", p, m), "timelines of one plan");
   }
   if (predicted.ops.size() != measured.ops.size()) {
-    throw InputError{fmt::format("ops: predicted {}, measured {}; expected timelines of one plan", predicted.ops.size(),
-                                 measured.ops.size())};
+    throw fault_of("ops", fmt::format("predicted {}, measured {}", predicted.ops.size(), measured.ops.size()),
+                   "timelines of one plan");
   }
   for (std::size_t i = 0; i < predicted.ops.size(); ++i) {
     const AnnotatedOp &a = predicted.ops[i], &b = measured.ops[i];
     if (a.kind == b.kind && a.bytes == b.bytes && predicted.queue_of(a).name == measured.queue_of(b).name) continue;
-    throw InputError{fmt::format("op {}: predicted {} on '{}', measured {} on '{}'; expected timelines of one plan", i,
-                                 to_string(a.kind), predicted.queue_of(a).name, to_string(b.kind),
-                                 measured.queue_of(b).name)};
+    throw InputError{"op", std::to_string(i),
+                     fmt::format("is predicted as {} on '{}', and measured as {} on '{}'", to_string(a.kind),
+                                 predicted.queue_of(a).name, to_string(b.kind), measured.queue_of(b).name),
+                     "timelines of one plan"};
   }
 }
 
@@ -43,10 +44,10 @@ bool is_simulation(const TimelineMetadata& metadata) { return tilerail::is_simul
 /// Two measurements, or two simulations, may be laid over each other.
 void require_order(const TimelineMetadata& predicted, const TimelineMetadata& measured) {
   if (is_simulation(measured) && !is_simulation(predicted))
-    throw InputError{
-        fmt::format("measured: its backend is '{}', and that of predicted is '{}'; expected the prediction "
-                    "first",
-                    measured.backend, predicted.backend)};
+    throw fault_of(
+        "measured",
+        fmt::format("its backend is '{}', and that of predicted is '{}'", measured.backend, predicted.backend),
+        "the prediction first");
 }
 
 /// The sums of one timeline.

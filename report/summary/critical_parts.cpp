@@ -10,7 +10,7 @@
 namespace tilerail {
 namespace {
 
-using Part = std::pair<std::string, std::string>;  // kind and name
+using Part = std::pair<TimeUse, std::string>;  // kind and name
 
 const char* waited_for(Engine::Kind engine) {
   switch (engine) {
@@ -25,17 +25,17 @@ const char* waited_for(Engine::Kind engine) {
 
 /// Of equal ones the group: it bounds what its links carry together.
 Part busiest_on_route(const Queue& queue, const Topology& topology, const Summary& used) {
-  Part busiest{"memory", topology.memory(queue.src).name};
+  Part busiest{TimeUse::memory, topology.memory(queue.src).name};
   double most = -1;
-  const auto consider = [&](const char* kind, const std::string& name, double utilisation) {
+  const auto consider = [&](TimeUse kind, const std::string& name, double utilisation) {
     if (utilisation > most) busiest = {kind, name}, most = utilisation;
   };
   for (const Topology::GroupUse& use : topology.groups_on(queue.src, queue.dst)) {
     const Summary::GroupUse& group = used.groups[use.group.index()];
-    if (group.utilisation) consider("group", group.name, *group.utilisation);
+    if (group.utilisation) consider(TimeUse::group, group.name, *group.utilisation);
   }
   for (const LinkId link : topology.route(queue.src, queue.dst))
-    consider("link", used.links[link.index()].name, used.links[link.index()].utilisation);
+    consider(TimeUse::link, used.links[link.index()].name, used.links[link.index()].utilisation);
   return busiest;
 }
 
@@ -53,14 +53,14 @@ std::vector<Summary::PathPart> critical_parts(const Plan& plan, const Topology& 
     const Op& op = plan.op(path[i]);
     const OpTime& time = times[path[i].index()];
     const Part part =
-        op.kind == OpKind::copy ? busiest_on_route(plan.queue(op.queue), topology, used) : Part{"kernels", ""};
+        op.kind == OpKind::copy ? busiest_on_route(plan.queue(op.queue), topology, used) : Part{TimeUse::kernels, ""};
     parts[part] += time.end - time.start;
     const Engine engine = engine_of(plan, op, topology);
     const double before = i + 1 < path.size() ? times[path[i + 1].index()].end : 0;
     const EngineUse::Pause pause = engines.pause(path[i], before, time.start);
-    parts[{"waiting", waited_for(engine.kind)}] += pause.waiting - pause.room;
-    parts[{"waiting", waited_for(Engine::Kind::compute)}] += pause.room;
-    parts[{"issue", ""}] += pause.issue;
+    parts[{TimeUse::waiting, waited_for(engine.kind)}] += pause.waiting - pause.room;
+    parts[{TimeUse::waiting, waited_for(Engine::Kind::compute)}] += pause.room;
+    parts[{TimeUse::issue, ""}] += pause.issue;
   }
   std::vector<Summary::PathPart> result;
   for (const auto& [part, seconds] : parts)

@@ -137,12 +137,13 @@ class Collector {
 /// Of equal ones compute comes first, then groups, then links, each by order of the topology.
 std::vector<Summary::ResourceUse> most_used(const Summary& summary) {
   std::vector<Summary::ResourceUse> uses;
-  const auto add = [&](const char* kind, const std::string& name, double used) {
+  const auto add = [&](TimeUse kind, const std::string& name, double used) {
     if (used > 0) uses.push_back({kind, name, used});
   };
-  for (const auto& device : summary.devices) add("compute", device.name, share(device.busy_s, summary.makespan_s));
-  for (const auto& group : summary.groups) add("group", group.name, group.utilisation.value_or(0));
-  for (const auto& link : summary.links) add("link", link.name, link.utilisation);
+  for (const auto& device : summary.devices)
+    add(TimeUse::compute, device.name, share(device.busy_s, summary.makespan_s));
+  for (const auto& group : summary.groups) add(TimeUse::group, group.name, group.utilisation.value_or(0));
+  for (const auto& link : summary.links) add(TimeUse::link, link.name, link.utilisation);
   std::ranges::stable_sort(uses, std::ranges::greater{}, &Summary::ResourceUse::share);
   return uses;
 }

@@ -47,7 +47,7 @@ struct Summary {
   };
   /// How much a resource was used: a link or a group by utilisation, a device by the share of time with kernels.
   struct ResourceUse {
-    std::string kind;  // "link", "group" or "compute"
+    TimeUse kind;  // link, group or compute
     std::string name;
     double share = 0;  // above 1 where measured copies are faster than described
   };
@@ -56,7 +56,7 @@ struct Summary {
 
   /// What a part of the makespan went into, along the critical path (report/timeline/critical_path.hpp).
   struct PathPart {
-    std::string kind;  // "kernels", "link", "group", "memory" (copies within one), "waiting" or "issue"
+    TimeUse kind;      // kernels, link, group, memory (copies within one), waiting or issue
     std::string name;  // of the link, group or memory; what was waited for: "kernels", "copies" or "workers"
     double seconds = 0;
   };

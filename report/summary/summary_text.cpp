@@ -46,10 +46,10 @@ void add_energy(Json& json, const Summary::Energy& energy) {
 
 void add_bottleneck(Json& json, const Summary& summary) {
   json["critical_path"] = list(summary.critical_path, [](const auto& part) -> Json {
-    return {{"kind", part.kind}, {"name", part.name}, {"seconds", part.seconds}};
+    return {{"kind", to_string(part.kind)}, {"name", part.name}, {"seconds", part.seconds}};
   });
   const auto use = [](const Summary::ResourceUse& r) -> Json {
-    return {{"kind", r.kind}, {"name", r.name}, {"share", r.share}};
+    return {{"kind", to_string(r.kind)}, {"name", r.name}, {"share", r.share}};
   };
   json["busiest"] = summary.most_used.empty() ? Json(nullptr) : use(summary.most_used.front());
   json["saturated"] = Json::array();
@@ -120,8 +120,9 @@ std::string path_text(const Summary& summary) {
       rest += part.seconds;
       continue;
     }
-    const std::string& what = part.name.empty() ? part.kind : part.name;
-    parts.push_back(of_makespan(summary, part.seconds) + (part.kind == "waiting" ? " waiting for " : " ") + what);
+    const std::string_view what = part.name.empty() ? to_string(part.kind) : part.name;
+    parts.push_back(fmt::format("{} {}{}", of_makespan(summary, part.seconds),
+                                part.kind == TimeUse::waiting ? "waiting for " : "", what));
   }
   if (parts.empty()) return "none";
   if (rest >= least * summary.makespan_s) parts.push_back(of_makespan(summary, rest) + " other");
@@ -136,17 +137,17 @@ std::string saturated_text(const Summary& summary) {
     if (use.share > rounding)
       ++faster;
     else if (use.share >= Summary::saturated_from)
-      uses.push_back(fmt::format("{} {} {}", share_text(use.share), use.kind, use.name));
+      uses.push_back(fmt::format("{} {} {}", share_text(use.share), to_string(use.kind), use.name));
   if (faster > 0) {
     const Summary::ResourceUse& most = summary.most_used.front();
     const std::string others = faster > 1 ? fmt::format(" and {} more", faster - 1) : "";
-    uses.insert(uses.begin(), fmt::format("{} {}{}, up to {:.1f} times as fast as described", most.kind, most.name,
-                                          others, most.share));
+    uses.insert(uses.begin(), fmt::format("{} {}{}, up to {:.1f} times as fast as described", to_string(most.kind),
+                                          most.name, others, most.share));
   }
   if (!uses.empty()) return fmt::format("{}", fmt::join(uses, ", "));
   if (summary.most_used.empty()) return "nothing";
   const Summary::ResourceUse& most = summary.most_used.front();
-  return fmt::format("nothing; most used: {} {} {}", share_text(most.share), most.kind, most.name);
+  return fmt::format("nothing; most used: {} {} {}", share_text(most.share), to_string(most.kind), most.name);
 }
 
 std::string bound_text(const Summary& summary) {

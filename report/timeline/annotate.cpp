@@ -52,15 +52,15 @@ TimelineMetadata describe(const Plan& plan, const Topology& topology, const Time
 
 void check(const Plan& plan, const Topology& topology, const Timeline& timeline) {
   if (!names_memories_of(plan, topology)) {
-    throw InputError{
-        fmt::format("plan: its memories are those of machine '{}', not of '{}'", plan.machine, topology.name())};
+    throw fault_of("plan",
+                   fmt::format("its memories are those of machine '{}', not of '{}'", plan.machine, topology.name()));
   }
   if (timeline.ops.size() != plan.ops.size()) {
-    throw InputError{fmt::format("timeline: {} operations; the plan has {}", timeline.ops.size(), plan.ops.size())};
+    throw fault_of("timeline", fmt::format("{} operations; the plan has {}", timeline.ops.size(), plan.ops.size()));
   }
   const std::string hash = content_hash(plan);
   if (timeline.plan_hash != hash) {
-    throw InputError{fmt::format("timeline: plan_hash '{}'; the plan's is '{}'", timeline.plan_hash, hash)};
+    throw fault_of("timeline", fmt::format("plan_hash '{}'; the plan's is '{}'", timeline.plan_hash, hash));
   }
 }
 

@@ -210,7 +210,7 @@ TimelineMetadata checked_metadata(const Metadata& given, const CsvReader& reader
 
 AnnotatedTimeline timeline_from_csv(std::string_view csv, const std::string& file) {
   if (!csv.empty() && csv.find('#') > std::string_view{"\xEF\xBB\xBF"}.size())
-    throw InputError{fmt::format("{}: this is no timeline; expected '# schema={}' in its first line", file, schema)};
+    throw InputError{"this is not a timeline", fmt::format("'# schema={}' in its first line", schema)}.at(file);
   CsvReader reader{csv, file};
   const Metadata given = read_metadata(reader);
   if (!reader.next_line()) reader.fail(1, "the file ends before the header of the table");

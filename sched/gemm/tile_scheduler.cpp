@@ -305,11 +305,10 @@ void TileScheduler::refuse_tile(std::int64_t tile, std::int64_t slot, std::size_
     (has_room(middle, device) ? fitting : too_large) = middle;
   }
   const std::string& name = topology_.memory(devices_[device]).name;
-  throw InputError{
-      fmt::format("{}: {} tiles of {}, {} bytes each, do not fit in the {} bytes that '{}' has for tiles; expected {}",
-                  question_.policy.tile > 0 ? fmt::format("--tile {}", tile) : "capacity", least_slots, tile, slot,
-                  capacities_[device], name,
-                  fitting > 0 ? fmt::format("--tile of at most {}", fitting) : "a larger capacity of that memory")};
+  throw InputError{"tile", std::to_string(tile),
+                   fmt::format("does not fit: '{}' has {} bytes for tiles, and {} of {} bytes each are needed", name,
+                               capacities_[device], least_slots, slot),
+                   fitting > 0 ? fmt::format("at most {}", fitting) : "a larger capacity of that memory"};
 }
 
 }  // namespace tilerail

@@ -75,8 +75,8 @@ std::string shares_text(const std::vector<double>& shares) {
 }  // namespace
 
 void refuse_without_watts(std::string_view field, const Metric& metric, const Topology& topology) {
-  throw InputError{fmt::format("{}={}: machine '{}' does not say what its GPUs draw; expected 'watts' of each", field,
-                               metric.name, topology.name())};
+  throw InputError{field, metric.name, fmt::format("needs watts, which machine '{}' does not have", topology.name()),
+                   "'watts' of each GPU"};
 }
 
 bool homes_on_hosts(const GemmProblem& p, const Topology& topology) {

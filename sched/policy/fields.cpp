@@ -247,24 +247,21 @@ void apply_override(Policy& policy, std::string_view assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string_view::npos) {
     const auto named = std::ranges::find(fields(), assignment, &Field::key);
-    throw InputError{named == fields().end()
-                         ? fmt::format("--set {}: expected key=value", assignment)
-                         : fmt::format("--set {0}: expected {0}= and one of {1}", assignment, named->accepted)};
+    throw InputError{"set", assignment, "is not key=value",
+                     named == fields().end() ? "" : fmt::format("{}= and {}", assignment, named->accepted)};
   }
   const auto key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
-  std::string known;
+  std::vector<std::string> known;
   for (const Field& field : fields()) {
     if (field.key == key) {
-      if (!field.set(policy, value)) {
-        throw InputError{fmt::format("--set {}: expected {}", assignment, field.accepted)};
-      }
+      if (!field.set(policy, value)) throw InputError{"set", assignment, "is invalid", field.accepted};
       std::erase_if(policy.overridden, [&](const PolicyOverride& earlier) { return earlier.key == key; });
       policy.overridden.push_back({std::string{key}, field.get(policy)});  // in one spelling
       return;
     }
-    known += " " + std::string{field.key};
+    known.emplace_back(field.key);
   }
-  throw InputError{fmt::format("--set {}: no such field; there are:{}", key.empty() ? "''" : key, known)};
+  throw unknown_name("set", assignment, "a field of a policy", known);
 }
 
 namespace {

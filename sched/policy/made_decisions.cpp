@@ -16,12 +16,12 @@ namespace tilerail {
 namespace {
 
 [[noreturn]] void refuse(const PlanDecision& decision, const std::string& expected) {
-  throw InputError{fmt::format("{} {}: expected {}", decision.key, in_quotes(decision.value), expected)};
+  throw InputError{decision.key, decision.value, "", expected};
 }
 
 const PlanDecision& needed(const std::vector<PlanDecision>& text, std::string_view key) {
   const auto found = std::ranges::find(text, key, &PlanDecision::key);
-  if (found == text.end()) throw InputError{fmt::format("the decision '{}' is missing", key)};
+  if (found == text.end()) throw missing(key, "this decision");
   return *found;
 }
 
@@ -76,7 +76,7 @@ void set_field(Policy& said, const PlanDecision& decision) {
       refuse(decision, field.accepted);
     }
   }
-  throw InputError{fmt::format("{}: there is no such decision", in_quotes(decision.key))};
+  throw InputError{decision.key, decision.value, "is not a decision"};
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ Decisions with_made(Decisions d, const std::vector<PlanDecision>& text, const To
       set_field(said, decision);
   }
   if (d.shares.size() != d.devices.size() || d.grid.gpus() != static_cast<int>(d.devices.size()))
-    throw InputError{fmt::format("grid and shares: expected those of {} GPUs", d.devices.size())};
+    throw fault_of("grid", "grid and shares do not match", fmt::format("those of {} GPUs", d.devices.size()));
   return by_wish(std::move(d), said);
 }
 

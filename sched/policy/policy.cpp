@@ -136,8 +136,7 @@ const std::vector<Policy>& presets() {
 Policy preset(std::string_view name) {
   for (const Policy& row : presets())
     if (row.preset == name) return row;
-  throw InputError{fmt::format("--policy {}: no such policy; there are: {}", name.empty() ? "''" : name,
-                               fmt::join(preset_names(), " "))};
+  throw unknown_name("policy", name, "a policy", preset_names());
 }
 
 std::vector<std::string> preset_names() {

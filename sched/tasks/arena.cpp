@@ -32,10 +32,8 @@ Arena::Slot Arena::take(std::int64_t rows, std::int64_t cols, DType dtype, const
   } else {
     if (free_.empty() && pooled()) make_room();
     if (free_.empty())
-      throw InputError{
-          fmt::format("memory of '{}': {} bytes for tiles are too few for {} more; use a smaller tile or a "
-                      "larger memory-fraction",
-                      name_, capacity_, size)};
+      throw InputError{"memory", name_, fmt::format("has {} bytes for tiles, too few for {} more", capacity_, size),
+                       "a smaller tile or a larger memory-fraction"};
     slot.offset = free_.front().first;
     slot.former = std::move(free_.front().second);
     free_.pop_front();

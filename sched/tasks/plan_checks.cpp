@@ -12,47 +12,48 @@
 namespace tilerail {
 
 void check_devices(const Topology& topology, std::span<const MemoryId> devices) {
-  if (devices.empty()) throw InputError{"devices: none given; a plan needs at least one GPU"};
+  if (devices.empty()) throw missing("devices", "at least one GPU");
   constexpr std::size_t most = 4096;
   if (devices.size() > most)
-    throw InputError{fmt::format("devices: {} given; at most {} GPUs are supported", devices.size(), most)};
+    throw fault_of("devices", fmt::format("{} are given", devices.size()), fmt::format("at most {}", most));
   std::vector<MemoryId> sorted{devices.begin(), devices.end()};
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     if (sorted[i].value < 0 || sorted[i].index() >= topology.memories().size() || !topology.is_gpu(sorted[i]))
-      throw InputError{
-          fmt::format("devices: memory {} is not a GPU of machine '{}'", sorted[i].value, topology.name())};
-    if (i > 0 && sorted[i] == sorted[i - 1])
-      throw InputError{fmt::format("devices: '{}' is given twice", topology.memory(sorted[i]).name)};
+      throw InputError{"devices", fmt::format("memory {}", sorted[i].value),
+                       fmt::format("is not a GPU of machine '{}'", topology.name())};
+    if (i > 0 && sorted[i] == sorted[i - 1]) throw given_twice("devices", topology.memory(sorted[i]).name);
   }
 }
 
 void check_places(const GemmProblem& problem, const Topology& topology) {
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
     if (place.value < 0 || place.index() >= topology.memories().size())
-      throw InputError{fmt::format("--place: memory {} is not a memory of machine '{}'", place.value, topology.name())};
+      throw InputError{"place", fmt::format("memory {}", place.value),
+                       fmt::format("is not a memory of machine '{}'", topology.name())};
   if (topology.has_copies(problem.place_c))
-    throw InputError{fmt::format("--place: '{}' for C, which is written; expected one place, copies only of A and B",
-                                 topology.memory(problem.place_c).name)};
+    throw InputError{"place", topology.memory(problem.place_c).name, "is not a place for C, which is written",
+                     "one place, copies only of A and B"};
 }
 
 void check_kernel_count(double kernels, std::int64_t tile, std::int64_t asked) {
   // A plan lists every kernel: the most that is allowed takes about a minute and some gigabytes to plan.
   constexpr double most = 1 << 23;
   if (kernels <= most) return;
-  const std::string counts = fmt::format("{:.0f} kernels; a plan holds at most {:.0f}", std::min(kernels, 1e18), most);
-  if (tile == asked) throw InputError{fmt::format("--tile {}: cuts the problem into {}", tile, counts)};
-  throw InputError{
-      fmt::format("devices: tiles of {}, chosen for this problem and the memory of these GPUs, make {}; more "
-                  "GPUs, or a larger --tile, need fewer",
-                  tile, counts)};
+  const std::string counts = fmt::format("{:.0f} kernels", std::min(kernels, 1e18));
+  const std::string limit = fmt::format("at most {:.0f} in a plan", most);
+  if (tile == asked) throw InputError{"tile", std::to_string(tile), "cuts the problem into " + counts, limit};
+  throw fault_of(
+      "devices",
+      fmt::format("tiles of {}, chosen for this problem and the memory of these GPUs, make {}", tile, counts),
+      limit + ": more GPUs or a larger tile");
 }
 
 std::vector<std::int64_t> capacities_for_tiles(const GemmProblem& problem, const Topology& topology,
                                                std::span<const MemoryId> devices, double fraction) {
   constexpr std::int64_t no_limit = std::int64_t{1} << 60;
   std::vector<MemoryNeed> matrices = memory_needs(problem, topology.memories().size());
-  check_capacities(matrices, topology, devices, "--place");
+  check_capacities(matrices, topology, devices, "place");
   matrices = needs_of_parts(std::move(matrices), topology, devices);
   std::vector<std::int64_t> capacities;
   for (const MemoryId device : devices) {
@@ -67,10 +68,11 @@ std::vector<std::int64_t> capacities_for_tiles(const GemmProblem& problem, const
 
 void no_route(const Topology& topology, MemoryId src, MemoryId dst) {
   const bool over_host = goes_over_host(topology, PeerCopies::staged, src, dst, true);
-  throw InputError{
-      fmt::format("machine '{}' has no route from '{}' to '{}'; leave GPUs out with --devices{} add a link{}",
-                  topology.name(), topology.memory(src).name, topology.memory(dst).name, over_host ? "," : " or",
-                  over_host ? ", or copy over a host with --set peer-copies=staged" : "")};
+  throw fault_of(
+      "devices",
+      fmt::format("machine '{}' has no route from '{}' to '{}'", topology.name(), topology.memory(src).name,
+                  topology.memory(dst).name),
+      fmt::format("other devices or a link{}", over_host ? ", or copies over a host: peer-copies=staged" : ""));
 }
 
 void check_routes(const Plan& plan, const Topology& topology) {

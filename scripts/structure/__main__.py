@@ -9,6 +9,7 @@ import sys
 import allowed
 import functions
 import includes
+import options
 import pages
 import rooms
 import sources
@@ -39,6 +40,7 @@ def main(root):
     faults = sources.file_faults(lines)
     faults += functions.faults(bodies, allowed.LONG_FUNCTIONS)
     faults += includes.faults(includes.of_files(root, sources.files(root, sources.CPP)), house)
+    faults += options.faults(root, sources.files(root, sources.CPP), allowed.OPTIONS)
     faults += pages.faults(root)
     for fault in faults:
         print(f"fault      {fault}")

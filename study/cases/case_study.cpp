@@ -50,13 +50,11 @@ double mean(const std::vector<RankedGroup>& groups, double RankedGroup::*figure)
 /// The plan of a case. Throws InputError without a place, also for a plan that takes no time: no error is relative to
 /// that.
 Job job_of(const Case& c, const Topology& topology, const TunedPlans& tuned) {
-  MachineText machine;
-  machine.devices = c.devices;
-  Job job = plan_job(topology, c.problem, machine, c.policy, tuned);
+  Job job = plan_job(topology, c, tuned);
   if (!job.plan.ops.empty()) return job;
   const GemmProblem& p = job.plan.problem;
   const char* const blame = p.m == 0 ? "m" : p.n == 0 ? "n" : p.k == 0 ? "k" : "alpha";
-  throw InputError{fmt::format("{}: there is nothing to do; expected sizes and scalars that change a result", blame)};
+  throw fault_of(blame, "there is nothing to do", "sizes and scalars that change a result");
 }
 
 /// What runs is the plan, without what an emulated library takes beside it: wishes for that are named.
@@ -107,7 +105,7 @@ void CaseStudy::measure(std::string_view backend, const RunSettings& settings) {
     try {
       return Runner{backend, topology_, plans, settings};
     } catch (const PlanError& error) {
-      throw InputError{results_[error.plan].what.located(error.what())};
+      throw results_[error.plan].what.located(error);
     }
   }();
   for (std::size_t i = 0; i < results_.size(); ++i) try {

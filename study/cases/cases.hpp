@@ -11,20 +11,16 @@
 namespace tilerail::study {
 
 /// One line of a cases file (docs/formats.md#cases).
-struct Case {
+struct Case : JobText {
   std::string file;
   std::size_t line = 0;
   std::map<std::string, std::size_t> places;  // by column that has a cell here: where that starts
   std::array<std::string, 3> sizes;           // m, n, k
   std::string routine = "gemm";
-  ProblemText problem;
-  std::string devices = "all";
-  PolicyText policy;
   std::string group, label;  // group: alternatives for one task
 
-  /// The message with file, line and column before it: of the cell of the option that it begins with, as texts of a
-  /// command line have it, or of the start of the line where there is none.
-  std::string located(const std::string& message) const;
+  /// The error at its file, line and column: of the cell that it is about, or else of the start of the line.
+  InputError located(const InputError& error) const;
 
   /// What `action` returns. An InputError that leaves it is located.
   template <class Action>
@@ -32,7 +28,7 @@ struct Case {
     try {
       return action();
     } catch (const InputError& error) {
-      throw InputError{located(error.what())};
+      throw located(error);
     }
   }
 };

@@ -46,43 +46,34 @@ GpuKind kind_of(const Topology& machine, const std::string& file, std::size_t ke
 }
 
 /// Of a machine that is named: its only kernels, or those after the colon.
-GpuKind of_machine(const std::string& name, const std::string& table, const std::string& what) {
-  const std::string file = find_machine(name, what).string();
+GpuKind of_machine(const std::string& file, const std::string& table) {
   const Topology machine = load_topology(file);
   const auto& kernels = machine.description().kernels;
   std::vector<std::string> names;
   for (const KernelTimes& each : kernels) names.push_back(each.name);
   for (std::size_t i = 0; i < kernels.size(); ++i)
     if (table.empty() ? kernels.size() == 1 : kernels[i].name == table) return kind_of(machine, file, i);
-  throw InputError{fmt::format("{}: {} has the kernels {}; expected one of them, such as {}:{}", what, machine.name(),
-                               fmt::join(names, ", "), name, names.empty() ? "k" : names.front())};
-}
-
-bool is_machine(const std::string& text) {
-  try {
-    find_machine(text, "");
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
+  throw fault_of("kernels", fmt::format("{} has the kernels {}", machine.name(), fmt::join(names, ", ")),
+                 "one of them, as MACHINE:KERNELS");
 }
 
 }  // namespace
 
-GpuKind find_gpu_kind(const std::string& text, const std::string& what) {
-  const std::size_t colon = text.rfind(':');
-  if (is_machine(text)) return of_machine(text, "", what);
-  if (colon != std::string::npos) return of_machine(text.substr(0, colon), text.substr(colon + 1), what);
+GpuKind find_gpu_kind(const std::string& text) {
+  if (const auto file = known_machine(text)) return of_machine(file->string(), "");
+  if (const std::size_t colon = text.rfind(':'); colon != std::string::npos)
+    if (const auto file = known_machine(text.substr(0, colon)))
+      return of_machine(file->string(), text.substr(colon + 1));
   std::set<std::string> known;
   for (const std::string& name : machine_names()) {
-    const std::string file = find_machine(name, what).string();
+    const std::string file = find_machine(name).string();
     const Topology machine = load_topology(file);
     const auto& kernels = machine.description().kernels;
     if (const auto table = named(kernels, text)) return kind_of(machine, file, *table);
     for (const KernelTimes& each : kernels) known.insert(each.name);
   }
-  throw InputError{fmt::format("{}: there are no kernels {}; expected a machine or one of: {}", what, in_quotes(text),
-                               fmt::join(known, ", "))};
+  throw InputError{"kernels", text, "is not a kind of GPU",
+                   fmt::format("a machine or one of: {}", fmt::join(known, ", "))};
 }
 
 }  // namespace tilerail::study

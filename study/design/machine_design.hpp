@@ -22,11 +22,11 @@ struct DesignText {
 
 /// A commented machine file: `sockets` with memory, GPUs in equal blocks behind PCIe, `uplink_gpus` of them to a
 /// PCIe switch, and in `islands` of equal size joined by NVLink switches, between which there are bridges. All figures
-/// have sources: those of the kernels are kept, the others are assumed. Throws InputError "--OPTION: ...".
+/// have sources: those of the kernels are kept, the others are assumed. Throws InputError.
 std::string design_machine(const DesignText& text);
 
-/// "450" or "450 GB/s", in the range of rates. Throws InputError "OPTION: ...".
-Rate design_rate(const std::string& text, const std::string& option);
+/// "450" or "450 GB/s", in the range of rates. Throws InputError of the subject.
+Rate design_rate(const std::string& text, std::string_view subject);
 
 struct Pcie {
   Rate rate{0};  // of 16 lanes in one direction
@@ -36,6 +36,6 @@ struct Pcie {
 /// Of a generation, 3 to 7, what the standard gives times the share of it that is reached
 /// (model/import/assumptions.hpp); of a rate with its unit that rate, and the first generation that has it. Empty: the
 /// generation of such GPUs.
-Pcie pcie_of(const std::string& text, const GpuKind& kind, const std::string& option);
+Pcie pcie_of(const std::string& text, const GpuKind& kind);
 
 }  // namespace tilerail::study

@@ -57,19 +57,24 @@ std::vector<std::string> machine_names() {
   return {names.begin(), names.end()};
 }
 
-fs::path find_machine(const std::string& text, const std::string& what, const fs::path& folder) {
+std::optional<fs::path> known_machine(const std::string& text, const fs::path& folder) {
   if (!text.empty() && is_readable_kind(folder / text)) return folder / text;
   if (is_readable_kind(text)) return text;
-  const bool is_name = !text.empty() && text.find('/') == std::string::npos && !text.ends_with(".toml");
-  if (is_name)
+  if (!text.empty() && text.find('/') == std::string::npos && !text.ends_with(".toml"))
     for (const fs::path& known : machine_folders())
       if (const fs::path file = known / (text + ".toml"); is_readable_kind(file)) return file.lexically_normal();
+  return std::nullopt;
+}
+
+fs::path find_machine(const std::string& text, const fs::path& folder) {
+  if (const auto file = known_machine(text, folder)) return *file;
   std::error_code error;
-  if (fs::is_directory(text, error))
-    throw InputError{fmt::format("{}: '{}' is a folder; expected the .toml file of a machine", what, text)};
-  if (!is_name) throw InputError{fmt::format("{}: there is no file '{}'", what, text)};
-  throw InputError{fmt::format("{}: there is no machine '{}'; give a .toml file or one of: {}", what, text,
-                               fmt::join(machine_names(), ", "))};
+  const char* const problem = text.empty()                    ? "is missing"
+                              : fs::is_directory(text, error) ? "is a folder"
+                                                              : "does not exist";
+  throw InputError{
+      "topology", text, problem,
+      fmt::format("a .toml file, as 'tilerail calibrate' writes it, or one of: {}", fmt::join(machine_names(), ", "))};
 }
 
 }  // namespace tilerail::study

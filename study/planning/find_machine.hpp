@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,11 @@ std::vector<std::filesystem::path> machine_folders();
 /// Names of the machines that can be given without a path, ascending.
 std::vector<std::string> machine_names();
 
-/// The file that `text` means: a path in `folder`, else a path as it is, else NAME.toml in the first of these folders
-/// that has it. Throws InputError "WHAT: ..." naming the machines there are.
-std::filesystem::path find_machine(const std::string& text, const std::string& what,
-                                   const std::filesystem::path& folder = {});
+/// The file that `text` means, if there is one: a path in `folder`, else a path as it is, else NAME.toml in the first
+/// of these folders that has it.
+std::optional<std::filesystem::path> known_machine(const std::string& text, const std::filesystem::path& folder = {});
+
+/// The same. Throws InputError with the machines that exist.
+std::filesystem::path find_machine(const std::string& text, const std::filesystem::path& folder = {});
 
 }  // namespace tilerail::study

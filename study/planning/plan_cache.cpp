@@ -23,7 +23,7 @@ bool exists(const std::string& file) {
   std::error_code error;
   const bool there = fs::exists(file, error);
   if (there && !fs::is_regular_file(file, error))
-    throw InputError{fmt::format("'{}' is no regular file; expected the file of a plan cache", file)};
+    throw InputError{"", file, "is not a regular file", "the file of a plan cache"};
   return there;
 }
 
@@ -54,11 +54,13 @@ std::string text_of(const PlanKey& key) {
   return text;
 }
 
+std::string_view to_string(TunedBy judge) { return judge == TunedBy::simulator ? "simulator" : "measurement"; }
+
 std::string_view program_version() { return TILERAIL_PLANNING_VERSION; }
 
 bool goes_before(const TunedPlan& one, const TunedPlan& other) {
   const auto rank = [](const TunedPlan& tuned) {
-    return std::tuple{tuned.version != program_version(), tuned.judge == "simulator", !tuned.metric,
+    return std::tuple{tuned.version != program_version(), tuned.judge, !tuned.metric,
                       tuned.metric ? -*tuned.metric : tuned.seconds};
   };
   return rank(one) < rank(other);
@@ -83,11 +85,12 @@ PlanCache load_plan_cache(const std::string& file) {
 
 void require_owner(const PlanCache& cache, const CacheOwner& owner) {
   if (cache.owner == owner) return;
-  throw InputError{fmt::format("{}: the plans are for machine '{}' of hash {}; expected '{}' of hash {}: {}",
-                               cache.file, cache.owner.machine, cache.owner.hash, owner.machine, owner.hash,
+  throw InputError{fmt::format("the plans are for machine '{}' of hash {}", cache.owner.machine, cache.owner.hash),
+                   fmt::format("'{}' of hash {}: {}", owner.machine, owner.hash,
                                cache.owner.machine == owner.machine
                                    ? "its description has changed, so tune it again into another file"
-                                   : "name another file, or tune this machine into one")};
+                                   : "name another file, or tune this machine into one")}
+      .at(cache.file);
 }
 
 PlanCache present_plan_cache(const std::string& file, const CacheOwner& owner) {

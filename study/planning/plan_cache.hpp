@@ -37,11 +37,15 @@ PlanKey key_of(const GemmProblem& problem, const Topology& machine, std::span<co
 /// "gemm 4096,4096,4096 f64 NN host:host:host", and what is not as usual.
 std::string text_of(const PlanKey& key);
 
+/// How the times of plans were found when the fastest was taken; the better evidence comes first.
+enum class TunedBy { measurement, simulator };
+std::string_view to_string(TunedBy judge);
+
 /// The choice that was found to be the fastest.
 struct TunedPlan {
   std::vector<PlanDecision> decisions;  // all: the plan follows from them (sched/decided_plan.hpp)
   double seconds = 0;                   // its makespan
-  std::string judge = "simulator";      // who says so, or "measurement"
+  TunedBy judge = TunedBy::simulator;   // who says so
   std::string preset;                   // whose search found it
   std::int64_t tried = 0, budget = 0;   // plans that were judged; operations that their searches could judge, each
   std::string plan_hash;                // see tuned_hash
@@ -76,7 +80,7 @@ struct PlanCache {
   CacheOwner owner;
   std::map<PlanKey, TunedPlan> plans;
   std::string file = {};  // that it was read from
-  /// Where the file has a plan, by the keys of its decisions, and "" of all: "plans.toml:27:11: ", before errors.
+  /// Where the file has a plan, by the keys of its decisions, and "" of all: "plans.toml:27:11".
   std::map<PlanKey, std::map<std::string, std::string>> places = {};
 };
 

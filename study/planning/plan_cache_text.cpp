@@ -28,7 +28,7 @@ auto read_as(const TomlValue& value, const Read& read) {
   try {
     return read(text);
   } catch (const InputError& error) {
-    throw InputError{value.place().prefix() + error.what()};
+    throw error.about("").at(value.place().text());
   }
 }
 
@@ -41,15 +41,15 @@ std::vector<std::string> texts(const TomlValue& value, std::size_t least, std::s
 
 void read_problem(PlanKey& key, const TomlTable& table) {
   const auto extent = [&](const char* name) { return table.need(name).integer(0, most_extent); };
-  key.routine = read_as(table.need("routine"), [](auto& text) { return routine_from_string(text, "routine"); });
+  key.routine = read_as(table.need("routine"), [](auto& text) { return routine_from_string(text); });
   key.m = extent("m"), key.n = extent("n"), key.k = extent("k");
-  key.dtype = read_as(table.need("dtype"), [](auto& text) { return dtype_from_string(text, "dtype"); });
+  key.dtype = read_as(table.need("dtype"), [](auto& text) { return dtype_from_string(text); });
   const TomlValue trans = table.need("trans");
   const std::string both = trans.text();
   if (both.size() != 2 || both.find_first_not_of("NT") != std::string::npos)
     trans.fail("is not two letters; expected N or T for each of A and B");
   const auto letter = [&](std::size_t i) {
-    return read_as(trans, [i](auto& text) { return trans_from_string(text.substr(i, 1), "trans"); });
+    return read_as(trans, [i](auto& text) { return trans_from_string(text.substr(i, 1)); });
   };
   key.trans_a = letter(0), key.trans_b = letter(1);
   key.alpha_is_zero = table.need("alpha").integer(0, 1) == 0;
@@ -74,9 +74,9 @@ TunedPlan read_choice(const TomlTable& table) {
   tuned.seconds = table.need("seconds").in(any_makespan);
   if (const auto metric = table.find("metric")) tuned.metric = metric->in(any_metric);
   const TomlValue judge = table.need("judge");
-  tuned.judge = judge.text();
-  if (tuned.judge != "simulator" && tuned.judge != "measurement")
-    judge.fail("is no judge; expected simulator or measurement");
+  for (const TunedBy known : {TunedBy::measurement, TunedBy::simulator})
+    if (judge.text() == to_string(known)) tuned.judge = known;
+  if (judge.text() != to_string(tuned.judge)) judge.fail("is not a judge; expected simulator or measurement");
   tuned.preset = table.need("preset").text();
   tuned.tried = table.need("tried").integer(0, most_count);
   tuned.budget = table.need("budget").integer(0, most_count);
@@ -87,8 +87,8 @@ TunedPlan read_choice(const TomlTable& table) {
 }
 
 std::map<std::string, std::string> places_of(const TomlTable& table) {
-  std::map<std::string, std::string> places{{"", table.place().prefix()}};
-  for (const auto& [key, value] : table.need("decided").table().all()) places.emplace(key, value.place().prefix());
+  std::map<std::string, std::string> places{{"", table.place().text()}};
+  for (const auto& [key, value] : table.need("decided").table().all()) places.emplace(key, value.place().text());
   return places;
 }
 
@@ -134,7 +134,7 @@ std::string text_of(const PlanKey& key, const TunedPlan& tuned) {
   line("policy", toml_text(key.policy));
   line("seconds", shortest(tuned.seconds));
   if (tuned.metric) line("metric", shortest(*tuned.metric));
-  line("judge", toml_text(tuned.judge)), line("preset", toml_text(tuned.preset));
+  line("judge", toml_text(to_string(tuned.judge))), line("preset", toml_text(tuned.preset));
   line("tried", tuned.tried), line("budget", tuned.budget);
   line("plan_hash", toml_text(tuned.plan_hash)), line("version", toml_text(tuned.version));
   text += "[plan.decided]\n";
@@ -165,10 +165,9 @@ std::string to_toml(const PlanCache& cache) {
       schema, toml_text(cache.owner.machine), toml_text(cache.owner.hash));
   for (const auto& [key, tuned] : cache.plans) text += text_of(key, tuned);
   if (text.size() > most_bytes)
-    throw InputError{
-        fmt::format("{}: {} plans take {} bytes; expected at most 16 MiB: forget some, or tune into "
-                    "several files",
-                    cache.file, cache.plans.size(), text.size())};
+    throw InputError{fmt::format("{} plans take {} bytes", cache.plans.size(), text.size()),
+                     "at most 16 MiB: forget some, or tune into several files"}
+        .at(cache.file);
   return text;
 }
 

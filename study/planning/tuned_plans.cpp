@@ -18,12 +18,7 @@ namespace {
 
 std::string judged_by(const TunedPlan& tuned) {
   return fmt::format("{} by {}, the fastest of {}", seconds_text(tuned.seconds),
-                     tuned.judge == "simulator" ? "the simulator" : "measurement", tuned.tried);
-}
-
-/// "KEY 'VALUE': expected ...", or "KEY: 'VALUE' is not ...", or "'KEY': there is no such decision".
-bool is_about(std::string_view message, const std::string& key) {
-  return message.starts_with(key + " ") || message.starts_with(key + ":") || message.starts_with(in_quotes(key) + ":");
+                     tuned.judge == TunedBy::simulator ? "the simulator" : "measurement", tuned.tried);
 }
 
 /// The same problem is known for other GPUs or policies; what for, at most a few.
@@ -46,7 +41,7 @@ std::string others_of(const PlanCache& cache, const PlanKey& key) {
 
 }  // namespace
 
-TunedPlans::TunedPlans(const std::string& file, const std::string& option, const Topology& machine) {
+TunedPlans::TunedPlans(const std::string& file, const Topology& machine) {
   const char* const named = std::getenv(plan_cache_variable);
   const bool asked = !file.empty();
   if (!asked && (named == nullptr || *named == '\0')) return;
@@ -55,12 +50,11 @@ TunedPlans::TunedPlans(const std::string& file, const std::string& option, const
   try {
     cache_ = load_plan_cache(path);
   } catch (const InputError& error) {
-    throw InputError{fmt::format("{}: {}", asked ? option : plan_cache_variable, error.what())};
+    throw asked ? error.about("plan-cache") : error.at(plan_cache_variable);
   }
-  try {
-    require_owner(*cache_, owner_of(machine));
-  } catch (const InputError& error) {
-    if (asked) throw InputError{fmt::format("{}: {}", option, error.what())};
+  const CacheOwner owner = owner_of(machine);
+  if (asked) require_owner(*cache_, owner);
+  if (cache_->owner != owner) {
     unusable_ = fmt::format("it is for machine '{}' of hash {}, and this one is another", cache_->owner.machine,
                             cache_->owner.hash);
     cache_.reset();
@@ -93,16 +87,14 @@ TunedPlans::Answer TunedPlans::find(const GemmProblem& problem, const Topology& 
               fmt::format("{}: its plan is not used, since version {} found it and this one cannot make it ({}); tune "
                           "again",
                           name_, known->second.version, error.what())};
-    throw InputError{
-        fmt::format("{}{}: {}", place_of(known->first, error.what()), text_of(known->first), error.what())};
+    throw error.at(fmt::format("{}: {}", place_of(known->first, error), text_of(known->first)));
   }
 }
 
-/// Of the decision that the message begins with, or else of the plan.
-std::string TunedPlans::place_of(const PlanKey& key, std::string_view message) const {
+/// Of the decision that the error is about, or else of the plan.
+const std::string& TunedPlans::place_of(const PlanKey& key, const InputError& error) const {
   const auto& places = cache_->places.at(key);
-  const auto decision = std::ranges::find_if(
-      places, [&](const auto& place) { return !place.first.empty() && is_about(message, place.first); });
+  const auto decision = places.find(error.subject);
   return decision == places.end() ? places.at("") : decision->second;
 }
 
@@ -111,10 +103,11 @@ TunedPlans::Answer TunedPlans::rebuilt(const PlanKey& key, const TunedPlan& tune
                                        const Policy& policy) const {
   Plan plan = plan_decided(problem, machine, devices, policy, tuned.decisions);
   if (tuned_hash(plan) != tuned.plan_hash && tuned.version == program_version())
-    return {{},
-            fmt::format("{}: its plan is not used, since {}the decisions make another one than that of plan_hash: "
-                        "somebody, or another build, has changed them; tune again",
-                        name_, cache_->places.at(key).at(""))};
+    return {
+        {},
+        fmt::format("{}: its plan is not used, since {}: the decisions make another one than that of plan_hash, and "
+                    "somebody, or another build, has changed them; tune again",
+                    name_, cache_->places.at(key).at(""))};
   if (tuned_hash(plan) != tuned.plan_hash)
     return {
         {},
@@ -123,9 +116,9 @@ TunedPlans::Answer TunedPlans::rebuilt(const PlanKey& key, const TunedPlan& tune
                     name_, tuned.version)};
   Answer answer{std::move(plan), fmt::format("{}: {}, found by version {}", name_, judged_by(tuned), tuned.version)};
   PlanOrigin& origin = answer.plan->origin;
-  origin.judge = tuned.judge, origin.why = answer.note;
+  origin.judge = to_string(tuned.judge), origin.why = answer.note;
   origin.candidates = {{fmt::format("tile={} gpus={}", answer.plan->tile, gpus_text(machine, answer.plan->devices)),
-                        tuned.seconds, tuned.judge}};
+                        tuned.seconds, origin.judge}};
   return answer;
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "model/base/error.hpp"
 #include "plan/plan.hpp"
 #include "sched/policy/policy.hpp"
 #include "study/planning/plan_cache.hpp"
@@ -18,9 +19,9 @@ class TunedPlans {
  public:
   TunedPlans() = default;  // none
   /// From `file` or, where that is empty, from the one that the environment names, if it does. Throws InputError
-  /// "OPTION: ..." where it cannot be read. A file of another machine is refused where it was asked for by name; where
+  /// where it cannot be read. A file of another machine is refused where it was asked for by name; where
   /// the environment names it, its plans are not used, and answers say so.
-  TunedPlans(const std::string& file, const std::string& option, const Topology& machine);
+  TunedPlans(const std::string& file, const Topology& machine);
 
   struct Answer {
     std::optional<Plan> plan = {};
@@ -37,7 +38,7 @@ class TunedPlans {
  private:
   Answer rebuilt(const PlanKey& key, const TunedPlan& tuned, const GemmProblem& problem, const Topology& machine,
                  std::span<const MemoryId> devices, const Policy& policy) const;
-  std::string place_of(const PlanKey& key, std::string_view message) const;
+  const std::string& place_of(const PlanKey& key, const InputError& error) const;
 
   std::string name_;                // of the cache, as notes have it
   std::string unusable_;            // why it is not used

@@ -10,10 +10,7 @@ namespace tilerail::study {
 inline constexpr const char* workload_model = "paralia";
 
 /// What users write of a prediction. Empty texts: every model; the topology's own figures.
-struct PredictionText {
-  ProblemText problem;
-  MachineText machine;
-  PolicyText policy;
+struct PredictionText : JobText {
   std::string model;                        // one only
   std::string transfers_in, transfers_out;  // files of measured copies, for the models of one GPU
   std::string link_map;                     // a file of measured links, for the model of several

@@ -78,10 +78,10 @@ class Predictor {
         for (const auto& [src, dst] : {std::pair{end, device}, std::pair{device, end}})
           if (pair.empty() && src != dst && !map_.has({src, dst}))
             pair = fmt::format("'{}' to '{}'", topology_.memory(src).name, topology_.memory(dst).name);
-    throw InputError{
-        fmt::format("--devices: there is no link from {} in {}; expected devices with links to all operands and "
-                    "to each other",
-                    pair, text_.link_map.empty() ? "the machine" : text_.link_map)};
+    throw fault_of(
+        "devices",
+        fmt::format("there is no link from {} in {}", pair, text_.link_map.empty() ? "the machine" : text_.link_map),
+        "devices with links to all operands and to each other");
   }
 
   DevicePrediction of_workload(std::string choice, const Workload& workload) const {

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
+#include <optional>
+#include <variant>
 #include <vector>
 
 #include "model/base/error.hpp"
@@ -18,8 +19,6 @@
 namespace tilerail::study {
 namespace {
 
-using Setter = std::function<void(JobText&, const std::string&)>;
-
 /// One of M, N, K; the others are those of gemm, or empty.
 void set_size(JobText& job, std::size_t index, const std::string& value) {
   const std::string given = job.problem.gemm.value_or(",,");
@@ -31,29 +30,28 @@ void set_size(JobText& job, std::size_t index, const std::string& value) {
   job.problem.gemm = fmt::format("{},{},{}", sizes[0], sizes[1], sizes[2]);
 }
 
-const std::map<std::string, Setter, std::less<>>& options() {
-  static const std::map<std::string, Setter, std::less<>> table{
-      {"gemm", [](JobText& j, const std::string& t) { j.problem.gemm = t; }},
-      {"gemv", [](JobText& j, const std::string& t) { j.problem.gemv = t; }},
-      {"dot", [](JobText& j, const std::string& t) { j.problem.dot = t; }},
-      {"axpy", [](JobText& j, const std::string& t) { j.problem.axpy = t; }},
-      {"m", [](JobText& j, const std::string& t) { set_size(j, 0, t); }},
-      {"n", [](JobText& j, const std::string& t) { set_size(j, 1, t); }},
-      {"k", [](JobText& j, const std::string& t) { set_size(j, 2, t); }},
-      {"dtype", [](JobText& j, const std::string& t) { j.problem.dtype = t; }},
-      {"transa", [](JobText& j, const std::string& t) { j.problem.trans_a = t; }},
-      {"transb", [](JobText& j, const std::string& t) { j.problem.trans_b = t; }},
-      {"alpha", [](JobText& j, const std::string& t) { j.problem.alpha = t; }},
-      {"beta", [](JobText& j, const std::string& t) { j.problem.beta = t; }},
-      {"place", [](JobText& j, const std::string& t) { j.problem.place = t; }},
-      {"lda", [](JobText& j, const std::string& t) { j.problem.leading[0] = t; }},
-      {"ldb", [](JobText& j, const std::string& t) { j.problem.leading[1] = t; }},
-      {"ldc", [](JobText& j, const std::string& t) { j.problem.leading[2] = t; }},
-      {"topology", [](JobText& j, const std::string& t) { j.machine.topology = t; }},
-      {"devices", [](JobText& j, const std::string& t) { j.machine.devices = t; }},
-      {"policy", [](JobText& j, const std::string& t) { j.policy.name = t; }},
-      {"tile", [](JobText& j, const std::string& t) { j.policy.tile = t; }}};
-  return table;
+using Text = std::variant<std::string*, std::optional<std::string>*>;
+
+/// By the names of their options.
+std::map<std::string, Text, std::less<>> texts_of(JobText& job) {
+  ProblemText& p = job.problem;
+  return {{"gemm", &p.gemm},
+          {"gemv", &p.gemv},
+          {"dot", &p.dot},
+          {"axpy", &p.axpy},
+          {"dtype", &p.dtype},
+          {"transa", &p.trans_a},
+          {"transb", &p.trans_b},
+          {"alpha", &p.alpha},
+          {"beta", &p.beta},
+          {"place", &p.place},
+          {"lda", &p.leading[0]},
+          {"ldb", &p.leading[1]},
+          {"ldc", &p.leading[2]},
+          {"topology", &job.machine.topology},
+          {"devices", &job.machine.devices},
+          {"policy", &job.policy.name},
+          {"tile", &job.policy.tile}};
 }
 
 const std::vector<std::string>& policy_fields() {
@@ -81,7 +79,11 @@ void set_setting(JobText& job, const std::string& key, const std::string& value)
 
 }  // namespace
 
-bool is_key(const std::string& key) { return options().contains(key) || is_setting_key(key) || is_policy_field(key); }
+bool is_key(const std::string& key) {
+  JobText none;
+  return std::ranges::find(size_keys, key) != size_keys.end() || texts_of(none).contains(key) || is_setting_key(key) ||
+         is_policy_field(key);
+}
 
 bool is_text_key(const std::string& key) {
   constexpr std::string_view texts[] = {"topology", "policy", "place", "dtype", "transa", "transb", "select", "name"};
@@ -89,14 +91,18 @@ bool is_text_key(const std::string& key) {
 }
 
 void set_key(JobText& job, const std::string& key, const std::string& value) {
-  if (const auto option = options().find(key); option != options().end()) return option->second(job, value);
+  if (const auto size = std::ranges::find(size_keys, key); size != size_keys.end())
+    return set_size(job, static_cast<std::size_t>(size - size_keys.begin()), value);
+  const auto texts = texts_of(job);
+  if (const auto known = texts.find(key); known != texts.end())
+    return std::visit([&](auto* text) { *text = value; }, known->second);
   if (begins_as_setting(key)) return set_setting(job, key, value);
   if (is_policy_field(key)) return set_field(job, key, value);
-  std::vector<std::string> names{"gpus", "name"};
-  for (const auto& [name, _] : options()) names.push_back(name);
+  std::vector<std::string> names{"gpus", "name", "m", "n", "k"};
+  for (const auto& [name, _] : texts) names.push_back(name);
   names.insert(names.end(), policy_fields().begin(), policy_fields().end());
-  throw InputError{fmt::format("{} is no key; {}, or settings of the machine: {}", in_quotes(key),
-                               known_names(key, names), setting_keys)};
+  throw InputError{
+      "", key, fmt::format("is not a key; {}, or settings of the machine: {}", known_names(key, names), setting_keys)};
 }
 
 }  // namespace tilerail::study

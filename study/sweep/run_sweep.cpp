@@ -31,9 +31,9 @@ Json row_of(const Sweep& sweep, const Machines& machines, const SweepStamp& stam
 SweepPart parse_part(const std::string& text) {
   constexpr std::int64_t most = 100000;
   const auto parts = split(text, '/');
-  if (parts.size() != 2) throw InputError{fmt::format("--part: {} is no part; expected as 3/8", in_quotes(text))};
-  const std::int64_t of = parse_integer(parts[1], "--part", 1, most);
-  return {static_cast<std::size_t>(parse_integer(parts[0], "--part", 1, of)), static_cast<std::size_t>(of)};
+  if (parts.size() != 2) throw InputError{"part", text, "is not a part", "such as 3/8"};
+  const std::int64_t of = parse_integer(parts[1], "part", 1, most);
+  return {static_cast<std::size_t>(parse_integer(parts[0], "part", 1, of)), static_cast<std::size_t>(of)};
 }
 
 SweepRun run_sweep(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, const SweepPart& part,

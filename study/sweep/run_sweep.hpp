@@ -17,7 +17,7 @@ struct SweepPart {
   std::size_t number = 1, of = 1;
 };
 
-/// "3/8". Throws InputError "--part: ...".
+/// "3/8". Throws InputError.
 SweepPart parse_part(const std::string& text);
 
 struct SweepRun {

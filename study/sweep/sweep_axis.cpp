@@ -18,24 +18,24 @@ std::string SweepAxis::column() const {
   return values.unit.empty() ? name : fmt::format("{}_{}", name, values.unit);
 }
 
-SweepAxis parse_axis(const std::string& text) {
-  const std::string place = fmt::format("--vary {}: ", in_quotes(text));
+SweepAxis parse_axis(const std::string& text, std::string_view option) {
+  const std::string place = fmt::format("{} {}", option, in_quotes(text));
   SweepAxis axis{{}, {}, place, place};
   try {
     const std::string_view all = text;
     const std::size_t first = all.find('=');
-    if (first == std::string::npos || first == 0) throw InputError{"expected KEY=VALUES, such as gemm=4K..16K x2"};
+    if (first == std::string::npos || first == 0) throw InputError{"", text, "", "KEY=VALUES, such as gemm=4K..16K x2"};
     std::size_t equals = first;
     while (equals != std::string::npos && (axis.keys = known_parts(all.substr(0, equals), is_key)).empty())
       equals = all.find('=', equals + 1);
     if (axis.keys.empty()) {  // a key is unknown, which is told later
       equals = first;
       for (const std::string_view key : split(all.substr(0, first), '&')) axis.keys.push_back(trimmed(key));
-      if (std::ranges::find(axis.keys, "") != axis.keys.end()) throw InputError{"a key is missing next to '&'"};
+      if (std::ranges::find(axis.keys, "") != axis.keys.end()) throw missing("key", "one next to '&'");
     }
     axis.values = values_of(axis.keys, all.substr(equals + 1));
   } catch (const InputError& error) {
-    throw InputError{place + error.what()};
+    throw error.at(place);
   }
   return axis;
 }

@@ -14,13 +14,11 @@
 namespace tilerail::study {
 namespace {
 
-constexpr std::string_view sizes[] = {"m", "n", "k"};
-
 void require_few_points(const Sweep& sweep) {
   double count = 1;
   for (const SweepAxis& axis : sweep.axes) count *= static_cast<double>(axis.values.texts.size());
   if (count > static_cast<double>(most_points))
-    throw InputError{fmt::format("the sweep has {:.4g} points; expected at most {}", count, most_points)};
+    throw InputError{fmt::format("the sweep has {:.4g} points", count), fmt::format("at most {}", most_points)};
 }
 
 /// Each once, and sizes by gemm or beside it, but not both: the table would have sizes that are not those of its rows.
@@ -32,25 +30,24 @@ void check_keys(const Sweep& sweep) {
         JobText unused;
         set_key(unused, key, "");
       } catch (const InputError& error) {
-        throw InputError{axis.place + error.what()};
+        throw error.at(axis.place);
       }
       if (const auto [first, fresh] = places.emplace(key, axis.place); !fresh)
-        throw InputError{fmt::format("{}{} is varied before; expected it once", axis.place, in_quotes(key))};
+        throw given_twice("vary", key).at(axis.place);
     }
   const auto gemm = places.find("gemm");
   if (gemm == places.end()) return;
-  for (const std::string_view size : sizes)
+  for (const std::string_view size : size_keys)
     if (places.contains(std::string{size}) || sweep.base_places.contains(std::string{size}))
-      throw InputError{fmt::format("{}'gemm' gives all three sizes, and '{}' is given, too; expected one of them",
-                                   gemm->second, size)};
+      throw InputError{
+          "gemm", {}, fmt::format("gives all three sizes, and '{}' is given, too", size), "one of them", gemm->second};
 }
 
 void require_sizes(const JobText& job) {
   if (!job.problem.gemm) return;
   const auto parts = split(*job.problem.gemm, ',');
-  for (std::size_t i = 0; parts.size() == std::size(sizes) && i < parts.size(); ++i)
-    if (parts[i].empty())
-      throw InputError{fmt::format("'{}' is missing; expected all of m, n and k, or gemm beside them", sizes[i])};
+  for (std::size_t i = 0; parts.size() == size_keys.size() && i < parts.size(); ++i)
+    if (parts[i].empty()) throw missing(size_keys[i], "all of m, n and k, or gemm beside them");
 }
 
 bool is_factor(const std::string& setting) { return split_setting(setting).second.starts_with('x'); }
@@ -67,10 +64,8 @@ void require_all_hold(const JobText& job, const JobText& base, const Topology& m
       if (std::ranges::none_of(figures[later], is_set_before)) continue;
       if (figures[later].size() < figures[earlier].size() && std::ranges::all_of(figures[later], is_set_before))
         continue;
-      throw InputError{
-          fmt::format("{} sets what {} says, too; expected the one of fewer figures last, or no figure in "
-                      "both",
-                      in_quotes(settings[later]), in_quotes(settings[earlier]))};
+      throw InputError{"", settings[later], fmt::format("sets what {} sets, too", in_quotes(settings[earlier])),
+                       "the one of fewer figures last, or no figure in both"};
     }
   }
 }
@@ -83,32 +78,28 @@ void check_job(const JobText& job, const JobText& base, Machines& machines) {
   require_all_hold(job, base, machines.at(plain.topology));
   const Topology machine = machine_of(job, machines);
   require_sizes(job);
-  job.problem.resolve(machine);
-  job.machine.resolve_devices(machine);
-  job.policy.resolve();
+  job.on(machine);
 }
 
-/// Whether a message begins with the option or the setting that this key of a base is.
-bool tells_of(std::string_view message, const std::string& key) {
-  for (const std::string& begin : {"--" + key + ":", "--" + key + " ", "--set " + key + "=", key + "="})
-    if (message.starts_with(begin)) return true;
-  return false;
-}
-
-/// Where a file says what an error of its base is about: the key, or else the base.
-std::string place_in_base(const Sweep& sweep, std::string_view message) {
-  if (const std::string& gemm = sweep.base.problem.gemm.value_or(""); tells_of(message, "gemm")) {
+/// Whether the error is about this key of a base: a value of it, or an assignment to it.
+bool is_about(const InputError& error, const std::string& key, const JobText& base) {
+  const auto size = std::ranges::find(size_keys, key);
+  if (error.subject == "gemm" && size != size_keys.end()) {
+    const std::string gemm = base.problem.gemm.value_or("");
     const auto parts = split(gemm, ',');
-    for (std::size_t i = 0; parts.size() == std::size(sizes) && i < parts.size(); ++i)
-      if (const auto size = sweep.base_places.find(std::string{sizes[i]});
-          size != sweep.base_places.end() && (message.find(in_quotes(parts[i])) != std::string_view::npos ||
-                                              message.find(fmt::format(": {} = ", sizes[i])) != std::string_view::npos))
-        return size->second;
+    return parts.size() == size_keys.size() && error.value == parts[static_cast<std::size_t>(size - size_keys.begin())];
   }
+  const std::string assigned = key + "=";
+  return error.subject == key || (key == "gemm" && std::ranges::find(size_keys, error.subject) != size_keys.end()) ||
+         error.value.value_or("").starts_with(assigned) || error.place.starts_with(assigned);
+}
+
+/// The error at the key of the base that it is about, or else at the base.
+InputError placed_in_base(const Sweep& sweep, const InputError& error) {
   for (const auto& [key, place] : sweep.base_places)
-    if (!key.empty() && tells_of(message, key)) return place;
+    if (!key.empty() && is_about(error, key, sweep.base)) return error.at(place);
   const auto base = sweep.base_places.find("");
-  return base == sweep.base_places.end() ? "" : base->second;
+  return base == sweep.base_places.end() ? error : error.at(base->second);
 }
 
 /// Of the first values: an error is the base's, or that of the first axis with which it is there.
@@ -116,12 +107,11 @@ void check_first(const Sweep& sweep, Machines& machines) {
   try {
     return check_job(sweep.job(0), sweep.base, machines);
   } catch (const InputError& error) {
-    const std::string message = error.what();
     for (std::size_t count = 0; count <= sweep.axes.size(); ++count) try {
         check_job(sweep.job(0, count), sweep.base, machines);
       } catch (const InputError& earlier) {
-        if (earlier.what() == message)
-          throw InputError{(count > 0 ? sweep.axes[count - 1].values_place : place_in_base(sweep, message)) + message};
+        if (earlier.what() == std::string_view{error.what()})
+          throw count > 0 ? error.at(sweep.axes[count - 1].values_place) : placed_in_base(sweep, error);
       }
     throw;
   }
@@ -140,7 +130,7 @@ Machines check_sweep(const Sweep& sweep) {
     for (std::size_t i = 1; i < varied.values.texts.size(); ++i) try {
         check_job(sweep.job(i * stride), sweep.base, machines);
       } catch (const InputError& error) {
-        throw InputError{varied.values_place + error.what()};
+        throw error.at(varied.values_place);
       }
   }
   return machines;

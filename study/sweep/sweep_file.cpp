@@ -29,10 +29,8 @@ template <class Action>
 void placing(const TomlPlace& place, const Action& action) {
   try {
     action();
-  } catch (const TomlFailure&) {
-    throw;  // it has a place of its own
   } catch (const InputError& error) {
-    throw InputError{place.prefix() + error.what()};
+    throw error.place.empty() ? error.at(place.text()) : error;
   }
 }
 
@@ -47,7 +45,7 @@ bool is_given(const JobText& base, const std::string& key) {
 }
 
 void read_base(Sweep& sweep, const TomlTable& base) {
-  sweep.base_places[""] = base.place().prefix();
+  sweep.base_places[""] = base.place().text();
   auto entries = base.all();
   std::ranges::stable_sort(entries, {}, [](const auto& entry) { return rank_of(entry.first); });
   for (const auto& [key, value] : entries) {
@@ -58,17 +56,16 @@ void read_base(Sweep& sweep, const TomlTable& base) {
         (of_policy ? sweep.base.policy.overrides : sweep.base.machine.settings).push_back(text);
         placing(each.place(), [&] {
           const std::string name = of_policy ? text.substr(0, text.find('=')) : split_setting(text).first;
-          sweep.base_places.emplace(name, each.place().prefix());
+          sweep.base_places.emplace(name, each.place().text());
         });
       }
       continue;
     }
     placing(value.place(), [&, &k = key, &v = value] {
-      if (is_given(sweep.base, k))
-        throw InputError{fmt::format("{} is in 'set' or 'topo-set', too; expected it once", in_quotes(k))};
+      if (is_given(sweep.base, k)) throw given_twice("", k);
       set_key(sweep.base, k, text_of(v));
     });
-    sweep.base_places[key] = value.place().prefix();
+    sweep.base_places[key] = value.place().text();
   }
 }
 
@@ -80,10 +77,10 @@ SweepAxis read_axis(const TomlTable& table) {
   if (key) axis.keys.push_back(key->text());
   if (keys)
     for (const TomlValue& each : keys->list(most_values)) axis.keys.push_back(each.text());
-  axis.place = (key ? key : keys)->place().prefix();
+  axis.place = (key ? key : keys)->place().text();
   if (axis.keys.empty()) keys->fail("there are none; expected at least one");
   const TomlValue values = table.need("values");
-  axis.values_place = values.place().prefix();
+  axis.values_place = values.place().text();
   placing(values.place(), [&] {
     if (values.is_text()) {
       axis.values = values_of(axis.keys, values.text());
@@ -107,7 +104,7 @@ Sweep read_sweep(std::string_view text, const std::string& file) {
   table.allow_only({"base", "vary"});
   Sweep sweep;
   sweep.base.machine.folder = std::filesystem::path{file}.parent_path().string();
-  sweep.base_places[""] = TomlPlace{file, {0, 0}}.prefix();
+  sweep.base_places[""] = TomlPlace{file, {0, 0}}.text();
   if (const auto base = table.find("base")) read_base(sweep, base->table());
   if (const auto vary = table.find("vary"))
     for (const TomlTable& each : vary->tables("vary")) sweep.axes.push_back(read_axis(each));

@@ -38,9 +38,9 @@ void put_simulation(Json& cells, const Summary& summary) {
   put(cells, "plan_hash", e.plan_hash), put(cells, "makespan_s", e.makespan), put(cells, "tflops", summary.tflops);
   if (const auto& interval = summary.metadata.interval)
     put(cells, "interval_low_s", interval->low), put(cells, "interval_high_s", interval->high);
-  put(cells, "bound_s", e.bound), put(cells, "bound_by", e.bound_by);
+  put(cells, "bound_s", e.bound), put(cells, "bound_by", e.binding);
   if (e.bound > 0) put(cells, "over_bound", e.makespan / e.bound);
-  put(cells, "kernels", e.kernels), put(cells, "bottleneck", e.bottleneck), put(cells, "busiest", e.busiest);
+  put(cells, "kernels", e.kernels), put(cells, "bottleneck", to_string(e.bottleneck)), put(cells, "busiest", e.busiest);
   put(cells, "bytes_in", summary.bytes_in), put(cells, "bytes_out", summary.bytes_out);
   put(cells, "bytes_peer", summary.bytes_peer);
   if (summary.energy) put(cells, "energy_j", summary.energy->joules);
@@ -81,7 +81,7 @@ Json empty_cells(const Sweep& sweep, const SweepStamp& stamp, std::size_t point,
 
 Json cells_of(const Sweep& sweep, const Machines& machines, const SweepStamp& stamp, std::size_t point) {
   const JobText text = sweep.job(point);
-  const Job job = plan_job(machine_of(text, machines), text.problem, text.machine, text.policy);
+  const Job job = plan_job(machine_of(text, machines), text);
   Json cells = empty_cells(sweep, stamp, point, "");
   put_problem(cells, job.plan, text.problem.place_or_default());
   const Summary summary = simulated(job.plan, job.topology);

@@ -110,17 +110,17 @@ SweepTable joined(const std::vector<std::string>& files) {
     SweepTable part = read_sweep_table(read_file(file), file);
     if (all.header.empty()) all = part, all.rows.clear();
     if (part.header != all.header)
-      throw InputError{fmt::format("{}: has other columns than {}; expected parts of one sweep", file, files[0])};
+      throw InputError{fmt::format("has other columns than {}", files[0]), "parts of one sweep"}.at(file);
     if (part.rows.empty()) continue;
     if (first.empty()) first = file, all.sweep = part.sweep, all.points = part.points;
     if (part.sweep != all.sweep || part.points != all.points)
-      throw InputError{
-          fmt::format("{}: is of sweep {}, {} of {}; expected parts of one sweep", file, part.sweep, first, all.sweep)};
+      throw InputError{fmt::format("is of sweep {}, {} of {}", part.sweep, first, all.sweep), "parts of one sweep"}.at(
+          file);
     for (auto& [point, row] : part.rows)
       if (!all.rows.emplace(point, std::move(row)).second)
-        throw InputError{fmt::format("{}: point {} is in a file before, too; expected each once", file, point)};
+        throw InputError{fmt::format("point {} is in a file before, too", point), "each once"}.at(file);
   }
-  if (all.rows.empty()) throw InputError{fmt::format("{}: has no rows; expected parts with points", files[0])};
+  if (all.rows.empty()) throw InputError{"has no rows", "parts with points"}.at(files[0]);
   if (all.rows.size() < all.points)
     throw InputError{
         fmt::format("{} of {} points are in these files; missing: {}", all.rows.size(), all.points, missing_text(all))};

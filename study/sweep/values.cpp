@@ -50,7 +50,7 @@ std::optional<Number> number_in(const std::string& text) {
 }
 
 [[noreturn]] void refuse_range(const std::string& item) {
-  throw InputError{fmt::format("{} is no range; expected as '25..1600 x2 GB/s' or '512..4096 +512'", in_quotes(item))};
+  throw InputError{"", item, "is not a range", "such as '25..1600 x2 GB/s' or '512..4096 +512'"};
 }
 
 /// A path may hold dots, too, but begins with no number.
@@ -81,24 +81,20 @@ ValueRange parse_range(const std::string& item) {
   if (!first || !last || !step || !step->unit.empty() || first->unit != last->unit) refuse_range(item);
   const std::string unit = parts[5].str();
   if (!unit.empty() && !first->unit.empty() && unit != first->unit)
-    throw InputError{
-        fmt::format("{} has values in {} and a range in {}; expected one unit", in_quotes(item), first->unit, unit)};
+    throw InputError{"", item, fmt::format("has values in {} and a range in {}", first->unit, unit), "one unit"};
   return {first->value, last->value, step->value, parts[3] == "x", unit.empty() ? first->unit : unit};
 }
 
 std::vector<Number> range_in(const std::string& item) {
   const ValueRange range = parse_range(item);
   if (!range.ascends())
-    throw InputError{
-        fmt::format("{} does not ascend; expected a last value above the first, and a step x above 1 or + "
-                    "above 0",
-                    in_quotes(item))};
+    throw InputError{"", item, "does not ascend", "a last value above the first, and a step x above 1 or + above 0"};
   constexpr double rounding = 1 + 1e-9;
   std::vector<Number> numbers;
   for (std::size_t i = 0; range.value(i) <= range.last * rounding; ++i) {
     numbers.push_back({range.value(i), range.unit});
     if (numbers.size() > most_values)
-      throw InputError{fmt::format("{} has more than {} values", in_quotes(item), most_values)};
+      throw InputError{"", item, "has too many values", fmt::format("at most {}", most_values)};
   }
   return numbers;
 }
@@ -120,18 +116,17 @@ std::optional<std::vector<Number>> of_one_unit(const std::vector<std::optional<N
 
 /// Of one key.
 void require_once(const std::vector<std::string>& texts) {
-  if (texts.empty()) throw InputError{"there are no values; expected at least one"};
+  if (texts.empty()) throw InputError{"there are no values", "at least one"};
   if (texts.size() > most_values)
-    throw InputError{fmt::format("{} values; expected at most {}", texts.size(), most_values)};
+    throw InputError{fmt::format("{} values", texts.size()), fmt::format("at most {}", most_values)};
   std::vector<std::string> sorted = texts;
   std::ranges::sort(sorted);
-  if (const auto same = std::ranges::adjacent_find(sorted); same != sorted.end())
-    throw InputError{fmt::format("{} is there twice; expected each value once", in_quotes(*same))};
+  if (const auto same = std::ranges::adjacent_find(sorted); same != sorted.end()) throw given_twice("", *same);
 }
 
 std::string value_in(const std::string& item) {
   std::string value = trimmed(item);
-  if (value.empty()) throw InputError{"'' is no value; expected one between separators"};
+  if (value.empty()) throw InputError{"", "", "is not a value", "one between separators"};
   return value;
 }
 

@@ -97,7 +97,7 @@ std::optional<Finalist> known_finalist(const TunedPlan& known, const TuneTask& t
   const Judgement judged = judge_of(machine).of(plan);
   Finalist result{known};
   rate(result, task, judged);
-  result.tuned.judge = "simulator";
+  result.tuned.judge = TunedBy::simulator;
   return result;
 } catch (const InputError&) {  // of decisions that somebody wrote
   return std::nullopt;
@@ -113,7 +113,7 @@ void measure(std::vector<Finalist>& finalists, const TuneTask& task, const Topol
   Runner runner{settings.backend, machine, all, settings.run};
   for (std::size_t i = 0; i < plans.size(); ++i) {
     rate(finalists[i], task, {Seconds{runner.run(plans[i]).median()}, {}});
-    finalists[i].tuned.judge = "measurement";
+    finalists[i].tuned.judge = TunedBy::measurement;
   }
 }
 

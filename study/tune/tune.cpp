@@ -19,17 +19,14 @@ namespace {
 
 void refuse_fixed(const Policy& policy) {
   if (policy.ways == Ways::search) return;
-  throw InputError{
-      fmt::format("--policy: '{}' leaves nothing to tune: its choice is its own; expected one with "
-                  "ways=search, such as tilerail",
-                  name_of(policy))};
+  throw InputError{"policy", name_of(policy), "leaves nothing to tune: its choice is its own",
+                   "one with ways=search, such as tilerail"};
 }
 
 void refuse_idle(const TuneTask& task) {
   const GemmProblem& p = task.problem;
   if (p.m > 0 && p.n > 0 && !(p.scales_only() && p.beta == 1)) return;
-  throw InputError{
-      fmt::format("{}: there is nothing to do; expected sizes and scalars that change a result", text_of(task.key))};
+  throw InputError{"there is nothing to do", "sizes and scalars that change a result"}.at(text_of(task.key));
 }
 
 /// What CPU threads take in place of GPUs says nothing about these. Calibrated hosts have workers instead, whose
@@ -40,9 +37,9 @@ void refuse_stand_ins(const std::vector<TuneTask>& tasks, const Topology& machin
     for (const MemoryId device : task.devices)
       if (!machine.memory(device).engines.total)
         throw InputError{
-            fmt::format("--backend host: '{}' of machine '{}' is a GPU, for which CPU threads would only "
-                        "stand in; expected a machine of 'tilerail calibrate --backend host'",
-                        machine.memory(device).name, machine.name())};
+            "devices", machine.memory(device).name,
+            fmt::format("of machine '{}' is a GPU, for which CPU threads would only stand in", machine.name()),
+            "a machine that was calibrated on the host"};
 }
 
 /// Nothing measures the energy of a plan here.
@@ -50,10 +47,10 @@ void refuse_metrics(const std::vector<TuneTask>& tasks, const std::string& backe
   if (is_simulation(backend)) return;
   for (const TuneTask& task : tasks)
     if (task.policy.select && task.policy.select->needs_energy)
-      throw InputError{
-          fmt::format("--backend {}: measured plans are compared by their time, and policy '{}' selects by "
-                      "{}; expected --backend fluid",
-                      backend, name_of(task.policy), task.policy.select->name)};
+      throw InputError{"backend", backend,
+                       fmt::format("measures times only, and policy '{}' selects by {}", name_of(task.policy),
+                                   task.policy.select->name),
+                       "fluid"};
 }
 
 /// A search: one of the presets that a task is tuned from; on hardware all of them, since it is measured at the end.
@@ -107,7 +104,7 @@ class Tuning {
   }
 
   bool is_enough(const TunedPlan& known, const TuneTask& task) const {
-    const bool judged = !on_hardware() || known.judge == "measurement";
+    const bool judged = !on_hardware() || known.judge == TunedBy::measurement;
     return judged && known.version == settings_.version && known.budget >= settings_.budget &&
            known_finalist(known, task, machine_);
   }
@@ -203,8 +200,7 @@ Topology machine_of_tune(const Sweep& sweep) {
   for (const SweepAxis& axis : sweep.axes)
     for (const std::string& key : axis.keys)
       if (key == "topology" || begins_as_setting(key))
-        throw InputError{fmt::format("{}{} changes the machine; expected one machine for all plans of a cache",
-                                     axis.place, in_quotes(key))};
+        throw InputError{"vary", key, "changes the machine", "one machine for all plans of a cache", axis.place};
   const Machines machines = check_sweep(sweep);
   return machine_of(sweep.base, machines);
 }
@@ -213,8 +209,7 @@ std::vector<TuneTask> tune_tasks(const Sweep& sweep, const Topology& machine) {
   std::vector<TuneTask> tasks;
   std::set<PlanKey> known;
   for (std::size_t point = 0; point < sweep.points(); ++point) {
-    const JobText job = sweep.job(point);
-    TuneTask task{job.problem.resolve(machine), job.machine.resolve_devices(machine), job.policy.resolve(), {}};
+    TuneTask task{sweep.job(point).on(machine), {}};
     refuse_fixed(task.policy);
     task.key = key_of(task.problem, machine, task.devices, name_of(task.policy));
     refuse_idle(task);

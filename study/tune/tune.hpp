@@ -24,10 +24,7 @@ struct TuneSettings {
 };
 
 /// A problem that is to be tuned, on the machine of all of them.
-struct TuneTask {
-  GemmProblem problem;
-  std::vector<MemoryId> devices;
-  Policy policy;
+struct TuneTask : Request {
   PlanKey key;
 };
 

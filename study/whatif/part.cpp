@@ -55,14 +55,14 @@ std::vector<Knob> fitting_if_any(const std::string& pattern, const Topology& top
 }
 
 /// The same; throws InputError where there is none.
-std::vector<Knob> fitting(const std::string& pattern, const Topology& topology, const char* option) {
+std::vector<Knob> fitting(const std::string& pattern, const Topology& topology, std::string_view subject) {
   std::vector<Knob> found = fitting_if_any(pattern, topology);
   if (!found.empty()) return found;
   const std::vector<Knob> all = knobs_of(topology);
   std::set<std::string_view> kinds;
   for (const Knob& knob : all) kinds.insert(to_string(knob.kind));
-  throw InputError{fmt::format("{}: nothing of {} is called {}; expected a name or a pattern such as 'link:{}', of: {}",
-                               option, topology.name(), in_quotes(pattern), place_of(all.front(), topology),
+  throw InputError{subject, pattern, fmt::format("is not a part of {}", topology.name()),
+                   fmt::format("a name or a pattern such as 'link:{}', of: {}", place_of(all.front(), topology),
                                fmt::join(kinds, ", "))};
 }
 
@@ -73,13 +73,10 @@ Part part_together(const std::string& text, const Topology& topology) {
   if (patterns.empty())  // one of them is unknown, which is told below
     for (const std::string_view pattern : split(text, '&')) patterns.push_back(trimmed(pattern));
   for (const std::string& pattern : patterns)
-    for (const Knob& knob : fitting(pattern, topology, "--together"))
+    for (const Knob& knob : fitting(pattern, topology, "together"))
       if (std::ranges::find(part.knobs, knob) == part.knobs.end()) part.knobs.push_back(knob);
   if (part.knobs.size() == 1)
-    throw InputError{
-        fmt::format("--together: {} is one part alone; expected several, such as 'link:a->b & link:b->a', or {} by "
-                    "--only and --each",
-                    in_quotes(text), in_quotes(name_of(part.knobs.front(), topology)))};
+    throw InputError{"together", text, "is one part alone", "several, such as 'link:a->b & link:b->a'"};
   std::ranges::sort(part.knobs);
   return part;
 }
@@ -89,7 +86,7 @@ std::vector<Part> selected(std::vector<Part> parts, const Topology& topology, co
   if (only.empty()) return parts;
   std::set<Knob> meant;
   for (const std::string& pattern : only)
-    for (const Knob& knob : fitting(pattern, topology, "--only")) meant.insert(knob);
+    for (const Knob& knob : fitting(pattern, topology, "only")) meant.insert(knob);
   std::erase_if(parts, [&](const Part& part) {
     return std::ranges::none_of(part.knobs, [&](const Knob& knob) { return meant.contains(knob); });
   });
@@ -122,8 +119,7 @@ std::vector<Part> parts_of(const Topology& topology, const GemmProblem& problem,
   if (selection.only.empty() && carriers > 1) parts.push_back(std::move(moving));
   std::set<std::string> together;
   for (const std::string& text : selection.together) {
-    if (!together.insert(text).second)
-      throw InputError{fmt::format("--together: {} is given twice; expected it once", in_quotes(text))};
+    if (!together.insert(text).second) throw given_twice("together", text);
     parts.push_back(part_together(text, topology));
   }
   return parts;

@@ -28,7 +28,7 @@ struct PartSelection {
 };
 
 /// The parts that there are, then those of several kinds: all links and groups, and what `together` says. Throws
-/// InputError "--only: ..." or "--together: ..." for a pattern that nothing fits.
+/// InputError for a pattern that nothing fits.
 std::vector<Part> parts_of(const Topology& topology, const GemmProblem& problem, std::span<const MemoryId> devices,
                            const PartSelection& selection);
 

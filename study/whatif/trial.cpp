@@ -34,7 +34,7 @@ std::vector<ChangedRoute> changed_routes(const Plan& base, const Plan& other, co
 
 }  // namespace
 
-Plan Question::plan_on(const Topology& changed) const { return plan_job(changed, problem, machine, policy).plan; }
+Plan Question::plan_on(const Topology& changed) const { return plan_job(changed, job).plan; }
 
 Evaluation Question::evaluate_on(const Topology& changed, const Plan& kept) const {
   Evaluation planned = evaluation_of(simulated(plan_on(changed), changed));

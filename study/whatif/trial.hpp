@@ -15,9 +15,7 @@ namespace tilerail::study {
 /// A problem and a policy on a machine that exists or not.
 struct Question {
   Topology topology;
-  ProblemText problem;
-  MachineText machine;  // its devices
-  PolicyText policy;
+  JobText job;
 
   /// Planned for another machine with the same memories. Throws InputError.
   Plan plan_on(const Topology& changed) const;

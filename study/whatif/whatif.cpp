@@ -95,7 +95,7 @@ std::optional<double> turn_of(const WhatIf& what, std::size_t part, bool (Evalua
 Turn turn_of(const WhatIf& what, std::size_t part) {
   Turn turn{part};
   turn.by_bound = turn_of(what, part, &Evaluation::bound_by_kernels, [&](double factor) {
-    return lower_bound(what.plan, changed(what, part, factor)).binding.starts_with("kernels");
+    return lower_bound(what.plan, changed(what, part, factor)).bound_by == TimeUse::kernels;
   });
   turn.by_simulation = turn_of(what, part, &Evaluation::compute_bound, [&](double factor) {
     return what.question.evaluate_on(changed(what, part, factor), what.plan).compute_bound();
@@ -206,7 +206,7 @@ WhatIf what_if(Question question, const PartSelection& selection, const Workers&
   what.plan = what.question.plan_on(machine);
   what.summary = simulated(what.plan, machine);
   what.now = what.planned = evaluation_of(what.summary);
-  what.parts = parts_of(machine, what.plan.problem, what.question.machine.resolve_devices(machine), selection);
+  what.parts = parts_of(machine, what.plan.problem, what.question.job.machine.resolve_devices(machine), selection);
   if (what.plan.ops.empty()) return what;
   try_rows(what, workers);
   keep_best_plan(what, workers);

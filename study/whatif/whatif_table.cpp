@@ -19,9 +19,9 @@ Json number(double factor) { return std::isfinite(factor) ? Json(factor) : Json(
 Json json_of(const Evaluation& e) {
   return {{"makespan_s", e.makespan},
           {"bound_s", e.bound},
-          {"bound_by", e.bound_by},
+          {"bound_by", e.binding},
           {"kernels", e.kernels},
-          {"bottleneck", e.bottleneck},
+          {"bottleneck", to_string(e.bottleneck)},
           {"busiest", e.busiest},
           {"plan_hash", e.plan_hash},
           {"tile", e.tile},
@@ -54,8 +54,8 @@ Json cells_of(const WhatIf& what, const WhatIfRow& row) {
     cells["planned_s"] = planned.makespan, cells["kept_s"] = row.trial->kept.makespan;
     if (row.trial->other) cells["other_s"] = row.trial->other->makespan;
     cells["taken_back_s"] = row.trial->taken_back;
-    cells["bound_s"] = planned.bound, cells["bound_by"] = planned.bound_by;
-    cells["kernels"] = planned.kernels, cells["bottleneck"] = planned.bottleneck;
+    cells["bound_s"] = planned.bound, cells["bound_by"] = planned.binding;
+    cells["kernels"] = planned.kernels, cells["bottleneck"] = to_string(planned.bottleneck);
     cells["tile"] = planned.tile, cells["ops"] = planned.ops, cells["plan_hash"] = planned.plan_hash;
   }
   cells["error"] = error_json(row.error);
@@ -71,7 +71,7 @@ Json base_of(const WhatIf& what) {
           {"base_s", what.now.makespan},
           {"as_planned_s", what.planned.makespan},
           {"base_bound_s", what.now.bound},
-          {"base_bound_by", what.now.bound_by},
+          {"base_bound_by", what.now.binding},
           {"base_plan_hash", what.now.plan_hash}};
 }
 

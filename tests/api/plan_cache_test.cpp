@@ -45,8 +45,14 @@ class ApiPlanCache : public ::testing::Test {
     Policy policy = preset("tilerail");
     policy.tile = tile;
     Plan plan = plan_gemm(problem, machine, machine.gpus(), policy);
-    study::TunedPlan tuned{
-        decisions_of(plan, machine, policy), 0.5, "simulator", "tilerail", 3, 9, study::tuned_hash(plan), "0.1.0"};
+    study::TunedPlan tuned{decisions_of(plan, machine, policy),
+                           0.5,
+                           study::TunedBy::simulator,
+                           "tilerail",
+                           3,
+                           9,
+                           study::tuned_hash(plan),
+                           "0.1.0"};
     study::update_plan_cache(file_, study::owner_of(machine), [&](study::PlanCache& cache) {
       cache.plans[study::key_of(problem, machine, machine.gpus(), "tilerail")] = tuned;
     });
@@ -124,14 +130,14 @@ TEST_F(ApiPlanCache, TheEnvironmentMayNameIt) {
   Context elsewhere{test::fake_session(std::make_shared<test::Log>(), other)};
   EXPECT_THAT(call(elsewhere).why, mentions({"is not used", "'two-gpu'"}));
   other.plan_cache = file_;
-  expect_input_error([&] { test::fake_session(std::make_shared<test::Log>(), other); }, {"plan_cache: ", "'two-gpu'"});
+  expect_input_error([&] { test::fake_session(std::make_shared<test::Log>(), other); }, {"the plans are for machine", "'two-gpu'"});
 }
 
 TEST_F(ApiPlanCache, WhatCannotBeReadLeavesTheContextAsItWas) {
   ContextOptions options;
   options.plan_cache = file_;
   Context context{test::fake_session(std::make_shared<test::Log>(), options)};
-  expect_input_error([&] { context.set_plan_cache("no/such/file"); }, {"plan_cache: ", "no/such/file"});
+  expect_input_error([&] { context.set_plan_cache("no/such/file"); }, {"plan-cache: ", "no/such/file"});
   EXPECT_EQ(call(context).by, PlanInfo::By::cache);
 }
 

@@ -37,13 +37,11 @@ const std::vector<Wish> wishes{{"tilerail", {"judge-ops=0"}},  // as programs do
 /// What `tilerail plan` plans.
 Plan by_command(const Wish& wish) {
   const std::string size = std::to_string(n);
-  study::ProblemText problem;
-  problem.gemm = size, problem.alpha = std::to_string(alpha), problem.beta = std::to_string(beta);
-  study::MachineText machine;
-  machine.devices = wish.devices;
-  study::PolicyText policy;
-  policy.name = wish.policy, policy.overrides = wish.overrides;
-  return study::plan_job(test::FakeHardware::machine(), problem, machine, policy).plan;
+  study::JobText job;
+  job.problem.gemm = size, job.problem.alpha = std::to_string(alpha), job.problem.beta = std::to_string(beta);
+  job.machine.devices = wish.devices;
+  job.policy.name = wish.policy, job.policy.overrides = wish.overrides;
+  return study::plan_job(test::FakeHardware::machine(), job).plan;
 }
 
 struct Arrays {

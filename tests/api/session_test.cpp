@@ -131,7 +131,7 @@ TEST(Session, PlacesComeFromThePointers) {
   session->gemm(call.x);
   EXPECT_EQ(log->binds, 2) << "other places are another problem";
   log->on_device = {{call.b.data(), 5}};
-  expect_input_error([&] { session->gemm(call.x); }, {"matrix B lies on CUDA device 5"});
+  expect_input_error([&] { session->gemm(call.x); }, {"matrix B: lies on CUDA device 5"});
 }
 
 TEST(Session, ThreadsMayShareOne) {

@@ -72,12 +72,12 @@ GemmProblem problem_of(const Row& row, const Topology& machine) {
   const auto or_else = [](const std::string& text, const char* otherwise) { return text.empty() ? otherwise : text; };
   GemmProblem p;
   p.m = size("m", "M"), p.n = size("n", "N"), p.k = size("k", "K");
-  p.dtype = dtype_from_string(or_else(first_of(row, {"dtype"}), "f64"), "dtype");
+  p.dtype = dtype_from_string(or_else(first_of(row, {"dtype"}), "f64"));
   p.trans_a = trans_from_string(or_else(first_of(row, {"transa"}), "N"), "transa");
   p.trans_b = trans_from_string(or_else(first_of(row, {"transb"}), "N"), "transb");
   p.alpha = std::stod(or_else(first_of(row, {"alpha"}), "1"));
   p.beta = std::stod(or_else(first_of(row, {"beta"}), "1"));
-  p.routine = routine_from_string(or_else(first_of(row, {"routine"}), "gemm"), "routine");
+  p.routine = routine_from_string(or_else(first_of(row, {"routine"}), "gemm"));
   std::vector<MemoryId> places;
   const auto add = [&](std::string_view at) {
     if (at.starts_with("gpu")) at.remove_prefix(3);

@@ -226,7 +226,7 @@ class BadPlans(CommandTest):
 
     def test_a_plan_for_another_machine(self):
         self.succeed("plan", *SMALL, "-o", "plan.json")
-        machines = "--plan: plan.json: plan: made for machine 'two-gpu', whose memories are not those of "
+        machines = "plan.json: plan: made for machine 'two-gpu', whose memories are not those of "
         self.assert_refused(["simulate", "--plan", "plan.json", "--topology", "pcie-tree-8"],
                             machines + "'pcie-tree-8': 3 of them in the plan, 9 in the machine")
         self.write("other.toml", machine_text("other", 2, [("host", "gpu[0-1]", 10)],

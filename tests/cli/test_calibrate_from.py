@@ -83,7 +83,7 @@ class CalibrateFrom(CommandTest):
                 with self.subTest(name, command=command):
                     self.assert_refused([*command, "--name", name], "is not a name; expected 1 to 128 characters")
         self.record(lambda measurements: measurements.update(machine="a\nb"))
-        self.assert_refused(FROM, "m.json: /machine: \"a\\nb\": expected 1 to 128 characters")
+        self.assert_refused(FROM, "m.json: /machine: '\"a\\nb\"' is not 1 to 128 characters")
 
     def test_what_copies_share_is_found(self):
         self.record()
@@ -123,10 +123,10 @@ class CalibrateFrom(CommandTest):
             measurements["transfers"][0]["total"][0] = -1
 
         for change, quoted in (
-            (lambda m: m.pop("kernels"), "m.json: /kernels: missing"),
+            (lambda m: m.pop("kernels"), "m.json: /kernels: is missing"),
             (lambda m: m.update(colour="red"), "m.json: /colour"),
-            (lambda m: m.update(devices=[]), "m.json: /devices: []"),
-            (set_rate, "m.json: /transfers/0/total/0: -1"),
+            (lambda m: m.update(devices=[]), "m.json: /devices: '[]'"),
+            (set_rate, "m.json: /transfers/0/total/0: '-1'"),
             (lambda m: m.update(kernels=[]), "no kernel times"),
             (lambda m: m.update(memory=[]), "no memory rate"),
             (lambda m: m.update(transfers=m["transfers"][1:2]), "no copy from "),

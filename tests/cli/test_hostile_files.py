@@ -41,8 +41,8 @@ class HostileFiles(CommandTest):
             self.write("f", text)
             for reader in READERS_OF_JSON:
                 with self.subTest(text=text[:20], reader=reader):
-                    self.assert_short(reader, f"f:1:{column}: arrays and objects are nested more than 100 deep; expected at "
-                                              "most 100")
+                    self.assert_short(reader, f"f:1:{column}: arrays and objects are nested too deep; expected at "
+                                              "most 100 levels")
 
     def test_values_of_json_are_quoted_short(self):
         many = "7" * LONG

@@ -47,7 +47,7 @@ class Spellings(PlacesTest):
         self.assertIn("place=host13:host0:host0", self.planned("h13:h0:h", topology="m.toml"))
         for absent in ("h1", "h3", "h130"):
             self.assert_refused(["plan", "--gemm", "1K", "--topology", "m.toml", "--place", f"{absent}:h:h"],
-                                f"--place: '{absent}' is no memory of")
+                                f"--place: '{absent}' is not a memory of")
 
     def test_hosts_of_other_names_are_counted(self):
         right = '[[memory]]\nname = "right"\nkind = "host"\nsource = "made"\n'
@@ -106,7 +106,7 @@ class Memories(PlacesTest):
 
     def test_a_problem_that_does_not_fit_is_refused(self):
         job = ["simulate", "--gemm", "1K", "--topology", "two.toml", "--topo-set", "memory:host0.capacity=25 MB"]
-        self.assert_refused(job, "--place: needs 25.17 MB of 'host0' (25.17 MB for matrices, 0 B for tiles), which has 25.00 MB")
+        self.assert_refused(job, "--place: 'host0' has 25.00 MB, and 25.17 MB are needed: 25.17 MB for matrices, 0 B for tiles")
         self.succeed(*job, "--place", "h*:h*:h*")
 
 

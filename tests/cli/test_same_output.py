@@ -107,7 +107,7 @@ class LinksToNothing(CommandTest):
         for link, reason in (("loop", "Too many levels of symbolic links"), ("self", "Too many levels of symbolic links"),
                              ("lost", "the folder"), ("slash", "Is a directory")):
             with self.subTest(link):
-                self.assert_refused([*SHOW, "--json", link], f"--json: cannot write '{link}': {reason}")
+                self.assert_refused([*SHOW, "--json", link], f"--json: '{link}' cannot be written: {reason}")
 
 
 class OwnInputs(CommandTest):
@@ -151,7 +151,7 @@ class AllOrNone(CommandTest):
                           ["calibrate", "--backend", "cuda", "--from", "cases.csv", "-o", "/dev/full"],
                           ["sweep", *SMALL[:2], "--topology", "two-gpu", "--vary", "tile=32,64", "--csv", "/dev/full"]):
             with self.subTest(arguments):
-                self.assert_refused(arguments, ": cannot write '/dev/full': No space left on device")
+                self.assert_refused(arguments, ": '/dev/full' cannot be written: No space left on device")
 
     def test_a_full_standard_output_leaves_the_files_alone(self):
         self.write("o", OLD)
@@ -179,7 +179,7 @@ class AllOrNone(CommandTest):
             (["whatif", *SMALL], "--csv", "/proc/o"),
         ):
             with self.subTest(arguments=arguments, path=path):
-                self.assert_refused([*arguments, option, path], f"{option}: cannot write '{path}': ")
+                self.assert_refused([*arguments, option, path], f"{option}: '{path}' cannot be written: ")
 
     def test_files_that_cannot_be_replaced_are_found_before_any_work(self):
         if os.geteuid() != 0:
@@ -194,7 +194,7 @@ class AllOrNone(CommandTest):
                                "--link-map", "sticky/new.csv"], capture_output=True, text=True, cwd=self.folder,
                               env={**os.environ, "TILERAIL_TOPOLOGIES": str(TOPOLOGIES)})
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("--json: cannot write 'sticky/o.json': Operation not permitted", done.stderr)
+        self.assertIn("--json: 'sticky/o.json' cannot be written: Operation not permitted", done.stderr)
         self.assertEqual([path.name for path in sticky.iterdir()], ["o.json"])
 
     def test_an_import_never_replaces_its_input(self):

@@ -125,7 +125,7 @@ class Sweep(CommandTest):
             self.assertTrue(self.rows()[0]["machine"].startswith(machine))
             self.write("study/mine.toml", (self.folder / "mine.toml").read_text().replace('"here"', '"beside"'))
         self.write("study/sweep.toml", FILE.replace("two-gpu", "gone.toml"))
-        self.assert_refused(["sweep", "study/sweep.toml"], "study/sweep.toml:3:12: --topology: there is no file 'gone.toml'")
+        self.assert_refused(["sweep", "study/sweep.toml"], "study/sweep.toml:3:12: topology: 'gone.toml' does not exist")
 
     def test_parts_join_to_the_same_table(self):
         self.succeed(*BASE, *AXES, "--csv", "all.csv", "--figure", "all.svg")
@@ -248,27 +248,27 @@ source = "{re.search(r'source = "(.+)"', text)[1]}"
         self.write("set.toml", '[base]\ngemm = 64\ntopology = "two-gpu"\ngpus = 1\n')
         self.write("both.toml", "[[vary]]\nkey = \"m\"\nkeys = [\"n\"]\nvalues = [1]\n")
         for arguments, quoted in [
-            ([*BASE, "--vary", "colour=red"], "'colour' is no key"),
-            ([*BASE, "--vary", "tile"], "--vary 'tile': expected KEY=VALUES"),
+            ([*BASE, "--vary", "colour=red"], "'colour' is not a key"),
+            ([*BASE, "--vary", "tile"], "--vary 'tile': 'tile' is not KEY=VALUES"),
             ([*BASE, "--vary", "tile=64..32 x2"], "'64..32 x2' does not ascend"),
             ([*BASE, "--vary", "dtype=f64,f65"], "--vary 'dtype=f64,f65': "),
             ([*BASE, "--vary", "gpus=1,3"], "--vary 'gpus=1,3': "),
             ([*BASE, "--part", "4/3"], "--part: '4'"),
             ([*BASE, "--iters", "nan", "--check"], "--check: means nothing to a simulation"),
             ([*BASE, "--seed", "x"], "--seed: means nothing to a simulation"),
-            ([*BASE, "--backend", "host", "--topo-set", "gpus=1"], "--backend host runs on the machine as it is"),
+            ([*BASE, "--backend", "host", "--topo-set", "gpus=1"], "--backend: 'host' runs on the machine as it is"),
             ([*BASE, "--backend", "host", "--vary", "topology=two-gpu,clx-ai"], "expected no 'topology'"),
-            ([*BASE, "--vary", "gemm=1e400"], "--vary 'gemm=1e400': --gemm: '1e400'"),
-            ([*BASE, "--vary", "gemm=128,256", "--vary", "m=64"], "'gemm' gives all three sizes"),
+            ([*BASE, "--vary", "gemm=1e400"], "--vary 'gemm=1e400': gemm: '1e400'"),
+            ([*BASE, "--vary", "gemm=128,256", "--vary", "m=64"], "gemm: gives all three sizes"),
             ([*BASE, "--vary", "link:*.bandwidth=1..8 GB/s x2 MB/s"], "--vary"),
             ([*BASE, "--backend", "abacus"], "abacus"),
-            ([*BASE, "--backend", "host", "--vary", "gpus=1,2"], "--backend host runs on the machine as it is"),
+            ([*BASE, "--backend", "host", "--vary", "gpus=1,2"], "backend: 'host' runs on the machine as it is"),
             ([*BASE, "--vary", "tile=64", "--csv", "no/folder.csv"], "the folder 'no' does not exist"),
-            (["sweep", "--topology", "two-gpu", "--vary", "tile=64"], "sizes are missing"),
+            (["sweep", "--topology", "two-gpu", "--vary", "tile=64"], "--gemm: is missing"),
             (["sweep", "bad.toml"], "bad.toml:6:10: '64..32 x2' does not ascend"),
-            (["sweep", "key.toml"], "key.toml:2:10: 'colour' is no key"),
+            (["sweep", "key.toml"], "key.toml:2:10: 'colour' is not a key"),
             (["sweep", "broken.toml"], "broken.toml:1:"),
-            (["sweep", "set.toml", "--backend", "host"], "set.toml:4:8: --backend host runs on the machine as it is"),
+            (["sweep", "set.toml", "--backend", "host"], "set.toml:4:8: backend: 'host' runs on the machine as it is"),
             (["sweep", "both.toml"], "expected 'key' or 'keys'"),
             (["sweep", "nowhere.toml"], "nowhere.toml"),
             (["sweep", "bad.toml", "--gemm", "64"], "--gemm"),

@@ -53,7 +53,7 @@ class Tune(CommandTest):
         self.assertIn("plan cache", self.simulated(*PROBLEM, **here)["plan_cache"])
         other = self.simulated("--gemm", "512", "--topology", "clx-ai", **here)
         self.assertIn("is not used: it is for machine 'two-gpu'", other["plan_cache"])
-        self.assert_refused(["simulate", *PROBLEM], "TILERAIL_PLAN_CACHE: cannot read 'gone.toml'",
+        self.assert_refused(["simulate", *PROBLEM], "TILERAIL_PLAN_CACHE: 'gone.toml' cannot be read",
                             TILERAIL_PLAN_CACHE="gone.toml")
 
     def test_overrides_win_and_it_is_said(self):
@@ -131,17 +131,17 @@ class Tune(CommandTest):
         other = ["--gemm", "512", "--topology", "clx-ai", "--plan-cache", "plans.toml"]
         use = ["simulate", *PROBLEM, "--plan-cache"]
         for arguments, quoted in (
-                (["simulate", *other], "--plan-cache: plans.toml: the plans are for machine 'two-gpu'"),
+                (["simulate", *other], "plans.toml: the plans are for machine 'two-gpu'"),
                 (["tune", *other], "the plans are for machine 'two-gpu'"),
                 ([*use, "broken.toml"], "broken.toml:"),
                 ([*use, "future.toml"], "schema '9'"),
                 ([*use, "odd.toml"], f"odd.toml:{routing}:11: gemm 512,"),
-                ([*use, "gone.toml"], "cannot read 'gone.toml'"),
+                ([*use, "gone.toml"], "'gone.toml' cannot be read"),
                 ([*use, "plans.toml", "--topo-set", "issue.per_op=9 us"], "of hash"),
                 (["tune", *PROBLEM, "--plan-cache", "broken.toml"], "broken.toml:"),
-                (["tune", *PROBLEM, "--plan-cache", "no/folder/plans.toml"], "there is no folder 'no/folder'"),
-                (["tune", *PROBLEM, "--plan-cache", "/dev/null"], "no regular file"),
-                (["tune", *PROBLEM], "--plan-cache: the file is missing"),
+                (["tune", *PROBLEM, "--plan-cache", "no/folder/plans.toml"], "the folder 'no/folder' does not exist"),
+                (["tune", *PROBLEM, "--plan-cache", "/dev/null"], "not a regular file"),
+                (["tune", *PROBLEM], "--plan-cache: is missing"),
                 ([*TUNE, "--policy", "gemmex"], "leaves nothing to tune"),
                 ([*TUNE, "--vary", "issue.per_op=1 us,2 us"], "'issue.per_op' changes the machine"),
                 ([*TUNE, "--vary", "topology=two-gpu,clx-ai"], "'topology' changes the machine"),
@@ -149,10 +149,10 @@ class Tune(CommandTest):
                 ([*TUNE, "--budget", "0"], "--budget"),
                 ([*TUNE, "--backend", "abacus"], "abacus"),
                 ([*TUNE, "--iters", "nan"], "--iters: means nothing to a simulation"),
-                (["tune", "--list", "gone.toml"], "cannot read 'gone.toml'"),
+                (["tune", "--list", "gone.toml"], "'gone.toml' cannot be read"),
                 (["tune", "--list", "plans.toml", "--gemm", "64"], "--list"),
-                (["tune", "--merge", "gone.toml", "--plan-cache", "plans.toml"], "cannot read 'gone.toml'"),
-                (["tune", *PROBLEM, "--forget", "--plan-cache", "gone.toml"], "cannot read 'gone.toml'"),
+                (["tune", "--merge", "gone.toml", "--plan-cache", "plans.toml"], "'gone.toml' cannot be read"),
+                (["tune", *PROBLEM, "--forget", "--plan-cache", "gone.toml"], "'gone.toml' cannot be read"),
                 (["tune", *PROBLEM, "--forget", "--budget", "9", "--plan-cache", "plans.toml"], "--forget: excludes --budget"),
                 (["tune", *PROBLEM, "--forget", "--again", "--plan-cache", "plans.toml"], "--forget: excludes --again"),
                 (["simulate", "--plan", "plan.json", "--plan-cache", "plans.toml"], "--plan")):

@@ -174,14 +174,14 @@ class WhatIf(CommandTest):
         for arguments, quoted in [
             (["--jobs", "0"], "--jobs: '0'"),
             (["--jobs", "many"], "--jobs: 'many'"),
-            (["--only", "link:gpu9*"], "--only: nothing of two-gpu is called 'link:gpu9*'"),
+            (["--only", "link:gpu9*"], "--only: 'link:gpu9*' is not a part of two-gpu"),
             (["--together", "link:*", "--together", "link:*"], "--together: 'link:*' is given twice"),
             (["--together", "link:host->pcie0"], "--together: 'link:host->pcie0' is one part alone; expected several"),
-            (["--together", "&"], "--together: nothing of two-gpu is called ''"),
+            (["--together", "&"], "--together: '' is not a part of two-gpu"),
             (["--figure", "t.pdf"], "--figure: 't.pdf'"),
             (["--csv", "same.csv", "--json", "same.csv"], "'same.csv' is the same file as --csv 'same.csv'"),
             (["--csv", "no/such/folder.csv"], "the folder 'no/such' does not exist"),
-            (["--csv", "old.csv", "--devices", "7"], "--devices: two-gpu has no GPU 7"),
+            (["--csv", "old.csv", "--devices", "7"], "--devices: '7' is not a GPU of two-gpu"),
             (["--topo-set", "link:a->b.bandwidth=1 GB/s"], "link:a->b.bandwidth"),
         ]:
             with self.subTest(arguments):

@@ -37,7 +37,7 @@ class WithoutResources(CommandTest):
         done = self.run_limited(resource.RLIMIT_FSIZE, 0, "compare", "--cases", "cases.csv", "--backend", "host",
                                 "--topology", "two-gpu", "--no-simulate", "--csv", "results.csv")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("cannot write 'results.csv': File too large", done.stderr)
+        self.assertIn("'results.csv' cannot be written: File too large", done.stderr)
         rows = list(csv.DictReader(done.stdout.splitlines()))
         self.assertEqual([row["m"] for row in rows], ["48"], done.stdout)
         self.assertFalse((self.folder / "results.csv").exists())

@@ -44,7 +44,7 @@ class OverBound(ExperimentTest):
                 self.assertAlmostEqual(lost, float(row["makespan_s"]) - float(row["bound_s"]), places=12)
 
     def test_machines_that_are_not_there_and_sizes_without_room_are_refused(self):
-        self.assert_refused(["run", "over_bound", "--", "--machines", "moon"], "there is no machine 'moon'")
+        self.assert_refused(["run", "over_bound", "--", "--machines", "moon"], "'moon' does not exist")
         self.assert_refused(["run", "over_bound", "--", "--sizes", "0"], "'0'")
         self.assert_refused(["run", "over_bound", "--", "--machines", "two-gpu,"], "has an empty name")
         self.assert_refused(["run", "over_bound", "--", "--page", "/proc/x/page.md"], "--page: ")

@@ -122,8 +122,9 @@ TEST_F(Files, LinksThatLeadNowhereAreRefused) {
   fs::create_symlink("b", path("a"));
   fs::create_symlink("a", path("b"));
   fs::create_symlink("no/f", path("c"));
-  EXPECT_EQ(refusal(path("a")), "cannot write '" + path("a") + "': Too many levels of symbolic links");
-  EXPECT_EQ(refusal(path("c")), "cannot write '" + path("c") + "': the folder '" + path("no") + "' does not exist");
+  EXPECT_EQ(refusal(path("a")), "'" + path("a") + "' cannot be written: Too many levels of symbolic links");
+  EXPECT_EQ(refusal(path("c")),
+            "'" + path("c") + "' cannot be written: the folder '" + path("no") + "' does not exist");
   EXPECT_EQ(count(), 3u);
 }
 
@@ -156,12 +157,12 @@ TEST_F(Files, ADeviceIsWrittenInPlace) {
 
 TEST_F(Files, AFolderThatIsNotThereIsNamed) {
   EXPECT_EQ(refusal(path("no/f")),
-            "cannot write '" + path("no/f") + "': the folder '" + path("no") + "' does not exist");
+            "'" + path("no/f") + "' cannot be written: the folder '" + path("no") + "' does not exist");
   EXPECT_EQ(count(), 0u);
 }
 
 TEST_F(Files, AFolderIsNoFile) {
-  EXPECT_EQ(refusal(folder_.string()), "cannot write '" + folder_.string() + "': Is a directory");
+  EXPECT_EQ(refusal(folder_.string()), "'" + folder_.string() + "' cannot be written: Is a directory");
   EXPECT_THROW(read_file(folder_.string()), InputError);
 }
 
@@ -220,7 +221,7 @@ TEST_F(Files, AMissingFileIsNamed) {
     read_file(path("f"));
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_EQ(std::string{error.what()}, "cannot read '" + path("f") + "': No such file or directory");
+    EXPECT_EQ(std::string{error.what()}, "'" + path("f") + "' cannot be read: No such file or directory");
   }
 }
 

@@ -59,7 +59,8 @@ TEST(NcclXgmi, TheRateIsThatOfTheArchitecture) {
 
 TEST(NcclXgmi, AnUnknownArchitectureNeedsARate) {
   for (const char* gcn : {"gfx1250", "", "gfx90"})
-    refused(xgmi(gcn), {"n.xml:6: xgmi: the rate of a link of a GPU whose gcn is", "expected gfx906,", "--nvlink"});
+    refused(xgmi(gcn), {"n.xml:6: xgmi: the rate of a link of a GPU whose gcn is", "expected gfx906,",
+                        "a given rate of one link"});
   EXPECT_EQ(pair(imported_from(xgmi("gfx1250", 2), {.nvlink = Rate{50e9}}), "gpu0", "gpu1"), Rate{100e9});
 }
 

@@ -267,11 +267,11 @@ TEST(NvbandwidthText, OtherTextsAreRefusedByLine) {
           {"b.txt:1: there is no line 'Running ...'; expected what 'nvbandwidth -j'", "'nvbandwidth --format json'"});
   refused("{\"nvbandwidth\": {\"testcases\": []}}",
           {"'nvbandwidth -j' ('nvbandwidth --format json' of newer versions)"});
-  refused("{}", {"b.txt: /nvbandwidth: missing; expected what 'nvbandwidth -j'", "'nvbandwidth --format json'"});
+  refused("{}", {"b.txt: nvbandwidth: is missing; expected what 'nvbandwidth -j'", "'nvbandwidth --format json'"});
   const std::string begin = "Running host_to_device_memcpy_ce.\nmemcpy\n   0   1\n";
   refused(begin + " 0 55\n", {"b.txt:4: 1 rates; expected 2, one for each column"});
   refused(begin + " 0 55 fast\n", {"b.txt:4: 'fast' is no rate; expected a rate of 0.001 to 1000000 GB/s"});
-  refused(begin + " 0 55 55\n\n" + begin + " 0 55 55\n", {"b.txt:6: another host_to_device_memcpy_ce"});
+  refused(begin + " 0 55 55\n\n" + begin + " 0 55 55\n", {"b.txt:6: host_to_device_memcpy_ce: is given twice"});
 }
 
 TEST(NvbandwidthJson, TestCasesWithoutUseAndSecondRowsAreNamed) {

@@ -320,8 +320,7 @@ TEST(SmiPeerAccess, GpusThatCannotAccessEachOtherHaveNoRoute) {
   EXPECT_EQ(to_toml(import_nvidia_smi(matrix + states("OK"), "t", kind(), {})),
             to_toml(import_nvidia_smi(matrix, "t", kind(), {})));
   refused(matrix + states("MAYBE"), {"topo.txt:10: the cell 'MAYBE' is unknown"});
-  refused(states("OK"),
-          {"topo.txt:2: this is the output of 'nvidia-smi topo -p2p', a file for --peer-access; expected"});
+  refused(states("OK"), {"topo.txt:2: this is the output of 'nvidia-smi topo -p2p', a file of peer access; expected"});
   refused(smi_text({{"X"}}, "\tCPU Affinity", "\t0-15") + states("OK"),
           {"topo.txt:4: the GPUs of 'topo -p2p' are others"});
 }
@@ -330,8 +329,8 @@ TEST(PeerAccess, PairsAndFilesAndNone) {
   const auto machine = import_nvidia_smi(text_of(switched({18, 18, 18})), "t", kind(), {});
   const auto access = [&](const std::string& text) {
     Topology::Description changed = machine;
-    deny_peer_access(changed, parse_peer_access(text, changed, "--peer-access"),
-                     {"--peer-access", Source::Kind::assumed, text}, "--peer-access");
+    deny_peer_access(changed, parse_peer_access(text, changed), {"peer-access", Source::Kind::assumed, text},
+                     "peer-access");
     return written_again(changed);
   };
   const auto reaches = [](const Topology& t, std::size_t a, std::size_t b) {
@@ -342,12 +341,12 @@ TEST(PeerAccess, PairsAndFilesAndNone) {
   EXPECT_FALSE(reaches(some, 0, 2) || reaches(some, 2, 0) || reaches(some, 1, 2));
   EXPECT_FALSE(reaches(access("none"), 0, 1));
   EXPECT_EQ(to_toml(access("0-1,0-2,1-2").description()), to_toml(machine));
-  expect_input_error([&] { access("0-3"); }, {"--peer-access: '0-3': the machine has no GPU 3"});
-  expect_input_error([&] { access("0-1,1-0"); }, {"--peer-access: '1-0' is there twice"});
-  expect_input_error([&] { access("1-1"); }, {"--peer-access: '1-1' is one GPU"});
+  expect_input_error([&] { access("0-3"); }, {"peer-access: '0-3' names GPU 3"});
+  expect_input_error([&] { access("0-1,1-0"); }, {"peer-access: '1-0' is given twice"});
+  expect_input_error([&] { access("1-1"); }, {"peer-access: '1-1' is one GPU"});
   EXPECT_EQ(to_toml(access("0-1, 0-2 ,\t1-2").description()), to_toml(machine));
   for (const char* text : {"no-file.txt", "NONE", "all", "", "0-1;0-2", "0-1,2", "0-1,"})
-    expect_input_error([&] { access(text); }, {"--peer-access: '" + std::string{text} +
+    expect_input_error([&] { access(text); }, {"peer-access: '" + std::string{text} +
                                                "' is not a file; expected none, pairs such as 0-1,2-3, "
                                                "or a file of 'nvidia-smi topo -p2p r'"});
 }
@@ -391,18 +390,14 @@ TEST(GpuKinds, GpusOfOtherKindsHaveTheirKernelsAndMemory) {
   other.gpu.capacity = Bytes{40e9};
   auto machine = import_nvidia_smi(smi_text({{"X", "SYS"}, {"SYS", "X"}}), "t", kind(),
                                    {.pcie = Rate{50e9}, .pcie_of = {{1, Rate{20e9}}}});
-  set_kinds(machine, kind(), {{1, other}}, "--kernels");
+  set_kinds(machine, kind(), {{1, other}});
   const Topology t = written_again(machine);
   EXPECT_EQ(t.kernels_of(t.gpus()[0]).name, "flat");
   EXPECT_EQ(t.kernels_of(t.gpus()[1]).name, "a100");
   EXPECT_EQ(t.memory(t.gpus()[1]).capacity, Bytes{40e9});
   EXPECT_EQ(pair(t, "host1", "gpu1"), Rate{20e9});
   EXPECT_EQ(pair(t, "host0", "gpu0"), Rate{50e9});
-  expect_input_error(
-      [&] {
-        set_kinds(machine, kind(), {{7, other}}, "--kernels");
-      },
-      {"--kernels: the machine has no GPU 7"});
+  expect_input_error([&] { set_kinds(machine, kind(), {{7, other}}); }, {"kernels: '7' is not a GPU of the machine"});
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ TEST(KernelTimes, ThePairOfTransposesHasItsOwnCurveElseTheCommonOne) {
 }
 
 TEST(KernelTimes, AMissingCurveIsAnErrorThatNamesIt) {
-  expect_input_error([] { gemm(measured(), 64, 64, 64, DType::bf16); }, {"kernels 'gpu'", "bf16 NN", "gemm"});
+  expect_input_error([] { gemm(measured(), 64, 64, 64, DType::bf16); }, {"kernels: 'gpu'", "bf16 NN", "gemm"});
 }
 
 TEST(KernelTimes, OccupancyIsTheShareOfBlocksThatRunAtOnce) {

@@ -121,8 +121,8 @@ TEST(NcclExport, GpusHaveTheAddressesThatAreGiven) {
   const auto refused = [](const std::vector<std::string>& texts, const std::string& words) {
     expect_input_error([&] { pci_addresses(texts, 2); }, {words});
   };
-  refused({"0000:01:00.0", "one"}, "'one' is no address of PCI");
-  refused({"0000:0a:00.0", "00000000:0A:00.0"}, "'00000000:0A:00.0' is there twice");
+  refused({"0000:01:00.0", "one"}, "'one' is not an address of PCI");
+  refused({"0000:0a:00.0", "00000000:0A:00.0"}, "'00000000:0A:00.0' is given twice");
   refused({"0000:01:00.0"}, "1 addresses; expected 2, one for each GPU by number");
 }
 

@@ -53,22 +53,22 @@ TEST(GemmProblem, LargerLeadingDimensionsAreKept) {
 TEST(GemmProblem, SizesOutOfRangeAreRefusedByName) {
   GemmProblem p = three_by_four_by_five();
   p.m = -1;
-  expect_input_error([&] { checked(p); }, {"m = -1", "0 to 2^40"});
+  expect_input_error([&] { checked(p); }, {"m: '-1'", "0 to 2^40"});
   p = three_by_four_by_five();
   p.n = (std::int64_t{1} << 40) + 1;
-  expect_input_error([&] { checked(p); }, {"n = 1099511627777", "0 to 2^40"});
+  expect_input_error([&] { checked(p); }, {"n: '1099511627777'", "0 to 2^40"});
   p = three_by_four_by_five();
   p.k = -5;
-  expect_input_error([&] { checked(p); }, {"k = -5"});
+  expect_input_error([&] { checked(p); }, {"k: '-5'"});
 }
 
 TEST(GemmProblem, LeadingDimensionsBelowTheRowsAreRefused) {
   GemmProblem p = three_by_four_by_five();
   p.ldb = 4;
-  expect_input_error([&] { checked(p); }, {"ldb = 4", "5 (the stored rows)"});
+  expect_input_error([&] { checked(p); }, {"ldb: '4'", "5 (the stored rows)"});
   p = three_by_four_by_five();
   p.ldc = -3;
-  expect_input_error([&] { checked(p); }, {"ldc = -3"});
+  expect_input_error([&] { checked(p); }, {"ldc: '-3'"});
 }
 
 TEST(GemmProblem, AMatrixWhoseBytesOverflowIsRefused) {
@@ -127,14 +127,13 @@ TEST(GemmProblem, WhatARoutineDoesNotHaveIsRefused) {
 
 TEST(GemmProblem, NamesReadBack) {
   for (DType type : {DType::f64, DType::f32, DType::f16, DType::bf16})
-    EXPECT_EQ(dtype_from_string(to_string(type), "--dtype"), type);
+    EXPECT_EQ(dtype_from_string(to_string(type)), type);
   for (Routine routine : {Routine::gemm, Routine::gemv, Routine::dot, Routine::axpy})
-    EXPECT_EQ(routine_from_string(to_string(routine), "routine"), routine);
-  expect_input_error([] { routine_from_string("trsm", "routine"); }, {"routine 'trsm'", "gemm, gemv, dot or axpy"});
-  for (Trans trans : {Trans::no, Trans::yes}) EXPECT_EQ(trans_from_string(to_string(trans), "--transa"), trans);
-  expect_input_error([] { dtype_from_string("double", "--dtype"); },
-                     {"--dtype 'double'", "f64, f32, f16, bf16 or tf32"});
-  expect_input_error([] { trans_from_string("C", "--transa"); }, {"--transa 'C'", "N or T"});
+    EXPECT_EQ(routine_from_string(to_string(routine)), routine);
+  expect_input_error([] { routine_from_string("trsm"); }, {"routine: 'trsm'", "gemm, gemv, dot, axpy"});
+  for (Trans trans : {Trans::no, Trans::yes}) EXPECT_EQ(trans_from_string(to_string(trans), "transa"), trans);
+  expect_input_error([] { dtype_from_string("double"); }, {"dtype: 'double'", "f64, f32, f16, bf16, tf32"});
+  expect_input_error([] { trans_from_string("C", "transa"); }, {"transa: 'C'", "N, T"});
 }
 
 }  // namespace

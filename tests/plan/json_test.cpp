@@ -133,7 +133,7 @@ TEST_F(PlanJson, TamperedPlansAreRefused) {
 }
 
 TEST_F(PlanJson, BadFieldsAreNamedWithPathAndValue) {
-  expect_refused([](json& j) { j["schema"] = 1; }, {"plan.json", "/schema", "1", "expected"});
+  expect_refused([](json& j) { j["schema"] = 1; }, {"plan.json", "/schema", "'1'"});
   expect_refused([](json& j) { j.erase("ops"); }, {"/ops", "missing"});
   expect_refused([](json& j) { j["colour"] = 1; }, {"/colour", "unknown field"});
   expect_refused([](json& j) { j["ops"][5]["op"] = "gem"; }, {"/ops/5/op", "gem", "gemm"});

@@ -42,10 +42,10 @@ TEST(MemoryNeeds, OfAMatrixOnSeveralHostsArePartsOfEach) {
   p.m = p.n = p.k = 16384;  // 2.147 GB each
   const auto check = [&](const char* place) {
     p.place_a = p.place_b = p.place_c = memory(t, place);
-    check_capacities(memory_needs(checked(p), t.memories().size()), t, t.gpus(), "--place");
+    check_capacities(memory_needs(checked(p), t.memories().size()), t, t.gpus(), "place");
   };
   check("h0");
-  expect_input_error([&] { check("h*"); }, {"--place", "3.221 GB", "'h1'", "3.000 GB"});
+  expect_input_error([&] { check("h*"); }, {"place", "3.221 GB", "'h1'", "3.000 GB"});
   expect_input_error([&] { check("h/rows"); }, {"3.221 GB", "'h1'"});
   p.k = 8192;
   check("h*");

@@ -122,16 +122,16 @@ Plan plan_with_room(double room, std::int64_t tile) {
 
 TEST(CholeskyMemory, TheMatrixLeavesTheRestToTilesThatComeBack) {
   EXPECT_GT(plan_with_room(4, 64).peak_bytes[2], 0);
-  expect_input_error([] { plan_with_room(1.01, 64); }, {"memory of 'gpu1'", "bytes for tiles are too few"});
-  expect_input_error([] { plan_with_room(0.5, 64); }, {"--place", "gpu1", "for matrices"});
+  expect_input_error([] { plan_with_room(1.01, 64); }, {"memory: 'gpu1'", "bytes for tiles, too few"});
+  expect_input_error([] { plan_with_room(0.5, 64); }, {"place", "gpu1", "for matrices"});
 }
 
 TEST(CholeskyChecks, AreThoseOfOtherPlanners) {
   const Topology machine = shipped("two-gpu");
   const GemmProblem problem = factorisation(4096, machine.hosts()[0]);
   expect_input_error([&] { plan_cholesky(problem, machine, machine.hosts(), 64); }, {"devices", "is not a GPU"});
-  expect_input_error([&] { plan_cholesky(problem, machine, {}, 64); }, {"devices", "none given"});
-  expect_input_error([&] { plan_cholesky(problem, machine, machine.gpus(), 1); }, {"--tile 1", "kernels"});
+  expect_input_error([&] { plan_cholesky(problem, machine, {}, 64); }, {"devices", "is missing"});
+  expect_input_error([&] { plan_cholesky(problem, machine, machine.gpus(), 1); }, {"tile: '1'", "kernels"});
 }
 
 INSTANTIATE_TEST_SUITE_P(OnTwoMachines, Cholesky, machine_places(), machine_place_name);

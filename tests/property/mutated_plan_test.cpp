@@ -79,10 +79,8 @@ std::optional<Plan> read_again(json& file) {
   for (int attempt = 0; attempt < 2; ++attempt) try {
       return plan_from_json(file.dump(), "plan.json");
     } catch (const InputError& error) {
-      const std::string text = error.what(), words = "is not the hash of the contents, '";
-      const std::size_t at = text.find(words);
-      if (at == std::string::npos) return std::nullopt;
-      file["hash"] = text.substr(at + words.size(), 16);
+      if (error.place != "plan.json: /hash") return std::nullopt;
+      file["hash"] = error.expected;
     }
   return std::nullopt;
 }

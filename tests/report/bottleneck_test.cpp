@@ -15,7 +15,7 @@ using test::sample_timeline;
 using test::SamplePlan;
 using testing::AllOf, testing::ElementsAre, testing::Field;
 
-auto part(const char* kind, const char* name, double seconds) {
+auto part(TimeUse kind, const char* name, double seconds) {
   return AllOf(Field(&Summary::PathPart::kind, kind), Field(&Summary::PathPart::name, name),
                Field(&Summary::PathPart::seconds, testing::DoubleNear(seconds, 1e-12)));
 }
@@ -26,16 +26,16 @@ TEST(Bottleneck, TheCriticalPathSaysWhereTheMakespanWent) {
   // host->pcie carries 400 kB of 10 GB/s.
   const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {});
   EXPECT_THAT(summary.critical_path,
-              testing::UnorderedElementsAre(part("group", "uplink", 30e-3), part("issue", "", 30e-3),
-                                            part("kernels", "", 25e-3), part("waiting", "copies", 5e-3)));
-  EXPECT_EQ(summary.critical_path.back().kind, "waiting");
+              testing::UnorderedElementsAre(part(TimeUse::group, "uplink", 30e-3), part(TimeUse::issue, "", 30e-3),
+                                            part(TimeUse::kernels, "", 25e-3), part(TimeUse::waiting, "copies", 5e-3)));
+  EXPECT_EQ(summary.critical_path.back().kind, TimeUse::waiting);
   const std::string text = summary_table(summary);
   EXPECT_THAT(text, testing::HasSubstr("27.8% kernels, 5.6% waiting for copies"));
 }
 
 TEST(Bottleneck, NothingIsSaturatedWhereEverythingIsIdleMostOfTheTime) {
   const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), sample_timeline(), {});
-  EXPECT_EQ(summary.most_used.front().kind, "compute");
+  EXPECT_EQ(summary.most_used.front().kind, TimeUse::compute);
   EXPECT_EQ(summary.most_used.front().name, "gpu0");
   EXPECT_NEAR(summary.most_used.front().share, 35.0 / 90, 1e-12);
   EXPECT_THAT(summary_table(summary), testing::HasSubstr("saturated   nothing; most used: 38.9% compute gpu0"));
@@ -51,7 +51,7 @@ TEST(Bottleneck, WhatIsFasterThanDescribedIsSaturated) {
     op.end = op.kind == OpKind::copy ? op.end * 1e-6 : op.start;
   }
   const Summary summary = summarize(SamplePlan{}.plan(), sample_machine(), fast, {});
-  EXPECT_EQ(summary.most_used.front().kind, "group");
+  EXPECT_EQ(summary.most_used.front().kind, TimeUse::group);
   EXPECT_EQ(summary.most_used.front().name, "uplink");
   EXPECT_NEAR(summary.most_used.front().share, 560e3 / 8e9 / 90e-9, 1e-9);
   EXPECT_THAT(summary_table(summary),
@@ -98,7 +98,8 @@ class Workers {
 TEST(Bottleneck, WaitingForRoomIsWaitingForKernels) {
   Workers run;
   run.kernel(0, 4), run.kernel(3, 5);  // measured side by side, though the first leaves no room
-  EXPECT_THAT(run.summary().critical_path, ElementsAre(part("waiting", "kernels", 3), part("kernels", "", 2)));
+  EXPECT_THAT(run.summary().critical_path,
+              ElementsAre(part(TimeUse::waiting, "kernels", 3), part(TimeUse::kernels, "", 2)));
 }
 
 TEST(Bottleneck, PartsBelowAHundredthAreNamedTogetherOnlyWhereTheyAreMore) {
@@ -111,7 +112,7 @@ TEST(Bottleneck, ACopyWithinAMemoryMovesNothing) {
   Workers run;
   run.copy_within(0, 1);
   EXPECT_EQ(run.summary().bytes_moved, 0);
-  EXPECT_THAT(run.summary().critical_path, ElementsAre(part("memory", "gpu0", 1)));
+  EXPECT_THAT(run.summary().critical_path, ElementsAre(part(TimeUse::memory, "gpu0", 1)));
 }
 
 TEST(Bottleneck, ALinkThatIsUsedAsMuchAsItsGroupIsNotNamed) {
@@ -125,7 +126,7 @@ TEST(Bottleneck, ALinkThatIsUsedAsMuchAsItsGroupIsNotNamed) {
   const Timeline run{"sim", content_hash(draft.plan), {{0, 1}}};
   const Summary summary = summarize(draft.plan, machine, annotate(draft.plan, machine, run), {});
   EXPECT_EQ(summary.groups[0].utilisation, summary.links[0].utilisation);  // of host->pcie
-  EXPECT_THAT(summary.critical_path, ElementsAre(part("group", "uplink", 1)));
+  EXPECT_THAT(summary.critical_path, ElementsAre(part(TimeUse::group, "uplink", 1)));
 }
 
 }  // namespace

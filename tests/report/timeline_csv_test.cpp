@@ -259,7 +259,7 @@ TEST(TimelineCsv, AFileThatIsNotThereIsNamed) {
     load_timeline("no/such/timeline.csv");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_EQ(std::string{error.what()}, "cannot read 'no/such/timeline.csv': No such file or directory");
+    EXPECT_EQ(std::string{error.what()}, "'no/such/timeline.csv' cannot be read: No such file or directory");
   }
 }
 

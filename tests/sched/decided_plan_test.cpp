@@ -80,7 +80,7 @@ struct Made {
 
 TEST(DecidedPlan, WhatFitsNeitherMachineNorProblemIsNamed) {
   Made made;
-  made.refuse("routing", "teleport", {"routing 'teleport'", "link-eta"});
+  made.refuse("routing", "teleport", {"routing: 'teleport'", "link-eta"});
   made.refuse("devices", "gpu7", {"devices 'gpu7'", "two-gpu"});
   made.refuse("devices", "gpu0,gpu0", {"each GPU once"});
   made.refuse("devices", "", {"'devices' is missing"});

@@ -103,7 +103,7 @@ TEST(KeptCopiesOf, AMatrixTakeItsBytesOnEachGpu) {
   EXPECT_EQ(needs[gpu0.index()].matrices, 5.76e6);
   EXPECT_EQ(needs[gpu1.index()].matrices, 5.76e6);
   expect_input_error([&] { plan_gemm(product(machine, "g*", "g*"), machine, machine.gpus(), tiled("gemmex")); },
-                     {"--place", "gpu1", "10.24 MB for matrices"});
+                     {"place", "gpu1", "10.24 MB for matrices"});
 }
 
 /// They are no home on a GPU: cubes are for matrices on hosts.
@@ -133,7 +133,7 @@ TEST(KeptCopiesOf, CAreRefused) {
   const Topology machine = two_gpu();
   expect_input_error(
       [&] { plan_gemm(product(machine, "host", "host", "g*"), machine, machine.gpus(), tiled("gemmex")); },
-      {"--place", "'g*' for C", "expected one place"});
+      {"place", "'g*' is not a place for C", "expected one place"});
 }
 
 TEST(KeptCopiesOf, APlanDoNotMakeThemDevices) {

@@ -15,7 +15,7 @@ TEST(TooManyKernels, NameTheTileWhereItWasGiven) {
   Policy policy = preset("gemmex");
   policy.tile = 8;
   expect_input_error([&] { plan_gemm(cube(8192), machine, machine.gpus(), policy); },
-                     {"--tile 8: cuts the problem into 1073741824 kernels; a plan holds at most 8388608"});
+                     {"tile: '8' cuts the problem into 1073741824 kernels; expected at most 8388608 in a plan"});
   EXPECT_NO_THROW(check_kernel_count(8388608, 8, 8));
 }
 
@@ -25,7 +25,7 @@ TEST(TooManyKernels, NameTheGpusWhereTheirMemoryLeavesSmallTilesAlone) {
   for (const std::size_t gpu : {1, 2}) description.memories[gpu].capacity = Bytes{0.5e6};
   const Topology machine{std::move(description)};
   expect_input_error([&] { plan_gemm(cube(16384), machine, machine.gpus(), preset("gemmex")); },
-                     {"devices: tiles of 64", "make 16777216 kernels", "larger --tile"});
+                     {"devices: tiles of 64", "make 16777216 kernels", "a larger tile"});
 }
 
 }  // namespace

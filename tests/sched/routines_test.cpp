@@ -128,7 +128,7 @@ TEST_F(Routines, WithoutRoomForTheVectorsTheirMemoryIsUsedAgain) {
     validate(streamed, machine);
   }
   expect_input_error([&] { plan(axpy_problem(100'000'000), policy("tilerail", {"tile=50000000"})); },
-                     {"--tile 50000000", "do not fit"});
+                     {"tile: '50000000'", "does not fit"});
 }
 
 TEST_F(Routines, TilesAreAsLargeAsTheirBytesNotTheirSideAsk) {

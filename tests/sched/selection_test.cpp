@@ -124,7 +124,7 @@ TEST(Selection, MetricsOfEnergyNeedWatts) {
   const Topology machine{description};
   for (const char* preset : {"paralia", "tilerail"}) {
     expect_input_error([&] { plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"select=edp"})); },
-                       {"select=edp", "two-gpu", "'watts'"});
+                       {"select: 'edp'", "two-gpu", "'watts'"});
     EXPECT_NO_THROW(plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"select=perf"})));
   }
   EXPECT_TRUE(plan_gemm(cube(0), machine, machine.gpus(), policy("paralia", {"select=edp"})).ops.empty());

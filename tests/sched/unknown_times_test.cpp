@@ -32,7 +32,7 @@ TEST(UnknownTimes, RefuseAPlanOnEveryGpuWithAnyPreset) {
   const Topology machine = half_on_the_first_only();
   for (const std::string& name : preset_names()) {
     expect_input_error([&] { plan_gemm(half_cube(), machine, machine.gpus(), policy(name, {"devices=all"})); },
-                       {"--devices: 'gpu1'", "no GEMM times for f16 NN", "'gpu0' has"});
+                       {"devices: 'gpu1'", "no GEMM times for f16 NN", "'gpu0' has"});
   }
 }
 
@@ -40,8 +40,7 @@ TEST(UnknownTimes, RefuseATypeThatNoGpuKnows) {
   const Topology machine = half_on_the_first_only();
   GemmProblem p = half_cube();
   p.dtype = DType::tf32;
-  const std::string words =
-      "--dtype: machine 'two-gpu' has no GEMM times for tf32 NN; expected a type of which it has: ";
+  const std::string words = "dtype: 'tf32' has no GEMM times for NN on machine 'two-gpu'; expected one of: ";
   for (const std::string& name : preset_names()) {
     expect_input_error([&] { plan_gemm(p, machine, machine.gpus(), policy(name)); }, {words + "f64, f32, f16, bf16"});
     expect_input_error([&] { plan_gemm(p, machine, {{gpu1}}, policy(name)); }, {words + "f64, f32, bf16"});

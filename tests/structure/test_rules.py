@@ -96,6 +96,13 @@ class AHouseOfTwoRooms(unittest.TestCase):
         self.write("lower/low.hpp", '#include "../upper/up.hpp"\n' + "\n" * 59)
         self.assertEqual(faults(self.root), ['lower/low.hpp: "../upper/up.hpp" is no path from the root'])
 
+    def test_must_not_name_options_outside_of_the_command(self):
+        self.write("cli/place.cpp", 'add("-p,--place");' + "\n" * 60)
+        self.write("lower/low.hpp", '"a larger --places, or \'tool --place\'" // --place' + "\n" * 60)
+        self.assertEqual(faults(self.root), [])
+        self.write("lower/low.hpp", '"a larger --place"' + "\n" * 60)
+        self.assertEqual(faults(self.root), ["lower/low.hpp: names the option --place of the command"])
+
     def test_must_not_have_long_files(self):
         self.write("lower/low.hpp", "\n" * 601)
         self.assertEqual(faults(self.root), ["lower/low.hpp: 601 lines, more than 600"])

@@ -25,7 +25,7 @@ TEST(RecordedGpus, TheMachineTakesTheGivenNameAndIsSummedUp) {
 }
 
 TEST(RecordedGpus, AFileThatIsNotThereIsNamed) {
-  expect_input_error([] { recorded_gpus("absent.json", {}); }, {"cannot read 'absent.json'"});
+  expect_input_error([] { recorded_gpus("absent.json", {}); }, {"'absent.json' cannot be read"});
 }
 
 }  // namespace

@@ -31,23 +31,22 @@ class FindMachine : public ::testing::Test {
 };
 
 TEST_F(FindMachine, ANameIsLookedUpAndAPathIsTakenAsItIs) {
-  EXPECT_EQ(find_machine("mine", "--topology"), folder_ / "mine.toml");
-  EXPECT_EQ(find_machine(folder_ / "mine.toml", "--topology"), folder_ / "mine.toml");
+  EXPECT_EQ(find_machine("mine"), folder_ / "mine.toml");
+  EXPECT_EQ(find_machine(folder_ / "mine.toml"), folder_ / "mine.toml");
   EXPECT_THAT(machine_names(), ::testing::Contains("mine"));
 }
 
 TEST_F(FindMachine, WhatIsNoFileButCanBeReadIsTaken) {
-  EXPECT_EQ(find_machine("/dev/null", "--topology"), "/dev/null");
+  EXPECT_EQ(find_machine("/dev/null"), "/dev/null");
   ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
-  EXPECT_EQ(find_machine(folder_ / "pipe", "--topology"), folder_ / "pipe");
+  EXPECT_EQ(find_machine(folder_ / "pipe"), folder_ / "pipe");
 }
 
 TEST_F(FindMachine, WhatIsNotThereIsToldFromAFolder) {
-  expect_input_error([&] { find_machine(folder_, "--topology"); },
-                     {"--topology: '" + folder_.string() + "' is a folder; expected the .toml file of a machine"});
-  expect_input_error([&] { find_machine("no/such.toml", "--topology"); },
-                     {"--topology: there is no file 'no/such.toml'"});
-  expect_input_error([&] { find_machine("yours", "topology"); }, {"topology: there is no machine 'yours'", "mine"});
+  expect_input_error([&] { find_machine(folder_); },
+                     {"topology: '" + folder_.string() + "' is a folder; expected a .toml file"});
+  expect_input_error([&] { find_machine("no/such.toml"); }, {"topology: 'no/such.toml' does not exist"});
+  expect_input_error([&] { find_machine("yours"); }, {"topology: 'yours' does not exist", "mine"});
 }
 
 }  // namespace

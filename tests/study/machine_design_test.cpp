@@ -126,14 +126,13 @@ TEST(MachineDesign, WhateverIsAskedForLoadsAndIsTheSameFlat) {
 }
 
 TEST(MachineDesign, KernelsComeWithTheirSourcesAndIssueCosts) {
-  const GpuKind kind = find_gpu_kind(kernels, "--kernels");
+  const GpuKind kind = find_gpu_kind(kernels);
   EXPECT_EQ(kind.kernels.name, "flat");
   EXPECT_FALSE(kind.sources.empty());
   const Topology machine = read_topology(design_machine({.gpus = "2", .kernels = kernels}), "new.toml");
   EXPECT_EQ(machine.description().issue.per_op, kind.issue.per_op);
   EXPECT_EQ(machine.description().memories.back().capacity, kind.gpu.capacity);
-  EXPECT_EQ(find_gpu_kind(TILERAIL_SOURCE_DIR "/topologies/clx-ai-hetero.toml:v100-half", "").kernels.name,
-            "v100-half");
+  EXPECT_EQ(find_gpu_kind(TILERAIL_SOURCE_DIR "/topologies/clx-ai-hetero.toml:v100-half").kernels.name, "v100-half");
 }
 
 TEST(MachineDesign, KernelsAreFoundByTheWordsOfTheirName) {
@@ -144,9 +143,9 @@ TEST(MachineDesign, KernelsAreFoundByTheWordsOfTheirName) {
                                     {"v100", "v100"},
                                     {"half", "v100-half"},
                                     {"a100", "a100"}})
-    EXPECT_EQ(find_gpu_kind(text, "--kernels").kernels.name, table) << text;
+    EXPECT_EQ(find_gpu_kind(text).kernels.name, table) << text;
   for (const char* text : {"a40", "h10", "100", "h100-hbm3", "-", ""})
-    expect_input_error([&] { find_gpu_kind(text, "--kernels"); }, {"--kernels: there are no kernels"});
+    expect_input_error([&] { find_gpu_kind(text); }, {"kernels: ", "is not a kind of GPU"});
   ::unsetenv("TILERAIL_TOPOLOGIES");
 }
 
@@ -155,23 +154,23 @@ TEST(MachineDesign, WhatDoesNotFitIsRefusedByItsOption) {
     if (text.kernels.empty()) text.kernels = kernels;
     expect_input_error([&] { design_machine(text); }, words);
   };
-  refused({}, {"--gpus: the number of GPUs is missing"});
-  refused({.gpus = "0"}, {"--gpus: '0' is not an integer from 1 to 4096"});
-  refused({.gpus = "6", .sockets = "4"}, {"--sockets: 6 GPUs are not in 4 equal parts"});
-  refused({.gpus = "6", .islands = "4", .nvlink = "1"}, {"--islands: 6 GPUs"});
-  refused({.gpus = "6", .islands = "2"}, {"--islands", "expected --nvlink"});
-  refused({.gpus = "6", .nvlink = "5", .bridge = "5"}, {"--bridge: there is one island"});
-  refused({.gpus = "6", .socket_link = "100"}, {"--socket-link: there is one socket"});
-  refused({.gpus = "6", .uplink_gpus = "4"}, {"--per-uplink: 6 GPUs of a socket are not in parts of 4"});
-  refused({.gpus = "6", .pcie = "2"}, {"--pcie: '2' is no generation of PCIe", "3 to 7, or a rate such as '50 GB/s'"});
-  refused({.gpus = "6", .pcie = "50"}, {"--pcie: '50' is no generation of PCIe"});
-  refused({.gpus = "6", .nvlink = "450 Gb"}, {"--nvlink: '450 Gb' has no known unit"});
-  refused({.gpus = "6", .nvlink = "0"}, {"--nvlink: '0' is out of range; expected 1 MB/s to 1 PB/s"});
-  refused({.gpus = "6", .gpu_memory = "0 GB"}, {"--gpu-memory: '0 GB' is out of range"});
-  refused({.name = "a\nb", .gpus = "6"}, {"--name: 'a?b' is not a name"});
-  refused({.gpus = "6", .kernels = "h2000"}, {"--kernels: there are no kernels 'h2000'; expected a machine or one of"});
+  refused({}, {"gpus: is missing; expected the number of GPUs"});
+  refused({.gpus = "0"}, {"gpus: '0' is not an integer from 1 to 4096"});
+  refused({.gpus = "6", .sockets = "4"}, {"sockets: '6' GPUs are not in 4 equal parts"});
+  refused({.gpus = "6", .islands = "4", .nvlink = "1"}, {"islands: '6' GPUs"});
+  refused({.gpus = "6", .islands = "2"}, {"islands: islands are joined by NVLink; expected its rate"});
+  refused({.gpus = "6", .nvlink = "5", .bridge = "5"}, {"bridge: there is one island"});
+  refused({.gpus = "6", .socket_link = "100"}, {"socket-link: there is one socket"});
+  refused({.gpus = "6", .uplink_gpus = "4"}, {"per-uplink: '6' GPUs of a socket are not in parts of 4"});
+  refused({.gpus = "6", .pcie = "2"}, {"pcie: '2' is not a generation of PCIe", "3 to 7, or a rate such as '50 GB/s'"});
+  refused({.gpus = "6", .pcie = "50"}, {"pcie: '50' is not a generation of PCIe"});
+  refused({.gpus = "6", .nvlink = "450 Gb"}, {"nvlink: '450 Gb' has no known unit"});
+  refused({.gpus = "6", .nvlink = "0"}, {"nvlink: '0' is out of range; expected 1 MB/s to 1 PB/s"});
+  refused({.gpus = "6", .gpu_memory = "0 GB"}, {"gpu-memory: '0 GB' is out of range"});
+  refused({.name = "a\nb", .gpus = "6"}, {"name: 'a?b' is not a name"});
+  refused({.gpus = "6", .kernels = "h2000"}, {"kernels: 'h2000' is not a kind of GPU; expected a machine or one of"});
   refused({.gpus = "6", .kernels = TILERAIL_SOURCE_DIR "/topologies/clx-ai-hetero.toml"},
-          {"--kernels: clx-ai-hetero has the kernels v100, v100-half, v100-5-of-7"});
+          {"kernels: clx-ai-hetero has the kernels v100, v100-half, v100-5-of-7"});
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class PlanCacheFile : public ::testing::Test {
   TunedPlan tuned(std::int64_t side, std::initializer_list<std::string_view> overrides) const {
     const Policy searched = policy("tilerail", overrides);
     const Plan plan = plan_gemm(cube(side), machine_, machine_.gpus(), searched);
-    TunedPlan result{decisions_of(plan, machine_, searched), 0.25, "simulator", "gemmex", 17, 1000, "", "0.1.0"};
+    TunedPlan result{decisions_of(plan, machine_, searched), 0.25, TunedBy::simulator, "gemmex", 17, 1000, "", "0.1.0"};
     Plan again = plan_decided(cube(side), machine_, machine_.gpus(), preset("tilerail"), result.decisions);
     result.plan_hash = tuned_hash(again);
     return result;
@@ -65,7 +65,7 @@ TEST_F(PlanCacheFile, ReadsWhatItWrites) {
   odd.alpha_is_zero = odd.beta_is_zero = true, odd.trans_a = Trans::yes, odd.ld = {301, 302, 303};
   odd.policy = "tilerail+order=fifo", odd.dtype = DType::bf16;
   cache.plans[odd] = tuned(300, {"shares=equal", "tile=64"});
-  cache.plans[odd].judge = "measurement", cache.plans[odd].seconds = 1.0 / 3;
+  cache.plans[odd].judge = TunedBy::measurement, cache.plans[odd].seconds = 1.0 / 3;
   const PlanCache read = read_plan_cache(to_toml(cache), "f");
   EXPECT_EQ(read.owner, cache.owner);
   EXPECT_EQ(read.plans, cache.plans);
@@ -109,20 +109,19 @@ TEST_F(PlanCacheFile, BelongsToOneMachine) {
   const Topology other = shipped("clx-ai");
   expect_input_error([&] { update_plan_cache(file, owner_of(other), [](PlanCache&) {}); },
                      {file, "'two-gpu'", "'clx-ai'"});
-  expect_input_error([&] { TunedPlans(file, "--plan-cache", other); }, {"--plan-cache: ", "'two-gpu'", "'clx-ai'"});
+  expect_input_error([&] { TunedPlans(file, other); }, {file, "'two-gpu'", "'clx-ai'"});
   ::setenv(plan_cache_variable, file.c_str(), 1);
-  const TunedPlans unused{"", "--plan-cache", other};
+  const TunedPlans unused{"", other};
   const auto answer = unused.find(cube(512), other, other.gpus(), preset("tilerail"));
   EXPECT_FALSE(answer.plan);
   EXPECT_THAT(answer.note, mentions({"is not used", "'two-gpu'"}));
-  EXPECT_TRUE(
-      TunedPlans("", "--plan-cache", machine_).find(cube(512), machine_, machine_.gpus(), preset("tilerail")).plan);
+  EXPECT_TRUE(TunedPlans("", machine_).find(cube(512), machine_, machine_.gpus(), preset("tilerail")).plan);
 }
 
 TEST_F(PlanCacheFile, AHitIsThePlanThatWasTunedAndSaysSo) {
   const std::string file = path("plans.toml");
   keep(file, 512, tuned(512, {"tile=128", "sends=free"}));
-  const TunedPlans plans{file, "--plan-cache", machine_};
+  const TunedPlans plans{file, machine_};
   GemmProblem problem = cube(512);
   problem.alpha = -7, problem.beta = 0.5;  // which are not 0, like those that were tuned
   const auto hit = plans.find(problem, machine_, machine_.gpus(), preset("tilerail"));
@@ -142,7 +141,7 @@ TEST_F(PlanCacheFile, MissesSayWhy) {
   TunedPlan stale = tuned(256, {"tile=64"});
   stale.plan_hash = "0123456789abcdef", stale.version = "0.0.7";
   keep(file, 256, stale);
-  const TunedPlans plans{file, "--plan-cache", machine_};
+  const TunedPlans plans{file, machine_};
   const auto note = [&](const GemmProblem& problem, const std::vector<MemoryId>& gpus, const Policy& asked) {
     const auto answer = plans.find(problem, machine_, gpus, asked);
     EXPECT_FALSE(answer.plan);
@@ -167,15 +166,14 @@ TEST_F(PlanCacheFile, DecisionsThatSomebodyWroteAreRefusedWhereTheyAreUsed) {
   for (PlanDecision& decision : odd.decisions)
     if (decision.key == "routing") decision.value = "teleport";
   keep(file, 512, odd);
-  const TunedPlans plans{file, "--plan-cache", machine_};
+  const TunedPlans plans{file, machine_};
   expect_input_error([&] { (void)plans.find(cube(512), machine_, machine_.gpus(), preset("tilerail")); },
-                     {"plans.toml:", ":11: gemm 512,512,512 f64 NN host:host:host", "routing 'teleport'"});
+                     {"plans.toml:", ":11: gemm 512,512,512 f64 NN host:host:host", "routing: 'teleport'"});
   odd = tuned(512, {"tile=128"});
   for (PlanDecision& decision : odd.decisions)
     if (decision.key == "tile") decision.value = "64";
   keep(file, 512, odd);
-  const auto answer =
-      TunedPlans{file, "--plan-cache", machine_}.find(cube(512), machine_, machine_.gpus(), preset("tilerail"));
+  const auto answer = TunedPlans{file, machine_}.find(cube(512), machine_, machine_.gpus(), preset("tilerail"));
   EXPECT_FALSE(answer.plan);
   EXPECT_THAT(answer.note, mentions({"plans.toml:6:", "has changed them; tune again"}));
 }
@@ -185,10 +183,10 @@ TEST_F(PlanCacheFile, DecisionsOfAnotherVersionThatThisOneDoesNotKnowArePassedOv
   TunedPlan newer = tuned(512, {});
   newer.decisions.push_back({"warp", "9"}), newer.version = "99.1";
   keep(file, 512, newer);
-  const TunedPlans plans{file, "--plan-cache", machine_};
+  const TunedPlans plans{file, machine_};
   const auto answer = plans.find(cube(512), machine_, machine_.gpus(), preset("tilerail"));
   EXPECT_FALSE(answer.plan);
-  EXPECT_THAT(answer.note, mentions({"version 99.1", "'warp'", "tune again"}));
+  EXPECT_THAT(answer.note, mentions({"version 99.1", "warp: '9'", "tune again"}));
 }
 
 TEST_F(PlanCacheFile, OfTwoPlansThatOfThisProgramThenTheMeasuredThenTheBetterOneStays) {
@@ -197,7 +195,7 @@ TEST_F(PlanCacheFile, OfTwoPlansThatOfThisProgramThenTheMeasuredThenTheBetterOne
   EXPECT_TRUE(goes_before(fast, slow));
   EXPECT_FALSE(goes_before(slow, fast));
   EXPECT_FALSE(goes_before(fast, fast));
-  slow.judge = "measurement";
+  slow.judge = TunedBy::measurement;
   EXPECT_TRUE(goes_before(slow, fast));
   slow.judge = fast.judge, fast.version = "0.0.1";
   EXPECT_TRUE(goes_before(slow, fast));
@@ -236,8 +234,8 @@ TEST_F(PlanCacheFile, WhatCannotBeChangedStaysAsItIs) {
   expect_input_error([&] { keep(file, 64, tuned(64, {})); }, {file, "expected TOML"});
   EXPECT_EQ(read_file(file), "no plan cache");
   expect_input_error([&] { keep(path("no/such.toml"), 64, tuned(64, {})); },
-                     {"no/such.toml' cannot be written: there is no folder", "/no'"});
-  expect_input_error([&] { keep(folder_.string(), 64, tuned(64, {})); }, {"no regular file"});
+                     {"no/such.toml' cannot be written: the folder", "/no' does not exist"});
+  expect_input_error([&] { keep(folder_.string(), 64, tuned(64, {})); }, {"not a regular file"});
 }
 
 }  // namespace

@@ -135,9 +135,9 @@ TEST(Runner, APlanThatDoesNotFitInMemoryIsRefusedAtOnce) {
 
 TEST(Factory, NamesWhatThereIs) {
   const Topology topology = machine();
-  expect_input_error([&] { make_executor("gpu", topology); }, {"'gpu' is no backend; there are: sim, host, cuda"});
+  expect_input_error([&] { make_executor("gpu", topology); }, {"'gpu' is not a backend; expected one of: sim, host, cuda"});
   expect_input_error([&] { make_real_executor("sim", topology); },
-                     {"'sim' is no backend that runs plans; there are: host, cuda"});
+                     {"'sim' is not a backend that runs plans; expected one of: host, cuda"});
   EXPECT_THROW(require_real_executor("sim"), InputError);
   EXPECT_NO_THROW(require_real_executor("host"));
 }

@@ -66,7 +66,7 @@ TEST(SweepValues, TextsStayAsTheyStand) {
   const SweepValues names = texts_in(items_in("1e2, 4K,1..2 x2"));
   EXPECT_THAT(names.texts, ElementsAre("1e2", "4K", "1..2 x2"));
   EXPECT_FALSE(names.numeric());
-  expect_input_error([] { texts_in(items_in("a,a")); }, {"'a' is there twice"});
+  expect_input_error([] { texts_in(items_in("a,a")); }, {"'a' is given twice"});
 }
 
 TEST(SweepValues, SemicolonsPartValuesThatHoldCommas) {

@@ -84,9 +84,9 @@ TEST(WhatIfParts, EachAloneAndOnlySome) {
   EXPECT_THAT(names(parts(machine, {.only = {"link:host->*"}, .together = {"link:host->* & link:*->host"}})),
               UnorderedElementsAre("link:host->pcie0", "link:host->* & link:*->host"));
   expect_input_error([&] { parts(machine, {.only = {"link:hist->*"}, .together = {}}); },
-                     {"--only: nothing of two-gpu is called 'link:hist->*'", "'link:host->pcie0'"});
+                     {"only: 'link:hist->*' is not a part of two-gpu", "'link:host->pcie0'"});
   expect_input_error([&] { parts(machine, {.only = {}, .together = {"link:host->* &"}}); },
-                     {"--together: nothing of two-gpu is called ''"});
+                     {"together: '' is not a part of two-gpu"});
 }
 
 TEST(WhatIfParts, TheSamePartsTogetherTwiceAreRefused) {
@@ -94,7 +94,7 @@ TEST(WhatIfParts, TheSamePartsTogetherTwiceAreRefused) {
       [] {
         parts(test::shipped("two-gpu"), {.only = {}, .together = {"link:*", "link:*"}});
       },
-      {"--together: 'link:*' is given twice"});
+      {"together: 'link:*' is given twice"});
 }
 
 TEST(WhatIfParts, NamesMayHoldWhatPatternsAreWrittenWith) {

@@ -84,9 +84,8 @@ class MatrixPools::Pool {
     void* memory = nullptr;
     if (cudaMalloc(&memory, bytes) != cudaSuccess) {
       cudaGetLastError();
-      throw InputError{
-          fmt::format("--place: matrices of {} do not fit in the free memory of GPU {}; take smaller sizes",
-                      bytes_text(static_cast<double>(bytes)), device)};
+      throw InputError{"place", bytes_text(static_cast<double>(bytes)),
+                       fmt::format("of matrices do not fit in the free memory of GPU {}", device), "smaller sizes"};
     }
     data_ = static_cast<std::byte*>(memory);
   }
@@ -138,9 +137,9 @@ namespace {
 void refuse_blocks(const GemmProblem& p, const Topology& topology, std::size_t plan) {
   for (const MemoryId place : {p.place_a, p.place_b, p.place_c})
     if (const Memory& memory = topology.memory(place); memory.pages == Pages::columns || memory.pages == Pages::rows)
-      throw PlanError{plan, fmt::format("--place: '{}': the CUDA backend does not put pages in blocks; expected h, h*, "
-                                        "a GPU number or a memory's name",
-                                        memory.name)};
+      throw PlanError{plan,
+                      {"place", memory.name, "is in blocks, which the CUDA backend does not have",
+                       "h, h*, a GPU number or the name of a memory"}};
 }
 
 }  // namespace
@@ -168,7 +167,7 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
     try {
       pools_[memory] = std::make_unique<Pool>(bytes, device, pages_of(memory));
     } catch (const InputError& error) {
-      throw PlanError{needed.plan, error.what()};
+      throw PlanError{needed.plan, error};
     }
   }
   for (const MemoryId gpu : readers) readers_.push_back(executor.ordinal(gpu));

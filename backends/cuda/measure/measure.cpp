@@ -61,9 +61,9 @@ DeviceRecord facts_of(int ordinal, const PowerMeter& power) {
 
 Measurements measure_cuda_machine(const CudaCalibrationOptions& options) {
   const int there = device_count();
-  if (there == 0) throw HardwareError{"--backend cuda: this machine has no CUDA device"};
+  if (there == 0) throw HardwareError{"this machine has no CUDA device"};
   if (options.devices > there)
-    throw HardwareError{fmt::format("--devices {}: this machine has {}", options.devices, there)};
+    throw HardwareError{fmt::format("devices: {} are asked for; this machine has {}", options.devices, there)};
   const int count = options.devices > 0 ? options.devices : there;
   const DeviceScope restore{0};
 

@@ -34,8 +34,8 @@ CudaExecutor::State::State(Topology topology, CudaOptions options)
       host_arenas_{cuda::pinned_memory()} {
   if (there_ == 0) throw HardwareError{"this machine has no CUDA device, or no driver for it"};
   if (!options_.ordinals.empty() && options_.ordinals.size() != topology_.gpus().size())
-    throw InputError{fmt::format("{} CUDA devices given for the {} GPUs of '{}'", options_.ordinals.size(),
-                                 topology_.gpus().size(), topology_.name())};
+    throw InputError{"devices", std::to_string(options_.ordinals.size()), "are given",
+                     fmt::format("{}, the GPUs of '{}'", topology_.gpus().size(), topology_.name())};
   devices_.resize(topology_.memories().size());
 }
 
@@ -43,7 +43,7 @@ int CudaExecutor::State::ordinal(MemoryId gpu) const {
   if (options_.ordinals.empty()) return topology_.memory(gpu).device;
   for (std::size_t i = 0; i < options_.ordinals.size(); ++i)
     if (topology_.gpus()[i] == gpu) return options_.ordinals[i];
-  throw InputError{fmt::format("'{}' is no GPU", topology_.memory(gpu).name)};
+  throw InputError{"devices", topology_.memory(gpu).name, "is not a GPU"};
 }
 
 cuda::Device& CudaExecutor::State::device(MemoryId gpu) {
@@ -82,10 +82,10 @@ void CudaExecutor::State::open_peers(const Plan& plan) {
 void CudaExecutor::State::refuse(const Plan& plan, MemoryId gpu, std::int64_t available) const {
   const std::int64_t bytes = plan.peak_bytes[gpu.index()];
   const double capacity = topology_.memory(gpu).capacity.value_or(Bytes{static_cast<double>(bytes)}).value;
-  throw MemoryShortage{
-      fmt::format("the plan needs {} for tiles in {}, which has {} free; --set memory-fraction={:.2f} would fit",
-                  gigabytes(bytes), plan.memories[gpu.index()], gigabytes(available),
-                  std::floor(90 * static_cast<double>(available) / capacity) / 100)};
+  throw MemoryShortage{plan.memories[gpu.index()], gigabytes(bytes),
+                       fmt::format("are needed for tiles, and {} are free", gigabytes(available)),
+                       fmt::format("a memory-fraction of at most {:.2f}",
+                                   std::floor(90 * static_cast<double>(available) / capacity) / 100)};
 }
 
 void CudaExecutor::State::reserve_arenas(const Plan& plan) {
@@ -106,8 +106,8 @@ void CudaExecutor::State::reserve(std::span<const MemoryId> gpus, std::int64_t b
     cuda::Device& d = device(gpu);
     const std::int64_t available = d.available_bytes();
     if (bytes > available || !d.reserve(bytes))
-      throw InputError{fmt::format("{} cannot be reserved in '{}', which has {} free", gigabytes(bytes),
-                                   topology_.memory(gpu).name, gigabytes(available))};
+      throw InputError{topology_.memory(gpu).name, gigabytes(bytes),
+                       fmt::format("cannot be reserved, and {} are free", gigabytes(available))};
     d.open_streams(static_cast<std::size_t>(compute_streams), 0);
   }
 }

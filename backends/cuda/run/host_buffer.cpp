@@ -74,10 +74,8 @@ void touch(std::byte* data, std::size_t bytes) {
 }
 
 [[noreturn]] void no_memory(std::size_t bytes, const std::string& why) {
-  throw InputError{
-      fmt::format("host memory: {} bytes cannot be page-locked ({}); expected a machine with as much free memory, and "
-                  "a limit on locked memory (ulimit -l) above it",
-                  bytes, why)};
+  throw fault_of("host memory", fmt::format("{} bytes cannot be page-locked ({})", bytes, why),
+                 "a machine with as much free memory, and a limit on locked memory (ulimit -l) above it");
 }
 
 /// Buffers start at multiples of this, as those of the runtime do: the rate of 2-D copies depends on where columns

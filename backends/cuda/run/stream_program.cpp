@@ -31,8 +31,10 @@ class Builder {
   MemoryId owner(const Queue& queue) const {
     const MemoryId device = stream_owner(queue, topology_);
     if (!topology_.is_host(device)) return device;
-    throw InputError{fmt::format("the plan copies from {} to {}; expected a GPU at one end",
-                                 plan_.memories[queue.src.index()], plan_.memories[queue.dst.index()])};
+    throw fault_of(
+        "plan",
+        fmt::format("copies from {} to {}", plan_.memories[queue.src.index()], plan_.memories[queue.dst.index()]),
+        "a GPU at one end");
   }
 
   void open_stream(QueueId id) {

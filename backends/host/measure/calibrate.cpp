@@ -282,10 +282,10 @@ void Calibration::write_uncertainty() {
 
 Topology::Description calibrate_host(const HostCalibrationOptions& options) {
   if (!(options.budget_seconds >= 0 && options.budget_seconds <= 3600)) {
-    throw InputError{fmt::format("calibration budget {} s; expected 0 to 3600", options.budget_seconds)};
+    throw out_of_range("budget", fmt::format("{} s", options.budget_seconds), "0 to 3600 s");
   }
   if (options.largest_gemm < 64 || options.largest_gemm > 2048) {
-    throw InputError{fmt::format("largest GEMM of the calibration {}; expected 64 to 2048", options.largest_gemm)};
+    throw out_of_range("largest GEMM", std::to_string(options.largest_gemm), "64 to 2048");
   }
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const int devices = options.devices != 0 ? options.devices : std::min(2, cores);

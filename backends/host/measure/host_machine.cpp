@@ -16,7 +16,7 @@ constexpr FlopRate gemm_rate{10e9};
 
 void require(const char* what, int value, int most) {
   if (value < 1 || value > most) {
-    throw InputError{fmt::format("{} of the host machine: {}; expected 1 to {}", what, value, most)};
+    throw out_of_range(what, std::to_string(value), fmt::format("1 to {}", most));
   }
 }
 

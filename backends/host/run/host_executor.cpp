@@ -28,11 +28,10 @@ constexpr unsigned char nan_byte = 0xFF;  // a number whose bytes are all 0xFF i
 
 std::vector<int> workers_of(const Topology& topology, const HostOptions& options) {
   if (options.workers < 0) {
-    throw InputError{fmt::format("host workers {}: expected at least 0", options.workers)};
+    throw out_of_range("workers", std::to_string(options.workers), "at least 0");
   }
   if (topology.gpus().empty()) {
-    throw InputError{
-        fmt::format("topology '{}' has no GPU; the host backend needs at least one as a device", topology.name())};
+    throw fault_of("topology", fmt::format("machine '{}' has no GPU", topology.name()), "at least one as a device");
   }
   std::vector<int> workers;
   for (const MemoryId gpu : topology.gpus()) {
@@ -105,8 +104,8 @@ void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
     try {
       if (arenas_[m].reserve(plan.peak_bytes[m])) fresh_[m] = true;
     } catch (const std::bad_alloc&) {
-      throw InputError{fmt::format("the plan needs {} bytes for tiles in {}; this machine could not allocate them",
-                                   plan.peak_bytes[m], plan.memories[m])};
+      throw InputError{plan.memories[m], std::to_string(plan.peak_bytes[m]),
+                       "bytes for tiles cannot be allocated on this machine"};
     }
   }
   touch_arenas(true);
@@ -122,7 +121,7 @@ void HostExecutor::State::require_matrices(const Plan& plan) const {
     if (buffer.kind == Buffer::Kind::tile || buffer.rows == 0 || buffer.cols == 0) continue;
     const auto which = static_cast<std::size_t>(buffer.kind);
     if (pointers[which] == nullptr) {
-      throw InputError{fmt::format("matrix {} of the plan was not given to the host backend", names[which])};
+      throw fault_of(fmt::format("matrix {}", names[which]), "is not given to the host backend");
     }
   }
 }

@@ -35,8 +35,10 @@ HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
       needed += static_cast<double>(arenas[m]);
     }
     if (needed > there)
-      throw PlanError{i, fmt::format("--{}: matrices and tiles need {}, this machine has {}; take smaller sizes",
-                                     to_string(plan->problem.routine), bytes_text(needed), bytes_text(there))};
+      throw PlanError{i,
+                      {to_string(plan->problem.routine), bytes_text(needed),
+                       fmt::format("are needed for matrices and tiles, and this machine has {}", bytes_text(there)),
+                       "smaller sizes"}};
   }
 }
 

@@ -251,7 +251,7 @@ TEST_F(Gpu, APlanThatDoesNotFitSaysWhatWould) {
   std::size_t free = 0, total = 0;
   cuda::check(cudaMemGetInfo(&free, &total), "reading the free memory");
   plan.peak_bytes[devices(1)[0].index()] = static_cast<std::int64_t>(free) + (std::int64_t{1} << 30);
-  expect_input_error([&] { executor.prepare(plan); }, {"memory-fraction="});
+  expect_input_error([&] { executor.prepare(plan); }, {"a memory-fraction of at most"});
 }
 
 TEST_F(Gpu, TheCallersDeviceIsLeftAsFound) {

@@ -1,0 +1,31 @@
+"""Options of the command: only cli/ names them, since Python and the C API have other names of the same things."""
+
+import re
+
+import functions
+
+OWN = ("cli/", "tests/", "bench/", "fuzz/", "examples/")  # what may name them, or has options of its own
+OPTION = re.compile(r"--([a-z][a-z-]*)")
+OTHER_TOOL = re.compile(r"'(?!tilerail)[\w-]+ [^']*'")  # a command in quotes
+
+
+def literals(text):
+    """The texts in quotes of a C++ source."""
+    return [found.group() for found in functions.LITERALS.finditer(text) if found.group().startswith(('"', 'R"'))]
+
+
+def defined(root, paths):
+    """The names of all options that literals of cli/ begin with."""
+    texts = (text for path in paths if path.as_posix().startswith("cli/") for text in literals((root / path).read_text()))
+    return {found.group(1) for text in texts if (found := OPTION.match(text.strip('"').split(",")[-1]))}
+
+
+def faults(root, paths, allowed):
+    names = defined(root, paths)
+    found = []
+    for path in (path.as_posix() for path in paths):
+        if path.startswith(OWN) or path in allowed:
+            continue
+        for text in literals((root / path).read_text()):
+            found += [f"{path}: names the option --{name} of the command" for name in OPTION.findall(OTHER_TOOL.sub("", text)) if name in names]
+    return found
