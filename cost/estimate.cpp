@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <numeric>
 #include <span>
-#include <tuple>
 #include <utility>
 
-#include "cost/copy_company.hpp"
+#include "cost/copy_times.hpp"
 #include "cost/energy.hpp"
 #include "cost/issue_clock.hpp"
 #include "cost/kernel_costs.hpp"
-#include "cost/page_reuse.hpp"
 #include "cost/ready_ops.hpp"
-#include "cost/strided_copy.hpp"
 #include "cost/traffic_clocks.hpp"
 
 namespace tilerail {
@@ -147,23 +143,18 @@ class Pass {
   }
 
   /// Of its rate alone, what a copy gets.
-  double efficiency(OpId id, const Op& op, const Queue& q) {
-    const double strided =
-        strided_efficiency(topology_, q.src, q.dst, copy_columns(plan_, op, topology_), reuse_.of(id), company_.of(q));
-    if (!plan_.runtime.duplex) return strided;
-    const bool staged = is_staged(plan_, op, topology_);
-    const auto [known, is_new] = duplex_.try_emplace({q.src, q.dst, staged}, 1.0);
-    if (is_new)
-      if (const auto rate = duplex_rate(topology_, q.src, q.dst, plan_.devices, staged))
-        known->second = *rate / topology_.pair_rate(q.src, q.dst);
-    return std::min(strided, known->second);
+  double efficiency(OpId id, const Queue& q) const {
+    const CopyShape shape = shapes_.of(id);
+    const double strided = strided_efficiency(topology_, q.src, q.dst, shape);
+    const auto duplex = shapes_.duplex(q.src, q.dst, shape.staged);
+    return duplex ? std::min(strided, *duplex / topology_.pair_rate(q.src, q.dst)) : strided;
   }
 
   Seconds copy(OpId id, Seconds start) {
     const Op& op = plan_.op(id);
     const Queue& q = plan_.queue(op.queue);
     if (q.src == q.dst) return start;
-    TrafficClocks::Copy copy{q.src, q.dst, copy_bytes(plan_, op), efficiency(id, op, q), {}};
+    TrafficClocks::Copy copy{q.src, q.dst, copy_bytes(plan_, op), efficiency(id, q), {}};
     for (const MemoryId end : {q.src, q.dst})
       if (const auto number = number_of_[end.index()]) copy.users.push_back(*number);
     return traffic_.run(copy, start);
@@ -193,9 +184,7 @@ class Pass {
   };
   std::vector<Device> devices_;
   PlanKernelCosts kernels_;
-  PageReuse reuse_{plan_, topology_};
-  CopyCompany company_{plan_, topology_, kernels_};
-  std::map<std::tuple<MemoryId, MemoryId, bool>, double> duplex_;  // by source, destination, whether staged
+  CopyShapes shapes_{plan_, topology_, kernels_};
 };
 
 }  // namespace

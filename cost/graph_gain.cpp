@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "cost/copy_times.hpp"
 #include "cost/issue_clock.hpp"
 #include "cost/kernel_costs.hpp"
-#include "cost/strided_copy.hpp"
 #include "plan/op_kinds.hpp"
 #include "plan/shared_streams.hpp"
 
@@ -35,9 +35,7 @@ Seconds longest_work(const Plan& plan, const Topology& topology) {
       streams[op.queue.index()] += cost.time;
     } else if (op.kind == OpKind::copy && topology.has_route(queue.src, queue.dst)) {  // else no plan comes of it
       Seconds& copies = topology.is_host(queue.src) ? work.in : topology.is_host(queue.dst) ? work.out : work.peer;
-      const double efficiency =
-          strided_efficiency(topology, queue.src, queue.dst, copy_columns(plan, op, topology), 0, {});
-      copies += copy_bytes(plan, op) / (efficiency * topology.pair_rate(queue.src, queue.dst));
+      copies += flow_time(plan, op, topology, {});
     }
   }
   Seconds longest = streams.empty() ? Seconds{0} : *std::ranges::max_element(streams);

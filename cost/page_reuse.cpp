@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "cost/strided_copy.hpp"
+#include "cost/copy_times.hpp"
 #include "plan/op_kinds.hpp"
 
 namespace tilerail {

@@ -5,14 +5,12 @@
 #include <map>
 #include <tuple>
 
-#include "cost/copy_company.hpp"
-#include "cost/page_reuse.hpp"
-
 namespace tilerail {
 namespace {
 
 /// The rate that a copy of these columns cannot exceed. Absent where the narrowest link keeps it below that anyway.
-std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyShape shape, const Topology& topology, const Plan& plan) {
+std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, const CopyShape& shape, const Topology& topology,
+                             const CopyShapes& shapes) {
   Rate narrowest{std::numeric_limits<double>::infinity()}, cap = narrowest;
   const int parts = topology.parts(src, dst);
   for (const auto& use : topology.links_on(src, dst)) {
@@ -20,17 +18,17 @@ std::optional<Rate> rate_cap(MemoryId src, MemoryId dst, CopyShape shape, const 
     narrowest = std::min(narrowest, link.bandwidth * parts / use.parts);
     if (link.per_flow) cap = std::min(cap, *link.per_flow * parts / use.parts);
   }
-  if (plan.runtime.duplex)
-    cap = std::min(cap, duplex_rate(topology, src, dst, plan.devices, shape.staged).value_or(cap));
-  const double efficiency = strided_efficiency(topology, src, dst, shape.columns, shape.again, shape.company);
+  cap = std::min(cap, shapes.duplex(src, dst, shape.staged).value_or(cap));
+  const double efficiency = strided_efficiency(topology, src, dst, shape);
   if (efficiency < 1) cap = std::min(cap, topology.pair_rate(src, dst) * efficiency);
   return cap < narrowest ? std::optional{cap} : std::nullopt;
 }
 
 }  // namespace
 
-std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyShape shape, const Topology& topology, const Plan& plan) {
-  const std::optional<Rate> cap = rate_cap(src, dst, shape, topology, plan);
+std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, const CopyShape& shape, const Topology& topology,
+                              const CopyShapes& shapes) {
+  const std::optional<Rate> cap = rate_cap(src, dst, shape, topology, shapes);
   const Rate alone = topology.pair_rate(src, dst);
   CopyRoute route;
   route.rate = std::min(alone, cap.value_or(alone));
@@ -43,10 +41,8 @@ std::uint32_t CopyRoutes::add(MemoryId src, MemoryId dst, CopyShape shape, const
 
 CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const PlanKernelCosts& kernels)
     : index_(plan.ops.size(), none) {
-  const bool columns_matter = !topology.description().strided.points.empty();
   std::map<std::tuple<MemoryId, MemoryId, std::int64_t, std::int64_t, bool, double>, std::uint32_t> known;
-  const PageReuse reuse{plan, topology};
-  const CopyCompany company{plan, topology, kernels};
+  const CopyShapes shapes{plan, topology, kernels};
   struct Last {
     CopyShape shape{{-1, -1}};
     std::uint32_t route = none;
@@ -58,13 +54,12 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const PlanKer
     const Queue& queue = plan.queue(op.queue);
     if (queue.src == queue.dst) continue;
     Last& like = last[op.queue.index()];
-    const CopyColumns columns = columns_matter ? copy_columns(plan, op, topology) : CopyColumns{};
-    const CopyShape shape{columns, plan.runtime.duplex && is_staged(plan, op, topology), reuse.of(OpId{i}),
-                          company.of(queue)};
+    const CopyShape shape = shapes.of(OpId{i});
     if (shape != like.shape) {
+      const auto [bytes, pitch] = shape.columns;
       const auto [entry, is_new] =
-          known.try_emplace({queue.src, queue.dst, columns.bytes, columns.pitch, shape.staged, shape.again}, none);
-      if (is_new) entry->second = add(queue.src, queue.dst, shape, topology, plan);
+          known.try_emplace({queue.src, queue.dst, bytes, pitch, shape.staged, shape.again}, none);
+      if (is_new) entry->second = add(queue.src, queue.dst, shape, topology, shapes);
       like = {shape, entry->second};
     }
     index_[i] = like.route;

@@ -5,8 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "cost/kernel_costs.hpp"
-#include "cost/strided_copy.hpp"
+#include "cost/copy_times.hpp"
 #include "model/machine/flow_route.hpp"
 #include "model/machine/topology.hpp"
 #include "plan/plan.hpp"
@@ -18,15 +17,6 @@ struct CopyRoute {
   std::size_t flow = 0;  // index of its FlowRoute
   Seconds latency{0};    // before the first byte flows
   Rate rate{0};          // with nothing else running
-};
-
-/// What the rate of a copy depends on, beside its ends.
-struct CopyShape {
-  CopyColumns columns;
-  bool staged = false;                      // counts where the plan's copies have duplex rates
-  double again = 0;                         // the share of its pages that the device's cache knows
-  StridedEfficiency::Company company = {};  // alike for all copies between the same memories
-  bool operator==(const CopyShape&) const = default;
 };
 
 /// The routes that the copies of a plan take. Copies between the same memories differ only by their cap, the rate that
@@ -50,7 +40,8 @@ class CopyRoutes {
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-  std::uint32_t add(MemoryId src, MemoryId dst, CopyShape shape, const Topology& topology, const Plan& plan);
+  std::uint32_t add(MemoryId src, MemoryId dst, const CopyShape& shape, const Topology& topology,
+                    const CopyShapes& shapes);
 
   std::vector<CopyRoute> routes_;
   std::vector<FlowRoute> flows_;      // by route

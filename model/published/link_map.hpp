@@ -28,8 +28,9 @@ class LinkMap {
   /// Slowdowns are taken as no more than this: a bandwidth halved.
   static constexpr double most_slowdown = 2;
 
-  /// It has a row and a column for every memory, and a choice of GPUs by it compares every pair with every GPU.
-  static constexpr std::size_t most_memories = 512;
+  /// The one limit of link maps, and so of routing=link-map, select and relays: a map has a row and a column for every
+  /// memory, and routes over devices compare every pair with every device.
+  static constexpr std::size_t most_memories = 1024;
 
   /// From a machine's routes. Keeps a reference to `topology`. Throws InputError when it has too many memories.
   explicit LinkMap(const Topology& topology);
@@ -53,6 +54,8 @@ class LinkMap {
   SecondsPerByte per_byte(MemoryPair pair) const { return per_byte_[index(pair)]; }
   /// From 1 to most_slowdown.
   double slowdown(MemoryPair of, MemoryPair by) const;
+  /// The machine whose routes these are; null for measured links.
+  const Topology* topology() const { return topology_; }
 
  private:
   explicit LinkMap(std::size_t memories);

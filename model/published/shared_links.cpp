@@ -3,9 +3,25 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 namespace tilerail {
+namespace {
+
+/// The links and groups that a copy between two memories loads, as numbers; measured pairs may all slow each other
+/// down.
+std::vector<std::size_t> resources_of(const LinkMap& map, MemoryPair pair) {
+  const Topology* const topology = map.topology();
+  if (!topology) return {0};
+  std::vector<std::size_t> found;
+  for (const auto& use : topology->links_on(pair.src, pair.dst)) found.push_back(use.link.index());
+  for (const auto& use : topology->groups_on(pair.src, pair.dst))
+    found.push_back(topology->links().size() + use.group.index());
+  return found;
+}
+
+}  // namespace
 
 SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidates, std::span<const MemoryId> read,
                          std::span<const MemoryId> written, Bytes bytes, int max_hops, HopRule rule)
@@ -24,14 +40,12 @@ SharedLinks::SharedLinks(const LinkMap& map, std::span<const MemoryId> candidate
     }
   const std::size_t links = nodes_.size() * nodes_.size();
   for (const MemoryId place : read) read_nodes_.push_back(node_of_[place.index()]);
-  routes_.resize(links), series_.resize(links), later_.resize(links), users_.resize(links),
-      excess_.assign(links * candidates_, 0.0);
-  if (rule_ == HopRule::bottleneck) {
-    measure_readers();
-  } else {
+  routes_.resize(links), series_.resize(links), later_.resize(links), users_.resize(links), excess_.resize(links);
+  if (rule_ == HopRule::added)
     find_users(read, written);
-    measure_excess();
-  }
+  else
+    find_readers();
+  measure_excess();
 }
 
 SharedLinks::Node SharedLinks::add_node(MemoryId memory) {
@@ -64,86 +78,67 @@ void SharedLinks::find_users(std::span<const MemoryId> read, std::span<const Mem
   users_ = std::move(users);
 }
 
-void SharedLinks::measure_excess() {
-  for (Node src = 0; src < nodes_.size(); ++src)
-    for (Node dst = 0; dst < nodes_.size(); ++dst) {
-      const MemoryPair link{nodes_[src], nodes_[dst]};
-      if (src == dst || !map_.has(link)) continue;
-      for (Node a = 0; a < nodes_.size(); ++a)
-        for (Node b = 0; b < nodes_.size(); ++b) {
-          const auto& users = users_[at(a, b)];
-          if (users.empty() || (a == src && b == dst)) continue;
-          const double more = map_.slowdown(link, {nodes_[a], nodes_[b]}) - 1;
-          for (const std::size_t c : users) excess_[at(src, dst) * candidates_ + c] += more;
-        }
-    }
+void SharedLinks::find_readers() {
+  for (Node c = 0; c < candidates_; ++c)
+    for (const Node home : read_nodes_)
+      if (home != c && map_.has({nodes_[home], nodes_[c]})) users_[at(home, c)] = {c};
 }
 
-void SharedLinks::measure_readers() {
-  for (Node src = 0; src < nodes_.size(); ++src)
-    for (Node dst = 0; dst < nodes_.size(); ++dst) {
-      const MemoryPair link{nodes_[src], nodes_[dst]};
-      if (src == dst || !map_.has(link)) continue;
-      for (std::size_t c = 0; c < candidates_; ++c)
-        for (const Node home : read_nodes_) {
-          const MemoryPair by{nodes_[home], nodes_[c]};
-          double& excess = excess_[at(src, dst) * candidates_ + c];
-          if (home != c && by != link && map_.has(by)) excess = std::max(excess, map_.slowdown(link, by) - 1);
-        }
+void SharedLinks::measure_excess() {
+  std::unordered_map<std::size_t, std::vector<std::size_t>> loading;  // by resource: which of these
+  const auto pair_of = [&](std::size_t link) {
+    return MemoryPair{nodes_[link / nodes_.size()], nodes_[link % nodes_.size()]};
+  };
+  for (std::size_t link = 0; link < users_.size(); ++link)
+    if (!users_[link].empty())
+      for (const std::size_t resource : resources_of(map_, pair_of(link))) loading[resource].push_back(link);
+  std::vector<double> excess(candidates_);
+  for (std::size_t link = 0; link < users_.size(); ++link) {
+    const MemoryPair pair = pair_of(link);
+    if (pair.src == pair.dst || !map_.has(pair)) continue;
+    std::vector<std::size_t> used;  // that share a resource with this link
+    for (const std::size_t resource : resources_of(map_, pair))
+      if (const auto others = loading.find(resource); others != loading.end())
+        used.insert(used.end(), others->second.begin(), others->second.end());
+    std::ranges::sort(used);
+    used.erase(std::unique(used.begin(), used.end()), used.end());
+    std::ranges::fill(excess, 0.0);
+    for (const std::size_t other : used) {
+      if (other == link) continue;
+      const double more = map_.slowdown(pair, pair_of(other)) - 1;
+      for (const std::size_t c : users_[other])
+        excess[c] = rule_ == HopRule::added ? excess[c] + more : std::max(excess[c], more);
     }
+    for (std::size_t c = 0; c < candidates_; ++c)
+      if (excess[c] > 0) excess_[link].push_back({static_cast<std::uint32_t>(c), excess[c]});
+  }
 }
 
 void SharedLinks::activate(std::span<const std::size_t> active) {
   ends_.assign(active.begin(), active.end());
   for (const Node node : operand_nodes_)
     if (std::find(ends_.begin(), ends_.end(), node) == ends_.end()) ends_.push_back(node);
-  if (rule_ == HopRule::bottleneck) {
-    share_with_readers(active);
-    if (max_hops_ > 0) take_wider_ways(active);
-    return;
-  }
-  share_with_all(active);
-  for (int hop = 0; hop < max_hops_; ++hop) allow_one_more_hop(active);
+  share(active);
+  double worth = 1;
+  for (int hop = 0; hop < max_hops_; ++hop) allow_one_more_hop(active, worth *= bottleneck_worth);
 }
 
-void SharedLinks::share_with_all(std::span<const std::size_t> active) {
+void SharedLinks::share(std::span<const std::size_t> active) {
+  const bool added = rule_ == HopRule::added;
+  std::vector<char> is_active(candidates_, 0);
+  for (const std::size_t c : active) is_active[c] = 1;
   for (const Node src : ends_)
     for (const Node dst : ends_) {
       double slower = 1;
-      for (const std::size_t c : active) slower += excess_[at(src, dst) * candidates_ + c];
+      for (const auto& [candidate, value] : excess_[at(src, dst)])
+        if (is_active[candidate]) slower = added ? slower + value : std::max(slower, 1 + value);
       const MemoryPair link{nodes_[src], nodes_[dst]};
-      const SecondsPerByte alone = map_.per_byte(link);
       const auto with_user = [&](Node user) {
-        return Route{(slower + (uses(user, src, dst, active) ? 1 : 0)) * alone, map_.latency(link)};
+        return Route{(slower + (added && uses(user, src, dst, active) ? 1 : 0)) * map_.per_byte(link),
+                     map_.latency(link)};
       };
-      routes_[at(src, dst)] = {slower * alone, map_.latency(link)};
+      routes_[at(src, dst)] = {slower * map_.per_byte(link), map_.latency(link)};
       series_[at(src, dst)] = with_user(dst), later_[at(src, dst)] = with_user(src);
-    }
-}
-
-void SharedLinks::share_with_readers(std::span<const std::size_t> active) {
-  for (const Node src : ends_)
-    for (const Node dst : ends_) {
-      const MemoryPair link{nodes_[src], nodes_[dst]};
-      double excess = 0;
-      for (const std::size_t c : active) excess = std::max(excess, excess_[at(src, dst) * candidates_ + c]);
-      routes_[at(src, dst)] = {(1 + excess) * map_.per_byte(link), map_.latency(link)};
-    }
-}
-
-void SharedLinks::take_wider_ways(std::span<const std::size_t> active) {
-  const std::vector<Route> direct = routes_;
-  for (const Node src : ends_)
-    for (const Node dst : ends_) {
-      if (src == dst) continue;
-      Route& best = routes_[at(src, dst)];
-      for (const Node via : active) {
-        if (via == src || via == dst) continue;
-        const Route &first = direct[at(src, via)], &last = direct[at(via, dst)];
-        const SecondsPerByte both = std::max(first.per_byte, last.per_byte) / bottleneck_worth;
-        if (!(both < best.per_byte)) continue;
-        best = {both, first.latency + last.latency, 1, {static_cast<std::uint8_t>(via)}};
-      }
     }
 }
 
@@ -152,31 +147,38 @@ bool SharedLinks::uses(Node user, Node src, Node dst, std::span<const std::size_
   return std::binary_search(users.begin(), users.end(), user) && std::binary_search(active.begin(), active.end(), user);
 }
 
-void SharedLinks::allow_one_more_hop(std::span<const std::size_t> active) {
+/// `worth`: the part of the narrowest link that a series with one link more counts with, by the bottleneck rule.
+void SharedLinks::allow_one_more_hop(std::span<const std::size_t> active, double worth) {
+  const bool added = rule_ == HopRule::added;
   const std::vector<Route> shorter = series_;
   for (const Node src : ends_)
     for (const Node dst : ends_) {
       if (src == dst) continue;
-      Route& best = series_[at(src, dst)];
-      Seconds least{std::numeric_limits<double>::infinity()};
+      Route& series = series_[at(src, dst)];
+      double least = std::numeric_limits<double>::infinity();
       for (const Node via : active) {
         if (via == src || via == dst) continue;
         const Route &first = shorter[at(src, via)], &last = later_[at(via, dst)];
-        const Seconds both = time(first) + time(last);
-        if (!(both < least)) continue;
-        least = both;
-        best = first;
-        best.per_byte += last.per_byte, best.latency += last.latency;
-        best.via[static_cast<std::uint8_t>(best.hops++)] = static_cast<std::uint8_t>(via);
+        const SecondsPerByte narrowest = std::max(first.per_byte, last.per_byte);
+        const double cost = added ? (time(first) + time(last)).value : (narrowest / worth).value;
+        if (!(cost < least)) continue;
+        least = cost;
+        series = first;
+        series.per_byte = added ? first.per_byte + last.per_byte : narrowest;
+        series.latency += last.latency;
+        series.via[series.hops++] = static_cast<std::uint16_t>(via);
       }
-      if (least < time(routes_[at(src, dst)])) routes_[at(src, dst)] = best;
+      Route& best = routes_[at(src, dst)];
+      if (!(least < (added ? time(best).value : best.per_byte.value))) continue;
+      best = series;
+      if (!added) best.per_byte = SecondsPerByte{least};
     }
 }
 
 std::vector<MemoryId> SharedLinks::hops(MemoryId src, MemoryId dst) const {
   const Route& r = route(src, dst);
   std::vector<MemoryId> memories;
-  for (int hop = 0; hop < r.hops; ++hop) memories.push_back(nodes_[r.via[static_cast<std::size_t>(hop)]]);
+  for (std::size_t hop = 0; hop < r.hops; ++hop) memories.push_back(nodes_[r.via[hop]]);
   return memories;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -29,7 +30,8 @@ enum class HopRule { added, bottleneck };
 /// That is HopRule::added. With HopRule::bottleneck (PARALiA's library) only reading counts and only its worst case,
 ///   shared bandwidth(l) = bandwidth(l) / largest slowdown of l by a link from a read memory to an active device
 /// and a link is replaced by two over one active device where bottleneck_worth of the narrower one is wider: tiles go
-/// over it in pieces, so that its two copies overlap. The widest way wins, then the lowest device.
+/// over it in pieces, so that its copies overlap. A series over h devices counts with bottleneck_worth^h of its
+/// narrowest link. The widest series wins, then the lowest devices. (The library has series of two links only.)
 class SharedLinks {
  public:
   static constexpr int most_hops = 4;
@@ -37,7 +39,7 @@ class SharedLinks {
   static constexpr double bottleneck_worth = 0.8;
 
   /// `candidates`: devices that may be active. `bytes`: of one transfer, for what latency counts in choosing routes.
-  /// `max_hops`: 0 to most_hops; beyond 1 as 1 with HopRule::bottleneck. Keeps a reference to `map`.
+  /// `max_hops`: 0 to most_hops. Keeps a reference to `map`.
   SharedLinks(const LinkMap& map, std::span<const MemoryId> candidates, std::span<const MemoryId> read,
               std::span<const MemoryId> written, Bytes bytes, int max_hops, HopRule rule = HopRule::added);
 
@@ -55,9 +57,10 @@ class SharedLinks {
   struct Route {
     SecondsPerByte per_byte{0};
     Seconds latency{0};
-    std::int8_t hops = 0;
-    std::array<std::uint8_t, most_hops> via = {};  // nodes
+    std::uint16_t hops = 0;
+    std::array<std::uint16_t, most_hops> via = {};  // nodes
   };
+  static_assert(LinkMap::most_memories - 1 <= std::numeric_limits<std::uint16_t>::max());
   using Node = std::size_t;
 
   const Route& route(MemoryId src, MemoryId dst) const {
@@ -66,13 +69,11 @@ class SharedLinks {
   std::size_t at(Node src, Node dst) const { return src * nodes_.size() + dst; }
   Node add_node(MemoryId memory);
   void find_users(std::span<const MemoryId> read, std::span<const MemoryId> written);
+  void find_readers();
   void measure_excess();
-  void measure_readers();
   Seconds time(const Route& route) const { return route.latency + bytes_ * route.per_byte; }
-  void share_with_all(std::span<const std::size_t> active);
-  void allow_one_more_hop(std::span<const std::size_t> active);
-  void share_with_readers(std::span<const std::size_t> active);
-  void take_wider_ways(std::span<const std::size_t> active);
+  void share(std::span<const std::size_t> active);
+  void allow_one_more_hop(std::span<const std::size_t> active, double worth);
   bool uses(Node user, Node src, Node dst, std::span<const std::size_t> active) const;
 
   const LinkMap& map_;
@@ -84,9 +85,14 @@ class SharedLinks {
   std::vector<Node> node_of_;    // by memory
   std::vector<Node> operand_nodes_, read_nodes_;
   std::vector<std::vector<std::size_t>> users_;  // by link: candidates that use it when active, ascending
-  // By link and candidate: the sum of sl - 1 over the links that it would use, or the largest of those it reads over.
-  std::vector<double> excess_;
-  std::vector<Node> ends_;  // as activated: active candidates and those with operands
+  /// What a candidate adds to the time of a link: the sum of sl - 1 over the links that it would use, or the largest of
+  /// those that it reads over.
+  struct Excess {
+    std::uint32_t candidate;
+    double value;
+  };
+  std::vector<std::vector<Excess>> excess_;  // by link, candidates ascending; those that add nothing are left out
+  std::vector<Node> ends_;                   // as activated: active candidates and those with operands
   std::vector<Route> routes_;
   std::vector<Route> series_, later_;  // the best series so far, at first of one link; links that follow
 };

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "cost/copy_times.hpp"
 #include "cost/kernel_costs.hpp"
-#include "cost/strided_copy.hpp"
 #include "model/base/text.hpp"
 #include "report/timeline/critical_path.hpp"
 

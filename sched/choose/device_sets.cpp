@@ -10,7 +10,7 @@
 #include "cost/kernel_costs.hpp"
 #include "model/machine/islands.hpp"
 #include "sched/gemm/decomposition.hpp"
-#include "sched/tasks/host_stage.hpp"
+#include "sched/transport/router.hpp"
 
 namespace tilerail {
 namespace {
@@ -21,8 +21,7 @@ struct CopyWays {
   PeerCopies copies;
 
   bool operator()(MemoryId src, MemoryId dst, MemoryId home) const {
-    return src == dst || topology.has_route(src, dst) ||
-           goes_over_host(topology, copies, src, dst, src == home || dst == home);
+    return exists(topology, leg_between(topology, copies, src, dst, src == home || dst == home));
   }
 };
 

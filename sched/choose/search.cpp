@@ -22,7 +22,7 @@
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/fields.hpp"
-#include "sched/policy/relays.hpp"
+#include "sched/transport/router.hpp"
 
 namespace tilerail {
 namespace {

@@ -8,7 +8,7 @@
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/effects.hpp"
 #include "sched/policy/fields.hpp"
-#include "sched/tasks/host_stage.hpp"
+#include "sched/transport/router.hpp"
 
 namespace tilerail {
 

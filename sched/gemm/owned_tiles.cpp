@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sched/tasks/host_stage.hpp"
-#include "sched/tasks/pieces.hpp"
+#include "sched/tasks/copier.hpp"
 
 namespace tilerail {
 
@@ -41,71 +40,50 @@ void OwnedTiles::give_back_passing(std::size_t device, const Arena::Slot& slot, 
     devices_[device].passing.emplace_back(slot, uses);
 }
 
-/// By the bottleneck rule tiles go over others in pieces, as those of A and of B do; else one copy follows the other.
-int OwnedTiles::pieces(const View& tile, const std::vector<std::size_t>& stops) const {
-  return !stops.empty() && context_.decisions.hop_rule == HopRule::bottleneck ? pieces_of(context_, tile) : 1;
-}
-
-Clock::Arrival OwnedTiles::hop(const Clock::Hop& hop, const View& tile, int pieces, Clock::Arrival available) const {
-  if (pieces == 1) available.first = available.last;
-  return context_.clock.estimate(hop, context_.bytes(tile), pieces, available);
-}
-
 /// Copies a tile of C over the devices on its route, in queue number `queue` of each pair of memories. Returns its
 /// estimated arrival and sets `id` to the last copy.
-Seconds OwnedTiles::copy_c(std::size_t device, View from, const View& to, Deps deps, Seconds ready, OpId& id,
-                           int queue) {
-  const auto is_tile = [&](const View& view) {
-    return context_.builder.plan().buffer(view.buffer).kind == Buffer::Kind::tile;
+Seconds OwnedTiles::copy_c(std::size_t device, const View& from, const View& to, const Deps& deps, Seconds ready,
+                           OpId& id, int queue) {
+  const auto leg = [&](const View& src, const View& dst) {
+    const auto is_home = [&](const View& view) {
+      return context_.builder.plan().buffer(view.buffer).kind != Buffer::Kind::tile;
+    };
+    return context_.router.leg(context_.memory(src), context_.memory(dst), is_home(src) || is_home(dst));
   };
-  const MemoryId src = context_.memory(from), dst = context_.memory(to);
-  Clock::Arrival available{ready, ready, ready, 0};
-  if (context_.stage && context_.stage->takes(src, dst, !is_tile(from) || !is_tile(to))) {
-    const HostStage::Copied copied = context_.stage->copy(context_, device, from, to, {deps, {}, available, queue});
-    id = copied.last;
-    return copied.arrival.last;
-  }
-  const std::vector<std::size_t> stops = context_.hops(src, dst);
-  const int count = pieces(to, stops);
-  std::optional<PieceCopies> before;
+  const Router::Stops stops = context_.router.stops(leg(from, to));
+  Copier::Job job{device, from, to, deps, {}, {ready, ready, ready, 0}, pieces_over(context_, to, stops.size()), queue};
   std::optional<std::pair<std::size_t, Arena::Slot>> held;
   const auto go_to = [&](const View& next) {
-    const Clock::Hop way = context_.clock.hop(context_.memory(from), context_.memory(next));
-    available = hop(way, to, count, available);
-    context_.clock.commit(way, context_.bytes(to), available);
-    before = copy_in_pieces(context_, device, from, next, count, queue, deps, before);
-    if (held) give_back_passing(held->first, held->second, before->last);
+    job.to = next;
+    const Copier::Copied copied = context_.copier->copy(leg(job.from, next), job);
+    job.before = copied.pieces, job.available = copied.arrival;
+    if (held) give_back_passing(held->first, held->second, copied.pieces.last);
   };
   for (const std::size_t stop : stops) {
     const Arena::Slot slot = take_passing(stop, to);
-    const View there{slot.buffer, 0, 0, to.rows, to.cols};
-    deps.after(slot.former);
-    go_to(there);
-    from = there, held = {stop, slot}, deps = {};
+    job.leave.after(slot.former);
+    go_to({slot.buffer, 0, 0, to.rows, to.cols});
+    job.from = job.to, job.leave = {}, held = {stop, slot};
   }
   go_to(to);
-  id = before->last;
-  return available.last;
+  id = job.before->last;
+  return job.available.last;
 }
 
 std::optional<Seconds> OwnedTiles::arrival(TileId tile, std::size_t device) const {
   const bool part = is_part(tile), here = in_place(device, part);
   if (here || first_beta(here, part) == Scalar::zero) return std::nullopt;
   const View home = context_.builder.in_block(options_.home_of(tile));
-  const MemoryId dst = context_.devices[device];
-  MemoryId at = context_.memory(home);
+  Leg leg = context_.router.leg(context_.memory(home), context_.devices[device], true);
+  const Router::Stops stops = context_.router.stops(leg);
+  const int pieces = pieces_over(context_, home, stops.size());
   Clock::Arrival available;
-  if (context_.stage && context_.stage->takes(at, dst, true))
-    return context_.stage->arrival(context_, at, dst, home, available).last;
-  const std::vector<std::size_t> stops = context_.hops(at, dst);
-  const int count = pieces(home, stops);
-  const auto go_to = [&](MemoryId next) {
-    available = hop(context_.clock.hop(at, next), home, count, available);
-    at = next;
-  };
-  for (const std::size_t stop : stops) go_to(context_.devices[stop]);
-  go_to(dst);
-  return available.last;
+  for (const std::size_t stop : stops) {
+    leg = context_.router.leg(leg.src, context_.devices[stop], leg.src == context_.memory(home));
+    available = context_.copier->arrival(leg, home, pieces, available);
+    leg = context_.router.leg(leg.dst, context_.devices[device], false);
+  }
+  return context_.copier->arrival(leg, home, pieces, available).last;
 }
 
 OwnedTiles::Open OwnedTiles::begin(const View& region, std::size_t device, bool is_part) {

@@ -79,8 +79,6 @@ class OwnedTiles final : public Outputs {
   Scalar first_beta(bool in_place, bool is_part) const {
     return !is_part && (in_place || !options_.lazy) ? options_.beta : Scalar::zero;
   }
-  int pieces(const View& tile, const std::vector<std::size_t>& stops) const;
-  Clock::Arrival hop(const Clock::Hop& hop, const View& tile, int pieces, Clock::Arrival available) const;
   Open begin(const View& region, std::size_t device, bool is_part);
   void finish(Ended& total);
   /// Once it is complete and `deps` are done. Returns when it is there.
@@ -92,7 +90,8 @@ class OwnedTiles final : public Outputs {
   /// Memory for a tile of the shape and type of this one.
   Arena::Slot take_passing(std::size_t device, const View& tile);
   void give_back_passing(std::size_t device, const Arena::Slot& slot, OpId last);
-  Seconds copy_c(std::size_t device, View from, const View& to, Deps deps, Seconds ready, OpId& id, int queue = 0);
+  Seconds copy_c(std::size_t device, const View& from, const View& to, const Deps& deps, Seconds ready, OpId& id,
+                 int queue = 0);
 
   PlanContext& context_;
   TileDirectory& inputs_;

@@ -1,5 +1,7 @@
 #include "sched/place/shared_tiles.hpp"
 
+#include <utility>
+
 namespace tilerail {
 
 Outputs::Place SharedTiles::open(const Task& task, std::size_t device, Deps& deps) {
@@ -16,19 +18,14 @@ void SharedTiles::written(const Task& task, std::size_t device, OpId kernel, Sec
   directory_.written(tile, device, kernel, end);
   directory_.pin(tile, device, false);
   if (!task.last || directory_.home_is_valid(tile)) return;
-  const MemoryId home = directory_.tile(tile).home_memory, src = context_.devices[device];
-  Deps deps;
-  deps.after(kernel);
-  directory_.wait_to_write_home(tile, deps);
-  Op op;
-  op.queue = context_.builder.copy_queue(src, home);
-  op.a = directory_.view_on(tile, device), op.y = directory_.tile(tile).home;
-  const Clock::Hop hop = context_.clock.hop(src, home);
-  const auto arrival = context_.clock.estimate(hop, directory_.bytes(tile), 1, {end, end, end, 0});
-  context_.clock.commit(hop, directory_.bytes(tile), arrival);
-  const OpId copied = context_.emit(device, op, deps);
-  directory_.used(tile, device, copied);
-  directory_.came_home(tile, copied, arrival.last);
+  Copier::Job job{device, directory_.view_on(tile, device), directory_.tile(tile).home};
+  job.available = {end, end, end, 0};
+  job.leave.after(kernel);
+  directory_.wait_to_write_home(tile, job.leave);
+  const Leg leg = context_.router.leg(context_.devices[device], directory_.tile(tile).home_memory, true);
+  const Copier::Copied copied = context_.copier->copy(leg, std::move(job));
+  directory_.used(tile, device, copied.left);
+  directory_.came_home(tile, copied.pieces.last, copied.arrival.last);
 }
 
 }  // namespace tilerail

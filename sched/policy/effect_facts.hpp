@@ -9,7 +9,7 @@
 #include "plan/shared_streams.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/fields.hpp"
-#include "sched/policy/relays.hpp"
+#include "sched/transport/router.hpp"
 
 namespace tilerail {
 
@@ -84,11 +84,9 @@ class Facts {
     return overrides(policy, "peer-copies") && policy.peer_copies != PeerCopies::staged &&
            preset(policy.preset).peer_copies != PeerCopies::staged;
   }
-  /// Whether the way over another GPU may be taken where the policy wants that. Some of the GPUs may be few enough.
+  /// Whether the way over another GPU may be taken where the policy wants that.
   bool can_relay() const {
-    if (!can_relay_)
-      can_relay_ = relays_help(problem, asked_.resources, asked_.devices) ||
-                   (asked_.devices.size() > most_with_relays && problem.routine == Routine::gemm && chooses_gpus());
+    if (!can_relay_) can_relay_ = relays_help(problem, asked_.resources, asked_.devices);
     return *can_relay_;
   }
   bool relays() const { return policy.relays && !overrides(policy, "routing") && can_relay(); }

@@ -8,7 +8,7 @@
 
 #include "model/kernels/energy.hpp"
 #include "model/published/overlap_models.hpp"
-#include "model/published/shared_links.hpp"
+#include "sched/transport/router.hpp"
 
 namespace tilerail {
 
@@ -19,7 +19,6 @@ enum class WriteBacks { in_order, own_queues, with_next };
 enum class Order { fifo, fewest_fetches, eta, eta_all, steps };
 enum class MemoryChoice { cubes, evict };
 enum class Sends { free, in_order };
-enum class PeerCopies { direct, staged, staged_home };
 enum class CopyRates { alone, duplex };
 enum class TileChoice { thesis, search, model, gemmex, repeat, paralia, cublasxt, xkblas };
 enum class DeviceChoice { all, first, search };

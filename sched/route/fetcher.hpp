@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "sched/tasks/copier.hpp"
 #include "sched/tasks/directory.hpp"
-#include "sched/tasks/host_stage.hpp"
 
 namespace tilerail {
 
@@ -48,51 +48,29 @@ class Fetcher {
   /// From a holder to a device.
   struct Trip {
     Holder from;
-    std::vector<std::size_t> stops;  // the devices that it visits, and then the one it goes to
+    Router::Stops stops;  // the devices that it visits, and then the one it goes to
   };
 
-  static constexpr std::size_t unreachable = std::numeric_limits<std::size_t>::max();
-  struct WaysTo {
-    std::vector<std::size_t> copies, next;  // by device
-  };
-
-  /// A copy in one piece starts only when all of its source is there.
-  static Clock::Arrival whole(Clock::Arrival available) {
-    available.first = available.last;
-    return available;
+  /// Without a stop at a device.
+  Leg leg(const Holder& from, MemoryId dst) const { return context_.router.leg(from.memory, dst, from.is_home); }
+  Clock::Arrival arrival(TileId tile, const Holder& from, MemoryId dst) const {
+    return context_.copier->arrival(leg(from, dst), directory_.tile(tile).home, 1, from.available);
   }
-  /// Whether a tile can go from one memory to another without a stop at a device, and when it would arrive.
-  bool reaches(const Holder& from, MemoryId dst) const {
-    return staged(from, dst) || context_.clock.hop(from.memory, dst).exists();
-  }
-  bool staged(const Holder& from, MemoryId dst) const {
-    return context_.stage && context_.stage->takes(from.memory, dst, from.is_home);
-  }
-  SecondsPerByte per_byte(const Holder& from, MemoryId dst) const {
-    return staged(from, dst) ? context_.stage->per_byte(context_.clock, from.memory, dst)
-                             : context_.clock.hop(from.memory, dst).way->per_byte;
-  }
-  Clock::Arrival arrival(TileId tile, const Holder& from, MemoryId dst, int pieces) const;
   SourceCost source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
   std::optional<Source> best_source(TileId tile, std::size_t device) const;
   std::optional<Source> source_by_rank(TileId tile, std::size_t device) const;
   std::optional<Source> widest_source(TileId tile, std::size_t device) const;
   Trip trip_from(const Holder& holder, std::size_t device) const;
-  const WaysTo& ways_to(std::size_t device) const;
   Trip detour(TileId tile, std::size_t device) const;
   void fetch_alone(TileId tile, std::size_t device);
   void fetch_chain(TileId tile, std::size_t device);
-  void send(TileId tile, const Holder& from, std::size_t to, int pieces, const Clock::Arrival& arrival,
-            std::size_t on_behalf);
+  void send(TileId tile, const Holder& from, std::size_t to, int pieces, std::size_t on_behalf,
+            std::optional<Clock::Arrival> arrival = {});
 
   PlanContext& context_;
   TileDirectory& directory_;
   std::map<MemoryPair, int> sent_;  // tiles so far
   std::vector<OpId> shown_before_;  // by device: what these operations brought, others may take
-  // By device, once a detour was asked for: to and from which others there are routes.
-  mutable std::vector<std::vector<std::size_t>> sources_of_, sinks_of_;
-  mutable std::vector<std::size_t> all_devices_;
-  mutable std::vector<WaysTo> ways_to_;
 };
 
 }  // namespace tilerail

@@ -7,7 +7,7 @@
 
 #include "model/base/error.hpp"
 #include "plan/memory_needs.hpp"
-#include "sched/tasks/host_stage.hpp"
+#include "sched/transport/router.hpp"
 
 namespace tilerail {
 
@@ -67,7 +67,7 @@ std::vector<std::int64_t> capacities_for_tiles(const GemmProblem& problem, const
 }
 
 void no_route(const Topology& topology, MemoryId src, MemoryId dst) {
-  const bool over_host = goes_over_host(topology, PeerCopies::staged, src, dst, true);
+  const bool over_host = leg_between(topology, PeerCopies::staged, src, dst, true).host.has_value();
   throw fault_of(
       "devices",
       fmt::format("machine '{}' has no route from '{}' to '{}'", topology.name(), topology.memory(src).name,

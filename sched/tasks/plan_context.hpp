@@ -8,14 +8,14 @@
 #include "cost/clock.hpp"
 #include "cost/kernel_costs.hpp"
 #include "cost/resources.hpp"
-#include "model/published/shared_links.hpp"
 #include "plan/builder.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/tasks/arena.hpp"
+#include "sched/transport/router.hpp"
 
 namespace tilerail {
 
-class HostStage;
+class Copier;
 
 /// Memory of tiles of A and of B on one device, where each has its own.
 struct InputArenas {
@@ -29,13 +29,13 @@ struct PlanContext {
   const Decisions& decisions;
   std::span<const MemoryId> devices;
   PlanBuilder& builder;
+  const Router& router;
   Clock& clock;
   KernelCosts& costs;
   std::vector<Arena>& arenas;  // one a device
   BufferId matrix_a, matrix_b, matrix_c;
-  const SharedLinks* links = nullptr;          // routing=link-map only
+  Copier* copier = nullptr;
   std::vector<InputArenas>* inputs = nullptr;  // input-buffers only: one a device
-  HostStage* stage = nullptr;                  // peer-copies=staged only
 
   MemoryId memory(const View& view) const { return builder.plan().buffer(view.buffer).memory; }
   DType dtype(const View& view) const { return builder.plan().buffer(view.buffer).dtype; }
@@ -48,15 +48,6 @@ struct PlanContext {
     if (!inputs) return arenas[device];
     InputArenas& own = (*inputs)[device];
     return builder.plan().buffer(input.buffer).kind == Buffer::Kind::matrix_a ? own.a : own.b;
-  }
-
-  /// Devices that a transfer visits on its way: those of routing=link-map, else none.
-  std::vector<std::size_t> hops(MemoryId src, MemoryId dst) const {
-    std::vector<std::size_t> slots;
-    if (!links || src == dst) return slots;
-    for (const MemoryId hop : links->hops(src, dst))
-      slots.push_back(static_cast<std::size_t>(std::find(devices.begin(), devices.end(), hop) - devices.begin()));
-    return slots;
   }
 
   /// Adds an operation on behalf of a device. Without overlap a device does one thing after another.

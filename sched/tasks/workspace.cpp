@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "cost/graph_gain.hpp"
-#include "sched/policy/relays.hpp"
 
 namespace tilerail {
 namespace {
@@ -74,14 +73,13 @@ void settle_graph(Plan& plan, const Topology& topology) {
 }
 
 Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, std::int64_t slot_bytes)
-    : clock_{setup.resources, setup.topology, for_devices(clock, setup.devices.size())},
+    : router_{setup.resources, setup.devices, setup.decisions.peer_copies, setup.links},
+      clock_{setup.resources, setup.topology, for_devices(clock, setup.devices.size())},
       arenas_{arenas_of(setup, slot_bytes)},
       inputs_{inputs_of(setup, slot_bytes)},
-      context_{setup.problem, setup.topology, setup.decisions, setup.devices,  setup.builder,  clock_,
-               setup.costs,   arenas_,        setup.matrix_a,  setup.matrix_b, setup.matrix_c, setup.links} {
+      context_{setup.problem, setup.topology, setup.decisions, setup.devices,  setup.builder,  router_, clock_,
+               setup.costs,   arenas_,        setup.matrix_a,  setup.matrix_b, setup.matrix_c, &copier_} {
   if (!inputs_.empty()) context_.inputs = &inputs_;
-  if (setup.decisions.peer_copies != PeerCopies::direct)
-    context_.stage = &stage_.emplace(setup.topology, setup.builder, setup.decisions.peer_copies);
 }
 
 void Workspace::note_peaks(Plan& plan) const {
@@ -90,7 +88,7 @@ void Workspace::note_peaks(Plan& plan) const {
     peak = std::max(peak, arenas_[d].peak());
     if (!inputs_.empty()) peak = std::max({peak, inputs_[d].a.peak(), inputs_[d].b.peak()});
   }
-  if (stage_) stage_->note_peaks(plan);
+  copier_.note_peaks(plan);
 }
 
 }  // namespace tilerail

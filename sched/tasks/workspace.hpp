@@ -1,12 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "sched/tasks/host_stage.hpp"
+#include "sched/tasks/copier.hpp"
 #include "sched/tasks/plan_context.hpp"
 
 namespace tilerail {
@@ -46,11 +45,12 @@ class Workspace {
   void note_peaks(Plan& plan) const;
 
  private:
+  Router router_;
   Clock clock_;
   std::vector<Arena> arenas_;        // one a device
   std::vector<InputArenas> inputs_;  // the same; empty where tiles of A, B and C share memory
-  std::optional<HostStage> stage_;
   PlanContext context_;
+  Copier copier_{context_};
 };
 
 }  // namespace tilerail

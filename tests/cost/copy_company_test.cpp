@@ -1,5 +1,5 @@
 // What runs beside the copies of plans made by hand.
-#include "cost/copy_company.hpp"
+#include "cost/copy_times.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ Topology tells_company(double beside, double forgotten) {
 }
 
 Company company(const Draft& d, const Topology& topology, OpId copy) {
-  return CopyCompany{d.plan, topology, PlanKernelCosts{d.plan, topology}}.of(d.plan.queue(d.plan.op(copy).queue));
+  return CopyShapes{d.plan, topology, PlanKernelCosts{d.plan, topology}}.of(copy).company;
 }
 
 // 102.4 MB in columns of 1 KiB come in at 2.5 GB/s, 40.96 ms, and leave packed at 10 GB/s, 10.24 ms.
@@ -45,14 +45,10 @@ TEST_F(CompanyOfCopies, SoAreKernels) {
   EXPECT_EQ(company(d, topology, out), (Company{1, 1}));
 }
 
-TEST_F(CompanyOfCopies, CopiesWithoutADeviceOrBetweenDevicesHaveNone) {
+TEST_F(CompanyOfCopies, CopiesWithinAMemoryHaveNone) {
   const Topology topology = tells_company(3, 0.5);
-  const CopyCompany all{d.plan, topology, PlanKernelCosts{d.plan, topology}};
-  for (const MemoryId memory : {host, gpu}) {
-    Queue queue;
-    queue.kind = Queue::Kind::copy, queue.src = queue.dst = memory;
-    EXPECT_EQ(all.of(queue), (Company{0, 0}));
-  }
+  for (const MemoryId memory : {host, gpu})
+    EXPECT_EQ(company(d, topology, d.copy(d.matrix(memory, 128, 10), d.matrix(memory, 128, 10))), (Company{0, 0}));
 }
 
 TEST_F(CompanyOfCopies, WhereNothingIsKnownOfItNoneIsLookedFor) {

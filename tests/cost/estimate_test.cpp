@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cost/strided_copy.hpp"
+#include "cost/copy_times.hpp"
 #include "model/base/error.hpp"
 #include "plan/draft.hpp"
 #include "tests/cost/cost_draft.hpp"

@@ -141,6 +141,20 @@ TEST(SharedLinks, BottleneckRuleKeepsALinkThatFourFifthsOfTheOtherWayDoNotBeat) 
   }
 }
 
+// Three links of 5 GB/s count with 0.8^2 x 5 = 3.2, two of 3 and 4 with 2.4, the link itself with 2.
+TEST(SharedLinks, BottleneckRuleTakesSeriesOfAsManyLinksAsItMay) {
+  const LinkMap map = measured({{m0, m1, 2}, {m0, m2, 5}, {m2, m3, 5}, {m3, m1, 5}, {m2, m1, 3}});
+  const std::vector devices{m1, m2, m3}, read{m0};
+  const std::vector<std::pair<int, double>> expected{{0, 2}, {1, 2.4}, {2, 3.2}, {3, 3.2}, {4, 3.2}};
+  for (const auto& [hops, rate] : expected) {
+    SharedLinks links{map, devices, read, {}, Bytes{32e6}, hops, HopRule::bottleneck};
+    links.activate(std::array<std::size_t, 3>{0, 1, 2});
+    EXPECT_DOUBLE_EQ(links.per_byte(m0, m1).value, 1 / (rate * 1e9)) << hops;
+    EXPECT_EQ(links.hops(m0, m1).size(), static_cast<std::size_t>(std::min(hops, 2)));
+    EXPECT_DOUBLE_EQ(links.latency(m0, m1).value, (1 + std::min(hops, 2)) * 1e-6);
+  }
+}
+
 TEST(SharedLinks, BottleneckRuleSharesALinkWithTheWorstReaderOnly) {
   // Three readers of the host; copies back to it slow nothing down, those to the other two count once, not twice.
   const LinkMap map = measured({{m0, m1, 12}, {m0, m2, 12}, {m0, m3, 12}, {m1, m0, 12}},
@@ -160,23 +174,25 @@ TEST(SharedLinks, HopsNeverMakeAPairSlower) {
     const LinkMap map{t};
     std::vector<std::size_t> all;
     for (std::size_t d = 0; d < t.gpus().size(); ++d) all.push_back(d);
-    for (const MemoryId home : {t.hosts()[0], t.gpus()[0], t.gpus().back()})
-      for (const Bytes bytes : {Bytes{1e3}, Bytes{1e6}, Bytes{32e6}}) {
-        const std::array places{home};
-        std::vector<SharedLinks> by_hops;
-        for (int hops = 0; hops <= SharedLinks::most_hops; ++hops) {
-          by_hops.emplace_back(map, t.gpus(), places, places, bytes, hops);
-          by_hops.back().activate(all);
-          for (const MemoryId src : t.gpus())
-            for (const MemoryId dst : t.gpus()) {
-              const auto time = [&](const SharedLinks& l) {
-                return l.latency(src, dst) + bytes * l.per_byte(src, dst);
-              };
-              EXPECT_LE(time(by_hops.back()), time(by_hops[std::max(0, hops - 1)]) * (1 + 1e-12));
-              EXPECT_LE(by_hops.back().hops(src, dst).size(), static_cast<std::size_t>(hops));
-            }
+    for (const HopRule rule : {HopRule::added, HopRule::bottleneck})
+      for (const MemoryId home : {t.hosts()[0], t.gpus()[0], t.gpus().back()})
+        for (const Bytes bytes : {Bytes{1e3}, Bytes{1e6}, Bytes{32e6}}) {
+          const std::array places{home};
+          std::vector<SharedLinks> by_hops;
+          for (int hops = 0; hops <= SharedLinks::most_hops; ++hops) {
+            by_hops.emplace_back(map, t.gpus(), places, places, bytes, hops, rule);
+            by_hops.back().activate(all);
+            for (const MemoryId src : t.gpus())
+              for (const MemoryId dst : t.gpus()) {
+                const auto time = [&](const SharedLinks& l) {
+                  const Seconds flow = bytes * l.per_byte(src, dst);
+                  return rule == HopRule::added ? l.latency(src, dst) + flow : flow;  // as each rule compares them
+                };
+                EXPECT_LE(time(by_hops.back()), time(by_hops[std::max(0, hops - 1)]) * (1 + 1e-12));
+                EXPECT_LE(by_hops.back().hops(src, dst).size(), static_cast<std::size_t>(hops));
+              }
+          }
         }
-      }
   }
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
-#include "sched/tasks/host_stage.hpp"
+#include "sched/transport/router.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/simulated.hpp"
 #include "tests/support/small_machine.hpp"

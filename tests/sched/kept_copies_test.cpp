@@ -10,8 +10,8 @@
 #include "sched/choose/overlap_gemm.hpp"
 #include "sched/choose/workload_gemm.hpp"
 #include "sched/gemm/decomposition.hpp"
-#include "sched/policy/relays.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/transport/router.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/shipped.hpp"
 

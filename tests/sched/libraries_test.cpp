@@ -6,8 +6,8 @@
 
 #include "backends/fluid/copy_routes.hpp"
 #include "backends/fluid/simulation.hpp"
+#include "cost/copy_times.hpp"
 #include "cost/estimate.hpp"
-#include "cost/strided_copy.hpp"
 #include "model/machine/concurrent_rates.hpp"
 #include "sched/choose/device_sets.hpp"
 #include "tests/support/plan_words.hpp"

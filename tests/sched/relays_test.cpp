@@ -1,4 +1,3 @@
-#include "sched/policy/relays.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/fields.hpp"
 
@@ -6,6 +5,7 @@
 
 #include "cost/estimate.hpp"
 #include "sched/scheduler.hpp"
+#include "sched/transport/router.hpp"
 #include "tests/support/machines.hpp"
 
 namespace tilerail::testing {

@@ -213,7 +213,7 @@ TEST(Scheduler, PlansForTheMostGpus) {
   EXPECT_EQ(plan.devices.size(), 4096U);
   EXPECT_EQ(count(plan, OpKind::gemm), 64 * 64);
   expect_input_error([&] { plan_gemm(problem, machine, machine.gpus(), policy("paralia", {"tile=256"})); },
-                     {"4097 memories", "at most 512 for routing=link-map"});
+                     {"4097 memories", "at most 1024 for routing=link-map"});
 }
 
 // Where the way over another GPU is faster, but the machine is too large for a link map, tiles go straight.
@@ -237,10 +237,10 @@ TEST(Scheduler, PlansWithoutRelaysOnMachinesWithoutALinkMap) {
     return plan_gemm(problem, machine, gpus(machine), policy(preset, {"tile=512", "devices=all"})).origin.candidates;
   };
   EXPECT_EQ(tried(with_fast_links(4), "tilerail").size(), 2U);
-  const Topology large = with_fast_links(600);
+  const Topology large = with_fast_links(1100);
   EXPECT_EQ(tried(large, "tilerail").size(), 0U);
   expect_input_error([&] { plan_gemm(problem, large, gpus(large), policy("gemmex", {"select=perf"})); },
-                     {"601 memories", "at most 512", "select"});
+                     {"1101 memories", "at most 1024", "select"});
 }
 
 TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {

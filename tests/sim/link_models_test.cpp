@@ -11,7 +11,7 @@
 #include "cost/clock.hpp"
 #include "cost/estimate.hpp"
 #include "sched/gemm/decomposition.hpp"
-#include "sched/policy/relays.hpp"
+#include "sched/transport/router.hpp"
 #include "tests/support/plan_helper.hpp"
 
 namespace tilerail::testing {

@@ -1,0 +1,125 @@
+#include "sched/tasks/copier.hpp"
+
+#include <algorithm>
+
+namespace tilerail {
+namespace {
+
+/// Tiles of each device that may be in a host simultaneously: one enters while the one before leaves.
+constexpr std::size_t rooms_a_device = 2;
+
+/// Copies of one device never wait for those of another, whose buffers may be in use for long.
+int queue_to_host(std::size_t device) { return 2 + static_cast<int>(device); }
+
+}  // namespace
+
+int pieces_of(const PlanContext& context, const View& tile) {
+  std::int64_t pieces = std::min<std::int64_t>(context.decisions.chunks, tile.cols);
+  const std::int64_t least = context.decisions.min_chunk_bytes;
+  if (least > 0) pieces = std::min(pieces, static_cast<std::int64_t>(context.bytes(tile).value) / least);
+  return static_cast<int>(std::max<std::int64_t>(1, pieces));
+}
+
+int pieces_over(const PlanContext& context, const View& tile, std::size_t devices) {
+  return devices > 0 && context.decisions.hop_rule == HopRule::bottleneck ? pieces_of(context, tile) : 1;
+}
+
+View piece(const View& whole, int j, int pieces) {
+  const std::int64_t begin = whole.cols * j / pieces, end = whole.cols * (j + 1) / pieces;
+  return {whole.buffer, whole.row, whole.col + begin, whole.rows, end - begin};
+}
+
+/// `chunks`, but no more than there are columns.
+int Copier::pieces_through_host(const View& tile) const {
+  return static_cast<int>(std::clamp<std::int64_t>(tile.cols, 1, context_.decisions.chunks));
+}
+
+Clock::Arrival Copier::arrival(const Leg& leg, const View& tile, int pieces, Clock::Arrival available) const {
+  const Clock& clock = context_.clock;
+  const Bytes bytes = context_.bytes(tile);
+  if (pieces == 1) available.first = available.last;
+  if (!leg.host) return clock.estimate(clock.hop(leg.src, leg.dst), bytes, pieces, available);
+  const int count = pieces_through_host(tile);
+  return clock.estimate(clock.hop(*leg.host, leg.dst), bytes, count,
+                        clock.estimate(clock.hop(leg.src, *leg.host), bytes, count, available));
+}
+
+Copier::Copied Copier::copy(const Leg& leg, Job job) {
+  return leg.host ? copy_through_host(leg, job) : copy_direct(leg, job);
+}
+
+Copier::Copied Copier::copy_direct(const Leg& leg, Job& job) {
+  const bool piecewise = job.before && job.before->count() == job.pieces;
+  const Clock::Arrival there = job.arrival ? *job.arrival : arrival(leg, job.to, job.pieces, job.available);
+  context_.clock.commit(context_.clock.hop(leg.src, leg.dst), context_.bytes(job.to), there);
+  job.enter.after(job.leave);
+  Pieces copies{};
+  Op op;
+  op.queue = context_.builder.copy_queue(leg.src, leg.dst, job.queue);
+  for (int j = 0; j < job.pieces; ++j) {
+    op.a = piece(job.from, j, job.pieces), op.y = piece(job.to, j, job.pieces);
+    Deps deps = job.enter;
+    if (job.before) deps.after(piecewise ? OpId{job.before->first.value + j} : job.before->last);
+    copies.last = context_.emit(job.device, op, deps);
+    if (j == 0) copies.first = copies.last;
+  }
+  return {copies, copies.last, there};
+}
+
+Copier::Copied Copier::copy_through_host(const Leg& leg, Job& job) {
+  PlanBuilder& builder = context_.builder;
+  const MemoryId host = *leg.host;
+  const DType dtype = context_.dtype(job.from);
+  const auto [rows, cols] = std::pair{job.to.rows, job.to.cols};
+  Room room = take(host, job.device, Arena::bytes(rows, cols, dtype));
+  const std::int64_t ld = Arena::leading(rows, element_size(dtype));
+  const BufferId buffer = builder.add_buffer({Buffer::Kind::tile, host, rows, cols, ld, room.offset, dtype});
+  const int count = pieces_through_host(job.to);
+  const auto moved = [&](MemoryId at, MemoryId next, const Clock::Arrival& available) {
+    const Clock::Hop hop = context_.clock.hop(at, next);
+    const Clock::Arrival there = context_.clock.estimate(hop, context_.bytes(job.to), count, available);
+    context_.clock.commit(hop, context_.bytes(job.to), there);
+    return there;
+  };
+  if (job.pieces == 1) job.available.first = job.available.last;
+  Copied copied{};
+  copied.arrival = moved(host, leg.dst, moved(leg.src, host, job.available));
+  if (job.before) job.leave.after(job.before->last);
+  job.leave.after(room.former);
+  for (int j = 0; j < count; ++j) {
+    const View staged = piece({buffer, 0, 0, rows, cols}, j, count);
+    Op in, out;
+    in.queue = builder.copy_queue(leg.src, host, queue_to_host(job.device));
+    in.a = piece(job.from, j, count), in.y = staged;
+    copied.left = context_.emit(job.device, in, job.leave);
+    out.queue = builder.copy_queue(host, leg.dst, job.queue);
+    out.a = staged, out.y = piece(job.to, j, count);
+    copied.pieces.last = context_.emit(job.device, out, job.enter.after(copied.left));
+    if (j == 0) copied.pieces.first = copied.pieces.last;
+    job.leave = {}, job.enter = {};
+  }
+  room.former.clear();
+  room.former.add(builder.queue_of(copied.pieces.last), copied.pieces.last);
+  rooms_[{host, job.device}].push_back(room);
+  return copied;
+}
+
+Copier::Room Copier::take(MemoryId host, std::size_t device, std::int64_t bytes) {
+  std::deque<Room>& rooms = rooms_[{host, device}];
+  Room room;
+  if (rooms.size() == rooms_a_device) room = rooms.front(), rooms.pop_front();
+  if (room.bytes >= bytes) return room;
+  std::int64_t& used = used_[host];
+  room = {used, bytes, {}};
+  used += bytes;
+  return room;
+}
+
+void Copier::note_peaks(Plan& plan) const {
+  for (const auto& [host, bytes] : used_) {
+    std::int64_t& peak = plan.peak_bytes[host.index()];
+    peak = std::max(peak, bytes);
+  }
+}
+
+}  // namespace tilerail

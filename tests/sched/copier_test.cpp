@@ -1,0 +1,194 @@
+// Copies of tiles: through buffers on a host, whose addresses, capacity and dependencies follow from the tiles.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "sched/tasks/copier.hpp"
+#include "sched/tasks/workspace.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/small_machine.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+/// What a view covers, to be compared.
+auto covered(const View& view) { return std::tuple{view.buffer, view.row, view.col, view.rows, view.cols}; }
+
+/// A host and three GPUs with links of 10 GB/s and no latency; no links between the GPUs.
+Topology star() {
+  auto d = small_machine::memories_and_switches(3, 0);
+  d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
+  for (const char* gpu : {"g0", "g1", "g2"}) small_machine::add_links(d, "h", gpu, 10);
+  return Topology{d};
+}
+
+Decisions staged(int chunks) {
+  Decisions d;
+  d.peer_copies = PeerCopies::staged, d.chunks = chunks;
+  return d;
+}
+
+class OverTheHost : public ::testing::Test {
+ protected:
+  static constexpr MemoryId host{0}, g0{1}, g1{2}, g2{3};
+  static constexpr std::int64_t alignment = 256;
+
+  Topology machine = star();
+  GemmProblem problem = cube(4096);
+  Resources resources{machine};
+  Decisions decisions = staged(4);
+  std::vector<MemoryId> devices{g0, g1, g2};
+  std::vector<std::int64_t> capacities = std::vector<std::int64_t>(3, std::int64_t{1} << 34);
+  Plan plan = empty_plan(problem, machine);
+  PlanBuilder builder{plan};
+  KernelCosts costs{machine};
+  PlanSetup setup{problem, machine, resources, decisions, devices, capacities, builder, costs, {}, {}, {}};
+  Workspace space{setup, {}, 0};
+  PlanContext& context = space.context();
+
+  View tile(MemoryId memory, std::int64_t rows, std::int64_t cols) {
+    return {builder.add_buffer({Buffer::Kind::tile, memory, rows, cols, rows, 0, DType::f64}), 0, 0, rows, cols};
+  }
+  /// Sends a tile from g0 to another GPU, on its behalf.
+  Copier::Copied send(std::size_t device, std::int64_t rows, std::int64_t cols) {
+    const MemoryId to = devices[device];
+    return context.copier->copy(context.router.leg(g0, to, false),
+                                {device, tile(g0, rows, cols), tile(to, rows, cols)});
+  }
+  std::vector<Buffer> host_buffers() const {
+    std::vector<Buffer> found;
+    std::ranges::copy_if(plan.buffers, std::back_inserter(found),
+                         [](const Buffer& buffer) { return buffer.memory == host; });
+    return found;
+  }
+  std::int64_t peak() {
+    space.note_peaks(plan);
+    return plan.peak_bytes[host.index()];
+  }
+  bool waits_for(OpId op, OpId other) const {
+    const auto deps = plan.deps_of(op);
+    return std::find(deps.begin(), deps.end(), other) != deps.end();
+  }
+};
+
+TEST_F(OverTheHost, EachPieceLeavesTheBufferOnceItIsThere) {
+  send(1, 8, 10);
+  ASSERT_EQ(plan.ops.size(), 8U) << "four pieces in, four out";
+  std::int64_t column = 0;
+  for (std::size_t j = 0; j < 4; ++j) {
+    const OpId in{2 * j}, out{2 * j + 1};
+    EXPECT_EQ(plan.queue(plan.op(in).queue).dst, host);
+    EXPECT_EQ(plan.queue(plan.op(out).queue).src, host);
+    EXPECT_TRUE(waits_for(out, in));
+    EXPECT_EQ(plan.op(in).a.col, column);
+    EXPECT_EQ(plan.op(out).y.col, column);
+    EXPECT_EQ(covered(plan.op(in).y), covered(plan.op(out).a)) << "the same columns of the buffer";
+    column += plan.op(in).a.cols;
+  }
+  EXPECT_EQ(column, 10) << "all columns, once each";
+}
+
+TEST_F(OverTheHost, ATileOfFewColumnsGoesInAsManyPieces) {
+  send(1, 8, 3);
+  EXPECT_EQ(plan.ops.size(), 6U);
+}
+
+// Two buffers a device: the third tile gets the memory of the first, and waits until that has left it.
+TEST_F(OverTheHost, ADeviceUsesTwoBuffersInTurn) {
+  constexpr std::int64_t bytes = 64 * 64 * 8;  // a multiple of the alignment
+  const OpId first_left = send(1, 64, 64).pieces.last;
+  send(1, 64, 64);
+  const std::size_t ops = plan.ops.size();
+  send(1, 64, 64);
+  std::vector<std::int64_t> offsets;
+  for (const Buffer& buffer : host_buffers()) offsets.push_back(buffer.offset);
+  EXPECT_THAT(offsets, ::testing::ElementsAre(0, bytes, 0));
+  EXPECT_TRUE(waits_for(OpId{ops}, first_left));
+  EXPECT_EQ(peak(), 2 * bytes);
+}
+
+TEST_F(OverTheHost, BuffersOfTwoDevicesAreApartAndAligned) {
+  for (int i = 0; i < 4; ++i)
+    for (const std::size_t device : {std::size_t{1}, std::size_t{2}}) send(device, 10, 10);
+  const std::vector<Buffer> buffers = host_buffers();
+  std::set<std::int64_t> of_first, of_second;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    EXPECT_EQ(buffers[i].offset % alignment, 0);
+    (i % 2 == 0 ? of_first : of_second).insert(buffers[i].offset);
+  }
+  EXPECT_EQ(of_first.size(), 2U);
+  EXPECT_EQ(of_second.size(), 2U);
+  std::set<std::int64_t> all = of_first;
+  all.insert(of_second.begin(), of_second.end());
+  ASSERT_EQ(all.size(), 4U);
+  std::int64_t before = -1;
+  for (const std::int64_t offset : all) {  // 10 columns of 10 doubles, each from a 64-byte boundary: 16 doubles
+    if (before >= 0) {
+      EXPECT_GE(offset - before, 10 * 16 * 8);
+    }
+    before = offset;
+  }
+  EXPECT_GE(peak(), *all.rbegin() + 10 * 16 * 8);
+}
+
+TEST_F(OverTheHost, ALargerTileGetsMemoryOfItsOwn) {
+  send(1, 64, 64), send(1, 64, 64);
+  send(1, 64, 128);
+  EXPECT_GE(host_buffers().back().offset, 2 * 64 * 64 * 8);
+  EXPECT_EQ(peak(), 4 * 64 * 64 * 8);
+}
+
+// Of four pieces the first is through after 2/4 of the time of one way, and each of the three others 1/4 later.
+TEST_F(OverTheHost, BothWaysOverlapInItsTime) {
+  const double one_way = 1000 * 1000 * 8 / 10e9;
+  const Leg leg = context.router.leg(g0, g1, false);
+  EXPECT_NEAR(context.copier->arrival(leg, tile(g0, 1000, 1000), 1, {}).last.value, 1.25 * one_way, 1e-12);
+  EXPECT_NEAR(send(1, 1000, 1000).arrival.last.value, 1.25 * one_way, 1e-12);
+  EXPECT_NEAR(context.copier->arrival(leg, tile(g0, 1000, 1000), 1, {}).last.value, 2.25 * one_way, 1e-12)
+      << "after the one before";
+}
+
+// Piece j of a copy waits for piece j of the one that brought the tile; of another number, for all of them.
+TEST(DirectCopies, FollowThePiecesBeforeThem) {
+  auto d = small_machine::memories_and_switches(2, 0);
+  d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
+  for (const char* gpu : {"g0", "g1"}) small_machine::add_links(d, "h", gpu, 10);
+  small_machine::add_links(d, "g0", "g1", 10);
+  const Topology machine{d};
+  const GemmProblem problem = cube(64);
+  const Resources resources{machine};
+  Decisions decisions;
+  const std::vector<MemoryId> devices{MemoryId{1}, MemoryId{2}};
+  const std::vector<std::int64_t> capacities(2, 1 << 30);
+  for (const int pieces : {3, 2}) {
+    Plan plan = empty_plan(problem, machine);
+    PlanBuilder builder{plan};
+    KernelCosts costs{machine};
+    Workspace space{{problem, machine, resources, decisions, devices, capacities, builder, costs, {}, {}, {}}, {}, 0};
+    PlanContext& context = space.context();
+    std::vector<View> views;
+    for (const int memory : {0, 1, 2})
+      views.push_back({builder.add_buffer({Buffer::Kind::tile, MemoryId{memory}, 9, 9, 9, 0, DType::f64}), 0, 0, 9, 9});
+    Copier::Job job{0, views[0], views[1]};
+    job.pieces = 3;
+    const Copier::Copied first = context.copier->copy(context.router.leg(MemoryId{0}, MemoryId{1}, true), job);
+    EXPECT_EQ(first.pieces.count(), 3);
+    job.from = views[1], job.to = views[2], job.before = first.pieces, job.pieces = pieces;
+    const Copier::Copied second = context.copier->copy(context.router.leg(MemoryId{1}, MemoryId{2}, false), job);
+    for (int j = 0; j < pieces; ++j) {
+      const OpId op{second.pieces.first.value + j}, expected{pieces == 3 ? first.pieces.first.value + j : 2};
+      const auto deps = plan.deps_of(op);
+      // The queue orders what a piece before has waited for already.
+      if (pieces == 3 || j == 0) {
+        EXPECT_THAT(std::vector(deps.begin(), deps.end()), ::testing::ElementsAre(expected));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilerail::testing

@@ -1,0 +1,132 @@
+// Tiles of C that one device computes: when they come, what they are scaled by, where they lie, and when they go home.
+// A and B are on gpu0, which computes: all copies are of C, 1024 x 1024 in four tiles; k has two.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "tests/support/two_gpu.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+/// What a view covers, to be compared.
+auto covered(const View& view) { return std::tuple{view.buffer, view.row, view.col, view.rows, view.cols}; }
+
+class OutputTiles : public OnTwoGpu {
+ protected:
+  static constexpr std::int64_t tile_bytes = 512 * 512 * 8;
+
+  Plan planned(std::initializer_list<std::string_view> overrides, double beta = 1, MemoryId place_c = MemoryId{0}) {
+    GemmProblem p = cube(1024);
+    p.place_a = p.place_b = gpu0, p.place_c = place_c, p.beta = beta;
+    Policy how = policy("gemmex", {"tile=512", "compute-streams=1", "order=fifo"});
+    for (const std::string_view each : overrides) apply_override(how, each);
+    return plan(p, how);
+  }
+  static std::vector<OpId> ops(const Plan& plan, OpKind kind) {
+    std::vector<OpId> found;
+    for (std::size_t i = 0; i < plan.ops.size(); ++i)
+      if (plan.ops[i].kind == kind) found.push_back(OpId{i});
+    return found;
+  }
+  static std::vector<OpId> copies(const Plan& plan, MemoryId src) {
+    std::vector<OpId> found = ops(plan, OpKind::copy);
+    std::erase_if(found, [&](OpId op) { return plan.queue(plan.op(op).queue).src != src; });
+    return found;
+  }
+  static bool waits_for(const Plan& plan, OpId op, OpId other) {
+    const auto deps = plan.deps_of(op);
+    return std::find(deps.begin(), deps.end(), other) != deps.end();
+  }
+};
+
+TEST_F(OutputTiles, EagerOnesComeBeforeTheirFirstKernelWhichScalesThem) {
+  const Plan p = planned({"c-tiles=eager"});
+  const auto in = copies(p, host), kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);
+  ASSERT_EQ(in.size(), 4U);
+  ASSERT_EQ(kernels.size(), 8U);
+  ASSERT_EQ(out.size(), 4U);
+  EXPECT_TRUE(ops(p, OpKind::axpby).empty());
+  for (std::size_t tile = 0; tile < 4; ++tile) {
+    const OpId first = kernels[2 * tile], last = kernels[2 * tile + 1];
+    EXPECT_TRUE(waits_for(p, first, in[tile]));
+    EXPECT_EQ(covered(p.op(first).y), covered(p.op(in[tile]).y));
+    EXPECT_EQ(p.op(first).beta, Scalar::beta);
+    EXPECT_EQ(p.op(last).beta, Scalar::one);
+    EXPECT_TRUE(waits_for(p, out[tile], last));
+    EXPECT_EQ(covered(p.op(out[tile]).y), covered(p.op(in[tile]).a)) << "back to where it came from";
+  }
+}
+
+TEST_F(OutputTiles, LazyOnesComeInTurnThroughTwoBuffersAndAreAdded) {
+  const Plan p = planned({"c-tiles=lazy"});
+  const auto in = copies(p, host), sums = ops(p, OpKind::axpby), kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);
+  ASSERT_EQ(in.size(), 4U);
+  ASSERT_EQ(sums.size(), 4U);
+  std::set<std::int64_t> buffers;
+  for (std::size_t tile = 0; tile < 4; ++tile) {
+    EXPECT_EQ(p.op(kernels[2 * tile]).beta, Scalar::zero);
+    const Op& sum = p.op(sums[tile]);
+    EXPECT_EQ(sum.alpha, Scalar::beta);
+    EXPECT_EQ(sum.beta, Scalar::one);
+    EXPECT_EQ(covered(sum.a), covered(p.op(in[tile]).y));
+    EXPECT_EQ(covered(sum.y), covered(p.op(kernels[2 * tile]).y));
+    EXPECT_TRUE(waits_for(p, sums[tile], in[tile]));
+    EXPECT_TRUE(waits_for(p, out[tile], sums[tile]));
+    buffers.insert(p.buffer(sum.a.buffer).offset);
+    if (tile >= 2) {
+      EXPECT_TRUE(waits_for(p, in[tile], sums[tile - 2])) << "the buffer has to be free";
+    }
+  }
+  EXPECT_EQ(buffers.size(), 2U);
+  EXPECT_EQ(p.peak_bytes[gpu0.index()], (4 + 2) * tile_bytes);
+}
+
+TEST_F(OutputTiles, WithoutBetaNothingComes) {
+  for (const char* when : {"c-tiles=eager", "c-tiles=lazy"}) {
+    const Plan p = planned({when}, 0);
+    EXPECT_TRUE(copies(p, host).empty());
+    EXPECT_EQ(copies(p, gpu0).size(), 4U);
+    EXPECT_EQ(p.peak_bytes[gpu0.index()], 4 * tile_bytes);
+  }
+}
+
+TEST_F(OutputTiles, InPlaceNothingIsCopiedAndNoMemoryTaken) {
+  const Plan p = planned({"c-tiles=lazy"}, 1, gpu0);
+  EXPECT_TRUE(ops(p, OpKind::copy).empty());
+  EXPECT_TRUE(ops(p, OpKind::axpby).empty());
+  EXPECT_EQ(p.peak_bytes[gpu0.index()], 0);
+  EXPECT_EQ(p.op(ops(p, OpKind::gemm)[0]).beta, Scalar::beta);
+}
+
+TEST_F(OutputTiles, MemoryOfDifferentTilesIsApart) {
+  const Plan p = planned({"c-tiles=eager"});
+  std::set<std::int64_t> offsets;
+  for (const OpId kernel : ops(p, OpKind::gemm)) offsets.insert(p.buffer(p.op(kernel).y.buffer).offset);
+  EXPECT_EQ(offsets, (std::set<std::int64_t>{0, tile_bytes, 2 * tile_bytes, 3 * tile_bytes}));
+  EXPECT_EQ(p.peak_bytes[gpu0.index()], 4 * tile_bytes);
+}
+
+TEST_F(OutputTiles, WriteBacksGoInTheQueueThatThePolicyNames) {
+  const Plan shared = planned({"write-backs=in-order"}), own = planned({"write-backs=own-queues"});
+  for (const OpId op : copies(shared, gpu0)) EXPECT_EQ(shared.queue(shared.op(op).queue).index, 0);
+  for (const OpId op : copies(own, gpu0)) EXPECT_EQ(own.queue(own.op(op).queue).index, 1);
+}
+
+// A tile goes home when the next one has come, whose kernels wait for that; the last one at the end.
+TEST_F(OutputTiles, WithTheNextOneATileGoesWhenAnotherBegins) {
+  const Plan p = planned({"write-backs=with-next", "c-tiles=eager"});
+  const auto in = copies(p, host), kernels = ops(p, OpKind::gemm), out = copies(p, gpu0);
+  ASSERT_EQ(out.size(), 4U);
+  for (std::size_t tile = 0; tile + 1 < 4; ++tile) {
+    EXPECT_TRUE(waits_for(p, out[tile], in[tile + 1]));
+    EXPECT_TRUE(waits_for(p, kernels[2 * (tile + 1)], out[tile]));
+  }
+  EXPECT_GT(out[3], kernels.back());
+}
+
+}  // namespace
+}  // namespace tilerail::testing

@@ -1,0 +1,129 @@
+// By which other memories a tile goes from here to there.
+#include "sched/transport/router.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plan/validate.hpp"
+#include "sched/scheduler.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/small_machine.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// GPUs with links of 10 GB/s to the host; between GPUs the links given, in GB/s.
+Topology machine_with(int gpus, std::initializer_list<std::tuple<int, int, double>> links) {
+  auto d = small_machine::memories_and_switches(gpus, 0);
+  d.kernels[0].gemm = {small_machine::gemms(DType::f64, {{1024, 1}})};
+  const auto name = [](int gpu) { return "g" + std::to_string(gpu); };
+  for (int gpu = 0; gpu < gpus; ++gpu) small_machine::add_links(d, "h", name(gpu), 10, 1);
+  for (const auto& [from, to, rate] : links) small_machine::add_links(d, name(from), name(to), rate, 1);
+  return Topology{d};
+}
+
+constexpr MemoryId host{0}, g0{1}, g1{2}, g2{3};
+
+TEST(Router, CopiesBetweenGpusGoThroughAHostByTheRule) {
+  const Topology machine = machine_with(3, {{0, 1, 50}});
+  const auto through = [&](PeerCopies copies, MemoryId src, MemoryId dst, bool of_home) {
+    return leg_between(machine, copies, src, dst, of_home).host;
+  };
+  EXPECT_EQ(through(PeerCopies::direct, g0, g2, true), std::nullopt);
+  EXPECT_EQ(through(PeerCopies::staged, g0, g1, false), host);
+  EXPECT_EQ(through(PeerCopies::staged, g0, g0, false), std::nullopt);
+  EXPECT_EQ(through(PeerCopies::staged, host, g1, false), std::nullopt);
+  EXPECT_EQ(through(PeerCopies::staged_home, g0, g1, false), std::nullopt);
+  EXPECT_EQ(through(PeerCopies::staged_home, g0, g1, true), host);
+}
+
+TEST(Router, ALegExistsWithARouteOrThroughAHost) {
+  const Topology machine = machine_with(3, {{0, 1, 50}});
+  EXPECT_TRUE(exists(machine, {g0, g1}));
+  EXPECT_FALSE(exists(machine, {g0, g2}));
+  EXPECT_TRUE(exists(machine, {g0, g2, host}));
+  EXPECT_TRUE(exists(machine, {g2, g2}));
+}
+
+// A chain g0 - g1 - g2 - g3: to g3 tiles of g0 make three copies, the first to g1.
+TEST(Router, ADetourHasTheFewestCopies) {
+  const Topology machine = machine_with(5, {{0, 1, 50}, {1, 2, 50}, {2, 3, 50}});
+  const Resources resources{machine};
+  const Router router{resources, machine.gpus(), PeerCopies::direct, nullptr};
+  const Router::Detours& to = router.detours_to(3);
+  EXPECT_THAT(to.copies, ElementsAre(3U, 2U, 1U, 0U, Router::unreachable));
+  EXPECT_THAT(std::vector(to.next.begin(), to.next.begin() + 3), ElementsAre(1U, 2U, 3U));
+  EXPECT_THAT(router.neighbours(1), ElementsAre(0U, 2U));
+  const Router staged{resources, machine.gpus(), PeerCopies::staged, nullptr};
+  EXPECT_EQ(staged.detours_to(3).copies[0], 1U) << "through the host";
+}
+
+TEST(Router, AloneALegThroughAHostIsAsFastAsItsSlowerHalf) {
+  auto d = machine_with(2, {}).description();
+  for (Link& link : d.links)
+    if (link.to == small_machine::node(d, "g1")) link.bandwidth = Rate{4e9};
+  const Topology machine{d};
+  const Resources resources{machine};
+  const Router router{resources, machine.gpus(), PeerCopies::staged, nullptr};
+  EXPECT_DOUBLE_EQ(router.alone(router.leg(g0, g1, false)).per_byte.value, 1 / 4e9);
+  EXPECT_DOUBLE_EQ(router.alone(router.leg(g1, g0, false)).per_byte.value, 1 / 10e9);
+}
+
+/// With all devices active, and A and B in one memory.
+Router::Stops stops(const Topology& machine, const Leg& leg, int most_hops, HopRule rule, MemoryId home) {
+  const LinkMap map{machine};
+  const std::vector read{home};
+  std::vector<std::size_t> all(machine.gpus().size());
+  std::iota(all.begin(), all.end(), 0);
+  SharedLinks links{map, machine.gpus(), read, {}, Bytes{32e6}, most_hops, rule};
+  links.activate(all);
+  const Resources resources{machine};
+  return Router{resources, machine.gpus(), PeerCopies::direct, &links}.stops(leg);
+}
+
+// From g0 to g3 a link of 5 GB/s; over g1 7 GB/s and over g1 and g2 40 GB/s are the narrowest ones. By time a byte
+// takes 1/5 directly, 2/40 + 1/7 over one GPU (which reads over the first link, too), and 2/40 + 1/40 + 1/40 over two;
+// by the bottleneck the rates count with 5, 0.8 x 7 = 5.6 and 0.64 x 40 = 25.6.
+TEST(Router, MoreHopsThanOneAreTakenByBothRules) {
+  const Topology machine = machine_with(4, {{0, 3, 5}, {0, 1, 40}, {1, 2, 40}, {2, 3, 40}, {1, 3, 7}});
+  GemmProblem problem = cube(4096);
+  problem.place_a = problem.place_b = g0;
+  for (const auto& [rule, name] :
+       {std::pair{HopRule::added, "hop-rule=added"}, {HopRule::bottleneck, "hop-rule=bottleneck"}}) {
+    EXPECT_THAT(stops(machine, {g0, MemoryId{4}}, 0, rule, g0), IsEmpty()) << name;
+    EXPECT_THAT(stops(machine, {g0, MemoryId{4}}, 1, rule, g0), ElementsAre(1U)) << name;
+    EXPECT_THAT(stops(machine, {g0, MemoryId{4}}, 2, rule, g0), ElementsAre(1U, 2U)) << name;
+    std::set<std::string> plans;
+    for (const char* hops : {"max-hops=0", "max-hops=1", "max-hops=2"}) {
+      const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("paralia", {name, hops, "tile=1024"}));
+      validate(plan, machine);
+      plans.insert(content_hash(plan));
+    }
+    EXPECT_EQ(plans.size(), 3U) << name;
+  }
+}
+
+// From the host to g0 a link of 1 GB/s, over the last GPU 50 GB/s.
+TEST(Router, RoutesOverDevicesWithHighNumbers) {
+  constexpr int gpus = 300;
+  auto d = small_machine::memories_and_switches(gpus, 0);
+  const auto name = [](int gpu) { return "g" + std::to_string(gpu); };
+  for (int gpu = 0; gpu < gpus; ++gpu) small_machine::add_links(d, "h", name(gpu), gpu + 1 == gpus ? 50 : 1);
+  small_machine::add_links(d, "g0", name(gpus - 1), 50);
+  const Topology machine{d};
+  for (const HopRule rule : {HopRule::added, HopRule::bottleneck}) {
+    EXPECT_THAT(stops(machine, {host, g0}, 1, rule, host), ElementsAre(std::size_t{gpus - 1}));
+    EXPECT_THAT(stops(machine, {host, machine.gpus().back()}, 1, rule, host), IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace tilerail::testing
