@@ -14,7 +14,6 @@
 #include "cli/output/sweep_text.hpp"
 #include "model/base/error.hpp"
 #include "model/machine/settings/machine_settings.hpp"
-#include "model/machine/settings/machine_settings.hpp"
 #include "study/json_cells.hpp"
 #include "study/sweep/run_sweep.hpp"
 

@@ -44,8 +44,8 @@ std::string head(const WhatIf& what) {
     lines.push_back(
         {"bound", fmt::format("{}, {:.2f} x", bound_text(now.bound, now.binding), now.makespan / now.bound)});
   if (now.makespan > 0)
-    lines.push_back({"bottleneck", fmt::format("{}, most of it {}; kernels {} of the critical path", now.bottleneck,
-                                               now.busiest, share_text(now.kernels))});
+    lines.push_back({"bottleneck", fmt::format("{}, most of it {}; kernels {} of the critical path",
+                                               to_string(now.bottleneck), now.busiest, share_text(now.kernels))});
   return aligned(lines, "l");
 }
 

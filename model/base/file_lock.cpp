@@ -36,7 +36,8 @@ std::string lock_name(const std::string& path) {
 [[noreturn]] void fail(const std::string& path, int error) {
   if (error == ENOENT)
     throw InputError{
-        "", path, fmt::format("cannot be written: the folder '{}' does not exist", fs::path{path}.parent_path().string())};
+        "", path,
+        fmt::format("cannot be written: the folder '{}' does not exist", fs::path{path}.parent_path().string())};
   throw InputError{"", path, "cannot be locked: " + std::generic_category().message(error)};
 }
 

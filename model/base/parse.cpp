@@ -64,8 +64,7 @@ double parse_real(std::string_view text, std::string_view subject) {
 
 std::array<std::int64_t, 3> parse_shape(std::string_view text, std::string_view subject) {
   const auto parts = split(text, ',');
-  if (parts.size() != 1 && parts.size() != 3)
-    throw InputError{subject, text, "", "M,N,K or one size for a cube"};
+  if (parts.size() != 1 && parts.size() != 3) throw InputError{subject, text, "", "M,N,K or one size for a cube"};
   std::array<std::int64_t, 3> shape{};
   for (std::size_t i = 0; i < 3; ++i) shape[i] = parse_size(parts[parts.size() == 1 ? 0 : i], subject);
   return shape;

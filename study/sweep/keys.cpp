@@ -13,7 +13,6 @@
 #include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/settings/machine_settings.hpp"
-#include "model/machine/settings/machine_settings.hpp"
 #include "sched/policy/fields.hpp"
 
 namespace tilerail::study {

@@ -130,7 +130,8 @@ TEST_F(ApiPlanCache, TheEnvironmentMayNameIt) {
   Context elsewhere{test::fake_session(std::make_shared<test::Log>(), other)};
   EXPECT_THAT(call(elsewhere).why, mentions({"is not used", "'two-gpu'"}));
   other.plan_cache = file_;
-  expect_input_error([&] { test::fake_session(std::make_shared<test::Log>(), other); }, {"the plans are for machine", "'two-gpu'"});
+  expect_input_error([&] { test::fake_session(std::make_shared<test::Log>(), other); },
+                     {"the plans are for machine", "'two-gpu'"});
 }
 
 TEST_F(ApiPlanCache, WhatCannotBeReadLeavesTheContextAsItWas) {

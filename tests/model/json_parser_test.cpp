@@ -20,8 +20,7 @@ void expect_refused(std::string_view json, const std::string& message) {
 TEST(ParseJson, AKeyThatIsThereTwiceIsNamedByItsPath) {
   expect_refused(R"({"a": 1, "b": 2, "a": 3})", "f.json: /a: is given twice; expected it once");
   expect_refused(R"({"a": {"b": {}, "b": []}})", "f.json: /a/b: is given twice");
-  expect_refused(R"({"a": [1, "x", [], {"k": null}, {"k": true, "k": 2.5}]})",
-                 "f.json: /a/4/k: is given twice");
+  expect_refused(R"({"a": [1, "x", [], {"k": null}, {"k": true, "k": 2.5}]})", "f.json: /a/4/k: is given twice");
   expect_refused(R"([[], [{}, -1, {"k": 1, "l": 1, "k": 1}]])", "f.json: /1/2/k: is given twice");
 }
 
@@ -113,8 +112,7 @@ TEST_F(StreamedJson, TheFirstEntryThatIsRefusedIsToldWhenItIsAskedFor) {
 }
 
 TEST_F(StreamedJson, AKeyThatIsThereTwiceIsNamedByItsPath) {
-  expect_input_error([&] { read(R"({"some": [{"x": 1}, {"x": 1, "x": 2}]})"); },
-                     {"f.json: /some/1/x: is given twice"});
+  expect_input_error([&] { read(R"({"some": [{"x": 1}, {"x": 1, "x": 2}]})"); }, {"f.json: /some/1/x: is given twice"});
   expect_input_error([&] { read(R"({"some": [], "some": []})"); }, {"f.json: /some: is given twice"});
 }
 

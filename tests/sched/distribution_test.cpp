@@ -207,7 +207,8 @@ TEST(Distribution, SharesByAMetricAreThoseOfEachGpuAlone) {
   EXPECT_NO_THROW(ratio("speed", unequal));
   const auto on_one = policy("gemmex", {"shares=edp"});
   EXPECT_NO_THROW(plan_gemm(cube(4096), unequal, std::span{unequal.gpus()}.first(1), on_one));
-  expect_input_error([&] { ratio("edp", unequal); }, {"shares: 'edp' needs watts, which machine 'two-gpu' does not have"});
+  expect_input_error([&] { ratio("edp", unequal); },
+                     {"shares: 'edp' needs watts, which machine 'two-gpu' does not have"});
 }
 
 }  // namespace

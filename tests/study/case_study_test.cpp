@@ -175,8 +175,7 @@ TEST(CaseStudy, MatricesThatThisMachineCannotHoldNameTheirCase) {
     cases[i].policy.name = "gemmex", cases[i].policy.tile = i == 0 ? "32" : "1M";
   }
   CaseStudy study{cases, machine};
-  expect_input_error([&] { study.measure("host", {.iterations = 1}); },
-                     {"cases.csv:3:4: gemm: '"});
+  expect_input_error([&] { study.measure("host", {.iterations = 1}); }, {"cases.csv:3:4: gemm: '"});
 }
 
 }  // namespace

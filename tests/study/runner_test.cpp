@@ -135,7 +135,8 @@ TEST(Runner, APlanThatDoesNotFitInMemoryIsRefusedAtOnce) {
 
 TEST(Factory, NamesWhatThereIs) {
   const Topology topology = machine();
-  expect_input_error([&] { make_executor("gpu", topology); }, {"'gpu' is not a backend; expected one of: sim, host, cuda"});
+  expect_input_error([&] { make_executor("gpu", topology); },
+                     {"'gpu' is not a backend; expected one of: sim, host, cuda"});
   expect_input_error([&] { make_real_executor("sim", topology); },
                      {"'sim' is not a backend that runs plans; expected one of: host, cuda"});
   EXPECT_THROW(require_real_executor("sim"), InputError);

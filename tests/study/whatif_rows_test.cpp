@@ -39,7 +39,7 @@ TEST(WhatIfRows, APlanMadeForAnotherFactorCounts) {
 }
 
 WhatIf two_gpu() {
-  WhatIf what{{testing::shipped("two-gpu"), {}, {}, {}}};
+  WhatIf what{{testing::shipped("two-gpu"), {}}};
   what.parts = parts_of(what.question.topology, testing::cube(64), what.question.topology.gpus(), {});
   what.now.makespan = 1, what.now.kernels = 0.5;
   return what;
