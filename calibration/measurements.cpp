@@ -104,7 +104,7 @@ TransferRun read_transfer(const JsonReader& r) {
     run.flows.push_back({f.entry(0).text(), f.entry(1).text(), static_cast<int>(f.entry(2).integer(1, 1024)),
                          read_measured(f.entry(3))});
   }
-  if (run.flows.empty()) flows.fail("at least one flow");
+  if (run.flows.empty()) flows.fail("a list of at least one flow");
   return run;
 }
 
@@ -231,7 +231,7 @@ Measurements measurements_from_json(std::string_view json, const std::string& fi
   read_all(root, "memory", read_memory, m.memory);
   if (root.has("graph_kernels")) read_all(root, "graph_kernels", read_kernel, m.graph_kernels);
   read_all(root, "issue", read_issue, m.issue);
-  if (m.devices.empty()) root.at("devices").fail("at least one device");
+  if (m.devices.empty()) root.at("devices").fail("a list of at least one device");
   return m;
 }
 

@@ -136,7 +136,7 @@ def simulate(tilerail: Tilerail, problem: Problem, machine: dict) -> Result | No
         try:
             result = json.loads(tilerail.run([*problem.arguments(), "--json", "-", "--timeline", timeline]))
         except Failure as failure:
-            if "--place: needs" not in str(failure):
+            if "--place" not in str(failure) or "are needed" not in str(failure):
                 raise
             return None
         losses = losses_of(result, machine, read_timeline(timeline))

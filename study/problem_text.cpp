@@ -151,7 +151,7 @@ void ProblemText::put(GemmProblem& problem, const Topology& topology) const {
 GemmProblem ProblemText::resolve(const Topology& topology) const {
   const int given = int{gemm.has_value()} + int{gemv.has_value()} + int{dot.has_value()} + int{axpy.has_value()};
   if (given == 0) throw missing("gemm", "sizes M,N,K, or those of gemv (M,N), dot (N) or axpy (N)");
-  if (given > 1) throw InputError{"gemm, gemv, dot, axpy", std::to_string(given), "are given", "one"};
+  if (given > 1) throw fault_of("gemm, gemv, dot, axpy", fmt::format("{} are given", given), "one");
   GemmProblem problem = sizes();
   refuse_what_is_not_there(problem.routine);
   problem.dtype = dtype_from_string(dtype);

@@ -62,7 +62,7 @@ void close_written(File& file, const std::string& path) {
 
 void check_refused(const struct stat& status, const std::string& path) {
   if (const auto refused = refused_files.find({status.st_dev, status.st_ino}); refused != refused_files.end())
-    throw InputError{refused->second, path, "is read, too", "a file of its own"};
+    throw InputError{fmt::format("{} is read as '{}', too", refused->second, path), "a file of its own"};
 }
 
 int open_to_read(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }

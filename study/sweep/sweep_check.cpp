@@ -94,8 +94,12 @@ bool is_about(const InputError& error, const std::string& key, const JobText& ba
          error.value.value_or("").starts_with(assigned) || error.place.starts_with(assigned);
 }
 
-/// The error at the key of the base that it is about, or else at the base.
+/// The error at the key of the base that it is about, or else at the base. One size is told before all sizes.
 InputError placed_in_base(const Sweep& sweep, const InputError& error) {
+  for (const std::string_view size : size_keys) {
+    const auto place = sweep.base_places.find(std::string{size});
+    if (place != sweep.base_places.end() && is_about(error, place->first, sweep.base)) return error.at(place->second);
+  }
   for (const auto& [key, place] : sweep.base_places)
     if (!key.empty() && is_about(error, key, sweep.base)) return error.at(place);
   const auto base = sweep.base_places.find("");

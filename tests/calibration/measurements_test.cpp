@@ -219,11 +219,11 @@ TEST(Measurements, WithoutADeviceOrAFlowAreRefused) {
   Measurements m = one_of_each();
   m.transfers[0].flows.clear();
   expect_input_error([&] { measurements_from_json(to_json(m), "m.json"); },
-                     {"m.json: /transfers/0/flows: []", "at least one flow"});
+                     {"m.json: /transfers/0/flows: '[]'", "at least one flow"});
   m = one_of_each();
   m.devices.clear();
   expect_input_error([&] { measurements_from_json(to_json(m), "m.json"); },
-                     {"m.json: /devices: []", "at least one device"});
+                     {"m.json: /devices: '[]'", "at least one device"});
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ class Run(CommandTest):
         plan["ops"][last] = {"op": "join", "queue": gemm["queue"], "deps": gemm.get("deps", [])}
         self.write("wrong.json", json.dumps(plan))
         refusal = self.run_command("run", "--backend", "host", "--plan", "wrong.json").stderr
-        plan["hash"] = refusal.split("hash of the contents, '")[1].split("'")[0]
+        plan["hash"] = refusal.split("; expected ")[1].strip()
         self.write("wrong.json", json.dumps(plan))
         done = self.run_command("run", "--backend", "host", "--plan", "wrong.json", "--check", "--json", "r.json")
         self.assertEqual(done.returncode, 1)

@@ -118,7 +118,7 @@ class Homes(CommandTest):
     def test_other_places_are_refused(self):
         for place in ("h**", "h/", "h/diag", "h+h1", "h*1"):
             self.assert_refused(["plan", *GEMM, "--topology", "two.toml", "--place", f"{place}:h:h", "-o", "plan.json"],
-                                f"'{place}' is no memory")
+                                f"'{place}' is not a memory")
 
     def test_each_host_must_have_room_for_its_part(self):
         small = ["--topology", "two.toml", "--topo-set", f"memory:host*.capacity={MATRIX + 1000} B"]

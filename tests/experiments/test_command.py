@@ -27,7 +27,7 @@ class Command(ExperimentTest):
 
     def test_an_unknown_name_is_refused_with_the_names_there_are(self):
         names = ", ".join(sorted(script.stem for script in (SOURCE / "experiments").glob("*.py")))
-        self.assert_refused(["run", "no-such"], f"'no-such'; the names are: {names}")
+        self.assert_refused(["run", "no-such"], f"'no-such' is not an experiment; expected one of: {names}")
 
     def test_a_missing_action_or_name_is_refused(self):
         self.assert_refused([], "list or run")

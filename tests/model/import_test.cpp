@@ -256,7 +256,7 @@ TEST(ImportNvbandwidth, RefusesOtherTexts) {
     expect_input_error([&] { import_nvbandwidth(text, "b.json", kind()); }, words);
   };
   refused("[", {"b.json:1", "not JSON"});
-  refused("{}", {"nvbandwidth: missing"});
+  refused("{}", {"nvbandwidth: is missing"});
   refused(R"({"nvbandwidth": {"testcases": []}})", {"no matrix of host_to_device_memcpy_ce"});
   refused(R"({"nvbandwidth": {"testcases": [{"name": "host_to_device_memcpy_ce", "bandwidth_matrix": [["fast"]]}]}})",
           {"/nvbandwidth/testcases/0/bandwidth_matrix", "fast"});

@@ -274,7 +274,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"link:host->gpu0=5 GB/s", {"bandwidth, latency, per_flow", "NAME=none, which removes it"}},
                     Refused{"memory:host=none", {"'host' is host memory; expected GPUs"}},
                     Refused{"memory:gpu[4-5].capacity=1 GB", {"no memory 'gpu[4-5]'", "'gpu3'"}},
-                    Refused{"memory:gpu[5-4].capacity=1 GB", {"'5-4' is no list of ranges"}},
+                    Refused{"memory:gpu[5-4].capacity=1 GB", {"'5-4'", "not a list of ranges"}},
                     Refused{"link:host->gpu0.bandwith=1 GB/s", {"bandwidth, latency, per_flow"}},
                     Refused{"link:*.bandwidth=48 Gb", {"'48 Gb' has no known unit"}},
                     Refused{"link:*.bandwidth=48", {"'48' has no known unit"}},

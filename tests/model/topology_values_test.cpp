@@ -16,7 +16,7 @@ std::vector<BadInput> values() {
        "\"12 GB/s\"",
        "\"48 Gb\"",
        "\"48 Gb\"",
-       {"link 'host->pcie0': bandwidth '48 Gb' has no known unit; write GB/s or GiB/s"}},
+       {"link 'host->pcie0': bandwidth '48 Gb' has no known unit; expected GB/s or GiB/s"}},
       {"NoUnit", "\"5 us\"", "\"5\"", "\"5\"", {"link 'host->pcie0': latency '5' has no known unit", "us"}},
       {"NoNumber", "\"16 GB\"", "\"GB\"", "\"GB\"", {"memory 'gpu0': capacity 'GB' is not a number"}},
       {"ZeroBandwidth",

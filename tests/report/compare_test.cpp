@@ -209,8 +209,8 @@ TEST(Compare, RefusesTimelinesOfDifferentPlans) {
   AnnotatedTimeline changed = predicted;
   changed.ops[5].kind = OpKind::gemm;
   EXPECT_EQ(refusal(predicted, changed),
-            "op 5: predicted axpby on 'gpu0 compute 1', measured gemm on 'gpu0 compute 1'; expected timelines of one "
-            "plan");
+            "op: '5' is predicted as axpby on 'gpu0 compute 1', and measured as gemm on 'gpu0 compute 1'; expected "
+            "timelines of one plan");
 }
 
 TEST(Compare, RefusesASimulationAsTheMeasurementOfSomethingElse) {

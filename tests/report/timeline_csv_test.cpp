@@ -145,7 +145,7 @@ void PrintTo(const BadCase& bad, std::ostream* out) { *out << bad.name; }
 
 TEST(TimelineCsv, AnotherFileIsNamedAsNoTimeline) {
   for (const char* other : {"{\"schema\": 2}", "m,n,k\n64,64,64\n"})
-    EXPECT_EQ(error_of(other), "t.csv: this is no timeline; expected '# schema=1' in its first line");
+    EXPECT_EQ(error_of(other), "t.csv: this is not a timeline; expected '# schema=1' in its first line");
 }
 
 class BadTimelineCsv : public testing::TestWithParam<BadCase> {};

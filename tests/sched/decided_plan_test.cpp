@@ -81,19 +81,19 @@ struct Made {
 TEST(DecidedPlan, WhatFitsNeitherMachineNorProblemIsNamed) {
   Made made;
   made.refuse("routing", "teleport", {"routing: 'teleport'", "link-eta"});
-  made.refuse("devices", "gpu7", {"devices 'gpu7'", "two-gpu"});
+  made.refuse("devices", "gpu7", {"devices: 'gpu7'", "two-gpu"});
   made.refuse("devices", "gpu0,gpu0", {"each GPU once"});
-  made.refuse("devices", "", {"'devices' is missing"});
-  made.refuse("tile", "", {"'tile' is missing"});
+  made.refuse("devices", "", {"devices: is missing"});
+  made.refuse("tile", "", {"tile: is missing"});
   made.refuse("tile", "0", {"tile"});
   made.refuse("tile", "auto", {"tile"});
   made.refuse("grid", "3x3", {"grid"});
-  made.refuse("grid", "2", {"grid '2'", "2x4"});
-  made.refuse("shares", "1:2:3", {"shares '1:2:3'"});
+  made.refuse("grid", "2", {"grid: '2'", "2x4"});
+  made.refuse("shares", "1:2:3", {"shares: '1:2:3'"});
   made.refuse("shares", "1:-2", {"shares above 0"});
-  made.refuse("judge-ops", "5", {"judge-ops '5'"});
-  made.refuse("compute-streams", "auto", {"compute-streams 'auto'"});
-  made.refuse("colour", "red", {"'colour'", "no such decision"});
+  made.refuse("judge-ops", "5", {"judge-ops: '5'"});
+  made.refuse("compute-streams", "auto", {"compute-streams: 'auto'"});
+  made.refuse("colour", "red", {"colour: 'red'", "not a decision"});
 }
 
 TEST(DecidedPlan, OnlyWhatIsOverriddenOtherwiseConflicts) {

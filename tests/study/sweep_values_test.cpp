@@ -80,19 +80,19 @@ TEST(SweepValues, LongTextsAreNames) {
 }
 
 TEST(SweepValues, WhatIsNoneIsRefused) {
-  for (const auto& [text, quoted] : {std::pair{"", "'' is no value"},
-                                     {"1,,2", "'' is no value"},
-                                     {"1..8", "'1..8' is no range"},
+  for (const auto& [text, quoted] : {std::pair{"", "'' is not a value"},
+                                     {"1,,2", "'' is not a value"},
+                                     {"1..8", "'1..8' is not a range"},
                                      {"8..1 x2", "does not ascend"},
                                      {"1..8 x1", "does not ascend"},
                                      {"25 GB/s..100 GB/s x2 MB/s", "expected one unit"},
                                      {"x1..x8 x2 GB/s", "expected one unit"},
                                      {"0..8 x2", "does not ascend"},
                                      {"1..8 +0", "does not ascend"},
-                                     {"1..8 -1", "is no range"},
-                                     {"1 GB/s..8 us x2", "is no range"},
-                                     {"1..1e9 +1", "more than 10000 values"},
-                                     {"4K,4096", "'4096' is there twice"}})
+                                     {"1..8 -1", "is not a range"},
+                                     {"1 GB/s..8 us x2", "is not a range"},
+                                     {"1..1e9 +1", "at most 10000"},
+                                     {"4K,4096", "'4096' is given twice"}})
     expect_input_error([&t = text] { values(t); }, {quoted});
 }
 
