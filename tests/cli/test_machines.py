@@ -310,7 +310,7 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
         self.assert_refused([*smi, "h200", "--kernels", "a100"], "--kernels: 'a100' is given next to 'h200'; expected one kind for all")
         self.assert_refused([*smi, "h200", "--kernels", "1=a100", "--kernels", "0-1=v100"], "gives GPU 1 kernels again")
         self.assert_refused([*smi, "1=a100"], "--kernels: is missing; expected the kind of all other GPUs")
-        self.assert_refused([*smi, "h200", "--kernels", "7=a100"], "--kernels: the machine has no GPU 7")
+        self.assert_refused([*smi, "h200", "--kernels", "7=a100"], "--kernels: '7' is not a GPU of the machine")
         self.assert_refused([*smi, "h200", "--kernels", "1=h300"], "--kernels: 'h300' is not a kind of GPU")
 
     def test_kinds_of_all_gpus_need_no_kind_of_others(self):
