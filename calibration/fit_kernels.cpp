@@ -213,7 +213,7 @@ KernelRuns runs_of(const Measurements& m, DType dtype, std::string_view trans) {
   return runs;
 }
 
-/// What the curves of all transposes of a dtype have in common, from the first transpose that was measured.
+/// The part of a curve that all transposes of a dtype share, from the first measured transpose.
 GemmCurve common_curve(const Measurements& m, DType dtype, const KernelRuns& runs, const KernelTimes& kernels) {
   GemmCurve curve;
   curve.dtype = dtype;
@@ -231,7 +231,7 @@ GemmCurve common_curve(const Measurements& m, DType dtype, const KernelRuns& run
   return curve;
 }
 
-/// One curve for each transpose that was measured. The first holds for transposes without a curve, too.
+/// One curve for each measured transpose. The first also applies to transposes without a curve.
 void add_curves(const Measurements& m, DType dtype, KernelTimes& kernels) {
   std::optional<GemmCurve> common;
   for (const char* trans : {"NN", "NT", "TN", "TT"}) {

@@ -95,7 +95,7 @@ std::string outline_of(const study::Sweep& sweep, const study::SweepStamp& stamp
   return to_csv(outline);
 }
 
-/// The file that --figure is checked with before any point runs: a part has no figure.
+/// Draws an outline of the table, so that a figure that cannot be drawn fails before any point runs. Parts have none.
 void expect_figure(StudyOutputs& outputs, const SweepOptions& options, const study::SweepPart& part,
                    const study::Sweep& sweep, const study::SweepStamp& stamp) {
   if (part.of == 1 && !options.study.figure.empty())

@@ -184,7 +184,7 @@ std::string run_section(const Summary& summary) {
     lines.insert(lines.begin() + 4, {"made for", fmt::format("{}: a plan of another machine than the one of this run",
                                                              summary.plan_machine)});
   if (!summary.note.empty()) lines.insert(lines.begin() + 1, {"note", summary.note});
-  if (!summary.ran_on.empty()) {  // other processors than those of the description, whose bound says nothing
+  if (!summary.ran_on.empty()) {  // the bound of the described GPUs does not apply to CPU threads
     std::erase_if(lines, [](const auto& line) { return line.front() == "bound"; });
     lines.insert(lines.begin(), {"ran on", summary.ran_on});
   }

@@ -117,7 +117,9 @@ void CaseStudy::measure(std::string_view backend, const RunSettings& settings) {
 }
 
 void CaseStudy::rethrow_failure(const std::string& progress) const {
-  const auto text = [&](const std::exception& error) { return fmt::format("{} ({})", error.what(), progress); };
+  const auto text = [&](const std::exception& error) {
+    return results_.empty() ? std::string{error.what()} : fmt::format("{} ({})", error.what(), progress);
+  };
   try {
     if (failure_) std::rethrow_exception(failure_);
   } catch (const RunStopped&) {
@@ -126,7 +128,7 @@ void CaseStudy::rethrow_failure(const std::string& progress) const {
     throw InputError{text(error)};
   } catch (const HardwareError& error) {
     throw HardwareError{text(error)};
-  } catch (const std::runtime_error& error) {
+  } catch (const ExecutionError& error) {
     throw ExecutionError{text(error)};
   }
 }

@@ -55,9 +55,10 @@ class CaseStudy {
 
   void simulate(Executor& simulator);
   /// On "host" or "cuda". Once, after simulate() if that is called at all. If the run is asked to stop or a case fails,
-  /// results() are those of the cases before it.
+  /// results() contains the cases before it.
   void measure(std::string_view backend, const RunSettings& settings);
-  /// Throws the error that ended measure() early with `progress` in its text; does nothing if it was asked to stop.
+  /// Throws the error that ended measure() early, with `progress` in its text if some cases are complete. Does nothing
+  /// if the run was asked to stop.
   void rethrow_failure(const std::string& progress) const;
 
   const std::vector<CaseResult>& results() const { return results_; }

@@ -291,6 +291,7 @@ GPU1\tPHB\t X \t0-15\t2\t\tN/A
         for option in ("--c2c", "--nvlink", "--socket-link"):
             self.assert_refused([*smi, option, "400"], f"{option}: '400' changes nothing together with --nvidia-smi smi.txt")
         self.assert_refused([*smi, "--peer-access", "0-1"], "--peer-access: '0-1' changes nothing together with --nvidia-smi")
+        self.assert_refused([*smi, "--peer-access", ""], "--peer-access: expected none, pairs or a file")
         self.assert_refused([*smi, "--kernels", "1=h200"], "--kernels: '1=h200' changes nothing together with --nvidia-smi")
         self.assertEqual(self.rate(self.imported("--pcie", "20 GB/s", "--host-memory", "300"), "host2", "gpu0"), 20)
 

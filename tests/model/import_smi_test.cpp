@@ -221,6 +221,9 @@ TEST(SmiColumns, HeadersThatLostATabAreRefused) {
     refused(text(header), {"topo.txt:2: header and row differ in their number of columns"});
   refused(text("NIC0\tNIC1\tNIC2CPU Affinity\tNUMA Affinity\tGPU NUMA ID"),
           {"topo.txt:1: the column 'AFFINITY' is unknown; expected GPUs and network cards, then CPU Affinity"});
+  for (const char* name : {"GPUX", "GPU99999999999"})
+    refused(std::string{"\tGPU0\t"} + name + "\nGPU0\tX\tSYS\n" + name + "\tSYS\tX\n",
+            {"topo.txt:1: the column", name, "is unknown"});
   refused(text("NIC0\tNIC1\tNIC2\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\tColour"),
           {"topo.txt:1: the column 'COLOUR'"});
   refused("\tGPU0\tGPU1\tCPU Affinity\nGPU0\tX\tPIX\tmany\nGPU1\tPIX\tX\tmany\n",

@@ -150,6 +150,7 @@ class Transfers {
 
   void peers() {
     const int n = bench_.count();
+    if (n < 2) return;
     Flows every;
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j)
