@@ -9,7 +9,7 @@
 namespace tilerail {
 
 /// The policies that a search may plan by. They differ from the question's in the fields that the table of fields marks
-/// as searched, that the user has not overridden, and that can matter. docs/model.md#strategies
+/// as searched, that the user has not overridden, and that can matter. docs/model.md#ways
 class Strategies {
  public:
   struct Change {
