@@ -184,7 +184,7 @@ std::string drawn_value(Draws& draws, const std::string& accepted) {
 
 /// All but the tile, which is drawn with the problem, what the search may cost, and what imitates libraries.
 std::vector<PolicyField> fields_to_draw() {
-  const std::set<std::string> apart{"tile", "judge-ops", "select-ms"};
+  const std::set<std::string> apart{"tile", "effort", "select-ms"};
   std::vector<PolicyField> fields = fields_of(preset("tilerail"));
   std::erase_if(fields, [&](const PolicyField& field) { return field.emulates || apart.contains(field.key); });
   return fields;

@@ -10,7 +10,7 @@ from .ranks import quantile
 from .simulations import Simulation
 from .tables import read_table
 
-SIMULATE_EACH = ("--set", "judge-ops=50000")  # as `tilerail` has it: enough for all tiles of one problem
+SIMULATE_EACH = ("--set", "effort=normal")  # enough for all tiles of one problem
 
 # What stands for each library: arguments of `tilerail simulate`. Of cuBLASXt the papers report the best of some tiles,
 # each of which is simulated. BLASX keeps its caches between calls that are timed (docs/model.md#libraries), and GEMMex

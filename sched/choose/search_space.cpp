@@ -34,6 +34,15 @@ DeviceSets sets_for(const Question& q) {
   return sets;
 }
 
+namespace {
+
+/// Whether plans whose tiles are not squares are tried, too, if all tiles fit in memory.
+bool may_shape(const Question& q) {
+  return q.varies("tile-rows") && q.varies("tile-depth") && may_matter(q, "tile-rows");
+}
+
+}  // namespace
+
 std::vector<std::int64_t> tiles_for(const Question& q, const Plan& start) {
   std::set<std::int64_t> tiles{start.tile};
   const bool any_tile = q.policy.tile == 0 && q.policy.tile_choice == TileChoice::search;
@@ -59,57 +68,6 @@ bool staging_may_help(const Question& q) {
   return std::ranges::any_of(ends, [&](MemoryId src) {
     return std::ranges::any_of(ends, [&](MemoryId dst) { return faster_over_host(q.topology, src, dst); });
   });
-}
-
-bool may_shape(const Question& q) {
-  return q.varies("tile-rows") && q.varies("tile-depth") && may_matter(q, "tile-rows");
-}
-
-namespace {
-
-std::int64_t tiles_of_k(std::int64_t k, std::int64_t tile, TileDepth depth) {
-  if (depth == TileDepth::side || depth == TileDepth::columns) return ceil_div(k, tile);
-  return depth == TileDepth::growing ? growing_tile_count(k, tile) : std::min<std::int64_t>(1, k);
-}
-
-/// The largest divisor of so many GPUs that is no more than the wish.
-int layers_of(int wish, int gpus) {
-  int layers = std::clamp(wish, 1, gpus);
-  while (gpus % layers != 0) --layers;
-  return layers;
-}
-
-}  // namespace
-
-std::vector<std::int64_t> ops_for(const Question& q, const std::vector<std::int64_t>& tiles, TileRows tile_rows,
-                                  TileDepth tile_depth, int k_split) {
-  const GemmProblem& p = q.problem;
-  const int gpus = static_cast<int>(q.devices.size()), layers = layers_of(k_split, gpus);
-  const Grid grid = square_grid(gpus / layers);
-  const int most_pieces = q.policy.batch && may_matter(q, "chunks") ? q.policy.chunks : 1;
-  std::vector<std::int64_t> ops;
-  for (const std::int64_t tile : tiles) {
-    const std::int64_t rows = tile_rows == TileRows::all ? grid.rows : ceil_div(p.m, tile);
-    const std::int64_t cols = ceil_div(p.n, tile), depth = tiles_of_k(p.k, tile, tile_depth);
-    const std::int64_t height = tile_rows == TileRows::all ? p.m / grid.rows : std::min(tile, p.m);
-    const std::int64_t bytes = height * std::min(tile, p.k) * element_size(p.dtype);
-    const std::int64_t least = std::max<std::int64_t>(1, q.policy.min_chunk_bytes);
-    const std::int64_t pieces = std::clamp<std::int64_t>(bytes / least, 1, most_pieces);
-    const auto copies = [&](int users) { return users > 1 ? pieces * users : 1; };  // of a tile
-    const std::int64_t kernels = rows * cols * depth;
-    ops.push_back(kernels + depth * (rows * copies(grid.cols) + cols * copies(grid.rows)) + rows * cols * layers * 2);
-    if (q.policy.tile == 0 && kernels > most_judged_kernels)  // of a tile that is there for other shapes
-      ops.back() = std::max(ops.back(), q.policy.judge_ops + 1);
-  }
-  return ops;
-}
-
-std::int64_t ops_for_the_end(const Question& q, const Plan& start) {
-  constexpr std::int64_t parts = 4;
-  const std::int64_t ops = q.policy.judge_ops / parts;
-  const bool may_differ = q.devices.size() > 1 && q.problem.has_product() && q.problem.routine != Routine::dot;
-  const bool start_fits = static_cast<std::int64_t>(start.ops.size()) <= q.policy.judge_ops - ops;
-  return may_differ && start_fits && q.varies("shares") && q.varies("distribution") ? ops : 0;
 }
 
 }  // namespace tilerail

@@ -55,8 +55,8 @@ constexpr std::array rules{
            if (!f.selects()) return why_not_selected(f);
            return f.policy.select_by == SelectBy::model ? "no plans are judged to select GPUs" : nullptr;
          }},
-    Rule{"ways", [](const Facts& f) -> Reason { return f.policy.judge_ops == 0 ? "judge-ops is 0" : nullptr; }},
-    Rule{"judge-ops", [](const Facts&) -> Reason { return nullptr; }},
+    Rule{"ways", [](const Facts& f) -> Reason { return f.policy.judge_ops == 0 ? "effort is fast" : nullptr; }},
+    Rule{"effort", [](const Facts&) -> Reason { return nullptr; }},
     Rule{"grid",
          [](const Facts& f) {
            return f.one_gpu() ? one_gpu : f.problem.routine != Routine::gemm ? "a vector has no columns" : nullptr;

@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "sched/policy/efforts.hpp"
 #include "sched/policy/meanings.hpp"
+#include "sched/policy/searched_fields.hpp"
 
 namespace tilerail {
 namespace {
@@ -22,7 +24,9 @@ struct Field {
   std::string accepted;                                // "on, off" or "1 to 64"
   std::function<bool(Policy&, std::string_view)> set;  // false: the text is not accepted
   std::function<std::string(const Policy&)> get;
+  std::function<std::vector<std::string>(const Policy&)> neighbors;  // values that a search tries, its own left out
   bool emulates = false;
+  bool searched = false;
 };
 
 template <class Value>
@@ -44,9 +48,16 @@ Field choice(std::string_view key, Value Policy::*member, const Names<Value>& na
     }
     return std::string{};
   };
-  return {key, accepted, set, get};
+  const auto neighbors = [=](const Policy& policy) {
+    std::vector<std::string> others;
+    for (const auto& [name, value] : names)
+      if (policy.*member != value) others.emplace_back(name);
+    return others;
+  };
+  return {key, accepted, set, get, neighbors};
 }
 
+/// A number's neighbors are its half, its double and its least value.
 template <class Number>
 Field number(std::string_view key, Number Policy::*member, Number low, Number high) {
   const auto set = [=](Policy& policy, std::string_view text) {
@@ -55,8 +66,16 @@ Field number(std::string_view key, Number Policy::*member, Number low, Number hi
     if (failure != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) return false;
     return policy.*member = value == 0 ? Number{} : value, true;  // -0 is 0, and its plan has the hash of 0
   };
+  const auto neighbors = [=](const Policy& policy) {
+    std::vector<std::string> others;
+    for (const Number value : {static_cast<Number>(policy.*member / 2), static_cast<Number>(policy.*member * 2), low})
+      if (const std::string text = fmt::format("{}", std::clamp(value, low, high));
+          text != fmt::format("{}", policy.*member) && std::ranges::find(others, text) == others.end())
+        others.push_back(text);
+    return others;
+  };
   return {key, fmt::format("{} to {}", low, high), set,
-          [=](const Policy& policy) { return fmt::format("{}", policy.*member); }};
+          [=](const Policy& policy) { return fmt::format("{}", policy.*member); }, neighbors};
 }
 
 Field on_off(std::string_view key, bool Policy::*member) {
@@ -72,6 +91,13 @@ Field or_auto(Field field, Number Policy::*member) {
     return policy.*member = 0, true;
   };
   field.get = [get = field.get, member](const Policy& policy) { return policy.*member == 0 ? "auto" : get(policy); };
+  field.neighbors = [neighbors = field.neighbors, member](const Policy& policy) {
+    Policy known = policy;
+    if (policy.*member == 0) known.*member = 1;
+    std::vector<std::string> others = neighbors(known);
+    if (policy.*member != 0) others.emplace_back("auto");
+    return others;
+  };
   return field;
 }
 
@@ -84,6 +110,12 @@ Field or_all(Field field) {
   };
   field.get = [get = field.get](const Policy& policy) {
     return policy.k_split == one_part_a_gpu ? std::string{"all"} : get(policy);
+  };
+  field.neighbors = [neighbors = field.neighbors](const Policy& policy) {
+    if (policy.k_split == one_part_a_gpu) return std::vector<std::string>{"1"};
+    std::vector<std::string> others = neighbors(policy);
+    others.emplace_back("all");
+    return others;
   };
   return field;
 }
@@ -99,6 +131,12 @@ Field or_model(Field field) {
   field.get = [get = field.get](const Policy& policy) {
     return policy.tile_choice == TileChoice::model ? std::string{to_string(policy.tile_model)} : get(policy);
   };
+  return field;
+}
+
+/// The same field, whose value a search may change.
+Field searched(Field field) {
+  field.searched = true;
   return field;
 }
 
@@ -124,22 +162,23 @@ std::vector<Field> fields_of_work() {
       choice<SelectBy>("select-by", &Policy::select_by, {{"model", SelectBy::model}, {"plans", SelectBy::plans}}),
       number<double>("select-ms", &Policy::select_ms, 0, 1000000),
       choice<Ways>("ways", &Policy::ways, {{"fixed", Ways::fixed}, {"search", Ways::search}}),
-      number<std::int64_t>("judge-ops", &Policy::judge_ops, 0, std::int64_t{1} << 40),
-      choice<GridChoice>(
+      choice<std::int64_t>("effort", &Policy::judge_ops,
+                           {{"fast", 0}, {"normal", normal_effort}, {"high", high_effort}}),
+      searched(choice<GridChoice>(
           "grid", &Policy::grid,
-          {{"square", GridChoice::square}, {"xkblas", GridChoice::xkblas}, {"auto", GridChoice::automatic}}),
-      or_all(number<int>("k-split", &Policy::k_split, 1, 1024)),
-      choice<Distribution>("distribution", &Policy::distribution,
-                           {{"blocks", Distribution::blocks},
-                            {"proportional", Distribution::proportional},
-                            {"sequential", Distribution::sequential},
-                            {"round-robin", Distribution::round_robin},
-                            {"1d-cyclic", Distribution::cyclic_1d},
-                            {"2d-cyclic", Distribution::cyclic_2d},
-                            {"even-blocks", Distribution::even_blocks}}),
-      choice<Shares>(
+          {{"square", GridChoice::square}, {"xkblas", GridChoice::xkblas}, {"auto", GridChoice::automatic}})),
+      searched(or_all(number<int>("k-split", &Policy::k_split, 1, 1024))),
+      searched(choice<Distribution>("distribution", &Policy::distribution,
+                                    {{"blocks", Distribution::blocks},
+                                     {"proportional", Distribution::proportional},
+                                     {"sequential", Distribution::sequential},
+                                     {"round-robin", Distribution::round_robin},
+                                     {"1d-cyclic", Distribution::cyclic_1d},
+                                     {"2d-cyclic", Distribution::cyclic_2d},
+                                     {"even-blocks", Distribution::even_blocks}})),
+      searched(choice<Shares>(
           "shares", &Policy::shares,
-          {{"equal", Shares::equal}, {"speed", Shares::by_speed}, {"pdp", Shares::by_pdp}, {"edp", Shares::by_edp}}),
+          {{"equal", Shares::equal}, {"speed", Shares::by_speed}, {"pdp", Shares::by_pdp}, {"edp", Shares::by_edp}})),
       or_model(choice<TileChoice>("tile-choice", &Policy::tile_choice,
                                   {{"thesis", TileChoice::thesis},
                                    {"search", TileChoice::search},
@@ -155,66 +194,68 @@ std::vector<Field> fields_of_work() {
 std::vector<Field> fields_of_copies() {
   return {
       or_auto(number<std::int64_t>("tile", &Policy::tile, 1, std::int64_t{1} << 40), &Policy::tile),
-      choice<TileRows>("tile-rows", &Policy::tile_rows, {{"side", TileRows::side}, {"all", TileRows::all}}),
-      choice<TileDepth>("tile-depth", &Policy::tile_depth,
-                        {{"side", TileDepth::side},
-                         {"growing", TileDepth::growing},
-                         {"columns", TileDepth::columns},
-                         {"all", TileDepth::all}}),
-      choice<SmallTiles>("small-tiles", &Policy::small_tiles,
-                         {{"none", SmallTiles::none},
-                          {"k-first", SmallTiles::k_first},
-                          {"k-last", SmallTiles::k_last},
-                          {"c-last", SmallTiles::c_last}}),
-      choice<Ragged>("ragged", &Policy::ragged, {{"own", Ragged::own}, {"merged", Ragged::merged}}),
-      choice<Routing>("routing", &Policy::routing,
-                      {{"initial", Routing::initial},
-                       {"bandwidth", Routing::bandwidth},
-                       {"link-map", Routing::link_map},
-                       {"eta", Routing::eta},
-                       {"link-eta", Routing::link_eta},
-                       {"peer-rank", Routing::peer_rank},
-                       {"nearest-id", Routing::nearest_id}}),
+      searched(choice<TileRows>("tile-rows", &Policy::tile_rows, {{"side", TileRows::side}, {"all", TileRows::all}})),
+      searched(choice<TileDepth>("tile-depth", &Policy::tile_depth,
+                                 {{"side", TileDepth::side},
+                                  {"growing", TileDepth::growing},
+                                  {"columns", TileDepth::columns},
+                                  {"all", TileDepth::all}})),
+      searched(choice<SmallTiles>("small-tiles", &Policy::small_tiles,
+                                  {{"none", SmallTiles::none},
+                                   {"k-first", SmallTiles::k_first},
+                                   {"k-last", SmallTiles::k_last},
+                                   {"c-last", SmallTiles::c_last}})),
+      searched(choice<Ragged>("ragged", &Policy::ragged, {{"own", Ragged::own}, {"merged", Ragged::merged}})),
+      searched(choice<Routing>("routing", &Policy::routing,
+                               {{"initial", Routing::initial},
+                                {"bandwidth", Routing::bandwidth},
+                                {"link-map", Routing::link_map},
+                                {"eta", Routing::eta},
+                                {"link-eta", Routing::link_eta},
+                                {"peer-rank", Routing::peer_rank},
+                                {"nearest-id", Routing::nearest_id}})),
       on_off("relays", &Policy::relays),
-      number<int>("max-hops", &Policy::max_hops, 0, SharedLinks::most_hops),
-      choice<HopRule>("hop-rule", &Policy::hop_rule, {{"added", HopRule::added}, {"bottleneck", HopRule::bottleneck}}),
-      on_off("batch", &Policy::batch),
-      number<int>("chunks", &Policy::chunks, 1, 1024),
-      number<std::int64_t>("min-chunk-bytes", &Policy::min_chunk_bytes, 0, std::int64_t{1} << 40),
-      choice<Sends>("sends", &Policy::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}}),
-      choice<PeerCopies>(
+      searched(number<int>("max-hops", &Policy::max_hops, 0, SharedLinks::most_hops)),
+      searched(choice<HopRule>("hop-rule", &Policy::hop_rule,
+                               {{"added", HopRule::added}, {"bottleneck", HopRule::bottleneck}})),
+      searched(on_off("batch", &Policy::batch)),
+      searched(number<int>("chunks", &Policy::chunks, 1, 1024)),
+      searched(number<std::int64_t>("min-chunk-bytes", &Policy::min_chunk_bytes, 0, std::int64_t{1} << 40)),
+      searched(choice<Sends>("sends", &Policy::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}})),
+      searched(choice<PeerCopies>(
           "peer-copies", &Policy::peer_copies,
-          {{"direct", PeerCopies::direct}, {"staged", PeerCopies::staged}, {"staged-home", PeerCopies::staged_home}}),
+          {{"direct", PeerCopies::direct}, {"staged", PeerCopies::staged}, {"staged-home", PeerCopies::staged_home}})),
       emulating(choice<CopyRates>("copy-rates", &Policy::copy_rates,
                                   {{"alone", CopyRates::alone}, {"duplex", CopyRates::duplex}})),
-      choice<CTiles>("c-tiles", &Policy::c_tiles,
-                     {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}}),
+      searched(choice<CTiles>("c-tiles", &Policy::c_tiles,
+                              {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}})),
   };
 }
 
 /// When something is done, and what is kept.
 std::vector<Field> fields_of_tasks() {
   return {
-      choice<WriteBacks>("write-backs", &Policy::write_backs,
-                         {{"in-order", WriteBacks::in_order},
-                          {"own-queues", WriteBacks::own_queues},
-                          {"with-next", WriteBacks::with_next}}),
-      choice<Order>("order", &Policy::order,
-                    {{"fifo", Order::fifo},
-                     {"fewest-fetches", Order::fewest_fetches},
-                     {"eta", Order::eta},
-                     {"eta-all", Order::eta_all},
-                     {"steps", Order::steps}}),
-      choice<Agent>(
+      searched(choice<WriteBacks>("write-backs", &Policy::write_backs,
+                                  {{"in-order", WriteBacks::in_order},
+                                   {"own-queues", WriteBacks::own_queues},
+                                   {"with-next", WriteBacks::with_next}})),
+      searched(choice<Order>("order", &Policy::order,
+                             {{"fifo", Order::fifo},
+                              {"fewest-fetches", Order::fewest_fetches},
+                              {"eta", Order::eta},
+                              {"eta-all", Order::eta_all},
+                              {"steps", Order::steps}})),
+      searched(choice<Agent>(
           "agent", &Policy::agent,
-          {{"none", Agent::none}, {"paralia", Agent::paralia}, {"xkblas", Agent::xkblas}, {"blasx", Agent::blasx}}),
+          {{"none", Agent::none}, {"paralia", Agent::paralia}, {"xkblas", Agent::xkblas}, {"blasx", Agent::blasx}})),
       on_off("caching", &Policy::caching),
       on_off("in-place", &Policy::in_place),
       emulating(on_off("warm", &Policy::warm)),
       number<int>("input-buffers", &Policy::input_buffers, 0, 1024),
       on_off("overlap", &Policy::overlap),
-      or_auto(number<int>("compute-streams", &Policy::compute_streams, 1, 64), &Policy::compute_streams),
-      choice<MemoryChoice>("memory", &Policy::memory, {{"cubes", MemoryChoice::cubes}, {"evict", MemoryChoice::evict}}),
+      searched(or_auto(number<int>("compute-streams", &Policy::compute_streams, 1, 64), &Policy::compute_streams)),
+      searched(choice<MemoryChoice>("memory", &Policy::memory,
+                                    {{"cubes", MemoryChoice::cubes}, {"evict", MemoryChoice::evict}})),
       number<double>("memory-fraction", &Policy::memory_fraction, 0.001, 1.0),
   };
 }
@@ -222,7 +263,7 @@ std::vector<Field> fields_of_tasks() {
 /// Who hands operations over, and what the run-time system of a library takes.
 std::vector<Field> fields_of_threads() {
   return {
-      choice<bool>("issue", &Policy::single_issuer, {{"single", true}, {"per-device", false}}),
+      searched(choice<bool>("issue", &Policy::single_issuer, {{"single", true}, {"per-device", false}})),
       on_off("graph", &Policy::graph),
       emulating(number<double>("task-us", &Policy::task_us, 0, 1e6)),
       emulating(number<double>("request-us", &Policy::request_us, 0, 1e6)),
@@ -275,6 +316,17 @@ const Field& field_of(std::string_view key) {
 }  // namespace
 
 std::string value_of(const Policy& policy, std::string_view key) { return field_of(key).get(policy); }
+
+std::vector<std::string_view> searched_keys() {
+  std::vector<std::string_view> keys;
+  for (const Field& field : fields())
+    if (field.searched) keys.push_back(field.key);
+  return keys;
+}
+
+std::vector<std::string> neighbors_of(const Policy& policy, std::string_view key) {
+  return field_of(key).neighbors(policy);
+}
 
 void set_value(Policy& policy, std::string_view key, std::string_view value) {
   if (!field_of(key).set(policy, value))

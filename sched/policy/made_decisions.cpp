@@ -82,8 +82,7 @@ void set_field(Policy& said, const PlanDecision& decision) {
 }  // namespace
 
 bool is_of_the_search(std::string_view key) {
-  constexpr std::array keys{"devices", "select",    "select-by",   "select-ms",
-                            "ways",    "judge-ops", "tile-choice", "k-split"};
+  constexpr std::array keys{"devices", "select", "select-by", "select-ms", "ways", "effort", "tile-choice", "k-split"};
   return std::ranges::find(keys, key) != keys.end();
 }
 

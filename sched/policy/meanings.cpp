@@ -24,11 +24,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 44> meanings
      "decides alike; matters with select and select-by=plans."},
     {"ways",
      "Whether the search also tries other values of the fields that say how tiles move, those that are not overridden, "
-     "and simulates the plans; matters with judge-ops."},
-    {"judge-ops",
-     "How many operations of plans the search may simulate, a count and not a time so that every process decides "
-     "alike; "
-     "0 leaves the choice to the estimate; matters with ways=search."},
+     "and simulates the plans; matters with effort other than fast."},
+    {"effort",
+     "How many plans are tried: fast compares estimates only, normal and high also simulate a fixed number of "
+     "operations, so that every process decides alike; a larger effort tries what a smaller one does, and more."},
     {"grid",
      "How the GPUs are laid over C: as square as possible, as XKBLAS and PARALiA lay them, or so that the scarcest "
      "links carry the fewest bytes; matters for a matrix product on several GPUs."},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "sched/policy/efforts.hpp"
 
 namespace tilerail {
 namespace {
@@ -103,7 +104,7 @@ const Policy& preset_of_our_own() {
   static const Policy row{.preset = "tilerail",
                           .device_choice = DeviceChoice::search,
                           .ways = Ways::search,
-                          .judge_ops = 100'000,
+                          .judge_ops = normal_effort,
                           .grid = GridChoice::automatic,
                           .shares = Shares::by_speed,
                           .tile_choice = TileChoice::search,

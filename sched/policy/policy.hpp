@@ -52,7 +52,7 @@ struct Policy {
   const Metric* select = nullptr;                  // by which devices are selected; null: as device_choice says
   SelectBy select_by = SelectBy::plans;
   double select_ms = 100;      // what judging plans may cost, at stated costs of an operation
-  Ways ways = Ways::fixed;     // search: other values of the fields of sched/choose/ways.hpp are tried, too
+  Ways ways = Ways::fixed;     // search: values of searched fields are tried, too
   std::int64_t judge_ops = 0;  // of plans that the search may simulate; 0: the estimate alone decides
   GridChoice grid = GridChoice::square;
   int k_split = 1;  // parts of k, each for its own part of the GPUs; their sums are added up

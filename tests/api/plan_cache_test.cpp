@@ -85,7 +85,7 @@ TEST_F(ApiPlanCache, TheEstimateDecidesAlsoAfterAnotherPolicyWasAskedForUnlessAJ
   const PlanInfo info = call(context);
   EXPECT_EQ(info.by, PlanInfo::By::estimate);
   EXPECT_EQ(info.hash, before);
-  context.set_override("judge-ops=20000");
+  context.set_override("effort=normal");
   EXPECT_EQ(call(context).by, PlanInfo::By::simulator);
 }
 

@@ -26,12 +26,12 @@ struct Wish {
   std::vector<int> numbers = {};  // the same devices
 };
 
-const std::vector<Wish> wishes{{"tilerail", {"judge-ops=0"}},  // as programs do by themselves
-                               {"tilerail", {"select=edp", "judge-ops=0"}},
-                               {"tilerail", {"select=perf", "tile=64", "judge-ops=0"}},
+const std::vector<Wish> wishes{{"tilerail", {"effort=fast"}},  // as programs do by themselves
+                               {"tilerail", {"select=edp", "effort=fast"}},
+                               {"tilerail", {"select=perf", "tile=64", "effort=fast"}},
                                {"gemmex", {"tile=64", "chunks=2"}},
                                {"paralia", {"select=pdp"}},
-                               {"tilerail", {"judge-ops=20000"}, "1,0", {1, 0}},
+                               {"tilerail", {"effort=normal"}, "1,0", {1, 0}},
                                {"baseline", {}, "1", {1}}};
 
 /// What `tilerail plan` plans.

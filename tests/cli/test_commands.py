@@ -255,7 +255,7 @@ class Plan(CommandTest):
 
     @needs_simulator
     def test_a_simulation_tells_whether_it_is_of_one_graph(self):
-        small = ["simulate", "--gemm", "2K", "--place", "0:0:0", "--devices", "0", "--tile", "512", "--set", "judge-ops=0",
+        small = ["simulate", "--gemm", "2K", "--place", "0:0:0", "--devices", "0", "--tile", "512", "--set", "effort=fast",
                  "--topology"]
         for setting, told, graph in (("on", "as one graph", True), ("off", "one operation after another", False)):
             run = [*small, "hgx-h100-2", "--dtype", "f16", "--set", f"graph={setting}"]

@@ -91,7 +91,7 @@ TEST(DecidedPlan, WhatFitsNeitherMachineNorProblemIsNamed) {
   made.refuse("grid", "2", {"grid: '2'", "2x4"});
   made.refuse("shares", "1:2:3", {"shares: '1:2:3'"});
   made.refuse("shares", "1:-2", {"shares above 0"});
-  made.refuse("judge-ops", "5", {"judge-ops: '5'"});
+  made.refuse("effort", "high", {"effort: 'high'"});
   made.refuse("compute-streams", "auto", {"compute-streams: 'auto'"});
   made.refuse("colour", "red", {"colour: 'red'", "not a decision"});
 }
@@ -106,7 +106,7 @@ TEST(DecidedPlan, OnlyWhatIsOverriddenOtherwiseConflicts) {
   const std::string other = made.decided("sends") == "free" ? "in-order" : "free";
   EXPECT_EQ(made.conflicts({"sends=" + other, "tile=" + tile}).size(), 1u);
   // How a plan is found is no decision: asking for another search asks for another plan.
-  EXPECT_EQ(made.conflicts({"judge-ops=7"}), std::vector<std::string>{"judge-ops=7"});
+  EXPECT_EQ(made.conflicts({"effort=high"}), std::vector<std::string>{"effort=high"});
   EXPECT_EQ(made.conflicts({"select=edp"}), std::vector<std::string>{"select=edp"});
 }
 

@@ -27,7 +27,7 @@ GemmProblem gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 Plan planned(const GemmProblem& problem, const std::string& split, const std::vector<std::string>& overrides = {}) {
   const Topology machine = test::shipped("pcie-tree-8");
-  Policy policy = testing::policy("tilerail", {"judge-ops=0", "devices=all"});
+  Policy policy = testing::policy("tilerail", {"effort=fast", "devices=all"});
   for (const std::string& each : overrides) apply_override(policy, each);
   apply_override(policy, "k-split=" + split);
   Plan plan = plan_gemm(problem, machine, machine.gpus(), policy);

@@ -149,14 +149,14 @@ TEST(LibraryTiles, RepeatKeepsTheFastestOfTheRulesBestFive) {
   }
   EXPECT_THAT(fastest, HasSubstr("tile=" + std::to_string(plan.tile) + " "));
 
-  apply_override(policy, "judge-ops=1000000");
+  apply_override(policy, "effort=high");
   const Judge judge{[&](const Plan& judged) {
     return Judgement{Seconds{judged.tile == tiles.back() ? 1.0 : 2.0}, {}};
   }};
   const Plan timed = plan_gemm(problem, machine, machine.gpus(), policy, judge);
   EXPECT_EQ(timed.tile, tiles.back());
   EXPECT_EQ(timed.origin.judge, "simulator");
-  apply_override(policy, "judge-ops=10");
+  policy.judge_ops = 10;
   EXPECT_EQ(plan_gemm(problem, machine, machine.gpus(), policy, judge).tile, plan.tile) << "too many to simulate";
 }
 

@@ -93,7 +93,7 @@ TEST(Selection, TheBudgetBoundsHowManyPlansAreJudged) {
   const auto judged = [&](std::string_view budget) {
     int plans = 0;
     const Judge judge{[&](const Plan&) { return ++plans, Judgement{Seconds{1}, {}}; }};
-    plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"select=perf", "judge-ops=0", budget}), judge);
+    plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"select=perf", "effort=fast", budget}), judge);
     return plans;
   };
   EXPECT_EQ(judged("select-ms=0"), 2);
@@ -106,16 +106,16 @@ TEST(Selection, EndsWithTheSearchOfTheJudge) {
   const GemmProblem problem = checked(cube(4096));
   const auto makespan = [&](std::string_view more) {
     const Judge judge{[&](const Plan& plan) {
-      const auto found = std::ranges::find(plan.origin.decisions, "write-backs", &PlanDecision::key);
-      const bool own = found != plan.origin.decisions.end() && found->value == "own-queues";
-      return Judgement{Seconds{own ? 1.0 : 2.0}, {}};
+      const auto found = std::ranges::find(plan.origin.decisions, "order", &PlanDecision::key);
+      const bool fifo = found != plan.origin.decisions.end() && found->value == "fifo";
+      return Judgement{Seconds{fifo ? 1.0 : 2.0}, {}};
     }};
     return judge
         .of(plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"select=perf", "relays=off", more}), judge))
         .makespan.value;
   };
-  EXPECT_EQ(makespan("judge-ops=20000"), 1);
-  EXPECT_EQ(makespan("judge-ops=0"), 2);
+  EXPECT_EQ(makespan("effort=normal"), 1);
+  EXPECT_EQ(makespan("effort=fast"), 2);
 }
 
 TEST(Selection, MetricsOfEnergyNeedWatts) {

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sched/policy/question.hpp"
+
+namespace tilerail {
+
+/// The policies that a search may plan by. They differ from the question's in the fields that the table of fields marks
+/// as searched, that the user has not overridden, and that can matter. docs/model.md#ways
+class Strategies {
+ public:
+  struct Change {
+    std::string key, value;
+    std::string text() const { return key + "=" + value; }
+  };
+
+  /// Keeps a reference to the question.
+  explicit Strategies(const Question& question);
+
+  /// Where searches start: the question's policy, the same with relays, and all presets as far as fields may change.
+  std::vector<Policy> starts() const;
+  /// The changes of one field that may matter for plans by this policy.
+  std::vector<Change> changes(const Policy& policy) const;
+  /// The policy with that change.
+  static Policy changed(Policy policy, const Change& change);
+  /// How the policy differs from the question's: " sends=free order=fifo".
+  std::string text(const Policy& policy) const;
+
+ private:
+  bool allows(std::string_view key, std::string_view value) const;
+
+  const Question& question_;
+  bool relays_, speeds_differ_, stages_;
+  std::vector<std::string_view> free_;  // keys of fields that may change
+};
+
+}  // namespace tilerail

@@ -1,0 +1,118 @@
+#include "sched/choose/strategies.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "sched/policy/fields.hpp"
+#include "sched/policy/searched_fields.hpp"
+#include "tests/support/machines.hpp"
+#include "tests/support/shipped.hpp"
+
+namespace tilerail::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+/// A judged question on some GPUs of a machine, everything on the host.
+class StrategiesOf : public ::testing::Test {
+ protected:
+  void ask(const char* machine, std::size_t gpus, const std::vector<std::string>& overrides) {
+    topology_ = test::shipped(machine);
+    resources_.emplace(*topology_);
+    policy_ = preset("tilerail");
+    for (const std::string& each : overrides) apply_override(policy_, each);
+    devices_.assign(topology_->gpus().begin(), topology_->gpus().begin() + static_cast<std::ptrdiff_t>(gpus));
+    question_.emplace(Question{problem_, problem_, *topology_, *resources_, devices_, policy_, {}, true});
+  }
+  /// The values of a field in the strategies where searches start.
+  std::vector<std::string> values(const char* key) const {
+    std::vector<std::string> all;
+    for (const Policy& policy : Strategies{*question_}.starts()) all.push_back(value_of(policy, key));
+    return all;
+  }
+  /// The values to which a change of the policy itself sets the field.
+  std::vector<std::string> changes(const char* key) const {
+    std::vector<std::string> all;
+    for (const Strategies::Change& change : Strategies{*question_}.changes(policy_))
+      if (change.key == key) all.push_back(change.value);
+    return all;
+  }
+
+  GemmProblem problem_ = cube(4096);
+  std::optional<Topology> topology_;
+  std::optional<Resources> resources_;
+  Policy policy_;
+  std::vector<MemoryId> devices_;
+  std::optional<Question> question_;
+};
+
+TEST_F(StrategiesOf, StartWithThePolicysOwnAndThoseOfPresetsAndListNoneTwice) {
+  ask("meluxina-a100", 4, {});
+  const Strategies strategies{*question_};
+  const std::vector<Policy> starts = strategies.starts();
+  EXPECT_EQ(strategies.text(starts[0]), "");
+  std::set<std::string> texts;
+  for (const Policy& policy : starts) texts.insert(strategies.text(policy));
+  EXPECT_THAT(texts, SizeIs(starts.size()));
+  for (const char* key : {"routing", "distribution", "order", "hop-rule"})
+    for (const char* name : {"gemmex", "paralia"})
+      EXPECT_THAT(values(key), Contains(value_of(preset(name), key))) << key << " of " << name;
+}
+
+TEST_F(StrategiesOf, KeepFieldsThatAreOverridden) {
+  ask("meluxina-a100", 4, {"sends=in-order", "order=fewest-fetches"});
+  EXPECT_THAT(values("sends"), Each("in-order"));
+  EXPECT_THAT(values("order"), Each("fewest-fetches"));
+  EXPECT_THAT(values("batch"), Contains("off"));
+  EXPECT_THAT(changes("sends"), IsEmpty());
+  EXPECT_THAT(changes("chunks"), Contains("1"));
+}
+
+TEST_F(StrategiesOf, AreOneIfThePolicyIsFixed) {
+  ask("meluxina-a100", 4, {"ways=fixed"});
+  EXPECT_THAT(values("sends"), SizeIs(1));
+  EXPECT_THAT(changes("sends"), IsEmpty());
+}
+
+TEST_F(StrategiesOf, DoNotRelayIfTheUserForbidsIt) {
+  ask("clx-ai", 8, {"relays=off"});
+  EXPECT_THAT(values("routing"), Not(Contains("link-map")));
+  EXPECT_THAT(changes("routing"), Not(Contains("link-map")));
+  for (const std::vector<std::string>& said : {std::vector<std::string>{}, {"relays=on"}}) {
+    ask("clx-ai", 8, said);
+    policy_.relays = false;  // as the search makes it: strategies say themselves whether they relay
+    EXPECT_THAT(values("routing"), Contains("link-map"));
+  }
+}
+
+TEST_F(StrategiesOf, LeaveFieldsThatCannotMatter) {
+  ask("hgx-h200-1", 1, {});
+  for (const char* key : {"sends", "batch", "chunks", "grid", "distribution", "shares"})
+    EXPECT_THAT(values(key), Each(value_of(policy_, key))) << key;
+  problem_.beta = 0;
+  ask("meluxina-a100", 4, {});
+  EXPECT_THAT(changes("c-tiles"), IsEmpty());
+  EXPECT_THAT(changes("hop-rule"), IsEmpty());  // routing is not link-map
+  policy_.routing = Routing::link_map;
+  EXPECT_THAT(changes("hop-rule"), Contains("bottleneck"));
+}
+
+TEST_F(StrategiesOf, ChangeEachSearchedFieldToAcceptedValuesOnly) {
+  ask("clx-ai", 8, {});
+  for (const std::string_view key : searched_keys())
+    for (const std::string& value : neighbors_of(policy_, key)) {
+      Policy changed = policy_;
+      EXPECT_NO_THROW(set_value(changed, key, value)) << key << "=" << value;
+      EXPECT_EQ(value_of(changed, key), value) << key;
+      EXPECT_NE(value_of(policy_, key), value) << key;
+    }
+}
+
+}  // namespace
+}  // namespace tilerail::testing
