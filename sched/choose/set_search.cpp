@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -22,9 +25,12 @@
 #include "sched/choose/search.hpp"
 #include "sched/choose/search_space.hpp"
 #include "sched/choose/strategies.hpp"
+#include "sched/choose/surrogate.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
+#include "sched/policy/efforts.hpp"
+#include "sched/policy/fields.hpp"
 #include "sched/tasks/plan_checks.hpp"
 
 namespace tilerail {
@@ -40,8 +46,8 @@ struct Candidate {
 
 /// A candidate that differs from a judged one by a named change.
 struct Move {
-  std::string name;
   Candidate to;
+  Surrogate::Change change;
   bool measured = false;  // it follows from what a judged plan did, which the estimate does not know
 };
 
@@ -52,12 +58,12 @@ struct Trial {
   std::vector<double> shares = {};
   std::optional<Plan> plan = {};  // none if there is no such plan, or an equal one is known
   std::string decided = {}, hash = {};
-  double estimated = unknown, seconds = unknown;
+  double estimated = unknown, expected = unknown, seconds = unknown;
   std::int64_t ops = 0;
   std::vector<Seconds> ends = {};
   bool measured = false;        // as of its move
   std::size_t arm = 0;          // of the search that it belongs to
-  std::deque<Move> moves = {};  // that have not been tried
+  std::vector<Move> moves = {};  // that have not been tried
   bool listed = false;          // whether the moves were listed
   bool closed = false;          // it takes as long as another one whose moves were listed, or will be
 };
@@ -69,10 +75,7 @@ class Search final : public SetSearch {
 
   void judge_until(std::int64_t ops) override {
     if (!started_) begin();
-    while (spent_ < ops) {
-      Trial* const from = next();
-      if (!from) break;
-      try_some(*from);
+    while (spent_ < ops && try_some(next())) {
     }
   }
 
@@ -87,14 +90,24 @@ class Search final : public SetSearch {
   }
 
  private:
-  /// Every strategy starts an arm of the search with the tile that the estimate prefers; the best part of them is
-  /// judged.
+  /// Every strategy is planned with the tile of the start. Those that the estimate prefers look for their tile, at most
+  /// for half of a normal effort, and the best quarter is judged: each starts an arm of the search.
   void begin() {
     const std::vector<Policy> starts = strategies_.starts();
     std::vector<Trial> trials(starts.size());
-    share_work(starts.size(), threads, [&](std::size_t i) { trials[i] = with_best_tile(starts[i]); });
+    share_work(starts.size(), threads, [&](std::size_t i) { trials[i] = planned({starts[i], start_.tile}); });
+    for (const Trial& trial : trials) count(trial);
+    std::vector<std::size_t> order(starts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return trials[i].estimated; });
+    for (std::size_t first = 0; first < order.size() && spent_ < normal_effort / 2; first += threads)
+      share_work(std::min(threads, order.size() - first), [&](std::size_t i) {
+        Trial& trial = trials[order[first + i]];
+        trial = with_best_tile(std::move(trial));
+      });
+    const std::vector<std::size_t> fastest = judged(trials);
     std::set<double> times;  // of equally fast ones the first alone
-    for (const std::size_t i : judged(trials)) {
+    for (const std::size_t i : fastest) {
       if (times.insert(trials[i].seconds).second)
         left_.push_back(trials[i].arm = left_.size());
       else
@@ -102,21 +115,20 @@ class Search final : public SetSearch {
       add(std::move(trials[i]));
     }
     sort_arms();
-    arms_ = left_.size();
     left_.resize(std::min(left_.size(), quarter_of(starts.size())));
     started_ = true;
   }
 
-  /// From the tile of the start on, larger or smaller ones of the list while the estimate says that they are better.
-  Trial with_best_tile(const Policy& policy) {
-    Trial best = planned({policy, start_.tile});
+  /// From the trial's tile on, larger or smaller ones of the list while the estimate says that they are better.
+  Trial with_best_tile(Trial best) {
     if (question_.policy.tile > 0 || question_.policy.tile_choice != TileChoice::search) return best;
     const auto at = std::ranges::lower_bound(tiles_, start_.tile) - tiles_.begin();
     for (const std::ptrdiff_t step : {-1, 1}) {
       const double before = best.estimated;
       for (auto i = at + step; i >= 0 && i < std::ssize(tiles_); i += step) {
-        Trial next = planned({policy, tiles_[static_cast<std::size_t>(i)]});
-        if (next.estimated >= best.estimated && best.plan) break;
+        Trial next = planned({best.candidate.policy, tiles_[static_cast<std::size_t>(i)]});
+        count(next);
+        if (next.estimated >= best.estimated) break;
         best = std::move(next);
       }
       if (best.estimated < before) break;
@@ -124,31 +136,25 @@ class Search final : public SetSearch {
     return best;
   }
 
+  void count(const Trial& trial) {
+    if (trial.plan) spent_ += static_cast<std::int64_t>(trial.plan->ops.size());
+  }
+
   /// Successive halving of the arms: each that is left goes on for as many steps, then the faster half of them for
-  /// twice as many. With one left, whatever is fastest goes on.
-  Trial* next() {
+  /// twice as many. With one left, the fastest of all plans go on.
+  std::vector<Trial*> next() {
     for (;;) {
       while (!schedule_.empty()) {
         const std::size_t arm = schedule_.front();
         schedule_.pop_front();
-        if (Trial* const from = fastest_with_moves(arm)) return from;
+        if (auto from = fastest_with_moves(arm); !from.empty()) return from;
       }
-      if (left_.size() <= 1) return fastest_left();
+      if (left_.size() <= 1) return fastest_with_moves(std::nullopt);
       sort_arms();
       if (steps_ > 2) left_.resize((left_.size() + 1) / 2);
       for (const std::size_t arm : left_) schedule_.insert(schedule_.end(), steps_, arm);
       steps_ *= 2;
     }
-  }
-
-  /// The best trial of the fastest arm whose best trial has moves left; or else the fastest trial that has.
-  Trial* fastest_left() {
-    Trial* best = nullptr;
-    for (std::size_t arm = 0; arm < arms_; ++arm)
-      if (Trial* const from = fastest_with_moves(arm);
-          from && from->seconds == seconds_of(arm) && (!best || from->seconds < best->seconds))
-        best = from;
-    return best ? best : fastest_with_moves(std::nullopt);
   }
 
   void sort_arms() {
@@ -162,18 +168,22 @@ class Search final : public SetSearch {
     return least;
   }
 
-  Trial* fastest_with_moves(std::optional<std::size_t> arm) {
-    Trial* best = nullptr;
-    for (Trial& trial : trials_) {
-      if (arm && trial.arm != *arm) continue;
-      if (trial.closed || (trial.listed && trial.moves.empty())) continue;
-      if (best && trial.seconds >= best->seconds) continue;
-      if (!trial.listed && is_twin(trial))
-        trial.closed = true;
-      else
-        best = &trial;
+  std::vector<Trial*> fastest_with_moves(std::optional<std::size_t> arm) {
+    constexpr std::size_t some = 8;
+    std::vector<Trial*> open, fastest;
+    for (Trial& trial : trials_)
+      if ((!arm || trial.arm == *arm) && !trial.closed && !(trial.listed && trial.moves.empty())) open.push_back(&trial);
+    std::ranges::stable_sort(open, {}, &Trial::seconds);
+    for (Trial* const trial : open) {
+      if (fastest.size() == some) break;
+      if (!trial->listed && is_twin(*trial)) {
+        trial->closed = true;
+        continue;
+      }
+      if (!trial->listed) trial->moves = moves_from(*trial), trial->listed = true;
+      if (!trial->moves.empty()) fastest.push_back(trial);
     }
-    return best;
+    return fastest;
   }
 
   /// Whether a plan that took just as long was the start of moves.
@@ -183,81 +193,88 @@ class Search final : public SetSearch {
     });
   }
 
-  void try_some(Trial& from) {
+  /// A move of a simulated plan, and what it promises.
+  struct Option {
+    Trial* from;
+    std::size_t number;
+    double promise;  // expected improvement for each operation
+  };
+
+  /// Tries the most promising moves of some plans. Returns false if there are none.
+  bool try_some(const std::vector<Trial*>& parents) {
     constexpr std::size_t some = 8;
-    if (!from.listed) from.moves = moves_from(from), from.listed = true;
-    std::ranges::stable_sort(from.moves, {}, [this](const Move& move) { return expected(move.name); });
-    std::vector<Move> moves;
-    for (; !from.moves.empty() && moves.size() < some; from.moves.pop_front())
-      moves.push_back(std::move(from.moves.front()));
-    try_all(moves, from);
-  }
-
-  /// Logarithm of what a move did to the time when it was last tried; that nothing came of it counts as a loss.
-  double expected(const std::string& name) const {
-    constexpr double nothing = 10;
-    const auto found = ratio_.find(name);
-    return found == ratio_.end() ? 0 : found->second == 0 ? nothing : found->second;
-  }
-
-  /// Balanced work first, then in turn another tile, the nearest first, and another value of a field.
-  std::deque<Move> moves_from(const Trial& trial) const {
-    std::deque<Move> moves, tiles, fields;
-    add_balance(trial, moves);
-    add_tiles(trial, tiles);
-    const Candidate& from = trial.candidate;
-    for (const Strategies::Change& change : strategies_.changes(from.policy)) {
-      Candidate to{Strategies::changed(from.policy, change), from.tile, from.shares};
-      if (to.policy.distribution != from.policy.distribution || change.key == "grid" || change.key == "k-split")
-        to.shares.clear();
-      fields.push_back({change.text(), std::move(to)});
-    }
-    const auto far = [&](const Move& move) {
-      return std::abs(std::log(static_cast<double>(move.to.tile) / static_cast<double>(from.tile)));
-    };
-    std::ranges::stable_sort(tiles, {}, far);
-    while (!tiles.empty() || !fields.empty())
-      for (std::deque<Move>* const kind : {&tiles, &fields}) {
-        if (kind->empty()) continue;
-        moves.push_back(std::move(kind->front()));
-        kind->pop_front();
+    if (parents.empty()) return false;
+    std::vector<Option> options;
+    for (Trial* const from : parents)
+      for (std::size_t i = 0; i < from->moves.size(); ++i) {
+        const Move& move = from->moves[i];
+        Surrogate::Guess guess = surrogate_.guess(move.change);
+        guess.mean += std::log(from->seconds / parents.front()->seconds);
+        options.push_back({from, i, guess.improvement() / ops_of(*from, move.to.tile)});
       }
+    std::ranges::stable_sort(options, std::greater{}, &Option::promise);
+    options.resize(std::min(options.size(), some));
+    try_all(options);
+    std::ranges::sort(options, std::greater{}, &Option::number);
+    for (const Option& option : options)
+      option.from->moves.erase(option.from->moves.begin() + static_cast<std::ptrdiff_t>(option.number));
+    return true;
+  }
+
+  std::vector<Move> moves_from(const Trial& trial) {
+    std::vector<Move> moves;
+    add_balance(trial, moves);
+    add_tiles(trial, moves);
+    const Candidate& from = trial.candidate;
+    for (const Strategies::Change& each : strategies_.changes(from.policy)) {
+      Candidate to{Strategies::changed(from.policy, each), from.tile, from.shares};
+      if (to.policy.distribution != from.policy.distribution || each.key == "grid" || each.key == "k-split")
+        to.shares.clear();
+      Surrogate::Change difference = change(from, to);
+      moves.push_back({std::move(to), std::move(difference)});
+    }
     return moves;
   }
 
-  void add_tiles(const Trial& trial, std::deque<Move>& moves) const {
+  void add_tiles(const Trial& trial, std::vector<Move>& moves) {
     if (question_.policy.tile > 0 || question_.policy.tile_choice != TileChoice::search) return;
     const GemmProblem& p = question_.problem;
     const std::int64_t tile = trial.candidate.tile;
     std::set<std::int64_t> known{tile};
-    const double ops =
-        static_cast<double>(trial.ops) / static_cast<double>(kernel_count(p.m, p.n, p.k, trial.grid, tile));
-    const auto add = [&](std::string name, std::int64_t side) {
+    const auto add = [&](std::int64_t side) {
       constexpr std::int64_t least = 128;
       constexpr double few = 4096, times = 4;
       if (side < std::min(least, tile) || side > tiles_.back() || !known.insert(side).second) return;
-      const std::int64_t kernels = kernel_count(p.m, p.n, p.k, trial.grid, side);
-      if (kernels > most_judged_kernels ||
-          ops * static_cast<double>(kernels) > std::max(few, times * static_cast<double>(trial.ops)))
+      if (kernel_count(p.m, p.n, p.k, trial.grid, side) > most_judged_kernels ||
+          ops_of(trial, side) > std::max(few, times * static_cast<double>(trial.ops)))
         return;
       Candidate to = trial.candidate;
       to.tile = side;
-      moves.push_back({std::move(name), std::move(to)});
+      Surrogate::Change difference = change(trial.candidate, to);
+      moves.push_back({std::move(to), std::move(difference)});
     };
-    for (const std::int64_t side : tiles_) add(fmt::format("tile={}", side), side);
-    const auto even = [&](std::int64_t extent, int blocks, std::array<const char*, 3> names) {
+    for (const std::int64_t side : tiles_) add(side);
+    const auto even = [&](std::int64_t extent, int blocks) {
       constexpr std::int64_t unit = 16;  // so that all columns are aligned
       const std::int64_t longest = largest_piece(extent, blocks), parts = ceil_div(longest, tile);
       for (const std::int64_t more : {0, 1, -1})
-        if (parts + more > 0)
-          add(names[static_cast<std::size_t>(more + 1)], ceil_div(longest, (parts + more) * unit) * unit);
+        if (parts + more > 0) add(ceil_div(longest, (parts + more) * unit) * unit);
     };
-    even(p.m, trial.grid.rows, {"m-", "m", "m+"});
-    even(p.n, trial.grid.cols, {"n-", "n", "n+"});
-    even(p.k, trial.grid.layers, {"k-", "k", "k+"});
+    even(p.m, trial.grid.rows);
+    even(p.n, trial.grid.cols);
+    even(p.k, trial.grid.layers);
   }
 
-  void add_balance(const Trial& trial, std::deque<Move>& moves) const {
+  /// About how many operations a plan makes with another tile.
+  double ops_of(const Trial& trial, std::int64_t tile) const {
+    const GemmProblem& p = question_.problem;
+    const auto kernels = [&](std::int64_t side) {
+      return static_cast<double>(kernel_count(p.m, p.n, p.k, trial.grid, side));
+    };
+    return static_cast<double>(trial.ops) / kernels(trial.candidate.tile) * kernels(tile);
+  }
+
+  void add_balance(const Trial& trial, std::vector<Move>& moves) {
     constexpr double even = 0.01;
     if (trial.ends.empty() || !balances() || imbalance(trial.ends) <= even) return;
     Candidate to = trial.candidate;
@@ -265,8 +282,24 @@ class Search final : public SetSearch {
     to.policy.shares = question_.policy.shares;  // those of balanced work replace them
     for (const double step : {1.0, 0.5, 0.25}) {
       to.shares = balanced_shares(trial.shares, trial.ends, step);
-      moves.push_back({fmt::format("balance {}", step), to, step == 1});
+      moves.push_back({to, {{surrogate_.feature(fmt::format("balance {}", step)), 1.0}}, step == 1});
     }
+  }
+
+  /// Features are values of fields, and for each octave of tiles how much of it lies below the tile.
+  Surrogate::Change change(const Candidate& from, const Candidate& to) {
+    Surrogate::Change all;
+    for (const std::string_view key : strategies_.keys()) {
+      const std::string before = value_of(from.policy, key), after = value_of(to.policy, key);
+      if (before == after) continue;
+      all.emplace_back(surrogate_.feature(fmt::format("{}={}", key, before)), -1);
+      all.emplace_back(surrogate_.feature(fmt::format("{}={}", key, after)), 1);
+    }
+    const double low = std::log2(static_cast<double>(from.tile)), high = std::log2(static_cast<double>(to.tile));
+    for (double octave = std::floor(std::min(low, high)); octave < std::max(low, high); ++octave)
+      all.emplace_back(surrogate_.feature(fmt::format("octave {}", octave)),
+                       std::clamp(high - octave, 0.0, 1.0) - std::clamp(low - octave, 0.0, 1.0));
+    return all;
   }
 
   bool balances() const {
@@ -301,13 +334,18 @@ class Search final : public SetSearch {
   }
 
   /// Plans and estimates all of them, and judges the best part of them.
-  void try_all(const std::vector<Move>& moves, const Trial& from) {
-    std::vector<Trial> trials(moves.size());
-    share_work(moves.size(), threads, [&](std::size_t i) { trials[i] = planned(moves[i].to); });
-    for (std::size_t i = 0; i < moves.size(); ++i) trials[i].measured = moves[i].measured;
+  void try_all(const std::vector<Option>& options) {
+    std::vector<Trial> trials(options.size());
+    const auto move_of = [](const Option& option) -> const Move& { return option.from->moves[option.number]; };
+    share_work(options.size(), threads, [&](std::size_t i) { trials[i] = planned(move_of(options[i]).to); });
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      trials[i].measured = move_of(options[i]).measured;
+      trials[i].expected = options[i].from->seconds * trials[i].estimated / options[i].from->estimated;
+    }
+    for (const Trial& trial : trials) count(trial);
     const std::vector<std::size_t> fastest = judged(trials);
-    for (std::size_t i = 0; i < trials.size(); ++i) learn(moves[i].name, trials[i], from);
-    for (const std::size_t i : fastest) trials[i].arm = from.arm, add(std::move(trials[i]));
+    for (std::size_t i = 0; i < trials.size(); ++i) learn(move_of(options[i]).change, trials[i], *options[i].from);
+    for (const std::size_t i : fastest) trials[i].arm = options[i].from->arm, add(std::move(trials[i]));
   }
 
   static std::size_t quarter_of(std::size_t count) { return (count + 3) / 4; }
@@ -319,11 +357,10 @@ class Search final : public SetSearch {
     std::set<std::string> hashes;
     for (std::size_t i = 0; i < trials.size(); ++i) {
       if (!trials[i].plan) continue;
-      spent_ += static_cast<std::int64_t>(trials[i].plan->ops.size());
       if (hashes.insert(trials[i].hash).second) fastest.push_back(i);
     }
     std::ranges::stable_sort(fastest, {}, [&](std::size_t i) {
-      return std::pair{!trials[i].measured, trials[i].estimated};
+      return std::pair{!trials[i].measured, trials[i].expected == unknown ? trials[i].estimated : trials[i].expected};
     });
     std::size_t count = 0;
     for (std::int64_t ops = 0; count < fastest.size(); ++count) {
@@ -342,11 +379,14 @@ class Search final : public SetSearch {
     trial.seconds = judgement.makespan.value, trial.ends = std::move(judgement.ends);
   }
 
-  void learn(const std::string& name, const Trial& trial, const Trial& from) {
+  void learn(const Surrogate::Change& change, const Trial& trial, const Trial& from) {
+    constexpr double of_estimates = 0.05, of_interactions = 0.02;
     const auto known = known_.find(trial.plan ? "" : trial.hash.empty() ? trial.decided : trial.hash);
-    double seconds = known == known_.end() ? trial.seconds : known->second;
-    if (seconds == unknown) seconds = trial.estimated * from.seconds / from.estimated;
-    ratio_[name] = std::log(seconds / from.seconds);
+    const double seconds = known == known_.end() ? trial.seconds : known->second;
+    if (seconds != unknown)
+      surrogate_.learn(change, std::log(seconds / from.seconds), of_interactions);
+    else if (trial.estimated != unknown)
+      surrogate_.learn(change, std::log(trial.estimated / from.estimated), of_estimates);
   }
 
   void add(Trial trial) {
@@ -380,13 +420,12 @@ class Search final : public SetSearch {
   const std::vector<std::int64_t> tiles_;
   std::deque<Trial> trials_;             // that were judged
   std::map<std::string, double> known_;  // seconds by decisions and by hash
-  std::map<std::string, double> ratio_;  // by name of a move
+  Surrogate surrogate_;
   bool started_ = false;
-  std::size_t arms_ = 0;
   std::vector<std::size_t> left_;     // arms of the halving
   std::deque<std::size_t> schedule_;  // arms whose turn it is
   std::size_t steps_ = 2;             // of an arm, until the arms are compared
-  std::int64_t spent_ = 0;
+  std::atomic<std::int64_t> spent_ = 0;
   Trial* best_ = nullptr;
   std::vector<PlanCandidate> judged_;
 };

@@ -24,6 +24,8 @@ class Strategies {
   std::vector<Policy> starts() const;
   /// The changes of one field that may matter for plans by this policy.
   std::vector<Change> changes(const Policy& policy) const;
+  /// The fields that may change.
+  const std::vector<std::string_view>& keys() const { return free_; }
   /// The policy with that change.
   static Policy changed(Policy policy, const Change& change);
   /// How the policy differs from the question's: " sends=free order=fifo".

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tilerail {
+
+/// A linear model of how features change the logarithm of a plan's time: Bayesian regression with independent normal
+/// priors of mean 0 for the features. docs/model.md#judge
+class Surrogate {
+ public:
+  /// By how much features differ between two candidates: numbers of features and differences, each feature once.
+  using Change = std::vector<std::pair<std::size_t, double>>;
+
+  /// A logarithm of a ratio of times.
+  struct Guess {
+    double mean = 0, deviation = 0;
+    /// By how much it is expected to fall below 0, 0 where it does not.
+    double improvement() const;
+  };
+
+  /// The number of a feature; a new one if the name is new.
+  std::size_t feature(const std::string& name);
+  Guess guess(const Change& change) const;
+  /// That a change multiplied the time by exp(`log_ratio`), give or take exp(`deviation`).
+  void learn(const Change& change, double log_ratio, double deviation);
+
+ private:
+  std::vector<double> times_covariance(const Change& change) const;
+
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<double> mean_;                     // by feature
+  std::vector<std::vector<double>> covariance_;  // lower triangle: row i has i + 1 entries
+};
+
+}  // namespace tilerail
