@@ -110,7 +110,7 @@ class Search final : public SetSearch {
   /// From the tile of the start on, larger or smaller ones of the list while the estimate says that they are better.
   Trial with_best_tile(const Policy& policy) {
     Trial best = planned({policy, start_.tile});
-    if (question_.policy.tile > 0 || question_.policy.tile_choice != TileChoice::search) return best;
+    if (question_.policy.choices.tile > 0 || question_.policy.tile_choice != TileChoice::search) return best;
     const auto at = std::ranges::lower_bound(tiles_, start_.tile) - tiles_.begin();
     for (const std::ptrdiff_t step : {-1, 1}) {
       const double before = best.estimated;
@@ -208,7 +208,8 @@ class Search final : public SetSearch {
     const Candidate& from = trial.candidate;
     for (const Strategies::Change& change : strategies_.changes(from.policy)) {
       Candidate to{Strategies::changed(from.policy, change), from.tile, from.shares};
-      if (to.policy.distribution != from.policy.distribution || change.key == "grid" || change.key == "k-split")
+      if (to.policy.choices.distribution != from.policy.choices.distribution || change.key == "grid" ||
+          change.key == "k-split")
         to.shares.clear();
       fields.push_back({change.text(), std::move(to)});
     }
@@ -226,7 +227,7 @@ class Search final : public SetSearch {
   }
 
   void add_tiles(const Trial& trial, std::deque<Move>& moves) const {
-    if (question_.policy.tile > 0 || question_.policy.tile_choice != TileChoice::search) return;
+    if (question_.policy.choices.tile > 0 || question_.policy.tile_choice != TileChoice::search) return;
     const GemmProblem& p = question_.problem;
     const std::int64_t tile = trial.candidate.tile;
     std::set<std::int64_t> known{tile};
@@ -261,7 +262,7 @@ class Search final : public SetSearch {
     constexpr double even = 0.01;
     if (trial.ends.empty() || !balances() || imbalance(trial.ends) <= even) return;
     Candidate to = trial.candidate;
-    to.policy.distribution = Distribution::proportional;
+    to.policy.choices.distribution = Distribution::proportional;
     to.policy.shares = question_.policy.shares;  // those of balanced work replace them
     for (const double step : {1.0, 0.5, 0.25}) {
       to.shares = balanced_shares(trial.shares, trial.ends, step);
@@ -282,8 +283,8 @@ class Search final : public SetSearch {
       result.grid = scheduler.fitting(scheduler.grid(), candidate.tile);
       Decisions decisions = scheduler.decisions(candidate.tile, result.grid);
       result.shares = decisions.shares;
-      if (decisions.distribution == Distribution::proportional && all_equal(decisions.shares))
-        decisions.distribution = Distribution::blocks;  // which is the same
+      if (decisions.choices.distribution == Distribution::proportional && all_equal(decisions.shares))
+        decisions.choices.distribution = Distribution::blocks;  // which is the same
       for (const auto& [key, value] : to_text(decisions, question.topology))
         result.decided += fmt::format("{}={} ", key, value);
       if (known_.contains(result.decided)) return result;

@@ -14,14 +14,14 @@ int queue_to_host(std::size_t device) { return 2 + static_cast<int>(device); }
 }  // namespace
 
 int pieces_of(const PlanContext& context, const View& tile) {
-  std::int64_t pieces = std::min<std::int64_t>(context.decisions.chunks, tile.cols);
-  const std::int64_t least = context.decisions.min_chunk_bytes;
+  std::int64_t pieces = std::min<std::int64_t>(context.decisions.choices.chunks, tile.cols);
+  const std::int64_t least = context.decisions.choices.min_chunk_bytes;
   if (least > 0) pieces = std::min(pieces, static_cast<std::int64_t>(context.bytes(tile).value) / least);
   return static_cast<int>(std::max<std::int64_t>(1, pieces));
 }
 
 int pieces_over(const PlanContext& context, const View& tile, std::size_t devices) {
-  return devices > 0 && context.decisions.hop_rule == HopRule::bottleneck ? pieces_of(context, tile) : 1;
+  return devices > 0 && context.decisions.choices.hop_rule == HopRule::bottleneck ? pieces_of(context, tile) : 1;
 }
 
 View piece(const View& whole, int j, int pieces) {
@@ -31,7 +31,7 @@ View piece(const View& whole, int j, int pieces) {
 
 /// `chunks`, but no more than there are columns.
 int Copier::pieces_through_host(const View& tile) const {
-  return static_cast<int>(std::clamp<std::int64_t>(tile.cols, 1, context_.decisions.chunks));
+  return static_cast<int>(std::clamp<std::int64_t>(tile.cols, 1, context_.decisions.choices.chunks));
 }
 
 Clock::Arrival Copier::arrival(const Leg& leg, const View& tile, int pieces, Clock::Arrival available) const {

@@ -21,8 +21,8 @@ TEST(Policy, OverridesChangeOneFieldAndTheName) {
   Policy p = preset("gemmex");
   apply_override(p, "routing=link-eta");
   apply_override(p, "chunks=4");
-  EXPECT_EQ(p.routing, Routing::link_eta);
-  EXPECT_EQ(p.chunks, 4);
+  EXPECT_EQ(p.choices.routing, Routing::link_eta);
+  EXPECT_EQ(p.choices.chunks, 4);
   EXPECT_EQ(name_of(p), "gemmex+routing=link-eta+chunks=4");
   EXPECT_TRUE(overrides(p, "chunks"));
   EXPECT_FALSE(overrides(p, "batch"));

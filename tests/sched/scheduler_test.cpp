@@ -250,7 +250,7 @@ TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
   for (const DType dtype : {DType::f64, DType::f32, DType::f16}) {
     problem.dtype = dtype;
     Policy policy = preset("tilerail");
-    policy.tile = 250;
+    policy.choices.tile = 250;
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 2}, policy);
     int tiles = 0;
     for (const Buffer& buffer : plan.buffers) {
@@ -271,7 +271,7 @@ TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
     GemmProblem problem;
     problem.m = problem.n = problem.k = 8 * tile;
     Policy policy = preset("tilerail");
-    policy.tile = tile;
+    policy.choices.tile = tile;
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 1}, policy);
     const auto streams = std::count_if(plan.queues.begin(), plan.queues.end(),
                                        [](const Queue& q) { return q.kind == Queue::Kind::compute; });
@@ -285,7 +285,7 @@ TEST(Scheduler, ChunksAreNeverSmallerThanThePolicySays) {
   problem.m = problem.n = problem.k = 4096;
   for (const std::int64_t least : {std::int64_t{1} << 20, std::int64_t{8} << 20}) {
     Policy policy = preset("tilerail");
-    policy.tile = 2048, policy.min_chunk_bytes = least;  // 32 MiB a tile
+    policy.choices.tile = 2048, policy.choices.min_chunk_bytes = least;  // 32 MiB a tile
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 4}, policy);
     double smallest = 1e18;
     for (const Op& op : plan.ops)

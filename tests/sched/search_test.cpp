@@ -66,7 +66,7 @@ TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
     const double searched = estimate();
     double best = searched;
     for (const std::int64_t tile : {1024, 1536, 2048, 3072, 4096, 6144, 8192})
-      policy.tile = tile, best = std::min(best, estimate());
+      policy.choices.tile = tile, best = std::min(best, estimate());
     EXPECT_LE(searched, 1.021 * best) << m;
   }
 }

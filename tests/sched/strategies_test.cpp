@@ -6,7 +6,6 @@
 #include <set>
 
 #include "sched/policy/fields.hpp"
-#include "sched/policy/searched_fields.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/shipped.hpp"
 
@@ -89,18 +88,6 @@ TEST_F(StrategiesOf, DoNotRelayIfTheUserForbidsIt) {
     policy_.relays = false;  // as the search makes it: strategies say themselves whether they relay
     EXPECT_THAT(values("routing"), Contains("link-map"));
   }
-}
-
-TEST_F(StrategiesOf, LeaveFieldsThatCannotMatter) {
-  ask("hgx-h200-1", 1, {});
-  for (const char* key : {"sends", "batch", "chunks", "grid", "distribution", "shares"})
-    EXPECT_THAT(values(key), Each(value_of(policy_, key))) << key;
-  problem_.beta = 0;
-  ask("meluxina-a100", 4, {});
-  EXPECT_THAT(changes("c-tiles"), IsEmpty());
-  EXPECT_THAT(changes("hop-rule"), IsEmpty());  // routing is not link-map
-  policy_.routing = Routing::link_map;
-  EXPECT_THAT(changes("hop-rule"), Contains("bottleneck"));
 }
 
 TEST_F(StrategiesOf, ChangeEachSearchedFieldToAcceptedValuesOnly) {
