@@ -40,7 +40,7 @@ std::optional<Plan> single_kernel_plan(const GemmProblem& p, const Topology& top
   if (!topology.kernels_of(p.place_c).knows(p.dtype, p.trans_a, p.trans_b))
     return {};  // the planner says what is missing
   Policy whole = policy;
-  whole.tile = std::max({p.m, p.n, p.k});
+  whole.choices.tile = std::max({p.m, p.n, p.k});
   whole.judge_ops = 0;
   Plan plan = plan_gemm(p, topology, std::span{&p.place_c, 1}, whole);
   return is_single_kernel(plan) ? std::optional{std::move(plan)} : std::nullopt;

@@ -291,7 +291,7 @@ std::vector<Policy> other_policies(const Question& q, const Policy& straight, Co
   }
   if (q.policy.relays && !overrides(q.policy, "routing") && relays_help(q.problem, q.resources, q.devices))
     others.push_back(with_relays(straight));
-  const bool varies = q.policy.ways == Ways::search && q.policy.judge_ops > 0 && !overrides(q.policy, "k-split");
+  const bool varies = q.policy.ways == Ways::search && q.policy.judge_ops > 0 && !overrides(q.policy, "grid");
   if (varies && q.devices.size() > 1 && straight.k_split == 1 && sums_are_small(q)) {
     others.push_back(straight);
     others.back().k_split = one_part_a_gpu;

@@ -208,9 +208,7 @@ class Search final : public SetSearch {
     const Candidate& from = trial.candidate;
     for (const Strategies::Change& change : strategies_.changes(from.policy)) {
       Candidate to{Strategies::changed(from.policy, change), from.tile, from.shares};
-      if (to.policy.choices.distribution != from.policy.choices.distribution || change.key == "grid" ||
-          change.key == "k-split")
-        to.shares.clear();
+      if (to.policy.choices.distribution != from.policy.choices.distribution || change.key == "grid") to.shares.clear();
       fields.push_back({change.text(), std::move(to)});
     }
     const auto far = [&](const Move& move) {

@@ -56,8 +56,8 @@ std::vector<Policy> Strategies::starts() const {
   add(question_.policy);
   add(with_relays(question_.policy));
   for (const std::string& name : preset_names()) add(preset(name));
-  for (const char* key : {"grid", "k-split"})  // other layouts
-    for (const std::string& value : neighbors_of(question_.policy, key)) add(changed(question_.policy, {key, value}));
+  for (const std::string& value : neighbors_of(question_.policy, "grid"))  // other layouts
+    add(changed(question_.policy, {"grid", value}));
   Policy shaped = question_.policy;
   for (const std::string& rows : choices_of("tile-rows"))
     for (const std::string& depth : choices_of("tile-depth")) {
@@ -97,7 +97,7 @@ std::string Strategies::text(const Policy& policy) const {
 }
 
 bool Strategies::allows(std::string_view key, std::string_view value) const {
-  if (value == "link-map") return relays_;
+  if (value.starts_with("link-map")) return relays_;
   if (key == "shares" || value == "proportional") return speeds_differ_;
   return stages_ || !value.starts_with("staged");
 }

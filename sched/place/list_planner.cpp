@@ -16,7 +16,7 @@ Decisions decisions_of(std::span<const MemoryId> devices, std::int64_t tile) {
   d.devices.assign(devices.begin(), devices.end());
   d.shares.assign(devices.size(), 1.0);
   d.grid = {static_cast<int>(devices.size()), 1};
-  d.choices.tile = tile, d.choices.routing = Routing::link_eta;
+  d.choices.tile = tile, d.choices.routing = Routing::link_eta, d.choices.memory_fraction = 0.8;
   return d;
 }
 

@@ -24,7 +24,8 @@ enum class MemoryChoice { cubes, evict };
 constexpr int most_automatic_streams = 8;
 
 /// What a policy asks for and what is decided for a plan. Only a policy leaves some of it open: a tile of 0,
-/// compute-streams of 0, and c-tiles=auto. The table of fields (fields.cpp) says what each one means.
+/// compute-streams of 0, and c-tiles=auto. Numbers that belong to one value of an option follow it. The table of fields
+/// (fields.cpp) says what each one means.
 struct Choices {
   Distribution distribution = Distribution::blocks;
   std::int64_t tile = 0;
@@ -33,13 +34,15 @@ struct Choices {
   SmallTiles small_tiles = SmallTiles::none;
   Ragged ragged = Ragged::own;
   Routing routing = Routing::initial;
-  int max_hops = 1;  // memories between the ends of a route of routing=link-map
+  int max_hops = 1;  // memories between the ends of a route of the link map
   HopRule hop_rule = HopRule::added;
+  int route_chunks = 8;  // pieces of a tile on such a route, by the bottleneck rule
   bool batch = false;
-  int chunks = 8;  // pieces of a tile in a chain
-  std::int64_t min_chunk_bytes = 0;
+  int chain_chunks = 8;
+  std::int64_t chain_min_bytes = 8 << 20;  // of a piece
   Sends sends = Sends::free;
   PeerCopies peer_copies = PeerCopies::direct;
+  int stage_chunks = 8;
   CopyRates copy_rates = CopyRates::alone;
   CTiles c_tiles = CTiles::eager;
   WriteBacks write_backs = WriteBacks::in_order;
@@ -49,7 +52,7 @@ struct Choices {
   int input_buffers = 0;  // tiles of A, and of B, on a GPU that keeps none; 0: as many as fit
   int compute_streams = most_automatic_streams;
   MemoryChoice memory = MemoryChoice::cubes;
-  double memory_fraction = 0.8;
+  double memory_fraction = 0.9;
   bool single_issuer = false, graph = true;
   double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;
 };

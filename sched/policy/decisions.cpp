@@ -109,7 +109,6 @@ Decisions decide(const Question& q, std::int64_t tile, Grid grid) {
   Decisions d{{q.devices.begin(), q.devices.end()}, shares_for(q, tile), grid, wish};
   const std::int64_t longest = std::max({q.problem.m, q.problem.n, q.problem.k, std::int64_t{1}});
   d.choices.tile = std::min(tile, longest);
-  if (wish.routing != Routing::link_map) d.choices.max_hops = 0;
   if (wish.peer_copies == PeerCopies::staged_home && !stages_homes(q.problem, q.topology))
     d.choices.peer_copies = PeerCopies::direct;
   d.choices.c_tiles = fetches_c_last(q) ? CTiles::lazy : CTiles::eager;

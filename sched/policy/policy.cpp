@@ -24,6 +24,7 @@ const std::array<Policy, 4>& presets_of_libraries() {
                    .caching = false,
                    .input_buffers = 2,
                    .compute_streams = 2,
+                   .memory_fraction = 0.8,
                    .gpu_us = 2100}},
       {.preset = "cocopelia",
        .device_choice = DeviceChoice::first,
@@ -32,6 +33,7 @@ const std::array<Policy, 4>& presets_of_libraries() {
                    .write_backs = WriteBacks::own_queues,
                    .compute_streams = 1,
                    .memory = MemoryChoice::evict,
+                   .memory_fraction = 0.8,
                    .single_issuer = true}},
       {.preset = "xkblas",
        .grid = GridChoice::xkblas,
@@ -43,8 +45,7 @@ const std::array<Policy, 4>& presets_of_libraries() {
                    .agent = Agent::xkblas,
                    .in_place = false,
                    .compute_streams = 4,
-                   .memory = MemoryChoice::evict,
-                   .memory_fraction = 0.9}},
+                   .memory = MemoryChoice::evict}},
       {.preset = "blasx",
        .choices = {.distribution = Distribution::round_robin,
                    .tile = 2048,
@@ -53,8 +54,7 @@ const std::array<Policy, 4>& presets_of_libraries() {
                    .write_backs = WriteBacks::with_next,
                    .agent = Agent::blasx,
                    .compute_streams = 4,
-                   .memory = MemoryChoice::evict,
-                   .memory_fraction = 0.9}},
+                   .memory = MemoryChoice::evict}},
   }};
   return table;
 }
@@ -64,8 +64,12 @@ const std::array<Policy, 3>& presets_of_papers() {
   static const std::array<Policy, 3> table{{
       {.preset = "baseline",
        .tile_choice = TileChoice::gemmex,
-       .choices =
-           {.ragged = Ragged::merged, .caching = false, .overlap = false, .compute_streams = 1, .single_issuer = true}},
+       .choices = {.ragged = Ragged::merged,
+                   .caching = false,
+                   .overlap = false,
+                   .compute_streams = 1,
+                   .memory_fraction = 0.8,
+                   .single_issuer = true}},
       {.preset = "paralia",
        .select_by = SelectBy::model,
        .grid = GridChoice::xkblas,
@@ -76,7 +80,6 @@ const std::array<Policy, 3>& presets_of_papers() {
                    .write_backs = WriteBacks::own_queues,
                    .agent = Agent::paralia,
                    .memory = MemoryChoice::evict,
-                   .memory_fraction = 0.9,
                    .single_issuer = true,
                    .task_us = 40,
                    .gpu_us = 500}},
@@ -85,9 +88,11 @@ const std::array<Policy, 3>& presets_of_papers() {
        .choices = {.ragged = Ragged::merged,
                    .routing = Routing::eta,
                    .batch = true,
+                   .chain_min_bytes = 0,
                    .c_tiles = CTiles::automatic,
                    .write_backs = WriteBacks::own_queues,
                    .order = Order::eta_all,
+                   .memory_fraction = 0.8,
                    .single_issuer = true,
                    .task_us = 2,
                    .request_us = 2,
@@ -108,13 +113,11 @@ const Policy& preset_of_our_own() {
                           .tile_choice = TileChoice::search,
                           .choices = {.routing = Routing::link_eta,
                                       .batch = true,
-                                      .min_chunk_bytes = 8 << 20,
                                       .sends = Sends::in_order,
                                       .c_tiles = CTiles::automatic,
                                       .order = Order::eta,
                                       .compute_streams = 0,
-                                      .memory = MemoryChoice::evict,
-                                      .memory_fraction = 0.9}};
+                                      .memory = MemoryChoice::evict}};
   return row;
 }
 

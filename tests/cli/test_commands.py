@@ -114,8 +114,8 @@ class Predict(CommandTest):
 
     def test_a_plan_takes_the_tile_of_a_model(self):
         tile = self.predicted("--model", "dr")["predictions"][0]["tile"]
-        planned = self.succeed("simulate", *self.ARGUMENTS[1:], "--set", "tile-choice=dr")
-        self.assertIn(f"tilerail+tile-choice=dr, tile {tile}\n", planned)
+        planned = self.succeed("simulate", *self.ARGUMENTS[1:], "--set", "tile=dr")
+        self.assertIn(f"tilerail+tile=dr, tile {tile}\n", planned)
 
     def test_all_data_on_the_gpu_leaves_the_kernel(self):
         rows = self.predicted("--place", "0:0:0", "--model", "bts", "--tile", "2K")["predictions"]
@@ -203,8 +203,8 @@ class Policies(CommandTest):
         self.assertNotIn("emulated", self.succeed(*asked, "paralia", "--set", "task-us=0", "--set", "gpu-us=0"))
 
     def test_options_without_effect_are_named(self):
-        moot = ["--gemm", "1K", "--topology", "two-gpu", "--policy", "baseline", "--set", "chunks=4"]
-        same = "chunks=4: the plan with chunks=8 is the same"
+        moot = ["--gemm", "1K", "--topology", "two-gpu", "--policy", "baseline", "--set", "batch=chain"]
+        same = "batch=chain: the plan with batch=off is the same"
         for command in ("plan", "simulate"):
             self.assertRegex(self.succeed(command, *moot), f"no effect +{same}")
             self.assertNotIn("no effect", self.succeed(command, *moot[:-1], "caching=on"))

@@ -96,7 +96,7 @@ Plan at_home(const Topology& machine, std::int64_t size, std::int64_t tile, bool
   problem.m = problem.n = problem.k = size;
   problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
   Policy policy = preset("tilerail");
-  for (const char* assignment : {"effort=fast", "ways=fixed", "select=none", graph ? "graph=on" : "graph=off"})
+  for (const char* assignment : {"effort=fast", "devices=all", graph ? "graph=on" : "graph=off"})
     apply_override(policy, assignment);
   apply_override(policy, "tile=" + std::to_string(tile));
   return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(1), policy);

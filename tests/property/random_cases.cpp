@@ -1,6 +1,10 @@
 #include "tests/property/random_cases.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <set>
@@ -17,30 +21,33 @@ const bool defaults_set = [] {
 }();
 
 /// One of the values that a field accepts, from the program's own words: "on, off", "auto, 1 to 64". Of a range, an end
-/// or something near the lower end, where the special cases are.
-std::string random_value(const std::string& accepted) {
-  std::vector<std::string> values;
-  std::istringstream items{accepted};
-  for (std::string item; std::getline(items >> std::ws, item, ',');) {
-    const auto to = item.find(" to ");
-    values.push_back(item.substr(0, to));
-    if (to == std::string::npos) continue;
-    values.push_back(item.substr(to + 4));
-    const double low = std::stod(values[values.size() - 2]), high = std::stod(values.back());
+/// One of the values that a field accepts, with some of its parameters; a number is an end of its range or something
+/// near the lower end, where the special cases are.
+std::string random_value(const PolicyField& field) {
+  const std::size_t numbers = field.range ? 1 : 0;
+  const auto which = *rc::gen::inRange<std::size_t>(0, field.values.size() + numbers);
+  if (which == field.values.size()) {
+    const auto [low, high] = *field.range;
+    std::vector<double> values{low, high};
     for (const double step : {1, 2, 7})
-      if (low + step < high) values.push_back(std::to_string(static_cast<int>(low + step)));
+      if (low + step < high) values.push_back(std::floor(low + step));
+    return fmt::format("{}", *rc::gen::elementOf(values));
   }
-  return *rc::gen::elementOf(values);
+  const PolicyValue& value = field.values[which];
+  std::vector<std::string> parameters;
+  for (const PolicyField& parameter : value.parameters)
+    if (*rc::gen::arbitrary<bool>()) parameters.push_back(parameter.key + "=" + random_value(parameter));
+  return parameters.empty() ? value.name : fmt::format("{}({})", value.name, fmt::join(parameters, ","));
 }
 
 }  // namespace
 
 Policy random_policy() {
   Policy p = preset(*rc::gen::elementOf(preset_names()));
-  const std::set<std::string> apart{"tile", "memory-fraction", "select-ms", "warm"};  // warm is only simulated
+  const std::set<std::string> apart{"tile", "memory", "warm"};  // warm is only simulated
   for (const PolicyField& field : fields_of(p)) {
     if (apart.contains(field.key) || !*rc::gen::weightedElement<bool>({{1, true}, {2, false}})) continue;
-    apply_override(p, field.key + "=" + random_value(field.accepted));
+    apply_override(p, field.key + "=" + random_value(field));
   }
   p.choices.tile = pick<std::int64_t>({0, 3, 8, 16, 25});
   return p;

@@ -28,7 +28,7 @@ Topology star() {
 
 Decisions staged(int chunks) {
   Decisions d;
-  d.choices.peer_copies = PeerCopies::staged, d.choices.chunks = chunks;
+  d.choices.peer_copies = PeerCopies::staged, d.choices.stage_chunks = chunks;
   return d;
 }
 

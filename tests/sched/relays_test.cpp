@@ -59,11 +59,11 @@ TEST(Relays, KeepWhatTheUserAskedFor) {
     return decisions;
   };
   EXPECT_EQ(decided({})["routing"], "link-map");
-  auto asked = decided({"order=eta", "sends=in-order", "compute-streams=4", "batch=on", "distribution=blocks"});
+  auto asked = decided({"order=eta", "sends=in-order", "compute-streams=4", "batch=chain", "distribution=blocks"});
   EXPECT_EQ(asked["order"], "eta");
   EXPECT_EQ(asked["sends"], "in-order");
   EXPECT_EQ(asked["compute-streams"], "4");
-  EXPECT_EQ(asked["batch"], "on");
+  EXPECT_EQ(asked["batch"], "chain");
   EXPECT_EQ(asked["distribution"], "blocks");
   EXPECT_EQ(decided({"routing=eta"})["routing"], "eta");
 }

@@ -137,7 +137,7 @@ TEST(Search, GpusThatDoNotReachTheMatricesAreLeftOut) {
   const Topology machine = split_machine();
   const MemoryId host = *machine.find_memory("host"), host1 = *machine.find_memory("host1");
   const MemoryId gpu0 = *machine.find_memory("gpu0"), gpu1 = *machine.find_memory("gpu1");
-  for (const std::string_view choice : {"devices=search", "select=perf"}) {
+  for (const std::string_view choice : {"devices=search", "devices=best"}) {
     for (const auto& [place, gpu] : {std::pair{host, gpu0}, {host1, gpu1}, {gpu1, gpu1}}) {
       GemmProblem problem = cube(256);
       problem.place_a = problem.place_b = problem.place_c = place;

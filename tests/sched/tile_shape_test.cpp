@@ -108,7 +108,7 @@ TEST(TileShape, OfWholeColumnsMakesEveryCopyOne) {
 }
 
 TEST(TileShape, IsASquareWhereTilesDoNotAllFit) {
-  const Plan plan = planned({"tile-rows=all", "tile-depth=columns", "memory-fraction=0.05"}, cube(4096));
+  const Plan plan = planned({"tile-rows=all", "tile-depth=columns", "memory=evict(fraction=0.05)"}, cube(4096));
   for (const Op& op : ops_of(plan, OpKind::copy)) EXPECT_EQ(op.y.rows, 512);
   EXPECT_EQ(planned({"tile-rows=all", "caching=off"}).ops.size(), planned({"caching=off"}).ops.size());
 }

@@ -41,12 +41,10 @@ const std::vector<std::string> options{"grid=auto",
                                        "small-tiles=k-first",
                                        "ragged=own",
                                        "routing=initial",
-                                       "routing=link-map",
-                                       "max-hops=0",
-                                       "hop-rule=bottleneck",
+                                       "routing=link-map(max-hops=2)",
                                        "batch=off",
-                                       "chunks=3",
-                                       "min-chunk-bytes=100000",
+                                       "batch=chain(chunks=3,min-bytes=0)",
+                                       "batch=chain(min-bytes=100000)",
                                        "sends=in-order",
                                        "peer-copies=staged",
                                        "c-tiles=eager",
@@ -56,10 +54,9 @@ const std::vector<std::string> options{"grid=auto",
                                        "agent=xkblas",
                                        "caching=off",
                                        "in-place=off",
-                                       "input-buffers=3",
                                        "overlap=off",
                                        "compute-streams=1",
-                                       "memory=evict",
+                                       "memory=evict(fraction=0.8)",
                                        "issue=per-device",
                                        "graph=off",
                                        "task-us=80",
@@ -101,13 +98,13 @@ TEST(WithoutEffect, TheSentenceNamesBothValues) {
   const Topology machine = shipped("two-gpu");
   const std::span gpus = std::span{machine.gpus()}.first(1);
   EXPECT_THAT(named(testing::cube(1024), machine, gpus, policy("gemmex", {"tile=512", "batch=off"})),
-              ::testing::ElementsAre("batch=off: the plan with batch=on is the same"));
+              ::testing::ElementsAre("batch=off: the plan with batch=chain(min-bytes=0) is the same"));
 }
 
 TEST(WithoutEffect, ThePresetsOwnValueAndOptionsOfTheSearchAreNotNamed) {
   const Topology machine = shipped("two-gpu");
   EXPECT_THAT(named(testing::cube(1024), machine, machine.gpus(),
-                    policy("gemmex", {"tile=512", "batch=on", "effort=normal", "tile-choice=thesis"})),
+                    policy("gemmex", {"tile=512", "batch=chain(min-bytes=0)", "effort=fixed"})),
               ::testing::IsEmpty());
 }
 
