@@ -120,10 +120,10 @@ PlannedCall CallPlanner::by_cache_or_estimate(const GemmProblem& problem, std::s
 PlannedCall CallPlanner::plan_within(const Room& room, const GemmProblem& problem, std::span<const MemoryId> devices,
                                      const Policy& given) const {
   Policy policy = given;
-  policy.memory_fraction = 1;
-  policy.compute_streams = few_streams;
+  policy.choices.memory_fraction = 1;
+  policy.choices.compute_streams = few_streams;
   std::vector<Free> free;
-  for (const MemoryId gpu : devices) free.push_back({gpu, room(gpu, policy.compute_streams)});
+  for (const MemoryId gpu : devices) free.push_back({gpu, room(gpu, policy.choices.compute_streams)});
   const std::string seen = text(free, topology_);
   std::ranges::stable_sort(free, std::greater{}, &Free::bytes);
   for (std::string why; !free.empty(); free.pop_back()) {

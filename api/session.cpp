@@ -182,7 +182,7 @@ void Session::reserve(std::int64_t bytes) {
   const std::lock_guard lock{mutex_};
   const auto caller = hardware_->keep_caller_state();
   // Where plans choose how many streams they take, as many as they may.
-  const int streams = policy_.compute_streams > 0 ? policy_.compute_streams : most_automatic_streams;
+  const int streams = policy_.choices.compute_streams > 0 ? policy_.choices.compute_streams : most_automatic_streams;
   hardware_->reserve(devices_, bytes, streams);
 }
 

@@ -34,13 +34,13 @@ Estimate estimate(const Plan& plan, const Topology& topology) {
 std::optional<Plan> single_kernel_plan(const GemmProblem& p, const Topology& topology,
                                        std::span<const MemoryId> devices, const Policy& policy) {
   if (policy.device_choice != DeviceChoice::search || policy.tile_choice != TileChoice::search) return {};
-  if (policy.tile != 0 || policy.select || !policy.in_place) return {};
+  if (policy.choices.tile != 0 || policy.select || !policy.choices.in_place) return {};
   if (p.place_a != p.place_c || p.place_b != p.place_c) return {};
   if (std::ranges::find(devices, p.place_c) == devices.end()) return {};
   if (!topology.kernels_of(p.place_c).knows(p.dtype, p.trans_a, p.trans_b))
     return {};  // the planner says what is missing
   Policy whole = policy;
-  whole.tile = std::max({p.m, p.n, p.k});
+  whole.choices.tile = std::max({p.m, p.n, p.k});
   whole.judge_ops = 0;
   Plan plan = plan_gemm(p, topology, std::span{&p.place_c, 1}, whole);
   return is_single_kernel(plan) ? std::optional{std::move(plan)} : std::nullopt;

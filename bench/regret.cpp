@@ -172,21 +172,22 @@ std::string value_in(Draws& draws, double low, double high) {
   return high <= 1 ? fmt::format("{:.3f}", value) : fmt::format("{:.0f}", value);
 }
 
-/// One of the values that a field accepts, from the table's own words: "on, off", "auto, 1 to 64".
-std::string drawn_value(Draws& draws, const std::string& accepted) {
-  std::vector<std::string> items;
-  for (const std::string_view item : split(accepted, ',')) items.emplace_back(item.substr(item.find_first_not_of(' ')));
-  const std::string item = draws.of(items);
-  const auto to = item.find(" to ");
-  if (to == std::string::npos) return item;
-  return value_in(draws, std::stod(item.substr(0, to)), std::stod(item.substr(to + 4)));
+/// One of the values that a field accepts, with some of its parameters.
+std::string drawn_value(Draws& draws, const PolicyField& field) {
+  const std::size_t which = draws.below(field.values.size() + (field.range ? 1 : 0));
+  if (which == field.values.size()) return value_in(draws, field.range->first, field.range->second);
+  const PolicyValue& value = field.values[which];
+  std::vector<std::string> parameters;
+  for (const PolicyField& parameter : value.parameters)
+    if (draws.one_in(2)) parameters.push_back(fmt::format("{}={}", parameter.key, drawn_value(draws, parameter)));
+  return parameters.empty() ? value.name : fmt::format("{}({})", value.name, fmt::join(parameters, ","));
 }
 
 /// All but the tile, which is drawn with the problem, what the search may cost, and what imitates libraries.
 std::vector<PolicyField> fields_to_draw() {
-  const std::set<std::string> apart{"tile", "effort", "select-ms"};
   std::vector<PolicyField> fields = fields_of(preset("tilerail"));
-  std::erase_if(fields, [&](const PolicyField& field) { return field.emulates || apart.contains(field.key); });
+  std::erase_if(
+      fields, [&](const PolicyField& field) { return field.emulates || field.key == "tile" || field.key == "effort"; });
   return fields;
 }
 
@@ -205,7 +206,7 @@ Policy drawn_policy(Draws& draws, const GemmProblem& p) {
   Policy policy = preset("tilerail");
   for (std::size_t count = 1 + draws.below(most); count > 0; --count) {
     const PolicyField& field = fields[draws.below(fields.size())];
-    apply_override(policy, field.key + "=" + drawn_value(draws, field.accepted));
+    apply_override(policy, field.key + "=" + drawn_value(draws, field));
   }
   if (draws.one_in(2)) apply_override(policy, fmt::format("tile={}", drawn_tile(draws, p)));
   return policy;

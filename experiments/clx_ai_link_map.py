@@ -23,7 +23,7 @@ PLACES = ("h:h:h", "0:1:2")
 POLICIES = {
     "blasx": ("--policy", "blasx", "--tile", str(TILE)),  # the first call, whose caches are empty, as in the trace
     "xkblas": policy_of("XKBLAS", TILE),
-    "paralia, no hops": (*policy_of("PARALiA", TILE), "--set", "max-hops=0"),
+    "paralia, no hops": (*policy_of("PARALiA", TILE), "--set", "routing=link-map(rule=bottleneck,max-hops=0)"),
     "paralia": policy_of("PARALiA", TILE),
     "gemmex": policy_of("PARALiA-GEMMex", TILE),
     "tilerail": policy_of("tilerail", TILE),

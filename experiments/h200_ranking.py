@@ -16,7 +16,7 @@ PROBLEMS = [(16384, 16384, 16384, "h:h:h"), (8192, 8192, 8192, "h:h:h"), (4096, 
             (12288, 6144, 12288, "h:h:h")]
 ALTERNATIVES = [("tilerail", 1024, ""), ("tilerail", 1536, ""), ("tilerail", 2048, ""), ("tilerail", 3072, ""),
                 ("tilerail", 4096, ""), ("gemmex", 2048, ""), ("gemmex", 4096, "batch=off"),
-                ("tilerail", 2048, "batch=off"), ("tilerail", 2048, "chunks=2"), ("baseline", 4096, "")]
+                ("tilerail", 2048, "batch=off"), ("tilerail", 2048, "batch=chain(chunks=2)"), ("baseline", 4096, "")]
 TAU_TARGET, REGRET_TARGET = 0.9, 0.01
 QUICK = 3  # problems
 

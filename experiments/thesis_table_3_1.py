@@ -42,8 +42,8 @@ def machine(straight: int) -> str:
 def traffic(tilerail, path: str, hops: int, rule: str) -> tuple[dict[tuple[str, str], float], float]:
     """Tiles that were copied, by link, and the makespan."""
     result = json.loads(tilerail.run(["simulate", "--gemm", str(SIZE), "--topology", path, "--place", "0:1:1",
-                                      *policy_of("PARALiA", TILE), "--set", f"max-hops={hops}", "--set",
-                                      f"hop-rule={rule}", "--json", "-"]))
+                                      *policy_of("PARALiA", TILE), "--set",
+                                      f"routing=link-map(max-hops={hops},rule={rule})", "--json", "-"]))
     moved = {}
     for queue in result["queues"]:
         src, arrow, dst = queue["name"].split()[0].partition("->")
@@ -73,7 +73,7 @@ def study(tilerail, options) -> Outcome:
     findings = beside_published(NAME, {
         "share of the transfers of 0 to 1 over gpu2": over_gpu2(PRINTED, "bottleneck")})
     for rule, share in (("bottleneck", 1.0), ("added", 0.0)):
-        found_by_rule = Value(f"the same at {WIDER} GB/s, hop-rule={rule}", "by arithmetic", share, share, "0.01", "%")
+        found_by_rule = Value(f"the same at {WIDER} GB/s, rule={rule}", "by arithmetic", share, share, "0.01", "%")
         findings.append(Finding(found_by_rule, over_gpu2(WIDER, rule)))
     names = {case: f"{case[0]} GB/s, " + (f"1 hop, {case[2]}" if case[1] else "no hop") for case in CASES}
     table = [["tiles copied", *(f"{src}->{dst}" for src, dst in pairs), "ms"]]

@@ -8,7 +8,6 @@
 #include "cost/resources.hpp"
 #include "model/base/error.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
-#include "sched/policy/effects.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/policy/made_decisions.hpp"
 #include "sched/tasks/plan_checks.hpp"
@@ -61,6 +60,14 @@ Decisions made(const Question& question, const std::vector<PlanDecision>& text) 
   return with_made(by_policy(question.on(devices), made_tile(text)), text, question.topology);
 }
 
+Plan plan_of(const Question& question, const Decisions& decisions) {
+  Policy policy = question.policy;
+  policy.choices.memory_fraction = decisions.choices.memory_fraction;
+  Plan plan = TileScheduler{question.on(decisions.devices).by(policy)}.plan(decisions);
+  settle_graph(plan, question.topology);
+  return plan;
+}
+
 std::map<std::string, std::string> by_key(const std::vector<PlanDecision>& text) {
   std::map<std::string, std::string> values;
   for (const auto& [key, value] : text) values[key] = value;
@@ -69,11 +76,28 @@ std::map<std::string, std::string> by_key(const std::vector<PlanDecision>& text)
 
 /// The decisions with what the policy overrides in their place.
 Decisions overridden(const Question& question, const Decisions& decided) {
-  Policy wish = wish_for(decided);
-  wish.grid = question.policy.grid, wish.shares = question.policy.shares;
+  Policy wish = question.policy;
+  wish.choices = decided.choices;
   for (const auto& [key, value] : question.policy.overridden)
     if (!is_of_the_search(key)) set_value(wish, key, value);
-  return by_policy(question.on(decided.devices).by(wish), wish.tile > 0 ? wish.tile : decided.tile);
+  return by_policy(question.on(decided.devices).by(wish),
+                   wish.choices.tile > 0 ? wish.choices.tile : decided.choices.tile);
+}
+
+/// The same decisions, but for the one that follows from another policy's value of a field.
+Decisions with_value(const Question& question, Decisions decided, std::string_view key, const Policy& other) {
+  Policy wish = other;
+  wish.k_split = decided.grid.layers, wish.choices = decided.choices;
+  set_value(wish, key, value_of(other, key));
+  const Question asked = question.on(decided.devices).by(wish);
+  const Decisions changed = by_policy(asked, decided.choices.tile);
+  if (key == "grid")
+    decided.grid = changed.grid;
+  else if (key == "shares")
+    decided.shares = changed.shares;
+  else
+    decided.choices = changed.choices;
+  return decided;
 }
 
 bool search_differs(const Question& q, std::string_view key, const Decisions& decided) {
@@ -82,18 +106,22 @@ bool search_differs(const Question& q, std::string_view key, const Decisions& de
   return !all_anyway && value_of(q.policy, key) != value_of(preset(q.policy.preset), key);
 }
 
+/// Whether these decisions, too, make the plan.
+bool make_the_same(const Question& question, const Decisions& decisions, const Plan& plan) try {
+  Plan other = plan_of(question, decisions);
+  other.policy = plan.policy;
+  return content_hash(other) == content_hash(plan);
+} catch (const InputError&) {  // what they make does not fit the machine
+  return false;
+}
+
 }  // namespace
 
 Plan plan_decided(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices,
                   const Policy& policy, const std::vector<PlanDecision>& text) {
   const Asked asked{problem, topology, devices, policy};
-  const Decisions decisions = made(asked.question, text);
-  Policy wish = policy;
-  wish.memory_fraction = decisions.memory_fraction;
-  Plan plan = TileScheduler{asked.question.on(decisions.devices).by(wish)}.plan(decisions);
-  settle_graph(plan, topology);
+  Plan plan = plan_of(asked.question, made(asked.question, text));
   plan.origin.given.assign(devices.begin(), devices.end());
-  explain_effects(asked.question, plan);
   return plan;
 }
 
@@ -114,16 +142,28 @@ std::vector<std::string> conflicts_with(const std::vector<PlanDecision>& text, c
   const Decisions decided = made(asked.question, text);
   auto was = by_key(exact_text(decided, topology));
   auto wanted = by_key(exact_text(overridden(asked.question, decided), topology));
-  // Relays are a wish to try them, too; without them no route of a link map is taken.
-  if (was["routing"] == "link-map") was["relays"] = "on";
-  if (policy.relays) wanted["relays"] = was["relays"];
   std::vector<std::string> conflicts;
   for (const auto& [key, value] : policy.overridden) {
+    if (key == "relays" && (policy.relays || was["routing"] != "link-map")) continue;
     if (is_of_the_search(key) ? search_differs(asked.question, key, decided) : wanted[key] != was[key])
       conflicts.push_back(is_of_the_search(key) ? fmt::format("{}={}", key, value)
                                                 : fmt::format("{}={} (was decided {})", key, value, was[key]));
   }
   return conflicts;
+}
+
+std::vector<std::string> without_effect(const Plan& plan, const Topology& topology, const Policy& policy) {
+  const Asked asked{plan.problem, topology, plan.origin.given, policy};
+  const Decisions decided = made(asked.question, decisions_of(plan, topology, policy));
+  const Policy plain = preset(policy.preset);
+  std::vector<std::string> named;
+  for (const auto& [key, value] : policy.overridden) {
+    const std::string other = value_of(plain, key);
+    if (is_of_the_search(key) || key == "tile" || value == other) continue;
+    if (make_the_same(asked.question, with_value(asked.question, decided, key, plain), plan))
+      named.push_back(fmt::format("{}={}: the plan with {}={} is the same", key, value, key, other));
+  }
+  return named;
 }
 
 }  // namespace tilerail

@@ -27,4 +27,8 @@ std::vector<std::string> conflicts_with(const std::vector<PlanDecision>& decisio
                                         const Topology& topology, std::span<const MemoryId> devices,
                                         const Policy& policy);
 
+/// The overrides of the policy without which the plan would be the same: "batch=off: the plan with batch=on is the
+/// same". For each override of a decision the plan is made again with the preset's value in its place.
+std::vector<std::string> without_effect(const Plan& plan, const Topology& topology, const Policy& policy);
+
 }  // namespace tilerail

@@ -11,7 +11,6 @@
 #include "sched/choose/device_sets.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/search_space.hpp"
-#include "sched/policy/effects.hpp"
 #include "sched/tasks/plan_checks.hpp"
 #include "sched/tasks/workspace.hpp"
 
@@ -55,9 +54,9 @@ Plan chosen_plan(const Question& q, const Judge& judge) {
   const bool picks = (q.policy.select && product) || q.policy.device_choice == DeviceChoice::search;
   std::vector<MemoryId> left{q.devices.begin(), q.devices.end()};
   if (picks) {
-    const bool relays = q.policy.relays || q.policy.routing == Routing::link_map;
+    const bool relays = q.policy.relays || q.policy.choices.routing == Routing::link_map;
     const WayOfC way = relays ? WayOfC::over_others : WayOfC::straight;
-    const PeerCopies copies = staging_may_help(q) ? PeerCopies::staged : q.policy.peer_copies;
+    const PeerCopies copies = staging_may_help(q) ? PeerCopies::staged : q.policy.choices.peer_copies;
     const auto supplied = q.policy.select ? directly_supplied(q.problem, q.topology, q.devices, copies)
                                           : supplied_devices(q.problem, q.topology, q.devices, way, copies);
     if (!supplied.empty()) left = supplied;  // where none is, planning says what is missing
@@ -81,7 +80,6 @@ Plan plan_gemm(const GemmProblem& given, const Topology& topology, std::span<con
   check_routes(plan, topology);
   settle_graph(plan, topology);
   plan.origin.given.assign(devices.begin(), devices.end());
-  explain_effects(question, plan);
   return plan;
 }
 

@@ -16,6 +16,7 @@
 #include "model/machine/topology_toml.hpp"
 #include "plan/json.hpp"
 #include "plan/validate.hpp"
+#include "sched/decided_plan.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/find_machine.hpp"
@@ -116,6 +117,12 @@ Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tu
   return {topology, std::move(*known.plan), spent.count(), known.note, text.problem.place_note(topology)};
 }
 
+Job shown_job(const Topology& topology, const JobText& text, const TunedPlans& tuned) {
+  Job job = plan_job(topology, text, tuned);
+  job.plan.origin.without_effect = without_effect(job.plan, topology, text.policy.resolve());
+  return job;
+}
+
 Job make_job(const JobText& options) {
   if (!options.plan_file.empty()) {
     Job job = load_job(options);
@@ -128,7 +135,7 @@ Job make_job(const JobText& options) {
   }
   const Topology topology = options.machine.load();
   const TunedPlans tuned{options.plan_cache, topology};
-  return plan_job(topology, options, tuned);
+  return shown_job(topology, options, tuned);
 }
 
 }  // namespace tilerail::study

@@ -64,6 +64,9 @@ struct Job {
 /// Plans on this machine, as it was tuned before where `tuned` knows it. Throws InputError.
 Job plan_job(const Topology& topology, const JobText& text, const TunedPlans& tuned = {});
 
+/// The same, and the plan names the options of the policy that have no effect on it.
+Job shown_job(const Topology& topology, const JobText& text, const TunedPlans& tuned = {});
+
 /// Reads, plans and validates. Throws InputError.
 Job make_job(const JobText& text);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* footer = R"(Examples:
   tilerail policies
   tilerail policies tilerail
-  tilerail simulate --gemm 16K --topology clx-ai --policy gemmex --set c-tiles=lazy --set chunks=4)";
+  tilerail simulate --gemm 16K --topology clx-ai --policy gemmex --set c-tiles=lazy --set 'batch=chain(chunks=4)')";
 
 /// One row a field, one column a preset.
 std::string presets_text() {

@@ -26,7 +26,7 @@ Examples:
   tilerail predict --axpy 64M --topology cocopelia-testbed-2 --devices 0 --model bts
   tilerail predict --gemm 16K --topology clx-ai --place 0:1:2 --tile 2K
   tilerail predict --gemm 16K --topology clx-ai --devices 0-3 --link-map measured.csv
-  tilerail simulate --gemm 8K --topology cocopelia-testbed-2 --devices 0 --set tile-choice=dr)";
+  tilerail simulate --gemm 8K --topology cocopelia-testbed-2 --devices 0 --set tile=dr)";
 
 struct PredictOptions {
   study::PredictionText what;

@@ -25,18 +25,13 @@ std::string transfer_text(const std::string& name, const TransferTime& t) {
                      1e-9 * inverse(t.per_byte).value, seconds_text(t.latency.value), t.slowdown);
 }
 
-std::string no_effect_text(const std::vector<std::string>& wishes) {
-  return wishes.empty() ? "" : fmt::format("no effect: {}\n", fmt::join(wishes, "; "));
-}
-
 std::string text_of(const OverlapPrediction& prediction, const Topology&) {
   std::vector<std::vector<std::string>> lines{{"model", "tile", "predicted", "simulated"}};
   for (const TilePrediction& p : prediction.tiles)
     lines.push_back({p.chooser, std::to_string(p.tile), time_text(p.predicted), time_text(p.simulated)});
   return transfer_text("to the GPU  ", prediction.h2d) + transfer_text("from the GPU", prediction.d2h) + "\n" +
          aligned(lines, "lr") +
-         (prediction.not_simulated.empty() ? "" : fmt::format("not simulated: {}\n", prediction.not_simulated)) +
-         no_effect_text(prediction.without_effect);
+         (prediction.not_simulated.empty() ? "" : fmt::format("not simulated: {}\n", prediction.not_simulated));
 }
 
 std::string text_of(const WorkloadPrediction& prediction, const Topology& topology) {
@@ -54,7 +49,7 @@ std::string text_of(const WorkloadPrediction& prediction, const Topology& topolo
   }
   const std::string no_watts = fmt::format("no metrics of energy: {} has no watts of them\n", topology.name());
   return fmt::format("{} counts kernels and transfers of tiles of {}\n\n", study::workload_model, prediction.tile) +
-         aligned(lines, "lllr") + (prediction.has_watts ? "" : no_watts) + no_effect_text(prediction.without_effect);
+         aligned(lines, "lllr") + (prediction.has_watts ? "" : no_watts);
 }
 
 Json json_of(const OverlapPrediction& prediction, const Topology&) {
@@ -67,7 +62,6 @@ Json json_of(const OverlapPrediction& prediction, const Topology&) {
                                    {"tile", p.tile},
                                    {"predicted_s", or_null(p.predicted)},
                                    {"simulated_s", or_null(p.simulated)}});
-  json["without_effect"] = prediction.without_effect;
   if (!prediction.not_simulated.empty()) json["not_simulated"] = prediction.not_simulated;
   return json;
 }
@@ -86,7 +80,6 @@ Json json_of(const WorkloadPrediction& prediction, const Topology& topology) {
                                    {"simulated_s", or_null(p.simulated_s)},
                                    {"simulated_energy_j", or_null(p.simulated_j)}});
   }
-  json["without_effect"] = prediction.without_effect;
   return json;
 }
 

@@ -10,7 +10,7 @@ from .ranks import quantile
 from .simulations import Simulation
 from .tables import read_table
 
-SIMULATE_EACH = ("--set", "effort=normal")  # enough for all tiles of one problem
+SIMULATE_EACH = ("--set", "effort=fixed")  # enough for all tiles of one problem
 
 # What stands for each library: arguments of `tilerail simulate`. Of cuBLASXt the papers report the best of some tiles,
 # each of which is simulated. BLASX keeps its caches between calls that are timed (docs/model.md#libraries), and GEMMex
@@ -22,10 +22,10 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "XKBLAS": ("--policy", "xkblas"),
     "PARALiA": ("--policy", "paralia"),
     "PARALiA-comm_opt": ("--policy", "paralia"),
-    "PARALiA-select-PERF": ("--policy", "paralia", "--set", "select=perf"),
-    "PARALiA-select-EDP": ("--policy", "paralia", "--set", "select=edp"),
-    "PARALiA-select-PDP": ("--policy", "paralia", "--set", "select=pdp"),
-    "PARALiA-GEMMex": ("--policy", "gemmex", "--set", "tile-choice=repeat"),
+    "PARALiA-select-PERF": ("--policy", "paralia", "--set", "devices=best(metric=perf)"),
+    "PARALiA-select-EDP": ("--policy", "paralia", "--set", "devices=best(metric=edp)"),
+    "PARALiA-select-PDP": ("--policy", "paralia", "--set", "devices=best(metric=pdp)"),
+    "PARALiA-GEMMex": ("--policy", "gemmex", "--set", "tile=repeat"),
     "CoCoPeLia": ("--policy", "cocopelia"),
     "tilerail": ("--policy", "tilerail"),
 }

@@ -86,7 +86,7 @@ DeviceSets growing_sets(const Question& q) {
   const auto time = [&](const std::vector<MemoryId>& set) {
     const Grid grid = square_grid(static_cast<int>(set.size()));
     const Seconds kernels = kernels_alone(q, set);
-    const Seconds copies = grid_traffic(q.problem, q.resources, set, grid, q.policy.batch).bottleneck;
+    const Seconds copies = grid_traffic(q.problem, q.resources, set, grid, q.policy.choices.batch).bottleneck;
     return std::pair{std::max(kernels, copies), kernels + copies};
   };
   DeviceSets sets;
@@ -171,7 +171,7 @@ std::vector<MemoryId> directly_supplied(const GemmProblem& p, const Topology& to
 
 DeviceSets supplied_sets(const Question& q) {
   DeviceSets sets;
-  const PeerCopies copies = q.policy.peer_copies;
+  const PeerCopies copies = q.policy.choices.peer_copies;
   for (auto& set : {supplied_devices(q.problem, q.topology, q.devices, WayOfC::straight, copies),
                     directly_supplied(q.problem, q.topology, q.devices, copies)})
     if (!set.empty() && set.size() < (sets.empty() ? q.devices.size() : sets.back().size())) sets.push_back(set);

@@ -67,7 +67,7 @@ class SetsSearch {
   /// With the tile that is given.
   bool has_too_many_kernels() const {
     const GemmProblem& p = question_.problem;
-    const std::int64_t tile = question_.policy.tile;
+    const std::int64_t tile = question_.policy.choices.tile;
     return tile > 0 && kernel_count(p.m, p.n, p.k, {}, tile) > question_.policy.judge_ops;
   }
 
@@ -83,10 +83,10 @@ class SetsSearch {
     std::optional<Entrant> best;
     Policy policy = question_.policy;
     policy.device_choice = DeviceChoice::all;
-    std::vector<PeerCopies> copies{policy.peer_copies};
+    std::vector<PeerCopies> copies{policy.choices.peer_copies};
     if (staging_may_help(question_)) copies.push_back(PeerCopies::staged);
     for (const PeerCopies each : copies) {
-      policy.peer_copies = each;
+      policy.choices.peer_copies = each;
       try {
         Plan start = estimated_plan(question_.on(set).by(policy).estimated(), Copies::as_wished);
         check_routes(start, question_.topology);

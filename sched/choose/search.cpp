@@ -114,12 +114,12 @@ class Search {
     if (std::isfinite(judged.makespan)) tried_.push_back(judged.candidate);
   }
 
-  bool any_tile() const { return policy_.tile == 0 && policy_.tile_choice == TileChoice::search; }
+  bool any_tile() const { return policy_.choices.tile == 0 && policy_.tile_choice == TileChoice::search; }
 
   /// On all devices.
   std::int64_t given_tile(const TileScheduler& scheduler, Grid grid) const {
     const GemmProblem& p = problem_;
-    if (policy_.tile > 0) return policy_.tile;
+    if (policy_.choices.tile > 0) return policy_.choices.tile;
     if (const auto tiles = library_tiles(question_, scheduler, grid); !tiles.empty()) return tiles.front();
     if (policy_.tile_choice != TileChoice::model || !p.has_product())
       return thesis_tile(p.m, p.n, depth(grid), grid, scheduler.largest_tile(),
@@ -286,12 +286,12 @@ std::vector<Policy> other_policies(const Question& q, const Policy& straight, Co
   std::vector<Policy> others;
   if (copies == Copies::any && staging_may_help(q)) {
     others.push_back(straight);
-    others.back().peer_copies = PeerCopies::staged;
+    others.back().choices.peer_copies = PeerCopies::staged;
     others.back().device_choice = DeviceChoice::all;
   }
   if (q.policy.relays && !overrides(q.policy, "routing") && relays_help(q.problem, q.resources, q.devices))
     others.push_back(with_relays(straight));
-  const bool varies = q.policy.ways == Ways::search && q.policy.judge_ops > 0 && !overrides(q.policy, "k-split");
+  const bool varies = q.policy.ways == Ways::search && q.policy.judge_ops > 0 && !overrides(q.policy, "grid");
   if (varies && q.devices.size() > 1 && straight.k_split == 1 && sums_are_small(q)) {
     others.push_back(straight);
     others.back().k_split = one_part_a_gpu;

@@ -6,7 +6,6 @@
 #include "model/base/extents.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
-#include "sched/policy/effects.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/transport/router.hpp"
 
@@ -38,14 +37,15 @@ namespace {
 
 /// Whether plans whose tiles are not squares are tried, too, if all tiles fit in memory.
 bool may_shape(const Question& q) {
-  return q.varies("tile-rows") && q.varies("tile-depth") && may_matter(q, "tile-rows");
+  const bool shapes = q.problem.routine == Routine::gemm && q.problem.has_product() && q.policy.choices.caching;
+  return shapes && q.varies("tile-rows") && q.varies("tile-depth");
 }
 
 }  // namespace
 
 std::vector<std::int64_t> tiles_for(const Question& q, const Plan& start) {
   std::set<std::int64_t> tiles{start.tile};
-  const bool any_tile = q.policy.tile == 0 && q.policy.tile_choice == TileChoice::search;
+  const bool any_tile = q.policy.choices.tile == 0 && q.policy.tile_choice == TileChoice::search;
   if (any_tile) {
     const TileScheduler scheduler{q};
     const auto more = tile_candidates(q.problem.m, q.problem.n, q.problem.k, scheduler.grid(), scheduler.largest_tile(),
@@ -61,7 +61,7 @@ std::vector<std::int64_t> tiles_for(const Question& q, const Plan& start) {
 bool staging_may_help(const Question& q) {
   constexpr std::size_t most_devices = 64;
   const bool open = q.policy.ways == Ways::search && q.policy.judge_ops > 0 && !overrides(q.policy, "peer-copies");
-  if (!open || q.policy.peer_copies != PeerCopies::direct || q.devices.size() > most_devices) return false;
+  if (!open || q.policy.choices.peer_copies != PeerCopies::direct || q.devices.size() > most_devices) return false;
   std::vector<MemoryId> ends{q.devices.begin(), q.devices.end()};
   for (const MemoryId home : {q.problem.place_a, q.problem.place_b, q.problem.place_c})
     if (q.topology.is_gpu(home)) ends.push_back(home);

@@ -112,7 +112,7 @@ class Selection {
 
   WorkloadProblem problem(const Metric& metric) const {
     WorkloadProblem workload = workload_problem(question_);
-    if (workload.watts.empty() && metric.needs_energy) refuse_without_watts("select", metric, topology_);
+    if (workload.watts.empty() && metric.needs_energy) refuse_without_watts("devices", metric, topology_);
     return workload;
   }
 
@@ -131,7 +131,7 @@ class Selection {
     const Judgement judged = judge_.of ? judge_.of(plan) : estimated(plan);
     tried.push_back({fmt::format("tile={} gpus={}", plan.tile, gpus_text(topology_, plan.devices)),
                      judged.makespan.value, judge_name()});
-    if (metric.needs_energy && !judged.energy) refuse_without_watts("select", metric, topology_);
+    if (metric.needs_energy && !judged.energy) refuse_without_watts("devices", metric, topology_);
     return metric.of({question_.problem.flops(), judged.makespan, judged.energy.value_or(Joules{1})});
   }
 

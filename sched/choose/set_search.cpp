@@ -121,7 +121,7 @@ class Search final : public SetSearch {
 
   /// From the trial's tile on, larger or smaller ones of the list while the estimate says that they are better.
   Trial with_best_tile(Trial best) {
-    if (question_.policy.tile > 0 || question_.policy.tile_choice != TileChoice::search) return best;
+    if (question_.policy.choices.tile > 0 || question_.policy.tile_choice != TileChoice::search) return best;
     const auto at = std::ranges::lower_bound(tiles_, start_.tile) - tiles_.begin();
     for (const std::ptrdiff_t step : {-1, 1}) {
       const double before = best.estimated;
@@ -228,7 +228,7 @@ class Search final : public SetSearch {
     const Candidate& from = trial.candidate;
     for (const Strategies::Change& each : strategies_.changes(from.policy)) {
       Candidate to{Strategies::changed(from.policy, each), from.tile, from.shares};
-      if (to.policy.distribution != from.policy.distribution || each.key == "grid" || each.key == "k-split")
+      if (to.policy.choices.distribution != from.policy.choices.distribution || each.key == "grid")
         to.shares.clear();
       Surrogate::Change difference = change(from, to);
       moves.push_back({std::move(to), std::move(difference)});
@@ -237,7 +237,7 @@ class Search final : public SetSearch {
   }
 
   void add_tiles(const Trial& trial, std::vector<Move>& moves) {
-    if (question_.policy.tile > 0 || question_.policy.tile_choice != TileChoice::search) return;
+    if (question_.policy.choices.tile > 0 || question_.policy.tile_choice != TileChoice::search) return;
     const GemmProblem& p = question_.problem;
     const std::int64_t tile = trial.candidate.tile;
     std::set<std::int64_t> known{tile};
@@ -278,7 +278,7 @@ class Search final : public SetSearch {
     constexpr double even = 0.01;
     if (trial.ends.empty() || !balances() || imbalance(trial.ends) <= even) return;
     Candidate to = trial.candidate;
-    to.policy.distribution = Distribution::proportional;
+    to.policy.choices.distribution = Distribution::proportional;
     to.policy.shares = question_.policy.shares;  // those of balanced work replace them
     for (const double step : {1.0, 0.5, 0.25}) {
       to.shares = balanced_shares(trial.shares, trial.ends, step);
@@ -315,8 +315,8 @@ class Search final : public SetSearch {
       result.grid = scheduler.fitting(scheduler.grid(), candidate.tile);
       Decisions decisions = scheduler.decisions(candidate.tile, result.grid);
       result.shares = decisions.shares;
-      if (decisions.distribution == Distribution::proportional && all_equal(decisions.shares))
-        decisions.distribution = Distribution::blocks;  // which is the same
+      if (decisions.choices.distribution == Distribution::proportional && all_equal(decisions.shares))
+        decisions.choices.distribution = Distribution::blocks;  // which is the same
       for (const auto& [key, value] : to_text(decisions, question.topology))
         result.decided += fmt::format("{}={} ", key, value);
       if (known_.contains(result.decided)) return result;

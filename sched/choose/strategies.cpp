@@ -7,9 +7,7 @@
 
 #include "sched/choose/search_space.hpp"
 #include "sched/policy/decisions.hpp"
-#include "sched/policy/effects.hpp"
 #include "sched/policy/fields.hpp"
-#include "sched/policy/searched_fields.hpp"
 
 namespace tilerail {
 namespace {
@@ -40,7 +38,7 @@ Strategies::Strategies(const Question& question)
       speeds_differ_{!equally_fast(question)},
       stages_{staging_may_help(question)} {
   for (const std::string_view key : searched_keys())
-    if (question.varies(key) && may_matter(question, key)) free_.push_back(key);
+    if (question.varies(key)) free_.push_back(key);
 }
 
 std::vector<Policy> Strategies::starts() const {
@@ -58,8 +56,8 @@ std::vector<Policy> Strategies::starts() const {
   add(question_.policy);
   add(with_relays(question_.policy));
   for (const std::string& name : preset_names()) add(preset(name));
-  for (const char* key : {"grid", "k-split"})  // other layouts
-    for (const std::string& value : neighbors_of(question_.policy, key)) add(changed(question_.policy, {key, value}));
+  for (const std::string& value : neighbors_of(question_.policy, "grid"))  // other layouts
+    add(changed(question_.policy, {"grid", value}));
   Policy shaped = question_.policy;
   for (const std::string& rows : choices_of("tile-rows"))
     for (const std::string& depth : choices_of("tile-depth")) {
@@ -70,11 +68,9 @@ std::vector<Policy> Strategies::starts() const {
 }
 
 std::vector<Strategies::Change> Strategies::changes(const Policy& policy) const {
-  const Question question = question_.by(policy).estimated();  // in which the other fields keep their values
   std::vector<Change> all;
   std::vector<std::vector<Change>> of_fields;
   for (const std::string_view key : free_) {
-    if (!may_matter(question, key)) continue;
     of_fields.emplace_back();
     for (const std::string& value : neighbors_of(policy, key))
       if (allows(key, value)) of_fields.back().push_back({std::string{key}, value});
@@ -101,7 +97,7 @@ std::string Strategies::text(const Policy& policy) const {
 }
 
 bool Strategies::allows(std::string_view key, std::string_view value) const {
-  if (value == "link-map") return relays_;
+  if (value.starts_with("link-map")) return relays_;
   if (key == "shares" || value == "proportional") return speeds_differ_;
   return stages_ || !value.starts_with("staged");
 }

@@ -9,7 +9,7 @@
 namespace tilerail {
 
 /// The policies that a search may plan by. They differ from the question's in the fields that the table of fields marks
-/// as searched, that the user has not overridden, and that can matter. docs/model.md#ways
+/// as varied and that the user has not overridden. docs/model.md#ways
 class Strategies {
  public:
   struct Change {
@@ -22,7 +22,7 @@ class Strategies {
 
   /// Where searches start: the question's policy, the same with relays, and all presets as far as fields may change.
   std::vector<Policy> starts() const;
-  /// The changes of one field that may matter for plans by this policy.
+  /// The changes of one field of this policy.
   std::vector<Change> changes(const Policy& policy) const;
   /// The fields that may change.
   const std::vector<std::string_view>& keys() const { return free_; }

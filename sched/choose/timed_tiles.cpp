@@ -45,7 +45,8 @@ std::vector<std::int64_t> library_tiles(const Question& q, const TileScheduler& 
 bool times_tiles(const Question& q) {
   const Policy& policy = q.policy;
   const bool several = policy.tile_choice == TileChoice::repeat || policy.tile_choice == TileChoice::cublasxt;
-  if (!several || policy.tile > 0 || policy.device_choice == DeviceChoice::search || policy.ways == Ways::search)
+  if (!several || policy.choices.tile > 0 || policy.device_choice == DeviceChoice::search ||
+      policy.ways == Ways::search)
     return false;
   const TileScheduler scheduler{q};
   return library_tiles(q, scheduler, scheduler.grid()).size() > 1;

@@ -36,8 +36,8 @@ WorkloadProblem workload_problem(const GemmProblem& p, const Topology& topology,
 
 WorkloadProblem workload_problem(const Question& q) {
   WorkloadProblem w = workload_problem(q.problem, q.topology, q.devices, unsearched_tile(q),
-                                       q.policy.routing == Routing::link_map ? q.policy.max_hops : 0);
-  w.hop_rule = q.policy.hop_rule;
+                                       q.policy.choices.routing == Routing::link_map ? q.policy.choices.max_hops : 0);
+  w.hop_rule = q.policy.choices.hop_rule;
   return w;
 }
 

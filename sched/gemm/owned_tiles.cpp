@@ -150,14 +150,14 @@ void OwnedTiles::finish(Ended& total) {
   const Open& tile = total.tile;
   if (tile.in_place) return;
   if (options_.lazy && options_.beta != Scalar::zero) add(total, tile.home, options_.beta, {}, Seconds{0});
-  if (context_.decisions.write_backs == WriteBacks::with_next && !context_.arenas[total.device].pooled())
+  if (context_.decisions.choices.write_backs == WriteBacks::with_next && !context_.arenas[total.device].pooled())
     return devices_[total.device].kept.push_back(total);
   OpId write_back;
   send_home(total, {}, write_back);
 }
 
 Seconds OwnedTiles::send_home(Ended& total, Deps deps, OpId& copy) {
-  const int queue = context_.decisions.write_backs == WriteBacks::in_order ? 0 : 1;
+  const int queue = context_.decisions.choices.write_backs == WriteBacks::in_order ? 0 : 1;
   const Seconds there =
       copy_c(total.device, total.tile.work, total.tile.home, deps.after(total.last), total.ready, copy, queue);
   give_back(total, copy);
@@ -178,7 +178,7 @@ Outputs::Place OwnedTiles::open(const Task& task, std::size_t device, Deps& deps
     const Open& tile = d.open.at(task.writes);
     return {tile.work, tile.queue, task.beta, Seconds{0}};
   }
-  const int stream = d.started++ % context_.decisions.compute_streams;
+  const int stream = d.started++ % context_.decisions.choices.compute_streams;
   const QueueId queue = context_.builder.compute_queue(context_.devices[device], stream);
   Open& tile = d.open[task.writes] = begin(options_.home_of(task.writes), device, is_part(task.writes));
   tile.queue = queue;

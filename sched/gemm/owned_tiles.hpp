@@ -15,7 +15,7 @@ namespace tilerail {
 
 /// Buffers of tiles that a device has only for the time of one operation, C_in of an addition or what it passes on: the
 /// next is fetched meanwhile.
-inline int passing_buffers(const Decisions& decisions) { return std::max(2, decisions.compute_streams); }
+inline int passing_buffers(const Decisions& decisions) { return std::max(2, decisions.choices.compute_streams); }
 
 /// Tiles of C, each of which one device computes (thesis 4.2.6):
 ///   in place  C lives on the device: C = alpha A B + beta C where it is.
@@ -73,7 +73,7 @@ class OwnedTiles final : public Outputs {
 
   bool is_part(TileId tile) const { return options_.total_of && options_.total_of(tile) != tile; }
   bool in_place(std::size_t device, bool is_part) const {
-    return !is_part && context_.decisions.in_place && context_.problem.place_c == context_.devices[device];
+    return !is_part && context_.decisions.choices.in_place && context_.problem.place_c == context_.devices[device];
   }
   /// What the first kernel scales C by.
   Scalar first_beta(bool in_place, bool is_part) const {

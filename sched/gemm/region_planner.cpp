@@ -62,8 +62,8 @@ std::vector<std::int64_t> all_of(const std::vector<Interval>& tiles) {
 
 /// Whether devices get tiles that they do not use.
 bool passes_on(const Decisions& decisions, std::size_t devices, bool passing_on) {
-  const bool relays = decisions.routing == Routing::link_map && decisions.max_hops > 0 && devices > 1;
-  return relays || passing_on || decisions.agent == Agent::blasx;
+  const bool relays = decisions.choices.routing == Routing::link_map && decisions.choices.max_hops > 0 && devices > 1;
+  return relays || passing_on || decisions.choices.agent == Agent::blasx;
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
   const bool passes = passes_on(decisions, devices.size(), passing_on);
   const bool adds_up = tiling.layers() > 1;
   const auto uses_in_place = [&](MemoryId home, std::size_t d) {
-    return topology.has_copies(home) || (decisions.in_place && home == devices[d]);
+    return topology.has_copies(home) || (decisions.choices.in_place && home == devices[d]);
   };
   const auto inputs = [&](std::size_t d) {
     const Interval depth = passes ? Interval{0, static_cast<std::int64_t>(tiling.k.size())} : tiling.depth_of(d);
@@ -92,7 +92,9 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
     if (uses_in_place(problem.place_c, d) && !adds_up) return std::int64_t{0};
     const auto own = static_cast<std::int64_t>(tiling.tiles_of(d).size());
     const std::int64_t passing = passing_buffers(decisions);
-    const std::int64_t of_others = passes || adds_up ? passing : decisions.lazy ? std::min(passing, own) : 0;
+    const std::int64_t of_others = passes || adds_up                           ? passing
+                                   : decisions.choices.c_tiles == CTiles::lazy ? std::min(passing, own)
+                                                                               : 0;
     return tile_bytes.of_c(tiling.tiles_of(d)) + of_others * tile_bytes.largest_of_c();
   };
   std::vector<std::int64_t> bytes;
@@ -126,11 +128,11 @@ template <class Run>
 void with_owners(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks, Fetcher& fetcher,
                  OwnedTiles& outputs, const Run& run) {
   const bool ample = !context.arenas.front().pooled();  // all tiles of C may be open simultaneously
-  Order order = context.decisions.order;
+  Order order = context.decisions.choices.order;
   if (order == Order::eta_all && ample) return run(OwnersByArrival{tasks, tiling, fetcher, outputs});
   if (order == Order::steps && ample) return run(OwnersInSteps{tasks, tiling, fetcher.directory()});
   if (order == Order::eta_all || order == Order::steps) order = Order::eta;
-  if (ample || !context.decisions.caching) return run(OwnersByClock{tasks, tiling, order, fetcher});
+  if (ample || !context.decisions.choices.caching) return run(OwnersByClock{tasks, tiling, order, fetcher});
   std::vector<std::int64_t> slots;
   for (const Arena& arena : context.arenas) slots.push_back(arena.slots());
   run(OwnersInBlocks{tasks, tiling, slots, fetcher.directory()});
@@ -144,10 +146,10 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
     limits.unfinished = std::min(limits.unfinished, most);
     TaskLoop{context, fetcher, outputs, chooser}.run_in_time(limits);
   };
-  const Agent agent = context.decisions.agent;
+  const Agent agent = context.decisions.choices.agent;
   if (agent == Agent::xkblas) return in_time(XkblasTasks{tasks, tiling}, XkblasTasks::at_once);
   if (agent == Agent::blasx) return in_time(BlasxTasks{tasks, tiling, fetcher, most}, BlasxTasks::at_once);
-  const bool evicts = context.decisions.caching && context.arenas.front().pooled();
+  const bool evicts = context.decisions.choices.caching && context.arenas.front().pooled();
   with_owners(context, tiling, tasks, fetcher, outputs, [&](Chooser&& owners) {
     constexpr TasksAtOnce one_waiting{.waiting = 1};
     if (agent == Agent::paralia && !evicts) return in_time(std::move(owners), one_waiting);
@@ -158,7 +160,7 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
 /// All devices use all tiles where nobody knows beforehand who computes what.
 std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context, const GemmTasks& tasks) {
   std::vector<TileDirectory::Tile> tiles = tasks.input_tiles(context.matrix_a, context.matrix_b);
-  if (context.decisions.agent != Agent::blasx) return tiles;
+  if (context.decisions.choices.agent != Agent::blasx) return tiles;
   std::vector<std::size_t> all(context.devices.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   for (TileDirectory::Tile& tile : tiles) tile.users = all;
@@ -173,9 +175,10 @@ std::vector<TileDirectory::WarmTile> plan_region(PlanContext& context, const Til
   TileDirectory inputs{context, input_tiles(context, tasks)};
   inputs.warm_up(warm);
   Fetcher fetcher{context, inputs};
-  OwnedTiles::Options options{context.decisions.lazy, beta, {longest(tiling.m), longest(tiling.n)}, [&](TileId tile) {
-                                return tasks.home_of_c(tile, context.matrix_c);
-                              }};
+  OwnedTiles::Options options{context.decisions.choices.c_tiles == CTiles::lazy,
+                              beta,
+                              {longest(tiling.m), longest(tiling.n)},
+                              [&](TileId tile) { return tasks.home_of_c(tile, context.matrix_c); }};
   if (tasks.parts() > 1)
     options.total_of = [&](TileId tile) { return tasks.total_of(tile, context.devices); },
     options.parts = tasks.parts();

@@ -24,12 +24,12 @@ TileScheduler::TileScheduler(const Question& question)
       problem_{question.problem},
       topology_{question.topology},
       devices_{question.devices},
-      capacities_{capacities_for_tiles(question.given, topology_, devices_, question.policy.memory_fraction)},
+      capacities_{capacities_for_tiles(question.given, topology_, devices_, question.policy.choices.memory_fraction)},
       borders_{borders_of(problem_, topology_)} {}
 
 Grid TileScheduler::grid() const {
-  const bool splits = question_.policy.caching && problem_.has_product() && !problem_.of_vectors() &&
-                      question_.policy.agent != Agent::blasx;
+  const bool splits = question_.policy.choices.caching && problem_.has_product() && !problem_.of_vectors() &&
+                      question_.policy.choices.agent != Agent::blasx;
   return grid_of(splits ? layers_for(question_.policy.k_split, static_cast<int>(devices_.size())) : 1);
 }
 
@@ -45,9 +45,10 @@ Grid TileScheduler::grid_of(int layers) const {
   if (problem_.routine != Routine::gemm) return {gpus / layers, 1, layers};
   const Policy& policy = question_.policy;
   const std::span<const MemoryId> first = devices_.first(static_cast<std::size_t>(gpus / layers));
-  Grid grid = policy.grid == GridChoice::automatic ? automatic_grid(problem_, question_.resources, first, policy.batch)
-              : policy.grid == GridChoice::xkblas  ? xkblas_grid(gpus / layers)
-                                                   : square_grid(gpus / layers);
+  Grid grid = policy.grid == GridChoice::automatic
+                  ? automatic_grid(problem_, question_.resources, first, policy.choices.batch)
+              : policy.grid == GridChoice::xkblas ? xkblas_grid(gpus / layers)
+                                                  : square_grid(gpus / layers);
   grid.layers = layers;
   return grid;
 }
@@ -58,7 +59,7 @@ std::int64_t TileScheduler::largest_tile() const {
   const std::int64_t least = *std::min_element(capacities_.begin(), capacities_.end());
   if (problem_.of_vectors())
     return std::max(unit, least / comfortable_slots / element_size(problem_.dtype) / unit * unit);
-  const bool merges = in_cubes() && question_.policy.ragged == Ragged::merged;  // a tile has up to 1.5 T
+  const bool merges = in_cubes() && question_.policy.choices.ragged == Ragged::merged;  // a tile has up to 1.5 T
   const auto fits = [&](std::int64_t units) {
     const std::int64_t side = units * unit;
     return slot_of_side(merges ? side + side / 2 : side) <= least / comfortable_slots;
@@ -94,7 +95,7 @@ int TileScheduler::layers_for(int wish, int gpus) const {
 /// all layers are cut alike.
 bool TileScheduler::reach_each_other(int layers) const {
   const std::size_t plane = devices_.size() / static_cast<std::size_t>(layers);
-  const Distribution dealt = question_.policy.distribution;
+  const Distribution dealt = question_.policy.choices.distribution;
   const bool alike =
       dealt == Distribution::proportional ||
       (dealt == Distribution::blocks && question_.policy.shares == Shares::equal && question_.shares.empty());
@@ -110,17 +111,17 @@ Decisions TileScheduler::decisions(std::int64_t tile, Grid grid) const {
   Decisions wished = decide(question_, tile, grid);
   if (keeps_shape(wished)) return wished;
   Policy squares = question_.policy;
-  squares.tile_rows = TileRows::side, squares.tile_depth = TileDepth::side;
+  squares.choices.tile_rows = TileRows::side, squares.choices.tile_depth = TileDepth::side;
   return decide(question_.by(squares), tile, grid);
 }
 
 Plan TileScheduler::plan(const Decisions& decisions) const {
-  check_kernel_count(kernels(decisions), decisions.tile, question_.policy.tile);
+  check_kernel_count(kernels(decisions), decisions.choices.tile, question_.policy.choices.tile);
   Plan plan = plan_by(decisions, question_.given, topology_, name_of(question_.policy));
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (nothing_to_do) return plan;
   std::vector<TileDirectory::WarmTile> warm;
-  if (Plan earlier = plan; decisions.warm) warm = add_operations(earlier, decisions, {});
+  if (Plan earlier = plan; decisions.choices.warm) warm = add_operations(earlier, decisions, {});
   plan.warm = !warm.empty();
   add_operations(plan, decisions, warm);
   if (topology_.description().issue.graph) settle_graph(plan, topology_);  // plans are compared by it
@@ -133,7 +134,7 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
   PlanBuilder builder{plan};
   constexpr double others = 0.25;  // copies and additions beside kernels; mostly fewer
   builder.expect(static_cast<std::size_t>((1 + others) * kernels(decisions)));
-  if (decisions.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
+  if (decisions.choices.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
   BufferId a{}, b{};
   if (!problem_.scales_only()) {
     a = builder.add_matrix(problem_, Buffer::Kind::matrix_a, topology_);
@@ -141,14 +142,14 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
   }
   const BufferId c = builder.add_matrix(problem_, Buffer::Kind::matrix_c, topology_);
   const std::optional<LinkMap> map =
-      decisions.routing == Routing::link_map ? std::optional{LinkMap{topology_}} : std::nullopt;
+      decisions.choices.routing == Routing::link_map ? std::optional{LinkMap{topology_}} : std::nullopt;
   std::optional<SharedLinks> links;
   if (map) links.emplace(link_map_routes(*map, decisions));
   // What is used once needs no room to stay.
   const bool used_once = problem_.scales_only() || problem_.of_vectors();
   const Region all{{0, problem_.m}, {0, problem_.n}, {0, problem_.k}};
   const std::vector<Region> regions = used_once ? std::vector<Region>{all} : cut_to_memory(all, decisions);
-  const bool stay = decisions.caching && !used_once;
+  const bool stay = decisions.choices.caching && !used_once;
   std::string_view after_use = !stay ? tiles_not_kept : regions.size() > 1 ? tiles_in_cubes : tiles_fit;
   KernelCosts costs{topology_};
   const PlanSetup setup{
@@ -158,9 +159,9 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, decisions);
-    const bool in_time = decisions.agent != Agent::none;
+    const bool in_time = decisions.choices.agent != Agent::none;
     const Clock::Options clock{
-        .per_link = in_time || decisions.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
+        .per_link = in_time || decisions.choices.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
     Workspace workspace{setup, clock, slot_for(tiles, used_once, decisions)};
     if (stay && workspace.context().arenas.front().pooled()) after_use = tiles_evicted;
     warm = add_region(workspace.context(), tiles, region,
@@ -178,22 +179,23 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_region(PlanContext& cont
   if (problem_.scales_only() || problem_.routine == Routine::axpy)
     return plan_elementwise(context, tiles, beta), std::vector<TileDirectory::WarmTile>{};
   if (problem_.routine == Routine::dot)
-    return plan_dot(context, context.decisions.tile, borders_), std::vector<TileDirectory::WarmTile>{};
+    return plan_dot(context, context.decisions.choices.tile, borders_), std::vector<TileDirectory::WarmTile>{};
   return plan_region(context, tiles, beta, warm);
 }
 
 /// As it is wished, whether tiles fit or not.
 TileCut TileScheduler::cut_for(const Decisions& decisions) const {
-  TileCut how{decisions.tile};
-  if (in_cubes()) how.small = decisions.small_tiles, how.ragged = decisions.ragged;
-  if (in_cubes() && decisions.caching) how.rows = decisions.tile_rows, how.depth = decisions.tile_depth;
+  TileCut how{decisions.choices.tile};
+  if (in_cubes()) how.small = decisions.choices.small_tiles, how.ragged = decisions.choices.ragged;
+  if (in_cubes() && decisions.choices.caching)
+    how.rows = decisions.choices.tile_rows, how.depth = decisions.choices.tile_depth;
   for (std::size_t d = 0; d < devices_.size(); ++d)
-    if (!has_room(decisions.tile + decisions.tile / 2, d)) how.ragged = Ragged::own;
+    if (!has_room(decisions.choices.tile + decisions.choices.tile / 2, d)) how.ragged = Ragged::own;
   return how;
 }
 
 Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions, const TileCut& how) const {
-  return {region, decisions.grid, how, decisions.distribution, decisions.shares, borders_};
+  return {region, decisions.grid, how, decisions.choices.distribution, decisions.shares, borders_};
 }
 
 /// Where tiles do not all fit in memory they are squares, so that slots are of about one size.
@@ -207,7 +209,7 @@ Tiling TileScheduler::tiling(const Region& region, const Decisions& decisions) c
 
 bool TileScheduler::keeps_shape(const Decisions& decisions) const {
   const TileCut how = cut_for(decisions);
-  if (decisions.tile_rows != how.rows || decisions.tile_depth != how.depth) return false;
+  if (decisions.choices.tile_rows != how.rows || decisions.choices.tile_depth != how.depth) return false;
   return how.squares() || fit(tiling({{0, problem_.m}, {0, problem_.n}, {0, problem_.k}}, decisions, how), decisions);
 }
 
@@ -219,9 +221,9 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
   };
   add(Buffer::Kind::matrix_a, read), add(Buffer::Kind::matrix_b, read), add(Buffer::Kind::matrix_c, written);
   if (problem_.beta != 0) read.insert(read.end(), written.begin(), written.end());
-  const auto side = static_cast<double>(decisions.tile);
+  const auto side = static_cast<double>(decisions.choices.tile);
   const Bytes bytes{side * (problem_.of_vectors() ? 1 : side) * static_cast<double>(element_size(problem_.dtype))};
-  SharedLinks links{map, devices_, read, written, bytes, decisions.max_hops, decisions.hop_rule};
+  SharedLinks links{map, devices_, read, written, bytes, decisions.choices.max_hops, decisions.choices.hop_rule};
   std::vector<std::size_t> all(devices_.size());
   std::iota(all.begin(), all.end(), 0);
   links.activate(all);
@@ -229,14 +231,15 @@ SharedLinks TileScheduler::link_map_routes(const LinkMap& map, const Decisions& 
 }
 
 double TileScheduler::kernels(const Decisions& decisions) const {
-  const auto tiles = [&](std::int64_t extent) { return static_cast<double>(ceil_div(extent, decisions.tile)); };
+  const auto tiles = [&](std::int64_t extent) { return static_cast<double>(ceil_div(extent, decisions.choices.tile)); };
   double rows = tiles(problem_.m), depth = std::max(1.0, tiles(problem_.k));
   if (cut_for(decisions).squares() || !keeps_shape(decisions)) return rows * tiles(problem_.n) * depth;
-  if (decisions.tile_rows == TileRows::all) rows = std::min<double>(rows, decisions.grid.rows);
-  if (decisions.tile_depth == TileDepth::all) depth = std::min<double>(depth, decisions.grid.layers);
-  if (decisions.tile_depth == TileDepth::growing)
+  if (decisions.choices.tile_rows == TileRows::all) rows = std::min<double>(rows, decisions.grid.rows);
+  if (decisions.choices.tile_depth == TileDepth::all) depth = std::min<double>(depth, decisions.grid.layers);
+  if (decisions.choices.tile_depth == TileDepth::growing)
     depth = static_cast<double>(std::max<std::int64_t>(
-        1, decisions.grid.layers * growing_tile_count(ceil_div(problem_.k, decisions.grid.layers), decisions.tile)));
+        1, decisions.grid.layers *
+               growing_tile_count(ceil_div(problem_.k, decisions.grid.layers), decisions.choices.tile)));
   return rows * tiles(problem_.n) * depth;
 }
 
@@ -264,11 +267,12 @@ bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
 /// of the tile) that does fit, to be run one after another (thesis 4.2.3.1). Otherwise the whole region.
 std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisions& decisions) const {
   const bool on_host = homes_on_hosts(problem_, topology_);
-  if (decisions.memory != MemoryChoice::cubes || !decisions.caching || !on_host || fits(all, decisions)) return {all};
+  if (decisions.choices.memory != MemoryChoice::cubes || !decisions.choices.caching || !on_host || fits(all, decisions))
+    return {all};
   const auto cube = [&](std::int64_t side) {
     return Region{{0, std::min(side, all.m.end)}, {0, std::min(side, all.n.end)}, {0, std::min(side, all.k.end)}};
   };
-  const std::int64_t tile = decisions.tile, longest_side = std::max({problem_.m, problem_.n, problem_.k});
+  const std::int64_t tile = decisions.choices.tile, longest_side = std::max({problem_.m, problem_.n, problem_.k});
   std::int64_t low = 1, high = ceil_div(longest_side, tile);  // in tiles; fits(low) is assumed, fits(high) is false
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
@@ -284,7 +288,7 @@ std::vector<Region> TileScheduler::cut_to_memory(const Region& all, const Decisi
 
 /// Bytes of a slot of each device, where its tiles do not all have memory of their own; else 0.
 std::int64_t TileScheduler::slot_for(const Tiling& tiling, bool used_once, const Decisions& decisions) const {
-  if (decisions.caching && !used_once && fit(tiling, decisions)) return 0;
+  if (decisions.choices.caching && !used_once && fit(tiling, decisions)) return 0;
   const std::int64_t slot = slot_bytes(longest(tiling.m), longest(tiling.n), longest(tiling.k), problem_);
   const auto least = std::ranges::min_element(capacities_);
   if (*least / slot < least_slots)

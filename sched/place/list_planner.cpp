@@ -15,9 +15,8 @@ Decisions decisions_of(std::span<const MemoryId> devices, std::int64_t tile) {
   Decisions d;
   d.devices.assign(devices.begin(), devices.end());
   d.shares.assign(devices.size(), 1.0);
-  d.grid = {static_cast<int>(devices.size()), 1}, d.tile = tile;
-  d.routing = Routing::link_eta;
-  d.compute_streams = most_automatic_streams;
+  d.grid = {static_cast<int>(devices.size()), 1};
+  d.choices.tile = tile, d.choices.routing = Routing::link_eta, d.choices.memory_fraction = 0.8;
   return d;
 }
 
@@ -34,7 +33,7 @@ Plan plan_by_list(const GemmProblem& problem, const Topology& topology, std::spa
                   std::int64_t tile, const TaskProgram& program) {
   check_devices(topology, devices);
   const Decisions decisions = decisions_of(devices, tile);
-  const auto capacities = capacities_for_tiles(problem, topology, devices, decisions.memory_fraction);
+  const auto capacities = capacities_for_tiles(problem, topology, devices, decisions.choices.memory_fraction);
   Plan plan = plan_by(decisions, problem, topology, "list");
   PlanBuilder builder{plan};
   const Resources resources{topology};

@@ -9,7 +9,7 @@ Outputs::Place SharedTiles::open(const Task& task, std::size_t device, Deps& dep
   directory_.pin(task.writes, device, true);
   deps.after(in.arrival);
   directory_.wait_to_write(task.writes, device, deps);
-  const int stream = started_[device]++ % context_.decisions.compute_streams;
+  const int stream = started_[device]++ % context_.decisions.choices.compute_streams;
   return {in.view, context_.builder.compute_queue(context_.devices[device], stream), task.beta, in.eta};
 }
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "cost/energy.hpp"
 #include "model/base/error.hpp"
 #include "model/kernels/energy.hpp"
 #include "model/machine/machine_facts.hpp"
-#include "sched/policy/effects.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/policy/made_decisions.hpp"
 
@@ -21,10 +21,10 @@ namespace {
 /// Kernels that fill a GPU run one after another, in whatever stream they are. Where one leaves room, as many streams
 /// as it takes to fill the GPU.
 int streams_for(const Question& q, std::int64_t tile, Grid grid) {
-  if (q.policy.compute_streams > 0) return q.policy.compute_streams;
+  if (q.policy.choices.compute_streams > 0) return q.policy.choices.compute_streams;
   double least = 1;
   const GemmProblem& p = q.problem;
-  const bool all_rows = q.policy.tile_rows == TileRows::all && p.routine == Routine::gemm && p.has_product();
+  const bool all_rows = q.policy.choices.tile_rows == TileRows::all && p.routine == Routine::gemm && p.has_product();
   const std::int64_t rows = all_rows ? p.m / grid.rows : std::min(tile, p.m), cols = std::min(tile, p.n),
                      depth = std::min(tile, p.k);
   for (const MemoryId device : q.devices) {
@@ -41,6 +41,16 @@ int streams_for(const Question& q, std::int64_t tile, Grid grid) {
 const Metric& metric_of(Shares shares) {
   const std::string_view name = shares == Shares::by_edp ? "edp" : shares == Shares::by_pdp ? "pdp" : "perf";
   return *std::ranges::find(metrics, name, &Metric::name);
+}
+
+/// Whether the policy's rule of shares gives each device the same part of C.
+bool share_equally(const Question& q) {
+  const auto draws = [&](MemoryId device) -> std::optional<Watts> {
+    const auto watts = device_watts(q.problem, q.topology, device);
+    return watts ? std::optional{watts->sustained()} : std::nullopt;
+  };
+  const auto draws_as_the_first = [&](MemoryId device) { return draws(device) == draws(q.devices[0]); };
+  return equally_fast(q) && (q.policy.shares == Shares::by_speed || std::ranges::all_of(q.devices, draws_as_the_first));
 }
 
 /// In proportion to that metric of each device alone, by kernels of this tile; equal where they are alike.
@@ -62,10 +72,10 @@ std::vector<double> shares_for(const Question& q, std::int64_t tile) {
 }
 
 /// c-tiles=auto, as the papers do it: where C shares its home with A or B, what is fetched first is not C.
-bool lazy_for(const Question& q) {
+bool fetches_c_last(const Question& q) {
   const GemmProblem& p = q.problem;
   const bool shares_home = p.place_c == p.place_a || p.place_c == p.place_b;
-  return q.policy.c_tiles == CTiles::lazy || (q.policy.c_tiles == CTiles::automatic && shares_home);
+  return q.policy.choices.c_tiles == CTiles::lazy || (q.policy.choices.c_tiles == CTiles::automatic && shares_home);
 }
 
 std::string shares_text(const std::vector<double>& shares) {
@@ -79,6 +89,12 @@ void refuse_without_watts(std::string_view field, const Metric& metric, const To
                    "'watts' of each GPU"};
 }
 
+bool equally_fast(const Question& q) {
+  return std::ranges::all_of(q.devices, [&](MemoryId device) {
+    return q.topology.memory(device).kernels == q.topology.memory(q.devices[0]).kernels;
+  });
+}
+
 bool homes_on_hosts(const GemmProblem& p, const Topology& topology) {
   return std::ranges::all_of(std::array{p.place_a, p.place_b, p.place_c},
                              [&](MemoryId place) { return topology.is_host(place) || topology.has_copies(place); });
@@ -89,18 +105,14 @@ bool stages_homes(const GemmProblem& p, const Topology& topology) {
 }
 
 Decisions decide(const Question& q, std::int64_t tile, Grid grid) {
-  const Policy& wish = q.policy;
-  Decisions d;
-  d.devices.assign(q.devices.begin(), q.devices.end());
-  d.shares = shares_for(q, tile);
-  d.grid = grid;
-  d = by_wish(std::move(d), wish);
-  d.tile = tile;
-  if (wish.routing != Routing::link_map) d.max_hops = 0;
+  const Choices& wish = q.policy.choices;
+  Decisions d{{q.devices.begin(), q.devices.end()}, shares_for(q, tile), grid, wish};
+  const std::int64_t longest = std::max({q.problem.m, q.problem.n, q.problem.k, std::int64_t{1}});
+  d.choices.tile = std::min(tile, longest);
   if (wish.peer_copies == PeerCopies::staged_home && !stages_homes(q.problem, q.topology))
-    d.peer_copies = PeerCopies::direct;
-  d.lazy = lazy_for(q);
-  d.compute_streams = streams_for(q, tile, grid);
+    d.choices.peer_copies = PeerCopies::direct;
+  d.choices.c_tiles = fetches_c_last(q) ? CTiles::lazy : CTiles::eager;
+  d.choices.compute_streams = streams_for(q, tile, grid);
   return d;
 }
 
@@ -109,53 +121,19 @@ Policy with_relays(Policy policy) {
     if (!overrides(policy, key)) field = value;
   };
   policy.relays = true;
-  set("routing", policy.routing, Routing::link_map);
-  set("distribution", policy.distribution, Distribution::cyclic_2d);
-  set("batch", policy.batch, false);
-  set("sends", policy.sends, Sends::free);
-  set("order", policy.order, Order::fifo);
-  set("write-backs", policy.write_backs, WriteBacks::own_queues);
-  set("compute-streams", policy.compute_streams, most_automatic_streams);
+  set("routing", policy.choices.routing, Routing::link_map);
+  set("distribution", policy.choices.distribution, Distribution::cyclic_2d);
+  set("batch", policy.choices.batch, false);
+  set("sends", policy.choices.sends, Sends::free);
+  set("order", policy.choices.order, Order::fifo);
+  set("write-backs", policy.choices.write_backs, WriteBacks::own_queues);
+  set("compute-streams", policy.choices.compute_streams, most_automatic_streams);
   return policy;
 }
 
-Policy wish_for(const Decisions& d) {
-  Policy said;
-  said.distribution = d.distribution, said.tile = d.tile, said.tile_rows = d.tile_rows;
-  said.tile_depth = d.tile_depth, said.small_tiles = d.small_tiles, said.ragged = d.ragged;
-  said.routing = d.routing, said.relays = d.relays;
-  said.max_hops = d.max_hops, said.hop_rule = d.hop_rule, said.batch = d.batch, said.chunks = d.chunks,
-  said.min_chunk_bytes = d.min_chunk_bytes;
-  said.sends = d.sends, said.peer_copies = d.peer_copies, said.copy_rates = d.copy_rates,
-  said.c_tiles = d.lazy ? CTiles::lazy : CTiles::eager;
-  said.write_backs = d.write_backs, said.order = d.order, said.agent = d.agent, said.caching = d.caching,
-  said.in_place = d.in_place, said.warm = d.warm, said.overlap = d.overlap, said.input_buffers = d.input_buffers;
-  said.compute_streams = d.compute_streams, said.memory = d.memory, said.memory_fraction = d.memory_fraction;
-  said.single_issuer = d.single_issuer, said.graph = d.graph;
-  said.task_us = d.task_us, said.request_us = d.request_us, said.peer_us = d.peer_us;
-  said.gpu_us = d.gpu_us;
-  return said;
-}
-
-Decisions by_wish(Decisions d, const Policy& wish) {
-  d.distribution = wish.distribution, d.tile = wish.tile, d.tile_rows = wish.tile_rows;
-  d.tile_depth = wish.tile_depth, d.small_tiles = wish.small_tiles, d.ragged = wish.ragged;
-  d.routing = wish.routing, d.relays = wish.relays;
-  d.max_hops = wish.max_hops, d.hop_rule = wish.hop_rule, d.batch = wish.batch, d.chunks = wish.chunks,
-  d.min_chunk_bytes = wish.min_chunk_bytes;
-  d.sends = wish.sends, d.peer_copies = wish.peer_copies, d.copy_rates = wish.copy_rates,
-  d.lazy = wish.c_tiles == CTiles::lazy;
-  d.write_backs = wish.write_backs, d.order = wish.order, d.agent = wish.agent, d.caching = wish.caching,
-  d.in_place = wish.in_place, d.warm = wish.warm, d.overlap = wish.overlap, d.input_buffers = wish.input_buffers;
-  d.compute_streams = wish.compute_streams, d.memory = wish.memory, d.memory_fraction = wish.memory_fraction;
-  d.single_issuer = wish.single_issuer, d.graph = wish.graph;
-  d.task_us = wish.task_us, d.request_us = wish.request_us, d.peer_us = wish.peer_us;
-  d.gpu_us = wish.gpu_us;
-  return d;
-}
-
 std::vector<PlanDecision> to_text(const Decisions& d, const Topology& topology) {
-  const Policy said = wish_for(d);  // writes it as users do
+  Policy said;
+  said.choices = d.choices;
   std::vector<std::string> names;
   for (const MemoryId device : d.devices) names.push_back(topology.memory(device).name);
   std::vector<PlanDecision> text{{"devices", fmt::format("{}", fmt::join(names, ","))}};

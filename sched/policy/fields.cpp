@@ -4,340 +4,548 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/parse.hpp"
 #include "sched/policy/efforts.hpp"
-#include "sched/policy/meanings.hpp"
-#include "sched/policy/searched_fields.hpp"
 
 namespace tilerail {
 namespace {
 
-/// A field that can be overridden.
-struct Field {
-  std::string_view key;
-  std::string accepted;                                // "on, off" or "1 to 64"
+struct Value;
+
+/// A number that a field or a parameter may be.
+struct Number {
+  double low, high;
+  std::string accepted;                                // "1 to 64"
   std::function<bool(Policy&, std::string_view)> set;  // false: the text is not accepted
-  std::function<std::string(const Policy&)> get;
+  std::function<std::optional<std::string>(const Policy&)> get;
   std::function<std::vector<std::string>(const Policy&)> neighbors;  // values that a search tries, its own left out
-  bool emulates = false;
-  bool searched = false;
 };
 
-template <class Value>
-using Names = std::vector<std::pair<std::string_view, Value>>;
+/// An option of policies, or a parameter of one of its values.
+struct Field {
+  std::string_view key, meaning = {};
+  std::vector<Value> values = {};
+  std::optional<Number> number = {};
+  bool is_varied = false;     // by a search
+  bool is_of_search = false;  // it says how a plan is found: it is not a decision
+  bool emulates = false;
+};
 
-template <class Value>
-Field choice(std::string_view key, Value Policy::*member, const Names<Value>& names) {
-  std::string accepted;
-  for (const auto& [name, value] : names) accepted += (accepted.empty() ? "" : ", ") + std::string{name};
-  const auto set = [=](Policy& policy, std::string_view text) {
-    for (const auto& [name, value] : names) {
-      if (name == text) return policy.*member = value, true;
-    }
-    return false;
-  };
-  const auto get = [=](const Policy& policy) {
-    for (const auto& [name, value] : names) {
-      if (policy.*member == value) return std::string{name};
-    }
-    return std::string{};
-  };
-  const auto neighbors = [=](const Policy& policy) {
-    std::vector<std::string> others;
-    for (const auto& [name, value] : names)
-      if (policy.*member != value) others.emplace_back(name);
-    return others;
-  };
-  return {key, accepted, set, get, neighbors};
+struct Value {
+  std::string_view name;
+  std::function<void(Policy&)> choose;
+  std::function<bool(const Policy&)> is_chosen;
+  std::vector<Field> parameters = {};
+
+  /// The same value with parameters.
+  Value operator()(std::vector<Field> with) const {
+    Value value = *this;
+    value.parameters = std::move(with);
+    return value;
+  }
+};
+
+template <class Member>
+auto& in(Policy& policy, Member Policy::*member) {
+  return policy.*member;
+}
+template <class Member>
+auto& in(Policy& policy, Member Choices::*member) {
+  return policy.choices.*member;
+}
+template <class Member, class Owner>
+const Member& in(const Policy& policy, Member Owner::*member) {
+  return in(const_cast<Policy&>(policy), member);
+}
+
+/// The value of that name sets the member to `choice`.
+template <class Member, class Owner>
+Value value(std::string_view name, Member Owner::*member, std::type_identity_t<Member> choice) {
+  return {name, [=](Policy& policy) { in(policy, member) = choice; },
+          [=](const Policy& policy) { return in(policy, member) == choice; }};
+}
+
+template <class Member, class Owner>
+std::vector<Value> values(Member Owner::*member,
+                          std::initializer_list<std::pair<std::string_view, std::type_identity_t<Member>>> named) {
+  std::vector<Value> all;
+  for (const auto& [name, choice] : named) all.push_back(value(name, member, choice));
+  return all;
+}
+
+template <class Owner>
+std::vector<Value> on_off(bool Owner::*member) {
+  return values(member, {{"on", true}, {"off", false}});
 }
 
 /// A number's neighbors are its half, its double and its least value.
-template <class Number>
-Field number(std::string_view key, Number Policy::*member, Number low, Number high) {
+template <class Member, class Owner>
+Number number(Member Owner::*member, std::type_identity_t<Member> low, std::type_identity_t<Member> high) {
   const auto set = [=](Policy& policy, std::string_view text) {
-    Number value{};
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (failure != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) return false;
-    return policy.*member = value == 0 ? Number{} : value, true;  // -0 is 0, and its plan has the hash of 0
+    Member read{};
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), read);
+    if (failure != std::errc{} || end != text.data() + text.size() || !(read >= low && read <= high)) return false;
+    in(policy, member) = read == 0 ? Member{} : read;  // -0 is 0, and its plan has the hash of 0
+    return true;
+  };
+  const auto get = [=](const Policy& policy) -> std::optional<std::string> {
+    const Member own = in(policy, member);
+    return own >= low && own <= high ? std::optional{fmt::format("{}", own)} : std::nullopt;
   };
   const auto neighbors = [=](const Policy& policy) {
+    const Member own = in(policy, member) >= low && in(policy, member) <= high ? in(policy, member) : low;
     std::vector<std::string> others;
-    for (const Number value : {static_cast<Number>(policy.*member / 2), static_cast<Number>(policy.*member * 2), low})
-      if (const std::string text = fmt::format("{}", std::clamp(value, low, high));
-          text != fmt::format("{}", policy.*member) && std::ranges::find(others, text) == others.end())
+    for (const Member near : {static_cast<Member>(own / 2), static_cast<Member>(own * 2), low})
+      if (const std::string text = fmt::format("{}", std::clamp(near, low, high));
+          text != get(policy) && std::ranges::find(others, text) == others.end())
         others.push_back(text);
     return others;
   };
-  return {key, fmt::format("{} to {}", low, high), set,
-          [=](const Policy& policy) { return fmt::format("{}", policy.*member); }, neighbors};
-}
-
-Field on_off(std::string_view key, bool Policy::*member) {
-  return choice<bool>(key, member, {{"on", true}, {"off", false}});
-}
-
-/// The same field, for which "auto" stands for 0.
-template <class Number>
-Field or_auto(Field field, Number Policy::*member) {
-  field.accepted = "auto, " + field.accepted;
-  field.set = [set = field.set, member](Policy& policy, std::string_view text) {
-    if (text != "auto") return set(policy, text);
-    return policy.*member = 0, true;
-  };
-  field.get = [get = field.get, member](const Policy& policy) { return policy.*member == 0 ? "auto" : get(policy); };
-  field.neighbors = [neighbors = field.neighbors, member](const Policy& policy) {
-    Policy known = policy;
-    if (policy.*member == 0) known.*member = 1;
-    std::vector<std::string> others = neighbors(known);
-    if (policy.*member != 0) others.emplace_back("auto");
-    return others;
-  };
-  return field;
-}
-
-/// The same field, for which "all" stands for as many as there are GPUs.
-Field or_all(Field field) {
-  field.accepted += ", all";
-  field.set = [set = field.set](Policy& policy, std::string_view text) {
-    if (text != "all") return set(policy, text);
-    return policy.k_split = one_part_a_gpu, true;
-  };
-  field.get = [get = field.get](const Policy& policy) {
-    return policy.k_split == one_part_a_gpu ? std::string{"all"} : get(policy);
-  };
-  field.neighbors = [neighbors = field.neighbors](const Policy& policy) {
-    if (policy.k_split == one_part_a_gpu) return std::vector<std::string>{"1"};
-    std::vector<std::string> others = neighbors(policy);
-    others.emplace_back("all");
-    return others;
-  };
-  return field;
-}
-
-/// The same field, for which the name of an overlap model stands for that model.
-Field or_model(Field field) {
-  for (const OverlapModel model : overlap_models) field.accepted += ", " + std::string{to_string(model)};
-  field.set = [set = field.set](Policy& policy, std::string_view text) {
-    for (const OverlapModel model : overlap_models)
-      if (text == to_string(model)) return policy.tile_choice = TileChoice::model, policy.tile_model = model, true;
-    return set(policy, text);
-  };
-  field.get = [get = field.get](const Policy& policy) {
-    return policy.tile_choice == TileChoice::model ? std::string{to_string(policy.tile_model)} : get(policy);
-  };
-  return field;
+  return {static_cast<double>(low), static_cast<double>(high), fmt::format("{} to {}", low, high), set, get, neighbors};
 }
 
 /// The same field, whose value a search may change.
-Field searched(Field field) {
-  field.searched = true;
+Field varied(Field field) {
+  field.is_varied = true;
+  return field;
+}
+
+/// The same field, which says how a plan is found.
+Field of_search(Field field) {
+  field.is_of_search = true;
   return field;
 }
 
 /// The same field, of which other values than those of our own preset only make plans like those of a library.
-Field emulating(Field field) {
+Field emulates(Field field) {
   field.emulates = true;
   return field;
 }
 
-Field select_field() {
-  Names<const Metric*> names{{"none", nullptr}};
-  for (const Metric& metric : metrics) names.emplace_back(metric.name, &metric);
-  return choice<const Metric*>("select", &Policy::select, names);
+constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
+
+Field chunks(int Choices::*member) { return varied({.key = "chunks", .number = number(member, 1, 1024)}); }
+
+Value best_devices() {
+  Field metric{"metric"};
+  for (const Metric& each : metrics) metric.values.push_back(value(each.name, &Policy::select, &each));
+  const auto choose = [](Policy& policy) {
+    policy.device_choice = DeviceChoice::search;  // where there is nothing to multiply
+    policy.select = &metrics.front();
+  };
+  return {"best",
+          choose,
+          [](const Policy& policy) { return policy.select != nullptr; },
+          {metric, {.key = "ms", .number = number(&Policy::select_ms, 0, 1e6)}}};
+}
+
+Value devices(std::string_view name, DeviceChoice choice) {
+  const auto choose = [=](Policy& policy) {
+    policy.device_choice = choice;
+    policy.select = nullptr;
+  };
+  return {name, choose,
+          [=](const Policy& policy) { return policy.device_choice == choice && policy.select == nullptr; }};
+}
+
+/// Without `operations`, the estimate decides. Only a search of `ways` varies fields.
+Value effort(std::string_view name, std::int64_t operations, Ways ways) {
+  const auto choose = [=](Policy& policy) {
+    policy.judge_ops = operations;
+    if (operations > 0) policy.ways = ways;
+  };
+  return {name, choose, [=](const Policy& policy) {
+            return policy.judge_ops == operations && (operations == 0 || policy.ways == ways);
+          }};
+}
+
+Value grid(std::string_view name, GridChoice choice) {
+  return value(name, &Policy::grid, choice)({varied({.key = "layers",
+                                                     .values = {value("all", &Policy::k_split, one_part_a_gpu)},
+                                                     .number = number(&Policy::k_split, 1, 1024)})});
+}
+
+Value tile_rule(std::string_view name, TileChoice choice, OverlapModel model = {}) {
+  const auto choose = [=](Policy& policy) {
+    policy.choices.tile = 0;
+    policy.tile_choice = choice, policy.tile_model = model;
+  };
+  return {name, choose, [=](const Policy& policy) {
+            const bool same_model = choice != TileChoice::model || policy.tile_model == model;
+            return policy.choices.tile == 0 && policy.tile_choice == choice && same_model;
+          }};
+}
+
+std::vector<Value> tile_rules() {
+  std::vector<Value> rules{
+      {"auto", [](Policy& policy) { policy.choices.tile = 0; }, [](const Policy&) { return false; }},
+      tile_rule("search", TileChoice::search),
+      tile_rule("thesis", TileChoice::thesis),
+      tile_rule("gemmex", TileChoice::gemmex),
+      tile_rule("repeat", TileChoice::repeat),
+      tile_rule("paralia", TileChoice::paralia),
+      tile_rule("cublasxt", TileChoice::cublasxt),
+      tile_rule("xkblas", TileChoice::xkblas),
+  };
+  for (const OverlapModel model : overlap_models)
+    rules.push_back(tile_rule(to_string(model), TileChoice::model, model));
+  return rules;
 }
 
 /// Which GPUs take part and what they compute.
 std::vector<Field> fields_of_work() {
+  using D = Distribution;
   return {
-      choice<DeviceChoice>(
-          "devices", &Policy::device_choice,
-          {{"all", DeviceChoice::all}, {"first", DeviceChoice::first}, {"search", DeviceChoice::search}}),
-      select_field(),
-      choice<SelectBy>("select-by", &Policy::select_by, {{"model", SelectBy::model}, {"plans", SelectBy::plans}}),
-      number<double>("select-ms", &Policy::select_ms, 0, 1000000),
-      choice<Ways>("ways", &Policy::ways, {{"fixed", Ways::fixed}, {"search", Ways::search}}),
-      choice<std::int64_t>("effort", &Policy::judge_ops,
-                           {{"fast", 0}, {"normal", normal_effort}, {"high", high_effort}}),
-      searched(choice<GridChoice>(
-          "grid", &Policy::grid,
-          {{"square", GridChoice::square}, {"xkblas", GridChoice::xkblas}, {"auto", GridChoice::automatic}})),
-      searched(or_all(number<int>("k-split", &Policy::k_split, 1, 1024))),
-      searched(choice<Distribution>("distribution", &Policy::distribution,
-                                    {{"blocks", Distribution::blocks},
-                                     {"proportional", Distribution::proportional},
-                                     {"sequential", Distribution::sequential},
-                                     {"round-robin", Distribution::round_robin},
-                                     {"1d-cyclic", Distribution::cyclic_1d},
-                                     {"2d-cyclic", Distribution::cyclic_2d},
-                                     {"even-blocks", Distribution::even_blocks}})),
-      searched(choice<Shares>(
-          "shares", &Policy::shares,
-          {{"equal", Shares::equal}, {"speed", Shares::by_speed}, {"pdp", Shares::by_pdp}, {"edp", Shares::by_edp}})),
-      or_model(choice<TileChoice>("tile-choice", &Policy::tile_choice,
-                                  {{"thesis", TileChoice::thesis},
-                                   {"search", TileChoice::search},
-                                   {"gemmex", TileChoice::gemmex},
-                                   {"repeat", TileChoice::repeat},
-                                   {"paralia", TileChoice::paralia},
-                                   {"cublasxt", TileChoice::cublasxt},
-                                   {"xkblas", TileChoice::xkblas}})),
+      of_search({"devices",
+                 "Chooses among the given GPUs: all, the first, as few as are estimated to be faster, or the "
+                 "set with the best rate (perf), energy times time (edp) or energy (pdp).",
+                 {devices("all", DeviceChoice::all), devices("first", DeviceChoice::first),
+                  devices("search", DeviceChoice::search), best_devices()}}),
+      of_search({"effort",
+                 "Limits the search: fast compares estimates, fixed also simulates plans of several tiles and "
+                 "sets of GPUs, normal and high vary the other options, too.",
+                 {effort("fast", 0, Ways::fixed), effort("fixed", normal_effort, Ways::fixed),
+                  effort("normal", normal_effort, Ways::search), effort("high", high_effort, Ways::search)}}),
+      varied({"grid",
+              "Lays the GPUs over C: nearly square, as XKBLAS does, or with the least traffic on scarce links; "
+              "each layer computes a part of k.",
+              {grid("square", GridChoice::square), grid("xkblas", GridChoice::xkblas),
+               grid("auto", GridChoice::automatic)}}),
+      varied({"distribution", "Deals tiles of C to GPUs: in blocks, in proportion to `shares`, or in turn.",
+              values(&Choices::distribution, {{"blocks", D::blocks},
+                                              {"proportional", D::proportional},
+                                              {"sequential", D::sequential},
+                                              {"round-robin", D::round_robin},
+                                              {"1d-cyclic", D::cyclic_1d},
+                                              {"2d-cyclic", D::cyclic_2d},
+                                              {"even-blocks", D::even_blocks}})}),
+      varied({"shares",
+              "Divides C among GPUs: equally, by speed, by speed over watts (pdp), or by speed squared over "
+              "watts (edp).",
+              values(&Policy::shares, {{"equal", Shares::equal},
+                                       {"speed", Shares::by_speed},
+                                       {"pdp", Shares::by_pdp},
+                                       {"edp", Shares::by_edp}})}),
   };
 }
 
-/// What is cut and moved, and how.
-std::vector<Field> fields_of_copies() {
+/// How matrices are cut.
+std::vector<Field> fields_of_tiles() {
   return {
-      or_auto(number<std::int64_t>("tile", &Policy::tile, 1, std::int64_t{1} << 40), &Policy::tile),
-      searched(choice<TileRows>("tile-rows", &Policy::tile_rows, {{"side", TileRows::side}, {"all", TileRows::all}})),
-      searched(choice<TileDepth>("tile-depth", &Policy::tile_depth,
-                                 {{"side", TileDepth::side},
-                                  {"growing", TileDepth::growing},
-                                  {"columns", TileDepth::columns},
-                                  {"all", TileDepth::all}})),
-      searched(choice<SmallTiles>("small-tiles", &Policy::small_tiles,
-                                  {{"none", SmallTiles::none},
-                                   {"k-first", SmallTiles::k_first},
-                                   {"k-last", SmallTiles::k_last},
-                                   {"c-last", SmallTiles::c_last}})),
-      searched(choice<Ragged>("ragged", &Policy::ragged, {{"own", Ragged::own}, {"merged", Ragged::merged}})),
-      searched(choice<Routing>("routing", &Policy::routing,
-                               {{"initial", Routing::initial},
-                                {"bandwidth", Routing::bandwidth},
-                                {"link-map", Routing::link_map},
-                                {"eta", Routing::eta},
-                                {"link-eta", Routing::link_eta},
-                                {"peer-rank", Routing::peer_rank},
-                                {"nearest-id", Routing::nearest_id}})),
-      on_off("relays", &Policy::relays),
-      searched(number<int>("max-hops", &Policy::max_hops, 0, SharedLinks::most_hops)),
-      searched(choice<HopRule>("hop-rule", &Policy::hop_rule,
-                               {{"added", HopRule::added}, {"bottleneck", HopRule::bottleneck}})),
-      searched(on_off("batch", &Policy::batch)),
-      searched(number<int>("chunks", &Policy::chunks, 1, 1024)),
-      searched(number<std::int64_t>("min-chunk-bytes", &Policy::min_chunk_bytes, 0, std::int64_t{1} << 40)),
-      searched(choice<Sends>("sends", &Policy::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}})),
-      searched(choice<PeerCopies>(
-          "peer-copies", &Policy::peer_copies,
-          {{"direct", PeerCopies::direct}, {"staged", PeerCopies::staged}, {"staged-home", PeerCopies::staged_home}})),
-      emulating(choice<CopyRates>("copy-rates", &Policy::copy_rates,
-                                  {{"alone", CopyRates::alone}, {"duplex", CopyRates::duplex}})),
-      searched(choice<CTiles>("c-tiles", &Policy::c_tiles,
-                              {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}})),
+      {"tile",
+       "Sets the side of square tiles, the columns of others, or the length of pieces of vectors: a number, the "
+       "best of several plans, or the choice of a rule.",
+       tile_rules(), number(&Choices::tile, 1, most_bytes)},
+      varied({"tile-rows", "Gives a tile of C as many rows as columns, or all rows of its block.",
+              values(&Choices::tile_rows, {{"side", TileRows::side}, {"all", TileRows::all}})}),
+      varied({"tile-depth",
+              "Sets how much of k a tile of A or B has: a side, twice as much from tile to tile, whole "
+              "columns of one matrix, or all.",
+              values(&Choices::tile_depth, {{"side", TileDepth::side},
+                                            {"growing", TileDepth::growing},
+                                            {"columns", TileDepth::columns},
+                                            {"all", TileDepth::all}})}),
+      varied({"small-tiles",
+              "Cuts the first or last tiles of k, or the last tiles of C, so that kernels begin or end "
+              "earlier.",
+              values(&Choices::small_tiles, {{"none", SmallTiles::none},
+                                             {"k-first", SmallTiles::k_first},
+                                             {"k-last", SmallTiles::k_last},
+                                             {"c-last", SmallTiles::c_last}})}),
+      varied({"ragged", "Makes a rest of at most half a tile a tile of its own, or a part of the tile before it.",
+              values(&Choices::ragged, {{"own", Ragged::own}, {"merged", Ragged::merged}})}),
+  };
+}
+
+/// How tiles are moved.
+std::vector<Field> fields_of_copies() {
+  const auto routing = [](std::string_view name, Routing choice) { return value(name, &Choices::routing, choice); };
+  const std::vector<Field> of_link_map{
+      varied({.key = "max-hops", .number = number(&Choices::max_hops, 0, SharedLinks::most_hops)}),
+      varied({.key = "rule",
+              .values = values(&Choices::hop_rule, {{"added", HopRule::added}, {"bottleneck", HopRule::bottleneck}})}),
+      chunks(&Choices::route_chunks)};
+  const std::vector<Field> of_chain{
+      chunks(&Choices::chain_chunks),
+      varied({.key = "min-bytes", .number = number(&Choices::chain_min_bytes, 0, most_bytes)})};
+  const std::vector<Field> of_stage{chunks(&Choices::stage_chunks)};
+  const auto copies = [](std::string_view name, PeerCopies choice) {
+    return value(name, &Choices::peer_copies, choice);
+  };
+  return {
+      varied({"routing",
+              "Fetches a tile from its home, over the fastest pair, over a route of the link map, from where "
+              "it arrives first (eta, link-eta), or from the nearest GPU (peer-rank, nearest-id).",
+              {routing("initial", Routing::initial), routing("bandwidth", Routing::bandwidth),
+               routing("link-map", Routing::link_map)(of_link_map), routing("eta", Routing::eta),
+               routing("link-eta", Routing::link_eta), routing("peer-rank", Routing::peer_rank),
+               routing("nearest-id", Routing::nearest_id)}}),
+      of_search(
+          {"relays", "Also plans with routes over other GPUs, and takes the faster plan.", on_off(&Policy::relays)}),
+      varied({"batch",
+              "Sends a tile to each GPU that needs it, or to all of them in one chain, in pieces.",
+              {value("off", &Choices::batch, false), value("chain", &Choices::batch, true)(of_chain)}}),
+      varied({"sends", "Runs copies from a GPU to others together, or one after another.",
+              values(&Choices::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}})}),
+      varied({"peer-copies",
+              "Copies between GPUs directly, or over a host: all tiles, or those from and to their home.",
+              {copies("direct", PeerCopies::direct), copies("staged", PeerCopies::staged)(of_stage),
+               copies("staged-home", PeerCopies::staged_home)(of_stage)}}),
+      varied(
+          {"c-tiles",
+           "Fetches a tile of C before its kernels, after them, or after them if C shares a home with A "
+           "or B.",
+           values(&Choices::c_tiles, {{"eager", CTiles::eager}, {"lazy", CTiles::lazy}, {"auto", CTiles::automatic}})}),
+      varied({"write-backs",
+              "Sends results home in the queue of other copies, in queues of their own, or with the next "
+              "tile.",
+              values(&Choices::write_backs, {{"in-order", WriteBacks::in_order},
+                                             {"own-queues", WriteBacks::own_queues},
+                                             {"with-next", WriteBacks::with_next}})}),
   };
 }
 
 /// When something is done, and what is kept.
 std::vector<Field> fields_of_tasks() {
+  const auto memory = [](std::string_view name, MemoryChoice choice) {
+    return value(name, &Choices::memory,
+                 choice)({{.key = "fraction", .number = number(&Choices::memory_fraction, 0.001, 1)}});
+  };
   return {
-      searched(choice<WriteBacks>("write-backs", &Policy::write_backs,
-                                  {{"in-order", WriteBacks::in_order},
-                                   {"own-queues", WriteBacks::own_queues},
-                                   {"with-next", WriteBacks::with_next}})),
-      searched(choice<Order>("order", &Policy::order,
-                             {{"fifo", Order::fifo},
-                              {"fewest-fetches", Order::fewest_fetches},
-                              {"eta", Order::eta},
-                              {"eta-all", Order::eta_all},
-                              {"steps", Order::steps}})),
-      searched(choice<Agent>(
-          "agent", &Policy::agent,
-          {{"none", Agent::none}, {"paralia", Agent::paralia}, {"xkblas", Agent::xkblas}, {"blasx", Agent::blasx}})),
-      on_off("caching", &Policy::caching),
-      on_off("in-place", &Policy::in_place),
-      emulating(on_off("warm", &Policy::warm)),
-      number<int>("input-buffers", &Policy::input_buffers, 0, 1024),
-      on_off("overlap", &Policy::overlap),
-      searched(or_auto(number<int>("compute-streams", &Policy::compute_streams, 1, 64), &Policy::compute_streams)),
-      searched(choice<MemoryChoice>("memory", &Policy::memory,
-                                    {{"cubes", MemoryChoice::cubes}, {"evict", MemoryChoice::evict}})),
-      number<double>("memory-fraction", &Policy::memory_fraction, 0.001, 1.0),
+      varied({"order", "Takes the next tile of C by number, by missing tiles, by arrival, or goes through k in steps.",
+              values(&Choices::order, {{"fifo", Order::fifo},
+                                       {"fewest-fetches", Order::fewest_fetches},
+                                       {"eta", Order::eta},
+                                       {"eta-all", Order::eta_all},
+                                       {"steps", Order::steps}})}),
+      {"caching",
+       "Keeps tiles on GPUs after their first use, or holds a number of tiles of A and of B (0: as many as "
+       "fit).",
+       {value("on", &Choices::caching, true),
+        value("off", &Choices::caching,
+              false)({{.key = "input-buffers", .number = number(&Choices::input_buffers, 0, 1024)}})}},
+      {"in-place", "Uses tiles that are at home on a GPU where they are.", on_off(&Choices::in_place)},
+      {"overlap", "Lets a GPU copy and compute simultaneously.", on_off(&Choices::overlap)},
+      varied({"compute-streams",
+              "Runs several kernels of a GPU simultaneously; auto: as many as fill it.",
+              {value("auto", &Choices::compute_streams, 0)},
+              number(&Choices::compute_streams, 1, 64)}),
+      varied({"memory",
+              "Cuts a problem that does not fit in memory in cubes that do, or evicts tiles, which take a "
+              "fraction of a GPU's memory.",
+              {memory("cubes", MemoryChoice::cubes), memory("evict", MemoryChoice::evict)}}),
+      varied({"issue", "Submits operations from one host thread, or from one for each GPU.",
+              values(&Choices::single_issuer, {{"single", true}, {"per-device", false}})}),
+      {"graph", "Submits a repeated plan as one graph if that is faster.", on_off(&Choices::graph)},
   };
 }
 
-/// Who hands operations over, and what the run-time system of a library takes.
-std::vector<Field> fields_of_threads() {
+/// What makes a plan like that of a library, and its simulation like one of the library.
+std::vector<Field> fields_of_libraries() {
+  const auto costs = [](std::string_view key, double Choices::*member, std::string_view meaning) {
+    return emulates({.key = key, .meaning = meaning, .number = number(member, 0, 1e6)});
+  };
   return {
-      searched(choice<bool>("issue", &Policy::single_issuer, {{"single", true}, {"per-device", false}})),
-      on_off("graph", &Policy::graph),
-      emulating(number<double>("task-us", &Policy::task_us, 0, 1e6)),
-      emulating(number<double>("request-us", &Policy::request_us, 0, 1e6)),
-      emulating(number<double>("peer-us", &Policy::peer_us, 0, 1e6)),
-      emulating(number<double>("gpu-us", &Policy::gpu_us, 0, 1e6)),
+      emulates(varied({"agent", "Gives tasks to GPUs in model time by the rules of a library, or plans ahead.",
+                       values(&Choices::agent, {{"none", Agent::none},
+                                                {"paralia", Agent::paralia},
+                                                {"xkblas", Agent::xkblas},
+                                                {"blasx", Agent::blasx}})})),
+      emulates(of_search({"select-by",
+                          "Compares sets of GPUs for devices=best by plans on the best sets, or by PARALiA's model.",
+                          values(&Policy::select_by, {{"plans", SelectBy::plans}, {"model", SelectBy::model}})})),
+      emulates({"copy-rates", "Simulates copies from and to hosts at their own rates, or as if one went the other way.",
+                values(&Choices::copy_rates, {{"alone", CopyRates::alone}, {"duplex", CopyRates::duplex}})}),
+      emulates({"warm", "Starts with the tiles that an earlier call left on GPUs; simulation only.",
+                on_off(&Choices::warm)}),
+      costs("task-us", &Choices::task_us, "Adds microseconds of a library's run-time system to each kernel."),
+      costs("request-us", &Choices::request_us, "Adds microseconds to each copy from or to a host."),
+      costs("peer-us", &Choices::peer_us, "Adds microseconds to each copy between GPUs."),
+      costs("gpu-us", &Choices::gpu_us, "Adds microseconds to each call, for each of its GPUs."),
   };
 }
 
 const std::vector<Field>& fields() {
   static const std::vector<Field> table = [] {
     std::vector<Field> all = fields_of_work();
-    for (auto* more : {fields_of_copies, fields_of_tasks, fields_of_threads})
+    for (auto* more : {fields_of_tiles, fields_of_copies, fields_of_tasks, fields_of_libraries})
       for (Field& field : more()) all.push_back(std::move(field));
     return all;
   }();
   return table;
 }
 
+std::string accepted_by(const Field& field, std::string_view separator);
+
+/// "chain(chunks=1 to 1024, min-bytes=0 to 65536)"
+std::string accepted_by(const Value& value) {
+  std::vector<std::string> parameters;
+  for (const Field& parameter : value.parameters)
+    parameters.push_back(fmt::format("{}={}", parameter.key, accepted_by(parameter, "|")));
+  return parameters.empty() ? std::string{value.name} : fmt::format("{}({})", value.name, fmt::join(parameters, ", "));
+}
+
+std::string accepted_by(const Field& field, std::string_view separator) {
+  std::vector<std::string> all;
+  for (const Value& value : field.values) all.push_back(accepted_by(value));
+  if (field.number) all.push_back(field.number->accepted);
+  return fmt::format("{}", fmt::join(all, separator));
+}
+
+/// The value with all its parameters at their defaults.
+Policy with_default(const Value& value) {
+  Policy policy;
+  value.choose(policy);
+  return policy;
+}
+
+const Value* chosen(const Field& field, const Policy& policy) {
+  const auto found = std::ranges::find_if(field.values, [&](const Value& value) { return value.is_chosen(policy); });
+  return found == field.values.end() ? nullptr : &*found;
+}
+
+/// As users write it, without parameters at their defaults: "chain(chunks=4)". `changed`: a parameter with that value.
+std::string text_of(const Field& field, const Policy& policy,
+                    const std::pair<std::string_view, std::string>& changed = {}) {
+  const Value* const value = chosen(field, policy);
+  if (!value) return field.number ? field.number->get(policy).value_or("") : "";
+  std::vector<std::string> parameters;
+  for (const Field& parameter : value->parameters) {
+    const std::string text = parameter.key == changed.first ? changed.second : text_of(parameter, policy);
+    if (text != text_of(parameter, with_default(*value)))
+      parameters.push_back(fmt::format("{}={}", parameter.key, text));
+  }
+  return parameters.empty() ? std::string{value->name} : fmt::format("{}({})", value->name, fmt::join(parameters, ","));
+}
+
+struct Refusal {
+  std::string problem, expected;
+};
+
+std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view text);
+
+/// "chunks=4, min-bytes=0"
+std::optional<Refusal> set_parameters(const Value& value, Policy& policy, std::string_view text) {
+  std::vector<std::string> given;
+  for (const std::string_view each : split(text, ',')) {
+    const std::string assignment = trimmed(each), key = assignment.substr(0, assignment.find('='));
+    const Refusal refusal{fmt::format("has an invalid parameter '{}'", assignment), accepted_by(value)};
+    const auto parameter = std::ranges::find(value.parameters, key, &Field::key);
+    if (parameter == value.parameters.end() || key.size() == assignment.size()) return refusal;
+    if (std::ranges::find(given, key) != given.end() || set(*parameter, policy, assignment.substr(key.size() + 1)))
+      return refusal;
+    given.push_back(key);
+  }
+  return std::nullopt;
+}
+
+/// Parameters that the text does not name get their defaults, as do those of other values.
+std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view text) {
+  const std::size_t open = text.find('(');
+  const auto value = std::ranges::find(field.values, text.substr(0, open), &Value::name);
+  const Refusal refusal{"is invalid", accepted_by(field, ", ")};
+  if (value == field.values.end())
+    return field.number && field.number->set(policy, text) ? std::nullopt : std::optional{refusal};
+  for (const Value& each : field.values)
+    for (const Field& parameter : each.parameters) set(parameter, policy, text_of(parameter, with_default(each)));
+  value->choose(policy);
+  if (open == std::string_view::npos) return std::nullopt;
+  if (!text.ends_with(')')) return refusal;
+  return set_parameters(*value, policy, text.substr(open + 1, text.size() - open - 2));
+}
+
+const Field& field_of(std::string_view key) {
+  const auto found = std::ranges::find(fields(), key, &Field::key);
+  if (found == fields().end()) throw std::logic_error{fmt::format("field '{}' does not exist", key)};
+  return *found;
+}
+
+/// The same field, as others see it.
+PolicyField shown(const Field& field, const Policy& policy) {
+  PolicyField result{std::string{field.key}, text_of(field, policy), accepted_by(field, ", "),
+                     std::string{field.meaning}, field.emulates};
+  for (const Value& value : field.values) {
+    result.values.push_back({std::string{value.name}, {}});
+    for (const Field& parameter : value.parameters)
+      result.values.back().parameters.push_back(shown(parameter, with_default(value)));
+  }
+  if (field.number) result.range = {field.number->low, field.number->high};
+  return result;
+}
+
 }  // namespace
 
 void apply_override(Policy& policy, std::string_view assignment) {
   const auto equals = assignment.find('=');
-  if (equals == std::string_view::npos) {
-    const auto named = std::ranges::find(fields(), assignment, &Field::key);
+  const auto key = assignment.substr(0, equals);
+  const auto field = std::ranges::find(fields(), key, &Field::key);
+  if (equals == std::string_view::npos)
     throw InputError{"set", assignment, "is not key=value",
-                     named == fields().end() ? "" : fmt::format("{}= and {}", assignment, named->accepted)};
+                     field == fields().end() ? "" : fmt::format("{}= and {}", key, accepted_by(*field, ", "))};
+  if (field == fields().end()) {
+    std::vector<std::string> known;
+    for (const Field& each : fields()) known.emplace_back(each.key);
+    throw unknown_name("set", assignment, "a field of a policy", known);
   }
-  const auto key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
-  std::vector<std::string> known;
-  for (const Field& field : fields()) {
-    if (field.key == key) {
-      if (!field.set(policy, value)) throw InputError{"set", assignment, "is invalid", field.accepted};
-      std::erase_if(policy.overridden, [&](const PolicyOverride& earlier) { return earlier.key == key; });
-      policy.overridden.push_back({std::string{key}, field.get(policy)});  // in one spelling
-      return;
-    }
-    known.emplace_back(field.key);
-  }
-  throw unknown_name("set", assignment, "a field of a policy", known);
+  Policy changed = policy;
+  if (const auto refused = set(*field, changed, assignment.substr(equals + 1)))
+    throw InputError{"set", assignment, refused->problem, refused->expected};
+  policy = std::move(changed);
+  std::erase_if(policy.overridden, [&](const PolicyOverride& earlier) { return earlier.key == key; });
+  policy.overridden.push_back({std::string{key}, text_of(*field, policy)});  // in one spelling
 }
 
-namespace {
+std::string value_of(const Policy& policy, std::string_view key) { return text_of(field_of(key), policy); }
 
-const Field& field_of(std::string_view key) {
+void set_value(Policy& policy, std::string_view key, std::string_view value) {
+  if (set(field_of(key), policy, value))
+    throw std::logic_error{fmt::format("field '{}' does not accept '{}'", key, value)};
+}
+
+bool is_of_the_search(std::string_view key) {
   const auto found = std::ranges::find(fields(), key, &Field::key);
-  if (found == fields().end()) throw std::logic_error{fmt::format("there is no field '{}'", key)};
-  return *found;
+  return found != fields().end() && found->is_of_search;
 }
-
-}  // namespace
-
-std::string value_of(const Policy& policy, std::string_view key) { return field_of(key).get(policy); }
 
 std::vector<std::string_view> searched_keys() {
   std::vector<std::string_view> keys;
   for (const Field& field : fields())
-    if (field.searched) keys.push_back(field.key);
+    if (field.is_varied) keys.push_back(field.key);
   return keys;
 }
 
 std::vector<std::string> neighbors_of(const Policy& policy, std::string_view key) {
-  return field_of(key).neighbors(policy);
-}
-
-void set_value(Policy& policy, std::string_view key, std::string_view value) {
-  if (!field_of(key).set(policy, value))
-    throw std::logic_error{fmt::format("field '{}' does not accept '{}'", key, value)};
+  const Field& field = field_of(key);
+  const Value* const own = chosen(field, policy);
+  std::vector<std::string> others;
+  for (const Value& value : field.values)
+    if (&value != own) others.emplace_back(value.name);
+  if (field.number) std::ranges::move(field.number->neighbors(policy), std::back_inserter(others));
+  if (!own) return others;
+  for (const Field& parameter : own->parameters) {
+    if (!parameter.is_varied) continue;
+    for (const Value& value : parameter.values)
+      if (!value.is_chosen(policy)) others.push_back(text_of(field, policy, {parameter.key, std::string{value.name}}));
+    if (!parameter.number) continue;
+    for (std::string& near : parameter.number->neighbors(policy))
+      others.push_back(text_of(field, policy, {parameter.key, std::move(near)}));
+  }
+  return others;
 }
 
 std::vector<PolicyField> fields_of(const Policy& policy) {
   std::vector<PolicyField> result;
-  for (const Field& field : fields())
-    result.push_back(
-        {std::string{field.key}, field.get(policy), field.accepted, meaning_of(field.key), field.emulates});
+  for (const Field& field : fields()) result.push_back(shown(field, policy));
   return result;
 }
 

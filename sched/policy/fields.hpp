@@ -1,28 +1,50 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sched/policy/policy.hpp"
 
 namespace tilerail {
 
-/// Applies "key=value" (docs/model.md#policies). Throws InputError naming the key or the values there are.
+/// Applies "key=value" or "key=value(parameter=value,...)" (docs/model.md#policies). Throws InputError that names what
+/// was expected.
 void apply_override(Policy& policy, std::string_view assignment);
 
 /// The value of a field as text, and the same field set to another one, which it accepts; neither is an override.
 std::string value_of(const Policy& policy, std::string_view key);
 void set_value(Policy& policy, std::string_view key, std::string_view value);
 
-/// A wish, as text.
+struct PolicyField;
+
+/// A value that has a name, and its parameters.
+struct PolicyValue {
+  std::string name;
+  std::vector<PolicyField> parameters;
+};
+
+/// An option of policies, or a parameter of one of its values, as text.
 struct PolicyField {
-  std::string key, value;  // of this policy
+  std::string key, value;  // of this policy; of a parameter: its default
   std::string accepted;    // the values that it accepts
-  std::string meaning;     // what it does, and when it matters: one sentence
-  bool emulates = false;   // it adds the costs or the caches of an emulated library, and improves no plan
+  std::string meaning;     // a sentence: the effect of the field; empty for a parameter
+  bool emulates = false;   // it makes plans or simulations like those of a library
+  std::vector<PolicyValue> values = {};
+  std::optional<std::pair<double, double>> range = {};  // of the numbers that it accepts
 };
 std::vector<PolicyField> fields_of(const Policy& policy);
+
+/// Whether the field says how a plan is found, and so is not a decision: `effort`.
+bool is_of_the_search(std::string_view key);
+
+/// The fields whose values a search may change, in the order of the table.
+std::vector<std::string_view> searched_keys();
+/// The other values that a search tries for a field: all of a choice; half, double and the least of a number; the same
+/// for each parameter of its value.
+std::vector<std::string> neighbors_of(const Policy& policy, std::string_view key);
 
 /// The preset, then "+key=value" for every override.
 std::string name_of(const Policy& policy);

@@ -29,7 +29,8 @@ std::vector<MemoryId> devices_of(const PlanDecision& decision, const Topology& t
   std::vector<MemoryId> devices;
   for (const std::string_view name : split(decision.value, ',')) {
     const auto gpu = topology.find_memory(name);
-    if (!gpu || !topology.is_gpu(*gpu)) refuse(decision, fmt::format("a list of GPUs of machine '{}'", topology.name()));
+    if (!gpu || !topology.is_gpu(*gpu))
+      refuse(decision, fmt::format("a list of GPUs of machine '{}'", topology.name()));
     if (std::ranges::find(devices, *gpu) != devices.end()) refuse(decision, "each GPU once");
     devices.push_back(*gpu);
   }
@@ -81,11 +82,6 @@ void set_field(Policy& said, const PlanDecision& decision) {
 
 }  // namespace
 
-bool is_of_the_search(std::string_view key) {
-  constexpr std::array keys{"devices", "select", "select-by", "select-ms", "ways", "effort", "tile-choice", "k-split"};
-  return std::ranges::find(keys, key) != keys.end();
-}
-
 std::vector<PlanDecision> exact_text(const Decisions& decisions, const Topology& topology) {
   std::vector<PlanDecision> text = to_text(decisions, topology);
   std::vector<std::string> digits;
@@ -106,7 +102,8 @@ std::int64_t made_tile(const std::vector<PlanDecision>& text) {
 }
 
 Decisions with_made(Decisions d, const std::vector<PlanDecision>& text, const Topology& topology) {
-  Policy said = wish_for(d);
+  Policy said;
+  said.choices = d.choices;
   for (const PlanDecision& decision : text)
     if (decision.key == "devices") d.devices = devices_of(decision, topology);
   for (const PlanDecision& decision : text) {
@@ -120,7 +117,8 @@ Decisions with_made(Decisions d, const std::vector<PlanDecision>& text, const To
   }
   if (d.shares.size() != d.devices.size() || d.grid.gpus() != static_cast<int>(d.devices.size()))
     throw fault_of("grid", "grid and shares do not match", fmt::format("those of {} GPUs", d.devices.size()));
-  return by_wish(std::move(d), said);
+  d.choices = said.choices;
+  return d;
 }
 
 }  // namespace tilerail

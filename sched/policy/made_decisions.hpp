@@ -23,8 +23,4 @@ std::int64_t made_tile(const std::vector<PlanDecision>& text);
 /// "KEY 'VALUE': expected ..." for what is no decision, or does not fit the machine or the other decisions.
 Decisions with_made(Decisions decisions, const std::vector<PlanDecision>& text, const Topology& topology);
 
-/// Fields of policies that say how a plan is found, not what it is, or that another decision tells, as the grid does
-/// its layers: they are no decisions.
-bool is_of_the_search(std::string_view key);
-
 }  // namespace tilerail

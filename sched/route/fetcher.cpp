@@ -36,11 +36,11 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
   directory_.each_holder(tile, [&](const Holder& holder) {
     if (holder.is_home)
       for (std::size_t first = 0; first < context_.devices.size(); ++first) consider(holder, first);
-    else if (context_.decisions.routing != Routing::initial)
+    else if (context_.decisions.choices.routing != Routing::initial)
       for (const std::size_t first : context_.router.neighbours(*directory_.device_at(holder.memory)))
         consider(holder, first);
   });
-  if (!best || !context_.decisions.caching)  // without it no device keeps what others may fetch
+  if (!best || !context_.decisions.choices.caching)  // without it no device keeps what others may fetch
     no_route(context_.topology, directory_.tile(tile).home_memory, context_.devices[device]);
   while (best->stops.back() != device) best->stops.push_back(ways.next[best->stops.back()]);
   return *std::move(best);
@@ -60,7 +60,8 @@ Seconds Fetcher::eta(TileId tile, std::size_t device) const {
 
 Fetcher::Input Fetcher::fetch(TileId tile, std::size_t device) {
   if (!directory_.present(tile, device)) {
-    const bool chain = context_.decisions.batch && context_.decisions.caching && !context_.arenas[device].pooled();
+    const bool chain =
+        context_.decisions.choices.batch && context_.decisions.choices.caching && !context_.arenas[device].pooled();
     chain ? fetch_chain(tile, device) : fetch_alone(tile, device);
   }
   return {directory_.view_on(tile, device), directory_.arrival(tile, device), directory_.there(tile, device)};
@@ -97,7 +98,7 @@ void Fetcher::fetch_chain(TileId tile, std::size_t device) {
   const int pieces = pieces_of(context_, directory_.tile(tile).home);
   std::vector<Holder> sources;
   directory_.each_holder(tile, [&](const Holder& holder) {
-    if (context_.decisions.routing == Routing::initial && !holder.is_home) return;
+    if (context_.decisions.choices.routing == Routing::initial && !holder.is_home) return;
     if (over_a_host(holder)) return;
     std::erase_if(sources, [&](const Holder& home) { return home.memory == holder.memory; });  // beside a copy there
     sources.push_back(holder);
@@ -145,12 +146,13 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
 /// the link map. eta: of all holders, the earliest arrival. Ties go to the holder listed first: the home, then the
 /// lowest device. Nothing where none of them has a route to the device.
 std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t device) const {
-  if (context_.decisions.routing == Routing::peer_rank || context_.decisions.routing == Routing::nearest_id)
+  if (context_.decisions.choices.routing == Routing::peer_rank ||
+      context_.decisions.choices.routing == Routing::nearest_id)
     return source_by_rank(tile, device);
-  if (context_.router.by_link_map() && context_.decisions.hop_rule == HopRule::bottleneck)
+  if (context_.router.by_link_map() && context_.decisions.choices.hop_rule == HopRule::bottleneck)
     return widest_source(tile, device);
   const MemoryId dst = context_.devices[device];
-  const bool from_home = context_.decisions.routing == Routing::initial || !context_.decisions.caching;
+  const bool from_home = context_.decisions.choices.routing == Routing::initial || !context_.decisions.choices.caching;
   std::optional<Holder> best;
   SourceCost least;
   directory_.each_holder(tile, [&](const Holder& holder) {
@@ -168,7 +170,7 @@ std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t dev
 std::optional<Fetcher::Source> Fetcher::source_by_rank(TileId tile, std::size_t device) const {
   constexpr double as_fast = 0.9;
   const MemoryId dst = context_.devices[device];
-  const bool by_speed = context_.decisions.routing == Routing::peer_rank;
+  const bool by_speed = context_.decisions.choices.routing == Routing::peer_rank;
   struct Peer {
     Holder holder;
     double distance;
@@ -220,7 +222,7 @@ std::optional<Fetcher::Source> Fetcher::widest_source(TileId tile, std::size_t d
 Fetcher::SourceCost Fetcher::source_cost(TileId tile, const Holder& holder, MemoryId dst) const {
   const Leg leg = this->leg(holder, dst);
   const bool by_map = context_.router.by_link_map() && holder.memory != dst;
-  if (by_map || context_.decisions.routing == Routing::bandwidth || !context_.router.reaches(leg)) {
+  if (by_map || context_.decisions.choices.routing == Routing::bandwidth || !context_.router.reaches(leg)) {
     const auto [latency, per_byte] = context_.router.alone(leg);
     return {by_map ? (latency + directory_.bytes(tile) * per_byte).value : per_byte.value};
   }

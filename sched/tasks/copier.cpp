@@ -14,14 +14,16 @@ int queue_to_host(std::size_t device) { return 2 + static_cast<int>(device); }
 }  // namespace
 
 int pieces_of(const PlanContext& context, const View& tile) {
-  std::int64_t pieces = std::min<std::int64_t>(context.decisions.chunks, tile.cols);
-  const std::int64_t least = context.decisions.min_chunk_bytes;
+  std::int64_t pieces = std::min<std::int64_t>(context.decisions.choices.chain_chunks, tile.cols);
+  const std::int64_t least = context.decisions.choices.chain_min_bytes;
   if (least > 0) pieces = std::min(pieces, static_cast<std::int64_t>(context.bytes(tile).value) / least);
   return static_cast<int>(std::max<std::int64_t>(1, pieces));
 }
 
 int pieces_over(const PlanContext& context, const View& tile, std::size_t devices) {
-  return devices > 0 && context.decisions.hop_rule == HopRule::bottleneck ? pieces_of(context, tile) : 1;
+  const Choices& choices = context.decisions.choices;
+  if (devices == 0 || choices.hop_rule != HopRule::bottleneck) return 1;
+  return static_cast<int>(std::clamp<std::int64_t>(tile.cols, 1, choices.route_chunks));
 }
 
 View piece(const View& whole, int j, int pieces) {
@@ -29,9 +31,9 @@ View piece(const View& whole, int j, int pieces) {
   return {whole.buffer, whole.row, whole.col + begin, whole.rows, end - begin};
 }
 
-/// `chunks`, but no more than there are columns.
+/// The number of the policy, but no more than there are columns.
 int Copier::pieces_through_host(const View& tile) const {
-  return static_cast<int>(std::clamp<std::int64_t>(tile.cols, 1, context_.decisions.chunks));
+  return static_cast<int>(std::clamp<std::int64_t>(tile.cols, 1, context_.decisions.choices.stage_chunks));
 }
 
 Clock::Arrival Copier::arrival(const Leg& leg, const View& tile, int pieces, Clock::Arrival available) const {

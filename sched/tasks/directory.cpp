@@ -149,7 +149,7 @@ void TileDirectory::used(TileId id, std::size_t device, OpId reader) {
   Copy& here = copy(id, device);
   here.readers.add(context_.builder.queue_of(reader), reader);
   if (!pooled) return;
-  if (!context_.decisions.caching) return drop(id, device);
+  if (!context_.decisions.choices.caching) return drop(id, device);
   const bool listed = !here.pinned;
   if (listed) victims_[device].erase(victim_key(id, here));
   here.last_touch = ++touches_;

@@ -54,7 +54,7 @@ class TileDirectory {
   /// Whether the device uses the tile where it is at home, or in its copy of a matrix that each GPU has one of.
   bool in_place(TileId id, std::size_t device) const {
     if (copies_at_home(id)) return true;
-    return context_.decisions.in_place && tile(id).home_memory == context_.devices[device] && home_is_valid(id);
+    return context_.decisions.choices.in_place && tile(id).home_memory == context_.devices[device] && home_is_valid(id);
   }
   Clock::Arrival home_available(TileId id) const;
   static constexpr Seconds nowhere{-1};            // before any time
@@ -145,7 +145,9 @@ class TileDirectory {
 
   std::size_t slot_of(TileId id, std::size_t device) const;
   const Copy* find(TileId id, std::size_t device) const;
-  bool evictable(std::size_t device) const { return context_.arenas[device].pooled() && context_.decisions.caching; }
+  bool evictable(std::size_t device) const {
+    return context_.arenas[device].pooled() && context_.decisions.choices.caching;
+  }
   Victim victim_key(TileId id, const Copy& copy) const { return {-copy.next_use, copy.last_touch, id}; }
   LastUses uses_of(const Copy& copy) const;
   Here looked_up(TileId id, std::size_t device) const;

@@ -52,10 +52,10 @@ struct PlanContext {
 
   /// Adds an operation on behalf of a device. Without overlap a device does one thing after another.
   OpId emit(std::size_t device, const Op& op, Deps& deps) {
-    if (!decisions.overlap) deps.after(last_of_device[device]);
+    if (!decisions.choices.overlap) deps.after(last_of_device[device]);
     for (const OpId awaited : awaited_by[device]) deps.after(awaited);
     const OpId id = builder.add(op, deps);
-    if (!decisions.overlap) last_of_device[device] = id;
+    if (!decisions.choices.overlap) last_of_device[device] = id;
     return id;
   }
   std::vector<std::optional<OpId>> last_of_device = std::vector<std::optional<OpId>>(devices.size());

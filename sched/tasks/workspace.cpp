@@ -17,9 +17,9 @@ Clock::Options for_devices(Clock::Options options, std::size_t devices) {
 /// where some device has no slots for that. Two slots at least are for C and for what is added to it.
 std::vector<std::int64_t> slots_of_inputs(const PlanSetup& setup, std::int64_t slot_bytes) {
   std::vector<std::int64_t> slots;
-  if (setup.decisions.caching || setup.decisions.input_buffers == 0 || slot_bytes == 0) return slots;
+  if (setup.decisions.choices.caching || setup.decisions.choices.input_buffers == 0 || slot_bytes == 0) return slots;
   for (const std::int64_t capacity : setup.capacities.first(setup.devices.size()))
-    slots.push_back(std::min<std::int64_t>(setup.decisions.input_buffers, (capacity / slot_bytes - 2) / 2));
+    slots.push_back(std::min<std::int64_t>(setup.decisions.choices.input_buffers, (capacity / slot_bytes - 2) / 2));
   if (std::ranges::any_of(slots, [](std::int64_t count) { return count < 1; })) slots.clear();
   return slots;
 }
@@ -52,15 +52,15 @@ std::vector<InputArenas> inputs_of(const PlanSetup& setup, std::int64_t slot_byt
 Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topology& topology, std::string policy) {
   Plan plan = empty_plan(problem, topology);
   plan.policy = std::move(policy);
-  plan.tile = decisions.tile;
+  plan.tile = decisions.choices.tile;
   plan.devices = decisions.devices;
-  plan.single_issuer = decisions.single_issuer;
-  plan.graph = decisions.graph;
+  plan.single_issuer = decisions.choices.single_issuer;
+  plan.graph = decisions.choices.graph;
   const auto seconds = [](double microseconds) { return Seconds{microseconds * 1e-6}; };
-  const double peer_us = may_copy_between_gpus(problem, topology, decisions.devices) ? decisions.peer_us : 0;
-  plan.runtime = {seconds(decisions.task_us), seconds(decisions.request_us), seconds(peer_us),
-                  seconds(decisions.gpu_us * static_cast<double>(decisions.devices.size())),
-                  decisions.copy_rates == CopyRates::duplex};
+  const double peer_us = may_copy_between_gpus(problem, topology, decisions.devices) ? decisions.choices.peer_us : 0;
+  plan.runtime = {seconds(decisions.choices.task_us), seconds(decisions.choices.request_us), seconds(peer_us),
+                  seconds(decisions.choices.gpu_us * static_cast<double>(decisions.devices.size())),
+                  decisions.choices.copy_rates == CopyRates::duplex};
   plan.origin.decisions = to_text(decisions, topology);
   return plan;
 }
@@ -73,7 +73,7 @@ void settle_graph(Plan& plan, const Topology& topology) {
 }
 
 Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, std::int64_t slot_bytes)
-    : router_{setup.resources, setup.devices, setup.decisions.peer_copies, setup.links},
+    : router_{setup.resources, setup.devices, setup.decisions.choices.peer_copies, setup.links},
       clock_{setup.resources, setup.topology, for_devices(clock, setup.devices.size())},
       arenas_{arenas_of(setup, slot_bytes)},
       inputs_{inputs_of(setup, slot_bytes)},

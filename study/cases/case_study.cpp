@@ -50,20 +50,20 @@ double mean(const std::vector<RankedGroup>& groups, double RankedGroup::*figure)
 /// The plan of a case. Throws InputError without a place, also for a plan that takes no time: no error is relative to
 /// that.
 Job job_of(const Case& c, const Topology& topology, const TunedPlans& tuned) {
-  Job job = plan_job(topology, c, tuned);
+  Job job = shown_job(topology, c, tuned);
   if (!job.plan.ops.empty()) return job;
   const GemmProblem& p = job.plan.problem;
   const char* const blame = p.m == 0 ? "m" : p.n == 0 ? "n" : p.k == 0 ? "k" : "alpha";
   throw fault_of(blame, "there is nothing to do", "sizes and scalars that change a result");
 }
 
-/// What runs is the plan, without what an emulated library takes beside it: wishes for that are named.
+/// Runs exclude the costs of an emulated library: options that set them have no effect.
 void leave_out_library(Plan& plan, const PolicyText& policy) {
   plan.runtime = {};
   const auto resolved = policy.resolve();
   std::vector<std::string>& without = plan.origin.without_effect;
   for (const std::string_view key : {"task-us", "request-us", "peer-us", "gpu-us", "copy-rates"}) {
-    const auto of_key = [&](const std::string& told) { return told.starts_with(fmt::format("{}: ", key)); };
+    const auto of_key = [&](const std::string& told) { return told.starts_with(fmt::format("{}=", key)); };
     if (overrides(resolved, key) && std::ranges::none_of(without, of_key))
       without.push_back(fmt::format("{}: cases run without a library's own costs", key));
   }

@@ -142,15 +142,14 @@ OverlapPrediction predict_overlap(const PredictionText& text, const Topology& to
   const Policy policy = text.policy.resolve();
   Simulations simulations{topology, problem, gpu, policy};
   const std::vector<std::int64_t> tiles =
-      policy.tile > 0 ? std::vector{policy.tile} : overlap_tiles(problem, std::int64_t{1} << 40);
-  OverlapPrediction prediction{overlap.h2d, overlap.d2h, {}, {}, {}};
+      policy.choices.tile > 0 ? std::vector{policy.choices.tile} : overlap_tiles(problem, std::int64_t{1} << 40);
+  OverlapPrediction prediction{overlap.h2d, overlap.d2h, {}};
   const Plan chosen = simulations.chosen();  // first: where it cannot be made, the error is about the problem
   for (const OverlapModel model : models_of(text.model)) {
     const std::int64_t tile = best_tile(model, overlap, tiles);
     prediction.tiles.push_back({std::string{to_string(model)}, tile,
                                 predicted_time(model, overlap, static_cast<double>(tile)).value, simulations.of(tile)});
   }
-  prediction.without_effect = chosen.origin.without_effect;
   prediction.tiles.push_back({"policy", chosen.tile, std::nullopt, simulations.of(chosen)});
   simulations.of_best(tiles);
   if (const auto best = simulations.best()) prediction.tiles.push_back(*best);

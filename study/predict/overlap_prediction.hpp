@@ -22,7 +22,6 @@ struct TilePrediction {
 struct OverlapPrediction {
   TransferTime h2d, d2h;  // as the models see copies
   std::vector<TilePrediction> tiles;
-  std::vector<std::string> without_effect = {};  // wishes that could not matter in the policy's plan
   std::string not_simulated = {};                // why some plans were not; empty where all were
 };
 

@@ -41,7 +41,7 @@ class Predictor {
         workload_{workload_problem(question())} {}
 
   WorkloadPrediction predict() const {
-    WorkloadPrediction prediction{unsearched_tile(question()), has_watts(), {}, {}};
+    WorkloadPrediction prediction{unsearched_tile(question()), has_watts(), {}};
     prediction.choices.push_back(of_workload("all", of_all_devices()));
     for (const Metric& metric : metrics)
       if (!metric.needs_energy || has_watts())
@@ -49,7 +49,6 @@ class Predictor {
                                                  ranked_workloads(workload_, map_, metric, library_selection).front()));
     const Plan plan = plan_gemm(problem_, topology_, devices_, text_.policy.resolve(), judge_);
     prediction.choices.push_back(simulated({"policy", plan.devices}, plan));
-    prediction.without_effect = plan.origin.without_effect;
     return prediction;
   }
 

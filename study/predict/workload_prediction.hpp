@@ -27,7 +27,6 @@ struct WorkloadPrediction {
   std::int64_t tile = 0;   // of the kernels and transfers that the model counts
   bool has_watts = false;  // without them there are no choices by metrics of energy
   std::vector<DevicePrediction> choices;
-  std::vector<std::string> without_effect = {};  // wishes that could not matter in the policy's plan
 };
 
 /// What the model says of all devices, the devices that it would take by each metric, and those of the policy's plan.

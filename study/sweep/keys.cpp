@@ -85,7 +85,7 @@ bool is_key(const std::string& key) {
 }
 
 bool is_text_key(const std::string& key) {
-  constexpr std::string_view texts[] = {"topology", "policy", "place", "dtype", "transa", "transb", "select", "name"};
+  constexpr std::string_view texts[] = {"topology", "policy", "place", "dtype", "transa", "transb", "name"};
   return std::ranges::find(texts, key) != std::end(texts);
 }
 

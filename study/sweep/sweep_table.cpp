@@ -56,7 +56,7 @@ bool is_numeric(const SweepTable& table, std::size_t column) {
   constexpr std::string_view texts[] = {"sweep",      "machine", "routine",     "dtype",     "transa",
                                         "transb",     "place",   "plan_policy", "plan_hash", "bound_by",
                                         "bottleneck", "busiest", "backend",     "check",     "version",
-                                        "error",      "policy",  "topology",    "select",    "name"};
+                                        "error",      "policy",  "topology",    "name"};
   if (std::ranges::find(texts, table.columns[column]) != std::end(texts)) return false;
   return std::ranges::all_of(table.rows, [&](const auto& row) {
     const std::string& cell = row.second.cells[column];

@@ -20,7 +20,7 @@ namespace {
 void refuse_fixed(const Policy& policy) {
   if (policy.ways == Ways::search) return;
   throw InputError{"policy", name_of(policy), "leaves nothing to tune: its choice is its own",
-                   "one with ways=search, such as tilerail"};
+                   "one that searches, such as tilerail"};
 }
 
 void refuse_idle(const TuneTask& task) {

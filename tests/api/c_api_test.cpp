@@ -122,12 +122,12 @@ TEST(CInterface, SettersReachTheContext) {
   const int second = 1;
   EXPECT_EQ(tilerail_set_policy(handle.get(), "gemmex"), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_set_tile(handle.get(), 64), TILERAIL_SUCCESS);
-  EXPECT_EQ(tilerail_set_override(handle.get(), "chunks=2"), TILERAIL_SUCCESS);
+  EXPECT_EQ(tilerail_set_override(handle.get(), "batch=chain(chunks=2)"), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_set_devices(handle.get(), &second, 1), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_set_pageable(handle.get(), TILERAIL_PAGEABLE_STAGED), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_set_pageable(handle.get(), TILERAIL_PAGEABLE_COPIED), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_reserve(handle.get(), 1000), TILERAIL_SUCCESS);
-  EXPECT_EQ(handle.context.context.policy(), "gemmex+tile=64+chunks=2");
+  EXPECT_EQ(handle.context.context.policy(), "gemmex+tile=64+batch=chain(chunks=2)");
   EXPECT_EQ(handle.context.context.devices(), std::vector<int>{1});
   EXPECT_EQ(handle.log->reserved.size(), 1u);
 }

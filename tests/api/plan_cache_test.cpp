@@ -43,7 +43,7 @@ class ApiPlanCache : public ::testing::Test {
     problem.m = problem.n = problem.k = n;
     problem.place_a = problem.place_b = problem.place_c = machine.hosts().front();
     Policy policy = preset("tilerail");
-    policy.tile = tile;
+    policy.choices.tile = tile;
     Plan plan = plan_gemm(problem, machine, machine.gpus(), policy);
     study::TunedPlan tuned{decisions_of(plan, machine, policy),
                            0.5,

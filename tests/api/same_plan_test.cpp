@@ -27,10 +27,10 @@ struct Wish {
 };
 
 const std::vector<Wish> wishes{{"tilerail", {"effort=fast"}},  // as programs do by themselves
-                               {"tilerail", {"select=edp", "effort=fast"}},
-                               {"tilerail", {"select=perf", "tile=64", "effort=fast"}},
-                               {"gemmex", {"tile=64", "chunks=2"}},
-                               {"paralia", {"select=pdp"}},
+                               {"tilerail", {"devices=best(metric=edp)", "effort=fast"}},
+                               {"tilerail", {"devices=best", "tile=64", "effort=fast"}},
+                               {"gemmex", {"tile=64", "batch=chain(chunks=2)"}},
+                               {"paralia", {"devices=best(metric=pdp)"}},
                                {"tilerail", {"effort=normal"}, "1,0", {1, 0}},
                                {"baseline", {}, "1", {1}}};
 

@@ -63,7 +63,7 @@ CASES = {
     "prediction of an empty axpy": (["predict", *problem(gemm=None, axpy="0", devices="0")[1:]], "--axpy"),
     "tile above 2^40": (problem(gemm=None, axpy="64", tile="1048577M"), "1099512676352"),
     "plan and a dot": (problem(gemm=None, dot="64", plan="plan.json"), "--plan"),
-    "selection by no metric": (problem(set="select=speed"), "select=speed"),
+    "selection by no metric": (problem(set="devices=best(metric=speed)"), "metric=speed"),
     "unknown distribution": (problem(set="distribution=cyclic"), "2d-cyclic"),
     "unknown dtype": (problem(dtype="f8"), "f8"),
     "unknown transpose": (problem(transa="C"), "'C'"),
@@ -104,7 +104,7 @@ CASES = {
     "no device": (problem(devices=""), "''"),
     "unknown device": (problem(devices="0,5"), "5"),
     "device twice": (problem(devices="0,0"), "0,0"),
-    "tile by an unknown model": (problem(set="tile-choice=best"), "tile-choice=best"),
+    "tile by an unknown model": (problem(set="tile=best"), "tile=best"),
     "energy of too short a time": (["run", "--backend", "host", *problem()[1:], "--energy", "0.1"], "--energy: '0.1'"),
     "energy of no number": (["run", "--backend", "host", *problem()[1:], "--energy", "some"], "--energy: 'some'"),
     "unknown model": (["predict", *problem(devices="0")[1:], "--model", "oracle"], "'oracle'"),
@@ -135,7 +135,7 @@ CASES = {
     "unknown field": (problem(set="speed=max"), "speed"),
     "field without value": (problem(set="routing"), "--set: 'routing' is not key=value; expected routing= and initial, bandwidth, "),
     "unknown value of a field": (problem(set="routing=fast"), "--set: 'routing=fast' is invalid; expected initial, bandwidth, link-map"),
-    "number of a field out of range": (problem(set="chunks=0"), "0"),
+    "number of a field out of range": (problem(set="batch=chain(chunks=0)"), "chunks=0"),
     "plan and problem": (problem(plan="plan.json"), "--plan"),
     "missing plan": (["simulate", "--plan", "absent.json"], "absent.json"),
     "timeline without extension": (problem(timeline="timeline"), "timeline"),
@@ -157,8 +157,8 @@ CASES = {
                            "--energy: '0' means nothing to the host; expected --backend cuda"),
     "tile twice": (problem(set="tile=64"), "--set: 'tile=64' contradicts 'tile 32'"),
     "chosen tile and its size": (problem(tile="auto", set="tile=64"), "'tile=64' contradicts 'tile auto'"),
-    "field twice": (problem(set="chunks=2") + ["--set", "chunks=4"], "--set: 'chunks=4' contradicts 'chunks=2'"),
-    "no metric": (problem(set="select="), "select="),
+    "field twice": (problem(set="order=eta") + ["--set", "order=fifo"], "--set: 'order=fifo' contradicts 'order=eta'"),
+    "no metric": (problem(set="devices="), "devices="),
     "lda of zero": (problem(lda="0"), "--lda: '0' is out of range"),
     "ldb of a vector": (problem(gemm=None, gemv="6,4", ldb="0"), "--ldb: has no meaning with gemv"),
     "dtype that the host has not": (["run", "--backend", "host", "--dtype", "bf16", *SMALL], "bf16"),
@@ -210,7 +210,7 @@ class BadArguments(CommandTest):
             self.write(name, OLD)
         outputs = ["--json", "result.json", "--timeline", "timeline.csv", "--gantt", "figure.svg"]
         self.assert_refused(problem(place="h:h:7") + outputs, "'7'")
-        self.assert_refused(problem(set="chunks=0") + outputs, "0")
+        self.assert_refused(problem(set="order=0") + outputs, "0")
 
     def test_one_output_that_fails_leaves_the_others_as_they_were(self):
         # A Python that claims to have matplotlib, and then cannot draw.

@@ -20,7 +20,7 @@ LIBRARY_COSTS_OFF = [word for cost in ("task-us", "request-us", "peer-us") for w
 CASES = """m,n,k,dtype,transb,place,devices,policy,tile,set,group,label
 64,64,64,,,,,gemmex,32,,tiles,small tiles
 64,64,64,,,,,gemmex,64,,tiles,large tiles
-48,32,1K,f32,T,0:h:h,0,tilerail,32,chunks=2 routing=initial,alone,
+48,32,1K,f32,T,0:h:h,0,tilerail,32,batch=chain(chunks=2) routing=initial,alone,
 64,64,64,,,,,gemmex,32,,,
 """
 
@@ -71,7 +71,7 @@ class Cases(CommandTest):
         expected = {"m": "48", "n": "32", "k": "1024", "dtype": "f32", "transa": "N", "transb": "T", "alpha": "1"}
         expected |= {"place": "0:h:h", "devices": "1", "tile": "32", "group": "alone", "label": ""}
         self.assertEqual({key: third[key] for key in expected}, expected)
-        self.assertEqual(third["policy"], "tilerail+tile=32+chunks=2+routing=initial")
+        self.assertEqual(third["policy"], "tilerail+tile=32+batch=chain(chunks=2)+routing=initial")
         self.assertEqual([row["label"] for row in results], ["small tiles", "large tiles", "", ""])
         plan = json.loads(self.succeed("plan", *SMALL, "-o", "-"))
         self.assertEqual(results[0]["ops"], str(len(plan["ops"])))
@@ -119,7 +119,7 @@ class Cases(CommandTest):
         self.assertIn("4 cases: error median", text)
         of_third = [line for line in text.splitlines() if line.startswith("no effect in 48,32,1K")]
         self.assertEqual(len(of_third), 1)
-        self.assertIn("chunks: no tile is sent in a chain", of_third[0])
+        self.assertIn(": the plan with batch=chain is the same", of_third[0])
         self.assertEqual(results[2]["without_effect"], of_third[0].split(": ", 1)[1])
         self.assertRegex(text, r"tiles +2 alternatives: Kendall tau [+-]\d\.\d{3}, regret \d+\.\d\d%")
         self.assertIn("1 sets of alternatives", text)

@@ -114,8 +114,8 @@ class Predict(CommandTest):
 
     def test_a_plan_takes_the_tile_of_a_model(self):
         tile = self.predicted("--model", "dr")["predictions"][0]["tile"]
-        planned = self.succeed("simulate", *self.ARGUMENTS[1:], "--set", "tile-choice=dr")
-        self.assertIn(f"tilerail+tile-choice=dr, tile {tile}\n", planned)
+        planned = self.succeed("simulate", *self.ARGUMENTS[1:], "--set", "tile=dr")
+        self.assertIn(f"tilerail+tile=dr, tile {tile}\n", planned)
 
     def test_all_data_on_the_gpu_leaves_the_kernel(self):
         rows = self.predicted("--place", "0:0:0", "--model", "bts", "--tile", "2K")["predictions"]
@@ -179,7 +179,6 @@ class Policies(CommandTest):
         for key in keys:
             with self.subTest(key):
                 self.assertRegex(explained, rf"(?m)^{re.escape(key)} = .*\n  [A-Z]\w+ .*\.$")
-        self.assertGreaterEqual(explained.count("matters"), len(keys) - 4)
 
     @needs_simulator
     def test_texts_of_a_plan_file_do_nothing_to_a_terminal(self):
@@ -197,27 +196,21 @@ class Policies(CommandTest):
         self.assertRegex(self.succeed(*asked, "paralia"), r"\nemulated +40.00 us a kernel, 1.000 ms a call, in simulations\n")
         self.assertRegex(self.succeed(*asked, "cublasxt"), r"\nemulated +4\.200 ms a call, duplex rates, in simulations\n")
         text = self.succeed(*asked, "xkblas", "--devices", "0", "--set", "peer-us=7")
-        self.assertIn("no effect   peer-us: one GPU is given\n", text)
+        self.assertIn("no effect   peer-us=7: the plan with peer-us=0 is the same\n", text)
         self.assertNotIn("copy between GPUs", text)
         self.assertIn("7.000 us a copy between GPUs", self.succeed(*asked, "xkblas", "--place", "0:1:h", "--set", "peer-us=7"))
         self.assertNotIn("emulated", self.succeed(*asked, "tilerail"))
         self.assertNotIn("emulated", self.succeed(*asked, "paralia", "--set", "task-us=0", "--set", "gpu-us=0"))
 
-    def test_wishes_without_effect_are_named_in_every_output(self):
-        arguments = ["--gemm", "1K", "--topology", "clx-ai", "--set", "select=edp"]
-        for more in ([], ["--set", "select-by=model"], ["--set", "select-ms=50"]):
-            self.assertNotIn("no effect", self.succeed("plan", *arguments, *more))
-        moot = ["--gemm", "1K", "--topology", "two-gpu", "--policy", "baseline", "--set", "chunks=4"]
+    def test_options_without_effect_are_named(self):
+        moot = ["--gemm", "1K", "--topology", "two-gpu", "--policy", "baseline", "--set", "batch=chain"]
+        same = "batch=chain: the plan with batch=off is the same"
         for command in ("plan", "simulate"):
-            self.assertRegex(self.succeed(command, *moot), "no effect +chunks: no tile is sent in a chain")
-        for gpus in ("0", "0,1"):
-            text = self.succeed("predict", *moot, "--devices", gpus, "--json", "predicted.json")
-            self.assertIn("no effect: chunks: no tile is sent in a chain\n", text)
-            predicted = json.loads((self.folder / "predicted.json").read_text())
-            self.assertEqual(predicted["without_effect"], ["chunks: no tile is sent in a chain"])
+            self.assertRegex(self.succeed(command, *moot), f"no effect +{same}")
+            self.assertNotIn("no effect", self.succeed(command, *moot[:-1], "caching=on"))
         self.succeed("plan", *moot, "-o", "moot.json")
         origin = json.loads((self.folder / "moot.json").read_text())["origin"]
-        self.assertEqual(origin["without_effect"], ["chunks: no tile is sent in a chain"])
+        self.assertEqual(origin["without_effect"], [same])
 
     def test_every_listed_default_is_accepted_by_set(self):
         presets = self.presets()

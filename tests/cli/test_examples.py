@@ -64,7 +64,7 @@ class Simulated(Examples):
         everyone = self.result("simulate", "--gemm", "2K", *CLX_AI, "--set", "devices=all")
         self.assert_page_says("takes 2.265 ms", 1e3 * everyone["makespan_s"])
         self.assert_page_says("1.814 J on all", everyone["energy_j"])
-        selected = self.result("simulate", "--gemm", "2K", *CLX_AI, "--set", "select=edp")
+        selected = self.result("simulate", "--gemm", "2K", *CLX_AI, "--set", "devices=best(metric=edp)")
         self.assert_page_says("each: 2.469 ms", 1e3 * selected["makespan_s"])
         self.assert_page_says("1.478 J, so", selected["energy_j"])
         self.assert_page_says("to 0.00365 J s", selected["edp_js"])

@@ -82,7 +82,7 @@ class Homes(CommandTest):
     def test_the_host_backend_adds_up_layers_of_k(self):
         for place in ("h/cols:h/rows:h*", "h*:h/cols:h/rows", "h/rows:h*:h/cols"):
             out = self.succeed("run", "--backend", "host", "--gemm", "300,200,1300", "--tile", "96", "--set",
-                               "k-split=all", "--set", "devices=all", "--beta", "0.5", "--topology", "two.toml",
+                               "grid=auto(layers=all)", "--set", "devices=all", "--beta", "0.5", "--topology", "two.toml",
                                "--place", place, "--check")
             self.assertIn("check: passed", out)
 

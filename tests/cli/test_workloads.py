@@ -35,8 +35,8 @@ class Workloads(WorkloadTest):
     @needs_simulator
     def test_the_simulator_is_given_the_plan_of_the_choice(self):
         rows = self.predicted("--place", "0:1:h", "--policy", "gemmex")
-        for choice, policy in {"all": ["paralia", "--set", "select=none"], "policy": ["gemmex"],
-                               **{metric: ["paralia", "--set", f"select={metric}"] for metric in METRICS}}.items():
+        for choice, policy in {"all": ["paralia"], "policy": ["gemmex"],
+                               **{metric: ["paralia", "--set", f"devices=best(metric={metric})"] for metric in METRICS}}.items():
             summary = json.loads(self.succeed("simulate", *self.predict("--place", "0:1:h", "--json", "-")[1:],
                                               "--policy", *policy))
             row = rows[choice]
@@ -99,7 +99,7 @@ class LinkMaps(WorkloadTest):
         self.assertAlmostEqual(self.one_gpu(links), fetched, places=9)
         slowed = 3 * (1e-3 + 1.5 * MATRIX / 1e9)
         both_ways = "host,gpu0,,,gpu0,host,1.5\n"
-        self.assertAlmostEqual(self.one_gpu(links + both_ways, "--set", "hop-rule=added"), slowed, places=9)
+        self.assertAlmostEqual(self.one_gpu(links + both_ways, "--set", "routing=link-map"), slowed, places=9)
         self.assertAlmostEqual(self.one_gpu(links + both_ways), fetched, places=9)  # by the bottleneck rule reads count
         self.assertAlmostEqual(self.one_gpu(links + "gpu0,host,,,host,gpu0,1.5\n"), fetched, places=9)
 

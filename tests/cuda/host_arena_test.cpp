@@ -50,7 +50,7 @@ Plan staged_plan(const Topology& machine) {
   p.m = p.n = p.k = 256;
   p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2], p.place_c = machine.gpus()[1];
   Policy policy = preset("cublasxt");
-  policy.tile = 64;
+  policy.choices.tile = 64;
   return plan_gemm(p, machine, machine.gpus(), policy);
 }
 

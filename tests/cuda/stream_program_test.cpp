@@ -21,8 +21,8 @@ Plan planned(const Topology& topology, int gpus, bool single_issuer = false) {
   GemmProblem problem;
   problem.m = problem.n = problem.k = 4096;
   Policy policy = preset("tilerail");
-  policy.tile = 1024;
-  policy.single_issuer = single_issuer;
+  policy.choices.tile = 1024;
+  policy.choices.single_issuer = single_issuer;
   return plan_gemm(checked(problem), topology, {topology.gpus().data(), static_cast<std::size_t>(gpus)}, policy);
 }
 
@@ -128,8 +128,8 @@ TEST(StreamProgram, PeerCopiesOfAGpuShareAStreamExactlyWhereThePlanOrdersThem) {
     GemmProblem problem;
     problem.m = problem.n = problem.k = 4096;
     Policy policy = preset("tilerail");
-    policy.tile = 1024;
-    policy.sends = ordered ? Sends::in_order : Sends::free;
+    policy.choices.tile = 1024;
+    policy.choices.sends = ordered ? Sends::in_order : Sends::free;
     const Plan plan = plan_gemm(checked(problem), topology, {topology.gpus().data(), 4}, policy);
     const StreamProgram program = stream_program(plan, topology);
     std::map<MemoryId, std::set<std::uint32_t>> streams;    // that peer copies of a GPU use

@@ -17,7 +17,7 @@ class PlannedGemm : public testing::TestWithParam<const char*> {
  protected:
   void expect_right(const GemmProblem& problem, const std::string& what) {
     Policy policy = preset(GetParam());
-    policy.tile = 32;
+    policy.choices.tile = 32;
     const Plan plan = plan_gemm(problem, topology_, topology_.gpus(), policy);
     const GemmData data{plan.problem, 23};
     executor_.set_matrices(data.matrices());

@@ -16,7 +16,7 @@ class PlannedRoutine : public testing::TestWithParam<const char*> {
  protected:
   void expect_right(const GemmProblem& problem, std::int64_t tile = 32) {
     Policy policy = preset(GetParam());
-    policy.tile = tile;
+    policy.choices.tile = tile;
     const Plan plan = plan_gemm(problem, topology_, topology_.gpus(), policy);
     const GemmData data{plan.problem, 29};
     executor_.set_matrices(data.matrices());
@@ -81,7 +81,7 @@ TEST(RoutineCheck, AMissingTileOfALongDotProductShows) {
     p.dtype = dtype;
     const Topology machine = test::machine(1, 1);
     Policy policy = preset("gemmex");
-    policy.tile = 1 << 16;
+    policy.choices.tile = 1 << 16;
     Plan plan = plan_gemm(p, machine, machine.gpus(), policy);
     const GemmData data{plan.problem, 3};
     HostExecutor executor{machine};

@@ -23,7 +23,7 @@ class PlanJson : public ::testing::Test {
     p.trans_a = Trans::yes;
     p.beta = 0.1;  // not exact in decimal: must come back bit by bit
     Policy policy = preset("gemmex");
-    policy.tile = 256;
+    policy.choices.tile = 256;
     return plan_gemm(p, machine, machine.gpus(), policy);
   }();
 
@@ -269,7 +269,7 @@ TEST_F(PlanJson, NothingButInputsIsInThePlaceOfKeptCopies) {
   GemmProblem p = plan.problem;
   p.place_a = *machine.find_memory("g*");
   Policy policy = preset("gemmex");
-  policy.tile = 256;
+  policy.choices.tile = 256;
   const Plan kept = plan_gemm(p, machine, machine.gpus(), policy);
   EXPECT_NO_THROW(validate(kept, machine));
   Plan queue = kept, tile = kept, others = kept;

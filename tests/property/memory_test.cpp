@@ -76,7 +76,7 @@ TEST(Memory, NoPlanTakesMoreThanWasPredicted) {
     RC_LOG() << describe(c) << std::endl;
     std::vector<std::int64_t> capacities;
     for (int gpu = 0; gpu < gpus; ++gpu) capacities.push_back(*rc::gen::inRange<std::int64_t>(20'000, 400'000));
-    c.policy.memory_fraction = pick({0.5, 0.9, 1.0});
+    c.policy.choices.memory_fraction = pick({0.5, 0.9, 1.0});
     const Topology machine = test_machine(capacities);
     const std::optional<Plan> plan = planned(c, machine);
     if (!plan) return;
@@ -85,8 +85,8 @@ TEST(Memory, NoPlanTakesMoreThanWasPredicted) {
       RC_ASSERT(found[m].end <= plan->peak_bytes[m]);
       RC_ASSERT(found[m].live <= plan->peak_bytes[m]);
       if (const auto capacity = machine.memories()[m].capacity) {
-        RC_ASSERT(static_cast<double>(plan->peak_bytes[m]) <= c.policy.memory_fraction * capacity->value);
-        full += static_cast<double>(plan->peak_bytes[m]) > 0.8 * c.policy.memory_fraction * capacity->value;
+        RC_ASSERT(static_cast<double>(plan->peak_bytes[m]) <= c.policy.choices.memory_fraction * capacity->value);
+        full += static_cast<double>(plan->peak_bytes[m]) > 0.8 * c.policy.choices.memory_fraction * capacity->value;
       }
     }
     ++plans;

@@ -171,7 +171,7 @@ TEST(MutatedPlans, AreRefusedOrStayInsideTheirBuffers) {
     p.m = 24, p.n = 20, p.k = 28, p.beta = 0.5, p.lda = 40, p.ldb = 41, p.ldc = 42, p.trans_b = Trans::yes;
     p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2], p.place_c = machine.gpus()[1];
     Policy policy = preset(name);
-    policy.tile = 12, policy.judge_ops = 0;
+    policy.choices.tile = 12, policy.judge_ops = 0;
     const Plan plan = plan_gemm(p, machine, machine.gpus(), policy);
     const Count count = try_mutations(plan, machine, 2000, 17);
     EXPECT_GT(count.refused, 500);

@@ -1,6 +1,10 @@
 #include "tests/property/random_cases.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <set>
@@ -17,42 +21,45 @@ const bool defaults_set = [] {
 }();
 
 /// One of the values that a field accepts, from the program's own words: "on, off", "auto, 1 to 64". Of a range, an end
-/// or something near the lower end, where the special cases are.
-std::string random_value(const std::string& accepted) {
-  std::vector<std::string> values;
-  std::istringstream items{accepted};
-  for (std::string item; std::getline(items >> std::ws, item, ',');) {
-    const auto to = item.find(" to ");
-    values.push_back(item.substr(0, to));
-    if (to == std::string::npos) continue;
-    values.push_back(item.substr(to + 4));
-    const double low = std::stod(values[values.size() - 2]), high = std::stod(values.back());
+/// One of the values that a field accepts, with some of its parameters; a number is an end of its range or something
+/// near the lower end, where the special cases are.
+std::string random_value(const PolicyField& field) {
+  const std::size_t numbers = field.range ? 1 : 0;
+  const auto which = *rc::gen::inRange<std::size_t>(0, field.values.size() + numbers);
+  if (which == field.values.size()) {
+    const auto [low, high] = *field.range;
+    std::vector<double> values{low, high};
     for (const double step : {1, 2, 7})
-      if (low + step < high) values.push_back(std::to_string(static_cast<int>(low + step)));
+      if (low + step < high) values.push_back(std::floor(low + step));
+    return fmt::format("{}", *rc::gen::elementOf(values));
   }
-  return *rc::gen::elementOf(values);
+  const PolicyValue& value = field.values[which];
+  std::vector<std::string> parameters;
+  for (const PolicyField& parameter : value.parameters)
+    if (*rc::gen::arbitrary<bool>()) parameters.push_back(parameter.key + "=" + random_value(parameter));
+  return parameters.empty() ? value.name : fmt::format("{}({})", value.name, fmt::join(parameters, ","));
 }
 
 }  // namespace
 
 Policy random_policy() {
   Policy p = preset(*rc::gen::elementOf(preset_names()));
-  const std::set<std::string> apart{"tile", "memory-fraction", "select-ms", "warm"};  // warm is only simulated
+  const std::set<std::string> apart{"tile", "memory", "warm"};  // warm is only simulated
   for (const PolicyField& field : fields_of(p)) {
     if (apart.contains(field.key) || !*rc::gen::weightedElement<bool>({{1, true}, {2, false}})) continue;
-    apply_override(p, field.key + "=" + random_value(field.accepted));
+    apply_override(p, field.key + "=" + random_value(field));
   }
-  p.tile = pick<std::int64_t>({0, 3, 8, 16, 25});
+  p.choices.tile = pick<std::int64_t>({0, 3, 8, 16, 25});
   return p;
 }
 
 std::string describe(const Case& c) {
   const GemmProblem& p = c.problem;
   std::ostringstream text;
-  text << to_string(p.routine) << " " << to_string(p.dtype) << " " << name_of(c.policy) << " tile " << c.policy.tile
-       << " m " << p.m << " n " << p.n << " k " << p.k << " ld " << p.lda << "," << p.ldb << "," << p.ldc << " trans "
-       << to_string(p.trans_a) << to_string(p.trans_b) << " alpha " << p.alpha << " beta " << p.beta << " place "
-       << p.place_a.value << ":" << p.place_b.value << ":" << p.place_c.value << " devices";
+  text << to_string(p.routine) << " " << to_string(p.dtype) << " " << name_of(c.policy) << " tile "
+       << c.policy.choices.tile << " m " << p.m << " n " << p.n << " k " << p.k << " ld " << p.lda << "," << p.ldb
+       << "," << p.ldc << " trans " << to_string(p.trans_a) << to_string(p.trans_b) << " alpha " << p.alpha << " beta "
+       << p.beta << " place " << p.place_a.value << ":" << p.place_b.value << ":" << p.place_c.value << " devices";
   for (const MemoryId d : c.devices) text << " " << d.value;
   return text.str();
 }
@@ -102,7 +109,7 @@ GemmProblem random_problem(int gpus, int others, std::int64_t most) {
 }
 
 Topology random_machine(const Case& c, int gpus, Switches switches) {
-  const std::int64_t tile = c.policy.tile > 0 ? c.policy.tile : 64;
+  const std::int64_t tile = c.policy.choices.tile > 0 ? c.policy.choices.tile : 64;
   const GemmProblem& p = c.problem;
   const std::int64_t element = element_size(p.dtype);
   const std::int64_t column = (tile * element + 63) / 64 * 64;  // bytes
@@ -124,7 +131,7 @@ Topology random_machine(const Case& c, int gpus, Switches switches) {
 Case random_case(int gpus, std::initializer_list<DType> dtypes) {
   Case c;
   c.policy = random_policy();
-  c.policy.memory_fraction = 1;
+  c.policy.choices.memory_fraction = 1;
   for (int gpu = 1; gpu <= gpus; ++gpu)
     if (*rc::gen::arbitrary<bool>()) c.devices.push_back(MemoryId{gpu});
   if (c.devices.empty()) c.devices.push_back(MemoryId{*rc::gen::inRange(1, gpus + 1)});
@@ -147,14 +154,14 @@ Case random_case_in_few_tiles(const Topology& machine) {
   for (auto* side : {&c.problem.m, &c.problem.n, &c.problem.k})  // of other shapes than cubes, too
     if (c.problem.routine == Routine::gemm && pick({false, false, true})) *side = std::min<std::int64_t>(*side, 64);
   const GemmProblem& p = c.problem;
-  c.policy.tile = std::max<std::int64_t>(1, std::max({p.m, p.n, p.k}) / pick({1, 2, 3, 4}));
+  c.policy.choices.tile = std::max<std::int64_t>(1, std::max({p.m, p.n, p.k}) / pick({1, 2, 3, 4}));
   return c;
 }
 
 Case random_case_on(const Topology& machine) {
   Case c;
   c.policy = random_policy();
-  c.policy.tile = pick<std::int64_t>({512, 1024, 3072});
+  c.policy.choices.tile = pick<std::int64_t>({512, 1024, 3072});
   for (const MemoryId gpu : machine.gpus())
     if (*rc::gen::arbitrary<bool>()) c.devices.push_back(gpu);
   if (c.devices.empty()) c.devices.push_back(machine.gpus()[0]);

@@ -99,7 +99,7 @@ TEST(Annotate, ASumThatStartsFromXIsOfY) {
   GemmProblem p = axpy_problem(1000);
   p.beta = 0, p.place_a = p.place_c = machine.hosts()[0];
   Policy policy = preset("gemmex");
-  policy.tile = 600;
+  policy.choices.tile = 600;
   const Plan plan = plan_gemm(p, machine, {machine.gpus().data(), 1}, policy);  // of two tiles: x, kernel, y
   const AnnotatedTimeline timeline =
       annotate(plan, machine, Timeline{"sim", content_hash(plan), std::vector<OpTime>(plan.ops.size())});

@@ -28,7 +28,7 @@ Topology star() {
 
 Decisions staged(int chunks) {
   Decisions d;
-  d.peer_copies = PeerCopies::staged, d.chunks = chunks;
+  d.choices.peer_copies = PeerCopies::staged, d.choices.stage_chunks = chunks;
   return d;
 }
 

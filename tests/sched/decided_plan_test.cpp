@@ -101,13 +101,13 @@ TEST(DecidedPlan, OnlyWhatIsOverriddenOtherwiseConflicts) {
   const std::string tile = made.decided("tile");
   EXPECT_TRUE(made.conflicts({}).empty());
   EXPECT_TRUE(made.conflicts({"tile=" + tile}).empty());
-  EXPECT_TRUE(made.conflicts({"tile=auto", "relays=on", "compute-streams=auto", "max-hops=1"}).empty());
+  EXPECT_TRUE(made.conflicts({"tile=auto", "relays=on", "compute-streams=auto"}).empty());
   EXPECT_EQ(made.conflicts({"tile=96"}), std::vector<std::string>{"tile=96 (was decided " + tile + ")"});
   const std::string other = made.decided("sends") == "free" ? "in-order" : "free";
   EXPECT_EQ(made.conflicts({"sends=" + other, "tile=" + tile}).size(), 1u);
   // How a plan is found is no decision: asking for another search asks for another plan.
   EXPECT_EQ(made.conflicts({"effort=high"}), std::vector<std::string>{"effort=high"});
-  EXPECT_EQ(made.conflicts({"select=edp"}), std::vector<std::string>{"select=edp"});
+  EXPECT_EQ(made.conflicts({"devices=best"}), std::vector<std::string>{"devices=best"});
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ TEST(Detour, PlansThatCannotRunAreNotJudged) {
     ++judged;
     return Judgement{estimate_plan(plan, machine, resources).makespan, {}};
   }};
-  const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"max-hops=2"}), judge);
+  const Plan plan =
+      plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"routing=link-map(max-hops=2)"}), judge);
   validate(plan, machine);
   EXPECT_GT(judged.load(), 10);
   EXPECT_GT(plan.devices.size(), 1u);
@@ -142,9 +143,9 @@ TEST(Detour, TilesOfCGoOverOthersInPiecesByTheBottleneckRule) {
   GemmProblem problem = placed(machine, "g0", "g0", 1024);
   problem.place_c = g1;
   const auto plan_by = [&](const char* rule) {
-    return plan_gemm(problem, machine, std::array{g0, g2}, policy("paralia", {"tile=1024", "chunks=4", rule}));
+    return plan_gemm(problem, machine, std::array{g0, g2}, policy("paralia", {"tile=1024", rule}));
   };
-  const Plan pieces = plan_by("hop-rule=bottleneck"), whole = plan_by("hop-rule=added");
+  const Plan pieces = plan_by("routing=link-map(rule=bottleneck,chunks=4)"), whole = plan_by("routing=link-map");
   for (const auto& [src, dst] : {std::pair{g1, g2}, {g2, g0}, {g0, g2}, {g2, g1}}) {
     EXPECT_EQ(columns(pieces, src, dst), (std::vector<std::int64_t>{256, 256, 256, 256}));
     EXPECT_EQ(columns(whole, src, dst), (std::vector<std::int64_t>{1024}));
@@ -174,10 +175,10 @@ TEST(Detour, WithoutARouteForCThePlanIsRefusedAndASelectionTakesOthers) {
           plan_gemm(problem, machine, machine.gpus(), policy(name, {"tile=512", "devices=all"}));
         },
         {"no route from 'g", "peer-copies=staged"});
-  const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("gemmex", {"tile=512", "select=perf"}));
+  const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("gemmex", {"tile=512", "devices=best"}));
   validate(plan, machine);
   EXPECT_LT(plan.devices.size(), 3u);
-  EXPECT_THROW(plan_gemm(problem, machine, std::array{memory(machine, "g0")}, policy("gemmex", {"select=perf"})),
+  EXPECT_THROW(plan_gemm(problem, machine, std::array{memory(machine, "g0")}, policy("gemmex", {"devices=best"})),
                InputError);
 }
 

@@ -51,7 +51,7 @@ class EtaExample : public ::testing::Test {
 
   /// Where A00 and B00 come from, asked with the state of figure 4.4.
   std::vector<MemoryId> sources(Routing routing) {
-    decisions.routing = routing;
+    decisions.choices.routing = routing;
     const BufferId a = builder.add_matrix(problem, Buffer::Kind::matrix_a, machine),
                    b = builder.add_matrix(problem, Buffer::Kind::matrix_b, machine);
     Workspace workspace{

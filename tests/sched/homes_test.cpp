@@ -82,7 +82,7 @@ TEST_F(HomesInBlocks, EveryCopyIsOfTheHostThatHoldsTheBytes) {
 // Each GPU multiplies the part of k that its own host has, and what they add up goes home to both hosts.
 TEST_F(HomesInBlocks, LayersOfKReadTheHostThatHasTheirPart) {
   for (const char* c : {"h*", "h/rows", "h1"}) {
-    const Plan made = plan(problem("h/cols", "h/rows", c), "k-split=2");
+    const Plan made = plan(problem("h/cols", "h/rows", c), "grid=square(layers=2)");
     validate(made, machine);
     std::map<std::pair<std::string, std::string>, double> copied;
     const auto name = [&](MemoryId id) { return machine.memory(id).name; };

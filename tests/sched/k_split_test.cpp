@@ -29,7 +29,7 @@ Plan planned(const GemmProblem& problem, const std::string& split, const std::ve
   const Topology machine = test::shipped("pcie-tree-8");
   Policy policy = testing::policy("tilerail", {"effort=fast", "devices=all"});
   for (const std::string& each : overrides) apply_override(policy, each);
-  apply_override(policy, "k-split=" + split);
+  apply_override(policy, "grid=auto(layers=" + split + ")");
   Plan plan = plan_gemm(problem, machine, machine.gpus(), policy);
   validate(plan, machine);
   return plan;
@@ -91,7 +91,7 @@ TEST(KSplit, IsTheLargestDivisorThatIsNoMoreThanTheWish) {
 TEST(KSplit, IsGivenUpWhereSumsDoNotFit) {
   const GemmProblem problem = gemm(8192, 8192, 1024);
   EXPECT_EQ(decided(planned(problem, "8", {"tile=1024"}), "grid"), "1x1x8");
-  EXPECT_EQ(decided(planned(problem, "8", {"tile=1024", "memory=evict", "memory-fraction=0.01"}), "grid"), "2x4");
+  EXPECT_EQ(decided(planned(problem, "8", {"tile=1024", "memory=evict(fraction=0.01)"}), "grid"), "2x4");
 }
 
 // GPUs reach each other over direct links alone: none, then the first of both layers of two, then the second ones, too.
@@ -104,17 +104,15 @@ TEST(KSplit, IsGivenUpWhereSumsHaveNoWay) {
     const Plan plan = plan_gemm(gemm(512, 512, 4096), machine, machine.gpus(), policy("gemmex", overrides));
     validate(plan, machine);
     require_fit(plan, machine);
-    const auto idle = std::ranges::find_if(plan.origin.without_effect,
-                                           [](const std::string& wish) { return wish.starts_with("k-split"); });
-    return decided(plan, "grid") + (idle == plan.origin.without_effect.end() ? "" : " " + *idle);
+    return decided(plan, "grid");
   };
-  EXPECT_THAT(grid({"tile=256", "k-split=2"}), ::testing::HasSubstr("2x2 k-split: no GPU can send"));
+  EXPECT_EQ(grid({"tile=256", "grid=square(layers=2)"}), "2x2");
   small_machine::add_links(d, "g0", "g2", 50);
-  EXPECT_EQ(grid({"tile=256", "k-split=2"}), "2x2");
+  EXPECT_EQ(grid({"tile=256", "grid=square(layers=2)"}), "2x2");
   small_machine::add_links(d, "g1", "g3", 50);
-  EXPECT_EQ(grid({"tile=256", "k-split=2"}), "1x2x2");
-  EXPECT_EQ(grid({"tile=256", "k-split=all"}), "1x2x2");
-  EXPECT_EQ(grid({"tile=256", "k-split=2", "distribution=1d-cyclic"}), "2x2");
+  EXPECT_EQ(grid({"tile=256", "grid=square(layers=2)"}), "1x2x2");
+  EXPECT_EQ(grid({"tile=256", "grid=square(layers=all)"}), "1x2x2");
+  EXPECT_EQ(grid({"tile=256", "grid=square(layers=2)", "distribution=1d-cyclic"}), "2x2");
 }
 
 TEST(KSplit, AddsUpWhereCIs) {

@@ -36,7 +36,7 @@ GemmProblem product(const Topology& machine, std::string_view a, std::string_vie
 
 Policy tiled(std::string_view name) {
   Policy policy = preset(std::string{name});
-  policy.tile = 256;
+  policy.choices.tile = 256;
   return policy;
 }
 
@@ -110,7 +110,7 @@ TEST(KeptCopiesOf, AMatrixTakeItsBytesOnEachGpu) {
 TEST(KeptCopiesOf, AMatrixLeaveCubesToTheRest) {
   const Topology machine = two_gpu(Bytes{9e6});
   Policy policy = tiled("gemmex");
-  policy.tile = 128, policy.memory_fraction = 0.3, policy.memory = MemoryChoice::cubes;
+  policy.choices.tile = 128, policy.choices.memory_fraction = 0.3, policy.choices.memory = MemoryChoice::cubes;
   const auto tiles = [&](std::string_view a) {
     const Plan plan = plan_gemm(product(machine, a, "host"), machine, machine.gpus(), policy);
     return std::ranges::find(plan.origin.decisions, std::string{"tiles"}, &PlanDecision::key)->value;
@@ -237,7 +237,7 @@ TEST(KeptCopiesOf, AMatrixNeedNoLinksBetweenGpus) {
   EXPECT_EQ(supplied_devices(p, apart, apart.gpus()).size(), 2U);
   EXPECT_EQ(directly_supplied(p, apart, apart.gpus()).size(), 2U);
   Policy policy = tiled("gemmex");
-  policy.routing = Routing::initial, policy.batch = false;
+  policy.choices.routing = Routing::initial, policy.choices.batch = false;
   const Plan plan = plan_gemm(p, apart, apart.gpus(), policy);
   EXPECT_EQ(plan.peak_bytes, plan_gemm(p, machine, machine.gpus(), policy).peak_bytes);
   EXPECT_EQ(std::ranges::find(plan.origin.decisions, std::string{"tiles"}, &PlanDecision::key)->value, "all fit");

@@ -44,14 +44,15 @@ TEST_F(Libraries, InputBuffersBoundHowManyTilesOfAnInputAGpuHolds) {
   GemmProblem p = cube(2048);
   p.place_b = p.place_c = gpu0;  // A alone is copied, in 8 x 8 x 8 kernels
   EXPECT_EQ(written(plan(p, policy("cublasxt", {"tile=256"})), host, gpu0).size(), 2);
-  EXPECT_EQ(written(plan(p, policy("cublasxt", {"tile=256", "input-buffers=5"})), host, gpu0).size(), 5);
+  EXPECT_EQ(written(plan(p, policy("cublasxt", {"tile=256", "caching=off(input-buffers=5)"})), host, gpu0).size(), 5);
 }
 
 TEST_F(Libraries, WithOneInputBufferACopyWaitsForTheKernelBefore) {
   GemmProblem p = cube(2048);
   p.place_b = p.place_c = gpu0;
   const auto seconds = [&](const Policy& how) { return makespan_of(simulate_fluid(plan(p, how), machine)); };
-  EXPECT_GT(seconds(policy("cublasxt", {"tile=256", "input-buffers=1"})), seconds(policy("cublasxt", {"tile=256"})));
+  EXPECT_GT(seconds(policy("cublasxt", {"tile=256", "caching=off(input-buffers=1)"})),
+            seconds(policy("cublasxt", {"tile=256"})));
 }
 
 TEST_F(Libraries, CocopeliaRunsOnTheFirstGpuAlone) {
@@ -125,7 +126,7 @@ TEST_F(Libraries, GpusThatAHostJoinsMayBeChosen) {
   EXPECT_EQ(supplied_devices(p, apart, apart.gpus(), WayOfC::straight, PeerCopies::staged), apart.gpus());
   EXPECT_EQ(plan_gemm(p, apart, apart.gpus(), policy("tilerail", {"peer-copies=staged"})).devices.size(), 2u);
   p.place_a = gpu1;
-  for (const char* way : {"select=perf", "devices=search", "routing=link-map"}) {
+  for (const char* way : {"devices=best", "devices=search", "routing=link-map"}) {
     const Plan made = plan_gemm(p, apart, apart.gpus(), policy("gemmex", {"tile=512", "peer-copies=staged", way}));
     validate(made, apart);
     EXPECT_GT(moved(made, gpu1, host), 0) << way;

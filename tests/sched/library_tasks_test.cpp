@@ -59,7 +59,7 @@ GemmProblem on_three(const Topology& machine) {
 // that it needs, as others had asked for them first: here GPUs ask in the order of their numbers, and it has 17.
 TEST(Xkblas, CopiesFromAndToTheHomeOfATileOverTheHostWhereGpusLackOwnLinks) {
   const Topology machine = shipped("clx-ai");
-  const Plan plan = planned(machine, policy("xkblas", {"chunks=1"}), on_three(machine));
+  const Plan plan = planned(machine, policy("xkblas", {"peer-copies=staged-home(chunks=1)"}), on_three(machine));
   std::map<MemoryId, int> within;
   int over_host = 0, direct = 0;
   for (const Op& op : plan.ops) {
@@ -93,7 +93,7 @@ TEST(Xkblas, CopiesFromTheHomeOfATileDirectlyWhereGpusHaveOwnLinks) {
 TEST(Xkblas, OnlyHomesAreStaged) {
   const Topology machine = shipped("clx-ai");
   const auto plan = [&](const char* copies) {
-    return planned(machine, policy("gemmex", {"tile=1024", "k-split=2", "batch=off", copies}), cube(4096));
+    return planned(machine, policy("gemmex", {"tile=1024", "grid=square(layers=2)", "batch=off", copies}), cube(4096));
   };
   EXPECT_EQ(plan("peer-copies=staged-home").ops.size(), plan("peer-copies=direct").ops.size());
   EXPECT_GT(plan("peer-copies=staged").ops.size(), plan("peer-copies=direct").ops.size());

@@ -106,7 +106,7 @@ TEST(LibraryTiles, XkblasRoundsUpToMultiplesOf64) {
 std::int64_t planned_tile(const std::string& machine, const GemmProblem& problem, const std::string& choice) {
   const Topology topology = test::shipped(machine);
   Policy policy = preset("gemmex");
-  apply_override(policy, "tile-choice=" + choice);
+  apply_override(policy, "tile=" + choice);
   return plan_gemm(problem, topology, topology.gpus(), policy).tile;
 }
 
@@ -134,7 +134,7 @@ TEST(LibraryTiles, ThinProductsAreNotCutInMillions) {
 TEST(LibraryTiles, RepeatKeepsTheFastestOfTheRulesBestFive) {
   const Topology machine = test::shipped("karolina-hgx-a100");
   Policy policy = preset("gemmex");
-  apply_override(policy, "tile-choice=repeat");
+  apply_override(policy, "tile=repeat");
   const GemmProblem problem = sized(8192, 8192, 8192);
   const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy);
   const std::vector<std::int64_t> tiles = gemmex_tiles(8192, 8192, 8192, {2, 4}, no_limit, 5);

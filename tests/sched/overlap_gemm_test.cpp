@@ -102,7 +102,7 @@ TEST(OverlapGemm, APlanTakesTheTileOfItsModel) {
   const auto tiles = overlap_tiles(problem, 1 << 20);
   for (const OverlapModel model : {OverlapModel::dataloc, OverlapModel::dr}) {
     Policy policy = preset("tilerail");
-    apply_override(policy, "tile-choice=" + std::string{to_string(model)});
+    apply_override(policy, "tile=" + std::string{to_string(model)});
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 1}, policy);
     EXPECT_EQ(plan.tile, best_tile(model, overlap, tiles));
     const Topology two = shipped("two-gpu");

@@ -1,10 +1,10 @@
 #include "sched/policy/fields.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "sched/policy/decisions.hpp"
 #include "tests/support/expect_error.hpp"
@@ -20,37 +20,66 @@ TEST(Policy, EveryPresetCanBeFoundByItsName) {
 TEST(Policy, OverridesChangeOneFieldAndTheName) {
   Policy p = preset("gemmex");
   apply_override(p, "routing=link-eta");
-  apply_override(p, "chunks=4");
-  EXPECT_EQ(p.routing, Routing::link_eta);
-  EXPECT_EQ(p.chunks, 4);
-  EXPECT_EQ(name_of(p), "gemmex+routing=link-eta+chunks=4");
-  EXPECT_TRUE(overrides(p, "chunks"));
-  EXPECT_FALSE(overrides(p, "batch"));
+  apply_override(p, "batch=chain(chunks=4)");
+  EXPECT_EQ(p.choices.routing, Routing::link_eta);
+  EXPECT_EQ(p.choices.chain_chunks, 4);
+  EXPECT_EQ(name_of(p), "gemmex+routing=link-eta+batch=chain(chunks=4)");
+  EXPECT_TRUE(overrides(p, "batch"));
+  EXPECT_FALSE(overrides(p, "order"));
 }
 
 TEST(Policy, AnOverrideHasOneSpellingInTheName) {
   Policy p = preset("gemmex");
-  for (const char* again : {"memory-fraction=1e+0", "memory-fraction=5.0e-01", "chunks=4", "memory-fraction=0.5"})
+  for (const char* again :
+       {"memory=cubes(fraction=1e+0)", "memory=evict( fraction=5.0e-01)", "task-us=-0", "memory=cubes(fraction=0.5)",
+        "batch=chain(min-bytes=0, chunks=8)", "batch=chain(chunks=8)"})
     apply_override(p, again);
-  EXPECT_EQ(name_of(p), "gemmex+chunks=4+memory-fraction=0.5");
+  EXPECT_EQ(name_of(p), "gemmex+task-us=0+memory=cubes(fraction=0.5)+batch=chain");
 }
 
-TEST(Policy, MinusZeroIsZero) {
-  Policy policy = preset("tilerail");
-  apply_override(policy, "select-ms=-0");
-  EXPECT_EQ(name_of(policy), "tilerail+select-ms=0");
+TEST(Policy, ParametersThatAreNotGivenHaveTheirDefaults) {
+  Policy p = preset("paralia");
+  apply_override(p, "routing=link-map(max-hops=2)");
+  EXPECT_EQ(p.choices.max_hops, 2);
+  EXPECT_EQ(p.choices.hop_rule, HopRule::added) << "the bottleneck rule was a parameter of the preset's value";
+  apply_override(p, "routing=eta");
+  EXPECT_EQ(p.choices.max_hops, Choices{}.max_hops);
 }
 
-/// The values that a field names, and some of a range.
+TEST(Policy, AParameterBelongsToItsValue) {
+  for (const auto& [wrong, expected] : {std::pair{"batch=off(chunks=4)", "expected off"},
+                                        {"batch=chain(pieces=4)", "expected chain(chunks=1 to 1024, "},
+                                        {"batch=chain(chunks=0)", "'chunks=0'"},
+                                        {"batch=chain(chunks)", "'chunks'"},
+                                        {"batch=chain(chunks=2,chunks=2)", "'chunks=2'"},
+                                        {"routing=link-map(rule=best)", "rule=added|bottleneck"}}) {
+    Policy p = preset("tilerail");
+    expect_input_error([&, text = wrong] { apply_override(p, text); }, {fmt::format("'{}'", wrong), expected});
+    EXPECT_EQ(name_of(p), "tilerail");
+  }
+}
+
+TEST(Policy, TheCoreHasAtMost25Options) {
+  int own = 0;
+  for (const PolicyField& field : fields_of(preset("tilerail"))) own += !field.emulates;
+  EXPECT_LE(own, 25);
+}
+
+/// Each value that the field names, also with each of its parameters at another value, and some numbers.
 std::vector<std::string> values_of(const PolicyField& field) {
-  std::vector<std::string> values{"2", "3", "0.5"};
-  std::istringstream names{field.accepted};
-  for (std::string name; std::getline(names >> std::ws, name, ',');) values.push_back(name);
-  return values;
+  std::vector<std::string> all;
+  for (const PolicyValue& value : field.values) {
+    all.push_back(value.name);
+    for (const PolicyField& parameter : value.parameters)
+      for (const std::string& text : values_of(parameter))
+        if (text != parameter.value) all.push_back(fmt::format("{}({}={})", value.name, parameter.key, text));
+  }
+  if (field.range) all.push_back(field.range->second > 1 ? "3" : "0.5");
+  return all;
 }
 
-TEST(Decisions, TellEveryWishAsItIsWritten) {
-  const std::set<std::string> of_the_candidate{"devices", "tile", "grid", "k-split", "shares"};
+TEST(Decisions, AreTheOptionsAsTheyAreWritten) {
+  const std::set<std::string> of_the_candidate{"devices", "tile", "grid", "shares"};
   const Topology machine = test::shipped("clx-ai");  // whose GPUs have no links of their own
   const Resources resources{machine};
   GemmProblem problem = checked(testing::cube(1024));
@@ -62,20 +91,15 @@ TEST(Decisions, TellEveryWishAsItIsWritten) {
       if (!of_the_candidate.contains(key)) told[key] = value;
     return told;
   };
-  const Policy before = testing::policy("tilerail", {"routing=link-map"});  // whose routes may have hops
+  const Policy before = preset("tilerail");
   std::map<std::string, std::set<std::string>> told;
   for (const PolicyField& field : fields_of(before))
     for (const std::string& value : values_of(field)) {
       if (value == "auto" || !decisions(before).contains(field.key)) continue;
-      Policy wishing = before;
-      try {
-        apply_override(wishing, field.key + "=" + value);
-      } catch (const InputError&) {
-        continue;  // "1 to 64" is no value
-      }
-      const std::string decision = decisions(wishing)[field.key];
-      EXPECT_EQ(decision, value) << field.key;
-      told[field.key].insert(decision);
+      Policy asked = before;
+      apply_override(asked, field.key + "=" + value);
+      EXPECT_EQ(decisions(asked)[field.key], value) << field.key;
+      told[field.key].insert(value);
     }
   for (const auto& [key, value] : decisions(before)) EXPECT_FALSE(told[key].empty()) << key;
 }

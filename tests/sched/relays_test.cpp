@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "cost/estimate.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/transport/router.hpp"
@@ -43,6 +45,27 @@ TEST(Relays, ThePlanIsTheBetterEstimatedOne) {
     EXPECT_LT(with, 0.9 * without);
     EXPECT_DOUBLE_EQ(time(preset("tilerail")), with);
   }
+}
+
+TEST(Relays, KeepWhatTheUserAskedFor) {
+  const Topology machine = shipped("clx-ai");
+  GemmProblem problem = cube(8192);
+  problem.beta = 1;
+  problem.place_a = machine.gpus()[0], problem.place_b = machine.gpus()[1], problem.place_c = machine.gpus()[2];
+  const auto decided = [&](std::initializer_list<std::string_view> overrides) {
+    const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("tilerail", overrides));
+    std::map<std::string, std::string> decisions;
+    for (const PlanDecision& each : plan.origin.decisions) decisions[each.key] = each.value;
+    return decisions;
+  };
+  EXPECT_EQ(decided({})["routing"], "link-map");
+  auto asked = decided({"order=eta", "sends=in-order", "compute-streams=4", "batch=chain", "distribution=blocks"});
+  EXPECT_EQ(asked["order"], "eta");
+  EXPECT_EQ(asked["sends"], "in-order");
+  EXPECT_EQ(asked["compute-streams"], "4");
+  EXPECT_EQ(asked["batch"], "chain");
+  EXPECT_EQ(asked["distribution"], "blocks");
+  EXPECT_EQ(decided({"routing=eta"})["routing"], "eta");
 }
 
 }  // namespace

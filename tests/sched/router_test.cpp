@@ -1,6 +1,7 @@
 // By which other memories a tile goes from here to there.
 #include "sched/transport/router.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -96,14 +97,14 @@ TEST(Router, MoreHopsThanOneAreTakenByBothRules) {
   const Topology machine = machine_with(4, {{0, 3, 5}, {0, 1, 40}, {1, 2, 40}, {2, 3, 40}, {1, 3, 7}});
   GemmProblem problem = cube(4096);
   problem.place_a = problem.place_b = g0;
-  for (const auto& [rule, name] :
-       {std::pair{HopRule::added, "hop-rule=added"}, {HopRule::bottleneck, "hop-rule=bottleneck"}}) {
+  for (const auto& [rule, name] : {std::pair{HopRule::added, "added"}, {HopRule::bottleneck, "bottleneck"}}) {
     EXPECT_THAT(stops(machine, {g0, MemoryId{4}}, 0, rule, g0), IsEmpty()) << name;
     EXPECT_THAT(stops(machine, {g0, MemoryId{4}}, 1, rule, g0), ElementsAre(1U)) << name;
     EXPECT_THAT(stops(machine, {g0, MemoryId{4}}, 2, rule, g0), ElementsAre(1U, 2U)) << name;
     std::set<std::string> plans;
-    for (const char* hops : {"max-hops=0", "max-hops=1", "max-hops=2"}) {
-      const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("paralia", {name, hops, "tile=1024"}));
+    for (const int hops : {0, 1, 2}) {
+      const std::string routing = fmt::format("routing=link-map(rule={},max-hops={})", name, hops);
+      const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy("paralia", {routing, "tile=1024"}));
       validate(plan, machine);
       plans.insert(content_hash(plan));
     }

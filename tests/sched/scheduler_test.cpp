@@ -85,7 +85,8 @@ TEST_F(OnTwoGpu, BatchSendsEachSharedTileOverTheUplinkOnce) {
 TEST_F(OnTwoGpu, AChainIsCopiesInPiecesThatFollowEachOther) {
   GemmProblem p = cube(256);
   p.n = 512;
-  const Plan batched = plan(p, policy("gemmex", {"tile=256", "chunks=4", "order=fifo"}), {gpu0, gpu1});
+  const Plan batched =
+      plan(p, policy("gemmex", {"tile=256", "batch=chain(chunks=4,min-bytes=0)", "order=fifo"}), {gpu0, gpu1});
   // A goes host -> gpu0 in operations 0..3 and gpu0 -> gpu1 in 4..7; piece j of the second hop waits for piece j.
   for (int j = 0; j < 4; ++j) {
     EXPECT_THAT(batched.deps_of(OpId{4 + j}), ::testing::ElementsAre(OpId{j}));
@@ -97,7 +98,7 @@ TEST_F(OnTwoGpu, StagedCopiesAreInNoChain) {
   const auto staged = [&](const char* batch) {
     return words(plan(cube(1024), policy("gemmex", {"tile=256", "peer-copies=staged", batch}), {gpu0, gpu1}));
   };
-  EXPECT_EQ(staged("batch=on"), staged("batch=off"));
+  EXPECT_EQ(staged("batch=chain"), staged("batch=off"));
 }
 
 TEST_F(OnTwoGpu, WithoutOverlapADeviceDoesOneThingAfterAnother) {
@@ -239,7 +240,7 @@ TEST(Scheduler, PlansWithoutRelaysOnMachinesWithoutALinkMap) {
   EXPECT_EQ(tried(with_fast_links(4), "tilerail").size(), 2U);
   const Topology large = with_fast_links(1100);
   EXPECT_EQ(tried(large, "tilerail").size(), 0U);
-  expect_input_error([&] { plan_gemm(problem, large, gpus(large), policy("gemmex", {"select=perf"})); },
+  expect_input_error([&] { plan_gemm(problem, large, gpus(large), policy("gemmex", {"devices=best"})); },
                      {"1101 memories", "at most 1024", "select"});
 }
 
@@ -250,7 +251,7 @@ TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
   for (const DType dtype : {DType::f64, DType::f32, DType::f16}) {
     problem.dtype = dtype;
     Policy policy = preset("tilerail");
-    policy.tile = 250;
+    policy.choices.tile = 250;
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 2}, policy);
     int tiles = 0;
     for (const Buffer& buffer : plan.buffers) {
@@ -271,7 +272,7 @@ TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
     GemmProblem problem;
     problem.m = problem.n = problem.k = 8 * tile;
     Policy policy = preset("tilerail");
-    policy.tile = tile;
+    policy.choices.tile = tile;
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 1}, policy);
     const auto streams = std::count_if(plan.queues.begin(), plan.queues.end(),
                                        [](const Queue& q) { return q.kind == Queue::Kind::compute; });
@@ -285,7 +286,7 @@ TEST(Scheduler, ChunksAreNeverSmallerThanThePolicySays) {
   problem.m = problem.n = problem.k = 4096;
   for (const std::int64_t least : {std::int64_t{1} << 20, std::int64_t{8} << 20}) {
     Policy policy = preset("tilerail");
-    policy.tile = 2048, policy.min_chunk_bytes = least;  // 32 MiB a tile
+    policy.choices.tile = 2048, policy.choices.chain_min_bytes = least;  // 32 MiB a tile
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 4}, policy);
     double smallest = 1e18;
     for (const Op& op : plan.ops)

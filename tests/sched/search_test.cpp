@@ -66,7 +66,7 @@ TEST(Search, TheTileThatIsSearchedIsNearTheBestOfAll) {
     const double searched = estimate();
     double best = searched;
     for (const std::int64_t tile : {1024, 1536, 2048, 3072, 4096, 6144, 8192})
-      policy.tile = tile, best = std::min(best, estimate());
+      policy.choices.tile = tile, best = std::min(best, estimate());
     EXPECT_LE(searched, 1.021 * best) << m;
   }
 }
@@ -137,7 +137,7 @@ TEST(Search, GpusThatDoNotReachTheMatricesAreLeftOut) {
   const Topology machine = split_machine();
   const MemoryId host = *machine.find_memory("host"), host1 = *machine.find_memory("host1");
   const MemoryId gpu0 = *machine.find_memory("gpu0"), gpu1 = *machine.find_memory("gpu1");
-  for (const std::string_view choice : {"devices=search", "select=perf"}) {
+  for (const std::string_view choice : {"devices=search", "devices=best"}) {
     for (const auto& [place, gpu] : {std::pair{host, gpu0}, {host1, gpu1}, {gpu1, gpu1}}) {
       GemmProblem problem = cube(256);
       problem.place_a = problem.place_b = problem.place_c = place;

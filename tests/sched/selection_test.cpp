@@ -40,9 +40,9 @@ TEST(Selection, TheModelsDevicesArePlannedInSharesByTheMetric) {
   const Topology machine = shipped("clx-ai-hetero");
   const GemmProblem problem = checked(cube(12288));
   for (const auto& [name, power] : {std::pair{"perf", 1}, std::pair{"pdp", 1}, std::pair{"edp", 2}}) {
-    const Policy paralia = policy("paralia", {fmt::format("select={}", name), "tile=1024"});
+    const Policy paralia = policy("paralia", {fmt::format("devices=best(metric={})", name), "tile=1024"});
     WorkloadProblem workload = workload_problem(problem, machine, machine.gpus(), 1024, 1);
-    workload.hop_rule = paralia.hop_rule;
+    workload.hop_rule = paralia.choices.hop_rule;
     const auto best = ranked_workloads(workload, LinkMap{machine}, *std::ranges::find(metrics, name, &Metric::name),
                                        library_selection)[0];
     double all = 0;
@@ -65,19 +65,21 @@ TEST(Selection, EnergyWantsFewerDevicesThanSpeed) {
   const Topology machine = shipped("clx-ai");
   const GemmProblem problem = checked(cube(4096));
   for (const char* preset : {"paralia", "tilerail"}) {
-    const auto devices = [&](std::string_view select) {
-      return plan_gemm(problem, machine, machine.gpus(), policy(preset, {select})).devices.size();
+    const auto devices = [&](std::string_view metric) {
+      return plan_gemm(problem, machine, machine.gpus(),
+                       policy(preset, {fmt::format("devices=best(metric={})", metric)}))
+          .devices.size();
     };
-    EXPECT_EQ(devices("select=pdp"), 1u) << preset;
-    EXPECT_GT(devices("select=perf"), 1u) << preset;
-    EXPECT_LE(devices("select=edp"), devices("select=perf")) << preset;
+    EXPECT_EQ(devices("pdp"), 1u) << preset;
+    EXPECT_GT(devices("perf"), 1u) << preset;
+    EXPECT_LE(devices("edp"), devices("perf")) << preset;
   }
 }
 
 TEST(Selection, TheBestJudgedPlanWins) {
   const Topology machine = shipped("clx-ai");
   const GemmProblem problem = checked(cube(4096));
-  const Policy tilerail = policy("tilerail", {"select=perf"});
+  const Policy tilerail = policy("tilerail", {"devices=best"});
   // A judge that likes few devices; then one that likes many.
   const Judge few{[](const Plan& plan) { return Judgement{Seconds{static_cast<double>(plan.devices.size())}, {}}; }};
   const Judge many{[](const Plan& plan) {
@@ -93,12 +95,12 @@ TEST(Selection, TheBudgetBoundsHowManyPlansAreJudged) {
   const auto judged = [&](std::string_view budget) {
     int plans = 0;
     const Judge judge{[&](const Plan&) { return ++plans, Judgement{Seconds{1}, {}}; }};
-    plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"select=perf", "effort=fast", budget}), judge);
+    plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {budget, "effort=fast"}), judge);
     return plans;
   };
-  EXPECT_EQ(judged("select-ms=0"), 2);
-  EXPECT_GT(judged("select-ms=100"), 2);
-  EXPECT_EQ(judged("select-ms=1000000"), 255);
+  EXPECT_EQ(judged("devices=best(ms=0)"), 2);
+  EXPECT_GT(judged("devices=best(ms=100)"), 2);
+  EXPECT_EQ(judged("devices=best(ms=1000000)"), 255);
 }
 
 TEST(Selection, EndsWithTheSearchOfTheJudge) {
@@ -111,7 +113,8 @@ TEST(Selection, EndsWithTheSearchOfTheJudge) {
       return Judgement{Seconds{fifo ? 1.0 : 2.0}, {}};
     }};
     return judge
-        .of(plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"select=perf", "relays=off", more}), judge))
+        .of(plan_gemm(problem, machine, machine.gpus(), policy("tilerail", {"devices=best", "relays=off", more}),
+                      judge))
         .makespan.value;
   };
   EXPECT_EQ(makespan("effort=normal"), 1);
@@ -123,13 +126,14 @@ TEST(Selection, MetricsOfEnergyNeedWatts) {
   for (Memory& memory : description.memories) memory.idle_watts.reset(), memory.busy_watts.reset();
   const Topology machine{description};
   for (const char* preset : {"paralia", "tilerail"}) {
-    expect_input_error([&] { plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"select=edp"})); },
-                       {"select: 'edp'", "two-gpu", "'watts'"});
-    EXPECT_NO_THROW(plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"select=perf"})));
+    expect_input_error(
+        [&] { plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"devices=best(metric=edp)"})); },
+        {"devices: 'edp'", "two-gpu", "'watts'"});
+    EXPECT_NO_THROW(plan_gemm(cube(1024), machine, machine.gpus(), policy(preset, {"devices=best"})));
   }
-  EXPECT_TRUE(plan_gemm(cube(0), machine, machine.gpus(), policy("paralia", {"select=edp"})).ops.empty());
+  EXPECT_TRUE(plan_gemm(cube(0), machine, machine.gpus(), policy("paralia", {"devices=best(metric=edp)"})).ops.empty());
   const std::span<const MemoryId> one = std::span{machine.gpus()}.first(1);  // there is nothing to select
-  EXPECT_NO_THROW(plan_gemm(cube(1024), machine, one, policy("tilerail", {"select=edp"})));
+  EXPECT_NO_THROW(plan_gemm(cube(1024), machine, one, policy("tilerail", {"devices=best(metric=edp)"})));
 }
 
 }  // namespace

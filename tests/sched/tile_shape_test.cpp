@@ -85,7 +85,7 @@ TEST(TileShape, OfTheMatrixWhoseColumnsRunAlongK) {
 Plan planned(const std::vector<std::string>& wishes, const GemmProblem& problem = cube(2048), std::size_t gpus = 1) {
   const Topology topology = test::shipped("two-gpu");
   Policy policy = preset("tilerail");
-  policy.tile = 512;
+  policy.choices.tile = 512;
   for (const std::string& wish : wishes) apply_override(policy, wish);
   Plan plan = plan_gemm(problem, topology, {topology.gpus().data(), gpus}, policy);
   validate(plan, topology);
@@ -108,7 +108,7 @@ TEST(TileShape, OfWholeColumnsMakesEveryCopyOne) {
 }
 
 TEST(TileShape, IsASquareWhereTilesDoNotAllFit) {
-  const Plan plan = planned({"tile-rows=all", "tile-depth=columns", "memory-fraction=0.05"}, cube(4096));
+  const Plan plan = planned({"tile-rows=all", "tile-depth=columns", "memory=evict(fraction=0.05)"}, cube(4096));
   for (const Op& op : ops_of(plan, OpKind::copy)) EXPECT_EQ(op.y.rows, 512);
   EXPECT_EQ(planned({"tile-rows=all", "caching=off"}).ops.size(), planned({"caching=off"}).ops.size());
 }

@@ -152,7 +152,7 @@ struct OneFastGpu {
 TEST(Balance, IsPartOfASearch) {
   const Topology machine = test::shipped("two-gpu");
   const GemmProblem problem = far_from_gpu1(machine);
-  const Policy searching = policy("tilerail", {"tile=1024", "devices=all", "k-split=1"});
+  const Policy searching = policy("tilerail", {"tile=1024", "devices=all", "grid=auto"});
   OneFastGpu fast;
   const Plan plan = plan_gemm(problem, machine, machine.gpus(), searching, fast.judge(machine));
   validate(plan, machine);
@@ -167,7 +167,7 @@ TEST(Balance, IsPartOfASearch) {
 TEST(Balance, LeavesAloneWhatTheUserAskedFor) {
   const Topology machine = test::shipped("two-gpu");
   OneFastGpu fast;
-  for (const char* wish : {"shares=equal", "distribution=blocks", "ways=fixed"}) {
+  for (const char* wish : {"shares=equal", "distribution=blocks", "effort=fixed"}) {
     const Policy asking = policy("tilerail", {"tile=1024", "devices=all", wish});
     const Plan plan = plan_gemm(far_from_gpu1(machine), machine, machine.gpus(), asking, fast.judge(machine));
     EXPECT_THAT(plan.origin.why, ::testing::Not(HasSubstr("shares="))) << wish;

@@ -50,7 +50,7 @@ TEST(UnknownTimes, RefuseATypeThatNoGpuKnows) {
 TEST(UnknownTimes, LeaveTheGpuOutWhereThePolicyPicks) {
   const Topology machine = half_on_the_first_only();
   for (const std::string& name : preset_names()) {
-    for (const char* picks : {"devices=search", "select=perf"}) {
+    for (const char* picks : {"devices=search", "devices=best"}) {
       const Plan plan = plan_gemm(half_cube(), machine, machine.gpus(), policy(name, {picks}));
       EXPECT_EQ(plan.devices, std::vector{gpu0}) << name << ", " << picks;
     }

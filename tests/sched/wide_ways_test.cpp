@@ -46,14 +46,15 @@ std::map<std::string, std::vector<OpId>> copies(const Plan& plan, const Topology
 TEST(WideWays, AreTakenWhereTheirTimesAddUpToMore) {
   const Topology wide = machine_with(30), narrow = machine_with(24);  // 0.8 x 24 < 20
   EXPECT_FALSE(copies(planned(wide, {"tile=512"}), wide).contains("g0>g1"));
-  EXPECT_TRUE(copies(planned(wide, {"tile=512", "hop-rule=added"}), wide).contains("g0>g1"));
-  EXPECT_TRUE(copies(planned(wide, {"tile=512", "max-hops=0"}), wide).contains("g0>g1"));
+  EXPECT_TRUE(copies(planned(wide, {"tile=512", "routing=link-map"}), wide).contains("g0>g1"));
+  EXPECT_TRUE(
+      copies(planned(wide, {"tile=512", "routing=link-map(rule=bottleneck,max-hops=0)"}), wide).contains("g0>g1"));
   EXPECT_TRUE(copies(planned(narrow, {"tile=512"}), narrow).contains("g0>g1"));
 }
 
 TEST(WideWays, PiecesLeaveAsTheyArrive) {
   const Topology machine = machine_with(30);
-  const Plan plan = planned(machine, {"tile=512", "chunks=4"});
+  const Plan plan = planned(machine, {"tile=512", "routing=link-map(rule=bottleneck,chunks=4)"});
   const auto by_pair = copies(plan, machine);
   int passed_on = 0;
   for (const OpId onward : by_pair.at("g2>g1")) {
@@ -88,8 +89,8 @@ std::vector<std::size_t> sent_to_others(double host_rate, const char* rule, doub
 
 // g2 takes a tile from g0 or g1, whichever sent it fewer so far.
 TEST(WideWays, EquallyWideSourcesTakeTurns) {
-  EXPECT_EQ(sent_to_others(10, "hop-rule=bottleneck"), (std::vector<std::size_t>{72, 72, 144}));
-  EXPECT_EQ(sent_to_others(10, "hop-rule=added"), (std::vector<std::size_t>{144, 0, 144}));
+  EXPECT_EQ(sent_to_others(10, "routing=link-map(rule=bottleneck)"), (std::vector<std::size_t>{72, 72, 144}));
+  EXPECT_EQ(sent_to_others(10, "routing=link-map"), (std::vector<std::size_t>{144, 0, 144}));
 }
 
 // Rates that lie within a tenth of the fastest are equal, and the lowest GPU is taken; others are not.
@@ -100,8 +101,8 @@ TEST(PeerRank, TakesTheLowestOfThoseThatAreNearlyAsFast) {
 
 // Without agents all that others have is on its way; 0.9 x 40 GB/s lies between 35 and 37.
 TEST(WideWays, WhatIsOnItsWayCountsLess) {
-  EXPECT_EQ(sent_to_others(35, "hop-rule=bottleneck"), (std::vector<std::size_t>{72, 72, 144}));
-  EXPECT_EQ(sent_to_others(37, "hop-rule=bottleneck"), (std::vector<std::size_t>{0, 0, 0}));
+  EXPECT_EQ(sent_to_others(35, "routing=link-map(rule=bottleneck)"), (std::vector<std::size_t>{72, 72, 144}));
+  EXPECT_EQ(sent_to_others(37, "routing=link-map(rule=bottleneck)"), (std::vector<std::size_t>{0, 0, 0}));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ Plan small_plan(const Topology& topology) {
   GemmProblem problem;
   problem.m = problem.n = problem.k = 64;
   Policy policy = preset("gemmex");
-  policy.tile = 32;
+  policy.choices.tile = 32;
   return plan_gemm(problem, topology, topology.gpus(), policy);
 }
 

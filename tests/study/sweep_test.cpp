@@ -113,7 +113,7 @@ TEST(Sweep, AnErrorOfAFirstValueNamesItsPlaceOnce) {
   refused(good + "[[vary]]\nkey = \"dtype\"\nvalues = [\"f65\", \"f64\"]\n", "s.toml:9:10: dtype");
   refused("[[vary]]\nkey = \"dtype\"\nvalues = [\"f65\"]\n" + good, "s.toml:6:10: dtype");
   refused("dtype = \"f65\"\n" + good, "s.toml:4:9: dtype");
-  refused("set = [\"batch=on\",\n  \"routing=air\"]\n" + good, "s.toml:5:3: set: 'routing=air'");
+  refused("set = [\"batch=off\",\n  \"routing=air\"]\n" + good, "s.toml:5:3: set: 'routing=air'");
   refused("batch = \"maybe\"\n" + good, "s.toml:4:9: set: 'batch=maybe'");
   refused("\"issue.per_op\" = \"1 apple\"\n" + good, "s.toml:4:18: issue.per_op=1 apple");
   refused("n = \"many\"\n" + good, "s.toml:4:5: gemm: 'many'");

@@ -60,7 +60,7 @@ struct PlanInfo {
   enum class By : std::uint8_t {
     nothing,    // there was no work, or nothing to choose between
     estimate,   // the fastest of some by a quick estimate: what a first call has time for
-    simulator,  // simulated: where `effort` is overridden, or `select` is
+    simulator,  // simulated: where `effort` or `devices` is overridden
     cache,      // found by `tilerail tune`
   };
   By by = By::nothing;

@@ -60,7 +60,7 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
     place(problem, own, topology, gpus_);
     const int count = std::uniform_int_distribution<int>{1, gpus_}(own);
     Policy policy = preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
-    policy.tile = 64 + static_cast<std::int64_t>(own() % 200);
+    policy.choices.tile = 64 + static_cast<std::int64_t>(own() % 200);
     policy.device_choice = DeviceChoice::all;
     const Plan plan = plan_gemm(problem, topology, devices(count), policy);
     CudaGemmCase data{problem, executor, own()};
@@ -97,7 +97,7 @@ TEST_F(Gpu, RoutinesOnVectorsAreRightOnEveryPolicyPlacementAndDtype) {
     problem = checked(problem);
     const int count = std::uniform_int_distribution<int>{1, gpus_}(own);
     Policy policy = preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
-    policy.tile = 64 + static_cast<std::int64_t>(own() % 1000);
+    policy.choices.tile = 64 + static_cast<std::int64_t>(own() % 1000);
     policy.device_choice = DeviceChoice::all;
     const Plan plan = plan_gemm(problem, topology, devices(count), policy);
     CudaGemmCase data{problem, executor, own()};

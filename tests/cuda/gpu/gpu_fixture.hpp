@@ -31,7 +31,7 @@ class Gpu : public ::testing::Test {
 
 inline Policy in_tiles(std::int64_t tile) {
   Policy policy = preset("tilerail");
-  policy.tile = tile;
+  policy.choices.tile = tile;
   policy.device_choice = DeviceChoice::all;
   return policy;
 }

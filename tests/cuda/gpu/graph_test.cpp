@@ -152,7 +152,7 @@ TEST_F(Gpu, APlanThatIsToBeNoGraphIsNone) {
   const Topology topology = machine();
   CudaExecutor executor{topology};
   Policy policy = in_tiles(300);
-  policy.graph = false;
+  policy.choices.graph = false;
   const GemmProblem problem = square(900);
   const auto bound = executor.prepare(plan_gemm(problem, topology, devices(1), policy));
   CudaGemmCase data{problem, executor, 1};
