@@ -63,7 +63,7 @@ Plan synthetic_plan(const Topology& topology, std::int64_t ops) { return Synthet
 
 Plan planned_gemm(const Topology& topology, const std::string& policy, std::int64_t ops) {
   Policy chosen = preset(policy);
-  chosen.tile = tile;
+  chosen.choices.tile = tile;
   GemmProblem problem;
   problem.m = problem.n = problem.k = static_cast<std::int64_t>(std::cbrt(static_cast<double>(ops))) * tile;
   problem.place_a = problem.place_b = problem.place_c = topology.hosts().front();

@@ -230,8 +230,9 @@ class Search final : public SetSearch {
       Candidate to{Strategies::changed(from.policy, each), from.tile, from.shares};
       if (to.policy.choices.distribution != from.policy.choices.distribution || each.key == "grid")
         to.shares.clear();
-      Surrogate::Change difference = change(from, to);
-      moves.push_back({std::move(to), std::move(difference)});
+      moves.push_back({std::move(to),
+                       {{surrogate_.feature(fmt::format("{}={}", each.key, value_of(from.policy, each.key))), -1},
+                        {surrogate_.feature(each.text()), 1}}});
     }
     return moves;
   }
@@ -250,8 +251,7 @@ class Search final : public SetSearch {
         return;
       Candidate to = trial.candidate;
       to.tile = side;
-      Surrogate::Change difference = change(trial.candidate, to);
-      moves.push_back({std::move(to), std::move(difference)});
+      moves.push_back({std::move(to), tile_change(static_cast<double>(tile), static_cast<double>(side))});
     };
     for (const std::int64_t side : tiles_) add(side);
     const auto even = [&](std::int64_t extent, int blocks) {
@@ -286,16 +286,10 @@ class Search final : public SetSearch {
     }
   }
 
-  /// Features are values of fields, and for each octave of tiles how much of it lies below the tile.
-  Surrogate::Change change(const Candidate& from, const Candidate& to) {
+  /// Its features: for each octave of tiles how much of it lies below the tile.
+  Surrogate::Change tile_change(double from, double to) {
     Surrogate::Change all;
-    for (const std::string_view key : strategies_.keys()) {
-      const std::string before = value_of(from.policy, key), after = value_of(to.policy, key);
-      if (before == after) continue;
-      all.emplace_back(surrogate_.feature(fmt::format("{}={}", key, before)), -1);
-      all.emplace_back(surrogate_.feature(fmt::format("{}={}", key, after)), 1);
-    }
-    const double low = std::log2(static_cast<double>(from.tile)), high = std::log2(static_cast<double>(to.tile));
+    const double low = std::log2(from), high = std::log2(to);
     for (double octave = std::floor(std::min(low, high)); octave < std::max(low, high); ++octave)
       all.emplace_back(surrogate_.feature(fmt::format("octave {}", octave)),
                        std::clamp(high - octave, 0.0, 1.0) - std::clamp(low - octave, 0.0, 1.0));

@@ -24,8 +24,6 @@ class Strategies {
   std::vector<Policy> starts() const;
   /// The changes of one field of this policy.
   std::vector<Change> changes(const Policy& policy) const;
-  /// The fields that may change.
-  const std::vector<std::string_view>& keys() const { return free_; }
   /// The policy with that change.
   static Policy changed(Policy policy, const Change& change);
   /// How the policy differs from the question's: " sends=free order=fifo".

@@ -137,13 +137,13 @@ std::vector<PlanDecision> to_text(const Decisions& d, const Topology& topology) 
   std::vector<std::string> names;
   for (const MemoryId device : d.devices) names.push_back(topology.memory(device).name);
   std::vector<PlanDecision> text{{"devices", fmt::format("{}", fmt::join(names, ","))}};
-  for (const PolicyField& field : fields_of(said)) {
-    if (field.key == "grid")
+  for (const std::string_view key : decision_keys()) {
+    if (key == "grid")
       text.push_back({"grid", d.grid.text()});
-    else if (field.key == "shares")
+    else if (key == "shares")
       text.push_back({"shares", shares_text(d.shares)});
-    else if (!is_of_the_search(field.key))
-      text.push_back({field.key, field.value});
+    else
+      text.push_back({std::string{key}, value_of(said, key)});
   }
   return text;
 }

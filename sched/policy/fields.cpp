@@ -517,6 +517,13 @@ bool is_of_the_search(std::string_view key) {
   return found != fields().end() && found->is_of_search;
 }
 
+std::vector<std::string_view> decision_keys() {
+  std::vector<std::string_view> keys;
+  for (const Field& field : fields())
+    if (!field.is_of_search) keys.push_back(field.key);
+  return keys;
+}
+
 std::vector<std::string_view> searched_keys() {
   std::vector<std::string_view> keys;
   for (const Field& field : fields())

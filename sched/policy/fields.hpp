@@ -39,6 +39,8 @@ std::vector<PolicyField> fields_of(const Policy& policy);
 
 /// Whether the field says how a plan is found, and so is not a decision: `effort`.
 bool is_of_the_search(std::string_view key);
+/// All others, in the order of the table.
+std::vector<std::string_view> decision_keys();
 
 /// The fields whose values a search may change, in the order of the table.
 std::vector<std::string_view> searched_keys();
