@@ -61,11 +61,11 @@ struct Trial {
   double estimated = unknown, expected = unknown, seconds = unknown;
   std::int64_t ops = 0;
   std::vector<Seconds> ends = {};
-  bool measured = false;        // as of its move
-  std::size_t arm = 0;          // of the search that it belongs to
+  bool measured = false;         // as of its move
+  std::size_t arm = 0;           // of the search that it belongs to
   std::vector<Move> moves = {};  // that have not been tried
-  bool listed = false;          // whether the moves were listed
-  bool closed = false;          // it takes as long as another one whose moves were listed, or will be
+  bool listed = false;           // whether the moves were listed
+  bool closed = false;           // it takes as long as another one whose moves were listed, or will be
 };
 
 class Search final : public SetSearch {
@@ -172,7 +172,8 @@ class Search final : public SetSearch {
     constexpr std::size_t some = 8;
     std::vector<Trial*> open, fastest;
     for (Trial& trial : trials_)
-      if ((!arm || trial.arm == *arm) && !trial.closed && !(trial.listed && trial.moves.empty())) open.push_back(&trial);
+      if ((!arm || trial.arm == *arm) && !trial.closed && !(trial.listed && trial.moves.empty()))
+        open.push_back(&trial);
     std::ranges::stable_sort(open, {}, &Trial::seconds);
     for (Trial* const trial : open) {
       if (fastest.size() == some) break;
@@ -228,8 +229,7 @@ class Search final : public SetSearch {
     const Candidate& from = trial.candidate;
     for (const Strategies::Change& each : strategies_.changes(from.policy)) {
       Candidate to{Strategies::changed(from.policy, each), from.tile, from.shares};
-      if (to.policy.choices.distribution != from.policy.choices.distribution || each.key == "grid")
-        to.shares.clear();
+      if (to.policy.choices.distribution != from.policy.choices.distribution || each.key == "grid") to.shares.clear();
       moves.push_back({std::move(to),
                        {{surrogate_.feature(fmt::format("{}={}", each.key, value_of(from.policy, each.key))), -1},
                         {surrogate_.feature(each.text()), 1}}});

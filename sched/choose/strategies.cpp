@@ -55,7 +55,7 @@ std::vector<Policy> Strategies::starts() const {
   };
   add(question_.policy);
   add(with_relays(question_.policy));
-  add(Policy{});  // the plainest values
+  add(Policy{});                                                           // the plainest values
   for (const std::string& value : neighbors_of(question_.policy, "grid"))  // other layouts
     add(changed(question_.policy, {"grid", value}));
   Policy shaped = question_.policy;

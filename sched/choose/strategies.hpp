@@ -20,7 +20,8 @@ class Strategies {
   /// Keeps a reference to the question.
   explicit Strategies(const Question& question);
 
-  /// Where searches start: the question's policy, the same with relays, and all presets as far as fields may change.
+  /// Where searches start: the question's policy, the same with relays, the plainest values of all fields that may
+  /// change, the other grids and the shapes of tiles.
   std::vector<Policy> starts() const;
   /// The changes of one field of this policy.
   std::vector<Change> changes(const Policy& policy) const;

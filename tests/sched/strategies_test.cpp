@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "sched/policy/fields.hpp"
 #include "tests/support/machines.hpp"
@@ -52,7 +53,7 @@ class StrategiesOf : public ::testing::Test {
   std::optional<Question> question_;
 };
 
-TEST_F(StrategiesOf, StartWithThePolicysOwnAndThoseOfPresetsAndListNoneTwice) {
+TEST_F(StrategiesOf, StartWithThePolicysOwnThePlainestAndRelaysAndListNoneTwice) {
   ask("meluxina-a100", 4, {});
   const Strategies strategies{*question_};
   const std::vector<Policy> starts = strategies.starts();
@@ -60,9 +61,10 @@ TEST_F(StrategiesOf, StartWithThePolicysOwnAndThoseOfPresetsAndListNoneTwice) {
   std::set<std::string> texts;
   for (const Policy& policy : starts) texts.insert(strategies.text(policy));
   EXPECT_THAT(texts, SizeIs(starts.size()));
-  for (const char* key : {"routing", "distribution", "order"})
-    for (const char* name : {"gemmex", "paralia"})
-      EXPECT_THAT(values(key), Contains(value_of(preset(name), key))) << key << " of " << name;
+  for (const auto& [key, plainest, relayed] :
+       {std::tuple{"routing", "initial", "link-map"}, {"distribution", "blocks", "2d-cyclic"}})
+    for (const char* value : {plainest, relayed})
+      EXPECT_THAT(values(key), Contains(::testing::StartsWith(value))) << key << " " << value;
 }
 
 TEST_F(StrategiesOf, KeepFieldsThatAreOverridden) {
