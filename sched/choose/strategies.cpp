@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "model/base/parse.hpp"
 #include "sched/choose/search_space.hpp"
 #include "sched/policy/decisions.hpp"
 #include "sched/policy/fields.hpp"
@@ -14,6 +16,23 @@ namespace {
 
 /// To find the link map of more takes longer than all plans.
 constexpr std::size_t most_with_link_map = 64;
+
+/// Values of options that go well together; the others have the defaults of a policy.
+constexpr std::array<std::string_view, 7> other_starts{
+    "ragged=merged routing=eta batch=chain(min-bytes=0) c-tiles=auto write-backs=own-queues order=eta-all issue=single",
+    "distribution=even-blocks routing=link-map(rule=bottleneck) write-backs=own-queues memory=evict issue=single",
+    "distribution=2d-cyclic routing=bandwidth write-backs=own-queues compute-streams=4 memory=evict",
+    "distribution=round-robin routing=bandwidth write-backs=with-next compute-streams=4 memory=evict",
+    "distribution=round-robin write-backs=own-queues compute-streams=2",
+    "ragged=merged write-backs=own-queues compute-streams=1 memory=evict issue=single",
+    "ragged=merged compute-streams=1 issue=single"};
+
+Policy with_values(std::string_view text) {
+  Policy policy;
+  for (const std::string_view each : split(text, ' '))
+    set_value(policy, each.substr(0, each.find('=')), each.substr(each.find('=') + 1));
+  return policy;
+}
 
 /// All values of a field that is a choice.
 std::vector<std::string> choices_of(std::string_view key) {
@@ -55,7 +74,7 @@ std::vector<Policy> Strategies::starts() const {
   };
   add(question_.policy);
   add(with_relays(question_.policy));
-  for (const std::string& name : preset_names()) add(preset(name));
+  for (const std::string_view start : other_starts) add(with_values(start));
   for (const std::string& value : neighbors_of(question_.policy, "grid"))  // other layouts
     add(changed(question_.policy, {"grid", value}));
   Policy shaped = question_.policy;

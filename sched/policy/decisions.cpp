@@ -12,6 +12,7 @@
 #include "model/base/error.hpp"
 #include "model/kernels/energy.hpp"
 #include "model/machine/machine_facts.hpp"
+#include "sched/policy/emulation.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/policy/made_decisions.hpp"
 
@@ -132,8 +133,9 @@ Policy with_relays(Policy policy) {
 }
 
 std::vector<PlanDecision> to_text(const Decisions& d, const Topology& topology) {
-  Policy said;
+  Policy said, idle;
   said.choices = d.choices;
+  idle.choices.emulation = emulation_of(d.choices).idle();
   std::vector<std::string> names;
   for (const MemoryId device : d.devices) names.push_back(topology.memory(device).name);
   std::vector<PlanDecision> text{{"devices", fmt::format("{}", fmt::join(names, ","))}};
@@ -142,7 +144,7 @@ std::vector<PlanDecision> to_text(const Decisions& d, const Topology& topology) 
       text.push_back({"grid", d.grid.text()});
     else if (field.key == "shares")
       text.push_back({"shares", shares_text(d.shares)});
-    else if (!is_of_the_search(field.key))
+    else if (!is_of_the_search(said, field.key) && !(field.emulates && field.value == value_of(idle, field.key)))
       text.push_back({field.key, field.value});
   }
   return text;

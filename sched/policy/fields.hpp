@@ -38,7 +38,7 @@ struct PolicyField {
 std::vector<PolicyField> fields_of(const Policy& policy);
 
 /// Whether the field says how a plan is found, and so is not a decision: `effort`.
-bool is_of_the_search(std::string_view key);
+bool is_of_the_search(const Policy& policy, std::string_view key);
 
 /// The fields whose values a search may change, in the order of the table.
 std::vector<std::string_view> searched_keys();

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/shipped.hpp"
@@ -25,7 +26,7 @@ class StrategiesOf : public ::testing::Test {
   void ask(const char* machine, std::size_t gpus, const std::vector<std::string>& overrides) {
     topology_ = test::shipped(machine);
     resources_.emplace(*topology_);
-    policy_ = preset("tilerail");
+    policy_ = any_preset("tilerail");
     for (const std::string& each : overrides) apply_override(policy_, each);
     devices_.assign(topology_->gpus().begin(), topology_->gpus().begin() + static_cast<std::ptrdiff_t>(gpus));
     question_.emplace(Question{problem_, problem_, *topology_, *resources_, devices_, policy_, {}, true});
@@ -62,7 +63,7 @@ TEST_F(StrategiesOf, StartWithThePolicysOwnAndThoseOfPresetsAndListNoneTwice) {
   EXPECT_THAT(texts, SizeIs(starts.size()));
   for (const char* key : {"routing", "distribution", "order"})
     for (const char* name : {"gemmex", "paralia"})
-      EXPECT_THAT(values(key), Contains(value_of(preset(name), key))) << key << " of " << name;
+      EXPECT_THAT(values(key), Contains(value_of(any_preset(name), key))) << key << " of " << name;
 }
 
 TEST_F(StrategiesOf, KeepFieldsThatAreOverridden) {
