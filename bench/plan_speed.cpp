@@ -10,6 +10,7 @@
 #include <string>
 
 #include "bench/plans.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/policy.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/judge.hpp"
@@ -19,8 +20,8 @@ namespace {
 
 void plan_16k(benchmark::State& state, const char* policy) {
   const Topology topology = machine("karolina-hgx-a100");
-  Policy chosen = preset(policy);
-  chosen.tile = 2048;
+  Policy chosen = any_preset(policy);
+  chosen.choices.tile = 2048;
   GemmProblem problem;
   problem.m = problem.n = problem.k = 16384;
   problem.place_a = problem.place_b = problem.place_c = topology.hosts().front();
@@ -71,12 +72,12 @@ void plan_judged(benchmark::State& state, const char* name) {
     state.counters["candidates"] = static_cast<double>(plan.origin.candidates.size());
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  Policy estimated = preset("tilerail");
+  Policy estimated = any_preset("tilerail");
   estimated.judge_ops = 0;
   double alone = 0, judged = 0;
   for (auto _ : state) {
     alone += seconds(estimated);
-    const double time = seconds(preset("tilerail"));
+    const double time = seconds(any_preset("tilerail"));
     judged += time;
     state.SetIterationTime(time);
   }

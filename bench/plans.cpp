@@ -6,6 +6,7 @@
 
 #include "model/machine/topology_toml.hpp"
 #include "plan/draft.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/policy.hpp"
 #include "sched/scheduler.hpp"
 
@@ -62,7 +63,7 @@ Topology machine(const std::string& name) {
 Plan synthetic_plan(const Topology& topology, std::int64_t ops) { return SyntheticPlan{topology}.grow_to(ops); }
 
 Plan planned_gemm(const Topology& topology, const std::string& policy, std::int64_t ops) {
-  Policy chosen = preset(policy);
+  Policy chosen = any_preset(policy);
   chosen.choices.tile = tile;
   GemmProblem problem;
   problem.m = problem.n = problem.k = static_cast<std::int64_t>(std::cbrt(static_cast<double>(ops))) * tile;

@@ -78,17 +78,17 @@ std::map<std::string, std::string> by_key(const std::vector<PlanDecision>& text)
 Decisions overridden(const Question& question, const Decisions& decided) {
   Policy wish = question.policy;
   wish.choices = decided.choices;
-  for (const auto& [key, value] : question.policy.overridden)
-    if (!is_of_the_search(key)) set_value(wish, key, value);
+  for (const auto& [key, value, _] : question.policy.overridden)
+    if (!is_of_the_search(wish, key)) set_value(wish, key, value);
   return by_policy(question.on(decided.devices).by(wish),
                    wish.choices.tile > 0 ? wish.choices.tile : decided.choices.tile);
 }
 
-/// The same decisions, but for the one that follows from another policy's value of a field.
-Decisions with_value(const Question& question, Decisions decided, std::string_view key, const Policy& other) {
-  Policy wish = other;
+/// The same decisions, but for the one that follows from another value of a field.
+Decisions with_value(const Question& question, Decisions decided, std::string_view key, std::string_view value) {
+  Policy wish = question.policy;
   wish.k_split = decided.grid.layers, wish.choices = decided.choices;
-  set_value(wish, key, value_of(other, key));
+  set_value(wish, key, value);
   const Question asked = question.on(decided.devices).by(wish);
   const Decisions changed = by_policy(asked, decided.choices.tile);
   if (key == "grid")
@@ -100,10 +100,10 @@ Decisions with_value(const Question& question, Decisions decided, std::string_vi
   return decided;
 }
 
-bool search_differs(const Question& q, std::string_view key, const Decisions& decided) {
-  const bool all_anyway =
-      key == "devices" && q.policy.device_choice == DeviceChoice::all && std::ranges::equal(decided.devices, q.devices);
-  return !all_anyway && value_of(q.policy, key) != value_of(preset(q.policy.preset), key);
+bool search_differs(const Question& q, const PolicyOverride& given, const Decisions& decided) {
+  const bool all_anyway = given.key == "devices" && q.policy.device_choice == DeviceChoice::all &&
+                          std::ranges::equal(decided.devices, q.devices);
+  return !all_anyway && given.value != given.plain;
 }
 
 /// Whether these decisions, too, make the plan.
@@ -143,11 +143,13 @@ std::vector<std::string> conflicts_with(const std::vector<PlanDecision>& text, c
   auto was = by_key(exact_text(decided, topology));
   auto wanted = by_key(exact_text(overridden(asked.question, decided), topology));
   std::vector<std::string> conflicts;
-  for (const auto& [key, value] : policy.overridden) {
+  for (const PolicyOverride& given : policy.overridden) {
+    const auto& [key, value, _] = given;
     if (key == "relays" && (policy.relays || was["routing"] != "link-map")) continue;
-    if (is_of_the_search(key) ? search_differs(asked.question, key, decided) : wanted[key] != was[key])
-      conflicts.push_back(is_of_the_search(key) ? fmt::format("{}={}", key, value)
-                                                : fmt::format("{}={} (was decided {})", key, value, was[key]));
+    const bool is_of_search = is_of_the_search(policy, key);
+    if (is_of_search ? search_differs(asked.question, given, decided) : wanted[key] != was[key])
+      conflicts.push_back(is_of_search ? fmt::format("{}={}", key, value)
+                                       : fmt::format("{}={} (was decided {})", key, value, was[key]));
   }
   return conflicts;
 }
@@ -155,13 +157,11 @@ std::vector<std::string> conflicts_with(const std::vector<PlanDecision>& text, c
 std::vector<std::string> without_effect(const Plan& plan, const Topology& topology, const Policy& policy) {
   const Asked asked{plan.problem, topology, plan.origin.given, policy};
   const Decisions decided = made(asked.question, decisions_of(plan, topology, policy));
-  const Policy plain = preset(policy.preset);
   std::vector<std::string> named;
-  for (const auto& [key, value] : policy.overridden) {
-    const std::string other = value_of(plain, key);
-    if (is_of_the_search(key) || key == "tile" || value == other) continue;
+  for (const auto& [key, value, plain] : policy.overridden) {
+    if (is_of_the_search(policy, key) || key == "tile" || value == plain) continue;
     if (make_the_same(asked.question, with_value(asked.question, decided, key, plain), plan))
-      named.push_back(fmt::format("{}={}: the plan with {}={} is the same", key, value, key, other));
+      named.push_back(fmt::format("{}={}: the plan with {}={} is the same", key, value, key, plain));
   }
   return named;
 }

@@ -17,6 +17,7 @@
 #include "plan/json.hpp"
 #include "plan/validate.hpp"
 #include "sched/decided_plan.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/find_machine.hpp"
@@ -85,7 +86,7 @@ std::vector<MemoryId> MachineText::resolve_devices(const Topology& machine) cons
 }
 
 Policy PolicyText::resolve() const {
-  Policy policy = preset(name);
+  Policy policy = any_preset(name);
   std::map<std::string_view, std::string> given;  // by field: what gives it
   if (tile) {
     apply_tile(policy, *tile);

@@ -9,6 +9,7 @@
 #include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 
 namespace tilerail::cli {
@@ -22,25 +23,35 @@ constexpr const char* footer = R"(Examples:
 /// One row a field, one column a preset.
 std::string presets_text() {
   std::vector<std::vector<std::string>> lines{{"field"}};
-  for (const PolicyField& field : fields_of(Policy{})) lines.push_back({field.key});
-  for (const std::string& name : preset_names()) {
+  for (const PolicyField& field : fields_of(any_preset("tilerail"))) lines.push_back({field.key});
+  for (const std::string& name : any_preset_names()) {
     lines.front().push_back(name);
-    const auto fields = fields_of(preset(name));
+    const auto fields = fields_of(any_preset(name));
     for (std::size_t i = 0; i < fields.size(); ++i) lines[i + 1].push_back(fields[i].value);
   }
   lines.front().push_back("--set accepts");
-  const auto fields = fields_of(Policy{});
+  const auto fields = fields_of(any_preset("tilerail"));
   for (std::size_t i = 0; i < fields.size(); ++i) lines[i + 1].push_back(fields[i].accepted);
   return aligned(lines, "l");
 }
 
+/// The default of each parameter, and the values that it accepts.
+std::string parameters_text(const PolicyField& field) {
+  std::string text;
+  for (const PolicyValue& value : field.values)
+    for (const PolicyField& parameter : value.parameters)
+      text += fmt::format("  {}({}={})  ({})\n", value.name, parameter.key, parameter.value, parameter.accepted);
+  return text;
+}
+
 /// Every field of one preset: its value, what it accepts, and what it does and when it matters.
 std::string preset_text(const std::string& name) {
-  const std::vector<std::string> names = preset_names();
+  const std::vector<std::string> names = any_preset_names();
   if (std::ranges::find(names, name) == names.end()) throw unknown_name("NAME", name, "a policy", names);
   std::string text;
-  for (const PolicyField& field : fields_of(preset(name)))
-    text += fmt::format("{} = {}  ({})\n  {}\n", field.key, field.value, field.accepted, field.meaning);
+  for (const PolicyField& field : fields_of(any_preset(name)))
+    text += fmt::format("{} = {}  ({})\n  {}\n{}", field.key, field.value, field.accepted, field.meaning,
+                        parameters_text(field));
   return text;
 }
 

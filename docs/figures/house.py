@@ -26,6 +26,7 @@ INSIDE = {
     "study": (1.15, "cases, runs, predictions,\ncalibration, error split"),
     "study/planning": (2.3, "finds machines,\njudges plans"),
     "sched": (0, "policy, routes, tiles:\nmakes the plan"),
+    "sched/emulation": (0, "policies like those\nof libraries"),
     "report": (1.15, "timelines, traces,\ntables"),
     "backends/factory.hpp": (3.45, "executors by name"),
     "backends/simulator.hpp": (2.3, "simulator by name"),

@@ -29,7 +29,8 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
-/// A set of GPUs and the search on all of them, which refers to the policy and to the plan.
+/// A set of GPUs with direct or staged copies and the search on all of them, which refers to the policy and to the
+/// plan.
 struct Entrant {
   std::vector<MemoryId> devices;
   Policy policy;
@@ -80,41 +81,46 @@ class SetsSearch {
     if (std::ranges::find(known_, set) != known_.end()) return;
     known_.push_back(set);
     if (kernels_alone(question_, set).value > least_) return;
-    std::optional<Entrant> best;
     Policy policy = question_.policy;
     policy.device_choice = DeviceChoice::all;
     std::vector<PeerCopies> copies{policy.choices.peer_copies};
     if (staging_may_help(question_)) copies.push_back(PeerCopies::staged);
     for (const PeerCopies each : copies) {
       policy.choices.peer_copies = each;
-      try {
-        Plan start = estimated_plan(question_.on(set).by(policy).estimated(), Copies::as_wished);
-        check_routes(start, question_.topology);
-        const double seconds = estimate_plan(start, question_.topology, question_.resources).makespan.value;
-        if (!best || seconds < best->estimated) best.emplace(set, policy, std::move(start), seconds);
-      } catch (const InputError&) {  // what does not fit in memory, or has no routes, is no candidate
-        if (!refused_) refused_ = std::current_exception();
-      }
+      enter(set, policy);
     }
-    if (!best || (is_too_large(best->start) && !entrants_.empty())) return;
-    least_ = std::min(least_, best->estimated);
-    best->policy.relays = false;  // strategies say themselves whether they relay
-    entrants_.push_back(std::move(*best));
+  }
+
+  void enter(const std::vector<MemoryId>& set, Policy policy) {
+    try {
+      Plan start = estimated_plan(question_.on(set).by(policy).estimated(), Copies::as_wished);
+      check_routes(start, question_.topology);
+      if (is_too_large(start) && !entrants_.empty()) return;
+      const double seconds = estimate_plan(start, question_.topology, question_.resources).makespan.value;
+      least_ = std::min(least_, seconds);
+      policy.relays = false;  // strategies say themselves whether they relay
+      entrants_.push_back({set, policy, std::move(start), seconds});
+    } catch (const InputError&) {  // what does not fit in memory, or has no routes, is no candidate
+      if (!refused_) refused_ = std::current_exception();
+    }
   }
 
   /// Successive halving: in every round the sets that are left may judge twice as many operations as before, and then
-  /// the slower half of them drops out. The set of all GPUs goes on to the end, so that devices=all is not faster.
+  /// the slower half of them drops out, but for sets that are slower by less than 1 %. The set of all GPUs goes on to
+  /// the end, so that devices=all is not faster.
   void halve(const std::vector<MemoryId>& all, std::int64_t ops) {
     std::vector<Entrant*> left;
     for (Entrant& each : entrants_) left.push_back(&each);
     std::ranges::stable_sort(left, {}, [](const Entrant* each) { return each->estimated; });
+    double best = unknown;
     for (std::size_t count = std::bit_ceil(left.size()); count > 0; count /= 2) {
       const auto is_slow = [&, place = std::size_t{0}](const Entrant* each) mutable {
-        return place++ >= count && each->devices != all;
+        return place++ >= count && each->devices != all && each->seconds() > 1.01 * best;
       };
       std::erase_if(left, is_slow);
       for (Entrant* const each : left) search_on(*each, ops / static_cast<std::int64_t>(count));
       std::ranges::stable_sort(left, {}, [](const Entrant* each) { return each->seconds(); });
+      best = left.front()->seconds();
     }
   }
 

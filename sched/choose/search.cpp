@@ -15,12 +15,11 @@
 #include "model/base/threads.hpp"
 #include "sched/choose/device_sets.hpp"
 #include "sched/choose/judged_sets.hpp"
-#include "sched/choose/overlap_gemm.hpp"
 #include "sched/choose/search_space.hpp"
 #include "sched/choose/tile_choice.hpp"
-#include "sched/choose/timed_tiles.hpp"
 #include "sched/gemm/tile_scheduler.hpp"
 #include "sched/policy/decisions.hpp"
+#include "sched/policy/emulation.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/transport/router.hpp"
 
@@ -120,28 +119,11 @@ class Search {
   std::int64_t given_tile(const TileScheduler& scheduler, Grid grid) const {
     const GemmProblem& p = problem_;
     if (policy_.choices.tile > 0) return policy_.choices.tile;
-    if (const auto tiles = library_tiles(question_, scheduler, grid); !tiles.empty()) return tiles.front();
-    if (policy_.tile_choice != TileChoice::model || !p.has_product())
-      return thesis_tile(p.m, p.n, depth(grid), grid, scheduler.largest_tile(),
-                         p.of_vectors() ? vector_tiles : square_tiles);
-    GemmProblem part = p;  // of one GPU
-    part.m = ceil_div(p.m, grid.rows), part.n = ceil_div(p.n, grid.cols),
-    part.k = largest_piece(depth(grid), grid.layers);
-    const OverlapProblem overlap = overlap_problem(part, topology_, question_.devices[0]);
-    const auto tiles = overlap_tiles(part, scheduler.largest_tile());
-    const bool even = p.routine == Routine::gemm && question_.devices.size() > 1;
-    return even ? best_even_tile(overlap, tiles, grid) : best_tile(policy_.tile_model, overlap, tiles);
-  }
-
-  /// Of several GPUs, the one with the most tiles decides, and every tile counts as a whole one.
-  std::int64_t best_even_tile(const OverlapProblem& overlap, const std::vector<std::int64_t>& tiles, Grid grid) const {
-    const auto time = [&](std::int64_t tile) {
-      const std::int64_t rows = ceil_div(ceil_div(problem_.m, tile), grid.rows) * tile;
-      const std::int64_t cols = ceil_div(ceil_div(problem_.n, tile), grid.cols) * tile;
-      const double most = static_cast<double>(rows * cols * grid.rows * grid.cols);
-      return predicted_time(policy_.tile_model, overlap, static_cast<double>(tile)) * most;
-    };
-    return *std::min_element(tiles.rbegin(), tiles.rend(), [&](auto a, auto b) { return time(a) < time(b); });
+    if (policy_.tile_choice == TileChoice::emulated)
+      if (const auto tiles = emulation_of(policy_.choices).tiles(question_, scheduler, grid); !tiles.empty())
+        return tiles.front();
+    return thesis_tile(p.m, p.n, depth(grid), grid, scheduler.largest_tile(),
+                       p.of_vectors() ? vector_tiles : square_tiles);
   }
 
   /// k of one GPU: that of a dot product is shared out.
@@ -265,7 +247,7 @@ std::string gpus_text(const Topology& topology, std::span<const MemoryId> gpus) 
 }
 
 Plan search_plan(const Question& question, const Judge& judge) {
-  if (times_tiles(question)) return timed_plan(question, judge);
+  if (auto plan = emulation_of(question.policy.choices).timed_plan(question, judge)) return *std::move(plan);
   return question.judged ? plan_on_best_set(question, judge) : estimated_plan(question);
 }
 
@@ -303,7 +285,7 @@ std::vector<Policy> other_policies(const Question& q, const Policy& straight, Co
 }  // namespace
 
 Plan estimated_plan(const Question& question, Copies copies) {
-  if (times_tiles(question)) return timed_plan(question, {});
+  if (auto plan = emulation_of(question.policy.choices).timed_plan(question, {})) return *std::move(plan);
   Policy straight = question.policy;
   straight.relays = false;
   Search search{question.by(straight)};

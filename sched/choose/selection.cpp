@@ -15,6 +15,7 @@
 #include "sched/choose/search.hpp"
 #include "sched/choose/workload_gemm.hpp"
 #include "sched/policy/decisions.hpp"
+#include "sched/policy/emulation.hpp"
 #include "sched/tasks/plan_checks.hpp"
 
 namespace tilerail {
@@ -33,18 +34,9 @@ class Selection {
   Selection(const Selection&) = delete;
   Selection& operator=(const Selection&) = delete;
 
-  Plan by_model(const Metric& metric) const {
-    const WorkloadProblem workload = problem(metric);
-    const Workload best = ranked_workloads(workload, LinkMap{topology_}, metric, library_selection).front();
-    const std::vector<MemoryId> gpus = best.devices(devices_);
-    const std::vector<double> shares = shares_by(metric, best, workload);
-    Plan plan = estimated_plan(question_.on(gpus, shares).estimated());
-    plan.origin.why =
-        fmt::format("the best GPUs and shares for {} by PARALiA's model; then {}", metric.name, plan.origin.why);
-    return plan;
-  }
+  Plan plan(const Metric& metric) const {
+    if (auto chosen = emulation_of(policy_.choices).selected_plan(question_, metric)) return *std::move(chosen);
 
-  Plan by_plans(const Metric& metric) const {
     Best found;
     std::vector<PlanCandidate> tried;
     double left = 1e-3 * policy_.select_ms - consider(question_, metric, found, tried);
@@ -66,16 +58,6 @@ class Selection {
   }
 
  private:
-  /// In the library each device has a part as large as the metric of what it would do if all ended together.
-  static std::vector<double> shares_by(const Metric& metric, const Workload& best, const WorkloadProblem& problem) {
-    std::vector<Outcome> parts;
-    for (std::size_t i = 0; i < best.active.size(); ++i) {
-      const Watts watts = problem.watts.empty() ? Watts{1} : problem.watts[best.active[i]];
-      parts.push_back({best.shares[i] * problem.flops, best.time, watts * best.time});
-    }
-    return parts_by(metric, parts);
-  }
-
   struct Best {
     std::optional<Plan> plan;
     double value = 0;
@@ -159,9 +141,7 @@ class Selection {
 }  // namespace
 
 Plan selected_plan(const Question& question, const Judge& judge) {
-  const Selection selection{question, judge};
-  const Policy& policy = question.policy;
-  return policy.select_by == SelectBy::model ? selection.by_model(*policy.select) : selection.by_plans(*policy.select);
+  return Selection{question, judge}.plan(*question.policy.select);
 }
 
 }  // namespace tilerail

@@ -108,12 +108,6 @@ Grid square_grid(int gpus) {
   return best;
 }
 
-Grid xkblas_grid(int gpus) {
-  int rows = static_cast<int>(std::sqrt(gpus)) + 1;
-  while (gpus % rows != 0) --rows;
-  return {rows, gpus / rows};
-}
-
 namespace {
 
 /// How long every resource is busy, as traffic is added.

@@ -64,10 +64,6 @@ std::int64_t longest(std::span<const Interval> intervals);
 /// Most square factor pair with rows <= cols. Source: thesis 4.2.1.
 Grid square_grid(int gpus);
 
-/// The factor pair whose rows are the largest divisor of at most floor(sqrt(gpus)) + 1: 2 x 4, 3 x 2, 2 x 1. Source:
-/// XKBLAS.
-Grid xkblas_grid(int gpus);
-
 /// Of all factor pairs, the one whose traffic takes the scarcest link or capacity group the least time for this shape
 /// and placement; where those times are within a tenth, the one that moves the fewest bytes; then the most square. With
 /// `batch`, a tile enters the row (A) or column (B) once and is passed on; without, every GPU fetches it from its home.

@@ -5,13 +5,12 @@
 #include <numeric>
 #include <utility>
 
-#include "sched/gemm/blasx_tasks.hpp"
 #include "sched/gemm/owned_tiles.hpp"
 #include "sched/gemm/owners.hpp"
 #include "sched/gemm/owners_by_arrival.hpp"
 #include "sched/gemm/owners_in_steps.hpp"
-#include "sched/gemm/xkblas_tasks.hpp"
 #include "sched/place/loop.hpp"
+#include "sched/policy/emulation.hpp"
 
 namespace tilerail {
 
@@ -63,7 +62,7 @@ std::vector<std::int64_t> all_of(const std::vector<Interval>& tiles) {
 /// Whether devices get tiles that they do not use.
 bool passes_on(const Decisions& decisions, std::size_t devices, bool passing_on) {
   const bool relays = decisions.choices.routing == Routing::link_map && decisions.choices.max_hops > 0 && devices > 1;
-  return relays || passing_on || decisions.choices.agent == Agent::blasx;
+  return relays || passing_on || emulation_of(decisions.choices).has_one_queue();
 }
 
 }  // namespace
@@ -141,18 +140,17 @@ void with_owners(PlanContext& context, const Tiling& tiling, const GemmTasks& ta
 /// Whose tasks a plan has, and when GPUs ask for them.
 void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& tasks, Fetcher& fetcher,
                OwnedTiles& outputs) {
+  const Emulation& emulation = emulation_of(context.decisions.choices);
   const std::size_t most = most_open(context);
-  const auto in_time = [&](Chooser&& chooser, TasksAtOnce limits) {
+  const auto in_time = [&](Chooser& chooser) {
+    TasksAtOnce limits = emulation.limits();
     limits.unfinished = std::min(limits.unfinished, most);
     TaskLoop{context, fetcher, outputs, chooser}.run_in_time(limits);
   };
-  const Agent agent = context.decisions.choices.agent;
-  if (agent == Agent::xkblas) return in_time(XkblasTasks{tasks, tiling}, XkblasTasks::at_once);
-  if (agent == Agent::blasx) return in_time(BlasxTasks{tasks, tiling, fetcher, most}, BlasxTasks::at_once);
+  if (const auto chooser = emulation.chooser(tasks, tiling, fetcher, most)) return in_time(*chooser);
   const bool evicts = context.decisions.choices.caching && context.arenas.front().pooled();
   with_owners(context, tiling, tasks, fetcher, outputs, [&](Chooser&& owners) {
-    constexpr TasksAtOnce one_waiting{.waiting = 1};
-    if (agent == Agent::paralia && !evicts) return in_time(std::move(owners), one_waiting);
+    if (emulation.is_in_model_time() && !evicts) return in_time(owners);
     TaskLoop{context, fetcher, outputs, owners}.run();
   });
 }
@@ -160,7 +158,7 @@ void run_tasks(PlanContext& context, const Tiling& tiling, const GemmTasks& task
 /// All devices use all tiles where nobody knows beforehand who computes what.
 std::vector<TileDirectory::Tile> input_tiles(const PlanContext& context, const GemmTasks& tasks) {
   std::vector<TileDirectory::Tile> tiles = tasks.input_tiles(context.matrix_a, context.matrix_b);
-  if (context.decisions.choices.agent != Agent::blasx) return tiles;
+  if (!emulation_of(context.decisions.choices).has_one_queue()) return tiles;
   std::vector<std::size_t> all(context.devices.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   for (TileDirectory::Tile& tile : tiles) tile.users = all;

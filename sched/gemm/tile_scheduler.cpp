@@ -13,6 +13,7 @@
 #include "sched/gemm/dot_planner.hpp"
 #include "sched/gemm/elementwise.hpp"
 #include "sched/gemm/region_planner.hpp"
+#include "sched/policy/emulation.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/tasks/plan_checks.hpp"
 #include "sched/tasks/workspace.hpp"
@@ -29,7 +30,7 @@ TileScheduler::TileScheduler(const Question& question)
 
 Grid TileScheduler::grid() const {
   const bool splits = question_.policy.choices.caching && problem_.has_product() && !problem_.of_vectors() &&
-                      question_.policy.choices.agent != Agent::blasx;
+                      !emulation_of(question_.policy.choices).has_one_queue();
   return grid_of(splits ? layers_for(question_.policy.k_split, static_cast<int>(devices_.size())) : 1);
 }
 
@@ -47,8 +48,8 @@ Grid TileScheduler::grid_of(int layers) const {
   const std::span<const MemoryId> first = devices_.first(static_cast<std::size_t>(gpus / layers));
   Grid grid = policy.grid == GridChoice::automatic
                   ? automatic_grid(problem_, question_.resources, first, policy.choices.batch)
-              : policy.grid == GridChoice::xkblas ? xkblas_grid(gpus / layers)
-                                                  : square_grid(gpus / layers);
+              : policy.grid == GridChoice::emulated ? emulation_of(policy.choices).grid(gpus / layers)
+                                                    : square_grid(gpus / layers);
   grid.layers = layers;
   return grid;
 }
@@ -121,7 +122,7 @@ Plan TileScheduler::plan(const Decisions& decisions) const {
   const bool nothing_to_do = problem_.m == 0 || problem_.n == 0 || (problem_.scales_only() && problem_.beta == 1);
   if (nothing_to_do) return plan;
   std::vector<TileDirectory::WarmTile> warm;
-  if (Plan earlier = plan; decisions.choices.warm) warm = add_operations(earlier, decisions, {});
+  if (Plan earlier = plan; emulation_of(decisions.choices).is_warm()) warm = add_operations(earlier, decisions, {});
   plan.warm = !warm.empty();
   add_operations(plan, decisions, warm);
   if (topology_.description().issue.graph) settle_graph(plan, topology_);  // plans are compared by it
@@ -159,7 +160,7 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, decisions);
-    const bool in_time = decisions.choices.agent != Agent::none;
+    const bool in_time = emulation_of(decisions.choices).is_in_model_time();
     const Clock::Options clock{
         .per_link = in_time || decisions.choices.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
     Workspace workspace{setup, clock, slot_for(tiles, used_once, decisions)};

@@ -1,21 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 
+#include "sched/policy/emulation.hpp"
 #include "sched/tasks/task.hpp"
 
 namespace tilerail {
 
 /// Whose turn it is to ask for a task: devices one after another, or always the one that is free first by the clock.
 enum class Wake : std::uint8_t { in_turn, first_free };
-
-/// How many tasks a device may have at once in a TaskLoop that goes by time.
-struct TasksAtOnce {
-  std::size_t unfinished = std::numeric_limits<std::size_t>::max();  // given, and their kernels not ended
-  std::size_t waiting = std::numeric_limits<std::size_t>::max();     // of these, not all that they read is there
-};
 
 /// Answers "which task next on this device?". What a policy knows of order and of owners is in its chooser; devices are
 /// counted 0, 1, ... in the order of the plan.

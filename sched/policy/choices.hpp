@@ -1,23 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "sched/transport/router.hpp"
 
 namespace tilerail {
+
+class Emulation;
 
 enum class Distribution { blocks, proportional, sequential, round_robin, cyclic_1d, cyclic_2d, even_blocks };
 enum class TileRows { side, all };
 enum class TileDepth { side, growing, columns, all };
 enum class SmallTiles { none, k_first, k_last, c_last };
 enum class Ragged { own, merged };
-enum class Routing { initial, bandwidth, link_map, eta, link_eta, peer_rank, nearest_id };
+enum class Routing { initial, bandwidth, link_map, eta, link_eta, emulated };
 enum class Sends { free, in_order };
-enum class CopyRates { alone, duplex };
 enum class CTiles { eager, lazy, automatic };
 enum class WriteBacks { in_order, own_queues, with_next };
 enum class Order { fifo, fewest_fetches, eta, eta_all, steps };
-enum class Agent { none, paralia, xkblas, blasx };
 enum class MemoryChoice { cubes, evict };
 
 /// Streams of a GPU that are taken where nobody asks for a number: the library of the thesis has 8.
@@ -43,18 +44,16 @@ struct Choices {
   Sends sends = Sends::free;
   PeerCopies peer_copies = PeerCopies::direct;
   int stage_chunks = 8;
-  CopyRates copy_rates = CopyRates::alone;
   CTiles c_tiles = CTiles::eager;
   WriteBacks write_backs = WriteBacks::in_order;
   Order order = Order::fifo;
-  Agent agent = Agent::none;
-  bool caching = true, in_place = true, warm = false, overlap = true;
+  bool caching = true, in_place = true, overlap = true;
   int input_buffers = 0;  // tiles of A, and of B, on a GPU that keeps none; 0: as many as fit
   int compute_streams = most_automatic_streams;
   MemoryChoice memory = MemoryChoice::cubes;
   double memory_fraction = 0.9;
   bool single_issuer = false, graph = true;
-  double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;
+  std::shared_ptr<const Emulation> emulation = {};  // null: of nothing
 };
 
 }  // namespace tilerail

@@ -12,6 +12,7 @@
 #include "model/base/error.hpp"
 #include "model/kernels/energy.hpp"
 #include "model/machine/machine_facts.hpp"
+#include "sched/policy/emulation.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/policy/made_decisions.hpp"
 
@@ -132,12 +133,13 @@ Policy with_relays(Policy policy) {
 }
 
 std::vector<PlanDecision> to_text(const Decisions& d, const Topology& topology) {
-  Policy said;
+  Policy said, idle;
   said.choices = d.choices;
+  idle.choices.emulation = emulation_of(d.choices).idle();
   std::vector<std::string> names;
   for (const MemoryId device : d.devices) names.push_back(topology.memory(device).name);
   std::vector<PlanDecision> text{{"devices", fmt::format("{}", fmt::join(names, ","))}};
-  for (const std::string_view key : decision_keys()) {
+  for (const std::string_view key : decision_keys(said, idle)) {
     if (key == "grid")
       text.push_back({"grid", d.grid.text()});
     else if (key == "shares")

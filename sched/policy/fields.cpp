@@ -16,121 +16,11 @@
 #include "model/base/error.hpp"
 #include "model/base/parse.hpp"
 #include "sched/policy/efforts.hpp"
+#include "sched/policy/emulation.hpp"
+#include "sched/policy/option_table.hpp"
 
 namespace tilerail {
 namespace {
-
-struct Value;
-
-/// A number that a field or a parameter may be.
-struct Number {
-  double low, high;
-  std::string accepted;                                // "1 to 64"
-  std::function<bool(Policy&, std::string_view)> set;  // false: the text is not accepted
-  std::function<std::optional<std::string>(const Policy&)> get;
-  std::function<std::vector<std::string>(const Policy&)> neighbors;  // values that a search tries, its own left out
-};
-
-/// An option of policies, or a parameter of one of its values.
-struct Field {
-  std::string_view key, meaning = {};
-  std::vector<Value> values = {};
-  std::optional<Number> number = {};
-  bool is_varied = false;     // by a search
-  bool is_of_search = false;  // it says how a plan is found: it is not a decision
-  bool emulates = false;
-};
-
-struct Value {
-  std::string_view name;
-  std::function<void(Policy&)> choose;
-  std::function<bool(const Policy&)> is_chosen;
-  std::vector<Field> parameters = {};
-
-  /// The same value with parameters.
-  Value operator()(std::vector<Field> with) const {
-    Value value = *this;
-    value.parameters = std::move(with);
-    return value;
-  }
-};
-
-template <class Member>
-auto& in(Policy& policy, Member Policy::*member) {
-  return policy.*member;
-}
-template <class Member>
-auto& in(Policy& policy, Member Choices::*member) {
-  return policy.choices.*member;
-}
-template <class Member, class Owner>
-const Member& in(const Policy& policy, Member Owner::*member) {
-  return in(const_cast<Policy&>(policy), member);
-}
-
-/// The value of that name sets the member to `choice`.
-template <class Member, class Owner>
-Value value(std::string_view name, Member Owner::*member, std::type_identity_t<Member> choice) {
-  return {name, [=](Policy& policy) { in(policy, member) = choice; },
-          [=](const Policy& policy) { return in(policy, member) == choice; }};
-}
-
-template <class Member, class Owner>
-std::vector<Value> values(Member Owner::*member,
-                          std::initializer_list<std::pair<std::string_view, std::type_identity_t<Member>>> named) {
-  std::vector<Value> all;
-  for (const auto& [name, choice] : named) all.push_back(value(name, member, choice));
-  return all;
-}
-
-template <class Owner>
-std::vector<Value> on_off(bool Owner::*member) {
-  return values(member, {{"on", true}, {"off", false}});
-}
-
-/// A number's neighbors are its half, its double and its least value.
-template <class Member, class Owner>
-Number number(Member Owner::*member, std::type_identity_t<Member> low, std::type_identity_t<Member> high) {
-  const auto set = [=](Policy& policy, std::string_view text) {
-    Member read{};
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), read);
-    if (failure != std::errc{} || end != text.data() + text.size() || !(read >= low && read <= high)) return false;
-    in(policy, member) = read == 0 ? Member{} : read;  // -0 is 0, and its plan has the hash of 0
-    return true;
-  };
-  const auto get = [=](const Policy& policy) -> std::optional<std::string> {
-    const Member own = in(policy, member);
-    return own >= low && own <= high ? std::optional{fmt::format("{}", own)} : std::nullopt;
-  };
-  const auto neighbors = [=](const Policy& policy) {
-    const Member own = in(policy, member) >= low && in(policy, member) <= high ? in(policy, member) : low;
-    std::vector<std::string> others;
-    for (const Member near : {static_cast<Member>(own / 2), static_cast<Member>(own * 2), low})
-      if (const std::string text = fmt::format("{}", std::clamp(near, low, high));
-          text != get(policy) && std::ranges::find(others, text) == others.end())
-        others.push_back(text);
-    return others;
-  };
-  return {static_cast<double>(low), static_cast<double>(high), fmt::format("{} to {}", low, high), set, get, neighbors};
-}
-
-/// The same field, whose value a search may change.
-Field varied(Field field) {
-  field.is_varied = true;
-  return field;
-}
-
-/// The same field, which says how a plan is found.
-Field of_search(Field field) {
-  field.is_of_search = true;
-  return field;
-}
-
-/// The same field, of which other values than those of our own preset only make plans like those of a library.
-Field emulates(Field field) {
-  field.emulates = true;
-  return field;
-}
 
 constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
 
@@ -175,31 +65,12 @@ Value grid(std::string_view name, GridChoice choice) {
                                                      .number = number(&Policy::k_split, 1, 1024)})});
 }
 
-Value tile_rule(std::string_view name, TileChoice choice, OverlapModel model = {}) {
+Value tile_rule(std::string_view name, TileChoice choice) {
   const auto choose = [=](Policy& policy) {
     policy.choices.tile = 0;
-    policy.tile_choice = choice, policy.tile_model = model;
+    policy.tile_choice = choice;
   };
-  return {name, choose, [=](const Policy& policy) {
-            const bool same_model = choice != TileChoice::model || policy.tile_model == model;
-            return policy.choices.tile == 0 && policy.tile_choice == choice && same_model;
-          }};
-}
-
-std::vector<Value> tile_rules() {
-  std::vector<Value> rules{
-      {"auto", [](Policy& policy) { policy.choices.tile = 0; }, [](const Policy&) { return false; }},
-      tile_rule("search", TileChoice::search),
-      tile_rule("thesis", TileChoice::thesis),
-      tile_rule("gemmex", TileChoice::gemmex),
-      tile_rule("repeat", TileChoice::repeat),
-      tile_rule("paralia", TileChoice::paralia),
-      tile_rule("cublasxt", TileChoice::cublasxt),
-      tile_rule("xkblas", TileChoice::xkblas),
-  };
-  for (const OverlapModel model : overlap_models)
-    rules.push_back(tile_rule(to_string(model), TileChoice::model, model));
-  return rules;
+  return {name, choose, [=](const Policy& policy) { return policy.choices.tile == 0 && policy.tile_choice == choice; }};
 }
 
 /// Which GPUs take part and what they compute.
@@ -217,10 +88,9 @@ std::vector<Field> fields_of_work() {
                  {effort("fast", 0, Ways::fixed), effort("fixed", normal_effort, Ways::fixed),
                   effort("normal", normal_effort, Ways::search), effort("high", high_effort, Ways::search)}}),
       varied({"grid",
-              "Lays the GPUs over C: nearly square, as XKBLAS does, or with the least traffic on scarce links; "
+              "Lays the GPUs over C: nearly square, or with the least traffic on scarce links; "
               "each layer computes a part of k.",
-              {grid("square", GridChoice::square), grid("xkblas", GridChoice::xkblas),
-               grid("auto", GridChoice::automatic)}}),
+              {grid("square", GridChoice::square), grid("auto", GridChoice::automatic)}}),
       varied({"distribution", "Deals tiles of C to GPUs: in blocks, in proportion to `shares`, or in turn.",
               values(&Choices::distribution, {{"blocks", D::blocks},
                                               {"proportional", D::proportional},
@@ -245,7 +115,10 @@ std::vector<Field> fields_of_tiles() {
       {"tile",
        "Sets the side of square tiles, the columns of others, or the length of pieces of vectors: a number, the "
        "best of several plans, or the choice of a rule.",
-       tile_rules(), number(&Choices::tile, 1, most_bytes)},
+       {{"auto", [](Policy& policy) { policy.choices.tile = 0; }, [](const Policy&) { return false; }},
+        tile_rule("search", TileChoice::search),
+        tile_rule("thesis", TileChoice::thesis)},
+       number(&Choices::tile, 1, most_bytes)},
       varied({"tile-rows", "Gives a tile of C as many rows as columns, or all rows of its block.",
               values(&Choices::tile_rows, {{"side", TileRows::side}, {"all", TileRows::all}})}),
       varied({"tile-depth",
@@ -288,8 +161,7 @@ std::vector<Field> fields_of_copies() {
               "it arrives first (eta, link-eta), or from the nearest GPU (peer-rank, nearest-id).",
               {routing("initial", Routing::initial), routing("bandwidth", Routing::bandwidth),
                routing("link-map", Routing::link_map)(of_link_map), routing("eta", Routing::eta),
-               routing("link-eta", Routing::link_eta), routing("peer-rank", Routing::peer_rank),
-               routing("nearest-id", Routing::nearest_id)}}),
+               routing("link-eta", Routing::link_eta)}}),
       of_search(
           {"relays", "Also plans with routes over other GPUs, and takes the faster plan.", on_off(&Policy::relays)}),
       varied({"batch",
@@ -297,10 +169,10 @@ std::vector<Field> fields_of_copies() {
               {value("off", &Choices::batch, false), value("chain", &Choices::batch, true)(of_chain)}}),
       varied({"sends", "Runs copies from a GPU to others together, or one after another.",
               values(&Choices::sends, {{"free", Sends::free}, {"in-order", Sends::in_order}})}),
-      varied({"peer-copies",
-              "Copies between GPUs directly, or over a host: all tiles, or those from and to their home.",
-              {copies("direct", PeerCopies::direct), copies("staged", PeerCopies::staged)(of_stage),
-               copies("staged-home", PeerCopies::staged_home)(of_stage)}}),
+      {"peer-copies",
+       "Copies between GPUs directly, or over a host: all tiles, or those from and to their home.",
+       {copies("direct", PeerCopies::direct), copies("staged", PeerCopies::staged)(of_stage),
+        copies("staged-home", PeerCopies::staged_home)(of_stage)}},
       varied(
           {"c-tiles",
            "Fetches a tile of C before its kernels, after them, or after them if C shares a home with A "
@@ -334,7 +206,7 @@ std::vector<Field> fields_of_tasks() {
        {value("on", &Choices::caching, true),
         value("off", &Choices::caching,
               false)({{.key = "input-buffers", .number = number(&Choices::input_buffers, 0, 1024)}})}},
-      {"in-place", "Uses tiles that are at home on a GPU where they are.", on_off(&Choices::in_place)},
+      varied({"in-place", "Uses tiles that are at home on a GPU where they are.", on_off(&Choices::in_place)}),
       {"overlap", "Lets a GPU copy and compute simultaneously.", on_off(&Choices::overlap)},
       varied({"compute-streams",
               "Runs several kernels of a GPU simultaneously; auto: as many as fill it.",
@@ -350,42 +222,32 @@ std::vector<Field> fields_of_tasks() {
   };
 }
 
-/// What makes a plan like that of a library, and its simulation like one of the library.
-std::vector<Field> fields_of_libraries() {
-  const auto costs = [](std::string_view key, double Choices::*member, std::string_view meaning) {
-    return emulates({.key = key, .meaning = meaning, .number = number(member, 0, 1e6)});
-  };
-  return {
-      emulates(varied({"agent", "Gives tasks to GPUs in model time by the rules of a library, or plans ahead.",
-                       values(&Choices::agent, {{"none", Agent::none},
-                                                {"paralia", Agent::paralia},
-                                                {"xkblas", Agent::xkblas},
-                                                {"blasx", Agent::blasx}})})),
-      emulates(of_search({"select-by",
-                          "Compares sets of GPUs for devices=best by plans on the best sets, or by PARALiA's model.",
-                          values(&Policy::select_by, {{"plans", SelectBy::plans}, {"model", SelectBy::model}})})),
-      emulates({"copy-rates", "Simulates copies from and to hosts at their own rates, or as if one went the other way.",
-                values(&Choices::copy_rates, {{"alone", CopyRates::alone}, {"duplex", CopyRates::duplex}})}),
-      emulates({"warm", "Starts with the tiles that an earlier call left on GPUs; simulation only.",
-                on_off(&Choices::warm)}),
-      costs("task-us", &Choices::task_us, "Adds microseconds of a library's run-time system to each kernel."),
-      costs("request-us", &Choices::request_us, "Adds microseconds to each copy from or to a host."),
-      costs("peer-us", &Choices::peer_us, "Adds microseconds to each copy between GPUs."),
-      costs("gpu-us", &Choices::gpu_us, "Adds microseconds to each call, for each of its GPUs."),
-  };
-}
+}  // namespace
 
-const std::vector<Field>& fields() {
+const std::vector<Field>& core_fields() {
   static const std::vector<Field> table = [] {
     std::vector<Field> all = fields_of_work();
-    for (auto* more : {fields_of_tiles, fields_of_copies, fields_of_tasks, fields_of_libraries})
+    for (auto* more : {fields_of_tiles, fields_of_copies, fields_of_tasks})
       for (Field& field : more()) all.push_back(std::move(field));
     return all;
   }();
   return table;
 }
 
-std::string accepted_by(const Field& field, std::string_view separator);
+namespace {
+
+const std::vector<Field>& fields(const Policy& policy) {
+  const std::vector<Field>* const others = emulation_of(policy.choices).fields();
+  return others ? *others : core_fields();
+}
+
+/// "off, chain"
+std::string accepted_by(const Field& field, std::string_view separator = ", ") {
+  std::vector<std::string> all;
+  for (const Value& value : field.values) all.emplace_back(value.name);
+  if (field.number) all.push_back(field.number->accepted);
+  return fmt::format("{}", fmt::join(all, separator));
+}
 
 /// "chain(chunks=1 to 1024, min-bytes=0 to 65536)"
 std::string accepted_by(const Value& value) {
@@ -393,13 +255,6 @@ std::string accepted_by(const Value& value) {
   for (const Field& parameter : value.parameters)
     parameters.push_back(fmt::format("{}={}", parameter.key, accepted_by(parameter, "|")));
   return parameters.empty() ? std::string{value.name} : fmt::format("{}({})", value.name, fmt::join(parameters, ", "));
-}
-
-std::string accepted_by(const Field& field, std::string_view separator) {
-  std::vector<std::string> all;
-  for (const Value& value : field.values) all.push_back(accepted_by(value));
-  if (field.number) all.push_back(field.number->accepted);
-  return fmt::format("{}", fmt::join(all, separator));
 }
 
 /// The value with all its parameters at their defaults.
@@ -453,7 +308,7 @@ std::optional<Refusal> set_parameters(const Value& value, Policy& policy, std::s
 std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view text) {
   const std::size_t open = text.find('(');
   const auto value = std::ranges::find(field.values, text.substr(0, open), &Value::name);
-  const Refusal refusal{"is invalid", accepted_by(field, ", ")};
+  const Refusal refusal{"is invalid", accepted_by(field)};
   if (value == field.values.end())
     return field.number && field.number->set(policy, text) ? std::nullopt : std::optional{refusal};
   for (const Value& each : field.values)
@@ -464,16 +319,16 @@ std::optional<Refusal> set(const Field& field, Policy& policy, std::string_view 
   return set_parameters(*value, policy, text.substr(open + 1, text.size() - open - 2));
 }
 
-const Field& field_of(std::string_view key) {
-  const auto found = std::ranges::find(fields(), key, &Field::key);
-  if (found == fields().end()) throw std::logic_error{fmt::format("field '{}' does not exist", key)};
+const Field& field_of(const Policy& policy, std::string_view key) {
+  const auto found = std::ranges::find(fields(policy), key, &Field::key);
+  if (found == fields(policy).end()) throw std::logic_error{fmt::format("field '{}' does not exist", key)};
   return *found;
 }
 
 /// The same field, as others see it.
 PolicyField shown(const Field& field, const Policy& policy) {
-  PolicyField result{std::string{field.key}, text_of(field, policy), accepted_by(field, ", "),
-                     std::string{field.meaning}, field.emulates};
+  PolicyField result{std::string{field.key}, text_of(field, policy), accepted_by(field), std::string{field.meaning},
+                     field.emulates};
   for (const Value& value : field.values) {
     result.values.push_back({std::string{value.name}, {}});
     for (const Field& parameter : value.parameters)
@@ -488,51 +343,55 @@ PolicyField shown(const Field& field, const Policy& policy) {
 void apply_override(Policy& policy, std::string_view assignment) {
   const auto equals = assignment.find('=');
   const auto key = assignment.substr(0, equals);
-  const auto field = std::ranges::find(fields(), key, &Field::key);
+  const auto field = std::ranges::find(fields(policy), key, &Field::key);
   if (equals == std::string_view::npos)
     throw InputError{"set", assignment, "is not key=value",
-                     field == fields().end() ? "" : fmt::format("{}= and {}", key, accepted_by(*field, ", "))};
-  if (field == fields().end()) {
+                     field == fields(policy).end() ? "" : fmt::format("{}= and {}", key, accepted_by(*field))};
+  if (field == fields(policy).end()) {
     std::vector<std::string> known;
-    for (const Field& each : fields()) known.emplace_back(each.key);
+    for (const Field& each : fields(policy)) known.emplace_back(each.key);
     throw unknown_name("set", assignment, "a field of a policy", known);
   }
   Policy changed = policy;
   if (const auto refused = set(*field, changed, assignment.substr(equals + 1)))
     throw InputError{"set", assignment, refused->problem, refused->expected};
+  const auto before = std::ranges::find(policy.overridden, key, &PolicyOverride::key);
+  std::string plain = before == policy.overridden.end() ? text_of(*field, policy) : before->plain;
   policy = std::move(changed);
   std::erase_if(policy.overridden, [&](const PolicyOverride& earlier) { return earlier.key == key; });
-  policy.overridden.push_back({std::string{key}, text_of(*field, policy)});  // in one spelling
+  policy.overridden.push_back({std::string{key}, text_of(*field, policy), std::move(plain)});  // in one spelling
 }
 
-std::string value_of(const Policy& policy, std::string_view key) { return text_of(field_of(key), policy); }
+std::string value_of(const Policy& policy, std::string_view key) { return text_of(field_of(policy, key), policy); }
 
 void set_value(Policy& policy, std::string_view key, std::string_view value) {
-  if (set(field_of(key), policy, value))
+  if (set(field_of(policy, key), policy, value))
     throw std::logic_error{fmt::format("field '{}' does not accept '{}'", key, value)};
 }
 
-bool is_of_the_search(std::string_view key) {
-  const auto found = std::ranges::find(fields(), key, &Field::key);
-  return found != fields().end() && found->is_of_search;
+bool is_of_the_search(const Policy& policy, std::string_view key) {
+  const auto found = std::ranges::find(fields(policy), key, &Field::key);
+  return found != fields(policy).end() && found->is_of_search;
 }
 
-std::vector<std::string_view> decision_keys() {
+std::vector<std::string_view> decision_keys(const Policy& policy, const Policy& idle) {
   std::vector<std::string_view> keys;
-  for (const Field& field : fields())
-    if (!field.is_of_search) keys.push_back(field.key);
+  for (const Field& field : fields(policy)) {
+    const bool is_idle = field.emulates && text_of(field, policy) == text_of(field, idle);
+    if (!field.is_of_search && !is_idle) keys.push_back(field.key);
+  }
   return keys;
 }
 
 std::vector<std::string_view> searched_keys() {
   std::vector<std::string_view> keys;
-  for (const Field& field : fields())
+  for (const Field& field : core_fields())
     if (field.is_varied) keys.push_back(field.key);
   return keys;
 }
 
 std::vector<std::string> neighbors_of(const Policy& policy, std::string_view key) {
-  const Field& field = field_of(key);
+  const Field& field = field_of(policy, key);
   const Value* const own = chosen(field, policy);
   std::vector<std::string> others;
   for (const Value& value : field.values)
@@ -552,13 +411,13 @@ std::vector<std::string> neighbors_of(const Policy& policy, std::string_view key
 
 std::vector<PolicyField> fields_of(const Policy& policy) {
   std::vector<PolicyField> result;
-  for (const Field& field : fields()) result.push_back(shown(field, policy));
+  for (const Field& field : fields(policy)) result.push_back(shown(field, policy));
   return result;
 }
 
 std::string name_of(const Policy& policy) {
   std::string name = policy.preset;
-  for (const auto& [key, value] : policy.overridden) name += fmt::format("+{}={}", key, value);
+  for (const auto& [key, value, _] : policy.overridden) name += fmt::format("+{}={}", key, value);
   return name;
 }
 

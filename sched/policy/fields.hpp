@@ -38,9 +38,10 @@ struct PolicyField {
 std::vector<PolicyField> fields_of(const Policy& policy);
 
 /// Whether the field says how a plan is found, and so is not a decision: `effort`.
-bool is_of_the_search(std::string_view key);
-/// All others, in the order of the table.
-std::vector<std::string_view> decision_keys();
+bool is_of_the_search(const Policy& policy, std::string_view key);
+/// All others, in the order of the table. Options of an emulation are left out if they have the values of `idle`, which
+/// emulates nothing.
+std::vector<std::string_view> decision_keys(const Policy& policy, const Policy& idle);
 
 /// The fields whose values a search may change, in the order of the table.
 std::vector<std::string_view> searched_keys();

@@ -63,12 +63,12 @@ std::vector<double> shares_of(const PlanDecision& decision, std::size_t devices)
 }
 
 /// A wish that leaves something open is no decision.
-void check_decided(const PlanDecision& decision) {
-  if (decision.value == "auto" || is_of_the_search(decision.key)) refuse(decision, "what was decided");
+void check_decided(const Policy& said, const PlanDecision& decision) {
+  if (decision.value == "auto" || is_of_the_search(said, decision.key)) refuse(decision, "what was decided");
 }
 
 void set_field(Policy& said, const PlanDecision& decision) {
-  check_decided(decision);
+  check_decided(said, decision);
   for (const PolicyField& field : fields_of(said)) {
     if (field.key != decision.key) continue;
     try {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
-#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "sched/policy/emulation.hpp"
 #include "sched/route/broadcast.hpp"
 #include "sched/tasks/plan_checks.hpp"
 
@@ -146,9 +146,7 @@ void Fetcher::send(TileId tile, const Holder& from, std::size_t to, int pieces, 
 /// the link map. eta: of all holders, the earliest arrival. Ties go to the holder listed first: the home, then the
 /// lowest device. Nothing where none of them has a route to the device.
 std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t device) const {
-  if (context_.decisions.choices.routing == Routing::peer_rank ||
-      context_.decisions.choices.routing == Routing::nearest_id)
-    return source_by_rank(tile, device);
+  if (context_.decisions.choices.routing == Routing::emulated) return emulated_source(tile, device);
   if (context_.router.by_link_map() && context_.decisions.choices.hop_rule == HopRule::bottleneck)
     return widest_source(tile, device);
   const MemoryId dst = context_.devices[device];
@@ -164,37 +162,22 @@ std::optional<Fetcher::Source> Fetcher::best_source(TileId tile, std::size_t dev
   return Source{*best, least};
 }
 
-/// Of other GPUs that have the tile the nearest one, of equally near ones the lowest; else the home, however near it
-/// is. A copy that is there now comes before any that is on its way. peer-rank: near is fast, and rates that lie within
-/// a tenth of the fastest are equal. nearest-id: near are the numbers, and only what a GPU has shown counts.
-std::optional<Fetcher::Source> Fetcher::source_by_rank(TileId tile, std::size_t device) const {
-  constexpr double as_fast = 0.9;
+/// The home, or the peer that the emulation prefers.
+std::optional<Fetcher::Source> Fetcher::emulated_source(TileId tile, std::size_t device) const {
   const MemoryId dst = context_.devices[device];
-  const bool by_speed = context_.decisions.choices.routing == Routing::peer_rank;
-  struct Peer {
-    Holder holder;
-    double distance;
-    bool is_coming;
-  };
   boost::container::small_vector<Peer, 16> peers;
+  boost::container::small_vector<Holder, 16> holders;
   std::optional<Holder> source;
   directory_.each_holder(tile, [&](const Holder& holder) {
     if (!context_.router.reaches(leg(holder, dst))) return;
     if (holder.is_home) return void(source = holder);
     const auto at = *directory_.device_at(holder.memory);
-    if (!by_speed && !(directory_.copy(tile, at).last_piece < shown_before_[at])) return;
-    const double apart = std::abs(static_cast<double>(at) - static_cast<double>(device));
-    peers.push_back({holder, by_speed ? context_.router.alone(leg(holder, dst)).per_byte.value : apart,
-                     holder.available.last > context_.clock.now()});
+    holders.push_back(holder);
+    peers.push_back({std::max(at, device) - std::min(at, device), context_.router.alone(leg(holder, dst)).per_byte,
+                     holder.available.last > context_.clock.now(),
+                     directory_.copy(tile, at).last_piece < shown_before_[at]});
   });
-  const auto nearest = std::ranges::min_element(peers, {}, [](const Peer& peer) {
-    return std::pair{peer.is_coming, peer.distance};
-  });
-  if (nearest != peers.end())
-    source =
-        std::ranges::find_if(peers, [&](const Peer& peer) {
-          return peer.is_coming == nearest->is_coming && (by_speed ? as_fast : 1) * peer.distance <= nearest->distance;
-        })->holder;
+  if (const auto peer = emulation_of(context_.decisions.choices).source({peers.data(), peers.size()})) source = holders[*peer];
   if (!source) return std::nullopt;
   return Source{*source, {context_.router.alone(leg(*source, dst)).per_byte.value}};
 }

@@ -28,7 +28,7 @@ class Fetcher {
   Seconds eta(TileId tile, std::size_t device) const;
 
   OpId next_op() const { return OpId{context_.builder.plan().ops.size()}; }
-  /// routing=nearest-id: others may take what the device has fetched by operations before this one.
+  /// Others may take what the device has fetched by operations before this one.
   void show(std::size_t device, OpId before) { shown_before_[device] = before; }
 
   TileDirectory& directory() { return directory_; }
@@ -58,7 +58,7 @@ class Fetcher {
   }
   SourceCost source_cost(TileId tile, const Holder& holder, MemoryId dst) const;
   std::optional<Source> best_source(TileId tile, std::size_t device) const;
-  std::optional<Source> source_by_rank(TileId tile, std::size_t device) const;
+  std::optional<Source> emulated_source(TileId tile, std::size_t device) const;
   std::optional<Source> widest_source(TileId tile, std::size_t device) const;
   Trip trip_from(const Holder& holder, std::size_t device) const;
   Trip detour(TileId tile, std::size_t device) const;

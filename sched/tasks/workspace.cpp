@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cost/graph_gain.hpp"
+#include "sched/policy/emulation.hpp"
 
 namespace tilerail {
 namespace {
@@ -56,11 +57,8 @@ Plan plan_by(const Decisions& decisions, const GemmProblem& problem, const Topol
   plan.devices = decisions.devices;
   plan.single_issuer = decisions.choices.single_issuer;
   plan.graph = decisions.choices.graph;
-  const auto seconds = [](double microseconds) { return Seconds{microseconds * 1e-6}; };
-  const double peer_us = may_copy_between_gpus(problem, topology, decisions.devices) ? decisions.choices.peer_us : 0;
-  plan.runtime = {seconds(decisions.choices.task_us), seconds(decisions.choices.request_us), seconds(peer_us),
-                  seconds(decisions.choices.gpu_us * static_cast<double>(decisions.devices.size())),
-                  decisions.choices.copy_rates == CopyRates::duplex};
+  plan.runtime = emulation_of(decisions.choices).costs(decisions.devices.size());
+  if (!may_copy_between_gpus(problem, topology, decisions.devices)) plan.runtime.peer = Seconds{0};
   plan.origin.decisions = to_text(decisions, topology);
   return plan;
 }

@@ -1,13 +1,19 @@
 """The rooms of the house and which of them may include which: the targets of CMake and the links between them.
 
 A room is a folder, or some headers, that one or more targets make includable (`tilerail_room` in cmake/Tilerail.cmake);
-it has the name of its first path. Its files may include what their target links, and what that links publicly.
+it has the name of its first path, or of the folder that several folders are in. Its files may include what their target links, and what that links publicly.
 """
 
+import os.path
 import re
 
 COMMAND = re.compile(r"^\s*(tilerail_library|tilerail_room|target_link_libraries)\s*\(([^()]*)\)", re.MULTILINE)
 OUTSIDE = {"build", "out", "tests", "bench", "fuzz", "examples"}  # these include anything, and nobody includes them
+
+
+def name_of(paths):
+    folders = [path for path in paths if not path.endswith(".hpp")]
+    return os.path.commonpath(folders) if len(folders) > 1 else paths[0]
 
 
 class House:
@@ -21,7 +27,7 @@ class House:
             if folder.parts and folder.parts[0] not in OUTSIDE:
                 for command, words in COMMAND.findall(re.sub(r"#.*", "", file.read_text())):
                     self._read(folder.as_posix(), command, words.split())
-        self.room = {target: paths[0] for target, paths in self.paths.items()}
+        self.room = {target: name_of(paths) for target, paths in self.paths.items()}
 
     def _read(self, folder, command, words):
         target = words[0].removeprefix("tilerail_")

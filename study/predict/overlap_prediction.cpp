@@ -15,7 +15,7 @@
 #include "backends/simulator.hpp"
 #include "model/base/error.hpp"
 #include "model/published/overlap_models.hpp"
-#include "sched/choose/overlap_gemm.hpp"
+#include "sched/emulation/overlap_gemm.hpp"
 #include "sched/choose/tile_choice.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"

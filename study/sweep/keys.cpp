@@ -13,6 +13,7 @@
 #include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/settings/machine_settings.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 
 namespace tilerail::study {
@@ -56,7 +57,7 @@ std::map<std::string, Text, std::less<>> texts_of(JobText& job) {
 const std::vector<std::string>& policy_fields() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> found;
-    for (const PolicyField& field : fields_of(Policy{})) found.push_back(field.key);
+    for (const PolicyField& field : fields_of(any_preset("tilerail"))) found.push_back(field.key);
     return found;
   }();
   return keys;

@@ -6,6 +6,7 @@
 
 #include "model/base/error.hpp"
 #include "sched/decided_plan.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/judge.hpp"
@@ -29,11 +30,11 @@ void rate(Finalist& finalist, const TuneTask& task, const Judgement& judged) {
 
 /// The preset with all left open that may be searched, and what the task's policy overrides.
 Policy searching(const std::string& name, const TuneTask& task, std::int64_t budget) {
-  Policy policy = name == task.policy.preset ? task.policy : preset(name);
+  Policy policy = name == task.policy.preset ? task.policy : without_emulation(any_preset(name));
   if (name != task.policy.preset) {
     policy.device_choice = DeviceChoice::search, policy.tile_choice = TileChoice::search;
-    policy.select_by = task.policy.select_by, policy.select_ms = task.policy.select_ms;
-    for (const auto& [key, value] : task.policy.overridden) apply_override(policy, fmt::format("{}={}", key, value));
+    policy.select_ms = task.policy.select_ms;
+    for (const auto& [key, value, _] : task.policy.overridden) apply_override(policy, fmt::format("{}={}", key, value));
   }
   policy.ways = Ways::search, policy.judge_ops = budget;
   return policy;
@@ -58,8 +59,8 @@ Finalist finalist(const Plan& plan, const Policy& policy, const TuneTask& task, 
 
 std::vector<std::string> presets_for(const Policy& asked) {
   std::vector<std::string> names{asked.preset};
-  if (preset(asked.preset).ways == Ways::search)
-    for (const std::string& name : preset_names())
+  if (any_preset(asked.preset).ways == Ways::search)
+    for (const std::string& name : any_preset_names())
       if (name != asked.preset) names.push_back(name);
   return names;
 }

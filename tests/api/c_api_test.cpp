@@ -120,14 +120,16 @@ TEST(CInterface, HostMemoryOfEitherKindIsGivenMeasuredAndTakenBack) {
 TEST(CInterface, SettersReachTheContext) {
   Handle handle;
   const int second = 1;
-  EXPECT_EQ(tilerail_set_policy(handle.get(), "gemmex"), TILERAIL_SUCCESS);
+  EXPECT_EQ(tilerail_set_override(handle.get(), "order=fifo"), TILERAIL_SUCCESS);
+  EXPECT_EQ(tilerail_set_policy(handle.get(), "tilerail"), TILERAIL_SUCCESS);  // without the override
+  EXPECT_EQ(tilerail_set_policy(handle.get(), "gemmex"), TILERAIL_INVALID_VALUE) << "libraries are emulated in studies";
   EXPECT_EQ(tilerail_set_tile(handle.get(), 64), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_set_override(handle.get(), "batch=chain(chunks=2)"), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_set_devices(handle.get(), &second, 1), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_set_pageable(handle.get(), TILERAIL_PAGEABLE_STAGED), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_set_pageable(handle.get(), TILERAIL_PAGEABLE_COPIED), TILERAIL_SUCCESS);
   EXPECT_EQ(tilerail_reserve(handle.get(), 1000), TILERAIL_SUCCESS);
-  EXPECT_EQ(handle.context.context.policy(), "gemmex+tile=64+batch=chain(chunks=2)");
+  EXPECT_EQ(handle.context.context.policy(), "tilerail+tile=64+batch=chain(chunks=2)");
   EXPECT_EQ(handle.context.context.devices(), std::vector<int>{1});
   EXPECT_EQ(handle.log->reserved.size(), 1u);
 }

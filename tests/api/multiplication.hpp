@@ -55,10 +55,10 @@ class Multiplication {
   }
 };
 
-inline ContextOptions small_tiles(const std::string& policy = "tilerail") {
+inline ContextOptions small_tiles(const std::string& override = "") {
   ContextOptions options;
-  options.policy = policy;
   options.overrides = {"tile=16"};
+  if (!override.empty()) options.overrides.push_back(override);
   return options;
 }
 

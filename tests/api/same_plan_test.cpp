@@ -29,10 +29,10 @@ struct Wish {
 const std::vector<Wish> wishes{{"tilerail", {"effort=fast"}},  // as programs do by themselves
                                {"tilerail", {"devices=best(metric=edp)", "effort=fast"}},
                                {"tilerail", {"devices=best", "tile=64", "effort=fast"}},
-                               {"gemmex", {"tile=64", "batch=chain(chunks=2)"}},
-                               {"paralia", {"devices=best(metric=pdp)"}},
+                               {"tilerail", {"tile=64", "batch=chain(chunks=2)", "effort=fast"}},
+                               {"tilerail", {"devices=best(metric=pdp)", "effort=fast"}},
                                {"tilerail", {"effort=normal"}, "1,0", {1, 0}},
-                               {"baseline", {}, "1", {1}}};
+                               {"tilerail", {"caching=off", "overlap=off", "effort=fast"}, "1", {1}}};
 
 /// What `tilerail plan` plans.
 Plan by_command(const Wish& wish) {

@@ -24,11 +24,11 @@ TEST(SessionSettings, SettersChangeWhatIsPlannedAndOldPlansStayCached) {
   session->set_devices({0, 1});
   run();
   EXPECT_EQ(log->binds, 2);
-  session->set_policy("baseline");
+  session->set_policy("tilerail");
   session->set_override("tile=32");
   run();
   EXPECT_EQ(log->binds, 3);
-  EXPECT_EQ(session->policy(), "baseline+tile=32");
+  EXPECT_EQ(session->policy(), "tilerail+tile=32");
 }
 
 TEST(SessionSettings, ASetterThatIsRefusedChangesNothing) {

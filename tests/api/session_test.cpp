@@ -65,7 +65,7 @@ TEST_P(EachPolicy, WithoutAProductCIsScaledAndNeitherANorBIsTouched) {
   EXPECT_EQ(log->binds, 2);  // beta == 0 or not; alpha == 0 and k == 0 are the same problem
 }
 
-INSTANTIATE_TEST_SUITE_P(Session, EachPolicy, ::testing::Values("baseline", "gemmex", "tilerail"));
+INSTANTIATE_TEST_SUITE_P(Session, EachPolicy, ::testing::Values("caching=off", "c-tiles=lazy", "c-tiles=eager"));
 
 TEST(Session, NothingIsDoneWhereNothingIsToBeDoneButWaitingForCallsBefore) {
   const auto log = std::make_shared<Log>();

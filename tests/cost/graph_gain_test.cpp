@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/shipped.hpp"
 
@@ -25,7 +26,7 @@ bool is_graph(double microseconds, int gpus = 2, bool wanted = true, bool from_h
   GemmProblem problem;
   problem.m = problem.n = problem.k = 4096;
   if (!from_host) problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
-  Policy policy = preset("gemmex");
+  Policy policy = any_preset("gemmex");
   policy.choices.tile = 512, policy.choices.single_issuer = false, policy.choices.graph = wanted;
   return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(static_cast<std::size_t>(gpus)), policy)
       .graph;
@@ -56,7 +57,7 @@ TEST(GraphGain, CountsKernelsThatShareAGpuByWhatTheyFill) {
     GemmProblem problem;
     problem.m = problem.n = problem.k = 1024;
     problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
-    Policy policy = preset("gemmex");
+    Policy policy = any_preset("gemmex");
     policy.choices.tile = 128;
     policy.choices.compute_streams = 8;
     return plan_gemm(checked(problem), machine, std::span{machine.gpus()}.first(1), policy).graph;
@@ -79,7 +80,7 @@ TEST(GraphGain, AppliesIfSubmissionTakesLongerThanTheLongestCopies) {
       problem.m = problem.n = 8192;
       problem.k = 64;
       problem.beta = 0;
-      Policy policy = preset("gemmex");
+      Policy policy = any_preset("gemmex");
       policy.choices.tile = 512;
       policy.choices.single_issuer = false;
       return plan_gemm(checked(problem), machine, machine.gpus(), policy).graph;
@@ -95,7 +96,7 @@ Plan at_home(const Topology& machine, std::int64_t size, std::int64_t tile, bool
   GemmProblem problem;
   problem.m = problem.n = problem.k = size;
   problem.place_a = problem.place_b = problem.place_c = machine.gpus()[0];
-  Policy policy = preset("tilerail");
+  Policy policy = any_preset("tilerail");
   for (const char* assignment : {"effort=fast", "devices=all", graph ? "graph=on" : "graph=off"})
     apply_override(policy, assignment);
   apply_override(policy, "tile=" + std::to_string(tile));

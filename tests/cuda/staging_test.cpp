@@ -9,6 +9,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/threads.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/shipped.hpp"
@@ -27,7 +28,7 @@ Plan planned(const GemmProblem& problem, const std::string& tile = "tile=48") {
   const Topology machine = test::shipped("two-gpu");
   GemmProblem placed = problem;
   placed.place_a = placed.place_b = placed.place_c = machine.hosts().front();
-  Policy policy = preset("tilerail");
+  Policy policy = any_preset("tilerail");
   policy.judge_ops = 0;
   apply_override(policy, tile);
   return plan_gemm(placed, machine, machine.gpus(), policy);

@@ -9,6 +9,7 @@
 
 #include "model/base/error.hpp"
 #include "model/machine/topology_toml.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/shipped.hpp"
 
@@ -20,7 +21,7 @@ Topology machine() { return test::shipped("hgx-h200"); }
 Plan planned(const Topology& topology, int gpus, bool single_issuer = false) {
   GemmProblem problem;
   problem.m = problem.n = problem.k = 4096;
-  Policy policy = preset("tilerail");
+  Policy policy = any_preset("tilerail");
   policy.choices.tile = 1024;
   policy.choices.single_issuer = single_issuer;
   return plan_gemm(checked(problem), topology, {topology.gpus().data(), static_cast<std::size_t>(gpus)}, policy);
@@ -127,7 +128,7 @@ TEST(StreamProgram, PeerCopiesOfAGpuShareAStreamExactlyWhereThePlanOrdersThem) {
   for (const bool ordered : {true, false}) {
     GemmProblem problem;
     problem.m = problem.n = problem.k = 4096;
-    Policy policy = preset("tilerail");
+    Policy policy = any_preset("tilerail");
     policy.choices.tile = 1024;
     policy.choices.sends = ordered ? Sends::in_order : Sends::free;
     const Plan plan = plan_gemm(checked(problem), topology, {topology.gpus().data(), 4}, policy);

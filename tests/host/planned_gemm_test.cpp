@@ -7,6 +7,7 @@
 
 #include "backends/host/run/host_executor.hpp"
 #include "check/reference.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/tiled_plan.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 class PlannedGemm : public testing::TestWithParam<const char*> {
  protected:
   void expect_right(const GemmProblem& problem, const std::string& what) {
-    Policy policy = preset(GetParam());
+    Policy policy = any_preset(GetParam());
     policy.choices.tile = 32;
     const Plan plan = plan_gemm(problem, topology_, topology_.gpus(), policy);
     const GemmData data{plan.problem, 23};

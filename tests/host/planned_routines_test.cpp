@@ -6,6 +6,7 @@
 
 #include "backends/host/run/host_executor.hpp"
 #include "check/reference.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/tiled_plan.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 class PlannedRoutine : public testing::TestWithParam<const char*> {
  protected:
   void expect_right(const GemmProblem& problem, std::int64_t tile = 32) {
-    Policy policy = preset(GetParam());
+    Policy policy = any_preset(GetParam());
     policy.choices.tile = tile;
     const Plan plan = plan_gemm(problem, topology_, topology_.gpus(), policy);
     const GemmData data{plan.problem, 29};
@@ -80,7 +81,7 @@ TEST(RoutineCheck, AMissingTileOfALongDotProductShows) {
     GemmProblem p = dot_problem(1 << 20);
     p.dtype = dtype;
     const Topology machine = test::machine(1, 1);
-    Policy policy = preset("gemmex");
+    Policy policy = any_preset("gemmex");
     policy.choices.tile = 1 << 16;
     Plan plan = plan_gemm(p, machine, machine.gpus(), policy);
     const GemmData data{plan.problem, 3};

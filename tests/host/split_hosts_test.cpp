@@ -5,6 +5,7 @@
 
 #include "backends/host/run/host_executor.hpp"
 #include "check/reference.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/split_hosts.hpp"
@@ -22,7 +23,7 @@ TEST(SplitHosts, TilesThatAreStagedOnSeveralHostsGiveTheRightProduct) {
         GemmProblem p;
         p.m = 150, p.n = 170, p.k = 130, p.dtype = dtype, p.beta = 0.5;
         p.place_a = machine.gpus().front(), p.place_b = machine.gpus().back(), p.place_c = machine.gpus()[1];
-        Policy policy = preset(name);
+        Policy policy = any_preset(name);
         policy.choices.tile = 32, policy.judge_ops = 0, policy.device_choice = DeviceChoice::all;
         apply_override(policy, "peer-copies=staged");
         const Plan plan = plan_gemm(p, machine, machine.gpus(), policy);

@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/split_hosts.hpp"
@@ -18,7 +19,7 @@ Plan staged_plan(const Topology& machine, const std::string& preset_name, const 
   GemmProblem p;
   p.m = p.n = p.k = 256;
   p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2], p.place_c = machine.gpus()[1];
-  Policy policy = preset(preset_name);
+  Policy policy = any_preset(preset_name);
   policy.judge_ops = 0, policy.choices.tile = 64;
   if (!override.empty()) apply_override(policy, override);
   return plan_gemm(p, machine, machine.gpus(), policy);

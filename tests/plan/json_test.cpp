@@ -6,6 +6,7 @@
 
 #include "plan/json.hpp"
 #include "plan/validate.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
@@ -22,7 +23,7 @@ class PlanJson : public ::testing::Test {
     GemmProblem p = cube(600);
     p.trans_a = Trans::yes;
     p.beta = 0.1;  // not exact in decimal: must come back bit by bit
-    Policy policy = preset("gemmex");
+    Policy policy = any_preset("gemmex");
     policy.choices.tile = 256;
     return plan_gemm(p, machine, machine.gpus(), policy);
   }();
@@ -45,7 +46,7 @@ TEST_F(PlanJson, ReadsWhatItWrote) {
 
 TEST_F(PlanJson, EveryRoutineReadsBackAndAGemmNeedNotSaySo) {
   for (const GemmProblem& p : {gemv_problem(300, 200, Trans::yes), dot_problem(1000), axpy_problem(1000)}) {
-    const Plan vectors = plan_gemm(p, machine, machine.gpus(), preset("tilerail"));
+    const Plan vectors = plan_gemm(p, machine, machine.gpus(), any_preset("tilerail"));
     const Plan again = plan_from_json(to_json(vectors), "plan.json");
     EXPECT_EQ(again.problem.routine, p.routine);
     EXPECT_EQ(to_json(again), to_json(vectors));
@@ -268,7 +269,7 @@ TEST_F(PlanJson, APlanThatRunsWritesNothingThatTheSameOperationReads) {
 TEST_F(PlanJson, NothingButInputsIsInThePlaceOfKeptCopies) {
   GemmProblem p = plan.problem;
   p.place_a = *machine.find_memory("g*");
-  Policy policy = preset("gemmex");
+  Policy policy = any_preset("gemmex");
   policy.choices.tile = 256;
   const Plan kept = plan_gemm(p, machine, machine.gpus(), policy);
   EXPECT_NO_THROW(validate(kept, machine));

@@ -16,6 +16,7 @@
 #include "plan/buffer_start.hpp"
 #include "plan/json.hpp"
 #include "plan/validate.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/property/random_cases.hpp"
@@ -170,7 +171,7 @@ TEST(MutatedPlans, AreRefusedOrStayInsideTheirBuffers) {
     p.dtype = dtype;
     p.m = 24, p.n = 20, p.k = 28, p.beta = 0.5, p.lda = 40, p.ldb = 41, p.ldc = 42, p.trans_b = Trans::yes;
     p.place_a = machine.gpus()[0], p.place_b = machine.gpus()[2], p.place_c = machine.gpus()[1];
-    Policy policy = preset(name);
+    Policy policy = any_preset(name);
     policy.choices.tile = 12, policy.judge_ops = 0;
     const Plan plan = plan_gemm(p, machine, machine.gpus(), policy);
     const Count count = try_mutations(plan, machine, 2000, 17);

@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 
 namespace tilerail::testing {
@@ -43,7 +44,7 @@ std::string random_value(const PolicyField& field) {
 }  // namespace
 
 Policy random_policy() {
-  Policy p = preset(*rc::gen::elementOf(preset_names()));
+  Policy p = any_preset(*rc::gen::elementOf(any_preset_names()));
   const std::set<std::string> apart{"tile", "memory", "warm"};  // warm is only simulated
   for (const PolicyField& field : fields_of(p)) {
     if (apart.contains(field.key) || !*rc::gen::weightedElement<bool>({{1, true}, {2, false}})) continue;

@@ -5,6 +5,7 @@
 
 #include "model/base/error.hpp"
 #include "plan/validate.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/sample_timeline.hpp"
 
@@ -98,7 +99,7 @@ TEST(Annotate, ASumThatStartsFromXIsOfY) {
   const Topology machine = sample_machine();
   GemmProblem p = axpy_problem(1000);
   p.beta = 0, p.place_a = p.place_c = machine.hosts()[0];
-  Policy policy = preset("gemmex");
+  Policy policy = any_preset("gemmex");
   policy.choices.tile = 600;
   const Plan plan = plan_gemm(p, machine, {machine.gpus().data(), 1}, policy);  // of two tiles: x, kernel, y
   const AnnotatedTimeline timeline =

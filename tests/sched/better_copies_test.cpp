@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/transport/router.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/simulated.hpp"
@@ -83,7 +84,7 @@ TEST(BetterCopies, WithoutAJudgeAreChosenByTheEstimate) {
 TEST(BetterCopies, JoinGpusWithoutPeerAccess) {
   const Topology machine = star(3, [](int, int) { return 0.0; });
   const GemmProblem p = placed(8192, machine, {0, 0, 0});
-  const Plan plan = judged(p, machine, machine.gpus(), preset("tilerail"));
+  const Plan plan = judged(p, machine, machine.gpus(), any_preset("tilerail"));
   EXPECT_GT(plan.devices.size(), 1U);
   EXPECT_THROW(judged(p, machine, machine.gpus(), policy("tilerail", {"peer-copies=direct", "devices=all"})),
                InputError);

@@ -11,6 +11,7 @@
 #include "cost/estimate.hpp"
 #include "plan/validate.hpp"
 #include "sched/choose/device_sets.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
@@ -81,7 +82,7 @@ TEST(Detour, GpusThatNeedOneMayBeChosen) {
   const auto gpus = machine.gpus();
   EXPECT_EQ(supplied_devices(problem, machine, gpus), gpus);
   EXPECT_TRUE(directly_supplied(problem, machine, gpus).empty());
-  EXPECT_EQ(plan_gemm(problem, machine, gpus, preset("tilerail")).devices.size(), 4u);
+  EXPECT_EQ(plan_gemm(problem, machine, gpus, any_preset("tilerail")).devices.size(), 4u);
   // Without g3 nothing comes from g1 to the others, nor to it.
   const std::vector<MemoryId> three{gpus[0], gpus[1], gpus[2]};
   EXPECT_TRUE(supplied_devices(problem, machine, three).empty());
@@ -119,7 +120,7 @@ TEST(Detour, GpusThatBringBackCOverOthersMayBeChosen) {
   const std::vector<MemoryId> two{memory(machine, "g0"), memory(machine, "g1")};
   EXPECT_EQ(supplied_devices(problem, machine, two), std::vector{memory(machine, "g1")});
   EXPECT_EQ(supplied_devices(problem, machine, two, WayOfC::over_others), two);
-  const Plan plan = plan_gemm(problem, machine, two, preset("tilerail"), judge);
+  const Plan plan = plan_gemm(problem, machine, two, any_preset("tilerail"), judge);
   validate(plan, machine);
   EXPECT_EQ(plan.devices.size(), 2u);
   // Without relays and without copies that are staged on the host, g0 has no way to C.

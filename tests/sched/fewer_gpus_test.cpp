@@ -9,6 +9,7 @@
 
 #include "model/base/parse.hpp"
 #include "sched/choose/device_sets.hpp"
+#include "sched/emulation/presets.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/shipped.hpp"
 #include "tests/support/simulated.hpp"
@@ -92,7 +93,7 @@ TEST(MoreGpus, AreNotSlowerThanSomeOfThem) {
     const Topology machine = unequal_machine(draws);
     const GemmProblem problem = drawn_problem(draws, machine);
     const auto seconds = [&](const Devices& devices) {
-      return simulated(judged(problem, machine, devices, preset("tilerail")), machine).value;
+      return simulated(judged(problem, machine, devices, any_preset("tilerail")), machine).value;
     };
     const double all = seconds(machine.gpus());
     for (const Devices& set : subsets(machine.gpus())) {
@@ -116,8 +117,8 @@ class ChosenGpus : public ::testing::TestWithParam<Shown> {};
 TEST_P(ChosenGpus, HaveTheSamePlanWhenOnlyTheyAreGiven) {
   const Topology machine = shipped(GetParam().machine);
   const GemmProblem problem = cube(GetParam().side);
-  const Plan all = judged(problem, machine, machine.gpus(), preset("tilerail"));
-  const Plan given = judged(problem, machine, all.devices, preset("tilerail"));
+  const Plan all = judged(problem, machine, machine.gpus(), any_preset("tilerail"));
+  const Plan given = judged(problem, machine, all.devices, any_preset("tilerail"));
   EXPECT_EQ(given.devices, all.devices);
   EXPECT_DOUBLE_EQ(simulated(given, machine).value, simulated(all, machine).value);
 }
@@ -136,7 +137,7 @@ TEST(MoreGpus, OfUnequalSpeedAreNotSlowerThanTheFastOnes) {
   const Devices two{machine.gpus()[0], machine.gpus()[1]};
   for (const std::int64_t side : {2048, 4096, 12288}) {
     const auto seconds = [&](const Devices& devices) {
-      return simulated(judged(cube(side), machine, devices, preset("tilerail")), machine);
+      return simulated(judged(cube(side), machine, devices, any_preset("tilerail")), machine);
     };
     EXPECT_LE(seconds(machine.gpus()).value, (1 + 1e-9) * seconds(two).value) << side;
   }
@@ -146,7 +147,7 @@ TEST(MoreGpus, OfUnequalSpeedAreNotSlowerThanTheFastOnes) {
 std::vector<std::vector<int>> growing(const char* name, std::int64_t side) {
   const Topology machine = shipped(name);
   const Resources resources{machine};
-  const Policy policy = preset("tilerail");
+  const Policy policy = any_preset("tilerail");
   const GemmProblem problem = cube(side);
   std::vector<std::vector<int>> numbers;
   for (const Devices& set : growing_sets(Question{problem, problem, machine, resources, machine.gpus(), policy})) {

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/machines.hpp"
@@ -46,7 +47,7 @@ std::string decision(const Plan& plan, const char* key) {
 /// With a limit of the operations of a set other than that of the effort, if it is given.
 Plan planned(const std::vector<std::string>& overrides, const Judge& judge, std::int64_t most_ops = -1) {
   const Topology machine = test::shipped("meluxina-a100");
-  Policy policy = preset("tilerail");
+  Policy policy = any_preset("tilerail");
   for (const std::string& each : overrides) apply_override(policy, each);
   if (most_ops >= 0) policy.judge_ops = most_ops;
   GemmProblem problem = cube(4096);

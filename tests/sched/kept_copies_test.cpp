@@ -7,8 +7,9 @@
 #include "plan/memory_needs.hpp"
 #include "plan/validate.hpp"
 #include "sched/choose/device_sets.hpp"
-#include "sched/choose/overlap_gemm.hpp"
 #include "sched/choose/workload_gemm.hpp"
+#include "sched/emulation/overlap_gemm.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/gemm/decomposition.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/transport/router.hpp"
@@ -35,7 +36,7 @@ GemmProblem product(const Topology& machine, std::string_view a, std::string_vie
 }
 
 Policy tiled(std::string_view name) {
-  Policy policy = preset(std::string{name});
+  Policy policy = any_preset(std::string{name});
   policy.choices.tile = 256;
   return policy;
 }

@@ -1,5 +1,5 @@
 // The tiles of libraries: what their rules give, against the tiles that their runs report.
-#include "sched/choose/library_tiles.hpp"
+#include "sched/emulation/library_tiles.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/base/extents.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/shipped.hpp"
@@ -105,7 +106,7 @@ TEST(LibraryTiles, XkblasRoundsUpToMultiplesOf64) {
 
 std::int64_t planned_tile(const std::string& machine, const GemmProblem& problem, const std::string& choice) {
   const Topology topology = test::shipped(machine);
-  Policy policy = preset("gemmex");
+  Policy policy = any_preset("gemmex");
   apply_override(policy, "tile=" + choice);
   return plan_gemm(problem, topology, topology.gpus(), policy).tile;
 }
@@ -133,7 +134,7 @@ TEST(LibraryTiles, ThinProductsAreNotCutInMillions) {
 
 TEST(LibraryTiles, RepeatKeepsTheFastestOfTheRulesBestFive) {
   const Topology machine = test::shipped("karolina-hgx-a100");
-  Policy policy = preset("gemmex");
+  Policy policy = any_preset("gemmex");
   apply_override(policy, "tile=repeat");
   const GemmProblem problem = sized(8192, 8192, 8192);
   const Plan plan = plan_gemm(problem, machine, machine.gpus(), policy);
@@ -149,7 +150,7 @@ TEST(LibraryTiles, RepeatKeepsTheFastestOfTheRulesBestFive) {
   }
   EXPECT_THAT(fastest, HasSubstr("tile=" + std::to_string(plan.tile) + " "));
 
-  apply_override(policy, "effort=high");
+  apply_override(policy, "effort=fixed");
   const Judge judge{[&](const Plan& judged) {
     return Judgement{Seconds{judged.tile == tiles.back() ? 1.0 : 2.0}, {}};
   }};

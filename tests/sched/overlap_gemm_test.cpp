@@ -1,4 +1,5 @@
-#include "sched/choose/overlap_gemm.hpp"
+#include "sched/emulation/overlap_gemm.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 
 #include <gtest/gtest.h>
@@ -101,7 +102,7 @@ TEST(OverlapGemm, APlanTakesTheTileOfItsModel) {
   const OverlapProblem overlap = overlap_problem(problem, machine, machine.gpus()[0]);
   const auto tiles = overlap_tiles(problem, 1 << 20);
   for (const OverlapModel model : {OverlapModel::dataloc, OverlapModel::dr}) {
-    Policy policy = preset("tilerail");
+    Policy policy = any_preset("tilerail");
     apply_override(policy, "tile=" + std::string{to_string(model)});
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 1}, policy);
     EXPECT_EQ(plan.tile, best_tile(model, overlap, tiles));

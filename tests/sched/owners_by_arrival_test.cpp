@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "sched/emulation/presets.hpp"
 #include "sched/gemm/owners_by_arrival.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
@@ -35,7 +36,7 @@ std::vector<SubProblemIn> order_of(const Plan& plan, std::int64_t tile) {
 
 Plan planned(const std::string& order, std::int64_t n, std::int64_t k, const char* c_tiles = "c-tiles=lazy") {
   const Topology topology = shipped("two-gpu");
-  Policy policy = preset("gemmex");
+  Policy policy = any_preset("gemmex");
   apply_override(policy, "order=" + order);
   apply_override(policy, "tile=256");
   apply_override(policy, c_tiles);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 TEST(TooManyKernels, NameTheTileWhereItWasGiven) {
   const Topology machine = shipped("two-gpu");
-  Policy policy = preset("gemmex");
+  Policy policy = any_preset("gemmex");
   policy.choices.tile = 8;
   expect_input_error([&] { plan_gemm(cube(8192), machine, machine.gpus(), policy); },
                      {"tile: '8' cuts the problem into 1073741824 kernels; expected at most 8388608 in a plan"});
@@ -24,7 +25,7 @@ TEST(TooManyKernels, NameTheGpusWhereTheirMemoryLeavesSmallTilesAlone) {
   auto description = shipped("two-gpu").description();
   for (const std::size_t gpu : {1, 2}) description.memories[gpu].capacity = Bytes{0.5e6};
   const Topology machine{std::move(description)};
-  expect_input_error([&] { plan_gemm(cube(16384), machine, machine.gpus(), preset("gemmex")); },
+  expect_input_error([&] { plan_gemm(cube(16384), machine, machine.gpus(), any_preset("gemmex")); },
                      {"devices: tiles of 64", "make 16777216 kernels", "a larger tile"});
 }
 

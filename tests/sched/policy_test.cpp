@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/decisions.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
@@ -14,11 +15,11 @@ namespace tilerail {
 namespace {
 
 TEST(Policy, EveryPresetCanBeFoundByItsName) {
-  for (const std::string& name : preset_names()) EXPECT_EQ(name_of(preset(name)), name);
+  for (const std::string& name : any_preset_names()) EXPECT_EQ(name_of(any_preset(name)), name);
 }
 
 TEST(Policy, OverridesChangeOneFieldAndTheName) {
-  Policy p = preset("gemmex");
+  Policy p = any_preset("gemmex");
   apply_override(p, "routing=link-eta");
   apply_override(p, "batch=chain(chunks=4)");
   EXPECT_EQ(p.choices.routing, Routing::link_eta);
@@ -29,7 +30,7 @@ TEST(Policy, OverridesChangeOneFieldAndTheName) {
 }
 
 TEST(Policy, AnOverrideHasOneSpellingInTheName) {
-  Policy p = preset("gemmex");
+  Policy p = any_preset("gemmex");
   for (const char* again :
        {"memory=cubes(fraction=1e+0)", "memory=evict( fraction=5.0e-01)", "task-us=-0", "memory=cubes(fraction=0.5)",
         "batch=chain(min-bytes=0, chunks=8)", "batch=chain(chunks=8)"})
@@ -38,7 +39,7 @@ TEST(Policy, AnOverrideHasOneSpellingInTheName) {
 }
 
 TEST(Policy, ParametersThatAreNotGivenHaveTheirDefaults) {
-  Policy p = preset("paralia");
+  Policy p = any_preset("paralia");
   apply_override(p, "routing=link-map(max-hops=2)");
   EXPECT_EQ(p.choices.max_hops, 2);
   EXPECT_EQ(p.choices.hop_rule, HopRule::added) << "the bottleneck rule was a parameter of the preset's value";
@@ -53,7 +54,7 @@ TEST(Policy, AParameterBelongsToItsValue) {
                                         {"batch=chain(chunks)", "'chunks'"},
                                         {"batch=chain(chunks=2,chunks=2)", "'chunks=2'"},
                                         {"routing=link-map(rule=best)", "rule=added|bottleneck"}}) {
-    Policy p = preset("tilerail");
+    Policy p = any_preset("tilerail");
     expect_input_error([&, text = wrong] { apply_override(p, text); }, {fmt::format("'{}'", wrong), expected});
     EXPECT_EQ(name_of(p), "tilerail");
   }
@@ -61,7 +62,7 @@ TEST(Policy, AParameterBelongsToItsValue) {
 
 TEST(Policy, TheCoreHasAtMost25Options) {
   int own = 0;
-  for (const PolicyField& field : fields_of(preset("tilerail"))) own += !field.emulates;
+  for (const PolicyField& field : fields_of(any_preset("tilerail"))) own += !field.emulates;
   EXPECT_LE(own, 25);
 }
 
@@ -91,7 +92,7 @@ TEST(Decisions, AreTheOptionsAsTheyAreWritten) {
       if (!of_the_candidate.contains(key)) told[key] = value;
     return told;
   };
-  const Policy before = preset("tilerail");
+  const Policy before = any_preset("tilerail");
   std::map<std::string, std::set<std::string>> told;
   for (const PolicyField& field : fields_of(before))
     for (const std::string& value : values_of(field)) {

@@ -5,6 +5,7 @@
 
 #include "plan/validate.hpp"
 #include "sched/choose/tile_choice.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
@@ -35,27 +36,27 @@ TEST_F(Routines, AxpyFetchesXAndYAddsAndWritesYBack) {
 TEST_F(Routines, AxpyWithBetaZeroNeverFetchesYAndWithAlphaZeroNeverX) {
   GemmProblem p = axpy_problem(100);
   p.beta = 0, p.alpha = 3;
-  const Plan scaled = plan(p, preset("gemmex"));
+  const Plan scaled = plan(p, any_preset("gemmex"));
   EXPECT_EQ(words(scaled), (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
   EXPECT_EQ(std::pair(scaled.ops[1].alpha, scaled.ops[1].beta), std::pair(Scalar::alpha, Scalar::zero));
   p.beta = 2, p.alpha = 0;
-  const Plan own = plan(p, preset("gemmex"));
+  const Plan own = plan(p, any_preset("gemmex"));
   EXPECT_EQ(words(own), (Words{"host>gpu0", "axpby@gpu0", "gpu0>host"}));
   EXPECT_EQ(std::pair(own.ops[1].alpha, own.ops[1].beta), std::pair(Scalar::zero, Scalar::beta));
   p.beta = 1;
-  EXPECT_TRUE(plan(p, preset("gemmex")).ops.empty());
+  EXPECT_TRUE(plan(p, any_preset("gemmex")).ops.empty());
 }
 
 TEST_F(Routines, VectorsOnTheGpuAreUsedInPlace) {
   for (const char* name : {"baseline", "gemmex", "tilerail"}) {
     GemmProblem p = axpy_problem(1 << 20);
     p.place_a = p.place_c = gpu0;
-    const Plan axpy = plan(p, preset(name));
+    const Plan axpy = plan(p, any_preset(name));
     EXPECT_EQ(count(axpy, OpKind::copy), 0);
     EXPECT_EQ(axpy.peak_bytes[gpu0.index()], 0);
     GemmProblem q = gemv_problem(2000, 3000, Trans::yes);
     q.place_a = q.place_b = q.place_c = gpu0;
-    EXPECT_EQ(count(plan(q, preset(name)), OpKind::copy), 0);
+    EXPECT_EQ(count(plan(q, any_preset(name)), OpKind::copy), 0);
     GemmProblem r = dot_problem(1 << 20);
     r.place_a = r.place_b = r.place_c = gpu0;
     EXPECT_EQ(count(plan(r, policy(name, {"tile=300000"})), OpKind::copy), 0);
@@ -91,12 +92,12 @@ TEST_F(Routines, TheFirstGpuAddsTheSumsOfTheOthers) {
 }
 
 TEST_F(Routines, DotOfFewerElementsThanGpusLeavesTheOthersOut) {
-  EXPECT_EQ(words(plan(dot_problem(1), preset("gemmex"), {gpu0, gpu1})),
+  EXPECT_EQ(words(plan(dot_problem(1), any_preset("gemmex"), {gpu0, gpu1})),
             (Words{"host>gpu0", "host>gpu0", "gemm@gpu0 b0", "gpu0>host"}));
 }
 
 TEST_F(Routines, DotOfNothingIsZero) {
-  const Plan dot = plan(dot_problem(0), preset("tilerail"));
+  const Plan dot = plan(dot_problem(0), any_preset("tilerail"));
   EXPECT_EQ(words(dot), (Words{"axpby@gpu0", "gpu0>host"}));
   EXPECT_EQ(std::pair(dot.ops[0].alpha, dot.ops[0].beta), std::pair(Scalar::zero, Scalar::zero));
 }
@@ -136,7 +137,9 @@ TEST_F(Routines, TilesAreAsLargeAsTheirBytesNotTheirSideAsk) {
   // C_overlap 1 / (N / T) and, from 2048^2 elements, no C_latency: the least is at 2048^2.
   EXPECT_EQ(thesis_tile(1 << 28, 1, 1, {1, 1}, std::int64_t{1} << 40, vector_tiles), 1 << 22);
   for (const char* name : {"baseline", "gemmex", "tilerail"}) {
-    const auto tile = [&](const GemmProblem& p) { return plan_gemm(p, roomy, std::vector{gpu0}, preset(name)).tile; };
+    const auto tile = [&](const GemmProblem& p) {
+      return plan_gemm(p, roomy, std::vector{gpu0}, any_preset(name)).tile;
+    };
     EXPECT_GE(tile(axpy_problem(1 << 28)), 1 << 20) << name;
     EXPECT_LE(tile(axpy_problem(1 << 28)), 1 << 26) << name;  // fetches and write-backs overlap
     EXPECT_GE(tile(dot_problem(1 << 28)), 1 << 20) << name;
@@ -150,8 +153,8 @@ TEST_F(Routines, CTimesBetaIsPlannedAlikeWhateverAAndBWouldBe) {
   GemmProblem idle = cube(3000);
   idle.alpha = 0, idle.beta = 0.5;
   idle.place_a = gpu1;
-  for (const std::string& name : preset_names()) {
-    const Plan less = plan(empty, preset(name), {gpu0, gpu1}), more = plan(idle, preset(name), {gpu0, gpu1});
+  for (const std::string& name : any_preset_names()) {
+    const Plan less = plan(empty, any_preset(name), {gpu0, gpu1}), more = plan(idle, any_preset(name), {gpu0, gpu1});
     EXPECT_FALSE(less.ops.empty());
     EXPECT_EQ(words(more), words(less)) << name;
     EXPECT_EQ(std::pair(more.tile, more.devices), std::pair(less.tile, less.devices)) << name;
@@ -167,9 +170,9 @@ TEST_F(Routines, ScalingAVectorTakesNoRoomForTilesOfTheMatrix) {
 
 TEST_F(Routines, EqualProblemsOfOtherRoutinesHaveOtherHashes) {
   GemmProblem product = gemv_problem(100, 50, Trans::no);
-  const std::string gemv = content_hash(plan(product, preset("gemmex")));
+  const std::string gemv = content_hash(plan(product, any_preset("gemmex")));
   product.routine = Routine::gemm;
-  EXPECT_NE(content_hash(plan(product, preset("gemmex"))), gemv);
+  EXPECT_NE(content_hash(plan(product, any_preset("gemmex"))), gemv);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "model/machine/topology_toml.hpp"
 #include "plan/json.hpp"
 #include "plan/validate.hpp"
+#include "sched/emulation/presets.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/plan_words.hpp"
@@ -146,9 +147,9 @@ TEST_F(OnTwoGpu, ProblemsBeyondMemoryAreEvictedOrCutInCubes) {
 }
 
 TEST_F(OnTwoGpu, TheSameInputsGiveTheSameBytes) {
-  for (const std::string& name : preset_names()) {
-    const std::string once = to_json(plan(cube(2000), preset(name), {gpu0, gpu1}));
-    EXPECT_EQ(once, to_json(plan(cube(2000), preset(name), {gpu0, gpu1})));
+  for (const std::string& name : any_preset_names()) {
+    const std::string once = to_json(plan(cube(2000), any_preset(name), {gpu0, gpu1}));
+    EXPECT_EQ(once, to_json(plan(cube(2000), any_preset(name), {gpu0, gpu1})));
   }
 }
 
@@ -250,7 +251,7 @@ TEST(Scheduler, ColumnsOfTilesBeginAtMultiplesOf64Bytes) {
   const Topology machine = shipped("hgx-h200");
   for (const DType dtype : {DType::f64, DType::f32, DType::f16}) {
     problem.dtype = dtype;
-    Policy policy = preset("tilerail");
+    Policy policy = any_preset("tilerail");
     policy.choices.tile = 250;
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 2}, policy);
     int tiles = 0;
@@ -271,7 +272,7 @@ TEST(Scheduler, AsManyComputeStreamsAsItTakesToFillAGpu) {
   for (const std::int64_t tile : {256, 512, 2048}) {
     GemmProblem problem;
     problem.m = problem.n = problem.k = 8 * tile;
-    Policy policy = preset("tilerail");
+    Policy policy = any_preset("tilerail");
     policy.choices.tile = tile;
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 1}, policy);
     const auto streams = std::count_if(plan.queues.begin(), plan.queues.end(),
@@ -285,7 +286,7 @@ TEST(Scheduler, ChunksAreNeverSmallerThanThePolicySays) {
   GemmProblem problem;
   problem.m = problem.n = problem.k = 4096;
   for (const std::int64_t least : {std::int64_t{1} << 20, std::int64_t{8} << 20}) {
-    Policy policy = preset("tilerail");
+    Policy policy = any_preset("tilerail");
     policy.choices.tile = 2048, policy.choices.chain_min_bytes = least;  // 32 MiB a tile
     const Plan plan = plan_gemm(problem, machine, {machine.gpus().data(), 4}, policy);
     double smallest = 1e18;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sched/emulation/presets.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/shipped.hpp"
 
@@ -20,7 +21,7 @@ class SetsOf : public ::testing::Test {
   DeviceSets sets(int a, int b, int c, const std::vector<std::string>& overrides = {}) const {
     GemmProblem problem = cube(4096);
     problem.place_a = gpus({a})[0], problem.place_b = gpus({b})[0], problem.place_c = gpus({c})[0];
-    Policy policy = preset("tilerail");
+    Policy policy = any_preset("tilerail");
     for (const std::string& each : overrides) apply_override(policy, each);
     return sets_for(Question{problem, problem, machine_, resources_, machine_.gpus(), policy, {}, true});
   }

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "tests/support/machines.hpp"
 #include "tests/support/shipped.hpp"
@@ -26,7 +27,7 @@ class StrategiesOf : public ::testing::Test {
   void ask(const char* machine, std::size_t gpus, const std::vector<std::string>& overrides) {
     topology_ = test::shipped(machine);
     resources_.emplace(*topology_);
-    policy_ = preset("tilerail");
+    policy_ = any_preset("tilerail");
     for (const std::string& each : overrides) apply_override(policy_, each);
     devices_.assign(topology_->gpus().begin(), topology_->gpus().begin() + static_cast<std::ptrdiff_t>(gpus));
     question_.emplace(Question{problem_, problem_, *topology_, *resources_, devices_, policy_, {}, true});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/validate.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/gemm/gemm_tasks.hpp"
 #include "sched/gemm/tiling.hpp"
 #include "sched/policy/fields.hpp"
@@ -84,7 +85,7 @@ TEST(TileShape, OfTheMatrixWhoseColumnsRunAlongK) {
 
 Plan planned(const std::vector<std::string>& wishes, const GemmProblem& problem = cube(2048), std::size_t gpus = 1) {
   const Topology topology = test::shipped("two-gpu");
-  Policy policy = preset("tilerail");
+  Policy policy = any_preset("tilerail");
   policy.choices.tile = 512;
   for (const std::string& wish : wishes) apply_override(policy, wish);
   Plan plan = plan_gemm(problem, topology, {topology.gpus().data(), gpus}, policy);

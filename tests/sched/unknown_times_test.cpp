@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/machines.hpp"
@@ -30,7 +31,7 @@ GemmProblem half_cube() {
 
 TEST(UnknownTimes, RefuseAPlanOnEveryGpuWithAnyPreset) {
   const Topology machine = half_on_the_first_only();
-  for (const std::string& name : preset_names()) {
+  for (const std::string& name : any_preset_names()) {
     expect_input_error([&] { plan_gemm(half_cube(), machine, machine.gpus(), policy(name, {"devices=all"})); },
                        {"devices: 'gpu1'", "no GEMM times for f16 NN", "'gpu0' has"});
   }
@@ -41,7 +42,7 @@ TEST(UnknownTimes, RefuseATypeThatNoGpuKnows) {
   GemmProblem p = half_cube();
   p.dtype = DType::tf32;
   const std::string words = "dtype: 'tf32' has no GEMM times for NN on machine 'two-gpu'; expected one of: ";
-  for (const std::string& name : preset_names()) {
+  for (const std::string& name : any_preset_names()) {
     expect_input_error([&] { plan_gemm(p, machine, machine.gpus(), policy(name)); }, {words + "f64, f32, f16, bf16"});
     expect_input_error([&] { plan_gemm(p, machine, {{gpu1}}, policy(name)); }, {words + "f64, f32, bf16"});
   }
@@ -49,7 +50,7 @@ TEST(UnknownTimes, RefuseATypeThatNoGpuKnows) {
 
 TEST(UnknownTimes, LeaveTheGpuOutWhereThePolicyPicks) {
   const Topology machine = half_on_the_first_only();
-  for (const std::string& name : preset_names()) {
+  for (const std::string& name : any_preset_names()) {
     for (const char* picks : {"devices=search", "devices=best"}) {
       const Plan plan = plan_gemm(half_cube(), machine, machine.gpus(), policy(name, {picks}));
       EXPECT_EQ(plan.devices, std::vector{gpu0}) << name << ", " << picks;

@@ -1,6 +1,7 @@
 // Times of the routines on vectors on two-gpu: a copy of b bytes between host and GPU takes 10 us + b / (10 GB/s), a
 // kernel what its operands take at 1 TB/s, and 10 us at least.
 
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/plan_helper.hpp"
 
@@ -12,7 +13,7 @@ double memory(double elements) { return 8 * elements / 1e12; }
 
 double simulated(const GemmProblem& p, std::int64_t tile, std::vector<MemoryId> devices = {gpu0}) {
   const Topology machine = two_gpu();
-  Policy policy = preset("gemmex");
+  Policy policy = any_preset("gemmex");
   policy.choices.tile = tile, policy.choices.compute_streams = 1, policy.choices.c_tiles = CTiles::eager,
   policy.choices.order = Order::fifo;
   policy.choices.task_us = policy.choices.request_us = 0;

@@ -11,6 +11,7 @@
 
 #include "model/base/files.hpp"
 #include "sched/decided_plan.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/tuned_plans.hpp"
@@ -45,7 +46,7 @@ class PlanCacheFile : public ::testing::Test {
     const Policy searched = policy("tilerail", overrides);
     const Plan plan = plan_gemm(cube(side), machine_, machine_.gpus(), searched);
     TunedPlan result{decisions_of(plan, machine_, searched), 0.25, TunedBy::simulator, "gemmex", 17, 1000, "", "0.1.0"};
-    Plan again = plan_decided(cube(side), machine_, machine_.gpus(), preset("tilerail"), result.decisions);
+    Plan again = plan_decided(cube(side), machine_, machine_.gpus(), any_preset("tilerail"), result.decisions);
     result.plan_hash = tuned_hash(again);
     return result;
   }
@@ -112,10 +113,10 @@ TEST_F(PlanCacheFile, BelongsToOneMachine) {
   expect_input_error([&] { TunedPlans(file, other); }, {file, "'two-gpu'", "'clx-ai'"});
   ::setenv(plan_cache_variable, file.c_str(), 1);
   const TunedPlans unused{"", other};
-  const auto answer = unused.find(cube(512), other, other.gpus(), preset("tilerail"));
+  const auto answer = unused.find(cube(512), other, other.gpus(), any_preset("tilerail"));
   EXPECT_FALSE(answer.plan);
   EXPECT_THAT(answer.note, mentions({"is not used", "'two-gpu'"}));
-  EXPECT_TRUE(TunedPlans("", machine_).find(cube(512), machine_, machine_.gpus(), preset("tilerail")).plan);
+  EXPECT_TRUE(TunedPlans("", machine_).find(cube(512), machine_, machine_.gpus(), any_preset("tilerail")).plan);
 }
 
 TEST_F(PlanCacheFile, AHitIsThePlanThatWasTunedAndSaysSo) {
@@ -124,7 +125,7 @@ TEST_F(PlanCacheFile, AHitIsThePlanThatWasTunedAndSaysSo) {
   const TunedPlans plans{file, machine_};
   GemmProblem problem = cube(512);
   problem.alpha = -7, problem.beta = 0.5;  // which are not 0, like those that were tuned
-  const auto hit = plans.find(problem, machine_, machine_.gpus(), preset("tilerail"));
+  const auto hit = plans.find(problem, machine_, machine_.gpus(), any_preset("tilerail"));
   ASSERT_TRUE(hit.plan);
   Plan direct = plan_gemm(problem, machine_, machine_.gpus(), policy("tilerail", {"tile=128", "sends=free"}));
   Plan found = *hit.plan;
@@ -150,14 +151,14 @@ TEST_F(PlanCacheFile, MissesSayWhy) {
   const std::vector<MemoryId> all = machine_.gpus();
   GemmProblem zero = cube(512);
   zero.beta = 0;
-  EXPECT_THAT(note(cube(513), all, preset("tilerail")), mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(zero, all, preset("tilerail")), mentions({"has no plan of this problem"}));
-  EXPECT_THAT(note(cube(512), {all[0]}, preset("tilerail")), mentions({"on these GPUs, but on others"}));
-  EXPECT_THAT(note(cube(512), all, preset("gemmex")), mentions({"by policy gemmex, but by 'tilerail'"}));
+  EXPECT_THAT(note(cube(513), all, any_preset("tilerail")), mentions({"has no plan of this problem"}));
+  EXPECT_THAT(note(zero, all, any_preset("tilerail")), mentions({"has no plan of this problem"}));
+  EXPECT_THAT(note(cube(512), {all[0]}, any_preset("tilerail")), mentions({"on these GPUs, but on others"}));
+  EXPECT_THAT(note(cube(512), all, any_preset("gemmex")), mentions({"by policy gemmex, but by 'tilerail'"}));
   EXPECT_THAT(note(cube(512), all, policy("tilerail", {"tile=96"})), mentions({"tile=96 (was decided 128)"}));
-  EXPECT_THAT(note(cube(256), all, preset("tilerail")), mentions({"version 0.0.7", "tune again"}));
+  EXPECT_THAT(note(cube(256), all, any_preset("tilerail")), mentions({"version 0.0.7", "tune again"}));
   EXPECT_TRUE(plans.find(cube(512), machine_, all, policy("tilerail", {"tile=128"})).plan);
-  EXPECT_EQ(TunedPlans{}.find(cube(512), machine_, all, preset("tilerail")).note, "");
+  EXPECT_EQ(TunedPlans{}.find(cube(512), machine_, all, any_preset("tilerail")).note, "");
 }
 
 TEST_F(PlanCacheFile, DecisionsThatSomebodyWroteAreRefusedWhereTheyAreUsed) {
@@ -167,13 +168,13 @@ TEST_F(PlanCacheFile, DecisionsThatSomebodyWroteAreRefusedWhereTheyAreUsed) {
     if (decision.key == "routing") decision.value = "teleport";
   keep(file, 512, odd);
   const TunedPlans plans{file, machine_};
-  expect_input_error([&] { (void)plans.find(cube(512), machine_, machine_.gpus(), preset("tilerail")); },
+  expect_input_error([&] { (void)plans.find(cube(512), machine_, machine_.gpus(), any_preset("tilerail")); },
                      {"plans.toml:", ":11: gemm 512,512,512 f64 NN host:host:host", "routing: 'teleport'"});
   odd = tuned(512, {"tile=128"});
   for (PlanDecision& decision : odd.decisions)
     if (decision.key == "tile") decision.value = "64";
   keep(file, 512, odd);
-  const auto answer = TunedPlans{file, machine_}.find(cube(512), machine_, machine_.gpus(), preset("tilerail"));
+  const auto answer = TunedPlans{file, machine_}.find(cube(512), machine_, machine_.gpus(), any_preset("tilerail"));
   EXPECT_FALSE(answer.plan);
   EXPECT_THAT(answer.note, mentions({"plans.toml:6:", "has changed them; tune again"}));
 }
@@ -184,7 +185,7 @@ TEST_F(PlanCacheFile, DecisionsOfAnotherVersionThatThisOneDoesNotKnowArePassedOv
   newer.decisions.push_back({"warp", "9"}), newer.version = "99.1";
   keep(file, 512, newer);
   const TunedPlans plans{file, machine_};
-  const auto answer = plans.find(cube(512), machine_, machine_.gpus(), preset("tilerail"));
+  const auto answer = plans.find(cube(512), machine_, machine_.gpus(), any_preset("tilerail"));
   EXPECT_FALSE(answer.plan);
   EXPECT_THAT(answer.note, mentions({"version 99.1", "warp: '9'", "tune again"}));
 }

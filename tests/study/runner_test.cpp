@@ -8,6 +8,7 @@
 
 #include "backends/factory.hpp"
 #include "model/base/error.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/support/expect_error.hpp"
 #include "tests/support/shipped.hpp"
@@ -23,7 +24,7 @@ Topology machine() { return test::shipped("two-gpu"); }
 Plan small_plan(const Topology& topology) {
   GemmProblem problem;
   problem.m = problem.n = problem.k = 64;
-  Policy policy = preset("gemmex");
+  Policy policy = any_preset("gemmex");
   policy.choices.tile = 32;
   return plan_gemm(problem, topology, topology.gpus(), policy);
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/machine/topology_toml.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "tests/support/shipped.hpp"
 
@@ -24,7 +25,7 @@ inline GemmProblem cube(std::int64_t n) {
 
 /// A preset with fields overridden by "key=value".
 inline Policy policy(std::string_view name, std::initializer_list<std::string_view> overrides = {}) {
-  Policy p = preset(name);
+  Policy p = any_preset(name);
   for (const std::string_view o : overrides) apply_override(p, o);
   return p;
 }

@@ -32,9 +32,9 @@ using Api = ApiOnGpus;
 
 TEST_F(Api, RandomCallsAreRightInAllMemoriesWithAllTypesOnAllNumbersOfGpus) {
   std::vector<Context> contexts;
-  for (const char* policy : {"baseline", "gemmex", "tilerail"}) {
+  for (const char* override : {"caching=off", "order=eta-all", "order=eta"}) {
     ContextOptions options = in_tiles();
-    options.policy = policy;
+    options.overrides.emplace_back(override);
     contexts.emplace_back(options);
   }
   ContextOptions assumed = in_tiles();

@@ -91,11 +91,11 @@ TEST_F(DirectCalls, LargePageableMatricesAreCopiedByThreads) {
   ContextOptions with_tiles = options(true);
   with_tiles.overrides = {"tile=700"};
   with_tiles.topology.clear();
-  Context searched{options(false)}, tiled{with_tiles}, baseline{options(false)};
-  baseline.set_policy("baseline");
-  for (Context* context : {&searched, &tiled, &baseline}) context->set_pageable(Pageable::copied);
+  Context searched{options(false)}, tiled{with_tiles}, without_caching{options(false)};
+  without_caching.set_override("caching=off");
+  for (Context* context : {&searched, &tiled, &without_caching}) context->set_pageable(Pageable::copied);
   std::uint64_t seed = 20;
-  for (Context* context : {&searched, &tiled, &baseline})
+  for (Context* context : {&searched, &tiled, &without_caching})
     for (const DType dtype : {DType::f64, DType::f32})
       for (const double beta : {0.0, 2.0}) {
         const std::int64_t longer = dtype == DType::f64 ? 1 : 2;

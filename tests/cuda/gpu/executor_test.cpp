@@ -8,6 +8,7 @@
 #include "backends/cuda/run/cuda_executor.hpp"
 #include "model/base/error.hpp"
 #include "model/machine/topology_toml.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
@@ -59,7 +60,7 @@ TEST_F(Gpu, RandomProblemsAreRightOnEveryPolicyPlacementAndDtype) {
     GemmProblem problem = test::random_problem(own, 700, 1);
     place(problem, own, topology, gpus_);
     const int count = std::uniform_int_distribution<int>{1, gpus_}(own);
-    Policy policy = preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
+    Policy policy = any_preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
     policy.choices.tile = 64 + static_cast<std::int64_t>(own() % 200);
     policy.device_choice = DeviceChoice::all;
     const Plan plan = plan_gemm(problem, topology, devices(count), policy);
@@ -96,7 +97,7 @@ TEST_F(Gpu, RoutinesOnVectorsAreRightOnEveryPolicyPlacementAndDtype) {
     place(problem, own, topology, gpus_);
     problem = checked(problem);
     const int count = std::uniform_int_distribution<int>{1, gpus_}(own);
-    Policy policy = preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
+    Policy policy = any_preset(std::array{"baseline", "gemmex", "tilerail"}[own() % 3]);
     policy.choices.tile = 64 + static_cast<std::int64_t>(own() % 1000);
     policy.device_choice = DeviceChoice::all;
     const Plan plan = plan_gemm(problem, topology, devices(count), policy);
@@ -247,7 +248,7 @@ TEST_F(Gpu, APlanThatDoesNotFitSaysWhatWould) {
   const Topology topology = roomy_machine();
   CudaExecutor executor{topology};
   const GemmProblem problem = square(2048);
-  Plan plan = plan_gemm(problem, topology, devices(1), preset("tilerail"));
+  Plan plan = plan_gemm(problem, topology, devices(1), any_preset("tilerail"));
   std::size_t free = 0, total = 0;
   cuda::check(cudaMemGetInfo(&free, &total), "reading the free memory");
   plan.peak_bytes[devices(1)[0].index()] = static_cast<std::int64_t>(free) + (std::int64_t{1} << 30);
@@ -261,7 +262,8 @@ TEST_F(Gpu, TheCallersDeviceIsLeftAsFound) {
   CudaExecutor executor{topology};
   const GemmProblem problem = square(512);
   CudaGemmCase data{problem, executor, 11};
-  executor.run(*executor.prepare(plan_gemm(problem, topology, devices(gpus_), preset("tilerail"))), data.matrices());
+  executor.run(*executor.prepare(plan_gemm(problem, topology, devices(gpus_), any_preset("tilerail"))),
+               data.matrices());
   int current = -1;
   cuda::check(cudaGetDevice(&current), "reading the current device");
   EXPECT_EQ(current, chosen);

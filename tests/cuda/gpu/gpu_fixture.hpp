@@ -8,6 +8,7 @@
 #include "backends/cuda/run/cuda_check.hpp"
 #include "model/machine/topology.hpp"
 #include "model/machine/topology_toml.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/policy.hpp"
 #include "tests/support/carried_machines.hpp"
 
@@ -30,7 +31,7 @@ class Gpu : public ::testing::Test {
 };
 
 inline Policy in_tiles(std::int64_t tile) {
-  Policy policy = preset("tilerail");
+  Policy policy = any_preset("tilerail");
   policy.choices.tile = tile;
   policy.device_choice = DeviceChoice::all;
   return policy;

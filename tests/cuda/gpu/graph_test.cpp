@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cuda/run/cuda_executor.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/cuda/gpu/busy_stream.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
@@ -82,8 +83,8 @@ TEST_F(Gpu, APlanOfSeveralGpusIsOneGraphToo) {
   for (const char* policy : {"baseline", "gemmex", "tilerail", "paralia"}) {
     GemmProblem problem = square(1500);
     problem.place_a = topology.gpus()[0], problem.place_b = topology.gpus()[1], problem.place_c = topology.hosts()[0];
-    Policy wanted = preset(policy);
-    wanted.tile = 300, wanted.device_choice = DeviceChoice::all;
+    Policy wanted = any_preset(policy);
+    wanted.choices.tile = 300, wanted.device_choice = DeviceChoice::all;
     const Plan plan = plan_gemm(problem, topology, devices(2), wanted);
     const auto bound = executor.prepare(plan);
     CudaGemmCase data{problem, executor, 1};

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cuda/run/cuda_executor.hpp"
+#include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "tests/cuda/gpu/gemm_case.hpp"
@@ -16,7 +17,7 @@ using test::CudaGemmCase;
 Plan staged_plan(const Topology& topology, std::int64_t size, const char* name) {
   GemmProblem p = test::square(size);
   p.place_a = topology.gpus()[0], p.place_b = topology.gpus()[2], p.place_c = topology.gpus()[1];
-  Policy policy = preset(name);
+  Policy policy = any_preset(name);
   policy.choices.tile = 128, policy.judge_ops = 0, policy.device_choice = DeviceChoice::all;
   apply_override(policy, "peer-copies=staged");
   return plan_gemm(p, topology, topology.gpus(), policy);

@@ -1,4 +1,4 @@
-#include "sched/gemm/xkblas_tasks.hpp"
+#include "sched/emulation/xkblas_tasks.hpp"
 
 namespace tilerail {
 

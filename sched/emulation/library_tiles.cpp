@@ -1,4 +1,4 @@
-#include "sched/choose/library_tiles.hpp"
+#include "sched/emulation/library_tiles.hpp"
 
 #include <algorithm>
 #include <array>

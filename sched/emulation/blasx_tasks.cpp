@@ -1,4 +1,4 @@
-#include "sched/gemm/blasx_tasks.hpp"
+#include "sched/emulation/blasx_tasks.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "sched/choose/overlap_gemm.hpp"
+#include "sched/emulation/overlap_gemm.hpp"
 
 #include <algorithm>
 #include <array>

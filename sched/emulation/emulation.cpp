@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <cmath>
+
+#include "model/base/error.hpp"
+#include "model/published/workload_selection.hpp"
+#include "sched/choose/search.hpp"
+#include "sched/choose/workload_gemm.hpp"
+#include "sched/emulation/blasx_tasks.hpp"
+#include "sched/emulation/profile.hpp"
+#include "sched/emulation/xkblas_tasks.hpp"
+
+#include <fmt/format.h>
+
+namespace tilerail {
+
+Grid xkblas_grid(int gpus) {
+  int rows = static_cast<int>(std::sqrt(gpus)) + 1;
+  while (gpus % rows != 0) --rows;
+  return {rows, gpus / rows};
+}
+
+Grid LibraryEmulation::grid(int gpus) const { return xkblas_grid(gpus); }
+
+std::shared_ptr<const Emulation> LibraryEmulation::idle() const { return std::make_shared<LibraryEmulation>(); }
+
+namespace {
+
+/// In the library each device has a part as large as the metric of what it would do if all ended together.
+std::vector<double> shares_by(const Metric& metric, const Workload& best, const WorkloadProblem& problem) {
+  std::vector<Outcome> parts;
+  for (std::size_t i = 0; i < best.active.size(); ++i) {
+    const Watts watts = problem.watts.empty() ? Watts{1} : problem.watts[best.active[i]];
+    parts.push_back({best.shares[i] * problem.flops, best.time, watts * best.time});
+  }
+  return parts_by(metric, parts);
+}
+
+}  // namespace
+
+/// The devices, and the shares, of the best workload by PARALiA's model.
+std::optional<Plan> LibraryEmulation::selected_plan(const Question& question, const Metric& metric) const {
+  if (profile.select_by != SelectBy::model) return std::nullopt;
+  const WorkloadProblem workload = workload_problem(question);
+  if (workload.watts.empty() && metric.needs_energy) refuse_without_watts("devices", metric, question.topology);
+  const Workload best = ranked_workloads(workload, LinkMap{question.topology}, metric, library_selection).front();
+  const std::vector<MemoryId> gpus = best.devices(question.devices);
+  const std::vector<double> shares = shares_by(metric, best, workload);
+  Plan plan = estimated_plan(question.on(gpus, shares).estimated());
+  plan.origin.why =
+      fmt::format("the best GPUs and shares for {} by PARALiA's model; then {}", metric.name, plan.origin.why);
+  return plan;
+}
+
+/// Of other GPUs that have the tile the nearest one, of equally near ones the lowest; else the home, however near it
+/// is. A copy that is there now comes before any that is on its way. peer-rank: near is fast, and rates that lie within
+/// a tenth of the fastest are equal. nearest-id: near are the numbers, and only what a GPU has shown counts.
+std::optional<std::size_t> LibraryEmulation::source(std::span<const Peer> peers) const {
+  constexpr double as_fast = 0.9;
+  const bool by_speed = profile.source_rule == SourceRule::peer_rank;
+  const auto distance = [&](const Peer& peer) {
+    return by_speed ? peer.per_byte.value : static_cast<double>(peer.distance);
+  };
+  const auto counts = [&](const Peer& peer) { return by_speed || peer.is_shown; };
+  std::optional<std::pair<bool, double>> nearest;
+  for (const Peer& peer : peers)
+    if (const std::pair near{peer.is_coming, distance(peer)}; counts(peer) && (!nearest || near < *nearest))
+      nearest = near;
+  if (!nearest) return std::nullopt;
+  const auto chosen = std::ranges::find_if(peers, [&](const Peer& peer) {
+    return counts(peer) && peer.is_coming == nearest->first &&
+           (by_speed ? as_fast : 1) * distance(peer) <= nearest->second;
+  });
+  return static_cast<std::size_t>(chosen - peers.begin());
+}
+
+TasksAtOnce LibraryEmulation::limits() const {
+  if (profile.agent == Agent::xkblas) return XkblasTasks::at_once;
+  if (profile.agent == Agent::blasx) return BlasxTasks::at_once;
+  return {.waiting = 1};
+}
+
+std::shared_ptr<Chooser> LibraryEmulation::chooser(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher,
+                                                   std::size_t most) const {
+  if (profile.agent == Agent::xkblas) return std::make_shared<XkblasTasks>(tasks, tiling);
+  if (profile.agent == Agent::blasx) return std::make_shared<BlasxTasks>(tasks, tiling, fetcher, most);
+  return nullptr;
+}
+
+RuntimeCosts LibraryEmulation::costs(std::size_t devices) const {
+  const auto seconds = [](double microseconds) { return Seconds{microseconds * 1e-6}; };
+  return {seconds(profile.task_us), seconds(profile.request_us), seconds(profile.peer_us),
+          seconds(profile.gpu_us * static_cast<double>(devices)), profile.copy_rates == CopyRates::duplex};
+}
+
+}  // namespace tilerail

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "model/published/overlap_models.hpp"
+#include "sched/policy/emulation.hpp"
+#include "sched/policy/policy.hpp"
+
+namespace tilerail {
+
+enum class TileRule { none, gemmex, repeat, paralia, cublasxt, xkblas, model };
+enum class SourceRule { none, peer_rank, nearest_id };
+enum class Agent { none, paralia, xkblas, blasx };
+enum class CopyRates { alone, duplex };
+enum class SelectBy { plans, model };
+
+/// What the plans of a library have that those of our own policy lack. Options: sched/emulation/options.cpp.
+struct Profile {
+  TileRule tile_rule = TileRule::none;
+  OverlapModel tile_model = OverlapModel::dr;  // of TileRule::model
+  SourceRule source_rule = SourceRule::none;
+  SelectBy select_by = SelectBy::plans;
+  Agent agent = Agent::none;  // whose rules say when a GPU asks for which task
+  CopyRates copy_rates = CopyRates::alone;
+  bool warm = false;  // GPUs hold what an earlier call of the same has left there
+  // Microseconds of the run-time system: for a kernel, for a copy from or to a host, for one between GPUs, for each GPU
+  // of a call.
+  double task_us = 0, request_us = 0, peer_us = 0, gpu_us = 0;
+};
+
+/// The emulation by a profile (docs/model.md#libraries).
+class LibraryEmulation final : public Emulation {
+ public:
+  explicit LibraryEmulation(Profile how = {}) : profile{how} {}
+
+  const std::vector<Field>* fields() const override;
+  std::shared_ptr<const Emulation> idle() const override;
+  std::vector<std::int64_t> tiles(const Question& question, const TileScheduler& scheduler, Grid grid) const override;
+  std::optional<Plan> timed_plan(const Question& question, const Judge& judge) const override;
+  std::optional<Plan> selected_plan(const Question& question, const Metric& metric) const override;
+  Grid grid(int gpus) const override;
+  std::optional<std::size_t> source(std::span<const Peer> peers) const override;
+  bool is_in_model_time() const override { return profile.agent != Agent::none; }
+  bool has_one_queue() const override { return profile.agent == Agent::blasx; }
+  TasksAtOnce limits() const override;
+  std::shared_ptr<Chooser> chooser(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher,
+                                   std::size_t most) const override;
+  bool is_warm() const override { return profile.warm; }
+  RuntimeCosts costs(std::size_t devices) const override;
+
+  Profile profile;
+};
+
+/// Of a policy whose emulation is by a profile.
+inline const Profile& profile_of(const Policy& policy) {
+  return static_cast<const LibraryEmulation&>(*policy.choices.emulation).profile;
+}
+
+/// XKBLAS' and PARALiA's: the factor pair whose rows are the largest divisor of at most floor(sqrt(gpus)) + 1: 2 x 4,
+/// 3 x 2, 2 x 1.
+Grid xkblas_grid(int gpus);
+
+}  // namespace tilerail

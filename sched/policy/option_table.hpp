@@ -1,0 +1,141 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sched/policy/policy.hpp"
+
+namespace tilerail {
+
+/// What the rows of the tables of options are made of (fields.cpp, sched/emulation/options.cpp).
+
+struct Value;
+
+/// A number that a field or a parameter may be.
+struct Number {
+  double low, high;
+  std::string accepted;                                // "1 to 64"
+  std::function<bool(Policy&, std::string_view)> set;  // false: the text is not accepted
+  std::function<std::optional<std::string>(const Policy&)> get;
+  std::function<std::vector<std::string>(const Policy&)> neighbors;  // values that a search tries, its own left out
+};
+
+/// An option of policies, or a parameter of one of its values.
+struct Field {
+  std::string_view key, meaning = {};
+  std::vector<Value> values = {};
+  std::optional<Number> number = {};
+  bool is_varied = false;     // by a search
+  bool is_of_search = false;  // it says how a plan is found: it is not a decision
+  bool emulates = false;
+};
+
+struct Value {
+  std::string_view name;
+  std::function<void(Policy&)> choose;
+  std::function<bool(const Policy&)> is_chosen;
+  std::vector<Field> parameters = {};
+
+  /// The same value with parameters.
+  Value operator()(std::vector<Field> with) const {
+    Value value = *this;
+    value.parameters = std::move(with);
+    return value;
+  }
+};
+
+template <class Member>
+Member& in(Policy& policy, Member Policy::*member) {
+  return policy.*member;
+}
+template <class Member>
+Member& in(Policy& policy, Member Choices::*member) {
+  return policy.choices.*member;
+}
+template <class Member>
+const Member& in(const Policy& policy, Member Policy::*member) {
+  return policy.*member;
+}
+template <class Member>
+const Member& in(const Policy& policy, Member Choices::*member) {
+  return policy.choices.*member;
+}
+
+/// The value of that name sets the member to `choice`.
+template <class Member, class Owner>
+Value value(std::string_view name, Member Owner::*member, std::type_identity_t<Member> choice) {
+  return {name, [=](Policy& policy) { in(policy, member) = choice; },
+          [=](const Policy& policy) { return in(policy, member) == choice; }};
+}
+
+template <class Member, class Owner>
+std::vector<Value> values(Member Owner::*member,
+                          std::initializer_list<std::pair<std::string_view, std::type_identity_t<Member>>> named) {
+  std::vector<Value> all;
+  for (const auto& [name, choice] : named) all.push_back(value(name, member, choice));
+  return all;
+}
+
+template <class Owner>
+std::vector<Value> on_off(bool Owner::*member) {
+  return values(member, {{"on", true}, {"off", false}});
+}
+
+/// A number's neighbors are its half, its double and its least value.
+template <class Member, class Owner>
+Number number(Member Owner::*member, std::type_identity_t<Member> low, std::type_identity_t<Member> high) {
+  const auto set = [=](Policy& policy, std::string_view text) {
+    Member read{};
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), read);
+    if (failure != std::errc{} || end != text.data() + text.size() || !(read >= low && read <= high)) return false;
+    in(policy, member) = read == 0 ? Member{} : read;  // -0 is 0, and its plan has the hash of 0
+    return true;
+  };
+  const auto get = [=](const Policy& policy) -> std::optional<std::string> {
+    const Member own = in(policy, member);
+    return own >= low && own <= high ? std::optional{fmt::format("{}", own)} : std::nullopt;
+  };
+  const auto neighbors = [=](const Policy& policy) {
+    const Member own = in(policy, member) >= low && in(policy, member) <= high ? in(policy, member) : low;
+    std::vector<std::string> others;
+    for (const Member near : {static_cast<Member>(own / 2), static_cast<Member>(own * 2), low})
+      if (const std::string text = fmt::format("{}", std::clamp(near, low, high));
+          text != get(policy) && std::ranges::find(others, text) == others.end())
+        others.push_back(text);
+    return others;
+  };
+  return {static_cast<double>(low), static_cast<double>(high), fmt::format("{} to {}", low, high), set, get, neighbors};
+}
+
+/// The same field, whose value a search may change.
+inline Field varied(Field field) {
+  field.is_varied = true;
+  return field;
+}
+
+/// The same field, which says how a plan is found.
+inline Field of_search(Field field) {
+  field.is_of_search = true;
+  return field;
+}
+
+/// The same field, of which other values than those of our own preset only make plans like those of a library.
+inline Field emulates(Field field) {
+  field.emulates = true;
+  return field;
+}
+
+/// The options that every policy has.
+const std::vector<Field>& core_fields();
+
+}  // namespace tilerail
