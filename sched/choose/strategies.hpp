@@ -20,7 +20,8 @@ class Strategies {
   /// Keeps a reference to the question.
   explicit Strategies(const Question& question);
 
-  /// Where searches start: the question's policy, the same with relays, and other combinations as far as fields may change.
+  /// Where searches start: the question's policy, the same with relays, and other combinations as far as fields may
+  /// change.
   std::vector<Policy> starts() const;
   /// The changes of one field of this policy.
   std::vector<Change> changes(const Policy& policy) const;
