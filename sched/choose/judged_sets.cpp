@@ -106,7 +106,7 @@ class SetsSearch {
   }
 
   /// Successive halving: in every round the sets that are left may judge twice as many operations as before, and then
-  /// the slower half of them drops out, but for sets that are slower by less than 1 %. The set of all GPUs goes on to
+  /// the slower half of them drops out, but for sets that are slower by less than 3 %. The set of all GPUs goes on to
   /// the end, so that devices=all is not faster.
   void halve(const std::vector<MemoryId>& all, std::int64_t ops) {
     std::vector<Entrant*> left;
@@ -115,7 +115,7 @@ class SetsSearch {
     double best = unknown;
     for (std::size_t count = std::bit_ceil(left.size()); count > 0; count /= 2) {
       const auto is_slow = [&, place = std::size_t{0}](const Entrant* each) mutable {
-        return place++ >= count && each->devices != all && each->seconds() > 1.01 * best;
+        return place++ >= count && each->devices != all && each->seconds() > 1.03 * best;
       };
       std::erase_if(left, is_slow);
       for (Entrant* const each : left) search_on(*each, ops / static_cast<std::int64_t>(count));

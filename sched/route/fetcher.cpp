@@ -177,7 +177,8 @@ std::optional<Fetcher::Source> Fetcher::emulated_source(TileId tile, std::size_t
                      holder.available.last > context_.clock.now(),
                      directory_.copy(tile, at).last_piece < shown_before_[at]});
   });
-  if (const auto peer = emulation_of(context_.decisions.choices).source({peers.data(), peers.size()})) source = holders[*peer];
+  if (const auto peer = emulation_of(context_.decisions.choices).source({peers.data(), peers.size()}))
+    source = holders[*peer];
   if (!source) return std::nullopt;
   return Source{*source, {context_.router.alone(leg(*source, dst)).per_byte.value}};
 }
