@@ -167,7 +167,7 @@ TEST(MachineDesign, WhatDoesNotFitIsRefusedByItsOption) {
   refused({.gpus = "6", .nvlink = "450 Gb"}, {"nvlink: '450 Gb' has no known unit"});
   refused({.gpus = "6", .nvlink = "0"}, {"nvlink: '0' is out of range; expected 1 MB/s to 1 PB/s"});
   refused({.gpus = "6", .gpu_memory = "0 GB"}, {"gpu-memory: '0 GB' is out of range"});
-  refused({.name = "a\nb", .gpus = "6"}, {"name: 'a?b' is not a name"});
+  refused({.name = "a\nb", .gpus = "6"}, {"name: 'a\nb' is not a name"});
   refused({.gpus = "6", .kernels = "h2000"}, {"kernels: 'h2000' is not a kind of GPU; expected a machine or one of"});
   refused({.gpus = "6", .kernels = TILERAIL_SOURCE_DIR "/topologies/clx-ai-hetero.toml"},
           {"kernels: clx-ai-hetero has the kernels v100, v100-half, v100-5-of-7"});
