@@ -29,7 +29,8 @@ std::vector<MemoryId> devices_of(const PlanDecision& decision, const Topology& t
   std::vector<MemoryId> devices;
   for (const std::string_view name : split(decision.value, ',')) {
     const auto gpu = topology.find_memory(name);
-    if (!gpu || !topology.is_gpu(*gpu)) refuse(decision, fmt::format("a list of GPUs of machine '{}'", topology.name()));
+    if (!gpu || !topology.is_gpu(*gpu))
+      refuse(decision, fmt::format("a list of GPUs of machine '{}'", topology.name()));
     if (std::ranges::find(devices, *gpu) != devices.end()) refuse(decision, "each GPU once");
     devices.push_back(*gpu);
   }
