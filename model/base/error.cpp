@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "model/base/text.hpp"
+#include "model/base/units_text.hpp"
 
 namespace tilerail {
 namespace {
@@ -16,7 +16,7 @@ std::string composed(std::string_view subject, std::optional<std::string_view> v
   std::string text;
   for (const std::string_view part : {place, subject})
     if (!part.empty()) text += fmt::format("{}: ", part);
-  if (value) text += fmt::format("'{}{}' ", cut(*value, longest_value), value->size() > longest_value ? "..." : "");
+  if (value) text += in_quotes(*value, longest_value) + " ";
   text += problem;
   if (!expected.empty()) text += fmt::format("{}{}", problem.empty() ? "is not " : "; expected ", expected);
   for (std::size_t at; (at = text.find('\0')) != std::string::npos;) text.replace(at, 1, "\\x00");

@@ -123,7 +123,12 @@ std::string typed(double value) {
 
 std::string in_quotes(std::string_view text, std::size_t longest) {
   std::string result = "'";
-  for (char c : cut(text, longest)) result += is_control(c) ? '?' : c;
+  for (const char c : cut(text, longest)) {
+    if (is_control(c))
+      result += fmt::format("\\x{:02x}", c);
+    else
+      result += c;
+  }
   if (text.size() > longest) result += "...";
   return result + "'";
 }

@@ -85,22 +85,30 @@ class TextReader {
     if (first == "Running" && words_.size() == 2) return begin();
     if (name_.empty()) return;
     if (first == "SUM" && words_.size() == 3) {
-      if (!found_.empty() && found_.back().line >= begin_) found_.back().name = words_[1];
-      in_matrix_ = false;
-      ++sums_;
+      end_matrix(words_[1]);
     } else if (in_matrix_ && whole_number(first, 0, most_gpus)) {
       add_row();
     } else if (!in_matrix_ && is_header()) {
-      in_matrix_ = true;
-      check_matrix();
-      columns_ = words_.size();
-      sums_before_ = sums_;
-      found_.push_back({name_, "", begin_, {}});
+      begin_matrix();
     } else if (first.ends_with(":") && first != "NOTE:") {
       status_ = first.substr(0, first.size() - 1);
     } else if (words_.back().ends_with("/s)") && words_.back() != "(GB/s)") {
       fail(fmt::format("rates in {}; expected (GB/s)", words_.back()));
     }
+  }
+
+  void begin_matrix() {
+    in_matrix_ = true;
+    check_matrix();
+    columns_ = words_.size();
+    sums_before_ = sums_;
+    found_.push_back({name_, "", begin_, {}});
+  }
+
+  void end_matrix(const std::string& name) {
+    if (!found_.empty() && found_.back().line >= begin_) found_.back().name = name;
+    in_matrix_ = false;
+    ++sums_;
   }
 
   bool is_header() const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -33,6 +35,9 @@ struct Figure {
   Presence presence = Presence::by_type;
   std::string_view next_to = {};  // the figure without which it has no meaning
 };
+// clang 14 deduces no arguments of aggregates by itself.
+template <class Member, class Quantity, class... Rest>
+Figure(std::string_view, Member, const Range<Quantity>&, Rest...) -> Figure<Member, Quantity>;
 
 /// A list of rows: `key = [[column, column], ...]`. One column may be absent.
 template <class Member, class Columns>
@@ -45,6 +50,8 @@ struct Rows {
   Presence presence = Presence::has_default;
   std::string_view next_to = {};
 };
+template <class Member, class Columns, class... Rest>
+Rows(std::string_view, Member, Columns, Rest...) -> Rows<Member, Columns>;
 
 /// Figures in a table of their own, `key = { ... }`, or, with an empty key, in the table of the part.
 template <class Member, class Figures>
@@ -56,6 +63,8 @@ struct Group {
   Presence presence = Presence::has_default;
   std::string_view next_to = {};
 };
+template <class Member, class Figures, class... Rest>
+Group(std::string_view, Member, Figures, Rest...) -> Group<Member, Figures>;
 
 inline constexpr std::array<std::string_view, 4> trans_pairs{"NN", "NT", "TN", "TT"};
 inline constexpr std::array<std::string_view, 4> source_kinds{"measured", "fitted", "published", "assumed"};
@@ -104,7 +113,7 @@ struct MachineFigures : TopologyLimits {
                                           Group{"watts", self, of_power}};
 
   static constexpr std::tuple of_columns{Figure{"column", &StridedEfficiency::Point::column, column},
-                                         Figure{"pitch", &StridedEfficiency::Point::pitch, column, {}, has_default},
+                                         Figure{"pitch", &StridedEfficiency::Point::pitch, column, "", has_default},
                                          Figure{"efficiency", &StridedEfficiency::Point::efficiency, efficiency}};
   static constexpr std::tuple of_copies{
       Rows{"strided_efficiency", &StridedEfficiency::points, of_columns, "rate over that of packed bytes", false},
@@ -286,7 +295,7 @@ std::vector<std::string> keys_of(const Figures& figures, bool single = false) {
     if constexpr (requires { figure.figures; }) {
       if (single || key.empty())
         for (const std::string& inner : keys_of(figure.figures, single))
-          keys.push_back(key.empty() ? inner : key + "." + inner);
+          keys.push_back(key.empty() ? inner : fmt::format("{}.{}", key, inner));
       else
         keys.push_back(key);
     } else if (!single || std::is_member_pointer_v<decltype(figure.member)>) {

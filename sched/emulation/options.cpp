@@ -55,7 +55,8 @@ const std::vector<Field>& more_values() {
       {"tile", "", tile_rules()},
       {"grid", "", {value("xkblas", &Policy::grid, GridChoice::emulated)}},
       {"routing",
-       "",
+       "Fetches a tile from its home, over the fastest pair, over a route of the link map, from where it arrives first "
+       "(eta, link-eta), or from the nearest GPU (peer-rank, nearest-id).",
        {emulated("peer-rank", &Choices::routing, &Profile::source_rule, SourceRule::peer_rank),
         emulated("nearest-id", &Choices::routing, &Profile::source_rule, SourceRule::nearest_id)}}};
   return more;
@@ -91,8 +92,9 @@ const std::vector<Field>* LibraryEmulation::fields() const {
   static const std::vector<Field> all = [] {
     std::vector<Field> fields = core_fields();
     for (const Field& more : more_values()) {
-      std::vector<Value>& values = std::ranges::find(fields, more.key, &Field::key)->values;
-      values.insert(values.end(), more.values.begin(), more.values.end());
+      Field& field = *std::ranges::find(fields, more.key, &Field::key);
+      field.values.insert(field.values.end(), more.values.begin(), more.values.end());
+      if (!more.meaning.empty()) field.meaning = more.meaning;
     }
     for (Field& own : own_options()) fields.push_back(std::move(own));
     return fields;

@@ -22,8 +22,8 @@ class TileBytes {
   TileBytes(const Tiling& tiling, const GemmProblem& problem)
       : tiling_{tiling}, element_{element_size(problem.dtype)} {}
 
-  /// Tiles of an input: the chosen intervals of `sides` (m or n) times those of k. Columns run along `sides`, or along
-  /// k.
+  /// Tiles of an input: each chosen interval of `sides` (m or n) times each interval of k. The columns of the matrix
+  /// run along `sides`, or along k.
   std::int64_t panel(const std::vector<Interval>& sides, const std::vector<std::int64_t>& chosen,
                      std::span<const Interval> ks, bool along_k) const {
     std::int64_t bytes = 0;

@@ -129,6 +129,29 @@ Plan TileScheduler::plan(const Decisions& decisions) const {
   return plan;
 }
 
+namespace {
+
+struct Matrices {
+  BufferId a{}, b{}, c{};
+};
+
+/// Adds those that the problem uses.
+Matrices add_matrices(PlanBuilder& builder, const GemmProblem& problem, const Topology& topology) {
+  Matrices matrices;
+  const auto add = [&](Buffer::Kind kind) { return builder.add_matrix(problem, kind, topology); };
+  if (!problem.scales_only()) matrices.a = add(Buffer::Kind::matrix_a);
+  if (!problem.scales_only() && problem.has_b()) matrices.b = add(Buffer::Kind::matrix_b);
+  matrices.c = add(Buffer::Kind::matrix_c);
+  return matrices;
+}
+
+Clock::Options clock_for(const Decisions& decisions) {
+  const bool in_time = emulation_of(decisions.choices).is_in_model_time();
+  return {.per_link = in_time || decisions.choices.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
+}
+
+}  // namespace
+
 /// Returns what devices keep of the last region.
 std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
     Plan& plan, const Decisions& decisions, std::span<const TileDirectory::WarmTile> from_start) const {
@@ -136,12 +159,7 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
   constexpr double others = 0.25;  // copies and additions beside kernels; mostly fewer
   builder.expect(static_cast<std::size_t>((1 + others) * kernels(decisions)));
   if (decisions.choices.sends == Sends::in_order) builder.send_in_order(topology_.gpus());
-  BufferId a{}, b{};
-  if (!problem_.scales_only()) {
-    a = builder.add_matrix(problem_, Buffer::Kind::matrix_a, topology_);
-    if (problem_.has_b()) b = builder.add_matrix(problem_, Buffer::Kind::matrix_b, topology_);
-  }
-  const BufferId c = builder.add_matrix(problem_, Buffer::Kind::matrix_c, topology_);
+  const Matrices matrices = add_matrices(builder, problem_, topology_);
   const std::optional<LinkMap> map =
       decisions.choices.routing == Routing::link_map ? std::optional{LinkMap{topology_}} : std::nullopt;
   std::optional<SharedLinks> links;
@@ -153,17 +171,13 @@ std::vector<TileDirectory::WarmTile> TileScheduler::add_operations(
   const bool stay = decisions.choices.caching && !used_once;
   std::string_view after_use = !stay ? tiles_not_kept : regions.size() > 1 ? tiles_in_cubes : tiles_fit;
   KernelCosts costs{topology_};
-  const PlanSetup setup{
-      problem_, topology_, question_.resources,      decisions, devices_, capacities_, builder, costs, a,
-      b,        c,         links ? &*links : nullptr};
+  const PlanSetup setup{problem_, topology_, question_.resources, decisions,  devices_,   capacities_,
+                        builder,  costs,     matrices.a,          matrices.b, matrices.c, links ? &*links : nullptr};
   std::vector<TileDirectory::WarmTile> warm;
   for (const Region& region : regions) {
     if (&region != &regions.front()) builder.barrier(builder.compute_queue(devices_[0], 0));
     const Tiling tiles = tiling(region, decisions);
-    const bool in_time = emulation_of(decisions.choices).is_in_model_time();
-    const Clock::Options clock{
-        .per_link = in_time || decisions.choices.routing == Routing::link_eta, .engines = in_time, .in_time = in_time};
-    Workspace workspace{setup, clock, slot_for(tiles, used_once, decisions)};
+    Workspace workspace{setup, clock_for(decisions), slot_for(tiles, used_once, decisions)};
     if (stay && workspace.context().arenas.front().pooled()) after_use = tiles_evicted;
     warm = add_region(workspace.context(), tiles, region,
                       regions.size() == 1 ? from_start : std::span<const TileDirectory::WarmTile>{});

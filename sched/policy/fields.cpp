@@ -157,8 +157,8 @@ std::vector<Field> fields_of_copies() {
   };
   return {
       varied({"routing",
-              "Fetches a tile from its home, over the fastest pair, over a route of the link map, from where "
-              "it arrives first (eta, link-eta), or from the nearest GPU (peer-rank, nearest-id).",
+              "Fetches a tile from its home, over the fastest pair, over a route of the link map, or from where "
+              "it arrives first (eta, link-eta).",
               {routing("initial", Routing::initial), routing("bandwidth", Routing::bandwidth),
                routing("link-map", Routing::link_map)(of_link_map), routing("eta", Routing::eta),
                routing("link-eta", Routing::link_eta)}}),
@@ -391,7 +391,7 @@ std::vector<std::string_view> searched_keys() {
 }
 
 std::vector<std::string> neighbors_of(const Policy& policy, std::string_view key) {
-  const Field& field = field_of(policy, key);
+  const Field& field = *std::ranges::find(core_fields(), key, &Field::key);
   const Value* const own = chosen(field, policy);
   std::vector<std::string> others;
   for (const Value& value : field.values)

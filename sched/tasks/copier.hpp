@@ -33,7 +33,7 @@ class Copier {
     OpId first, last;
     int count() const { return last.value - first.value + 1; }
   };
-  struct Job {
+  struct Job {           // NOLINT(bugprone-exception-escape): Deps are moved without exceptions
     std::size_t device;  // on whose behalf
     View from, to;
     Deps leave = {}, enter = {};                 // waited for at the source, and at the destination

@@ -19,11 +19,21 @@ bool faster_over_host(const Topology& topology, MemoryId src, MemoryId dst) {
   return topology.pair_rate(src, dst) < std::min(topology.pair_rate(src, *host), topology.pair_rate(*host, dst));
 }
 
-bool relays_help(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices) {
-  if (problem.routine != Routine::gemm || resources.memories() > LinkMap::most_memories) return false;
+namespace {
+
+/// The devices, then the places of matrices that are elsewhere.
+std::vector<MemoryId> ends_of(const GemmProblem& problem, const Topology& topology, std::span<const MemoryId> devices) {
   std::vector<MemoryId> ends{devices.begin(), devices.end()};
   for (const MemoryId place : {problem.place_a, problem.place_b, problem.place_c})
-    if (!resources.topology().has_copies(place) && std::ranges::find(ends, place) == ends.end()) ends.push_back(place);
+    if (!topology.has_copies(place) && std::ranges::find(ends, place) == ends.end()) ends.push_back(place);
+  return ends;
+}
+
+}  // namespace
+
+bool relays_help(const GemmProblem& problem, const Resources& resources, std::span<const MemoryId> devices) {
+  if (problem.routine != Routine::gemm || resources.memories() > LinkMap::most_memories) return false;
+  const std::vector<MemoryId> ends = ends_of(problem, resources.topology(), devices);
   const auto per_byte = [&](MemoryId src, MemoryId dst) { return resources.way(src, dst).per_byte; };
   std::vector<SecondsPerByte> out(ends.size(), LinkMap::no_way), in = out;  // to and from the nearest device
   for (std::size_t end = 0; end < ends.size(); ++end)

@@ -48,10 +48,25 @@ std::size_t count_of(const std::string& text, std::string_view subject, std::siz
   return static_cast<std::size_t>(parse_integer(text, subject, 1, static_cast<std::int64_t>(most)));
 }
 
-void require_blocks(std::size_t gpus, std::size_t parts, std::string_view subject) {
-  if (gpus % parts != 0)
-    throw InputError{subject, std::to_string(gpus), fmt::format("GPUs are not in {} equal parts", parts),
-                     fmt::format("a divisor of {}", gpus)};
+/// `gpus` describes the GPUs: "GPUs" or "GPUs of a socket".
+void require_divisor(std::size_t parts, std::size_t count, std::string_view gpus, std::string_view subject) {
+  if (count % parts == 0) return;
+  throw InputError{subject, std::to_string(parts), fmt::format("does not divide the {} {}", count, gpus),
+                   fmt::format("a divisor of {}", count)};
+}
+
+void check_joins(const Design& d, const DesignText& text) {
+  if (d.sockets == 1 && !text.socket_link.empty())
+    throw fault_of("socket-link", "there is one socket, which needs no link", "at least 2 sockets");
+  if (d.islands > 1 && !d.nvlink) throw fault_of("islands", "islands are joined by NVLink", "its rate");
+  if (d.bridge && d.islands == 1)
+    throw fault_of("bridge", "there is one island, which needs no bridge", "at least 2 islands");
+}
+
+Bytes gpu_memory_of(const std::string& text) {
+  const Bytes capacity = parse_bytes(text, "gpu-memory");
+  if (!TopologyLimits::capacity.holds(capacity)) throw out_of_range("gpu-memory", text, TopologyLimits::capacity.text);
+  return capacity;
 }
 
 Design design_of(const DesignText& text) {
@@ -62,31 +77,20 @@ Design design_of(const DesignText& text) {
   d.gpus = count_of(text.gpus, "gpus", most);
   d.sockets = count_of(text.sockets, "sockets", d.gpus);
   d.islands = count_of(text.islands, "islands", d.gpus);
-  require_blocks(d.gpus, d.sockets, "sockets");
-  require_blocks(d.gpus, d.islands, "islands");
+  require_divisor(d.sockets, d.gpus, "GPUs", "sockets");
+  require_divisor(d.islands, d.gpus, "GPUs", "islands");
   d.uplink_gpus = count_of(text.uplink_gpus, "per-uplink", d.gpus / d.sockets);
-  if (const std::size_t gpus = d.gpus / d.sockets; gpus % d.uplink_gpus != 0)
-    throw InputError{"per-uplink", std::to_string(gpus),
-                     fmt::format("GPUs of a socket are not in parts of {}", d.uplink_gpus),
-                     fmt::format("a divisor of {}", gpus)};
+  require_divisor(d.uplink_gpus, d.gpus / d.sockets, "GPUs of a socket", "per-uplink");
   d.socket_link = text.socket_link.empty() ? assumptions::sockets : design_rate(text.socket_link, "socket-link");
   if (!text.nvlink.empty()) d.nvlink = design_rate(text.nvlink, "nvlink");
   if (!text.bridge.empty()) d.bridge = design_rate(text.bridge, "bridge");
-  if (d.sockets == 1 && !text.socket_link.empty())
-    throw fault_of("socket-link", "there is one socket, which needs no link", "at least 2 sockets");
-  if (d.islands > 1 && !d.nvlink) throw fault_of("islands", "islands are joined by NVLink", "its rate");
-  if (d.bridge && d.islands == 1)
-    throw fault_of("bridge", "there is one island, which needs no bridge", "at least 2 islands");
+  check_joins(d, text);
   d.kind = find_gpu_kind(text.kernels);
   const Pcie pcie = pcie_of(text.pcie, d.kind);
   d.pcie = pcie.rate;
   d.host_memory = text.host_memory.empty() ? assumptions::host_rates(pcie.generation)
                                            : assumptions::host_rates(design_rate(text.host_memory, "host-memory"));
-  if (!text.gpu_memory.empty()) {
-    d.kind.gpu.capacity = parse_bytes(text.gpu_memory, "gpu-memory");
-    if (!TopologyLimits::capacity.holds(*d.kind.gpu.capacity))
-      throw out_of_range("gpu-memory", text.gpu_memory, TopologyLimits::capacity.text);
-  }
+  if (!text.gpu_memory.empty()) d.kind.gpu.capacity = gpu_memory_of(text.gpu_memory);
   d.name = text.name.value_or(fmt::format("{}-gpus", d.gpus));
   if (!is_name(d.name)) throw InputError{"name", d.name, "is not a name", expected_name};
   d.command = text.command;

@@ -224,7 +224,7 @@ class BadArguments(CommandTest):
         self.assert_refused(["run", "--backend", "host", *SMALL, *outputs], "no ink", PATH=path)
 
     def test_control_characters_of_the_input_do_not_break_the_line(self):
-        self.assert_refused(problem(topology="two\ngpu\x1b[31m.toml"), "two; gpu\\x1b[31m.toml")
+        self.assert_refused(problem(topology="two\ngpu\x1b[31m.toml"), "two\\x0agpu\\x1b[31m.toml")
 
     # "this build has no CUDA backend" or "this machine has no CUDA device"
     def test_the_cuda_backend_is_hardware_that_is_absent(self):

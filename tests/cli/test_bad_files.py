@@ -26,7 +26,7 @@ MACHINES = {
     "no schema": ("schema = 1\n", "", "schema"),
     "schema of the future": ("schema = 1", "schema = 99", "99"),
     "no name": ('name = "two-gpu"\n', "", "name"),
-    "name with a tab": ('name = "two-gpu"', 'name = "two\\tgpu"', ":7:8: name 'two?gpu' is not a name; expected 1 to 128 "),
+    "name with a tab": ('name = "two-gpu"', 'name = "two\\tgpu"', ":7:8: name 'two\\x09gpu' is not a name; expected 1 to 128 "),
     "long name": ('name = "two-gpu"', f'name = "{129 * "x"}"', "is not a name; expected 1 to 128 characters"),
     "group with a tab": (
         "[kernels.flat]",

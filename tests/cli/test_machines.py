@@ -428,10 +428,10 @@ class New(CommandTest):
     def test_an_option_that_does_not_fit_leaves_no_file(self):
         self.write("new.toml", "old")
         self.assert_refused([*self.TWO_ISLANDS[:-1], "h300", "-o", "new.toml"], "--kernels: 'h300' is not a kind of GPU")
-        self.assert_refused(["topo", "new", "--gpus", "3", "--sockets", "2", "--kernels", "h200"], "--sockets: '3' GPUs")
+        self.assert_refused(["topo", "new", "--gpus", "3", "--sockets", "2", "--kernels", "h200"], "--sockets: '2' does not divide the 3 GPUs")
         self.assert_refused(["topo", "new", "--kernels", "h200"], "--gpus")
         self.assert_refused(["topo", "new", "--gpus", "8", "--per-uplink", "5", "--kernels", "h200"],
-                            "--per-uplink: '8' GPUs of a socket are not in parts of 5; expected a divisor of 8")
+                            "--per-uplink: '5' does not divide the 8 GPUs of a socket; expected a divisor of 8")
         self.assert_refused(["topo", "new", "--gpus", "8", "--kernels", "h200", "--name", ""],
                             "--name: '' is not a name; expected 1 to 128 characters")
 

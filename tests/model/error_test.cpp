@@ -17,7 +17,7 @@ TEST(InputError, IsComposedOfItsFields) {
   EXPECT_STREQ(InputError("", "x", "is unknown").what(), "'x' is unknown");
   EXPECT_STREQ(missing("tile", "a size").what(), "tile: is missing; expected a size");
   EXPECT_STREQ(InputError{"no rows"}.what(), "no rows");
-  EXPECT_STREQ(InputError("a", "b\0c"s, "d\0e"s).what(), "a: 'b?c' d\\x00e");
+  EXPECT_STREQ(InputError("a", "b\0c"s, "d\0e"s).what(), "a: 'b\\x00c' d\\x00e");
 }
 
 TEST(InputError, NamesWhatExists) {

@@ -75,7 +75,7 @@ TEST(Memory, NoPlanTakesMoreThanWasPredicted) {
     c.policy.judge_ops = 0;
     RC_LOG() << describe(c) << std::endl;
     std::vector<std::int64_t> capacities;
-    for (int gpu = 0; gpu < gpus; ++gpu) capacities.push_back(*rc::gen::inRange<std::int64_t>(20'000, 400'000));
+    for (int gpu = 0; gpu < gpus; ++gpu) capacities.push_back(*rc::gen::inRange<std::int64_t>(2'000, 10'000));
     c.policy.choices.memory_fraction = pick({0.5, 0.9, 1.0});
     const Topology machine = test_machine(capacities);
     const std::optional<Plan> plan = planned(c, machine);
@@ -91,8 +91,7 @@ TEST(Memory, NoPlanTakesMoreThanWasPredicted) {
     }
     ++plans;
   }));
-  EXPECT_GT(plans, 500U);
-  EXPECT_GT(full, 50U) << "few plans come near what they may take";
+  EXPECT_GT(20 * full, plans) << "few plans come near what they may take";
 }
 
 }  // namespace

@@ -156,18 +156,18 @@ TEST(MachineDesign, WhatDoesNotFitIsRefusedByItsOption) {
   };
   refused({}, {"gpus: is missing; expected the number of GPUs"});
   refused({.gpus = "0"}, {"gpus: '0' is not an integer from 1 to 4096"});
-  refused({.gpus = "6", .sockets = "4"}, {"sockets: '6' GPUs are not in 4 equal parts"});
-  refused({.gpus = "6", .islands = "4", .nvlink = "1"}, {"islands: '6' GPUs"});
+  refused({.gpus = "6", .sockets = "4"}, {"sockets: '4' does not divide the 6 GPUs; expected a divisor of 6"});
+  refused({.gpus = "6", .islands = "4", .nvlink = "1"}, {"islands: '4' does not divide the 6 GPUs"});
   refused({.gpus = "6", .islands = "2"}, {"islands: islands are joined by NVLink; expected its rate"});
   refused({.gpus = "6", .nvlink = "5", .bridge = "5"}, {"bridge: there is one island"});
   refused({.gpus = "6", .socket_link = "100"}, {"socket-link: there is one socket"});
-  refused({.gpus = "6", .uplink_gpus = "4"}, {"per-uplink: '6' GPUs of a socket are not in parts of 4"});
+  refused({.gpus = "6", .uplink_gpus = "4"}, {"per-uplink: '4' does not divide the 6 GPUs of a socket"});
   refused({.gpus = "6", .pcie = "2"}, {"pcie: '2' is not a generation of PCIe", "3 to 7, or a rate such as '50 GB/s'"});
   refused({.gpus = "6", .pcie = "50"}, {"pcie: '50' is not a generation of PCIe"});
   refused({.gpus = "6", .nvlink = "450 Gb"}, {"nvlink: '450 Gb' has no known unit"});
   refused({.gpus = "6", .nvlink = "0"}, {"nvlink: '0' is out of range; expected 1 MB/s to 1 PB/s"});
   refused({.gpus = "6", .gpu_memory = "0 GB"}, {"gpu-memory: '0 GB' is out of range"});
-  refused({.name = "a\nb", .gpus = "6"}, {"name: 'a?b' is not a name"});
+  refused({.name = "a\nb", .gpus = "6"}, {"name: 'a\\x0ab' is not a name"});
   refused({.gpus = "6", .kernels = "h2000"}, {"kernels: 'h2000' is not a kind of GPU; expected a machine or one of"});
   refused({.gpus = "6", .kernels = TILERAIL_SOURCE_DIR "/topologies/clx-ai-hetero.toml"},
           {"kernels: clx-ai-hetero has the kernels v100, v100-half, v100-5-of-7"});

@@ -129,21 +129,21 @@ class SettingValue {
   /// `setting`: the whole of it, for errors.
   SettingValue(std::string_view text, std::string setting)
       : text_{text}, file_{std::move(setting)}, factor_{factor_of(text)}, table_{both_forms(text_)} {
-    if (text.starts_with('x') && !factor_) fail("is not a factor; expected such as x2 or x0.5");
+    if (text.starts_with('x') && !factor_) fail("is not a factor", "such as x2 or x0.5");
   }
 
   bool is_factor() const { return factor_.has_value(); }
   bool is_inf() const { return text_ == "inf"; }
   bool is_none() const { return text_ == "none"; }
   const std::string& text() const { return text_; }
-  [[noreturn]] void fail(const std::string& message) const {
-    throw InputError{fmt::format("{}: the value {} {}", file_.name, in_quotes(text_), message)};
+  [[noreturn]] void fail(std::string_view problem, std::string_view expected) const {
+    throw InputError{"", text_, problem, expected}.at(file_.name);
   }
 
   /// Replaces a figure that every such table has. "inf" of a rate is the largest that the range allows.
   template <class Value>
   bool apply(Value& figure, const Range<Value>& range) const {
-    if (is_none()) fail("cannot be absent; expected a value");
+    if (is_none()) fail("cannot be absent", "a value");
     if (is_factor())
       figure = product(figure, range);
     else if (!is_inf())
@@ -151,7 +151,7 @@ class SettingValue {
     else if constexpr (std::is_same_v<Value, Rate> || std::is_same_v<Value, FlopRate>)
       figure = range.most;
     else
-      fail(fmt::format("means nothing here; expected {}", range.text));
+      fail("means nothing here", range.text);
     return true;
   }
 
@@ -190,7 +190,7 @@ class SettingValue {
     bool fits = range.holds(result);
     if constexpr (is_count) fits = fits && result == std::floor(result);
     if (!fits)
-      fail(fmt::format("gives {}; expected {}{}", to_text(result), is_count ? "an integer, " : "", range.text));
+      fail(fmt::format("gives {}", to_text(result)), fmt::format("{}{}", is_count ? "an integer, " : "", range.text));
     return static_cast<Value>(result);
   }
 
@@ -252,12 +252,13 @@ class DescriptionEditor {
     } else if (text.starts_with("issue.")) {
       apply_to_issue(text.substr(std::string_view{"issue."}.size()), value);
     } else if (!key.kind) {
-      fail(fmt::format("the key {} is unknown; expected {}", in_quotes(text), setting_keys));
+      fail(fmt::format("the key {} is unknown", in_quotes(text)), setting_keys);
     } else if (key.is_part() && (value.is_none() || value.text() == as_it_is)) {
       apply_to_part(key, value);
     } else if (key.figure.empty()) {
-      fail(fmt::format("the key ends with none of its figures; expected NAME. and one of {}{}",
-                       fmt::join(key.kind->figures, ", "), key.is_part() ? ", or NAME=none, which removes it" : ""));
+      fail("the key ends with none of its figures",
+           fmt::format("NAME. and one of {}{}", fmt::join(key.kind->figures, ", "),
+                       key.is_part() ? ", or NAME=none, which removes it" : ""));
     } else {
       apply_to_items(key, value);
     }
@@ -278,7 +279,7 @@ class DescriptionEditor {
           {key, Source::Kind::assumed, fmt::format("{}set: {}", text, fmt::join(changed.settings, "; "))});
     }
     if (!renamed_) d_.name = name_with(d_.name, settings_);
-    if (!is_name(d_.name)) throw InputError{fmt::format("name={}: is not a name; expected {}", d_.name, expected_name)};
+    if (!is_name(d_.name)) throw InputError{"is not a name", expected_name}.at("name=" + d_.name);
     return std::move(d_);
   }
 
@@ -288,7 +289,9 @@ class DescriptionEditor {
     Strings settings;
   };
 
-  [[noreturn]] void fail(const std::string& message) const { throw InputError{setting_ + ": " + message}; }
+  [[noreturn]] void fail(std::string_view problem, std::string_view expected) const {
+    throw InputError{problem, expected}.at(setting_);
+  }
 
   /// From now on, `source` is one that names the setting, too.
   void mark(std::string& source) {
@@ -310,7 +313,7 @@ class DescriptionEditor {
 
   void apply_to_gpus(const SettingValue& value) {
     const auto gpus = static_cast<int>(std::ranges::count(d_.memories, NodeKind::gpu, &Memory::kind));
-    if (gpus == 0) fail("the machine has no GPUs");
+    if (gpus == 0) fail("the machine has no GPUs", "a machine with GPUs");
     int count = gpus;  // that a factor is of
     const std::string range = fmt::format("1 to {}, the GPUs of the machine", gpus);
     value.apply(count, {1, gpus, range.c_str()});
@@ -331,7 +334,7 @@ class DescriptionEditor {
     throw InputError{
         fmt::format("there is no {} {}; {}", key.kind->name, in_quotes(key.name), known_names(key.name, names))};
   } catch (const InputError& error) {
-    fail(error.what());
+    throw error.at(setting_);
   }
 
   /// Removes what the name fits, or leaves it as it is.
@@ -343,7 +346,7 @@ class DescriptionEditor {
       const std::string& name = of_links ? d_.links[i].name : d_.memories[i].name;
       figures_.insert(key.kind->name + " " + name);
       if (value.is_none() && !of_links && d_.memories[i].kind != NodeKind::gpu)
-        fail(fmt::format("{} is host memory; expected GPUs", in_quotes(name)));
+        fail(fmt::format("{} is host memory", in_quotes(name)), "GPUs");
     }
     if (!value.is_none()) return;
     const auto goes = [&](bool kind, std::size_t index) { return kind == of_links && fits[index]; };
@@ -383,8 +386,7 @@ class DescriptionEditor {
         figures_.insert(fmt::format("{} {}.{}", key.kind->name, items[i].name, figure));
     }
     if (!changed)
-      fail(fmt::format("{} {} has no such figure; expected one that the machine has", key.kind->name,
-                       in_quotes(key.name)));
+      fail(fmt::format("{} {} has no such figure", key.kind->name, in_quotes(key.name)), "one that the machine has");
   }
 
   /// False if the part has no such figure.
@@ -410,7 +412,7 @@ class DescriptionEditor {
   bool set_kernels(KernelTimes& kernels, const std::string& figure, const SettingValue& value) {
     if (!figure.ends_with("rate")) return set(kernels, F::of_kernels, figure, value);
     if (figure == "rate" && !value.is_factor() && !value.is_inf())
-      value.fail("is one rate for all types; expected a factor such as x2, or the rate of one: NAME.f64.rate");
+      value.fail("is one rate for all types", "a factor such as x2, or the rate of one: NAME.f64.rate");
     const auto meant = [&](const GemmCurve& curve) {
       return figure == "rate" || figure == fmt::format("{}.rate", to_string(curve.dtype));
     };
@@ -431,11 +433,10 @@ class DescriptionEditor {
   void apply_to_issue(const std::string& figure, const SettingValue& value) {
     const auto keys = keys_of(F::of_issue, true);
     if (std::ranges::find(keys, figure) == keys.end())
-      fail(fmt::format("the key is unknown; expected issue. and one of {}", fmt::join(keys, ", ")));
+      fail("the key is unknown", fmt::format("issue. and one of {}", fmt::join(keys, ", ")));
     if (figure.starts_with("graph.") && !d_.issue.graph)
-      fail("the machine has no costs of graphs; expected a machine with a 'graph' in [issue]");
-    if (!set(d_.issue, F::of_issue, figure, value))
-      fail("the machine has no such figure to multiply; expected a value");
+      fail("the machine has no costs of graphs", "a machine with a 'graph' in [issue]");
+    if (!set(d_.issue, F::of_issue, figure, value)) fail("the machine has no such figure to multiply", "a value");
     mark(d_.issue.source);
     figures_.insert("issue." + figure);
   }

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Prints every function whose cyclomatic complexity is above 15, as lizard counts it, and fails if there is one.
+# Without lizard and without a way to install it, nothing is checked.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+export PYTHONPATH=build/lizard
+if ! python3 -m lizard --version >/dev/null 2>&1; then
+  if ! python3 -m pip install --quiet --target build/lizard lizard==1.24.3; then
+    echo "complexity.sh: lizard cannot be installed here: the complexity of functions is NOT checked" >&2
+    exit 0
+  fi
+fi
+python3 -m lizard --languages cpp --CCN 15 --warnings_only api backends calibration check cli cost model plan report sched study
