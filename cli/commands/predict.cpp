@@ -21,11 +21,9 @@ Several GPUs: what PARALiA's model predicts for all of them and for those that i
 the simulator gives for that plan; 'policy' is the plan of --policy.
 Examples:
   tilerail predict --gemm 8K --topology cocopelia-testbed-2 --devices 0
-  tilerail predict --gemm 8K --topology machine.toml --devices 0 --transfers-in h2d.csv --transfers-out d2h.csv
   tilerail predict --gemm 16K --topology clx-ai --devices 0 --place h:0:h --model dr --json -
   tilerail predict --axpy 64M --topology cocopelia-testbed-2 --devices 0 --model bts
   tilerail predict --gemm 16K --topology clx-ai --place 0:1:2 --tile 2K
-  tilerail predict --gemm 16K --topology clx-ai --devices 0-3 --link-map measured.csv
   tilerail simulate --gemm 8K --topology cocopelia-testbed-2 --devices 0 --set tile=dr)";
 
 struct PredictOptions {
@@ -58,11 +56,6 @@ Command add_predict(CLI::App& root) {
   model.add("--model", "NAME", what.model,
             fmt::format("One model only, of {}; {} is of several GPUs, the others of one",
                         fmt::join(study::prediction_models(), ", "), study::workload_model));
-  model.add("--transfers-in", "FILE", what.transfers_in,
-            "Measured copies from the host to the GPU (.csv), for the models of one GPU instead of the topology's");
-  model.add("--transfers-out", "FILE", what.transfers_out, "The same from the GPU to the host");
-  model.add("--link-map", "FILE", what.link_map,
-            "Measured links and slowdowns (.csv), for paralia instead of the topology's");
   OptionGroup{*app, "OUTPUT"}.add("--json", "FILE", options->json, "Result as JSON into a file, or - for stdout");
   return {app, [options] { return run_predict(*options); }};
 }

@@ -20,7 +20,6 @@
 #include "sched/policy/fields.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/judge.hpp"
-#include "study/predict/transfer_file.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -127,18 +126,11 @@ std::vector<OverlapModel> models_of(const std::string& name) {
   return {overlap_models.begin(), overlap_models.end()};
 }
 
-HostTransfers transfers(const PredictionText& text) {
-  HostTransfers measured;
-  if (!text.transfers_in.empty()) measured.in = read_transfer_time(text.transfers_in);
-  if (!text.transfers_out.empty()) measured.out = read_transfer_time(text.transfers_out);
-  return measured;
-}
-
 }  // namespace
 
 OverlapPrediction predict_overlap(const PredictionText& text, const Topology& topology, const GemmProblem& problem,
                                   MemoryId gpu) {
-  const OverlapProblem overlap = overlap_problem(problem, topology, gpu, transfers(text));
+  const OverlapProblem overlap = overlap_problem(problem, topology, gpu);
   const Policy policy = text.policy.resolve();
   Simulations simulations{topology, problem, gpu, policy};
   const std::vector<std::int64_t> tiles =

@@ -26,12 +26,6 @@ bool is_workload(const PredictionText& text, const GemmProblem& problem, std::si
   if (workload && problem.routine != Routine::gemm)
     throw InputError{"model", workload_model, fmt::format("does not predict {}", to_string(problem.routine)),
                      "a gemm or one device"};
-  if (workload && !(text.transfers_in.empty() && text.transfers_out.empty()))
-    throw fault_of(text.transfers_in.empty() ? "transfers-out" : "transfers-in", "is for models of one GPU",
-                   "link-map or one device");
-  if (!workload && !text.link_map.empty())
-    throw fault_of("link-map", "is not for models of one GPU",
-                   fmt::format("transfers-in and transfers-out, or the model {}", workload_model));
   return workload;
 }
 

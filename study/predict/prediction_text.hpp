@@ -9,11 +9,9 @@ namespace tilerail::study {
 /// The model of several GPUs; those of one are `overlap_models`.
 inline constexpr const char* workload_model = "paralia";
 
-/// What users write of a prediction. Empty texts: every model; the topology's own figures.
+/// What users write of a prediction. Without a model: every model.
 struct PredictionText : JobText {
-  std::string model;                        // one only
-  std::string transfers_in, transfers_out;  // files of measured copies, for the models of one GPU
-  std::string link_map;                     // a file of measured links, for the model of several
+  std::string model;  // one only
 };
 
 }  // namespace tilerail::study

@@ -13,7 +13,6 @@
 #include "sched/choose/workload_gemm.hpp"
 #include "sched/scheduler.hpp"
 #include "study/planning/judge.hpp"
-#include "study/predict/link_map_csv.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -37,7 +36,7 @@ class Predictor {
         policy_{paralia(text.policy)},
         judge_{judge_of(topology)},
         resources_{topology},
-        map_{text.link_map.empty() ? LinkMap{topology} : read_link_map(text.link_map, topology)},
+        map_{topology},
         workload_{workload_problem(question())} {}
 
   WorkloadPrediction predict() const {
@@ -77,10 +76,8 @@ class Predictor {
         for (const auto& [src, dst] : {std::pair{end, device}, std::pair{device, end}})
           if (pair.empty() && src != dst && !map_.has({src, dst}))
             pair = fmt::format("'{}' to '{}'", topology_.memory(src).name, topology_.memory(dst).name);
-    throw fault_of(
-        "devices",
-        fmt::format("there is no link from {} in {}", pair, text_.link_map.empty() ? "the machine" : text_.link_map),
-        "devices with links to all operands and to each other");
+    throw fault_of("devices", fmt::format("there is no link from {} in the machine", pair),
+                   "devices with links to all operands and to each other");
   }
 
   DevicePrediction of_workload(std::string choice, const Workload& workload) const {

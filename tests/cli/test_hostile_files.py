@@ -123,8 +123,6 @@ class HostileFiles(CommandTest):
         self.write("t.csv", many + "\n")
         self.assert_short(["compare", "t.csv", "t.csv"], "error: t.csv")
         self.assert_short(["topo", "import", "--kernels", "two-gpu", "--nvidia-smi", "t.csv"], "error: t.csv")
-        self.assert_short(["predict", *SMALL[:2], "--topology", "two-gpu", "--devices", "0", "--transfers-in", "t.csv",
-                           "--transfers-out", "t.csv"], "error: ")
 
     @needs_matplotlib
     def test_results_that_python_reads(self):

@@ -70,7 +70,6 @@ class OwnInputs(CommandTest):
             ([*cases, "--topology", "two-gpu", "--csv", "cases.csv"], "--csv", "cases.csv", "cases.csv"),
             ([*cases, "--topology", "machine.toml", "--csv", "machine.toml"], "--csv", "machine.toml", "machine.toml"),
             (["topo", "show", "machine.toml", "--link-map", "machine.toml"], "--link-map", "machine.toml", "machine.toml"),
-            (["predict", *SMALL, "--link-map", "map.csv", "--json", "map.csv"], "--json", "map.csv", "map.csv"),
             (["calibrate", "--backend", "cuda", "--from", "t.csv", "-o", "t.csv"], "-o", "t.csv", "t.csv"),
         ):
             with self.subTest(arguments):

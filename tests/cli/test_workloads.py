@@ -68,17 +68,6 @@ class Workloads(WorkloadTest):
 
 
 class LinkMaps(WorkloadTest):
-    def one_gpu(self, text, *policy):
-        self.write("map.csv", HEADER + text)
-        asked = self.predicted("--devices", "0", "--model", "paralia", "--link-map", "map.csv", *policy)
-        return asked["all"]["predicted_s"]
-
-    def test_the_topologys_own_gives_the_same_predictions(self):
-        for machine, place in (("two-gpu", "h:h:h"), ("clx-ai", "0:1:2")):
-            self.succeed("topo", "show", machine, "--link-map", "map.csv")
-            self.assertEqual(self.predicted("--place", place, "--link-map", "map.csv", topology=machine),
-                             self.predicted("--place", place, topology=machine))
-
     def test_it_is_written_to_stdout_or_beside_the_text(self):
         text = self.succeed("topo", "show", "two-gpu", "--link-map", "map.csv")
         self.assertEqual(text, self.succeed("topo", "show", "two-gpu"))
@@ -92,46 +81,3 @@ class LinkMaps(WorkloadTest):
         # Both GPUs share 12 GB/s, of which one alone takes 10.
         slowdown = next(line for line in lines if line.startswith("host,gpu0,,,host,gpu1,"))
         self.assertAlmostEqual(float(slowdown.split(",")[-1]), 10 / 6)
-
-    def test_measured_links_take_the_place_of_the_topologys(self):
-        links = "# one way\nhost,gpu0,0.001,1e9,,,\ngpu0,host,0.002,4e9,,,\n"
-        fetched = 3 * (1e-3 + MATRIX / 1e9)
-        self.assertAlmostEqual(self.one_gpu(links), fetched, places=9)
-        slowed = 3 * (1e-3 + 1.5 * MATRIX / 1e9)
-        both_ways = "host,gpu0,,,gpu0,host,1.5\n"
-        self.assertAlmostEqual(self.one_gpu(links + both_ways, "--set", "routing=link-map"), slowed, places=9)
-        self.assertAlmostEqual(self.one_gpu(links + both_ways), fetched, places=9)  # by the bottleneck rule reads count
-        self.assertAlmostEqual(self.one_gpu(links + "gpu0,host,,,host,gpu0,1.5\n"), fetched, places=9)
-
-    def test_devices_without_links_are_refused(self):
-        self.write("map.csv", HEADER + "host,gpu0,0,1e9,,,\ngpu0,host,0,1e9,,,\n")
-        self.assert_refused(self.predict("--link-map", "map.csv"), "--devices: there is no link from 'gpu1' to 'gpu0' in map.csv; expected")
-
-    def test_bad_lines_are_refused_with_their_place(self):
-        for bad, quoted in {
-            "host,gpu1,0,1e9\n": "map.csv:3:1: 4 columns; expected 7: src,dst,",
-            "attic,gpu1,0,1e9,,,\n": "map.csv:3:1: src: 'attic': no memory of two-gpu; expected one of: host, gpu0",
-            "host,host,0,1e9,,,\n": "map.csv:3:6: dst: 'host': both ends of a link",
-            "host,gpu0,0,1e9,,,\n": "map.csv:3:1: src: 'host': the second line of this link",
-            "host,gpu1,fast,1e9,,,\n": "map.csv:3:11: latency_s: 'fast'; expected a number from 0 to 10",
-            "host,gpu1,0,0,,,\n": "map.csv:3:13: bytes_per_s: '0': expected 1 MB/s to 1 PB/s",
-            "host,gpu1,0,1e-300,,,\n": "map.csv:3:13: bytes_per_s: '1e-300': expected 1 MB/s to 1 PB/s",
-            "host,gpu1,,1e9,,,\n": "map.csv:3:11: latency_s: ''; expected a number",
-            "host,gpu1,0,1e9,host,,\n": "map.csv:3:17: with_src: 'host': expected nothing without a slowdown",
-            "host,gpu0,0,,host,gpu1,2\n": "map.csv:3:11: latency_s: '0': expected nothing beside a slowdown",
-            "host,gpu0,,,host,gpu1,2\n": "map.csv:3:13: with_src: 'host': no link to 'gpu1' so far; expected its line",
-            "host,gpu0,,,host,gpu0,2\n": "map.csv:3:13: with_src: 'host': slows itself down",
-            "gpu1,host,0,1e9,,,\nhost,gpu0,,,gpu1,host,-1\n": "map.csv:4:23: slowdown: '-1'; expected a number",
-            "gpu1,host,0,1e9,,,\n" + 2 * "host,gpu0,,,gpu1,host,2\n": "map.csv:5:23: slowdown: '2': the second",
-            "host,gpu1,0,1e9,,,": "map.csv:3:19: the line is cut off",
-        }.items():
-            self.write("map.csv", HEADER + "host,gpu0,0,1e9,,,\n" + bad)
-            self.assert_refused(self.predict("--link-map", "map.csv"), quoted)
-        for text, quoted in {
-            "": "map.csv:1:1: no header; expected 'src,dst,",
-            "# only this\n": "map.csv:1:1: no header",
-            "src,dst\n": "map.csv:1:1: header 'src,dst'; expected 'src,dst,latency_s",
-            HEADER: "map.csv:1:1: no link; expected at least one",
-        }.items():
-            self.write("map.csv", text)
-            self.assert_refused(self.predict("--link-map", "map.csv"), quoted)
