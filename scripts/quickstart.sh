@@ -30,7 +30,7 @@ say "Simulating 16384 x 16384 x 16384 in FP64 on eight A100 (karolina-hgx-a100)"
 for policy in baseline gemmex; do
   "$tilerail" simulate --gemm 16K --topology karolina-hgx-a100 --policy "$policy" \
     --json "$out/karolina-$policy.json" --timeline "$out/karolina-$policy.csv" \
-    --timeline "$out/karolina-$policy.pftrace" --gantt "$out/karolina-$policy.svg" >"$out/karolina-$policy.txt"
+    --timeline "$out/karolina-$policy-trace.json" --gantt "$out/karolina-$policy.svg" >"$out/karolina-$policy.txt"
 done
 
 say "Measuring this machine (about half a minute)"
@@ -43,7 +43,7 @@ saved=(--plan "$out/plan.json" --topology "$out/this-host.toml")
 "$tilerail" run --backend host "${saved[@]}" --check --iters 5 --json "$out/measured.json" \
   --timeline "$out/measured.csv" >"$out/measured.txt"
 "$tilerail" compare "$out/predicted.csv" "$out/measured.csv" --json "$out/comparison.json" \
-  --trace "$out/comparison.pftrace" --gantt "$out/comparison.svg" >"$out/comparison.txt"
+  --trace "$out/comparison-trace.json" --gantt "$out/comparison.svg" >"$out/comparison.txt"
 
 python3 - "$out" <<'TABLE'
 import json, pathlib, sys
@@ -74,7 +74,7 @@ cat <<TEXT
 Look at, in $out:
   karolina-gemmex.svg     when every queue of the eight GPUs was busy (baseline: karolina-baseline.svg)
   comparison.svg          the prediction above the measurement, on this machine
-  comparison.pftrace      the same in detail; open it at https://ui.perfetto.dev
+  comparison-trace.json   the same in detail; open it at https://ui.perfetto.dev
   comparison.txt, .json   where the two differ, and by how much
   table.txt, table.json   the lines above; everything known of each run is in its own .json
 TEXT

@@ -28,7 +28,7 @@ path, and cases of one group are ranked against each other.
 Examples:
   tilerail compare --cases cases.csv --backend cuda --topology node.toml --csv results.csv
   tilerail compare predicted.csv measured.csv
-  tilerail compare predicted.csv measured.csv --trace both.pftrace --gantt both.svg --json -)";
+  tilerail compare predicted.csv measured.csv --trace both.json --gantt both.svg --json -)";
 
 struct CompareOptions {
   std::string predicted, measured;

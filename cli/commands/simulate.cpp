@@ -14,7 +14,7 @@ namespace {
 constexpr const char* footer = R"(Examples:
   tilerail simulate --gemm 16K --topology karolina-hgx-a100 --policy gemmex
   tilerail simulate --gemm 8K --topology clx-ai --devices 0-3 --place 0:0:0 --set routing=bandwidth --json -
-  tilerail simulate --plan plan.json --timeline predicted.csv --timeline trace.pftrace --gantt gantt.svg)";
+  tilerail simulate --plan plan.json --timeline predicted.csv --timeline trace.json --gantt gantt.svg)";
 
 struct SimulateOptions {
   study::JobText job;

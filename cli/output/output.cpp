@@ -10,7 +10,6 @@
 #include "model/base/error.hpp"
 #include "report/timeline/timeline_csv_writer.hpp"
 #include "report/trace/chrome_json.hpp"
-#include "report/trace/perfetto.hpp"
 
 namespace tilerail::cli {
 namespace {
@@ -34,9 +33,9 @@ void OutputOptions::add_to(CLI::App& app, TraceKind kind) {
   OptionGroup group{app, "OUTPUT"};
   group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
   if (kind == TraceKind::one_timeline) {
-    group.add("--timeline", "FILE", traces, "Timeline as .csv, .json (Chrome, Perfetto) or .pftrace");
+    group.add("--timeline", "FILE", traces, "Timeline as .csv, or as a trace .json (Perfetto, Chrome)");
   } else {
-    group.add("--trace", "FILE", traces, "Both timelines in one .json (Chrome, Perfetto) or .pftrace");
+    group.add("--trace", "FILE", traces, "Both timelines in one trace .json (Perfetto, Chrome)");
   }
   group.add("--gantt", "FILE", gantts, "Figure as .png or .svg");
 }
@@ -45,7 +44,7 @@ Outputs::Outputs(const OutputOptions& options, TraceKind kind) : options_{option
   const bool single = kind == TraceKind::one_timeline;
   for (const std::string& path : options.traces) {
     const char* option = single ? "--timeline" : "--trace";
-    check_extension(path, option, single ? Extensions{".csv", ".json", ".pftrace"} : Extensions{".json", ".pftrace"});
+    check_extension(path, option, single ? Extensions{".csv", ".json"} : Extensions{".json"});
     files_.expect(path, option);
   }
   for (const std::string& path : options.gantts) {
@@ -60,7 +59,6 @@ void Outputs::add_trace(const std::string& path, const std::vector<NamedTimeline
   const std::string extension = extension_of(path);
   if (extension == ".csv") files_.add(path, to_csv(*timelines.front().timeline));
   if (extension == ".json") files_.add(path, to_chrome_json(timelines));
-  if (extension == ".pftrace") files_.add(path, to_pftrace(timelines));
 }
 
 std::string Outputs::figure(const std::string& path, const std::vector<NamedTimeline>& timelines) const {

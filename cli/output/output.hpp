@@ -16,7 +16,7 @@ enum class TraceKind { one_timeline, comparison };
 /// OUTPUT of simulate, run and compare.
 struct OutputOptions {
   std::string json;                 // a file, "-" for stdout, or "" for none
-  std::vector<std::string> traces;  // --timeline (.csv, .json, .pftrace), or --trace of compare (.json, .pftrace)
+  std::vector<std::string> traces;  // --timeline (.csv, .json), or --trace of compare (.json)
   std::vector<std::string> gantts;
 
   void add_to(CLI::App& app, TraceKind kind);

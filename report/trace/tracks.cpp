@@ -9,20 +9,6 @@
 namespace tilerail {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// The run of digits, or the single other character, at the front of `text`.
-std::string_view front_part(std::string_view text) {
-  std::size_t length = 0;
-  while (length < text.size() && is_digit(text[length])) ++length;
-  return text.substr(0, std::max<std::size_t>(length, 1));
-}
-
-std::string_view without_zeros(std::string_view digits) {
-  const std::size_t first = digits.find_first_not_of('0');
-  return first == std::string_view::npos ? digits.substr(digits.size()) : digits.substr(first);
-}
-
 /// Rank of a queue on its device: kernels and copies within a memory, then copies in, then copies out.
 int rank(const AnnotatedQueue& queue) { return queue.src == queue.dst ? 0 : queue.dst == queue.device ? 1 : 2; }
 
@@ -50,20 +36,7 @@ void lay_out(std::vector<Slice>& slices) {
 
 std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
-bool natural_less(const std::string& a, const std::string& b) {
-  std::string_view left = a, right = b;
-  while (!left.empty() && !right.empty()) {
-    const std::string_view l = front_part(left), r = front_part(right);
-    left.remove_prefix(l.size());
-    right.remove_prefix(r.size());
-    if (l == r) continue;
-    if (!is_digit(l.front()) || !is_digit(r.front())) return l < r;
-    const std::string_view l_value = without_zeros(l), r_value = without_zeros(r);
-    if (l_value.size() != r_value.size()) return l_value.size() < r_value.size();
-    if (l_value != r_value) return l_value < r_value;
-  }
-  return left.empty() != right.empty() ? left.empty() : a < b;
-}
+bool natural_less(const std::string& a, const std::string& b) { return strverscmp(a.c_str(), b.c_str()) < 0; }
 
 std::string trace_title(const NamedTimeline& named) {
   const TimelineMetadata& metadata = named.timeline->metadata;

@@ -253,7 +253,7 @@ class BadTimelines(CommandTest):
                 lines = list(good)
                 edit(lines)
                 self.write("bad.csv", "".join(line + "\n" for line in lines))
-                outputs = ["--json", "out.json", "--trace", "both.pftrace", "--gantt", "both.svg"]
+                outputs = ["--json", "out.json", "--trace", "both.json", "--gantt", "both.svg"]
                 self.assert_refused(["compare", "bad.csv", "good.csv", *outputs], quoted)
                 self.assert_refused(["compare", "good.csv", "bad.csv", *outputs], quoted)
 

@@ -232,7 +232,7 @@ class BadCases(CommandTest):
             (compare("--energy", "1"), "--energy: '1' means nothing to the host"),
             (compare("--csv", "absent/results.csv"), "absent/results.csv"),
             (compare("--json", "absent/results.json"), "absent/results.json"),
-            (compare("--trace", "both.pftrace"), "--trace: 'both.pftrace' is of two timelines"),
+            (compare("--trace", "both.json"), "--trace: 'both.json' is of two timelines"),
             (compare("--gantt", "both.svg"), "--gantt: 'both.svg' is of two timelines"),
             (["compare", "a.csv", "b.csv", "--csv", "results.csv"], "--cases"),
             (["compare", "a.csv", "b.csv", "--no-simulate"], "--cases"),

@@ -38,7 +38,7 @@ class Simulate(CommandTest):
         self.assertAlmostEqual(alone["bystanders_energy_j"], 50 * alone["makespan_s"], places=12)
 
     def test_all_outputs_at_once(self):
-        outputs = ["--json", "r.json", "--timeline", "t.csv", "--timeline", "t.json", "--timeline", "t.pftrace"]
+        outputs = ["--json", "r.json", "--timeline", "t.csv", "--timeline", "t.json"]
         text = self.succeed("simulate", *SMALL, *outputs, "--gantt", "g.svg", "--gantt", "g.png")
         self.assertIn("makespan", text)
         result = json.loads((self.folder / "r.json").read_text())
@@ -48,10 +48,9 @@ class Simulate(CommandTest):
         self.assertEqual(max(float(row["end_s"]) for row in timeline), result["makespan_s"])
         slices = [event for event in json.loads((self.folder / "t.json").read_text())["traceEvents"] if event["ph"] == "X"]
         self.assertGreaterEqual(len(slices), GEMMS)
-        self.assertGreater((self.folder / "t.pftrace").stat().st_size, 0)
         self.assertIn("<svg", (self.folder / "g.svg").read_text())
         self.assertTrue((self.folder / "g.png").read_bytes().startswith(b"\x89PNG"))
-        self.assertEqual(len(list(self.folder.iterdir())), 6, "nothing but what was asked for is left")
+        self.assertEqual(len(list(self.folder.iterdir())), 5, "nothing but what was asked for is left")
 
     def test_old_outputs_are_replaced(self):
         self.write("r.json", "old")
@@ -128,7 +127,7 @@ class Compare(CommandTest):
         self.succeed("run", "--backend", "host", *SMALL, "--timeline", "m.csv")
 
     def test_tables_files_and_both_timelines_in_one_trace(self):
-        outputs = ["--json", "c.json", "--trace", "both.json", "--trace", "both.pftrace", "--gantt", "both.svg"]
+        outputs = ["--json", "c.json", "--trace", "both.json", "--gantt", "both.svg"]
         self.assertIn("makespan", self.succeed("compare", "p.csv", "m.csv", *outputs))
         result = json.loads((self.folder / "c.json").read_text())
         predicted = max(float(row["end_s"]) for row in rows(self.folder / "p.csv"))
