@@ -57,8 +57,9 @@ void refuse_what_cases_have_not(const CompareOptions& options) {
   if (!options.predicted.empty() || !options.measured.empty())
     throw fault_of("cases", "excludes timelines to compare", "one or the other");
   const auto refuse = [](const char* option, const std::vector<std::string>& files) {
-    if (!files.empty()) throw InputError{option, files.front(), "is of two timelines", "--csv or --json with --cases"};
+    if (!files.empty()) throw InputError{option, files.front(), "is of two timelines", "--csv with --cases"};
   };
+  if (!options.output.json.empty()) refuse("--json", {options.output.json});
   refuse("--trace", options.output.traces);
   refuse("--gantt", options.output.gantts);
 }
@@ -70,7 +71,6 @@ int compare_cases(const CompareOptions& options) {
   study::require_backend(options.backend);
   OutputSet files;
   files.expect(options.csv, "--csv");
-  files.expect(options.output.json, "--json");
   const Topology topology = options.machine.load();
   const std::vector<study::Case> cases = study::read_cases(options.cases);
   const study::TunedPlans tuned{options.plan_cache, topology};
@@ -93,7 +93,6 @@ int compare_cases(const CompareOptions& options) {
     const std::string csv = study::to_csv(runs.results());
     try {
       files.add(options.csv, csv);
-      files.add(options.output.json, study::to_json(runs.results(), topology, options.backend));
       files.finish(to_text(runs.results()));
     } catch (const InputError&) {
       print(csv);  // a measurement outlives a full disk
