@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +11,7 @@ namespace tilerail {
 
 /// What a described machine says of one kind of GPU, for another machine with such GPUs.
 struct GpuKind {
-  std::string machine, file;  // that it comes from
+  std::string machine;  // that it comes from
   KernelTimes kernels;
   Memory gpu;  // the first with these kernels: capacity, engines, watts
   StridedEfficiency strided;
@@ -30,15 +29,7 @@ int pcie_generation(std::string_view kernels);
 /// The first generation whose nominal rate of 16 lanes is at least this, or the last.
 int pcie_generation(Rate rate);
 
-/// The rate that is assumed of PCIe with 16 lanes at such a GPU.
-Rate pcie_of(const GpuKind& kind);
-
 /// How many NVLinks such a GPU has at most.
 int nvlinks_of(const GpuKind& kind);
-
-/// Replaces the kinds of the GPUs with these numbers in a machine whose GPUs are of the kind `other`: kernels,
-/// capacity, engines and watts. 2-D copies and issue costs stay, which a machine has once. Throws InputError for
-/// a GPU that the machine does not have.
-void set_kinds(Topology::Description& machine, const GpuKind& other, const std::map<int, GpuKind>& kinds);
 
 }  // namespace tilerail

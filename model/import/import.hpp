@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,17 +13,11 @@ namespace tilerail {
 /// What a file does not tell, and an import has to assume. Rates are of one direction.
 struct ImportRates {
   Rate pcie = assumptions::pcie_reached(assumptions::other_generation);  // of 16 lanes, where the file has no speed
-  std::map<int, Rate> pcie_of = {};                                      // the same of GPUs that differ, by number
   std::optional<Rate> nvlink = {};                 // of one NVLink; absent: by the GPU, if the file tells it
   Rate c2c = assumptions::c2c;                     // between a GPU and the processor that it is coherent with
   std::optional<Rate> host_memory = {};            // that GPUs read of a NUMA domain; absent: by the processor
   int generation = assumptions::other_generation;  // PCIe of the processors
   Rate sockets = assumptions::sockets;             // between two sockets
-
-  Rate pcie_at(int gpu) const {
-    const auto own = pcie_of.find(gpu);
-    return own == pcie_of.end() ? pcie : own->second;
-  }
 
   /// What copies get of the memory of one of so many NUMA domains of a socket.
   assumptions::HostRates host(bool coherent, std::size_t domains = 1) const {

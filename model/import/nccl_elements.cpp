@@ -1,14 +1,10 @@
 #include "model/import/nccl_elements.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-
-#include "model/base/error.hpp"
-#include "model/base/units_text.hpp"
 
 namespace tilerail {
 namespace {
@@ -20,59 +16,6 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text, std::size_t most
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
   return error == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
 }
-
-struct ElementRule {
-  std::vector<std::string_view> children, attributes;
-};
-
-/// What elements of NCCL 2.28 and of RCCL 2.22 contain.
-const std::map<std::string_view, ElementRule> rules{
-    {"system", {{"cpu"}, {"version", "name"}}},
-    {"cpu", {{"pci", "nic"}, {"numaid", "host_hash", "affinity", "arch", "vendor", "familyid", "modelid"}}},
-    {"pci",
-     {{"pci", "gpu", "nic", "pcilink"},
-      {"busid", "class", "vendor", "device", "subsystem_vendor", "subsystem_device", "link_speed", "link_width"}}},
-    {"gpu", {{"nvlink", "xgmi", "c2c"}, {"dev", "sm", "gcn", "arch", "rank", "gdr"}}},
-    {"nvlink", {{}, {"target", "count", "tclass"}}},
-    {"xgmi", {{}, {"target", "count", "tclass"}}},
-    {"c2c", {{}, {"bw", "count"}}},
-    {"pcilink", {{}, {"target"}}}};
-
-bool contains(const std::vector<std::string_view>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-class Checker {
- public:
-  Checker(const XmlFile& file, LeftOut& left_out) : file_{file}, left_out_{left_out} {}
-
-  void check(pugi::xml_node element) {
-    const ElementRule& rule = rules.at(element.name());
-    check_attributes(element, rule);
-    for (const pugi::xml_node& child : element.children()) {
-      if (child.type() != pugi::node_element)
-        file_.fail(element, fmt::format("{}: the text {} is in it; expected elements alone", element.name(),
-                                        in_quotes(child.value())));
-      if (!contains(rule.children, child.name()))
-        file_.fail(child, fmt::format(
-                              "{}: is an unknown element in '{}'; expected {}", in_quotes(child.name()), element.name(),
-                              rule.children.empty() ? "none" : fmt::format("{}", fmt::join(rule.children, ", "))));
-      if (child.name() != std::string_view{"nic"}) check(child);
-    }
-  }
-
- private:
-  void check_attributes(pugi::xml_node element, const ElementRule& rule) {
-    for (const pugi::xml_attribute& attribute : element.attributes()) {
-      const std::string_view key = attribute.name();
-      if (key != "keep" && !contains(rule.attributes, key))
-        left_out_.add(fmt::format("attribute {} of '{}'", in_quotes(key), element.name()), element);
-    }
-  }
-
-  const XmlFile& file_;
-  LeftOut& left_out_;
-};
 
 }  // namespace
 
@@ -119,7 +62,5 @@ std::string LeftOut::text() const {
     text += fmt::format("{}{} x {} (line {})", text.empty() ? "" : ", ", entry.count, what, entry.line);
   return text;
 }
-
-void check_elements(const XmlFile& file, LeftOut& left_out) { Checker{file, left_out}.check(file.root()); }
 
 }  // namespace tilerail

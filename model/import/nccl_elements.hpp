@@ -42,9 +42,4 @@ class LeftOut {
   std::map<std::string, Entry> entries_;
 };
 
-/// Checks that every element of a topology file is one that NCCL or RCCL has at its place, without text; what network
-/// cards contain is not looked at. Attributes that are not known are left out. Throws InputError "FILE:LINE: ELEMENT:
-/// ...".
-void check_elements(const XmlFile& file, LeftOut& left_out);
-
 }  // namespace tilerail

@@ -86,9 +86,6 @@ class Writer {
     return fmt::format("<system version=\"{}\">\n{}</system>\n", amd ? 2 : 1, out_);
   }
 
-  /// Their names in what an import makes of the file.
-  const std::map<MemoryId, std::string>& hosts() const { return hosts_; }
-
  private:
   /// What one link of a GPU to other GPUs is.
   struct Unit {
@@ -155,9 +152,7 @@ class Writer {
     processor_ = "arch=\"x86_64\" vendor=\"AuthenticAMD\" familyid=\"25\" modelid=\"17\"";
     for (const NcclTree::Device& device : domain.below) add(device, 2, true);
     const std::string devices = std::exchange(out_, std::move(before));
-    const std::string number = number_of(domain);
-    hosts_.emplace(domain.host, "host" + number);
-    line(1, fmt::format("<cpu numaid=\"{}\" {}>", number, processor_));
+    line(1, fmt::format("<cpu numaid=\"{}\" {}>", number_of(domain), processor_));
     out_ += devices;
     line(1, "</cpu>");
   }
@@ -306,62 +301,13 @@ class Writer {
   std::vector<Unit> units_;  // by GPU
   std::map<NodeId, std::string> address_;
   std::map<NodeId, Rate> ports_;  // of devices: PCIe towards the host
-  std::map<MemoryId, std::string> hosts_;
-  std::string nvswitch_;  // its address
+  std::string nvswitch_;          // its address
   std::optional<NodeId> nvswitch_node_;
   std::set<std::string> used_;  // addresses that were given
   unsigned addresses_ = 0;
   std::set<int> numbers_;
   std::string processor_;  // attributes of the cpu that is written
   std::string out_;
-};
-
-/// The machine that an import makes of the file.
-Topology read_back(const Topology& machine, const std::string& file) {
-  const Topology::Description& d = machine.description();
-  const GpuKind kind{d.name, "", d.kernels.front(), machine.memory(machine.gpus().front()), {}, {}, d.sources};
-  return Topology{import_nccl_xml(file, "export", kind, {})};
-}
-
-/// Rates of copies between GPUs, and between hosts and GPUs, in the machine and in what the file says.
-class Comparison {
- public:
-  Comparison(const Topology& machine, const Topology& file, const std::map<MemoryId, std::string>& hosts)
-      : machine_{machine}, file_{file} {
-    for (const MemoryId gpu : machine.gpus()) pairs_.emplace_back(gpu, *file.find_gpu(machine.memory(gpu).device));
-    for (const auto& [host, name] : hosts)
-      if (const auto there = file.find_memory(name)) pairs_.emplace_back(host, *there);
-  }
-
-  std::vector<std::string> notes() {
-    for (const auto& [src, src_there] : pairs_)
-      for (const auto& [dst, dst_there] : pairs_)
-        if (src != dst && !(machine_.is_host(src) && machine_.is_host(dst))) compare(src, dst, src_there, dst_there);
-    if (different_ == 0) return {};
-    return {fmt::format("{} of {} pairs have another rate in the file, most of all {}", different_, compared_, worst_)};
-  }
-
- private:
-  void compare(MemoryId src, MemoryId dst, MemoryId src_there, MemoryId dst_there) {
-    ++compared_;
-    const bool has_route = machine_.has_route(src, dst);
-    const Rate there = file_.pair_rate(src_there, dst_there);
-    const double off =
-        has_route ? off_by(machine_.pair_rate(src, dst), there) : std::numeric_limits<double>::infinity();
-    if (off < rounding) return;
-    ++different_;
-    if (off <= most_) return;
-    most_ = off;
-    worst_ = fmt::format("{} to {}: {}, in the file {}", machine_.memory(src).name, machine_.memory(dst).name,
-                         has_route ? brief_text(machine_.pair_rate(src, dst)) : "no copies", brief_text(there));
-  }
-
-  const Topology& machine_;
-  const Topology& file_;
-  std::vector<std::pair<MemoryId, MemoryId>> pairs_;  // memories of the machine, and what they are in the file
-  std::size_t compared_ = 0, different_ = 0;
-  double most_ = 0;
-  std::string worst_;
 };
 
 }  // namespace
@@ -385,7 +331,7 @@ NcclFile to_nccl_xml(const Topology& topology, const std::vector<std::string>& a
   Writer writer{topology, addresses};
   const std::string system = writer.system();
   NcclFile file;
-  file.notes = Comparison{topology, read_back(topology, system), writer.hosts()}.notes();
+  file.notes.emplace_back("rates are the nearest that lanes of PCIe and numbers of links have");
   if (const std::size_t groups = topology.groups().size(); groups > 0)
     file.notes.push_back(fmt::format("capacity groups have no form in the file; the machine has {}", groups));
   file.notes.emplace_back("latencies, rates of host memories and rates between sockets have no form in the file");

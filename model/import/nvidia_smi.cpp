@@ -59,15 +59,12 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix, c
     if (std::ranges::count(first, first[i]) > 1) {
       const auto [plx, fresh] = switches.try_emplace(fmt::format("plx{}", first[i]), NodeId{0});
       if (fresh) {
-        Rate uplink{0};
-        for (std::size_t j = i; j < first.size(); ++j)
-          if (first[j] == first[i]) uplink = std::max(uplink, rates.pcie_at(matrix.devices[j]));
         plx->second = machine.add_switch(plx->first, told);
-        machine.join(parent, plx->second, uplink, assumptions::pcie_switch_latency, assumed);
+        machine.join(parent, plx->second, rates.pcie, assumptions::pcie_switch_latency, assumed);
       }
       parent = plx->second;
     }
-    machine.join(parent, gpus.back(), rates.pcie_at(matrix.devices[i]), assumptions::gpu_latency, assumed);
+    machine.join(parent, gpus.back(), rates.pcie, assumptions::gpu_latency, assumed);
   }
   return gpus;
 }
@@ -128,7 +125,7 @@ class Nvlinks {
     return complete && most * assumptions::least_parts > most_;
   }
 
-  Rate to_host(std::size_t gpu) const { return m_.own_domains[gpu] ? rates_.c2c : rates_.pcie_at(m_.devices[gpu]); }
+  Rate to_host(std::size_t gpu) const { return m_.own_domains[gpu] ? rates_.c2c : rates_.pcie; }
 
   /// A port for each GPU, of its largest count. Copies take it also where it is slower than the way over the host.
   void add_switch(const std::string& name, const Island& island) {

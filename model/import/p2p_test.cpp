@@ -224,11 +224,12 @@ HostLinks add_host_links(MachineBuilder& machine, const std::vector<NodeId>& gpu
   const NodeId socket = machine.add_domain("", rates.host(false), assumed);
   HostLinks links;
   links.over_switch = true;
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    const Rate pcie = rates.pcie_at(static_cast<int>(i));
-    machine.join(socket, gpus[i], pcie, assumptions::gpu_latency, assumed);
-    links.in.emplace_back(machine.last_link().index() - 1), links.out.push_back(machine.last_link());
-    links.in_rate.push_back(pcie), links.out_rate.push_back(pcie);
+  links.in_rate.assign(gpus.size(), rates.pcie);
+  links.out_rate.assign(gpus.size(), rates.pcie);
+  for (const NodeId gpu : gpus) {
+    machine.join(socket, gpu, rates.pcie, assumptions::gpu_latency, assumed);
+    links.in.emplace_back(machine.last_link().index() - 1);
+    links.out.push_back(machine.last_link());
   }
   return links;
 }

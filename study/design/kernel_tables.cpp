@@ -30,9 +30,9 @@ std::optional<std::size_t> named(const std::vector<KernelTimes>& kernels, const 
   return static_cast<std::size_t>(found - kernels.begin());
 }
 
-GpuKind kind_of(const Topology& machine, const std::string& file, std::size_t kernels) {
+GpuKind kind_of(const Topology& machine, std::size_t kernels) {
   const Topology::Description& d = machine.description();
-  GpuKind kind{machine.name(), file, d.kernels[kernels], {}, d.strided, d.issue, {}};
+  GpuKind kind{machine.name(), d.kernels[kernels], {}, d.strided, d.issue, {}};
   for (const MemoryId gpu : machine.gpus())
     if (machine.memory(gpu).kernels == kernels) {
       kind.gpu = machine.memory(gpu);
@@ -52,7 +52,7 @@ GpuKind of_machine(const std::string& file, const std::string& table) {
   std::vector<std::string> names;
   for (const KernelTimes& each : kernels) names.push_back(each.name);
   for (std::size_t i = 0; i < kernels.size(); ++i)
-    if (table.empty() ? kernels.size() == 1 : kernels[i].name == table) return kind_of(machine, file, i);
+    if (table.empty() ? kernels.size() == 1 : kernels[i].name == table) return kind_of(machine, i);
   throw fault_of("kernels", fmt::format("{} has the kernels {}", machine.name(), fmt::join(names, ", ")),
                  "one of them, as MACHINE:KERNELS");
 }
@@ -66,10 +66,9 @@ GpuKind find_gpu_kind(const std::string& text) {
       return of_machine(file->string(), text.substr(colon + 1));
   std::set<std::string> known;
   for (const std::string& name : machine_names()) {
-    const std::string file = find_machine(name).string();
-    const Topology machine = load_topology(file);
+    const Topology machine = load_topology(find_machine(name).string());
     const auto& kernels = machine.description().kernels;
-    if (const auto table = named(kernels, text)) return kind_of(machine, file, *table);
+    if (const auto table = named(kernels, text)) return kind_of(machine, *table);
     for (const KernelTimes& each : kernels) known.insert(each.name);
   }
   throw InputError{"kernels", text, "is not a kind of GPU",

@@ -97,7 +97,7 @@ Topology two_islands(Rate bridge) {
   const Topology two = test::shipped("two-gpu");
   const auto& d = two.description();
   MachineBuilder machine{
-      "islands", "", {d.name, "", d.kernels[0], two.memory(two.gpus()[0]), d.strided, d.issue, d.sources}};
+      "islands", "", {d.name, d.kernels[0], two.memory(two.gpus()[0]), d.strided, d.issue, d.sources}};
   machine.source("made", Source::Kind::assumed, "for this test");
   const std::array hubs{machine.add_switch("hub0", "made"), machine.add_switch("hub1", "made")};
   machine.join(machine.add_host("host", "made"), hubs[0], Rate{1e9}, Seconds{1e-6}, "made");

@@ -361,17 +361,7 @@ TEST(PeerAccess, RoutesOverNvlinkGoToo) {
   EXPECT_FALSE(t.has_route(t.gpus()[0], t.gpus()[1]));
 }
 
-GpuKind named(const std::string& name) {
-  GpuKind result = kind();
-  result.kernels.name = name;
-  result.file = name;
-  return result;
-}
-
 TEST(GpuKinds, PcieIsThatOfTheModel) {
-  const auto generation = [](int number) {
-    return assumptions::pcie[static_cast<std::size_t>(number - 3)] * assumptions::reached;
-  };
   const std::pair<const char*, int> models[] = {{"v100", 3},
                                                 {"p100", 3},
                                                 {"a100", 4},
@@ -385,22 +375,7 @@ TEST(GpuKinds, PcieIsThatOfTheModel) {
                                                 {"la100", 5},
                                                 {"v100-5-of-7", 3},
                                                 {"tesla-v100s-pcie", 3}};
-  for (const auto& [name, number] : models) EXPECT_EQ(pcie_of(named(name)), generation(number)) << name;
-}
-
-TEST(GpuKinds, GpusOfOtherKindsHaveTheirKernelsAndMemory) {
-  GpuKind other = named("a100");
-  other.gpu.capacity = Bytes{40e9};
-  auto machine = import_nvidia_smi(smi_text({{"X", "SYS"}, {"SYS", "X"}}), "t", kind(),
-                                   {.pcie = Rate{50e9}, .pcie_of = {{1, Rate{20e9}}}});
-  set_kinds(machine, kind(), {{1, other}});
-  const Topology t = written_again(machine);
-  EXPECT_EQ(t.kernels_of(t.gpus()[0]).name, "flat");
-  EXPECT_EQ(t.kernels_of(t.gpus()[1]).name, "a100");
-  EXPECT_EQ(t.memory(t.gpus()[1]).capacity, Bytes{40e9});
-  EXPECT_EQ(pair(t, "host1", "gpu1"), Rate{20e9});
-  EXPECT_EQ(pair(t, "host0", "gpu0"), Rate{50e9});
-  expect_input_error([&] { set_kinds(machine, kind(), {{7, other}}); }, {"kernels: '7' is not a GPU of the machine"});
+  for (const auto& [name, number] : models) EXPECT_EQ(pcie_generation(name), number) << name;
 }
 
 }  // namespace

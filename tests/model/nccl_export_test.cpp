@@ -30,7 +30,6 @@ TEST(NcclExport, WhatWasImportedIsImportedAgain) {
     const Topology machine = imported_from(text);
     const NcclFile file = to_nccl_xml(machine);
     EXPECT_EQ(without_sources(imported_from(file.text)), without_sources(machine)) << name << "\n" << file.text;
-    EXPECT_EQ(file.notes.front().find("pairs"), std::string::npos) << file.notes.front();
   }
 }
 
@@ -38,6 +37,7 @@ TEST(NcclExport, TheTextOfASmallMachine) {
   const std::string text = to_nccl_xml(imported_from(nccl_files::hidden_gpus())).text;
   EXPECT_EQ(text,
             "<!-- Machine 'nccl' of TileRail. Addresses of PCI are made up.\n"
+            "     rates are the nearest that lanes of PCIe and numbers of links have.\n"
             "     capacity groups have no form in the file; the machine has 5.\n"
             "     latencies, rates of host memories and rates between sockets have no form in the file. -->\n"
             "<system version=\"1\">\n"
@@ -103,8 +103,6 @@ TEST(NcclExport, ShippedMachinesHaveTheNearestRates) {
 TEST(NcclExport, WhatTheFileCannotSayIsNamed) {
   const NcclFile file = to_nccl_xml(test::shipped("hgx-h200"));
   ASSERT_EQ(file.notes.size(), 3U);
-  EXPECT_EQ(file.notes[0],
-            "72 of 72 pairs have another rate in the file, most of all host to gpu0: 55.4 GB/s, in the file 54.8 GB/s");
   EXPECT_EQ(file.notes[1], fmt::format("capacity groups have no form in the file; the machine has {}",
                                        test::shipped("hgx-h200").groups().size()));
   for (const std::string& note : file.notes) EXPECT_NE(file.text.find(note + "."), std::string::npos);

@@ -19,7 +19,7 @@ namespace tilerail::imported {
 inline GpuKind kind() {
   const Topology machine = test::shipped("two-gpu");
   const auto& d = machine.description();
-  return {d.name, "", d.kernels[0], machine.memory(machine.gpus()[0]), d.strided, d.issue, d.sources};
+  return {d.name, d.kernels[0], machine.memory(machine.gpus()[0]), d.strided, d.issue, d.sources};
 }
 
 inline Rate pair(const Topology& machine, const std::string& from, const std::string& to) {
