@@ -130,8 +130,7 @@ Command add_topo(CLI::App& root) {
                                             "Colour the links of --graph by their use: the --json or the .csv timeline "
                                             "of simulate or run");
   OptionGroup{*options->show, "OUTPUT"}.add("--json", "FILE", options->json,
-                                            "Routes, bisection and nearest hosts in nvbandwidth's words as JSON into a "
-                                            "file, or - for stdout");
+                                            "Routes, bisection and nearest hosts as JSON into a file, or - for stdout");
   OptionGroup{*options->show, "OUTPUT"}.add("--link-map", "FILE", options->link_map,
                                             "Pairs of memories and their slowdowns as CSV into a file, or - for "
                                             "stdout");

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "cli/output/machine_facts_text.hpp"
@@ -9,41 +7,6 @@ namespace tilerail::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string cell(Rate rate) { return fmt::format("{:.6g}", rate.value / 1e9); }
-
-/// A test case of nvbandwidth: cells are texts in GB/s.
-Json test_case(const std::string& name, const std::string& ends, const std::vector<std::vector<std::string>>& matrix,
-               double sum) {
-  return {{"name", name},
-          {"status", "Passed"},
-          {"bandwidth_description", fmt::format("memcpy CE {} bandwidth (GB/s)", ends)},
-          {"bandwidth_matrix", matrix},
-          {"sum", sum / 1e9}};
-}
-
-Json host_case(const std::string& name, const char* arrow, const std::vector<NearestHost>& all,
-               Rate NearestHost::*rate) {
-  std::vector<std::string> row;
-  double sum = 0;
-  for (const NearestHost& each : all) row.push_back(cell(each.*rate)), sum += (each.*rate).value;
-  return test_case(name, fmt::format("CPU(row) {} GPU(column)", arrow), {row}, sum);
-}
-
-/// From column to row: that program's row is the GPU that reads, whatever the arrow of its description says.
-Json pairs_case(const Topology& topology) {
-  std::vector<std::vector<std::string>> matrix;
-  double sum = 0;
-  for (const MemoryId dst : topology.gpus()) {
-    matrix.emplace_back();
-    for (const MemoryId src : topology.gpus()) {
-      const bool any = src != dst && topology.has_route(src, dst);
-      matrix.back().push_back(any ? cell(topology.pair_rate(src, dst)) : "N/A");
-      if (any) sum += topology.pair_rate(src, dst).value;
-    }
-  }
-  return test_case("device_to_device_memcpy_read_ce", "GPU(row) -> GPU(column)", matrix, sum);
-}
 
 Json routes_json(const Topology& topology) {
   Json routes = Json::array();
@@ -64,28 +27,22 @@ Json routes_json(const Topology& topology) {
   return routes;
 }
 
-Json cases_json(const Topology& topology, const std::vector<NearestHost>& all) {
-  Json cases = Json::array();
-  cases.push_back(host_case("host_to_device_memcpy_ce", "->", all, &NearestHost::in_alone));
-  cases.push_back(host_case("device_to_host_memcpy_ce", "<-", all, &NearestHost::out_alone));
-  cases.push_back(host_case("host_to_device_bidirectional_memcpy_ce", "<->", all, &NearestHost::in_both));
-  cases.push_back(host_case("device_to_host_bidirectional_memcpy_ce", "<->", all, &NearestHost::out_both));
-  cases.push_back(host_case("host_to_all_memcpy_ce", "->", all, &NearestHost::in_all));
-  cases.push_back(host_case("all_to_host_memcpy_ce", "<-", all, &NearestHost::out_all));
-  cases.push_back(host_case("host_to_all_bidirectional_memcpy_ce", "<->", all, &NearestHost::in_all_both));
-  cases.push_back(host_case("all_to_host_bidirectional_memcpy_ce", "<->", all, &NearestHost::out_all_both));
-  if (topology.description().memories.size() <= most_in_tables) cases.push_back(pairs_case(topology));
-  return cases;
-}
-
 }  // namespace
 
 std::string facts_json(const Topology& topology) {
-  const auto all = nearest_hosts(topology);
   Json json{{"schema", 1}, {"machine", topology.name()}};
   Json nearest = Json::array();
-  for (const NearestHost& each : all)
-    nearest.push_back({{"gpu", topology.memory(each.gpu).name}, {"host", topology.memory(each.host).name}});
+  for (const NearestHost& each : nearest_hosts(topology))
+    nearest.push_back({{"gpu", topology.memory(each.gpu).name},
+                       {"host", topology.memory(each.host).name},
+                       {"in_alone", each.in_alone.value},
+                       {"out_alone", each.out_alone.value},
+                       {"in_both", each.in_both.value},
+                       {"out_both", each.out_both.value},
+                       {"in_all", each.in_all.value},
+                       {"out_all", each.out_all.value},
+                       {"in_all_both", each.in_all_both.value},
+                       {"out_all_both", each.out_all_both.value}});
   json["nearest_hosts"] = nearest;
   const auto cut = bisection(topology);
   json["bisection"] = cut ? Json{{"pairs", cut->pairs},
@@ -94,7 +51,6 @@ std::string facts_json(const Topology& topology) {
                                  {"both_bytes_per_s", cut->both.value}}
                           : Json{};
   if (topology.description().memories.size() <= most_in_tables) json["routes"] = routes_json(topology);
-  json["nvbandwidth"] = {{"testcases", cases_json(topology, all)}};
   return json.dump(2) + "\n";
 }
 
