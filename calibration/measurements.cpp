@@ -1,5 +1,8 @@
 #include "calibration/measurements.hpp"
 
+#include <concepts>
+#include <type_traits>
+
 #include "model/base/json_parser.hpp"
 #include "model/machine/topology_check.hpp"
 
@@ -9,230 +12,276 @@ namespace {
 constexpr int schema = 1;
 constexpr std::array<std::string_view, 2> page_names = {"spread", "plain"};
 
-Json json_of(const Measured& m) { return Json::array({m.mean, m.half_width, m.count}); }
+constexpr struct Positive {
+} positive;
 
-Json json_of(const TransferRun& run) {
-  Json flows = Json::array();
-  for (const auto& f : run.flows) flows.push_back({f.src, f.dst, f.in_flight, json_of(f.rate)});
-  return {{"kind", run.kind},
-          {"pages", page_names[static_cast<std::size_t>(run.pages)]},
-          {"copy_bytes", run.copy_bytes},
-          {"column_bytes", run.column_bytes},
-          {"flows", flows},
-          {"total", json_of(run.total)}};
+bool is_trans(std::string_view text) { return text.size() == 2 && text.find_first_not_of("NT") == text.npos; }
+
+struct Extents {
+  long long m = 0, n = 0, k = 0;
+};
+
+// The fields of each run, in one place for what writes them, what reads them and what lists their keys: field(KEY,
+// VALUE, LIMITS ...). What is optional is not written where it has its default value.
+
+void fields(auto& field, Measured& x) {
+  field("mean", x.mean, positive);
+  field("half_width", x.half_width);
+  field("count", x.count, 1, INT32_MAX);
 }
 
-Json json_of(const LatencyRun& run) {
-  return {{"src", run.src}, {"dst", run.dst}, {"issued", json_of(run.issued)}, {"waited", json_of(run.waited)}};
+void fields(auto& field, Extents& x) {
+  for (long long* const extent : {&x.m, &x.n, &x.k}) field("", *extent, 1, most_extent);
 }
 
-Json json_of(const StridedRun& run) {
-  Json json = {{"src", run.src},
-               {"dst", run.dst},
-               {"column_bytes", run.column_bytes},
-               {"columns", run.columns},
-               {"pitch_bytes", run.pitch_bytes},
-               {"between_bytes", run.between_bytes},
-               {"strided", json_of(run.strided)},
-               {"packed", json_of(run.packed)}};
-  if (run.beside) json["beside"] = true;
-  return json;
+void fields(auto& field, LoadSeries::Point& x) {
+  field("at", x.at, positive);
+  field("seconds", x.seconds, positive);
 }
 
-Json json_of(const KernelRun& run) {
-  Json json = {{"gpu", run.gpu},         {"dtype", to_string(run.dtype)},
-               {"trans", run.trans},     {"size", {run.m, run.n, run.k}},
-               {"at_once", run.at_once}, {"alignment", run.alignment},
-               {"duty", run.duty},       {"seconds", json_of(run.seconds)},
-               {"watts", run.watts},     {"watts_seconds", run.watts_seconds}};
-  if (run.issue.count > 0) json["issue"] = json_of(run.issue);
-  return json;
+void fields(auto& field, TransferRun::Flow& x) {
+  field("src", x.src);
+  field("dst", x.dst);
+  field("in_flight", x.in_flight, 1, 1024);
+  field("rate", x.rate);
 }
 
-Json json_of(const LoadSeries& series) {
-  Json points = Json::array();
-  for (const LoadSeries::Point& point : series.points) points.push_back({point.at, point.seconds});
-  return {{"gpu", series.gpu}, {"dtype", to_string(series.dtype)}, {"size", series.size}, {"points", points}};
+void fields(auto& field, TransferRun& x) {
+  field("kind", x.kind);
+  field("pages", x.pages);
+  field("copy_bytes", x.copy_bytes, positive);
+  field("column_bytes", x.column_bytes);
+  field("flows", x.flows, 1);
+  field("total", x.total);
 }
 
-Json json_of(const MemoryRun& run) { return {{"gpu", run.gpu}, {"rate", json_of(run.rate)}}; }
-
-Json json_of(const IssueRun& run) {
-  return {{"what", run.what}, {"threads", run.threads}, {"seconds", json_of(run.seconds)}};
+void fields(auto& field, LatencyRun& x) {
+  field("src", x.src);
+  field("dst", x.dst);
+  field("issued", x.issued);
+  field("waited", x.waited);
 }
 
-Json json_of(const DeviceRecord& device) {
-  return {{"name", device.name},
-          {"number", device.number},
-          {"model", device.model},
-          {"memory_bytes", device.memory_bytes},
-          {"multiprocessors", device.multiprocessors},
-          {"idle_watts", device.idle_watts},
-          {"limit_watts", device.limit_watts}};
+void fields(auto& field, StridedRun& x) {
+  field("src", x.src);
+  field("dst", x.dst);
+  field("column_bytes", x.column_bytes, positive);
+  field("columns", x.columns, positive);
+  field("pitch_bytes", x.pitch_bytes, positive);
+  bool busy = false;
+  field.optional("busy", busy, false);  // older files say instead of the bytes whether kernels ran meanwhile
+  if (busy) x.between_bytes = fills_any_cache;
+  field.optional("between_bytes", x.between_bytes, true);
+  field("strided", x.strided);
+  field("packed", x.packed);
+  field.optional("beside", x.beside, x.beside);
+}
+
+void fields(auto& field, KernelRun& x) {
+  Extents size{x.m, x.n, x.k};
+  field("gpu", x.gpu);
+  field("dtype", x.dtype);
+  field("trans", x.trans, is_trans, "two letters, each N or T");
+  field("size", size);
+  field("at_once", x.at_once, 1, 1024);
+  field("alignment", x.alignment, 0, 4096);
+  field("duty", x.duty, 1.0);
+  field("seconds", x.seconds);
+  field("watts", x.watts);
+  field.optional("watts_seconds", x.watts_seconds, true);
+  field.optional("issue", x.issue, x.issue.count > 0);
+  x.m = size.m;
+  x.n = size.n;
+  x.k = size.k;
+}
+
+void fields(auto& field, LoadSeries& x) {
+  field("gpu", x.gpu);
+  field("dtype", x.dtype);
+  field("size", x.size, 1, most_extent);
+  field("points", x.points);
+}
+
+void fields(auto& field, MemoryRun& x) {
+  field("gpu", x.gpu);
+  field("rate", x.rate);
+}
+
+void fields(auto& field, IssueRun& x) {
+  field("what", x.what);
+  field("threads", x.threads, 1, 1024);
+  field("seconds", x.seconds);
+}
+
+void fields(auto& field, DeviceRecord& x) {
+  field("name", x.name);
+  field("number", x.number, 0, 1023);
+  field("model", x.model);
+  field("memory_bytes", x.memory_bytes, positive);
+  field("multiprocessors", x.multiprocessors, 1, 1 << 20);
+  field("idle_watts", x.idle_watts);
+  field("limit_watts", x.limit_watts);
+}
+
+void head_fields(auto& field, Measurements& x) {
+  int version = schema;
+  field("schema", version, schema, schema);
+  field("machine", x.machine, is_name, expected_name);
+  field("date", x.date);
+  field("command", x.command);
+  field("host_bytes", x.host_bytes, positive);
+}
+
+void run_fields(auto& field, Measurements& x) {
+  field("devices", x.devices, 1);
+  field("latencies", x.latencies);
+  field("transfers", x.transfers);
+  field("strided", x.strided);
+  field("kernels", x.kernels);
+  field("memory", x.memory);
+  field.optional("graph_kernels", x.graph_kernels, !x.graph_kernels.empty());
+  field.optional("loads", x.loads, !x.loads.empty());
+  field("issue", x.issue);
+}
+
+void fields(auto& field, Measurements& x) {
+  head_fields(field, x);
+  run_fields(field, x);
+}
+
+/// Of what is written as an array of its fields, without keys; else 0.
+template <class T>
+constexpr std::size_t row_width = 0;
+template <>
+constexpr std::size_t row_width<Measured> = 3;
+template <>
+constexpr std::size_t row_width<Extents> = 3;
+template <>
+constexpr std::size_t row_width<LoadSeries::Point> = 2;
+template <>
+constexpr std::size_t row_width<TransferRun::Flow> = 4;
+
+Json json_of(const auto& run);
+template <class T>
+Json json_of(const std::vector<T>& list) {
+  Json array = Json::array();
+  for (const T& entry : list) array.push_back(json_of(entry));
+  return array;
+}
+Json json_of(DType dtype) { return to_string(dtype); }
+Json json_of(HostPages pages) { return page_names[static_cast<std::size_t>(pages)]; }
+template <class T>
+requires std::is_arithmetic_v<T> || std::same_as<T, std::string> Json json_of(const T& value) { return value; }
+
+struct Writer {
+  Json json;
+
+  void operator()(const char* key, const auto& value, const auto&...) {
+    if (json.is_array())
+      json.push_back(json_of(value));
+    else
+      json[key] = json_of(value);
+  }
+  void optional(const char* key, const auto& value, bool is_there) {
+    if (is_there) (*this)(key, value);
+  }
+};
+
+Json json_of(const auto& run) {
+  auto copy = run;
+  Writer writer{row_width<decltype(copy)> > 0 ? Json::array() : Json::object()};
+  fields(writer, copy);
+  return writer.json;
 }
 
 /// One run a line: the file can be read, and compared, line by line.
-template <class Run>
-std::string lines_of(const char* key, const std::vector<Run>& runs) {
-  std::string text = std::string{",\n\""} + key + "\": [";
-  for (const Run& run : runs) text += (&run == runs.data() ? "\n  " : ",\n  ") + json_of(run).dump();
-  return text + "\n]";
-}
+struct LineWriter {
+  std::string text;
 
-double positive(const JsonReader& r) {
-  const double value = r.real();
+  template <class Run>
+  void operator()(const char* key, const std::vector<Run>& runs, const auto&...) {
+    text += std::string{",\n\""} + key + "\": [";
+    for (const Run& run : runs) text += (&run == runs.data() ? "\n  " : ",\n  ") + json_of(run).dump();
+    text += "\n]";
+  }
+  void optional(const char* key, const auto& runs, bool is_there) {
+    if (is_there) (*this)(key, runs);
+  }
+};
+
+void read(const JsonReader& r, auto& run);
+void read(const JsonReader& r, std::string& value) { value = r.text(); }
+void read(const JsonReader& r, std::string& value, bool (*is_legal)(std::string_view), std::string_view expected) {
+  value = r.text();
+  if (!is_legal(value)) r.fail(std::string{expected});
+}
+void read(const JsonReader& r, double& value) { value = r.not_negative(); }
+void read(const JsonReader& r, double& value, double most) { value = r.not_negative(most); }
+void read(const JsonReader& r, double& value, Positive) {
+  value = r.real();
   if (!(value > 0)) r.fail("a number above 0");
-  return value;
+}
+void read(const JsonReader& r, bool& value) { value = r.boolean(); }
+void read(const JsonReader& r, std::integral auto& value, std::int64_t least, std::int64_t most) {
+  value = static_cast<std::remove_reference_t<decltype(value)>>(r.integer(least, most));
+}
+void read(const JsonReader& r, DType& value) { value = r.parsed(dtype_from_string); }
+void read(const JsonReader& r, HostPages& value) { value = static_cast<HostPages>(r.one_of(page_names)); }
+template <class T>
+void read(const JsonReader& r, std::vector<T>& list, std::size_t least = 0) {
+  if (r.size() < least) r.fail("a list of at least one");
+  for (std::size_t i = 0; i < r.size(); ++i) read(r.entry(i), list.emplace_back());
 }
 
-Measured read_measured(const JsonReader& r) {
-  r.sized(3);
-  return {positive(r.entry(0)), r.entry(1).real(), static_cast<std::size_t>(r.entry(2).integer(1, INT32_MAX))};
-}
+struct Reader {
+  const JsonReader& from;
+  std::vector<std::string_view> known = {};
 
-TransferRun read_transfer(const JsonReader& r) {
-  r.only({"kind", "pages", "copy_bytes", "column_bytes", "flows", "total"});
-  TransferRun run;
-  run.kind = r.at("kind").text();
-  run.pages = static_cast<HostPages>(r.at("pages").one_of(page_names));
-  run.copy_bytes = positive(r.at("copy_bytes")), run.column_bytes = r.at("column_bytes").real();
-  if (run.column_bytes < 0) r.at("column_bytes").fail("a number from 0");
-  run.total = read_measured(r.at("total"));
-  const JsonReader flows = r.at("flows");
-  for (std::size_t i = 0; i < flows.size(); ++i) {
-    const JsonReader f = flows.entry(i).sized(4);
-    run.flows.push_back({f.entry(0).text(), f.entry(1).text(), static_cast<int>(f.entry(2).integer(1, 1024)),
-                         read_measured(f.entry(3))});
+  void operator()(const char* key, auto& value, const auto&... limits) {
+    read(from.at(key), value, limits...);
+    known.push_back(key);
   }
-  if (run.flows.empty()) flows.fail("a list of at least one flow");
-  return run;
-}
-
-LatencyRun read_latency(const JsonReader& r) {
-  r.only({"src", "dst", "issued", "waited"});
-  return {r.at("src").text(), r.at("dst").text(), read_measured(r.at("issued")), read_measured(r.at("waited"))};
-}
-
-StridedRun read_strided(const JsonReader& r) {
-  r.only(
-      {"src", "dst", "column_bytes", "columns", "pitch_bytes", "between_bytes", "busy", "beside", "strided", "packed"});
-  // Older files say instead whether kernels ran meanwhile.
-  const bool older = r.has("busy") && !r.has("between_bytes");
-  return {r.at("src").text(),
-          r.at("dst").text(),
-          positive(r.at("column_bytes")),
-          positive(r.at("columns")),
-          positive(r.at("pitch_bytes")),
-          !older                   ? r.at("between_bytes").not_negative()
-          : r.at("busy").boolean() ? fills_any_cache
-                                   : 0,
-          r.has("beside") && r.at("beside").boolean(),
-          read_measured(r.at("strided")),
-          read_measured(r.at("packed"))};
-}
-
-KernelRun read_kernel(const JsonReader& r) {
-  r.only(
-      {"gpu", "dtype", "trans", "size", "at_once", "alignment", "duty", "seconds", "watts", "watts_seconds", "issue"});
-  KernelRun run;
-  run.gpu = r.at("gpu").text();
-  run.dtype = r.at("dtype").parsed(dtype_from_string);
-  run.trans = r.at("trans").text();
-  if (run.trans.size() != 2 || run.trans.find_first_not_of("NT") != std::string::npos)
-    r.at("trans").fail("two letters, each N or T");
-  const JsonReader size = r.at("size").sized(3);
-  const auto extent = [&](std::size_t i) { return size.entry(i).integer(1, most_extent); };
-  run.m = extent(0), run.n = extent(1), run.k = extent(2);
-  run.at_once = static_cast<int>(r.at("at_once").integer(1, 1024));
-  run.alignment = static_cast<int>(r.at("alignment").integer(0, 4096));
-  run.duty = r.at("duty").real();
-  if (run.duty < 0 || run.duty > 1) r.at("duty").fail("a number from 0 to 1");
-  run.seconds = read_measured(r.at("seconds"));
-  run.watts = r.at("watts").real();
-  if (r.has("watts_seconds")) run.watts_seconds = r.at("watts_seconds").real();
-  if (r.has("issue")) run.issue = read_measured(r.at("issue"));
-  return run;
-}
-
-LoadSeries read_load(const JsonReader& r) {
-  r.only({"gpu", "dtype", "size", "points"});
-  LoadSeries series;
-  series.gpu = r.at("gpu").text();
-  series.dtype = r.at("dtype").parsed(dtype_from_string);
-  series.size = r.at("size").integer(1, most_extent);
-  const JsonReader points = r.at("points");
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const JsonReader point = points.entry(i).sized(2);
-    series.points.push_back({positive(point.entry(0)), positive(point.entry(1))});
+  void optional(const char* key, auto& value, bool) {
+    if (from.has(key)) (*this)(key, value);
   }
-  return series;
-}
+};
 
-MemoryRun read_memory(const JsonReader& r) {
-  r.only({"gpu", "rate"});
-  return {r.at("gpu").text(), read_measured(r.at("rate"))};
-}
+struct RowReader {
+  const JsonReader& from;
+  std::size_t next = 0;
 
-IssueRun read_issue(const JsonReader& r) {
-  r.only({"what", "threads", "seconds"});
-  return {r.at("what").text(), static_cast<int>(r.at("threads").integer(1, 1024)), read_measured(r.at("seconds"))};
-}
+  void operator()(const char*, auto& value, const auto&... limits) { read(from.entry(next++), value, limits...); }
+};
 
-DeviceRecord read_device(const JsonReader& r) {
-  r.only({"name", "number", "model", "memory_bytes", "multiprocessors", "idle_watts", "limit_watts"});
-  return {r.at("name").text(),
-          static_cast<int>(r.at("number").integer(0, 1023)),
-          r.at("model").text(),
-          positive(r.at("memory_bytes")),
-          static_cast<int>(r.at("multiprocessors").integer(1, 1 << 20)),
-          r.at("idle_watts").real(),
-          r.at("limit_watts").real()};
-}
-
-template <class Run>
-void read_all(const JsonReader& root, const char* key, Run (*read)(const JsonReader&), std::vector<Run>& runs) {
-  const JsonReader array = root.at(key);
-  for (std::size_t i = 0; i < array.size(); ++i) runs.push_back(read(array.entry(i)));
+void read(const JsonReader& r, auto& run) {
+  if constexpr (const std::size_t width = row_width<std::remove_reference_t<decltype(run)>>; width > 0) {
+    RowReader row{r.sized(width)};
+    fields(row, run);
+  } else {
+    Reader reader{r};
+    fields(reader, run);
+    r.only(reader.known);
+  }
 }
 
 }  // namespace
 
-std::string to_json(const Measurements& m) {
-  const Json head = {{"schema", schema},
-                     {"machine", m.machine},
-                     {"date", m.date},
-                     {"command", m.command},
-                     {"host_bytes", m.host_bytes}};
-  std::string text = head.dump();
+std::string to_json(const Measurements& measurements) {
+  Measurements copy = measurements;
+  Writer head{Json::object()};
+  head_fields(head, copy);
+  std::string text = head.json.dump();
   text.pop_back();
-  text += lines_of("devices", m.devices) + lines_of("latencies", m.latencies) + lines_of("transfers", m.transfers);
-  text += lines_of("strided", m.strided) + lines_of("kernels", m.kernels) + lines_of("memory", m.memory);
-  if (!m.graph_kernels.empty()) text += lines_of("graph_kernels", m.graph_kernels);
-  if (!m.loads.empty()) text += lines_of("loads", m.loads);
-  return text + lines_of("issue", m.issue) + "}\n";
+  LineWriter runs;
+  run_fields(runs, copy);
+  return text + runs.text + "}\n";
 }
 
 Measurements measurements_from_json(std::string_view json, const std::string& file) {
   const Json j = parse_json(json, file);
-  const JsonReader root{j, file, ""};
-  root.only({"schema", "machine", "date", "command", "host_bytes", "devices", "latencies", "transfers", "strided",
-             "kernels", "graph_kernels", "loads", "memory", "issue"});
-  root.at("schema").integer(schema, schema);
-  Measurements m;
-  m.machine = root.at("machine").text(), m.date = root.at("date").text(), m.command = root.at("command").text();
-  if (!is_name(m.machine)) root.at("machine").fail(expected_name);
-  m.host_bytes = positive(root.at("host_bytes"));
-  read_all(root, "devices", read_device, m.devices);
-  read_all(root, "latencies", read_latency, m.latencies);
-  read_all(root, "transfers", read_transfer, m.transfers);
-  read_all(root, "strided", read_strided, m.strided);
-  read_all(root, "kernels", read_kernel, m.kernels);
-  if (root.has("loads")) read_all(root, "loads", read_load, m.loads);
-  read_all(root, "memory", read_memory, m.memory);
-  if (root.has("graph_kernels")) read_all(root, "graph_kernels", read_kernel, m.graph_kernels);
-  read_all(root, "issue", read_issue, m.issue);
-  if (m.devices.empty()) root.at("devices").fail("a list of at least one device");
-  return m;
+  Measurements result;
+  read(JsonReader{j, file, ""}, result);
+  return result;
 }
 
 }  // namespace tilerail
