@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <map>
-#include <set>
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "cli/output/issue_text.hpp"
@@ -98,19 +98,6 @@ std::string rates_text(const KernelTimes& kernels, const GemmCurve& curve) {
   return text;
 }
 
-/// Lines below the rates of a type.
-std::string sustained_text(const GemmCurve& curve) {
-  std::string text;
-  for (const auto& point : curve.sustained)
-    text += fmt::format("  {:.4g}% busy: x {:g}", 100 * point.duty, point.factor);
-  return text.empty() ? "" : "      times under load" + text + "\n";
-}
-std::string alignment_text(const GemmCurve& curve) {
-  std::string text;
-  for (const auto& point : curve.alignment) text += fmt::format("  {:g} B: x {:g}", point.bytes, point.factor);
-  return text.empty() ? "" : "      times where columns are multiples of" + text + "\n";
-}
-
 std::string kernels_text(const Topology& topology) {
   std::string text = "\nKernels (FLOP/s of square GEMMs by size)\n";
   for (const KernelTimes& kernels : topology.description().kernels) {
@@ -118,47 +105,10 @@ std::string kernels_text(const Topology& topology) {
                         kernels.source, seconds_text(kernels.launch.value), kernels.multiprocessors, kernels.block_m,
                         kernels.block_n, kernels.memory_bandwidth ? text_of(*kernels.memory_bandwidth) : "-");
     for (const GemmCurve& curve : kernels.gemm)
-      text += fmt::format("    gemm {} {}{}{}\n{}{}", to_string(curve.dtype), curve.trans.empty() ? "any" : curve.trans,
-                          rates_text(kernels, curve), curve.watts ? "  at " + watts_text(curve.watts) : "",
-                          sustained_text(curve), alignment_text(curve));
+      text += fmt::format("    gemm {} {}{}{}\n", to_string(curve.dtype), curve.trans.empty() ? "any" : curve.trans,
+                          rates_text(kernels, curve), curve.watts ? "  at " + watts_text(curve.watts) : "");
   }
   return text;
-}
-
-/// One row a pitch, one column a size of columns.
-std::string strided_text(const std::string& where, const std::vector<StridedEfficiency::Point>& points) {
-  if (points.empty()) return "";
-  std::map<Bytes, std::map<Bytes, std::string>> rows;
-  std::set<Bytes> columns;
-  for (const auto& point : points) {
-    rows[point.pitch][point.column] = fmt::format("{:g}", point.efficiency);
-    columns.insert(point.column);
-  }
-  Lines lines{{"pitch \\ column"}};
-  for (const Bytes column : columns) lines.front().push_back(bytes_text(column.value));
-  for (auto& [pitch, cells] : rows) {
-    lines.push_back({pitch.value == 0 ? "any" : bytes_text(pitch.value)});
-    for (const Bytes column : columns) lines.back().push_back(cells.contains(column) ? cells[column] : "-");
-  }
-  return fmt::format("\nRate of a 2-D copy, relative to packed{}\n", where) + aligned(lines, "lr", 2);
-}
-
-std::string costs_text(const Topology& topology) {
-  std::string text = issue_text(topology.description().issue);
-  const StridedEfficiency& strided = topology.description().strided;
-  text += strided_text("", strided.points);
-  if (strided.beside > 1)
-    text += fmt::format("  beside kernels and copies the other way, finding pages takes {:.4g} times as long\n",
-                        strided.beside);
-  if (strided.forgotten > 0)
-    text +=
-        fmt::format("  beside kernels, columns of one copy forget {:.3g}% of what they know of each other's pages\n",
-                    100 * strided.forgotten);
-  text += strided_text(fmt::format(", of pages that the cache of the device knows until kernels fill {} of it",
-                                   bytes_text(strided.cache.value)),
-                       strided.again);
-  return text + strided_text(", from a device to a host", strided.back) +
-         strided_text(", between devices", strided.peer);
 }
 
 std::string uncertainty_text(const std::optional<Uncertainty>& uncertainty) {
@@ -216,56 +166,32 @@ std::string alone_text(const Topology& topology) {
          });
 }
 
-std::string all_peers_text(const Topology& topology) {
-  Flows flows;
-  for (MemoryId src : topology.gpus()) {
-    for (MemoryId dst : topology.gpus()) {
-      if (src != dst && topology.has_route(src, dst)) flows.emplace_back(src, dst);
-    }
-  }
-  if (flows.empty()) return "";
-  const auto rates = concurrent_rates(topology, flows);
-  Rate total{0};
-  for (Rate rate : rates) total += rate;
-  const auto cell_of = [&](MemoryId src, MemoryId dst) {
-    for (std::size_t i = 0; i < flows.size(); ++i) {
-      if (flows[i] == std::pair{src, dst}) return gigabytes(rates[i]);
-    }
-    return std::string{"-"};
-  };
-  return fmt::format("\nPair bandwidth, GB/s, all {} GPU pairs busy at once (total {})\n", flows.size(),
-                     gigabytes(total)) +
-         matrix(topology, topology.gpus(), cell_of);
-}
-
 /// A row of what each GPU gets from (or to) one host domain while all of them copy.
 std::string host_text(const Topology& topology, MemoryId host) {
   Lines lines{{"copies"}};
   for (MemoryId gpu : topology.gpus()) lines.front().push_back(topology.memory(gpu).name);
   lines.front().push_back("total");
-  const auto add_rows = [&](bool in, bool out, const std::string& in_name, const std::string& out_name) {
+  const auto add_rows = [&](const std::vector<const char*>& names) {  // "... h2d" or "... d2h", all at once
     Flows flows;
-    for (MemoryId gpu : topology.gpus()) {
-      if (in) flows.emplace_back(host, gpu);
-    }
-    for (MemoryId gpu : topology.gpus()) {
-      if (out) flows.emplace_back(gpu, host);
-    }
+    for (const std::string_view name : names)
+      for (const MemoryId gpu : topology.gpus())
+        flows.push_back(name.ends_with("h2d") ? std::pair{host, gpu} : std::pair{gpu, host});
     const auto rates = concurrent_rates(topology, flows);
-    for (std::size_t begin = 0; begin < rates.size(); begin += topology.gpus().size()) {
-      std::vector<std::string> row{begin == 0 && in ? in_name : out_name};
+    auto rate = rates.begin();
+    for (const char* name : names) {
+      std::vector<std::string> row{name};
       Rate total{0};
-      for (std::size_t i = begin; i < begin + topology.gpus().size(); ++i) {
-        row.push_back(gigabytes(rates[i]));
-        total += rates[i];
+      for (std::size_t i = 0; i < topology.gpus().size(); ++i, ++rate) {
+        row.push_back(gigabytes(*rate));
+        total += *rate;
       }
       row.push_back(gigabytes(total));
       lines.push_back(std::move(row));
     }
   };
-  add_rows(true, false, "all h2d", "");
-  add_rows(false, true, "", "all d2h");
-  add_rows(true, true, "both: h2d", "both: d2h");
+  add_rows({"all h2d"});
+  add_rows({"all d2h"});
+  add_rows({"both: h2d", "both: d2h"});
   return fmt::format("\nBandwidth, GB/s, between '{}' and all GPUs at once\n", topology.memory(host).name) +
          aligned(lines, "lr", 2);
 }
@@ -276,18 +202,16 @@ std::string describe(const Topology& topology) {
   const auto& description = topology.description();
   std::string text = fmt::format("{}: {}\n", description.name, description.description);
   text += memories_text(topology) + links_text(topology) + groups_text(topology) + kernels_text(topology);
-  text += costs_text(topology) + uncertainty_text(description.uncertainty);
+  text += issue_text(topology.description().issue) + uncertainty_text(description.uncertainty);
   if (topology.description().memories.size() > most_in_tables)
     return text +
            fmt::format("\nTables of bandwidth are left out: {} memories; they have at most {}\n",
                        topology.description().memories.size(), most_in_tables) +
            facts_text(topology) + sources_text(topology);
-  text += alone_text(topology) + all_peers_text(topology);
+  text += alone_text(topology);
   for (MemoryId host : places_of_hosts(topology)) {
-    bool reaches_all = true;
-    for (MemoryId gpu : topology.gpus()) {
-      reaches_all = reaches_all && topology.has_route(host, gpu) && topology.has_route(gpu, host);
-    }
+    const bool reaches_all = std::ranges::all_of(
+        topology.gpus(), [&](MemoryId gpu) { return topology.has_route(host, gpu) && topology.has_route(gpu, host); });
     if (reaches_all && !topology.gpus().empty()) text += host_text(topology, host);
   }
   return text + facts_text(topology) + sources_text(topology);

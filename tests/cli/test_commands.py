@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 import unittest
 
 from support import GEMMS, SMALL, TOPOLOGIES, CommandTest, needs_simulator
@@ -48,17 +47,6 @@ class Topo(CommandTest):
         self.assertEqual(shown[host + 2].split(), ["all", "h2d", "6.0", "6.0", "12.0"])
         self.assertEqual(shown[host + 4].split(), ["both:", "h2d", "6.0", "6.0", "12.0"])
         self.assertEqual(shown[host + 5].split(), ["both:", "d2h", "6.0", "6.0", "12.0"])
-
-    def test_show_gives_a_rate_of_2d_copies_for_each_pitch_and_column(self):
-        machine = tomllib.loads((TOPOLOGIES / "hgx-h200.toml").read_text())["copies"]
-        shown = self.succeed("topo", "show", "hgx-h200")
-        titles = {"strided_efficiency": "packed", "strided_efficiency_peer": "packed, between devices"}
-        for key, title in titles.items():
-            table = shown.split(f"Rate of a 2-D copy, relative to {title}\n")[1].split("\n\n")[0].splitlines()
-            self.assertEqual(len(set(table)), len(table))
-            self.assertEqual(len(table) - 1, len({pitch for _, pitch, _ in machine[key]}))
-            cells = [cell for line in table[1:] for cell in re.split(" {2,}", line.strip())[1:] if cell != "-"]
-            self.assertEqual(sorted(map(float, cells)), sorted(rate for _, _, rate in machine[key]))
 
     def test_show_finds_a_path_a_name_and_a_name_beside_the_folder(self):
         by_name = self.succeed("topo", "show", "two-gpu")
