@@ -20,7 +20,7 @@ A PATTERN selects parts: link:host->plx0, group:host memory, engine:gpu0.h2d, ke
 Examples:
   tilerail whatif --gemm 16K --topology karolina-hgx-a100 --figure tornado.svg
   tilerail whatif --gemm 8K --dtype bf16 --topology clx-ai --only 'link:gpu0->*' --each
-  tilerail whatif --gemm 16K --topology karolina-hgx-a100 --together 'link:*host* & group:host*' --json -)";
+  tilerail whatif --gemm 16K --topology karolina-hgx-a100 --together 'link:*host* & group:host*')";
 
 struct WhatIfOptions {
   study::JobText job;

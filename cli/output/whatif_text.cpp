@@ -159,14 +159,9 @@ void add_turns(Lines& lines, const WhatIf& what, const char* heading, bool now, 
 void add_anomalies(Lines& lines, const WhatIf& what, const char* heading, const std::vector<const WhatIfRow*>& rows) {
   for (const WhatIfRow* row : rows) {
     const double saved = what.saved(*row);
-    std::string words =
+    const std::string words =
         fmt::format("{} {}: {} {} ({:+.1f}%)", what.parts[row->part].name, study::change_text(row->factor),
                     seconds_text(std::abs(saved)), saved < 0 ? "more" : "less", -100 * saved / what.now.makespan);
-    const auto& routes = row->trial->routes;
-    if (!routes.empty())
-      words += fmt::format("; {} -> {} goes {} instead of {}", routes[0].from, routes[0].to,
-                           fmt::join(routes[0].after, ", "), fmt::join(routes[0].before, ", "));
-    if (routes.size() > 1) words += fmt::format("; {} more pairs take another way", routes.size() - 1);
     lines.push_back({heading, words});
   }
 }

@@ -13,20 +13,55 @@ namespace {
 /// What something looks like, as numbers: those of its figures and the colours around it.
 using Look = std::vector<double>;
 
-/// Equal looks get equal colours, numbered by their order.
-std::vector<double> colours_of(const std::vector<Look>& looks) {
-  std::map<Look, double> numbers;
-  for (const Look& look : looks) numbers.emplace(look, 0);
-  double next = 0;
-  for (auto& [look, number] : numbers) number = next++;
-  std::vector<double> colours;
-  for (const Look& look : looks) colours.push_back(numbers.at(look));
-  return colours;
-}
+/// Things that look like something and have others around them. Their colours get finer as each takes up those around
+/// it, until no more are told apart (colour refinement).
+class Things {
+ public:
+  std::size_t add(Look look) {
+    looks_.push_back(std::move(look));
+    around_.emplace_back();
+    return looks_.size() - 1;
+  }
+  Look& look(std::size_t thing) { return looks_[thing]; }
+  /// The second has the first around it, in another way than the first has the second.
+  void join(std::size_t a, std::size_t b, double way) {
+    around_[a].emplace_back(way, b);
+    around_[b].emplace_back(-way, a);
+  }
 
-std::size_t kinds(const std::vector<double>& colours) {
-  return colours.empty() ? 0 : static_cast<std::size_t>(*std::ranges::max_element(colours)) + 1;
-}
+  std::vector<std::size_t> colours() const {
+    std::vector<std::size_t> colours;
+    std::size_t before = 0, now = recolour(colours, looks_);
+    for (; now > before; before = std::exchange(now, refine(colours))) {
+    }
+    return colours;
+  }
+
+ private:
+  /// Equal looks get equal colours, numbered from 0; how many there are.
+  static std::size_t recolour(std::vector<std::size_t>& colours, const std::vector<Look>& looks) {
+    std::map<Look, std::size_t> numbers;
+    colours.clear();
+    for (const Look& look : looks) colours.push_back(numbers.emplace(look, numbers.size()).first->second);
+    return numbers.size();
+  }
+
+  std::size_t refine(std::vector<std::size_t>& colours) const {
+    std::vector<Look> looks;
+    for (std::size_t i = 0; i < colours.size(); ++i) {
+      std::vector<std::pair<double, std::size_t>> seen;
+      for (const auto& [way, other] : around_[i]) seen.emplace_back(way, colours[other]);
+      std::ranges::sort(seen);
+      looks.push_back({static_cast<double>(colours[i])});
+      for (const auto& [way, colour] : seen)
+        looks.back().insert(looks.back().end(), {way, static_cast<double>(colour)});
+    }
+    return recolour(colours, looks);
+  }
+
+  std::vector<Look> looks_;
+  std::vector<std::vector<std::pair<double, std::size_t>>> around_;
+};
 
 void add(Look& look, const std::optional<CapacityCurve>& curve) {
   look.push_back(curve ? static_cast<double>(curve->points.size()) : -1);
@@ -34,94 +69,52 @@ void add(Look& look, const std::optional<CapacityCurve>& curve) {
     for (const CapacityCurve::Point& point : curve->points) look.insert(look.end(), {point.flows, point.rate.value});
 }
 
-void add_sorted(Look& look, Look around) {
-  std::ranges::sort(around);
-  look.push_back(static_cast<double>(around.size()));
-  look.insert(look.end(), around.begin(), around.end());
+Look look_of(MemoryId id, const Topology& topology, const GemmProblem& problem, std::span<const MemoryId> devices) {
+  const Memory& memory = topology.memory(id);
+  Look look{static_cast<double>(memory.kind), memory.capacity.value_or(Bytes{-1}).value,
+            static_cast<double>(memory.kernels)};
+  for (const auto& count : {memory.engines.h2d, memory.engines.d2h, memory.engines.peer, memory.engines.total})
+    look.push_back(count.value_or(0));
+  for (const MemoryId& place : {problem.place_a, problem.place_b, problem.place_c}) {
+    const auto parts = topology.parts_of(place);
+    look.push_back(std::ranges::find(parts, id) != parts.end());
+  }
+  look.push_back(std::ranges::find(devices, id) != devices.end());
+  return look;
 }
 
-/// Colours of nodes, links and groups that get finer as each takes up those around it.
-class Refinement {
- public:
-  Refinement(const Topology& topology, const GemmProblem& problem, std::span<const MemoryId> devices)
-      : d_{topology.description()} {
-    std::vector<Look> nodes, links, groups;
-    for (const Node& node : d_.nodes) nodes.push_back({static_cast<double>(node.kind)});
-    for (std::size_t i = 0; i < d_.memories.size(); ++i)
-      nodes[d_.memories[i].node.index()] = look_of(MemoryId{i}, topology, problem, devices);
-    for (const Link& link : d_.links)
-      links.push_back({link.bandwidth.value, link.latency.value, link.per_flow.value_or(Rate{-1}).value});
-    for (const CapacityGroup& group : d_.groups) {
-      add(groups.emplace_back(), group.capacity), add(groups.back(), group.both_busy);
-      groups.back().push_back(group.forward_share.value_or(-1));
-    }
-    nodes_ = colours_of(nodes), links_ = colours_of(links), groups_ = colours_of(groups);
-    for (std::size_t before = 0, now = count(); now > before; before = now, now = count()) refine();
+/// Nodes, links and groups, in this order.
+Things things_of(const Topology& topology, const GemmProblem& problem, std::span<const MemoryId> devices) {
+  enum Way { from = 1, to, forward, backward, unreachable };
+  const Topology::Description& d = topology.description();
+  Things things;
+  for (const Node& node : d.nodes) things.add({0, static_cast<double>(node.kind)});
+  for (std::size_t i = 0; i < d.memories.size(); ++i)
+    things.look(d.memories[i].node.index()) = look_of(MemoryId{i}, topology, problem, devices);
+  std::vector<Look> shares(d.links.size());
+  for (const auto& route : d.routes) {
+    for (const LinkId link : route.links) shares[link.index()].push_back(route.share);
+    if (route.links.empty())
+      things.join(d.memories[route.from.index()].node.index(), d.memories[route.to.index()].node.index(), unreachable);
   }
-
-  const std::vector<double>& links() const { return links_; }
-  const std::vector<double>& groups() const { return groups_; }
-  double memory(std::size_t index) const { return nodes_[d_.memories[index].node.index()]; }
-
- private:
-  Look look_of(MemoryId id, const Topology& topology, const GemmProblem& problem,
-               std::span<const MemoryId> devices) const {
-    const Memory& memory = d_.memories[id.index()];
-    Look look{static_cast<double>(memory.kind), memory.capacity.value_or(Bytes{-1}).value,
-              static_cast<double>(memory.kernels)};
-    for (const auto& count : {memory.engines.h2d, memory.engines.d2h, memory.engines.peer, memory.engines.total})
-      look.push_back(count.value_or(0));
-    for (const MemoryId& place : {problem.place_a, problem.place_b, problem.place_c}) {
-      const auto parts = topology.parts_of(place);
-      look.push_back(std::ranges::find(parts, id) != parts.end());
-    }
-    look.push_back(std::ranges::find(devices, id) != devices.end());
-    return look;
+  for (std::size_t i = 0; i < d.links.size(); ++i) {
+    const Link& link = d.links[i];
+    std::ranges::sort(shares[i]);
+    const std::size_t thing =
+        things.add({1, link.bandwidth.value, link.latency.value, link.per_flow.value_or(Rate{-1}).value});
+    things.look(thing).insert(things.look(thing).end(), shares[i].begin(), shares[i].end());
+    things.join(thing, link.from.index(), from);
+    things.join(thing, link.to.index(), to);
   }
-
-  std::size_t count() const { return kinds(nodes_) + kinds(links_) + kinds(groups_); }
-
-  void refine() {
-    std::vector<Look> nodes, links, groups;
-    for (const double colour : nodes_) nodes.push_back({colour});
-    for (const double colour : groups_) groups.push_back({colour});
-    std::vector<Look> around_link(d_.links.size()), around_node(d_.nodes.size());
-    for (std::size_t g = 0; g < d_.groups.size(); ++g) {
-      for (const LinkId link : d_.groups[g].forward) around_link[link.index()].push_back(2 * groups_[g]);
-      for (const LinkId link : d_.groups[g].backward) around_link[link.index()].push_back(2 * groups_[g] + 1);
-      for (const auto* side : {&d_.groups[g].forward, &d_.groups[g].backward}) add_sorted(groups[g], colours(*side));
-    }
-    for (const auto& route : d_.routes) {
-      for (const LinkId link : route.links) around_link[link.index()].push_back(-route.share);
-      if (route.links.empty()) add_unreachable(route, around_node);
-    }
-    for (std::size_t i = 0; i < d_.links.size(); ++i) {
-      const Link& link = d_.links[i];
-      links.push_back({links_[i], nodes_[link.from.index()], nodes_[link.to.index()]});
-      add_sorted(links.back(), std::move(around_link[i]));
-      around_node[link.from.index()].push_back(2 * links_[i]);
-      around_node[link.to.index()].push_back(2 * links_[i] + 1);
-    }
-    for (std::size_t i = 0; i < nodes.size(); ++i) add_sorted(nodes[i], std::move(around_node[i]));
-    nodes_ = colours_of(nodes), links_ = colours_of(links), groups_ = colours_of(groups);
+  for (const CapacityGroup& group : d.groups) {
+    const std::size_t thing = things.add({2, group.forward_share.value_or(-1)});
+    add(things.look(thing), group.capacity);
+    add(things.look(thing), group.both_busy);
+    for (const LinkId link : group.forward) things.join(thing, d.nodes.size() + link.index(), forward);
+    for (const LinkId link : group.backward) things.join(thing, d.nodes.size() + link.index(), backward);
   }
-
-  /// Of a pair without copies between them, whatever the links.
-  void add_unreachable(const Topology::Description::NamedRoute& route, std::vector<Look>& around_node) const {
-    const NodeId from = d_.memories[route.from.index()].node, to = d_.memories[route.to.index()].node;
-    around_node[from.index()].push_back(-2 * nodes_[to.index()] - 1);
-    around_node[to.index()].push_back(-2 * nodes_[from.index()] - 2);
-  }
-
-  Look colours(const std::vector<LinkId>& ids) const {
-    Look found;
-    for (const LinkId id : ids) found.push_back(links_[id.index()]);
-    return found;
-  }
-
-  const Topology::Description& d_;
-  std::vector<double> nodes_, links_, groups_;
-};
+  return things;
+}
 
 /// "gpu12->plx0" as the texts between its numbers and the numbers. Long ones stay text.
 struct NumberedName {
@@ -161,23 +154,24 @@ std::string numbers_text(std::vector<long> numbers) {
 
 std::vector<std::vector<Knob>> classes_of_alike(const Topology& topology, const GemmProblem& problem,
                                                 std::span<const MemoryId> devices) {
-  const Refinement colours{topology, problem, devices};
-  const auto colour_of = [&](const Knob& knob) {
+  const Topology::Description& d = topology.description();
+  const std::vector<std::size_t> colours = things_of(topology, problem, devices).colours();
+  const auto colour_of = [&](const Knob& knob) -> std::size_t {
     switch (knob.kind) {
       case Knob::Kind::link:
-        return colours.links()[knob.index];
+        return colours[d.nodes.size() + knob.index];
       case Knob::Kind::group:
-        return colours.groups()[knob.index];
+        return colours[d.nodes.size() + d.links.size() + knob.index];
       case Knob::Kind::engine:
-        return 4 * colours.memory(knob.index) + static_cast<double>(knob.role);
+        return 4 * colours[d.memories[knob.index].node.index()] + knob.role;
       case Knob::Kind::kernels:
-        return static_cast<double>(knob.index);
+        return knob.index;
       default:
-        return 0.0;  // latencies are one part, and so is the issue cost
+        return 0;  // latencies are one part, and so is the issue cost
     }
   };
   std::vector<std::vector<Knob>> classes;
-  std::map<std::pair<Knob::Kind, double>, std::size_t> number_of;
+  std::map<std::pair<Knob::Kind, std::size_t>, std::size_t> number_of;
   for (const Knob& knob : knobs_of(topology)) {
     const auto [found, fresh] = number_of.emplace(std::pair{knob.kind, colour_of(knob)}, classes.size());
     if (fresh) classes.emplace_back();

@@ -2,37 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "backends/fluid/simulation.hpp"
 
 namespace tilerail::study {
-namespace {
-
-std::vector<std::string> links_of(const Topology& topology, MemoryId src, MemoryId dst) {
-  std::vector<std::string> names;
-  for (const LinkId link : topology.route(src, dst)) names.push_back(topology.link(link).name);
-  return names;
-}
-
-/// Of the pairs of memories that either plan copies between.
-std::vector<ChangedRoute> changed_routes(const Plan& base, const Plan& other, const Topology& before,
-                                         const Topology& after) {
-  std::set<std::pair<MemoryId, MemoryId>> pairs;
-  for (const Plan* plan : {&base, &other})
-    for (const Queue& queue : plan->queues)
-      if (queue.src != queue.dst) pairs.emplace(queue.src, queue.dst);
-  std::vector<ChangedRoute> changed;
-  for (const auto& [src, dst] : pairs) {
-    ChangedRoute route{before.memory(src).name, before.memory(dst).name, links_of(before, src, dst),
-                       links_of(after, src, dst)};
-    if (route.before != route.after) changed.push_back(std::move(route));
-  }
-  return changed;
-}
-
-}  // namespace
 
 Plan Question::plan_on(const Topology& changed) const { return plan_job(changed, job).plan; }
 
@@ -47,8 +21,7 @@ Trial try_part(const Question& question, const Plan& kept, const Part& part, dou
   const Topology changed = improved(question.topology, part.knobs, factor);
   const Plan plan = question.plan_on(changed);
   Trial trial{evaluation_of(simulated(plan, changed)), evaluation_of(simulated(kept, changed)),
-              makespan_of(simulate_fluid(plan, question.topology)).value,
-              changed_routes(kept, plan, question.topology, changed)};
+              makespan_of(simulate_fluid(plan, question.topology)).value};
   for (const double other : others) {
     const Topology there = improved(question.topology, part.knobs, other);
     trial.elsewhere.push_back({other, evaluation_of(simulated(plan, there))});

@@ -23,12 +23,6 @@ struct Question {
   Evaluation evaluate_on(const Topology& changed, const Plan& kept) const;
 };
 
-/// Copies that take another way when a part of the machine has changed.
-struct ChangedRoute {
-  std::string from, to;
-  std::vector<std::string> before, after;  // links
-};
-
 /// A plan on a machine whose part is another factor as good.
 struct Elsewhere {
   double factor = 1;
@@ -40,7 +34,6 @@ struct Trial {
   Evaluation planned;     // a plan made for the changed machine, simulated there
   Evaluation kept;        // the best plan that is known for the machine as it is, simulated on the changed one
   double taken_back = 0;  // s: the plan made for the changed machine, simulated on the machine as it is
-  std::vector<ChangedRoute> routes;
   std::vector<Elsewhere> elsewhere = {};  // that plan
   /// The best here of the plans made for other factors of the part, where it is better than both above.
   std::optional<Evaluation> other = {};

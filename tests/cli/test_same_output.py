@@ -50,10 +50,7 @@ class SameOutput(CommandTest):
         for arguments, option, path, other in (
             ([*run, "--timeline", "./o.json", "--json", "o.json"], "--json", "o.json", "--timeline './o.json'"),
             ([*run, "--timeline", "o.csv", "--timeline", "sub/../o.csv"], "--timeline", "sub/../o.csv", "--timeline 'o.csv'"),
-            (["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu", "--csv", "o", "--json", "./o"],
-             "--json", "./o", "--csv 'o'"),
-            (["whatif", *SMALL, "--csv", "o", "--json", "./o"], "--json", "./o", "--csv 'o'"),
-            ([*sweep, "--csv", "o", "--json", "sub/../o"], "--json", "sub/../o", "--csv 'o'"),
+            (["whatif", *SMALL, "--csv", "o.svg", "--figure", "./o.svg"], "--figure", "./o.svg", "--csv 'o.svg'"),
             (["calibrate", "--backend", "cuda", "--from", "cases.csv", "-o", "o.toml", "--measurements", "./o-plain.toml"],
              "--measurements", "./o-plain.toml", "-o 'o-plain.toml'"),
         ):
