@@ -8,7 +8,6 @@
 #include "cli/commands/command.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/output/cases_text.hpp"
-#include "cli/output/interruption.hpp"
 #include "cli/output/machine_text.hpp"
 #include "cli/output/output_set.hpp"
 #include "cli/output/progress.hpp"
@@ -68,7 +67,6 @@ void warn(const std::vector<std::string>& warnings) {
 int check(const Topology& machine, const CalibrateOptions& options) {
   if (!options.check) return exit_ok;
   const std::vector<study::CaseResult> results = [&] {
-    const InterruptionNote note{"the description is written; its check is not complete"};
     const Progress progress{"checking"};
     return study::checked_description(machine, options.backend);
   }();
@@ -84,7 +82,6 @@ int calibrate_on_host(const CalibrateOptions& options) {
   OutputSet outputs;
   outputs.expect(options.output, "-o");
   const study::HostCalibration host = [&] {
-    const InterruptionNote note{nothing_is_kept};
     const Progress progress{"calibrating"};
     return study::calibrate_host(settings);
   }();
@@ -97,7 +94,6 @@ int calibrate_on_host(const CalibrateOptions& options) {
 study::GpuCalibration measured_or_recorded(const CalibrateOptions& options) {
   if (!options.from.empty()) return study::recorded_gpus(options.from, options.name);
   const study::CalibrationSettings settings = settings_of(options);
-  const InterruptionNote note{nothing_is_kept};
   const Progress progress{"calibrating"};
   return study::calibrate_gpus(settings);
 }

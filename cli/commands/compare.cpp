@@ -76,12 +76,10 @@ int compare_cases(const CompareOptions& options) {
   const study::TunedPlans tuned{options.plan_cache, topology};
   const auto simulator = options.no_simulate ? nullptr : study::simulator_of(topology, settings);
   study::CaseStudy runs = [&] {
-    const InterruptionNote note{nothing_is_kept};
     const Progress progress{"planning"};
     return study::CaseStudy{cases, topology, tuned};
   }();
   if (simulator) {
-    const InterruptionNote note{nothing_is_kept};
     const Progress progress{"simulating"};
     runs.simulate(*simulator);
   }

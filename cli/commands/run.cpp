@@ -10,7 +10,6 @@
 #include "cli/options/bench_options.hpp"
 #include "cli/options/option_group.hpp"
 #include "cli/options/options.hpp"
-#include "cli/output/interruption.hpp"
 #include "cli/output/output.hpp"
 #include "model/base/error.hpp"
 #include "model/base/text.hpp"
@@ -111,7 +110,6 @@ int run_run(const RunOptions& options) {
   const study::Job job = study::make_job(options.job);
   const std::array plans{&job.plan};
   const study::RunResult result = [&] {
-    const InterruptionNote note{nothing_is_kept};
     return study::Runner{options.backend, job.topology, plans, settings}.run(job.plan);
   }();
   AnnotatedTimeline annotated = annotate(job.plan, job.topology, result.timeline);

@@ -9,7 +9,6 @@
 #include "cli/options/bench_options.hpp"
 #include "cli/options/options.hpp"
 #include "cli/options/point_options.hpp"
-#include "cli/output/interruption.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/standard_output.hpp"
 #include "cli/output/study_output.hpp"
@@ -76,8 +75,6 @@ int run_tune(const TuneOptions& options) {
     return exit_ok;
   }
   const std::vector<study::TuneResult> results = [&] {
-    const InterruptionNote note{fmt::format("the plans that are found are kept in '{}'; the same command {}", file,
-                                            settings.again ? "begins with all of them" : "goes on with the others")};
     CountedProgress progress{"tuning"};
     StudyOptions study;
     study.jobs = options.jobs;

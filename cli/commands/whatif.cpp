@@ -2,7 +2,6 @@
 
 #include "cli/commands/command.hpp"
 #include "cli/options/options.hpp"
-#include "cli/output/interruption.hpp"
 #include "cli/output/note_text.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/study_output.hpp"
@@ -34,7 +33,6 @@ int run_whatif(const WhatIfOptions& options) {
   study::Question question{options.job.machine.load(), options.job};
   const std::string places = note_text(options.job.problem.place_note(question.topology));
   const study::WhatIf what = [&] {
-    const InterruptionNote note{nothing_is_kept};
     CountedProgress progress{"changing the machine"};
     workers.ended = [&](std::size_t done, std::size_t all) { progress.show(done, all); };
     return study::what_if(std::move(question), options.selection, workers);

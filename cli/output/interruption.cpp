@@ -15,9 +15,6 @@
 namespace tilerail::cli {
 namespace {
 
-std::atomic<const std::string*> note{nullptr};
-std::atomic<pid_t> owner_of_note{0};
-
 constexpr int nothing = 0, waited_for = -1;
 std::atomic<int> stop_signal{nothing};  // or the first signal of a StopRequest
 
@@ -35,15 +32,10 @@ void end_by(int number) {
 
 void clean_up(int number) {
   if (only_asks(number)) return;
-  signal(SIGPIPE, SIG_IGN);  // whoever read stderr may be gone
   kill_running_process();
   discard_staged_files();
-  if (const std::string* const line = note; line != nullptr && owner_of_note == getpid()) [[maybe_unused]]
-    const ssize_t written = write(STDERR_FILENO, line->data(), line->size());  // or nobody reads it
   end_by(number);
 }
-
-std::string on_terminal(const std::string& line) { return (isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") + line; }
 
 }  // namespace
 
@@ -59,21 +51,16 @@ void clean_up_on_signals() {
   }
 }
 
-InterruptionNote::InterruptionNote(const std::string& text)
-    : line_{on_terminal(fmt::format("tilerail: interrupted: {}\n", escaped(text)))} {
-  owner_of_note = getpid();
-  note = &line_;
-}
-
-InterruptionNote::~InterruptionNote() { note = nullptr; }
-
 StopRequest::StopRequest() { stop_signal = waited_for; }
 StopRequest::~StopRequest() { stop_signal = nothing; }
 bool StopRequest::is_asked() const { return stop_signal > nothing; }
 
 void StopRequest::end_program(const std::string& progress) const {
   signal(SIGPIPE, SIG_IGN);  // whoever read stderr may be gone
-  std::fputs(on_terminal(fmt::format("tilerail: interrupted {}\n", escaped(progress))).c_str(), stderr);
+  std::fputs(
+      fmt::format("{}tilerail: interrupted {}\n", isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "", escaped(progress))
+          .c_str(),
+      stderr);
   end_by(stop_signal);
   std::_Exit(128 + stop_signal);  // if the signal is blocked
 }

@@ -10,19 +10,6 @@ void clean_up_on_signals();
 
 constexpr const char* nothing_is_kept = "nothing is kept; the same command begins anew";
 
-/// While it lives, such a signal to this process, not to copies of it, says on stderr what is kept of the work and how
-/// to go on: "tilerail: interrupted: NOTE". There is one at a time.
-class InterruptionNote {
- public:
-  explicit InterruptionNote(const std::string& note);
-  ~InterruptionNote();
-  InterruptionNote(const InterruptionNote&) = delete;
-  InterruptionNote& operator=(const InterruptionNote&) = delete;
-
- private:
-  std::string line_;
-};
-
 /// While it lives, the first SIGINT, SIGTERM or SIGHUP only asks the work to stop, which looks at is_asked() now and
 /// then; a second one ends the program at once. There is one at a time.
 class StopRequest {
