@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <span>
 #include <vector>
 
 #include "cli/output/sweep_answers.hpp"
-#include "model/base/statistics.hpp"
 #include "model/base/text.hpp"
 
 namespace tilerail::cli {
@@ -61,30 +59,6 @@ std::string listed(const SweepTable& table, const Rows& rows) {
   return aligned(lines, alignment(table));
 }
 
-/// By value of an axis, in the order of the points: how many, the best time, and the median over the bound. Nothing
-/// where each value has one point, which is a row of the table itself.
-std::string axis_text(const SweepTable& table, const Rows& rows, std::size_t axis) {
-  std::vector<std::string> values;
-  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> of_value;
-  for (const SweepTable::Row* row : rows) {
-    const std::string& value = row->cells[table.first_axis + axis];
-    if (!of_value.contains(value)) values.push_back(value);
-    of_value[value].first.push_back(number(table.cell(*row, time_column(table))));
-    if (const std::string& over = table.cell(*row, "over_bound"); !over.empty())
-      of_value[value].second.push_back(number(over));
-  }
-  if (values.size() < 2 || values.size() == rows.size()) return {};
-  const std::size_t left_out = values.size() - std::min(values.size(), most_rows);
-  values.resize(values.size() - left_out);
-  Lines lines{{table.columns[table.first_axis + axis], "points", "fastest", "median", "over bound, median"}};
-  for (const std::string& value : values) {
-    const auto& [times, over] = of_value.at(value);
-    lines.push_back({value, fmt::format("{}", times.size()), seconds_text(*std::ranges::min_element(times)),
-                     seconds_text(median(times)), over.empty() ? "-" : fmt::format("{:.2f} x", median(over))});
-  }
-  return "\n" + aligned(lines, "lr") + (left_out > 0 ? fmt::format("and {} more values\n", left_out) : "");
-}
-
 std::string failures_text(const SweepTable& table, const Rows& failed) {
   if (failed.empty()) return {};
   std::string text = fmt::format("\n{} of {} points failed:\n", failed.size(), table.rows.size());
@@ -115,8 +89,6 @@ std::string to_text(const SweepTable& table) {
   } else {
     text = listed(table, done);
   }
-  if (table.axes > 1 || done.size() > most_rows)
-    for (std::size_t axis = 0; axis < table.axes; ++axis) text += axis_text(table, done, axis);
   return text + answers(table) + failures_text(table, failed);
 }
 

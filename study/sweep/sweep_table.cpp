@@ -24,6 +24,7 @@ using Json = nlohmann::ordered_json;
 void read_header(SweepTable& table, CsvReader& csv) {
   if (!csv.next_line()) csv.fail(1, "is empty; expected the table of a sweep");
   table.header = csv.line();
+  table.columns.clear();
   for (const auto& cell : csv.cells()) table.columns.emplace_back(cell.text);
   const std::vector<std::string> before{"sweep", "point", "points"};
   const auto after = std::ranges::find(table.columns, "machine");
@@ -71,18 +72,12 @@ Json cell_json(const std::string& cell, bool numeric) {
   return *number_in<double>(cell);
 }
 
-}  // namespace
-
-bool SweepTable::has(std::string_view column) const { return std::ranges::find(columns, column) != columns.end(); }
-
-const std::string& SweepTable::cell(const Row& row, std::string_view column) const {
-  return row.cells[static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin())];
-}
-
-SweepTable read_sweep_table(const std::string& text, const std::string& file) {
-  SweepTable table;
+void add_sweep_table(SweepTable& table, const std::string& text, const std::string& file) {
   CsvReader csv{text, file};
+  const std::string header = table.header;
   read_header(table, csv);
+  if (!header.empty() && header != table.header)
+    throw InputError{"has other columns than the file before", "parts of one sweep"}.at(file);
   while (csv.next_line()) {
     const auto& cells = csv.cells();
     if (cells.size() != table.columns.size())
@@ -100,26 +95,25 @@ SweepTable read_sweep_table(const std::string& text, const std::string& file) {
     if (!table.rows.emplace(point, std::move(row)).second)
       csv.fail(cells[1], fmt::format("point {} is there twice; expected it once", point));
   }
+}
+
+}  // namespace
+
+bool SweepTable::has(std::string_view column) const { return std::ranges::find(columns, column) != columns.end(); }
+
+const std::string& SweepTable::cell(const Row& row, std::string_view column) const {
+  return row.cells[static_cast<std::size_t>(std::ranges::find(columns, column) - columns.begin())];
+}
+
+SweepTable read_sweep_table(const std::string& text, const std::string& file) {
+  SweepTable table;
+  add_sweep_table(table, text, file);
   return table;
 }
 
 SweepTable joined(const std::vector<std::string>& files) {
   SweepTable all;
-  std::string first;  // file with rows
-  for (const std::string& file : files) {
-    SweepTable part = read_sweep_table(read_file(file), file);
-    if (all.header.empty()) all = part, all.rows.clear();
-    if (part.header != all.header)
-      throw InputError{fmt::format("has other columns than {}", files[0]), "parts of one sweep"}.at(file);
-    if (part.rows.empty()) continue;
-    if (first.empty()) first = file, all.sweep = part.sweep, all.points = part.points;
-    if (part.sweep != all.sweep || part.points != all.points)
-      throw InputError{fmt::format("is of sweep {}, {} of {}", part.sweep, first, all.sweep), "parts of one sweep"}.at(
-          file);
-    for (auto& [point, row] : part.rows)
-      if (!all.rows.emplace(point, std::move(row)).second)
-        throw InputError{fmt::format("point {} is in a file before, too", point), "each once"}.at(file);
-  }
+  for (const std::string& file : files) add_sweep_table(all, read_file(file), file);
   if (all.rows.empty()) throw InputError{"has no rows", "parts with points"}.at(files[0]);
   if (all.rows.size() < all.points)
     throw InputError{

@@ -142,8 +142,8 @@ class AllOrNone(CommandTest):
         self.write("o", OLD)
         self.write("cases.csv", "m,n,k\n64,64,64\n")
         for arguments in ([*SHOW, "--link-map", "o", "--json", "/dev/full"], [*SHOW, "--link-map", "/dev/full", "--json", "o"],
-                          ["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu", "--csv", "o",
-                           "--json", "/dev/full"],
+                          ["compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu", "--csv",
+                           "/dev/full"],
                           ["calibrate", "--backend", "host", "-o", "/dev/full"],
                           ["calibrate", "--backend", "cuda", "--from", "cases.csv", "-o", "/dev/full"],
                           ["sweep", *SMALL[:2], "--topology", "two-gpu", "--vary", "tile=32,64", "--csv", "/dev/full"]):

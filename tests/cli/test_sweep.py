@@ -142,11 +142,11 @@ class Sweep(CommandTest):
         for kind in ("csv", "svg"):
             self.assertEqual((self.folder / f"joined.{kind}").read_bytes(), (self.folder / f"all.{kind}").read_bytes())
         self.assert_refused(["sweep", "join", "part1.csv", "part2.csv"], "missing: 2, 5, 8, 11, 14, ...")
-        self.assert_refused(["sweep", "join", "part1.csv", "all.csv"], "point 0 is in a file before")
+        self.assert_refused(["sweep", "join", "part1.csv", "all.csv"], "all.csv:2:")
         self.succeed(*BASE, "--vary", "tile=32,64", "--csv", "other.csv")
         self.assert_refused(["sweep", "join", "part1.csv", "other.csv"], "other.csv: has other columns")
         self.succeed(*BASE, *AXES, "--set", "routing=initial", "--csv", "other.csv")
-        self.assert_refused(["sweep", "join", "part1.csv", "other.csv"], "other.csv: is of sweep")
+        self.assert_refused(["sweep", "join", "part1.csv", "other.csv"], "is another sweep than")
 
     def test_a_figure_of_too_many_points_is_refused_before_anything_runs(self):
         place = "place=" + ";".join(f"{a}:{b}:{c}" for a in "h01" for b in "h01" for c in "h01")
@@ -228,9 +228,6 @@ source = "{re.search(r'source = "(.+)"', text)[1]}"
     def test_the_table_sums_up_many_points(self):
         text = self.succeed(*BASE, "--vary", "tile=16..240 +4", "--vary", "dtype=f64,f32")
         self.assertIn("the 10 fastest of 114 points", text)
-        self.assertIn("over bound, median", text)
-        self.assertIn("and 17 more values", text)  # of 57
-        self.assertNotIn("over bound, median", self.succeed(*BASE, "--vary", "tile=16..240 +4"))
 
     def test_figures_are_chosen_by_what_was_varied(self):
         for axes in (["tile=32,64,128"], ["policy=gemmex,baseline"], ["tile=32,64,128", "policy=gemmex,baseline"],

@@ -1,5 +1,6 @@
 """`tune`, and the plan cache that other commands read."""
 
+import csv
 import json
 import os
 import signal
@@ -41,8 +42,9 @@ class Tune(CommandTest):
         self.assertEqual((saved["hash"], saved["origin"]["judge"]), (result["plan_hash"], "simulator"))
         self.write("cases.csv", "m,n,k\n512,512,512\n64,64,64\n")
         self.succeed("compare", "--cases", "cases.csv", "--backend", "host", "--topology", "two-gpu", "--iters", "1",
-                     "--warmup", "1", "--plan-cache", "plans.toml", "--json", "cases.json")
-        hit, miss = json.loads((self.folder / "cases.json").read_text())["cases"]
+                     "--warmup", "1", "--plan-cache", "plans.toml", "--csv", "results.csv")
+        with open(self.folder / "results.csv", newline="") as file:
+            hit, miss = csv.DictReader(file)
         self.assertIn("by the simulator", hit["plan_cache"])
         self.assertIn("has no plan of this problem", miss["plan_cache"])
         self.assertIn("chosen", self.succeed("run", "--backend", "host", *PROBLEM, "--plan-cache", "plans.toml"))
