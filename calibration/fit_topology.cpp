@@ -13,6 +13,7 @@
 #include "calibration/fit_parts.hpp"
 #include "model/base/error.hpp"
 #include "model/machine/concurrent_rates.hpp"
+#include "model/machine/figures.hpp"
 
 namespace tilerail {
 namespace fit {
@@ -126,101 +127,38 @@ bool in_turns(const TransferRun& run, const Topology& topology) {
   return run.kind == "one each";
 }
 
-}  // namespace
-
-namespace {
-
 /// To four digits: more than measurements are worth, and still easy to read.
 double rounded(double value) {
   return std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr);  // the nearest double, unlike by powers of ten
 }
-template <class Quantity>
-void round_off(Quantity& quantity) {
-  quantity.value = rounded(quantity.value);
-}
-template <class Quantity>
-void round_off(std::optional<Quantity>& quantity) {
-  if (quantity) round_off(*quantity);
-}
+bool is_size(const void* range) { return range == &MachineFigures::gemm_size || range == &MachineFigures::gemm_extent; }
 
-void round_off(double& value) { value = rounded(value); }
-
-void round_off(CapacityCurve& curve) {
-  for (auto& point : curve.points) round_off(point.rate);
-}
-
-void round_off(CapacityGroup& group) {
-  if (group.capacity) round_off(*group.capacity);
-  if (group.both_busy) round_off(*group.both_busy);
-  if (group.forward_share) round_off(*group.forward_share);
-}
-
-void round_off(StridedEfficiency& strided) {
-  for (auto* curve : {&strided.points, &strided.again, &strided.back, &strided.peer})
-    for (auto& point : *curve) round_off(point.efficiency);
-  round_off(strided.cache);
-  round_off(strided.beside);
-  round_off(strided.forgotten);
-}
-
-void round_off(IssueCost& issue) {
-  round_off(issue.per_op);
-  round_off(issue.per_kernel);
-  round_off(issue.per_dependency);
-  round_off(issue.per_call);
-  round_off(issue.hand_on);
-  if (!issue.graph) return;
-  GraphCost& graph = *issue.graph;
-  for (Seconds* cost :
-       {&graph.per_call, &graph.per_copy, &graph.per_kernel, &graph.per_dependency, &graph.between_gpus})
-    round_off(*cost);
-}
-
-void round_off(TiledGemm& tiled) {
-  round_off(tiled.launch);
-  round_off(tiled.peak);
-  round_off(tiled.reduction);
-  round_off(tiled.fill);
-  for (auto& block : tiled.blocks) round_off(block.efficiency);
-  for (auto& fill : tiled.fills) round_off(fill.share);
-  for (auto& graph : tiled.in_graph) {
-    round_off(graph.gain);
-    round_off(graph.share);
-  }
-  for (auto& shape : tiled.shapes) {
-    round_off(shape.time);
-    round_off(shape.issue);
-  }
-}
-
-void round_off(GemmCurve& gemm) {
-  for (auto& load : gemm.sustained) round_off(load.factor);
-  for (auto& step : gemm.alignment) round_off(step.factor);
-  round_off(gemm.watts);
-  round_off(gemm.sustained_after);
-  round_off(gemm.sustained_fully_after);
-  round_off(gemm.sustained_at_first);
-  round_off(*gemm.tiled);
+/// All but bytes and sizes of kernels.
+template <class Part, class Figures>
+void round_off(Part& part, const Figures& figures) {
+  for_each_there(part, figures, [](const auto& figure, auto& value) {
+    if constexpr (requires { figure.figures; })
+      round_off(value, figure.figures);
+    else if constexpr (requires { figure.columns; })
+      for (auto& row : value) round_off(row, figure.columns);
+    else if constexpr (std::is_same_v<decltype(value), double&>)
+      value = is_size(&figure.range) ? value : rounded(value);
+    else if constexpr (!std::is_same_v<decltype(value), Bytes&>)
+      value.value = rounded(value.value);
+  });
 }
 
 void round_off(Topology::Description& d) {
-  for (Memory& memory : d.memories) {
-    round_off(memory.idle_watts);
-    round_off(memory.busy_watts);
-  }
-  for (Link& link : d.links) {
-    round_off(link.bandwidth);
-    round_off(link.latency);
-    round_off(link.per_flow);
-  }
-  for (CapacityGroup& group : d.groups) round_off(group);
-  round_off(d.strided);
-  round_off(d.issue);
+  for (Memory& memory : d.memories) round_off(memory, MachineFigures::of_power);
+  for (Link& link : d.links) round_off(link, MachineFigures::of_links);
+  for (CapacityGroup& group : d.groups) round_off(group, MachineFigures::of_groups);
+  round_off(d.strided, MachineFigures::of_copies);
+  d.strided.cache.value = rounded(d.strided.cache.value);
+  round_off(d.issue, MachineFigures::of_issue);
   for (KernelTimes& kernels : d.kernels) {
-    round_off(kernels.launch);
-    round_off(kernels.memory_bandwidth);
-    round_off(kernels.k_overhead);
-    for (GemmCurve& gemm : kernels.gemm) round_off(gemm);
+    for (double* const figure : {&kernels.launch.value, &kernels.k_overhead}) *figure = rounded(*figure);
+    if (kernels.memory_bandwidth) kernels.memory_bandwidth->value = rounded(kernels.memory_bandwidth->value);
+    for (GemmCurve& gemm : kernels.gemm) round_off(gemm, MachineFigures::of_gemms);
   }
 }
 
