@@ -65,7 +65,7 @@ std::optional<Defect> first_defect(const GemmArguments& x) {
   if (auto bad = bad_extent(Position::n, x.n)) return bad;
   if (auto bad = bad_extent(Position::k, x.k)) return bad;
   const GemmProblem p = with_extents(x);
-  const bool writes = x.m > 0 && x.n > 0, reads = writes && !x.scales_only();
+  const bool writes = x.m > 0 && x.n > 0, reads = writes && !scales_only(x);
   if (reads)
     if (auto bad = bad_pointer(Position::a, x.a, x.dtype)) return bad;
   if (auto bad = bad_leading_dimension(Position::lda, x.lda, p.rows_a(), p.cols_a(), x.dtype)) return bad;
@@ -79,7 +79,7 @@ std::optional<Defect> first_defect(const GemmArguments& x) {
 
 GemmProblem problem_of(const GemmArguments& arguments) {
   GemmProblem p = with_extents(arguments);
-  if (!arguments.scales_only()) return p;
+  if (!scales_only(arguments)) return p;
   p.k = 0;
   p.alpha = 0;
   p.trans_a = p.trans_b = Trans::no;

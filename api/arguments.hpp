@@ -1,30 +1,14 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <string>
 
-#include "model/problem.hpp"
+#include "tilerail/tilerail.hpp"
 
 namespace tilerail::api {
 
-/// The arguments of xGEMM as its caller gave them.
-struct GemmArguments {
-  DType dtype = DType::f64;
-  char trans_a = 'N', trans_b = 'N';
-  std::int64_t m = 0, n = 0, k = 0;
-  double alpha = 1;
-  const void* a = nullptr;
-  std::int64_t lda = 0;
-  const void* b = nullptr;
-  std::int64_t ldb = 0;
-  double beta = 0;
-  void* c = nullptr;
-  std::int64_t ldc = 0;
-
-  bool scales_only() const { return alpha == 0 || k == 0; }  // C = beta C: A and B are not read
-  bool has_no_work() const { return m == 0 || n == 0 || (scales_only() && beta == 1); }
-};
+/// Whether C = beta C: A and B are not read.
+inline bool scales_only(const GemmArguments& x) { return x.alpha == 0 || x.k == 0; }
+inline bool has_no_work(const GemmArguments& x) { return x.m == 0 || x.n == 0 || (scales_only(x) && x.beta == 1); }
 
 /// Positions of arguments in BLAS's xGEMM.
 enum Position : int { trans_a = 1, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc };

@@ -1,22 +1,14 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "tilerail/tilerail.hpp"
 
 /// What a tilerail_handle_t points to.
 struct tilerail_context {  // NOLINT(readability-identifier-naming): a name of C
-  explicit tilerail_context(tilerail::Context given);
-  ~tilerail_context();
-  tilerail_context(const tilerail_context&) = delete;
-  tilerail_context& operator=(const tilerail_context&) = delete;
-
   tilerail::Context context;
+  std::uint64_t number = ++made;  // that no other has: the next one at this address has no errors of this one
+
+  static inline std::atomic<std::uint64_t> made = 0;
 };
-
-namespace tilerail::api {
-
-/// The unique number of the context at this address; 0 if there is none.
-std::uint64_t number_of(const tilerail_context* handle);
-
-}  // namespace tilerail::api

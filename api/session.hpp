@@ -20,14 +20,6 @@
 
 namespace tilerail::api {
 
-/// As in GemmOptions.
-struct CallOptions {
-  void* stream = nullptr;
-  bool wait = true;
-  GemmTimes* times = nullptr;
-  PlanInfo* plan = nullptr;
-};
-
 /// What a context is made of. Members lock, so that calls from several threads run one after another. Errors are those
 /// of Context (tilerail.hpp).
 class Session {
@@ -53,7 +45,7 @@ class Session {
   void release(const void* data);
 
   /// C = alpha op(A) op(B) + beta C.
-  void gemm(const GemmArguments& arguments, const CallOptions& options = {});
+  void gemm(const GemmArguments& arguments, const GemmOptions& options = {});
   void synchronize();
 
   const Topology& topology() const { return topology_; }
@@ -78,7 +70,7 @@ class Session {
   Held bound(const GemmProblem& problem);
   std::vector<int> users() const;
   /// By the plan that is held, or a new one. Throws MemoryShortage before anything has run.
-  void call(const GemmProblem& problem, const Matrices& matrices, const Copies& copies, const CallOptions& options,
+  void call(const GemmProblem& problem, const Matrices& matrices, const Copies& copies, const GemmOptions& options,
             GemmTimes& times);
   RunSeconds run(Held& held, void* stream, const Matrices& matrices, const Copies& copies, GemmTimes& times);
   RunSeconds submit(Held& held, void* stream, const Matrices& matrices, const Copies& copies);

@@ -108,7 +108,7 @@ MemoryId Session::place(const Matrix& matrix, const char* name) const {
 
 Matrices Session::located(const GemmArguments& x, const GemmProblem& p) const {
   const std::int64_t element = element_size(p.dtype);
-  const bool inputs = !x.scales_only();
+  const bool inputs = !scales_only(x);
   Matrices matrices{{
       {inputs ? const_cast<void*>(x.a) : nullptr, p.rows_a(), p.cols_a(), p.lda, element, true, false},
       {inputs ? const_cast<void*>(x.b) : nullptr, p.rows_b(), p.cols_b(), p.ldb, element, true, false},
@@ -180,13 +180,13 @@ void Session::synchronize() {
   hardware_->synchronize();
 }
 
-void Session::gemm(const GemmArguments& arguments, const CallOptions& options) {
+void Session::gemm(const GemmArguments& arguments, const GemmOptions& options) {
   GemmTimes ignored;
   GemmTimes& times = options.times ? *options.times : ignored;
   times = {};
   if (options.plan) *options.plan = {};
   if (const auto defect = first_defect(arguments)) throw ArgumentError{defect->position, defect->message};
-  if (arguments.has_no_work()) {
+  if (has_no_work(arguments)) {
     if (options.wait) synchronize();  // for calls before it that did not wait
     return;
   }
@@ -212,7 +212,7 @@ void Session::gemm(const GemmArguments& arguments, const CallOptions& options) {
 }
 
 void Session::call(const GemmProblem& problem, const Matrices& matrices, const Copies& copies,
-                   const CallOptions& options, GemmTimes& times) {
+                   const GemmOptions& options, GemmTimes& times) {
   Stopwatch watch;
   Held& held = plan_for(problem, times);
   if (options.plan) *options.plan = held.info;

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
-#include <cstdint>
+#include <algorithm>
+#include <array>
 #include <exception>
-#include <functional>
+#include <initializer_list>
 #include <new>
 #include <string>
 #include <utility>
@@ -20,24 +21,29 @@ using tilerail::Context;
 using tilerail::ContextOptions;
 using tilerail::DType;
 using tilerail::fault_of;
+using tilerail::HostPages;
 using tilerail::InputError;
 using tilerail::out_of_range;
-using tilerail::api::number_of;
+using tilerail::Pageable;
+using tilerail::api::checked_dtype;
 
 namespace {
+
+std::uint64_t number_of(tilerail_handle_t handle) { return handle == nullptr ? 0 : handle->number; }
 
 /// The last text for this thread, and the number of the context that it is about; 0: none.
 struct LastText {
   std::uint64_t context = 0;
   std::string text;
+
+  const char* about(tilerail_handle_t handle) const { return context == number_of(handle) ? text.c_str() : ""; }
 };
 thread_local LastText last_error;  // of the last failure
 thread_local LastText last_plan;   // where the plan of the last call that succeeded came from
 
 tilerail_status_t failed(tilerail_handle_t handle, tilerail_status_t status, const char* text) noexcept {
   try {
-    last_error.context = number_of(handle);
-    last_error.text = text;
+    last_error = {number_of(handle), text};
   } catch (...) {
     last_error.text.clear();
   }
@@ -88,35 +94,13 @@ std::vector<int> devices_of(const int* devices, int count) {
   return devices ? std::vector<int>(devices, devices + count) : std::vector<int>{};
 }
 
-DType dtype_of(tilerail_dtype_t dtype) {
-  switch (dtype) {
-    case TILERAIL_F64:
-      return DType::f64;
-    case TILERAIL_F32:
-      return DType::f32;
-    case TILERAIL_F16:
-      return DType::f16;
-    case TILERAIL_BF16:
-      return DType::bf16;
-    case TILERAIL_TF32:
-      return DType::tf32;
-    case TILERAIL_DTYPE_MAX:
-      break;
-  }
-  throw InputError{"dtype", std::to_string(dtype), "", "one of tilerail_dtype_t"};
-}
-
-tilerail::Pageable pageable_of(tilerail_pageable_t pageable) {
-  if (pageable == TILERAIL_PAGEABLE_REGISTERED) return tilerail::Pageable::registered;
-  if (pageable == TILERAIL_PAGEABLE_STAGED) return tilerail::Pageable::staged;
-  if (pageable == TILERAIL_PAGEABLE_COPIED) return tilerail::Pageable::copied;
-  throw InputError{"pageable", std::to_string(pageable), "", "one of tilerail_pageable_t"};
-}
-
-tilerail::HostPages pages_of(tilerail_pages_t pages) {
-  if (pages == TILERAIL_PAGES_SPREAD) return tilerail::HostPages::spread;
-  if (pages == TILERAIL_PAGES_PLAIN) return tilerail::HostPages::plain;
-  throw InputError{"pages", std::to_string(pages), "", "one of tilerail_pages_t"};
+/// The value of the same name in C++, where the numbers are those of C.
+template <class Value, class Number>
+Value same_in_cpp(const char* what, Number number, std::initializer_list<Value> values) {
+  const auto at = static_cast<std::size_t>(number);
+  if (at >= values.size())
+    throw InputError{what, std::to_string(number), "", fmt::format("one of tilerail_{}_t", what)};
+  return values.begin()[at];
 }
 
 }  // namespace
@@ -127,7 +111,9 @@ tilerail_status_t guarded_call(tilerail_handle_t handle, const std::function<voi
   return with(handle, body);
 }
 
-DType checked_dtype(tilerail_dtype_t dtype) { return dtype_of(dtype); }
+DType checked_dtype(tilerail_dtype_t dtype) {
+  return same_in_cpp("dtype", dtype, {DType::f64, DType::f32, DType::f16, DType::bf16, DType::tf32});
+}
 
 void tell_origin(tilerail_handle_t handle, std::string text) { last_plan = {number_of(handle), std::move(text)}; }
 
@@ -151,37 +137,21 @@ tilerail_status_t tilerail_destroy(tilerail_handle_t handle) {
   return guarded(nullptr, [&] { delete handle; });
 }
 
-const char* tilerail_last_error(tilerail_handle_t handle) {
-  return last_error.context == number_of(handle) ? last_error.text.c_str() : "";
-}
+const char* tilerail_last_error(tilerail_handle_t handle) { return last_error.about(handle); }
 
 const char* tilerail_status_name(tilerail_status_t status) {
   if (status < 0) return "TILERAIL_INVALID_ARGUMENT";
-  switch (status) {
-    case TILERAIL_SUCCESS:
-      return "TILERAIL_SUCCESS";
-    case TILERAIL_INVALID_HANDLE:
-      return "TILERAIL_INVALID_HANDLE";
-    case TILERAIL_INVALID_VALUE:
-      return "TILERAIL_INVALID_VALUE";
-    case TILERAIL_NO_HARDWARE:
-      return "TILERAIL_NO_HARDWARE";
-    case TILERAIL_OUT_OF_MEMORY:
-      return "TILERAIL_OUT_OF_MEMORY";
-    case TILERAIL_EXECUTION_FAILED:
-      return "TILERAIL_EXECUTION_FAILED";
-    default:
-      return "TILERAIL_INTERNAL_ERROR";
-  }
+  constexpr std::array names{"TILERAIL_SUCCESS",       "TILERAIL_INVALID_HANDLE", "TILERAIL_INVALID_VALUE",
+                             "TILERAIL_NO_HARDWARE",   "TILERAIL_OUT_OF_MEMORY",  "TILERAIL_EXECUTION_FAILED",
+                             "TILERAIL_INTERNAL_ERROR"};
+  return names[std::min(static_cast<std::size_t>(status), names.size() - 1)];
 }
 
 tilerail_status_t tilerail_set_plan_cache(tilerail_handle_t handle, const char* file) {
   return with(handle, [&](Context& context) { context.set_plan_cache(text_of(file, "the plan cache's file")); });
 }
 
-const char* tilerail_plan_origin(tilerail_handle_t handle) {
-  return handle != nullptr && last_plan.context == number_of(handle) ? last_plan.text.c_str() : "";
-}
+const char* tilerail_plan_origin(tilerail_handle_t handle) { return last_plan.about(handle); }
 
 tilerail_status_t tilerail_set_policy(tilerail_handle_t handle, const char* name) {
   return with(handle, [&](Context& context) { context.set_policy(text_of(name, "the policy's name")); });
@@ -200,7 +170,9 @@ tilerail_status_t tilerail_set_devices(tilerail_handle_t handle, const int* devi
 }
 
 tilerail_status_t tilerail_set_pageable(tilerail_handle_t handle, tilerail_pageable_t pageable) {
-  return with(handle, [&](Context& context) { context.set_pageable(pageable_of(pageable)); });
+  return with(handle, [&](Context& context) {
+    context.set_pageable(same_in_cpp("pageable", pageable, {Pageable::registered, Pageable::staged, Pageable::copied}));
+  });
 }
 
 tilerail_status_t tilerail_reserve(tilerail_handle_t handle, int64_t bytes) {
@@ -217,8 +189,7 @@ tilerail_status_t tilerail_unregister(tilerail_handle_t handle, void* data) {
 
 tilerail_status_t tilerail_keep(tilerail_handle_t handle, tilerail_dtype_t dtype, const void* data, int64_t rows,
                                 int64_t cols, int64_t ld) {
-  return with(handle,
-              [&](Context& context) { context.session().keep(data, rows, cols, ld, element_size(dtype_of(dtype))); });
+  return with(handle, [&](Context& context) { context.keep(checked_dtype(dtype), data, rows, cols, ld); });
 }
 
 tilerail_status_t tilerail_release(tilerail_handle_t handle, const void* data) {
@@ -229,7 +200,7 @@ tilerail_status_t tilerail_alloc_host(tilerail_handle_t handle, void** data, int
   if (data != nullptr) *data = nullptr;
   return with(handle, [&](Context& context) {
     if (data == nullptr) throw fault_of("data", "is null", "a place for the address");
-    *data = context.allocate_host(bytes, pages_of(pages));
+    *data = context.allocate_host(bytes, same_in_cpp("pages", pages, {HostPages::spread, HostPages::plain}));
   });
 }
 

@@ -8,7 +8,7 @@
 
 using tilerail::Context;
 using tilerail::DType;
-using tilerail::api::GemmArguments;
+using tilerail::GemmArguments;
 
 namespace {
 
@@ -20,7 +20,7 @@ std::string text_of(const tilerail::PlanInfo& plan) {
 
 void multiply(tilerail_handle_t handle, Context& context, const GemmArguments& arguments, void* stream, bool wait) {
   tilerail::PlanInfo plan;
-  context.session().gemm(arguments, {stream, wait, nullptr, &plan});
+  gemm(context, arguments, {.stream = stream, .wait = wait, .plan = &plan});
   tilerail::api::tell_origin(handle, text_of(plan));
 }
 
@@ -45,40 +45,27 @@ tilerail_status_t multiply(tilerail_handle_t handle, tilerail_dtype_t dtype, Gem
 
 extern "C" {
 
-tilerail_status_t tilerail_dgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
-                                 double alpha, const double* A, int64_t lda, const double* B, int64_t ldb, double beta,
-                                 double* C, int64_t ldc) {
-  return multiply(handle, {DType::f64, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
-}
+// NOLINTBEGIN(bugprone-macro-parentheses): types and declarations
+#define TILERAIL_GEMM(name, dtype, scalar, element)                                                               \
+  tilerail_status_t name(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,     \
+                         scalar alpha, const element* A, int64_t lda, const element* B, int64_t ldb, scalar beta, \
+                         element* C, int64_t ldc) {                                                               \
+    return multiply(handle, {dtype, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});               \
+  }
 
-tilerail_status_t tilerail_sgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
-                                 float alpha, const float* A, int64_t lda, const float* B, int64_t ldb, float beta,
-                                 float* C, int64_t ldc) {
-  return multiply(handle, {DType::f32, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
-}
+#define TILERAIL_GEMM_OF_TYPE(name, wait)                                                                             \
+  tilerail_status_t name(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb, int64_t m,       \
+                         int64_t n, int64_t k, double alpha, const void* A, int64_t lda, const void* B, int64_t ldb,  \
+                         double beta, void* C, int64_t ldc, void* stream) {                                           \
+    return multiply(handle, dtype, {{}, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, stream, wait); \
+  }
+// NOLINTEND(bugprone-macro-parentheses)
 
-tilerail_status_t tilerail_hgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
-                                 float alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
-                                 void* C, int64_t ldc) {
-  return multiply(handle, {DType::f16, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
-}
-
-tilerail_status_t tilerail_bfgemm(tilerail_handle_t handle, char transa, char transb, int64_t m, int64_t n, int64_t k,
-                                  float alpha, const void* A, int64_t lda, const void* B, int64_t ldb, float beta,
-                                  void* C, int64_t ldc) {
-  return multiply(handle, {DType::bf16, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
-}
-
-tilerail_status_t tilerail_gemm_ex(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb,
-                                   int64_t m, int64_t n, int64_t k, double alpha, const void* A, int64_t lda,
-                                   const void* B, int64_t ldb, double beta, void* C, int64_t ldc, void* stream) {
-  return multiply(handle, dtype, {{}, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, stream, true);
-}
-
-tilerail_status_t tilerail_gemm_async(tilerail_handle_t handle, tilerail_dtype_t dtype, char transa, char transb,
-                                      int64_t m, int64_t n, int64_t k, double alpha, const void* A, int64_t lda,
-                                      const void* B, int64_t ldb, double beta, void* C, int64_t ldc, void* stream) {
-  return multiply(handle, dtype, {{}, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc}, stream, false);
-}
+TILERAIL_GEMM(tilerail_dgemm, DType::f64, double, double)
+TILERAIL_GEMM(tilerail_sgemm, DType::f32, float, float)
+TILERAIL_GEMM(tilerail_hgemm, DType::f16, float, void)
+TILERAIL_GEMM(tilerail_bfgemm, DType::bf16, float, void)
+TILERAIL_GEMM_OF_TYPE(tilerail_gemm_ex, true)
+TILERAIL_GEMM_OF_TYPE(tilerail_gemm_async, false)
 
 }  // extern "C"

@@ -95,7 +95,7 @@ TEST(GemmArguments, NothingIsToBeDoneWithoutElementsOrWithoutAChange) {
   const auto without_work = [](auto change) {
     GemmArguments x = legal();
     change(x);
-    return x.has_no_work();
+    return has_no_work(x);
   };
   EXPECT_TRUE(without_work([](auto& x) { x.m = 0; }));
   EXPECT_TRUE(without_work([](auto& x) { x.n = 0; }));

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "model/base/error.hpp"
 #include "model/machine/host_pages.hpp"
+#include "model/problem.hpp"
 
 namespace tilerail {
 
@@ -24,6 +26,12 @@ struct Half {
 struct BFloat16 {
   std::uint16_t bits = 0;
 };
+
+/// The type of elements by a pointer to them.
+constexpr DType dtype_of(const double*) { return DType::f64; }
+constexpr DType dtype_of(const float*) { return DType::f32; }
+constexpr DType dtype_of(const Half*) { return DType::f16; }
+constexpr DType dtype_of(const BFloat16*) { return DType::bf16; }
 
 /// An argument of gemm that is not legal. `argument` is its position in BLAS's xGEMM: 1 = trans_a ... 13 = ldc.
 struct ArgumentError : InputError {
@@ -96,6 +104,21 @@ struct GemmOptions {
   PlanInfo* plan = nullptr;    // the same
 };
 
+/// The arguments of xGEMM, in the order of BLAS.
+struct GemmArguments {
+  DType dtype = DType::f64;
+  char trans_a = 'N', trans_b = 'N';
+  std::int64_t m = 0, n = 0, k = 0;
+  double alpha = 1;
+  const void* a = nullptr;
+  std::int64_t lda = 0;
+  const void* b = nullptr;
+  std::int64_t ldb = 0;
+  double beta = 0;
+  void* c = nullptr;
+  std::int64_t ldc = 0;
+};
+
 /// GPUs, a description of their machine, a policy, and the plans made so far. Calls from several threads are safe and
 /// run one after another. Movable.
 class Context {
@@ -146,10 +169,11 @@ class Context {
   /// much memory of each device; where devices are set that have no copy, it is read as if it were not kept. Throws
   /// InputError when the shape is not legal or a device has too little memory: then nothing of it is kept. gemm throws
   /// InputError for a C that lies in it. docs/model.md#kept-copies
-  void keep(const double* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);
-  void keep(const float* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);
-  void keep(const Half* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);
-  void keep(const BFloat16* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);
+  template <class Element>
+  void keep(const Element* data, std::int64_t rows, std::int64_t cols, std::int64_t ld) {
+    keep(dtype_of(data), data, rows, cols, ld);
+  }
+  void keep(DType dtype, const void* data, std::int64_t rows, std::int64_t cols, std::int64_t ld);
   /// Throws InputError for an address that is not kept.
   void release(const void* data);
 
@@ -181,17 +205,15 @@ class Context {
 /// ArgumentError, InputError when a matrix lies where the machine description has no memory or no plan fits into what
 /// is free, HardwareError, std::runtime_error naming the operation that failed; C is then unspecified, the context
 /// usable.
-void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
-          const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c,
-          std::int64_t ldc, const GemmOptions& options = {});
-void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-          const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc,
-          const GemmOptions& options = {});
-void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-          const Half* a, std::int64_t lda, const Half* b, std::int64_t ldb, float beta, Half* c, std::int64_t ldc,
-          const GemmOptions& options = {});
-void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
-          const BFloat16* a, std::int64_t lda, const BFloat16* b, std::int64_t ldb, float beta, BFloat16* c,
-          std::int64_t ldc, const GemmOptions& options = {});
+void gemm(Context& context, const GemmArguments& arguments, const GemmOptions& options = {});
+
+/// The same of double, float, Half or BFloat16; scalars are double next to double, and float next to all others.
+template <class Element, class Scalar = std::conditional_t<std::is_same_v<Element, double>, double, float>>
+void gemm(Context& context, char trans_a, char trans_b, std::int64_t m, std::int64_t n, std::int64_t k,
+          std::type_identity_t<Scalar> alpha, const std::type_identity_t<Element>* a, std::int64_t lda,
+          const std::type_identity_t<Element>* b, std::int64_t ldb, std::type_identity_t<Scalar> beta, Element* c,
+          std::int64_t ldc, const GemmOptions& options = {}) {
+  gemm(context, {dtype_of(c), trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc}, options);
+}
 
 }  // namespace tilerail
