@@ -13,10 +13,9 @@ double memory(double elements) { return 8 * elements / 1e12; }
 
 double simulated(const GemmProblem& p, std::int64_t tile, std::vector<MemoryId> devices = {gpu0}) {
   const Topology machine = two_gpu();
-  Policy policy = any_preset("gemmex");
+  Policy policy = without_emulation(any_preset("gemmex"));
   policy.choices.tile = tile, policy.choices.compute_streams = 1, policy.choices.c_tiles = CTiles::eager,
   policy.choices.order = Order::fifo;
-  policy.choices.task_us = policy.choices.request_us = 0;
   return SimExecutor{machine}.execute(plan_gemm(p, machine, devices, policy)).makespan().value;
 }
 
