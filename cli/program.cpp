@@ -132,9 +132,6 @@ int run_program(int argc, char** argv) noexcept {
   try {
     clean_up_on_signals();
     return parse_and_run(argc, argv);
-  } catch (const InputErrors& errors) {
-    for (const std::string& message : errors.messages) fail(exit_bad_input, message);
-    return exit_bad_input;
   } catch (const InputError& error) {
     return fail(exit_bad_input, error.what());
   } catch (const HardwareError& error) {

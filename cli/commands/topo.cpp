@@ -95,9 +95,7 @@ int show(const TopoOptions& options) {
 
 int validate(const study::MachineText& machine) {
   const std::string file = study::find_machine(machine.topology).string();
-  const std::string text = read_file(file);  // once: it may be a pipe
-  if (auto errors = topology_errors(text, file, read_file); !errors.empty()) throw InputErrors{std::move(errors)};
-  const Topology topology = machine.changed(read_topology(text, file, read_file));
+  const Topology topology = machine.changed(load_topology(file));
   print(fmt::format("{}: valid: machine '{}' with {} memories, {} GPUs, {} link directions, {} capacity groups\n", file,
                     topology.name(), topology.description().memories.size(), topology.gpus().size(),
                     topology.links().size(), topology.groups().size()));
@@ -121,7 +119,7 @@ Command add_topo(CLI::App& root) {
   app->footer(footer);
   options->list = app->add_subcommand("list", "The machines that need no path, a line each");
   options->show = app->add_subcommand("show", "Nodes, links, groups, kernels and the pair bandwidth matrices");
-  options->validate = app->add_subcommand("validate", "Check the file: all errors, each with line and column");
+  options->validate = app->add_subcommand("validate", "Check the file: the first error with line and column");
   for (CLI::App* action : {options->show, options->validate}) add_machine(*action, options->machine);
   options->show->add_flag("--flat", options->flat, "The machine as a file without templates, ranges and includes")
       ->group("OUTPUT");

@@ -4,18 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "model/base/nearest.hpp"
 
 namespace tilerail {
 namespace {
-
-bool earlier(const toml::source_position& a, const toml::source_position& b) {
-  return a.line != b.line ? a.line < b.line : a.column < b.column;
-}
-
-constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 const char* type_name(const toml::node& node) {
   switch (node.type()) {
@@ -38,31 +31,12 @@ const char* type_name(const toml::node& node) {
 
 }  // namespace
 
-std::string TomlPlace::text() const {
+std::string toml_place(const std::string& file, const toml::source_position& position) {
   return position.line == 0 ? file : fmt::format("{}:{}:{}", file, position.line, position.column);
 }
 
-void TomlFile::report(const toml::source_position& position, const std::string& message) const {
-  const TomlError error{{name, position}, message};
-  if (!errors) throw TomlFailure{error};
-  errors->push_back(error);
-}
-
-TomlValue TomlValue::missing(const TomlFile& file) {
-  static const toml::value<std::string> nothing{""};
-  TomlValue value{nothing, file, ""};
-  value.reported_ = true;
-  return value;
-}
-
-void TomlValue::report(const std::string& message) const {
-  if (!reported_) file_->report(node_->source().begin, fmt::format("{} {} {}", what_, shown(), message));
-  reported_ = true;
-}
-
 void TomlValue::fail(const std::string& message) const {
-  if (reported_) throw TomlConsequence{};
-  throw TomlFailure{{place(), fmt::format("{} {} {}", what_, shown(), message)}};
+  throw InputError{fmt::format("{} {} {}", what_, shown(), message)}.at(place());
 }
 
 std::string TomlValue::shown() const {
@@ -73,78 +47,58 @@ std::string TomlValue::shown() const {
   return fmt::format("({})", type_name(*node_));
 }
 
-void TomlValue::report_type(std::string_view is_not, std::string_view expected) const {
-  report(fmt::format("is not {}; expected {}", is_not, expected));
+void TomlValue::fail_type(std::string_view is_not, std::string_view expected) const {
+  fail(fmt::format("is not {}; expected {}", is_not, expected));
 }
 
-void TomlValue::report_range(std::string_view expected) const { report(out_of_range(expected)); }
-
 std::string TomlValue::text() const {
-  const auto* value = node_->as_string();
-  if (!value) report_type("a text", "one in quotes");
-  return value ? value->get() : "";
+  if (const auto* value = node_->as_string()) return value->get();
+  fail_type("a text", "one in quotes");
 }
 
 std::size_t TomlValue::one_of(std::span<const std::string_view> names) const {
   const auto known = std::ranges::find(names, text());
   if (known != names.end()) return static_cast<std::size_t>(known - names.begin());
-  report(fmt::format("is unknown; expected {} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back()));
-  return 0;
+  fail(fmt::format("is unknown; expected {} or {}", fmt::join(names.first(names.size() - 1), ", "), names.back()));
 }
 
 bool TomlValue::boolean() const {
-  const auto* value = node_->as_boolean();
-  if (!value) report_type("a boolean", "true or false");
-  return value && value->get();
+  if (const auto* value = node_->as_boolean()) return value->get();
+  fail_type("a boolean", "true or false");
 }
 
 double TomlValue::in(const Range<double>& range) const {
-  const double value = node_->is_number() ? *node_->value<double>() : no_number;
-  if (!node_->is_number())
-    report_type("a number", "one without quotes");
-  else if (!std::isfinite(value))
-    report_type("finite", "a finite number");
-  else if (!range.holds(value))
-    report_range(range.text);
-  return range.holds(value) ? value : no_number;
+  const auto value = node_->value<double>();
+  if (!node_->is_number()) fail_type("a number", "one without quotes");
+  if (!std::isfinite(*value)) fail_type("finite", "a finite number");
+  if (!range.holds(*value)) fail(out_of_range(range.text));
+  return *value;
 }
 
 std::int64_t TomlValue::integer(std::int64_t least, std::int64_t most) const {
   const auto* value = node_->as_integer();
-  if (!value)
-    report_type("an integer", "one without quotes");
-  else if (value->get() < least || value->get() > most)
-    report_range(fmt::format("{} to {}", least, most));
-  else
-    return value->get();
-  return least;
+  if (!value) fail_type("an integer", "one without quotes");
+  if (value->get() < least || value->get() > most) fail(out_of_range(fmt::format("{} to {}", least, most)));
+  return value->get();
 }
 
 std::vector<TomlValue> TomlValue::list(std::size_t most) const {
-  std::vector<TomlValue> result;
   const auto* values = node_->as_array();
-  if (!values)
-    report_type("a list", "one in brackets");
-  else if (values->size() > most)
-    report(fmt::format("has {} entries; expected at most {}", values->size(), most));
-  else
-    for (const toml::node& value : *values) result.emplace_back(value, *file_, what_);
+  if (!values) fail_type("a list", "one in brackets");
+  if (values->size() > most) fail(fmt::format("has {} entries; expected at most {}", values->size(), most));
+  std::vector<TomlValue> result;
+  for (const toml::node& value : *values) result.emplace_back(value, *file_, what_);
   return result;
 }
 
 std::vector<TomlTable> TomlValue::tables(std::string_view each) const {
-  std::vector<TomlTable> result;
   const std::string expected = fmt::format("[[{}]]", each);
   const auto* values = node_->as_array();
-  if (!values) {
-    report_type("a list of tables", expected);
-    return result;
-  }
+  if (!values) fail_type("a list of tables", expected);
+  std::vector<TomlTable> result;
   for (const toml::node& value : *values) {
-    if (value.is_table())
-      result.emplace_back(*value.as_table(), *file_, std::string{each});
-    else
-      TomlValue{value, *file_, what_}.report_type("a table", expected);
+    if (!value.is_table()) TomlValue{value, *file_, what_}.fail_type("a table", expected);
+    result.emplace_back(*value.as_table(), *file_, std::string{each});
   }
   return result;
 }
@@ -157,20 +111,13 @@ TomlTable TomlValue::table() const {
 
 template <class Q>
 Q TomlValue::quantity(Q (*parse)(std::string_view, std::string_view), const Range<Q>& range) const {
-  Q value{no_number};
-  if (!node_->is_string()) {
-    report_type("a text with a unit", std::string{range.text} + ", in quotes");
-    return value;
-  }
+  if (!node_->is_string()) fail_type("a text with a unit", std::string{range.text} + ", in quotes");
   try {
-    value = parse(text(), "");
+    if (const Q value = parse(text(), ""); range.holds(value)) return value;
   } catch (const InputError& error) {
-    if (!reported_) file_->report(node_->source().begin, fmt::format("{} {}", what_, error.what()));
-    reported_ = true;
-    return value;
+    throw InputError{fmt::format("{} {}", what_, error.what())}.at(place());
   }
-  if (!range.holds(value)) report_range(range.text);
-  return value;
+  fail(out_of_range(range.text));
 }
 
 Bytes TomlValue::in(const Range<Bytes>& range) const { return quantity(parse_bytes, range); }
@@ -183,16 +130,12 @@ std::string TomlTable::named(std::string_view key) const {
   return what_.empty() ? std::string{key} : what_ + ": " + std::string{key};
 }
 
-void TomlTable::report(const std::string& message) const { file_->report(table_->source().begin, named(message)); }
-
-void TomlTable::fail(const std::string& message) const { throw TomlFailure{{place(), named(message)}}; }
+void TomlTable::fail(const std::string& message) const { throw InputError{named(message)}.at(place()); }
 
 void TomlTable::allow_only(const std::vector<std::string>& keys) const {
-  std::vector<const toml::key*> others;
-  for (const auto& [key, node] : *table_)
-    if (std::ranges::find(keys, key.str()) == keys.end()) others.push_back(&key);
-  std::ranges::sort(others, earlier, [](const auto* key) { return key->source().begin; });
-  for (const toml::key* key : others) file_->report(key->source().begin, named(unknown_key(key->str(), keys)));
+  for (const auto& [key, value] : all())
+    if (std::ranges::find(keys, key) == keys.end())
+      throw InputError{named(unknown_key(key, keys))}.at(toml_place(*file_, table_->find(key)->first.source().begin));
 }
 
 std::optional<TomlValue> TomlTable::find(std::string_view key) const {
@@ -203,16 +146,17 @@ std::optional<TomlValue> TomlTable::find(std::string_view key) const {
 
 TomlValue TomlTable::need(std::string_view key) const {
   if (auto value = find(key)) return *value;
-  report(fmt::format("key '{}' is missing; expected it here", key));
-  return TomlValue::missing(*file_);
+  fail(fmt::format("key '{}' is missing; expected it here", key));
 }
 
 std::vector<std::pair<std::string, TomlValue>> TomlTable::all() const {
   std::vector<std::pair<std::string, TomlValue>> result;
   for (const auto& [key, node] : *table_)
     result.emplace_back(std::string{key.str()}, TomlValue{node, *file_, named(key.str())});
-  std::sort(result.begin(), result.end(),
-            [](const auto& a, const auto& b) { return earlier(a.second.place().position, b.second.place().position); });
+  std::ranges::sort(result, {}, [this](const auto& entry) {
+    const toml::source_position place = table_->get(entry.first)->source().begin;
+    return std::pair{place.line, place.column};
+  });
   return result;
 }
 

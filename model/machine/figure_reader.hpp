@@ -12,13 +12,13 @@
 
 namespace tilerail {
 
-/// The value of a figure. Reports a value that is missing, or that has no meaning because its neighbour is missing.
+/// The value of a figure. Refuses a value that is missing, or that has no meaning because its neighbour is missing.
 inline std::optional<TomlValue> value_of(const TomlTable& table, std::string_view key, Presence presence,
                                          std::string_view next_to) {
   const auto value = table.find(key);
   const auto neighbour = table.find(next_to);
   const bool alone = !next_to.empty() && (!neighbour || neighbour->is_empty_list());
-  if (value && alone) value->report(fmt::format("has no meaning here; expected it next to '{}'", next_to));
+  if (value && alone) value->fail(fmt::format("has no meaning here; expected it next to '{}'", next_to));
   const bool needed = presence == Presence::needed || (presence == Presence::with_neighbour && !alone);
   return value || !needed ? value : table.need(key);
 }
@@ -35,21 +35,18 @@ std::string columns_text(const Columns& columns) {
 }
 
 template <class Row, class Columns>
-bool read_row(const TomlValue& value, Row& row, const Columns& columns) {
+void read_row(const TomlValue& value, Row& row, const Columns& columns) {
   const auto entries = value.list(TopologyLimits::points);
   std::size_t needed = 0, next = 0;
   for_each(columns, [&](const auto& column) { needed += is_needed(column) ? 1 : 0; });
   const bool all = entries.size() == std::tuple_size_v<Columns>;
-  if (!all && entries.size() != needed) {
-    value.report(fmt::format("has {} entries; expected {}", entries.size(), columns_text(columns)));
-    return false;
-  }
+  if (!all && entries.size() != needed)
+    value.fail(fmt::format("has {} entries; expected {}", entries.size(), columns_text(columns)));
   for_each(columns, [&](const auto& column) {
     auto& member = std::invoke(column.member, row);
     using Value = std::remove_cvref_t<decltype(content(member))>;
     if (all || is_needed(column)) member = static_cast<Value>(entries[next++].in(column.range));
   });
-  return true;
 }
 
 template <class Row, class Columns>
@@ -58,12 +55,12 @@ std::vector<Row> read_rows(const TomlValue& value, const Columns& columns, bool 
   std::vector<Row> rows;
   for (const TomlValue& each : value.list(TopologyLimits::points)) {
     Row row{};
-    if (!read_row(each, row, columns)) continue;
+    read_row(each, row, columns);
     if (ascend && !rows.empty())
       if (const auto last = rows.back().*first.member; row.*first.member <= last)
         each.list(TopologyLimits::points)
             .front()
-            .report(fmt::format("does not ascend; expected a {} above {}", first.key, to_text(last)));
+            .fail(fmt::format("does not ascend; expected a {} above {}", first.key, to_text(last)));
     rows.push_back(row);
   }
   return rows;
@@ -73,7 +70,7 @@ std::vector<Row> read_rows(const TomlValue& value, const Columns& columns, bool 
 inline CapacityCurve read_curve(const TomlValue& value) {
   if (value.is_text()) return {{{1, value.in(TopologyLimits::rate)}}};
   CapacityCurve curve{read_rows<CapacityCurve::Point>(value, MachineFigures::of_curves, true)};
-  if (curve.points.empty()) value.report("is empty; expected at least one entry");
+  if (curve.points.empty()) value.fail("is empty; expected at least one entry");
   return curve;
 }
 
@@ -100,7 +97,7 @@ void read_figure(const TomlTable& table, Part& part, const Rows<Member, Columns>
     member = read_curve(*value);
   } else {
     member = read_rows<std::remove_cvref_t<decltype(member.front())>>(*value, rows.columns, rows.ascend);
-    if (rows.presence == Presence::needed && member.empty()) value->report("is empty; expected at least one entry");
+    if (rows.presence == Presence::needed && member.empty()) value->fail("is empty; expected at least one entry");
   }
 }
 

@@ -27,12 +27,6 @@ std::string missing_text(const TomlValue& text, const Names& names, const char* 
                      names.size() == 1 ? one : several, expected);
 }
 
-/// Reports an unknown name, unless it follows from another error.
-[[noreturn]] void refuse(const TomlValue& text, bool follows, const std::string& words) {
-  if (follows) throw TomlConsequence{};
-  text.fail(words);
-}
-
 /// Part `index` of `count` equal ones.
 Names part_of(const Names& items, std::size_t index, std::size_t count, const TomlValue& value) {
   const std::size_t length = items.size() / count;
@@ -57,11 +51,7 @@ std::vector<std::string> expanded_names(const TomlValue& text, std::size_t most)
 
 std::vector<std::string> expanded_names(const TomlTable& table) {
   const auto name = table.find("name"), names = table.find("names");
-  if (!names && !name) {
-    table.need("name");
-    throw TomlConsequence{};  // it has no entries
-  }
-  if (!names) return {name->text()};
+  if (!names) return {table.need("name").text()};
   if (name) names->fail("stands next to 'name'; expected one of the two");
   if (!names->is_list()) return expanded_names(*names, Limits::nodes);
   Names all;
@@ -105,20 +95,20 @@ std::size_t GraphNames::find_node(std::string_view name) const {
   return npos;
 }
 
-/// Calls add(name) for each name that a text stands for; reports those for which it returns false.
+/// Calls add(name) for each name that a text stands for; refuses those for which it returns false.
 template <class Add>
 void GraphNames::each_name(const TomlValue& text, std::size_t most, const char* one, const char* several,
-                           const char* expected, const Add& add) const {
+                           const char* expected, const Add& add) {
   Names missing;
   for (const std::string& name : expanded_names(text, most))
     if (!add(name)) missing.push_back(name);
-  if (!missing.empty()) refuse(text, lacks_nodes, missing_text(text, missing, one, several, expected));
+  if (!missing.empty()) text.fail(missing_text(text, missing, one, several, expected));
 }
 
-std::vector<NodeId> GraphNames::nodes(const TomlValue& names, bool& complete) const {
+std::vector<NodeId> GraphNames::nodes(const TomlValue& names) const {
   std::vector<TomlValue> list{names};
   if (names.is_list()) list = names.list(Limits::nodes);
-  if (list.empty()) names.report("is empty; expected at least one name");
+  if (list.empty()) names.fail("is empty; expected at least one name");
   std::vector<NodeId> result;
   std::set<NodeId> seen;
   for (const TomlValue& text : list) {
@@ -130,13 +120,12 @@ std::vector<NodeId> GraphNames::nodes(const TomlValue& names, bool& complete) co
       result.emplace_back(node);
       return true;
     };
-    const auto add_all = [&] { each_name(text, Limits::nodes, "node", "nodes", "names of memories or switches", add); };
-    complete = collecting(errors_, add_all) && complete;
+    each_name(text, Limits::nodes, "node", "nodes", "names of memories or switches", add);
   }
   return result;
 }
 
-std::vector<MemoryId> GraphNames::memories(const TomlValue& text, bool& complete) const {
+std::vector<MemoryId> GraphNames::memories(const TomlValue& text) const {
   std::vector<MemoryId> result;
   const auto add = [&](const std::string& name) {
     const std::size_t node = find_node(name);
@@ -144,9 +133,7 @@ std::vector<MemoryId> GraphNames::memories(const TomlValue& text, bool& complete
     if (known != memories_.end()) result.push_back(known->second);
     return known != memories_.end();
   };
-  complete =
-      collecting(errors_, [&] { each_name(text, Limits::routes, "memory", "memories", "names of memories", add); }) &&
-      complete;
+  each_name(text, Limits::routes, "memory", "memories", "names of memories", add);
   return result;
 }
 
@@ -206,23 +193,20 @@ Names GraphNames::links_of(const TomlValue& text) const {
     else
       add_matching_links(text, from, to, names);
   }
-  if (names.empty()) refuse(text, lacks_links, "fits no link; expected \"from->to\" of a [[link]]");
+  if (names.empty()) text.fail("fits no link; expected \"from->to\" of a [[link]]");
   std::ranges::copy_if(names, std::back_inserter(missing), [&](const auto& name) { return !links_.contains(name); });
-  if (!missing.empty())
-    refuse(text, lacks_links, missing_text(text, missing, "link", "links", "\"from->to\" of a [[link]]"));
+  if (!missing.empty()) text.fail(missing_text(text, missing, "link", "links", "\"from->to\" of a [[link]]"));
   return names;
 }
 
-std::vector<std::vector<LinkId>> GraphNames::links(const TomlValue& list, std::size_t count, bool& complete) const {
+std::vector<std::vector<LinkId>> GraphNames::links(const TomlValue& list, std::size_t count) const {
   std::vector<std::vector<LinkId>> entries(count);
-  const auto add_links_of = [&](const TomlValue& text) {
+  for (const TomlValue& text : list.list(Limits::links)) {
     const Names names = links_of(text);
     for (std::size_t i = 0; i < count; ++i)
       for (const std::string& name : names.size() == 1 ? names : part_of(names, i, count, text))
         entries[i].push_back(links_.find(name)->second);
-  };
-  for (const TomlValue& text : list.list(Limits::links))
-    complete = collecting(errors_, [&] { add_links_of(text); }) && complete;
+  }
   return entries;
 }
 

@@ -25,18 +25,15 @@ std::vector<std::string> expanded_names(const TomlTable& table);
 using NodePairs = std::vector<std::pair<NodeId, NodeId>>;
 NodePairs node_pairs(const std::vector<NodeId>& from, const std::vector<NodeId>& to, const TomlTable& table);
 
-/// Nodes, memories and links by the names that a file has for them in a scope. Reports names that mean nothing.
+/// Nodes, memories and links by the names that a file has for them in a scope. Refuses names that mean nothing.
 class GraphNames {
  public:
   static constexpr std::size_t npos = std::string_view::npos;
 
-  /// Both outlive this; `errors`: as of TomlFile.
-  GraphNames(const Topology::Description& description, std::vector<TomlError>* errors)
-      : d_{description}, errors_{errors} {}
+  /// `description` outlives this.
+  explicit GraphNames(const Topology::Description& description) : d_{description} {}
 
   const TableScope* scope = nullptr;  // that is read
-  // Whether tables with errors would have told more names: what is missing then follows from these errors.
-  bool lacks_nodes = false, lacks_links = false;
 
   /// False if the name is taken.
   bool add(const std::string& name, NodeId node) { return nodes_.emplace(name, node).second; }
@@ -44,13 +41,12 @@ class GraphNames {
   /// All links of the description.
   void add_links();
 
-  /// One name, or a list of different ones, each of which may have ranges. Invalid ones are reported and left out.
-  /// `complete`: false from now on if some are missing; of the next functions, too.
-  std::vector<NodeId> nodes(const TomlValue& names, bool& complete) const;
-  std::vector<MemoryId> memories(const TomlValue& text, bool& complete) const;
+  /// One name, or a list of different ones, each of which may have ranges.
+  std::vector<NodeId> nodes(const TomlValue& names) const;
+  std::vector<MemoryId> memories(const TomlValue& text) const;
   /// The links of each of `count` entries, which are cut into as many equal parts; a text of one link stands for it in
   /// all entries.
-  std::vector<std::vector<LinkId>> links(const TomlValue& list, std::size_t count, bool& complete) const;
+  std::vector<std::vector<LinkId>> links(const TomlValue& list, std::size_t count) const;
 
  private:
   struct LinksOfNode {
@@ -59,8 +55,8 @@ class GraphNames {
 
   std::size_t find_node(std::string_view name) const;
   template <class Add>
-  void each_name(const TomlValue& text, std::size_t most, const char* one, const char* several, const char* expected,
-                 const Add& add) const;
+  static void each_name(const TomlValue& text, std::size_t most, const char* one, const char* several,
+                        const char* expected, const Add& add);
   std::string full_name(const std::string& end) const;
   const std::vector<LinkId>& candidates(const std::string& from, const std::string& to) const;
   void add_matching_links(const TomlValue& text, const std::string& from, const std::string& to,
@@ -68,7 +64,6 @@ class GraphNames {
   std::vector<std::string> links_of(const TomlValue& text) const;
 
   const Topology::Description& d_;
-  std::vector<TomlError>* errors_;
   std::map<std::string, NodeId, std::less<>> nodes_;
   std::map<std::string, LinkId, std::less<>> links_;
   std::map<NodeId, MemoryId> memories_;

@@ -28,45 +28,28 @@ const MachineTable* table_of(std::string_view kind) {
 
 }  // namespace
 
-bool MachineFile::wants(std::string_view kind, std::string_view name) const {
+bool MachineFile::wants(std::string_view kind, std::string_view of_name) const {
   const bool here = !take || std::any_of(take->begin(), take->end(), [&](const std::string& each) {
-    return each == kind || (!name.empty() && each == fmt::format("{}.{}", kind, name));
+    return each == kind || (!of_name.empty() && each == fmt::format("{}.{}", kind, of_name));
   });
-  return here && (includer == nullptr || includer->wants(kind, name));
+  return here && (includer == nullptr || includer->wants(kind, of_name));
 }
 
-MachineFiles::MachineFiles(std::string_view text, const std::string& name, const FileReader& read,
-                           std::vector<TomlError>* errors)
-    : read_{read}, errors_{errors} {
+MachineFiles::MachineFiles(std::string_view text, const std::string& name, const FileReader& read) : read_{read} {
   add_file(text, name, nullptr, {});
-  for (MachineFile& file : files_) attempt([&] { find_templates(file); });
-  for (MachineFile& file : files_) attempt([&] { add_scope({&file, file.tables(), {""}, 0}, 0); });
-}
-
-template <class Action>
-void MachineFiles::attempt(const Action& action) {
-  if (!collecting(errors_, action)) complete_ = false;
-}
-
-std::vector<TableScope> MachineFiles::unused() const {
-  std::vector<TableScope> scopes;
-  for (const auto& [name, scope] : templates_) {
-    if (used_.contains(name)) continue;
-    scopes.push_back(scope);
-    scopes.back().prefixes = {name + ".", ""};
-  }
-  return scopes;
+  for (MachineFile& file : files_) find_templates(file);
+  for (MachineFile& file : files_) add_scope({&file, file.tables(), {""}, 0}, 0);
 }
 
 void MachineFiles::add_file(std::string_view text, const std::string& name, const MachineFile* includer, Take take) {
   bytes_ += text.size();
-  files_.push_back({{name, errors_}, parsed_toml(text, name, bytes_), includer, std::move(take)});
+  files_.push_back({name, parsed_toml(text, name, bytes_), includer, std::move(take)});
   const MachineFile& file = files_.back();
   const auto included = file.tables().find("include");
   if (!included) return;
   std::vector<TomlValue> list{*included};
   if (included->is_list()) list = included->list(most_files);
-  for (const TomlValue& each : list) attempt([&] { include(file, each); });
+  for (const TomlValue& each : list) include(file, each);
 }
 
 MachineFiles::Take MachineFiles::read_take(const TomlValue& value) {
@@ -80,9 +63,9 @@ MachineFiles::Take MachineFiles::read_take(const TomlValue& value) {
     const auto [kind, name] = kind_and_name(take.back());
     const MachineTable* const table = table_of(kind);
     if (!table || (take.back().size() > kind.size() && !table->has_names))
-      each.report(fmt::format("is unknown; expected {}", fmt::join(expected, ", ")));
+      each.fail(fmt::format("is unknown; expected {}", fmt::join(expected, ", ")));
   }
-  if (take.empty()) value.report("takes nothing; expected what to take, or no 'take' for everything");
+  if (take.empty()) value.fail("takes nothing; expected what to take, or no 'take' for everything");
   return take;
 }
 
@@ -98,7 +81,7 @@ void MachineFiles::check_take(const TomlValue& value, const MachineFile& include
       return tables && (n.empty() || !table->has_names || tables->table().find(n));
     };
     if (table && std::none_of(begin, files_.end(), has))
-      each.report(fmt::format("is not in '{}'; expected what the file has", included.file.name));
+      each.fail(fmt::format("is not in '{}'; expected what the file has", included.name));
   }
 }
 
@@ -115,10 +98,10 @@ void MachineFiles::include(const MachineFile& from, const TomlValue& what) {
   }
   if (!read_) path.fail("cannot be included here; expected a machine in one file");
   if (files_.size() >= most_files) path.fail(fmt::format("is one file too many; expected at most {}", most_files));
-  const auto place = std::filesystem::path{from.file.name}.parent_path() / path.text();
+  const auto place = std::filesystem::path{from.name}.parent_path() / path.text();
   const std::string name = place.lexically_normal().string();
   for (const MachineFile* file = &from; file != nullptr; file = file->includer)
-    if (std::filesystem::path{file->file.name}.lexically_normal() == name)
+    if (std::filesystem::path{file->name}.lexically_normal() == name)
       path.fail("includes itself; expected another file");
   std::string text;
   try {
@@ -127,17 +110,8 @@ void MachineFiles::include(const MachineFile& from, const TomlValue& what) {
     path.fail(fmt::format("is not there: {}", error.what()));
   }
   const std::size_t before = files_.size();
-  try {
-    add_file(text, name, &from, std::move(take));
-  } catch (const TomlFailure&) {
-    throw;
-  } catch (const TomlConsequence&) {
-    throw;
-  } catch (const InputError& error) {  // no TOML at all
-    if (!errors_) throw;
-    path.fail(fmt::format("cannot be read: {}", error.what()));
-  }
-  if (taken && complete_) check_take(*taken, *std::next(files_.begin(), static_cast<std::ptrdiff_t>(before)));
+  add_file(text, name, &from, std::move(take));
+  if (taken) check_take(*taken, *std::next(files_.begin(), static_cast<std::ptrdiff_t>(before)));
 }
 
 void MachineFiles::find_templates(MachineFile& file) {
@@ -148,12 +122,10 @@ void MachineFiles::find_templates(MachineFile& file) {
     if (table.in_templates) keys.emplace_back(table.key);
   for (const auto& [name, value] : all->table().all()) {
     if (!file.wants("template", name)) continue;
-    attempt([&, &n = name, &v = value] {
-      const TomlTable tables = v.table();
-      tables.allow_only(keys);
-      if (!templates_.emplace(n, TableScope{&file, tables, {}, std::nullopt}).second)
-        v.report("is the name of another template; expected unique names");
-    });
+    const TomlTable tables = value.table();
+    tables.allow_only(keys);
+    if (!templates_.emplace(name, TableScope{&file, tables, {}, std::nullopt}).second)
+      value.fail("is the name of another template; expected unique names");
   }
 }
 
@@ -163,16 +135,14 @@ void MachineFiles::add_scope(const TableScope& scope, std::size_t depth) {
   if (!instances || !scope.file->wants("instance")) return;
   for (TomlTable& instance : instances->tables("instance")) {
     instance.allow_only({"template", "name", "names", "device"});
-    attempt([&] { add_instances(scope, instance, depth + 1); });
+    add_instances(scope, instance, depth + 1);
   }
 }
 
 void MachineFiles::add_instances(const TableScope& scope, TomlTable& instance, std::size_t depth) {
   const TomlValue name = instance.need("template");
   const auto known = templates_.find(name.text());
-  if (known == templates_.end() && !complete_) throw TomlConsequence{};
   if (known == templates_.end()) name.fail("is no template; expected NAME of a [template.NAME]");
-  used_.insert(known->first);
   if (depth > most_depth)
     name.fail(fmt::format("is inside of itself or too deep; expected at most {} levels", most_depth));
   std::optional<std::int64_t> device;

@@ -4,7 +4,6 @@
 #include <list>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,15 +33,15 @@ inline constexpr std::array<MachineTable, 11> machine_tables{{{"kernels", true},
 
 /// One file of a machine, and which of its tables are wanted.
 struct MachineFile {
-  TomlFile file;
+  std::string name;
   toml::table root;
   const MachineFile* includer = nullptr;                         // none: the file of the machine itself
   std::optional<std::vector<std::string>> take = {};             // absent: everything
   std::map<std::string, std::string, std::less<>> sources = {};  // keys in this file: keys in the machine
 
-  TomlTable tables() const { return {root, file, ""}; }
+  TomlTable tables() const { return {root, name, ""}; }
   /// Whether these tables count: of kind "kernels", or also of a name, "kernels.h200".
-  bool wants(std::string_view kind, std::string_view name = {}) const;
+  bool wants(std::string_view kind, std::string_view of_name = {}) const;
 };
 
 /// The tables of a file, or of one instance of a template. Names of nodes in them are looked for with each of the
@@ -59,9 +58,8 @@ struct TableScope {
 /// A file with those that it includes, and the instances of their templates. docs/formats.md#templates
 class MachineFiles {
  public:
-  /// Parses all. `read` finds what is included; without it, that is refused. `errors`: as of TomlFile, but text that is
-  /// no TOML is always thrown, as an InputError.
-  MachineFiles(std::string_view text, const std::string& name, const FileReader& read, std::vector<TomlError>* errors);
+  /// Parses all. `read` finds what is included; without it, that is refused.
+  MachineFiles(std::string_view text, const std::string& name, const FileReader& read);
   MachineFiles(const MachineFiles&) = delete;
   MachineFiles& operator=(const MachineFiles&) = delete;
 
@@ -69,32 +67,22 @@ class MachineFiles {
   std::list<MachineFile>& files() { return files_; }
   const std::list<MachineFile>& files() const { return files_; }
   const std::vector<TableScope>& scopes() const { return scopes_; }
-  /// Templates that have no instance, each as if it had one.
-  std::vector<TableScope> unused() const;
-  /// Where all errors are wanted: whether files or instances are missing, and with them any names.
-  bool is_complete() const { return complete_; }
 
  private:
   using Take = std::optional<std::vector<std::string>>;
 
   void add_file(std::string_view text, const std::string& name, const MachineFile* includer, Take take);
   void include(const MachineFile& from, const TomlValue& what);
-  Take read_take(const TomlValue& value);
+  static Take read_take(const TomlValue& value);
   void check_take(const TomlValue& value, const MachineFile& included) const;
-  /// Does what may fail; if it does, the machine is not complete.
-  template <class Action>
-  void attempt(const Action& action);
   void find_templates(MachineFile& file);
   void add_scope(const TableScope& scope, std::size_t depth);
   void add_instances(const TableScope& scope, TomlTable& instance, std::size_t depth);
 
   FileReader read_;
-  std::vector<TomlError>* errors_;
   std::size_t bytes_ = 0;
   std::list<MachineFile> files_;
   std::map<std::string, TableScope, std::less<>> templates_;
-  std::set<std::string, std::less<>> used_;  // templates with instances
-  bool complete_ = true;
   std::vector<TableScope> scopes_;
 };
 

@@ -70,8 +70,7 @@ toml::table parsed_toml(std::string_view text, const std::string& file, std::siz
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    throw InputError{TomlPlace{file, error.source().begin}.prefix() + std::string{error.description()} +
-                     "; expected TOML"};
+    throw InputError{error.description(), "TOML"}.at(toml_place(file, error.source().begin));
   }
 }
 

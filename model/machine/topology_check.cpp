@@ -21,41 +21,28 @@ namespace {
 using F = MachineFigures;
 using Description = Topology::Description;
 using Names = std::unordered_set<std::string>;
-using Defects = std::vector<TopologyDefect>;
 
 /// One table entry while it is checked, and how errors name it.
 struct Entry {
   std::string_view table;
   std::size_t index;
   std::string what = {};  // "link 'a->b'"
-  bool of_structure = false;
 
   [[noreturn]] void fail(const std::string& message) const {
-    TopologyDefect defect{table, index, fmt::format("{}: {}", what, message)};
-    defect.of_structure = of_structure;
-    throw defect;
+    throw TopologyDefect{table, index, fmt::format("{}: {}", what, message)};
   }
   void require(bool holds, const std::string& message) const {
     if (!holds) fail(message);
   }
 };
 
-/// Adds what `check` throws.
-template <class Check>
-void catch_defect(Defects& defects, const Check& check) try {
-  check();
-} catch (const TopologyDefect& defect) {
-  defects.push_back(defect);
-}
-
 /// Calls check(entry, item) for each entry of a table.
 template <class Items, class Check>
-void each_entry(Defects& defects, std::string_view table, const Items& items, const Check& check) {
-  for (std::size_t i = 0; i < items.size(); ++i)
-    catch_defect(defects, [&] {
-      Entry entry{table, i};
-      check(entry, items[i]);
-    });
+void each_entry(std::string_view table, const Items& items, const Check& check) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    Entry entry{table, i};
+    check(entry, items[i]);
+  }
 }
 
 void check_name(const Entry& entry, const std::string& name, Names& names) {
@@ -126,9 +113,9 @@ bool is_node_letter(char c) {
          std::string_view{"_-."}.find(c) != std::string_view::npos;
 }
 
-void check_nodes(const Description& d, Defects& defects) {
+void check_nodes(const Description& d) {
   Names names;
-  each_entry(defects, "node", d.nodes, [&](Entry& entry, const Node& node) {
+  each_entry("node", d.nodes, [&](Entry& entry, const Node& node) {
     entry.what = fmt::format("node '{}'", node.name);
     check_name(entry, node.name, names);
     entry.require(std::ranges::all_of(node.name, is_node_letter),
@@ -160,9 +147,9 @@ void check_gemm(const Entry& entry, const KernelTimes& kernels, const GemmCurve&
                 prefix + "a tiled gemm needs the memory bandwidth; expected memory_bandwidth");
 }
 
-void check_kernels(const Description& d, Defects& defects) {
+void check_kernels(const Description& d) {
   Names names;
-  each_entry(defects, "kernels", d.kernels, [&](Entry& entry, const KernelTimes& kernels) {
+  each_entry("kernels", d.kernels, [&](Entry& entry, const KernelTimes& kernels) {
     entry.what = fmt::format("kernels '{}'", kernels.name);
     check_name(entry, kernels.name, names);
     check_figures(entry, "", kernels, F::of_kernels);
@@ -182,17 +169,16 @@ void check_watts(const Entry& entry, const Memory& memory, std::optional<Watts> 
                            to_text(*memory.idle_watts)));
 }
 
-void check_gpu(Entry& entry, const Description& d, const Memory& memory) {
-  entry.of_structure = memory.kernels >= d.kernels.size();
-  entry.require(!entry.of_structure, "it has no kernel times; expected a [kernels.*] table");
+void check_gpu(const Entry& entry, const Description& d, const Memory& memory) {
+  entry.require(memory.kernels < d.kernels.size(), "it has no kernel times; expected a [kernels.*] table");
   for (const GemmCurve& curve : d.kernels[memory.kernels].gemm)
     check_watts(entry, memory, curve.watts, "the gemm watts");
   check_figure(entry, "device", F::of_device, memory.device);
 }
 
-void check_memories(const Description& d, Defects& defects) {
+void check_memories(const Description& d) {
   std::map<int, std::string> devices;
-  each_entry(defects, "memory", d.memories, [&](Entry& entry, const Memory& memory) {
+  each_entry("memory", d.memories, [&](Entry& entry, const Memory& memory) {
     entry.what = fmt::format("memory '{}'", memory.name);
     entry.require(memory.node.index() < d.nodes.size() && d.nodes[memory.node.index()].kind == memory.kind &&
                       d.nodes[memory.node.index()].name == memory.name,
@@ -207,23 +193,21 @@ void check_memories(const Description& d, Defects& defects) {
           fmt::format("device {} is also that of '{}'; expected a number of its own", memory.device, same->second));
   });
   if (std::ranges::find(d.memories, NodeKind::host, &Memory::kind) == d.memories.end())
-    catch_defect(defects, [] {
-      Entry{"", 0, "machine", true}.fail("no host memory; expected a memory of kind 'host'");
-    });
+    Entry{"", 0, "machine"}.fail("no host memory; expected a memory of kind 'host'");
 }
 
-void check_links(const Description& d, Defects& defects) {
+void check_links(const Description& d) {
   const auto names = link_names(d.nodes, d.links);
-  each_entry(defects, "link", d.links, [&](Entry& entry, const Link& link) {
+  each_entry("link", d.links, [&](Entry& entry, const Link& link) {
     entry.what = fmt::format("link '{}'", names[entry.index]);
     entry.require(link.from != link.to, "it leads from a node to itself; expected two nodes");
     check_figures(entry, "", link, F::of_links);
   });
 }
 
-void check_groups(const Description& d, Defects& defects) {
+void check_groups(const Description& d) {
   Names names;
-  each_entry(defects, "group", d.groups, [&](Entry& entry, const CapacityGroup& group) {
+  each_entry("group", d.groups, [&](Entry& entry, const CapacityGroup& group) {
     entry.what = fmt::format("group '{}'", group.name);
     check_name(entry, group.name, names);
     entry.require(group.capacity || group.both_busy, "it bounds nothing; expected 'capacity' or 'both_busy'");
@@ -303,11 +287,11 @@ void check_path(const Entry& entry, const Description& d, const std::vector<Link
   if (at != to) fail("its last link ends at", at, fmt::format("'{}'", d.nodes[to.index()].name));
 }
 
-void check_routes(const Description& d, Defects& defects) {
+void check_routes(const Description& d) {
   std::set<std::tuple<MemoryId, MemoryId, std::vector<LinkId>>> known;
   std::map<Pair, std::size_t> routes;
   for (const auto& route : d.routes) ++routes[{route.from, route.to}];
-  each_entry(defects, "route", d.routes, [&](Entry& entry, const auto& route) {
+  each_entry("route", d.routes, [&](Entry& entry, const auto& route) {
     entry.what = "route";
     entry.require(std::max(route.from.index(), route.to.index()) < d.memories.size(),
                   "it names a memory that is missing");
@@ -400,11 +384,10 @@ void check_parts(const Description& d) {
   if (d.split_paths) check_paths(d, named, common);
 }
 
-void check_reachable(const Description& d, Defects& defects) {
+void check_reachable(const Description& d) {
   const auto from_hosts = joined_with_hosts(d, &Link::from, &Link::to);
   const auto to_hosts = joined_with_hosts(d, &Link::to, &Link::from);
-  each_entry(defects, "memory", d.memories, [&](Entry& entry, const Memory& memory) {
-    entry.of_structure = true;
+  each_entry("memory", d.memories, [&](Entry& entry, const Memory& memory) {
     entry.what = fmt::format("memory '{}'", memory.name);
     const bool is_host = memory.kind == NodeKind::host;
     entry.require(is_host || from_hosts[memory.node.index()], "unreachable memory; expected a path from a host to it");
@@ -430,28 +413,19 @@ std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::v
   return names;
 }
 
-std::vector<TopologyDefect> defects_of(const Description& d) {
-  Defects defects;
-  catch_defect(defects, [&] { check_limits(d); });
-  if (!defects.empty()) return defects;
-  check_nodes(d, defects);
-  check_kernels(d, defects);
-  check_memories(d, defects);
-  check_links(d, defects);
-  check_groups(d, defects);
-  check_routes(d, defects);
-  catch_defect(defects, [&] { check_copies({"copies", 0, "copies"}, d.strided); });
-  catch_defect(defects, [&] { check_figures({"issue", 0, "issue"}, "", d.issue, F::of_issue); });
-  if (d.uncertainty)
-    catch_defect(defects, [&] { check_uncertainty({"uncertainty", 0, "uncertainty"}, *d.uncertainty); });
-  if (defects.empty()) catch_defect(defects, [&] { check_parts(d); });
-  if (defects.empty()) check_reachable(d, defects);
-  return defects;
-}
-
-void check_description(const Description& description) {
-  const auto defects = defects_of(description);
-  if (!defects.empty()) throw defects.front();
+void check_description(const Description& d) {
+  check_limits(d);
+  check_nodes(d);
+  check_kernels(d);
+  check_memories(d);
+  check_links(d);
+  check_groups(d);
+  check_routes(d);
+  check_copies({"copies", 0, "copies"}, d.strided);
+  check_figures({"issue", 0, "issue"}, "", d.issue, F::of_issue);
+  if (d.uncertainty) check_uncertainty({"uncertainty", 0, "uncertainty"}, *d.uncertainty);
+  check_parts(d);
+  check_reachable(d);
 }
 
 }  // namespace tilerail

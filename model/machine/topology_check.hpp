@@ -15,7 +15,6 @@ struct TopologyDefect : InputError {
       : InputError{message}, table{where}, index{which} {}
   std::string_view table;  // "memory", "node", "link", ...; "" for the machine
   std::size_t index;
-  bool of_structure = false;  // of the machine as a whole: a missing part or path
 };
 
 /// Of machines, nodes, groups and kernels.
@@ -25,11 +24,8 @@ inline constexpr const char* expected_name = "1 to 128 characters of UTF-8, no c
 /// "from->to" of every link, with "#2", "#3", ... for the second and further ones between the same nodes.
 std::vector<std::string> link_names(const std::vector<Node>& nodes, const std::vector<Link>& links);
 
-/// The invariants that do not hold, the first one of each entry: of single table entries, and, where these are all
+/// Throws TopologyDefect for the first invariant that does not hold: of single table entries, and, where these are all
 /// right, that a path leads from some host to every GPU and from every GPU to some host.
-std::vector<TopologyDefect> defects_of(const Topology::Description& description);
-
-/// Throws the first of them.
 void check_description(const Topology::Description& description);
 
 }  // namespace tilerail

