@@ -199,7 +199,7 @@ TEST(NcclLinks, TargetsAreGpusSwitchesOrProcessors) {
 
 TEST(NcclElements, UnknownOnesAreNamedWithTheirLine) {
   const Topology machine = imported_from(replaced(xgmi(), "</gpu>", "<ualink/></gpu>"));
-  EXPECT_NE(told_of(machine).find("x element 'ualink' (line 6)"), std::string::npos) << told_of(machine);
+  EXPECT_NE(told_of(machine).find("1 x element 'ualink' (line 9)"), std::string::npos) << told_of(machine);
   refused(replaced(cloud(), "version=\"1\"", "version=\"3\""),
           {"n.xml:4: system: version '3' is unknown; expected 1,"});
   EXPECT_EQ(imported_from(replaced(cloud(), " version=\"1\"", "")).gpus().size(), 4U);
