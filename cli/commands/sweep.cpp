@@ -147,8 +147,7 @@ int run_join(const CLI::App& app, const JoinOptions& options) {
   const study::SweepTable table = study::joined(options.files);
   const bool any =
       std::ranges::any_of(table.rows, [&](const auto& row) { return table.cell(row.second, "error").empty(); });
-  outputs.write(to_csv(table), to_json(table), any ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{},
-                to_text(table));
+  outputs.write(to_csv(table), "", any ? StudyOutputs::Words{"sweep"} : StudyOutputs::Words{}, to_text(table));
   outputs.require_figure();
   return any ? exit_ok : exit_bad_input;
 }

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/output/issue_text.hpp"
 #include "cli/output/machine_facts_text.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/concurrent_rates.hpp"
@@ -108,6 +107,28 @@ std::string kernels_text(const Topology& topology) {
       text += fmt::format("    gemm {} {}{}{}\n", to_string(curve.dtype), curve.trans.empty() ? "any" : curve.trans,
                           rates_text(kernels, curve), curve.watts ? "  at " + watts_text(curve.watts) : "");
   }
+  return text;
+}
+
+/// What submitting operations costs; empty where it costs nothing.
+std::string issue_text(const IssueCost& issue) {
+  std::string text;
+  if (issue.per_op.value > 0 || issue.per_kernel || issue.per_dependency.value > 0 || issue.per_call.value > 0) {
+    text +=
+        fmt::format("\nIssue cost: {} an operation, {}{} a dependency, {} a call\n", seconds_text(issue.per_op.value),
+                    issue.per_kernel ? seconds_text(issue.per_kernel->value) + " a kernel, " : "",
+                    seconds_text(issue.per_dependency.value), seconds_text(issue.per_call.value));
+  }
+  if (issue.hand_on.value > 0)
+    text += fmt::format("From a copy to what waits for it, and to a copy: {}\n", seconds_text(issue.hand_on.value));
+  if (const auto& graph = issue.graph)
+    text +=
+        fmt::format("As one graph: {} a call, {} a copy between memories, {} a kernel, {} a dependency between them\n",
+                    seconds_text(graph->per_call.value), seconds_text(graph->per_copy.value),
+                    seconds_text(graph->per_kernel.value), seconds_text(graph->per_dependency.value));
+  if (issue.graph && issue.graph->between_gpus.value > 0)
+    text += fmt::format("In it, from one GPU to what waits on another: {}\n",
+                        seconds_text(issue.graph->between_gpus.value));
   return text;
 }
 

@@ -7,13 +7,13 @@ namespace tilerail::cli {
 
 void StudyOptions::add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help) {
   add_tables(group, figure_help);
+  group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
   OptionGroup{app, "WORK"}.add("-j,--jobs", "N", jobs, "Threads that simulate simultaneously [all cores]");
 }
 
 void StudyOptions::add_tables(OptionGroup& group, const std::string& figure_help) {
   group.add("--csv", "FILE", csv, "Write a line for each row, or - for stdout");
   group.add("--figure", "FILE", figure, figure_help + ", as .png or .svg");
-  group.add("--json", "FILE", json, "Result as JSON into a file, or - for stdout");
 }
 
 study::Workers StudyOptions::workers() const {

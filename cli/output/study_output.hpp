@@ -18,7 +18,7 @@ struct StudyOptions {
   std::string jobs = {};  // "": as many as there are cores
 
   void add_to(CLI::App& app, OptionGroup& group, const std::string& figure_help);
-  /// --csv, --json and --figure alone.
+  /// --csv and --figure alone.
   void add_tables(OptionGroup& group, const std::string& figure_help);
   /// Throws InputError.
   study::Workers workers() const;

@@ -4,10 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdint>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <string_view>
 
 #include "model/base/csv_cells.hpp"
@@ -17,8 +13,6 @@
 
 namespace tilerail::study {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The columns before the axes and the first after them say where these are.
 void read_header(SweepTable& table, CsvReader& csv) {
@@ -43,33 +37,6 @@ std::string missing_text(const SweepTable& table) {
   const bool more = missing.size() > most;
   if (more) missing.pop_back();
   return fmt::format("{}{}", fmt::join(missing, ", "), more ? ", ..." : "");
-}
-
-template <class Number>
-std::optional<Number> number_in(const std::string& cell) {
-  Number value{};
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  return error == std::errc{} && end == cell.data() + cell.size() ? std::optional{value} : std::nullopt;
-}
-
-/// Of axes, those whose values are numbers; of all else what the columns are.
-bool is_numeric(const SweepTable& table, std::size_t column) {
-  constexpr std::string_view texts[] = {"sweep",      "machine", "routine",     "dtype",     "transa",
-                                        "transb",     "place",   "plan_policy", "plan_hash", "bound_by",
-                                        "bottleneck", "busiest", "backend",     "check",     "version",
-                                        "error",      "policy",  "topology",    "name"};
-  if (std::ranges::find(texts, table.columns[column]) != std::end(texts)) return false;
-  return std::ranges::all_of(table.rows, [&](const auto& row) {
-    const std::string& cell = row.second.cells[column];
-    return cell.empty() || number_in<double>(cell);
-  });
-}
-
-Json cell_json(const std::string& cell, bool numeric) {
-  if (cell.empty()) return nullptr;
-  if (!numeric) return cell;
-  if (const auto whole = number_in<std::int64_t>(cell)) return *whole;
-  return *number_in<double>(cell);
 }
 
 void add_sweep_table(SweepTable& table, const std::string& text, const std::string& file) {
@@ -125,18 +92,6 @@ std::string to_csv(const SweepTable& table) {
   std::string csv = table.header + "\n";
   for (const auto& [_, row] : table.rows) csv += row.line + "\n";
   return csv;
-}
-
-std::string to_json(const SweepTable& table) {
-  std::vector<bool> numeric;
-  for (std::size_t column = 0; column < table.columns.size(); ++column) numeric.push_back(is_numeric(table, column));
-  Json json{{"schema", 1}, {"rows", Json::array()}};
-  for (const auto& [_, row] : table.rows) {
-    Json& cells = json["rows"].emplace_back(Json::object());
-    for (std::size_t column = 0; column < row.cells.size(); ++column)
-      cells[table.columns[column]] = cell_json(row.cells[column], numeric[column]);
-  }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace tilerail::study

@@ -34,7 +34,5 @@ SweepTable joined(const std::vector<std::string>& files);
 
 /// The lines, by point.
 std::string to_csv(const SweepTable& table);
-/// As the JSON of the sweep, where the table is whole.
-std::string to_json(const SweepTable& table);
 
 }  // namespace tilerail::study
