@@ -3,21 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "model/base/error.hpp"
+#include "model/base/number_text.hpp"
 #include "model/base/text.hpp"
+#include "model/base/units_text.hpp"
 
 namespace tilerail {
-namespace {
-
-template <class Number>
-bool parse(std::string_view text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
-}  // namespace
 
 std::string excerpt(std::string_view text) {
   constexpr std::size_t longest = 40;
@@ -91,19 +83,17 @@ const std::vector<CsvReader::Cell>& CsvReader::cells() {
 }
 
 std::int64_t CsvReader::integer(const Cell& cell, std::string_view what, std::int64_t high) const {
-  std::int64_t value = 0;
-  if (!parse(cell.text, value) || value < 0 || value > high) {
+  const auto value = number_in<std::int64_t>(cell.text);
+  if (!value || *value < 0 || *value > high)
     fail(cell, fmt::format("{}: '{}'; expected a whole number from 0 to {}", what, excerpt(cell.text), high));
-  }
-  return value;
+  return *value;
 }
 
 double CsvReader::number(const Cell& cell, std::string_view what, double high) const {
-  double value = 0;
-  if (!parse(cell.text, value) || !(value >= 0 && value <= high)) {
+  const auto value = number_in<double>(cell.text);
+  if (!value || !(*value >= 0 && *value <= high))
     fail(cell, fmt::format("{}: '{}'; expected a number from 0 to {}", what, excerpt(cell.text), high));
-  }
-  return value;
+  return *value;
 }
 
 void append_cell(std::string& csv, std::string_view text) {
@@ -122,19 +112,7 @@ void append_cell(std::string& csv, std::string_view text) {
   csv += '"';
 }
 
-namespace {
-
-template <class Number>
-void append(std::string& csv, Number value) {
-  char buffer[32];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
-  static_cast<void>(error);  // 32 characters hold every value
-  csv.append(buffer, end);
-}
-
-}  // namespace
-
-void append_number(std::string& csv, double value) { append(csv, value); }
-void append_number(std::string& csv, std::int64_t value) { append(csv, value); }
+void append_number(std::string& csv, double value) { csv += shortest(value); }
+void append_number(std::string& csv, std::int64_t value) { csv += std::to_string(value); }
 
 }  // namespace tilerail

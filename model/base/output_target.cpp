@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <system_error>
 
 #include "model/base/error.hpp"
+#include "model/base/number_text.hpp"
 
 namespace tilerail {
 namespace {
@@ -37,11 +37,8 @@ std::optional<int> descriptor_at(const fs::path& place) {
   const fs::path folder = place.parent_path();
   if (folder != fs::canonical("/proc/self/fd", error) && folder != fs::canonical("/proc/thread-self/fd", error))
     return std::nullopt;
-  const std::string name = place.filename().string();
-  int number = 0;
-  const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (fault != std::errc{} || end != name.data() + name.size() || fcntl(number, F_GETFD) < 0) return std::nullopt;
-  return number;
+  const auto number = number_in<int>(place.filename().string());
+  return number && fcntl(*number, F_GETFD) >= 0 ? number : std::nullopt;
 }
 
 bool is_null_device(const struct stat& status) { return S_ISCHR(status.st_mode) && status.st_rdev == makedev(1, 3); }

@@ -3,23 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "model/base/error.hpp"
+#include "model/base/number_text.hpp"
 
 namespace tilerail {
 namespace {
 
 constexpr int most_device_number = 9999;
-
-/// The whole text as a number, or false.
-template <class Number>
-bool read_whole(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
-}
 
 }  // namespace
 
@@ -40,26 +33,25 @@ std::int64_t parse_size(std::string_view text, std::string_view subject) {
   if (!digits.empty() && (digits.back() == 'K' || digits.back() == 'k')) unit = 1024;
   if (!digits.empty() && (digits.back() == 'M' || digits.back() == 'm')) unit = std::int64_t{1024} * 1024;
   if (unit > 1) digits.remove_suffix(1);
-  std::int64_t count = 0;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (digits.empty() || !std::ranges::all_of(digits, is_digit)) throw InputError{subject, text, "", expected};
-  if (!read_whole(digits, count) || count > std::numeric_limits<std::int64_t>::max() / unit)
+  const auto count = number_in<std::int64_t>(digits);
+  if (!count || *count > std::numeric_limits<std::int64_t>::max() / unit)
     throw InputError{subject, text, "is too large", "at most 2^40"};
-  return count * unit;
+  return *count * unit;
 }
 
 std::int64_t parse_integer(std::string_view text, std::string_view subject, std::int64_t least, std::int64_t most) {
-  std::int64_t number = 0;
-  if (!read_whole(text, number) || number < least || number > most)
+  const auto number = number_in<std::int64_t>(text);
+  if (!number || *number < least || *number > most)
     throw InputError{subject, text, "", fmt::format("an integer from {} to {}", least, most)};
-  return number;
+  return *number;
 }
 
 double parse_real(std::string_view text, std::string_view subject) {
-  double number = 0;
-  const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
-  if (!read_whole(digits, number) || !std::isfinite(number)) throw InputError{subject, text, "", "a finite number"};
-  return number;
+  const auto number = number_in<double>(text.starts_with('+') ? text.substr(1) : text);
+  if (!number || !std::isfinite(*number)) throw InputError{subject, text, "", "a finite number"};
+  return *number;
 }
 
 std::array<std::int64_t, 3> parse_shape(std::string_view text, std::string_view subject) {
@@ -74,11 +66,10 @@ std::vector<int> parse_numbers(std::string_view text, std::string_view subject) 
   std::vector<int> numbers;
   for (std::string_view part : split(text, ',')) {
     const auto ends = split(part, '-');
-    int first = 0, last = 0;
-    if (ends.size() > 2 || !read_whole(ends.front(), first) || !read_whole(ends.back(), last) || first < 0 ||
-        last < first || last > most_device_number)
+    const auto first = number_in<int>(ends.front()), last = number_in<int>(ends.back());
+    if (ends.size() > 2 || !first || !last || *first < 0 || *last < *first || *last > most_device_number)
       throw InputError{subject, text, "", "a list of numbers, such as 0,2,4-6"};
-    for (int number = first; number <= last; ++number) {
+    for (int number = *first; number <= *last; ++number) {
       if (std::find(numbers.begin(), numbers.end(), number) != numbers.end())
         throw InputError{subject, text, fmt::format("lists {} twice", number), "each number once"};
       numbers.push_back(number);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "model/base/number_text.hpp"
 #include "model/import/assumptions.hpp"
 
 namespace tilerail {
@@ -19,10 +19,8 @@ std::optional<double> transfers(std::string_view speed) {
   if (speed.ends_with(rest)) speed.remove_suffix(rest.size());
   if (!speed.ends_with(unit)) return std::nullopt;
   speed.remove_suffix(unit.size());
-  double value = 0;
-  const auto [end, error] = std::from_chars(speed.data(), speed.data() + speed.size(), value, std::chars_format::fixed);
-  const bool whole = error == std::errc{} && end == speed.data() + speed.size();
-  return whole && contains(assumptions::pcie_transfers, value) ? std::optional{value} : std::nullopt;
+  const auto value = number_in<double>(speed, std::chars_format::fixed);
+  return value && contains(assumptions::pcie_transfers, *value) ? value : std::nullopt;
 }
 
 std::optional<int> lanes(std::string_view width) {
@@ -52,10 +50,8 @@ bool is_compute_capability(std::string_view text) {
 }
 
 std::optional<int> whole_number(std::string_view text, int least, int most) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole && value >= least && value <= most ? std::optional{value} : std::nullopt;
+  const auto value = number_in<int>(text);
+  return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 std::optional<Rate> pcie_payload(std::string_view speed, std::string_view width) {

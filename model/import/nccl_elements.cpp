@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
+
+#include "model/base/number_text.hpp"
 
 namespace tilerail {
 namespace {
 
 /// The number that is all of a text of at most so many hexadecimal digits.
 std::optional<std::uint64_t> hexadecimal(std::string_view text, std::size_t most_digits) {
-  std::uint64_t value = 0;
-  if (text.empty() || text.size() > most_digits) return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
+  return text.size() > most_digits ? std::nullopt : number_in<std::uint64_t>(text, 16);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "model/import/table_text.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <sstream>
 
+#include "model/base/number_text.hpp"
 #include "model/base/parse.hpp"
 
 namespace tilerail {
@@ -24,10 +24,8 @@ std::vector<std::string> words_of(std::string_view line) {
 }
 
 std::optional<double> finite_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
-  return whole ? std::optional{value} : std::nullopt;
+  const auto value = number_in<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 }  // namespace tilerail

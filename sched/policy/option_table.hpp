@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/number_text.hpp"
 #include "sched/policy/policy.hpp"
 
 namespace tilerail {
@@ -95,10 +95,9 @@ std::vector<Value> on_off(bool Owner::*member) {
 template <class Member, class Owner>
 Number number(Member Owner::*member, std::type_identity_t<Member> low, std::type_identity_t<Member> high) {
   const auto set = [=](Policy& policy, std::string_view text) {
-    Member read{};
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), read);
-    if (failure != std::errc{} || end != text.data() + text.size() || !(read >= low && read <= high)) return false;
-    in(policy, member) = read == 0 ? Member{} : read;  // -0 is 0, and its plan has the hash of 0
+    const auto read = number_in<Member>(text);
+    if (!read || !(*read >= low && *read <= high)) return false;
+    in(policy, member) = *read == 0 ? Member{} : *read;  // -0 is 0, and its plan has the hash of 0
     return true;
   };
   const auto get = [=](const Policy& policy) -> std::optional<std::string> {

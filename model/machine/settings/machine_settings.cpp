@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "model/base/digest.hpp"
 #include "model/base/name_pattern.hpp"
 #include "model/base/nearest.hpp"
+#include "model/base/number_text.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/figure_reader.hpp"
@@ -104,12 +104,9 @@ class NameMatch {
 
 /// "x2" as 2; nothing of another text.
 std::optional<double> factor_of(std::string_view text) {
-  double factor = 0;
   if (!text.starts_with('x')) return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), factor);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(factor) || factor < 0)
-    return std::nullopt;
-  return factor;
+  const auto factor = number_in<double>(text.substr(1));
+  return factor && std::isfinite(*factor) && *factor >= 0 ? factor : std::nullopt;
 }
 
 /// A value as a text and, where it is TOML, as that. A copy of a node does not remember the line that it came from.
