@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "sched/tasks/arena.hpp"
 
 namespace tilerail::api {
@@ -31,7 +32,7 @@ void KeptMatrices::keep(Hardware& hardware, const Matrix& matrix, std::span<cons
   std::erase_if(kept_, [&](const Kept& kept) { return share_elements(kept.original, matrix); });
   Kept kept{matrix, Arena::leading(matrix.rows, matrix.element), {}};  // as tiles have
   std::vector<std::shared_ptr<void>> copies = hardware.copies_on(gpus, matrix, kept.ld);
-  for (std::size_t i = 0; i < gpus.size(); ++i) kept.copies.push_back({gpus[i], std::move(copies[i])});
+  for (const auto i : indices(gpus)) kept.copies.push_back({gpus[i], std::move(copies[i])});
   kept_.push_back(std::move(kept));
 }
 

@@ -6,6 +6,8 @@
 
 #include "calibration/fit_parts.hpp"
 
+#include "model/base/indices.hpp"
+
 namespace tilerail::fit {
 namespace {
 
@@ -74,7 +76,7 @@ class Groups {
       if (run->total.mean < (1 - 2 * noise) * apart) root[find(devices[0])] = find(devices[1]);
     }
     std::map<std::size_t, std::vector<std::size_t>> by_root;
-    for (std::size_t i = 0; i < root.size(); ++i) by_root[find(i)].push_back(i);
+    for (const auto i : indices(root)) by_root[find(i)].push_back(i);
     std::vector<std::vector<std::size_t>> result;
     for (auto& [_, members] : by_root) result.push_back(std::move(members));
     return result;

@@ -6,6 +6,7 @@
 
 #include "calibration/fit_parts.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/published/transfer_time.hpp"
 
 namespace tilerail::fit {
@@ -60,7 +61,7 @@ class Links {
   }
 
   NodeId node(const std::string& name) const {
-    for (std::size_t i = 0; i < d_.nodes.size(); ++i)
+    for (const auto i : indices(d_.nodes))
       if (d_.nodes[i].name == name) return NodeId{i};
     throw InputError{"measurements", name, "is not a device of the list"};
   }

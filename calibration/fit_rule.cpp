@@ -6,6 +6,8 @@
 
 #include "calibration/fit_parts.hpp"
 
+#include "model/base/indices.hpp"
+
 namespace tilerail::fit {
 namespace {
 
@@ -70,7 +72,7 @@ class RuleFit {
 
   std::vector<double> first_guess(const Start& start) const {
     std::vector<double> guess{0.8 * shortest_, start.fill, 0.5 * shortest_};
-    for (std::size_t i = 0; i < block_sizes.size(); ++i) {
+    for (const auto i : indices(block_sizes)) {
       const double efficiency =
           start.reuse ? block_sizes[i].reuse() / block_sizes[0].reuse() : 1 - 0.1 * static_cast<double>(i);
       guess.push_back(1.02 * efficiency * fastest_);
@@ -127,7 +129,7 @@ class RuleFit {
     rule_.fill = std::exp(unknowns[fill]);
     const double peak = *std::max_element(unknowns.begin() + first_rate, unknowns.end());
     rule_.peak = FlopRate{std::exp(peak)};
-    for (std::size_t i = 0; i < rule_.blocks.size(); ++i)
+    for (const auto i : indices(rule_.blocks))
       rule_.blocks[i].efficiency = std::exp(unknowns[first_rate + i] - peak);
     return rule_;
   }

@@ -12,6 +12,7 @@
 #include "calibration/deviations.hpp"
 #include "calibration/fit_parts.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/machine/concurrent_rates.hpp"
 #include "model/machine/figures.hpp"
 
@@ -37,7 +38,7 @@ std::vector<const TransferRun*> Context::pairs(const std::string& src, const std
 }
 
 LinkId link_between(const Topology::Description& d, const std::string& from, const std::string& to) {
-  for (std::size_t i = 0; i < d.links.size(); ++i)
+  for (const auto i : indices(d.links))
     if (d.nodes[d.links[i].from.index()].name == from && d.nodes[d.links[i].to.index()].name == to) return LinkId{i};
   throw fault_of("measurements", fmt::format("no copy from {} to {}", from, to), "a run of kind 'pair'");
 }
@@ -218,7 +219,7 @@ std::vector<Residual> transfer_residuals(const Measurements& m, HostPages pages,
     }
     const auto rates = concurrent_rates(topology, flows);
     double fitted = 0;
-    for (std::size_t i = 0; i < flows.size(); ++i) {
+    for (const auto i : indices(flows)) {
       const double latency = topology.latency(flows[i].first, flows[i].second).value;
       fitted += run.copy_bytes / (run.copy_bytes / rates[i].value + latency);
     }

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "model/base/indices.hpp"
 #include "model/base/json_parser.hpp"
 #include "model/machine/topology_check.hpp"
 
@@ -230,7 +231,7 @@ void read(const JsonReader& r, HostPages& value) { value = static_cast<HostPages
 template <class T>
 void read(const JsonReader& r, std::vector<T>& list, std::size_t least = 0) {
   if (r.size() < least) r.fail("a list of at least one");
-  for (std::size_t i = 0; i < r.size(); ++i) read(r.entry(i), list.emplace_back());
+  for (const auto i : indices(r)) read(r.entry(i), list.emplace_back());
 }
 
 struct Reader {

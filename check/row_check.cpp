@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "check/rounding.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/threads.hpp"
 
 namespace tilerail {
@@ -82,7 +83,7 @@ class Checker {
     }
     const auto depth = static_cast<std::size_t>(p.k);
     a_.resize(rows_.size() * depth);
-    for (std::size_t r = 0; r < rows_.size(); ++r)
+    for (const auto r : indices(rows_))
       for (std::int64_t k = 0; k < p.k; ++k)
         a_[r * depth + static_cast<std::size_t>(k)] =
             value_at(m_.a, p.trans_a == Trans::no ? rows_[r] + k * p.lda : k + rows_[r] * p.lda, p.dtype);
@@ -102,7 +103,7 @@ class Checker {
     for (std::int64_t k = 0; k < p_.k; ++k)
       b[static_cast<std::size_t>(k)] =
           p_.has_b() ? value_at(m_.b, p_.trans_b == Trans::no ? k + j * p_.ldb : j + k * p_.ldb, p_.dtype) : 1;
-    for (std::size_t r = 0; r < rows_.size(); ++r) element(r, j, b);
+    for (const auto r : indices(rows_)) element(r, j, b);
   }
 
   void element(std::size_t r, std::int64_t j, const std::vector<double>& b) {

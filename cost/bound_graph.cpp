@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -20,7 +22,7 @@ BoundGraph::BoundGraph(const Topology& topology, std::span<const MemoryId> memor
       out_(is_switch_.size()),
       in_(is_switch_.size()) {
   std::vector<bool> takes_part(is_switch_.size());
-  for (std::size_t node = 0; node < is_switch_.size(); ++node)
+  for (const auto node : indices(is_switch_))
     takes_part[node] = is_switch_[node] = topology.description().nodes[node].kind == NodeKind::network_switch;
   for (const MemoryId memory : memories) takes_part[topology.memory(memory).node.index()] = true;
   for (std::size_t l = 0; l < topology.links().size(); ++l) {
@@ -52,7 +54,7 @@ class Flows {
         ends_[*last_[v]].room -= room, ends_[*last_[v] ^ 1].room += room;
     }
     std::vector<bool> reached(arcs_.size());
-    for (std::size_t v = 0; v < arcs_.size(); ++v) reached[v] = v == source || last_[v].has_value();
+    for (const auto v : indices(arcs_)) reached[v] = v == source || last_[v].has_value();
     return reached;
   }
 
@@ -86,13 +88,13 @@ BoundGraph::Cut BoundGraph::least_cut(const std::vector<double>& capacity, std::
                                       std::span<const End> sinks) const {
   const std::size_t source = nodes(), sink = nodes() + 1;
   Flows flows{nodes() + 2};
-  for (std::size_t l = 0; l < links_.size(); ++l) flows.add(links_[l].from, links_[l].to, capacity[l]);
+  for (const auto l : indices(links_)) flows.add(links_[l].from, links_[l].to, capacity[l]);
   for (const End& end : sources) flows.add(source, end.node, end.most);
   for (const End& end : sinks) flows.add(end.node, sink, end.most);
   const std::vector<bool> reached = flows.fill(source, sink);
   Cut cut;
   for (std::size_t node = 0; node < nodes(); ++node) cut.inside.push_back(!reached[node]);
-  for (std::size_t l = 0; l < links_.size(); ++l)
+  for (const auto l : indices(links_))
     if (!cut.inside[links_[l].from] && cut.inside[links_[l].to]) cut.links.push_back(l), cut.value += capacity[l];
   for (const End& end : sources)
     if (cut.inside[end.node]) cut.value += end.most;

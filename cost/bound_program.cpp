@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -188,7 +190,7 @@ BoundProgram::Terms BoundProgram::comes(const Part& part, std::size_t node, doub
 
 /// A device gets what it touches, unless that is at home there. Cuts say from where.
 void BoundProgram::add_inputs(const Part& part) {
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
+  for (const auto d : indices(devices_)) {
     if (device_[d].node == part.home) continue;
     Terms terms = held(part, d, -1);
     for (const std::size_t link : graph_.into(device_[d].node)) terms.push_back({part.flow[link], 1});
@@ -262,7 +264,7 @@ BoundProgram::Touched BoundProgram::crossing(std::size_t part, const Flows& flow
 BoundProgram::Touched BoundProgram::reached(Matrix matrix, const Flows& flows,
                                             std::span<const std::size_t> devices) const {
   std::optional<Touched> all;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
+  for (const auto p : indices(parts_)) {
     const Part& part = parts_[p];
     if (part.matrix != matrix) continue;
     if (std::ranges::any_of(devices, [&](std::size_t d) { return device_[d].node == part.home; })) return {};
@@ -294,7 +296,7 @@ bool BoundProgram::add_cuts() {
       touched[matrix] = {program_.value(device_[d].holds[matrix]), {{device_[d].holds[matrix], 1}}};
     found = add_reuse(regions_[d], touched) || found;
   }
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
+  for (const auto p : indices(parts_)) {
     if (parts_[p].matrix == old) continue;
     if (devices_.size() <= most_with_cuts) found = add_cuts(p, now) || found;
     if (parts_[p].matrix != c) found = add_use(p, now) || found;
@@ -311,7 +313,7 @@ bool BoundProgram::add_cuts() {
 /// What a device touches crosses all that is between it and the home.
 bool BoundProgram::add_cuts(std::size_t part, const Flows& flows) {
   bool found = false;
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
+  for (const auto d : indices(devices_)) {
     if (device_[d].node == parts_[part].home) continue;
     Touched crosses = crossing(part, flows, std::array{d});
     const Terms needs = held(parts_[part], d, -1);

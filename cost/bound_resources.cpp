@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cost/bound_program.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
@@ -59,7 +60,7 @@ BoundProgram::Resource& BoundProgram::add_resource(TimeUse kind, std::string nam
 /// What multiplies reads A and B once, writes C, and reads the old C and the sums of others that it adds to its own.
 /// The other kernels read and write what they name.
 void BoundProgram::add_compute() {
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
+  for (const auto d : indices(devices_)) {
     const Device& device = device_[d];
     const std::string& name = topology_.memory(devices_[d]).name;
     if (device.computes && device.limits.rate) {
@@ -114,7 +115,7 @@ void BoundProgram::add_links() {
 std::vector<double> BoundProgram::counted_once(const CapacityGroup& group) const {
   const std::vector<BoundGraph::Link>& links = graph_.links();
   std::vector<std::size_t> of_group;
-  for (std::size_t l = 0; l < links.size(); ++l)
+  for (const auto l : indices(links))
     for (const auto* side : {&group.forward, &group.backward})
       if (std::ranges::find(*side, links[l].id) != side->end()) of_group.push_back(l);
   std::vector<double> weight(links.size(), 0);
@@ -141,7 +142,7 @@ void BoundProgram::add_groups() {
     const std::optional<Rate> capacity = highest(group.capacity), both = highest(group.both_busy);
     const std::vector<double> weight = counted_once(group);
     std::array<Terms, 2> sides;
-    for (std::size_t l = 0; l < weight.size(); ++l) {
+    for (const auto l : indices(weight)) {
       if (weight[l] == 0) continue;
       const bool is_forward = std::ranges::find(group.forward, graph_.links()[l].id) != group.forward.end();
       for (const Term& term : carried(l, weight[l])) sides[is_forward ? 0 : 1].push_back(term);
@@ -250,7 +251,7 @@ void BoundProgram::add_roles(const Part& part, std::array<std::vector<Terms>, 4>
   constexpr std::array roles{h2d, d2h, peer, between_hosts};
   std::array<std::vector<Terms>, 4> comes;  // by role and node
   comes.fill(std::vector<Terms>(graph_.nodes()));
-  for (std::size_t l = 0; l < graph_.links().size(); ++l) {
+  for (const auto l : indices(graph_.links())) {
     const BoundGraph::Link& link = graph_.links()[l];
     Terms all{{part.flow[l], -1}};
     for (const Role role : roles) {
@@ -282,7 +283,7 @@ BoundProgram::Device BoundProgram::device_of(MemoryId memory) const {
 
 /// No kernel starts before some of what it reads is there, and C leaves after it. A product may be added to C later.
 void BoundProgram::set_idle() {
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
+  for (const auto d : indices(devices_)) {
     const std::size_t node = device_[d].node;
     double first = 0;
     if (inputs_come_) first = latency(problem_.place_a, node, false);
@@ -327,7 +328,7 @@ void BoundProgram::add_shares() {
 }
 
 void BoundProgram::add_regions() {
-  for (std::size_t d = 0; d < devices_.size(); ++d) regions_.push_back({{d}});
+  for (const auto d : indices(devices_)) regions_.push_back({{d}});
   if (!product_ || !problem_.has_b()) return;
   for (auto& devices : sets_of(devices_.size(), most_with_cuts)) regions_.push_back({std::move(devices)});
 }

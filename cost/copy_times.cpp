@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/base/indices.hpp"
 #include "model/machine/concurrent_rates.hpp"
 #include "plan/op_kinds.hpp"
 
@@ -70,7 +71,7 @@ CopyShapes::CopyShapes(const Plan& plan, const Topology& topology, const PlanKer
   const StridedEfficiency& strided = topology.description().strided;
   if (strided.beside == 1 && strided.forgotten == 0) return;
   times_.resize(topology.memories().size());
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (op.kind == OpKind::join) continue;
     const Queue& queue = plan.queue(op.queue);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cost/kernel_costs.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
@@ -31,7 +32,7 @@ std::vector<std::vector<Step>> kernel_steps(const Plan& plan, const Topology& to
                                             const std::vector<OpTime>& ops) {
   const PlanKernelCosts costs{plan, topology};
   std::vector<std::vector<Step>> steps(topology.memories().size());
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (!is_kernel(op.kind)) continue;
     const double share = costs.of(OpId{i}).share;
@@ -71,7 +72,7 @@ std::optional<std::vector<Joules>> device_energies(const Plan& plan, const Topol
   for (const OpTime& op : ops) makespan = std::max(makespan, Seconds{op.end});
   std::vector<std::vector<Step>> steps = kernel_steps(plan, topology, ops);
   std::vector<Joules> energies;
-  for (std::size_t d = 0; d < plan.devices.size(); ++d) {
+  for (const auto d : indices(plan.devices)) {
     const Seconds filled = filled_time(std::move(steps[plan.devices[d].index()]));
     energies.push_back(watts[d].over(makespan, filled));
   }

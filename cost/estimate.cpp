@@ -12,6 +12,7 @@
 #include "cost/kernel_costs.hpp"
 #include "cost/ready_ops.hpp"
 #include "cost/traffic_clocks.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
@@ -26,11 +27,11 @@ class Pass {
         number_of_(topology.memories().size()),
         devices_(topology.memories().size()),
         kernels_{plan, topology} {
-    for (std::size_t d = 0; d < plan.devices.size(); ++d) number_of_[plan.devices[d].index()] = d;
-    for (std::size_t m = 0; m < devices_.size(); ++m) {
+    for (const auto d : indices(plan.devices)) number_of_[plan.devices[d].index()] = d;
+    for (const auto m : indices(devices_)) {
       const Engines& engines = topology.memories()[m].engines;
       const std::array counts{engines.h2d, engines.d2h, engines.peer, engines.total};
-      for (std::size_t role = 0; role < counts.size(); ++role)
+      for (const auto role : indices(counts))
         if (counts[role]) devices_[m].engines[role].resize(static_cast<std::size_t>(*counts[role]));
     }
   }
@@ -95,7 +96,7 @@ class Pass {
   std::vector<Seconds> issued() const {
     IssueClock clock{plan_, topology_};
     std::vector<Seconds> at;
-    for (std::size_t i = 0; i < plan_.ops.size(); ++i) at.push_back(clock.issue(OpId{i}));
+    for (const auto i : indices(plan_.ops)) at.push_back(clock.issue(OpId{i}));
     return at;
   }
 
@@ -138,7 +139,7 @@ class Pass {
       for (std::size_t d = users.find_first(); d != TrafficClocks::Users::npos; d = users.find_next(d))
         own[d] = std::max(own[d], time);
     }
-    for (std::size_t d = 0; d < own.size(); ++d) own[d] = std::max(own[d], devices_[plan_.devices[d].index()].busy);
+    for (const auto d : indices(own)) own[d] = std::max(own[d], devices_[plan_.devices[d].index()].busy);
     return std::max(shared, std::accumulate(own.begin(), own.end(), Seconds{0}) / static_cast<double>(own.size()));
   }
 

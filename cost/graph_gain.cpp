@@ -6,6 +6,7 @@
 #include "cost/copy_times.hpp"
 #include "cost/issue_clock.hpp"
 #include "cost/kernel_costs.hpp"
+#include "model/base/indices.hpp"
 #include "plan/op_kinds.hpp"
 #include "plan/shared_streams.hpp"
 
@@ -25,7 +26,7 @@ Seconds longest_work(const Plan& plan, const Topology& topology) {
   const PlanKernelCosts kernels{plan, topology, cost_as_graph(plan, topology) != nullptr};
   std::vector<Work> works(topology.memories().size());
   std::vector<Seconds> streams(plan.queues.size(), Seconds{0});  // of kernels, one after another
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     const Queue& queue = plan.queue(op.queue);
     Work& work = works[stream_owner(queue, topology).index()];
@@ -49,7 +50,7 @@ bool gains_as_graph(const Plan& plan, const Topology& topology) {
   if (plan.ops.size() > most_graph_operations) return false;
   IssueClock threads{plan, topology, IssueClock::Hands::threads};
   Seconds issued{0};
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) issued = std::max(issued, threads.issue(OpId{i}));
+  for (const auto i : indices(plan.ops)) issued = std::max(issued, threads.issue(OpId{i}));
   return issued > worth_it * longest_work(plan, topology);
 }
 

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "model/base/indices.hpp"
 #include "model/kernels/gemm_parts.hpp"
 
 namespace tilerail {
@@ -149,7 +150,7 @@ PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology)
 
 PlanKernelCosts::PlanKernelCosts(const Plan& plan, const Topology& topology, bool in_graph)
     : costs_{topology, in_graph}, index_(plan.ops.size(), none) {
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     const MemoryId memory = plan.buffer(op.y.buffer).memory;
     if (!is_kernel(op.kind) && !is_copying_kernel(plan, op, topology)) continue;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "cost/copy_times.hpp"
+#include "model/base/indices.hpp"
 #include "plan/op_kinds.hpp"
 
 namespace tilerail {
@@ -78,7 +79,7 @@ PageReuse::PageReuse(const Plan& plan, const Topology& topology) {
   shares_.assign(plan.ops.size(), 0.0F);
   std::vector<Kernels> of_device(topology.memories().size());
   std::map<std::tuple<std::size_t, BufferId, std::int64_t, std::int64_t>, Used> used;  // by device, buffer and columns
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (op.kind == OpKind::join) continue;
     const Queue& queue = plan.queue(op.queue);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 ReadyOps::ReadyOps(const Plan& plan, std::vector<Seconds> issued)
     : graph_{plan}, waits_for_{graph_.waits_for()}, ready_{std::move(issued)} {
-  for (std::size_t op = 0; op < waits_for_.size(); ++op)
+  for (const auto op : indices(waits_for_))
     if (waits_for_[op] == 0) queue_.push({ready_[op].value, op});
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 TrafficClocks::TrafficClocks(const Topology& topology, const Resources& resources, std::size_t users)
@@ -71,7 +73,7 @@ Seconds TrafficClocks::load_group(const Topology::GroupUse& use, const Copy& cop
 
 std::vector<TrafficClocks::Busy> TrafficClocks::busy() const {
   std::vector<Busy> all = busy_;
-  for (std::size_t g = 0; g < groups_.size(); ++g)
+  for (const auto g : indices(groups_))
     all.push_back({resources_.two_ways(g).time(groups_[g].all[0], groups_[g].all[1]), groups_[g].users});
   return all;
 }

@@ -1,5 +1,7 @@
 #include "model/matrix_blocks.hpp"
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 std::vector<std::int64_t> even_borders(std::int64_t extent, int parts) {
@@ -23,7 +25,7 @@ std::vector<MatrixBlock> matrix_blocks(std::int64_t rows, std::int64_t cols, Mem
   const bool by_rows = memory.pages == Pages::rows;
   const auto borders = even_borders(by_rows ? rows : cols, static_cast<int>(memory.over.size()));
   std::vector<MatrixBlock> blocks;
-  for (std::size_t i = 0; i < memory.over.size(); ++i) {
+  for (const auto i : indices(memory.over)) {
     const std::int64_t begin = borders[i], size = borders[i + 1] - begin;
     if (size > 0)
       blocks.push_back(by_rows ? MatrixBlock{memory.over[i], begin, 0, size, cols}

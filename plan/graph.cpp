@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -9,7 +11,7 @@ namespace {
 template <class Visit>
 void for_each_edge(const Plan& plan, Visit visit) {
   std::vector<OpId> last(plan.queues.size(), OpId{-1});  // by queue
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     const OpId op{i};
     for (OpId dep : plan.deps_of(op)) visit(dep, op);
     OpId& previous = last[plan.ops[i].queue.index()];

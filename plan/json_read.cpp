@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/json_parser.hpp"
 #include "plan/json_names.hpp"
 #include "plan/validate.hpp"
@@ -38,7 +39,7 @@ PlanOrigin read_origin(const JsonReader& r) {
     const JsonReader entry = candidates.entry(i).sized(3);
     origin.candidates.push_back({entry.entry(0).text(), entry.entry(1).real(), entry.entry(2).text()});
   }
-  for (std::size_t i = 0; i < wishes.size(); ++i) origin.without_effect.push_back(wishes.entry(i).text());
+  for (const auto i : indices(wishes)) origin.without_effect.push_back(wishes.entry(i).text());
   origin.judge = r.at("judge").text(), origin.why = r.at("why").text();
   if (r.has("given")) {
     const JsonReader given = r.at("given");
@@ -140,7 +141,7 @@ void read_header(const JsonReader& root, Plan& plan) {
 void read_tables(const JsonReader& root, Plan& plan) {
   const JsonReader memories = root.at("memories"), peaks = root.at("peak_bytes"), devices = root.at("devices");
   for (std::size_t i = 0; i < memories.size(); ++i) plan.memories.push_back(memories.entry(i).text());
-  for (std::size_t i = 0; i < peaks.size(); ++i) plan.peak_bytes.push_back(peaks.entry(i).integer(0, INT64_MAX));
+  for (const auto i : indices(peaks)) plan.peak_bytes.push_back(peaks.entry(i).integer(0, INT64_MAX));
   for (std::size_t i = 0; i < devices.size(); ++i) plan.devices.push_back(MemoryId{devices.entry(i).index()});
   const JsonReader queues = root.at("queues");
   for (std::size_t i = 0; i < queues.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "model/base/indices.hpp"
 #include "model/base/json_reader.hpp"
 #include "plan/json.hpp"
 #include "plan/json_names.hpp"
@@ -120,12 +121,12 @@ void write_json(const Plan& plan, const TextSink& sink) {
   header.pop_back();  // its brace, which comes behind the operations
   Pieces out{sink};
   out.add(R"({},"buffers":[)", header);
-  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+  for (const auto i : indices(plan.buffers)) {
     if (i > 0) out.add(",");
     add_buffer(out, plan.buffers[i]);
   }
   out.add(R"(],"ops":[)");
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     if (i > 0) out.add(",");
     add_op(out, plan, OpId{i});
   }

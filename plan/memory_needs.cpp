@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 
 namespace tilerail {
@@ -26,13 +27,13 @@ std::vector<MemoryNeed> memory_needs(const GemmProblem& p, std::size_t memories)
 
 std::vector<MemoryNeed> memory_needs(const Plan& plan) {
   std::vector<MemoryNeed> needs = memory_needs(plan.problem, plan.memories.size());
-  for (std::size_t i = 0; i < needs.size(); ++i) needs[i].tiles = static_cast<double>(plan.peak_bytes[i]);
+  for (const auto i : indices(needs)) needs[i].tiles = static_cast<double>(plan.peak_bytes[i]);
   return needs;
 }
 
 std::vector<MemoryNeed> needs_of_parts(std::vector<MemoryNeed> needs, const Topology& topology,
                                        std::span<const MemoryId> devices) {
-  for (std::size_t i = 0; i < needs.size(); ++i) {
+  for (const auto i : indices(needs)) {
     const Memory& memory = topology.memories()[i];
     const bool copies = memory.pages == Pages::copies;
     for (const MemoryId part : copies ? devices : std::span{memory.over})
@@ -45,7 +46,7 @@ void check_capacities(std::span<const MemoryNeed> given, const Topology& topolog
                       std::string_view subject) {
   const std::vector<MemoryNeed> needs = needs_of_parts({given.begin(), given.end()}, topology, devices);
   const bool copied = given.size() > topology.sources() && given.back().matrices > 0;
-  for (std::size_t i = 0; i < needs.size(); ++i) {
+  for (const auto i : indices(needs)) {
     const Memory& memory = topology.memories()[i];
     if (!memory.capacity || needs[i].total() <= memory.capacity->value) continue;
     throw InputError{

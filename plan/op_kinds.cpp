@@ -1,5 +1,6 @@
 #include "plan/op_kinds.hpp"
 
+#include "model/base/indices.hpp"
 #include "plan/plan.hpp"
 
 namespace tilerail {
@@ -40,7 +41,7 @@ const OpKindInfo& info(OpKind kind) { return table[static_cast<std::size_t>(kind
 
 std::array<OpKind, op_kind_count> all_op_kinds() {
   std::array<OpKind, op_kind_count> kinds{};
-  for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] = static_cast<OpKind>(i);
+  for (const auto i : indices(kinds)) kinds[i] = static_cast<OpKind>(i);
   return kinds;
 }
 

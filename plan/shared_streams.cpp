@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -23,7 +25,7 @@ std::vector<QueueId> shared_streams(const Plan& plan, const Topology& topology) 
     bool in_order = true;
   };
   std::vector<Sender> senders(plan.memories.size());
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     const OpId id{i};
     const QueueId queue = plan.op(id).queue;
     if (!sends(plan.queue(queue), topology)) continue;
@@ -36,7 +38,7 @@ std::vector<QueueId> shared_streams(const Plan& plan, const Topology& topology) 
     if (!sender.first_queue) sender.first_queue = queue;
   }
   std::vector<QueueId> stream_of;
-  for (std::size_t q = 0; q < plan.queues.size(); ++q) {
+  for (const auto q : indices(plan.queues)) {
     const Queue& queue = plan.queues[q];
     const bool shares =
         sends(queue, topology) && senders[queue.src.index()].in_order && senders[queue.src.index()].first_queue;

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "model/base/indices.hpp"
 #include "plan/shared_streams.hpp"
 
 namespace tilerail {
 
 StreamWaits::StreamWaits(const Plan& plan, const Topology& topology)
     : plan_{plan}, stream_of_{shared_streams(plan, topology)}, streams_(plan.ops.size()), waited_(plan.queues.size()) {
-  for (std::size_t i = 0; i < streams_.size(); ++i) streams_[i] = stream_of(plan.ops[i].queue);
+  for (const auto i : indices(streams_)) streams_[i] = stream_of(plan.ops[i].queue);
 }
 
 OpId& StreamWaits::last_waited(QueueId stream, QueueId other) {

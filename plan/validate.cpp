@@ -13,6 +13,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/extents.hpp"
+#include "model/base/indices.hpp"
 #include "model/machine/spread_memories.hpp"
 #include "plan/builder.hpp"
 #include "plan/memory_needs.hpp"
@@ -29,9 +30,9 @@ class Checker {
   void run() {
     problem();
     sizes();
-    for (std::size_t i = 0; i < plan_.queues.size(); ++i) queue(i);
-    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) buffer(i);
-    for (std::size_t i = 0; i < plan_.ops.size(); ++i) op(i);
+    for (const auto i : indices(plan_.queues)) queue(i);
+    for (const auto i : indices(plan_.buffers)) buffer(i);
+    for (const auto i : indices(plan_.ops)) op(i);
   }
 
  private:

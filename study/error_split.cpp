@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/base/indices.hpp"
 #include "report/timeline/critical_path.hpp"
 
 namespace tilerail::study {
@@ -14,7 +15,7 @@ ErrorSplit split_error(const Plan& plan, const Topology& topology, const Timelin
   const std::vector<OpId> path = critical_path(plan, measured.ops, use_measured);
   if (path.empty()) return split;
   split.waiting = predicted.makespan().value - predicted.ops[path.front().index()].end;
-  for (std::size_t i = 0; i < path.size(); ++i) {
+  for (const auto i : indices(path)) {
     const Op& op = plan.op(path[i]);
     const OpTime &p = predicted.ops[path[i].index()], &m = measured.ops[path[i].index()];
     (op.kind == OpKind::copy ? split.copy : split.kernel) += (p.end - p.start) - (m.end - m.start);

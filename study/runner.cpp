@@ -10,6 +10,7 @@
 
 #include "backends/factory.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 
 namespace tilerail::study {
@@ -21,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 /// makespan, and the parts of an error would not add up to it.
 std::size_t middle_of(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  for (const auto i : indices(order)) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   return order[(order.size() - 1) / 2];
 }

@@ -20,6 +20,7 @@
 #include "backends/cuda/run/peer_access.hpp"
 #include "backends/cuda/run/staging_chunks.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/memory_shortage.hpp"
 #include "model/base/text.hpp"
 
@@ -167,7 +168,7 @@ class CudaHardware final : public Hardware {
     const cuda::MatrixAccess access{{matrix}, devices, Pageable::registered};
     const RunningCopies running{devices};
     const cuda::Block from{static_cast<std::byte*>(access.pointers()[0]), matrix.rows, matrix.cols, matrix.ld};
-    for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (const auto i : indices(devices)) {
       const cuda::DeviceScope scope{devices[i]};
       cuda::copy(from, {static_cast<std::byte*>(copies[i].get()), matrix.rows, matrix.cols, ld}, matrix.element,
                  cudaStreamPerThread);

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "api/cuda/pointers.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -37,7 +38,7 @@ MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> u
     : matrices_{matrices} {
   std::vector<std::size_t> on_host;
   std::vector<api::AddressRange> ranges;
-  for (std::size_t i = 0; i < matrices.size(); ++i) {
+  for (const auto i : indices(matrices)) {
     if (!matrices[i].used()) continue;
     if (matrices[i].location) {
       allow_pool_access(matrices[i].data, users);
@@ -50,10 +51,10 @@ MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> u
   if (pageable != Pageable::staged) {
     Registrations::Answer answer = Registrations::of_process().lease(ranges);
     leases_ = std::move(answer.leases);
-    for (std::size_t r = 0; r < ranges.size(); ++r)
+    for (const auto r : indices(ranges))
       if (!answer.copyable[r]) substitute(on_host[r]);
   } else {
-    for (std::size_t r = 0; r < ranges.size(); ++r)
+    for (const auto r : indices(ranges))
       if (Registrations::Lease lease = Registrations::of_process().lease_held(ranges[r]))
         leases_.push_back(std::move(lease));
       else if (host_memory(ranges[r]) == HostMemory::mixed)
@@ -66,7 +67,7 @@ MatrixAccess::MatrixAccess(const api::Matrices& matrices, std::span<const int> u
 bool MatrixAccess::leave_to_threads(std::span<const std::size_t> on_host, std::span<const api::AddressRange> ranges) {
   constexpr std::uintptr_t least = 64 << 20;
   std::uintptr_t bytes = 0;
-  for (std::size_t r = 0; r < ranges.size(); ++r) {
+  for (const auto r : indices(ranges)) {
     if (Registrations::Lease lease = Registrations::of_process().lease_held(ranges[r])) {
       leases_.push_back(std::move(lease));
       continue;
@@ -82,7 +83,7 @@ bool MatrixAccess::leave_to_threads(std::span<const std::size_t> on_host, std::s
 
 std::optional<AllocationIds> MatrixAccess::allocations(const api::Copies& copies) const {
   AllocationIds ids;
-  for (std::size_t i = 0; i < matrices_.size(); ++i) {
+  for (const auto i : indices(matrices_)) {
     if (!matrices_[i].used()) continue;
     const auto id = copies_[i] ? std::nullopt : id_of(matrices_[i]);
     if (!id && !matrices_[i].location) return std::nullopt;
@@ -105,12 +106,12 @@ void MatrixAccess::substitute(std::size_t which) {
 
 api::Pointers MatrixAccess::pointers() const {
   api::Pointers pointers{};
-  for (std::size_t i = 0; i < pointers.size(); ++i) pointers[i] = copies_[i] ? copies_[i].get() : matrices_[i].data;
+  for (const auto i : indices(pointers)) pointers[i] = copies_[i] ? copies_[i].get() : matrices_[i].data;
   return pointers;
 }
 
 void MatrixAccess::finish() {
-  for (std::size_t i = 0; i < copies_.size(); ++i)
+  for (const auto i : indices(copies_))
     if (copies_[i] && matrices_[i].written)
       copy_elements(matrices_[i], copies_[i].get(), static_cast<std::byte*>(matrices_[i].data));
   leases_.clear();

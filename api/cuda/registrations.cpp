@@ -10,6 +10,7 @@
 
 #include "api/cuda/pointers.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail::cuda {
 
@@ -64,7 +65,7 @@ Registrations::Answer Registrations::lease(std::span<const api::AddressRange> ra
   Answer answer;
   answer.copyable.assign(ranges.size(), true);
   std::vector<api::AddressRange> pageable;
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
+  for (const auto i : indices(ranges)) {
     if (Lease lease = held(ranges[i])) {
       answer.leases.push_back(std::move(lease));
       continue;
@@ -78,7 +79,7 @@ Registrations::Answer Registrations::lease(std::span<const api::AddressRange> ra
     const int status = register_pages(pages, lease);
     if (lease) answer.leases.push_back(std::move(lease));
     if (status != cudaErrorHostMemoryAlreadyRegistered) continue;
-    for (std::size_t i = 0; i < ranges.size(); ++i)  // something inside, or on the pages at the ends, is registered
+    for (const auto i : indices(ranges))  // something inside, or on the pages at the ends, is registered
       if (pages.overlaps(ranges[i])) answer.copyable[i] = answer.copyable[i] && bool{held(ranges[i])};
   }
   return answer;

@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -48,7 +50,7 @@ CopyRoutes::CopyRoutes(const Plan& plan, const Topology& topology, const PlanKer
     std::uint32_t route = none;
   };
   std::vector<Last> last(plan.queues.size());  // most copies are like the one before them in their queue
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (op.kind != OpKind::copy) continue;
     const Queue& queue = plan.queue(op.queue);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "model/base/indices.hpp"
 #include "plan/shared_streams.hpp"
 
 namespace tilerail {
@@ -53,7 +54,7 @@ PlanRun::PlanRun(const PreparedPlan& prepared, const std::vector<double>& load_f
 }
 
 void PlanRun::run() {
-  for (std::size_t i = 0; i < plan_.ops.size(); ++i)
+  for (const auto i : indices(plan_.ops))
     if (waits_for_[i] == 0) make_ready(OpId{i});
   instant();
   machine_->run();

@@ -6,6 +6,7 @@
 #include "backends/fluid/fluid_machine.hpp"
 #include "backends/fluid/plan_run.hpp"
 #include "cost/issue_clock.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
@@ -17,7 +18,7 @@ constexpr double close_enough = 2e-3;  // of a factor
 std::vector<double> duties(const PreparedPlan& prepared, const std::vector<OpTime>& ops) {
   const Plan& plan = prepared.plan;
   std::vector<double> busy(plan.memories.size(), 0.0);
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (!is_kernel(op.kind)) continue;
     busy[plan.queue(op.queue).dst.index()] += (ops[i].end - ops[i].start) * prepared.kernels.of(OpId{i}).share;
@@ -54,7 +55,7 @@ std::vector<OpTime> issue_times(const Plan& plan, const Topology& topology, cons
   std::vector<OpTime> ops(plan.ops.size());
   if (!options.issue_cost) return ops;
   IssueClock clock{plan, topology};
-  for (std::size_t i = 0; i < ops.size(); ++i) ops[i].start = clock.issue(OpId{i}).value;
+  for (const auto i : indices(ops)) ops[i].start = clock.issue(OpId{i}).value;
   return ops;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/commands/command.hpp"
 #include "cli/output/standard_output.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 #include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
@@ -27,11 +28,11 @@ std::string presets_text() {
   for (const std::string& name : any_preset_names()) {
     lines.front().push_back(name);
     const auto fields = fields_of(any_preset(name));
-    for (std::size_t i = 0; i < fields.size(); ++i) lines[i + 1].push_back(fields[i].value);
+    for (const auto i : indices(fields)) lines[i + 1].push_back(fields[i].value);
   }
   lines.front().push_back("--set accepts");
   const auto fields = fields_of(any_preset("tilerail"));
-  for (std::size_t i = 0; i < fields.size(); ++i) lines[i + 1].push_back(fields[i].accepted);
+  for (const auto i : indices(fields)) lines[i + 1].push_back(fields[i].accepted);
   return aligned(lines, "l");
 }
 

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/output/machine_facts_text.hpp"
+#include "model/base/indices.hpp"
 #include "model/machine/machine_facts.hpp"
 
 namespace tilerail::cli {
@@ -10,8 +11,8 @@ using Json = nlohmann::ordered_json;
 
 Json routes_json(const Topology& topology) {
   Json routes = Json::array();
-  for (std::size_t s = 0; s < topology.description().memories.size(); ++s)
-    for (std::size_t d = 0; d < topology.description().memories.size(); ++d) {
+  for (const auto s : indices(topology.description().memories))
+    for (const auto d : indices(topology.description().memories)) {
       const MemoryId src{s}, dst{d};
       if (s == d || !topology.has_route(src, dst)) continue;
       Json links = Json::array();

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/machine_facts.hpp"
 
@@ -41,8 +42,8 @@ std::string routes_text(const Topology& topology) {
   };
   std::map<std::tuple<std::string, std::size_t, Seconds, Rate>, Kind> kinds;
   const auto side = [&](MemoryId id) { return topology.is_host(id) ? "host" : "GPU"; };
-  for (std::size_t s = 0; s < topology.description().memories.size(); ++s)
-    for (std::size_t d = 0; d < topology.description().memories.size(); ++d) {
+  for (const auto s : indices(topology.description().memories))
+    for (const auto d : indices(topology.description().memories)) {
       const MemoryId src{s}, dst{d};
       if (s == d || !topology.has_route(src, dst)) continue;
       Kind& kind = kinds[{fmt::format("{} to {}", side(src), side(dst)), topology.route(src, dst).size(),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/output/machine_facts_text.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/concurrent_rates.hpp"
 
@@ -174,7 +175,7 @@ std::string matrix(const Topology& topology, const std::vector<MemoryId>& memori
 /// The hosts and, where there are several, all of them as one place.
 std::vector<MemoryId> places_of_hosts(const Topology& topology) {
   std::vector<MemoryId> places = topology.hosts();
-  for (std::size_t i = 0; i < topology.memories().size(); ++i)
+  for (const auto i : indices(topology.memories()))
     if (topology.memories()[i].pages == Pages::interleaved) places.push_back(MemoryId{i});
   return places;
 }

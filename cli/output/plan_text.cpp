@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 #include "report/timeline/annotate.hpp"
 #include "study/evaluation.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 std::string peaks_text(const Plan& plan) {
   std::vector<std::string> peaks;
-  for (std::size_t i = 0; i < plan.peak_bytes.size(); ++i) {
+  for (const auto i : indices(plan.peak_bytes)) {
     if (plan.peak_bytes[i] == 0) continue;
     peaks.push_back(fmt::format("{} {}", plan.memories[i], bytes_text(static_cast<double>(plan.peak_bytes[i]))));
   }

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail::cli {
 namespace {
 
@@ -54,7 +56,7 @@ void read_to_end(const Channel& output, const Channel& errors, ProcessResult& re
   std::vector<char> block(1 << 16);
   while (open[0].fd >= 0 || open[1].fd >= 0) {
     if (poll(open.data(), open.size(), -1) < 0 && errno != EINTR) return;
-    for (std::size_t i = 0; i < open.size(); ++i) {
+    for (const auto i : indices(open)) {
       if (open[i].fd < 0 || open[i].revents == 0) continue;
       const ssize_t got = read(open[i].fd, block.data(), block.size());
       if (got < 0 && errno == EINTR) continue;

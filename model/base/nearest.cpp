@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/indices.hpp"
 #include "model/base/units_text.hpp"
 
 namespace tilerail {
@@ -16,10 +17,10 @@ constexpr std::size_t longest = 128;  // of an unknown name that is compared
 /// Levenshtein's distance: how many letters are changed, added or left out.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (const auto j : indices(row)) row[j] = j;
+  for (const auto i : indices(a)) {
     std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
+    for (const auto j : indices(b)) {
       const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
       diagonal = row[j + 1];
       row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});

@@ -7,6 +7,8 @@
 #include <boost/locale/utf.hpp>
 #include <cmath>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -120,12 +122,12 @@ std::string aligned(const std::vector<std::vector<std::string>>& given, const st
   std::vector<std::size_t> widths;
   for (const auto& line : lines) {
     widths.resize(std::max(widths.size(), line.size()), 0);
-    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+    for (const auto i : indices(line)) widths[i] = std::max(widths[i], line[i].size());
   }
   std::string text;
   for (const auto& line : lines) {
     std::string row(indent, ' ');
-    for (std::size_t i = 0; i < line.size(); ++i) {
+    for (const auto i : indices(line)) {
       const bool left = align[std::min(i, align.size() - 1)] == 'l';
       if (i > 0) row += "  ";
       row += left ? fmt::format("{:<{}}", line[i], widths[i]) : fmt::format("{:>{}}", line[i], widths[i]);

@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "model/base/indices.hpp"
 #include "model/base/topology_limits.hpp"
 #include "model/import/assumptions.hpp"
 
@@ -47,9 +48,9 @@ std::vector<Gpus> classes_of(std::initializer_list<const MeasuredRates*> all_rat
   std::vector<std::vector<int>> levels((*all_rates.begin())->size());
   for (const MeasuredRates* rates : all_rates) {
     const auto of_rates = levels_of(*rates);
-    for (std::size_t gpu = 0; gpu < levels.size(); ++gpu) levels[gpu].push_back(of_rates[gpu]);
+    for (const auto gpu : indices(levels)) levels[gpu].push_back(of_rates[gpu]);
   }
-  for (std::size_t gpu = 0; gpu < levels.size(); ++gpu) classes[levels[gpu]].push_back(gpu);
+  for (const auto gpu : indices(levels)) classes[levels[gpu]].push_back(gpu);
   std::vector<Gpus> result;
   for (auto& [level, gpus] : classes) result.push_back(std::move(gpus));
   return result;

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -103,7 +105,7 @@ NodeId MachineBuilder::add_domain(const std::string& number, const assumptions::
 void MachineBuilder::join_domains(const std::vector<Domain>& domains, Rate between_sockets, const std::string& source) {
   const std::size_t first = d_.links.size();
   bool shared = false;
-  for (std::size_t i = 0; i < domains.size(); ++i)
+  for (const auto i : indices(domains))
     for (std::size_t j = i + 1; j < domains.size(); ++j) {
       const bool same = domains[i].socket == domains[j].socket;
       join(domains[i].node, domains[j].node, same ? assumptions::domains : between_sockets,

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/assumptions.hpp"
 #include "model/import/gpu_kind.hpp"
@@ -72,7 +73,7 @@ class Writer {
  public:
   Writer(const Topology& topology, const std::vector<std::string>& addresses)
       : t_{topology}, tree_{nccl_tree(topology)} {
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
+    for (const auto i : indices(addresses)) {
       address_[t_.memory(t_.gpus()[i]).node] = addresses[i];
       used_.insert(addresses[i]);
     }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/assumptions.hpp"
 
@@ -26,7 +27,7 @@ class Builder {
     find_sockets();
     check_sockets_are_joined();
     for (const NodeId socket : sockets_) placed_.insert(socket);
-    for (std::size_t i = 0; i < sockets_.size(); ++i)
+    for (const auto i : indices(sockets_))
       tree_.domains.push_back({t_.hosts()[i], devices_below(sockets_[i], sockets_[i], 0)});
     for (const MemoryId gpu : t_.gpus())
       if (!placed_.contains(t_.memory(gpu).node))
@@ -71,7 +72,7 @@ class Builder {
       for (const NodeId neighbour : neighbours_[node])
         if (is_switch(neighbour) && of_pcie_.insert(neighbour).second) next.push_back(neighbour);
     }
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
+    for (const auto i : indices(nodes_))
       if (const NodeId node{i}; is_switch(node) && !of_pcie_.contains(node) && !neighbours_[node].empty())
         tree_.switches.insert(node);
   }
@@ -118,7 +119,7 @@ class Builder {
   }
 
   void check_sockets_are_joined() {
-    for (std::size_t i = 0; i < sockets_.size(); ++i)
+    for (const auto i : indices(sockets_))
       for (std::size_t j = 0; j < i; ++j)
         if (!are_joined(sockets_[j], sockets_[i]))
           refuse(fmt::format("no link joins the NUMA domains of {} and {}; expected all joined",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/import/host_links.hpp"
 #include "model/import/import.hpp"
 #include "model/import/machine_builder.hpp"
@@ -18,7 +19,7 @@ HostLinks add_host_links(MachineBuilder& machine, const NvbandwidthCases& cases,
   HostLinks links;
   const auto& in = *cases.host("host_to_device_memcpy_ce");
   const auto* out = cases.host("device_to_host_memcpy_ce");
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
+  for (const auto i : indices(gpus)) {
     if (!in[i]) throw InputError{fmt::format("no rate from the host to GPU {}", i), "one"}.at(cases.file());
     machine.link(host, gpus[i], *in[i], host_latency, measured);
     links.in.push_back(machine.last_link());

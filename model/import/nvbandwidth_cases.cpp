@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/base/indices.hpp"
 #include "model/base/json_parser.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/topology_limits.hpp"
@@ -41,11 +42,11 @@ std::optional<Rate> rate_of(const JsonReader& cell) {
 
 MeasuredPairs cells_of(const JsonReader& matrix) {
   MeasuredPairs cells;
-  for (std::size_t r = 0; r < matrix.size(); ++r) {
+  for (const auto r : indices(matrix)) {
     const JsonReader row = matrix.entry(r);
     if (row.size() > most_gpus) row.fail(fmt::format("at most {} GPUs", most_gpus));
     cells.emplace_back();
-    for (std::size_t c = 0; c < row.size(); ++c) cells.back().push_back(rate_of(row.entry(c)));
+    for (const auto c : indices(row)) cells.back().push_back(rate_of(row.entry(c)));
   }
   return cells;
 }
@@ -112,7 +113,7 @@ class TextReader {
   }
 
   bool is_header() const {
-    for (std::size_t i = 0; i < words_.size(); ++i)
+    for (const auto i : indices(words_))
       if (words_[i] != std::to_string(i)) return false;
     return !words_.empty();
   }
@@ -193,7 +194,7 @@ void NvbandwidthCases::read_json(std::string_view text) {
   const JsonReader root{json, file_, ""};
   if (!root.has("nvbandwidth")) throw missing("nvbandwidth", expected_text).at(file_);
   const JsonReader cases = root.at("nvbandwidth").at("testcases");
-  for (std::size_t i = 0; i < cases.size(); ++i) {
+  for (const auto i : indices(cases)) {
     const JsonReader each = cases.entry(i);
     const JsonReader name = each.at("name");
     const std::string place = fmt::format("testcases/{}", i);

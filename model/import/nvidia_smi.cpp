@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "model/base/indices.hpp"
 #include "model/import/import.hpp"
 #include "model/import/joined_sets.hpp"
 #include "model/import/machine_builder.hpp"
@@ -25,7 +26,7 @@ bool same_switch(const std::string& cell) { return cell == "PIX" || cell == "PXB
 bool share_switch(const SmiMatrix& matrix, std::size_t i, std::size_t j) {
   if (same_switch(matrix.cells[i][j])) return true;
   if (!matrix.cells[i][j].starts_with("NV")) return false;
-  for (std::size_t card = 0; card < matrix.cards[i].size(); ++card)
+  for (const auto card : indices(matrix.cards[i]))
     if (same_switch(matrix.cards[i][card]) && same_switch(matrix.cards[j][card])) return true;
   return false;
 }
@@ -34,7 +35,7 @@ bool share_switch(const SmiMatrix& matrix, std::size_t i, std::size_t j) {
 std::vector<std::size_t> behind_one_switch(const SmiMatrix& matrix) {
   std::vector<std::size_t> first(matrix.devices.size());
   std::iota(first.begin(), first.end(), 0U);
-  for (std::size_t i = 0; i < first.size(); ++i)
+  for (const auto i : indices(first))
     for (std::size_t j = 0; j < i; ++j)
       if (share_switch(matrix, i, j)) {
         first[i] = first[j];
@@ -49,7 +50,7 @@ std::vector<NodeId> add_gpus(MachineBuilder& machine, const SmiMatrix& matrix, c
   std::map<std::string, NodeId> switches;
   std::vector<NodeId> gpus;
   const auto first = behind_one_switch(matrix);
-  for (std::size_t i = 0; i < first.size(); ++i) {
+  for (const auto i : indices(first)) {
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", matrix.devices[i]), matrix.devices[i], told));
     NodeId parent = sockets[i];
     if (matrix.own_domains[i]) {
@@ -75,7 +76,7 @@ class Nvlinks {
   Nvlinks(MachineBuilder& machine, const SmiMatrix& matrix, const std::vector<NodeId>& gpus, const ImportRates& rates,
           int of_kind)
       : machine_{machine}, m_{matrix}, gpus_{gpus}, rates_{rates}, each_{rates.nvlink.value_or(assumptions::nvlink)} {
-    for (std::size_t i = 0; i < gpus.size(); ++i) most_ = std::max(most_, largest(i));
+    for (const auto i : indices(gpus)) most_ = std::max(most_, largest(i));
     if (most_ <= of_kind) most_ = of_kind;
   }
 
@@ -97,7 +98,7 @@ class Nvlinks {
 
   int largest(std::size_t i) const {
     int most = 0;
-    for (std::size_t j = 0; j < gpus_.size(); ++j) most = std::max(most, count(i, j));
+    for (const auto j : indices(gpus_)) most = std::max(most, count(i, j));
     return most;
   }
 
@@ -162,10 +163,10 @@ class Nvlinks {
 std::vector<MachineBuilder::Domain> add_domains(MachineBuilder& machine, const SmiMatrix& matrix,
                                                 const SmiDomains& domains, const ImportRates& rates) {
   std::vector<bool> coherent(domains.numbers.size());
-  for (std::size_t gpu = 0; gpu < domains.of_gpu.size(); ++gpu)
+  for (const auto gpu : indices(domains.of_gpu))
     if (matrix.own_domains[gpu]) coherent[domains.of_gpu[gpu]] = true;
   std::vector<MachineBuilder::Domain> nodes;
-  for (std::size_t i = 0; i < domains.numbers.size(); ++i) {
+  for (const auto i : indices(domains.numbers)) {
     const std::size_t socket = domains.sockets[i];
     const auto in_socket = static_cast<std::size_t>(std::ranges::count(domains.sockets, socket));
     nodes.push_back({machine.add_domain(domains.numbers[i], rates.host(coherent[i], in_socket), assumed), socket});

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/topology_limits.hpp"
 #include "model/base/units_text.hpp"
@@ -102,7 +103,7 @@ class Matrices {
   void add_access() {
     constexpr std::string_view device = "Device=";
     std::array<std::optional<int>, 2> ends;
-    for (std::size_t end = 0; end < ends.size(); ++end)
+    for (const auto end : indices(ends))
       if (const std::string& word = words_[end * 4]; word.starts_with(device))
         ends[end] = whole_number(std::string_view{word}.substr(device.size()), 0, most_gpus);
     if (!ends[0] || !ends[1]) fail(line_, "expected such as 'Device=0 CAN Access Peer Device=1'");
@@ -253,8 +254,8 @@ Topology::Description import_p2p_test(std::string_view text, const std::string& 
     gpus.push_back(machine.add_gpu(fmt::format("gpu{}", i), static_cast<int>(i), measured));
   const HostLinks links = add_host_links(machine, gpus, rates);
   add_peer_links(machine, peers, gpus, links, measured, assumed);
-  for (std::size_t i = 0; i < gpus.size(); ++i)  // not over their socket
-    for (std::size_t j = 0; j < gpus.size(); ++j)
+  for (const auto i : indices(gpus))  // not over their socket
+    for (const auto j : indices(gpus))
       if (i != j && !peers.alone[i][j]) machine.route(gpus[i], gpus[j], {}, measured);
   return machine.description();
 }

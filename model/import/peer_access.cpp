@@ -13,6 +13,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/topology_limits.hpp"
 #include "model/base/units_text.hpp"
@@ -25,7 +26,7 @@ constexpr std::string_view subject = "peer-access";
 
 std::map<int, MemoryId> gpus_of(const Topology::Description& machine) {
   std::map<int, MemoryId> gpus;
-  for (std::size_t i = 0; i < machine.memories.size(); ++i)
+  for (const auto i : indices(machine.memories))
     if (machine.memories[i].kind == NodeKind::gpu) gpus.emplace(machine.memories[i].device, MemoryId{i});
   return gpus;
 }

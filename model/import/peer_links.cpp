@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "model/base/indices.hpp"
 #include "model/import/assumptions.hpp"
 #include "model/import/joined_sets.hpp"
 
@@ -27,8 +28,8 @@ class PeerLinks {
         assumed_{assumed},
         out_(gpus.size()),
         in_(gpus.size()) {
-    for (std::size_t i = 0; i < gpus.size(); ++i)
-      for (std::size_t j = 0; j < gpus.size(); ++j) {
+    for (const auto i : indices(gpus))
+      for (const auto j : indices(gpus)) {
         if (!alone(i, j)) continue;
         out_[i].most = std::max(out_[i].most, *alone(i, j));
         in_[j].most = std::max(in_[j].most, *alone(i, j));
@@ -47,7 +48,7 @@ class PeerLinks {
         add_switch(switches == 1 ? "peer-switch" : fmt::format("peer-switch{}", number++), island);
       else
         add_pairs(island);
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    for (const auto i : indices(gpus_)) {
       add_all(fmt::format("gpu{} to its peers", i), out_[i], total(rates_.out, i));
       add_all(fmt::format("peers to gpu{}", i), in_[i], total(rates_.in, i));
       if (!has_one_port(i)) continue;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/assumptions.hpp"
 #include "model/import/link_values.hpp"
@@ -43,7 +44,7 @@ class Domains {
 
  private:
   void each_pair(const auto& visit) const {
-    for (std::size_t j = 0; j < m_.devices.size(); ++j)
+    for (const auto j : indices(m_.devices))
       for (std::size_t i = 0; i < j; ++i) visit(i, j);
   }
 
@@ -78,7 +79,7 @@ class Domains {
   }
 
   bool any_of(std::size_t domain, const auto& is) const {
-    for (std::size_t gpu = 0; gpu < first_.size(); ++gpu)
+    for (const auto gpu : indices(first_))
       if (first_[gpu] == domain && is(gpu)) return true;
     return false;
   }
@@ -101,7 +102,7 @@ class Domains {
   }
 
   void use_cards(std::size_t i, std::size_t j) {
-    for (std::size_t card = 0; card < m_.cards[i].size(); ++card) {
+    for (const auto card : indices(m_.cards[i])) {
       const std::string &a = m_.cards[i][card], &b = m_.cards[j][card];
       if (is_near(a) && is_near(b)) join(i, j);
       if ((is_near(a) && is_far(b)) || (is_far(a) && is_near(b))) far_[i][j] = far_[j][i] = true;
@@ -133,7 +134,7 @@ class Domains {
   SmiDomains numbered() const {
     std::map<int, std::size_t> by_number;
     std::vector<std::size_t> domains;
-    for (std::size_t gpu = 0; gpu < first_.size(); ++gpu) {
+    for (const auto gpu : indices(first_)) {
       if (first_[gpu] == gpu) domains.push_back(gpu);
       if (const auto own = first_number(gpu)) by_number.emplace(*own, first_[gpu]);
     }
@@ -148,9 +149,9 @@ class Domains {
         domains.push_back(domain);
         result.numbers.push_back(std::to_string(own));
       }
-    for (std::size_t d = 0; d < domains.size(); ++d) {
+    for (const auto d : indices(domains)) {
       if (!all) result.numbers.push_back(std::to_string(d));
-      for (std::size_t gpu = 0; gpu < first_.size(); ++gpu)
+      for (const auto gpu : indices(first_))
         if (first_[gpu] == domains[d]) result.of_gpu[gpu] = d;
     }
     for (const std::size_t domain : domains)

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/parse.hpp"
 #include "model/base/units_text.hpp"
 #include "model/import/assumptions.hpp"
@@ -36,8 +37,8 @@ std::vector<std::vector<std::string>> cells_of_gpus(const SmiTable& table) {
 /// Only a GPU and itself are X, and a pair has one cell in both directions.
 void check_pairs(const SmiTable& table, const std::string& file) {
   const auto cells = cells_of_gpus(table);
-  for (std::size_t row = 0; row < cells.size(); ++row)
-    for (std::size_t i = 0; i < cells.size(); ++i) {
+  for (const auto row : indices(cells))
+    for (const auto i : indices(cells)) {
       const std::string& cell = cells[row][i];
       if ((cell == "X") != (i == row))
         fail(file, table.rows[row].line,
@@ -54,8 +55,8 @@ void check_pairs(const SmiTable& table, const std::string& file) {
 PeerAccess access_of(const SmiTable& table, const std::string& file) {
   PeerAccess access{table.devices, {}};
   const auto cells = cells_of_gpus(table);
-  for (std::size_t i = 0; i < cells.size(); ++i)
-    for (std::size_t j = 0; j < cells.size(); ++j) {
+  for (const auto i : indices(cells))
+    for (const auto j : indices(cells)) {
       if ((cells[i][j] == "X") != (i == j))
         fail(file, table.rows[i].line,
              fmt::format("{} to {} is {}; expected X from a GPU to itself and nowhere else", name_of(table, i),
@@ -107,7 +108,7 @@ void add_row(SmiMatrix& matrix, const SmiTable& table, const SmiTable::Row& row,
   const auto texts = behind(table, row, file);
   std::array<std::optional<std::string>, 3> found;  // CPU Affinity, NUMA Affinity, GPU NUMA ID
   constexpr std::array<std::string_view, 3> names{"CPU Affinity", "NUMA Affinity", "GPU NUMA ID"};
-  for (std::size_t i = 0; i < texts.size(); ++i) {
+  for (const auto i : indices(texts)) {
     if (texts[i].empty() || texts[i] == not_there) continue;
     const bool single = table.behind[i] == names[2];
     if (single ? !whole_number(texts[i], 0, assumptions::last_domain) : !is_list(texts[i]))
@@ -122,7 +123,7 @@ void add_row(SmiMatrix& matrix, const SmiTable& table, const SmiTable::Row& row,
   matrix.own_domains.push_back(found[2] ? whole_number(*found[2], 0, assumptions::last_domain) : std::nullopt);
   matrix.lines.push_back(row.line);
   matrix.cards.emplace_back();
-  for (std::size_t column = 0; column < table.columns.size(); ++column)
+  for (const auto column : indices(table.columns))
     if (std::ranges::find(table.gpu_columns, column) == table.gpu_columns.end())
       matrix.cards.back().push_back(row.words[1 + column]);
 }
@@ -139,7 +140,7 @@ bool has_number(const std::string& list, int number) {
 
 /// The memory of a GPU is a NUMA domain without CPUs and without other GPUs.
 void check_own_domains(const SmiMatrix& matrix, const std::string& file) {
-  for (std::size_t i = 0; i < matrix.devices.size(); ++i) {
+  for (const auto i : indices(matrix.devices)) {
     if (!matrix.own_domains[i]) continue;
     const int own = *matrix.own_domains[i];
     const auto refuse = [&](const std::string& why) {
@@ -147,7 +148,7 @@ void check_own_domains(const SmiMatrix& matrix, const std::string& file) {
            fmt::format("GPU NUMA ID '{}' of GPU{} is {}; expected a NUMA node of the GPU's own", own, matrix.devices[i],
                        why));
     };
-    for (std::size_t j = 0; j < matrix.devices.size(); ++j) {
+    for (const auto j : indices(matrix.devices)) {
       if (j < i && matrix.own_domains[j] == own) refuse(fmt::format("that of GPU{}, too", matrix.devices[j]));
       if (matrix.domains[j] && has_number(*matrix.domains[j], own))
         refuse(fmt::format("in the NUMA affinity {} of GPU{}, a node with CPUs", in_quotes(*matrix.domains[j]),

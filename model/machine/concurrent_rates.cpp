@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/machine/fair_shares.hpp"
 
 namespace tilerail {
@@ -33,7 +34,7 @@ std::vector<Rate> concurrent_rates(const Topology& topology, std::span<const std
   for (const auto& [src, dst] : flows)
     if (src != dst) routes.push_back(route_of(topology, src, dst));
   FairShares shares{topology, routes};
-  for (std::size_t route = 0; route < routes.size(); ++route) shares.add(route);  // numbered as they come
+  for (const auto route : indices(routes)) shares.add(route);  // numbered as they come
   shares.update();
   std::vector<Rate> rates;
   FairShares::Flow next = 0;

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -22,7 +24,7 @@ FairShares::FairShares(const Topology& topology, std::span<const FlowRoute> rout
     return static_cast<Parts>(topology.parts(route.src, route.dst));
   };
   for (const FlowRoute& route : routes) unit_ = std::lcm(unit_, parts_of(route));
-  for (std::size_t r = 0; r < routes.size(); ++r) {
+  for (const auto r : indices(routes)) {
     const auto [src, dst, cap] = routes[r];
     routes_[r].unit = unit_ / parts_of(routes[r]);
     const Rate alone = topology.pair_rate(src, dst);
@@ -36,7 +38,7 @@ FairShares::FairShares(const Topology& topology, std::span<const FlowRoute> rout
 /// A link binds nobody that a narrower one does not bind that all its routes take, too.
 void FairShares::add_links(const Topology& topology, std::span<const FlowRoute> routes) {
   std::map<LinkId, Users> users;
-  for (std::size_t r = 0; r < routes.size(); ++r)
+  for (const auto r : indices(routes))
     for (const auto& use : topology.links_on(routes[r].src, routes[r].dst))
       users[use.link].emplace_back(r, static_cast<Parts>(use.parts) * routes_[r].unit);
   std::map<Users, double> narrowest;  // by their users, of the links that have the same
@@ -61,7 +63,7 @@ void FairShares::add_links(const Topology& topology, std::span<const FlowRoute> 
 
 void FairShares::add_groups(const Topology& topology, std::span<const FlowRoute> routes) {
   std::map<GroupId, std::size_t> known;
-  for (std::size_t r = 0; r < routes.size(); ++r) {
+  for (const auto r : indices(routes)) {
     for (const auto& use : topology.groups_on(routes[r].src, routes[r].dst)) {
       const CapacityGroup& group = topology.group(use.group);
       const auto [entry, is_new] = known.try_emplace(use.group, groups_.size());

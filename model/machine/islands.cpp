@@ -7,12 +7,14 @@
 #include <set>
 #include <utility>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 std::vector<std::vector<std::size_t>> islands(const Topology& topology, std::span<const MemoryId> devices) {
   std::map<double, std::vector<std::pair<std::size_t, std::size_t>>, std::greater<>> pairs;  // by rate
-  for (std::size_t i = 0; i < devices.size(); ++i)
-    for (std::size_t j = 0; j < devices.size(); ++j)
+  for (const auto i : indices(devices))
+    for (const auto j : indices(devices))
       if (i != j && topology.has_route(devices[i], devices[j]))
         pairs[topology.pair_rate(devices[i], devices[j]).value].emplace_back(i, j);
   std::vector<std::size_t> first(devices.size());  // by device: the first of its set
@@ -24,7 +26,7 @@ std::vector<std::vector<std::size_t>> islands(const Topology& topology, std::spa
       std::ranges::replace(first, other, kept);
     }
     std::map<std::size_t, std::vector<std::size_t>> sets;
-    for (std::size_t i = 0; i < first.size(); ++i) sets[first[i]].push_back(i);
+    for (const auto i : indices(first)) sets[first[i]].push_back(i);
     for (auto& [root, members] : sets)
       if (members.size() > 1 && members.size() < devices.size()) found.insert(std::move(members));
   }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "model/base/indices.hpp"
 #include "model/machine/concurrent_rates.hpp"
 
 namespace tilerail {
@@ -48,7 +49,7 @@ std::vector<NearestHost> nearest_hosts(const Topology& topology) {
   ways.insert(ways.end(), out.begin(), out.end());
   const auto in_rates = concurrent_rates(topology, in), out_rates = concurrent_rates(topology, out),
              rates = concurrent_rates(topology, ways);
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (const auto i : indices(all)) {
     all[i].in_all = in_rates[i], all[i].out_all = out_rates[i];
     all[i].in_all_both = rates[i], all[i].out_all_both = rates[all.size() + i];
   }
@@ -79,7 +80,7 @@ bool gpus_have_own_links(const Topology& topology) {
     if (topology.has_route(src, dst))
       for (const auto& use : topology.links_on(src, dst)) visit(use.link.index());
   };
-  for (std::size_t g = 0; g < gpus.size(); ++g)
+  for (const auto g : indices(gpus))
     for (const MemoryId host : topology.hosts()) {
       each_link(gpus[g], host, [&](std::size_t link) { with_hosts[g][link] = true; });
       each_link(host, gpus[g], [&](std::size_t link) { with_hosts[g][link] = true; });
@@ -89,8 +90,8 @@ bool gpus_have_own_links(const Topology& topology) {
     each_link(gpus[a], gpus[b], [&](std::size_t link) { own = own && !with_hosts[a][link] && !with_hosts[b][link]; });
     return own;
   };
-  for (std::size_t a = 0; a < gpus.size(); ++a)
-    for (std::size_t b = 0; b < gpus.size(); ++b)
+  for (const auto a : indices(gpus))
+    for (const auto b : indices(gpus))
       if (a != b && !are_own(a, b)) return false;
   return true;
 }

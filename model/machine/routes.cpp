@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "model/base/indices.hpp"
 #include "model/base/topology_limits.hpp"
 #include "model/machine/shortest_paths.hpp"
 
@@ -25,7 +26,7 @@ class Routes::Finder {
       if (divisor < 2) continue;
       for (Topology::Way& way : ways) way.share /= divisor;
     }
-    for (std::size_t i = 0; i < d_->groups.size(); ++i) {
+    for (const auto i : indices(d_->groups)) {
       for (const LinkId link : d_->groups[i].forward) groups_of_[link.index()].push_back({GroupId{i}, 1, 0, 1});
       for (const LinkId link : d_->groups[i].backward) groups_of_[link.index()].push_back({GroupId{i}, 0, 1, 1});
     }

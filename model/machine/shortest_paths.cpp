@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -29,8 +31,8 @@ std::int64_t time_of(const Link& link) {
 class ShortestPaths::Graph {
  public:
   explicit Graph(const Topology::Description& d) : departure_(d.nodes.size()) {
-    for (std::size_t node = 0; node < d.nodes.size(); ++node) departure_[node] = node;
-    for (std::size_t i = 0; i < d.memories.size(); ++i) departure_[d.memories[i].node.index()] = d.nodes.size() + i;
+    for (const auto node : indices(d.nodes)) departure_[node] = node;
+    for (const auto i : indices(d.memories)) departure_[d.memories[i].node.index()] = d.nodes.size() + i;
     std::vector<std::pair<std::size_t, std::size_t>> ends;
     std::vector<EdgeTime> times;
     for (const Link& link : d.links) {
@@ -68,7 +70,7 @@ ShortestPaths::ShortestPaths(const Topology::Description& description)
       into_(description.nodes.size()),
       last_links_(description.memories.size()),
       arrivals_(description.memories.size()) {
-  for (std::size_t i = 0; i < d_.links.size(); ++i) into_[d_.links[i].to.index()].push_back(LinkId{i});
+  for (const auto i : indices(d_.links)) into_[d_.links[i].to.index()].push_back(LinkId{i});
 }
 
 ShortestPaths::~ShortestPaths() = default;
@@ -90,7 +92,7 @@ bool ShortestPaths::is_on_time(LinkId id, MemoryId src, const std::vector<Picose
 std::vector<LinkId> ShortestPaths::last_links(MemoryId src) const {
   const auto arrival = arrivals(src);
   std::vector<LinkId> last(d_.nodes.size(), no_link);
-  for (std::size_t i = 0; i < d_.links.size(); ++i)
+  for (const auto i : indices(d_.links))
     if (LinkId& known = last[d_.links[i].to.index()]; known == no_link && is_on_time(LinkId{i}, src, arrival))
       known = LinkId{i};
   return last;

@@ -1,10 +1,12 @@
 #include "model/machine/spread_memories.hpp"
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 std::vector<Memory> with_spread_memories(std::vector<Memory> memories) {
   std::vector<MemoryId> hosts, gpus;
-  for (std::size_t i = 0; i < memories.size(); ++i)
+  for (const auto i : indices(memories))
     (memories[i].kind == NodeKind::host ? hosts : gpus).push_back(MemoryId{i});
   const auto add = [&](std::string_view name, NodeKind kind, Pages pages, const std::vector<MemoryId>& over) {
     Memory spread;

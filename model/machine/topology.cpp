@@ -8,6 +8,7 @@
 #include <span>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/machine/routes.hpp"
 #include "model/machine/spread_memories.hpp"
 #include "model/machine/topology_check.hpp"
@@ -114,10 +115,10 @@ double StridedEfficiency::of(const Copy& copy) const {
 Topology::Topology(Description description) {
   check_description(description);
   const auto names = link_names(description.nodes, description.links);
-  for (std::size_t i = 0; i < names.size(); ++i) description.links[i].name = names[i];
+  for (const auto i : indices(names)) description.links[i].name = names[i];
   d_ = std::make_shared<const Description>(std::move(description));
   memories_ = std::make_shared<const std::vector<Memory>>(with_spread_memories(d_->memories));
-  for (std::size_t i = 0; i < d_->memories.size(); ++i) (is_host(MemoryId{i}) ? hosts_ : gpus_).push_back(MemoryId{i});
+  for (const auto i : indices(d_->memories)) (is_host(MemoryId{i}) ? hosts_ : gpus_).push_back(MemoryId{i});
   std::ranges::sort(gpus_, {}, [this](MemoryId gpu) { return memory(gpu).device; });
   routes_ = std::make_shared<const Routes>(d_, memories_);
 }
@@ -129,7 +130,7 @@ std::optional<MemoryId> Topology::find_gpu(int device) const {
 }
 
 std::optional<MemoryId> Topology::find_memory(std::string_view name) const {
-  for (std::size_t i = 0; i < memories().size(); ++i)
+  for (const auto i : indices(memories()))
     if (memories()[i].name == name) return MemoryId{i};
   return std::nullopt;
 }

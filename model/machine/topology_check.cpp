@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/figures.hpp"
@@ -39,7 +40,7 @@ struct Entry {
 /// Calls check(entry, item) for each entry of a table.
 template <class Items, class Check>
 void each_entry(std::string_view table, const Items& items, const Check& check) {
-  for (std::size_t i = 0; i < items.size(); ++i) {
+  for (const auto i : indices(items)) {
     Entry entry{table, i};
     check(entry, items[i]);
   }
@@ -73,7 +74,7 @@ void check_figure(const Entry& entry, const std::string& key, const Rows<Member,
     if (value.empty() || value.size() > F::points)
       entry.fail(fmt::format("{} has {} entries; expected 1 to {}", key, value.size(), F::points));
     const auto& first = std::get<0>(rows.columns);
-    for (std::size_t i = 0; i < value.size(); ++i) {
+    for (const auto i : indices(value)) {
       check_figures(entry, inside, value[i], rows.columns);
       if (rows.ascend && i > 0)
         require_above(entry, inside + std::string{first.key}, value[i].*first.member, value[i - 1].*first.member);
@@ -349,8 +350,8 @@ struct CommonParts {
 /// Copies of pairs that several paths of equal length join are split by themselves.
 void check_paths(const Description& d, const std::set<Pair>& named, CommonParts& common) {
   ShortestPaths paths{d};
-  for (std::size_t s = 0; s < d.memories.size(); ++s)
-    for (std::size_t t = 0; t < d.memories.size(); ++t) {
+  for (const auto s : indices(d.memories))
+    for (const auto t : indices(d.memories)) {
       const Pair pair{s, t};
       if (s == t || named.contains(pair)) continue;
       const std::size_t ways = paths.all(pair.first, pair.second, F::ways + 1).size();
@@ -367,7 +368,7 @@ void check_parts(const Description& d) {
   };
   std::map<Pair, OfPair> pairs;
   std::set<Pair> named;
-  for (std::size_t i = 0; i < d.routes.size(); ++i) {
+  for (const auto i : indices(d.routes)) {
     const auto& route = d.routes[i];
     named.emplace(route.from, route.to);
     if (route.links.empty()) continue;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/base/files.hpp"
+#include "model/base/indices.hpp"
 #include "model/machine/figure_reader.hpp"
 #include "model/machine/graph_names.hpp"
 #include "model/machine/machine_files.hpp"
@@ -353,7 +354,7 @@ class TopologyReader {
     const auto forward = names_.links(table.need("forward"), names.size());
     const auto other = table.find("backward");
     const auto backward = other ? names_.links(*other, names.size()) : decltype(forward)(names.size());
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    for (const auto i : indices(names)) {
       group.name = names[i];
       group.forward = forward[i];
       group.backward = backward[i];

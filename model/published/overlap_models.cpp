@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -74,7 +76,7 @@ Seconds dr2(const OverlapProblem& p, double tile) {
   Seconds total = in + kernel + out;
   for (unsigned beyond = 1; beyond < 1U << p.dims.size(); ++beyond) {
     double count = 1;
-    for (std::size_t d = 0; d < p.dims.size(); ++d)
+    for (const auto d : indices(p.dims))
       if (beyond >> d & 1U) count *= std::max(1.0, p.dims[d] / tile) - 1;
     Seconds fetches{0};
     for (const OverlapOperand& o : p.operands)

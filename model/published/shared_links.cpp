@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -89,11 +91,11 @@ void SharedLinks::measure_excess() {
   const auto pair_of = [&](std::size_t link) {
     return MemoryPair{nodes_[link / nodes_.size()], nodes_[link % nodes_.size()]};
   };
-  for (std::size_t link = 0; link < users_.size(); ++link)
+  for (const auto link : indices(users_))
     if (!users_[link].empty())
       for (const std::size_t resource : resources_of(map_, pair_of(link))) loading[resource].push_back(link);
   std::vector<double> excess(candidates_);
-  for (std::size_t link = 0; link < users_.size(); ++link) {
+  for (const auto link : indices(users_)) {
     const MemoryPair pair = pair_of(link);
     if (pair.src == pair.dst || !map_.has(pair)) continue;
     std::vector<std::size_t> used;  // that share a resource with this link

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -97,7 +99,7 @@ Workload WorkloadModel::predict(std::span<const std::size_t> active) {
   }
   Workload workload;
   const double all = done(high);
-  for (std::size_t d = 0; d < devices.size(); ++d) {
+  for (const auto d : indices(devices)) {
     const double share = std::isfinite(all) ? devices[d].share_at(high) / all : 1 / static_cast<double>(devices.size());
     if (share <= 0) continue;
     workload.active.push_back(active[d]), workload.shares.push_back(share);

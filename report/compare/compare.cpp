@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/intervals.hpp"
 #include "model/kernels/energy.hpp"
 #include "report/trace/tracks.hpp"
@@ -29,7 +30,7 @@ void require_same_plan(const AnnotatedTimeline& predicted, const AnnotatedTimeli
     throw fault_of("ops", fmt::format("predicted {}, measured {}", predicted.ops.size(), measured.ops.size()),
                    "timelines of one plan");
   }
-  for (std::size_t i = 0; i < predicted.ops.size(); ++i) {
+  for (const auto i : indices(predicted.ops)) {
     const AnnotatedOp &a = predicted.ops[i], &b = measured.ops[i];
     if (a.kind == b.kind && a.bytes == b.bytes && predicted.queue_of(a).name == measured.queue_of(b).name) continue;
     throw InputError{"op", std::to_string(i),
@@ -80,7 +81,7 @@ Totals totals_of(const AnnotatedTimeline& timeline) {
   }
   const double makespan = timeline.makespan();
   std::map<std::string, IntervalSet<double>> link_times;
-  for (std::size_t q = 0; q < busy.size(); ++q) {
+  for (const auto q : indices(busy)) {
     totals.idle += std::max(0.0, makespan - busy[q]);
     totals.queues[timeline.queues[q].name] = busy[q];
     for (const std::string& link : links_of(timeline.queues[q].route)) link_times[link] += copies[q];

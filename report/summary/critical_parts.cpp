@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "model/base/indices.hpp"
 #include "report/timeline/critical_path.hpp"
 
 namespace tilerail {
@@ -49,7 +50,7 @@ std::vector<Summary::PathPart> critical_parts(const Plan& plan, const Topology& 
   const EngineUse engines{plan, topology, times};
   const std::vector<OpId> path = critical_path(plan, times, engines);
   std::map<Part, double> parts;
-  for (std::size_t i = 0; i < path.size(); ++i) {
+  for (const auto i : indices(path)) {
     const Op& op = plan.op(path[i]);
     const OpTime& time = times[path[i].index()];
     const Part part =

@@ -9,6 +9,7 @@
 
 #include "cost/energy.hpp"
 #include "cost/kernel_costs.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/intervals.hpp"
 #include "model/base/text.hpp"
 #include "plan/memory_needs.hpp"
@@ -38,7 +39,7 @@ class Collector {
         links_(topology.links().size()),
         group_copies_(topology.groups().size()),
         kernel_times_(topology.memories().size()) {
-    for (std::size_t i = 0; i < plan.ops.size(); ++i) add(OpId{i}, timeline.ops[i]);
+    for (const auto i : indices(plan.ops)) add(OpId{i}, timeline.ops[i]);
   }
 
   void fill(Summary& summary) {
@@ -93,7 +94,7 @@ class Collector {
   /// Matrices that are spread over several memories are counted in each of these.
   void fill_memories(Summary& summary) {
     const auto needs = needs_of_parts(memory_needs(plan_), topology_, plan_.devices);
-    for (std::size_t i = 0; i < needs.size(); ++i) {
+    for (const auto i : indices(needs)) {
       const Memory& memory = topology_.memories()[i];
       const bool spread = !memory.over.empty();
       summary.memories.push_back({plan_.memories[i], plan_.peak_bytes[i], spread ? 0 : needs[i].matrices});
@@ -102,12 +103,12 @@ class Collector {
   }
 
   void fill_queues(Summary& summary) {
-    for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i].name = queue_name(plan_, plan_.queues[i]);
+    for (const auto i : indices(queues_)) queues_[i].name = queue_name(plan_, plan_.queues[i]);
     summary.queues = std::move(queues_);
   }
 
   void fill_links(Summary& summary) {
-    for (std::size_t i = 0; i < links_.size(); ++i) {
+    for (const auto i : indices(links_)) {
       const Link& link = topology_.links()[i];
       Rate usable = link.bandwidth;
       if (link.per_flow) usable = std::min(usable, *link.per_flow * static_cast<double>(links_[i].queues.size()));
@@ -117,7 +118,7 @@ class Collector {
   }
 
   void fill_groups(Summary& summary) {
-    for (std::size_t i = 0; i < group_copies_.size(); ++i) {
+    for (const auto i : indices(group_copies_)) {
       const CapacityGroup& group = topology_.groups()[i];
       summary.groups.push_back({group.name, 0, group_utilisation(group, group_copies_[i], summary.makespan_s)});
       for (const GroupCopy& copy : group_copies_[i]) summary.groups.back().bytes += copy.bytes;
@@ -162,7 +163,7 @@ std::string library_text(const RuntimeCosts& costs) {
 
 void fill_energy(Summary& summary, const Plan& plan, const Topology& topology) {
   const std::vector<double>& energies = summary.metadata.energy_j;
-  for (std::size_t d = 0; d < energies.size(); ++d) summary.devices[d].energy_j = energies[d];
+  for (const auto d : indices(energies)) summary.devices[d].energy_j = energies[d];
   if (energies.empty() || summary.makespan_s == 0) return;
   const Seconds makespan{summary.makespan_s};
   const Joules joules{std::accumulate(energies.begin(), energies.end(), 0.0)};

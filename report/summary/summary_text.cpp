@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 #include "report/trace/tracks.hpp"
 
@@ -41,7 +42,7 @@ void add_energy(Json& json, const Summary::Energy& energy) {
   json["edp_js"] = energy.edp;
   if (energy.bystanders_j) json["bystanders_energy_j"] = *energy.bystanders_j;
   json["metrics"] = Json::object();
-  for (std::size_t i = 0; i < metrics.size(); ++i) json["metrics"][metrics[i].name] = energy.metric_values[i];
+  for (const auto i : indices(metrics)) json["metrics"][metrics[i].name] = energy.metric_values[i];
 }
 
 void add_bottleneck(Json& json, const Summary& summary) {

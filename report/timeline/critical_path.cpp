@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cost/kernel_costs.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
@@ -59,7 +60,7 @@ Engine engine_of(const Plan& plan, const Op& op, const Topology& topology) {
 EngineUse::EngineUse(const Plan& plan, const Topology& topology, std::span<const OpTime> times)
     : plan_{plan}, topology_{topology}, times_{times} {
   std::map<Engine, std::vector<OpTime>> ops;
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     if (plan.ops[i].kind == OpKind::join || times[i].end <= times[i].start) continue;
     const Engine engine = engine_of(plan, plan.ops[i], topology);
     ops[engine].push_back(times[i]);
@@ -75,7 +76,7 @@ void EngineUse::add_rooms() {
   if (std::ranges::none_of(plan_.devices, has_workers)) return;
   const PlanKernelCosts costs{plan_, topology_};
   std::map<MemoryId, std::vector<std::pair<double, double>>> changes;  // when, by how much what is filled changes
-  for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
+  for (const auto i : indices(plan_.ops)) {
     const Op& op = plan_.ops[i];
     const MemoryId gpu = plan_.queue(op.queue).dst;
     if (!costs.computes(OpId{i}) || !has_workers(gpu)) continue;
@@ -131,7 +132,7 @@ std::optional<OpId> EngineUse::freed_by(OpId op, double ready) const {
 std::vector<OpId> critical_path(const Plan& plan, std::span<const OpTime> times, const EngineUse& engines) {
   if (plan.ops.empty()) return {};
   std::vector<std::optional<OpId>> before(plan.ops.size()), last(plan.queues.size());
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     std::optional<OpId>& in_queue = last[plan.ops[i].queue.index()];
     before[i] = in_queue;
     for (const OpId dep : plan.deps_of(OpId{i}))

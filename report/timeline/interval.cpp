@@ -8,6 +8,7 @@
 
 #include "cost/copy_times.hpp"
 #include "cost/kernel_costs.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 #include "report/timeline/critical_path.hpp"
 
@@ -24,7 +25,7 @@ double makespan_of(std::span<const OpTime> times) {
 std::vector<bool> slowed_down(const Plan& plan, const Topology& topology, std::span<const OpTime> times) {
   const PlanKernelCosts costs{plan, topology};
   std::vector<double> filled(topology.memories().size(), 0);
-  for (std::size_t i = 0; i < plan.ops.size(); ++i)
+  for (const auto i : indices(plan.ops))
     if (is_kernel(plan.ops[i].kind))
       filled[plan.queue(plan.ops[i].queue).dst.index()] += (times[i].end - times[i].start) * costs.of(OpId{i}).share;
   const double makespan = makespan_of(times);
@@ -91,7 +92,7 @@ std::optional<PathUncertainty> path_uncertainty(const Plan& plan, const Topology
   PathSum path{plan, topology, times};
   const EngineUse engines{plan, topology, times};
   const std::vector<OpId> ops = critical_path(plan, times, engines);
-  for (std::size_t i = 0; i < ops.size(); ++i) {
+  for (const auto i : indices(ops)) {
     const OpTime& time = times[ops[i].index()];
     const double before = i + 1 < ops.size() ? times[ops[i + 1].index()].end : 0;
     const EngineUse::Pause pause = engines.pause(ops[i], before, time.start);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -14,7 +16,7 @@ char letter(Buffer::Kind kind) {
 }  // namespace
 
 RegionLabels::RegionLabels(const Plan& plan) : plan_{plan}, origins_(plan.buffers.size()) {
-  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+  for (const auto i : indices(plan.buffers)) {
     if (is_matrix(plan.buffers[i])) origins_[i] = Origin{plan.buffers[i].kind, 0, 0};
   }
 }

@@ -8,6 +8,7 @@
 #include "model/base/csv_cells.hpp"
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
+#include "model/base/indices.hpp"
 #include "report/timeline/timeline_columns.hpp"
 
 namespace tilerail {
@@ -85,7 +86,7 @@ class RowReader {
     const auto count = static_cast<std::int64_t>(timeline_.ops.size());
     std::vector<AnnotatedOp> sorted(timeline_.ops.size());
     std::vector<std::size_t> line_of(timeline_.ops.size(), 0);
-    for (std::size_t i = 0; i < places_.size(); ++i) {
+    for (const auto i : indices(places_)) {
       const auto [id, line] = places_[i];
       if (id >= count) {
         reader_.fail({{}, line, 1},

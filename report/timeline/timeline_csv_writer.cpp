@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "model/base/csv_cells.hpp"
+#include "model/base/indices.hpp"
 #include "report/timeline/timeline_columns.hpp"
 
 namespace tilerail {
@@ -29,7 +30,7 @@ void append_metadata(std::string& csv, std::string_view key, std::string_view va
 /// Nothing where there are none.
 void append_numbers(std::string& csv, std::string_view key, const std::vector<double>& values) {
   std::vector<std::string> numbers(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) append_number(numbers[i], values[i]);
+  for (const auto i : indices(values)) append_number(numbers[i], values[i]);
   if (!numbers.empty()) append_metadata(csv, key, joined(numbers));
 }
 
@@ -78,7 +79,7 @@ std::string to_csv(const AnnotatedTimeline& timeline) {
   if (metadata.interval) append_numbers(csv, optional_keys[2], {metadata.interval->low, metadata.interval->high});
   append_metadata(csv, "ops", std::to_string(timeline.ops.size()));
   csv += fmt::format("{}\n", fmt::join(columns, ","));
-  for (std::size_t i = 0; i < timeline.ops.size(); ++i) {
+  for (const auto i : indices(timeline.ops)) {
     const AnnotatedOp& row = timeline.ops[i];
     append_row(csv, static_cast<std::int64_t>(i), row, timeline.queue_of(row), timeline.label_of(row));
   }

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -18,7 +20,7 @@ class Writer {
   void process(std::size_t pid, const NamedTimeline& named) {
     add_metadata("process", pid, 0, trace_title(named));
     const std::vector<Track> tracks = tracks_of(*named.timeline);
-    for (std::size_t i = 0; i < tracks.size(); ++i) thread(pid, i + 1, *named.timeline, tracks[i]);
+    for (const auto i : indices(tracks)) thread(pid, i + 1, *named.timeline, tracks[i]);
   }
 
  private:
@@ -61,7 +63,7 @@ class Writer {
 
 std::string to_chrome_json(std::span<const NamedTimeline> timelines) {
   Writer writer;
-  for (std::size_t i = 0; i < timelines.size(); ++i) writer.process(i + 1, timelines[i]);
+  for (const auto i : indices(timelines)) writer.process(i + 1, timelines[i]);
   return std::move(writer).finish();
 }
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -51,8 +53,8 @@ std::string slice_name(const AnnotatedTimeline& timeline, const AnnotatedOp& op)
 
 std::vector<Track> tracks_of(const AnnotatedTimeline& timeline) {
   std::vector<Track> tracks(timeline.queues.size());
-  for (std::size_t i = 0; i < tracks.size(); ++i) tracks[i].queue = static_cast<std::uint32_t>(i);
-  for (std::size_t i = 0; i < timeline.ops.size(); ++i) {
+  for (const auto i : indices(tracks)) tracks[i].queue = static_cast<std::uint32_t>(i);
+  for (const auto i : indices(timeline.ops)) {
     const AnnotatedOp& op = timeline.ops[i];
     tracks[op.queue].slices.push_back({static_cast<std::uint32_t>(i), nanoseconds(op.start), nanoseconds(op.end)});
   }

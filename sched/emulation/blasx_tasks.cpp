@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 BlasxTasks::BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fetcher, std::size_t most)
@@ -10,8 +12,8 @@ BlasxTasks::BlasxTasks(const GemmTasks& tasks, const Tiling& tiling, Fetcher& fe
       depth_{static_cast<std::int64_t>(tiling.k.size())},
       batch_{std::min(streams, most)},
       batches_(tiling.devices(), Batch{{}, depth_}) {
-  for (std::size_t i = 0; i < tiling.m.size(); ++i)
-    for (std::size_t j = 0; j < tiling.n.size(); ++j)
+  for (const auto i : indices(tiling.m))
+    for (const auto j : indices(tiling.n))
       waiting_.push_back({static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)});
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/published/workload_selection.hpp"
 #include "sched/choose/search.hpp"
 #include "sched/choose/workload_gemm.hpp"
@@ -28,7 +29,7 @@ namespace {
 /// In the library each device has a part as large as the metric of what it would do if all ended together.
 std::vector<double> shares_by(const Metric& metric, const Workload& best, const WorkloadProblem& problem) {
   std::vector<Outcome> parts;
-  for (std::size_t i = 0; i < best.active.size(); ++i) {
+  for (const auto i : indices(best.active)) {
     const Watts watts = problem.watts.empty() ? Watts{1} : problem.watts[best.active[i]];
     parts.push_back({best.shares[i] * problem.flops, best.time, watts * best.time});
   }

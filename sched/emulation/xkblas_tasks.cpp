@@ -1,10 +1,12 @@
 #include "sched/emulation/xkblas_tasks.hpp"
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 XkblasTasks::XkblasTasks(const GemmTasks& tasks, const Tiling& tiling)
     : tasks_{tasks}, tiling_{tiling}, ready_(tiling.devices()) {
-  for (std::size_t d = 0; d < ready_.size(); ++d)
+  for (const auto d : indices(ready_))
     if (const Interval depth = tiling.depth_of(d); depth.size() > 0)
       for (const TileOfC tile : tiling.tiles_of(d)) ready_[d].push_back({tile.i, tile.j, depth.begin});
 }

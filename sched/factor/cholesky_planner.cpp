@@ -1,6 +1,7 @@
 #include "sched/factor/cholesky_planner.hpp"
 
 #include "model/base/extents.hpp"
+#include "model/base/indices.hpp"
 #include "sched/factor/cholesky_tasks.hpp"
 #include "sched/place/list_planner.hpp"
 #include "sched/tasks/plan_checks.hpp"
@@ -11,7 +12,7 @@ namespace {
 std::vector<TileDirectory::Tile> tiles_of(const PlanContext& context, std::int64_t tile) {
   const std::vector<Interval> rows = split_tiles({0, context.problem.m}, tile);
   std::vector<TileDirectory::Tile> tiles;
-  for (std::size_t i = 0; i < rows.size(); ++i)
+  for (const auto i : indices(rows))
     for (std::size_t j = 0; j <= i; ++j)
       tiles.push_back({{context.matrix_c, rows[i].begin, rows[j].begin, rows[i].size(), rows[j].size()},
                        context.problem.place_c,

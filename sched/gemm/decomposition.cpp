@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/base/indices.hpp"
 #include "model/matrix_blocks.hpp"
 
 namespace tilerail {
@@ -127,7 +128,7 @@ class TrafficSum {
     if (resources_.topology().has_copies(home)) return;
     const auto holder = std::find(members.begin(), members.end(), home);
     const double g = static_cast<double>(members.size());
-    for (std::size_t i = 0; i < members.size(); ++i) {
+    for (const auto i : indices(members)) {
       if (!batch) {
         add(home, members[i], bytes);
       } else if (holder != members.end()) {  // the home is a member: its panel goes round once

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/base/indices.hpp"
 #include "sched/place/loop.hpp"
 
 namespace tilerail {
@@ -26,7 +27,7 @@ std::vector<Part> parts_of(const PlanContext& context, std::int64_t tile, const 
   std::vector<Part> parts;
   std::size_t first_tile = 0;
   const auto pieces = split_evenly(context.problem.k, static_cast<int>(devices.size()));
-  for (std::size_t i = 0; i < devices.size(); ++i) {
+  for (const auto i : indices(devices)) {
     parts.push_back({devices[i], split_tiles(pieces[i], tile, borders.k), first_tile});
     first_tile += 2 * parts.back().tiles.size();
   }
@@ -47,7 +48,7 @@ std::vector<TileDirectory::Tile> tiles_of(const PlanContext& context, const std:
 class Products final : public Chooser {
  public:
   Products(const std::vector<Part>& parts, std::size_t devices) : parts_{parts}, of_device_(devices), next_(devices) {
-    for (std::size_t p = 0; p < parts.size(); ++p) of_device_[parts[p].device] = p;
+    for (const auto p : indices(parts)) of_device_[parts[p].device] = p;
   }
 
   std::optional<Task> next(std::size_t device) override {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 OwnersByClock::OwnersByClock(const GemmTasks& tasks, const Tiling& tiling, Order order, const Fetcher& fetcher)
     : tasks_{tasks}, tiling_{tiling}, order_{order}, fetcher_{fetcher}, devices_(tiling.devices()) {
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
+  for (const auto d : indices(devices_)) {
     const Interval depth = tiling.depth_of(d);
     if (depth.size() == 0) continue;
     for (const TileOfC tile : tiling.tiles_of(d)) devices_[d].waiting.push_back({tile.i, tile.j, depth.begin});
@@ -109,14 +111,14 @@ std::vector<Task> OwnersInBlocks::sequence_of(const GemmTasks& tasks, const Tili
 OwnersInBlocks::OwnersInBlocks(const GemmTasks& tasks, const Tiling& tiling, const std::vector<std::int64_t>& slots,
                                TileDirectory& directory)
     : directory_{directory}, devices_(tiling.devices()) {
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
+  for (const auto d : indices(devices_)) {
     Device& device = devices_[d];
     device.sequence = sequence_of(tasks, tiling, d, blocks(tiling, d, slots[d]));
     device.uses.resize(tasks.inputs());
     for (std::size_t at = device.sequence.size(); at-- > 0;)
       for (const TileId tile : device.sequence[at].reads)
         device.uses[tile.index()].push_back(static_cast<std::int64_t>(at));
-    for (std::size_t tile = 0; tile < device.uses.size(); ++tile)
+    for (const auto tile : indices(device.uses))
       if (!device.uses[tile].empty()) directory.set_next_use(TileId{tile}, d, device.uses[tile].back());
   }
 }

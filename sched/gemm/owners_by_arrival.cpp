@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 OwnersByArrival::OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, const Fetcher& fetcher,
@@ -12,7 +14,7 @@ OwnersByArrival::OwnersByArrival(const GemmTasks& tasks, const Tiling& tiling, c
       outputs_{outputs},
       open_(tiling.devices()),
       known_(tasks.inputs()) {
-  for (std::size_t d = 0; d < open_.size(); ++d) {
+  for (const auto d : indices(open_)) {
     const Interval depth = tiling.depth_of(d);
     if (depth.size() == 0) continue;
     for (const TileOfC tile : tiling.tiles_of(d)) open_[d].push_back({tile, {}, depth.begin + 1});

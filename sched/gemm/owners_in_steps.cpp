@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 OwnersInSteps::OwnersInSteps(const GemmTasks& tasks, const Tiling& tiling, const TileDirectory& directory)
     : tasks_{tasks}, tiling_{tiling}, directory_{directory}, devices_(tiling.devices()) {
-  for (std::size_t d = 0; d < devices_.size(); ++d) devices_[d].k = tiling.depth_of(d).begin - 1;
+  for (const auto d : indices(devices_)) devices_[d].k = tiling.depth_of(d).begin - 1;
 }
 
 int OwnersInSteps::missing(std::size_t device, const SubProblem& sub) const {

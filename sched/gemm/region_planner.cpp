@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "model/base/indices.hpp"
 #include "sched/gemm/owned_tiles.hpp"
 #include "sched/gemm/owners.hpp"
 #include "sched/gemm/owners_by_arrival.hpp"
@@ -97,7 +98,7 @@ std::vector<std::int64_t> ample_bytes(const Tiling& tiling, const GemmProblem& p
     return tile_bytes.of_c(tiling.tiles_of(d)) + of_others * tile_bytes.largest_of_c();
   };
   std::vector<std::int64_t> bytes;
-  for (std::size_t d = 0; d < devices.size(); ++d) bytes.push_back(inputs(d) + outputs(d));
+  for (const auto d : indices(devices)) bytes.push_back(inputs(d) + outputs(d));
   return bytes;
 }
 

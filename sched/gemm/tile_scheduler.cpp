@@ -10,6 +10,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/extents.hpp"
+#include "model/base/indices.hpp"
 #include "sched/gemm/dot_planner.hpp"
 #include "sched/gemm/elementwise.hpp"
 #include "sched/gemm/region_planner.hpp"
@@ -100,7 +101,7 @@ bool TileScheduler::reach_each_other(int layers) const {
   const bool alike =
       dealt == Distribution::proportional ||
       (dealt == Distribution::blocks && question_.policy.shares == Shares::equal && question_.shares.empty());
-  for (std::size_t i = 0; i < devices_.size(); ++i)
+  for (const auto i : indices(devices_))
     for (std::size_t j = alike ? i % plane : 0; j < devices_.size(); j += alike ? plane : 1)
       if (i / plane != j / plane && !topology_.has_route(devices_[i], devices_[j])) return false;
   return true;
@@ -204,7 +205,7 @@ TileCut TileScheduler::cut_for(const Decisions& decisions) const {
   if (in_cubes()) how.small = decisions.choices.small_tiles, how.ragged = decisions.choices.ragged;
   if (in_cubes() && decisions.choices.caching)
     how.rows = decisions.choices.tile_rows, how.depth = decisions.choices.tile_depth;
-  for (std::size_t d = 0; d < devices_.size(); ++d)
+  for (const auto d : indices(devices_))
     if (!has_room(decisions.choices.tile + decisions.choices.tile / 2, d)) how.ragged = Ragged::own;
   return how;
 }
@@ -273,7 +274,7 @@ bool TileScheduler::fits(const Region& region, const Decisions& decisions) const
 
 bool TileScheduler::fit(const Tiling& tiles, const Decisions& decisions) const {
   const auto need = ample_bytes(tiles, problem_, topology_, devices_, decisions, need_others());
-  for (std::size_t d = 0; d < need.size(); ++d)
+  for (const auto d : indices(need))
     if (need[d] > capacities_[d]) return false;
   return true;
 }

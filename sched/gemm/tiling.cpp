@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/base/extents.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
@@ -30,7 +31,7 @@ std::vector<Interval> weighed(Interval range, std::span<const double> weights) {
 std::vector<std::size_t> cut(std::span<const Interval> blocks, TileCut how, bool whole,
                              std::span<const std::int64_t> borders, std::vector<Interval>& tiles) {
   std::vector<std::size_t> block_of;
-  for (std::size_t block = 0; block < blocks.size(); ++block) {
+  for (const auto block : indices(blocks)) {
     const std::int64_t side = whole ? std::max(blocks[block].size(), std::int64_t{1}) : how.tile;
     std::vector<Interval> of_block = split_tiles(blocks[block], side, borders, how.ragged);
     if (how.small == SmallTiles::c_last) of_block = with_small_last(std::move(of_block));
@@ -58,7 +59,7 @@ struct Marginals {
       : rows(static_cast<std::size_t>(grid.rows)),
         cols(static_cast<std::size_t>(grid.cols)),
         layers(static_cast<std::size_t>(grid.layers)) {
-    for (std::size_t d = 0; d < shares.size(); ++d) {
+    for (const auto d : indices(shares)) {
       rows[d / cols.size() % rows.size()] += shares[d];
       cols[d % cols.size()] += shares[d];
       layers[d / (rows.size() * cols.size())] += shares[d];
@@ -87,7 +88,7 @@ Tiling::Tiling(const Region& region, Grid grid, TileCut how, Distribution distri
   const auto col_of = cut(in_blocks ? weighed(region.n, of.cols) : std::vector{region.n}, how, false, borders.n, n);
   const std::size_t plane = of.rows.size() * of.cols.size();
   const auto pieces = weighed(region.k, of.layers);
-  for (std::size_t layer = 0; layer < pieces.size(); ++layer) {
+  for (const auto layer : indices(pieces)) {
     const auto before = static_cast<std::int64_t>(k.size());
     for (const Interval part : cut_k(pieces[layer], how, borders.k)) k.push_back(part);
     depths_.push_back({before, static_cast<std::int64_t>(k.size())});
@@ -120,7 +121,7 @@ void Tiling::add_columns(TileCut how, Interval depth, std::span<const std::int64
 void Tiling::index(std::size_t devices) {
   tiles_of_.resize(devices), rows_of_.resize(devices), cols_of_.resize(devices);
   const auto columns = static_cast<std::int64_t>(n.size()), tiles = static_cast<std::int64_t>(m.size()) * columns;
-  for (std::size_t t = 0; t < owners_.size(); ++t) {
+  for (const auto t : indices(owners_)) {
     const std::int64_t number = static_cast<std::int64_t>(t) % tiles;
     const TileOfC tile{number / columns, number % columns};
     auto& rows = rows_of_[owners_[t]];

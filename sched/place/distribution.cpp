@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -15,7 +17,7 @@ using Owners = std::vector<std::size_t>;
 Owners in_runs(std::int64_t count, std::span<const double> weights) {
   const auto sizes = apportioned(count, weights);
   Owners holders;
-  for (std::size_t w = 0; w < sizes.size(); ++w) holders.insert(holders.end(), static_cast<std::size_t>(sizes[w]), w);
+  for (const auto w : indices(sizes)) holders.insert(holders.end(), static_cast<std::size_t>(sizes[w]), w);
   return holders;
 }
 
@@ -24,7 +26,7 @@ template <class Deal>
 Owners by_columns(std::int64_t rows, std::int64_t cols, Grid grid, std::span<const double> shares, Deal&& deal) {
   const auto grid_rows = static_cast<std::size_t>(grid.rows), grid_cols = static_cast<std::size_t>(grid.cols);
   std::vector<double> of_column(grid_cols, 0.0);
-  for (std::size_t d = 0; d < shares.size(); ++d) of_column[d % grid_cols] += shares[d];
+  for (const auto d : indices(shares)) of_column[d % grid_cols] += shares[d];
   std::vector<Owners> rows_of(grid_cols);
   for (std::size_t c = 0; c < grid_cols; ++c) {
     if (of_column[c] == 0) continue;
@@ -104,7 +106,7 @@ class Balance {
   Owners balanced() {
     while (true) {
       std::size_t from = 0, to = 0;
-      for (std::size_t d = 0; d < shares_.size(); ++d) {
+      for (const auto d : indices(shares_)) {
         if (load(d, 0) > load(from, 0)) from = d;
         if (load(d, 1) < load(to, 1)) to = d;
       }
@@ -125,7 +127,7 @@ class Balance {
   /// equal ones, the last.
   void give(std::size_t from, std::size_t to) {
     std::set<std::size_t> rows, cols;
-    for (std::size_t t = 0; t < owners_.size(); ++t)
+    for (const auto t : indices(owners_))
       if (owners_[t] == to) rows.insert(t / cols_), cols.insert(t % cols_);
     std::size_t best = 0, fewest = 3;
     for (std::size_t t = owners_.size(); t-- > 0 && fewest > 0;) {
@@ -164,7 +166,7 @@ std::vector<std::int64_t> apportioned(std::int64_t count, std::span<const double
 
 std::vector<std::size_t> dealt(std::int64_t count, std::span<const double> weights) {
   std::vector<double> next(weights.size());  // (things + 1) / weight
-  for (std::size_t w = 0; w < weights.size(); ++w)
+  for (const auto w : indices(weights))
     next[w] = weights[w] > 0 ? 1 / weights[w] : std::numeric_limits<double>::infinity();
   std::vector<double> things(weights.size(), 1);
   Owners holders;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher, const TaskGraph& graph)
@@ -15,12 +17,12 @@ ListChooser::ListChooser(PlanContext& context, const Fetcher& fetcher, const Tas
       current_(context.devices.size()) {
   for (std::size_t t = graph.size(); t-- > 0;) {  // successors have higher ids
     Seconds mean{0}, left{0};
-    for (std::size_t d = 0; d < context.devices.size(); ++d)
+    for (const auto d : indices(context.devices))
       mean += time(TaskId{t}, d) / static_cast<double>(context.devices.size());
     for (const TaskId next : graph.successors(TaskId{t})) left = std::max(left, ranks_[next.index()]);
     ranks_[t] = mean + left;
   }
-  for (std::size_t t = 0; t < graph.size(); ++t) {
+  for (const auto t : indices(graph)) {
     waits_for_.push_back(graph.predecessors(TaskId{t}));
     if (waits_for_.back() == 0) ready_.push({ranks_[t], TaskId{t}});
   }
@@ -50,7 +52,7 @@ Seconds ListChooser::arrival(TaskId id, std::size_t device) const {
 void ListChooser::assign(TaskId id) {
   std::size_t best = 0;
   Seconds earliest{std::numeric_limits<double>::infinity()};
-  for (std::size_t d = 0; d < line_.size(); ++d) {
+  for (const auto d : indices(line_)) {
     const Seconds free = context_.clock.device_free(d) + assigned_[d];
     const Seconds finish = std::max(free, arrival(id, d)) + time(id, d);
     if (finish < earliest) best = d, earliest = finish;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 void TaskLoop::run() {
@@ -13,7 +15,7 @@ void TaskLoop::run() {
 void TaskLoop::run_in_turn() {
   for (bool any = true; any;) {
     any = false;
-    for (std::size_t d = 0; d < context_.devices.size(); ++d) any = serve(d) || any;
+    for (const auto d : indices(context_.devices)) any = serve(d) || any;
   }
 }
 
@@ -22,7 +24,7 @@ void TaskLoop::run_first_free() {
   std::vector<char> refused(context_.devices.size(), 0);
   while (true) {
     std::optional<std::size_t> first;
-    for (std::size_t d = 0; d < refused.size(); ++d)
+    for (const auto d : indices(refused))
       if (!refused[d] && (!first || context_.clock.device_free(d) < context_.clock.device_free(*first))) first = d;
     if (!first) return;
     if (serve(*first))
@@ -49,7 +51,7 @@ TaskLoop::Given TaskLoop::add(std::size_t device, const Task& task) {
   Deps deps;
   Seconds ready{0};
   const std::array<View*, 2> operands{&op.a, &op.b};
-  for (std::size_t i = 0; i < operands.size(); ++i) {
+  for (const auto i : indices(operands)) {
     if (task.reads[i] == no_tile) continue;
     const Fetcher::Input in = fetcher_.fetch(task.reads[i], device);
     directory_.pin(task.reads[i], device, true);
@@ -104,7 +106,7 @@ void TaskLoop::act(std::size_t device, Seconds now, const TasksAtOnce& limits) {
 
 void TaskLoop::run_in_time(const TasksAtOnce& limits) {
   agents_.assign(context_.devices.size(), {});
-  for (std::size_t d = 0; d < agents_.size(); ++d) act(d, context_.builder.plan().runtime.call, limits);
+  for (const auto d : indices(agents_)) act(d, context_.builder.plan().runtime.call, limits);
   while (!events_.empty()) {
     const Event event = events_.top();
     events_.pop();

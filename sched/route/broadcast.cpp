@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -113,8 +115,8 @@ std::optional<Chain> search_all(Clock& clock, std::span<const Holder> holders, s
 void extend(const std::vector<Partial>& beam, Clock& clock, std::span<const MemoryId> destinations, Bytes bytes,
             int chunks, std::vector<Extension>& extensions) {
   extensions.clear();
-  for (std::size_t p = 0; p < beam.size(); ++p)
-    for (std::size_t d = 0; d < destinations.size(); ++d) {
+  for (const auto p : indices(beam))
+    for (const auto d : indices(destinations)) {
       if (beam[p].visited[d]) continue;
       const Clock::Hop hop = clock.hop(beam[p].at.memory, destinations[d]);
       if (!hop.exists()) continue;

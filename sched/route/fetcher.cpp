@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "sched/policy/emulation.hpp"
 #include "sched/route/broadcast.hpp"
 #include "sched/tasks/plan_checks.hpp"
@@ -35,7 +36,7 @@ Fetcher::Trip Fetcher::detour(TileId tile, std::size_t device) const {
   };
   directory_.each_holder(tile, [&](const Holder& holder) {
     if (holder.is_home)
-      for (std::size_t first = 0; first < context_.devices.size(); ++first) consider(holder, first);
+      for (const auto first : indices(context_.devices)) consider(holder, first);
     else if (context_.decisions.choices.routing != Routing::initial)
       for (const std::size_t first : context_.router.neighbours(*directory_.device_at(holder.memory)))
         consider(holder, first);
@@ -108,7 +109,7 @@ void Fetcher::fetch_chain(TileId tile, std::size_t device) {
   if (!chain) return fetch_alone(tile, device);
   Holder from = *std::find_if(sources.begin(), sources.end(),
                               [&](const Holder& holder) { return holder.memory == chain->source; });
-  for (std::size_t hop = 0; hop < chain->hops.size(); ++hop) {
+  for (const auto hop : indices(chain->hops)) {
     send(tile, from, *directory_.device_at(chain->hops[hop]), pieces, device, chain->arrivals[hop]);
     from = {chain->hops[hop], chain->arrivals[hop]};
   }

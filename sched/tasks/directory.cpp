@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 TileDirectory::TileDirectory(PlanContext& context, std::vector<Tile> tiles, Writes writes)
@@ -32,7 +34,7 @@ void TileDirectory::find_copies(BufferId home) {
   if (!context_.topology.has_copies(matrix_buffer(plan.problem, matrix).memory) || std::ranges::any_of(copied_, known))
     return;
   Copied copied{home, {}};
-  for (std::size_t d = 0; d < context_.devices.size(); ++d) {
+  for (const auto d : indices(context_.devices)) {
     copied.of_device.push_back(BufferId{home.index() + d});  // one a device, in their order (plan/builder.hpp)
     assert(plan.buffer(copied.of_device.back()).memory == context_.devices[d]);
   }
@@ -54,7 +56,7 @@ void TileDirectory::note(TileId id, std::size_t device) {
 
 void TileDirectory::note_home(TileId id) {
   if (copies_at_home(id)) {
-    for (std::size_t device = 0; device < context_.devices.size(); ++device) note(id, device);
+    for (const auto device : indices(context_.devices)) note(id, device);
   } else if (const auto device = device_at(tile(id).home_memory))
     note(id, *device);
 }
@@ -128,7 +130,7 @@ void TileDirectory::arrived(TileId id, std::size_t device, OpId first_piece, OpI
 std::vector<TileDirectory::WarmTile> TileDirectory::warm_tiles() const {
   std::vector<WarmTile> warm;
   for (std::size_t t = 0; t < count_; ++t)
-    for (std::size_t u = 0; u < tiles_[t].users.size(); ++u)
+    for (const auto u : indices(tiles_[t].users))
       if (copies_[t][u].valid) warm.push_back({TileId{t}, tiles_[t].users[u]});
   return warm;
 }
@@ -162,7 +164,7 @@ void TileDirectory::used_at_home(TileId id, OpId reader) {
 
 void TileDirectory::written(TileId id, std::size_t device, OpId kernel, Seconds end) {
   const auto& users = tile(id).users;
-  for (std::size_t u = 0; u < users.size(); ++u)
+  for (const auto u : indices(users))
     if (users[u] != device && copies_[id.index()][u].valid) make_stale(id, users[u]);
   Home& home = homes_[id.index()];
   const Clock::Arrival at{end, end, end, 0};

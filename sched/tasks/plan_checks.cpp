@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "plan/memory_needs.hpp"
 #include "sched/transport/router.hpp"
 
@@ -18,7 +19,7 @@ void check_devices(const Topology& topology, std::span<const MemoryId> devices) 
     throw fault_of("devices", fmt::format("{} are given", devices.size()), fmt::format("at most {}", most));
   std::vector<MemoryId> sorted{devices.begin(), devices.end()};
   std::sort(sorted.begin(), sorted.end());
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
+  for (const auto i : indices(sorted)) {
     if (sorted[i].value < 0 || sorted[i].index() >= topology.memories().size() || !topology.is_gpu(sorted[i]))
       throw InputError{"devices", fmt::format("memory {}", sorted[i].value),
                        fmt::format("is not a GPU of machine '{}'", topology.name())};

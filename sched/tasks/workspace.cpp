@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cost/graph_gain.hpp"
+#include "model/base/indices.hpp"
 #include "sched/policy/emulation.hpp"
 
 namespace tilerail {
@@ -28,7 +29,7 @@ std::vector<std::int64_t> slots_of_inputs(const PlanSetup& setup, std::int64_t s
 std::vector<Arena> arenas_of(const PlanSetup& setup, std::int64_t slot_bytes) {
   const std::vector<std::int64_t> inputs = slots_of_inputs(setup, slot_bytes);
   std::vector<Arena> arenas;
-  for (std::size_t d = 0; d < setup.devices.size(); ++d) {
+  for (const auto d : indices(setup.devices)) {
     const std::int64_t begin = inputs.empty() ? 0 : 2 * inputs[d] * slot_bytes;
     arenas.emplace_back(setup.builder, setup.devices[d], setup.topology.memory(setup.devices[d]).name,
                         setup.capacities[d] - begin, slot_bytes, begin);
@@ -39,7 +40,7 @@ std::vector<Arena> arenas_of(const PlanSetup& setup, std::int64_t slot_bytes) {
 std::vector<InputArenas> inputs_of(const PlanSetup& setup, std::int64_t slot_bytes) {
   const std::vector<std::int64_t> slots = slots_of_inputs(setup, slot_bytes);
   std::vector<InputArenas> inputs;
-  for (std::size_t d = 0; d < slots.size(); ++d) {
+  for (const auto d : indices(slots)) {
     const std::int64_t bytes = slots[d] * slot_bytes;
     const std::string& name = setup.topology.memory(setup.devices[d]).name;
     inputs.push_back({{setup.builder, setup.devices[d], name, bytes, slot_bytes},
@@ -81,7 +82,7 @@ Workspace::Workspace(const PlanSetup& setup, Clock::Options clock, std::int64_t 
 }
 
 void Workspace::note_peaks(Plan& plan) const {
-  for (std::size_t d = 0; d < arenas_.size(); ++d) {
+  for (const auto d : indices(arenas_)) {
     std::int64_t& peak = plan.peak_bytes[context_.devices[d].index()];
     peak = std::max(peak, arenas_[d].peak());
     if (!inputs_.empty()) peak = std::max({peak, inputs_[d].a.peak(), inputs_[d].b.peak()});

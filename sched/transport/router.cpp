@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 
 Leg leg_between(const Topology& topology, PeerCopies copies, MemoryId src, MemoryId dst, bool of_home) {
@@ -36,7 +38,7 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
   const std::vector<MemoryId> ends = ends_of(problem, resources.topology(), devices);
   const auto per_byte = [&](MemoryId src, MemoryId dst) { return resources.way(src, dst).per_byte; };
   std::vector<SecondsPerByte> out(ends.size(), LinkMap::no_way), in = out;  // to and from the nearest device
-  for (std::size_t end = 0; end < ends.size(); ++end)
+  for (const auto end : indices(ends))
     for (const MemoryId via : devices) {
       if (via == ends[end]) continue;
       out[end] = std::min(out[end], per_byte(ends[end], via)), in[end] = std::min(in[end], per_byte(via, ends[end]));
@@ -48,7 +50,7 @@ bool relays_help(const GemmProblem& problem, const Resources& resources, std::sp
              return via != src && via != dst && per_byte(src, via) + per_byte(via, dst) < straight;
            });
   };
-  for (std::size_t d = 0; d < devices.size(); ++d)
+  for (const auto d : indices(devices))
     for (std::size_t end = d + 1; end < ends.size(); ++end)  // the devices come first
       if (faster(end, d) || faster(d, end)) return true;
   return false;

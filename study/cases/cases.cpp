@@ -10,6 +10,7 @@
 #include "model/base/csv_cells.hpp"
 #include "model/base/error.hpp"
 #include "model/base/files.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/parse.hpp"
 #include "study/sweep/keys.hpp"
 
@@ -109,8 +110,8 @@ std::vector<Case> read_cases(const std::string& file) {
     Case c;
     c.file = file;
     c.line = csv.line_number();
-    for (std::size_t column = 0; column < columns.size(); ++column)
-      for (std::size_t i = 0; i < order.size(); ++i) {
+    for (const auto column : indices(columns))
+      for (const auto i : indices(order)) {
         if (order[i] != column) continue;
         if (column < sizes && cells[i].text.empty()) csv.fail(cells[i], "is empty; expected a size");
         if (cells[i].text.empty()) continue;

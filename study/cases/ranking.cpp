@@ -4,11 +4,13 @@
 #include <cmath>
 #include <cstddef>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail::study {
 
 double kendall_tau(std::span<const double> a, std::span<const double> b) {
   double agree = 0, pairs_a = 0, pairs_b = 0;  // pairs that agree minus those that do not; pairs that are no ties
-  for (std::size_t i = 0; i < a.size(); ++i)
+  for (const auto i : indices(a))
     for (std::size_t j = i + 1; j < a.size(); ++j) {
       const int in_a = (a[i] > a[j]) - (a[i] < a[j]), in_b = (b[i] > b[j]) - (b[i] < b[j]);
       agree += in_a * in_b;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/topology_toml.hpp"
 #include "study/planning/find_machine.hpp"
@@ -51,7 +52,7 @@ GpuKind of_machine(const std::string& file, const std::string& table) {
   const auto& kernels = machine.description().kernels;
   std::vector<std::string> names;
   for (const KernelTimes& each : kernels) names.push_back(each.name);
-  for (std::size_t i = 0; i < kernels.size(); ++i)
+  for (const auto i : indices(kernels))
     if (table.empty() ? kernels.size() == 1 : kernels[i].name == table) return kind_of(machine, i);
   throw fault_of("kernels", fmt::format("{} has the kernels {}", machine.name(), fmt::join(names, ", ")),
                  "one of them, as MACHINE:KERNELS");

@@ -5,13 +5,14 @@
 
 #include "backends/fluid/simulation.hpp"
 #include "cost/energy.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail::study {
 namespace {
 
 std::vector<Seconds> ends_of(const Plan& plan, const Topology& topology, const std::vector<OpTime>& times) {
   std::vector<Seconds> of_memory(topology.memories().size(), Seconds{0});
-  for (std::size_t op = 0; op < times.size(); ++op) {
+  for (const auto op : indices(times)) {
     Seconds& end = of_memory[plan.device_of(plan.ops[op], topology).index()];
     end = std::max(end, Seconds{times[op].end});
   }

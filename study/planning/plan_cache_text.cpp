@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/base/extents.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/toml_table.hpp"
 #include "model/machine/toml_text.hpp"
 #include "model/machine/topology_writer.hpp"
@@ -59,7 +60,7 @@ void read_problem(PlanKey& key, const TomlTable& table) {
   const TomlValue leading = table.need("ld");
   const auto ld = leading.list(key.ld.size());
   if (ld.size() != key.ld.size()) leading.fail("is not of A, B and C; expected three numbers");
-  for (std::size_t i = 0; i < ld.size(); ++i) key.ld[i] = ld[i].integer(0, most_extent);
+  for (const auto i : indices(ld)) key.ld[i] = ld[i].integer(0, most_extent);
 }
 
 std::string read_hash(const TomlValue& value) {

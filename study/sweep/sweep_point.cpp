@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/base/indices.hpp"
 #include "report/summary/summary.hpp"
 #include "study/evaluation.hpp"
 #include "study/simulator.hpp"
@@ -61,7 +62,7 @@ void put_measurement(Json& cells, const Sweep& sweep, const Topology& machine, c
 
 Json empty_cells(const Sweep& sweep, const SweepStamp& stamp, std::size_t point, const std::string& error) {
   Json cells{{"sweep", stamp.hash}, {"point", point}, {"points", sweep.points()}};
-  for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
+  for (const auto axis : indices(sweep.axes)) {
     const SweepAxis& a = sweep.axes[axis];
     if (a.values.numeric())
       cells[a.column()] = a.values.numbers[sweep.index(point, axis)];

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "sched/decided_plan.hpp"
 #include "sched/emulation/presets.hpp"
 #include "sched/policy/fields.hpp"
@@ -112,7 +113,7 @@ void measure(std::vector<Finalist>& finalists, const TuneTask& task, const Topol
   std::vector<const Plan*> all;
   for (const Plan& plan : plans) all.push_back(&plan);
   Runner runner{settings.backend, machine, all, settings.run};
-  for (std::size_t i = 0; i < plans.size(); ++i) {
+  for (const auto i : indices(plans)) {
     rate(finalists[i], task, {Seconds{runner.run(plans[i]).median()}, {}});
     finalists[i].tuned.judge = TunedBy::measurement;
   }

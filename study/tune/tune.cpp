@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/units_text.hpp"
 #include "model/machine/settings/machine_settings.hpp"
 #include "sched/policy/fields.hpp"
@@ -110,7 +111,7 @@ class Tuning {
   }
 
   void list_searches() {
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    for (const auto i : indices(tasks_)) {
       if (results_[i].known) continue;
       const std::vector<std::string> presets = presets_for(tasks_[i].policy);
       if (on_hardware())

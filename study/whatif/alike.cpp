@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail::study {
 namespace {
 
@@ -48,7 +50,7 @@ class Things {
 
   std::size_t refine(std::vector<std::size_t>& colours) const {
     std::vector<Look> looks;
-    for (std::size_t i = 0; i < colours.size(); ++i) {
+    for (const auto i : indices(colours)) {
       std::vector<std::pair<double, std::size_t>> seen;
       for (const auto& [way, other] : around_[i]) seen.emplace_back(way, colours[other]);
       std::ranges::sort(seen);
@@ -89,7 +91,7 @@ Things things_of(const Topology& topology, const GemmProblem& problem, std::span
   const Topology::Description& d = topology.description();
   Things things;
   for (const Node& node : d.nodes) things.add({0, static_cast<double>(node.kind)});
-  for (std::size_t i = 0; i < d.memories.size(); ++i)
+  for (const auto i : indices(d.memories))
     things.look(d.memories[i].node.index()) = look_of(MemoryId{i}, topology, problem, devices);
   std::vector<Look> shares(d.links.size());
   for (const auto& route : d.routes) {
@@ -97,7 +99,7 @@ Things things_of(const Topology& topology, const GemmProblem& problem, std::span
     if (route.links.empty())
       things.join(d.memories[route.from.index()].node.index(), d.memories[route.to.index()].node.index(), unreachable);
   }
-  for (std::size_t i = 0; i < d.links.size(); ++i) {
+  for (const auto i : indices(d.links)) {
     const Link& link = d.links[i];
     std::ranges::sort(shares[i]);
     const std::size_t thing =
@@ -188,10 +190,10 @@ std::string common_name(std::span<const std::string> names) {
     if (each.texts != first.texts)
       return names.size() == 2 ? fmt::format("{}, {}", names[0], names[1])
                                : fmt::format("{}, {} and {} more", names[0], names[1], names.size() - 2);
-    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i].push_back(each.numbers[i]);
+    for (const auto i : indices(numbers)) numbers[i].push_back(each.numbers[i]);
   }
   std::string text = first.texts.front();
-  for (std::size_t i = 0; i < numbers.size(); ++i) text += numbers_text(numbers[i]) + first.texts[i + 1];
+  for (const auto i : indices(numbers)) text += numbers_text(numbers[i]) + first.texts[i + 1];
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "model/base/indices.hpp"
 #include "model/base/units_text.hpp"
 #include "study/whatif/faster.hpp"
 
@@ -50,13 +51,13 @@ const char* to_string(Knob::Kind kind) {
 std::vector<Knob> knobs_of(const Topology& topology) {
   std::vector<Knob> knobs;
   const Topology::Description& d = topology.description();
-  for (std::size_t i = 0; i < d.links.size(); ++i) knobs.push_back({Knob::Kind::link, i});
-  for (std::size_t i = 0; i < d.groups.size(); ++i) knobs.push_back({Knob::Kind::group, i});
-  for (std::size_t i = 0; i < d.memories.size(); ++i)
-    for (std::size_t role = 0; role < roles.size(); ++role)
+  for (const auto i : indices(d.links)) knobs.push_back({Knob::Kind::link, i});
+  for (const auto i : indices(d.groups)) knobs.push_back({Knob::Kind::group, i});
+  for (const auto i : indices(d.memories))
+    for (const auto role : indices(roles))
       if (engines_of(d.memories[i], role)) knobs.push_back({Knob::Kind::engine, i, role});
-  for (std::size_t i = 0; i < d.kernels.size(); ++i) knobs.push_back({Knob::Kind::kernels, i});
-  for (std::size_t i = 0; i < d.links.size(); ++i)
+  for (const auto i : indices(d.kernels)) knobs.push_back({Knob::Kind::kernels, i});
+  for (const auto i : indices(d.links))
     if (d.links[i].latency > Seconds{0}) knobs.push_back({Knob::Kind::latency, i});
   if (longest(d.issue) > Seconds{0}) knobs.push_back({Knob::Kind::issue});
   return knobs;

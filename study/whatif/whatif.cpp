@@ -6,6 +6,7 @@
 
 #include "cost/bound.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail::study {
 namespace {
@@ -31,7 +32,7 @@ std::vector<double> factors_of(const WhatIf& what, std::size_t part, double with
 }
 
 void try_rows(WhatIf& what, const Workers& workers) {
-  for (std::size_t part = 0; part < what.parts.size(); ++part)
+  for (const auto part : indices(what.parts))
     for (const double factor : factors_of(what, part)) what.rows.push_back({part, factor});
   in_parallel(workers, what.rows.size(), [&](std::size_t i) {
     WhatIfRow& row = what.rows[i];
@@ -107,7 +108,7 @@ Turn turn_of(const WhatIf& what, std::size_t part) {
 /// doubled; those that cost least come first.
 std::vector<std::size_t> candidates(const WhatIf& what) {
   std::vector<std::pair<double, std::size_t>> found;
-  for (std::size_t part = 0; part < what.parts.size(); ++part) {
+  for (const auto part : indices(what.parts)) {
     if (!what.parts[part].carries() || what.parts[part].combined) continue;
     const WhatIfRow *halved = what.row(part, 0.5), *doubled = what.row(part, 2);
     const double cost = halved && halved->trial ? -what.saved(*halved) : what.now.makespan;
@@ -158,7 +159,7 @@ void find_together(WhatIf& what, const std::vector<std::size_t>& of) {
 }
 
 void find_turns(WhatIf& what, const Workers& workers) {
-  for (std::size_t part = 0; part < what.parts.size(); ++part)
+  for (const auto part : indices(what.parts))
     if (what.parts[part].carries()) what.turns.push_back({part});
   const std::vector<std::size_t> to_combine = candidates(what);
   const std::size_t first = to_combine.size() > 1 ? 1 : 0;  // the longest of all tasks begins

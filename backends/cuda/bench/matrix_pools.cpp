@@ -12,6 +12,7 @@
 #include "backends/cuda/run/kernels.hpp"
 #include "check/row_check.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 
 namespace tilerail::cuda {
@@ -155,7 +156,7 @@ MatrixPools::MatrixPools(const CudaExecutor& executor, std::span<const Plan* con
     std::size_t bytes = 0, plan = 0;
   };
   std::map<MemoryId, Most> most;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
+  for (const auto i : indices(plans)) {
     const GemmProblem& p = plans[i]->problem;
     refuse_blocks(p, executor.topology(), i);
     for (const auto& [memory, size] : Layout{*plans[i], executor.topology()}.bytes(p.place_c))

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail::cuda {
 namespace {
 
@@ -90,7 +92,7 @@ class Describer {
     d_.sources = {{key, Source::Kind::assumed, "properties of the devices; nothing was measured"}};
     d_.issue = {.per_op = Seconds{assumed::issue}, .per_dependency = Seconds{assumed::dependency}, .source = key};
     add_memory("host", NodeKind::host, -1);
-    for (std::size_t g = 0; g < facts_.devices.size(); ++g) add_gpu(g);
+    for (const auto g : indices(facts_.devices)) add_gpu(g);
     add_links();
     add_groups();
     return std::move(d_);
@@ -163,7 +165,7 @@ class Describer {
 
   void add_groups() {
     double all = 0;
-    for (std::size_t g = 0; g < ports_.size(); ++g) {
+    for (const auto g : indices(ports_)) {
       const double pcie = pcie_of(facts_.devices[g]), nvlink = nvlink_of(facts_.devices[g]);
       all += pcie;
       add_group("PCIe into " + gpu_name(g), ports_[g].pcie_in, pcie);

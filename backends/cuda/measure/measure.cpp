@@ -12,6 +12,7 @@
 #include "backends/cuda/measure/power_watch.hpp"
 #include "backends/cuda/run/cuda_check.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
@@ -41,7 +42,7 @@ void measure_idle(std::vector<DeviceRecord>& devices, const PowerMeter& power) {
   PowerWatch watch{power, ordinals};
   std::this_thread::sleep_for(enough);
   const std::vector<CounterTrace> traces = watch.stop();
-  for (std::size_t d = 0; d < devices.size(); ++d) devices[d].idle_watts = traces[d].watts().value_or(0);
+  for (const auto d : indices(devices)) devices[d].idle_watts = traces[d].watts().value_or(0);
 }
 
 DeviceRecord facts_of(int ordinal, const PowerMeter& power) {

@@ -12,6 +12,7 @@
 #include "backends/cuda/run/kernels.hpp"
 #include "backends/cuda/run/stream_graph.hpp"
 #include "backends/cuda/run/timed_event.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -189,7 +190,7 @@ double time_of_kernels(KernelMeter& meter, const Device& device, const KernelMet
   const std::vector<StreamOnDevice> used = compute_streams(device, static_cast<std::size_t>(streams));
   const int of_stream = std::clamp(static_cast<int>(burst_seconds / each), streams, repeats) / streams;
   const Taken taken = time_graph(used, 4, [&] {
-    for (std::size_t s = 0; s < used.size(); ++s) meter.start(shape, of_stream, s);
+    for (const auto s : indices(used)) meter.start(shape, of_stream, s);
   });
   return taken.all / (of_stream * streams);
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "model/base/indices.hpp"
 #include "model/base/threads.hpp"
 
 namespace tilerail::cuda {
@@ -25,7 +26,7 @@ std::vector<CounterTrace> PowerWatch::stop() {
 
 void PowerWatch::watch() {
   while (!stopped_) {
-    for (std::size_t d = 0; d < devices_.size(); ++d) {
+    for (const auto d : indices(devices_)) {
       const double joules = meter_.joules(devices_[d]);
       traces_[d].add(now(), joules);
     }

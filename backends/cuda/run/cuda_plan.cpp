@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backends/cuda/run/cuda_check.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 
@@ -10,7 +11,7 @@ CudaPlan::CudaPlan(Plan given, cuda::StreamProgram mapped)
     : plan{std::move(given)}, hash{content_hash(plan)}, program{std::move(mapped)} {
   streams_of_issuer.resize(program.issuers.size());
   std::vector<bool> seen(program.streams.size(), false);
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+  for (const auto i : indices(program.steps)) {
     for (const cuda::StreamProgram::Step& step : program.steps[i]) {
       if (!seen[step.stream]) streams_of_issuer[i].push_back(step.stream);
       seen[step.stream] = true;
@@ -40,7 +41,7 @@ void CudaPlan::create_events() {
 
 std::vector<cuda::StreamOnDevice> CudaPlan::streams_on_devices() const {
   std::vector<cuda::StreamOnDevice> places;
-  for (std::size_t s = 0; s < streams.size(); ++s) places.push_back({ordinals[s], streams[s]});
+  for (const auto s : indices(streams)) places.push_back({ordinals[s], streams[s]});
   return places;
 }
 

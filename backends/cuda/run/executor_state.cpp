@@ -14,6 +14,7 @@
 #include "backends/cuda/run/pinned_memory.hpp"
 #include "backends/cuda/run/plan_run.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/memory_shortage.hpp"
 #include "plan/buffer_start.hpp"
 #include "plan/validate.hpp"
@@ -41,7 +42,7 @@ CudaExecutor::State::State(Topology topology, CudaOptions options)
 
 int CudaExecutor::State::ordinal(MemoryId gpu) const {
   if (options_.ordinals.empty()) return topology_.memory(gpu).device;
-  for (std::size_t i = 0; i < options_.ordinals.size(); ++i)
+  for (const auto i : indices(options_.ordinals))
     if (topology_.gpus()[i] == gpu) return options_.ordinals[i];
   throw InputError{"devices", topology_.memory(gpu).name, "is not a GPU"};
 }
@@ -89,7 +90,7 @@ void CudaExecutor::State::refuse(const Plan& plan, MemoryId gpu, std::int64_t av
 }
 
 void CudaExecutor::State::reserve_arenas(const Plan& plan) {
-  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m) {
+  for (const auto m : indices(plan.peak_bytes)) {
     const std::int64_t bytes = plan.peak_bytes[m];
     if (bytes == 0 || topology_.is_host(MemoryId{m})) continue;
     cuda::Device& d = device(MemoryId{m});
@@ -122,7 +123,7 @@ void CudaExecutor::State::check_room(const Plan& plan, MemoryId gpu, std::size_t
 
 void CudaExecutor::State::reserve_host(const Plan& plan) {
   const auto on_host = [&](std::size_t m) { return plan.peak_bytes[m] > 0 && topology_.is_host(MemoryId{m}); };
-  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
+  for (const auto m : indices(plan.peak_bytes))
     if (on_host(m)) pending_.wait();  // an arena that grows is freed
   host_arenas_.reserve(plan, topology_);
 }
@@ -134,10 +135,10 @@ void CudaExecutor::State::open_streams(CudaPlan& made) {
     std::size_t& count = slots[stream.device.index()][stream.compute ? 1 : 0];
     count = std::max(count, static_cast<std::size_t>(stream.slot) + 1);
   }
-  for (std::size_t m = 0; m < slots.size(); ++m)
+  for (const auto m : indices(slots))
     if (slots[m][1] > 0) check_room(made.plan, MemoryId{m}, slots[m][1]);
   reserve_arenas(made.plan);
-  for (std::size_t m = 0; m < slots.size(); ++m)
+  for (const auto m : indices(slots))
     if (slots[m][0] + slots[m][1] > 0) device(MemoryId{m}).open_streams(slots[m][1], slots[m][0]);
   for (const auto& stream : made.program.streams) {
     cuda::Device& d = device(stream.device);
@@ -164,7 +165,7 @@ std::shared_ptr<CudaPlan> CudaExecutor::State::prepare(const Plan& plan) {
 /// By MemoryId: where its tiles start.
 std::vector<std::byte*> CudaExecutor::State::arenas() const {
   std::vector<std::byte*> starts(devices_.size(), nullptr);
-  for (std::size_t m = 0; m < starts.size(); ++m)
+  for (const auto m : indices(starts))
     starts[m] = devices_[m] ? devices_[m]->arena() : host_arenas_.data(MemoryId{m});
   return starts;
 }
@@ -191,14 +192,14 @@ std::vector<std::byte*> CudaExecutor::State::starts_of(const Plan& plan, const M
 cuda::GraphValues CudaExecutor::State::values_of(const Plan& plan, std::vector<std::byte*> starts,
                                                  AllocationIds allocations) const {
   cuda::GraphValues values{std::move(starts), plan.problem.alpha, plan.problem.beta, std::move(allocations), {}};
-  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
+  for (const auto m : indices(plan.peak_bytes))
     if (plan.peak_bytes[m] > 0)
       values.arenas.push_back(devices_[m] ? devices_[m]->arena_number() : host_arenas_.number(MemoryId{m}));
   return values;
 }
 
 void CudaExecutor::State::poison(const Plan& plan) const {
-  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
+  for (const auto m : indices(plan.peak_bytes))
     if (devices_[m] && plan.peak_bytes[m] > 0)
       devices_[m]->fill_arena(nan_byte, plan.peak_bytes[m]);
     else if (std::byte* const tiles = host_arenas_.data(MemoryId{m}))
@@ -217,7 +218,7 @@ CudaRunTimes CudaExecutor::State::run(CudaPlan& plan, const Matrices& matrices, 
     return cuda::PlanRun{plan, starts, tracer}.run(pool_);
   }
   std::vector<int> ordinals;
-  for (std::size_t m = 0; m < topology_.memories().size(); ++m)
+  for (const auto m : indices(topology_.memories()))
     ordinals.push_back(topology_.is_gpu(MemoryId{m}) ? ordinal(MemoryId{m}) : -1);
   cuda::StagedCopies staged{staging_, plan.plan, pageable, starts, ordinals};
   return cuda::PlanRun{plan, starts, tracer, &staged}.run(pool_);

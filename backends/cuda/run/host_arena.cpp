@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail::cuda {
 
 HostArena::~HostArena() {
@@ -17,7 +19,7 @@ void HostArena::reserve(std::int64_t bytes) {
 }
 
 void HostArenas::reserve(const Plan& plan, const Topology& topology) {
-  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m)
+  for (const auto m : indices(plan.peak_bytes))
     if (plan.peak_bytes[m] > 0 && topology.is_host(MemoryId{m}))
       arenas_.try_emplace(MemoryId{m}, allocator_).first->second.reserve(plan.peak_bytes[m]);
 }

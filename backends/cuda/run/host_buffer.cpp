@@ -20,6 +20,7 @@
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/threads.hpp"
 
 namespace tilerail::cuda {
@@ -152,7 +153,7 @@ double host_buffer_rate(const std::byte* data, std::size_t bytes, std::span<cons
   std::vector<Reader> readers;
   const std::size_t share = std::min(most, bytes / std::max<std::size_t>(1, devices.size()));
   const auto read_all = [&] {
-    for (std::size_t i = 0; i < readers.size(); ++i) {
+    for (const auto i : indices(readers)) {
       const DeviceScope scope{readers[i].device};
       check(cudaMemcpyAsync(readers[i].target, data + i * share, share, cudaMemcpyHostToDevice, readers[i].stream),
             "reading a host buffer");

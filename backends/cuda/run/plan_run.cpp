@@ -7,6 +7,7 @@
 
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/issue_op.hpp"
+#include "model/base/indices.hpp"
 #include "plan/describe.hpp"
 
 namespace tilerail::cuda {
@@ -98,8 +99,8 @@ void PlanRun::record() {
   try {
     int device = -1;
     std::vector<std::size_t> next(progress_.size(), 0);
-    for (std::size_t i = 0; i < plan_.plan.ops.size(); ++i) {
-      for (std::size_t issuer = 0; issuer < next.size(); ++issuer) {
+    for (const auto i : indices(plan_.plan.ops)) {
+      for (const auto issuer : indices(next)) {
         const auto& steps = plan_.program.steps[issuer];
         if (next[issuer] == steps.size() || steps[next[issuer]].op.index() != i) continue;
         current = OpId{i};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail::cuda {
 namespace {
 
@@ -18,7 +20,7 @@ bool overlap(const View& x, const View& y) {
 StagingChunks::StagingChunks(const Plan& plan, PageableMatrices pageable, std::span<std::byte* const> starts,
                              std::int64_t slot_bytes)
     : parts_(plan.ops.size()) {
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     const Op& op = plan.ops[i];
     if (op.kind != OpKind::copy) continue;
     if (pageable.has(plan.buffer(op.a.buffer).kind))

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "plan/shared_streams.hpp"
 #include "plan/stream_waits.hpp"
 
@@ -67,7 +68,7 @@ class Builder {
   void issue() {
     event_of_op_.assign(plan_.ops.size(), no_event);
     std::vector<std::pair<std::uint32_t, std::size_t>> step_of_op(plan_.ops.size());
-    for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
+    for (const auto i : indices(plan_.ops)) {
       const OpId id{i};
       const std::uint32_t stream = stream_of_queue_[plan_.op(id).queue.index()];
       const std::uint32_t issuer = issuer_of_stream_[stream];
@@ -77,7 +78,7 @@ class Builder {
       step_of_op[i] = {issuer, steps.size()};
       steps.push_back({id, stream, no_event, begin, static_cast<std::uint32_t>(program_.waits.size())});
     }
-    for (std::size_t i = 0; i < plan_.ops.size(); ++i)
+    for (const auto i : indices(plan_.ops))
       program_.steps[step_of_op[i].first][step_of_op[i].second].event = event_of_op_[i];
   }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail::cuda {
 namespace {
 
@@ -32,7 +34,7 @@ std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityR
     times[op] = known[op] ? OpTime{std::min(times[op].start, seen.start), std::max(times[op].end, seen.end)} : seen;
     known[op] = true;
   }
-  for (std::size_t i = 0; i < plan.ops.size(); ++i)
+  for (const auto i : indices(plan.ops))
     if (!known[i] && has_work(plan.ops[i]))
       throw std::runtime_error{fmt::format("the trace has no record of operation {}, in {} records and {} marks", i,
                                            records.size(), marks.size())};
@@ -42,7 +44,7 @@ std::vector<OpTime> match_activities(const Plan& plan, std::span<const ActivityR
 
 void derive_idle_operations(const Plan& plan, const std::vector<bool>& known, std::vector<OpTime>& times) {
   std::vector<double> queue_end(plan.queues.size(), 0);
-  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+  for (const auto i : indices(plan.ops)) {
     double& queue = queue_end[plan.ops[i].queue.index()];
     if (!known[i]) {
       double end = queue;

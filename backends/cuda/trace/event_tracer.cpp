@@ -5,6 +5,7 @@
 #include "backends/cuda/run/cuda_check.hpp"
 #include "backends/cuda/run/tracer.hpp"
 #include "backends/cuda/trace/activity_match.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail::cuda {
 namespace {
@@ -47,7 +48,7 @@ class EventTracer final : public Tracer {
 
   std::vector<OpTime> end() override {
     std::vector<OpTime> times(plan_->ops.size());
-    for (std::size_t i = 0; i < times.size(); ++i) {
+    for (const auto i : indices(times)) {
       const Base& base = bases_.at(ordinals_[i]);
       const double offset = base.host_seconds - start_;
       times[i] = {offset + since(base, starts_[i]), offset + since(base, ends_[i])};

@@ -15,6 +15,7 @@
 #include "calibration/deviations.hpp"
 #include "check/blas.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail {
 namespace {
@@ -176,7 +177,7 @@ void Calibration::write_copies() {
   for (const int n : at_once_) curve.points.push_back({static_cast<double>(n), Rate{0}});
   for (const Copies& copies : copies_) {
     double single = 0, saturated = 0;
-    for (std::size_t i = 0; i < at_once_.size(); ++i) {
+    for (const auto i : indices(at_once_)) {
       const double together =
           at_once_[i] * rate(static_cast<double>(CalibrationRuns::matrix_rows * packed_columns), copies.figures[i]);
       if (i == 0) single = together;
@@ -254,9 +255,9 @@ void Calibration::write_kernels() {
 /// measured once tell nothing.
 void Calibration::write_uncertainty() {
   Uncertainty u;
-  for (std::size_t i = 0; i < gemms_.size(); ++i) {
+  for (const auto i : indices(gemms_)) {
     Deviations kernels;
-    for (std::size_t at = 0; at < gemms_[i].figures.size(); ++at) {
+    for (const auto at : indices(gemms_[i].figures)) {
       const auto& [size, rate] = d_.kernels[0].gemm[i].points[at];
       kernels.add((Flops{2 * size * size * size} / rate).value, runs_.of(gemms_[i].figures[at].second));
     }
@@ -266,7 +267,7 @@ void Calibration::write_uncertainty() {
   const double bytes = element * static_cast<double>(CalibrationRuns::matrix_rows * packed_columns);
   for (const Copies& role : copies_) {
     const double single = rate(bytes / element, role.figures.front());
-    for (std::size_t i = 0; i < at_once_.size(); ++i) {
+    for (const auto i : indices(at_once_)) {
       const double together = std::min(at_once_[i] * single, d_.groups[0].capacity->at(at_once_[i]).value);
       copies.add(latency_ + at_once_[i] * bytes / together, runs_.of(role.figures[i]));
     }

@@ -8,6 +8,7 @@
 
 #include "backends/host/measure/host_machine.hpp"
 #include "calibration/mean.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail::host {
 namespace {
@@ -67,7 +68,7 @@ double CalibrationRuns::run(const Draft& draft) {
     last_end[queue] = timeline.ops[i].end;
   }
   double busy = 0;
-  for (std::size_t queue = 0; queue < last_end.size(); ++queue) {
+  for (const auto queue : indices(last_end)) {
     if (first_start[queue]) busy += last_end[queue] - *first_start[queue];
   }
   return busy / static_cast<double>(plan.ops.size() - draft.first);

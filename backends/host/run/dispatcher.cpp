@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 
 namespace tilerail::host {
 namespace {
@@ -32,14 +33,14 @@ void Dispatcher::prepare(const Plan& plan, const Topology& topology) {
   graph_.emplace(plan);
   waiting_.resize(count);
   next_join_.resize(count);
-  for (std::size_t d = 0; d < per_device.size(); ++d) ready_[d].heap.reserve(per_device[d]);
+  for (const auto d : indices(per_device)) ready_[d].heap.reserve(per_device[d]);
 }
 
 void Dispatcher::reset() {
   const std::vector<std::uint32_t>& waits_for = graph_->waits_for();
   std::copy(waits_for.begin(), waits_for.end(), waiting_.begin());
   for (Ready& ready : ready_) ready.heap.clear();
-  for (std::size_t i = 0; i < device_.size(); ++i) {
+  for (const auto i : indices(device_)) {
     // Ascending ids make a heap as they are.
     if (waits_for[i] == 0 && device_[i] != no_device) {
       ready_[static_cast<std::size_t>(device_[i])].heap.push_back(static_cast<std::int32_t>(i));
@@ -53,7 +54,7 @@ void Dispatcher::reset() {
 void Dispatcher::start(std::span<OpTime> times) {
   times_ = times;
   origin_ = Clock::now();
-  for (std::size_t i = 0; i < device_.size(); ++i) {
+  for (const auto i : indices(device_)) {
     if (graph_->waits_for()[i] == 0 && device_[i] == no_device) finish(static_cast<std::int32_t>(i));
   }
 }

@@ -17,6 +17,7 @@
 #include "check/blas.hpp"
 #include "check/kernels.hpp"
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "plan/buffer_start.hpp"
 #include "plan/describe.hpp"
 #include "plan/validate.hpp"
@@ -100,7 +101,7 @@ void HostExecutor::State::prepare(const Plan& plan, const std::string& hash) {
   host::require_executable(plan.problem.dtype);
   prepared_.clear();
   dispatcher_.prepare(plan, topology_);
-  for (std::size_t m = 0; m < plan.peak_bytes.size(); ++m) {
+  for (const auto m : indices(plan.peak_bytes)) {
     try {
       if (arenas_[m].reserve(plan.peak_bytes[m])) fresh_[m] = true;
     } catch (const std::bad_alloc&) {
@@ -129,7 +130,7 @@ void HostExecutor::State::require_matrices(const Plan& plan) const {
 /// A device's arena is written by its own threads, a host's by all.
 void HostExecutor::State::touch_arenas(bool only_fresh) {
   pool_.run([&](host::WorkerId id) {
-    for (std::size_t m = 0; m < arenas_.size(); ++m) {
+    for (const auto m : indices(arenas_)) {
       if (only_fresh && !fresh_[m]) continue;
       const unsigned char value = poison_ ? nan_byte : 0;
       if (topology_.is_host(MemoryId{m})) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "model/base/error.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/text.hpp"
 
 namespace tilerail::host {
@@ -26,11 +27,11 @@ double matrix_bytes(const GemmProblem& p, bool checked) {
 HostMatrices::HostMatrices(std::span<const Plan* const> plans, bool checked) {
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   std::vector<std::int64_t> arenas;  // by memory; the executor keeps them
-  for (std::size_t i = 0; i < plans.size(); ++i) {
+  for (const auto i : indices(plans)) {
     const Plan* const plan = plans[i];
     arenas.resize(std::max(arenas.size(), plan->peak_bytes.size()));
     double needed = matrix_bytes(plan->problem, checked);
-    for (std::size_t m = 0; m < plan->peak_bytes.size(); ++m) {
+    for (const auto m : indices(plan->peak_bytes)) {
       arenas[m] = std::max(arenas[m], plan->peak_bytes[m]);
       needed += static_cast<double>(arenas[m]);
     }

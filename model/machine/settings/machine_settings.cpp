@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "model/base/digest.hpp"
+#include "model/base/indices.hpp"
 #include "model/base/name_pattern.hpp"
 #include "model/base/nearest.hpp"
 #include "model/base/number_text.hpp"
@@ -338,7 +339,7 @@ class DescriptionEditor {
   void apply_to_part(const Key& key, const SettingValue& value) {
     const bool of_links = key.is_of("link");
     const auto fits = of_links ? named(d_.links, key) : named(d_.memories, key);
-    for (std::size_t i = 0; i < fits.size(); ++i) {
+    for (const auto i : indices(fits)) {
       if (!fits[i]) continue;
       const std::string& name = of_links ? d_.links[i].name : d_.memories[i].name;
       figures_.insert(key.kind->name + " " + name);
@@ -375,7 +376,7 @@ class DescriptionEditor {
   void each(Items& items, const Key& key, const Change& change) {
     const std::vector<bool> fits = named(items, key);
     bool changed = false;
-    for (std::size_t i = 0; i < items.size(); ++i) {
+    for (const auto i : indices(items)) {
       if (!fits[i] || !change(items[i])) continue;
       changed = true;
       mark(items[i].source);

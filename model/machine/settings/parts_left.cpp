@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "model/base/indices.hpp"
+
 namespace tilerail {
 namespace {
 
@@ -15,7 +17,7 @@ using Renumbered = std::vector<std::optional<Id>>;
 template <class Id, class Item, class Stays>
 Renumbered<Id> keep(const std::vector<Item>& from, std::vector<Item>& to, const Stays& stays) {
   Renumbered<Id> ids(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) {
+  for (const auto i : indices(from)) {
     if (!stays(from[i], i)) continue;
     ids[i] = Id{to.size()};
     to.push_back(from[i]);

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+
+namespace tilerail {
+
+/// The numbers from 0 on that a range-based loop takes, one for each item there is when it begins.
+struct Indices {
+  std::size_t count;
+
+  struct Iterator {
+    std::size_t at;
+    std::size_t operator*() const { return at; }
+    Iterator& operator++() {
+      ++at;
+      return *this;
+    }
+    bool operator==(const Iterator&) const = default;
+  };
+  Iterator begin() const { return {0}; }
+  Iterator end() const { return {count}; }
+};
+Indices indices(const auto& items) { return {std::size(items)}; }
+
+}  // namespace tilerail
